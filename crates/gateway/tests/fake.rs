@@ -1,8 +1,5 @@
 //! The fake gateway: what a client receives, with and without injected faults.
 
-#[path = "../examples/client.rs"]
-#[allow(dead_code)]
-mod client;
 mod common;
 
 use std::io::{Read, Write};
@@ -11,8 +8,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use client::{Client, Counts};
-use linerate_gateway::fake::{Events, InjectedFault, Report, Script, Server};
+use linerate_gateway::fake::{Client, ClientCounts, Events, InjectedFault, Report, Script, Server};
 use linerate_gateway::{Encoder, Encoding, Envelope, Kind, Limits, Scratch, Session, Transport};
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
@@ -40,8 +36,8 @@ fn without_number(text: &str) -> String {
     format!("{}{}", &text[..start], &text[end..])
 }
 
-/// Runs the example's client until it has `wanted` events besides READY and RESUMED.
-fn fetch(url: &str, transport: Transport, wanted: usize) -> (Vec<String>, Counts) {
+/// Runs a client until it has `wanted` events besides READY and RESUMED.
+fn fetch(url: &str, transport: Transport, wanted: usize) -> (Vec<String>, ClientCounts) {
     let mut got = Vec::new();
     let mut client = Client::new(url, transport);
     let mut sequence = 0;
@@ -57,11 +53,11 @@ fn fetch(url: &str, transport: Transport, wanted: usize) -> (Vec<String>, Counts
             if got.len() == wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .unwrap();
-    (got, client.counts)
+    (got, client.counts().clone())
 }
 
 /// Asserts for both transports that all events of a script arrive once and in order.
-fn assert_all_arrive(events: usize, change: impl Fn(&mut Script) + Sync) -> [(Counts, Report); 2] {
+fn assert_all_arrive(events: usize, change: impl Fn(&mut Script) + Sync) -> [(ClientCounts, Report); 2] {
     let one = |transport| {
         let (messages, mut script) = script(events);
         change(&mut script);

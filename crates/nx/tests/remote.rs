@@ -1,8 +1,6 @@
 //! Archives on a server: what is fetched of them, and what becomes of servers that misbehave.
 
 mod common;
-#[allow(unreachable_pub, reason = "it is a module of a test")]
-mod remote_server;
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
@@ -13,7 +11,7 @@ use linerate_nx::{Archive, Existing, Extractor, HttpOptions, HttpSource, Kind, P
 
 use common::make::{COPY, Frame, Make, ZSTD, frame, noise};
 use common::{Golden, goldens};
-use remote_server::{Reply, Request, Server, Then};
+use linerate_testkit::web::{Reply, Request, Server, Then};
 
 /// Short of patience, since nothing here is far away.
 fn options() -> HttpOptions {

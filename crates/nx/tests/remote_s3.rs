@@ -2,8 +2,6 @@
 //! misbehave. The store is a server on the loopback interface that knows just enough of S3.
 
 mod common;
-#[allow(dead_code, unreachable_pub, reason = "it is a module of several tests")]
-mod remote_server;
 
 use std::time::Duration;
 
@@ -11,7 +9,7 @@ use linerate_nx::{Archive, Extractor, HttpOptions, Kind, PAGE, ReadAt, Result, S
 
 use common::goldens;
 use common::make::{COPY, Make, noise};
-use remote_server::{Reply, Request, Server};
+use linerate_testkit::web::{Reply, Request, Server};
 
 const KEY: &str = "AKEY";
 

@@ -30,6 +30,21 @@ impl Noise {
     }
 }
 
+/// Text-like data, then noise, then a run of one byte.
+pub fn mixed(len: usize) -> Vec<u8> {
+    let mut seed = 1u32;
+    (0..len)
+        .map(|i| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            match i * 3 / len.max(1) {
+                0 => b"the quick brown fox jumps "[(seed >> 20) as usize % 26],
+                1 => (seed >> 24) as u8,
+                _ => 7,
+            }
+        })
+        .collect()
+}
+
 /// Rows of a log in JSON, some 370 bytes each.
 pub fn json_rows(seed: u64, n: usize) -> Vec<u8> {
     let mut noise = Noise::new(seed);

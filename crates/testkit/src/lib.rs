@@ -5,6 +5,8 @@
 //! | [`sys::guarded`] | buffers between guard pages: an access outside ends the process |
 //! | [`testdata`] | files of `testdata/`, and corpora named by `LINERATE_CORPORA` |
 //! | [`data`] | generated content, the same on every machine |
+//! | [`program`] | the program `linerate`, run in a folder of the test's own |
+//! | [`web`] | a web server on loopback that answers range requests, also wrongly |
 //! | [`tools`] | external programs: present or skipped |
 //! | [`markdown`] | the pages of the documentation, parsed |
 //! | [`kill`] | random delays after which a test kills a process |
@@ -18,12 +20,14 @@
 pub mod data;
 pub mod kill;
 pub mod markdown;
+pub mod program;
 pub mod r3a;
 pub mod rice;
 #[cfg(unix)]
 pub mod sys;
 pub mod testdata;
 pub mod tools;
+pub mod web;
 pub mod zstd;
 
 use linerate_core::Tier;

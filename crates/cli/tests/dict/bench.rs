@@ -1,7 +1,7 @@
 //! `linerate dict bench`, as far as it is more than `linerate-bench cold`.
 
 use crate::data::FAILED;
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 
 #[test]
 fn small_run_is_printed_and_recorded() {

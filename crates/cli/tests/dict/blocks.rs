@@ -5,8 +5,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::data::{DAMAGED, FAILED, Noise, USAGE, lines_of, rows};
-use crate::support::{Folder, Run};
+use crate::data::{DAMAGED, FAILED, USAGE, lines_of, rows};
+use linerate_testkit::data::Noise;
+use linerate_testkit::program::{Folder, Run};
 
 /// Rows in another order than that of their keys.
 fn shuffled(count: usize) -> Vec<Value> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::data::{FAILED, USAGE, kind};
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 
 /// Sets of three kinds, by turns, two of them folders.
 fn plant(folder: &Folder) {

@@ -8,12 +8,5 @@ mod pack;
 mod pages;
 #[cfg(feature = "remote")]
 mod remote;
-#[cfg(feature = "remote")]
-#[allow(dead_code)]
-#[path = "../nx/server.rs"]
-mod server;
 mod sst;
-#[allow(dead_code)]
-#[path = "../gzip/support.rs"]
-mod support;
 mod train;

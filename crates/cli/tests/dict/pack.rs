@@ -1,7 +1,7 @@
 //! `linerate dict pack`, and block files whose dictionaries stand in one.
 
 use crate::data::{DAMAGED, FAILED, USAGE, kind, lines_of, rows};
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 
 /// Dictionaries of two kinds, `0.dict` to `3.dict`.
 fn plant(folder: &Folder) -> Vec<Vec<u8>> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::data::{DAMAGED, FAILED, USAGE};
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sst")

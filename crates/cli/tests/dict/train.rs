@@ -4,8 +4,9 @@ use std::process::Command;
 
 use linerate_testkit::tools::has_program;
 
-use crate::data::{FAILED, Noise, USAGE, WARNED, kind, lines_of, rows};
-use crate::support::{Folder, Run};
+use crate::data::{FAILED, USAGE, WARNED, kind, lines_of, rows};
+use linerate_testkit::data::Noise;
+use linerate_testkit::program::{Folder, Run};
 
 #[test]
 fn dictionary_is_trained_and_its_savings_printed() {

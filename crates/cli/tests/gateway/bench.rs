@@ -1,7 +1,7 @@
 //! `linerate gateway bench`, as far as it is more than `linerate-bench messages`.
 
 use crate::data::{FAILED, USAGE, sample};
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 
 #[test]
 fn small_run_is_printed_recorded_and_drawn() {

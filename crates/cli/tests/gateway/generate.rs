@@ -1,7 +1,7 @@
 //! `linerate gateway generate`.
 
 use crate::data::{FAILED, USAGE, sample_messages, split};
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 
 #[test]
 fn generate_reproduces_the_sample() {

@@ -7,7 +7,7 @@ use linerate_gateway::fake::{InjectedFault, Script, Server};
 use serde_json::Value;
 
 use crate::data::{FAILED, WARNED};
-use crate::support::{Folder, Run};
+use linerate_testkit::program::{Folder, Run};
 
 const IDENTIFY: &str =
     r#"{"op":2,"d":{"token":"test","intents":0,"properties":{"os":"x","browser":"x","device":"x"}}}"#;

@@ -1,9 +1,6 @@
 //! `linerate gateway` as a user meets it: the real program, real files.
 
 mod bench;
-#[allow(dead_code)]
-#[path = "../../../gateway/examples/client.rs"]
-mod client;
 mod data;
 mod generate;
 mod live;
@@ -15,7 +12,4 @@ mod secure;
 #[cfg(unix)]
 mod serve;
 mod stats;
-#[allow(dead_code)]
-#[path = "../gzip/support.rs"]
-mod support;
 mod transcode;

@@ -2,8 +2,10 @@
 
 use std::fs;
 
-use crate::data::{DAMAGED, FAILED, USAGE, WARNED, sample, sample_messages, sample_path};
-use crate::support::Folder;
+use crate::data::{
+    DAMAGED, FAILED, USAGE, WARNED, sample, sample_messages, sample_path, write_messages, write_recording,
+};
+use linerate_testkit::program::Folder;
 
 #[test]
 fn files_are_converted_to_recordings() {
@@ -49,7 +51,7 @@ fn damaged_file_is_recorded_with_a_warning() {
     let folder = Folder::new();
     let mut all = sample_messages("sample.zst");
     all[100][0] |= 6;
-    folder.messages("bad", &all);
+    write_messages(&folder, "bad", &all);
     let run = folder.gateway(&["record", "bad", "-o", "made"]);
     assert!(run.status == Some(WARNED) && run.stderr.contains("message 100: "), "{}", run.stderr);
     let run = folder.gateway(&["replay", "--json", "made"]);
@@ -64,7 +66,7 @@ fn damaged_file_is_recorded_with_a_warning() {
 #[test]
 fn connections_are_kept_and_wrong_lengths_are_errors() {
     let folder = Folder::new();
-    folder.recording("two.lgwr", "sample.zst", &[30, 10]);
+    write_recording(&folder, "two.lgwr", "sample.zst", &[30, 10]);
     folder.gateway(&["record", "two.lgwr", "-o", "again"]).ok();
     assert_eq!(folder.read("again"), folder.read("two.lgwr"));
     // The length of the payload of the first message, after the header, its time and its own length.

@@ -2,8 +2,11 @@
 
 use std::fs;
 
-use crate::data::{DAMAGED, FAILED, LIMIT, USAGE, prefixed, sample, sample_messages, sample_path};
-use crate::support::Folder;
+use crate::data::{
+    DAMAGED, FAILED, LIMIT, USAGE, prefixed, sample, sample_messages, sample_path, write_messages,
+    write_recording,
+};
+use linerate_testkit::program::Folder;
 
 #[test]
 fn sample_decodes_to_the_expected_payloads() {
@@ -60,7 +63,7 @@ fn first_invalid_message_is_named() {
     // A block of the reserved type.
     let begin: usize = all[..50].iter().map(Vec::len).sum();
     all[50][0] |= 6;
-    folder.messages("bad.zst", &all);
+    write_messages(&folder, "bad.zst", &all);
     let run = folder.gateway(&["replay", "--json", "bad.zst"]);
     assert_eq!(run.status, Some(DAMAGED));
     assert!(run.stderr.starts_with("linerate: bad.zst: message 50: ") && run.stderr.lines().count() == 1);
@@ -80,7 +83,7 @@ fn missing_message_is_detected_by_sequence_numbers() {
     for name in ["sample.zlib", "sample.zst"] {
         let mut all = sample_messages(name);
         all.remove(200);
-        folder.messages(name, &all);
+        write_messages(&folder, name, &all);
         let run = folder.gateway(&["replay", "--check", "json-sequence", name]);
         assert_eq!(run.status, Some(DAMAGED));
         let run = folder.gateway(&["replay", "--expect", &sample("sample.msgs"), "--json", name]);
@@ -94,7 +97,7 @@ fn first_different_payload_is_an_error() {
     let folder = Folder::new();
     let mut raw = sample_messages("sample.msgs");
     raw[7][10] ^= 1;
-    folder.messages("raw", &raw);
+    write_messages(&folder, "raw", &raw);
     let len = raw[7].len();
     let run = folder.gateway(&["replay", "--expect", "raw", &sample("sample.zst")]);
     let expected =
@@ -102,10 +105,10 @@ fn first_different_payload_is_an_error() {
     assert!(run.status == Some(DAMAGED) && run.stderr.contains(&expected), "{}", run.stderr);
 
     let raw = sample_messages("sample.msgs");
-    folder.messages("short", &raw[..300]);
+    write_messages(&folder, "short", &raw[..300]);
     let run = folder.gateway(&["replay", "--expect", "short", &sample("sample.zst")]);
     assert!(run.status == Some(DAMAGED) && run.stderr.contains("message 300: no more messages are expected"));
-    folder.messages("less.zst", &sample_messages("sample.zst")[..300]);
+    write_messages(&folder, "less.zst", &sample_messages("sample.zst")[..300]);
     let run = folder.gateway(&["replay", "--expect", &sample("sample.msgs"), "less.zst"]);
     assert!(run.status == Some(DAMAGED) && run.stderr.contains("ends after 300 messages"), "{}", run.stderr);
 }
@@ -185,7 +188,7 @@ fn other_decoders_give_the_same_result() {
         // The first bad one is the same, and a limit is one.
         let mut all = sample_messages(file);
         all[50][0] |= 6;
-        folder.messages("bad", &all);
+        write_messages(&folder, "bad", &all);
         let run = folder.gateway(&["replay", "--json", "--decoder", decoder, "bad"]);
         assert_eq!((run.status, &run.object()["message"]), (Some(DAMAGED), &50.into()), "{}", run.stderr);
         assert!(run.stderr.contains(&format!("message 50: {decoder}: ")), "{}", run.stderr);
@@ -193,14 +196,14 @@ fn other_decoders_give_the_same_result() {
         assert_eq!(folder.gateway(&limited).status, Some(DAMAGED), "{decoder}");
     }
     // Connections, and messages in parts.
-    folder.recording("two.lgwr", "sample.zlib", &[20, 20]);
+    write_recording(&folder, "two.lgwr", "sample.zlib", &[20, 20]);
     let object = folder.gateway(&["replay", "--json", "--decoder", "zlib-rs", "two.lgwr"]).ok().object();
     assert_eq!((&object["messages"], &object["connections"]), (&40.into(), &2.into()));
     let parts: Vec<Vec<u8>> = sample_messages("sample.zlib")[..20]
         .iter()
         .flat_map(|message| message.chunks(1 + message.len() / 3).map(<[u8]>::to_vec))
         .collect();
-    folder.messages("parts", &parts);
+    write_messages(&folder, "parts", &parts);
     for decoder in [&["--decoder", "zlib-rs"][..], &[]] {
         let object = folder.gateway(&[&["replay", "--json", "parts"][..], decoder].concat()).ok().object();
         assert_eq!((&object["messages"], &object["frames"]), (&20.into(), &parts.len().into()));

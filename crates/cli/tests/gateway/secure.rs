@@ -14,7 +14,7 @@ use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::data::{FAILED, USAGE};
-use crate::support::{Folder, Run};
+use linerate_testkit::program::{Folder, Run};
 
 const IDENTIFY: &str = r#"{"op":2,"d":{"token":"test","intents":0,"properties":{}}}"#;
 /// How long the front waits for one side before it looks at the other.

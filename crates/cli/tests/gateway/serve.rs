@@ -1,4 +1,4 @@
-//! `linerate gateway serve`: the program as a server, and the client of the example.
+//! `linerate gateway serve`: the program as a server, with the client of `linerate_gateway::fake`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
 use linerate_gateway::Transport;
+use linerate_gateway::fake::{Client, ClientCounts};
 use serde_json::Value;
 
-use crate::client::{Client, Counts};
-use crate::data::{DAMAGED, FAILED, USAGE, sample, sample_messages};
-use crate::support::Folder;
+use crate::data::{DAMAGED, FAILED, USAGE, sample, sample_messages, write_messages};
+use linerate_testkit::program::Folder;
 
 /// What a server does not outlive, whatever becomes of its test.
 const MOST: &str = "60";
@@ -59,7 +59,7 @@ impl Served {
 }
 
 /// Runs a client until it has so many events besides READY and RESUMED; returns them.
-fn fetch(url: &str, transport: Transport, wanted: usize) -> (Vec<Vec<u8>>, Counts) {
+fn fetch(url: &str, transport: Transport, wanted: usize) -> (Vec<Vec<u8>>, ClientCounts) {
     let mut client = Client::new(url, transport);
     let mut got = Vec::new();
     client
@@ -70,7 +70,7 @@ fn fetch(url: &str, transport: Transport, wanted: usize) -> (Vec<Vec<u8>>, Count
             if got.len() == wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .expect("all events");
-    (got, client.counts)
+    (got, client.counts().clone())
 }
 
 /// The events of the sample.
@@ -190,7 +190,7 @@ fn server_stops_after_the_given_seconds() {
 #[test]
 fn invalid_files_and_options_of_serve_are_errors() {
     let folder = Folder::new();
-    folder.messages("odd.msgs", &[br#"{"op":0,"t":"A","d":1}"#.to_vec(), b"[]".to_vec()]);
+    write_messages(&folder, "odd.msgs", &[br#"{"op":0,"t":"A","d":1}"#.to_vec(), b"[]".to_vec()]);
     folder.write("cut.msgs", &[9, 0, 0, 0, b'{']);
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("its address").port().to_string();

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::data::{DAMAGED, USAGE, sample, sample_messages};
-use crate::support::Folder;
+use crate::data::{DAMAGED, USAGE, sample, sample_messages, write_messages};
+use linerate_testkit::program::Folder;
 
 fn sum(groups: &Value, key: &str) -> u64 {
     groups.as_array().unwrap().iter().map(|group| group[key].as_u64().unwrap()).sum()
@@ -78,7 +78,7 @@ fn statistics_before_damage_are_printed() {
     let folder = Folder::new();
     let mut all = sample_messages("sample.zst");
     all[100][0] |= 6;
-    folder.messages("bad", &all);
+    write_messages(&folder, "bad", &all);
     let run = folder.gateway(&["stats", "bad"]);
     assert!(run.status == Some(DAMAGED) && run.stderr.contains("message 100: "), "{}", run.stderr);
     assert!(run.text().contains("GUILD_CREATE"), "{}", run.text());
@@ -91,7 +91,7 @@ fn etf_and_json_payloads_are_distinguished() {
     // A map of one: op => 11.
     let term = [&[131, 116, 0, 0, 0, 1, 109, 0, 0, 0, 2][..], b"op", &[97, 11]].concat();
     let folder = Folder::new();
-    folder.messages("terms", &[term.clone(), term]);
+    write_messages(&folder, "terms", &[term.clone(), term]);
     let object = folder.gateway(&["stats", "--json", "terms"]).ok().object();
     assert_eq!(object["by_opcode"].as_array().unwrap().len(), 1, "{object}");
     assert_eq!(

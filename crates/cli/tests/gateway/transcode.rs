@@ -1,7 +1,7 @@
 //! `linerate gateway transcode`: the same payloads come out of what was written.
 
-use crate::data::{DAMAGED, FAILED, USAGE, sample, sample_messages, split};
-use crate::support::Folder;
+use crate::data::{DAMAGED, FAILED, USAGE, sample, sample_messages, split, write_messages, write_recording};
+use linerate_testkit::program::Folder;
 
 #[test]
 fn payloads_survive_every_transcoding() {
@@ -45,7 +45,7 @@ fn transcode_prints_its_totals() {
 #[test]
 fn times_and_connections_of_recordings_are_kept() {
     let folder = Folder::new();
-    folder.recording("two.lgwr", "sample.zlib", &[50, 20]);
+    write_recording(&folder, "two.lgwr", "sample.zlib", &[50, 20]);
     folder.gateway(&["transcode", "--to", "zstd-stream", "two.lgwr", "-o", "other.lgwr"]).ok();
     let object = folder.gateway(&["replay", "--json", "other.lgwr"]).ok().object();
     assert_eq!((&object["messages"], &object["connections"]), (&70.into(), &2.into()));
@@ -68,7 +68,7 @@ fn damaged_input_leaves_no_output() {
     let folder = Folder::new();
     let mut all = sample_messages("sample.zst");
     all[100][0] |= 6;
-    folder.messages("bad", &all);
+    write_messages(&folder, "bad", &all);
     let run = folder.gateway(&["transcode", "--to", "zlib-stream", "bad", "-o", "made"]);
     assert!(run.status == Some(DAMAGED) && run.stderr.contains("message 100: "), "{}", run.stderr);
     assert_eq!(folder.names(), ["bad"]);

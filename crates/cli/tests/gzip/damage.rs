@@ -1,10 +1,7 @@
 //! Inputs that are not what they should be: a sentence, an offset and a status for each kind.
 
-use crate::support::{Folder, sample};
-
-const DAMAGED: i32 = 3;
-const LIMIT: i32 = 4;
-const WARNED: i32 = 5;
+use linerate_testkit::data::mixed as sample;
+use linerate_testkit::program::{DAMAGED, Folder, LIMIT, WARNED};
 
 fn packed(folder: &Folder, format: &str, data: &[u8]) -> Vec<u8> {
     folder.gzip_with(&["--format", format], data).ok().stdout

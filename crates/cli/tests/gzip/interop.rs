@@ -4,7 +4,8 @@ use std::process::Command;
 
 use linerate_testkit::tools::has_program;
 
-use crate::support::{Folder, Run, sample};
+use linerate_testkit::data::mixed as sample;
+use linerate_testkit::program::{Folder, Run};
 
 fn system_gzip(args: &[&str], input: &[u8]) -> Run {
     Run::of(Command::new("gzip").args(args), input)

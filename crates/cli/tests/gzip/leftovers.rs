@@ -4,8 +4,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{Folder, Run, sample};
+use linerate_testkit::data::mixed as sample;
 use linerate_testkit::kill::moments;
+use linerate_testkit::program::{Folder, Run};
 
 const MOMENTS: u32 = 25;
 const FILES: usize = 30;

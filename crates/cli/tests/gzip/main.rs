@@ -11,4 +11,3 @@ mod many;
 mod pages;
 mod round_trip;
 mod streams;
-mod support;

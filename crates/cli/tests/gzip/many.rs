@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::support::{Folder, Run, sample};
+use linerate_testkit::data::mixed as sample;
+use linerate_testkit::program::{Folder, Run};
 
 /// Files, and things that are not: the names in the order of the command line.
 fn plant(folder: &Folder) -> Vec<String> {

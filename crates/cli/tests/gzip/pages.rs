@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{Folder, Run};
+use linerate_testkit::program::{Folder, Run};
 
 fn text(args: &[&str]) -> String {
     let folder = Folder::new();

@@ -1,6 +1,7 @@
 //! What goes in comes out again, whatever the options.
 
-use crate::support::{Folder, sample};
+use linerate_testkit::data::mixed as sample;
+use linerate_testkit::program::Folder;
 
 #[test]
 fn every_level_and_format_round_trips() {

@@ -3,7 +3,8 @@
 use std::io::{Read, Write};
 use std::process::Stdio;
 
-use crate::support::{Folder, Run, sample};
+use linerate_testkit::data::mixed as sample;
+use linerate_testkit::program::{Folder, Run};
 
 #[test]
 fn dash_is_standard_input() {

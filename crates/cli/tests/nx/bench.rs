@@ -1,7 +1,7 @@
 //! `bench`: that it measures, not how fast it is.
 
 use crate::data::{DAMAGED, LIMIT, golden};
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 
 #[test]
 fn bench_prints_a_row_for_each_number_of_threads() {

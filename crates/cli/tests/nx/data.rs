@@ -1,4 +1,4 @@
-//! Archives of the production library with their records, and the program running on them.
+//! Archives of the production library, with their records.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,49 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::support::{Folder, Run};
-
-/// Exit statuses.
-pub(crate) const FAILED: i32 = 1;
-pub(crate) const USAGE: i32 = 2;
-pub(crate) const DAMAGED: i32 = 3;
-pub(crate) const LIMIT: i32 = 4;
-pub(crate) const WARNED: i32 = 5;
-
-/// What the environment may say about ways to servers, of which the tests have their own.
-const PROXIES: [&str; 8] = [
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-];
-
-impl Folder {
-    /// Runs `linerate nx` with nothing on standard input.
-    pub(crate) fn nx(&self, args: &[&str]) -> Run {
-        let mut command = self.command(&["nx"]);
-        for name in PROXIES {
-            command.env_remove(name);
-        }
-        Run::of(command.args(args), b"")
-    }
-}
-
-impl Run {
-    /// Standard output, a line each.
-    pub(crate) fn lines(&self) -> Vec<String> {
-        String::from_utf8(self.stdout.clone()).expect("UTF-8").lines().map(str::to_owned).collect()
-    }
-
-    /// Standard output, a JSON object each.
-    pub(crate) fn objects(&self) -> Vec<Value> {
-        self.lines().iter().map(|line| serde_json::from_str(line).expect("JSON")).collect()
-    }
-}
+pub(crate) use linerate_testkit::program::{DAMAGED, FAILED, LIMIT, USAGE, WARNED};
 
 /// An archive written by the production library, with the record of what is in it.
 pub(crate) struct Golden {

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::data::FAILED;
-use crate::support::{Folder, Run};
 use crate::tree::{files, files_below, plant};
+use linerate_testkit::program::{Folder, Run};
 
 /// Mounts the file system at `$1`, copies what is in `$2` to it, runs the rest, and copies what is
 /// there then to `$3`.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use crate::data::{DAMAGED, FAILED, USAGE, golden, goldens};
-use crate::support::Folder;
 use crate::tree::{files_below, plant};
+use linerate_testkit::program::Folder;
 
 const FAST: [&str; 2] = ["--solidlevel=2", "--chunkedlevel=2"];
 

@@ -8,8 +8,8 @@ use linerate_nx::HashKind;
 
 use crate::data::{DAMAGED, FAILED, LIMIT, USAGE, golden, goldens};
 use crate::forge;
-use crate::support::{Folder, Run};
 use crate::tree::files_below;
+use linerate_testkit::program::{Folder, Run};
 
 #[test]
 fn path_of_millions_of_folders_is_an_error_in_bounded_time() {

@@ -5,9 +5,9 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::Folder;
 use crate::tree::{files_below, plant};
 use linerate_testkit::kill::moments;
+use linerate_testkit::program::Folder;
 
 const MOMENTS: u32 = 25;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::data::{DAMAGED, FAILED, LIMIT, USAGE, golden, goldens};
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 
 #[test]
 fn json_list_has_the_recorded_tree_of_every_golden() {

@@ -17,9 +17,4 @@ mod pages;
 mod r3a;
 #[cfg(feature = "remote")]
 mod remote;
-#[cfg(feature = "remote")]
-mod server;
-#[allow(dead_code)]
-#[path = "../gzip/support.rs"]
-mod support;
 mod tree;

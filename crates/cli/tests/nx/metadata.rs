@@ -13,11 +13,10 @@ use linerate_nx::pack::{Builder, Options};
 use linerate_testkit::tools::has_program;
 
 use crate::data::{DAMAGED, FAILED, USAGE, golden};
-use crate::support::Folder;
 use crate::tree::files_below;
+use linerate_testkit::program::{Folder, WARNED};
 
 const FAST: [&str; 2] = ["--solidlevel=1", "--chunkedlevel=1"];
-const WARNED: i32 = 5;
 
 /// What is compared of one path: kind and mode, time, and content or target.
 type Seen = (u32, i64, i64, Vec<u8>);

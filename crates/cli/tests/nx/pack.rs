@@ -6,10 +6,8 @@ use std::process::Command;
 use linerate_testkit::tools::has_program;
 
 use crate::data::{FAILED, USAGE};
-use crate::support::Folder;
 use crate::tree::{files_below, plant};
-
-const WARNED: i32 = 5;
+use linerate_testkit::program::{Folder, WARNED};
 
 #[test]
 fn pack_round_trips_with_all_options() {

@@ -1,6 +1,6 @@
 //! Help, manual pages and completion scripts.
 
-use crate::support::{Folder, Run};
+use linerate_testkit::program::{Folder, Run};
 
 const COMMANDS: &[&str] =
     &["list", "info", "verify", "extract", "pack", "diff", "merge", "update", "delete", "repack", "bench"];

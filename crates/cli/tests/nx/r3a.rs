@@ -6,8 +6,8 @@ use std::process::Command;
 use linerate_testkit::tools::has_program;
 
 use crate::data::{DAMAGED, FAILED, WARNED, golden};
-use crate::support::Folder;
 use crate::tree::{files_below, plant};
+use linerate_testkit::program::Folder;
 use linerate_testkit::r3a::{MAGIC_SWAPPED, Shape, Vector, example, example_files, is_hashed, shapes};
 
 const FAST: [&str; 2] = ["--solidlevel=2", "--chunkedlevel=2"];

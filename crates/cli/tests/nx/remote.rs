@@ -1,10 +1,10 @@
-//! Archives on a web server: what is asked of it, and that nothing is written to it.
+//! Archives on a web server: the requests, and that nothing is written to it.
 
 use crate::data::{FAILED, golden};
-use crate::server::Server;
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 #[cfg(feature = "s3")]
-use crate::support::Run;
+use linerate_testkit::program::Run;
+use linerate_testkit::web::{Reply, Server};
 
 #[test]
 fn list_fetches_the_header_and_extract_the_blocks_of_files() {
@@ -12,25 +12,25 @@ fn list_fetches_the_header_and_extract_the_blocks_of_files() {
     let golden = golden("dups-off");
     let server = Server::of(std::fs::read(&golden.path).unwrap());
     let here = folder.nx(&["list", "--long", golden.file()]).ok().lines();
-    assert_eq!(folder.nx(&["list", "--long", &server.url]).ok().lines(), here);
+    assert_eq!(folder.nx(&["list", "--long", &server.url()]).ok().lines(), here);
     let header = folder.nx(&["info", "--json", golden.file()]).ok().objects()[0]["header_bytes"].as_u64();
     let header = header.expect("a number");
-    assert_eq!(server.sent(), header);
+    assert_eq!(server.bytes(), header);
 
     let files = folder.nx(&["list", "--json", golden.file()]).ok().objects();
     let small = files.iter().find(|file| file["size"].as_u64() > Some(0) && file["blocks"] == 1).unwrap();
     let path = small["path"].as_str().expect("a path");
-    let remote = folder.nx(&["extract", "-c", &server.url, path]).ok().stdout;
+    let remote = folder.nx(&["extract", "-c", &server.url(), path]).ok().stdout;
     assert_eq!(remote, folder.nx(&["extract", "-c", golden.file(), path]).ok().stdout);
-    let sent = server.sent();
+    let sent = server.bytes() - header;
     let all = std::fs::metadata(&golden.path).unwrap().len();
     assert!(sent > header && sent < all / 2, "{sent} bytes of {all}");
 
-    folder.nx(&["extract", &server.url, "-o", "out"]).ok();
+    folder.nx(&["extract", &server.url(), "-o", "out"]).ok();
     folder.nx(&["verify", "--against", "out", golden.file()]).ok();
-    folder.nx(&["verify", &server.url]).ok();
-    folder.nx(&["diff", "--exit-code", &server.url, golden.file()]).ok();
-    folder.nx(&["repack", "--solidlevel=1", "--chunkedlevel=1", &server.url, "-o", "b.nx"]).ok();
+    folder.nx(&["verify", &server.url()]).ok();
+    folder.nx(&["diff", "--exit-code", &server.url(), golden.file()]).ok();
+    folder.nx(&["repack", "--solidlevel=1", "--chunkedlevel=1", &server.url(), "-o", "b.nx"]).ok();
     folder.nx(&["diff", "--exit-code", golden.file(), "b.nx"]).ok();
 }
 
@@ -38,8 +38,9 @@ fn list_fetches_the_header_and_extract_the_blocks_of_files() {
 fn repack_of_a_url_is_an_error() {
     let folder = Folder::new();
     let server = Server::of(std::fs::read(golden("single-1-byte").path).unwrap());
-    let run = folder.nx(&["repack", &server.url]);
-    let line = format!("linerate: {}: an archive on a server cannot be written; -o names a file", server.url);
+    let run = folder.nx(&["repack", &server.url()]);
+    let line =
+        format!("linerate: {}: an archive on a server cannot be written; -o names a file", server.url());
     run.fails(FAILED, &line);
     assert!(folder.names().is_empty());
 }
@@ -47,10 +48,10 @@ fn repack_of_a_url_is_an_error() {
 #[test]
 fn missing_url_is_one_line_of_error() {
     let folder = Folder::new();
-    let server = Server::of(vec![0; 10]);
-    let run = folder.nx(&["list", &server.url.replace("a.nx", "b.nx")]);
+    let server = Server::new(|_| Reply::status("404 Not Found"));
+    let run = folder.nx(&["list", &server.url()]);
     assert_eq!((run.status, run.stderr.lines().count()), (Some(FAILED), 1), "{}", run.stderr);
-    assert!(run.stderr.contains("b.nx: cannot open: "), "{}", run.stderr);
+    assert!(run.stderr.contains("archive.nx: cannot open: "), "{}", run.stderr);
 }
 
 #[cfg(feature = "s3")]
@@ -58,14 +59,18 @@ fn missing_url_is_one_line_of_error() {
 fn buckets_are_read_with_the_settings_of_the_environment() {
     let folder = Folder::new();
     let golden = golden("dups-off");
-    let server = Server::of(std::fs::read(&golden.path).unwrap());
+    let bytes = std::fs::read(&golden.path).unwrap();
+    let server = Server::new(move |request| match request.path.as_str() {
+        "/bucket/a.nx" => Reply::range(&bytes, request),
+        _ => Reply::status("404 Not Found"),
+    });
     let run = |args: &[&str]| {
         let mut command = folder.command(&["nx"]);
         let names = std::env::vars_os().map(|(name, _)| name);
         for name in names.filter(|name| name.to_string_lossy().starts_with("AWS_")) {
             command.env_remove(name);
         }
-        command.env("AWS_ENDPOINT_URL", server.url.trim_end_matches("/a.nx"));
+        command.env("AWS_ENDPOINT_URL", server.address());
         command.env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret");
         Run::of(command.env("NO_PROXY", "*").args(args), b"")
     };

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Folder, sample};
+use linerate_testkit::data::mixed as sample;
+use linerate_testkit::program::Folder;
 
 /// Every file below a folder, links too, with what is in it.
 pub(crate) fn files_below(root: &Path) -> BTreeMap<String, Vec<u8>> {

@@ -1,15 +1,12 @@
 //! `linerate plan` as a user meets it: the real program on real files.
 
 mod shapes;
-#[allow(dead_code)]
-#[path = "../gzip/support.rs"]
-mod support;
 
 use std::process::Command;
 
+use linerate_testkit::data::mixed;
+use linerate_testkit::program::{Folder, Run};
 use serde_json::Value;
-
-use crate::support::{Folder, Run};
 
 /// Quick: samples are small, and speeds of no interest.
 const QUICK: [&str; 3] = ["plan", "--seconds", "0.05"];
@@ -34,7 +31,7 @@ fn mods(folder: &Folder) {
         let row = format!("{{\"id\":{i},\"name\":\"item {}\",\"tags\":[\"common\",\"tool\"]}},", i * 37);
         folder.write(&format!("mods/items/{i}.json"), row.repeat(40 + i).as_bytes());
     }
-    folder.write("mods/large.bin", &support::sample(700_000));
+    folder.write("mods/large.bin", &mixed(700_000));
 }
 
 #[test]
@@ -72,7 +69,7 @@ fn every_command_of_a_folder_runs_as_printed() {
 #[test]
 fn every_command_of_a_file_runs_as_printed() {
     let folder = Folder::new();
-    folder.write("some text.log", &support::sample(300_000));
+    folder.write("some text.log", &mixed(300_000));
     every_command_runs(&folder, "some text.log", "some text.log.gz");
 }
 
@@ -130,7 +127,7 @@ fn json_has_the_keys_of_the_page_and_the_same_ratios_every_time() {
 fn shapes_are_recognised_and_overridden() {
     let folder = Folder::new();
     folder.write("page.html", &b"<!DOCTYPE html><p>some words of a page</p>".repeat(3000));
-    folder.write("noise", &support::sample(100_000));
+    folder.write("noise", &mixed(100_000));
     assert_eq!(json(&folder, &["page.html"])["shape"], "text");
     assert_eq!(json(&folder, &["--shape", "bytes", "page.html"])["shape"], "bytes");
     let unknown = json(&folder, &["noise"]);

@@ -5,8 +5,8 @@ use std::process::Command;
 use linerate_testkit::tools::skip;
 use serde_json::Value;
 
-use crate::support::{Folder, Run};
 use crate::{json, plan};
+use linerate_testkit::program::{Folder, Run};
 
 /// 16-bit samples of a slow wave with noise.
 fn wave(samples: usize) -> Vec<i16> {

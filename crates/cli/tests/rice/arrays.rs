@@ -1,9 +1,9 @@
 //! Arrays in all the forms that are taken, and those that are refused.
 
 use crate::data::{DAMAGED, FAILED, USAGE, npy, npy_text, samples, wave};
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 
-fn encode(folder: &Folder, file: &[u8]) -> crate::support::Run {
+fn encode(folder: &Folder, file: &[u8]) -> linerate_testkit::program::Run {
     folder.rice_with(&["encode", "--v1", "-q"], file)
 }
 

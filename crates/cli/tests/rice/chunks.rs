@@ -1,7 +1,7 @@
 //! Chunks of filter 32025: the bytes of the original, both ways.
 
 use crate::data::{FAILED, goldens, json, samples, wave};
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 
 fn strs(list: &[String]) -> Vec<&str> {
     list.iter().map(String::as_str).collect()

@@ -1,7 +1,7 @@
 //! Chunks that are not what they should be: a sentence and a status, and no output.
 
 use crate::data::{DAMAGED, FAILED, LIMIT, goldens, npy, wave};
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 
 fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()

@@ -1,30 +1,11 @@
-//! Arrays to work on, and the program running on them.
+//! Arrays and golden chunks.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Folder, Run};
-
-/// Exit statuses.
-pub(crate) const FAILED: i32 = 1;
-pub(crate) const USAGE: i32 = 2;
-pub(crate) const DAMAGED: i32 = 3;
-pub(crate) const LIMIT: i32 = 4;
-
-impl Folder {
-    /// Runs `linerate rice` with nothing on standard input.
-    pub(crate) fn rice(&self, args: &[&str]) -> Run {
-        self.rice_with(args, b"")
-    }
-
-    /// Runs `linerate rice` with `input` on standard input.
-    pub(crate) fn rice_with(&self, args: &[&str], input: &[u8]) -> Run {
-        let mut command = self.command(&["rice"]);
-        Run::of(command.args(args), input)
-    }
-}
+pub(crate) use linerate_testkit::program::{DAMAGED, FAILED, LIMIT, USAGE};
 
 /// A chunk by the original filter, whose array is one chunk.
 pub(crate) struct Golden {

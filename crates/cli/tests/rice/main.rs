@@ -7,7 +7,4 @@ mod data;
 mod pages;
 mod reports;
 mod streams;
-#[allow(dead_code)]
-#[path = "../gzip/support.rs"]
-mod support;
 mod v2;

@@ -1,7 +1,7 @@
 //! What is printed: lines for people, objects for programs.
 
 use crate::data::{DAMAGED, FAILED, USAGE, json, npy, wave};
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 
 #[test]
 fn json_has_an_object_for_each_file() {

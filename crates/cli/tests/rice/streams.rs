@@ -1,7 +1,7 @@
 //! Pipes, names, and arrays larger than what is held of them.
 
 use crate::data::{FAILED, USAGE, npy, samples, wave};
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 
 #[test]
 fn pipe_is_encoded_and_decoded_to_a_pipe() {
@@ -47,7 +47,7 @@ fn memory_is_bounded_for_large_arrays() {
     use std::fs::File;
     use std::process::{Command, Stdio};
 
-    use crate::support::Run;
+    use linerate_testkit::program::Run;
 
     // 160 MB of zeros in a sparse file, in an address space of 128 MiB.
     const ROWS: u64 = 8_000;

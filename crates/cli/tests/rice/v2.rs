@@ -5,7 +5,7 @@ use linerate_rice::{Kind, Options};
 use serde_json::json as value;
 
 use crate::data::{DAMAGED, FAILED, LIMIT, USAGE, json, npy, samples, wave};
-use crate::support::Folder;
+use linerate_testkit::program::Folder;
 
 #[test]
 fn arrays_of_every_type_round_trip() {

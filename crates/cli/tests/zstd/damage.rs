@@ -2,10 +2,9 @@
 
 use std::fs;
 
-use crate::data::{skippable, stored, testdata, windowed, zstd};
-use crate::support::{Folder, sample};
-
-const DAMAGED: i32 = 3;
+use crate::data::{skippable, stored, testdata, windowed};
+use linerate_testkit::data::mixed as sample;
+use linerate_testkit::program::{DAMAGED, Folder};
 
 #[test]
 fn file_truncated_at_every_byte_is_an_error() {
@@ -13,7 +12,7 @@ fn file_truncated_at_every_byte_is_an_error() {
     let whole = [stored(b"hello"), skippable(b"abc")].concat();
     let first = stored(b"hello").len();
     for len in 0..whole.len() {
-        let run = zstd(&folder, &["-t"], &whole[..len]);
+        let run = folder.zstd_with(&["-t"], &whole[..len]);
         let what = match len {
             0 => "the input is empty",
             _ if len == first => {
@@ -26,18 +25,18 @@ fn file_truncated_at_every_byte_is_an_error() {
         };
         run.fails(DAMAGED, &format!("linerate: stdin: {what} (at byte {len})"));
     }
-    zstd(&folder, &["-t"], &whole).ok();
+    folder.zstd_with(&["-t"], &whole).ok();
 }
 
 #[test]
 fn other_formats_and_trailing_garbage_are_errors() {
     let folder = Folder::new();
     let line = "linerate: stdin: no zstd frame begins here (at byte 0)";
-    zstd(&folder, &["-d"], b"plain text").fails(DAMAGED, line);
+    folder.zstd_with(&["-d"], b"plain text").fails(DAMAGED, line);
     let frame = stored(b"content");
     let line = format!("linerate: stdin: no zstd frame begins here (at byte {})", frame.len());
     for garbage in [&b"garbage"[..], &[0; 40], b"\x28\xb5\x2f\xfe"] {
-        let run = zstd(&folder, &["-d"], &[&frame, garbage].concat());
+        let run = folder.zstd_with(&["-d"], &[&frame, garbage].concat());
         run.fails(DAMAGED, &line);
         assert_eq!(run.stdout, b"content");
     }
@@ -47,10 +46,10 @@ fn other_formats_and_trailing_garbage_are_errors() {
 fn wrong_checksum_is_an_error_unless_no_check_is_given() {
     let folder = Folder::new();
     let frame = fs::read(testdata().join("zstd/errors/checksum-wrong.zst")).unwrap();
-    let run = zstd(&folder, &["-t"], &frame);
+    let run = folder.zstd_with(&["-t"], &frame);
     assert_eq!(run.status, Some(DAMAGED));
     assert!(run.stderr.contains("checksum"), "{}", run.stderr);
-    assert_eq!(zstd(&folder, &["-d", "--no-check"], &frame).ok().stdout.len(), 40);
+    assert_eq!(folder.zstd_with(&["-d", "--no-check"], &frame).ok().stdout.len(), 40);
 }
 
 #[test]
@@ -58,10 +57,10 @@ fn damage_leaves_no_output_and_keeps_the_source() {
     let folder = Folder::new();
     let whole = windowed(17, &sample(500_000));
     folder.write("a.zst", &whole[..whole.len() - 3]);
-    assert_eq!(zstd(&folder, &["-d", "--rm", "a.zst"], b"").status, Some(DAMAGED));
+    assert_eq!(folder.zstd_with(&["-d", "--rm", "a.zst"], b"").status, Some(DAMAGED));
     assert_eq!(folder.names(), ["a.zst"]);
     folder.write("out", b"precious");
-    assert_eq!(zstd(&folder, &["-df", "-oout", "a.zst"], b"").status, Some(DAMAGED));
+    assert_eq!(folder.zstd_with(&["-df", "-oout", "a.zst"], b"").status, Some(DAMAGED));
     assert_eq!(folder.read("out"), b"precious");
 }
 
@@ -69,7 +68,7 @@ fn damage_leaves_no_output_and_keeps_the_source() {
 fn json_has_objects_for_failures() {
     let folder = Folder::new();
     folder.write("a.zst", b"nothing like it");
-    let run = zstd(&folder, &["-t", "--json", "a.zst"], b"");
+    let run = folder.zstd_with(&["-t", "--json", "a.zst"], b"");
     let record: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((record["status"].as_str(), record["kind"].as_str()), (Some("failed"), Some("corrupt")));
     assert_eq!(record["offset"].as_u64(), Some(0));

@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Folder, Run};
-
 /// A frame of a single segment that stores `content`.
 pub(crate) fn stored(content: &[u8]) -> Vec<u8> {
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0b1010_0000];
@@ -51,9 +49,4 @@ pub(crate) fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
     paths.sort();
     assert!(!paths.is_empty());
     paths
-}
-
-/// Runs `linerate zstd` with `input` on standard input.
-pub(crate) fn zstd(folder: &Folder, args: &[&str], input: &[u8]) -> Run {
-    Run::of(folder.command(&["zstd"]).args(args), input)
 }

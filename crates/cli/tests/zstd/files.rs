@@ -3,12 +3,9 @@
 use std::fs::{self, File, FileTimes};
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::data::{skippable, stored, windowed, zstd};
-use crate::support::{Folder, sample};
-
-const FAILED: i32 = 1;
-const USAGE: i32 = 2;
-const WARNED: i32 = 5;
+use crate::data::{skippable, stored, windowed};
+use linerate_testkit::data::mixed as sample;
+use linerate_testkit::program::{FAILED, Folder, USAGE, WARNED};
 
 #[test]
 fn file_is_decompressed_and_its_source_kept() {
@@ -16,7 +13,7 @@ fn file_is_decompressed_and_its_source_kept() {
     let content = sample(400_000);
     for (name, frame) in [("a.txt.zst", stored(&content)), ("b.tzst", windowed(17, &content))] {
         folder.write(name, &frame);
-        zstd(&folder, &["-d", name], b"").ok();
+        folder.zstd_with(&["-d", name], b"").ok();
     }
     assert_eq!(folder.names(), ["a.txt", "a.txt.zst", "b.tar", "b.tzst"]);
     assert!(folder.read("a.txt") == content && folder.read("b.tar") == content);
@@ -28,13 +25,13 @@ fn rm_deletes_the_source() {
     for name in ["a", "b", "c"] {
         folder.write(&format!("{name}.zst"), &stored(name.as_bytes()));
     }
-    zstd(&folder, &["-d", "--rm", "a.zst", "b.zst"], b"").ok();
-    zstd(&folder, &["-d", "--rm", "-k", "c.zst"], b"").ok();
+    folder.zstd_with(&["-d", "--rm", "a.zst", "b.zst"], b"").ok();
+    folder.zstd_with(&["-d", "--rm", "-k", "c.zst"], b"").ok();
     assert_eq!(folder.names(), ["a", "b", "c", "c.zst"]);
     // What goes elsewhere deletes nothing.
-    zstd(&folder, &["-dc", "--rm", "c.zst"], b"").ok();
-    zstd(&folder, &["-d", "--rm", "-o", "d", "c.zst"], b"").ok();
-    zstd(&folder, &["-t", "--rm", "c.zst"], b"").ok();
+    folder.zstd_with(&["-dc", "--rm", "c.zst"], b"").ok();
+    folder.zstd_with(&["-d", "--rm", "-o", "d", "c.zst"], b"").ok();
+    folder.zstd_with(&["-t", "--rm", "c.zst"], b"").ok();
     assert_eq!(folder.names(), ["a", "b", "c", "c.zst", "d"]);
 }
 
@@ -43,9 +40,11 @@ fn existing_outputs_are_kept_unless_forced() {
     let folder = Folder::new();
     folder.write("a.zst", &stored(b"new"));
     folder.write("a", b"old");
-    zstd(&folder, &["-d", "a.zst"], b"").fails(FAILED, "linerate: a.zst: a exists already; -f overwrites it");
+    folder
+        .zstd_with(&["-d", "a.zst"], b"")
+        .fails(FAILED, "linerate: a.zst: a exists already; -f overwrites it");
     assert_eq!(folder.read("a"), b"old");
-    zstd(&folder, &["-df", "a.zst"], b"").ok();
+    folder.zstd_with(&["-df", "a.zst"], b"").ok();
     assert_eq!(folder.read("a"), b"new");
 }
 
@@ -54,12 +53,12 @@ fn several_files_go_to_several_outputs_or_standard_output() {
     let folder = Folder::new();
     folder.write("a.zst", &stored(b"one "));
     folder.write("b.zst", &stored(b"two"));
-    assert_eq!(zstd(&folder, &["-dc", "a.zst", "b.zst"], b"").ok().stdout, b"one two");
-    zstd(&folder, &["-d", "-o", "out", "a.zst"], b"").ok();
+    assert_eq!(folder.zstd_with(&["-dc", "a.zst", "b.zst"], b"").ok().stdout, b"one two");
+    folder.zstd_with(&["-d", "-o", "out", "a.zst"], b"").ok();
     assert_eq!(folder.read("out"), b"one ");
-    let run = zstd(&folder, &["-d", "-o", "x", "a.zst", "b.zst"], b"");
+    let run = folder.zstd_with(&["-d", "-o", "x", "a.zst", "b.zst"], b"");
     run.fails(USAGE, "linerate: -o takes a single input file");
-    let run = zstd(&folder, &["-d", "missing.zst", "a.zst"], b"");
+    let run = folder.zstd_with(&["-d", "missing.zst", "a.zst"], b"");
     run.fails(FAILED, "linerate: missing.zst: cannot open: No such file or directory");
     assert_eq!(folder.read("a"), b"one ");
 }
@@ -69,12 +68,12 @@ fn files_with_unknown_suffixes_are_skipped() {
     let folder = Folder::new();
     folder.write("a.bin", &stored(b"content"));
     let line = "linerate: a.bin: skipped: its suffix is not one of zstd files; -c or -o decompresses it";
-    zstd(&folder, &["-d", "a.bin"], b"").fails(WARNED, line);
-    assert_eq!(zstd(&folder, &["-dc", "a.bin"], b"").ok().stdout, b"content");
-    zstd(&folder, &["-t", "a.bin"], b"").ok();
+    folder.zstd_with(&["-d", "a.bin"], b"").fails(WARNED, line);
+    assert_eq!(folder.zstd_with(&["-dc", "a.bin"], b"").ok().stdout, b"content");
+    folder.zstd_with(&["-t", "a.bin"], b"").ok();
     fs::create_dir(folder.path("dir.zst")).unwrap();
     let line = "linerate: dir.zst: skipped: it is a directory";
-    zstd(&folder, &["-d", "dir.zst"], b"").fails(WARNED, line);
+    folder.zstd_with(&["-d", "dir.zst"], b"").fails(WARNED, line);
 }
 
 #[test]
@@ -83,7 +82,7 @@ fn output_has_the_time_of_the_source() {
     let path = folder.write("a.zst", &stored(b"content"));
     let time = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     File::options().write(true).open(path).unwrap().set_times(FileTimes::new().set_modified(time)).unwrap();
-    zstd(&folder, &["-d", "a.zst"], b"").ok();
+    folder.zstd_with(&["-d", "a.zst"], b"").ok();
     assert_eq!(fs::metadata(folder.path("a")).unwrap().modified().unwrap(), time);
 }
 
@@ -93,31 +92,31 @@ fn list_has_frames_and_sizes_of_headers() {
     let frames = [stored(&sample(2000)), skippable(b"xyz"), stored(b""), skippable(b"")].concat();
     folder.write("a.zst", &frames);
     folder.write("b.zst", &windowed(12, &sample(9000)));
-    let run = zstd(&folder, &["-l", "a.zst", "b.zst"], b"").ok();
+    let run = folder.zstd_with(&["-l", "a.zst", "b.zst"], b"").ok();
     let text = String::from_utf8(run.stdout).unwrap();
     let words: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(words[0], ["frames", "skipped", "compressed", "uncompressed", "ratio", "check", "name"]);
     let (size, ratio) = (frames.len().to_string(), format!("{:.3}", 2000.0 / frames.len() as f64));
     assert_eq!(words[1], ["2", "2", &size, "2000", &ratio, "none", "a.zst"]);
     assert_eq!(words[2][..5], ["1", "0", "9015", "-", "-"]);
-    let run = zstd(&folder, &["-l", "--json", "b.zst"], b"").ok();
+    let run = folder.zstd_with(&["-l", "--json", "b.zst"], b"").ok();
     let record: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((record["window"].as_u64(), record["bytes_out"].as_u64()), (Some(4096), None));
     // Frames that are not whole, or no frames, are seen.
     folder.write("c.zst", &frames[..frames.len() - 3]);
-    assert_eq!(zstd(&folder, &["-l", "c.zst"], b"").status, Some(3));
+    assert_eq!(folder.zstd_with(&["-l", "c.zst"], b"").status, Some(3));
 }
 
 #[test]
 fn json_has_an_object_for_each_file() {
     let folder = Folder::new();
     folder.write("a.zst", &[stored(b"12345"), skippable(b"x"), windowed(11, b"678")].concat());
-    let run = zstd(&folder, &["-d", "--json", "a.zst"], b"").ok();
+    let run = folder.zstd_with(&["-d", "--json", "a.zst"], b"").ok();
     let record: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(record["status"], "ok");
     assert_eq!((record["frames"].as_u64(), record["skippable_frames"].as_u64()), (Some(2), Some(1)));
     assert_eq!((record["bytes_out"].as_u64(), record["window"].as_u64()), (Some(8), Some(2048)));
     assert_eq!((record["output"].as_str(), record["checksum"].as_bool()), (Some("a"), Some(false)));
-    let run = zstd(&folder, &["-dv", "-f", "a.zst"], b"");
+    let run = folder.zstd_with(&["-dv", "-f", "a.zst"], b"");
     assert!(run.stderr.starts_with("a.zst: ") && run.stderr.contains("-> 8 bytes"), "{}", run.stderr);
 }

@@ -6,11 +6,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use linerate_testkit::program::{Folder, Run};
 use linerate_testkit::testdata::corpus_folder;
 use linerate_testkit::tools::has_program;
-
-use crate::data::zstd;
-use crate::support::{Folder, Run};
 
 /// Levels as the tool's arguments.
 const LEVELS: [&[&str]; 6] =
@@ -54,7 +52,7 @@ fn files_of_every_level_of_zstd_are_decompressed() {
                 source = folder.write("start", &start[..SLOW as usize]);
             }
             let packed = folder.write("packed.zst", &compress(args, &source));
-            zstd(&folder, &["-df", "packed.zst"], b"").ok();
+            folder.zstd_with(&["-df", "packed.zst"], b"").ok();
             let same = folder.read("packed") == fs::read(&source).unwrap();
             assert!(same, "{} at {args:?}", path.display());
             fs::remove_file(packed).unwrap();
@@ -71,14 +69,14 @@ fn several_frames_of_a_pipe_are_decompressed_with_and_without_checksums() {
     let path = corpus_folder().join("zic.c");
     let content = fs::read(&path).unwrap();
     let frames = [compress(&["-5", "--no-check"], &path), compress(&["-2", "-C"], &path)].concat();
-    assert!(zstd(&folder, &["-d"], &frames).ok().stdout == content.repeat(2));
-    let run = zstd(&folder, &["-l", "--json"], &frames).ok();
+    assert!(folder.zstd_with(&["-d"], &frames).ok().stdout == content.repeat(2));
+    let run = folder.zstd_with(&["-l", "--json"], &frames).ok();
     let record: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(record["bytes_out"].as_u64(), Some(2 * content.len() as u64));
     // Data from a pipe has no size in its header.
     let piped = Run::of(Command::new("zstd").args(["-q", "-c"]), &content).ok().stdout;
-    assert!(zstd(&folder, &["-d"], &piped).ok().stdout == content);
-    let run = zstd(&folder, &["-l", "--json"], &piped).ok();
+    assert!(folder.zstd_with(&["-d"], &piped).ok().stdout == content);
+    let run = folder.zstd_with(&["-l", "--json"], &piped).ok();
     let record: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((record["bytes_out"].as_u64(), record["checksum"].as_bool()), (None, Some(true)));
 }
@@ -103,7 +101,7 @@ fn frames_with_a_dictionary_of_zstd_are_decompressed() {
         for i in [0, 7, 100] {
             let sample = folder.path(&format!("samples/{i}"));
             let frame = compress(&["-6", "-D", dictionary], &sample);
-            let run = zstd(&folder, &["-d", "-D", dictionary], &frame).ok();
+            let run = folder.zstd_with(&["-d", "-D", dictionary], &frame).ok();
             assert!(run.stdout == fs::read(&sample).unwrap());
         }
     }

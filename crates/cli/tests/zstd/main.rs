@@ -6,6 +6,3 @@ mod files;
 mod interop;
 mod pages;
 mod streams;
-#[allow(dead_code)]
-#[path = "../gzip/support.rs"]
-mod support;

@@ -1,6 +1,6 @@
 //! Help, manual pages and completion scripts.
 
-use crate::support::{Folder, Run};
+use linerate_testkit::program::{Folder, Run};
 
 fn text(args: &[&str]) -> String {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! A gateway on the loopback interface, for tests of clients without a live service.
+//! A gateway on the loopback interface, for tests of clients without a live service, and a [`Client`].
 //!
 //! [`Server::start`] serves websockets and the few REST endpoints that clients request before them. A
 //! [`Script`] has the events to send and the faults to inject ([`InjectedFault`]). Sessions, sequence numbers,
@@ -17,6 +17,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod client;
 mod connection;
 mod events;
 mod members;
@@ -33,6 +34,7 @@ mod state;
 mod term;
 mod wire_format;
 
+pub use client::{Client, ClientCounts};
 pub use events::Events;
 pub use report::Report;
 pub use script::{ClientLimits, InjectedFault, Script};
