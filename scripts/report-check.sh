@@ -27,10 +27,9 @@ open() { # NAME FLAG...: takes a screenshot, and logs the console and the networ
   if requests "$folder/$1.netlog.json" | grep .; then fail "$1: the page makes requests"; fi
 }
 
-# Addresses that the page itself asked for: requests of the browser's own services have no initiator "null" (a file's).
+# Addresses that the page asked for. A file's initiator is "null"; the browser's own services have none.
 requests() { # NETLOG
-  grep -oE '"initiator":"[^"]*"[^}]*"url":"[a-z]+://[^"]*"' "$1" | grep -E '"initiator":"(null|file://)' |
-    grep -oE '"url":"[^"]*"' | grep -v "\"url\":\"file://$page\"" || true
+  grep -E '"initiator":"(null|file://)' "$1" | grep -oE '"url":"[^"]*"' || true
 }
 
 fail() { # WHAT
