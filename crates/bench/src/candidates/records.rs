@@ -486,7 +486,16 @@ mod tests {
 
     #[test]
     fn several_files_are_clustered_too() {
-        let (_folder, found) = measured(&[("a.json", rows(3000, "id")), ("b.json", rows(3000, "key"))]);
+        // Words that a block has once and all files have: what a shared dictionary saves.
+        let word = |i: u64| format!("{:x} ", (i.wrapping_mul(2_654_435_761) >> 16) % 300 * 0x9e37_79b9_7f4a);
+        let row = |i: u64| {
+            format!(
+                "{{\"id\": {i}, \"text\": \"{}\"}}\n",
+                (0..6).map(|j| word(6 * i + j)).collect::<String>()
+            )
+        };
+        let file = |from: u64| (from..from + 3000).map(row).collect::<String>().into_bytes();
+        let (_folder, found) = measured(&[("a.json", file(0)), ("b.json", file(9000))]);
         let clustered = found.measurements.iter().find(|one| one.settings.contains("for 2 files"));
         let command = clustered.expect("clustered").command.as_ref().expect("a command");
         assert_eq!(command[2], "cluster");
