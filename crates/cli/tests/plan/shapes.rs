@@ -53,11 +53,11 @@ fn words(command: &Value) -> Vec<&str> {
     command.as_array().expect("words").iter().filter_map(Value::as_str).collect()
 }
 
-/// Plans for the data, checks shape and sentence, and runs the command of every candidate that has one. All but the
+/// Plans for the data and a pipe that is slower than any candidate, checks shape and sentence, and runs the command of every candidate that has one. All but the
 /// first have to replace what was written before.
 #[track_caller]
 fn commands_run(folder: &Folder, shape: &str, data: &str) -> Value {
-    let found = json(folder, &[data]);
+    let found = json(folder, &["--pipe", "1MB/s", data]);
     assert_eq!(found["shape"], shape);
     assert!(found["sentence"].as_str().is_some_and(|sentence| sentence.len() > 20), "{found}");
     assert!(!found["command"].is_null(), "{found}");
@@ -148,7 +148,7 @@ fn hdf5_file_gives_commands_of_h5repack() {
     if !made.is_ok_and(|made| made.status.success()) || !folder.has("run.h5") {
         return skip("h5import (package hdf5-tools) is not installed");
     }
-    let run = plan(&folder, &["--json", "run.h5"]);
+    let run = plan(&folder, &["--json", "--pipe", "1MB/s", "run.h5"]);
     let found: Value = serde_json::from_slice(&run.stdout).unwrap_or_default();
     if found["error"].as_str().is_some_and(|error| error.contains("libhdf5")) {
         return skip("there is no libhdf5 to load");
