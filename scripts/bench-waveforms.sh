@@ -12,7 +12,7 @@ python=target/venv-bench/bin/python
 
 scripts/setup.sh rust cc bench-python
 "$python" -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps ./bindings/python
-"$cargo" build --quiet --release --locked --package linerate-bench --bin linerate-bench
+"$cargo" build --quiet --release --locked --package linerate
 "$python" bench/waveforms ${corpus:+--corpus "$corpus"} --csv "$csv" \
-  --generator "${CARGO_TARGET_DIR:-target}/release/linerate-bench" "$@"
+  --generator "${CARGO_TARGET_DIR:-target}/release/linerate" "$@"
 "$python" bench/waveforms/plot.py "$csv" "$plots"

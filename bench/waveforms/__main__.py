@@ -43,7 +43,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     add("--every-m", action="store_true", help="version 1 in memory with every m, not only 8 and the best")
     add("--against", metavar="PLUGIN.so[:SYMBOL]", help="another build of filter 32025 to measure too")
     add("--csv", type=Path, help="add the records to this file")
-    add("--generator", type=Path, help="the program linerate-bench, for the generated sets")
+    add("--generator", type=Path, help="the program linerate, for the generated sets")
     add("--scratch", type=Path, default=Path("/dev/shm"), help="folder in memory [default: /dev/shm]")
     parsed = parser.parse_args(arguments)
     if parsed.rounds < 1 or parsed.threads < 1 or not 0 < parsed.fraction <= 1:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-#: Made by `linerate-bench waveforms`, the same for everyone.
+#: Made by `linerate bench waveforms`, the same for everyone.
 GENERATED = ("nab", "nedm", "noptrex")
 
 
@@ -30,7 +30,7 @@ def first_rows(array: NDArray, fraction: float) -> NDArray:
 def generated(name: str, generator: Path, folder: Path, fraction: float) -> Set:
     """Runs the generator, which writes the set into `folder`."""
     file = folder / f"{name}.npy"
-    subprocess.run([generator, "waveforms", "--set", name, "--out", file], check=True)
+    subprocess.run([generator, "bench", "waveforms", "--set", name, "--out", file], check=True)
     array = np.load(file)
     file.unlink()
     return Set(name, first_rows(array, fraction))

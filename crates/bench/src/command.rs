@@ -1,29 +1,43 @@
-//! The subcommands, for this crate's binary and for programs that embed them.
+//! `linerate bench`: the shapes, and what belongs to measuring them.
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
-use crate::archives::row::{self, Row};
-use crate::archives::{BenchOptions, Input, Part, mapped, peak};
+use crate::archives::{self, args::ArchivesArgs, mapped, peak};
 use crate::cold::{self, args::ColdArgs};
 use crate::corpus::Corpus;
 use crate::filter::{Chunk, Filter, parse_bytes};
 use crate::messages::{self, args::MessagesArgs};
-use crate::record::{self, Columns, Record};
+use crate::output::{OutputArgs, print, progress};
+use crate::record::Record;
 use crate::waveforms::{Set, npy};
 use crate::{frames, report, session, threads};
+
+/// Names of the subcommands that measure a shape of work.
+const SHAPES: [&str; 6] = ["bytes", "threads", "frames", "cold", "messages", "archives"];
 
 /// The subcommands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Chunks in, compressed bytes out: every contender, CPU time on one core
+    /// Deflate: chunks in, compressed bytes out, in CPU time of one core
+    #[command(after_help = BYTES_EXAMPLES)]
     Bytes(BytesArgs),
-    /// One stream from several threads: wall time
+    /// Deflate: one gzip stream from several threads, by the wall clock
+    #[command(after_help = THREADS_EXAMPLES)]
     Threads(ThreadsArgs),
-    /// Nx archives packed, decoded and extracted, beside libzstd and other programs
+    /// Zstd: frames in, their content out, in CPU time of one core
+    #[command(after_help = FRAMES_EXAMPLES)]
+    Frames(FramesArgs),
+    /// Zstd: small blocks through very many dictionaries, hot and cold, beside libzstd
+    #[command(after_help = cold::args::EXAMPLES)]
+    Cold(Box<ColdArgs>),
+    /// Zlib and zstd: message streams of gateway connections, hot and by thousands
+    #[command(after_help = messages::args::EXAMPLES)]
+    Messages(Box<MessagesArgs>),
+    /// Nx: archives packed, decoded and extracted, beside libzstd and other archivers
+    #[command(after_help = archives::args::EXAMPLES)]
     Archives(ArchivesArgs),
     /// Extract an archive into maps of its files, a variant that `archives` measures
     #[command(hide = true)]
@@ -31,22 +45,42 @@ pub enum Command {
     /// Run a command and print the most bytes that were resident in it
     #[command(hide = true)]
     Peak(PeakArgs),
-    /// Zstd frames in, their content out: ours and others, CPU time on one core
-    Frames(FramesArgs),
-    /// Small blocks through very many dictionaries, hot and cold, beside libzstd
-    #[command(after_help = cold::args::EXAMPLES)]
-    Cold(Box<ColdArgs>),
-    /// Message streams of gateway connections, hot and by thousands, beside zlib-rs and libzstd
-    #[command(after_help = messages::args::EXAMPLES)]
-    Messages(Box<MessagesArgs>),
     /// Make detector waveforms, the same for everyone, as a .npy file of int16 rows
+    #[command(after_help = WAVEFORMS_EXAMPLES)]
     Waveforms(WaveformsArgs),
-    /// The contenders, and why some are not available here
-    List,
-    /// Draw speed against ratio from a CSV file, one SVG for each corpus and chunk size
+    /// List the contenders of the shape `bytes`, and why some are not available here
+    #[command(after_help = CONTENDERS_EXAMPLES)]
+    Contenders,
+    /// Draw speed against ratio from a record, one SVG for each corpus and chunk size
     #[cfg(feature = "plot")]
+    #[command(after_help = PLOT_EXAMPLES)]
     Plot(PlotArgs),
 }
+
+const BYTES_EXAMPLES: &str = "\
+Examples:
+  linerate bench bytes --corpus web --chunk 4K,16K
+  linerate bench bytes --synthetic random --only linerate,memcpy
+  linerate bench bytes --corpus web --against old.csv --csv new.csv";
+const THREADS_EXAMPLES: &str = "\
+Examples:
+  linerate bench threads --corpus web
+  linerate bench threads --corpus web --count 1,2,4,8 --block 1M --level 2";
+const FRAMES_EXAMPLES: &str = "\
+Examples:
+  linerate bench frames --synthetic rows
+  linerate bench frames --corpus web --case 4K+8K,128K --level 12";
+const WAVEFORMS_EXAMPLES: &str = "\
+Examples:
+  linerate bench waveforms --set nab --out nab.npy
+  linerate bench waveforms --set noptrex --rows 4 --out noptrex.npy";
+const CONTENDERS_EXAMPLES: &str = "\
+Examples:
+  linerate bench contenders";
+#[cfg(feature = "plot")]
+const PLOT_EXAMPLES: &str = "\
+Examples:
+  linerate bench plot --csv web.csv --out plots";
 
 /// What is compressed.
 #[derive(Args, Clone, Debug)]
@@ -63,17 +97,6 @@ pub struct CorpusArgs {
     /// Take only the first bytes of each file
     #[arg(long, value_name = "N", value_parser = parse_bytes)]
     max_bytes_per_file: Option<u64>,
-}
-
-/// Where the results go.
-#[derive(Args, Clone, Debug)]
-pub struct OutputArgs {
-    /// Add the results to this CSV file
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-    /// Print a JSON array instead of tables
-    #[arg(long)]
-    json: bool,
 }
 
 /// Arguments of [`Command::Bytes`].
@@ -112,7 +135,7 @@ pub struct ThreadsArgs {
     block: Vec<Chunk>,
     /// Numbers of threads; the first is what the others are compared with
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2")]
-    threads: Vec<usize>,
+    count: Vec<usize>,
     /// Levels
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2,3",
           value_parser = clap::value_parser!(u8).range(0..=3))]
@@ -120,35 +143,6 @@ pub struct ThreadsArgs {
     /// Times that each number of threads goes through the corpus
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
-}
-
-/// Arguments of [`Command::Archives`].
-#[derive(Args, Clone, Debug)]
-pub struct ArchivesArgs {
-    /// The folder that is packed
-    #[arg(long, value_name = "DIR")]
-    corpus: PathBuf,
-    /// Its name in the record [default: from the path]
-    #[arg(long, value_name = "NAME")]
-    name: Option<String>,
-    /// Add the results to this CSV file
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-    /// What to measure [default: everything]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
-    only: Vec<Part>,
-    /// Levels of zstd
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "9,12")]
-    level: Vec<i32>,
-    /// Turns of each contender
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..))]
-    rounds: u16,
-    /// The program that is measured [default: `linerate` beside this one]
-    #[arg(long, value_name = "PROGRAM")]
-    linerate: Option<PathBuf>,
-    /// Where folders are made and removed [default: /dev/shm, where it is]
-    #[arg(long, value_name = "DIR")]
-    scratch: Option<PathBuf>,
 }
 
 /// Arguments of [`Command::ExtractMapped`].
@@ -234,94 +228,76 @@ pub fn run(command: &Command) -> Result<(), String> {
     match command {
         Command::Bytes(args) => bytes(args),
         Command::Threads(args) => several_threads(args),
-        Command::Archives(args) => several_archives(args),
-        Command::ExtractMapped(args) => mapped::extract(&args.archive, &args.out, args.threads),
-        Command::Peak(args) => peak::run(&args.command).and_then(|bytes| print(&format!("{bytes}\n"))),
         Command::Frames(args) => frames_in(args),
         Command::Cold(args) => cold::args::run(args),
         Command::Messages(args) => messages::args::run(args),
+        Command::Archives(args) => archives::args::run(args),
+        Command::ExtractMapped(args) => mapped::extract(&args.archive, &args.out, args.threads),
+        Command::Peak(args) => peak::run(&args.command).and_then(|bytes| print(&format!("{bytes}\n"))),
         Command::Waveforms(args) => waveforms(args),
-        Command::List => print(&session::list()),
+        Command::Contenders => print(&session::list()),
         #[cfg(feature = "plot")]
         Command::Plot(args) => crate::plot::draw(&args.csv, &args.out).and_then(|made| print(&made)),
     }
 }
 
+/// Prints a line for each shape: its name and what is measured.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn list_shapes() -> Result<(), String> {
+    print(&shapes())
+}
+
+fn shapes() -> String {
+    let all = Command::augment_subcommands(clap::Command::new("bench"));
+    let line = |name: &str| {
+        let about = all.find_subcommand(name).and_then(clap::Command::get_about);
+        vec![name.to_owned(), about.map(ToString::to_string).unwrap_or_default()]
+    };
+    report::aligned(&SHAPES.map(line), 2)
+}
+
 fn bytes(args: &BytesArgs) -> Result<(), String> {
-    args.output.csv(&[])?;
+    let mut output = args.output.open::<Record>()?;
     let corpus = args.corpus.read()?;
     let place = place(args.core)?;
     let mut session = session::Session::new(&corpus, &args.only, args.base.as_deref())?;
-    let mut all = Vec::new();
     for chunk in &args.chunk {
         let records = session.measure(*chunk, args.rounds.into(), progress)?;
         let rounds = format!("{} rounds, relative to {}", args.rounds, session.base());
-        args.output.table(&format!("{chunk} chunks, CPU time, {place}, {rounds}"), &records)?;
-        args.output.csv(&records)?;
-        all.extend(records);
+        output.show(&titled(&format!("{chunk} chunks, CPU time, {place}, {rounds}"), &records))?;
+        output.add(records)?;
     }
-    match args.output.json {
-        true => eprint!("{}", session.absent()),
-        false => print(&session.absent())?,
-    }
-    args.output.json(&all)
+    eprint!("{}", session.absent());
+    output.finish()
 }
 
 fn several_threads(args: &ThreadsArgs) -> Result<(), String> {
-    args.output.csv(&[])?;
+    let mut output = args.output.open::<Record>()?;
     let corpus = args.corpus.read()?;
-    let first = args.threads.first().ok_or("no number of threads is given")?;
-    let fewest = args.threads.iter().min().copied().unwrap_or(1);
-    let mut all = Vec::new();
+    let first = args.count.first().ok_or("no number of threads is given")?;
+    let fewest = args.count.iter().min().copied().unwrap_or(1);
     for block in &args.block {
         let options = threads::BenchOptions {
             levels: &args.level,
-            threads: &args.threads,
+            threads: &args.count,
             block: *block,
             rounds: args.rounds.into(),
         };
         let threads::Outcome { records, cores_had } = threads::measure(&corpus, &options, progress)?;
         let rounds = format!("{} rounds, relative to x{first}", args.rounds);
-        args.output.table(&format!("{block} blocks, wall time, {rounds}"), &records)?;
+        output.show(&titled(&format!("{block} blocks, wall time, {rounds}"), &records))?;
         if cores_had < 0.9 * fewest as f64 {
             eprintln!("Other work is in the way: {fewest} threads had {cores_had:.2} cores.");
         }
-        args.output.csv(&records)?;
-        all.extend(records);
+        output.add(records)?;
     }
-    args.output.json(&all)
-}
-
-fn several_archives(args: &ArchivesArgs) -> Result<(), String> {
-    let keep = |rows: &[Row]| args.csv.as_ref().map_or(Ok(()), |path| row::append(path, rows));
-    // Before a long run, this proves that it can be done.
-    keep(&[])?;
-    let input = Input::of(&args.corpus, args.name.as_deref())?;
-    let beside = || std::env::current_exe().map(|own| own.with_file_name("linerate"));
-    let linerate = match &args.linerate {
-        Some(path) => path.clone(),
-        None => beside().map_err(|e| e.to_string())?,
-    };
-    let scratch = match &args.scratch {
-        Some(path) => path.clone(),
-        None => {
-            Some(PathBuf::from("/dev/shm")).filter(|path| path.is_dir()).unwrap_or_else(std::env::temp_dir)
-        }
-    };
-    let options =
-        BenchOptions { input: &input, levels: &args.level, rounds: args.rounds.into(), linerate, scratch };
-    let parts = if args.only.is_empty() { Part::value_variants() } else { &args.only };
-    for part in parts {
-        let rows = part.measure(&options, progress)?;
-        keep(&rows)?;
-        let corpus = rows.first().map_or("", |row| &row.corpus);
-        print(&format!("{}: {corpus}\n\n{}\n", part.name(), row::table(&rows)))?;
-    }
-    Ok(())
+    output.finish()
 }
 
 fn frames_in(args: &FramesArgs) -> Result<(), String> {
-    args.output.csv(&[])?;
+    let mut output = args.output.open::<Record>()?;
     let corpus = args.corpus.read()?;
     let place = place(args.core)?;
     let options = frames::BenchOptions {
@@ -330,15 +306,19 @@ fn frames_in(args: &FramesArgs) -> Result<(), String> {
         most: args.most.try_into().unwrap_or(usize::MAX),
         rounds: args.rounds.into(),
     };
-    let mut all = Vec::new();
     frames::measure(&corpus, &options, progress, |case, records| {
         let rounds = format!("{} rounds, relative to libzstd", args.rounds);
-        args.output.table(&format!("{case} blocks, CPU time, {place}, {rounds}"), records)?;
-        args.output.csv(records)?;
-        all.extend_from_slice(records);
-        Ok(())
+        output.show(&titled(&format!("{case} blocks, CPU time, {place}, {rounds}"), records))?;
+        output.add(records.to_vec())
     })?;
-    args.output.json(&all)
+    output.finish()
+}
+
+/// The table of records of one corpus below its title.
+fn titled(title: &str, records: &[Record]) -> String {
+    let Some(Record { corpus, files, bytes, .. }) = records.first() else { return String::new() };
+    let files = if *files == 1 { "1 file".into() } else { format!("{files} files") };
+    format!("{corpus}: {files}, {bytes} bytes, {title}\n\n{}\n", report::table(records))
 }
 
 /// Stays on one core, and says on which.
@@ -372,47 +352,17 @@ impl CorpusArgs {
     }
 }
 
-impl OutputArgs {
-    fn table(&self, title: &str, records: &[Record]) -> Result<(), String> {
-        match records.first() {
-            Some(first) if !self.json => {
-                let (corpus, files, bytes) = (&first.corpus, first.files, first.bytes);
-                let files = if files == 1 { "1 file".into() } else { format!("{files} files") };
-                let head = format!("{corpus}: {files}, {bytes} bytes, {title}");
-                print(&format!("{head}\n\n{}\n", report::table(records)))
-            }
-            _ => Ok(()),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shape_is_listed_with_its_sentence() {
+        let text = shapes();
+        assert_eq!(text.lines().count(), SHAPES.len());
+        for line in text.lines() {
+            let (name, about) = line.split_once("  ").unwrap();
+            assert!(SHAPES.contains(&name) && about.trim().len() > 20, "{line}");
         }
-    }
-
-    fn json(&self, records: &[Record]) -> Result<(), String> {
-        if !self.json {
-            return Ok(());
-        }
-        let array = serde_json::Value::Array(records.iter().map(Record::to_json).collect());
-        print(&format!("{array:#}\n"))
-    }
-
-    /// Adds to the CSV file. Without records this proves, before a long run, that it can be done.
-    fn csv(&self, records: &[Record]) -> Result<(), String> {
-        self.csv.as_ref().map_or(Ok(()), |path| record::append(path, records))
-    }
-}
-
-/// Writes to standard output; a reader that has gone away is no error.
-pub(crate) fn print(text: &str) -> Result<(), String> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(format!("standard output: {e}")),
-        _ => Ok(()),
-    }
-}
-
-/// Shows one line of progress on a terminal, overwriting the last one.
-pub(crate) fn progress(what: &str) {
-    let mut terminal = std::io::stderr();
-    if terminal.is_terminal() {
-        // A progress line that cannot be shown is no reason to stop.
-        let _ = write!(terminal, "\r\x1b[K{what}");
-        let _ = terminal.flush();
     }
 }

@@ -67,8 +67,11 @@ pub fn linerate() -> String {
     }
 }
 
+/// Options that change no figure: they are left out of the recorded command, with their values.
+const OMITTED: [&str; 2] = ["--csv", "--against"];
+
 /// The command that was run, without what belongs to one machine: of absolute paths the last part
-/// is kept, and `--csv` with its file is left out.
+/// is kept, and `--csv` and `--against` with their files are left out.
 pub fn command() -> String {
     let mask = std::env::var("LINERATE_CPU").ok().map(|tier| format!("LINERATE_CPU={tier}"));
     let mut args = std::env::args();
@@ -81,9 +84,10 @@ fn portable(args: impl Iterator<Item = String>) -> Vec<String> {
     let mut kept = Vec::new();
     let mut args = args.peekable();
     while let Some(arg) = args.next() {
-        if arg == "--csv" {
+        let option = arg.split_once('=').map_or(arg.as_str(), |(option, _)| option);
+        if OMITTED.contains(&arg.as_str()) {
             args.next();
-        } else if !arg.starts_with("--csv=") {
+        } else if !OMITTED.contains(&option) {
             kept.push(quoted(&without_folders(&arg)));
         }
     }
@@ -132,7 +136,16 @@ mod tests {
 
     #[test]
     fn the_recorded_command_names_no_folder_of_the_machine() {
-        let args = ["bytes", "--corpus", "/a/b/web/", "--csv", "x.csv", "--only=ISA-L 1", "--corpus=/a/b"];
+        let args = [
+            "bytes",
+            "--corpus",
+            "/a/b/web/",
+            "--csv",
+            "x.csv",
+            "--only=ISA-L 1",
+            "--corpus=/a/b",
+            "--against=r",
+        ];
         let kept = portable(args.into_iter().map(String::from));
         assert_eq!(kept.join(" "), "bytes --corpus web '--only=ISA-L 1' --corpus=b");
     }

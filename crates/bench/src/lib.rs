@@ -6,7 +6,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`command`], `main.rs` | the subcommands of `linerate-bench` |
+//! | [`command`], `output` | `linerate bench` and its subcommands; where their results go |
 //! | [`contender`], [`table`](mod@table), `ours`, `peers` | the shape "bytes": a chunk in, compressed bytes out; its contenders, a row each |
 //! | [`verify`], [`measure`], [`session`] | each stream decoded by another library; interleaved rounds; both, for a corpus |
 //! | [`threads`] | the shape "threads": one stream from several threads |
@@ -17,6 +17,7 @@
 //! | [`candidates`] | engines and settings on a sample of the user's data, for `linerate plan` |
 //! | [`waveforms`] | synthetic samples for the Rice codec |
 //! | [`corpus`], [`filter`] | input files; options such as `--chunk` and `--only` |
+//! | [`sheet`], [`against`] | records of any shape by their columns; what changed against an earlier one |
 //! | [`record`], [`csv`], [`environment`], [`stats`], [`report`] | rows and their files, provenance, medians, terminal tables |
 //! | `plot`, `labels` | SVG charts of records |
 //! | `kernel/` | the operating system's clocks and C peers: all `unsafe` code |
@@ -24,6 +25,7 @@
 //! Peers that engines do not depend on are features, off by default: `peers` (a C compiler is enough) and
 //! `system-peers`.
 
+pub mod against;
 pub mod archives;
 pub mod candidates;
 pub mod cold;
@@ -40,12 +42,14 @@ mod labels;
 pub mod measure;
 pub mod messages;
 mod ours;
+mod output;
 mod peers;
 #[cfg(feature = "plot")]
 pub mod plot;
 pub mod record;
 pub mod report;
 pub mod session;
+pub mod sheet;
 pub mod stats;
 pub mod table;
 pub mod threads;

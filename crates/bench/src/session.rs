@@ -83,7 +83,7 @@ impl<'c> Session<'c> {
         let (entry, contender) = (&self.entries[i], &self.loaded[i]);
         Record {
             chunk: chunk.to_string(),
-            contender: entry.name.into(),
+            contender: entry.name.clone(),
             version: contender.version(),
             format: entry.format.into(),
             ratio: self.corpus.bytes() as f64 / sizes[i] as f64,

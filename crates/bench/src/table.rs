@@ -11,17 +11,20 @@ use crate::peers::{Memcpy, ZlibRs};
 /// A contender ready to run.
 pub type Loaded = Box<dyn Contender>;
 
+/// Creates a contender, or says why it is not available.
+type Make = Box<dyn Fn() -> Result<Loaded, String>>;
+
 /// A row of the table: name, output format, constructor.
 pub struct Entry {
     /// Library and level, as reports show it.
-    pub name: &'static str,
+    pub name: String,
     /// `deflate`, `gzip`, `lz4` or `none`.
     pub format: &'static str,
     /// Creates it.
     ///
     /// # Errors
     /// The reason why it is not available.
-    pub make: fn() -> Result<Loaded, String>,
+    pub make: Make,
 }
 
 impl Entry {
@@ -31,8 +34,12 @@ impl Entry {
     }
 }
 
-fn row(name: &'static str, format: &'static str, make: fn() -> Result<Loaded, String>) -> Entry {
-    Entry { name, format, make }
+fn row(
+    name: impl Into<String>,
+    format: &'static str,
+    make: impl Fn() -> Result<Loaded, String> + 'static,
+) -> Entry {
+    Entry { name: name.into(), format, make: Box::new(make) }
 }
 
 fn ours(format: Format, level: Level) -> Result<Loaded, String> {
@@ -59,15 +66,28 @@ macro_rules! optional {
 
 optional!("isal", isal(level: u32, fixed: bool), crate::kernel::isal::Isal::new(level, fixed)?);
 optional!("libdeflate", libdeflate(level: i32), Libdeflate::new(level)?);
-optional!("libslz", slz(format: Format), crate::kernel::slz::Slz::load(format)?);
+optional!("libslz", slz(format: Format, library: usize), crate::kernel::slz::Slz::load(format, library)?);
 optional!("lz4", lz4(), crate::kernel::lz4::Lz4::new());
 optional!("zlib", zlib(level: i32), crate::kernel::zlib::Zlib::new(level)?);
 optional!("zlib-ng", zlib_ng(level: i32), crate::kernel::zlib::ZlibNg::new(level)?);
 
+/// The libraries of libslz that the user names, or the machine's: a row for each and format.
+fn libslz() -> Vec<Entry> {
+    #[cfg(feature = "libslz")]
+    let names = crate::kernel::slz::names();
+    #[cfg(not(feature = "libslz"))]
+    let names = ["libslz".to_owned()];
+    let rows = |(i, name): (usize, String)| {
+        [(Format::Deflate, "deflate"), (Format::Gzip, "gzip")]
+            .map(|(format, label)| row(name.clone(), label, move || slz(format, i)))
+    };
+    names.into_iter().enumerate().flat_map(rows).collect()
+}
+
 /// Every contender of the shape "bytes", in the order of reports.
 pub fn table() -> Vec<Entry> {
     use Format::{Deflate, Gzip};
-    vec![
+    let ours = [
         row("linerate 0", "deflate", || ours(Deflate, Level::Stored)),
         row("linerate 1", "deflate", || ours(Deflate, Level::Fast)),
         row("linerate 2", "deflate", || ours(Deflate, Level::Default)),
@@ -76,8 +96,8 @@ pub fn table() -> Vec<Entry> {
         row("linerate 1", "gzip", || ours(Gzip, Level::Fast)),
         row("linerate 2", "gzip", || ours(Gzip, Level::Default)),
         row("linerate 3", "gzip", || ours(Gzip, Level::Best)),
-        row("libslz", "deflate", || slz(Deflate)),
-        row("libslz", "gzip", || slz(Gzip)),
+    ];
+    let others = [
         row("ISA-L 0 fixed", "deflate", || isal(0, true)),
         row("ISA-L 0", "deflate", || isal(0, false)),
         row("ISA-L 1", "deflate", || isal(1, false)),
@@ -94,5 +114,6 @@ pub fn table() -> Vec<Entry> {
         row("zlib 1", "deflate", || zlib(1)),
         row("lz4", "lz4", lz4),
         row("memcpy", "none", || Ok(Box::new(Memcpy))),
-    ]
+    ];
+    ours.into_iter().chain(libslz()).chain(others).collect()
 }

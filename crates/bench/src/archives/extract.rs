@@ -72,7 +72,7 @@ fn contenders<'a>(
     }
     let mut bases: Vec<(usize, Option<Target>)> =
         others.iter().enumerate().map(|(i, packed)| (i, target(packed.program.name))).collect();
-    let bench = std::env::current_exe().map_err(message)?;
+    let own = std::env::current_exe().map_err(message)?;
     let ours = |name: &str, threads: usize| {
         let row = options.row("extract", format!("linerate {name}zstd {level} x{threads}"), threads, "wall");
         Row { archive_bytes: Some(archive_bytes), ..row }
@@ -81,8 +81,8 @@ fn contenders<'a>(
     contenders.push(Contender {
         row: ours("mapped output ", 2),
         turn: Box::new(move || {
-            let mut command = Command::new(&bench);
-            command.args(["extract-mapped", "--threads", "2"]).arg(archive).arg(out);
+            let mut command = Command::new(&own);
+            command.args(["bench", "extract-mapped", "--threads", "2"]).arg(archive).arg(out);
             turn(input, out, command)
         }),
         bases: vec![],

@@ -3,6 +3,7 @@
 //!
 //! Each [`Part`] makes [`row::Row`]s. Contenders are interleaved.
 
+pub mod args;
 mod decode;
 mod dedup;
 mod extract;

@@ -1,9 +1,10 @@
 //! CSV rows of the shape "archives": one per contender.
 
-use std::path::Path;
+use serde_json::Value;
 
+use crate::record::Columns;
 use crate::report::aligned;
-use crate::{csv, environment as env, record};
+use crate::{csv, environment as env};
 
 /// One figure with where and how it was made. `docs/reference/bench.md` says what each field means.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -91,6 +92,21 @@ pub const COLUMNS: [&str; 24] = [
     "command",
 ];
 
+/// Columns that hold numbers, or nothing.
+const NUMBERS: [&str; 11] = [
+    "files",
+    "bytes",
+    "threads",
+    "rounds",
+    "best_ms",
+    "median_ms",
+    "mb_s",
+    "archive_bytes",
+    "ratio",
+    "counted_bytes",
+    "vs_base",
+];
+
 impl Row {
     /// A row that says where it was made and of what corpus, and nothing else yet.
     pub fn blank(corpus: &str, files: usize, bytes: u64) -> Row {
@@ -153,12 +169,21 @@ fn decimals(number: Option<f64>, digits: usize) -> String {
     number.filter(|n| n.is_finite()).map_or_else(String::new, |n| format!("{n:.digits$}"))
 }
 
-/// Appends rows to a CSV file, which is created with its header if necessary.
-///
-/// # Errors
-/// A sentence that names the file; also if its columns are not [`COLUMNS`].
-pub fn append(path: &Path, rows: &[Row]) -> Result<(), String> {
-    record::append_lines(path, &COLUMNS, rows.iter().map(|row| csv::line(&row.fields())))
+impl Columns for Row {
+    const COLUMNS: &'static [&'static str] = &COLUMNS;
+
+    fn values(&self) -> Vec<Value> {
+        let value = |(column, field): (&str, String)| match NUMBERS.contains(&column) {
+            true => field.parse::<serde_json::Number>().map_or(Value::Null, Value::Number),
+            false => Value::String(field),
+        };
+        COLUMNS.into_iter().zip(self.fields()).map(value).collect()
+    }
+
+    /// With a fixed number of decimals, unlike JSON.
+    fn to_line(&self) -> String {
+        csv::line(&self.fields())
+    }
 }
 
 /// Columns of the terminal table; the names come first.
@@ -192,6 +217,7 @@ pub fn table(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::append;
 
     #[test]
     fn target_is_met_yes_no_or_empty() {
@@ -217,6 +243,15 @@ mod tests {
         for line in lines {
             assert_eq!(csv::fields(line).unwrap().len(), COLUMNS.len());
         }
+    }
+
+    #[test]
+    fn json_has_numbers_and_lines_keep_their_decimals() {
+        let row = Row { contender: "7".into(), mb_s: Some(2.0), threads: Some(2), ..Row::default() };
+        let json = row.to_json();
+        assert_eq!((&json["mb_s"], &json["threads"]), (&2.0.into(), &2.into()));
+        assert!(json["ratio"].is_null() && json["contender"] == "7");
+        assert!(row.to_line().contains(",2.0,"));
     }
 
     #[test]

@@ -1,17 +1,16 @@
-//! Arguments of `linerate dict bench` and `linerate-bench cold`, and the run.
+//! Arguments of `linerate bench cold`, which is `linerate dict bench`, and the run.
 
 use std::path::PathBuf;
 
 use super::row::Row;
 use super::{BenchOptions, Case, Data, Kind, SWEEP, grouped, kib, measure, published_cases, summary, table};
-use crate::command::{print, progress};
 use crate::filter::parse_bytes;
-use crate::record::{Columns, append};
+use crate::output::{Output, OutputArgs, progress};
 
 /// Text after the options in the help.
 pub const EXAMPLES: &str = "\
 Without --block, --dict, --count, --sweep and --quick, the cases of the tables that were published before are
-measured, in 10 to 15 minutes: blocks of 1, 4 and 8 KiB, dictionaries of 4, 8, 12 and 110 KiB, 1,245 to 30,000 of
+measured, in about 20 minutes: blocks of 1, 4 and 8 KiB, dictionaries of 4, 8, 12 and 110 KiB, 1,245 to 30,000 of
 them. Cases for which there is not enough memory are left out.
 
 Examples:
@@ -65,12 +64,8 @@ pub struct ColdArgs {
     /// The core to run on [default: the last one allowed]
     #[arg(long, value_name = "N")]
     core: Option<usize>,
-    /// Add the results to this CSV file
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-    /// Print a JSON array instead of tables
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
     /// Draw the results into this folder: bars for the cases, lines from few to many dictionaries
     #[cfg(feature = "plot")]
     #[arg(long, value_name = "DIR")]
@@ -101,7 +96,7 @@ fn within(text: &str, least: usize, most: usize) -> Result<usize, String> {
 /// # Errors
 /// A sentence for the user.
 pub fn run(args: &ColdArgs) -> Result<(), String> {
-    args.keep(&[])?;
+    let mut output = args.output.open::<Row>()?;
     let options = args.options();
     let datas = args.data.iter().map(|name| Data::find(name)).collect::<Result<Vec<_>, _>>()?;
     match (args.core, crate::pin(args.core)) {
@@ -112,7 +107,6 @@ pub fn run(args: &ColdArgs) -> Result<(), String> {
         .iter()
         .flat_map(|data| args.cases(data.kind).into_iter().map(move |case| (data, case)))
         .collect();
-    let mut all: Vec<Row> = Vec::new();
     for (i, (data, case)) in cases.iter().enumerate() {
         if args.is_default()
             && let Err(why) = super::need::check(case, options.least)
@@ -126,13 +120,10 @@ pub fn run(args: &ColdArgs) -> Result<(), String> {
             _ => progress(&format!("{}: {what}", bar(i, cases.len()))),
         };
         let rows = measure(data, case, &options, on_step)?;
-        args.keep(&rows)?;
-        if !args.json {
-            print(&format!("{}\n", table(&rows)))?;
-        }
-        all.extend(rows);
+        output.show(&format!("{}\n", table(&rows)))?;
+        output.add(rows)?;
     }
-    args.finish(&all, cases.len())
+    args.finish(&output, cases.len())
 }
 
 impl ColdArgs {
@@ -172,26 +163,15 @@ impl ColdArgs {
         cases
     }
 
-    /// Adds to the CSV file. Without rows this proves, before a long run, that it can be done.
-    fn keep(&self, rows: &[Row]) -> Result<(), String> {
-        self.csv.as_ref().map_or(Ok(()), |path| append(path, rows))
-    }
-
-    fn finish(&self, all: &[Row], cases: usize) -> Result<(), String> {
-        if self.json {
-            let array = serde_json::Value::Array(all.iter().map(Row::to_json).collect());
-            print(&format!("{array:#}\n"))?;
-        } else if cases > 1 {
-            print(&summary(all))?;
+    fn finish(&self, output: &Output<'_, Row>, cases: usize) -> Result<(), String> {
+        if cases > 1 {
+            output.show(&summary(output.rows()))?;
         }
         #[cfg(feature = "plot")]
         if let Some(folder) = &self.svg {
-            let made = super::draw::draw(all, folder)?;
-            if !self.json {
-                print(&format!("\n{made}"))?;
-            }
+            output.show(&format!("\n{}", super::draw::draw(output.rows(), folder)?))?;
         }
-        Ok(())
+        output.finish()
     }
 }
 

@@ -3,11 +3,11 @@
 use linerate_dict::{Decoder, Id, Job, Order, Store};
 
 use super::work::{Choice, Work};
-use crate::kernel::zstd::{Context, Digested, With};
+use crate::kernel::zstd::{Context, Digested, HotCopies, With, prefetch_all};
 
 /// Jobs of a batch that is to be sorted by dictionary.
 pub(crate) const SORTED: usize = 4096;
-/// Distance of the prefetch of libzstd's dictionaries, in blocks.
+/// Distance of the prefetch of libzstd's dictionaries and compressed blocks, in blocks.
 const AHEAD: usize = 2;
 
 /// A decoder library.
@@ -47,10 +47,35 @@ pub(crate) enum Calls {
     Batch,
     /// In batches of 4096, in the order of their dictionaries.
     Sorted,
-    /// One by one; a dictionary is prefetched two blocks ahead.
+    /// One by one; dictionary and block are prefetched two blocks ahead.
     Burst,
+    /// One by one; tables and content are copied to the same place before each.
+    Copy,
+    /// The same with prefetch of what is copied.
+    CopyBurst,
     /// One by one, with the bytes of the dictionary instead of its tables.
     Raw,
+    /// The same with the bytes copied to the same place before each.
+    RawCopy,
+    /// The same with prefetch of what is copied.
+    RawCopyBurst,
+}
+
+impl Calls {
+    /// Name in the record.
+    pub(crate) fn name(self, batch: usize) -> String {
+        match self {
+            Calls::Single => "single".into(),
+            Calls::Batch => format!("batch {batch}"),
+            Calls::Sorted => format!("sorted {SORTED}"),
+            Calls::Burst => "burst".into(),
+            Calls::Copy => "copy".into(),
+            Calls::CopyBurst => "copy burst".into(),
+            Calls::Raw => "raw".into(),
+            Calls::RawCopy => "raw copy".into(),
+            Calls::RawCopyBurst => "raw copy burst".into(),
+        }
+    }
 }
 
 /// A row of a case.
@@ -80,7 +105,7 @@ const fn row(
 }
 
 /// All contenders; what is hot comes first.
-pub(crate) const CONTENDERS: [Contender; 15] = [
+pub(crate) const CONTENDERS: [Contender; 19] = [
     row(Library::Linerate, "hot", Choice::Hot, Calls::Single, (0, 3)),
     row(Library::Linerate, "hot", Choice::Hot, Calls::Batch, (1, 4)),
     row(Library::Linerate, "two", Choice::Two, Calls::Single, (0, 3)),
@@ -95,7 +120,11 @@ pub(crate) const CONTENDERS: [Contender; 15] = [
     row(Library::Libzstd, "cold", Choice::Cold, Calls::Single, (8, 10)),
     row(Library::Libzstd, "cold", Choice::Cold, Calls::Burst, (8, 10)),
     row(Library::Libzstd, "random", Choice::Random, Calls::Sorted, (8, 10)),
+    row(Library::Libzstd, "cold", Choice::Cold, Calls::Copy, (8, 10)),
+    row(Library::Libzstd, "cold", Choice::Cold, Calls::CopyBurst, (8, 10)),
     row(Library::Libzstd, "cold", Choice::Cold, Calls::Raw, (8, 10)),
+    row(Library::Libzstd, "cold", Choice::Cold, Calls::RawCopy, (8, 10)),
+    row(Library::Libzstd, "cold", Choice::Cold, Calls::RawCopyBurst, (8, 10)),
 ];
 
 /// Each choice once.
@@ -106,19 +135,26 @@ pub(crate) const CHOICES: [Choice; 5] =
 pub(crate) type OnContent<'a> = &'a mut dyn FnMut(usize, &[u8]) -> Result<(), String>;
 
 /// Shared by all contenders: contexts and output buffers.
-pub(crate) struct Tools {
+pub(crate) struct Tools<'a> {
     decoder: Decoder,
     context: Context,
+    copies: HotCopies<'a>,
     buffers: Vec<u8>,
     block: usize,
     batch: usize,
 }
 
-impl Tools {
-    pub(crate) fn new(store: &Store, block: usize, batch: usize) -> Result<Tools, String> {
+impl<'a> Tools<'a> {
+    pub(crate) fn new(
+        store: &Store,
+        dictionaries: &'a [Vec<u8>],
+        block: usize,
+        batch: usize,
+    ) -> Result<Tools<'a>, String> {
         let context = Context::new().ok_or("libzstd has no memory")?;
+        let copies = HotCopies::new(dictionaries).ok_or("libzstd refuses a dictionary")?;
         let buffers = vec![0; block * batch.max(SORTED)];
-        Ok(Tools { decoder: Decoder::new(store), context, buffers, block, batch })
+        Ok(Tools { decoder: Decoder::new(store), context, copies, buffers, block, batch })
     }
 }
 
@@ -145,7 +181,7 @@ impl<'a> Requests<'a> {
         &self,
         contender: &Contender,
         first: usize,
-        tools: &mut Tools,
+        tools: &mut Tools<'_>,
         on_content: OnContent<'_>,
     ) -> Result<(), String> {
         match (contender.library, contender.calls) {
@@ -161,7 +197,7 @@ impl<'a> Requests<'a> {
         }
     }
 
-    fn single(&self, first: usize, tools: &mut Tools, on_content: OnContent<'_>) -> Result<(), String> {
+    fn single(&self, first: usize, tools: &mut Tools<'_>, on_content: OnContent<'_>) -> Result<(), String> {
         let out = &mut tools.buffers[..tools.block];
         for (i, &id) in self.ids.iter().enumerate().skip(first) {
             let n = tools.decoder.decode(id, self.work.frame(i), out).map_err(|e| e.to_string())?;
@@ -175,7 +211,7 @@ impl<'a> Requests<'a> {
         first: usize,
         size: usize,
         order: Order,
-        tools: &mut Tools,
+        tools: &mut Tools<'_>,
         on_content: OnContent<'_>,
     ) -> Result<(), String> {
         for start in (first..self.ids.len()).step_by(size) {
@@ -196,22 +232,32 @@ impl<'a> Requests<'a> {
         &self,
         calls: Calls,
         first: usize,
-        tools: &mut Tools,
+        tools: &mut Tools<'_>,
         on_content: OnContent<'_>,
     ) -> Result<(), String> {
-        let out = &mut tools.buffers[..tools.block];
+        let Tools { copies, context, buffers, block, .. } = tools;
+        let out = &mut buffers[..*block];
         for (i, digested) in self.digested.iter().enumerate().skip(first) {
-            if calls == Calls::Burst
+            if matches!(calls, Calls::Burst | Calls::CopyBurst | Calls::RawCopyBurst)
                 && let Some(Some(coming)) = self.digested.get(i + AHEAD)
             {
-                coming.burst();
+                let number = self.numbers[i + AHEAD] as usize;
+                match calls {
+                    Calls::CopyBurst => copies.prefetch_digested(number),
+                    Calls::RawCopyBurst => copies.prefetch_raw(number),
+                    _ => coming.prefetch(),
+                }
+                prefetch_all(self.work.frame(i + AHEAD));
             }
-            let with = match digested {
-                Some(_) if calls == Calls::Raw => With::Raw(self.raw[i]),
-                Some(digested) => With::Digested(digested),
-                None => With::Nothing,
+            let number = self.numbers[i] as usize;
+            let with = match (digested, calls) {
+                (None, _) => With::Nothing,
+                (Some(_), Calls::Copy | Calls::CopyBurst) => copies.copy_digested(number),
+                (Some(_), Calls::RawCopy | Calls::RawCopyBurst) => copies.copy_raw(number),
+                (Some(_), Calls::Raw) => With::Raw(self.raw[i]),
+                (Some(digested), _) => With::Digested(digested),
             };
-            let n = tools.context.decode(with, self.work.frame(i), out)?;
+            let n = context.decode(with, self.work.frame(i), out)?;
             on_content(i, &out[..n])?;
         }
         Ok(())
@@ -220,7 +266,7 @@ impl<'a> Requests<'a> {
     fn theirs_sorted(
         &self,
         first: usize,
-        tools: &mut Tools,
+        tools: &mut Tools<'_>,
         on_content: OnContent<'_>,
     ) -> Result<(), String> {
         let mut order = Vec::with_capacity(SORTED);

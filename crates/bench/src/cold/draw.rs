@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::case::{dictionaries, grouped, kib, size};
 use super::row::Row;
-use super::table::groups;
+use super::table::{find, groups};
 use crate::labels;
 
 const FONT: &str = "sans-serif";
@@ -25,9 +25,11 @@ const LEFT: i32 = 170;
 const WHOLE: f64 = 560.0;
 
 /// What is drawn of a case.
-const SHOWN: [(&str, &str, &str, RGBColor); 5] = [
+const SHOWN: [(&str, &str, &str, RGBColor); 7] = [
     ("libzstd", "single", "libzstd", RGBColor(60, 90, 130)),
-    ("libzstd", "burst", "libzstd, asked ahead", RGBColor(105, 140, 180)),
+    ("libzstd", "burst", "libzstd, prefetch", RGBColor(90, 120, 160)),
+    ("libzstd", "copy", "libzstd, copy", RGBColor(110, 145, 185)),
+    ("libzstd", "copy burst", "libzstd, prefetch + copy", RGBColor(130, 165, 205)),
     ("libzstd", "raw", "libzstd, raw bytes", RGBColor(150, 165, 180)),
     ("linerate", "single", "linerate, one by one", RGBColor(225, 120, 90)),
     ("linerate", "batch", "linerate, batches", RGBColor(196, 48, 32)),
@@ -75,8 +77,7 @@ fn sweeps<'a>(cases: &[&'a [Row]]) -> Vec<Vec<&'a [Row]>> {
 }
 
 fn cold<'a>(case: &'a [Row], library: &str, calls: &str) -> Option<&'a Row> {
-    let is = |row: &&Row| (row.contender, row.mode) == (library, "cold") && row.calls.starts_with(calls);
-    case.iter().find(is)
+    find(case, library, "cold", calls)
 }
 
 fn bars(area: &Area<'_>, cases: &[&[Row]]) -> Fallible {

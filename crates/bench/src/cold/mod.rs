@@ -114,7 +114,7 @@ pub fn measure(
     let of = |contender: &Contender| {
         &all[CHOICES.iter().position(|choice| *choice == contender.choice).unwrap_or_default()]
     };
-    let mut tools = Tools::new(&store, case.block, options.batch)?;
+    let mut tools = Tools::new(&store, dictionaries, case.block, options.batch)?;
     report("checking");
     rounds::check(of, &mut tools)?;
     let times = rounds::time(of, &mut tools, options.rounds, |round| {
@@ -162,13 +162,7 @@ fn decoded(times: &[Times], i: usize, requests: &Requests<'_>, batch: usize, bla
         contender: contender.library.name(),
         version: contender.library.version(),
         mode: contender.mode,
-        calls: match contender.calls {
-            Calls::Single => "single".into(),
-            Calls::Batch => format!("batch {batch}"),
-            Calls::Sorted => format!("sorted {}", contenders::SORTED),
-            Calls::Burst => "burst".into(),
-            Calls::Raw => "raw".into(),
-        },
+        calls: contender.calls.name(batch),
         blocks: work.len(),
         ratio: Some(work.ratio()),
         best_mbs: stats::best(rounds).map(speed),
@@ -220,6 +214,7 @@ fn with_published(row: Row, contender: &Contender, published: Option<&Published>
         (Library::Libzstd, "none", _) => published.none,
         (Library::Libzstd, "cold", Calls::Single) => Some(published.cold),
         (Library::Libzstd, "cold", Calls::Burst) => published.burst,
+        (Library::Libzstd, "cold", Calls::Copy) => published.copy,
         (Library::Libzstd, "cold", Calls::Raw) => published.raw,
         (Library::Libzstd, _, Calls::Sorted) => published.sorted,
         (Library::Linerate, "cold", Calls::Batch) => published.ahead,

@@ -18,7 +18,7 @@ pub(crate) struct Times {
 /// Decodes every block with every contender once, and compares.
 pub(crate) fn check<'a>(
     of: impl Fn(&Contender) -> &'a Requests<'a>,
-    tools: &mut Tools,
+    tools: &mut Tools<'_>,
 ) -> Result<(), String> {
     for contender in &CONTENDERS {
         let requests = of(contender);
@@ -28,7 +28,10 @@ pub(crate) fn check<'a>(
             if content == requests.work.content(i) { Ok(()) } else { Err("other content came out".into()) }
         };
         let done = requests.pass(contender, 0, tools, &mut on_content);
-        let message = |what: String| format!("{} {}: {what}", contender.library.name(), contender.mode);
+        let message = |what: String| {
+            let calls = contender.calls.name(0);
+            format!("{} {} {calls}: {what}", contender.library.name(), contender.mode)
+        };
         done.map_err(message)?;
         if seen != requests.work.len() {
             return Err(message(format!("{seen} of {} blocks came out", requests.work.len())));
@@ -40,7 +43,7 @@ pub(crate) fn check<'a>(
 /// Times `rounds` passes of every contender. Within a round contenders alternate, in rotating order.
 pub(crate) fn time<'a>(
     of: impl Fn(&Contender) -> &'a Requests<'a>,
-    tools: &mut Tools,
+    tools: &mut Tools<'_>,
     rounds: usize,
     mut progress: impl FnMut(usize),
 ) -> Result<Vec<Times>, String> {

@@ -1,14 +1,17 @@
 //! libslz, loaded at run time where the machine has it; never built or linked.
 
-use std::ffi::{c_int, c_long, c_void};
+use std::ffi::{OsStr, OsString, c_int, c_long, c_void};
+use std::path::{Path, PathBuf};
 
 use libloading::Library;
 use linerate_deflate::Format;
 
 use crate::contender::{Coding, Contender};
 
-/// Names another library to try, before the usual ones.
+/// Names libraries to measure instead of the machine's: a list of paths, as PATH is one.
 const VARIABLE: &str = "LINERATE_LIBSLZ";
+/// What the machine's is called.
+const USUAL: [&str; 2] = ["libslz.so.1", "libslz.so"];
 
 /// The descriptor is 40 bytes on 64-bit systems; later versions may use more.
 type Descriptor = [u64; 8];
@@ -23,13 +26,18 @@ pub(crate) struct Slz {
     finish: Finish,
     stream: Box<Descriptor>,
     format: Format,
+    version: String,
     // Last, so that the code outlives the pointers into it.
     _library: Library,
 }
 
 impl Slz {
-    pub(crate) fn load(format: Format) -> Result<Self, String> {
-        let library = open()?;
+    /// Loads the library of that place in [`names`].
+    pub(crate) fn load(format: Format, library: usize) -> Result<Self, String> {
+        let (library, version) = match given(std::env::var_os(VARIABLE).as_deref()).get(library) {
+            Some(path) => (open(path)?, version(path).unwrap_or_else(|| "not stated".into())),
+            None => (open_usual()?, "not stated".into()),
+        };
         let rfc = match format {
             Format::Deflate => 1951,
             Format::Zlib => 1950,
@@ -44,24 +52,53 @@ impl Slz {
                 *library.get::<Finish>(format!("slz_rfc{rfc}_finish")).map_err(missing)?,
             )
         };
-        Ok(Slz { init, encode, finish, stream: Box::new([0; 8]), format, _library: library })
+        Ok(Slz { init, encode, finish, stream: Box::new([0; 8]), format, version, _library: library })
     }
 }
 
-fn open() -> Result<Library, String> {
-    let named = std::env::var_os(VARIABLE);
-    let usual = ["libslz.so.1", "libslz.so"].map(Into::into);
-    for name in named.clone().into_iter().chain(usual) {
-        // SAFETY: libslz's start-up code only fills its own tables; a user who names another
-        // library answers for what that one does.
-        if let Ok(library) = unsafe { Library::new(name) } {
-            return Ok(library);
-        }
+/// The libraries that the user names.
+fn given(variable: Option<&OsStr>) -> Vec<PathBuf> {
+    let all = variable.map(|list| std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()));
+    all.into_iter().flatten().collect()
+}
+
+/// A contender's name for each library: `libslz`, the second one with its version or file name.
+pub(crate) fn names() -> Vec<String> {
+    names_of(&given(std::env::var_os(VARIABLE).as_deref()))
+}
+
+fn names_of(libraries: &[PathBuf]) -> Vec<String> {
+    let mut names = vec!["libslz".to_owned()];
+    for path in libraries.iter().skip(1) {
+        let file = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = format!("libslz {}", version(path).unwrap_or_else(file));
+        let same =
+            names.iter().filter(|known| **known == name || known.starts_with(&format!("{name} #"))).count();
+        names.push(if same == 0 { name } else { format!("{name} #{}", same + 1) });
     }
-    Err(match named {
-        Some(name) => format!("{VARIABLE}={} cannot be loaded", name.to_string_lossy()),
-        None => format!("no libslz.so.1 on this machine (or set {VARIABLE})"),
+    names
+}
+
+/// The version in a library's path, once links are followed; libslz has no function that tells it.
+fn version(path: &Path) -> Option<String> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.into());
+    let is_version = |text: &&str| text.split('.').filter(|part| !part.is_empty()).count() >= 3;
+    path.iter().rev().find_map(|part| {
+        let part = part.to_string_lossy();
+        let runs = part.split(|c: char| !c.is_ascii_digit() && c != '.').map(|run| run.trim_matches('.'));
+        runs.filter(is_version).next_back().map(str::to_owned)
     })
+}
+
+fn open_usual() -> Result<Library, String> {
+    let found = USUAL.into_iter().find_map(|name| open(Path::new(name)).ok());
+    found.ok_or_else(|| format!("no libslz.so.1 on this machine (or set {VARIABLE})"))
+}
+
+fn open(path: &Path) -> Result<Library, String> {
+    // SAFETY: libslz's start-up code only fills its own tables; a user who names another library answers
+    // for what that one does.
+    unsafe { Library::new(OsString::from(path)) }.map_err(|_| format!("{} cannot be loaded", path.display()))
 }
 
 impl Contender for Slz {
@@ -114,6 +151,33 @@ impl Contender for Slz {
     }
 
     fn version(&self) -> String {
-        "not stated".into()
+        self.version.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_named_library_is_a_contender_of_its_own() {
+        let given = |list: &str| given(Some(OsStr::new(list)));
+        assert_eq!(names_of(&given("")), ["libslz"]);
+        assert_eq!(names_of(&given("/a/libslz.so.1")), ["libslz"]);
+        let list = given("/absent/slz-1.2.1/libslz.so.1:/absent/slz-1.3.0/libslz.so.1:/b/slz.so:/c/slz.so");
+        assert_eq!(names_of(&list), ["libslz", "libslz 1.3.0", "libslz slz.so", "libslz slz.so #2"]);
+    }
+
+    #[test]
+    fn versions_are_those_of_the_file_or_its_folder() {
+        let of = |path: &str| version(Path::new(path));
+        assert_eq!(of("/absent/slz-1.3.0/libslz.so.1"), Some("1.3.0".into()));
+        assert_eq!(of("/absent/10.20.30/libslz.so.1.2.1"), Some("1.2.1".into()));
+        assert_eq!((of("libslz.so.1"), of("/absent/v1.3/libslz.so")), (None, None));
+    }
+
+    #[test]
+    fn a_library_that_is_not_there_is_named() {
+        assert!(open(Path::new("/absent/libslz.so")).is_err_and(|why| why.contains("/absent/libslz.so")));
     }
 }

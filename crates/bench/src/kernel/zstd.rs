@@ -1,7 +1,7 @@
-//! libzstd's digested dictionaries, whose memory can be asked for ahead, and its two ways to decode with
-//! a dictionary.
+//! libzstd's digested dictionaries, whose memory can be prefetched or copied to one place, and its two
+//! ways to decode with a dictionary.
 
-use core::ffi::CStr;
+use core::ffi::{CStr, c_void};
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
@@ -18,8 +18,26 @@ use zstd_safe::zstd_sys::{
 const OBJECT: usize = 27_352;
 /// Its parts that decoding reads.
 const IN_USE: [(usize, usize); 3] = [(0, 18_496), (26_676, 26_688), (27_316, OBJECT)];
-/// Of the content, the last bytes are asked for, where most matches are.
+/// Of the content, the last bytes are prefetched, where most matches are.
 const CONTENT: usize = 8 << 10;
+/// Of a dictionary's bytes, the first are prefetched, where its tables are.
+const HEAD: usize = 256;
+/// `ZSTD_dlm_byRef` and `ZSTD_dct_auto` of zstd.h.
+const BY_REFERENCE: i32 = 1;
+const ANY_CONTENT: i32 = 0;
+
+// In zstd.h below ZSTD_STATIC_LINKING_ONLY, so not among the bindings.
+unsafe extern "C" {
+    fn ZSTD_initStaticDDict(
+        workspace: *mut c_void,
+        workspace_size: usize,
+        dictionary: *const c_void,
+        dictionary_size: usize,
+        load_method: i32,
+        content_type: i32,
+    ) -> *const ZSTD_DDict;
+    fn ZSTD_estimateDDictSize(dictionary_size: usize, load_method: i32) -> usize;
+}
 
 /// A dictionary with tables; the content is that of the caller, as in RocksDB.
 pub(crate) struct Digested<'a> {
@@ -44,17 +62,26 @@ impl<'a> Digested<'a> {
         self.memory
     }
 
-    /// Asks for all lines at once that decoding with it may read, and the last 8 KiB of content.
-    pub(crate) fn burst(&self) {
+    /// Prefetches all lines at once that decoding with it may read, and the last 8 KiB of content.
+    pub(crate) fn prefetch(&self) {
         let start = self.object.as_ptr() as usize;
         let whole = [(0, self.memory)];
         let parts: &[(usize, usize)] = if self.memory == OBJECT { &IN_USE } else { &whole };
         for (from, to) in parts {
             fetch(start + from, start + to);
         }
-        let end = self.content.as_ptr() as usize + self.content.len();
-        fetch(end - self.content.len().min(CONTENT), end);
+        prefetch_end(self.content);
     }
+}
+
+/// Prefetches every line of a block.
+pub(crate) fn prefetch_all(bytes: &[u8]) {
+    let start = bytes.as_ptr() as usize;
+    fetch(start, start + bytes.len());
+}
+
+fn prefetch_end(bytes: &[u8]) {
+    prefetch_all(&bytes[bytes.len().saturating_sub(CONTENT)..]);
 }
 
 fn fetch(from: usize, to: usize) {
@@ -68,11 +95,121 @@ impl Drop for Digested<'_> {
     }
 }
 
+/// Dictionaries that are copied to one place before each use, so that what decoding reads at random is in
+/// the cache. libzstd then also takes the content's end, always at the same address, for the last
+/// dictionary's, and leaves its slower path for cold ones.
+///
+/// An object of libzstd is opaque, but made in the caller's memory and without an address in it except that
+/// of its content. So each is made while its content lies in the common place, and can be copied as bytes.
+pub(crate) struct HotCopies<'a> {
+    dictionaries: &'a [Vec<u8>],
+    /// Every object, in the memory that it was made in.
+    objects: Vec<u64>,
+    /// 64-bit words of an object.
+    words: usize,
+    object: NonNull<u64>,
+    /// Place of the content; `capacity` bytes, which contents end with.
+    content: NonNull<u8>,
+    capacity: usize,
+    /// Bytes of the content that is there.
+    len: usize,
+}
+
+impl<'a> HotCopies<'a> {
+    /// Digests all dictionaries; `None` if one is none.
+    pub(crate) fn new(dictionaries: &'a [Vec<u8>]) -> Option<Self> {
+        let capacity = dictionaries.iter().map(Vec::len).max().unwrap_or(0);
+        // SAFETY: takes and returns numbers.
+        let words = unsafe { ZSTD_estimateDDictSize(capacity, BY_REFERENCE) }.div_ceil(8);
+        let object = NonNull::from(Box::leak(vec![0u64; words].into_boxed_slice())).cast();
+        let content = NonNull::from(Box::leak(vec![0u8; capacity].into_boxed_slice())).cast();
+        let objects = vec![0; words * dictionaries.len()];
+        let mut copies = HotCopies { dictionaries, objects, words, object, content, capacity, len: 0 };
+        (0..dictionaries.len()).all(|i| copies.digest(i)).then_some(copies)
+    }
+
+    /// Makes the object of a dictionary, whose content lies in the common place meanwhile.
+    fn digest(&mut self, index: usize) -> bool {
+        self.copy_content(index);
+        let object = &mut self.objects[self.words * index..][..self.words];
+        // SAFETY: the memory is aligned to 8 and as large as libzstd asked for; the content lives as long as
+        // this value, and is read through its own pointer only.
+        let made = unsafe {
+            ZSTD_initStaticDDict(
+                object.as_mut_ptr().cast(),
+                8 * object.len(),
+                self.content.as_ptr().add(self.capacity - self.len).cast(),
+                self.len,
+                BY_REFERENCE,
+                ANY_CONTENT,
+            )
+        };
+        std::ptr::eq(made.cast(), object.as_ptr())
+    }
+
+    fn copy_content(&mut self, index: usize) {
+        let bytes = &self.dictionaries[index];
+        // SAFETY: the place has `capacity` bytes, which is no less than any dictionary has, and is no part
+        // of one.
+        unsafe {
+            let end = self.content.as_ptr().add(self.capacity);
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), end.sub(bytes.len()), bytes.len());
+        }
+        self.len = bytes.len();
+    }
+
+    /// Copies object and content; returns what frames are decoded with until the next copy.
+    pub(crate) fn copy_digested(&mut self, index: usize) -> With<'_> {
+        self.copy_content(index);
+        let object = &self.objects[self.words * index..][..self.words];
+        // SAFETY: the place has as many words, and is no part of `objects`.
+        unsafe { std::ptr::copy_nonoverlapping(object.as_ptr(), self.object.as_ptr(), self.words) };
+        With::Copied(self)
+    }
+
+    /// Copies the dictionary's bytes, to be digested for one frame.
+    pub(crate) fn copy_raw(&mut self, index: usize) -> With<'_> {
+        self.copy_content(index);
+        // SAFETY: the last `len` bytes of the place were just written, and stay while this is borrowed.
+        With::Raw(unsafe {
+            std::slice::from_raw_parts(self.content.as_ptr().add(self.capacity - self.len), self.len)
+        })
+    }
+
+    /// Prefetches what [`copy_digested`](Self::copy_digested) reads, of the content the last 8 KiB.
+    pub(crate) fn prefetch_digested(&self, index: usize) {
+        let start = self.objects[self.words * index..].as_ptr() as usize;
+        fetch(start, start + 8 * self.words);
+        prefetch_end(&self.dictionaries[index]);
+    }
+
+    /// Prefetches the dictionary's tables and the last 8 KiB of its content.
+    pub(crate) fn prefetch_raw(&self, index: usize) {
+        let bytes = &self.dictionaries[index];
+        prefetch_all(&bytes[..bytes.len().min(HEAD)]);
+        prefetch_end(bytes);
+    }
+}
+
+impl Drop for HotCopies<'_> {
+    fn drop(&mut self) {
+        let object = NonNull::slice_from_raw_parts(self.object, self.words);
+        let content = NonNull::slice_from_raw_parts(self.content, self.capacity);
+        // SAFETY: both were leaked boxes of these lengths, and are freed once.
+        unsafe {
+            drop(Box::from_raw(object.as_ptr()));
+            drop(Box::from_raw(content.as_ptr()));
+        }
+    }
+}
+
 /// What frames are decoded with.
 #[derive(Clone, Copy)]
 pub(crate) enum With<'a> {
     Nothing,
     Digested(&'a Digested<'a>),
+    /// The dictionary that was copied last.
+    Copied(&'a HotCopies<'a>),
     /// The bytes of a dictionary, digested for the one frame.
     Raw(&'a [u8]),
 }
@@ -92,10 +229,11 @@ impl Context {
         let (context, from, to) = (self.0.as_ptr(), src.as_ptr().cast(), dst.as_mut_ptr().cast());
         let digested = match with {
             With::Digested(digested) => digested.object.as_ptr().cast_const(),
+            With::Copied(copies) => copies.object.as_ptr().cast_const().cast(),
             With::Nothing | With::Raw(_) => core::ptr::null(),
         };
         // SAFETY: all objects are alive, the lengths are those of the slices; no dictionary is a null
-        // pointer.
+        // pointer; a copied object is the bytes of one, whose content is where it was made for.
         let n = unsafe {
             match with {
                 With::Raw(bytes) => ZSTD_decompress_usingDict(
@@ -107,7 +245,7 @@ impl Context {
                     bytes.as_ptr().cast(),
                     bytes.len(),
                 ),
-                With::Nothing | With::Digested(_) => {
+                With::Nothing | With::Digested(_) | With::Copied(_) => {
                     ZSTD_decompress_usingDDict(context, to, dst.len(), from, src.len(), digested)
                 }
             }
@@ -139,7 +277,7 @@ mod tests {
         let content = &dictionary[10..200];
         let digested = Digested::new(&dictionary).unwrap();
         assert_eq!(digested.memory(), OBJECT, "another version of libzstd: look at IN_USE");
-        digested.burst();
+        digested.prefetch();
         let mut context = Context::new().unwrap();
         let mut frame = Vec::with_capacity(300);
         let prepared = zstd_safe::CDict::create(&dictionary, 3);
@@ -152,6 +290,21 @@ mod tests {
             assert_eq!(&out, content);
         }
         assert!(context.decode(With::Nothing, &frame, &mut out).is_err());
+        // Another dictionary, of another length, is copied in between.
+        let both = [dictionary.clone(), b"something else".repeat(5)];
+        let mut copies = HotCopies::new(&both).unwrap();
+        for _ in 0..2 {
+            copies.prefetch_raw(1);
+            assert!(context.decode(copies.copy_raw(1), &frame, &mut out).is_err_and(|e| !e.is_empty()));
+            copies.prefetch_digested(0);
+            out.fill(0);
+            assert_eq!(context.decode(copies.copy_digested(0), &frame, &mut out), Ok(190));
+            assert_eq!(&out, content);
+            assert!(context.decode(copies.copy_digested(1), &frame, &mut out).is_err());
+            out.fill(0);
+            assert_eq!(context.decode(copies.copy_raw(0), &frame, &mut out), Ok(190));
+            assert_eq!(&out, content);
+        }
         let error = context.decode(With::Raw(&dictionary), &frame[1..], &mut out).unwrap_err();
         assert!(error.contains("frame"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! Arguments of `linerate gateway bench` and `linerate-bench messages`, and the run.
+//! Arguments of `linerate bench messages`, which is `linerate gateway bench`, and the run.
 
 use std::path::PathBuf;
 
@@ -8,8 +8,7 @@ use super::input::Input;
 use super::row::Row;
 use super::traffic::Traffic;
 use super::{BenchOptions, measure, table};
-use crate::command::{print, progress};
-use crate::record::{Columns, append};
+use crate::output::{OutputArgs, progress};
 
 /// Text after the options in the help.
 pub const EXAMPLES: &str = "\
@@ -51,12 +50,8 @@ pub struct MessagesArgs {
     /// The core to run on [default: the last one allowed]
     #[arg(long, value_name = "N")]
     core: Option<usize>,
-    /// Add the results to this CSV file
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-    /// Print a JSON array instead of tables
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
     /// Draw the results into this folder
     #[cfg(feature = "plot")]
     #[arg(long, value_name = "DIR")]
@@ -75,7 +70,7 @@ fn transport(name: &str) -> Result<Transport, String> {
 /// # Errors
 /// A sentence for the user.
 pub fn run(args: &MessagesArgs) -> Result<(), String> {
-    args.keep(&[])?;
+    let mut output = args.output.open::<Row>()?;
     progress("making traffic");
     let input = args.input()?;
     if let (Some(wanted), None) = (args.core, crate::pin(args.core)) {
@@ -84,24 +79,16 @@ pub fn run(args: &MessagesArgs) -> Result<(), String> {
     let options = args.options();
     let rows = measure(&input, &options, progress)?;
     progress("");
-    args.keep(&rows)?;
-    if args.json {
-        let array = serde_json::Value::Array(rows.iter().map(Row::to_json).collect());
-        print(&format!("{array:#}\n"))?;
-    } else {
-        print(&format!("{}\n\n{}", input.name, table(&rows)))?;
-        if let Some(sentence) = missing_peers() {
-            print(&format!("\n{sentence}\n"))?;
-        }
+    output.show(&format!("{}\n\n{}", input.name, table(&rows)))?;
+    if let Some(sentence) = missing_peers() {
+        output.show(&format!("\n{sentence}\n"))?;
     }
     #[cfg(feature = "plot")]
     if let Some(folder) = &args.svg {
-        let made = super::draw::draw(&rows, folder)?;
-        if !args.json {
-            print(&format!("\n{made}"))?;
-        }
+        output.show(&format!("\n{}", super::draw::draw(&rows, folder)?))?;
     }
-    Ok(())
+    output.add(rows)?;
+    output.finish()
 }
 
 /// The peers left out of this build, and how to get them.
@@ -117,10 +104,6 @@ fn missing_peers() -> Option<String> {
 }
 
 impl MessagesArgs {
-    fn keep(&self, rows: &[Row]) -> Result<(), String> {
-        self.csv.as_ref().map_or(Ok(()), |path| append(path, rows))
-    }
-
     fn input(&self) -> Result<Input, String> {
         if !self.files.is_empty() {
             return Input::read(&self.files);

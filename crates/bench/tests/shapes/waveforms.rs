@@ -68,26 +68,6 @@ fn npy_files_hold_the_rows_after_the_header() {
 }
 
 #[test]
-fn the_command_writes_the_same_files() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name);
-    let run = |set: &str, out: &str| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_linerate-bench"));
-        command.args(["waveforms", "--rows", "3", "--set", set, "--out"]).arg(path(out)).output().unwrap()
-    };
-    assert!(run("nab", "command.npy").status.success());
-    npy::write(&path("library.npy"), Set::Nab, 3).unwrap();
-    assert_eq!(std::fs::read(path("command.npy")).unwrap(), std::fs::read(path("library.npy")).unwrap());
-    for (set, out, expected) in
-        [("Nab", "x.npy", "not one of nab, nedm, noptrex"), ("nab", "no/x.npy", "x.npy: ")]
-    {
-        let output = run(set, out);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && said.contains(expected), "{said}");
-    }
-}
-
-#[test]
 fn sets_are_found_by_name() {
     assert!(Set::ALL.into_iter().all(|set| Set::from_name(set.name()) == Some(set)));
     assert_eq!(Set::from_name("Nab"), None);

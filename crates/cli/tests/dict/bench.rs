@@ -1,4 +1,4 @@
-//! `linerate dict bench`, as far as it is more than `linerate-bench cold`.
+//! `linerate dict bench`, which is `linerate bench cold`; tests/bench has the shape.
 
 use crate::data::FAILED;
 use linerate_testkit::program::Folder;

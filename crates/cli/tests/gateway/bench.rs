@@ -1,4 +1,4 @@
-//! `linerate gateway bench`, as far as it is more than `linerate-bench messages`.
+//! `linerate gateway bench`, which is `linerate bench messages`.
 
 use crate::data::{FAILED, USAGE, sample};
 use linerate_testkit::program::Folder;

@@ -1,12 +1,12 @@
-//! `linerate dict bench`: measures small blocks with many dictionaries, hot and cold, beside libzstd.
-//! `linerate-bench` does the work.
+//! `linerate dict bench`, which is `linerate bench cold`.
 
 use std::process::ExitCode;
 
 use linerate_bench::cold::args::{ColdArgs, EXAMPLES};
+use linerate_bench::command::Command;
 
+use crate::commands::bench;
 use crate::ui::exit_code;
-use crate::ui::printer::to_stderr;
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -16,11 +16,5 @@ pub(crate) struct BenchArgs {
 }
 
 pub(crate) fn run(args: &BenchArgs) -> ExitCode {
-    match linerate_bench::cold::args::run(&args.cold) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            to_stderr(format_args!("linerate: {message}"));
-            ExitCode::FAILURE
-        }
-    }
+    bench::measure(&Command::Cold(Box::new(args.cold.clone())))
 }

@@ -1,11 +1,12 @@
-//! `linerate gateway bench`: measures connections beside other decoders. `linerate-bench` does the work.
+//! `linerate gateway bench`, which is `linerate bench messages`.
 
 use std::process::ExitCode;
 
+use linerate_bench::command::Command;
 use linerate_bench::messages::args::{EXAMPLES, MessagesArgs};
 
+use crate::commands::bench;
 use crate::ui::exit_code;
-use crate::ui::printer::to_stderr;
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -15,11 +16,5 @@ pub(crate) struct BenchArgs {
 }
 
 pub(crate) fn run(args: &BenchArgs) -> ExitCode {
-    match linerate_bench::messages::args::run(&args.messages) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            to_stderr(format_args!("linerate: {message}"));
-            ExitCode::FAILURE
-        }
-    }
+    bench::measure(&Command::Messages(Box::new(args.messages.clone())))
 }

@@ -1,4 +1,4 @@
-//! `linerate gateway generate`: writes the synthetic traffic of `linerate-bench`.
+//! `linerate gateway generate`: writes the synthetic traffic of `linerate bench messages`.
 
 use std::fs;
 use std::io::{BufWriter, Write};

@@ -1,0 +1,29 @@
+//! `linerate bench waveforms`.
+
+use linerate_bench::waveforms::{Set, npy};
+
+use crate::support::{Folder, Run};
+
+fn make(folder: &Folder, set: &str, out: &str) -> Run {
+    let mut command = folder.command(&["bench", "waveforms", "--rows", "3", "--set", set, "--out", out]);
+    Run::of(&mut command, b"")
+}
+
+#[test]
+fn the_command_writes_the_same_files_as_the_library() {
+    let folder = Folder::new();
+    make(&folder, "nab", "command.npy").ok();
+    npy::write(&folder.path("library.npy"), Set::Nab, 3).unwrap();
+    assert_eq!(folder.read("command.npy"), folder.read("library.npy"));
+}
+
+#[test]
+fn unknown_set_and_missing_folder_are_errors() {
+    let folder = Folder::new();
+    for (set, out, expected) in
+        [("Nab", "x.npy", "not one of nab, nedm, noptrex"), ("nab", "no/x.npy", "x.npy: ")]
+    {
+        let run = make(&folder, set, out);
+        assert!(run.status != Some(0) && run.stderr.contains(expected), "{}", run.stderr);
+    }
+}
