@@ -13,7 +13,7 @@ use crate::messages::{self, args::MessagesArgs};
 use crate::output::{OutputArgs, print, progress};
 use crate::record::Record;
 use crate::waveforms::{Set, npy};
-use crate::{frames, report, session, threads};
+use crate::{cpus, frames, report, session, threads};
 
 /// Names of the subcommands that measure a shape of work.
 const SHAPES: [&str; 6] = ["bytes", "threads", "frames", "cold", "messages", "archives"];
@@ -51,6 +51,9 @@ pub enum Command {
     /// List the contenders of the shape `bytes`, and why some are not available here
     #[command(after_help = CONTENDERS_EXAMPLES)]
     Contenders,
+    /// Put the same cases on several CPUs side by side, from records
+    #[command(after_help = RECORDS_EXAMPLES)]
+    Records(RecordsArgs),
     /// Draw speed against ratio from a record, one SVG for each corpus and chunk size
     #[cfg(feature = "plot")]
     #[command(after_help = PLOT_EXAMPLES)]
@@ -77,6 +80,10 @@ Examples:
 const CONTENDERS_EXAMPLES: &str = "\
 Examples:
   linerate bench contenders";
+const RECORDS_EXAMPLES: &str = "\
+Examples:
+  linerate bench records records
+  linerate bench records here.csv there.csv";
 #[cfg(feature = "plot")]
 const PLOT_EXAMPLES: &str = "\
 Examples:
@@ -208,6 +215,14 @@ pub struct WaveformsArgs {
     out: PathBuf,
 }
 
+/// Arguments of [`Command::Records`].
+#[derive(Args, Clone, Debug)]
+pub struct RecordsArgs {
+    /// CSV files, or folders of them
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+}
+
 /// Arguments of [`Command::Plot`].
 #[cfg(feature = "plot")]
 #[derive(Args, Clone, Debug)]
@@ -236,6 +251,7 @@ pub fn run(command: &Command) -> Result<(), String> {
         Command::Peak(args) => peak::run(&args.command).and_then(|bytes| print(&format!("{bytes}\n"))),
         Command::Waveforms(args) => waveforms(args),
         Command::Contenders => print(&session::list()),
+        Command::Records(args) => cpus::read(&args.paths).and_then(|sheets| print(&cpus::table(&sheets))),
         #[cfg(feature = "plot")]
         Command::Plot(args) => crate::plot::draw(&args.csv, &args.out).and_then(|made| print(&made)),
     }

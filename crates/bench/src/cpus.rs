@@ -95,7 +95,8 @@ fn kind(sheets: &[&Sheet], cpus: &[(&str, usize)]) -> String {
     let Some((first, _)) = order.first() else { return String::new() };
     let varies = |i: usize| order.iter().any(|(cells, _)| cells[i] != first[i]);
     let (varying, same): (Vec<usize>, Vec<usize>) = (0..case.len()).partition(|&i| varies(i));
-    let same = same.into_iter().filter(|&i| !first[i].is_empty()).map(|i| format!("{} {}", case[i], first[i]));
+    let same =
+        same.into_iter().filter(|&i| !first[i].is_empty()).map(|i| format!("{} {}", case[i], first[i]));
     let title = same.collect::<Vec<_>>().join(", ");
 
     let mut present: Vec<usize> = order.iter().flat_map(|key| rows[key].keys().copied()).collect();

@@ -17,7 +17,7 @@
 //! | [`candidates`] | engines and settings on a sample of the user's data, for `linerate plan` |
 //! | [`waveforms`] | synthetic samples for the Rice codec |
 //! | [`corpus`], [`filter`] | input files; options such as `--chunk` and `--only` |
-//! | [`sheet`], [`against`] | records of any shape by their columns; what changed against an earlier one |
+//! | [`sheet`], [`against`], [`cpus`] | records of any shape by their columns; what changed against an earlier one; CPUs side by side |
 //! | [`record`], [`csv`], [`environment`], [`stats`], [`report`] | rows and their files, provenance, medians, terminal tables |
 //! | `plot`, `labels` | SVG charts of records |
 //! | `kernel/` | the operating system's clocks and C peers: all `unsafe` code |
@@ -32,6 +32,7 @@ pub mod cold;
 pub mod command;
 pub mod contender;
 pub mod corpus;
+pub mod cpus;
 pub mod csv;
 pub mod environment;
 pub mod filter;

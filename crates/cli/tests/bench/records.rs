@@ -57,3 +57,16 @@ fn a_record_of_another_shape_is_an_error_before_the_run() {
     let run = bench(&folder, &[&BYTES[..], &["--against", "absent.csv"]].concat());
     assert!(run.status == Some(1) && run.stderr.starts_with("linerate: absent.csv: "), "{}", run.stderr);
 }
+
+#[test]
+fn records_of_two_cpus_are_side_by_side() {
+    let folder = with_corpus();
+    bench(&folder, &[&BYTES[..], &["--csv", "here.csv"]].concat());
+    let here = String::from_utf8(folder.read("here.csv")).unwrap();
+    let cpu = linerate_bench::environment::cpu();
+    folder.write("records/here.csv", here.as_bytes());
+    folder.write("records/there.csv", here.replace(&cpu, "another").as_bytes());
+    let text = String::from_utf8(bench(&folder, &["records", "records"]).ok().stdout).unwrap();
+    assert!(text.contains("B  another: ") && text.contains("A median  relative  B median"), "{text}");
+    assert!(text.contains("linerate 1 gzip"), "{text}");
+}
