@@ -120,8 +120,8 @@ bench-gateway-memory: ## What 2,500 connections hold in Java: DATA=dir CSV=file 
 
 assure: SECONDS_PER_TARGET = 300
 assure: SOAK_SECONDS = 300
-assure: ## Before a release, some hours: default features, every tier, 2,000 random cases, Java 25, soak, long fuzzing, reports in a browser
-	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/test.sh defaults matrix java25 soak fuzz report
+assure: ## Before a release, some hours: default features, every tier, release builds, Java 25, soak, long fuzzing, reports in a browser, packages
+	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/test.sh defaults matrix dist java25 soak fuzz report packages
 
 soak-java: ## Large messages in a small Java heap under three collectors, SOAK_SECONDS each
 	@scripts/setup.sh rust java

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# hdf5-plugins.sh DIR: builds the HDF5 plugins and puts them, and nothing else, into DIR, for
-# HDF5_PLUGIN_PATH. HDF5 loads every library that it finds in such a folder.
+# hdf5-plugins.sh DIR [PROFILE]: builds the HDF5 plugins with a Cargo profile (dist) and puts them, and nothing else,
+# into DIR, for HDF5_PLUGIN_PATH. HDF5 loads every library that it finds in such a folder.
 set -euo pipefail
-folder=${1:?usage: hdf5-plugins.sh DIR}
+folder=${1:?usage: hdf5-plugins.sh DIR [PROFILE]}
+profile=${2:-dist}
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 cd "$(dirname "$0")/.."
 
-target=${CARGO_TARGET_DIR:-target}/dist
+"${CARGO:-cargo}" build --quiet --profile "$profile" --locked \
+  --package linerate-hdf5-deltarice --package linerate-hdf5-deltarice2
+target=${CARGO_TARGET_DIR:-target}/${profile/%dev/debug}
 for plugin in deltarice deltarice2; do
-  "${CARGO:-cargo}" build --quiet --profile dist --locked --package "linerate-hdf5-$plugin"
   for end in so dylib; do [ ! -e "$target/liblinerate_$plugin.$end" ] || break; done
   # By renaming: a process may have the old one loaded.
   cp "$target/liblinerate_$plugin.$end" "$folder/.new"

@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
 # Parts of `make test`: rust scalar nostd hdf5 python java node fuzz lint msrv; of it alone: cli.
-# Parts of `make assure`: defaults matrix java25 soak fuzz report.
+# Parts of `make assure`: defaults matrix dist java25 soak fuzz report packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
 
 cargo=${CARGO:-cargo}
 strict=${STRICT:-0}
+# Of the libraries that other languages load. Most of their crates are compiled for `rust` with this profile already;
+# `dist`, with link-time optimization, is what users install.
+profile=dev
 skipped=0
 notes=0
 finished=
@@ -83,6 +86,17 @@ test_report() {
   if scripts/setup.sh chromium; then scripts/report-check.sh; else skip "reports in a browser" "see above"; fi
 }
 
+# Each crate as a package, outside the workspace.
+test_packages() { scripts/package-check.sh; }
+
+# What users install: the plugins, the wheel and the Java library, optimized as for a release.
+test_dist() {
+  local profile=dist
+  test_hdf5
+  test_python
+  test_java
+}
+
 test_cli() { cargo_test --package linerate; }
 
 test_nostd() {
@@ -101,10 +115,11 @@ test_nostd() {
 # The program that clients in other languages are tested with.
 build_program() { ran rust || ran cli || "$cargo" build --quiet --locked --package linerate; }
 
-# The package as users install it, into target/venv.
+# The package, installed into target/venv.
 test_python() {
   scripts/setup.sh python
-  target/venv/bin/python -m pip install --quiet --disable-pip-version-check ./bindings/python
+  target/venv/bin/python -m pip install --quiet --disable-pip-version-check \
+    --config-settings "profile=$profile" ./bindings/python
   build_program
   run_pytest bindings/python/tests
   run_pytest bench/waveforms/tests
@@ -118,8 +133,8 @@ test_hdf5() {
     return
   fi
   ran rust || cargo_test --package linerate-hdf5
-  scripts/hdf5-plugins.sh target/hdf5-plugins
-  HDF5_PLUGIN_PATH=$PWD/target/hdf5-plugins run_pytest bindings/hdf5/tests
+  scripts/hdf5-plugins.sh "target/hdf5-plugins-$profile" "$profile"
+  HDF5_PLUGIN_PATH=$PWD/target/hdf5-plugins-$profile run_pytest bindings/hdf5/tests
 }
 
 run_pytest() { # ARGUMENT...
@@ -175,7 +190,7 @@ java_25() {
 run_maven() { # ARGUMENT...
   local log skips
   log=$(mktemp)
-  mvn --batch-mode --no-transfer-progress --file bindings/java/pom.xml "$@" 2>&1 | tee "$log"
+  mvn --batch-mode --no-transfer-progress --file bindings/java/pom.xml "-Dcargo.profile=$profile" "$@" 2>&1 | tee "$log"
   skips=$(sed -n 's/.*Tests run: .*Skipped: \([1-9][0-9]*\)$/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
   rm "$log"
   if [ "$skips" != 0 ]; then skip "$skips Java tests" "see above"; fi
@@ -187,7 +202,7 @@ test_node() {
     skip "discord.js" "see above"
     return
   fi
-  "$cargo" build --quiet --locked --package linerate
+  build_program
   NODE_PATH=$PWD/target/node/node_modules node --test bindings/node/discord.test.js
 }
 
@@ -218,7 +233,7 @@ test_lint() {
   fi
   if "$cargo" clippy --version >/dev/null 2>&1; then
     clippy --workspace --all-targets --features "$features"
-    clippy --package linerate --package linerate-bench --lib --bins
+    clippy --workspace --lib --bins # default features: those of `cargo doc` below, which compiles no dependency again
     clippy --package linerate-deflate --lib --no-default-features
     clippy --package linerate-deflate --lib --no-default-features --features alloc
     clippy --package linerate-rice --lib --no-default-features

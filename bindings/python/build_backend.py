@@ -1,6 +1,9 @@
 """Builds the wheel: maturin, after the HDF5 plugins have been built and put into the package.
 
 The plugins are libraries of the same Cargo workspace, so wheels are built from a checkout.
+
+``pip install --config-settings profile=dev`` chooses another of Cargo's profiles than ``dist``: it compiles faster, for
+tests.
 """
 
 import json
@@ -35,29 +38,36 @@ def get_requires_for_build_sdist(config_settings=None):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    build_plugins()
-    return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    return build(maturin.build_wheel, wheel_directory, config_settings, metadata_directory)
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
-    build_plugins()
-    return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
+    return build(maturin.build_editable, wheel_directory, config_settings, metadata_directory)
 
 
 def build_sdist(sdist_directory, config_settings=None):
     raise NotImplementedError("there is no source distribution: pip install bindings/python in a checkout")
 
 
-def build_plugins():
+def build(maturin_build, wheel_directory, config_settings, metadata_directory):
+    """Builds the plugins and the wheel with one profile."""
+    settings = dict(config_settings or {})
+    profile = settings.pop("profile", "dist")
+    settings.setdefault("build-args", f"--profile {profile}")
+    build_plugins(profile)
+    return maturin_build(wheel_directory, settings, metadata_directory)
+
+
+def build_plugins(profile):
     shutil.rmtree(PLUGINS, ignore_errors=True)
     PLUGINS.mkdir()
-    for library in built_libraries():
+    for library in built_libraries(profile):
         shutil.copy2(library, PLUGINS)
 
 
-def built_libraries():
+def built_libraries(profile):
     """Builds the plugins and returns the files that are libraries, as Cargo names them."""
-    command = [os.environ.get("CARGO", "cargo"), "build", "--profile", "dist", "--locked"]
+    command = [os.environ.get("CARGO", "cargo"), "build", "--profile", profile, "--locked"]
     command += ["--message-format=json-render-diagnostics"]
     command += [f"--package={crate}" for crate in CRATES]
     output = subprocess.run(command, cwd=HERE, check=True, stdout=subprocess.PIPE).stdout
