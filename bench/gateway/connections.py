@@ -1,9 +1,9 @@
-"""Counts what many connections to `linerate gateway serve` cost it: memory, threads, and time while they rest.
+"""Measures memory, threads and idle CPU time of `linerate gateway serve` with many connections.
 
 Run as `python bench/gateway/connections.py PROGRAM CONNECTIONS TRANSPORT`, where the transport is text,
-zlib-stream or zstd-stream. Each connection identifies itself and gets the events of the small guild that is served
-without a file; then all rest for ten seconds, and then each sends a heartbeat. Prints a header and a line of CSV.
-For Linux alone; both programs need a descriptor for each connection (`ulimit -n`).
+zlib-stream or zstd-stream. Each connection identifies and receives the events of the small guild that is served
+without a file; all are idle for ten seconds; then each sends a heartbeat. Prints a header and a line of CSV.
+Linux only; both programs need a descriptor for each connection (`ulimit -n`).
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ def resources(process: subprocess.Popen[str]) -> tuple[int, int, float]:
 
 
 def read_until_silence(poll: select.epoll, sockets: dict[int, socket.socket], seconds: float) -> set[int]:
-    """Reads what comes until nothing did for so long; returns who was sent something."""
-    heard, last = set(), time.monotonic()
+    """Reads until `seconds` pass without data; returns the descriptors that received any."""
+    received, last = set(), time.monotonic()
     while time.monotonic() - last < seconds:
         for descriptor, _ in poll.poll(0.5):
             if sockets[descriptor].recv(1 << 16):
-                heard.add(descriptor)
+                received.add(descriptor)
                 last = time.monotonic()
             else:
                 poll.unregister(descriptor)
-    return heard
+    return received
 
 
 def main(program: str, connections: int, transport: str) -> None:
@@ -61,7 +61,7 @@ def main(program: str, connections: int, transport: str) -> None:
     for _ in range(connections):
         one = socket.create_connection(("127.0.0.1", port))
         one.sendall(upgrade)
-        # READY comes after HELLO; what is sent before the answer waits for it.
+        # READY follows HELLO; the server reads IDENTIFY after the upgrade.
         one.sendall(frame('{"op":2,"d":{"token":"t"}}'))
         one.setblocking(False)
         sockets[one.fileno()] = one
@@ -69,7 +69,7 @@ def main(program: str, connections: int, transport: str) -> None:
     read_until_silence(poll, sockets, 5)
     resident, threads, before = resources(process)
     time.sleep(10)
-    resting = resources(process)[2] - before
+    idle = resources(process)[2] - before
     for one in sockets.values():
         one.sendall(frame('{"op":1,"d":1}'))
     answered = len(read_until_silence(poll, sockets, 3))
@@ -89,7 +89,7 @@ def main(program: str, connections: int, transport: str) -> None:
         "threads": threads,
         "resident_kb": resident,
         "bytes_per_connection": resident * 1024 // connections,
-        "cpu_seconds_in_10_s_of_rest": round(resting, 2),
+        "cpu_seconds_in_10_s_of_rest": round(idle, 2),
         "command": shlex.join(["connections.py", "linerate", str(connections), transport]),
     }
     out = csv.DictWriter(sys.stdout, row, lineterminator="\n")

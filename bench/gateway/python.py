@@ -1,13 +1,13 @@
-"""Measures pylinerate.gateway beside what Python's clients use: zlib, zstandard, backports.zstd.
+"""Measures pylinerate.gateway beside the libraries of Python clients: zlib, zstandard, backports.zstd.
 
-Run as `python bench/gateway/python.py --corpus DIR --csv FILE`. DIR has files of messages, each after
-its length in four bytes, lowest first: X.msgs, and what came over the wire for each, X.zlib and X.zst. All
-that is decoded is compared with X.msgs first. Four shapes:
+Run as `python bench/gateway/python.py --corpus DIR --csv FILE`. DIR has files of messages, each
+after its 4-byte little-endian length: payloads in X.msgs, their compressed forms in X.zlib and X.zst. All output is
+compared with X.msgs first. Four shapes:
 
 * start: connections from their first message on
-* live: from the first message on that no GUILD_CREATE follows; the others are decoded before the clock runs
-* many: 2,500 connections in turn, with the resident memory of each, in a process of its own
-* busy: the start of a connection while another thread computes, by the clock on the wall
+* live: messages after the last GUILD_CREATE; those before are decoded untimed
+* many: 2,500 connections in turn, with the resident memory of each, in a child process
+* busy: the start of a connection while another thread computes, in wall time
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from statistics import median
 from typing import Any
 
 import pylinerate
+from pylinerate import _pylinerate
 from pylinerate.gateway import Decompressor
 
 ENDINGS = {"zlib-stream": "zlib", "zstd-stream": "zst"}
 CONNECTIONS = 2500
-#: Messages of a connection in the shape many, enough to fill all that a decoder keeps, and of them those that
-#: the clock sees.
+#: Messages of a connection in the shape many, enough to fill the history of a decoder, and the timed ones of them.
 MANY, LIVE = 30, 24
 #: Messages of a connection in the shape busy.
 BUSY = 200
@@ -50,24 +50,24 @@ COLUMNS = (
 ).split(",")
 
 Decode = Callable[[bytes], Any]
-#: Messages of one connection: what came, and what it is.
+#: Messages of one connection: compressed form and payload.
 Stream = list[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True)
 class Contender:
-    """Something that decodes a connection's messages. Each call of `begin` begins one."""
+    """A decoder of messages. Each call of `begin` begins a connection."""
 
     name: str
     version: str
-    #: "bytes", "text", or "buffer": the start of one that is there.
+    #: Type of the result: "bytes", "text", or "buffer" for an existing buffer.
     result: str
     begin: Callable[[], Decode]
 
 
 @dataclass
 class Times:
-    """Of a contender, in each round: seconds for a message on average, and at most."""
+    """Seconds per message of a contender in each round, mean and worst."""
 
     mean: list[float] = field(default_factory=list)
     worst: list[float] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Times:
 
 
 def contenders(kind: str) -> Iterator[Contender]:
-    """Those that are installed; the first one is what the others are compared with."""
+    """The installed contenders; the first one is the base of comparisons."""
     for name, version, begin in peers(kind):
         yield Contender(name, version, "bytes", begin)
         yield Contender(name, version, "text", lambda begin=begin: as_text(begin()))
@@ -129,7 +129,7 @@ def records(path: Path) -> list[bytes]:
 
 
 def streams(corpus: Path, kind: str) -> list[Stream]:
-    """The connections of a folder."""
+    """The connections in a folder."""
     found = []
     for path in sorted(corpus.glob("*.msgs")):
         frames = records(path.with_suffix("." + ENDINGS[kind]))
@@ -145,18 +145,18 @@ def settled(stream: Stream) -> int:
     return large[-1] + 1 if large else 0
 
 
-def prove(contender: Contender, all_streams: Iterable[Stream]) -> None:
+def verify(contender: Contender, all_streams: Iterable[Stream]) -> None:
     for stream in all_streams:
         decode = contender.begin()
         for i, (frame, payload) in enumerate(stream):
             got = decode(frame)
             expected = {"bytes": payload, "text": None, "buffer": len(payload)}[contender.result]
             if (got.encode() if expected is None else got) != (payload if expected is None else expected):
-                raise SystemExit(f"{contender.name} decodes message {i} to something else")
+                raise SystemExit(f"{contender.name} decodes message {i} to other bytes")
 
 
 def time_stream(decode: Decode, stream: Stream, skip: int) -> float:
-    """Seconds of CPU that the messages from `skip` on take."""
+    """CPU seconds for the messages after the first `skip`."""
     frames = [frame for frame, _ in stream]
     for frame in frames[:skip]:
         decode(frame)
@@ -168,7 +168,7 @@ def time_stream(decode: Decode, stream: Stream, skip: int) -> float:
 
 
 def time_busy(decode: Decode, stream: Stream) -> list[float]:
-    """Seconds on the wall that each message takes while another thread computes."""
+    """Wall seconds for each message while another thread computes."""
     stop = threading.Event()
 
     def compute() -> None:
@@ -188,8 +188,7 @@ def time_busy(decode: Decode, stream: Stream) -> list[float]:
 
 
 def many(kind: str, index: int, frames: list[bytes], rounds: int) -> tuple[list[float], int]:
-    """Seconds of CPU for a message of very many connections in turn, and resident bytes of each. To be
-    called in a process of its own."""
+    """CPU seconds per message of many connections in turn, and resident bytes of each. Call it in a new process."""
     contender = [each for each in contenders(kind) if each.result == "bytes"][index]
     contender.begin()(frames[0])
     times = []
@@ -215,7 +214,7 @@ def resident() -> int:
 
 
 def excerpt(stream: Stream, kind: str) -> Stream:
-    """A short connection: a few descriptions of groups that fill the history, then events."""
+    """A short connection: GUILD_CREATE messages that fill the history, then events."""
     at = settled(stream)
     payloads = [payload for _, payload in stream[: MANY - LIVE] + stream[at : at + LIVE]]
     if kind == "zlib-stream":
@@ -243,7 +242,7 @@ def measure(shape: str, kind: str, all_streams: list[Stream], rounds: int) -> It
     if shape == "many":
         skips = [MANY - LIVE]
     for rival in rivals:
-        prove(rival, all_streams)
+        verify(rival, all_streams)
     sizes = [len(payload) for stream, skip in zip(all_streams, skips) for _, payload in stream[skip:]]
     taken = [Times() for _ in rivals]
     if shape == "many":
@@ -293,11 +292,14 @@ def about(arguments: list[str], corpus: Path) -> dict[str, str]:
     commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
     command = [word for word in arguments if word != "--csv"]
     command = [Path(word).name if "/" in word else word for word in command if not word.endswith(".csv")]
+    built = " (debug assertions)" if _pylinerate.DEBUG_ASSERTIONS else ""
+    if built:
+        print("pylinerate was built for tests; to measure: pip install ./bindings/python", file=sys.stderr)
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "cpu": cpu(),
         "python": platform.python_version(),
-        "linerate": f"{pylinerate.__version__} {commit}".strip(),
+        "linerate": f"{pylinerate.__version__} {commit}".strip() + built,
         "corpus": corpus.name,
         "command": shlex.join(["bench/gateway/python.py", *command]),
     }

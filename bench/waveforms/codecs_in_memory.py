@@ -1,4 +1,4 @@
-"""Methods from an array to bytes in memory and back."""
+"""Methods that compress an array in memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from methods import MEMORY, Method, Unavailable, signed
 
 
 class Codec(Trial):
-    """`encode` leaves what it made in `bytes`."""
+    """`encode` leaves the compressed bytes in `bytes`."""
 
     def __init__(self, array: NDArray, back: NDArray) -> None:
         self.array = self.expected = array
@@ -26,7 +26,7 @@ class Codec(Trial):
         self.bytes: Any = b""
 
     def stored(self) -> Any:
-        """What is to be kept."""
+        """The compressed bytes."""
         return self.bytes
 
     def size(self) -> int:
@@ -41,7 +41,7 @@ class Codec(Trial):
 
 
 class Copy(Codec):
-    """The limit: a copy."""
+    """Upper bound of speed: a copy."""
 
     def __init__(self, array: NDArray, back: NDArray) -> None:
         super().__init__(array, back)
@@ -60,8 +60,8 @@ class Copy(Codec):
 class Flac(Codec):
     """One channel of 16 bits with libFLAC, by way of libsndfile; the rows one after another.
 
-    FLAC's samples are signed. Those of unsigned arrays are shifted by half the range first (the
-    highest bit is flipped), and come back that way; the shift is not timed, which favours FLAC.
+    FLAC's samples are signed. Unsigned samples are shifted by half the range (the highest bit is
+    flipped) and decoded as such; the shift is not timed, which favours FLAC.
     """
 
     def __init__(self, array: NDArray, back: NDArray, level: int) -> None:
@@ -115,7 +115,7 @@ class Aec(Codec):
         options = {"bitspersample": 16, "flags": int(flags), "blocksize": block, "rsi": 128}
         self.encoder = partial(imagecodecs.aec_encode, **options)
         self.decoder = partial(imagecodecs.aec_decode, **options)
-        # The decoder fills the last block up.
+        # The decoder writes whole blocks.
         self.back = np.empty(-(-array.size // block) * block, array.dtype)
 
     def encode(self) -> None:
@@ -170,7 +170,7 @@ class Blosc2(Codec):
 
 
 class Version1(Codec):
-    """A Delta-Rice chunk; a row is a segment. `m` is a number or "auto", which is timed too."""
+    """A Delta-Rice chunk, one segment per row. `m` is a number or "auto", whose search is timed, too."""
 
     def __init__(self, array: NDArray, back: NDArray, m: int | str, threads: int) -> None:
         super().__init__(array, back)
@@ -190,7 +190,7 @@ class Version1(Codec):
 
 
 class Version2(Codec):
-    """A stream of version 2; a row is the unit of random access."""
+    """A version 2 stream."""
 
     def __init__(self, array: NDArray, back: NDArray, threads: int) -> None:
         super().__init__(array, back)
@@ -208,8 +208,7 @@ class Version2(Codec):
 class FilterCall(Trial):
     """A build of filter 32025 called as HDF5 calls it, but without HDF5: m = 8, a row is a segment.
 
-    The buffer that goes in is made and filled before the clock runs. The one that comes out is the
-    filter's, and is freed after it has stopped.
+    The input buffer is allocated and filled before the timing, the output buffer of the filter is freed after it.
     """
 
     def __init__(self, array: NDArray, back: NDArray, plugin: filter_plugin.Plugin) -> None:
@@ -249,7 +248,7 @@ class FilterCall(Trial):
 
 
 def _row(name: str, package: str, make: Callable[[NDArray, NDArray], Trial], threads: int = 1):
-    """A method, or its name and why it cannot be had."""
+    """A method, or its name and why it is unavailable."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -286,7 +285,7 @@ def _ours(threads: int, every_m: bool) -> Iterator[Method | tuple[str, str]]:
 
 
 def _filter_calls(against: filter_plugin.Plugin) -> Iterator[Method | tuple[str, str]]:
-    """The other build, and ours called in the same way."""
+    """Methods that call the filter function of the other build, and of ours."""
     name = "m=8, filter call"
     yield Method(MEMORY, f"{against.name} {name}", against.version, partial(FilterCall, plugin=against))
     try:
@@ -300,7 +299,7 @@ def _filter_calls(against: filter_plugin.Plugin) -> Iterator[Method | tuple[str,
 def rows(
     threads: int, against: filter_plugin.Plugin | None, every_m: bool = False
 ) -> Iterator[Method | tuple[str, str]]:
-    """The table; instead of a method that cannot be had, its name and why."""
+    """All methods; for an unavailable one, its name and the reason."""
     yield Method(MEMORY, "memcpy", f"numpy {np.__version__}", Copy)
     for codec in ("lz4", "zstd"):
         name = f"blosc2 {codec} bitshuffle"

@@ -1,4 +1,4 @@
-"""Where and with what a measurement was made."""
+"""Date, CPU, versions and command of a measurement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def date() -> str:
 
 
 def cpu() -> str:
-    """The processor's name, with family and model: virtual machines give several generations one."""
+    """The CPU's name with family and model, since virtual machines name several generations alike."""
     try:
         lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
     except OSError:
@@ -36,8 +36,8 @@ def python() -> str:
 
 
 def command(arguments: Sequence[str]) -> str:
-    """The command without what belongs to one machine: of absolute paths the last part is kept, and
-    options that say where things are or go are left out. A lowered CPU tier is named."""
+    """The command without details of the machine: only the last component of absolute paths, no options for output
+    and scratch paths; with `LINERATE_CPU` if it is set."""
     places = ("--csv", "--generator", "--scratch")
     kept = []
     rest = iter(arguments)

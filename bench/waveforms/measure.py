@@ -41,7 +41,7 @@ class Trial(ABC):
         """Fills `back` from what `encode` stored."""
 
     def result(self) -> NDArray:
-        """What was decoded."""
+        """The decoded array."""
         return self.back
 
     @abstractmethod
@@ -49,7 +49,7 @@ class Trial(ABC):
         """Bytes that the array takes, after `encode`."""
 
     def close(self) -> None:
-        """Removes what was stored."""
+        """Removes stored files and buffers."""
 
 
 class Mismatch(Exception):
@@ -88,7 +88,7 @@ def verify(trial: Trial) -> None:
     """Encodes and decodes once and compares."""
     trial.before_encode()
     trial.encode()
-    trial.back.fill(0x5555)  # must be written anew
+    trial.back.fill(0x5555)  # so that `decode` must write it
     trial.before_decode()
     trial.decode()
     if not np.array_equal(trial.result(), trial.expected):

@@ -17,7 +17,7 @@ MEMORY = "memory"
 
 
 class Unavailable(Exception):
-    """The method cannot be measured here, and why."""
+    """Raised with the reason why a method cannot be measured here."""
 
 
 @dataclass(frozen=True)

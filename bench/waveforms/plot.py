@@ -15,7 +15,7 @@ _OURS, _PEERS = "#c43020", "#3c5a82"
 
 
 def newest(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:
-    """By set and shape, the last line of each method that was measured on the last day and machine."""
+    """For each set and shape, the last record of each method from the newest day and machine."""
     groups: dict[tuple[str, str], dict[str, Record]] = {}
     same = ("date", "cpu", "linerate", "bytes")
     for r in records:
@@ -30,11 +30,11 @@ def newest(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:
 
 
 def draw(records: Sequence[Record], path: Path) -> None:
-    """Draws one group. What does not compress is left out: it would press the others together."""
+    """Draws one group, without methods that hardly compress, which would stretch the axis."""
     import matplotlib
 
-    matplotlib.use("agg")  # knows how wide text is
-    matplotlib.rcParams["svg.hashsalt"] = "linerate"  # the same file for the same records
+    matplotlib.use("agg")  # it measures text
+    matplotlib.rcParams["svg.hashsalt"] = "linerate"  # deterministic output
     from matplotlib import pyplot, ticker
 
     points = [r for r in records if float(r["size_percent"]) < 95] or list(records)
@@ -61,7 +61,7 @@ def draw(records: Sequence[Record], path: Path) -> None:
     pyplot.close(figure)
 
 
-#: Where a label may stand: points to the right and up from its mark, nearest first.
+#: Candidate label offsets in points, right and up from the marker, nearest first.
 _SPOTS = [
     (side * (5 + far), up * (4 + far))
     for far in (0, 8, 16, 26, 38, 52)
@@ -73,7 +73,7 @@ _SPOTS = [
 def label(
     axes: Any, names: Sequence[str], places: Sequence[tuple[float, float]], colours: Sequence[str]
 ) -> None:
-    """Writes each name near its mark, where it covers the least of marks and other names."""
+    """Writes each name near its marker where it overlaps the fewest markers and names."""
     from matplotlib.transforms import Bbox
 
     renderer = axes.figure.canvas.get_renderer()

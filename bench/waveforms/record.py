@@ -11,7 +11,7 @@ from measure import Outcome, speed
 from methods import Method
 from sets import Set
 
-#: The columns, in the order of the file. docs/reference/bench-waveforms.md says what they mean.
+#: The columns in file order; docs/reference/bench-waveforms.md explains them.
 COLUMNS = (
     "shape",
     "date",

@@ -1,4 +1,4 @@
-"""The arrays that are measured: generated ones, and recordings as .npy files."""
+"""The measured arrays: generated ones, and recordings as .npy files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-#: Made by `linerate bench waveforms`, the same for everyone.
+#: Written by `linerate bench waveforms`, deterministic.
 GENERATED = ("nab", "nedm", "noptrex")
 
 
@@ -23,7 +23,7 @@ class Set:
 
 
 def first_rows(array: NDArray, fraction: float) -> NDArray:
-    """That part of the rows, at least one."""
+    """The first `fraction` of the rows, at least one."""
     return np.ascontiguousarray(array[: max(1, round(fraction * len(array)))])
 
 
@@ -37,7 +37,7 @@ def generated(name: str, generator: Path, folder: Path, fraction: float) -> Set:
 
 
 def recorded(folder: Path, fraction: float) -> Iterator[Set]:
-    """The two-dimensional 16-bit arrays below `folder`, by name. A leading `real_` is left out."""
+    """The two-dimensional 16-bit arrays below `folder`, by name. The prefix `real_` is removed."""
     for file in sorted(folder.rglob("*.npy")):
         array = np.load(file, mmap_mode="r")
         if array.ndim == 2 and array.dtype in (np.int16, np.uint16) and array.size:

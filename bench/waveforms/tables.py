@@ -1,4 +1,4 @@
-"""Records as text: a Markdown table for each shape, and the ratios that goals are set for."""
+"""Records as text: a Markdown table for each shape, and ratios compared with goals."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Rows:
         return [name for s, name in self._rows if s == shape and name.startswith(start)]
 
 
-#: What each ratio is called, what is aimed at, and how it is computed. All of one thread.
+#: Name, goal and computation of each ratio, all with one thread.
 GOALS: Sequence[tuple[str, str, Callable[[_Rows], float]]] = (
     ("encode, times the other filter", ">= 2.5", lambda r: _against(r, "encode")),
     ("decode, times the other filter", ">= 5 (nab: 8)", lambda r: _against(r, "decode")),
@@ -88,10 +88,10 @@ def _through(r: _Rows, name: str, what: str) -> float:
 
 
 def _above_best(r: _Rows) -> float:
-    """Needs the sizes with every m; 15 there are."""
+    """Requires the sizes with all 15 values of m (`--every-m`)."""
     with_m = [name for name in r.names("memory", "linerate v1 m=") if name[14:].isdigit()]
     if len(with_m) < 15:
-        raise KeyError("some m are missing")
+        raise KeyError("sizes with some m are missing")
     return r.size("memory", "linerate v1 auto") - min(r.size("memory", name) for name in with_m)
 
 
@@ -112,7 +112,7 @@ def _speed_to(r: _Rows, name: str, other: str) -> float:
 
 
 def goals(records: Sequence[Record], clock: str = "") -> str:
-    """A Markdown table of the ratios that can be had from these records; empty without any."""
+    """A Markdown table of the ratios that the records allow; empty if none."""
     sets = list(dict.fromkeys(r["corpus"] for r in records))
     rows = [_Rows([r for r in records if r["corpus"] == set], clock) for set in sets]
     lines = [["ratio", "goal", *sets], ["---"] * (2 + len(sets))]

@@ -1,4 +1,4 @@
-"""How many threads libraries use that are not told with each call."""
+"""Thread counts of libraries that take none as an argument."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 
 @cache
 def openmp() -> list:
-    """The OpenMP libraries in use, once all filters are loaded. None without threadpoolctl."""
+    """The OpenMP libraries loaded by filters; empty without threadpoolctl."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
@@ -17,7 +17,7 @@ def openmp() -> list:
 
 
 def set_threads(n: int) -> None:
-    """How many threads filters use that have no argument for it: Blosc2, ours, bitshuffle."""
+    """Sets the thread count of filters without an argument for it: Blosc2, Delta-Rice, bitshuffle."""
     os.environ["BLOSC_NTHREADS"] = os.environ["LINERATE_THREADS"] = str(n)
     for library in openmp():
         library.set_num_threads(n)

@@ -1,7 +1,7 @@
 """Methods that store an array in an HDF5 file with h5py, the whole array as one chunk.
 
-Encoding is creating the file, writing and closing it; decoding is opening it and reading into an
-array that is there already. The file should be in memory (tmpfs), or disks are measured.
+Encoding creates, writes and closes the file; decoding opens it and reads into an existing array. The file should
+be in memory (tmpfs); otherwise the disk is measured.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Filtered(_File):
 
 
 class Direct(_File):
-    """A codec that has no filter: its bytes go into the file as they are (direct chunk write)."""
+    """A codec without a filter: its bytes are written with a direct chunk write."""
 
     def __init__(self, array, back, folder, codec: codecs.Codec) -> None:
         super().__init__(codec.array, codec.back, folder)

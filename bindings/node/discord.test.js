@@ -1,7 +1,7 @@
 'use strict';
 
-// discord.js, as it is released, on the traffic that `linerate gateway generate` makes, from `linerate gateway
-// serve`. scripts/test.sh node installs it and runs this.
+// Runs the released discord.js on traffic of `linerate gateway generate`, served by `linerate gateway
+// serve`. scripts/test.sh node installs discord.js and runs this test.
 
 const assert = require('node:assert');
 const { execFileSync, spawn } = require('node:child_process');
@@ -17,16 +17,16 @@ const REPOSITORY = path.join(__dirname, '..', '..');
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'linerate-node-'));
 after(() => fs.rmSync(folder, { recursive: true }));
 
-// The program: that of LINERATE_BIN, or what cargo built last.
+// Path of the program: LINERATE_BIN, or the newest build in the target folder.
 function program() {
   if (process.env.LINERATE_BIN) return process.env.LINERATE_BIN;
   const target = process.env.CARGO_TARGET_DIR ?? path.join(REPOSITORY, 'target');
   const built = ['debug', 'release'].map((profile) => path.join(target, profile, 'linerate')).filter(fs.existsSync);
-  assert.ok(built.length > 0, `there is no linerate in ${target}: cargo build --package linerate, or LINERATE_BIN`);
+  assert.ok(built.length > 0, `${target}: no linerate program; run cargo build --package linerate, or set LINERATE_BIN`);
   return built.sort((one, other) => fs.statSync(other).mtimeMs - fs.statSync(one).mtimeMs)[0];
 }
 
-// The payloads of a file of messages, each behind its length.
+// The payloads of a file: each after its 4-byte little-endian length.
 function messages(file) {
   const bytes = fs.readFileSync(file);
   const all = [];
@@ -36,7 +36,7 @@ function messages(file) {
   return all;
 }
 
-// Serves on a free port; ends by itself after a minute.
+// Serves on a free port for at most a minute.
 async function serve(...options) {
   const args = ['gateway', 'serve', '--json', '--for', '60', ...options];
   const child = spawn(program(), args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -50,14 +50,14 @@ async function serve(...options) {
   return { port, end };
 }
 
-// Resolves once a condition holds after some event of the client.
+// Resolves once `condition()` is true; rejects on an error of the client or after 45 s.
 function until(client, condition, what) {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`not in time: ${what()}`)), 45_000);
-    const look = setInterval(() => {
+    const late = setTimeout(() => reject(new Error(`timeout: ${what()}`)), 45_000);
+    const poll = setInterval(() => {
       if (!condition()) return;
       clearTimeout(late);
-      clearInterval(look);
+      clearInterval(poll);
       resolve();
     }, 20);
     client.once(Events.Error, reject);
@@ -65,14 +65,14 @@ function until(client, condition, what) {
   });
 }
 
-for (const trouble of [[], ['--close-after', '100']]) {
-  test(`discord.js gets ready on generated traffic and sees every event ${trouble.join(' ')}`, async () => {
-    const made = path.join(folder, `made${trouble.length}`);
+for (const options of [[], ['--close-after', '100']]) {
+  test(`discord.js receives every event of generated traffic ${options.join(' ')}`, async () => {
+    const made = path.join(folder, `made${options.length}`);
     execFileSync(program(), ['gateway', 'generate', '-q', '--guilds', '4', '--events', '300', '-o', made]);
     const file = path.join(made, 'shard-0.msgs');
     const sent = messages(file).filter((message) => message.op === 0);
     const count = (name) => sent.filter((message) => message.t === name).length;
-    const gateway = await serve('--messages', file, ...trouble);
+    const gateway = await serve('--messages', file, ...options);
     const client = new Client({
       intents: Object.values(GatewayIntentBits).filter(Number.isInteger),
       rest: { api: `http://127.0.0.1:${gateway.port}/api` },
@@ -96,7 +96,7 @@ for (const trouble of [[], ['--close-after', '100']]) {
         got.messageCreate >= expected.messageCreate &&
         got.typingStart >= expected.typingStart;
       await until(client, all, () => JSON.stringify({ got, expected, warnings }));
-      // Reactions come for messages that were never seen, which discord.js keeps to itself.
+      // discord.js emits no events for reactions to messages that it has not cached.
       assert.deepStrictEqual(got, expected);
       assert.strictEqual(client.guilds.cache.size, count('GUILD_CREATE'));
       for (const { d: guild } of sent.filter((message) => message.t === 'GUILD_CREATE')) {
@@ -113,6 +113,6 @@ for (const trouble of [[], ['--close-after', '100']]) {
     }
     const report = await gateway.end();
     assert.strictEqual(report.identifies, 1);
-    assert.strictEqual(report.resumes, trouble.length > 0 ? 1 : 0);
+    assert.strictEqual(report.resumes, options.length > 0 ? 1 : 0);
   });
 }

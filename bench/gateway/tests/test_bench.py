@@ -1,4 +1,4 @@
-"""The bench itself, over the carried sample."""
+"""The benchmark on the sample in testdata/gateway."""
 
 import csv
 from pathlib import Path
@@ -14,7 +14,7 @@ def small(monkeypatch):
     monkeypatch.setattr(bench, "CONNECTIONS", 3)
 
 
-def test_a_run_prints_tables_and_adds_records(small, tmp_path, capsys):
+def test_run_prints_tables_and_appends_records(small, tmp_path, capsys):
     file = tmp_path / "records.csv"
     arguments = ["--corpus", str(SAMPLES), "--csv", str(file), "--rounds", "1", "--shape"]
     for shapes in ("start,live", "busy"):
@@ -33,24 +33,24 @@ def test_a_run_prints_tables_and_adds_records(small, tmp_path, capsys):
     assert str(tmp_path) not in file.read_text()
 
 
-def test_many_connections_are_measured_in_processes_of_their_own(small):
+def test_many_connections_are_measured_in_separate_processes(small):
     connections = bench.streams(SAMPLES, "zstd-stream")
     rows = list(bench.measure("many", "zstd-stream", connections[1:], rounds=1))
     assert [row["contender"] for row in rows][-1] == "linerate"
     assert all(int(row["resident_bytes"]) > 0 and row["result"] == "bytes" for row in rows)
 
 
-def test_other_bytes_are_found():
+def test_wrong_output_ends_the_run():
     (stream, _) = bench.streams(SAMPLES, "zlib-stream")
     frame, payload = stream[0]
     wrong = [(frame, payload + b" ")]
     for contender in bench.contenders("zlib-stream"):
-        bench.prove(contender, [stream])
-        with pytest.raises(SystemExit, match="to something else"):
-            bench.prove(contender, [wrong])
+        bench.verify(contender, [stream])
+        with pytest.raises(SystemExit, match="to other bytes"):
+            bench.verify(contender, [wrong])
 
 
-def test_where_a_connection_settles():
+def test_settled_is_the_index_after_the_last_guild_create():
     stream = [(b"", text) for text in (b'{"t":"READY"}', b'{"t":"GUILD_CREATE"}', b"{}", b"{}")]
     assert bench.settled(stream) == 2
     assert bench.settled(stream[2:]) == 0

@@ -1,4 +1,4 @@
-"""The harness is a folder that Python runs, not a package: its files are found by this."""
+"""Makes the files of the harness importable: it is a folder that Python runs, not a package."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Other builds of filter 32025, here a filter that flips all bits and so keeps the size."""
+"""Other builds of filter 32025; here a filter that inverts all bits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ const void *H5PLget_plugin_info(void) { return INFO; }
 
 @pytest.fixture
 def library(tmp_path: Path):
-    """Compiles the filter with its entry point as asked for."""
+    """Compiles the filter with the given result of H5PLget_plugin_info."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler")
@@ -49,7 +49,7 @@ def samples() -> np.ndarray:
     return np.arange(200, dtype=np.int16).reshape(4, 50)
 
 
-def test_the_plugin_is_measured_through_hdf5_and_by_its_filter(library, tmp_path):
+def test_plugin_is_measured_through_hdf5_and_by_filter_call(library, tmp_path):
     plugin = filter_plugin.Plugin(library("&table"))
     methods = [*through_hdf5._against(tmp_path, plugin), next(codecs_in_memory._filter_calls(plugin))]
     array = samples()
@@ -60,14 +60,14 @@ def test_the_plugin_is_measured_through_hdf5_and_by_its_filter(library, tmp_path
     h5py.h5z.unregister_filter(filter_plugin.DELTA_RICE)
 
 
-def test_the_filter_was_really_called(library):
+def test_filter_function_of_the_plugin_is_called(library):
     plugin = filter_plugin.Plugin(library("&table"))
     trial = codecs_in_memory.FilterCall(samples(), np.empty((4, 50), np.int16), plugin)
     measure.verify(trial)
     assert bytes(trial.chunk) == bytes(~samples())
 
 
-def test_a_filter_without_an_entry_point_is_named(library):
+def test_library_without_a_table_needs_a_symbol(library):
     for info in ("(void *)32025", "(void *)0"):
         path = library(info)
         with pytest.raises(ValueError, match="gives no table"):
@@ -75,12 +75,12 @@ def test_a_filter_without_an_entry_point_is_named(library):
         measure.verify(codecs_in_memory.FilterCall(samples(), samples(), filter_plugin.Plugin(f"{path}:flip")))
 
 
-def test_other_filters_are_refused(library):
+def test_other_filter_ids_are_rejected(library):
     with pytest.raises(ValueError, match="this is filter 307"):
         filter_plugin.Plugin(library("&table", 307))
 
 
-def test_a_filter_that_fails_is_an_error(library):
+def test_failing_filter_is_an_error(library):
     trial = codecs_in_memory.FilterCall(samples(), samples(), filter_plugin.Plugin(library("&table")))
     trial.cd_values = (9, 50)
     with pytest.raises(RuntimeError, match="the filter failed"):

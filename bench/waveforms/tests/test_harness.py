@@ -1,4 +1,4 @@
-"""The harness itself, with the methods that need no peer: what it proves, records and prints."""
+"""The harness with methods that need no peer: verification, records, tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HARNESS = Path(__file__).parents[1]
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    """Two small sets, and files that are none."""
+    """Two small sets, and two arrays of other shapes."""
     folder = tmp_path / "corpus"
     folder.mkdir()
     rng = np.random.default_rng(1)
@@ -40,7 +40,7 @@ def harness(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
     return end.value.code
 
 
-def test_a_run_prints_tables_and_adds_records(corpus, tmp_path, monkeypatch, capsys):
+def test_run_prints_tables_and_appends_records(corpus, tmp_path, monkeypatch, capsys):
     file = tmp_path / "out" / "records.csv"
     arguments = ["--corpus", corpus, "--only", "none,gzip,memcpy", "--rounds", 2, "--csv", file]
     arguments += ["--scratch", tmp_path, "--threads", 1]
@@ -66,7 +66,7 @@ def test_a_run_prints_tables_and_adds_records(corpus, tmp_path, monkeypatch, cap
     assert list(tmp_path.glob("linerate-*")) == []
 
 
-def test_what_cannot_be_measured_is_an_error(corpus, tmp_path, monkeypatch, capsys):
+def test_invalid_arguments_are_errors(corpus, tmp_path, monkeypatch, capsys):
     assert harness(monkeypatch, "--corpus", tmp_path / "absent") == 1
     assert "absent is not a folder" in capsys.readouterr().err
     assert harness(monkeypatch, "--corpus", corpus, "--set", "three", "--scratch", tmp_path) == 1
@@ -75,7 +75,7 @@ def test_what_cannot_be_measured_is_an_error(corpus, tmp_path, monkeypatch, caps
         assert harness(monkeypatch, *wrong) == 2
 
 
-def test_every_row_of_linerate_gives_the_samples_back(corpus, tmp_path, monkeypatch, capsys):
+def test_every_linerate_method_round_trips(corpus, tmp_path, monkeypatch, capsys):
     pytest.importorskip("pylinerate.hdf5")
     file = tmp_path / "records.csv"
     arguments = ["--corpus", corpus, "--only", "linerate", "--rounds", 1, "--threads", 2, "--every-m"]
@@ -92,7 +92,7 @@ def test_every_row_of_linerate_gives_the_samples_back(corpus, tmp_path, monkeypa
 
 
 class Half(measure.Trial):
-    """Forgets the second half of what it was given."""
+    """A trial that loses the second half of the array if it is `broken`."""
 
     def __init__(self, array, back, broken: bool) -> None:
         self.array = self.expected = array
@@ -113,7 +113,7 @@ class Half(measure.Trial):
         self.closed += 1
 
 
-def test_a_wrong_result_is_a_row_that_says_so():
+def test_wrong_result_is_a_failed_row():
     array = np.arange(100, dtype=np.int16)
     trials = [Half(array, np.empty_like(array), broken) for broken in (False, True)]
     good, bad = measure.run([lambda t=t: t for t in trials], 3, lambda what: None)
@@ -122,7 +122,7 @@ def test_a_wrong_result_is_a_row_that_says_so():
     assert [trial.closed for trial in trials] == [1, 1]
 
 
-def test_a_method_that_breaks_later_has_no_figures():
+def test_method_failing_in_a_later_round_has_no_figures():
     array = np.arange(100, dtype=np.int16)
     trial = Half(array, np.empty_like(array), False)
     calls = itertools.count()
@@ -138,7 +138,7 @@ def test_a_method_that_breaks_later_has_no_figures():
     assert (outcome.size, outcome.encode.wall, trial.closed) == (0, [], 1)
 
 
-def test_speeds_are_of_the_best_and_the_middle_round():
+def test_speed_uses_the_best_or_median_round():
     assert measure.speed(5_000_000, [0.5, 0.25, 1.0]) == 20
     assert measure.speed(5_000_000, [0.5, 0.25, 1.0], measure.median) == 10
     assert measure.speed(5_000_000, []) == 0
@@ -152,7 +152,7 @@ def line(shape: str, name: str, size: float, encode: float, decode: float, **mor
     return fields | more
 
 
-def test_goals_are_ratios_of_the_right_rows():
+def test_goals_are_ratios_of_named_rows():
     records = [
         line("hdf5", "none", 100, 1000, 2000),
         line("hdf5", "linerate v1 m=8", 28, 500, 1000),
@@ -175,7 +175,7 @@ def test_goals_are_ratios_of_the_right_rows():
     assert "| pco 8 " in table and "failed" in table and "28.0 · 1000/2000" in table
 
 
-def test_files_with_other_columns_are_left_alone(tmp_path):
+def test_files_with_other_columns_are_unchanged(tmp_path):
     file = tmp_path / "other.csv"
     file.write_text("x,y\n1,2\n")
     with pytest.raises(ValueError, match="other columns"):
@@ -185,7 +185,7 @@ def test_files_with_other_columns_are_left_alone(tmp_path):
     assert file.read_text() == "x,y\n1,2\n"
 
 
-def test_records_survive_commas_and_quotes(tmp_path):
+def test_records_with_commas_and_quotes_round_trip(tmp_path):
     file = tmp_path / "r.csv"
     written = line("memory", 'a "b", c', 1, 2, 3)
     record.append(file, [written])
@@ -193,7 +193,7 @@ def test_records_survive_commas_and_quotes(tmp_path):
     assert record.read(file) == [written, written]
 
 
-def test_the_command_names_no_folder_of_the_machine(monkeypatch):
+def test_command_contains_no_absolute_paths(monkeypatch):
     monkeypatch.delenv("LINERATE_CPU", raising=False)
     given = ["--corpus", "/a/b/c", "--csv", "/x.csv", "--only", "flac 5", "--against=/p/q.so", "--csv=/z"]
     assert environment.command(given) == "bench/waveforms --corpus c --only 'flac 5' --against=q.so"
@@ -201,7 +201,7 @@ def test_the_command_names_no_folder_of_the_machine(monkeypatch):
     assert environment.command([]) == "LINERATE_CPU=avx2 bench/waveforms"
 
 
-def test_the_newest_run_of_each_method_is_drawn(tmp_path):
+def test_plot_draws_the_newest_run_of_each_method(tmp_path):
     pytest.importorskip("matplotlib")
     file = tmp_path / "r.csv"
     old = [line("memory", name, 50, 1, 1, date="2026-01-30") for name in ("gone", "flac 5")]
@@ -219,6 +219,6 @@ def test_the_newest_run_of_each_method_is_drawn(tmp_path):
     assert made.read_bytes() == first
 
 
-def test_only_16_bit_arrays_of_rows_are_sets(corpus):
+def test_only_two_dimensional_16_bit_arrays_are_sets(corpus):
     found = list(sets.recorded(corpus, 0.1))
     assert [(set.name, set.array.shape) for set in found] == [("one", (2, 500)), ("two", (1, 100))]

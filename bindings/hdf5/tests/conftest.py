@@ -1,4 +1,4 @@
-"""What the tests share: goldens, folders of plugins, and processes that may crash."""
+"""Shared by the tests: reference files, the plugins under test, and child processes."""
 
 import json
 import os
@@ -11,8 +11,8 @@ import pytest
 
 DATA = Path(__file__).resolve().parents[3] / "testdata" / "rice"
 MANIFEST = json.loads((DATA / "manifest.json").read_text())
-#: Seconds after which a process that should have ended long ago is a failure.
-LIMIT = 100
+#: Timeout of child processes in seconds.
+TIMEOUT = 100
 
 
 def pytest_configure():
@@ -22,15 +22,15 @@ def pytest_configure():
 
 @pytest.fixture(scope="session")
 def plugins() -> Path:
-    """The folder of the plugins under test, and nothing else."""
+    """The folder that holds only the plugins under test."""
     return Path(os.environ["HDF5_PLUGIN_PATH"])
 
 
 def run(*command, env=None) -> subprocess.CompletedProcess:
-    """Runs a program to its end and returns its output, whatever its status."""
+    """Runs a program and returns its output and exit status."""
     env = {**os.environ, **(env or {})}
     command = [str(part) for part in command]
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=LIMIT)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=TIMEOUT)
 
 
 def run_tool(*command, env=None) -> str:
@@ -41,7 +41,7 @@ def run_tool(*command, env=None) -> str:
 
 
 def run_python(code: str, *arguments, env=None) -> str:
-    """Runs Python code in a process of its own, which must end by itself and without a crash."""
+    """Runs Python code in a child process, which must succeed; returns its output."""
     return run_tool(sys.executable, "-c", code, *arguments, env=env)
 
 
@@ -56,8 +56,8 @@ def walk(shape, dtype="<i2", seed=1) -> np.ndarray:
     return np.cumsum(steps, axis=-1).astype(dtype)
 
 
-#: What is stored after m and the segment if the filter chose the latter: the usual coefficients, and a mark.
-CHOSEN = (2, 1, 2**32 - 1, int.from_bytes(b"auto", "little"))
+#: The cd_values after m and segment if the filter chose the segment: the default coefficients, and a marker.
+AUTO_SEGMENT = (2, 1, 2**32 - 1, int.from_bytes(b"auto", "little"))
 
 
 def options(dataset) -> tuple:

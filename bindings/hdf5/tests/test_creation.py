@@ -1,4 +1,4 @@
-"""What the filter checks and completes when a dataset is created, and what it then does."""
+"""Creation of datasets: the filter checks the type and completes the cd_values; then it is written and read."""
 
 import shutil
 
@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import CHOSEN, options, run_python, run_tool, walk, words
+from conftest import AUTO_SEGMENT, options, run_python, run_tool, walk, words
 
 WHOLE = 2**32 - 1
 
@@ -24,17 +24,17 @@ def create(file, data, opts=None, **more):
 @pytest.mark.parametrize(
     ("shape", "chunks", "opts", "stored"),
     [
-        ((10, 3000), (4, 1300), None, (8, 1300, *CHOSEN)),
-        ((10, 3000), (4, 3000), (64,), (64, 3000, *CHOSEN)),
-        ((1000,), (250,), (16,), (16, 250, *CHOSEN)),
-        ((50_000,), (50_000,), None, (8, 16384, *CHOSEN)),
-        ((3, 20_000), (1, 20_000), None, (8, 16384, *CHOSEN)),
-        ((4, 6, 50), (2, 3, 25), None, (8, 150, *CHOSEN)),
-        ((4, 60, 50), (4, 60, 25), None, (8, 1025, *CHOSEN)),
-        ((38_400, 1), (38_400, 1), None, (8, 1024, *CHOSEN)),
-        ((9600, 2), (4800, 2), None, (8, 1024, *CHOSEN)),
-        # Of a property list that is used again, for other chunks.
-        ((4800, 2), (4800, 2), (8, 300, *CHOSEN), (8, 1024, *CHOSEN)),
+        ((10, 3000), (4, 1300), None, (8, 1300, *AUTO_SEGMENT)),
+        ((10, 3000), (4, 3000), (64,), (64, 3000, *AUTO_SEGMENT)),
+        ((1000,), (250,), (16,), (16, 250, *AUTO_SEGMENT)),
+        ((50_000,), (50_000,), None, (8, 16384, *AUTO_SEGMENT)),
+        ((3, 20_000), (1, 20_000), None, (8, 16384, *AUTO_SEGMENT)),
+        ((4, 6, 50), (2, 3, 25), None, (8, 150, *AUTO_SEGMENT)),
+        ((4, 60, 50), (4, 60, 25), None, (8, 1025, *AUTO_SEGMENT)),
+        ((38_400, 1), (38_400, 1), None, (8, 1024, *AUTO_SEGMENT)),
+        ((9600, 2), (4800, 2), None, (8, 1024, *AUTO_SEGMENT)),
+        # From a property list that is reused with another chunk shape.
+        ((4800, 2), (4800, 2), (8, 300, *AUTO_SEGMENT), (8, 1024, *AUTO_SEGMENT)),
         ((10, 1000), (4, 300), (8, 100), (8, 100)),
         ((10, 1000), (4, 300), (8, WHOLE), (8, WHOLE)),
         ((10, 1000), (4, 300), (8, 7, 3, 1, WHOLE - 1, 1), (8, 7, 3, 1, WHOLE - 1, 1)),
@@ -59,20 +59,20 @@ def test_chunks_of_very_short_rows_do_not_expand(file, shape):
     assert options(explicit) == (8, shape[1]) and explicit.id.get_storage_size() > 2 * data.nbytes
 
 
-def test_a_chunk_that_would_expand_is_stored_as_it_is_unless_a_segment_is_given(file):
+def test_chunks_that_would_expand_are_stored_unfiltered_unless_a_segment_is_given(file):
     noise = np.random.default_rng(1).integers(-(2**15), 2**15, (2, 2000)).astype("<i2")
-    refused = create(file, noise, chunks=(2, 2000))
-    assert refused.id.read_direct_chunk((0, 0)) == (1, noise.tobytes())
-    asked = file.create_dataset(
+    unfiltered = create(file, noise, chunks=(2, 2000))
+    assert unfiltered.id.read_direct_chunk((0, 0)) == (1, noise.tobytes())
+    expanded = file.create_dataset(
         "y", data=noise, chunks=(2, 2000), compression=32025, compression_opts=(8, 2000)
     )
-    assert asked.id.read_direct_chunk((0, 0))[0] == 0 and asked.id.get_storage_size() > 1.5 * noise.nbytes
-    np.testing.assert_array_equal(refused[...], noise)
+    assert expanded.id.read_direct_chunk((0, 0))[0] == 0 and expanded.id.get_storage_size() > 1.5 * noise.nbytes
+    np.testing.assert_array_equal(unfiltered[...], noise)
 
 
 @pytest.mark.parametrize("number", [32025, 325])
 @pytest.mark.parametrize("opts", [None, (8, 500)])
-def test_after_shuffle_it_is_refused(file, number, opts):
+def test_the_filter_after_shuffle_is_rejected(file, number, opts):
     opts = opts[1:] if opts and number == 325 else opts
     more = {"compression": number, "compression_opts": opts, "chunks": (2, 500)}
     with pytest.raises(ValueError, match="Delta-Rice.*: shuffle comes before it .* leave shuffle out"):
@@ -81,8 +81,8 @@ def test_after_shuffle_it_is_refused(file, number, opts):
     file.create_dataset("data", data=walk((4, 500)), fletcher32=True, **more)
 
 
-def test_variable_length_data_is_refused_by_hdf5_where_the_filter_is_mandatory(file):
-    """HDF5 asks no filter about such types: optional ones get references to the data, if any."""
+def test_variable_length_data_is_rejected_if_the_filter_is_mandatory(file):
+    """HDF5 does not call can_apply for such types; an optional filter gets references instead of data."""
     plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     plist.set_chunk((5,))
     plist.set_filter(32025, h5py.h5z.FLAG_MANDATORY, (8,))
@@ -106,14 +106,14 @@ def test_variable_length_data_is_refused_by_hdf5_where_the_filter_is_mandatory(f
         ([("a", "<i2")], "only integers"),
     ],
 )
-def test_other_types_are_refused(file, dtype, why):
+def test_other_types_are_rejected(file, dtype, why):
     with pytest.raises(ValueError, match=f"Delta-Rice: .*{why}"):
         file.create_dataset("data", (10,), dtype, chunks=(5,), compression=32025)
     assert "data" not in file
 
 
 @pytest.mark.parametrize("dtype", ["<i2", "<u2"])
-def test_both_signs_are_taken(file, dtype):
+def test_signed_and_unsigned_samples_round_trip(file, dtype):
     full = np.random.default_rng(2).integers(0, 2**16, 5000).astype("<u2").view(dtype)
     np.testing.assert_array_equal(create(file, full, chunks=(700,))[...], full)
 
@@ -134,12 +134,12 @@ def test_both_signs_are_taken(file, dtype):
         ((8, 5, 33, *[1] * 33), "more than 32"),
     ],
 )
-def test_values_that_cannot_be_encoded_are_refused(file, opts, why):
+def test_invalid_cd_values_are_rejected(file, opts, why):
     with pytest.raises(ValueError, match=why):
         file.create_dataset("data", (10,), "<i2", chunks=(5,), compression=32025, compression_opts=opts)
 
 
-def test_edge_chunks(tmp_path):
+def test_partial_chunks_round_trip_and_can_be_changed(tmp_path):
     data = walk((10, 1000))
     with h5py.File(tmp_path / "new.h5", "w") as file:
         create(file, data, chunks=(3, 128), fillvalue=-7)
@@ -151,7 +151,7 @@ def test_edge_chunks(tmp_path):
         np.testing.assert_array_equal(file["data"][...], data)
 
 
-def test_a_growing_dataset(tmp_path):
+def test_a_growing_dataset_round_trips(tmp_path):
     data = walk((7, 500))
     with h5py.File(tmp_path / "new.h5", "w") as file:
         file.create_dataset("data", (0, 500), "<i2", maxshape=(None, 500), chunks=(2, 500), compression=32025)
@@ -163,18 +163,17 @@ def test_a_growing_dataset(tmp_path):
         np.testing.assert_array_equal(file["data"][...], data)
 
 
-def test_fletcher32_behind_it_sees_what_the_format_cannot(tmp_path):
-    # One word of payload: 1, 1, 1 and four zeros. With the lowest bit of the first remainder
-    # flipped it is another valid one.
-    sound, other = words(7, 1, 0xA8888880), words(7, 1, 0xB8888880)
+def test_fletcher32_after_the_filter_finds_damage_that_decodes(tmp_path):
+    # One payload word: 1, 1, 1 and four zeros. With the lowest bit of the first remainder flipped it is still valid.
+    valid, flipped = words(7, 1, 0xA8888880), words(7, 1, 0xB8888880)
     with h5py.File(tmp_path / "new.h5", "w") as file:
         data = np.array([1] * 7, "<i2")
         plain = create(file, data, chunks=(7,))
         sums = file.create_dataset("sums", data=data, chunks=(7,), compression=32025, fletcher32=True)
         chunk = sums.id.read_direct_chunk((0,))[1]
-        assert plain.id.read_direct_chunk((0,))[1] == chunk[:-4] == sound
-        plain.id.write_direct_chunk((0,), other)
-        sums.id.write_direct_chunk((0,), other + chunk[-4:])
+        assert plain.id.read_direct_chunk((0,))[1] == chunk[:-4] == valid
+        plain.id.write_direct_chunk((0,), flipped)
+        sums.id.write_direct_chunk((0,), flipped + chunk[-4:])
     with h5py.File(tmp_path / "new.h5") as file:
         assert file["data"][...].tolist() == [-2] * 7
         with pytest.raises(OSError):
@@ -191,11 +190,11 @@ with h5py.File(path) as file:
     before = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc") else 0
     assert (file["data"][...] == data).all()
     after = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc") else 0
-    assert before == after, "a thread is left"
+    assert before == after, "a thread remains"
 """
 
 
-def test_threads_change_nothing_and_do_not_stay(tmp_path):
+def test_chunks_do_not_depend_on_threads_and_no_thread_remains(tmp_path):
     np.save(tmp_path / "data.npy", walk((128, 3000)))
     chunks = {
         run_python(THREADS, tmp_path / "new.h5", tmp_path / "data.npy", env={"LINERATE_THREADS": n})
@@ -206,7 +205,7 @@ def test_threads_change_nothing_and_do_not_stay(tmp_path):
 
 OTHER = """
 import ctypes, sys, h5py, numpy as np
-# Every search of the global scope finds this one, and it is not the one that h5py has bound to.
+# Symbol lookups in the global scope find this HDF5, but h5py is bound to another one.
 ctypes.CDLL(sys.argv[2], mode=ctypes.RTLD_GLOBAL)
 with h5py.File(sys.argv[1], "w") as file:
     dataset = file.create_dataset("data", data=np.arange(100, dtype="<i2"), chunks=(50,), compression=32025)
@@ -218,14 +217,14 @@ with h5py.File(sys.argv[1], "w") as file:
 """
 
 
-def test_the_hdf5_that_calls_is_the_one_that_is_asked(tmp_path):
+def test_the_filter_uses_the_calling_hdf5_library(tmp_path):
     linked = run_tool("ldd", shutil.which("h5dump"))
     library = next(part for part in linked.split() if part.startswith("/") and "libhdf5" in part)
-    said = run_python(OTHER, tmp_path / "new.h5", library, env={"LD_BIND_NOW": "1"})
-    assert "Delta-Rice: only little-endian" in said
+    output = run_python(OTHER, tmp_path / "new.h5", library, env={"LD_BIND_NOW": "1"})
+    assert "Delta-Rice: only little-endian" in output
 
 
-def test_fork_after_use(file):
+def test_the_filter_works_after_a_fork(file):
     data = walk((10, 1000))
     np.testing.assert_array_equal(create(file, data)[...], data)
     code = """

@@ -1,7 +1,6 @@
-"""Files that lie: h5py raises an OSError, and never crashes or hangs.
+"""Crafted and damaged files: h5py raises an OSError; it never crashes or hangs.
 
-They are written where no plugin is found, so that nothing checks them, and read by a process of
-its own.
+The files are written without the plugins, so that nothing is checked, and read by a child process.
 """
 
 import json
@@ -37,16 +36,16 @@ for path in json.load(open(sys.argv[1])):
 """
 
 
-def verdicts(folder, cases) -> list[str]:
-    """What h5py says of each (shape, cd_values, chunk): "read", or the text of its OSError."""
+def read_each(folder, cases) -> list[str]:
+    """For each (shape, cd_values, chunk): "read", or the text of the OSError from h5py."""
     files = [str(folder / f"{i}.h5") for i in range(len(cases))]
     written = [(path, shape, values, chunk.hex()) for path, (shape, values, chunk) in zip(files, cases)]
     (folder / "write.json").write_text(json.dumps(written))
     (folder / "read.json").write_text(json.dumps(files))
     run_python(WRITE, folder / "write.json", env={"HDF5_PLUGIN_PATH": str(folder)})
-    said = run_python(READ, folder / "read.json").splitlines()
-    assert len(said) == len(cases)
-    return said
+    results = run_python(READ, folder / "read.json").splitlines()
+    assert len(results) == len(cases)
+    return results
 
 
 ZEROS = words(7, 1, 0x88888880)
@@ -61,10 +60,10 @@ BAD_CHUNKS = {
     "a length beyond the end": ([8], words(7, 2, 0x88888880)),
     "a length that wraps around": ([8], words(7, 0x40000001, 0x88888880)),
     "a length of all ones": ([8], words(7, 2**32 - 1, 0x88888880)),
-    "a length of none": ([8], words(7, 0, 0x88888880)),
+    "a length of zero": ([8], words(7, 0, 0x88888880)),
     "words after the end": ([8], words(7, 1, 0x88888880, 0)),
-    "endless zeros": ([8], words(7, 4, 0, 0, 0, 0)),
-    "nine zeros": ([8], words(1, 1, 0x00400000)),
+    "an unterminated unary code": ([8], words(7, 4, 0, 0, 0, 0)),
+    "a unary code of nine zeros": ([8], words(1, 1, 0x00400000)),
     "bits after the last code": ([8], words(7, 1, 0x88888881)),
     "a code beyond its segment": ([8, 1], words(7, 1, 0, 1, 0x80000000)),
     "two bytes": ([8], b"\7\0"),
@@ -86,19 +85,19 @@ BAD_VALUES = {
 }
 
 
-def test_chunks_that_lie(tmp_path):
-    said = verdicts(tmp_path, [([7], *case) for case in BAD_CHUNKS.values()])
-    assert [(name, text) for name, text in zip(BAD_CHUNKS, said) if "Delta-Rice: " not in text] == []
+def test_crafted_chunks_are_errors(tmp_path):
+    results = read_each(tmp_path, [([7], *case) for case in BAD_CHUNKS.values()])
+    assert [(name, text) for name, text in zip(BAD_CHUNKS, results) if "Delta-Rice: " not in text] == []
 
 
-def test_values_that_lie(tmp_path):
-    said = verdicts(tmp_path, [([7], values, ZEROS) for values in BAD_VALUES.values()])
-    assert [(name, text) for name, text in zip(BAD_VALUES, said) if "Delta-Rice: " not in text] == []
+def test_invalid_stored_cd_values_are_errors(tmp_path):
+    results = read_each(tmp_path, [([7], values, ZEROS) for values in BAD_VALUES.values()])
+    assert [(name, text) for name, text in zip(BAD_VALUES, results) if "Delta-Rice: " not in text] == []
 
 
-def test_what_is_sound_is_read(tmp_path):
-    sound = [[], [8], [8, 7], [8, 2**32 - 1], [8, 100], [8, 7, 1, 1], [8, 7, 1, 2]]
-    assert verdicts(tmp_path, [([7], values, ZEROS) for values in sound]) == ["read"] * len(sound)
+def test_valid_counterparts_are_read(tmp_path):
+    valid = [[], [8], [8, 7], [8, 2**32 - 1], [8, 100], [8, 7, 1, 1], [8, 7, 1, 2]]
+    assert read_each(tmp_path, [([7], values, ZEROS) for values in valid]) == ["read"] * len(valid)
 
 
 @pytest.fixture
@@ -109,22 +108,22 @@ def small(tmp_path):
         return [3, 20], [8, 20], dataset.id.read_direct_chunk((0, 0))[1]
 
 
-def test_every_truncation(tmp_path, small):
+def test_every_truncation_is_an_error(tmp_path, small):
     shape, values, chunk = small
-    said = verdicts(tmp_path, [(shape, values, chunk[:n]) for n in range(1, len(chunk))])
-    assert [n for n, text in enumerate(said, 1) if "Delta-Rice: " not in text] == []
+    results = read_each(tmp_path, [(shape, values, chunk[:n]) for n in range(1, len(chunk))])
+    assert [n for n, text in enumerate(results, 1) if "Delta-Rice: " not in text] == []
 
 
-def test_every_flipped_bit(tmp_path, small):
+def test_flipped_bits_are_read_or_errors(tmp_path, small):
     shape, values, chunk = small
     cases = []
     for bit in range(8 * len(chunk)):
         damaged = bytearray(chunk)
         damaged[bit // 8] ^= 1 << bit % 8
         cases.append((shape, values, bytes(damaged)))
-    said = verdicts(tmp_path, cases)
-    assert all(text == "read" or "Delta-Rice: " in text for text in said)
-    # Counts and lengths cannot change unseen; in a payload one code can become another.
+    results = read_each(tmp_path, cases)
+    assert all(text == "read" or "Delta-Rice: " in text for text in results)
+    # Flips in counts and lengths are always found; in a payload, one code can become another.
     lengths = np.frombuffer(chunk, "<u4")
     headers, at = [0], 1
     while at < len(lengths):
@@ -132,11 +131,11 @@ def test_every_flipped_bit(tmp_path, small):
         at += 1 + int(lengths[at])
     flips = [32 * word + bit for word in headers for bit in range(32)]
     assert len(headers) == 4
-    assert [bit for bit in flips if said[bit] == "read"] == []
+    assert [bit for bit in flips if results[bit] == "read"] == []
 
 
-def test_the_filter_can_be_skipped_per_chunk(tmp_path):
-    """A set bit of the mask: the chunk is stored as it is."""
+def test_chunks_with_the_filter_masked_are_read(tmp_path):
+    """A set bit in the mask: the chunk is stored unfiltered."""
     data = walk((2, 100))
     with h5py.File(tmp_path / "new.h5", "w") as file:
         dataset = file.create_dataset("data", data.shape, "<i2", chunks=(1, 100), compression=32025)

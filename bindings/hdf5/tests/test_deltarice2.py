@@ -23,11 +23,11 @@ def create(file, data, opts=None, **more):
         ((1000,), (250,), (100,), (250, 250)),
         ((4, 6, 50), (2, 3, 25), (0,), (25, 150)),
         ((10, 1000), (10, 1000), (65536,), (1000, 10000)),
-        # What is left of another dataset is replaced.
+        # Values of another dataset are replaced.
         ((10, 1000), (4, 300), (7, 3, 2, 1), (300, 1200)),
     ],
 )
-def test_values_are_completed(tmp_path, code, shape, chunks, opts, rest):
+def test_cd_values_are_completed_from_the_dataset(tmp_path, code, shape, chunks, opts, rest):
     data = walk(shape, DTYPES[code])
     with h5py.File(tmp_path / "new.h5", "w") as file:
         create(file, data, opts, chunks=chunks, fillvalue=3)
@@ -38,7 +38,7 @@ def test_values_are_completed(tmp_path, code, shape, chunks, opts, rest):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_any_samples_come_back(tmp_path, dtype):
+def test_random_samples_round_trip(tmp_path, dtype):
     noise = np.random.default_rng(3).integers(0, 256, 40_000, "u1").view(dtype)
     with h5py.File(tmp_path / "new.h5", "w") as file:
         np.testing.assert_array_equal(create(file, noise, chunks=(1000,))[...], noise)
@@ -58,24 +58,24 @@ def test_any_samples_come_back(tmp_path, dtype):
         ("S4", "only integers"),
     ],
 )
-def test_other_types_are_refused(tmp_path, dtype, why):
+def test_other_types_are_rejected(tmp_path, dtype, why):
     with h5py.File(tmp_path / "new.h5", "w") as file:
         with pytest.raises(ValueError, match=f"Delta-Rice 2: .*{why}"):
             file.create_dataset("data", (10,), dtype, chunks=(5,), compression=325)
 
 
-def test_segments_that_are_too_long_are_refused(tmp_path):
+def test_segments_above_65536_are_rejected(tmp_path):
     with h5py.File(tmp_path / "new.h5", "w") as file:
         with pytest.raises(ValueError, match="more than 65536"):
             file.create_dataset("data", (10,), "<i2", chunks=(5,), compression=325, compression_opts=(65537,))
 
 
-def test_h5repack_and_h5dump(tmp_path):
+def test_h5repack_applies_and_h5dump_reads_the_filter(tmp_path):
     data = walk((20, 1000), "<i4")
     with h5py.File(tmp_path / "plain.h5", "w") as file:
         file.create_dataset("data", data=data, chunks=(5, 1000))
     run_tool("h5repack", "-f", "UD=325,0,0", tmp_path / "plain.h5", tmp_path / "small.h5")
-    # Another chunk shape: the values must follow.
+    # The cd_values follow the new chunk shape.
     run_tool("h5repack", "-l", "data:CHUNK=2x500", tmp_path / "small.h5", tmp_path / "other.h5")
     for name, rest in [("small", (1000, 5000)), ("other", (500, 1000))]:
         with h5py.File(tmp_path / f"{name}.h5") as file:
@@ -100,13 +100,13 @@ for chunk in chunks:
 """
 
 
-def verdicts(folder, path, chunks) -> list[str]:
-    """What h5py says of the file with each of these as its only chunk."""
+def read_each(folder, path, chunks) -> list[str]:
+    """Reads the file with each of ``chunks`` as its only chunk: "read" and the samples, or the OSError."""
     (folder / "chunks.json").write_text(json.dumps([chunk.hex() for chunk in chunks]))
     return run_python(READ_EACH, path, folder / "chunks.json").splitlines()
 
 
-def test_damage(tmp_path):
+def test_truncations_and_flipped_bits_are_errors(tmp_path):
     data = walk((2, 40))
     with h5py.File(tmp_path / "new.h5", "w") as file:
         chunk = create(file, data, chunks=(2, 40)).id.read_direct_chunk((0, 0))[1]
@@ -116,16 +116,16 @@ def test_damage(tmp_path):
         damaged = bytearray(chunk)
         damaged[bit // 8] ^= 1 << bit % 8
         flipped.append(bytes(damaged))
-    said = verdicts(tmp_path, tmp_path / "new.h5", [chunk, *cut, *flipped, chunk + bytes(4)])
-    sound = f"read {data.tobytes().hex()}"
-    assert said[0] == sound and len(said) == 2 + len(cut) + len(flipped)
-    assert all("Delta-Rice 2: " in text for text in said[1 : 1 + len(cut)])
-    assert all("Delta-Rice 2: " in text or text == sound for text in said[1 + len(cut) : -1])
-    assert "Delta-Rice 2: " in said[-1]
+    results = read_each(tmp_path, tmp_path / "new.h5", [chunk, *cut, *flipped, chunk + bytes(4)])
+    valid = f"read {data.tobytes().hex()}"
+    assert results[0] == valid and len(results) == 2 + len(cut) + len(flipped)
+    assert all("Delta-Rice 2: " in text for text in results[1 : 1 + len(cut)])
+    assert all("Delta-Rice 2: " in text or text == valid for text in results[1 + len(cut) : -1])
+    assert "Delta-Rice 2: " in results[-1]
 
 
-def test_a_chunk_of_another_size_is_an_error(tmp_path):
-    """HDF5 itself would read as many bytes as a chunk has, whether they are there or not."""
+def test_a_chunk_with_another_sample_count_or_type_is_an_error(tmp_path):
+    """HDF5 itself would read beyond the end of a short buffer."""
     with h5py.File(tmp_path / "new.h5", "w") as file:
         small = create(file, walk(10), chunks=(10,))
         large = file.create_dataset("large", (10**7,), "<i2", chunks=(10**7,), compression=325)

@@ -1,4 +1,4 @@
-"""The examples of docs/waveforms/hdf5.md, as they stand there."""
+"""The examples of docs/waveforms/hdf5.md, verbatim."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from conftest import run_python, run_tool, walk
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "waveforms" / "hdf5.md").read_text()
 
 
-def test_examples(tmp_path):
+def test_examples_of_docs_hdf5_run(tmp_path):
     code = re.search(r"```python\n(.*?)```", PAGE, re.S)[1]
     repack = re.search(r"^    (h5repack .*) plain.h5 small.h5$", PAGE, re.M)[1].split()
     traces = walk((100, 7000))

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import CHOSEN, DATA, options, run, run_python, run_tool, walk
+from conftest import AUTO_SEGMENT, DATA, options, run, run_python, run_tool, walk
 
 
 def test_h5repack_writes_what_h5py_reads(tmp_path):
@@ -23,14 +23,14 @@ def test_h5repack_writes_what_h5py_reads(tmp_path):
         np.testing.assert_array_equal(file["data"][...], data)
 
 
-def test_h5repack_completes_the_values_and_checks_the_type(tmp_path):
+def test_h5repack_completes_cd_values_and_skips_other_types(tmp_path):
     with h5py.File(tmp_path / "plain.h5", "w") as file:
         file.create_dataset("data", data=walk((20, 1000)), chunks=(5, 250))
         file.create_dataset("other", data=walk((20, 1000), ">i2"), chunks=(5, 250))
     run_tool("h5repack", "-f", "data:UD=32025,0,1,16", tmp_path / "plain.h5", tmp_path / "small.h5")
     with h5py.File(tmp_path / "small.h5") as file:
-        assert options(file["data"]) == (16, 1250, *CHOSEN)
-    # What a filter refuses h5repack copies without it.
+        assert options(file["data"]) == (16, 1250, *AUTO_SEGMENT)
+    # If a filter rejects the type, h5repack copies without it.
     run_tool("h5repack", "-f", "other:UD=32025,0,1,16", tmp_path / "plain.h5", tmp_path / "other.h5")
     with h5py.File(tmp_path / "other.h5") as file:
         assert file["other"].id.get_create_plist().get_nfilters() == 0
@@ -44,13 +44,13 @@ def test_h5repack_removes_the_filter(tmp_path):
         np.testing.assert_array_equal(file["data"][...], np.load(DATA / "nab_m8_seg7000.raw.npy"))
 
 
-def test_h5dump_says_why_a_chunk_cannot_be_read(tmp_path):
+def test_h5dump_prints_the_error_of_a_damaged_chunk(tmp_path):
     with h5py.File(tmp_path / "bad.h5", "w") as file:
         dataset = file.create_dataset("data", (7,), "<i2", chunks=(7,), compression=32025)
         dataset.id.write_direct_chunk((0,), np.array([7, 2, 0x88888880], "<u4").tobytes())
-    said = run("h5dump", "--enable-error-stack", tmp_path / "bad.h5")
-    assert said.returncode == 1
-    assert "Delta-Rice: a segment is longer than what is left (at byte 4)" in said.stdout + said.stderr
+    done = run("h5dump", "--enable-error-stack", tmp_path / "bad.h5")
+    assert done.returncode == 1
+    assert "Delta-Rice: a segment is longer than what is left (at byte 4)" in done.stdout + done.stderr
 
 
 def libraries():
@@ -60,14 +60,14 @@ def libraries():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads ELF")
 @pytest.mark.parametrize("library", libraries(), ids=lambda path: path.stem)
 class TestFile:
-    def test_it_links_no_hdf5(self, library):
+    def test_plugin_does_not_link_hdf5(self, library):
         needed = re.findall(r"\(NEEDED\).*\[(.*)\]", run_tool("readelf", "-d", "-W", library))
         assert any(name.startswith("libc.") for name in needed)
         assert not [name for name in needed if "hdf5" in name]
         wanted = run_tool("readelf", "--dyn-syms", "-W", library)
         assert not re.search(r"UND H5", wanted)
 
-    def test_it_exports_what_hdf5_looks_for_and_nothing_else(self, library):
+    def test_plugin_exports_only_the_two_plugin_functions(self, library):
         lines = run_tool("readelf", "--dyn-syms", "-W", library).splitlines()
         columns = [line.split() for line in lines if re.match(r"\s+\d+:", line)]
         exported = {c[7] for c in columns if len(c) > 7 and c[6] != "UND" and c[4] in ("GLOBAL", "WEAK")}
@@ -92,9 +92,9 @@ with h5py.File(path) as file:
 """
 
 
-def test_the_tables_can_be_registered_in_process(tmp_path):
-    said = [
+def test_filter_tables_can_be_registered_in_process(tmp_path):
+    outputs = [
         run_python(REGISTER, library, tmp_path / "new.h5", env={"HDF5_PLUGIN_PATH": str(tmp_path)})
         for library in libraries()
     ]
-    assert said == [f"32025 {(8, 100, *CHOSEN)}\n", "325 (0, 0, 100, 100)\n"]
+    assert outputs == [f"32025 {(8, 100, *AUTO_SEGMENT)}\n", "325 (0, 0, 100, 100)\n"]

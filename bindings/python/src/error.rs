@@ -21,11 +21,11 @@ create_exception!(
     pylinerate.gateway,
     GatewayError,
     Error,
-    "A stream that went wrong: damaged, cut off, or above the limits.\n\n\
+    "A damaged or truncated stream, or one above the limits.\n\n\
      Attributes\n----------\n\
      kind : str\n    \"corrupt\", \"truncated\", \"limit exceeded\" or \"unsupported\".\n\
-     offset : int\n    Where, in compressed bytes from the beginning of the connection.\n\
-     message : int\n    In which message: how many came whole before it."
+     offset : int\n    Offset in compressed bytes from the beginning of the connection.\n\
+     message_index : int\n    Index of the message, from 0."
 );
 
 /// An engine's error as the exception, with its kind and offset.
@@ -44,7 +44,7 @@ pub(crate) fn raise(py: Python<'_>, e: linerate_core::Error) -> PyErr {
 pub(crate) fn raise_session_error(py: Python<'_>, session_error: linerate_gateway::SessionError) -> PyErr {
     let error = GatewayError::new_err(session_error.to_string());
     let error = with_attributes(py, error, session_error.kind(), session_error.offset());
-    with(py, error, "message", session_error.message_index)
+    with(py, error, "message_index", session_error.message_index)
 }
 
 /// The error for an output of fewer bytes than `needed`.

@@ -8,11 +8,11 @@
 //! |---|---|
 //! | `rice`, `rice2`, `params` | functions of `linerate-rice` over NumPy arrays |
 //! | `hdf5`, `pipeline` | chunks of an HDF5 dataset; undoing its filters |
-//! | `grid`, `scatter` | selected elements of a chunk; many chunks on several threads into one output, shared by `kernel::shared` |
+//! | `grid`, `scatter` | selected elements of a chunk; many chunks on several threads into one output, shared by `sys::shared` |
 //! | `dict` | classes of `pylinerate.dict`: stores, batches, files, training |
 //! | `gateway` | the class behind `pylinerate.gateway.Decompressor` |
 //! | `error` | errors of the engines as Python exceptions |
-//! | `kernel` | buffers of other Python objects, and other `unsafe` code |
+//! | `sys` | buffers of other Python objects, and other `unsafe` code |
 //!
 //! `build_backend.py` builds the wheel: the HDF5 plugins, then maturin.
 
@@ -21,7 +21,7 @@ mod error;
 mod gateway;
 mod grid;
 mod hdf5;
-mod kernel;
+mod sys;
 mod params;
 mod pipeline;
 mod rice;
@@ -35,7 +35,7 @@ mod _pylinerate {
     #[pymodule_export]
     use crate::dict::{
         DictBlockFile, DictBlocks, DictBuilder, DictDecoder, DictEditor, DictEncoder, DictLoaded, DictPack,
-        DictSst, DictStore, dict_block_multi_get, dict_cluster, dict_compact, dict_content_hash, dict_gain,
+        DictSst, DictStore, dict_block_multi_get, dict_cluster, dict_compact, dict_content_hash, dict_savings,
         dict_search, dict_shrink_tables, dict_sst_multi_get, dict_train, dict_user,
     };
     #[pymodule_export]
@@ -55,6 +55,10 @@ mod _pylinerate {
     /// The version of the package.
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// Whether this is a build for tests, which is slower: not for measuring.
+    #[pymodule_export]
+    const DEBUG_ASSERTIONS: bool = cfg!(debug_assertions);
 
     use pyo3::prelude::*;
 

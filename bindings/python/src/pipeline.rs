@@ -8,7 +8,7 @@ use linerate_rice::{Options, Params, Segments, decode_into, decode_segments};
 
 /// A supported filter.
 pub(crate) enum Stage {
-    /// Filter 2: first bytes of all elements, then second ones, and so on.
+    /// Filter 2, byte shuffle: the first bytes of all elements, then the second ones, and so on.
     Shuffle(usize),
     /// Filter 3: a checksum of 4 bytes after the data.
     Fletcher32,
@@ -50,7 +50,7 @@ impl Stage {
             }
             (325, _) => Ok(Stage::DeltaRice2(None)),
             (32025, _) => Ok(Stage::DeltaRice(Params::from_cd_values(values)?)),
-            _ => Err(Error::new(Kind::Unsupported, 0, "a filter that cannot be undone here")),
+            _ => Err(Error::new(Kind::Unsupported, 0, "the filter is not supported")),
         }
     }
 
@@ -127,29 +127,29 @@ impl Stage {
 }
 
 fn samples<T: bytemuck::Pod>(bytes: &mut [u8]) -> Result<&mut [T]> {
-    bytemuck::try_cast_slice_mut(bytes).map_err(|_| corrupt("a chunk is not of whole samples"))
+    bytemuck::try_cast_slice_mut(bytes).map_err(|_| corrupt("the size of a chunk is not a multiple of the sample size"))
 }
 
 /// Memory for samples of any width: `bytes` bytes of `words`, which grows as needed.
 pub(crate) fn aligned_buffer(words: &mut Vec<u32>, bytes: usize) -> Result<&mut [u8]> {
     let count = bytes.div_ceil(4);
     let more = count.saturating_sub(words.len());
-    words.try_reserve_exact(more).map_err(|_| Error::new(Kind::Limit, 0, "no memory for a chunk"))?;
+    words.try_reserve_exact(more).map_err(|_| Error::new(Kind::Limit, 0, "out of memory for a chunk"))?;
     words.resize(count, 0);
     Ok(&mut bytemuck::cast_slice_mut(words)[..bytes])
 }
 
-/// Bytes as they are in the file, or after a filter was undone.
+/// Bytes as stored in the file, or after a filter was undone.
 enum Bytes<'a> {
     Stored(&'a [u8]),
-    Made(Vec<u32>, usize),
+    Undone(Vec<u32>, usize),
 }
 
 impl Bytes<'_> {
     fn all(&self) -> &[u8] {
         match self {
             Bytes::Stored(bytes) => bytes,
-            Bytes::Made(words, len) => &bytemuck::cast_slice(words)[..*len],
+            Bytes::Undone(words, len) => &bytemuck::cast_slice(words)[..*len],
         }
     }
 }
@@ -159,8 +159,7 @@ impl Pipeline {
         Pipeline { stages, chunk_bytes }
     }
 
-    /// Undoes all filters but the first, and passes over those whose bit in `mask` is set: they
-    /// were skipped.
+    /// Undoes all filters but the first. A set bit in `mask` means that the filter was not applied.
     pub(crate) fn open<'a>(&'a self, data: &'a [u8], mask: u32, options: Options) -> Result<Opened<'a>> {
         let was_applied = |i: usize| mask.checked_shr(i as u32).unwrap_or(0) & 1 == 0;
         let stages = self.stages.iter().enumerate();
@@ -194,29 +193,29 @@ impl Pipeline {
         }
         let mut words = Vec::new();
         stage.undo(data.all(), aligned_buffer(&mut words, len)?, options)?;
-        Ok(Bytes::Made(words, len))
+        Ok(Bytes::Undone(words, len))
     }
 }
 
-/// A chunk of which only the first filter has yet to be undone, if it has any. Its length is right.
+/// A chunk whose filters are undone except the first, if it has any. Its length is verified.
 pub(crate) struct Opened<'a> {
     first: Option<&'a Stage>,
     data: Bytes<'a>,
     /// Bytes of the chunk.
     bytes: usize,
-    /// Bytes that can be had on their own.
+    /// Bytes of a segment, which can be decoded alone.
     segment: usize,
 }
 
 impl Opened<'_> {
-    /// The bytes of the chunk that are needed for those in `span`.
-    pub(crate) fn around(&self, span: Range<usize>) -> Range<usize> {
+    /// The smallest range of whole segments that covers `span`.
+    pub(crate) fn covering(&self, span: Range<usize>) -> Range<usize> {
         let end = span.end.div_ceil(self.segment).saturating_mul(self.segment);
         span.start / self.segment * self.segment..end.min(self.bytes)
     }
 
-    /// Decodes the bytes `range` of the chunk, which [`Opened::around`] has returned or which are all.
-    /// `out` is as long and aligned for samples.
+    /// Decodes the bytes `range` of the chunk, which [`Opened::covering`] returned, or which is the whole chunk.
+    /// `out` has the same length and is aligned for samples.
     pub(crate) fn decode(&self, range: Range<usize>, out: &mut [u8], options: Options) -> Result<()> {
         let data = self.data.all();
         match self.first {
@@ -254,8 +253,8 @@ fn checked(data: &[u8]) -> Result<&[u8]> {
     }
 }
 
-/// Fletcher's checksum over big-endian 16-bit words, an odd last byte padded with zeros. Sums are
-/// reduced modulo 65535 to 1..=65535, and are 0 only if they are 0 without that.
+/// Fletcher-32 as in HDF5: over big-endian 16-bit words, an odd last byte padded with zeros. Sums are reduced modulo
+/// 65535 to 1..=65535, and are 0 only if the unreduced sum is.
 fn fletcher32(data: &[u8]) -> u32 {
     let reduce = |sum: u64| if sum == 0 { 0 } else { (sum - 1) % 65_535 + 1 };
     let (mut first, mut second) = (0u64, 0u64);
@@ -264,7 +263,7 @@ fn fletcher32(data: &[u8]) -> u32 {
             first += u64::from(word[0]) << 8 | u64::from(word.get(1).copied().unwrap_or(0));
             second += first;
         }
-        (first, second) = (reduce(first), reduce(second)); // before, both were below 2^48
+        (first, second) = (reduce(first), reduce(second)); // both were below 2^48
     }
     (second << 16 | first) as u32
 }

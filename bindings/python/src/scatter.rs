@@ -8,7 +8,7 @@ use linerate_core::{Error, Kind};
 use linerate_rice::Options;
 
 use crate::grid::{Grid, Part};
-use crate::kernel::shared::Shared;
+use crate::sys::shared::SharedOutput;
 use crate::pipeline::{Pipeline, aligned_buffer};
 
 /// A chunk to decode.
@@ -52,7 +52,7 @@ pub(crate) fn decode_all(
         return bad("a chunk is given twice");
     }
     let parts = jobs.iter().map(|job| grid.part(job.offset)).collect::<Result<Vec<_>, _>>()?;
-    let out = Shared::new(out);
+    let out = SharedOutput::new(out);
     let within = Options::new().threads(threads / jobs.len().max(1));
     let next = AtomicUsize::new(0);
     let failed = Mutex::new(None::<(usize, Error)>);
@@ -90,7 +90,7 @@ fn decode_one(
     grid: &Grid,
     job: &Job<'_>,
     part: &Part,
-    out: &Shared<'_>,
+    out: &SharedOutput<'_>,
     scratch: &mut Vec<u32>,
     options: Options,
 ) -> Result<(), Error> {
@@ -104,7 +104,7 @@ fn decode_one(
         return unsafe { out.with(range, |out| chunk.decode(0..grid.chunk_bytes(), out, options)) };
     }
     let span = part.span();
-    let range = chunk.around(span.start * grid.itemsize()..span.end * grid.itemsize());
+    let range = chunk.covering(span.start * grid.itemsize()..span.end * grid.itemsize());
     let before = range.start;
     let bytes = aligned_buffer(scratch, range.len())?;
     chunk.decode(range, bytes, options)?;

@@ -1,4 +1,4 @@
-"""The chunks of the original filter, as NumPy sees them."""
+"""Golden chunks: written by the original filter 32025, with their samples."""
 
 import json
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ GOLDENS = REPOSITORY / "testdata" / "rice"
 
 
 def first_chunk(array, chunks):
-    """The first chunk of ``array``, zeros where it reaches over the edge."""
+    """The first chunk of ``array``, padded with zeros beyond its edge."""
     chunk = np.zeros(chunks, array.dtype)
     inside = tuple(slice(0, min(c, n)) for c, n in zip(chunks, array.shape))
     chunk[inside] = array[inside]

@@ -1,4 +1,4 @@
-"""``linerate gateway serve``, the program's gateway on loopback."""
+"""Runs ``linerate gateway serve``, a gateway on the loopback interface."""
 
 import json
 import os
@@ -11,19 +11,19 @@ from support import REPOSITORY
 
 
 def program():
-    """The program: that of LINERATE_BIN, or what cargo built last."""
+    """Path of the program: ``LINERATE_BIN``, or the newest build in the target folder."""
     if "LINERATE_BIN" in os.environ:
         return Path(os.environ["LINERATE_BIN"])
     target = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
     built = [target / profile / "linerate" for profile in ("debug", "release")]
     built = [path for path in built if os.access(path, os.X_OK)]
     if not built:
-        pytest.skip("SKIP: there is no program to serve: cargo build --package linerate, or LINERATE_BIN")
+        pytest.skip("SKIP: no program: run cargo build --package linerate, or set LINERATE_BIN")
     return max(built, key=lambda path: path.stat().st_mtime)
 
 
-class Served:
-    """Where it listens, and once it has ended, what it reports."""
+class Server:
+    """Its address, and after it has ended, its report."""
 
     host: str
     report: dict
@@ -31,17 +31,17 @@ class Served:
 
 @contextmanager
 def serve(*options):
-    """Serves for as long as the block runs, or for a minute."""
+    """Serves until the block ends, at most a minute."""
     command = [program(), "gateway", "serve", "--json", "--for", "60", *map(str, options)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    served = Served()
+    server = Server()
     try:
         listening = json.loads(process.stdout.readline())
-        served.host = "127.0.0.1:{}".format(listening["port"])
-        yield served
+        server.host = "127.0.0.1:{}".format(listening["port"])
+        yield server
         process.terminate()
         rest, _ = process.communicate(timeout=10)
-        served.report = json.loads(rest.splitlines()[-1]) if rest.strip() else {}
+        server.report = json.loads(rest.splitlines()[-1]) if rest.strip() else {}
     finally:
         process.kill()
         process.wait()

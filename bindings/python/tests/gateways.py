@@ -1,4 +1,4 @@
-"""What tests of gateways share: traffic, and the other end of a connection."""
+"""Shared by gateway tests: messages, and the sending end of a connection."""
 
 import json
 import random
@@ -13,7 +13,7 @@ SAMPLES = REPOSITORY / "testdata" / "gateway"
 
 
 def records(path):
-    """The records of a file: a length of four bytes, lowest first, then as many bytes."""
+    """The records of a file: each a 4-byte little-endian length, then that many bytes."""
     data, at, found = path.read_bytes(), 0, []
     while at < len(data):
         (length,) = struct.unpack_from("<I", data, at)
@@ -23,19 +23,19 @@ def records(path):
     return found
 
 
-def carried(name, kind):
-    """A sample that the repository has: payloads, and what came over the wire for each."""
+def sample(name, kind):
+    """A connection from ``testdata/gateway``: its payloads, and the compressed message of each."""
     ending = {"zlib-stream": "zlib", "zstd-stream": "zst"}[kind]
     return records(SAMPLES / f"{name}.msgs"), records(SAMPLES / f"{name}.{ending}")
 
 
-#: The greeting of a gateway, and what both ways of compressing make of it at the beginning of a connection.
+#: The first payload of a connection, and its compressed form for each transport.
 (HELLO,) = records(SAMPLES / "hello.msgs")
-HELLO_FRAMES = {kind: carried("hello", kind)[1][0] for kind in KINDS}
+HELLO_FRAMES = {kind: sample("hello", kind)[1][0] for kind in KINDS}
 
 
 class Server:
-    """The other end: one stream, flushed after each message."""
+    """The sending end: one stream, flushed after each message."""
 
     def __init__(self, kind):
         if kind == "zlib-stream":
@@ -60,7 +60,7 @@ def frames_of(kind, payloads):
 
 
 def traffic(seed=1, groups=3, events=60):
-    """The messages of a made-up connection: a greeting, a few large descriptions, then small events."""
+    """Payloads of a generated connection: HELLO, READY, a few large GUILD_CREATE, then small events."""
     rng = random.Random(seed)
     members = [{"id": str(rng.getrandbits(62)), "name": rng.choice(NAMES)} for _ in range(300)]
     messages, number = [HELLO], 0

@@ -1,4 +1,4 @@
-"""What several tests share."""
+"""Shared by several tests: samples, processes, crafted chunks."""
 
 import ctypes
 import random
@@ -35,7 +35,7 @@ def run_python(code, timeout=120, options=(), **process):
 
 @contextmanager
 def unchecked_filters():
-    """Datasets are created meanwhile as by programs without our filters: nothing is checked or completed."""
+    """Creates datasets as programs without our filters do: ``set_local`` neither checks nor completes the cd_values."""
     from h5py import h5z
 
     from pylinerate import _pylinerate, hdf5
@@ -56,24 +56,24 @@ def words(*values):
     return struct.pack(f"<{len(values)}I", *values)
 
 
-#: Chunks of version 1, for m = 8, that say something impossible. Nearly all would be of 7 samples.
+#: Invalid version 1 chunks for m = 8. Nearly all declare 7 samples.
 CRAFTED = {
-    "nothing": b"",
+    "empty": b"",
     "three bytes": b"\x01\x00\x00",
-    "samples that are not there": words(0xFFFFFFFF),
+    "missing samples": words(0xFFFFFFFF),
     "many samples in one word": words(0xFFFFFFFF, 1, 0x88888888),
-    "no length": words(7),
+    "missing length": words(7),
     "a length beyond the end": words(7, 2, 0x88888880),
     "a huge length": words(7, 0xFFFFFFFF, 0x88888880),
-    "a length of nothing": words(7, 0, 0x88888880),
-    "an endless run of zeros": words(7, 1, 0),
-    "nine zeros": words(1, 1, 0x00400000),
-    "a code that ends early": words(8, 1, 0x88888880),
+    "a length of zero": words(7, 0, 0x88888880),
+    "an unterminated unary code": words(7, 1, 0),
+    "a unary code of nine zeros": words(1, 1, 0x00400000),
+    "a truncated code": words(8, 1, 0x88888880),
     "bits after the last code": words(7, 1, 0x88888881),
-    "a word too many": words(7, 2, 0x88888880, 0),
+    "one word too many": words(7, 2, 0x88888880, 0),
     "words after the end": words(7, 1, 0x88888880, 0),
     "a byte after the end": words(7, 1, 0x88888880) + b"\x00",
-    "words after no samples": words(0, 0),
+    "words after zero samples": words(0, 0),
 }
 
 

@@ -1,4 +1,4 @@
-"""The codecs of numcodecs and zarr, found by their names alone."""
+"""The codecs for numcodecs and zarr, found by name."""
 
 import asyncio
 import doctest
@@ -39,7 +39,7 @@ def make(array, chunks=(4, 700), **options):
     "config", [{}, {"m": 32}, {"m": 32, "segment": 700}, {"segment": 99, "filter": [1, -2, 1]}]
 )
 @pytest.mark.parametrize("dtype", ["int16", "uint16"])
-def test_numcodecs_both_ways(config, dtype):
+def test_numcodecs_round_trips_arrays(config, dtype):
     array = waves((6, 700), dtype)
     made = codec(dtype=dtype, **config)
     chunk = made.encode(array)
@@ -52,7 +52,7 @@ def test_numcodecs_both_ways(config, dtype):
     assert out == array.tobytes()
 
 
-def test_numcodecs_writes_the_chunks_of_the_filter():
+def test_numcodecs_writes_the_chunks_of_filter_32025():
     array = waves((6, 700))
     assert codec(m=16, segment=700).encode(array) == encode(array, 16, 700)
     assert (
@@ -60,16 +60,16 @@ def test_numcodecs_writes_the_chunks_of_the_filter():
     )
 
 
-def test_numcodecs_cuts_long_arrays_into_segments():
+def test_numcodecs_divides_long_arrays_into_segments_of_16384():
     array = waves((100_000,))
     made = codec(m=16)
     assert made.encode(array) == encode(array, 16, 16_384) != codec(m=16, segment=-1).encode(array)
-    for segment in (None, -1):  # what None once meant
+    for segment in (None, -1):  # the default of early releases
         assert np.array_equal(made.decode(codec(m=16, segment=segment).encode(array)), array)
     assert codec(**{"m": 16, "segment": -1}).get_config()["segment"] == -1
 
 
-def test_codecs_refuse_what_would_expand_unless_asked_for():
+def test_codecs_refuse_expansion_unless_allowed():
     array = waves((50, 700))
     with pytest.raises(ValueError, match="allow_expansion"):
         codec(segment=1).encode(array)
@@ -81,7 +81,7 @@ def test_codecs_refuse_what_would_expand_unless_asked_for():
     assert np.array_equal(zarr.open_array(made.store, mode="r")[...], array)
 
 
-def test_numcodecs_configuration():
+def test_numcodecs_configuration_round_trips_through_json_pickle_and_repr():
     made = codec(m=16, segment=700, filter=(1, -2, 1), dtype="uint16", threads=3)
     config = made.get_config()
     assert json.loads(json.dumps(config)) == config
@@ -96,14 +96,14 @@ def test_numcodecs_configuration():
     assert eval(repr(made), {"DeltaRice": type(made)}) == made
 
 
-def test_numcodecs_tuned():
+def test_numcodecs_for_array_uses_tuned_parameters():
     array = waves((6, 700), "uint16", noise=50)
     made = type(codec()).for_array(array)
     assert (made.params, made.dtype) == (tune(array), array.dtype)
     assert np.array_equal(made.decode(made.encode(array)), array.reshape(-1))
 
 
-def test_numcodecs_refuses():
+def test_numcodecs_rejects_bad_parameters_types_and_chunks():
     with pytest.raises(ValueError, match="for_array"):
         codec(m="auto")
     for bad in ({"m": 12}, {"m": 1}, {"segment": 0}, {"filter": [2, -1]}, {"threads": 0}):
@@ -125,7 +125,7 @@ def test_numcodecs_refuses():
 
 @pytest.mark.parametrize("dtype", ["int16", "uint16"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_zarr_format_2(dtype, order):
+def test_zarr_format_2_round_trips(dtype, order):
     array = waves((10, 1000), dtype)
     made = make(
         array,
@@ -147,7 +147,7 @@ def test_zarr_format_2(dtype, order):
     "config", [{}, {"m": 32}, {"m": 32, "segment": -1}, {"segment": 99, "filter": [1, -2, 1]}]
 )
 @pytest.mark.parametrize("dtype", ["int16", "uint16", ">i2"])
-def test_zarr_format_3(config, dtype):
+def test_zarr_format_3_round_trips(config, dtype):
     array = waves((10, 1000), np.dtype(dtype).newbyteorder("=")).astype(dtype)
     made = make(array, serializer=serializer(**config), compressors=None)
     assert np.array_equal(made[...], array) and np.array_equal(made[3, ::7], array[3, ::7])
@@ -155,7 +155,7 @@ def test_zarr_format_3(config, dtype):
     assert np.array_equal(again[...], array) and again.metadata.codecs == made.metadata.codecs
 
 
-def test_zarr_writes_the_chunks_of_the_filter(tmp_path):
+def test_zarr_writes_the_chunks_of_filter_32025(tmp_path):
     array = waves((4, 700))
     make_at = {"store": tmp_path / "x.zarr", "shape": array.shape, "chunks": array.shape, "dtype": "int16"}
     made = zarr.create_array(**make_at, serializer=serializer(m=16), compressors=None)
@@ -173,7 +173,7 @@ def test_zarr_chunks_of_short_rows_do_not_expand(shape, chunks):
     assert np.array_equal(made[...], array) and np.array_equal(made[1500:1600], array[1500:1600])
 
 
-def test_zarr_chunks_of_one_axis_have_segments(tmp_path):
+def test_zarr_chunks_of_one_axis_have_segments_of_16384(tmp_path):
     array = waves((100_000,))
     options = {"shape": array.shape, "chunks": array.shape, "dtype": "int16", "compressors": None}
     made = zarr.create_array(tmp_path / "x.zarr", serializer=serializer(m=16), **options)
@@ -181,11 +181,11 @@ def test_zarr_chunks_of_one_axis_have_segments(tmp_path):
     chunk = tmp_path / "x.zarr" / "c" / "0"
     assert chunk.read_bytes() == encode(array, 16, 16_384)
     assert np.array_equal(made[50_000:50_010], array[50_000:50_010])
-    chunk.write_bytes(encode(array, 16, -1))  # what None once meant
+    chunk.write_bytes(encode(array, 16, -1))  # the default of early releases
     assert np.array_equal(made[...], array) and np.array_equal(made[50_000:50_010], array[50_000:50_010])
 
 
-def test_zarr_chunks_of_earlier_segments_are_read(tmp_path):
+def test_zarr_reads_chunks_with_one_segment_per_row(tmp_path):
     array = waves((40, 100))
     options = {"shape": array.shape, "chunks": array.shape, "dtype": "int16", "compressors": None}
     made = zarr.create_array(tmp_path / "x.zarr", serializer=serializer(m=16), **options)
@@ -194,7 +194,7 @@ def test_zarr_chunks_of_earlier_segments_are_read(tmp_path):
     assert np.array_equal(made[...], array) and np.array_equal(made[7:9], array[7:9])
 
 
-def test_zarr_shards_and_further_codecs():
+def test_zarr_round_trips_shards_and_combined_codecs():
     array = waves((16, 1000))
     sharded = make(array, chunks=(2, 500), shards=(8, 1000), serializer=serializer(m=16), compressors=None)
     assert np.array_equal(sharded[...], array) and np.array_equal(sharded[5, 600:], array[5, 600:])
@@ -209,14 +209,14 @@ def test_zarr_shards_and_further_codecs():
     assert np.array_equal(turned[...], array)
 
 
-def test_zarr_shapes_of_all_sorts():
+def test_zarr_round_trips_shapes_of_one_to_three_axes():
     for shape, chunks in (((50,), (7,)), ((3, 4, 5), (2, 2, 2)), ((5, 1), (2, 1)), ((1, 1), (1, 1))):
         array = waves(shape)
         made = make(array, chunks, serializer=serializer(m=16), compressors=None)
         assert np.array_equal(made[...], array), shape
 
 
-def test_zarr_codec_as_an_object():
+def test_zarr_codec_objects_round_trip_and_compare():
     from pylinerate.zarr import DeltaRice
 
     array = waves((10, 1000), noise=60)
@@ -228,7 +228,7 @@ def test_zarr_codec_as_an_object():
     assert hash(best) == hash(DeltaRice(m=best.m))
 
 
-def test_zarr_refuses():
+def test_zarr_rejects_bad_types_and_parameters():
     for dtype in ("int32", "float32", "int8", "bool"):
         with pytest.raises(TypeError, match="samples are"):
             zarr.create_array({}, shape=(4, 5), dtype=dtype, serializer=serializer(), compressors=None)
@@ -237,7 +237,7 @@ def test_zarr_refuses():
             zarr.create_array({}, shape=(4, 5), dtype="int16", serializer=serializer(**bad), compressors=None)
 
 
-def test_zarr_chunks_that_are_damaged(tmp_path):
+def test_zarr_damaged_chunks_are_errors(tmp_path):
     array = waves((4, 700))
     made = zarr.create_array(
         tmp_path / "x.zarr",
@@ -258,7 +258,7 @@ def test_zarr_chunks_that_are_damaged(tmp_path):
     assert np.array_equal(made[...], array)
 
 
-def test_the_size_is_not_known_beforehand():
+def test_zarr_compute_encoded_size_is_not_implemented():
     from pylinerate.zarr import DeltaRice
 
     with pytest.raises(NotImplementedError):
@@ -274,7 +274,7 @@ TYPES = ["int16", "uint16", "int32", "uint32"]
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("segment", [None, 100])
-def test_numcodecs_version_2(dtype, segment):
+def test_numcodecs_version_2_round_trips(dtype, segment):
     array = waves((6, 700), dtype)
     made = numcodecs.get_codec({"id": NAME2, "segment": segment})
     stream = made.encode(array)
@@ -293,8 +293,8 @@ def test_numcodecs_version_2(dtype, segment):
     assert repr(made) == f"DeltaRice2(segment={segment})"
 
 
-def test_codecs_of_version_2_do_not_keep_the_shape():
-    """Those who use them have it already."""
+def test_version_2_codecs_do_not_store_the_shape():
+    """numcodecs and zarr store it themselves."""
     array = waves((3, 4, 50))
     stream = numcodecs.get_codec({"id": NAME2}).encode(array)
     assert stream == encode2(array.reshape(12, 50)) and len(stream) < len(encode2(array))
@@ -302,7 +302,7 @@ def test_codecs_of_version_2_do_not_keep_the_shape():
     assert np.array_equal(numcodecs.get_codec({"id": NAME2}).decode(with_shape), array.reshape(-1))
 
 
-def test_numcodecs_version_2_refuses():
+def test_numcodecs_version_2_rejects_bad_segments_types_and_streams():
     for segment in (0, 65537, -1):
         with pytest.raises(ValueError):
             numcodecs.get_codec({"id": NAME2, "segment": segment})
@@ -314,7 +314,7 @@ def test_numcodecs_version_2_refuses():
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", TYPES)
-def test_zarr_format_2_version_2(dtype, order):
+def test_zarr_format_2_round_trips_version_2(dtype, order):
     array = waves((10, 1000), dtype)
     made = make(
         array, zarr_format=2, compressors=numcodecs.get_codec({"id": NAME2}), filters=None, order=order
@@ -324,7 +324,7 @@ def test_zarr_format_2_version_2(dtype, order):
 
 
 @pytest.mark.parametrize("dtype", [*TYPES, ">u4"])
-def test_zarr_format_3_version_2(dtype):
+def test_zarr_format_3_round_trips_version_2(dtype):
     array = waves((10, 1000), np.dtype(dtype).newbyteorder("=")).astype(dtype)
     made = make(array, serializer={"name": NAME2}, compressors=None)
     again = zarr.open_array(made.store, mode="r")
@@ -333,7 +333,7 @@ def test_zarr_format_3_version_2(dtype):
     assert np.array_equal(sharded[...], array)
 
 
-def test_zarr_version_2_refuses(tmp_path):
+def test_zarr_version_2_rejects_bad_types_and_damaged_chunks(tmp_path):
     for dtype in ("int64", "float32", "int8", "bool"):
         with pytest.raises(TypeError, match="samples are"):
             zarr.create_array({}, shape=(4, 5), dtype=dtype, serializer={"name": NAME2}, compressors=None)
@@ -364,7 +364,7 @@ def test_zarr_version_2_refuses(tmp_path):
     ],
     ids=str,
 )
-def test_parts_of_chunks(codec):
+def test_zarr_partial_selections_equal_numpy(codec):
     for shape, chunks, shards in [
         ((23, 100), (7, 100), None),
         ((23, 100), (10, 33), None),
@@ -392,7 +392,7 @@ def test_parts_of_chunks(codec):
 @pytest.mark.parametrize(
     "codec", [serializer(m=8, segment=700), {"name": NAME2, "configuration": {"segment": 700}}], ids=str
 )
-def test_rows_that_are_not_asked_for_are_not_decoded(tmp_path, codec):
+def test_unselected_rows_are_not_decoded(tmp_path, codec):
     array = waves((6, 700))
     options = {"shape": array.shape, "chunks": array.shape, "dtype": "int16", "compressors": None}
     made = zarr.create_array(tmp_path / "x.zarr", serializer=codec, **options)
@@ -409,8 +409,7 @@ def test_rows_that_are_not_asked_for_are_not_decoded(tmp_path, codec):
             made[2]
 
 
-def test_nobody_has_to_import_the_package():
-    """In a fresh process names are all that is needed."""
+def test_codecs_are_found_by_name_without_an_import():
     run_python(
         f"""
 import sys, numpy, numcodecs, zarr
@@ -427,7 +426,7 @@ assert "pylinerate.zarr" in sys.modules and "pylinerate.hdf5" not in sys.modules
     )
 
 
-def test_the_environment_sets_the_threads(monkeypatch):
+def test_linerate_threads_sets_the_default_thread_count(monkeypatch):
     from pylinerate._threads import thread_count
 
     for text, threads in (("3", 3), ("x", 1), ("", 1), ("0", 1), ("-2", 1), ("99999999", 256)):
@@ -436,7 +435,7 @@ def test_the_environment_sets_the_threads(monkeypatch):
         assert np.array_equal(codec().decode(codec().encode(waves())), waves().reshape(-1))
 
 
-def test_examples_in_the_documentation():
+def test_doctests_pass():
     for name in ("pylinerate.numcodecs", "pylinerate.zarr"):
         results = doctest.testmod(sys.modules[name])
         assert results.attempted > 3 and results.failed == 0

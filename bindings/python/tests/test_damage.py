@@ -1,4 +1,4 @@
-"""Damaged chunks raise an error with an offset. They never crash, hang or pass unnoticed where it shows."""
+"""Damaged chunks raise an error with an offset; they never crash or hang."""
 
 import pickle
 
@@ -13,7 +13,7 @@ from pylinerate.rice import Params, decode, decode_segments, encode
 
 
 @pytest.mark.parametrize("chunk", CRAFTED.values(), ids=CRAFTED)
-def test_crafted(chunk):
+def test_crafted_chunks_are_errors_with_offsets(chunk):
     with pytest.raises(pylinerate.Error) as e:
         decode(chunk, m=8)
     assert e.value.kind in ("truncated", "corrupt")
@@ -21,7 +21,7 @@ def test_crafted(chunk):
     assert f"(at byte {e.value.offset})" in str(e.value)
 
 
-def test_errors_go_from_process_to_process():
+def test_errors_survive_pickling():
     with pytest.raises(pylinerate.Error) as e:
         decode(b"", m=8)
     again = pickle.loads(pickle.dumps(e.value))
@@ -29,16 +29,16 @@ def test_errors_go_from_process_to_process():
     assert (again.kind, again.offset) == ("truncated", 0)
 
 
-def test_what_is_crafted_is_nearly_right():
+def test_valid_counterparts_of_crafted_chunks_decode():
     assert np.array_equal(decode(words(7, 1, 0x88888880), m=8), np.zeros(7))
     assert decode(words(0), m=8).size == 0
 
 
-def test_m_1_is_decoded():
+def test_chunks_with_m_1_decode():
     assert decode(words(3, 1, 0b1_01_001 << 26), m=1, segment=-1).tolist() == [0, -1, 0]
 
 
-def test_every_truncation(goldens):
+def test_every_truncation_is_an_error(goldens):
     for g in goldens:
         if len(g.chunk) < 1000:
             for n in range(len(g.chunk)):
@@ -46,7 +46,7 @@ def test_every_truncation(goldens):
                     decode(g.chunk[:n], params=g.params)
 
 
-def test_every_flipped_bit(goldens):
+def test_flipped_bits_decode_or_are_errors(goldens):
     caught = 0
     for g in goldens:
         for bit in range(8 * len(g.chunk) if len(g.chunk) < 200 else 0):
@@ -59,7 +59,7 @@ def test_every_flipped_bit(goldens):
     assert caught > 100
 
 
-def test_a_lie_costs_no_memory():
+def test_a_huge_declared_count_is_an_error_without_allocation():
     chunk = words(0x7FFFFFFF, 0x03000000) + bytes(1000)
     with pytest.raises(pylinerate.Error):
         decode(chunk, m=2)
@@ -67,7 +67,7 @@ def test_a_lie_costs_no_memory():
         decode_segments(chunk, 0, 1, m=2)
 
 
-def test_other_parameters_rarely_fit():
+def test_other_parameters_are_errors():
     array = waves()
     chunk = bytes(encode(array, m=16))
     for params in (Params(2, 1000), Params(16, 999), Params(16), Params(4096, 1000)):
@@ -76,7 +76,7 @@ def test_other_parameters_rarely_fit():
 
 
 def outcome(work, *arguments):
-    """The bytes of a result, or the error if it is one of those that are promised."""
+    """The bytes of the result, or "error" for a documented exception."""
     try:
         return work(*arguments).tobytes()
     except (OSError, pylinerate.Error):
@@ -84,7 +84,7 @@ def outcome(work, *arguments):
 
 
 @pytest.mark.parametrize("chunk", CRAFTED.values(), ids=CRAFTED)
-def test_crafted_chunks_in_a_file(chunk):
+def test_crafted_chunks_in_a_file_are_errors_in_h5py_and_read(chunk):
     with h5py.File("scratch", "w", driver="core", backing_store=False) as file:
         dataset = file.create_dataset("x", (7,), "i2", chunks=(7,), compression=DeltaRice())
         if not chunk:
@@ -94,8 +94,8 @@ def test_crafted_chunks_in_a_file(chunk):
 
 
 @pytest.mark.parametrize("compression", [DeltaRice(), DeltaRice2()], ids=repr)
-def test_every_flipped_bit_in_a_file(compression):
-    """In HDF5 and in read() it is the same samples or an error, never a crash."""
+def test_flipped_bits_in_a_file_give_the_same_in_h5py_and_read(compression):
+    """The same samples, or an error in both."""
     array = waves((3, 40))
     with h5py.File("scratch", "w", driver="core", backing_store=False) as file:
         dataset = file.create_dataset("x", data=array, chunks=(3, 40), compression=compression)
@@ -105,6 +105,6 @@ def test_every_flipped_bit_in_a_file(compression):
             damaged[bit // 8] ^= 1 << bit % 8
             dataset.id.write_direct_chunk((0, 0), bytes(damaged))
             ours = outcome(read, dataset)
-            # A number of samples that is too small is noticed by read() only.
+            # Only read() checks the sample count, the first 32 bits.
             assert bit < 32 or ours == outcome(dataset.__getitem__, ...)
             assert bit >= 32 or ours == "error"

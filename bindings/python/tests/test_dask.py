@@ -1,4 +1,4 @@
-"""Two worker processes of Dask write and read a zarr store. They learn of the codec from its name."""
+"""Two Dask worker processes write and read a zarr store; they find the codec by its name."""
 
 import pytest
 from support import run_python
@@ -45,7 +45,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize(("name", "config"), [("linerate.deltarice", {"m": 16}), ("linerate.deltarice2", {})])
-def test_a_cluster_writes_and_reads(tmp_path, name, config):
+def test_worker_processes_find_the_codec_and_round_trip(tmp_path, name, config):
     script = tmp_path / "cluster.py"
     script.write_text(SCRIPT.format(path=str(tmp_path / "x.zarr"), name=name, config=config))
     assert "import pylinerate" not in script.read_text()

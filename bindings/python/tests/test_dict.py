@@ -1,4 +1,4 @@
-"""Blocks through many dictionaries: what goes in comes out, by whichever way, and beside another decoder."""
+"""Blocks with many dictionaries: round trips, batches, errors, and libzstd as the reference."""
 
 import copy
 import doctest
@@ -28,7 +28,7 @@ from pylinerate.dict import (
 
 @pytest.fixture(scope="module")
 def dictionaries():
-    """Trained ones of two sizes, one with small tables, raw content long and short, and none."""
+    """Trained with two sizes, one with small tables, raw content long and short, and none."""
     samples = [log_rows(i, 1000) for i in range(300)]
     trained = [train(samples, 2 << 10), train(samples, 16 << 10)]
     return [*trained, shrink_tables(trained[0]), log_rows(77, 5000), b"a level: info, a user", b""]
@@ -52,7 +52,7 @@ def rows():
 
 @pytest.fixture
 def jobs(store, ids, rows):
-    """Numbers, blocks and contents, mixed."""
+    """IDs, blocks and contents, shuffled."""
     encoder = Encoder(store)
     jobs = [(id, encoder.encode(id, row), row) for id in ids for row in rows]
     random.Random(1).shuffle(jobs)
@@ -60,10 +60,10 @@ def jobs(store, ids, rows):
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"huge_pages": False}, {"table_budget": 0}, {"table_budget": 20_000}]
+    "options", [{}, {"huge_pages": False}, {"table_budget": 0}, {"table_budget": 20_000}]
 )
-def test_blocks_come_out_whole(dictionaries, rows, settings):
-    store = Store(**settings)
+def test_blocks_round_trip_with_any_store_options(dictionaries, rows, options):
+    store = Store(**options)
     ids = [store.insert(d) if d else NONE for d in dictionaries]
     decoder = Decoder(store)
     blocks = 0
@@ -79,12 +79,12 @@ def test_blocks_come_out_whole(dictionaries, rows, settings):
                 blocks += 2
     counters = decoder.counters()
     assert (counters.blocks, counters.errors) == (blocks, 0)
-    assert store.stats().table_bytes <= settings.get("table_budget", 1 << 20)
-    assert (counters.without_tables > 0) or settings.get("table_budget") != 0
-    assert (counters.without_tables == 0) or "table_budget" in settings
+    assert store.stats().table_bytes <= options.get("table_budget", 1 << 20)
+    assert (counters.without_tables > 0) or options.get("table_budget") != 0
+    assert (counters.without_tables == 0) or "table_budget" in options
 
 
-def theirs(dictionary):
+def as_zstandard(dictionary):
     """The dictionary as python-zstandard takes it."""
     trained = dictionary.startswith(bytes.fromhex("37a430ec"))
     mode = zstandard.DICT_TYPE_FULLDICT if trained else zstandard.DICT_TYPE_RAWCONTENT
@@ -95,7 +95,7 @@ def test_libzstd_decodes_our_blocks(store, dictionaries, ids, rows):
     for checksum in (False, True):
         encoder = Encoder(store, checksum=checksum)
         for id, dictionary in zip(ids, dictionaries):
-            decoder = zstandard.ZstdDecompressor(dict_data=theirs(dictionary))
+            decoder = zstandard.ZstdDecompressor(dict_data=as_zstandard(dictionary))
             for row in rows:
                 assert decoder.decompress(encoder.encode(id, row)) == row
 
@@ -108,15 +108,15 @@ def test_blocks_of_libzstd_are_decoded(store, dictionaries, ids, rows):
             {"write_content_size": False},
             {"write_dict_id": False, "level": 12},
         ):
-            encoder = zstandard.ZstdCompressor(dict_data=theirs(dictionary), **options)
+            encoder = zstandard.ZstdCompressor(dict_data=as_zstandard(dictionary), **options)
             for row in rows:
                 block = encoder.compress(row)
                 assert decoder.decode(id, block) == row
                 assert bytes(decoder.decode_batch(id, [block])[0]) == row
 
 
-def kinds_of_buffer(block, tmp_path):
-    """The same bytes in all kinds of buffers."""
+def buffers_of(block, tmp_path):
+    """The same bytes in several types of buffers."""
     path = tmp_path / "blocks"
     path.write_bytes(b"123" + block + b"4")
     with path.open("rb") as file:
@@ -129,24 +129,24 @@ def kinds_of_buffer(block, tmp_path):
     yield np.frombuffer(b"?" + block, np.int8)[1:]
 
 
-def test_any_buffer_will_do(store, ids, dictionaries, tmp_path):
+def test_any_contiguous_buffer_is_accepted(store, ids, dictionaries, tmp_path):
     row = log_rows(3, 4096)
     block = Encoder(store).encode(ids[0], row)
     decoder = Decoder(store)
-    for buffer in kinds_of_buffer(block, tmp_path):
+    for buffer in buffers_of(block, tmp_path):
         assert decoder.decode(ids[0], buffer) == row
         assert decoder.decode_batch(ids[0], [buffer, block, buffer])[2] == row
-    for buffer in kinds_of_buffer(dictionaries[0], tmp_path):
+    for buffer in buffers_of(dictionaries[0], tmp_path):
         assert store[store.insert(buffer)] == dictionaries[0]
-    for buffer in kinds_of_buffer(row, tmp_path):
+    for buffer in buffers_of(row, tmp_path):
         assert Encoder(store).encode(ids[0], buffer) == block
-    # Of several bytes each, and of several axes.
+    # Items of two bytes, two axes.
     shorts = np.frombuffer(row, np.int16).reshape(2, -1)
     assert Encoder(store).encode(ids[0], shorts) == block
 
 
 @pytest.mark.parametrize("order", ["as_given", "by_dictionary", "any"])
-def test_batches_come_out_in_their_order(store, jobs, order):
+def test_batches_are_returned_in_the_given_order(store, jobs, order):
     ids, blocks, rows = jobs
     decoder = Decoder(store)
     for count in (0, 1, 2, 3, len(blocks)):
@@ -161,7 +161,7 @@ def test_batches_come_out_in_their_order(store, jobs, order):
         batch[len(batch)]
 
 
-def test_numbers_in_all_forms(store, ids):
+def test_ids_may_be_any_sequence_of_integers_or_one_integer(store, ids):
     encoder, decoder = Encoder(store), Decoder(store)
     blocks = [encoder.encode(id, b"some content") for id in ids]
     for numbers in (ids, tuple(ids), iter(ids), np.array(ids, np.uint64), np.array(ids, np.int64)):
@@ -170,15 +170,14 @@ def test_numbers_in_all_forms(store, ids):
         assert decoder.decode_batch(number, [blocks[0]] * 3).ok.all()
 
 
-def test_nothing_is_copied(store, jobs):
-    """Blocks from one buffer into parts of another."""
+def test_batches_decode_between_slices_without_copies(store, jobs):
     ids, blocks, rows = jobs
     stored = np.frombuffer(b"".join(blocks), np.uint8)
     lengths = np.array([len(block) for block in blocks])
     given = Slices(stored, np.cumsum(lengths) - lengths, lengths)
     assert [bytes(block) for block in given] == list(blocks)
     assert np.shares_memory(given.data, stored) and given.data.base is not None
-    # Parts from the end to the start, with a gap of three bytes between them.
+    # Output slices from the end to the start, with gaps of three bytes.
     sizes = np.array([len(row) for row in rows])
     ends = np.cumsum((sizes + 3)[::-1])[::-1]
     out = np.full(ends[0], 255, np.uint8)
@@ -187,7 +186,7 @@ def test_nothing_is_copied(store, jobs):
     assert all(content == row for content, row in zip(batch, rows))
     gaps = (ends[:, None] - [3, 2, 1]).reshape(-1)
     assert (out[gaps] == 255).all()
-    # One after the other into a bytearray, which is larger.
+    # Consecutive outputs in a larger bytearray.
     out = bytearray(int(sizes.sum()) + 5)
     batch = Decoder(store).decode_batch(ids, given, sizes, out=out)
     assert out[:-5] == b"".join(rows) and not any(out[-5:])
@@ -196,7 +195,7 @@ def test_nothing_is_copied(store, jobs):
     assert rows[3] == b"" or batch[3] != rows[3]
 
 
-def test_buffers_in_use_are_held(store, jobs):
+def test_buffers_in_use_cannot_be_resized(store, jobs):
     ids, blocks, rows = jobs
     block, out = bytearray(blocks[0]), bytearray(len(rows[0]))
     held = _pylinerate.DictBlocks([block])
@@ -211,7 +210,7 @@ def test_buffers_in_use_are_held(store, jobs):
     out.append(0)
 
 
-def test_one_bad_block_fails_alone(store, dictionaries, ids):
+def test_bad_blocks_do_not_affect_others_in_a_batch(store, dictionaries, ids):
     row = log_rows(5, 3000)
     good = Encoder(store, checksum=True).encode(ids[0], row)
     other = store.insert(train([log_rows(i, 500) for i in range(500, 800)], 2048))
@@ -253,8 +252,7 @@ def test_one_bad_block_fails_alone(store, dictionaries, ids):
     assert part.errors.keys() == {0, 1} and type(part[:0]) is type(batch)
 
 
-def test_every_flipped_bit(store, ids):
-    """The same bytes, others, or an error: never more than was asked for, never a crash."""
+def test_flipped_bits_and_truncations_decode_or_are_errors(store, ids):
     row = log_rows(8, 1500)
     for checksum in (False, True):
         block = Encoder(store, checksum=checksum).encode(ids[1], row)
@@ -265,22 +263,22 @@ def test_every_flipped_bit(store, ids):
         batch = Decoder(store).decode_batch(ids[1], flipped)
         assert len(batch.errors) > len(block)
         if checksum:
-            # A bit of the frame's descriptor has no meaning.
+            # One bit of the frame header descriptor is unused (RFC 8878, 3.1.1.1.1).
             assert all(batch[i] == row for i in np.flatnonzero(batch.ok)) and batch.ok.sum() < 3
         cut = Decoder(store).decode_batch(ids[1], [block[:n] for n in range(len(block))])
         assert not cut.ok.any()
 
 
-def test_a_lie_costs_no_memory(store):
-    """Frames that say that they hold very much, in a few bytes."""
+def test_huge_declared_sizes_are_errors_without_allocation(store):
+    """Frames of a few bytes whose headers declare a huge content size."""
     single = bytes.fromhex("28b52ffde0") + (1 << 50).to_bytes(8, "little")
     endless = single + b"\3\0\0x"
     decoder = Decoder(store)
     for block in (single, endless):
-        for most in (100, 1 << 20, 1 << 62):
+        for max_size in (100, 1 << 20, 1 << 62):
             with pytest.raises(pylinerate.Error):
-                decoder.decode(NONE, block, most)
-            batch = decoder.decode_batch(NONE, [block] * 5, max_size=most)
+                decoder.decode(NONE, block, max_size)
+            batch = decoder.decode_batch(NONE, [block] * 5, max_size=max_size)
             assert len(batch.errors) == 5 and batch.data.size <= 5 * (5 << 17)
     million = zstandard.compress(bytes(1 << 20))
     assert decoder.decode(NONE, million) == bytes(1 << 20)
@@ -289,12 +287,12 @@ def test_a_lie_costs_no_memory(store):
     assert e.value.kind == "output too small"
     batch = decoder.decode_batch(NONE, [million, zstandard.compress(b"little")], max_size=1000)
     assert list(batch.errors) == [0] and batch[1] == b"little" and batch.data.size == 6
-    untold = zstandard.ZstdCompressor(write_content_size=False).compress(bytes(1 << 20))
+    unsized = zstandard.ZstdCompressor(write_content_size=False).compress(bytes(1 << 20))
     with pytest.raises(pylinerate.Error):
-        decoder.decode(NONE, untold, 1000)
+        decoder.decode(NONE, unsized, 1000)
 
 
-def test_what_cannot_be_decoded_into(store, ids):
+def test_unsuitable_outputs_are_rejected(store, ids):
     row = bytes(range(256)) * 4
     block = Encoder(store).encode(ids[0], row)
     decoder = Decoder(store)
@@ -309,8 +307,8 @@ def test_what_cannot_be_decoded_into(store, ids):
     ):
         with pytest.raises(ValueError):
             decoder.decode_into(ids[0], memoryview(shared)[: len(block)], out)
-    behind = memoryview(shared)[len(block) :]
-    assert decoder.decode_into(ids[0], memoryview(shared)[: len(block)], behind) == 1024
+    after = memoryview(shared)[len(block) :]
+    assert decoder.decode_into(ids[0], memoryview(shared)[: len(block)], after) == 1024
     for out in (np.full(2000, None), np.zeros(2000, np.float64), "text", None):
         with pytest.raises(TypeError):
             decoder.decode_into(ids[0], block, out)
@@ -324,7 +322,7 @@ def test_what_cannot_be_decoded_into(store, ids):
         decoder.decode_batch(ids[0], [memoryview(shared)[: len(block)]], out=shared)
 
 
-def test_what_is_no_batch(store, ids):
+def test_inconsistent_batches_are_rejected(store, ids):
     block = Encoder(store).encode(ids[0], b"some content")
     decoder = Decoder(store)
     out = bytearray(100)
@@ -370,7 +368,7 @@ def test_what_is_no_batch(store, ids):
             decoder.decode_batch(*arguments, **options)
 
 
-def test_a_store_is_a_collection(dictionaries):
+def test_a_store_supports_len_in_and_indexing(dictionaries):
     store = Store()
     assert len(store) == 0 and 7 not in store and NONE not in store
     first, second = store.insert(dictionaries[0]), store.insert(dictionaries[3])
@@ -405,11 +403,11 @@ def test_dictionaries_are_found_by_their_hash(dictionaries):
     assert e.value.kind == "corrupt" and len(store) == 1
     store.release(id)
     assert store.find(expected) is None
-    # XXH3 of nothing, as its authors publish it.
+    # XXH3-64 of empty input, as published by its authors.
     assert content_hash(b"") == 0x2D06800538D394C2
 
 
-def test_what_is_no_dictionary(dictionaries):
+def test_invalid_dictionaries_are_rejected(dictionaries):
     store = Store()
     for bad, kind in (
         (b"1234567", "bad argument"),
@@ -429,7 +427,7 @@ def test_what_is_no_dictionary(dictionaries):
         Store(table_budget=-1)
 
 
-def test_stats(dictionaries):
+def test_stats_count_dictionaries_digests_and_table_bytes(dictionaries):
     store = Store()
     id = store.insert(dictionaries[0])
     before = store.stats()
@@ -447,7 +445,7 @@ def test_stats(dictionaries):
     assert before.huge_pages in ("advised", "refused")
 
 
-def test_equal_dictionaries_share_and_unused_memory_goes_back(dictionaries):
+def test_equal_dictionaries_share_an_id_and_trim_returns_their_memory(dictionaries):
     store = Store()
     id = store.insert(dictionaries[0])
     assert store.insert(dictionaries[0]) == id and len(store) == 1
@@ -457,14 +455,14 @@ def test_equal_dictionaries_share_and_unused_memory_goes_back(dictionaries):
     assert store.trim() == mapped > 0 and store.stats().mapped_bytes == 0
 
 
-def test_nothing_is_pickled_or_copied(store):
+def test_stores_and_coders_cannot_be_pickled_or_copied(store):
     for thing in (store, Decoder(store), Encoder(store)):
         for work in (pickle.dumps, copy.copy, copy.deepcopy):
             with pytest.raises(TypeError, match=f"^a {type(thing).__name__} cannot be pickled or copied"):
                 work(thing)
 
 
-def test_errors_go_from_process_to_process(store):
+def test_errors_survive_pickling(store):
     with pytest.raises(UnknownId) as e:
         store[5]
     again = pickle.loads(pickle.dumps(e.value))
@@ -472,7 +470,7 @@ def test_errors_go_from_process_to_process(store):
     assert (again.kind, again.offset) == ("bad argument", 0)
 
 
-def test_they_say_what_they_are(dictionaries):
+def test_reprs(dictionaries):
     store = Store()
     store.insert(bytes(128))
     assert repr(store) == "<Store: 1 dictionaries, 128 bytes>"
@@ -484,7 +482,7 @@ def test_they_say_what_they_are(dictionaries):
     assert repr(Slices(b"abc", [1], [2])) == "<Slices: 1 of 3 bytes>"
 
 
-def test_a_decoder_keeps_its_store(dictionaries):
+def test_a_decoder_keeps_its_store_alive(dictionaries):
     store = Store()
     id = store.insert(dictionaries[0])
     block = Encoder(store).encode(id, b"content")
@@ -493,7 +491,7 @@ def test_a_decoder_keeps_its_store(dictionaries):
     assert decoder.decode(id, block) == b"content"
 
 
-def test_levels(store, ids):
+def test_higher_levels_give_smaller_blocks_and_bad_levels_are_errors(store, ids):
     row = log_rows(9, 4096)
     sizes = [len(Encoder(store, level).encode(ids[0], row)) for level in (-7, 3, 22)]
     assert sizes[0] > sizes[1] > sizes[2]
@@ -503,6 +501,6 @@ def test_levels(store, ids):
     assert len(Encoder(store, 3, True).encode(ids[0], row)) == sizes[1] + 4
 
 
-def test_examples_in_the_documentation():
+def test_doctests_pass():
     done = doctest.testmod(pylinerate.dict)
     assert done.attempted > 8 and done.failed == 0

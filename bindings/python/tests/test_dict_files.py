@@ -1,4 +1,4 @@
-"""Block files, written and read, damaged, closed, and shared by threads."""
+"""Block files: building, reading, damage, closing, threads."""
 
 import copy
 import doctest
@@ -33,7 +33,7 @@ def store():
 
 
 @pytest.mark.parametrize("map", [False, True])
-def test_what_goes_in_comes_out(path, records, store, map):
+def test_records_round_trip(path, records, store, map):
     with BlockFile.open(str(path), store, map=map) as file:
         assert len(file) == len(records) and list(file) == records
         for key, value in records[::97]:
@@ -50,7 +50,7 @@ def test_what_goes_in_comes_out(path, records, store, map):
         assert file.multi_get([]) == []
 
 
-def test_scans(path, records, store):
+def test_scans_return_the_keys_of_their_range(path, records, store):
     file = BlockFile.open(path, store)
     keys = [key for key, _ in records]
     for start in (None, b"", b"key/00000", b"key/00001", b"key/04500", b"z"):
@@ -61,7 +61,7 @@ def test_scans(path, records, store):
     assert next(few)[0] == b"key/00102" and next(few)[0] == b"key/00105"
 
 
-def test_files_share_a_store(path, store):
+def test_files_with_one_dictionary_share_it_in_the_store(path, store):
     first, second = BlockFile.open(path, store), BlockFile.open(path, store)
     id = first.dictionary
     assert second.dictionary == id and len(store) == 1 and first.store is store
@@ -97,7 +97,7 @@ def test_files_share_a_store(path, store):
     assert len(store) == 0
 
 
-def test_options(records, store, tmp_path):
+def test_files_with_any_options_round_trip(records, store, tmp_path):
     dictionary = train([value for _, value in records], 4096)
     sizes = {}
     for name, options in {
@@ -124,9 +124,9 @@ def test_options(records, store, tmp_path):
     assert (tmp_path / "sorted").read_bytes() == (tmp_path / "plain").read_bytes()
 
 
-def test_what_cannot_be_built(tmp_path):
+def test_invalid_records_leave_the_old_file_unchanged(tmp_path):
     path = tmp_path / "file"
-    path.write_bytes(b"what was there before")
+    path.write_bytes(b"old content")
     for records in ([(b"b", b""), (b"a", b"")], [(b"a", b""), (b"a", b"")], [(bytes(1 << 16), b"")]):
         with pytest.raises(pylinerate.Error) as e:
             BlockFile.build(path, records)
@@ -146,12 +146,12 @@ def test_what_cannot_be_built(tmp_path):
 
     with pytest.raises(ZeroDivisionError):
         BlockFile.build(path, failing())
-    assert path.read_bytes() == b"what was there before" and list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == b"old content" and list(tmp_path.iterdir()) == [path]
     with pytest.raises(OSError):
         BlockFile.build(tmp_path / "no folder" / "file", [])
 
 
-def test_what_cannot_be_opened(path, store, tmp_path):
+def test_missing_and_damaged_files_are_errors(path, store, tmp_path):
     with pytest.raises(FileNotFoundError):
         BlockFile.open(tmp_path / "nothing", store)
     with pytest.raises(IsADirectoryError):
@@ -170,7 +170,7 @@ def test_what_cannot_be_opened(path, store, tmp_path):
     assert len(store) == 0
 
 
-def test_damage_concerns_only_what_it_hits(path, records, store, tmp_path):
+def test_damage_affects_only_the_records_of_its_block(path, records, store, tmp_path):
     whole = bytearray(path.read_bytes())
     whole[len(whole) // 3] ^= 1
     damaged = tmp_path / "damaged"
@@ -191,7 +191,7 @@ def test_damage_concerns_only_what_it_hits(path, records, store, tmp_path):
         file.verify()
     with pytest.raises(ValueError):
         file.multi_get(keys, errors="ignore")
-    # A scan gives all that stands before the damage.
+    # A scan returns all records before the damage.
     seen = []
     with pytest.raises(pylinerate.Error):
         seen.extend(key for key, _ in file.scan())
@@ -202,7 +202,7 @@ def test_damage_concerns_only_what_it_hits(path, records, store, tmp_path):
     assert before == keys[: bad[0]]
 
 
-def test_many_files_at_once(records, store, tmp_path):
+def test_multi_get_reads_several_files(records, store, tmp_path):
     files, expected = [], {}
     for i in range(6):
         path = tmp_path / str(i)
@@ -215,7 +215,7 @@ def test_many_files_at_once(records, store, tmp_path):
     assert found == [expected[i].get(key) for i, key in wanted]
     assert None in found and found.count(None) < len(found)
     assert multi_get([]) == []
-    # What is wrong with one request is no other's matter.
+    # An error affects only its own request.
     other = BlockFile.open(tmp_path / "0", Store())
     key = records[0][0]
     found = multi_get([(files[0], key), (other, key), (files[0], key)], errors="return")
@@ -231,7 +231,7 @@ def test_many_files_at_once(records, store, tmp_path):
             multi_get(bad)
 
 
-def test_threads_share_a_file(path, records, store):
+def test_threads_can_share_a_file(path, records, store):
     file = BlockFile.open(path, store)
     expected = dict(records)
     raised = []
@@ -255,7 +255,7 @@ def test_threads_share_a_file(path, records, store):
     assert not raised
 
 
-def test_they_say_what_they_are(path, store):
+def test_repr_and_no_pickling(path, store):
     file = BlockFile.open(path, store)
     assert repr(file) == f"<BlockFile {str(path)!r}>"
     for work in (pickle.dumps, copy.copy):
@@ -265,6 +265,6 @@ def test_they_say_what_they_are(path, store):
     assert repr(file) == f"<BlockFile {str(path)!r}, closed>"
 
 
-def test_examples_in_the_documentation():
+def test_doctests_pass():
     done = doctest.testmod(_files)
     assert done.attempted > 4 and done.failed == 0

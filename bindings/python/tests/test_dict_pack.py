@@ -1,4 +1,4 @@
-"""Packs of dictionaries: made, changed, compacted, damaged, and their dictionaries in stores."""
+"""Packs of dictionaries: creating, editing, compacting, damage, loading into stores."""
 
 import copy
 import doctest
@@ -41,7 +41,7 @@ def path(dictionaries, tmp_path):
 
 @pytest.mark.parametrize("uncompressed", [False, True])
 @pytest.mark.parametrize("map", [False, True])
-def test_what_goes_in_comes_out(dictionaries, tmp_path, uncompressed, map):
+def test_dictionaries_round_trip(dictionaries, tmp_path, uncompressed, map):
     path = tmp_path / "pack"
     with Pack.create(str(path), uncompressed=uncompressed, level=9) as editor:
         ids = [editor.add(memoryview(dictionary)) for dictionary in dictionaries]
@@ -59,7 +59,7 @@ def test_what_goes_in_comes_out(dictionaries, tmp_path, uncompressed, map):
         stats = pack.verify()
         assert stats == pack.stats() and pack.generation == stats.generation == 1
         assert (stats.dictionaries, stats.unused, stats.ignored) == (len(ids), len(ids), 0)
-        assert stats.dictionary_bytes == sum(map_len(dictionaries)) and stats.uncompressed == uncompressed
+        assert stats.dictionary_bytes == sum(map(len, dictionaries)) and stats.uncompressed == uncompressed
         assert (stats.stored_bytes == stats.dictionary_bytes) == uncompressed
         for absent in (0, 99, -1, 2**70, "x", None):
             assert absent not in pack
@@ -73,12 +73,8 @@ def test_what_goes_in_comes_out(dictionaries, tmp_path, uncompressed, map):
             work()
 
 
-def map_len(things):
-    return [len(thing) for thing in things]
-
-
 @pytest.mark.parametrize("lazy", [False, True])
-def test_its_dictionaries_in_a_store(path, dictionaries, lazy):
+def test_loaded_dictionaries_live_until_they_are_released(path, dictionaries, lazy):
     store = Store()
     there = store.insert(dictionaries[3])
     pack = Pack.open(path)
@@ -104,7 +100,7 @@ def test_its_dictionaries_in_a_store(path, dictionaries, lazy):
     assert len(store) == 1
 
 
-def test_changes(path, dictionaries):
+def test_edits_are_visible_to_later_readers_only(path, dictionaries):
     before = Pack.open(path)
     ids = list(before)
     with Pack.edit(path) as editor:
@@ -139,7 +135,7 @@ def test_changes(path, dictionaries):
         pickle.dumps(editor)
 
 
-def test_compacting(path, dictionaries):
+def test_compact_drops_removed_dictionaries(path, dictionaries):
     before = Pack.open(path)
     ids = list(before)
     with pytest.raises(pylinerate.Error, match="in use"):
@@ -155,8 +151,8 @@ def test_compacting(path, dictionaries):
     assert done == Compacted(len(ids) - 2, 1, done.before, path.stat().st_size)
     after = Pack.open(path)
     assert list(after) == ids[2:] and [after[id] for id in ids[2:]] == dictionaries[2:]
-    assert after.verify().hidden_bytes == 0 and after.users(ids[2]) == before.users(ids[2]) != []
-    # Who has the old one reads on.
+    assert after.verify().removed_bytes == 0 and after.users(ids[2]) == before.users(ids[2]) != []
+    # An open pack still reads the old file.
     assert before[ids[0]] == dictionaries[0]
     Pack.compact(path, uncompressed=True)
     stats = Pack.open(path).stats()
@@ -165,7 +161,7 @@ def test_compacting(path, dictionaries):
     assert Pack.open(path).stats().uncompressed
 
 
-def test_damage(path, dictionaries, tmp_path):
+def test_damaged_bytes_are_found(path, dictionaries, tmp_path):
     whole = path.read_bytes()
     damaged = tmp_path / "damaged"
     found = 0
@@ -194,7 +190,7 @@ def test_damage(path, dictionaries, tmp_path):
             Pack.edit(damaged)
 
 
-def test_a_damaged_dictionary_is_the_error_of_its_blocks(dictionaries, tmp_path):
+def test_a_damaged_dictionary_fails_only_its_blocks(dictionaries, tmp_path):
     path = tmp_path / "pack"
     with Pack.create(path, uncompressed=True) as editor:
         ids = [editor.add(dictionary) for dictionary in dictionaries]
@@ -212,7 +208,7 @@ def test_a_damaged_dictionary_is_the_error_of_its_blocks(dictionaries, tmp_path)
         Pack.open(path).load(Store(), lazy=False)
 
 
-def test_what_cannot_be_opened_or_made(path, tmp_path):
+def test_missing_existing_and_invalid_packs_are_errors(path, tmp_path):
     for work in (Pack.open, Pack.edit, Pack.compact):
         with pytest.raises(FileNotFoundError):
             work(tmp_path / "nothing")
@@ -251,6 +247,6 @@ def test_block_files_and_packs_share_a_store(path, dictionaries, tmp_path):
     assert len(store) == 0
 
 
-def test_examples_in_the_documentation():
+def test_doctests_pass():
     done = doctest.testmod(_pack)
     assert done.attempted > 5 and done.failed == 0

@@ -1,4 +1,4 @@
-"""SST files that RocksDB wrote, read."""
+"""Reading of SST files that RocksDB wrote."""
 
 import copy
 import re
@@ -11,12 +11,12 @@ import pylinerate
 from pylinerate.dict import Entry, RangeDeletion, Sst, Store, multi_get
 
 FILES = REPOSITORY / "testdata" / "sst"
-#: Those that hold `entries`.
+#: The files that contain `entries`.
 TABLES = sorted(path.stem for path in FILES.iterdir() if path.stem not in ("5-history", "5-xxh3-bzip2"))
 
 
 def entries():
-    """What the files hold, as crates/dict/tests/sst/fixtures.rs wrote it."""
+    """The content of the files, as written by crates/dict/tests/sst/fixtures.rs."""
     names = ["ann", "berta", "carl", "dora", "emil", "frieda", "gustav", "hanna"]
     towns = ["Aalen", "Bremen", "Celle", "Dessau", "Essen"]
     for i in range(64):
@@ -31,13 +31,13 @@ def store():
     return Store()
 
 
-def test_there_are_files():
+def test_all_test_files_are_present():
     assert len(TABLES) >= 16
 
 
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("map", [False, True])
-def test_every_file_is_read(store, name, map):
+def test_every_file_has_the_expected_entries(store, name, map):
     expected = list(entries())
     with Sst.open(FILES / f"{name}.sst", store, map=map) as sst:
         assert list(sst) == expected
@@ -67,7 +67,7 @@ def test_every_file_is_read(store, name, map):
             work()
 
 
-def test_what_only_the_program_can_tell(store):
+def test_merge_operands_are_unsupported_by_get(store):
     sst = Sst.open(FILES / "5-xxh3-zstd.sst", store)
     with pytest.raises(pylinerate.Error, match="merge") as e:
         sst.get(b"user/011")
@@ -79,7 +79,7 @@ def test_what_only_the_program_can_tell(store):
     assert e.value.index == 1
 
 
-def test_many_files_at_once(store):
+def test_multi_get_reads_several_files(store):
     files = [Sst.open(FILES / f"{name}.sst", store) for name in TABLES]
     values = {e.key: e.value for e in entries() if e.kind == "value"}
     wanted = [(files[i % len(files)], key) for i, key in enumerate([*values, b"user/009"] * 5)]
@@ -88,13 +88,13 @@ def test_many_files_at_once(store):
     assert merged[0] == merged[2] == values[b"user/000"] and merged[1].kind == "unsupported"
 
 
-def test_a_history(store):
+def test_versions_and_deletions_are_resolved_by_sequence_number(store):
     sst = Sst.open(FILES / "5-history.sst", store)
     versions = [(b"a", 13, "deletion", b"")]
     for i, key in enumerate([b"a", b"b", b"c", b"d"]):
         versions += [(key, 4 * round + i + 1, "value", key + b"%d" % round) for round in (2, 1, 0)]
     assert list(sst.scan()) == versions
-    # The same in chunks of one entry, which begin among the versions of a key.
+    # The same in chunks of one entry, so that chunks begin between versions of a key.
     few = []
     start, skip = None, 0
     while rows := sst._file.scan(start, skip, None, 1):
@@ -110,7 +110,7 @@ def test_a_history(store):
     assert sst.entry(b"b", sequence=1) is None
 
 
-def test_scans_go_on_from_chunk_to_chunk(store, monkeypatch):
+def test_scans_in_small_chunks_return_every_entry_once(store, monkeypatch):
     monkeypatch.setattr("pylinerate._files.CHUNK", 1)
     for name in ("5-history", *TABLES):
         sst = Sst.open(FILES / f"{name}.sst", store)
@@ -119,7 +119,7 @@ def test_scans_go_on_from_chunk_to_chunk(store, monkeypatch):
         assert list(sst.scan(b"b")) == [entry for entry in all_at_once if entry.key >= b"b"]
 
 
-def test_what_is_not_read(store, tmp_path):
+def test_unsupported_and_missing_files_are_errors(store, tmp_path):
     bzip2 = Sst.open(FILES / "5-xxh3-bzip2.sst", store)
     for work in (lambda: bzip2.get(b"user/001"), lambda: list(bzip2), lambda: bzip2.multi_get([b"user/001"])):
         with pytest.raises(pylinerate.Error) as e:
@@ -141,7 +141,7 @@ def test_what_is_not_read(store, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["5-crc32c-zstd-trained", "7-xxh3-zstd-trained", "6-xxhash-stored"])
-def test_every_damaged_byte_is_found(store, name, tmp_path):
+def test_damaged_bytes_are_found(store, name, tmp_path):
     whole = (FILES / f"{name}.sst").read_bytes()
     expected = list(entries())
     path = tmp_path / "damaged.sst"
@@ -161,5 +161,5 @@ def test_every_damaged_byte_is_found(store, name, tmp_path):
                     assert not report.is_sound
         except pylinerate.Error:
             found += 1
-    # Nothing guards the filler of the footer.
+    # The footer's padding has no checksum.
     assert found > 0.95 * len(range(0, len(whole), 7)) and len(store) == 0

@@ -1,4 +1,4 @@
-"""Decoders, and the store below them, in several threads."""
+"""Decoders and their store in several threads."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from pylinerate.dict import Decoder, Encoder, Store, UnknownId, train
 
 
 def in_threads(count, work):
-    """Runs ``work(i)`` in so many threads at once. Raises what one of them raised."""
+    """Runs ``work(i)`` in ``count`` threads at once. Raises the first exception."""
     raised = []
     barrier = threading.Barrier(count)
 
@@ -37,7 +37,7 @@ def dictionaries():
 
 
 def blocks_of(store, dictionaries):
-    """Per dictionary: its number, blocks, contents."""
+    """For each dictionary: its ID, blocks, contents."""
     encoder = Encoder(store)
     made = []
     for i, dictionary in enumerate(dictionaries):
@@ -49,7 +49,7 @@ def blocks_of(store, dictionaries):
 
 @pytest.mark.parametrize("budget", [None, 20_000, 0])
 @pytest.mark.parametrize("shared", [False, True])
-def test_each_thread_gets_its_blocks(dictionaries, budget, shared):
+def test_threads_decode_their_own_blocks(dictionaries, budget, shared):
     store = Store(table_budget=budget)
     made = blocks_of(store, dictionaries)
     common = Decoder(store)
@@ -70,8 +70,8 @@ def test_each_thread_gets_its_blocks(dictionaries, budget, shared):
     assert (stats.evictions > 0) == (budget == 20_000)
 
 
-def test_dictionaries_come_and_go(dictionaries):
-    """What is released while others decode is there for them or is not; nothing else."""
+def test_released_dictionaries_decode_or_are_unknown(dictionaries):
+    """While one thread releases dictionaries, others decode or get UnknownId."""
     store = Store(table_budget=30_000)
     made = blocks_of(store, dictionaries)
     content = {id: (blocks, rows) for id, blocks, rows in made}
@@ -84,14 +84,14 @@ def test_dictionaries_come_and_go(dictionaries):
             for turn in range(60):
                 at = turn % len(current)
                 old = current[at]
-                # First, since equal dictionaries share.
+                # First, since equal dictionaries share an ID.
                 released = store.release(old)
                 new = store.insert(dictionaries[at])
                 content[new] = content[old]
                 current[at] = new
                 if not released:
                     stop.set()
-                    raise AssertionError("it had one user")
+                    raise AssertionError("the dictionary has more than one user")
             stop.set()
             return
         decoder = Decoder(store)
@@ -104,16 +104,16 @@ def test_dictionaries_come_and_go(dictionaries):
             for at, row in enumerate(rows):
                 if at in batch.errors:
                     assert type(batch.errors[at]) is UnknownId
-                    seen.add("gone")
+                    seen.add("unknown")
                 else:
                     assert batch[at] == row
-                    seen.add("there")
+                    seen.add("decoded")
 
     in_threads(3, work)
-    assert "there" in seen and len(store) == len(dictionaries)
+    assert "decoded" in seen and len(store) == len(dictionaries)
 
 
-def test_encoders_may_be_shared(dictionaries):
+def test_threads_can_share_an_encoder(dictionaries):
     store = Store()
     ids = [store.insert(dictionary) for dictionary in dictionaries]
     encoder, decoder = Encoder(store), Decoder(store)
@@ -126,7 +126,7 @@ def test_encoders_may_be_shared(dictionaries):
     in_threads(4, work)
 
 
-def test_other_threads_run_meanwhile(dictionaries):
+def test_the_interpreter_lock_is_released(dictionaries):
     store = Store()
     id = store.insert(dictionaries[0])
     row = log_rows(1, 100_000)
@@ -153,4 +153,4 @@ def test_other_threads_run_meanwhile(dictionaries):
             ticks += 1
             time.sleep(0.0005)
         worker.join()
-        assert ticks > 3, "the interpreter was held"
+        assert ticks > 3, "the interpreter lock was held"

@@ -1,4 +1,4 @@
-"""Dictionaries from samples, and what they are worth."""
+"""Training of dictionaries, and the bytes that they save."""
 
 import doctest
 
@@ -7,10 +7,10 @@ from support import log_rows
 
 import pylinerate
 from pylinerate import _training
-from pylinerate.dict import SIZES, Store, cluster, gain, search, shrink_tables, train
+from pylinerate.dict import SIZES, Store, cluster, savings, search, shrink_tables, train
 
 
-def test_training():
+def test_trained_dictionaries_save_bytes():
     samples = [log_rows(i, 1000) for i in range(200)]
     dictionary = train((memoryview(sample) for sample in samples), 4096)
     assert dictionary == train(samples, 4096) and 1000 < len(dictionary) <= 4096
@@ -18,7 +18,7 @@ def test_training():
     assert small == shrink_tables(dictionary) and small != dictionary
     assert shrink_tables(samples[0]) == samples[0]
     rows = [log_rows(i, 1000) for i in range(3000, 3100)]
-    found, smaller = gain(dictionary, rows), gain(small, rows)
+    found, smaller = savings(dictionary, rows), savings(small, rows)
     assert found.content == 100_000 and found.dictionary == len(dictionary)
     assert found.with_dictionary < found.without_dictionary
     assert found.ratio_without == found.content / found.without_dictionary
@@ -34,10 +34,10 @@ def test_training():
     with pytest.raises(pylinerate.Error):
         shrink_tables(dictionary[:50])
     with pytest.raises(pylinerate.Error):
-        gain(dictionary[:50], rows)
+        savings(dictionary[:50], rows)
 
 
-def test_the_best_size():
+def test_search_finds_the_size_with_the_smallest_total():
     samples = [log_rows(i, 1000) for i in range(400)]
     found = search(samples)
     assert [c.size for c in found.candidates] == sorted(SIZES)[: len(found.candidates)]
@@ -46,12 +46,12 @@ def test_the_best_size():
     assert best.total == min(c.total for c in found.candidates)
     assert found.dictionary == train(samples, best.size)
     assert search(samples, threads=3) == found
-    # For more data a larger one pays, for little none.
+    # A larger dictionary saves more of much data; none saves bytes of little data.
     more = search(iter(samples), expected=1 << 40)
     assert more.best >= found.best and more.dictionary is not None
     few = search(samples, [4096, 4096, 2048], expected=1000, small_tables=True)
     assert (few.dictionary, few.best, len(few.candidates)) == (None, None, 2)
-    assert all(c.gain.dictionary <= c.size for c in few.candidates)
+    assert all(c.savings.dictionary <= c.size for c in few.candidates)
     for bad in ([], [b"x"] * 3):
         with pytest.raises(pylinerate.Error):
             search(bad)
@@ -67,33 +67,32 @@ def other_rows(seed, size):
     return log_rows(seed, size).swapcase().replace(b",", b" | ")[:size]
 
 
-def test_few_dictionaries_for_many():
+def test_cluster_separates_two_kinds_of_rows():
     kinds = [log_rows if i % 2 else other_rows for i in range(12)]
     sets = [[rows(100 * i + j, 700) for j in range(60)] for i, rows in enumerate(kinds)]
     sets += [[], [b"x"]]
-    found = cluster(sets, most=2, size=2048)
+    found = cluster(sets, max_count=2, size=2048)
     assert len(found.dictionaries) == 2 == found.shared.dictionaries
     assert all(len(dictionary) <= 2048 for dictionary in found.dictionaries)
-    by_kind = [{c.dictionary for c in found.choices[i:12:2]} for i in (0, 1)]
+    by_kind = [{c.dictionary for c in found.sets[i:12:2]} for i in (0, 1)]
     assert sorted(map(sorted, by_kind)) == [[0], [1]]
-    assert found.choices[12].why_none == "empty" and found.choices[13].dictionary is None
-    assert found.shared.total < found.none.total and found.shared.total < found.own.total
-    assert found.one.dictionaries == 1 and found.none[1:] == (0, 0)
-    assert (
-        found.choices[0].content == 60 * 700 and found.choices[0].chosen < found.choices[0].without_dictionary
-    )
+    assert found.sets[12].reason == "empty" and found.sets[13].dictionary is None
+    assert found.shared.total < found.without.total and found.shared.total < found.own.total
+    assert found.one.dictionaries == 1 and found.without[1:] == (0, 0)
+    assert found.sets[0].content == 60 * 700
+    assert found.sets[0].chosen < found.sets[0].without_dictionary
     assert cluster(map(iter, sets), 2, 2048, threads=3) == found
     store = Store()
     assert len({store.insert(dictionary) for dictionary in found.dictionaries}) == 2
-    # Sets that stand for much more.
+    # Sets that represent more bytes than their samples.
     larger = cluster(sets, 2, 2048, set_bytes=[10**9] * 12 + [0, 1])
-    assert larger.choices[0].content == 10**9
+    assert larger.sets[0].content == 10**9
     with pytest.raises(ValueError):
         cluster(sets, 2, 2048, set_bytes=[1])
     assert cluster([], 2, 2048).dictionaries == []
     assert cluster(sets, 1, 1 << 62).one.dictionaries == 1
 
 
-def test_examples_in_the_documentation():
+def test_doctests_pass():
     done = doctest.testmod(_training)
     assert done.attempted > 3 and done.failed == 0

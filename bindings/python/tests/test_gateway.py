@@ -1,4 +1,4 @@
-"""Messages of gateways: what was sent comes out, once per message, whatever holds the bytes."""
+"""Gateway messages: round trips, buffers, envelopes, recordings."""
 
 import array
 import asyncio
@@ -16,7 +16,7 @@ import weakref
 import numpy as np
 import pytest
 from gateway_serve import program
-from gateways import HELLO, HELLO_FRAMES, KINDS, carried, frames_of, traffic
+from gateways import HELLO, HELLO_FRAMES, KINDS, sample, frames_of, traffic
 from support import run_python
 
 import pylinerate
@@ -27,15 +27,15 @@ TRAFFIC = traffic()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_greeting(kind):
+def test_the_first_message_decodes(kind):
     decompressor = Decompressor(kind)
     assert decompressor.decompress(HELLO_FRAMES[kind]) == HELLO
     assert (decompressor.messages, decompressor.compressed_bytes) == (1, len(HELLO_FRAMES[kind]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_carried_sample(kind):
-    payloads, frames = carried("sample", kind)
+def test_the_recorded_sample_decodes(kind):
+    payloads, frames = sample("sample", kind)
     assert len(payloads) == len(frames) > 100
     decompressor = Decompressor(kind, checks="json", sequence=True)
     buffer = bytearray(max(map(len, payloads)))
@@ -51,7 +51,7 @@ def test_the_carried_sample(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [0, 1, 4000, 8000, 8192, 65_535, 65_536, 65_537, 131_072, 131_073, 700_000])
-def test_payloads_of_any_size(kind, size):
+def test_payloads_of_any_size_round_trip(kind, size):
     rng = random.Random(size)
     payloads = [bytes(rng.choices(b"abc", k=size)), rng.randbytes(size), b"x" * size, b"{}"]
     decompressor = Decompressor(kind)
@@ -59,7 +59,7 @@ def test_payloads_of_any_size(kind, size):
         assert decompressor.decompress(frame) == payload
 
 
-def test_zlib_messages_in_two_parts_at_every_byte():
+def test_zlib_messages_split_at_every_byte_decode():
     frames = frames_of("zlib-stream", TRAFFIC)
     at = next(i for i, payload in enumerate(TRAFFIC) if 100 < len(payload) < 400)
     for cut in range(1, len(frames[at])):
@@ -72,13 +72,13 @@ def test_zlib_messages_in_two_parts_at_every_byte():
         assert decompressor.decompress(frames[at + 1]) == TRAFFIC[at + 1]
 
 
-def test_zlib_messages_byte_by_byte_and_in_random_parts():
+def test_zlib_messages_in_random_fragments_decode():
     rng = random.Random(5)
-    for most in (1, 2, 50, 3000):
+    for max_part in (1, 2, 50, 3000):
         decompressor = Decompressor("zlib-stream")
         for payload, frame in zip(TRAFFIC, frames_of("zlib-stream", TRAFFIC)):
             while True:
-                part = frame[: rng.randint(1, most)]
+                part = frame[: rng.randint(1, max_part)]
                 frame = frame[len(part) :]
                 got = decompressor.decompress(part)
                 if not frame:
@@ -87,7 +87,7 @@ def test_zlib_messages_byte_by_byte_and_in_random_parts():
             assert got == payload
 
 
-def test_an_end_that_only_looks_like_one():
+def test_a_flush_marker_inside_stored_data_does_not_end_a_message():
     # A stored block whose content ends as an empty stored block does.
     stored = b"ordinary \x00\x00\xff\xff"
     first = b"\x78\x9c\x00" + struct.pack("<HH", len(stored) + 4, 0xFFFF - len(stored) - 4) + stored
@@ -97,16 +97,16 @@ def test_an_end_that_only_looks_like_one():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_any_buffer(kind):
+def test_any_contiguous_buffer_is_accepted(kind):
     frames = iter(frames_of(kind, TRAFFIC))
     decompressor = Decompressor(kind)
     mapped = mmap.mmap(-1, 1 << 20)
 
-    def through_mapped(frame):
+    def in_mapped_file(frame):
         mapped[: len(frame)] = frame
         return memoryview(mapped)[: len(frame)]
 
-    makers = [bytes, bytearray, memoryview, lambda f: array.array("b", f), through_mapped]
+    makers = [bytes, bytearray, memoryview, lambda f: array.array("b", f), in_mapped_file]
     makers += [lambda f: np.frombuffer(f, np.uint8), lambda f: memoryview(bytearray(b"xx" + f))[2:]]
     for payload, make in zip(TRAFFIC, makers * 2):
         assert decompressor.decompress(make(next(frames))) == payload
@@ -115,12 +115,12 @@ def test_any_buffer(kind):
     for wrong in ("text", 7, None, [1, 2]):
         with pytest.raises(TypeError):
             decompressor.decompress(wrong)
-    assert decompressor.fault is None
+    assert decompressor.error is None
     assert decompressor.messages == 2 * len(makers)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_into_a_buffer(kind):
+def test_decompress_into_writes_only_the_payload(kind):
     decompressor = Decompressor(kind)
     outs = [bytearray(20_000), memoryview(bytearray(20_000)), np.zeros(20_000, np.uint8)]
     outs.append(array.array("B", bytes(20_000)))
@@ -133,7 +133,7 @@ def test_into_a_buffer(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_into_the_buffer_that_it_came_in(kind):
+def test_input_and_output_may_share_a_buffer(kind):
     buffer = bytearray(20_000)
     decompressor = Decompressor(kind)
     for payload, frame in zip(TRAFFIC, frames_of(kind, TRAFFIC)):
@@ -143,7 +143,7 @@ def test_into_the_buffer_that_it_came_in(kind):
         assert buffer[: len(payload)] == payload
 
 
-def test_outputs_that_are_refused():
+def test_unsuitable_outputs_are_rejected():
     frame = HELLO_FRAMES["zstd-stream"]
     decompressor = Decompressor("zstd-stream")
     for out in (bytes(1000), memoryview(bytes(1000)), memoryview(bytearray(2000))[::2]):
@@ -156,7 +156,7 @@ def test_outputs_that_are_refused():
     assert decompressor.decompress_into(frame, bytearray(1000)) == len(HELLO)
 
 
-def test_parts_of_messages_into_a_buffer():
+def test_decompress_into_accepts_fragments():
     frame, buffer = HELLO_FRAMES["zlib-stream"], bytearray(1000)
     decompressor = Decompressor("zlib-stream")
     assert decompressor.decompress_into(frame[:50], buffer) is None
@@ -165,7 +165,7 @@ def test_parts_of_messages_into_a_buffer():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_too_little_room_loses_nothing(kind):
+def test_a_small_output_is_an_error_that_loses_nothing(kind):
     frames = frames_of(kind, TRAFFIC)
     decompressor = Decompressor(kind, checks="json", sequence=True)
     before = 0
@@ -178,11 +178,11 @@ def test_too_little_room_loses_nothing(kind):
             assert (type(error), error.kind) == (pylinerate.Error, "output too small")
             assert error.needed == len(payload)
             assert small == b"!" * len(small)
-            # As if the call had not been made.
+            # The call changed nothing.
             assert (decompressor.messages, decompressor.compressed_bytes) == (i, before)
         with pytest.raises(pylinerate.Error, match="was not delivered") as caught:
             decompressor.decompress(frames[(i + 1) % len(frames)])
-        assert caught.value.kind == "bad argument" and decompressor.fault is None
+        assert caught.value.kind == "bad argument" and decompressor.error is None
         if i % 2:
             buffer = bytearray(error.needed)
             assert decompressor.decompress_into(bytearray(frame), buffer) == len(buffer)
@@ -194,7 +194,7 @@ def test_too_little_room_loses_nothing(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_message_that_waits_is_forgotten_by_a_reset(kind):
+def test_reset_discards_an_undelivered_message(kind):
     decompressor = Decompressor(kind)
     payload = random.Random(1).randbytes(50_000)
     (frame,) = frames_of(kind, [payload])
@@ -207,7 +207,7 @@ def test_a_message_that_waits_is_forgotten_by_a_reset(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_text(kind):
+def test_decompress_text_returns_str_and_keeps_invalid_utf_8(kind):
     payloads = ['"naïve ☃ 🜁"'.encode(), b"\xff\xfe", b'"after"']
     frames = frames_of(kind, payloads)
     decompressor = Decompressor(kind)
@@ -220,7 +220,7 @@ def test_text(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_new_connection(kind):
+def test_reset_starts_a_new_connection(kind):
     decompressor = Decompressor(kind, checks="json", sequence=True, recent=(10, 10_000))
     for seed in range(3):
         payloads = traffic(seed, groups=1, events=20)
@@ -232,7 +232,7 @@ def test_a_new_connection(kind):
         assert decompressor.envelope is None and len(decompressor.recording()) == 8
 
 
-def test_a_resumed_connection():
+def test_resume_after_sets_the_expected_sequence_number():
     numbered = [b'{"op":0,"t":"A","s":%d,"d":0}' % number for number in (41, 42, 44)]
     for after, wrong in ((None, 2), (40, 2), (39, 0), (43, 0)):
         decompressor = Decompressor("zlib-stream", checks="json", sequence=True)
@@ -247,7 +247,7 @@ def test_a_resumed_connection():
                     decompressor.decompress(frame)
 
 
-def test_envelopes():
+def test_the_envelope_is_that_of_the_last_payload():
     cases = {
         "json": [
             (b'{"op":10,"d":{}}', Envelope(10, None, None)),
@@ -271,11 +271,11 @@ def test_envelopes():
     assert decompressor.envelope is None
 
 
-def test_a_look_at_payloads():
+def test_peek_reads_envelopes():
     payload = '{"t":"TYPING_START","s":7,"op":0,"d":"naïve"}'
     for given in (payload, payload.encode(), bytearray(payload.encode()), memoryview(payload.encode())):
         assert peek(given) == Envelope(0, 7, "TYPING_START")
-    # What follows the members does not matter.
+    # Bytes after the members are not read.
     assert peek(payload[:34]) == Envelope(0, 7, "TYPING_START")
     assert peek("{}") == (None, None, None)
     etf = b"\x83t\x00\x00\x00\x02m\x00\x00\x00\x02opa\x0bm\x00\x00\x00\x01sa\x07"
@@ -291,12 +291,12 @@ def test_a_look_at_payloads():
     with pytest.raises(UnicodeEncodeError):
         peek('{"op":1,"d":"\ud800"}')
     for kind in KINDS:
-        for text in carried("sample", kind)[0]:
+        for text in sample("sample", kind)[0]:
             parsed = json.loads(text)
             assert peek(text) == (parsed["op"], parsed["s"], parsed["t"])
 
 
-def test_a_recording():
+def test_a_recording_has_the_last_messages():
     payloads, kind = TRAFFIC[:6], "zstd-stream"
     frames = frames_of(kind, payloads)
     decompressor = Decompressor(kind, recent=(100, 1 << 20))
@@ -315,8 +315,8 @@ def test_a_recording():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_recording_is_replayed_by_the_program(kind, tmp_path):
-    """Up to the message that went wrong, which is in it, too."""
+def test_a_recording_replays_up_to_the_damaged_message(kind, tmp_path):
+    """The damaged message is part of the recording."""
     decompressor = Decompressor(kind, recent=(1000, 1 << 20))
     for frame in frames_of(kind, TRAFFIC):
         decompressor.decompress(frame)
@@ -328,20 +328,20 @@ def test_a_recording_is_replayed_by_the_program(kind, tmp_path):
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         return done.returncode, json.loads(done.stdout)
 
-    status, said = replay()
-    assert (status, said["messages"], said["transport"]) == (0, len(TRAFFIC), kind)
-    assert said["compressed_bytes"] == decompressor.compressed_bytes
+    status, report = replay()
+    assert (status, report["messages"], report["transport"]) == (0, len(TRAFFIC), kind)
+    assert report["compressed_bytes"] == decompressor.compressed_bytes
     with pytest.raises(GatewayError) as caught:
         decompressor.decompress(b"\x06\x00\x00\xff\xff")
-    status, said = replay()
+    status, report = replay()
     error = caught.value
     assert status != 0
-    assert (said["error"], said["kind"]) == (str(error), error.kind)
-    assert (said["message"], said["offset"]) == (error.message, error.offset)
+    assert (report["error"], report["kind"]) == (str(error), error.kind)
+    assert (report["message"], report["offset"]) == (error.message_index, error.offset)
 
 
 def entries(recording, kind):
-    """Time, length of the payload and compressed bytes of each message of a file."""
+    """Time, payload length and compressed bytes of each message of a recording."""
     assert recording[:8] == b"LGWR\x01" + bytes([KINDS.index(kind), 0, 0])
     at, found = 8, []
     while at < len(recording):
@@ -352,11 +352,11 @@ def entries(recording, kind):
     return found
 
 
-def test_arguments_that_mean_nothing():
+def test_invalid_arguments_are_rejected():
     for arguments, keywords, message in [
         (["zlib"], {}, 'kind is "zlib"'),
         (["zlib-stream"], {"checks": "xml"}, '"xml" is not an encoding'),
-        (["zlib-stream"], {"sequence": True}, "sequence numbers are found by checks"),
+        (["zlib-stream"], {"sequence": True}, "sequence requires checks"),
         (["zstd-stream"], {"window_log": 9}, "window_log is 9"),
         (["zstd-stream"], {"window_log": 28}, "window_log is 28"),
     ]:
@@ -377,7 +377,7 @@ def test_arguments_that_mean_nothing():
             Decompressor("zlib-stream", **keywords)
 
 
-def test_signatures():
+def test_signatures_and_docstrings():
     assert str(inspect.signature(Decompressor)) == (
         "(kind, *, max_message=67108864, window_log=16, checks=None, sequence=False, recent=None)"
     )
@@ -386,16 +386,16 @@ def test_signatures():
     assert all(getattr(Decompressor, name).__doc__ for name in names)
 
 
-def test_neither_pickled_nor_copied():
+def test_decompressors_cannot_be_pickled_or_copied():
     decompressor = Decompressor("zlib-stream")
     for work in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="a Decompressor cannot be pickled or copied"):
             work(decompressor)
 
 
-def test_attributes():
+def test_attributes_are_read_only():
     decompressor = Decompressor("zlib-stream")
-    for name in ("kind", "messages", "fault", "anything"):
+    for name in ("kind", "messages", "error", "anything"):
         with pytest.raises(AttributeError):
             setattr(decompressor, name, 1)
     assert repr(decompressor) == "<Decompressor: zlib-stream, 0 messages>"
@@ -404,7 +404,7 @@ def test_attributes():
     assert repr(decompressor) == "<Decompressor: zlib-stream, 0 messages, failed>"
 
 
-def test_weak_references():
+def test_weak_references_are_supported():
     decompressor = Decompressor("zlib-stream")
     reference = weakref.ref(decompressor)
     assert reference() is decompressor
@@ -412,7 +412,7 @@ def test_weak_references():
     assert reference() is None
 
 
-def test_subclasses():
+def test_subclasses_may_override_decompress():
     class Counting(Decompressor):
         def __new__(cls, kind, name, **options):
             self = super().__new__(cls, kind, **options)
@@ -432,8 +432,8 @@ def test_subclasses():
     assert Decompressor.__module__ == "pylinerate.gateway" == GatewayError.__module__
 
 
-def test_in_an_event_loop():
-    """Many connections in one loop, and large messages of them in other threads."""
+def test_connections_share_an_event_loop_and_threads():
+    """Many connections in one loop; large messages are decoded in worker threads."""
 
     async def connection(kind, seed):
         payloads = traffic(seed, groups=2, events=10)
@@ -452,11 +452,11 @@ def test_in_an_event_loop():
     assert asyncio.run(all_of_them()) == [14] * 20
 
 
-def test_the_examples_in_the_module():
+def test_doctests_pass():
     done = doctest.testmod(pylinerate.gateway)
     assert done.attempted > 4 and done.failed == 0
 
 
-def test_other_libraries_are_not_imported():
+def test_numpy_h5py_and_zarr_are_not_imported():
     code = "import pylinerate.gateway, sys; print(*sorted({'numpy', 'h5py', 'zarr'} & set(sys.modules)))"
     assert run_python(code).split() == []

@@ -1,4 +1,4 @@
-"""discord.py with the decompression contexts of this package: its own client, connected to a gateway here."""
+"""discord.py with the decompression contexts of this package, connected to a gateway on the loopback interface."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from gateway_serve import program, serve
-from gateways import HELLO, HELLO_FRAMES, Server, carried
+from gateways import HELLO, HELLO_FRAMES, Server, sample
 
 from pylinerate.gateway import GatewayError, ZlibContext, ZstdContext
 
@@ -20,7 +20,7 @@ CONTEXTS = [ZlibContext, ZstdContext]
 
 
 class ResumingContext(ZstdContext):
-    """One after whose errors discord.py resumes the connection, as it does when nothing comes any more."""
+    """Raises TimeoutError, after which discord.py resumes the connection."""
 
     options = {"checks": "json", "sequence": True}
 
@@ -32,7 +32,7 @@ class ResumingContext(ZstdContext):
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
-def test_the_shape_of_a_context(context):
+def test_contexts_have_the_interface_of_discord_py(context):
     other = discord.utils._ActiveDecompressionContext
     assert type(other.COMPRESSION_TYPE) is type(context.COMPRESSION_TYPE) is str
     frame = HELLO_FRAMES[context.COMPRESSION_TYPE]
@@ -46,7 +46,7 @@ def test_the_shape_of_a_context(context):
         made.decompress(b"\x06\x00\x00\x00\x00\xff\xff")
 
 
-def test_options_of_a_context():
+def test_subclasses_set_options_of_the_decompressor():
     class Small(ZstdContext):
         options = {"max_message": 100}
 
@@ -59,9 +59,10 @@ def answer(**members):
 
 
 class Gateway:
-    """A gateway and the web addresses that a client asks before it connects, on the loopback interface.
+    """A gateway with the HTTP endpoints that a client calls first, on the loopback interface.
 
-    Each connection in ``scripts`` is a list of payloads; ``damage`` may change a frame of the first one.
+    ``scripts`` has the payloads of each connection; ``damage`` may change a frame of the first one; ``part`` is the
+    maximum size of a websocket message.
     """
 
     def __init__(self, scripts, damage=lambda number, frame: frame, part=None):
@@ -105,7 +106,7 @@ class Gateway:
             for start in range(0, len(frame), self.part or len(frame)):
                 await socket.send_bytes(frame[start : start + (self.part or len(frame))])
             if payload is self.scripts[number][0]:
-                # The client greets, after a heartbeat.
+                # The client sends IDENTIFY or RESUME, after a heartbeat.
                 while json.loads(await socket.receive_str(timeout=10))["op"] not in (2, 6):
                     pass
         async for message in socket:
@@ -114,7 +115,7 @@ class Gateway:
 
 
 async def run_client(gateway, context, is_last, monkeypatch):
-    """Runs discord.py up to the payload that is the last; returns all of them as text."""
+    """Runs discord.py until the last payload; returns all payloads as text."""
     monkeypatch.setattr(discord.utils, "_ActiveDecompressionContext", context)
     monkeypatch.setattr(discord.http.Route, "BASE", f"http://{gateway.host}/api/v10")
     default = yarl.URL(f"ws://{gateway.host}/")
@@ -142,14 +143,14 @@ async def run_client(gateway, context, is_last, monkeypatch):
 
 
 def addressed(payloads, host):
-    """The same, but READY says where to resume: here."""
+    """The payloads, with the resume URL of READY set to ``host``."""
     events = [json.loads(payload) for payload in payloads]
     events[1]["d"]["resume_gateway_url"] = f"ws://{host}/"
     return [json.dumps(event).encode() for event in events]
 
 
 def last(gateway):
-    """Whether a payload is the last that is sent."""
+    """A predicate: whether a payload is the last one."""
     return lambda payload: payload == gateway.scripts[-1][-1].decode()
 
 
@@ -161,9 +162,9 @@ def quiet():
 
 
 @pytest.mark.parametrize("context, part", [(ZlibContext, None), (ZlibContext, 1000), (ZstdContext, None)])
-def test_its_client_receives_what_was_sent(context, part, monkeypatch):
+def test_the_client_receives_every_payload(context, part, monkeypatch):
     async def scenario():
-        payloads, _ = carried("sample", context.COMPRESSION_TYPE)
+        payloads, _ = sample("sample", context.COMPRESSION_TYPE)
         async with Gateway([], part=part) as gateway:
             gateway.scripts.append(addressed(payloads, gateway.host))
             got = await run_client(gateway, context, last(gateway), monkeypatch)
@@ -173,21 +174,21 @@ def test_its_client_receives_what_was_sent(context, part, monkeypatch):
     asyncio.run(scenario())
 
 
-def test_a_damaged_stream_ends_its_client(monkeypatch):
+def test_a_damaged_stream_ends_the_client(monkeypatch):
     async def scenario():
-        payloads, _ = carried("sample", "zstd-stream")
+        payloads, _ = sample("sample", "zstd-stream")
         async with Gateway([], damage=break_message_9) as gateway:
             gateway.scripts.append(addressed(payloads, gateway.host))
             with pytest.raises(GatewayError) as caught:
                 await run_client(gateway, ZstdContext, last(gateway), monkeypatch)
-            assert caught.value.message == 9
+            assert caught.value.message_index == 9
 
     asyncio.run(scenario())
 
 
-def test_a_damaged_stream_is_resumed_by_its_client(monkeypatch):
+def test_the_client_resumes_after_a_timeout_error(monkeypatch):
     async def scenario():
-        payloads, _ = carried("sample", "zstd-stream")
+        payloads, _ = sample("sample", "zstd-stream")
         async with Gateway([], damage=break_message_9) as gateway:
             first = addressed(payloads, gateway.host)
             number = 1 + sum(json.loads(payload)["op"] == 0 for payload in payloads)
@@ -207,8 +208,8 @@ def break_message_9(number, frame):
 
 @pytest.fixture
 def events(tmp_path):
-    """The events of the carried sample after READY, and a file of all that it has."""
-    payloads, _ = carried("sample", "zstd-stream")
+    """The events of the sample after READY, and a file of all its payloads."""
+    payloads, _ = sample("sample", "zstd-stream")
     changed = addressed(payloads, "127.0.0.1")
     path = tmp_path / "sample.msgs"
     path.write_bytes(b"".join(struct.pack("<I", len(payload)) + payload for payload in changed))
@@ -228,24 +229,23 @@ def events(tmp_path):
         (ResumingContext, ["--corrupt-at", 20, "--drop-at", 50, "--truncate-at", 200], 4),
     ],
 )
-def test_its_client_with_the_gateway_of_the_program(context, options, connections, events, monkeypatch):
-    """Whatever happens on the way, each event comes once, as it was sent."""
+def test_the_client_receives_each_event_once_from_gateway_serve(context, options, connections, events, monkeypatch):
     expected, path = events
     is_last = lambda payload: json.loads(payload)["d"] == expected[-1]["d"]
-    with serve("--messages", path, *options) as served:
-        got = asyncio.run(run_client(served, context, is_last, monkeypatch))
+    with serve("--messages", path, *options) as server:
+        got = asyncio.run(run_client(server, context, is_last, monkeypatch))
     received = [event for event in map(json.loads, got) if event["op"] == 0]
-    # RESUMED has a number, too.
+    # RESUMED has a sequence number, too.
     numbers = [event["s"] for event in received]
     assert numbers == sorted(set(numbers))
-    told = [(event["t"], event["d"]) for event in received if event["t"] not in ("READY", "RESUMED")]
-    assert told == [(event["t"], event["d"]) for event in expected]
-    assert served.report["connections"] == connections
-    assert served.report["resumes"] == connections - 1
+    events_received = [(event["t"], event["d"]) for event in received if event["t"] not in ("READY", "RESUMED")]
+    assert events_received == [(event["t"], event["d"]) for event in expected]
+    assert server.report["connections"] == connections
+    assert server.report["resumes"] == connections - 1
 
 
-def test_its_client_gets_ready_on_generated_traffic_and_sees_every_event(tmp_path, monkeypatch):
-    """With its own decompression, and with all members of all guilds asked for."""
+def test_the_client_handles_generated_traffic(tmp_path, monkeypatch):
+    """With discord.py's own decompression, and with all members of all guilds requested."""
     made = tmp_path / "made"
     options = ["-q", "--guilds", "4", "--events", "300", "-o", made]
     subprocess.run([program(), "gateway", "generate", *options], check=True, timeout=60)
@@ -268,9 +268,9 @@ def test_its_client_gets_ready_on_generated_traffic_and_sees_every_event(tmp_pat
         async def on_typing(self, channel, user, when):
             got["typing"] += 1
 
-    async def run(served):
-        monkeypatch.setattr(discord.http.Route, "BASE", f"http://{served.host}/api/v10")
-        gateway = yarl.URL(f"ws://{served.host}/")
+    async def run(server):
+        monkeypatch.setattr(discord.http.Route, "BASE", f"http://{server.host}/api/v10")
+        gateway = yarl.URL(f"ws://{server.host}/")
         monkeypatch.setattr(discord.gateway.DiscordWebSocket, "DEFAULT_GATEWAY", gateway)
         client = Client(intents=discord.Intents.all())
         async with client:
@@ -282,7 +282,7 @@ def test_its_client_gets_ready_on_generated_traffic_and_sees_every_event(tmp_pat
             await client.close()
             await asyncio.wait_for(running, 10)
 
-    with serve("--messages", made / "shard-0.msgs") as served:
-        asyncio.run(run(served))
+    with serve("--messages", made / "shard-0.msgs") as server:
+        asyncio.run(run(server))
     assert got == expected
-    assert (served.report["identifies"], served.report["resumes"]) == (1, 0)
+    assert (server.report["identifies"], server.report["resumes"]) == (1, 0)

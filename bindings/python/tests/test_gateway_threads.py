@@ -1,4 +1,4 @@
-"""Decompressors in several threads, and very many of them."""
+"""Decompressors in several threads, and the memory of 2,500."""
 
 import sys
 import threading
@@ -13,7 +13,7 @@ from pylinerate.gateway import Decompressor
 
 
 def in_threads(count, work):
-    """Runs ``work(i)`` in so many threads at once. Raises what one of them raised."""
+    """Runs ``work(i)`` in ``count`` threads at once. Raises the first exception."""
     raised = []
     barrier = threading.Barrier(count)
 
@@ -35,8 +35,8 @@ def in_threads(count, work):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_thread_for_each_connection(kind):
-    # Large ones, too, while which other threads run.
+def test_connections_decode_in_their_own_threads(kind):
+    # Also large ones, which are decoded without the interpreter lock.
     text = large()
     payloads = [traffic(seed, groups=2, events=30) + [text[1000 * seed :][:300_000]] for seed in range(12)]
     frames = [frames_of(kind, each) for each in payloads]
@@ -52,13 +52,12 @@ def test_a_thread_for_each_connection(kind):
 
 
 def large():
-    """Text that is large when it is compressed, too."""
+    """Text whose compressed form is large, too."""
     return "".join(f"{i**7 % 99991:x}," for i in range(400_000)).encode()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_connections_that_threads_pass_on(kind):
-    """One after the other each thread takes the next message of one connection."""
+def test_threads_can_take_turns_with_a_connection(kind):
     payloads = traffic(3, groups=2, events=40)
     frames = frames_of(kind, payloads)
     decompressor, turn = Decompressor(kind), threading.Condition()
@@ -85,34 +84,33 @@ def huge():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_two_threads_at_once_are_told(huge, kind):
-    """Who comes second gets an error, and the connection goes on as if nobody had come."""
+def test_concurrent_use_is_a_runtime_error_that_changes_nothing(huge, kind):
     payloads, frames = huge[0], huge[1][kind]
-    told = 0
+    raised = 0
     for _ in range(20):
         decompressor, results = Decompressor(kind), []
         worker = threading.Thread(target=lambda: results.append(decompressor.decompress(frames[0])))
         worker.start()
-        while worker.is_alive() and not told:
+        while worker.is_alive() and not raised:
             try:
-                # Before the other thread has begun this changes nothing that matters.
+                # Has no effect without checks.
                 decompressor.resume_after(1)
             except RuntimeError as error:
                 assert "another thread" in str(error)
-                told += 1
-        if told:
-            # Looking is allowed, and waits for a message that is being decoded.
+                raised += 1
+        if raised:
+            # Reading attributes is allowed, and waits for a message that is being decoded.
             assert decompressor.messages in (0, 1) and decompressor.memory > 0
         worker.join()
         assert results == payloads[:1]
         assert decompressor.decompress(frames[1]) == payloads[1]
-        if told:
+        if raised:
             break
-    assert told
+    assert raised
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_other_threads_run_meanwhile(huge, kind):
+def test_the_interpreter_lock_is_released(huge, kind):
     frames = huge[1][kind]
     done = threading.Event()
 
@@ -128,15 +126,15 @@ def test_other_threads_run_meanwhile(huge, kind):
         ticks += 1
         time.sleep(0.0005)
     worker.join()
-    assert ticks > 10, "the interpreter was held"
+    assert ticks > 10, "the interpreter lock was held"
 
 
-#: Bytes of a connection that has seen more than its history holds.
-MOST = {"zlib-stream": 33_500, "zstd-stream": 73_000}
+#: Bytes of a connection whose history is full.
+MAX_BYTES = {"zlib-stream": 33_500, "zstd-stream": 73_000}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_memory_of_many_connections(kind):
+def test_memory_of_2500_connections_is_bounded(kind):
     payloads = traffic(4, groups=20, events=0)
     assert sum(map(len, payloads)) > 100_000
     frames = frames_of(kind, payloads)
@@ -145,14 +143,13 @@ def test_memory_of_many_connections(kind):
     for payload, frame in zip(payloads, frames):
         for each in many:
             assert each.decompress(frame) == payload
-    assert sum(each.memory for each in many) < 2500 * MOST[kind]
+    assert sum(each.memory for each in many) < 2500 * MAX_BYTES[kind]
     for each in many:
         each.reset()
     assert sum(each.memory for each in many) < 2500 * 1500
 
 
-#: Prints how many bytes of memory each of 2,500 connections takes, and how many more it is after as many
-#: came and went twice.
+#: Prints the resident bytes of each of 2,500 connections, and their growth after all were replaced twice.
 RESIDENT = """
 import sys
 sys.path.insert(0, {folder!r})
@@ -183,7 +180,7 @@ print((first - before) // 2500, (resident() - first) // 2500)
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="SKIP: reads /proc")
 @pytest.mark.parametrize("kind", KINDS)
-def test_resident_memory(kind):
+def test_resident_memory_is_bounded_and_reused(kind):
     code = RESIDENT.format(folder=str(Path(__file__).parent), kind=kind)
     each, more = map(int, run_python(code).split())
-    assert each < 1.2 * MOST[kind] and more < 0.1 * MOST[kind]
+    assert each < 1.2 * MAX_BYTES[kind] and more < 0.1 * MAX_BYTES[kind]

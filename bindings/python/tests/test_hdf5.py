@@ -1,4 +1,4 @@
-"""The filters in h5py: as objects, registered, as plugins."""
+"""The filters in h5py: filter objects, registration, plugins."""
 
 import doctest
 import os
@@ -38,12 +38,12 @@ def stored_values(dataset, number=DELTARICE_ID):
     )
 
 
-def test_files_of_the_original_are_there():
+def test_all_reference_files_are_present():
     assert len(FILES) >= 20
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_files_of_the_original_are_read(path):
+def test_reference_files_are_read(path):
     with h5py.File(path) as file:
         (dataset,) = file.values()
         assert np.array_equal(dataset[...], np.load(path.with_suffix(".raw.npy")))
@@ -51,7 +51,7 @@ def test_files_of_the_original_are_read(path):
 
 
 @pytest.mark.parametrize("dtype", ["int16", "uint16"])
-def test_what_is_written_is_read(file, dtype):
+def test_written_samples_are_read_back(file, dtype):
     array = waves((10, 700), dtype)
     first = file.create_dataset("first", data=array, chunks=(4, 700), compression=DeltaRice(m=16))
     second = file.create_dataset("second", data=array, chunks=(4, 300), **DeltaRice(m=16, segment=300))
@@ -60,7 +60,7 @@ def test_what_is_written_is_read(file, dtype):
         assert dataset.id.get_storage_size() < 0.6 * array.nbytes
 
 
-def test_chunks_are_those_of_the_encoder(file):
+def test_stored_chunks_equal_encode(file):
     array = waves((4, 700))
     dataset = file.create_dataset("x", data=array, chunks=array.shape, compression=DeltaRice(m=16))
     assert dataset.id.read_direct_chunk((0, 0)) == (0, encode(array, m=16))
@@ -78,7 +78,7 @@ def test_chunks_are_those_of_the_encoder(file):
         ((5000,), (2500,), 2500),
     ],
 )
-def test_the_segment_follows_from_the_shape_of_the_chunks(file, shape, chunks, segment):
+def test_the_default_segment_depends_on_the_chunk_shape(file, shape, chunks, segment):
     array = waves((int(np.prod(shape)),)).reshape(shape)
     dataset = file.create_dataset("x", data=array, chunks=chunks, compression=DeltaRice(m=16))
     assert Params.from_cd_values(stored_values(dataset)) == Params(16, segment)
@@ -87,19 +87,19 @@ def test_the_segment_follows_from_the_shape_of_the_chunks(file, shape, chunks, s
     assert Params.from_cd_values(stored_values(dataset)) == Params(16)
 
 
-def test_a_chunk_that_would_expand_is_stored_as_it_is_unless_a_segment_is_given(file):
+def test_chunks_that_would_expand_are_stored_unfiltered_unless_a_segment_is_given(file):
     noise = np.random.default_rng(1).integers(-(2**15), 2**15, (4, 2000)).astype("int16")
-    refused = file.create_dataset("x", data=noise, chunks=(2, 2000), compression=DeltaRice(m=8))
-    assert refused.id.get_storage_size() == noise.nbytes
-    assert refused.id.read_direct_chunk((2, 0)) == (1, noise[2:].tobytes())
-    asked = file.create_dataset("y", data=noise, chunks=(2, 2000), compression=DeltaRice(8, 2000))
-    assert asked.id.read_direct_chunk((2, 0)) == (0, encode(noise[2:], 8, 2000, allow_expansion=True))
-    for dataset in (refused, asked):
+    unfiltered = file.create_dataset("x", data=noise, chunks=(2, 2000), compression=DeltaRice(m=8))
+    assert unfiltered.id.get_storage_size() == noise.nbytes
+    assert unfiltered.id.read_direct_chunk((2, 0)) == (1, noise[2:].tobytes())
+    expanded = file.create_dataset("y", data=noise, chunks=(2, 2000), compression=DeltaRice(8, 2000))
+    assert expanded.id.read_direct_chunk((2, 0)) == (0, encode(noise[2:], 8, 2000, allow_expansion=True))
+    for dataset in (unfiltered, expanded):
         assert np.array_equal(dataset[...], noise) and np.array_equal(hdf5.read(dataset), noise)
 
 
 @pytest.mark.parametrize("compression", [DeltaRice(), DeltaRice(8, 700), DeltaRice2()], ids=repr)
-def test_after_shuffle_and_others_it_is_refused(file, compression):
+def test_other_filters_before_delta_rice_are_rejected(file, compression):
     array = waves((4, 700))
     with pytest.raises(ValueError, match="Delta-Rice.*shuffle comes before it.*leave shuffle out"):
         file.create_dataset("x", data=array, chunks=(4, 700), compression=compression, shuffle=True)
@@ -114,7 +114,7 @@ def test_after_shuffle_and_others_it_is_refused(file, compression):
         plist.set_filter(compression.filter_id, h5py.h5z.FLAG_OPTIONAL, compression.filter_options)
         with pytest.raises(ValueError, match=f"Delta-Rice.*{why} comes before it"):
             h5py.h5d.create(file.id, b"x", h5py.h5t.STD_I16LE, h5py.h5s.create_simple((4, 700)), dcpl=plist)
-    # After it they are welcome.
+    # Other filters may follow it.
     plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     plist.set_chunk((4, 700))
     plist.set_filter(compression.filter_id, h5py.h5z.FLAG_OPTIONAL, compression.filter_options)
@@ -126,7 +126,7 @@ def test_after_shuffle_and_others_it_is_refused(file, compression):
     assert np.array_equal(h5py.Dataset(made)[...], array)
 
 
-def test_filters_and_segments(file):
+def test_prediction_filters_round_trip_and_need_a_segment(file):
     array = waves((4, 700))
     for i, taps in enumerate([(1,), (1, -2, 1), (-1, 1), (1, -1, 1, -1)]):
         dataset = file.create_dataset(
@@ -138,7 +138,7 @@ def test_filters_and_segments(file):
         DeltaRice(16, filter=(1, -2, 1))
 
 
-def test_for_array_takes_the_best(file):
+def test_for_array_uses_the_best_parameters(file):
     array = waves((4, 700), noise=40)
     best = DeltaRice.for_array(array)
     assert best.filter_options == tune(array).cd_values
@@ -152,7 +152,7 @@ def test_for_array_takes_the_best(file):
     assert Params.from_cd_values(DeltaRice.for_array(rows, filter="auto").filter_options).segment == 2000
 
 
-def test_what_is_no_parameter_is_refused():
+def test_invalid_parameters_are_rejected():
     for bad in (
         {"m": 12},
         {"m": 0},
@@ -171,13 +171,13 @@ def test_what_is_no_parameter_is_refused():
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32", ">i2", "int8", "S2"])
-def test_other_types_are_refused_at_creation(file, dtype):
+def test_other_types_are_rejected_at_creation(file, dtype):
     with pytest.raises((ValueError, OSError)):
         file.create_dataset("x", shape=(4, 700), dtype=dtype, chunks=(4, 700), compression=DeltaRice())
 
 
 @pytest.mark.parametrize("dtype", ["int16", "uint16", "int32", "uint32"])
-def test_version_2(file, dtype):
+def test_version_2_round_trips(file, dtype):
     array = waves((10, 700), dtype)
     first = file.create_dataset("first", data=array, chunks=(4, 700), compression=DeltaRice2())
     second = file.create_dataset("second", data=array, chunks=(4, 300), **DeltaRice2(segment=300))
@@ -187,7 +187,7 @@ def test_version_2(file, dtype):
     assert stored_values(second, DELTARICE2_ID)[0] == 300
 
 
-def test_version_2_refuses(file):
+def test_version_2_rejects_bad_segments_and_types(file):
     for segment in (0, -1, 65537):
         with pytest.raises(ValueError):
             DeltaRice2(segment)
@@ -215,7 +215,7 @@ def test_damaged_version_2_is_an_error(file):
             hdf5.read(dataset)
 
 
-def test_with_checksum_and_after_shuffle_of_others(file):
+def test_fletcher32_and_shuffled_datasets_of_other_programs_are_read(file):
     array = waves((4, 700))
     dataset = file.create_dataset(
         "x", data=array, chunks=(4, 700), compression=DeltaRice(), fletcher32=True
@@ -228,7 +228,7 @@ def test_with_checksum_and_after_shuffle_of_others(file):
     assert np.array_equal(shuffled[...], array) and np.array_equal(hdf5.read(shuffled), array)
 
 
-def test_objects_are_compared_and_pickled():
+def test_filters_compare_hash_and_pickle():
     assert pickle.loads(pickle.dumps(DeltaRice(16, 5))) == DeltaRice(16, 5) != DeltaRice(16, 6)
     assert hash(DeltaRice(16)) == hash(DeltaRice(16))
     assert pickle.loads(pickle.dumps(DeltaRice2(50))) == DeltaRice2(50) != DeltaRice2()
@@ -239,7 +239,7 @@ def test_objects_are_compared_and_pickled():
     assert repr(DeltaRice(16, 5)) == f"DeltaRice(cd_values=(16, 5, 2, 1, {2**32 - 1}))"
 
 
-def test_damage_is_an_error(file):
+def test_damaged_chunks_are_errors(file):
     array = waves((4, 700))
     dataset = file.create_dataset(
         "x", shape=array.shape, dtype="i2", chunks=array.shape, compression=DeltaRice(m=16)
@@ -255,7 +255,7 @@ def test_damage_is_an_error(file):
     assert np.array_equal(dataset[...], array)
 
 
-def test_registration():
+def test_register_reports_both_filters():
     assert register() == register(force=True) == get_config().registered_filters
     assert get_config().registered_filters["deltarice"] == DELTARICE_ID == 32025
     assert get_config().registered_filters["deltarice2"] == DELTARICE2_ID == 325
@@ -263,7 +263,7 @@ def test_registration():
     assert h5py.h5z.filter_avail(DELTARICE_ID) and h5py.h5z.filter_avail(DELTARICE2_ID)
 
 
-def test_forced_registration_brings_the_filter_back(file):
+def test_forced_registration_replaces_a_removed_filter(file):
     h5py.h5z.unregister_filter(DELTARICE_ID)
     register(force=True)
     assert np.array_equal(
@@ -271,8 +271,8 @@ def test_forced_registration_brings_the_filter_back(file):
     )
 
 
-def test_the_wheel_carries_plugins(tmp_path):
-    """A process that does not import pylinerate reads and writes by the plugin path."""
+def test_plugins_of_the_wheel_work_without_importing_it(tmp_path):
+    """A process that does not import pylinerate reads and writes with HDF5_PLUGIN_PATH."""
     array = waves((4, 700))
     path = tmp_path / "x.h5"
     with h5py.File(path, "w") as file:
@@ -294,7 +294,7 @@ assert "pylinerate" not in sys.modules
         assert np.array_equal(file["y2"], array)
 
 
-def test_threads_in_the_filter(tmp_path):
+def test_chunks_do_not_depend_on_the_thread_count(tmp_path):
     code = f"""
 import sys; sys.path.insert(0, {str(REPOSITORY / "bindings/python/tests")!r})
 import h5py, numpy
@@ -312,6 +312,6 @@ with h5py.File("x", "w", driver="core", backing_store=False) as file:
     assert len(outputs) == 1
 
 
-def test_examples_in_the_documentation():
+def test_doctests_pass():
     results = doctest.testmod(hdf5)
     assert results.attempted > 2 and results.failed == 0

@@ -1,4 +1,4 @@
-"""The package as users see it: the README, the documentation, the example, what is installed."""
+"""The installed package, and the examples of its documentation."""
 
 import importlib.metadata
 import os
@@ -10,11 +10,11 @@ import pytest
 from support import REPOSITORY, run_python
 
 import pylinerate
-from pylinerate import hdf5
+from pylinerate import _pylinerate, hdf5
 
 
 def section(path, heading):
-    """The text of a Markdown file from a heading to the next of its level."""
+    """The text of a Markdown file from a heading to the next one of the same level."""
     text = (REPOSITORY / path).read_text()
     level = heading.split(" ")[0]
     return re.split(rf"^{level} ", text.split(f"\n{heading}\n")[1], flags=re.M)[0]
@@ -30,7 +30,7 @@ def test_the_first_example_for_hdf5_compresses(tmp_path):
     assert (tmp_path / "run.h5").stat().st_size < 0.6 * 1000 * 7000 * 2
 
 
-#: Its examples need an array, which bindings/hdf5/tests gives them.
+#: Its examples need an array; bindings/hdf5/tests runs them.
 HDF5_PAGE = "docs/waveforms/hdf5.md"
 
 
@@ -42,7 +42,7 @@ def pages_with_examples():
 
 
 @pytest.mark.parametrize("path", pages_with_examples())
-def test_the_examples_of_a_page_run_in_order(tmp_path, path):
+def test_documentation_examples_run(tmp_path, path):
     run_python("\n".join(python_blocks((REPOSITORY / path).read_text())), cwd=tmp_path)
 
 
@@ -50,13 +50,13 @@ def test_all_pages_with_examples_are_found():
     assert {"docs/waveforms/python.md", "docs/dict/python.md", "docs/gateway/python.md"} <= set(pages_with_examples())
 
 
-def test_parameters_in_the_documentation(tmp_path):
+def test_documented_parameters_are_those_printed(tmp_path):
     code = python_blocks((REPOSITORY / "docs/waveforms/python.md").read_text())[0]
     shown = re.search(r"chunk\.params +# (.*)", code)[1]
     assert run_python(code + "\nprint(chunk.params)", cwd=tmp_path) == shown + "\n"
 
 
-def test_the_example_script(tmp_path):
+def test_example_script_prints_sizes_and_plots(tmp_path):
     pytest.importorskip("matplotlib", reason="SKIP: matplotlib is not installed")
     script = REPOSITORY / "bindings/python/examples/waveforms.py"
     out = tmp_path / "x.png"
@@ -67,7 +67,7 @@ def test_the_example_script(tmp_path):
     assert all(name in printed for name in ("Delta-Rice ", "Delta-Rice 2", "zlib 6", "Blosc LZ4"))
 
 
-def test_entry_points():
+def test_entry_points_load():
     for group in ("numcodecs.codecs", "zarr.codecs"):
         points = importlib.metadata.distribution("pylinerate").entry_points.select(group=group)
         assert {point.name for point in points} == {"linerate.deltarice", "linerate.deltarice2"}
@@ -75,7 +75,7 @@ def test_entry_points():
             assert point.load().__module__.startswith("pylinerate.")
 
 
-def test_types_and_plugins_are_installed():
+def test_type_information_and_plugins_are_installed():
     package = Path(pylinerate.__file__).parent
     assert (package / "py.typed").exists() and (package / "_pylinerate.pyi").exists()
     ending = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
@@ -84,20 +84,20 @@ def test_types_and_plugins_are_installed():
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ELF's name of the table")
-def test_libraries_carry_no_symbols_for_debuggers():
+def test_libraries_are_stripped_unless_built_with_debug_assertions():
     package = Path(hdf5.PLUGIN_PATH).parent
     libraries = [*package.glob("*.so"), *package.glob("plugins/*.so")]
-    assert len(libraries) == 3
-    assert [library.name for library in libraries if b".symtab\0" in library.read_bytes()] == []
+    has_symbols = [b".symtab\0" in library.read_bytes() for library in libraries]
+    assert has_symbols == [_pylinerate.DEBUG_ASSERTIONS] * 3
 
 
-def test_rice_is_there_when_it_is_asked_for():
+def test_rice_is_imported_on_first_use():
     code = "import pylinerate, sys; print('rice' in dir(pylinerate), 'pylinerate.rice' in sys.modules)\n"
     code += "print(pylinerate.rice.__name__, hasattr(pylinerate, 'flour'))"
     assert run_python(code).split() == ["True", "False", "pylinerate.rice", "False"]
 
 
-#: What works in a Python without any other package.
+#: Code that works in a Python without any other package.
 BARE = """
 import sys, zlib
 import pylinerate
@@ -115,27 +115,27 @@ with dict.BlockFile.open("rows", store) as file:
 with dict.Pack.create("pack") as editor:
     editor.add(b"a dictionary")
 decompressor = gateway.Decompressor("zlib-stream", checks="json")
-other_end = zlib.compressobj()
-assert decompressor.decompress(other_end.compress(b"{}") + other_end.flush(zlib.Z_SYNC_FLUSH)) == b"{}"
+gateway_end = zlib.compressobj()
+assert decompressor.decompress(gateway_end.compress(b"{}") + gateway_end.flush(zlib.Z_SYNC_FLUSH)) == b"{}"
 
-def refused(work):
+def print_import_error(work):
     try:
         work()
     except ImportError as error:
         print(error)
 
-refused(lambda: pylinerate.rice)
-refused(lambda: decoder.decode_batch([id], [block]))
-refused(lambda: dict.Slices(b"x", [0], [1]))
-refused(lambda: __import__("pylinerate.hdf5"))
-refused(lambda: __import__("pylinerate.zarr"))
-refused(lambda: __import__("pylinerate.numcodecs"))
+print_import_error(lambda: pylinerate.rice)
+print_import_error(lambda: decoder.decode_batch([id], [block]))
+print_import_error(lambda: dict.Slices(b"x", [0], [1]))
+print_import_error(lambda: __import__("pylinerate.hdf5"))
+print_import_error(lambda: __import__("pylinerate.zarr"))
+print_import_error(lambda: __import__("pylinerate.numcodecs"))
 assert not {"numpy", "h5py", "zarr", "numcodecs"} & set(sys.modules)
 """
 
 
-def test_without_numpy_arrays_alone_are_refused(tmp_path):
-    """-S leaves out all installed packages; the folder on the path has this one alone."""
+def test_without_numpy_only_array_functions_fail(tmp_path):
+    """-S hides installed packages; the folder added to the path has only this one."""
     folder = tmp_path / "packages"
     folder.mkdir()
     (folder / "pylinerate").symlink_to(Path(pylinerate.__file__).parent)
@@ -147,23 +147,21 @@ def test_without_numpy_arrays_alone_are_refused(tmp_path):
     ]
 
 
-def test_nothing_is_required_but_by_extras():
+def test_requirements_are_in_extras_only():
     required = importlib.metadata.requires("pylinerate")
     assert required and all("extra ==" in line for line in required)
     extras = importlib.metadata.metadata("pylinerate").get_all("Provides-Extra")
     assert set(extras) == {"numpy", "hdf5", "zarr", "dask"}
 
 
-def test_every_function_of_the_extension_has_a_stub():
-    from pylinerate import _pylinerate
-
+def test_stub_has_every_name_of_the_extension():
     stub = (Path(pylinerate.__file__).parent / "_pylinerate.pyi").read_text()
-    stubbed = set(re.findall(r"^(?:def|class) (\w+)|^(VERSION)", stub, flags=re.M))
+    stubbed = set(re.findall(r"^(?:def|class) (\w+)|^([A-Z]\w+):", stub, flags=re.M))
     names = {name for pair in stubbed for name in pair if name}
     assert names == {name for name in dir(_pylinerate) if not name.startswith("_")}
 
 
-def test_the_version_is_that_of_the_workspace():
+def test_version_equals_that_of_the_workspace():
     workspace = (REPOSITORY / "Cargo.toml").read_text()
     version = re.search(r'^version = "(.*)"', workspace, flags=re.M)[1]
     assert pylinerate.__version__ == version == importlib.metadata.version("pylinerate")

@@ -1,4 +1,4 @@
-"""Parallel reading gives what h5py gives, whatever the dataset and the selection."""
+"""Parallel reading returns the same as h5py for any dataset and selection."""
 
 import ctypes
 import os
@@ -45,8 +45,8 @@ def file():
 
 
 @pytest.fixture
-def done_here(monkeypatch):
-    """Fails the test if something is left to h5py."""
+def without_h5py(monkeypatch):
+    """Fails the test if a selection is left to h5py."""
     plan = _read._Plan.of
 
     def of(dataset, selection):
@@ -58,7 +58,7 @@ def done_here(monkeypatch):
 
 
 def create(file, name, shape, dtype, chunks, compression, shuffle=False, **options):
-    """A dataset, with shuffle as others write it: our filters refuse to come after it."""
+    """A dataset, with shuffle as other programs write it: our filters reject it before them."""
     if not shuffle:
         return file.create_dataset(name, shape, dtype, chunks=chunks, compression=compression, **options)
     values = compression.filter_options
@@ -80,7 +80,7 @@ def assert_same(dataset, selection, threads=3):
     "options", [{}, {"shuffle": True}, {"fletcher32": True}, {"shuffle": True, "fletcher32": True}]
 )
 @pytest.mark.parametrize("chunks", CHUNKS, ids=str)
-def test_selections(file, done_here, chunks, options):
+def test_selections_equal_h5py(file, without_h5py, chunks, options):
     filters = [
         (DeltaRice(), "int16"),
         (DeltaRice(), "uint16"),
@@ -89,12 +89,12 @@ def test_selections(file, done_here, chunks, options):
     for compression, dtype in filters:
         name = f"{compression} {dtype}"
         dataset = create(file, name, (10, 100), dtype, chunks, compression, fillvalue=7, **options)
-        dataset[:7, :80] = waves((7, 80), dtype)  # some chunks are missing, some go over the edge
+        dataset[:7, :80] = waves((7, 80), dtype)  # some chunks are unwritten, some are partial
         for selection in SELECTIONS:
             assert_same(dataset, selection)
 
 
-def test_one_axis_and_four(file, done_here):
+def test_datasets_of_one_and_four_axes_equal_h5py(file, without_h5py):
     one = file.create_dataset("one", data=waves((999,)), chunks=(100,), compression=DeltaRice())
     for selection in (..., np.s_[5], np.s_[150:160], np.s_[::250], np.s_[990:], np.s_[7:8]):
         assert_same(one, selection)
@@ -112,7 +112,7 @@ def test_one_axis_and_four(file, done_here):
         assert_same(four, selection)
 
 
-def test_nothing_was_ever_written(file, done_here):
+def test_unwritten_chunks_have_the_fill_value(file, without_h5py):
     for i, compression in enumerate([DeltaRice(), DeltaRice2()]):
         dataset = file.create_dataset(
             f"{i}", (10, 100), "i2", chunks=(4, 64), compression=compression, fillvalue=-5
@@ -121,7 +121,7 @@ def test_nothing_was_ever_written(file, done_here):
             assert_same(dataset, selection)
 
 
-def test_only_the_rows_that_are_asked_for_are_decoded(file, done_here):
+def test_only_selected_rows_are_decoded(file, without_h5py):
     array = waves((50, 100))
     for i, (compression, options) in enumerate(
         [(DeltaRice(m=16), {"fletcher32": True}), (DeltaRice2(segment=100), {})]
@@ -131,7 +131,7 @@ def test_only_the_rows_that_are_asked_for_are_decoded(file, done_here):
         )
         for selection in (np.s_[7], np.s_[49], np.s_[10:13, 50:], np.s_[3, 3], np.s_[5:40:10]):
             assert_same(dataset, selection)
-    # What is not decoded may be damaged.
+    # Damage in rows that are not selected is not found.
     mask, stored = dataset.id.read_direct_chunk((0, 0))
     dataset.id.write_direct_chunk((0, 0), stored[:-8] + bytes(8), filter_mask=mask)
     assert np.array_equal(read(dataset, np.s_[7]), array[7])
@@ -167,7 +167,7 @@ def test_other_datasets_are_left_to_h5py(file):
     assert read(space) == space[...]
 
 
-def test_gzip_behind_the_filter_is_left_to_h5py(file):
+def test_gzip_after_the_filter_is_left_to_h5py(file):
     plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     plist.set_chunk((4, 64))
     plist.set_filter(32025, 0, (8, 64))
@@ -178,7 +178,7 @@ def test_gzip_behind_the_filter_is_left_to_h5py(file):
     assert_same(file["x"], ...)
 
 
-def test_filters_that_were_skipped(file, done_here):
+def test_masked_filters_are_skipped(file, without_h5py):
     array = waves((10, 100))
     options = {"shuffle": True, "fletcher32": True}
     dataset = create(file, "x", array.shape, "i2", (5, 100), DeltaRice(m=16), **options)
@@ -191,7 +191,7 @@ def test_filters_that_were_skipped(file, done_here):
     assert_same(dataset, np.s_[7, 3:5])
 
 
-def test_data_that_is_not_yet_in_the_file(tmp_path, done_here):
+def test_chunks_still_in_the_hdf5_cache_are_read(tmp_path, without_h5py):
     with h5py.File(tmp_path / "x.h5", "w") as file:
         dataset = file.create_dataset("x", (40, 100), "i2", chunks=(4, 100), compression=DeltaRice())
         for row, wave in enumerate(waves((40, 100))):
@@ -215,7 +215,7 @@ def test_a_broken_checksum_is_an_error(file):
         assert_same(dataset, np.s_[:2])
 
 
-def test_a_chunk_of_another_size_is_an_error(file):
+def test_a_chunk_with_another_sample_count_is_an_error(file):
     dataset = file.create_dataset(
         "x", shape=(4, 100), dtype="i2", chunks=(4, 100), compression=DeltaRice(m=8)
     )
@@ -227,11 +227,11 @@ def test_a_chunk_of_another_size_is_an_error(file):
             read(dataset, 1)
 
 
-def test_chunks_at_the_edge_that_are_not_filtered(tmp_path):
-    """HDF5 can leave partial chunks unfiltered, without a mark at the chunk."""
+def test_unfiltered_partial_chunks_are_left_to_h5py(tmp_path):
+    """HDF5 can leave partial chunks unfiltered; the chunk does not tell."""
     libraries = sorted((Path(h5py.__file__).parents[1] / "h5py.libs").glob("libhdf5-*"))
     if not libraries:
-        pytest.skip("SKIP: this h5py has no HDF5 library of its own")
+        pytest.skip("SKIP: this h5py does not bundle an HDF5 library")
     set_chunk_opts = ctypes.CDLL(str(libraries[0])).H5Pset_chunk_opts
     set_chunk_opts.argtypes = [ctypes.c_int64, ctypes.c_uint]
     plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
@@ -248,7 +248,7 @@ def test_chunks_at_the_edge_that_are_not_filtered(tmp_path):
         assert _read._Plan.of(file["x"], np.s_[:8, :64]).read(1) is not None
 
 
-def test_checksums_of_early_versions(file, done_here):
+def test_byte_swapped_checksums_of_early_hdf5_are_accepted(file, without_h5py):
     dataset = file.create_dataset(
         "x", data=waves((4, 100)), chunks=(4, 100), compression=DeltaRice(), fletcher32=True
     )
@@ -259,14 +259,14 @@ def test_checksums_of_early_versions(file, done_here):
 
 
 @pytest.mark.parametrize("limit", [1, 1000])
-def test_many_batches(file, done_here, monkeypatch, limit):
+def test_results_do_not_depend_on_batch_size_or_threads(file, without_h5py, monkeypatch, limit):
     monkeypatch.setattr(_read, "BATCH_BYTES", limit)
     dataset = file.create_dataset("x", data=waves((64, 100)), chunks=(1, 100), compression=DeltaRice())
     for threads in (1, 2, 7, None):
         assert_same(dataset, ..., threads)
 
 
-def test_threads_that_read_side_by_side(tmp_path):
+def test_python_threads_can_read_at_the_same_time(tmp_path):
     array = waves((64, 500))
     with h5py.File(tmp_path / "x.h5", "w") as file:
         dataset = file.create_dataset("x", data=array, chunks=(4, 500), compression=DeltaRice())
@@ -286,7 +286,7 @@ def test_threads_that_read_side_by_side(tmp_path):
         assert not wrong
 
 
-def test_reading_after_a_fork(tmp_path):
+def test_reading_after_a_fork_works(tmp_path):
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file.create_dataset("x", data=waves((64, 500)), chunks=(4, 500), compression=DeltaRice())
         read(file["x"], threads=2)
@@ -297,8 +297,8 @@ def test_reading_after_a_fork(tmp_path):
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_a_huge_chunk_that_is_not_there_costs_no_memory(file):
-    """The shape of chunks comes from the file too."""
+def test_a_huge_declared_chunk_is_an_error_without_allocation(file):
+    """The chunk shape is untrusted, too."""
     for i, compression in enumerate([DeltaRice(), DeltaRice2()]):
         dataset = file.create_dataset(f"{i}", (2**30,), "i2", chunks=(2**30,), compression=compression)
         for stored in (b"\xff" * 100, bytes(100), bytes(encode(waves((100,)), m=8)), encode2(waves((100,)))):
@@ -308,8 +308,8 @@ def test_a_huge_chunk_that_is_not_there_costs_no_memory(file):
                     read(dataset, selection)
 
 
-def test_the_extension_checks_what_it_is_given():
-    """None of this comes from read(); it must not be able to do harm all the same."""
+def test_the_extension_rejects_inconsistent_arguments():
+    """read() never passes such arguments; they must still be memory-safe."""
     chunk = bytes(encode(waves((2, 50)), 8, 50))
     filters = [(32025, [8, 50])]
     right = {
@@ -349,20 +349,20 @@ def test_the_extension_checks_what_it_is_given():
         with pytest.raises(pylinerate.Error):
             _pylinerate.hdf5_decode(**{**right, **wrong})
     elsewhere = {**right, "chunks": [((2, 0), 0, chunk), ((0, 50), 0, chunk)]}
-    _pylinerate.hdf5_decode(**elsewhere)  # nothing of these is selected
+    _pylinerate.hdf5_decode(**elsewhere)  # chunks without selected elements
 
 
-def test_threads_are_checked(file):
+def test_zero_threads_are_rejected(file):
     dataset = file.create_dataset("x", data=waves((4, 100)), chunks=(2, 100), compression=DeltaRice())
     with pytest.raises(ValueError, match="threads"):
         read(dataset, threads=0)
 
 
-def test_read_is_the_one_of_the_package():
+def test_hdf5_read_is_exported():
     assert hdf5.read is _read.read
 
 
-def test_random_shapes_chunks_and_selections(file, done_here):
+def test_random_shapes_chunks_and_selections_equal_h5py(file, without_h5py):
     rng = np.random.default_rng(7)
 
     def some(size):

@@ -1,4 +1,4 @@
-"""Chunks in memory: goldens, arguments, results, threads."""
+"""Chunks in memory: golden files, arguments, results, threads."""
 
 import doctest
 import os
@@ -15,19 +15,19 @@ from pylinerate import rice
 from pylinerate.rice import Chunk, Params, decode, decode2, decode_segments, encode, encode2, tune
 
 
-def test_all_goldens_are_there(goldens):
+def test_all_golden_chunks_are_present(goldens):
     assert len(goldens) == 27
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_goldens_both_ways(goldens, threads):
+def test_golden_chunks_encode_and_decode(goldens, threads):
     for g in goldens:
         chunk = encode(g.words, params=g.params, threads=threads, allow_expansion=True)
         assert chunk == g.chunk, g.name
         assert np.array_equal(decode(g.chunk, params=g.params, threads=threads), g.words), g.name
 
 
-def test_unsigned_samples_are_the_same_words(goldens):
+def test_unsigned_samples_give_the_same_chunks(goldens):
     for g in goldens:
         words = g.words.view("u2")
         assert encode(words, params=g.params, allow_expansion=True) == g.chunk
@@ -35,7 +35,7 @@ def test_unsigned_samples_are_the_same_words(goldens):
         assert decoded.dtype == np.uint16 and np.array_equal(decoded, words)
 
 
-def test_a_chunk_remembers_how_to_decode_it():
+def test_a_chunk_decodes_without_arguments():
     for array in (waves(), waves(dtype="uint16"), waves((3, 4, 50)), waves((500,)), waves((0, 7))):
         chunk = encode(array)
         decoded = decode(pickle.loads(pickle.dumps(chunk)))
@@ -44,7 +44,7 @@ def test_a_chunk_remembers_how_to_decode_it():
         assert isinstance(chunk, Chunk) and chunk.shape == array.shape
 
 
-def test_plain_bytes_need_to_be_told():
+def test_plain_bytes_need_m_and_shape():
     array = waves((6, 2000))
     chunk = bytes(encode(array, m=16))
     with pytest.raises(TypeError, match="m or params"):
@@ -55,7 +55,7 @@ def test_plain_bytes_need_to_be_told():
     assert np.array_equal(decode(chunk, params=Params(16, 2000)), array.reshape(-1))
 
 
-def test_the_segment_follows_from_the_shape_unless_told():
+def test_the_default_segment_depends_on_the_shape():
     array = waves((4, 2500))
     assert encode(array).params.segment == 2500
     assert encode(array.reshape(2, 2, 2500)).params.segment == 2500
@@ -70,7 +70,7 @@ def test_the_segment_follows_from_the_shape_unless_told():
     ("shape", "segment"),
     [((38_400, 1), 1024), ((4800, 2), 1024), ((4800, 3), 1026), ((100, 700), 1400), ((16, 60, 20), 1040)],
 )
-def test_short_rows_are_joined_so_that_nothing_expands(shape, segment):
+def test_short_rows_are_joined_into_segments(shape, segment):
     array = waves((int(np.prod(shape)),)).reshape(shape)
     chunk = encode(array)
     assert chunk.params.segment == segment and len(chunk) < 0.6 * array.nbytes
@@ -78,7 +78,7 @@ def test_short_rows_are_joined_so_that_nothing_expands(shape, segment):
     assert np.array_equal(decode(bytes(chunk), m=chunk.params.m, shape=shape), array)
 
 
-def test_one_long_row_is_cut_into_segments():
+def test_one_long_row_is_divided_into_segments():
     for shape in ((100_000,), (1, 100_000)):
         array = waves(shape)
         chunk = encode(array)
@@ -88,8 +88,8 @@ def test_one_long_row_is_cut_into_segments():
         assert np.array_equal(decode_segments(chunk, 1, 2)[0], array.reshape(-1)[16_384 : 2 * 16_384])
 
 
-def test_chunks_of_earlier_segments_are_decoded():
-    """The last axis, and the whole array if there is one axis only, were once what None meant."""
+def test_chunks_with_one_segment_per_row_or_array_are_decoded():
+    """Early releases used the last axis, or the whole array of one axis, as the default segment."""
     for array in (waves((40, 100)), waves((4800, 2)), waves((100_000,)), waves((3, 4, 50))):
         last_axis = array.shape[-1] if array.ndim > 1 else -1
         for segment in (last_axis, -1, None):
@@ -97,7 +97,7 @@ def test_chunks_of_earlier_segments_are_decoded():
             assert np.array_equal(decode(chunk, 16, shape=array.shape), array)
 
 
-def test_what_would_expand_is_refused_unless_asked_for():
+def test_expansion_is_rejected_unless_allowed():
     array = waves((100, 50))
     noise = np.random.default_rng(1).integers(-(2**15), 2**15, 5000).astype("int16")
     cases = [(array, {"segment": 1}), (array, {"m": 2, "segment": -1}), (noise, {}), (noise, {"m": 2**15})]
@@ -108,11 +108,11 @@ def test_what_would_expand_is_refused_unless_asked_for():
         assert len(chunk) > 1.02 * samples.nbytes and np.array_equal(decode(chunk), samples)
         with pytest.raises(ValueError, match="allow_expansion"):
             encode(samples, params=chunk.params, out=bytearray(2 * len(chunk)))
-    for few in (array[:1, :1], array[0, :2], array[:0]):  # lengths alone are more than the samples
+    for few in (array[:1, :1], array[0, :2], array[:0]):  # the lengths alone are larger than the samples
         assert np.array_equal(decode(encode(few)), few)
 
 
-def test_auto_takes_the_best_m():
+def test_m_auto_finds_the_smallest_chunk():
     for noise in (0.3, 3, 30, 300):
         array = waves(noise=noise)
         sizes = {2**k: len(encode(array, m=2**k, allow_expansion=True)) for k in range(1, 16)}
@@ -122,7 +122,7 @@ def test_auto_takes_the_best_m():
         assert sizes[chunk.params.m] == len(chunk)
 
 
-def test_auto_finds_a_filter():
+def test_filter_auto_finds_a_smaller_one():
     ramp = np.arange(1000, dtype="int16") ** 2 // 50
     ramp = ramp.astype("int16")
     chunk = encode(ramp, filter="auto")
@@ -131,7 +131,7 @@ def test_auto_finds_a_filter():
     assert encode(ramp, m=4, filter="auto").params.m == 4
 
 
-def test_params_read_what_they_write(goldens):
+def test_cd_values_round_trip(goldens):
     for g in goldens:
         params = Params.from_cd_values(g.cd_values)
         assert Params.from_cd_values(params.cd_values) == params
@@ -150,26 +150,26 @@ def test_params_read_what_they_write(goldens):
         *[(8, 5, ()), (8, 5, (0, 1)), (8, 5, (1,) * 33), (8, 5, (1, 2**31))],
     ],
 )
-def test_what_is_no_parameter_is_refused(bad):
+def test_invalid_parameters_are_rejected(bad):
     with pytest.raises(pylinerate.Error) as e:
         Params(*bad)
     assert e.value.kind in ("bad argument", "unsupported") and e.value.offset >= 0
 
 
-def test_bad_cd_values_are_refused():
+def test_invalid_cd_values_are_rejected():
     for values in ([8, 5, 0], [8, 5, 2**32 - 1, 1], [8, 5, 2, 1], [12], [8, 0]):
         with pytest.raises(ValueError):
             Params.from_cd_values(values)
 
 
-def test_what_would_lose_data_is_refused():
+def test_lossy_parameters_are_rejected():
     array = waves()
     for params in (Params(1), Params(8, None, (2, -1)), Params(8, None, (3,))):
         with pytest.raises(pylinerate.Error, match=r"lose data|only be decoded"):
             encode(array, params=params)
 
 
-def test_only_native_16_bit_integers_are_taken():
+def test_only_native_16_bit_integers_are_accepted():
     for dtype in (
         "int32",
         "uint32",
@@ -193,7 +193,7 @@ def test_only_native_16_bit_integers_are_taken():
         encode([1, 2, 3])
 
 
-def test_arrays_of_any_layout():
+def test_arrays_of_any_layout_are_accepted():
     array = waves((8, 60))
     unaligned = np.frombuffer(b"x" + array.tobytes(), np.uint8)[1:].view("<i2").reshape(array.shape)
     readonly = array.copy()
@@ -209,7 +209,7 @@ def test_arrays_of_any_layout():
     assert np.array_equal(decode(encode(np.int16(5))), np.int16(5))
 
 
-def test_buffers_of_any_kind():
+def test_buffers_of_any_kind_are_accepted():
     array = waves()
     chunk = encode(array)
     for buffer in (
@@ -225,7 +225,7 @@ def test_buffers_of_any_kind():
         decode("text", m=8)
 
 
-def test_out_is_filled():
+def test_results_are_written_to_out():
     array = waves()
     chunk = encode(array, m=16)
     for out in (np.empty(20_000, np.uint8), bytearray(20_000), np.empty((100, 100), "<u2")):
@@ -235,13 +235,13 @@ def test_out_is_filled():
     assert decode(chunk, out=back) == array.size
     assert np.array_equal(back, array)
     back = np.zeros_like(array)
-    assert decode(bytes(chunk), m=16, out=back) == array.size  # its shape gives the segment
+    assert decode(bytes(chunk), m=16, out=back) == array.size  # the shape of out gives the segment
     assert np.array_equal(back, array)
     back = bytearray(2 * array.size)
     assert decode(chunk, out=back) == array.size and back == array.tobytes()
 
 
-def test_unfit_out_is_refused():
+def test_unsuitable_out_is_rejected():
     array = waves()
     chunk = encode(array, m=16)
     with pytest.raises(pylinerate.Error) as e:
@@ -263,7 +263,7 @@ def test_unfit_out_is_refused():
         decode(chunk, out=readonly)
 
 
-def test_shapes_must_fit():
+def test_shapes_with_another_sample_count_are_rejected():
     chunk = encode(waves((4, 100)))
     for shape in ((4, 101), (400, 2), (-2, 200), (-1, -1), (-1, 7), (0, -1), 399):
         with pytest.raises(ValueError, match="400 samples"):
@@ -271,7 +271,7 @@ def test_shapes_must_fit():
     assert decode(chunk, shape=(2, 2, 100)).shape == (2, 2, 100)
 
 
-def test_single_segments():
+def test_decode_segments_returns_the_selected_rows():
     array = waves((7, 300))
     chunk = encode(array, segment=300)
     for start, stop in ((0, 1), (3, 5), (6, 7), (0, 7), (4, 4)):
@@ -284,12 +284,12 @@ def test_single_segments():
 
 
 @pytest.mark.parametrize("threads", [0, -1])
-def test_threads_are_counted_from_one(threads):
+def test_fewer_than_one_thread_is_rejected(threads):
     with pytest.raises(ValueError, match="threads"):
         encode(waves(), threads=threads)
 
 
-def test_any_number_of_threads_gives_the_same():
+def test_results_do_not_depend_on_the_thread_count():
     array = waves((50, 500))
     chunk = encode(array)
     for threads in (2, 3, 16, 10**9):
@@ -297,7 +297,7 @@ def test_any_number_of_threads_gives_the_same():
         assert np.array_equal(decode(chunk, threads=threads), array)
 
 
-def test_python_threads_work_side_by_side():
+def test_python_threads_can_encode_at_the_same_time():
     arrays = [waves((40, 700), seed=seed) for seed in range(4)]
     wrong = []
 
@@ -315,9 +315,9 @@ def test_python_threads_work_side_by_side():
     assert not wrong
 
 
-def test_other_threads_run_meanwhile():
+def test_the_interpreter_lock_is_released():
     array = waves((200, 7000))
-    slow = Params(8, 7000, (1, *[0] * 30, 1))  # 32 coefficients keep one call busy for long
+    slow = Params(8, 7000, (1, *[0] * 30, 1))  # 32 coefficients make one call slow
     chunk = encode(array, params=slow, allow_expansion=True)
     for work in (
         lambda: encode(array, params=slow, allow_expansion=True),
@@ -341,10 +341,10 @@ def test_other_threads_run_meanwhile():
             ticks += 1
             time.sleep(0.0005)
         worker.join()
-        assert ticks > 3, "the interpreter was held"
+        assert ticks > 3, "the interpreter lock was held"
 
 
-def test_a_forked_process_goes_on():
+def test_a_forked_process_can_encode_and_decode():
     array = waves()
     chunk = encode(array, threads=2)
     child = os.fork()
@@ -354,6 +354,6 @@ def test_a_forked_process_goes_on():
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_examples_in_the_documentation():
+def test_doctests_pass():
     assert doctest.testmod(rice).attempted > 5
     assert doctest.testmod(rice).failed == 0

@@ -14,7 +14,7 @@ TYPES = ["int16", "uint16", "int32", "uint32"]
 @pytest.mark.parametrize(
     "shape", [(6, 1000), (500,), (3, 4, 50), (1,), (0,), (0, 7), (5, 0), (2, 20_000)], ids=str
 )
-def test_both_ways(dtype, shape):
+def test_arrays_round_trip(dtype, shape):
     array = waves(shape, dtype) if 0 not in shape else np.zeros(shape, dtype)
     stream = encode2(array)
     decoded = decode2(stream, array.shape)
@@ -25,7 +25,7 @@ def test_both_ways(dtype, shape):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_any_samples_survive(dtype):
+def test_extreme_samples_round_trip(dtype):
     rng = np.random.default_rng(3)
     ends = np.iinfo(dtype)
     for array in (
@@ -44,7 +44,7 @@ def test_any_samples_survive(dtype):
     ids=str,
 )
 @pytest.mark.parametrize("dtype", TYPES)
-def test_shapes_survive(shape, dtype):
+def test_shapes_round_trip(shape, dtype):
     array = np.arange(np.prod(shape, dtype=int), dtype=dtype).reshape(shape)
     for threads in (1, 3):
         stream = encode2(array, 64, threads)
@@ -56,34 +56,34 @@ def test_shapes_survive(shape, dtype):
 
 
 def test_streams_of_one_and_two_axes_have_no_shape_record():
-    """They are the bytes that they have always been."""
+    """Their bytes are those of releases before shape records."""
     array = waves((6, 1000))
     for plain in (array, array[0]):
         stream = encode2(plain)
         assert stream[6:8] == b"\0\0" and info2(stream).axes is None
     assert encode2(array.reshape(2, 3, 1000))[6:8] == b"\1\0"
-    # Streams from before shapes were kept: the axes but the last are one.
+    # Streams without a shape record: all axes but the last are joined.
     assert decode2(encode2(array.reshape(6, 1000)), (2, 3, -1)).shape == (2, 3, 1000)
     with pytest.raises(ValueError, match="6000 samples"):
         decode2(encode2(array), (7, 1000))
 
 
-def test_arrays_of_three_axes_that_follow_each_other_are_joined_along_the_first():
+def test_concatenated_streams_of_three_axes_are_joined_along_the_first():
     parts = [waves((n, 4, 50), seed=n) for n in (2, 1, 5)]
     stream = b"".join(map(encode2, parts))
     assert np.array_equal(decode2(stream), np.concatenate(parts))
-    # Other axes, or none that are known: row by row.
+    # Other or unknown shapes: joined row by row.
     for other in (waves((2, 3, 50)), waves((3, 50))):
         assert decode2(encode2(parts[0]) + encode2(other)).shape == (8 + other.size // 50, 50)
 
 
-def test_it_is_smaller_than_version_1():
+def test_version_2_is_smaller_than_version_1():
     for noise in (2, 20, 200):
         array = waves((20, 5000), noise=noise)
         assert len(encode2(array)) < len(encode(array))
 
 
-def test_info_is_what_was_encoded():
+def test_info_describes_the_encoded_array():
     stream = encode2(waves((6, 1000), "uint16"), segment=500)
     info = info2(stream + b"more")
     assert (info.dtype, info.samples, info.row, info.segment, info.segments) == (
@@ -97,7 +97,7 @@ def test_info_is_what_was_encoded():
     assert info2(encode2(waves((70,)))).row is None
 
 
-def test_streams_that_follow_each_other():
+def test_concatenated_streams_decode():
     parts = [waves((n, 300), seed=n) for n in (2, 1, 5)]
     stream = b"".join(map(encode2, parts))
     assert np.array_equal(decode2(stream), np.concatenate(parts))
@@ -111,7 +111,7 @@ def test_streams_that_follow_each_other():
     assert e.value.offset >= len(stream)
 
 
-def test_single_segments():
+def test_decode2_segments_returns_the_selected_rows():
     array = waves((7, 300))
     stream = encode2(array, segment=300)
     for start, stop in ((0, 1), (3, 5), (6, 7), (0, 7), (4, 4)):
@@ -123,7 +123,7 @@ def test_single_segments():
             decode2_segments(stream, start, stop)
 
 
-def test_out_is_filled():
+def test_results_are_written_to_out():
     array = waves((6, 1000), "int32")
     stream = encode2(array)
     for buffer in (np.empty(30_000, np.uint8), bytearray(30_000)):
@@ -140,7 +140,7 @@ def test_out_is_filled():
         decode2(stream, out=np.empty(6000, "int16"))
 
 
-def test_what_cannot_be_encoded_is_refused():
+def test_invalid_types_and_segments_are_rejected():
     for dtype in ("int64", "int8", "float32", ">i2", ">u4", "bool"):
         with pytest.raises(TypeError, match="samples are"):
             encode2(np.zeros(10, dtype))
@@ -149,7 +149,7 @@ def test_what_cannot_be_encoded_is_refused():
             encode2(waves((5, 5)), segment=segment)
 
 
-def test_every_truncation_and_every_flipped_bit():
+def test_truncations_and_flipped_bits_are_errors():
     array = waves((2, 60))
     stream = encode2(array, segment=60)
     for n in range(len(stream)):
@@ -160,14 +160,14 @@ def test_every_truncation_and_every_flipped_bit():
         damaged = bytearray(stream)
         damaged[bit // 8] ^= 1 << bit % 8
         try:
-            assert np.array_equal(decode2(damaged), array)  # bits that fill up a byte mean nothing
+            assert np.array_equal(decode2(damaged), array)  # padding bits are ignored
         except pylinerate.Error as e:
             assert 0 <= e.offset <= len(stream)
             caught += 1
     assert caught > 0.95 * 8 * len(stream)
 
 
-def test_version_1_is_told_apart():
+def test_version_1_chunks_are_rejected():
     with pytest.raises(pylinerate.Error, match="not a version 2 stream"):
         decode2(encode(waves()))
     with pytest.raises(pylinerate.Error):

@@ -1,11 +1,11 @@
-"""Types as a checker sees them: those of the stub are those of the extension, and users are helped."""
+"""Static types: the stub matches the extension, and mypy accepts or rejects user code."""
 
 import subprocess
 import sys
 
 import pytest
 
-#: What users write.
+#: Correct user code.
 GOOD = """
 import mmap
 from typing import Any, Protocol, assert_type
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from pylinerate import Error
 from pylinerate.dict import (
-    Batch, BlockFile, Candidate, Choice, Decoder, Encoder, Entry, Gain, Pack, Slices, Sst, Stats, Store,
-    cluster, gain, multi_get, search, train
+    Batch, BlockFile, Candidate, Decoder, Encoder, Entry, Pack, Savings, SetReport, Slices, Sst, Stats, Store,
+    cluster, multi_get, savings, search, train
 )
 from pylinerate.gateway import Decompressor, Envelope, GatewayError, ZstdContext, peek
 
@@ -41,12 +41,12 @@ assert_type(batch.lengths, NDArray[np.int64])
 assert_type(batch.errors[0].kind, str)
 decoder.decode_batch(id, Slices(mapped, np.arange(3), [1, 2, 3]), [10, 10, 10], errors="raise")
 dictionary = train([block, mapped, np.zeros(5)], 4096, small_tables=True)
-assert_type(gain(dictionary, [block]), Gain)
-assert_type(gain(dictionary, [block]).ratio, float)
+assert_type(savings(dictionary, [block]), Savings)
+assert_type(savings(dictionary, [block]).ratio, float)
 assert_type(search([block]).dictionary, bytes | None)
 assert_type(search([block], threads=2).candidates, list[Candidate])
-assert_type(cluster([[block], [block, mapped]], most=2, size=4096).dictionaries, list[bytes])
-assert_type(cluster([[block]], 2, 4096).choices[0], Choice)
+assert_type(cluster([[block], [block, mapped]], max_count=2, size=4096).dictionaries, list[bytes])
+assert_type(cluster([[block]], 2, 4096).sets[0], SetReport)
 BlockFile.build("users", [(b"key", mapped)], dictionary=4096, sort=True)
 with BlockFile.open("users", store) as users:
     assert_type(users, BlockFile)
@@ -76,7 +76,7 @@ assert_type(decompressor.decompress_into(mapped, np.empty(100, np.uint8)), int |
 assert_type(decompressor.envelope, Envelope | None)
 assert_type(peek(b"{}"), Envelope)
 assert_type(peek("{}", encoding="etf").op, int | None)
-assert_type(decompressor.fault, GatewayError | None)
+assert_type(decompressor.error, GatewayError | None)
 assert_type(decompressor.recording(), bytes)
 assert_type(decompressor.memory, int)
 assert_type(ZstdContext().decompress(b""), str | None)
@@ -96,7 +96,7 @@ class Counting(Decompressor):
 Counting("zlib-stream").decompress(b"")
 """
 
-#: What a checker shall find, line by line.
+#: Each line must be rejected.
 BAD = """
 decoder.decode("x", block)
 decoder.decode(id, "text")
@@ -121,7 +121,7 @@ print(decompressor.envelope.op)
 
 @pytest.fixture(scope="module")
 def mypy(tmp_path_factory):
-    """Runs mypy, or a module of it; returns its exit status and what it said."""
+    """Runs mypy, or a module of it; returns its exit status and output."""
     pytest.importorskip("mypy", reason="SKIP: mypy is not installed")
     folder = tmp_path_factory.mktemp("mypy")
 
@@ -133,29 +133,29 @@ def mypy(tmp_path_factory):
     return run
 
 
-def test_the_stub_is_that_of_the_extension(mypy, tmp_path):
+def test_stub_matches_the_extension(mypy, tmp_path):
     allowed = tmp_path / "allowed"
     allowed.write_text("pylinerate._pylinerate.__all__\n")
     options = ["--ignore-disjoint-bases", "--allowlist", allowed]
-    status, said = mypy(*options, "pylinerate._pylinerate", module="mypy.stubtest")
-    assert status == 0, said
+    status, output = mypy(*options, "pylinerate._pylinerate", module="mypy.stubtest")
+    assert status == 0, output
 
 
-def test_the_modules_are_typed(mypy):
+def test_modules_pass_strict_mypy(mypy):
     modules = ["dict", "gateway", "_files", "_optional", "_pack", "_process", "_slices", "_threads", "_training"]
     modules.append("_pylinerate")
-    status, said = mypy("--strict", *[word for name in modules for word in ("-m", f"pylinerate.{name}")])
-    assert status == 0, said
+    status, output = mypy("--strict", *[word for name in modules for word in ("-m", f"pylinerate.{name}")])
+    assert status == 0, output
 
 
-def test_users_are_helped(mypy, tmp_path):
+def test_mypy_accepts_correct_and_rejects_wrong_calls(mypy, tmp_path):
     code = tmp_path / "good.py"
     code.write_text(GOOD)
-    status, said = mypy("--strict", code)
-    assert status == 0, said
+    status, output = mypy("--strict", code)
+    assert status == 0, output
     code = tmp_path / "bad.py"
     code.write_text(GOOD + BAD)
-    _, said = mypy("--strict", code)
+    _, output = mypy("--strict", code)
     first = GOOD.count("\n") + 2
-    lines = {int(line.split(":")[1]) for line in said.splitlines() if ": error:" in line}
-    assert lines == set(range(first, first + BAD.count("\n") - 1)), said
+    lines = {int(line.split(":")[1]) for line in output.splitlines() if ": error:" in line}
+    assert lines == set(range(first, first + BAD.count("\n") - 1)), output

@@ -48,7 +48,7 @@ class Counts(NamedTuple):
 
 
 class BlockFileStats(NamedTuple):
-    """What is in a :class:`BlockFile`."""
+    """Statistics of a :class:`BlockFile`."""
 
     #: Counts of records, blocks and bytes.
     counts: Counts
@@ -98,7 +98,7 @@ class BlockCount(NamedTuple):
 
 
 class SstStats(NamedTuple):
-    """What is in an :class:`Sst`."""
+    """Statistics of an :class:`Sst`."""
 
     #: Bytes of the file.
     size: int
@@ -143,7 +143,7 @@ class SstReport(NamedTuple):
         return self.failed == 0
 
 
-def look(path: Path) -> None:
+def check_readable(path: Path) -> None:
     """Opens a file for reading, so that the system's error for a wrong path is raised."""
     with open(path, "rb"):
         pass
@@ -241,7 +241,7 @@ class BlockFile(ReadThroughStore):
         Error
             If it is damaged, or its dictionary is not in the store.
         """
-        look(path)
+        check_readable(path)
         self = cls.__new__(cls)
         self._file = _pylinerate.DictBlockFile.open(path, store._store, map, dictionary)
         self._path, self._store = path, store
@@ -418,7 +418,7 @@ class Sst(ReadThroughStore):
         Error
             If it is damaged, is no SST file, or uses an unsupported feature.
         """
-        look(path)
+        check_readable(path)
         self = cls.__new__(cls)
         self._file = _pylinerate.DictSst.open(path, store._store, map, checksums, block_limit)
         self._path, self._store = path, store
@@ -515,7 +515,7 @@ def _value(entry: tuple[bytes, int, str, bytes] | None) -> bytes | Error | None:
         return None
     if entry[2] == "value":
         return entry[3]
-    error = Error(f"the newest entry of the key is a {entry[2]}: only the program can tell the value")
+    error = Error(f"the newest entry of the key is a {entry[2]}: only the application can compute the value")
     error.kind, error.offset = "unsupported", 0
     return error
 

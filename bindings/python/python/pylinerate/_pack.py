@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from . import _pylinerate
-from ._files import File, look
+from ._files import File, check_readable
 
 if TYPE_CHECKING:
     from typing import Self
@@ -48,8 +48,8 @@ class PackStats(NamedTuple):
     dictionary_bytes: int
     #: Bytes of them as stored.
     stored_bytes: int
-    #: Bytes of removed dictionaries that others are compressed with.
-    hidden_bytes: int
+    #: Stored bytes of removed dictionaries that others are compressed with.
+    removed_bytes: int
     #: Bytes of the file.
     size: int
     #: Bytes after the last complete segment, from an interrupted write.
@@ -117,7 +117,7 @@ class Pack(File):
         Error
             If it is damaged or is no pack.
         """
-        look(path)
+        check_readable(path)
         self = cls.__new__(cls)
         self._file, self._path = _pylinerate.DictPack.open(path, map), path
         return self
@@ -140,7 +140,7 @@ class Pack(File):
     @staticmethod
     def edit(path: Path) -> PackEditor:
         """Changes an existing pack. One editor at a time; open readers keep seeing the old state."""
-        look(path)
+        check_readable(path)
         return PackEditor(_pylinerate.DictEditor.open(path))
 
     @staticmethod

@@ -1,14 +1,14 @@
-"""Objects that belong to one process."""
+"""Base of classes whose objects cannot leave their process."""
 
 from __future__ import annotations
 
 from typing import NoReturn
 
 
-class OfThisProcess:
+class NotPicklable:
     """Cannot be pickled or copied."""
 
     __slots__ = ()
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError(f"a {type(self).__name__} cannot be pickled or copied: make another one")
+        raise TypeError(f"a {type(self).__name__} cannot be pickled or copied: create another one")

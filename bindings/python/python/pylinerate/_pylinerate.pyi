@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from typing_extensions import Buffer as _Buffer
 
 VERSION: str
+DEBUG_ASSERTIONS: bool
 
 _Numbers = tuple[int, int, tuple[int, ...] | list[int]]  # m, segment or -1, filter
 
@@ -15,9 +16,9 @@ class Error(ValueError):
 
     kind: str
     offset: int
-    #: Of a batch: which block.
+    #: Of a batch: the index of the block.
     index: int
-    #: Of an output that is too small: bytes that it takes.
+    #: Of an output that is too small: the required number of bytes.
     needed: int
 
 class UnknownId(Error, KeyError):
@@ -27,9 +28,10 @@ class FileError(Error, OSError):
     """The system could not read or write a file."""
 
 class GatewayError(Error):
-    """A stream that went wrong: damaged, cut off, or above the limits."""
+    """A damaged or truncated stream, or one above the limits."""
 
-    message: int
+    #: Index of the message, from 0.
+    message_index: int
 
 def rice_bound(params: _Numbers, samples: int) -> int: ...
 def rice_len(params: _Numbers, samples: NDArray[int16], threads: int) -> int: ...
@@ -58,7 +60,7 @@ def rice2_encode(
     threads: int,
 ) -> int: ...
 
-# Type of the samples, their number, samples per row or 0, samples per segment, segments, bytes, shape if kept.
+# Sample type, samples, samples per row or 0, samples per segment, segments, bytes, shape if there is a shape record.
 def rice2_info(stream: NDArray[uint8], at: int) -> tuple[str, int, int, int, int, int, list[int] | None]: ...
 def rice2_decode(stream: NDArray[uint8], at: int, end: int, out: _Samples, threads: int) -> int: ...
 def rice2_decode_segments(
@@ -88,7 +90,7 @@ class DictStore:
     def find(self, hash: int) -> int | None: ...
     def bytes(self, id: int) -> bytes: ...
     # Dictionaries, their bytes, dictionaries with tables, bytes of tables, of slots, of address space,
-    # huge pages, tables made, tables given up.
+    # huge pages, tables built, tables evicted.
     def stats(
         self,
     ) -> tuple[int, int, int, int, int, int, Literal["off", "advised", "refused"], int, int]: ...
@@ -99,12 +101,12 @@ class DictBlocks:
     @staticmethod
     def slices(data: _AnyBuffer, starts: NDArray[int64], lengths: NDArray[int64]) -> DictBlocks: ...
     def __len__(self) -> int: ...
-    def sizes(self, most: int) -> NDArray[int64]: ...
+    def sizes(self, max_size: int) -> NDArray[int64]: ...
 
 @final
 class DictDecoder:
     def __new__(cls, store: DictStore) -> DictDecoder: ...
-    def decode(self, id: int, block: _AnyBuffer, most: int) -> bytes: ...
+    def decode(self, id: int, block: _AnyBuffer, max_size: int) -> bytes: ...
     def decode_into(self, id: int, block: _AnyBuffer, out: _AnyBuffer) -> int: ...
     # Lengths, and errors by index.
     def decode_batch(
@@ -116,7 +118,7 @@ class DictDecoder:
         sizes: NDArray[int64],
         order: str,
     ) -> tuple[NDArray[int64], dict[int, Error]]: ...
-    # Blocks, with tables, without, errors, lines.
+    # Blocks, with kept tables, with temporary tables, errors, prefetched cache lines.
     def counters(self) -> tuple[int, int, int, int, int]: ...
 
 @final
@@ -124,8 +126,7 @@ class DictEncoder:
     def __new__(cls, store: DictStore, level: int, checksum: bool) -> DictEncoder: ...
     def encode(self, id: int, data: _AnyBuffer) -> bytes: ...
 
-# Records, bytes of keys and values, blocks, bytes of contents and as stored, blocks of the index and
-# their bytes.
+# Records, key bytes, value bytes, blocks, content bytes, stored bytes, index blocks, index bytes.
 _Counts = tuple[int, int, int, int, int, int, int, int]
 
 @final
@@ -139,10 +140,10 @@ class DictBlockFile:
     def dictionary(self) -> int: ...
     def get(self, key: _AnyBuffer) -> bytes | None: ...
     def scan(
-        self, start: _AnyBuffer | None, exclusive: bool, stop: _AnyBuffer | None, most: int
+        self, start: _AnyBuffer | None, exclusive: bool, stop: _AnyBuffer | None, max_bytes: int
     ) -> list[tuple[bytes, bytes]]: ...
     def verify(self) -> _Counts: ...
-    # Those; bytes of the file, of blocks, level, checksums, bytes of the dictionary and its hash.
+    # Counts; file bytes, block size, level, checksums, length and hash of the dictionary.
     def stats(self) -> tuple[_Counts, int, int, int, bool, int, int]: ...
 
 # Values, and errors by index.
@@ -167,7 +168,7 @@ class DictBuilder:
     def finish(self) -> None: ...
     def discard(self) -> None: ...
 
-_Row = tuple[bytes, int, str, bytes]  # key, number, kind, value
+_Row = tuple[bytes, int, str, bytes]  # key, sequence number, kind, value
 
 @final
 class DictSst:
@@ -179,10 +180,10 @@ class DictSst:
     def is_closed(self) -> bool: ...
     def key_order(self) -> str: ...
     def get(self, key: _AnyBuffer, sequence: int) -> _Row | None: ...
-    def scan(self, start: _AnyBuffer | None, skip: int, stop: _AnyBuffer | None, most: int) -> list[_Row]: ...
+    def scan(self, start: _AnyBuffer | None, skip: int, stop: _AnyBuffer | None, max_bytes: int) -> list[_Row]: ...
     def range_deletions(self) -> list[tuple[bytes, bytes, int]]: ...
-    # Bytes, version, checksum, index, order of keys, bytes of the dictionary and its number; per way of
-    # storing blocks, how many, bytes as stored and of their contents; properties.
+    # File bytes, version, checksum, index, key order, bytes of the dictionary and its number; by compression, blocks,
+    # stored bytes and content bytes; properties.
     def stats(
         self,
     ) -> tuple[
@@ -190,8 +191,7 @@ class DictSst:
         list[tuple[str, int, int, int]],
         list[tuple[str, bytes]],
     ]: ...
-    # Blocks of data, others, entries, deletions, operands, bytes of keys, of values; what failed, and how
-    # much.
+    # Data blocks, other blocks, entries, deletions, merge operands, key bytes, value bytes; errors, and their number.
     def verify(self) -> tuple[tuple[int, int, int, int, int, int, int], list[Error], int]: ...
 
 # Entries, and errors by index.
@@ -199,10 +199,10 @@ def dict_sst_multi_get(
     requests: list[tuple[DictSst, _AnyBuffer]],
 ) -> tuple[list[_Row | None], dict[int, Error]]: ...
 
-# Number, bytes, hash, 32-bit number, logarithms of tables, cluster, bytes stored, users.
+# Number, bytes, hash, 32-bit number, table logs, cluster, stored bytes, users.
 _PackRow = tuple[int, int, int, int, tuple[int, int, int, int], int, int, int]
-# Dictionaries, unused ones, their bytes, these stored, bytes of hidden ones, of the file, ignored;
-# generation; whether they are stored as they are.
+# Dictionaries, unused ones, bytes, stored bytes, bytes of removed ones, file bytes, ignored bytes; generation;
+# whether dictionaries are stored uncompressed.
 _PackNumbers = tuple[int, int, int, int, int, int, int, int, bool]
 
 @final
@@ -240,7 +240,7 @@ class DictEditor:
 
 def dict_user(name: str) -> int: ...
 
-# Kept, dropped; bytes before and after.
+# Dictionaries kept, dropped; bytes before and after.
 def dict_compact(
     path: str | os.PathLike[str], drop: set[int], uncompressed: bool, level: int
 ) -> tuple[int, int, int, int]: ...
@@ -248,13 +248,13 @@ def dict_content_hash(dictionary: _AnyBuffer) -> int: ...
 def dict_train(samples: list[_AnyBuffer], size: int, small_tables: bool) -> bytes: ...
 def dict_shrink_tables(dictionary: _AnyBuffer) -> bytes: ...
 
-# Bytes of the blocks, compressed without and with, of the dictionary, of its tables.
-_Gained = tuple[int, int, int, int, int]
+# Bytes of the blocks, compressed without and with a dictionary, of the dictionary, of its tables.
+_Savings = tuple[int, int, int, int, int]
 
-def dict_gain(dictionary: _AnyBuffer, blocks: list[_AnyBuffer], level: int) -> _Gained: ...
+def dict_savings(dictionary: _AnyBuffer, blocks: list[_AnyBuffer], level: int) -> _Savings: ...
 
-# Dictionary, which of the candidates it is, these with their size, gain and bytes of all; bytes of
-# expected data, and of it without a dictionary.
+# The dictionary, its index among the candidates, the candidates with size, savings and total; bytes of expected
+# data, and compressed without a dictionary.
 def dict_search(
     samples: list[_AnyBuffer],
     sizes: list[int],
@@ -262,24 +262,25 @@ def dict_search(
     level: int,
     expected: int | None,
     threads: int,
-) -> tuple[bytes | None, int | None, list[tuple[int, _Gained, int]], int, int]: ...
+) -> tuple[bytes | None, int | None, list[tuple[int, _Savings, int]], int, int]: ...
 
-# Of a set: its dictionary or why it has none; its bytes, without a dictionary, with one of its own, as
-# chosen.
-_Chosen = tuple[int | None, Literal["empty", "too few", "does not pay"] | None, int, int, int | None, int]
+# A set: its dictionary, or the reason for none; content bytes, bytes without a dictionary, with its own, as assigned.
+_SetReport = tuple[
+    int | None, Literal["empty", "too few samples", "no savings"] | None, int, int, int | None, int
+]
 
-# Dictionaries; sets; bytes of blocks, of dictionaries and how many these are, with none, one each, one for
-# all, and as chosen; rounds.
+# Dictionaries; sets; bytes of blocks and of dictionaries and number of dictionaries, without any, with one each, with
+# one for all, and as assigned; rounds.
 def dict_cluster(
     sets: list[tuple[list[_AnyBuffer], int | None]],
-    most: int,
+    max_count: int,
     size: int,
     small_tables: bool,
     level: int,
     rounds: int,
     sample_limit: int,
     threads: int,
-) -> tuple[list[bytes], list[_Chosen], list[tuple[int, int, int]], int]: ...
+) -> tuple[list[bytes], list[_SetReport], list[tuple[int, int, int]], int]: ...
 
 # Opcode, sequence number, event.
 _Envelope = tuple[int | None, int | None, str | None]
@@ -312,5 +313,5 @@ class GatewayDecompressor:
     @property
     def memory(self) -> int: ...
     @property
-    def fault(self) -> GatewayError | None: ...
+    def error(self) -> GatewayError | None: ...
     def _envelope(self) -> _Envelope | None: ...

@@ -65,7 +65,7 @@ def read(dataset: h5py.Dataset, selection: Any = ..., threads: int | None = None
 
 
 class _UseH5py(Exception):
-    """The chunks can be read only by h5py."""
+    """Only h5py can read the chunks."""
 
 
 def _threads(threads: int | None) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
 SIZES = (1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 110 << 10)
 
 
-class Gain(NamedTuple):
-    """Savings of a dictionary on some blocks: see :func:`gain`."""
+class Savings(NamedTuple):
+    """Bytes that a dictionary saves on some blocks: see :func:`savings`."""
 
     #: Bytes of the blocks.
     content: int
@@ -47,15 +46,15 @@ class Candidate(NamedTuple):
     #: The requested size.
     size: int
     #: Savings on samples that it was not trained with.
-    gain: Gain
+    savings: Savings
     #: Bytes of all expected data compressed with it, plus its own.
     total: int
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """Result of :func:`search`."""
 
-    #: The best dictionary, trained with all samples; ``None`` if no size pays.
+    #: The best dictionary, trained with all samples; ``None`` if none saves bytes.
     dictionary: bytes | None
     #: Its index in ``candidates``.
     best: int | None
@@ -67,20 +66,20 @@ class Found(NamedTuple):
     without_dictionary: int
 
 
-class Choice(NamedTuple):
-    """The choice of :func:`cluster` for a set of samples."""
+class SetReport(NamedTuple):
+    """The result of :func:`cluster` for one set of samples."""
 
     #: Index of the dictionary, or ``None``.
     dictionary: int | None
-    #: Why there is none: no bytes, too few samples, or no dictionary saves bytes.
-    why_none: Literal["empty", "too few", "does not pay"] | None
+    #: Reason for ``None``: no bytes, too few samples, or no dictionary saves bytes.
+    reason: Literal["empty", "too few samples", "no savings"] | None
     #: Bytes of the set.
     content: int
     #: Bytes of it compressed without a dictionary.
     without_dictionary: int
     #: Bytes of it compressed with one of its own, if one can be trained.
     with_own: int | None
-    #: Bytes of it as chosen.
+    #: Bytes of it as assigned.
     chosen: int
 
 
@@ -100,15 +99,15 @@ class Costs(NamedTuple):
         return self.block_bytes + self.dictionary_bytes
 
 
-class Clustered(NamedTuple):
+class ClusteringResult(NamedTuple):
     """Result of :func:`cluster`."""
 
     #: The dictionaries, each used by at least one set.
     dictionaries: list[bytes]
-    #: The choice for each set.
-    choices: list[Choice]
+    #: The result for each set.
+    sets: list[SetReport]
     #: Costs without dictionaries.
-    none: Costs
+    without: Costs
     #: Costs with one dictionary for each set that can have one.
     own: Costs
     #: Costs with one dictionary for all sets.
@@ -146,16 +145,16 @@ def shrink_tables(dictionary: AnyBuffer) -> bytes:
     return _pylinerate.dict_shrink_tables(dictionary)
 
 
-def gain(dictionary: AnyBuffer, blocks: Iterable[AnyBuffer], level: int = 3) -> Gain:
+def savings(dictionary: AnyBuffer, blocks: Iterable[AnyBuffer], level: int = 3) -> Savings:
     """Compresses ``blocks`` with a dictionary and without. Training samples overstate the savings.
 
-    >>> from pylinerate.dict import gain, train
+    >>> from pylinerate.dict import savings, train
     >>> rows = [b'{"time": %d, "user": "ann", "level": "info"}' % (i * i * 977) for i in range(4000)]
-    >>> found = gain(train(rows[:2000], 1024), rows[2000:])
-    >>> found.ratio > 1.5 * found.ratio_without
+    >>> measured = savings(train(rows[:2000], 1024), rows[2000:])
+    >>> measured.ratio > 1.5 * measured.ratio_without
     True
     """
-    return Gain(*_pylinerate.dict_gain(dictionary, list(blocks), level))
+    return Savings(*_pylinerate.dict_savings(dictionary, list(blocks), level))
 
 
 def search(
@@ -166,7 +165,7 @@ def search(
     small_tables: bool = False,
     level: int = 3,
     threads: int = 1,
-) -> Found:
+) -> SearchResult:
     """Finds the dictionary size with the smallest total, counting the bytes of the dictionary.
 
     A dictionary of each size is trained with three quarters of the samples and measured with the rest.
@@ -195,13 +194,13 @@ def search(
     found = _pylinerate.dict_search(
         list(samples), list(sizes), small_tables, level, expected, thread_count(threads)
     )
-    candidates = [Candidate(size, Gain(*gain), total) for size, gain, total in found[2]]
-    return Found(found[0], found[1], candidates, found[3], found[4])
+    candidates = [Candidate(size, Savings(*row), total) for size, row, total in found[2]]
+    return SearchResult(found[0], found[1], candidates, found[3], found[4])
 
 
 def cluster(
     sets: Iterable[Iterable[AnyBuffer]],
-    most: int,
+    max_count: int,
     size: int,
     *,
     set_bytes: Iterable[int] | None = None,
@@ -210,7 +209,7 @@ def cluster(
     rounds: int = 8,
     sample_limit: int = 256 << 10,
     threads: int = 1,
-) -> Clustered:
+) -> ClusteringResult:
     """Clusters many files, tenants or tables to share few dictionaries.
 
     A quarter of each set's samples decides which dictionary makes the set smallest; the others train.
@@ -220,7 +219,7 @@ def cluster(
     ----------
     sets : iterable of iterables of buffers
         Sample blocks of each file, tenant or table.
-    most : int
+    max_count : int
         Maximum number of dictionaries.
     size : int
         Maximum size of each in bytes.
@@ -237,13 +236,13 @@ def cluster(
     threads : int
         Maximum number of threads. The result does not depend on it.
     """
-    blocks = [list(samples) for samples in sets]
-    stands_for = itertools.repeat(None) if set_bytes is None else list(set_bytes)
-    if isinstance(stands_for, list) and len(stands_for) != len(blocks):
-        raise ValueError(f"there are {len(blocks)} sets and {len(stands_for)} numbers of bytes")
-    dictionaries, choices, costs, needed = _pylinerate.dict_cluster(
-        list(zip(blocks, stands_for)),
-        most,
+    samples = [list(blocks) for blocks in sets]
+    totals = [None] * len(samples) if set_bytes is None else list(set_bytes)
+    if len(totals) != len(samples):
+        raise ValueError(f"sets has {len(samples)} items, but set_bytes has {len(totals)}")
+    dictionaries, reports, costs, rounds_run = _pylinerate.dict_cluster(
+        list(zip(samples, totals)),
+        max_count,
         size,
         small_tables,
         level,
@@ -251,5 +250,6 @@ def cluster(
         sample_limit,
         thread_count(threads),
     )
-    none, own, one, shared = (Costs(*cost) for cost in costs)
-    return Clustered(dictionaries, [Choice(*choice) for choice in choices], none, own, one, shared, needed)
+    without, own, one, shared = (Costs(*row) for row in costs)
+    set_reports = [SetReport(*row) for row in reports]
+    return ClusteringResult(dictionaries, set_reports, without, own, one, shared, rounds_run)

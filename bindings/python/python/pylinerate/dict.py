@@ -38,18 +38,18 @@ from ._files import (
 )
 from ._pylinerate import FileError, UnknownId
 from ._pack import Compacted, Loaded, Pack, PackEditor, PackEntry, PackStats
-from ._process import OfThisProcess
+from ._process import NotPicklable
 from ._slices import Batch, Slices
 from ._training import (
     SIZES,
     Candidate,
-    Choice,
-    Clustered,
+    ClusteringResult,
     Costs,
-    Found,
-    Gain,
+    Savings,
+    SearchResult,
+    SetReport,
     cluster,
-    gain,
+    savings,
     search,
     shrink_tables,
     train,
@@ -73,8 +73,7 @@ __all__ = [
     "BlockFile",
     "BlockFileStats",
     "Candidate",
-    "Choice",
-    "Clustered",
+    "ClusteringResult",
     "Compacted",
     "Costs",
     "Counters",
@@ -83,14 +82,15 @@ __all__ = [
     "Encoder",
     "Entry",
     "FileError",
-    "Found",
-    "Gain",
     "Loaded",
     "Pack",
     "PackEditor",
     "PackEntry",
     "PackStats",
     "RangeDeletion",
+    "Savings",
+    "SearchResult",
+    "SetReport",
     "Slices",
     "Sst",
     "SstReport",
@@ -100,8 +100,8 @@ __all__ = [
     "UnknownId",
     "cluster",
     "content_hash",
-    "gain",
     "multi_get",
+    "savings",
     "search",
     "shrink_tables",
     "train",
@@ -130,7 +130,7 @@ class Stats(NamedTuple):
     mapped_bytes: int
     #: "off" if not requested, "advised" if the system accepted the advice, else "refused".
     huge_pages: Literal["off", "advised", "refused"]
-    #: Number of digests: tables made and kept.
+    #: Number of digests: tables built and kept.
     digests: int
     #: Number of tables evicted for others.
     evictions: int
@@ -143,15 +143,15 @@ class Counters(NamedTuple):
     blocks: int
     #: Of these, with kept tables, or a dictionary that needs none.
     with_tables: int
-    #: Of these, with tables made for the block alone, for lack of table budget.
+    #: Of these, with temporary tables, for lack of table budget.
     without_tables: int
     #: Blocks that ended with an error.
     errors: int
     #: Prefetched cache lines.
-    lines: int
+    prefetched_lines: int
 
 
-class Store(OfThisProcess):
+class Store(NotPicklable):
     """Dictionaries under numbers that the store assigns, shared by threads.
 
     A dictionary never changes. It is checked when it is inserted; its tables are made for the first block
@@ -253,7 +253,7 @@ class Store(OfThisProcess):
         return f"<Store: {stats.dictionaries} dictionaries, {stats.raw_bytes} bytes>"
 
 
-class Decoder(OfThisProcess):
+class Decoder(NotPicklable):
     """Decodes blocks with the dictionaries of a store.
 
     Use one per thread, of about 330 KiB: threads that share one wait for each other.
@@ -410,7 +410,7 @@ def _outputs(jobs: _pylinerate.DictBlocks, sizes: Any, out: AnyBuffer | Slices |
     return Slices(np.empty(total, np.uint8) if out is None else out, starts, given)
 
 
-class Encoder(OfThisProcess):
+class Encoder(NotPicklable):
     """Compresses blocks with the dictionaries of a store, through libzstd.
 
     Use one per thread. It keeps the four last used prepared dictionaries, of 100 KiB to 1 MiB each.

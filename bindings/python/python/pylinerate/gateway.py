@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from . import _pylinerate
 from ._pylinerate import GatewayError
-from ._process import OfThisProcess
+from ._process import NotPicklable
 
 if TYPE_CHECKING:
     from ._slices import AnyBuffer
@@ -61,7 +61,7 @@ def peek(payload: AnyBuffer | str, encoding: Literal["json", "etf"] = "json") ->
     return Envelope(*_pylinerate.gateway_peek(payload, encoding))
 
 
-class Decompressor(OfThisProcess, _pylinerate.GatewayDecompressor):
+class Decompressor(NotPicklable, _pylinerate.GatewayDecompressor):
     """The decompressor of one connection.
 
     Before the first message it holds almost no memory; its history grows with the data. Memory needed only while
@@ -99,7 +99,7 @@ class Decompressor(OfThisProcess, _pylinerate.GatewayDecompressor):
         return None if members is None else Envelope(*members)
 
     def __repr__(self) -> str:
-        state = "" if self.fault is None else ", failed"
+        state = "" if self.error is None else ", failed"
         return f"<{type(self).__name__}: {self.kind}, {self.messages} messages{state}>"
 
 

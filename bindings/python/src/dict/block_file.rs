@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use super::pool::{Open, Pool};
 use super::store::DictStore;
 use crate::error::raise;
-use crate::kernel::buffers::Input;
+use crate::sys::buffers::Input;
 
 /// Memory for sorting records, in bytes.
 const SORTED: usize = 256 << 20;
@@ -81,23 +81,23 @@ impl DictBlockFile {
 
     fn get<'py>(&self, py: Python<'py>, key: Input) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let file = self.open.file()?;
-        let mut reader = self.readers.lend(|| file.reader());
+        let mut reader = self.readers.acquire(|| file.reader());
         let key = key.bytes();
         let value = py.detach(|| file.get(&mut reader, key)).map_err(|e| raise(py, e))?;
         Ok(value.map(|value| PyBytes::new(py, value)))
     }
 
-    /// Records from `start` on, or after it, and before `stop`, of about `most` bytes. `None` at the end.
+    /// Records from `start` on, or after it, and before `stop`, of about `max_bytes`. `None` at the end.
     fn scan<'py>(
         &self,
         py: Python<'py>,
         start: Option<Input>,
         exclusive: bool,
         stop: Option<Input>,
-        most: usize,
+        max_bytes: usize,
     ) -> PyResult<Vec<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>> {
         let file = self.open.file()?;
-        let mut reader = self.readers.lend(|| file.reader());
+        let mut reader = self.readers.acquire(|| file.reader());
         let from = match start.as_ref().map(Input::bytes) {
             None => Limit::Unbounded,
             Some(start) if exclusive => Limit::Excluded(start),
@@ -116,7 +116,7 @@ impl DictBlockFile {
                     Err(_) if !records.is_empty() => break,
                     Err(e) => return Err(e),
                 }
-                if bytes >= most {
+                if bytes >= max_bytes {
                     break;
                 }
             }
@@ -128,7 +128,7 @@ impl DictBlockFile {
 
     fn verify(&self, py: Python<'_>) -> PyResult<Numbers> {
         let file = self.open.file()?;
-        let mut reader = self.readers.lend(|| file.reader());
+        let mut reader = self.readers.acquire(|| file.reader());
         let verified = py.detach(|| file.verify(&mut reader)).map_err(|e| raise(py, e))?;
         Ok(numbers(&verified.counts))
     }
@@ -149,7 +149,7 @@ pub(crate) fn dict_block_multi_get<'py>(
     let (values, errors) = (PyList::empty(py), PyDict::new(py));
     let files: Vec<BlockFile> = requests.iter().map(|(file, _)| file.open.file()).collect::<PyResult<_>>()?;
     let Some((first, _)) = requests.first() else { return Ok((values, errors)) };
-    let mut reader = first.readers.lend(|| files[0].reader());
+    let mut reader = first.readers.acquire(|| files[0].reader());
     let wanted: Vec<(&BlockFile, &[u8])> =
         files.iter().zip(&requests).map(|(file, (_, key))| (file, key.bytes())).collect();
     let mut found = Vec::with_capacity(wanted.len());

@@ -8,7 +8,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::error::raise;
-use crate::kernel::buffers::Input;
+use crate::sys::buffers::Input;
 
 /// Blocks borrowed until this is dropped: each in a buffer of its own, or all in one.
 #[pyclass(frozen)]
@@ -41,11 +41,11 @@ impl DictBlocks {
         self.slices.as_ref().map_or(self.buffers.len(), Vec::len)
     }
 
-    /// The output capacity for each block, at most `most`; 0 if it requires more.
-    fn sizes<'py>(&self, py: Python<'py>, most: usize) -> Bound<'py, PyArray1<i64>> {
+    /// The output capacity for each block, at most `max_size`; 0 if it requires more.
+    fn sizes<'py>(&self, py: Python<'py>, max_size: usize) -> Bound<'py, PyArray1<i64>> {
         let blocks: Vec<&[u8]> = self.iter().collect();
         let sizes: Vec<i64> =
-            py.detach(|| blocks.iter().map(|block| capacity_for(block, most) as i64).collect());
+            py.detach(|| blocks.iter().map(|block| capacity_for(block, max_size) as i64).collect());
         PyArray1::from_vec(py, sizes)
     }
 }
@@ -73,15 +73,15 @@ pub(super) fn ranges(starts: &[i64], lengths: &[i64], len: usize) -> Result<Vec<
     all.collect()
 }
 
-/// Upper bound of a block's content: exact if its frame header has the size. `None` if it exceeds `most`.
-pub(super) fn capacity_for(block: &[u8], most: usize) -> usize {
+/// Upper bound of a block's content: exact if its frame header has the size. 0 if it exceeds `max_size`.
+pub(super) fn capacity_for(block: &[u8], max_size: usize) -> usize {
     let Ok(header) = FrameHeader::parse(block, Format::Standard) else { return 0 };
     match header.content_size {
-        Some(size) if size > most as u64 => 0,
+        Some(size) if size > max_size as u64 => 0,
         // Maximum ratio of a frame, whatever its header states: each of its blocks has at least four bytes.
         Some(size) => (size as usize).min((block.len() / 4 + 1).saturating_mul(BLOCK_MAX)),
         None => {
-            frame_extent(block, Format::Standard).map_or(0, |extent| extent.bound.min(most as u64) as usize)
+            frame_extent(block, Format::Standard).map_or(0, |extent| extent.bound.min(max_size as u64) as usize)
         }
     }
 }

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict};
 use super::blocks::{DictBlocks, capacity_for, ranges};
 use super::store::{DictStore, raise_for};
 use crate::error::raise;
-use crate::kernel::buffers::{Input, Output};
+use crate::sys::buffers::{Input, Output};
 
 /// Threads that share a decoder wait for each other, without holding the GIL.
 #[pyclass(frozen)]
@@ -32,16 +32,16 @@ impl DictDecoder {
         DictDecoder { store: store.store.clone(), decoder: Mutex::new(Decoder::new(&store.store)) }
     }
 
-    /// Decodes a block of at most `most` bytes.
+    /// Decodes a block of at most `max_size` bytes.
     fn decode<'py>(
         &self,
         py: Python<'py>,
         id: u64,
         block: Input,
-        most: usize,
+        max_size: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let block = block.bytes();
-        let capacity = capacity_for(block, most);
+        let capacity = capacity_for(block, max_size);
         let mut written = capacity;
         let decoded = PyBytes::new_with(py, capacity, |out| {
             written =

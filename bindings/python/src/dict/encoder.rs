@@ -9,7 +9,7 @@ use pyo3::types::PyBytes;
 
 use super::store::{DictStore, raise_for};
 use crate::error::raise;
-use crate::kernel::buffers::Input;
+use crate::sys::buffers::Input;
 
 /// Buffer capacity kept between blocks.
 const KEPT_CAPACITY: usize = 1 << 20;

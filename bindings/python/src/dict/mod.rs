@@ -17,4 +17,4 @@ pub(crate) use encoder::DictEncoder;
 pub(crate) use pack::{DictEditor, DictLoaded, DictPack, dict_compact, dict_user};
 pub(crate) use sst::{DictSst, dict_sst_multi_get};
 pub(crate) use store::{DictStore, dict_content_hash};
-pub(crate) use training::{dict_cluster, dict_gain, dict_search, dict_shrink_tables, dict_train};
+pub(crate) use training::{dict_cluster, dict_savings, dict_search, dict_shrink_tables, dict_train};

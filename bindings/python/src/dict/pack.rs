@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 use super::pool::Open;
 use super::store::DictStore;
 use crate::error::{raise, unknown_id};
-use crate::kernel::buffers::Input;
+use crate::sys::buffers::Input;
 
 #[pyclass(frozen)]
 pub(crate) struct DictPack(Open<Pack>);

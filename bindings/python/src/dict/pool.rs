@@ -19,7 +19,7 @@ impl<T> Default for Pool<T> {
 
 impl<T> Pool<T> {
     /// Takes an item, or creates one.
-    pub(super) fn lend(&self, make: impl FnOnce() -> T) -> PoolGuard<'_, T> {
+    pub(super) fn acquire(&self, make: impl FnOnce() -> T) -> PoolGuard<'_, T> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         PoolGuard { pool: self, item: Some(idle.unwrap_or_else(make)) }
     }

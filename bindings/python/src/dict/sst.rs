@@ -13,7 +13,7 @@ use super::block_file::set_error;
 use super::pool::{Open, Pool, PoolGuard};
 use super::store::DictStore;
 use crate::error::raise;
-use crate::kernel::buffers::Input;
+use crate::sys::buffers::Input;
 
 #[pyclass(frozen)]
 pub(crate) struct DictSst {
@@ -36,7 +36,7 @@ type Properties<'py> = Vec<(String, Bound<'py, PyBytes>)>;
 type Verified = (u64, u64, u64, u64, u64, u64, u64);
 
 /// An owned entry.
-struct Taken {
+struct OwnedEntry {
     key: Vec<u8>,
     sequence: u64,
     kind: EntryKind,
@@ -55,7 +55,7 @@ impl DictSst {
         block_limit: usize,
     ) -> PyResult<Self> {
         let options = Options::new().map(map).checksums(checksums).block_limit(block_limit);
-        let mut reader = store.sst_readers.lend(|| Reader::new(&store.store));
+        let mut reader = store.sst_readers.acquire(|| Reader::new(&store.store));
         let sst = py.detach(|| reader.open(&path, options)).map_err(|e| raise(py, e))?;
         Ok(DictSst { open: Open::new(Arc::new(sst)), readers: store.sst_readers.clone() })
     }
@@ -81,7 +81,7 @@ impl DictSst {
         Ok(found.map(|entry| row(py, entry)))
     }
 
-    /// Entries from `start` on, without the first `skip`, and before `stop`, of about `most` bytes. `None` at
+    /// Entries from `start` on, without the first `skip`, and before `stop`, of about `max_bytes` bytes. `None` at
     /// the end.
     fn scan<'py>(
         &self,
@@ -89,18 +89,18 @@ impl DictSst {
         start: Option<Input>,
         skip: usize,
         stop: Option<Input>,
-        most: usize,
+        max_bytes: usize,
     ) -> PyResult<Vec<Row<'py>>> {
         let sst = self.open.file()?;
         let mut reader = self.reader(&sst);
         let (start, stop) = (start.as_ref().map(Input::bytes), stop.as_ref().map(Input::bytes));
-        let taken = py.detach(|| take(&mut reader, &sst, start, skip, stop, most));
-        let taken = taken.map_err(|e| raise(py, e))?;
-        let entry = |taken: &Taken| {
-            let Taken { key, sequence, kind, value } = taken;
+        let entries = py.detach(|| copy_entries(&mut reader, &sst, start, skip, stop, max_bytes));
+        let entries = entries.map_err(|e| raise(py, e))?;
+        let row = |entry: &OwnedEntry| {
+            let OwnedEntry { key, sequence, kind, value } = entry;
             (PyBytes::new(py, key), *sequence, kind.name(), PyBytes::new(py, value))
         };
-        Ok(taken.iter().map(entry).collect())
+        Ok(entries.iter().map(row).collect())
     }
 
     fn range_deletions<'py>(&self, py: Python<'py>) -> PyResult<Vec<Deletion<'py>>> {
@@ -163,7 +163,7 @@ impl DictSst {
 
 impl DictSst {
     fn reader(&self, sst: &Sst) -> PoolGuard<'_, Reader> {
-        self.readers.lend(|| Reader::new(sst.store()))
+        self.readers.acquire(|| Reader::new(sst.store()))
     }
 }
 
@@ -202,30 +202,30 @@ fn order_name(order: KeyOrder) -> &'static str {
 }
 
 /// Copies entries out of a file. An error is returned if no entry precedes it.
-fn take(
+fn copy_entries(
     reader: &mut Reader,
     sst: &Sst,
     start: Option<&[u8]>,
     mut skip: usize,
     stop: Option<&[u8]>,
-    most: usize,
-) -> Result<Vec<Taken>> {
+    max_bytes: usize,
+) -> Result<Vec<OwnedEntry>> {
     let order = sst.key_order();
     let unknown = !matches!(order, KeyOrder::Bytewise | KeyOrder::Reverse);
     if unknown && stop.is_some() {
-        let what = "the keys are in the order of a custom comparator, which is not known";
+        let what = "the keys are in the order of a custom comparator, which is unknown";
         return Err(Error::new(Kind::Unsupported, 0, what));
     }
     let mut scan = match start {
         Some(start) => reader.scan_from(sst, start)?,
         None => reader.scan(sst),
     };
-    let (mut taken, mut bytes) = (Vec::new(), 0);
-    while bytes < most {
+    let (mut entries, mut bytes) = (Vec::new(), 0);
+    while bytes < max_bytes {
         let entry = match scan.next_entry() {
             Ok(Some(entry)) => entry,
             Ok(None) => break,
-            Err(_) if !taken.is_empty() => break,
+            Err(_) if !entries.is_empty() => break,
             Err(e) => return Err(e),
         };
         let over = |stop| if order == KeyOrder::Reverse { entry.key <= stop } else { entry.key >= stop };
@@ -236,9 +236,9 @@ fn take(
             skip -= 1;
             continue;
         }
-        bytes += entry.key.len() + entry.value.len() + size_of::<Taken>();
+        bytes += entry.key.len() + entry.value.len() + size_of::<OwnedEntry>();
         let (key, value) = (entry.key.to_vec(), entry.value.to_vec());
-        taken.push(Taken { key, sequence: entry.sequence, kind: entry.kind, value });
+        entries.push(OwnedEntry { key, sequence: entry.sequence, kind: entry.kind, value });
     }
-    Ok(taken)
+    Ok(entries)
 }

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 
 use super::pool::Pool;
 use crate::error::{raise, unknown_id};
-use crate::kernel::buffers::Input;
+use crate::sys::buffers::Input;
 
 #[pyclass(frozen)]
 pub(crate) struct DictStore {

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::raise;
-use crate::kernel::buffers::Input;
+use crate::sys::buffers::Input;
 
 /// Bytes of the blocks, compressed without and with a dictionary, of the dictionary, of its tables.
 type SavingsRow = (usize, usize, usize, usize, usize);
@@ -16,7 +16,7 @@ type SavingsRow = (usize, usize, usize, usize, usize);
 type Results<'py> = (Option<Bound<'py, PyBytes>>, Option<usize>, Vec<(usize, SavingsRow, u64)>, u64, u64);
 /// Bytes of blocks, bytes of dictionaries, number of dictionaries.
 type Spent = (u64, u64, usize);
-/// A set: its dictionary, or the reason why it has none; content bytes, bytes without a dictionary, with its
+/// A set: its dictionary, or the reason for none; content bytes, bytes without a dictionary, with its
 /// own, as assigned.
 type Chosen = (Option<usize>, Option<&'static str>, u64, u64, Option<u64>, u64);
 /// Dictionaries; sets; costs without, with one each, with one for all, and with the shared ones; rounds.
@@ -55,7 +55,7 @@ pub(crate) fn dict_shrink_tables<'py>(py: Python<'py>, dictionary: Input) -> PyR
 
 /// Bytes of the blocks, compressed without and with the dictionary, of the dictionary, of its tables.
 #[pyfunction]
-pub(crate) fn dict_gain(
+pub(crate) fn dict_savings(
     py: Python<'_>,
     dictionary: Input,
     blocks: Vec<Input>,
@@ -100,13 +100,13 @@ fn spent(costs: &Costs) -> Spent {
 }
 
 fn chosen(set: &SetReport) -> Chosen {
-    let (dictionary, why) = match set.choice {
+    let (dictionary, reason) = match set.choice {
         Choice::Dictionary(index) => (Some(index), None),
         Choice::Plain(Reason::Empty) => (None, Some("empty")),
-        Choice::Plain(Reason::TooFewSamples) => (None, Some("too few")),
-        Choice::Plain(Reason::NoSavings) => (None, Some("does not pay")),
+        Choice::Plain(Reason::TooFewSamples) => (None, Some("too few samples")),
+        Choice::Plain(Reason::NoSavings) => (None, Some("no savings")),
     };
-    (dictionary, why, set.content, set.without, set.own, set.chosen)
+    (dictionary, reason, set.content, set.without, set.own, set.chosen)
 }
 
 /// Clusters sets of samples, each with its total bytes.
@@ -115,7 +115,7 @@ fn chosen(set: &SetReport) -> Chosen {
 pub(crate) fn dict_cluster<'py>(
     py: Python<'py>,
     sets: Vec<(Vec<Input>, Option<u64>)>,
-    most: usize,
+    max_count: usize,
     size: usize,
     small_tables: bool,
     level: i32,
@@ -131,7 +131,7 @@ pub(crate) fn dict_cluster<'py>(
         bytes.map_or(set, |bytes| set.total_bytes(bytes))
     });
     let sets: Vec<SampleSet<'_>> = sets.collect();
-    let clustering = Clustering::new(most, size.min(largest))
+    let clustering = Clustering::new(max_count, size.min(largest))
         .small_tables(small_tables)
         .level(level)
         .rounds(rounds)

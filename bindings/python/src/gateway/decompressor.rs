@@ -14,8 +14,8 @@ use super::connection::{Connection, LastEnvelope, ReceiveError};
 use super::envelope::{Members, encoding_of};
 use super::frame::Frame;
 use crate::error::{output_too_small, raise, raise_session_error};
-use crate::kernel::buffers::Output;
-use crate::kernel::bytes::copied;
+use crate::sys::buffers::Output;
+use crate::sys::bytes::copied;
 
 /// Working memory for all connections of the process. A single event loop uses one.
 static SCRATCH: ScratchPool = ScratchPool::new(16);
@@ -176,7 +176,7 @@ impl GatewayDecompressor {
 
     /// The error of this connection, which every call raises; None if there is none.
     #[getter]
-    fn fault(&self, py: Python<'_>) -> Option<PyErr> {
+    fn error(&self, py: Python<'_>) -> Option<PyErr> {
         self.read(py, Connection::error).map(|error| raise_session_error(py, error))
     }
 
@@ -192,7 +192,7 @@ impl GatewayDecompressor {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads from the connection, after any message that another thread is decoding.
+    /// Reads from the connection. Waits for a message that another thread is decoding.
     fn read<T: Send>(&self, py: Python<'_>, read: impl FnOnce(&Connection) -> T + Send) -> T {
         if let Ok(connection) = self.connection.try_lock() {
             return read(&connection);
@@ -277,7 +277,7 @@ fn checks_of(name: Option<&str>, sequence: bool) -> PyResult<Checks> {
             let checks = Checks::complete(encoding_of(name)?);
             Ok(checks.sequence(sequence))
         }
-        None if sequence => Err(PyValueError::new_err("sequence numbers are found by checks, which is None")),
+        None if sequence => Err(PyValueError::new_err("sequence requires checks, which is None")),
         None => Ok(Checks::NONE),
     }
 }

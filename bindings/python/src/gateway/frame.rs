@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::kernel::buffers::Input;
+use crate::sys::buffers::Input;
 
 /// Immutable compressed bytes.
 pub(super) enum Frame<'py> {

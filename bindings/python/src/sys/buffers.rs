@@ -1,7 +1,7 @@
-//! The memory of other Python objects, used without the interpreter's lock.
+//! Buffers of Python objects, used without the interpreter's lock.
 //!
-//! As long as a buffer is held, its object can neither be resized nor go away. That nobody writes to
-//! it meanwhile, from another thread, is up to the caller, as with the arrays of the other engines.
+//! While a buffer is held, its object can neither be resized nor freed. The Python caller must not write to it from
+//! another thread meanwhile, as documented for all functions that release the lock.
 
 use std::slice;
 
@@ -9,7 +9,7 @@ use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-/// Bytes to read: of any object with a C-contiguous buffer.
+/// Input: the bytes of any object with a C-contiguous buffer.
 pub(crate) struct Input(PyUntypedBuffer);
 
 impl Input {
@@ -18,7 +18,7 @@ impl Input {
         if len == 0 {
             return &[];
         }
-        // SAFETY: the buffer is contiguous, which was checked, and held; nobody writes to it, see above.
+        // SAFETY: the buffer is contiguous, which was checked, and held; nobody writes to it, see the module.
         unsafe { slice::from_raw_parts(self.0.buf_ptr().cast::<u8>(), len) }
     }
 }
@@ -35,11 +35,14 @@ impl<'py> FromPyObject<'_, 'py> for Input {
     }
 }
 
-/// Bytes to write: of an object with a writeable C-contiguous buffer of bytes.
+/// Output: the bytes of an object with a writeable C-contiguous buffer.
 pub(crate) struct Output(PyUntypedBuffer);
 
 impl Output {
-    /// The bytes, unless some of them are also those of an input.
+    /// The bytes.
+    ///
+    /// # Errors
+    /// If they overlap an input.
     pub(crate) fn bytes_mut<'a>(
         &'a mut self,
         inputs: impl IntoIterator<Item = &'a [u8]>,
@@ -55,10 +58,10 @@ impl Output {
             (input.start as usize) < own.end && own.start < input.end as usize && !input.is_empty()
         };
         if inputs.into_iter().any(overlaps) {
-            return Err(PyValueError::new_err("out overlaps what is to be read"));
+            return Err(PyValueError::new_err("out overlaps the input"));
         }
-        // SAFETY: the buffer is contiguous and writeable, which was checked, and held; no input has these
-        // bytes, and nobody else uses them, see above.
+        // SAFETY: the buffer is contiguous and writeable, which was checked, and held; it overlaps no input, and
+        // nobody else uses it, see the module.
         Ok(unsafe { slice::from_raw_parts_mut(start, len) })
     }
 }
@@ -71,9 +74,9 @@ impl<'py> FromPyObject<'_, 'py> for Output {
         if buffer.readonly() || !buffer.is_c_contiguous() {
             return Err(PyValueError::new_err("out must be writeable and C-contiguous"));
         }
-        // Objects of Python, for one, must not be overwritten as bytes.
+        // Pointers to Python objects, for example, must not be overwritten.
         if buffer.item_size() != 1 || !matches!(buffer.format().to_bytes(), b"B" | b"b" | b"c") {
-            return Err(PyTypeError::new_err("out must be a buffer of bytes, as an array of uint8 is"));
+            return Err(PyTypeError::new_err("out must be a buffer of bytes, such as an array of uint8"));
         }
         Ok(Output(buffer))
     }

@@ -1,4 +1,4 @@
-//! Memory that threads share, and memory of other objects.
+//! `unsafe` code: memory that threads share, buffers of Python objects, and foreign functions.
 #![allow(unsafe_code)]
 
 pub(crate) mod buffers;

@@ -1,24 +1,24 @@
-//! One output, written by several threads at disjoint places.
+//! One output buffer, written by several threads at disjoint ranges.
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// A borrowed slice that can be taken apart at places known only later.
-pub(crate) struct Shared<'a> {
+/// A borrowed slice whose disjoint ranges, known only later, may be written from several threads.
+pub(crate) struct SharedOutput<'a> {
     start: *mut u8,
     len: usize,
     _borrowed: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: as with `&mut [u8]`, whoever has the bytes may use them from any thread; that no byte is used
-// by two is up to the callers of `with`.
-unsafe impl Send for Shared<'_> {}
+// SAFETY: as with `&mut [u8]`, the bytes may be used from any thread; the callers of `with` guarantee that no two
+// threads use the same byte.
+unsafe impl Send for SharedOutput<'_> {}
 // SAFETY: as above.
-unsafe impl Sync for Shared<'_> {}
+unsafe impl Sync for SharedOutput<'_> {}
 
-impl<'a> Shared<'a> {
+impl<'a> SharedOutput<'a> {
     pub(crate) fn new(slice: &'a mut [u8]) -> Self {
-        Shared { start: slice.as_mut_ptr(), len: slice.len(), _borrowed: PhantomData }
+        SharedOutput { start: slice.as_mut_ptr(), len: slice.len(), _borrowed: PhantomData }
     }
 
     /// Whether `range` begins at a multiple of `width` bytes.
@@ -26,15 +26,15 @@ impl<'a> Shared<'a> {
         (self.start as usize).wrapping_add(range.start).is_multiple_of(width)
     }
 
-    /// Lends the bytes `range` to `work`.
+    /// Calls `work` with the bytes in `range`.
     ///
     /// # Safety
-    /// While `work` runs no other call has any of these bytes.
+    /// While `work` runs, no other call may use any of these bytes.
     ///
     /// # Panics
     /// If `range` is not within the slice.
     pub(crate) unsafe fn with<T>(&self, range: Range<usize>, work: impl FnOnce(&mut [u8]) -> T) -> T {
-        assert!(range.start <= range.end && range.end <= self.len, "a range within the output");
+        assert!(range.start <= range.end && range.end <= self.len, "the range is within the output");
         // SAFETY: the range is within the slice, which is borrowed for as long as `self`; the caller
         // promises that nobody else has these bytes.
         work(unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) })

@@ -29,7 +29,7 @@ public class DecompressionException extends IOException {
     /** Compressed bytes of the connection before the error. */
     private final long offset;
     /** Index of the message on the connection. */
-    private final long message;
+    private final long messageIndex;
 
     /**
      * Creates an exception.
@@ -37,13 +37,13 @@ public class DecompressionException extends IOException {
      * @param kind the kind of the error
      * @param text the detail message
      * @param offset compressed bytes of the connection before the error
-     * @param message the index of the message on the connection, from 0
+     * @param messageIndex the index of the message on the connection, from 0
      */
-    public DecompressionException(Kind kind, String text, long offset, long message) {
+    public DecompressionException(Kind kind, String text, long offset, long messageIndex) {
         super(text);
         this.kind = Objects.requireNonNull(kind, "kind");
         this.offset = offset;
-        this.message = message;
+        this.messageIndex = messageIndex;
     }
 
     /**
@@ -67,9 +67,9 @@ public class DecompressionException extends IOException {
     /**
      * Returns the index of the message that failed.
      *
-     * @return the number of complete messages of the connection before it
+     * @return the index on the connection, from 0: the number of complete messages before it
      */
-    public long message() {
-        return message;
+    public long messageIndex() {
+        return messageIndex;
     }
 }

@@ -22,7 +22,7 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
 class CheckedJniTest {
     /** Runs the tests that start no other virtual machine; prints failures and the number that passed. */
     static final class Main {
-        public static void main(String[] invalidArgumentsThrow) {
+        public static void main(String[] arguments) {
             LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
                     .selectors(selectPackage("dev.linerate.gateway"))
                     .filters(

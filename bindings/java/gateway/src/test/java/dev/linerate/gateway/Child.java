@@ -23,24 +23,24 @@ final class Child {
     }
 
     /** Runs {@code main} with the class path of this process. */
-    static Child run(List<String> options, Class<?> main, String... invalidArgumentsThrow)
+    static Child run(List<String> options, Class<?> main, String... arguments)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.addAll(options);
         command.addAll(Arrays.asList("-cp", System.getProperty("java.class.path"), main.getName()));
-        command.addAll(Arrays.asList(invalidArgumentsThrow));
+        command.addAll(Arrays.asList(arguments));
         return run(command);
     }
 
-    /** Runs Java with these invalidArgumentsThrow. */
-    static Child run(List<String> invalidArgumentsThrow) throws IOException, InterruptedException {
+    /** Runs Java with these arguments. */
+    static Child run(List<String> arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-Xmx256m");
         if (Runtime.version().feature() >= 22) {
             command.add("--enable-native-access=ALL-UNNAMED");
         }
-        command.addAll(invalidArgumentsThrow);
+        command.addAll(arguments);
         Path output = Files.createTempFile("linerate-child-", ".txt");
         try {
             Process process =

@@ -24,7 +24,7 @@ class ErrorsTest {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    private static DecompressionException fault(GatewayDecompressor decompressor, Form form, byte[] frame) {
+    private static DecompressionException assertFails(GatewayDecompressor decompressor, Form form, byte[] frame) {
         return assertThrows(DecompressionException.class, () -> form.decode(decompressor, frame));
     }
 
@@ -38,18 +38,18 @@ class ErrorsTest {
         List<byte[]> frames = Traffic.frames(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
             form.decode(decompressor, frames.get(0));
-            DecompressionException first = fault(decompressor, form, garbage);
+            DecompressionException first = assertFails(decompressor, form, garbage);
             assertEquals(Kind.CORRUPT, first.kind());
-            assertEquals(1, first.message());
+            assertEquals(1, first.messageIndex());
             int begin = frames.get(0).length;
             assertTrue(first.offset() >= begin && first.offset() <= begin + garbage.length);
             assertTrue(first.getMessage().startsWith("message 1: "), first.getMessage());
             for (Form next : Form.values()) {
-                DecompressionException again = fault(decompressor, next, frames.get(1));
+                DecompressionException again = assertFails(decompressor, next, frames.get(1));
                 assertEquals(first.getMessage(), again.getMessage());
                 assertEquals(first.kind(), again.kind());
                 assertEquals(first.offset(), again.offset());
-                assertEquals(first.message(), again.message());
+                assertEquals(first.messageIndex(), again.messageIndex());
             }
             decompressor.reset();
             assertArrayEquals(Hello.TEXT, form.decode(decompressor, Hello.wire(transport)));
@@ -62,9 +62,9 @@ class ErrorsTest {
         byte[] frame = Hello.wire(Transport.ZSTD);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
             for (int length = 7; length < frame.length; length++) {
-                DecompressionException fault = fault(decompressor, form, Arrays.copyOf(frame, length));
-                assertEquals(Kind.TRUNCATED, fault.kind());
-                assertEquals(0, fault.message());
+                DecompressionException error = assertFails(decompressor, form, Arrays.copyOf(frame, length));
+                assertEquals(Kind.TRUNCATED, error.kind());
+                assertEquals(0, error.messageIndex());
                 decompressor.reset();
             }
         }
@@ -79,9 +79,9 @@ class ErrorsTest {
                 byte[] payload = new byte[size];
                 assertArrayEquals(payload, form.decode(decompressor, Traffic.first(transport, payload)));
                 decompressor.reset();
-                DecompressionException fault =
-                        fault(decompressor, form, Traffic.first(transport, new byte[size + 1]));
-                assertEquals(Kind.LIMIT, fault.kind());
+                DecompressionException error =
+                        assertFails(decompressor, form, Traffic.first(transport, new byte[size + 1]));
+                assertEquals(Kind.LIMIT, error.kind());
             }
         }
     }
@@ -92,7 +92,7 @@ class ErrorsTest {
         byte[] frame = Traffic.first(Transport.ZLIB, new byte[1001]);
         try (GatewayDecompressor decompressor =
                 GatewayDecompressor.builder(Transport.ZLIB).maxMessage(1000).build()) {
-            DecompressionException fault =
+            DecompressionException error =
                     assertThrows(
                             DecompressionException.class,
                             () -> {
@@ -100,21 +100,21 @@ class ErrorsTest {
                                     assertNull(form.decode(decompressor, new byte[] {part}));
                                 }
                             });
-            assertEquals(Kind.LIMIT, fault.kind());
+            assertEquals(Kind.LIMIT, error.kind());
         }
     }
 
     @ParameterizedTest
     @CsvSource({"16, 17", "17, 18", "10, 11", "20, 27"})
-    void windows(int allowed, int asked) throws Exception {
+    void windows(int allowed, int requested) throws Exception {
         try (GatewayDecompressor decompressor =
                 GatewayDecompressor.builder(Transport.ZSTD).windowLog(allowed).build()) {
             assertEquals(0, decompressor.decompress(Traffic.zstdHeader(allowed)).length);
             decompressor.reset();
             long before = decompressor.memory();
-            DecompressionException fault =
-                    fault(decompressor, Form.NEW_ARRAY, Traffic.zstdHeader(asked));
-            assertEquals(Kind.LIMIT, fault.kind());
+            DecompressionException error =
+                    assertFails(decompressor, Form.NEW_ARRAY, Traffic.zstdHeader(requested));
+            assertEquals(Kind.LIMIT, error.kind());
             assertEquals(before, decompressor.memory());
         }
     }
@@ -123,7 +123,7 @@ class ErrorsTest {
     void dictionaries() throws Exception {
         byte[] frame = {0x28, (byte) 0xb5, 0x2f, (byte) 0xfd, 1, 0x30, 5};
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
-            assertEquals(Kind.UNSUPPORTED, fault(decompressor, Form.NEW_ARRAY, frame).kind());
+            assertEquals(Kind.UNSUPPORTED, assertFails(decompressor, Form.NEW_ARRAY, frame).kind());
         }
     }
 
@@ -138,11 +138,11 @@ class ErrorsTest {
                 if (checks == Checks.NONE) {
                     decompressor.decompress(noObject);
                 } else {
-                    assertEquals(Kind.CORRUPT, fault(decompressor, Form.NEW_ARRAY, noObject).kind());
+                    assertEquals(Kind.CORRUPT, assertFails(decompressor, Form.NEW_ARRAY, noObject).kind());
                 }
                 decompressor.reset();
                 if (checks == Checks.JSON || checks == Checks.JSON_SEQUENCE) {
-                    assertEquals(Kind.CORRUPT, fault(decompressor, Form.NEW_ARRAY, term).kind());
+                    assertEquals(Kind.CORRUPT, assertFails(decompressor, Form.NEW_ARRAY, term).kind());
                 } else {
                     decompressor.decompress(term);
                 }
@@ -168,9 +168,9 @@ class ErrorsTest {
 
             decompressor.reset();
             decompressor.resumeAfter(6);
-            DecompressionException fault = fault(decompressor, Form.NEW_ARRAY, event);
-            assertEquals(Kind.CORRUPT, fault.kind());
-            assertTrue(fault.getMessage().contains("sequence number"), fault.getMessage());
+            DecompressionException error = assertFails(decompressor, Form.NEW_ARRAY, event);
+            assertEquals(Kind.CORRUPT, error.kind());
+            assertTrue(error.getMessage().contains("sequence number"), error.getMessage());
         }
     }
 
@@ -214,7 +214,7 @@ class ErrorsTest {
         }
     }
 
-    /** Invalid invalidArgumentsThrow decode nothing and do not change the decompressor. */
+    /** Invalid arguments decode nothing and do not change the decompressor. */
     @ParameterizedTest
     @EnumSource
     void frames(Transport transport) throws Exception {

@@ -15,7 +15,7 @@ class FullHeapTest {
 
     /** Decodes a message that does not fit on the heap and the next one, in each form. */
     static final class Main {
-        public static void main(String[] invalidArgumentsThrow) throws Exception {
+        public static void main(String[] arguments) throws Exception {
             byte[] large = large();
             // A raw block and an RLE block.
             byte[] small = {5 << 3 & 0xff, 0, 0, 's', 'm', 'a', 'l', 'l', 3 << 3 | 2, 0, 0, 'x'};

@@ -32,7 +32,7 @@ class LoaderTest {
 
     /** Prints the loaded file and decodes a message, or prints the error, twice. */
     static final class Main {
-        public static void main(String[] invalidArgumentsThrow) throws Exception {
+        public static void main(String[] arguments) throws Exception {
             if (!NativeLoader.isAvailable()) {
                 for (int i = 0; i < 2; i++) {
                     try {

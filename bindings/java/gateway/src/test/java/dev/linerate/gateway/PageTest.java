@@ -24,8 +24,8 @@ class PageTest {
         Matcher block = Pattern.compile("```java\n([^`]*public class Example \\{[^`]*)```").matcher(Files.readString(page));
         assertTrue(block.find());
         Path source = Files.writeString(folder.resolve("Example.java"), block.group(1));
-        List<String> invalidArgumentsThrow = Arrays.asList("-cp", System.getProperty("java.class.path"), source.toString());
-        Child child = Child.run(invalidArgumentsThrow);
+        List<String> arguments = Arrays.asList("-cp", System.getProperty("java.class.path"), source.toString());
+        Child child = Child.run(arguments);
         assertEquals(0, child.exitCode, child.output);
         assertEquals(
                 Arrays.asList("{\"op\":10,\"d\":{}}", "{\"op\":11,\"d\":null}"),

@@ -229,22 +229,22 @@ class PartsTest {
         try (GatewayDecompressor decompressor =
                 GatewayDecompressor.builder(transport).maxMessage(100_000).build()) {
             ByteBuffer part = ByteBuffer.allocate(10_000);
-            DecompressionException fault = assertThrows(DecompressionException.class, () -> {
+            DecompressionException error = assertThrows(DecompressionException.class, () -> {
                 while (true) {
                     part.clear();
                     assertNull(decompressor.decompress(part, false));
                     assertTrue(decompressor.memory() < 400_000);
                 }
             });
-            assertEquals(Kind.LIMIT, fault.kind());
-            assertEquals(170_000, fault.offset());
+            assertEquals(Kind.LIMIT, error.kind());
+            assertEquals(170_000, error.offset());
             assertEquals(0, part.position());
             // The parts are freed, and the error persists.
             assertTrue(decompressor.memory() < 20_000);
             for (boolean last : new boolean[] {false, true}) {
                 DecompressionException again =
                         assertThrows(DecompressionException.class, () -> decompressor.decompress(part, last));
-                assertEquals(fault.getMessage(), again.getMessage());
+                assertEquals(error.getMessage(), again.getMessage());
             }
             decompressor.reset();
             assertArrayEquals(Hello.TEXT, decompressor.decompress(Hello.wire(transport)));
@@ -271,9 +271,9 @@ class PartsTest {
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
             assertNull(into.take(decompressor, ByteBuffer.wrap(wire, 0, 50), false));
             ByteBuffer part = ByteBuffer.wrap(wire, 50, 20).asReadOnlyBuffer();
-            DecompressionException fault =
+            DecompressionException error =
                     assertThrows(DecompressionException.class, () -> into.take(decompressor, part, true));
-            assertEquals(Kind.TRUNCATED, fault.kind());
+            assertEquals(Kind.TRUNCATED, error.kind());
             assertEquals(50, part.position());
             assertEquals(20, part.remaining());
         }

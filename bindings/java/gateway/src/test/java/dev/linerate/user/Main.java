@@ -11,9 +11,9 @@ public final class Main {
     /**
      * Prints the file of the loaded library.
      *
-     * @param invalidArgumentsThrow none
+     * @param arguments none
      */
-    public static void main(String[] invalidArgumentsThrow) {
+    public static void main(String[] arguments) {
         if (!GatewayDecompressor.class.getModule().isNamed()) {
             throw new IllegalStateException("this is no module");
         }

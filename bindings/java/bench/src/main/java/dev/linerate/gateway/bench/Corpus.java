@@ -24,11 +24,11 @@ final class Corpus {
     private final Path folder;
     private final int shards;
 
-    /** At most {@code most} shards of a folder. */
-    Corpus(Path folder, int most) throws IOException {
+    /** The first {@code maxShards} shards of a folder, or all if it has fewer. */
+    Corpus(Path folder, int maxShards) throws IOException {
         this.folder = folder;
         int n = 0;
-        while (n < most && Files.exists(folder.resolve("shard-" + n + ".msgs"))) {
+        while (n < maxShards && Files.exists(folder.resolve("shard-" + n + ".msgs"))) {
             n++;
         }
         if (n == 0) {

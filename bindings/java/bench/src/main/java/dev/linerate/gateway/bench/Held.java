@@ -34,11 +34,11 @@ final class Held {
         Process child = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
-        String said = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        String output = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
         if (child.waitFor() != 0) {
             throw new IOException(contender.title() + " failed");
         }
-        return Stream.of(said.split(" ")).mapToLong(Long::parseLong).toArray();
+        return Stream.of(output.split(" ")).mapToLong(Long::parseLong).toArray();
     }
 
     public static void main(String[] args) throws IOException, InterruptedException {

@@ -51,15 +51,15 @@ final class Plot {
         y += STEP;
         text(LEFT, y, "start", "fill='#555'", name + ": MB/s of payload (median), bytes of garbage per message");
         y += 8;
-        double most = rows.stream().mapToDouble(Row::median).max().orElse(1);
+        double max = rows.stream().mapToDouble(Row::median).max().orElse(1);
         for (Row row : rows) {
-            bar(row, most);
+            bar(row, max);
         }
     }
 
-    private void bar(Row row, double most) {
+    private void bar(Row row, double max) {
         String colour = row.contender().startsWith("linerate") ? OURS : PEERS;
-        long length = Math.max(1, Math.round(row.median() / most * (WIDTH - LEFT - RIGHT)));
+        long length = Math.max(1, Math.round(row.median() / max * (WIDTH - LEFT - RIGHT)));
         String name = row.transport().isEmpty() ? row.contender() : row.contender() + ", " + row.transport().replace("-stream", "");
         text(LEFT - 8, y + 13, "end", "", name);
         svg.append("<rect x='" + LEFT + "' y='" + y + "' width='" + length + "' height='" + (STEP - 6) + "' fill='" + colour + "'/>\n");

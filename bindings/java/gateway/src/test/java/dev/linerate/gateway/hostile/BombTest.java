@@ -63,9 +63,9 @@ class BombTest {
         for (Transport transport : Transport.values()) {
             try (GatewayDecompressor decompressor = GatewayDecompressor.builder(transport).maxMessage(limit).build()) {
                 for (Form form : Form.values()) {
-                    byte[] most = Wire.sized(limit);
+                    byte[] longest = Wire.sized(limit);
                     decompressor.reset();
-                    assertArrayEquals(most, form.decode(decompressor, Wire.stream(transport, most)[0]), transport + ", " + form);
+                    assertArrayEquals(longest, form.decode(decompressor, Wire.stream(transport, longest)[0]), transport + ", " + form);
                     decompressor.reset();
                     byte[] oneMore = Wire.stream(transport, Wire.sized(limit + 1))[0];
                     assertLimit(() -> form.decode(decompressor, oneMore));

@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Test;
 class CheckedCallsTest {
     @Test
     void checkedJniReportsNothing() throws Exception {
-        String said = Child.run(
+        String output = Child.run(
                 300, List.of("-Xcheck:jni", "-Xmx1g"), CheckedCalls.class, BombTest.class.getName(),
                 StreamEndTest.class.getName(), LossTest.class.getName(), ReaderTest.class.getName(),
                 LifetimeTest.class.getName());
-        assertTrue(said.trim().endsWith(" tests"), said);
-        String lower = said.toLowerCase(Locale.ROOT);
-        assertFalse(lower.contains("warning") || lower.contains("fatal error"), said);
+        assertTrue(output.trim().endsWith(" tests"), output);
+        String lower = output.toLowerCase(Locale.ROOT);
+        assertFalse(lower.contains("warning") || lower.contains("fatal error"), output);
     }
 }

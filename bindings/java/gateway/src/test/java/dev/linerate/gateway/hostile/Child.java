@@ -23,25 +23,25 @@ final class Child {
     private Child() {}
 
     /** Runs it and returns its output. Fails unless it exits with 0 within the timeout. */
-    static String run(int seconds, List<String> options, Class<?> program, String... invalidArgumentsThrow) throws Exception {
+    static String run(int seconds, List<String> options, Class<?> program, String... arguments) throws Exception {
         Path output = Files.createTempFile("linerate-child", ".txt");
         try {
-            Process process = start(output, options, program, invalidArgumentsThrow);
+            Process process = start(output, options, program, arguments);
             boolean ended = process.waitFor(seconds, TimeUnit.SECONDS);
             if (!ended) {
                 // A hanging virtual machine does not react to destroy().
                 process.destroyForcibly().waitFor();
             }
-            String said = new String(Files.readAllBytes(output), StandardCharsets.UTF_8);
-            assertTrue(ended, () -> program.getSimpleName() + " hangs; it said:\n" + tail(said));
-            assertEquals(0, process.exitValue(), () -> program.getSimpleName() + " failed:\n" + tail(said));
-            return said;
+            String printed = new String(Files.readAllBytes(output), StandardCharsets.UTF_8);
+            assertTrue(ended, () -> program.getSimpleName() + " hangs; it printed:\n" + tail(printed));
+            assertEquals(0, process.exitValue(), () -> program.getSimpleName() + " failed:\n" + tail(printed));
+            return printed;
         } finally {
             Files.deleteIfExists(output);
         }
     }
 
-    private static Process start(Path output, List<String> options, Class<?> program, String... invalidArgumentsThrow)
+    private static Process start(Path output, List<String> options, Class<?> program, String... arguments)
             throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -54,7 +54,7 @@ final class Child {
             command.add("-Dlinerate.native.path=" + library);
         }
         command.addAll(List.of("-cp", classPath(), program.getName()));
-        command.addAll(List.of(invalidArgumentsThrow));
+        command.addAll(List.of(arguments));
         return new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())

@@ -15,8 +15,8 @@ public final class Crowd {
 
     private Crowd() {}
 
-    public static void main(String[] invalidArgumentsThrow) throws Exception {
-        Transport transport = Transport.valueOf(invalidArgumentsThrow[1]);
+    public static void main(String[] arguments) throws Exception {
+        Transport transport = Transport.valueOf(arguments[1]);
         byte[][] payloads = new byte[30][];
         for (int k = 0; k < payloads.length; k++) {
             payloads[k] = Wire.sized(5000 + k);
@@ -27,7 +27,7 @@ public final class Crowd {
             use(transport, frames, into).close();
         }
         long before = Resident.kilobytes();
-        if (invalidArgumentsThrow[0].equals("live")) {
+        if (arguments[0].equals("live")) {
             live(transport, frames, into);
         } else {
             forget(transport, frames, into);
@@ -47,9 +47,9 @@ public final class Crowd {
                 decompressor.decompress(frame, into);
             }
         }
-        long most = transport == Transport.ZLIB ? 40_000 : 90_000;
+        long maxMemory = transport == Transport.ZLIB ? 40_000 : 90_000;
         for (GatewayDecompressor decompressor : held) {
-            if (decompressor.messages() != frames.length || decompressor.memory() > most) {
+            if (decompressor.messages() != frames.length || decompressor.memory() > maxMemory) {
                 throw new AssertionError(decompressor.messages() + " messages, " + decompressor.memory() + " bytes");
             }
         }

@@ -19,9 +19,9 @@ class CrowdTest {
     @EnumSource(Transport.class)
     void memoryPerConnectionIsBounded(Transport transport) throws Exception {
         long kilobytes = growth("live", transport);
-        long most = transport == Transport.ZLIB ? 2500 * 40 : 2500 * 90;
+        long maxKilobytes = transport == Transport.ZLIB ? 2500 * 40 : 2500 * 90;
         System.out.println("2,500 connections, " + transport + ": " + kilobytes + " KB");
-        assertTrue(kilobytes < most, kilobytes + " KB");
+        assertTrue(kilobytes < maxKilobytes, kilobytes + " KB");
     }
 
     /** 12,000 leaked connections of 33 and 76 KB would be 390 and 890 MB. */
@@ -34,7 +34,7 @@ class CrowdTest {
     }
 
     private static long growth(String what, Transport transport) throws Exception {
-        String said = Child.run(120, HEAP, Crowd.class, what, transport.name());
-        return Long.parseLong(said.trim());
+        String output = Child.run(120, HEAP, Crowd.class, what, transport.name());
+        return Long.parseLong(output.trim());
     }
 }

@@ -67,7 +67,7 @@ class LossTest {
                 DecompressionException e =
                         assertThrows(DecompressionException.class, () -> decompressor.decompress(frames[LOST + 1]), transport.name());
                 assertEquals(DecompressionException.Kind.CORRUPT, e.kind());
-                assertEquals(LOST, e.message());
+                assertEquals(LOST, e.messageIndex());
                 // The error persists until a reset.
                 DecompressionException again = assertThrows(DecompressionException.class, () -> decompressor.decompress(frames[LOST]));
                 assertEquals(e.getMessage(), again.getMessage());
@@ -85,14 +85,14 @@ class LossTest {
             byte[][] frames = Wire.stream(transport, payloads);
             int[] plain = flips(transport, Checks.NONE, payloads, frames);
             int[] checked = flips(transport, Checks.JSON_SEQUENCE, payloads, frames);
-            System.out.println(transport + ", 60 bits changed: " + told(plain) + "; with checks " + told(checked));
+            System.out.println(transport + ", 60 bits changed: " + summary(plain) + "; with checks " + summary(checked));
             assertTrue(plain[0] > 0, "some are noticed without checks");
             assertTrue(checked[0] > plain[0], "checks notice more");
             assertTrue(checked[0] >= 30, "checks notice half of them at least");
         }
     }
 
-    private static String told(int[] outcomes) {
+    private static String summary(int[] outcomes) {
         return outcomes[0] + " errors, " + outcomes[1] + " wrong in silence, " + outcomes[2] + " without effect, "
                 + outcomes[3] + " that wait for more";
     }
@@ -114,7 +114,7 @@ class LossTest {
                     outcomes[given == null ? 3 : Arrays.equals(given, payloads[target]) ? 2 : 1]++;
                 } catch (DecompressionException e) {
                     assertNotNull(e.kind());
-                    assertEquals(target, e.message());
+                    assertEquals(target, e.messageIndex());
                     outcomes[0]++;
                 }
             }

@@ -25,8 +25,8 @@ public final class SmallHeap {
 
     private SmallHeap() {}
 
-    public static void main(String[] invalidArgumentsThrow) throws Exception {
-        long seconds = Long.parseLong(invalidArgumentsThrow[0]);
+    public static void main(String[] arguments) throws Exception {
+        long seconds = Long.parseLong(arguments[0]);
         Thread[] threads = new Thread[3];
         for (int k = 0; k < 2; k++) {
             threads[k] = new Thread(SmallHeap::allocate);

@@ -16,9 +16,9 @@ class SmallHeapTest {
     @ParameterizedTest
     @ValueSource(strings = {"G1", "Parallel", "Serial"})
     void garbageCollectionIsNotBlocked(String collector) throws Exception {
-        String said = Child.run(SECONDS + 60, List.of("-Xmx128m", "-XX:+Use" + collector + "GC"), SmallHeap.class, "" + SECONDS);
-        System.out.println(collector + ", " + SECONDS + " s: " + said.trim());
-        int messages = Integer.parseInt(said.trim().replaceAll(" messages$", ""));
-        assertTrue(messages > 18, said);
+        String output = Child.run(SECONDS + 60, List.of("-Xmx128m", "-XX:+Use" + collector + "GC"), SmallHeap.class, "" + SECONDS);
+        System.out.println(collector + ", " + SECONDS + " s: " + output.trim());
+        int messages = Integer.parseInt(output.trim().replaceAll(" messages$", ""));
+        assertTrue(messages > 18, output);
     }
 }

@@ -44,7 +44,7 @@ class StreamEndTest {
                 decompressor.decompress(frames[0]);
                 DecompressionException e = assertThrows(DecompressionException.class, () -> decompressor.decompress(both));
                 assertEquals(DecompressionException.Kind.CORRUPT, e.kind());
-                assertEquals(1, e.message());
+                assertEquals(1, e.messageIndex());
                 assertEquals(frames[0].length, e.offset());
                 Wire.assertGoodConnection(decompressor);
             }
@@ -66,7 +66,7 @@ class StreamEndTest {
                 DecompressionException e =
                         assertThrows(DecompressionException.class, () -> form.decode(decompressor, part), "cut at " + cut);
                 assertEquals(DecompressionException.Kind.TRUNCATED, e.kind(), e::toString);
-                assertEquals(3, e.message());
+                assertEquals(3, e.messageIndex());
             }
             Wire.assertGoodConnection(decompressor);
         }

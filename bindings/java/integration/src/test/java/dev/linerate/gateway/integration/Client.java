@@ -34,7 +34,7 @@ final class Client implements AutoCloseable {
     private final ReusableBuffer payload = new ReusableBuffer();
     private final List<byte[]> events = new ArrayList<>();
     private final List<Long> sequences = new ArrayList<>();
-    private final List<DecompressionException> faults = new ArrayList<>();
+    private final List<DecompressionException> errors = new ArrayList<>();
     private String url;
     private String session;
     private long sequence;
@@ -59,7 +59,7 @@ final class Client implements AutoCloseable {
             try {
                 converse(socket, frames, number);
             } catch (DecompressionException e) {
-                faults.add(e);
+                errors.add(e);
             } finally {
                 // 1000 would also end the session.
                 socket.disconnect(4000);
@@ -163,8 +163,8 @@ final class Client implements AutoCloseable {
         return sequences;
     }
 
-    List<DecompressionException> faults() {
-        return faults;
+    List<DecompressionException> errors() {
+        return errors;
     }
 
     int connections() {

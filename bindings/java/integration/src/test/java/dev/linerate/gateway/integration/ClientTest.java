@@ -64,7 +64,7 @@ class ClientTest {
             assertAllArrives(client);
             assertEquals(4, client.connections());
             assertEquals(3, client.resumed());
-            assertEquals(List.of(), client.faults());
+            assertEquals(List.of(), client.errors());
         }
     }
 
@@ -75,9 +75,9 @@ class ClientTest {
                 Client client = new Client(gateway.url(), transport)) {
             assertAllArrives(client);
             assertEquals(2, client.connections());
-            DecompressionException fault = only(client.faults());
-            assertEquals(DecompressionException.Kind.CORRUPT, fault.kind());
-            assertTrue(fault.message() >= 50 && fault.message() < 54, fault.toString());
+            DecompressionException error = only(client.errors());
+            assertEquals(DecompressionException.Kind.CORRUPT, error.kind());
+            assertTrue(error.messageIndex() >= 50 && error.messageIndex() < 54, error.toString());
         }
     }
 
@@ -89,7 +89,7 @@ class ClientTest {
                 Client client = new Client(gateway.url(), transport)) {
             assertAllArrives(client);
             assertEquals(2, client.connections());
-            only(client.faults());
+            only(client.errors());
         }
     }
 
@@ -100,13 +100,13 @@ class ClientTest {
                 Client client = new Client(gateway.url(), transport)) {
             assertAllArrives(client);
             assertEquals(2, client.connections());
-            only(client.faults());
+            only(client.errors());
         }
     }
 
-    private static DecompressionException only(List<DecompressionException> faults) {
-        assertEquals(1, faults.size(), faults.toString());
-        return faults.get(0);
+    private static DecompressionException only(List<DecompressionException> errors) {
+        assertEquals(1, errors.size(), errors.toString());
+        return errors.get(0);
     }
 
     private static void assertAllArrives(Client client) throws Exception {

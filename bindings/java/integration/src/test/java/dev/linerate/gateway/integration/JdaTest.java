@@ -61,16 +61,16 @@ class JdaTest {
     @ParameterizedTest
     @EnumSource(Transport.class)
     void jdaWithOursResumesAfterCorruption(Transport transport) throws Exception {
-        List<DecompressionException> faults = Collections.synchronizedList(new ArrayList<>());
+        List<DecompressionException> errors = Collections.synchronizedList(new ArrayList<>());
         try (LocalGateway gateway =
                         LocalGateway.start("--messages", messages, "--fragment", "50", "--corrupt-at", "60");
-                Bot bot = bot(gateway, Compression.ZLIB, GatewaySockets.of(transport).onError(faults::add))) {
+                Bot bot = bot(gateway, Compression.ZLIB, GatewaySockets.of(transport).onError(errors::add))) {
             assertAllArrives(bot, 1);
         }
-        assertEquals(1, faults.size(), faults.toString());
-        assertEquals(DecompressionException.Kind.CORRUPT, faults.get(0).kind());
+        assertEquals(1, errors.size(), errors.toString());
+        assertEquals(DecompressionException.Kind.CORRUPT, errors.get(0).kind());
         // HELLO and one message per sequence number; each acknowledged heartbeat is one more.
-        long index = faults.get(0).message();
+        long index = errors.get(0).messageIndex();
         assertTrue(index >= 60 && index < 64, "message " + index);
     }
 

@@ -52,8 +52,8 @@ final class LocalGateway implements AutoCloseable {
         return folder.resolve("shard-0.msgs");
     }
 
-    private static String address(InputStream said) throws IOException {
-        BufferedReader lines = new BufferedReader(new InputStreamReader(said, StandardCharsets.UTF_8));
+    private static String address(InputStream output) throws IOException {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(output, StandardCharsets.UTF_8));
         String line = lines.readLine();
         if (line == null || !line.startsWith(READY)) {
             throw new IOException("linerate gateway serve says " + line);

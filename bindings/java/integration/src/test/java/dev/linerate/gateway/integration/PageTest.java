@@ -57,7 +57,7 @@ class PageTest {
                     "import net.dv8tion.jda.api.requests.RestConfig;",
                     "import net.dv8tion.jda.api.utils.*;",
                     "class Bot {",
-                    "public static void main(String[] invalidArgumentsThrow) throws Exception {",
+                    "public static void main(String[] arguments) throws Exception {",
                     example,
                     "System.out.println(jda.awaitReady().getStatus());",
                     "jda.shutdownNow();",
@@ -104,7 +104,7 @@ class PageTest {
         return java(options, classes, "no.real.token");
     }
 
-    private static List<String> java(List<String> options, Path classes, String... invalidArgumentsThrow) {
+    private static List<String> java(List<String> options, Path classes, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
@@ -115,21 +115,21 @@ class PageTest {
         command.add("-cp");
         command.add(classes + System.getProperty("path.separator") + System.getProperty("java.class.path"));
         command.add("Bot");
-        command.addAll(List.of(invalidArgumentsThrow));
+        command.addAll(List.of(arguments));
         return command;
     }
 
     /** Reads the bot's output until it has every message. */
     private static void assertSays(Process bot, List<String> contents) throws IOException {
-        List<String> said = new ArrayList<>();
+        List<String> output = new ArrayList<>();
         BufferedReader lines = new BufferedReader(new InputStreamReader(bot.getInputStream(), StandardCharsets.UTF_8));
         int found = 0;
         for (String line; found < contents.size() && (line = lines.readLine()) != null; ) {
-            said.add(line);
+            output.add(line);
             if (line.equals(contents.get(found))) {
                 found++;
             }
         }
-        assertTrue(found == contents.size(), () -> String.join("\n", said));
+        assertTrue(found == contents.size(), () -> String.join("\n", output));
     }
 }

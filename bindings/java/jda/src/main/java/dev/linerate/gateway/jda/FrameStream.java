@@ -36,7 +36,7 @@ final class FrameStream extends InputStream {
         PASS_ALL
     }
 
-    private final InputStream below;
+    private final InputStream delegate;
     private final Supplier<GatewayConnection> requested;
     private GatewayConnection gateway;
     private Phase phase = Phase.RESPONSE;
@@ -58,8 +58,8 @@ final class FrameStream extends InputStream {
     private boolean inMessage;
     private InputStream payload;
 
-    FrameStream(InputStream below, Supplier<GatewayConnection> requested) {
-        this.below = below;
+    FrameStream(InputStream delegate, Supplier<GatewayConnection> requested) {
+        this.delegate = delegate;
         this.requested = requested;
     }
 
@@ -106,7 +106,7 @@ final class FrameStream extends InputStream {
             case PAYLOAD:
                 return takePayload(into, offset, length);
             default:
-                return position < limit ? takeBuffered(into, offset, length) : below.read(into, offset, length);
+                return position < limit ? takeBuffered(into, offset, length) : delegate.read(into, offset, length);
         }
     }
 
@@ -217,7 +217,7 @@ final class FrameStream extends InputStream {
         byte[] message = gateway.ensureCapacity(max);
         int count = position < limit
                 ? takeBuffered(message, gateway.length(), max)
-                : below.read(message, gateway.length(), max);
+                : delegate.read(message, gateway.length(), max);
         gateway.add(Math.max(count, 0));
         return count;
     }
@@ -253,7 +253,7 @@ final class FrameStream extends InputStream {
             return 0;
         }
         int max = (int) Math.min(left, length);
-        int count = position < limit ? takeBuffered(into, offset, max) : below.read(into, offset, max);
+        int count = position < limit ? takeBuffered(into, offset, max) : delegate.read(into, offset, max);
         left -= Math.max(count, 0);
         return count;
     }
@@ -293,7 +293,7 @@ final class FrameStream extends InputStream {
         limit -= position;
         position = 0;
         while (limit < bytes) {
-            int count = below.read(buffer, limit, buffer.length - limit);
+            int count = delegate.read(buffer, limit, buffer.length - limit);
             if (count < 0) {
                 return false;
             }
@@ -311,7 +311,7 @@ final class FrameStream extends InputStream {
             case PAYLOAD:
                 return ready + available(payload);
             case PASS_ALL:
-                return ready + limit - position + below.available();
+                return ready + limit - position + delegate.available();
             default:
                 return ready;
         }
@@ -327,6 +327,6 @@ final class FrameStream extends InputStream {
 
     @Override
     public void close() throws IOException {
-        below.close();
+        delegate.close();
     }
 }

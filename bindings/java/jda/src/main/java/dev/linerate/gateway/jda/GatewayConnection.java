@@ -101,7 +101,7 @@ final class GatewayConnection {
         return e;
     }
 
-    /** The exception of a socket closed meanwhile. Rethrows {@code state} if it reports concurrent use. */
+    /** The exception of a socket that was closed by another thread. Rethrows {@code state} if it reports concurrent use. */
     SocketException closedError(IllegalStateException state) {
         if (!decompressor.isClosed()) {
             throw state;

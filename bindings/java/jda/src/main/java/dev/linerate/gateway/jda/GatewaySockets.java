@@ -94,11 +94,11 @@ public final class GatewaySockets {
     /**
      * Returns a factory for {@code wss} addresses over another factory's sockets.
      *
-     * @param below the factory of the encrypting sockets
+     * @param delegate the factory of the encrypting sockets
      * @return a factory for {@code WebSocketFactory.setSSLSocketFactory}
      */
-    public SSLSocketFactory secure(SSLSocketFactory below) {
-        return new SecureSocketFactory(Objects.requireNonNull(below, "below"), this);
+    public SSLSocketFactory secure(SSLSocketFactory delegate) {
+        return new SecureSocketFactory(Objects.requireNonNull(delegate, "delegate"), this);
     }
 
     /**

@@ -15,13 +15,13 @@ final class RequestStream extends OutputStream {
     /** Longer request lines are not edited. */
     private static final int MAX_LINE = 16 << 10;
 
-    private final OutputStream below;
+    private final OutputStream delegate;
     private final Editor editor;
     /** Null after the line was sent. */
     private ByteArrayOutputStream line = new ByteArrayOutputStream(256);
 
-    RequestStream(OutputStream below, Editor editor) {
-        this.below = below;
+    RequestStream(OutputStream delegate, Editor editor) {
+        this.delegate = delegate;
         this.editor = editor;
     }
 
@@ -41,13 +41,13 @@ final class RequestStream extends OutputStream {
             } else {
                 line.write(next);
                 if (line.size() == MAX_LINE) {
-                    line.writeTo(below);
+                    line.writeTo(delegate);
                     line = null;
                 }
             }
         }
         if (from < offset + length) {
-            below.write(bytes, from, offset + length - from);
+            delegate.write(bytes, from, offset + length - from);
         }
     }
 
@@ -56,16 +56,16 @@ final class RequestStream extends OutputStream {
         String text = new String(line.toByteArray(), StandardCharsets.ISO_8859_1);
         String edited = editor.edit(new RequestLine(text)).toString();
         line = null;
-        below.write(edited.getBytes(StandardCharsets.ISO_8859_1));
+        delegate.write(edited.getBytes(StandardCharsets.ISO_8859_1));
     }
 
     @Override
     public void flush() throws IOException {
-        below.flush();
+        delegate.flush();
     }
 
     @Override
     public void close() throws IOException {
-        below.close();
+        delegate.close();
     }
 }

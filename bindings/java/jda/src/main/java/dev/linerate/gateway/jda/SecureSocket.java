@@ -17,32 +17,32 @@ import javax.net.ssl.SSLSocket;
  * can verify host names and certificates through the session of an SSLSocket.
  */
 final class SecureSocket extends SSLSocket {
-    private final SSLSocket below;
+    private final SSLSocket delegate;
     private final SocketStreams streams;
 
-    SecureSocket(SSLSocket below, GatewaySockets sockets) {
-        this.below = below;
+    SecureSocket(SSLSocket delegate, GatewaySockets sockets) {
+        this.delegate = delegate;
         streams = new SocketStreams(sockets);
     }
 
     @Override
     public InputStream getInputStream() throws IOException {
-        return streams.input(below.getInputStream());
+        return streams.input(delegate.getInputStream());
     }
 
     @Override
     public OutputStream getOutputStream() throws IOException {
-        return streams.output(below.getOutputStream());
+        return streams.output(delegate.getOutputStream());
     }
 
     @Override
     public void close() throws IOException {
         // The superclass's constructor may call close.
-        if (below == null) {
+        if (delegate == null) {
             return;
         }
         try {
-            below.close();
+            delegate.close();
         } finally {
             streams.close();
         }
@@ -50,296 +50,296 @@ final class SecureSocket extends SSLSocket {
 
     @Override
     public String toString() {
-        return below.toString();
+        return delegate.toString();
     }
 
     @Override
     public void connect(SocketAddress to) throws IOException {
-        below.connect(to);
+        delegate.connect(to);
     }
 
     @Override
     public void connect(SocketAddress to, int milliseconds) throws IOException {
-        below.connect(to, milliseconds);
+        delegate.connect(to, milliseconds);
     }
 
     @Override
     public void bind(SocketAddress from) throws IOException {
-        below.bind(from);
+        delegate.bind(from);
     }
 
     @Override
     public InetAddress getInetAddress() {
-        return below.getInetAddress();
+        return delegate.getInetAddress();
     }
 
     @Override
     public InetAddress getLocalAddress() {
-        return below.getLocalAddress();
+        return delegate.getLocalAddress();
     }
 
     @Override
     public int getPort() {
-        return below.getPort();
+        return delegate.getPort();
     }
 
     @Override
     public int getLocalPort() {
-        return below.getLocalPort();
+        return delegate.getLocalPort();
     }
 
     @Override
     public SocketAddress getRemoteSocketAddress() {
-        return below.getRemoteSocketAddress();
+        return delegate.getRemoteSocketAddress();
     }
 
     @Override
     public SocketAddress getLocalSocketAddress() {
-        return below.getLocalSocketAddress();
+        return delegate.getLocalSocketAddress();
     }
 
     @Override
     public SocketChannel getChannel() {
-        return below.getChannel();
+        return delegate.getChannel();
     }
 
     @Override
     public void setTcpNoDelay(boolean on) throws SocketException {
-        below.setTcpNoDelay(on);
+        delegate.setTcpNoDelay(on);
     }
 
     @Override
     public boolean getTcpNoDelay() throws SocketException {
-        return below.getTcpNoDelay();
+        return delegate.getTcpNoDelay();
     }
 
     @Override
     public void setSoLinger(boolean on, int seconds) throws SocketException {
-        below.setSoLinger(on, seconds);
+        delegate.setSoLinger(on, seconds);
     }
 
     @Override
     public int getSoLinger() throws SocketException {
-        return below.getSoLinger();
+        return delegate.getSoLinger();
     }
 
     @Override
     public void sendUrgentData(int data) throws IOException {
-        below.sendUrgentData(data);
+        delegate.sendUrgentData(data);
     }
 
     @Override
     public void setOOBInline(boolean on) throws SocketException {
-        below.setOOBInline(on);
+        delegate.setOOBInline(on);
     }
 
     @Override
     public boolean getOOBInline() throws SocketException {
-        return below.getOOBInline();
+        return delegate.getOOBInline();
     }
 
     @Override
     public void setSoTimeout(int milliseconds) throws SocketException {
-        below.setSoTimeout(milliseconds);
+        delegate.setSoTimeout(milliseconds);
     }
 
     @Override
     public int getSoTimeout() throws SocketException {
-        return below.getSoTimeout();
+        return delegate.getSoTimeout();
     }
 
     @Override
     public void setSendBufferSize(int bytes) throws SocketException {
-        below.setSendBufferSize(bytes);
+        delegate.setSendBufferSize(bytes);
     }
 
     @Override
     public int getSendBufferSize() throws SocketException {
-        return below.getSendBufferSize();
+        return delegate.getSendBufferSize();
     }
 
     @Override
     public void setReceiveBufferSize(int bytes) throws SocketException {
-        below.setReceiveBufferSize(bytes);
+        delegate.setReceiveBufferSize(bytes);
     }
 
     @Override
     public int getReceiveBufferSize() throws SocketException {
-        return below.getReceiveBufferSize();
+        return delegate.getReceiveBufferSize();
     }
 
     @Override
     public void setKeepAlive(boolean on) throws SocketException {
-        below.setKeepAlive(on);
+        delegate.setKeepAlive(on);
     }
 
     @Override
     public boolean getKeepAlive() throws SocketException {
-        return below.getKeepAlive();
+        return delegate.getKeepAlive();
     }
 
     @Override
     public void setTrafficClass(int value) throws SocketException {
-        below.setTrafficClass(value);
+        delegate.setTrafficClass(value);
     }
 
     @Override
     public int getTrafficClass() throws SocketException {
-        return below.getTrafficClass();
+        return delegate.getTrafficClass();
     }
 
     @Override
     public void setReuseAddress(boolean on) throws SocketException {
-        below.setReuseAddress(on);
+        delegate.setReuseAddress(on);
     }
 
     @Override
     public boolean getReuseAddress() throws SocketException {
-        return below.getReuseAddress();
+        return delegate.getReuseAddress();
     }
 
     @Override
     public void shutdownInput() throws IOException {
-        below.shutdownInput();
+        delegate.shutdownInput();
     }
 
     @Override
     public void shutdownOutput() throws IOException {
-        below.shutdownOutput();
+        delegate.shutdownOutput();
     }
 
     @Override
     public boolean isConnected() {
-        return below.isConnected();
+        return delegate.isConnected();
     }
 
     @Override
     public boolean isBound() {
-        return below.isBound();
+        return delegate.isBound();
     }
 
     @Override
     public boolean isClosed() {
-        return below.isClosed();
+        return delegate.isClosed();
     }
 
     @Override
     public boolean isInputShutdown() {
-        return below.isInputShutdown();
+        return delegate.isInputShutdown();
     }
 
     @Override
     public boolean isOutputShutdown() {
-        return below.isOutputShutdown();
+        return delegate.isOutputShutdown();
     }
 
     @Override
     public void setPerformancePreferences(int connecting, int latency, int bandwidth) {
-        below.setPerformancePreferences(connecting, latency, bandwidth);
+        delegate.setPerformancePreferences(connecting, latency, bandwidth);
     }
 
     @Override
     public String[] getSupportedCipherSuites() {
-        return below.getSupportedCipherSuites();
+        return delegate.getSupportedCipherSuites();
     }
 
     @Override
     public String[] getEnabledCipherSuites() {
-        return below.getEnabledCipherSuites();
+        return delegate.getEnabledCipherSuites();
     }
 
     @Override
     public void setEnabledCipherSuites(String[] suites) {
-        below.setEnabledCipherSuites(suites);
+        delegate.setEnabledCipherSuites(suites);
     }
 
     @Override
     public String[] getSupportedProtocols() {
-        return below.getSupportedProtocols();
+        return delegate.getSupportedProtocols();
     }
 
     @Override
     public String[] getEnabledProtocols() {
-        return below.getEnabledProtocols();
+        return delegate.getEnabledProtocols();
     }
 
     @Override
     public void setEnabledProtocols(String[] protocols) {
-        below.setEnabledProtocols(protocols);
+        delegate.setEnabledProtocols(protocols);
     }
 
     @Override
     public SSLSession getSession() {
-        return below.getSession();
+        return delegate.getSession();
     }
 
     @Override
     public SSLSession getHandshakeSession() {
-        return below.getHandshakeSession();
+        return delegate.getHandshakeSession();
     }
 
     @Override
     public void addHandshakeCompletedListener(HandshakeCompletedListener listener) {
-        below.addHandshakeCompletedListener(listener);
+        delegate.addHandshakeCompletedListener(listener);
     }
 
     @Override
     public void removeHandshakeCompletedListener(HandshakeCompletedListener listener) {
-        below.removeHandshakeCompletedListener(listener);
+        delegate.removeHandshakeCompletedListener(listener);
     }
 
     @Override
     public void startHandshake() throws IOException {
-        below.startHandshake();
+        delegate.startHandshake();
     }
 
     @Override
     public void setUseClientMode(boolean client) {
-        below.setUseClientMode(client);
+        delegate.setUseClientMode(client);
     }
 
     @Override
     public boolean getUseClientMode() {
-        return below.getUseClientMode();
+        return delegate.getUseClientMode();
     }
 
     @Override
     public void setNeedClientAuth(boolean need) {
-        below.setNeedClientAuth(need);
+        delegate.setNeedClientAuth(need);
     }
 
     @Override
     public boolean getNeedClientAuth() {
-        return below.getNeedClientAuth();
+        return delegate.getNeedClientAuth();
     }
 
     @Override
     public void setWantClientAuth(boolean want) {
-        below.setWantClientAuth(want);
+        delegate.setWantClientAuth(want);
     }
 
     @Override
     public boolean getWantClientAuth() {
-        return below.getWantClientAuth();
+        return delegate.getWantClientAuth();
     }
 
     @Override
     public void setEnableSessionCreation(boolean on) {
-        below.setEnableSessionCreation(on);
+        delegate.setEnableSessionCreation(on);
     }
 
     @Override
     public boolean getEnableSessionCreation() {
-        return below.getEnableSessionCreation();
+        return delegate.getEnableSessionCreation();
     }
 
     @Override
     public SSLParameters getSSLParameters() {
-        return below.getSSLParameters();
+        return delegate.getSSLParameters();
     }
 
     @Override
     public void setSSLParameters(SSLParameters parameters) {
-        below.setSSLParameters(parameters);
+        delegate.setSSLParameters(parameters);
     }
 }

@@ -8,11 +8,11 @@ import javax.net.ssl.SSLSocketFactory;
 
 /** Creates {@link SecureSocket}s over the sockets of another factory. */
 final class SecureSocketFactory extends SSLSocketFactory {
-    private final SSLSocketFactory below;
+    private final SSLSocketFactory delegate;
     private final GatewaySockets sockets;
 
-    SecureSocketFactory(SSLSocketFactory below, GatewaySockets sockets) {
-        this.below = below;
+    SecureSocketFactory(SSLSocketFactory delegate, GatewaySockets sockets) {
+        this.delegate = delegate;
         this.sockets = sockets;
     }
 
@@ -22,41 +22,41 @@ final class SecureSocketFactory extends SSLSocketFactory {
 
     @Override
     public Socket createSocket() throws IOException {
-        return over(below.createSocket());
+        return over(delegate.createSocket());
     }
 
     @Override
     public Socket createSocket(String host, int port) throws IOException {
-        return over(below.createSocket(host, port));
+        return over(delegate.createSocket(host, port));
     }
 
     @Override
     public Socket createSocket(InetAddress host, int port) throws IOException {
-        return over(below.createSocket(host, port));
+        return over(delegate.createSocket(host, port));
     }
 
     @Override
     public Socket createSocket(String host, int port, InetAddress from, int fromPort) throws IOException {
-        return over(below.createSocket(host, port, from, fromPort));
+        return over(delegate.createSocket(host, port, from, fromPort));
     }
 
     @Override
     public Socket createSocket(InetAddress host, int port, InetAddress from, int fromPort) throws IOException {
-        return over(below.createSocket(host, port, from, fromPort));
+        return over(delegate.createSocket(host, port, from, fromPort));
     }
 
     @Override
     public Socket createSocket(Socket connected, String host, int port, boolean closesIt) throws IOException {
-        return over(below.createSocket(connected, host, port, closesIt));
+        return over(delegate.createSocket(connected, host, port, closesIt));
     }
 
     @Override
     public String[] getDefaultCipherSuites() {
-        return below.getDefaultCipherSuites();
+        return delegate.getDefaultCipherSuites();
     }
 
     @Override
     public String[] getSupportedCipherSuites() {
-        return below.getSupportedCipherSuites();
+        return delegate.getSupportedCipherSuites();
     }
 }

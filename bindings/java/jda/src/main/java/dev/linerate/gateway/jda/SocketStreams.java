@@ -16,16 +16,16 @@ final class SocketStreams {
         this.sockets = sockets;
     }
 
-    synchronized InputStream input(InputStream below) {
+    synchronized InputStream input(InputStream delegate) {
         if (input == null) {
-            input = new FrameStream(below, this::connection);
+            input = new FrameStream(delegate, this::connection);
         }
         return input;
     }
 
-    synchronized OutputStream output(OutputStream below) {
+    synchronized OutputStream output(OutputStream delegate) {
         if (output == null) {
-            output = new RequestStream(below, this::editRequest);
+            output = new RequestStream(delegate, this::editRequest);
         }
         return output;
     }

@@ -107,11 +107,11 @@ class DecompressorsTest {
         bad[0] ^= 6;
 
         DecompressionException error = assertThrows(DecompressionException.class, () -> form.payload(bad));
-        dev.linerate.gateway.DecompressionException fault =
+        dev.linerate.gateway.DecompressionException error =
                 assertInstanceOf(dev.linerate.gateway.DecompressionException.class, error.getCause());
-        assertEquals(fault.getMessage(), error.getMessage());
-        assertEquals(1, fault.message());
-        assertTrue(fault.offset() >= first.length && fault.offset() <= first.length + bad.length, error.getMessage());
+        assertEquals(error.getMessage(), error.getMessage());
+        assertEquals(1, error.messageIndex());
+        assertTrue(error.offset() >= first.length && error.offset() <= first.length + bad.length, error.getMessage());
 
         byte[] good = gateway.frame("{}");
         assertEquals(

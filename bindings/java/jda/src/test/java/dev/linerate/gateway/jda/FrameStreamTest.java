@@ -31,9 +31,9 @@ class FrameStreamTest {
 
     private static final byte[] PING = "still there?".getBytes(StandardCharsets.US_ASCII);
 
-    private static FrameStream stream(InputStream below, Transport transport, boolean etf) {
+    private static FrameStream stream(InputStream delegate, Transport transport, boolean etf) {
         GatewayConnection connection = new GatewayConnection(GatewaySockets.of(transport), etf);
-        return new FrameStream(below, () -> connection);
+        return new FrameStream(delegate, () -> connection);
     }
 
     /** The bytes that a server sends, and those that the client should receive. */
@@ -64,28 +64,28 @@ class FrameStreamTest {
     @EnumSource(Transport.class)
     void compressedMessagesBecomeTextAndOtherFramesAreUnchanged(Transport transport) throws IOException {
         byte[][] small = conversation(transport, Wire.TEXT, SMALL_SIZES);
-        for (int most : new int[] {1, 2, 3, 7, 100}) {
-            assertSeen(small, Wire.slowly(small[0], most, true), transport, 1000);
-            assertSeen(small, Wire.slowly(small[0], 1000, false), transport, most);
+        for (int maxPart : new int[] {1, 2, 3, 7, 100}) {
+            assertSeen(small, Wire.slowly(small[0], maxPart, true), transport, 1000);
+            assertSeen(small, Wire.slowly(small[0], 1000, false), transport, maxPart);
         }
         byte[][] all = conversation(transport, Wire.TEXT, ALL_SIZES);
-        for (int most : new int[] {100, 8192, 1 << 20}) {
-            assertSeen(all, Wire.slowly(all[0], most, true), transport, 8192);
-            assertSeen(all, Wire.slowly(all[0], 1 << 20, false), transport, most);
+        for (int maxPart : new int[] {100, 8192, 1 << 20}) {
+            assertSeen(all, Wire.slowly(all[0], maxPart, true), transport, 8192);
+            assertSeen(all, Wire.slowly(all[0], 1 << 20, false), transport, maxPart);
         }
     }
 
-    private static void assertSeen(byte[][] conversation, InputStream below, Transport transport, int most)
+    private static void assertSeen(byte[][] conversation, InputStream delegate, Transport transport, int maxPart)
             throws IOException {
-        assertArrayEquals(conversation[1], Wire.all(stream(below, transport, false), most));
+        assertArrayEquals(conversation[1], Wire.all(stream(delegate, transport, false), maxPart));
     }
 
     @ParameterizedTest
     @EnumSource(Transport.class)
     void etfMessagesStayBinary(Transport transport) throws IOException {
         byte[][] conversation = conversation(transport, Wire.BINARY, ALL_SIZES);
-        InputStream below = Wire.slowly(conversation[0], 1000, false);
-        assertArrayEquals(conversation[1], Wire.all(stream(below, transport, true), 1000));
+        InputStream delegate = Wire.slowly(conversation[0], 1000, false);
+        assertArrayEquals(conversation[1], Wire.all(stream(delegate, transport, true), 1000));
     }
 
     @Test
@@ -141,8 +141,8 @@ class FrameStreamTest {
     @Test
     void otherConnectionsAreUnchanged() throws IOException {
         byte[] sent = conversation(Transport.ZLIB, Wire.TEXT, SMALL_SIZES)[0];
-        for (int most : new int[] {1, 100, 1 << 20}) {
-            FrameStream stream = new FrameStream(Wire.slowly(sent, most, false), () -> null);
+        for (int maxPart : new int[] {1, 100, 1 << 20}) {
+            FrameStream stream = new FrameStream(Wire.slowly(sent, maxPart, false), () -> null);
             assertArrayEquals(sent, Wire.all(stream, 8192));
         }
     }
@@ -200,11 +200,11 @@ class FrameStreamTest {
                 .frame(Wire.BINARY, bad)
                 .frame(Wire.BINARY, gateway.frame("{}"))
                 .bytes();
-        for (int most : new int[] {10, 1 << 20}) {
-            List<DecompressionException> told = new ArrayList<>();
+        for (int maxPart : new int[] {10, 1 << 20}) {
+            List<DecompressionException> reported = new ArrayList<>();
             GatewayConnection connection = new GatewayConnection(
-                    GatewaySockets.of(transport).onError(told::add), false);
-            FrameStream stream = new FrameStream(Wire.slowly(sent, most, false), () -> connection);
+                    GatewaySockets.of(transport).onError(reported::add), false);
+            FrameStream stream = new FrameStream(Wire.slowly(sent, maxPart, false), () -> connection);
             byte[] expected = new Wire()
                     .answer(Wire.UPGRADE)
                     .frame(Wire.TEXT, Gateway.text(500, 1))
@@ -215,16 +215,16 @@ class FrameStreamTest {
             }
             assertArrayEquals(expected, read);
             DecompressionException error = assertThrows(DecompressionException.class, stream::read);
-            assertEquals(1, error.message());
+            assertEquals(1, error.messageIndex());
             assertSame(error, assertThrows(DecompressionException.class, () -> stream.read(new byte[100])));
-            assertEquals(List.of(error), told);
+            assertEquals(List.of(error), reported);
         }
     }
 
     @Test
     void exceptionOfTheListenerIsSuppressed() throws IOException {
         IllegalStateException failure = new IllegalStateException("the listener's own");
-        GatewaySockets sockets = GatewaySockets.of(Transport.ZSTD).onError(fault -> {
+        GatewaySockets sockets = GatewaySockets.of(Transport.ZSTD).onError(error -> {
             throw failure;
         });
         GatewayConnection connection = new GatewayConnection(sockets, false);

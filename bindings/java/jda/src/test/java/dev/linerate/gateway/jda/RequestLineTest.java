@@ -22,9 +22,9 @@ class RequestLineTest {
         "GET /?compress=zlib-stream&encoding=json HTTP/1.1, GET /?encoding=json&compress=zstd-stream HTTP/1.1",
         "GET /path?x=?&encoding=etf HTTP/1.1, GET /path?x=?&encoding=etf&compress=zstd-stream HTTP/1.1",
     })
-    void gatewaysAreAskedForTheTransport(String line, String asked) {
+    void transportIsAddedToGatewayRequests(String line, String expected) {
         assertTrue(new RequestLine(line).isGateway());
-        assertEquals(asked, new RequestLine(line).withCompression(Transport.ZSTD).toString());
+        assertEquals(expected, new RequestLine(line).withCompression(Transport.ZSTD).toString());
     }
 
     @ParameterizedTest

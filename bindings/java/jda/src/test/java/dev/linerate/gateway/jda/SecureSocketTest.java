@@ -68,9 +68,9 @@ class SecureSocketTest {
     @Test
     void optionsAreThoseOfTheWrappedSocket() throws IOException {
         SSLSocketFactory factory = GatewaySockets.of(Transport.ZSTD).secure();
-        SSLSocketFactory below = (SSLSocketFactory) SSLSocketFactory.getDefault();
-        assertArrayEquals(below.getDefaultCipherSuites(), factory.getDefaultCipherSuites());
-        assertArrayEquals(below.getSupportedCipherSuites(), factory.getSupportedCipherSuites());
+        SSLSocketFactory delegate = (SSLSocketFactory) SSLSocketFactory.getDefault();
+        assertArrayEquals(delegate.getDefaultCipherSuites(), factory.getDefaultCipherSuites());
+        assertArrayEquals(delegate.getSupportedCipherSuites(), factory.getSupportedCipherSuites());
         SSLSocket socket = (SSLSocket) factory.createSocket();
         socket.setEnabledProtocols(new String[] {"TLSv1.3"});
         assertArrayEquals(new String[] {"TLSv1.3"}, socket.getSSLParameters().getProtocols());

@@ -65,8 +65,8 @@ final class Wire {
     }
 
     /** Returns the bytes in pieces of a maximum size, with a timeout before each. */
-    static InputStream slowly(byte[] bytes, int most, boolean timeouts) {
-        Random random = new Random(most);
+    static InputStream slowly(byte[] bytes, int maxPart, boolean timeouts) {
+        Random random = new Random(maxPart);
         return new FilterInputStream(new ByteArrayInputStream(bytes)) {
             private boolean timedOut;
 
@@ -76,18 +76,18 @@ final class Wire {
                 if (timedOut) {
                     throw new SocketTimeoutException("once more");
                 }
-                return super.read(into, offset, Math.min(length, 1 + random.nextInt(most)));
+                return super.read(into, offset, Math.min(length, 1 + random.nextInt(maxPart)));
             }
         };
     }
 
     /** Reads to the end, retrying after timeouts. */
-    static byte[] all(InputStream stream, int most) throws IOException {
+    static byte[] all(InputStream stream, int maxPart) throws IOException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
-        byte[] part = new byte[most];
+        byte[] part = new byte[maxPart];
         while (true) {
             try {
-                int count = stream.read(part, 0, most);
+                int count = stream.read(part, 0, maxPart);
                 if (count < 0) {
                     return all.toByteArray();
                 }
