@@ -21,12 +21,12 @@ mod error;
 mod gateway;
 mod grid;
 mod hdf5;
-mod sys;
 mod params;
 mod pipeline;
 mod rice;
 mod rice2;
 mod scatter;
+mod sys;
 
 use pyo3::prelude::*;
 
@@ -35,8 +35,8 @@ mod _pylinerate {
     #[pymodule_export]
     use crate::dict::{
         DictBlockFile, DictBlocks, DictBuilder, DictDecoder, DictEditor, DictEncoder, DictLoaded, DictPack,
-        DictSst, DictStore, dict_block_multi_get, dict_cluster, dict_compact, dict_content_hash, dict_savings,
-        dict_search, dict_shrink_tables, dict_sst_multi_get, dict_train, dict_user,
+        DictSst, DictStore, dict_block_multi_get, dict_cluster, dict_compact, dict_content_hash,
+        dict_savings, dict_search, dict_shrink_tables, dict_sst_multi_get, dict_train, dict_user,
     };
     #[pymodule_export]
     use crate::error::{Error, GatewayError};

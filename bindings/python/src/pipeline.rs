@@ -127,7 +127,8 @@ impl Stage {
 }
 
 fn samples<T: bytemuck::Pod>(bytes: &mut [u8]) -> Result<&mut [T]> {
-    bytemuck::try_cast_slice_mut(bytes).map_err(|_| corrupt("the size of a chunk is not a multiple of the sample size"))
+    bytemuck::try_cast_slice_mut(bytes)
+        .map_err(|_| corrupt("the size of a chunk is not a multiple of the sample size"))
 }
 
 /// Memory for samples of any width: `bytes` bytes of `words`, which grows as needed.

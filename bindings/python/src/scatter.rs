@@ -8,8 +8,8 @@ use linerate_core::{Error, Kind};
 use linerate_rice::Options;
 
 use crate::grid::{Grid, Part};
-use crate::sys::shared::SharedOutput;
 use crate::pipeline::{Pipeline, aligned_buffer};
+use crate::sys::shared::SharedOutput;
 
 /// A chunk to decode.
 pub(crate) struct Job<'a> {

@@ -80,8 +80,7 @@ pub(super) fn capacity_for(block: &[u8], max_size: usize) -> usize {
         Some(size) if size > max_size as u64 => 0,
         // Maximum ratio of a frame, whatever its header states: each of its blocks has at least four bytes.
         Some(size) => (size as usize).min((block.len() / 4 + 1).saturating_mul(BLOCK_MAX)),
-        None => {
-            frame_extent(block, Format::Standard).map_or(0, |extent| extent.bound.min(max_size as u64) as usize)
-        }
+        None => frame_extent(block, Format::Standard)
+            .map_or(0, |extent| extent.bound.min(max_size as u64) as usize),
     }
 }
