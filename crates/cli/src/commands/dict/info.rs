@@ -104,7 +104,7 @@ pub(super) fn pack(path: &Path) -> Result<RunSummary, CliError> {
     summary.set("unused", stats.unused);
     summary.set("dictionary_bytes", stats.bytes);
     summary.set("stored_bytes", stats.stored_bytes);
-    summary.set("hidden_bytes", stats.removed_bytes);
+    summary.set("removed_bytes", stats.removed_bytes);
     summary.set("ignored", stats.ignored);
     summary.set("generation", stats.generation);
     summary.set("uncompressed", stats.uncompressed);
