@@ -59,7 +59,7 @@ def test_dictionaries_round_trip(dictionaries, tmp_path, uncompressed, map):
         stats = pack.verify()
         assert stats == pack.stats() and pack.generation == stats.generation == 1
         assert (stats.dictionaries, stats.unused, stats.ignored) == (len(ids), len(ids), 0)
-        assert stats.dictionary_bytes == sum(map(len, dictionaries)) and stats.uncompressed == uncompressed
+        assert stats.dictionary_bytes == sum(len(dictionary) for dictionary in dictionaries) and stats.uncompressed == uncompressed
         assert (stats.stored_bytes == stats.dictionary_bytes) == uncompressed
         for absent in (0, 99, -1, 2**70, "x", None):
             assert absent not in pack
