@@ -107,11 +107,11 @@ class DecompressorsTest {
         bad[0] ^= 6;
 
         DecompressionException error = assertThrows(DecompressionException.class, () -> form.payload(bad));
-        dev.linerate.gateway.DecompressionException error =
+        dev.linerate.gateway.DecompressionException cause =
                 assertInstanceOf(dev.linerate.gateway.DecompressionException.class, error.getCause());
-        assertEquals(error.getMessage(), error.getMessage());
-        assertEquals(1, error.messageIndex());
-        assertTrue(error.offset() >= first.length && error.offset() <= first.length + bad.length, error.getMessage());
+        assertEquals(cause.getMessage(), error.getMessage());
+        assertEquals(1, cause.messageIndex());
+        assertTrue(cause.offset() >= first.length && cause.offset() <= first.length + bad.length, error.getMessage());
 
         byte[] good = gateway.frame("{}");
         assertEquals(
