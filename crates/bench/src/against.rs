@@ -249,10 +249,9 @@ impl Change<'_> {
 
     /// Columns of memory that changed: column, then, now.
     fn memory(&self) -> Vec<(&'static str, f64, f64)> {
-        let both =
-            |column: &&'static str| Some((*column, self.then.number(column)?, self.now.number(column)?));
+        let both = |column: &'static str| Some((column, self.then.number(column)?, self.now.number(column)?));
         let changed = |(_, then, now): &(&str, f64, f64)| (then - now).abs() > SAME_MEMORY * then.max(*now);
-        MEMORY.iter().filter_map(|column| both(&column)).filter(changed).collect()
+        MEMORY.iter().filter_map(|column| both(column)).filter(changed).collect()
     }
 
     fn cells(&self) -> [String; 6] {

@@ -13,8 +13,11 @@ use std::process::ExitCode;
 /// The project, which all paths of the demo are relative to.
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// What is shown, in order: a heading, and what returns the sentence below it.
-const PARTS: &[(&str, fn() -> Result<String, String>)] = &[
+/// Runs a part of the demo; returns a sentence.
+type Part = fn() -> Result<String, String>;
+
+/// The parts in order, each with its heading.
+const PARTS: &[(&str, Part)] = &[
     ("Web content: deflate without a window between calls", deflate::run),
     ("Detector waveforms: Delta-Rice", waveforms::run),
     ("Storage engines: small blocks, each with a dictionary of its own", cold::run),

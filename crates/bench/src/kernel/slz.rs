@@ -85,8 +85,8 @@ fn version(path: &Path) -> Option<String> {
     let is_version = |text: &&str| text.split('.').filter(|part| !part.is_empty()).count() >= 3;
     path.iter().rev().find_map(|part| {
         let part = part.to_string_lossy();
-        let runs = part.split(|c: char| !c.is_ascii_digit() && c != '.').map(|run| run.trim_matches('.'));
-        runs.filter(is_version).next_back().map(str::to_owned)
+        let mut runs = part.split(|c: char| !c.is_ascii_digit() && c != '.').map(|run| run.trim_matches('.'));
+        runs.rfind(is_version).map(str::to_owned)
     })
 }
 

@@ -60,7 +60,7 @@ fn rows(count: u32) -> String {
         let score = i.wrapping_mul(2_654_435_761) >> 12;
         format!(
             "{{\"id\": \"user-{i}\", \"active\": {}, \"score\": {score}, \"state\": \"ok\"}}\n",
-            i % 3 == 0
+            i.is_multiple_of(3)
         )
     };
     (0..count).map(row).collect()
