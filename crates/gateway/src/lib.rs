@@ -44,6 +44,7 @@
 //! | `recent`, `record`, `messages`, `replay` | compressed messages kept in memory and in files, and decoded again |
 //! | `file_kind` | kinds of such files by their first bytes |
 //! | `encoder` | the gateway's side, through zlib-rs and libzstd |
+//! | `client/` | feature `client`: the websocket and its heartbeats; `address`, what is connected to |
 //! | `limits`, `message`, `transport`, `error` | small types of the interface |
 //!
 //! The fake gateway (`fake/`):
@@ -60,6 +61,8 @@
 //! | `script`, `events`, `sample`, `report` | what to send and which faults to inject; counts |
 
 mod checks;
+#[cfg(feature = "client")]
+pub mod client;
 mod encoder;
 mod envelope;
 mod error;

@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::ValueHint;
+use linerate_gateway::client::Address;
 use linerate_gateway::{Entry, Transport};
 
-use super::live::{self, Address};
+use super::live;
 use super::recording_writer::{RecordingWriter, now};
 use super::session_args::SessionArgs;
 use super::wire::Wire;
@@ -85,7 +86,10 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode, String> {
     let address = match args.source.to_str().filter(|source| source.contains("://")) {
-        Some(source) => Some(Address::parse(source, args.session.transport)?),
+        Some(source) => {
+            let address = Address::parse(source, args.session.transport);
+            Some(address.map_err(|error| format!("{source}: {}", error.message))?)
+        }
         None if args.duration.is_some() || args.send.is_some() => {
             return Err("--for and --send are for live connections".into());
         }
@@ -177,13 +181,13 @@ fn record_live(
         lines: lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect(),
         trusted: args.cacert.clone(),
     };
-    let mut connection = live::Connection::open(address, &plan)?;
+    let client = live::connect(address, plan.trusted.as_deref())?;
     let writing = || write_error(&args.output);
     let file = private(&args.output, args.force)?;
-    let mut writer = RecordingWriter::new(file, &args.session, address.transport).map_err(writing())?;
-    let outcome = connection.record(&plan, &mut writer);
+    let mut writer = RecordingWriter::new(file, &args.session, address.transport()).map_err(writing())?;
+    let outcome = live::record(client, &plan, &mut writer);
     // The recording is valid however the connection ended.
-    describe(&writer, address.transport, args, reporter, &mut summary);
+    describe(&writer, address.transport(), args, reporter, &mut summary);
     writer.recorder.finish().map_err(writing())?;
     summary.set("end", outcome?);
     Ok(summary)
