@@ -312,7 +312,7 @@ mod tests {
         let comparison = Comparison::new(&then, &now).unwrap();
         let text = comparison.text("r.csv");
         assert!(text.starts_with("Against r.csv, shape bytes, corpus web, chunk 16K\n"), "{text}");
-        assert!(text.contains("ours          100.0  200.0    2.000  0.9091        faster\n"), "{text}");
+        assert!(text.contains("ours       100.0  200.0    2.000  0.9091        faster\n"), "{text}");
         assert!(text.contains("1.010  1.0000  within noise\n"), "{text}");
         assert!(text.contains("1 faster, 0 slower, 1 within noise; sizes: 1 smaller, 0 larger"), "{text}");
         assert!(text.contains("ours: scratch_bytes then 64, now 32\n"), "{text}");

@@ -115,8 +115,8 @@ fn generated_recording_is_transcoded() {
     for name in ["made/shard-0.msgs", "made/shard-0.zlib", "made/shard-0.zst"] {
         let found = json(&folder, &[name]);
         assert_eq!(found["shape"], "messages", "{name}");
-        std::fs::copy(folder.path(name), folder.path(&format!("copy.{}", &name[13..]))).expect("a copy");
     }
+    std::fs::copy(folder.path("made/shard-0.msgs"), folder.path("copy.msgs")).expect("a copy");
     commands_run(&folder, "messages", "copy.msgs");
 }
 

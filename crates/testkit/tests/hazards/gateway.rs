@@ -31,7 +31,7 @@ pub(crate) const LIST: &[Hazard] = &[
                 "bindings/java/gateway/src/test/java/dev/linerate/gateway/hostile/BombTest.java",
                 &["zlibBombOfOneGibibyteIsAnError", "zstdBombOfOneGibibyteIsAnError"],
             ),
-            (PYTHON_DAMAGE, &["test_bombs"]),
+            (PYTHON_DAMAGE, &["test_decompression_bombs_stop_at_the_limit"]),
         ],
     ),
     (
@@ -76,14 +76,14 @@ pub(crate) const LIST: &[Hazard] = &[
                 "bindings/java/gateway/src/test/java/dev/linerate/gateway/hostile/LossTest.java",
                 &["checksDetectALostMessageAtTheNextEvent"],
             ),
-            (PYTHON_DAMAGE, &["test_a_skipped_message"]),
+            (PYTHON_DAMAGE, &["test_a_lost_message_is_found_by_the_next_event"]),
         ],
     ),
     (
         "flipped bits",
         &[
             (DAMAGE, &["flipped_bits_are_detected_where_the_format_allows"]),
-            (PYTHON_DAMAGE, &["test_sixty_flipped_bits"]),
+            (PYTHON_DAMAGE, &["test_checks_find_more_flipped_bits"]),
         ],
     ),
     (
@@ -133,7 +133,7 @@ pub(crate) const LIST: &[Hazard] = &[
                 "bindings/java/gateway/src/test/java/dev/linerate/gateway/hostile/LifetimeTest.java",
                 &["resetStartsANewConnectionInAnyState"],
             ),
-            (PYTHON_DAMAGE, &["test_half_a_message_is_forgotten_by_a_reset"]),
+            (PYTHON_DAMAGE, &["test_reset_discards_a_fragment"]),
             (JDA, &["resetDiscardsAnIncompleteMessage", "resetStartsANewStream"]),
         ],
     ),
