@@ -1,5 +1,6 @@
 //! Arguments of `linerate bench cold`, which is `linerate dict bench`, and the run.
 
+#[cfg(feature = "plot")]
 use std::path::PathBuf;
 
 use super::row::Row;
