@@ -1,6 +1,7 @@
 //! The import rule of ARCHITECTURE.md, checked against `cargo metadata`: base crates import the core,
 //! engines the core and base crates but no engine, the bench engines, the command line all of these.
-//! Nothing imports the command line. Bindings import the core, base crates, engines and each other.
+//! Nothing imports the command line. Accelerators import the core, base crates and engines, and the bench in their
+//! tests; bindings the core, base crates, engines, accelerators and each other.
 //! The test kit imports the core, and is a dev-dependency only.
 
 use std::process::Command;
@@ -19,6 +20,8 @@ enum Role {
     Binding,
     /// Pure computation: imports no other crate of the workspace.
     Plan,
+    /// Engines on other hardware.
+    Accelerator,
     /// Imported for tests only.
     TestKit,
 }
@@ -37,6 +40,7 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-bench", Role::Bench),
     ("linerate-testkit", Role::TestKit),
     ("linerate", Role::Cli),
+    ("linerate-cuda", Role::Accelerator),
     ("linerate-hdf5", Role::Binding),
     ("linerate-hdf5-deltarice", Role::Binding),
     ("linerate-hdf5-deltarice2", Role::Binding),
@@ -52,7 +56,8 @@ const MAY_IMPORT: &[(Role, &[Role])] = &[
     (Role::Plan, &[]),
     (Role::Bench, &[Role::Core, Role::Base, Role::Engine, Role::Plan]),
     (Role::Cli, &[Role::Core, Role::Base, Role::Engine, Role::Plan, Role::Bench]),
-    (Role::Binding, &[Role::Core, Role::Base, Role::Engine, Role::Binding]),
+    (Role::Accelerator, &[Role::Core, Role::Base, Role::Engine]),
+    (Role::Binding, &[Role::Core, Role::Base, Role::Engine, Role::Accelerator, Role::Binding]),
     (Role::TestKit, &[Role::Core]),
 ];
 
@@ -71,6 +76,9 @@ fn role(name: &str) -> Option<Role> {
 fn may_import(from: Role, to: Role, for_tests: bool) -> bool {
     if to == Role::TestKit {
         return for_tests && !matches!(from, Role::Core | Role::TestKit);
+    }
+    if (from, to) == (Role::Accelerator, Role::Bench) {
+        return for_tests;
     }
     MAY_IMPORT.iter().any(|(role, allowed)| *role == from && allowed.contains(&to))
 }
@@ -162,6 +170,7 @@ fn forbidden_imports_are_violations() {
         ("linerate", "linerate-hdf5"),
         ("linerate-hdf5", "linerate-bench"),
         ("linerate-bench", "linerate-python"),
+        ("linerate-rice", "linerate-cuda"),
     ] {
         for kind in [None, Some("dev"), Some("build")] {
             let found = with_dependency(from, to, kind);

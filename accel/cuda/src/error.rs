@@ -1,0 +1,78 @@
+//! Errors of the device and its driver. Damage in chunks is reported per chunk, as [`linerate_core::Error`].
+
+use std::fmt;
+
+use crate::sys::OUT_OF_MEMORY;
+
+/// A result whose error is [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error of the driver, the device, or the request. Nothing was decoded or encoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The driver library cannot be loaded.
+    NoDriver {
+        /// The library's name.
+        library: String,
+        /// Why not.
+        reason: String,
+    },
+    /// There is no such device.
+    NoDevice {
+        /// The wanted device's number.
+        wanted: usize,
+        /// The number of devices.
+        count: usize,
+    },
+    /// The device's memory is full.
+    OutOfMemory {
+        /// Bytes that were asked for.
+        bytes: usize,
+    },
+    /// A call of the driver API failed.
+    Driver {
+        /// The driver's function.
+        call: &'static str,
+        /// Its result, a `CUresult`.
+        status: i32,
+        /// The result's name.
+        name: String,
+    },
+    /// A request that cannot be carried out.
+    BadArgument(&'static str),
+}
+
+impl Error {
+    /// An allocation of `bytes` bytes that failed: [`Error::OutOfMemory`] if memory is what lacks.
+    pub(crate) fn of_allocation(self, bytes: usize) -> Error {
+        match self {
+            Error::Driver { status: OUT_OF_MEMORY, .. } => Error::OutOfMemory { bytes },
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NoDriver { library, reason } => write!(
+                f,
+                "no CUDA driver: {library}: {reason}; install NVIDIA's driver, or name its library in LINERATE_CUDA_DRIVER"
+            ),
+            Error::NoDevice { count: 0, .. } => f.write_str(
+                "no CUDA device: the driver finds no GPU; check nvidia-smi and CUDA_VISIBLE_DEVICES",
+            ),
+            Error::NoDevice { wanted, count } => {
+                write!(f, "no CUDA device {wanted}: there are {count}, numbered from 0")
+            }
+            Error::OutOfMemory { bytes } => {
+                write!(f, "device memory is full: {bytes} bytes were asked for; use smaller batches")
+            }
+            Error::Driver { call, status, name } => write!(f, "{call} failed: {name} ({status})"),
+            Error::BadArgument(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

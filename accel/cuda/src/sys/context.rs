@@ -1,0 +1,262 @@
+//! Devices, their primary contexts, modules and kernels.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::Arc;
+
+use super::driver::{Driver, RawContext, RawDevice, RawFunction, RawModule};
+use super::stream::Stream;
+use crate::{Error, Result};
+
+/// `CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT`.
+const MULTIPROCESSORS: c_int = 16;
+/// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR`, and `.._MINOR`.
+const CAPABILITY: [c_int; 2] = [75, 76];
+
+/// The primary context of a device, which CUDA's runtime, CuPy, PyTorch and JAX use too: pointers and streams of theirs
+/// are valid in it. Clones share it; the last one releases it.
+///
+/// It is made current on the calling thread for each call, and what was current before is restored.
+#[derive(Clone, Debug)]
+pub struct Context(Arc<Retained>);
+
+#[derive(Debug)]
+struct Retained {
+    driver: &'static Driver,
+    device: RawDevice,
+    ordinal: usize,
+    raw: RawContext,
+}
+
+// SAFETY: the driver API may be called from any thread; a context is only a handle.
+unsafe impl Send for Retained {}
+// SAFETY: as above.
+unsafe impl Sync for Retained {}
+
+impl Drop for Retained {
+    fn drop(&mut self) {
+        // SAFETY: retained once, by `Context::on`. An error leaves nothing to do.
+        unsafe { (self.driver.call.release_context)(self.device) };
+    }
+}
+
+impl Context {
+    /// The primary context of device `ordinal` of this process's [driver](Driver::get).
+    ///
+    /// # Errors
+    /// [`Error::NoDriver`], [`Error::NoDevice`], or [`Error::Driver`] if the driver reports one.
+    pub fn new(ordinal: usize) -> Result<Context> {
+        Context::on(Driver::get()?, ordinal)
+    }
+
+    /// The primary context of device `ordinal`.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`], or [`Error::Driver`] if the driver reports one.
+    pub fn on(driver: &'static Driver, ordinal: usize) -> Result<Context> {
+        let count = driver.device_count()?;
+        let number = c_int::try_from(ordinal).ok().filter(|_| ordinal < count);
+        let number = number.ok_or(Error::NoDevice { wanted: ordinal, count })?;
+        let (mut device, mut raw) = (0, ptr::null_mut());
+        // SAFETY: the pointer is to a device handle.
+        driver.check("cuDeviceGet", unsafe { (driver.call.device)(&raw mut device, number) })?;
+        // SAFETY: the pointer is to a context handle.
+        let status = unsafe { (driver.call.retain_context)(&raw mut raw, device) };
+        driver.check("cuDevicePrimaryCtxRetain", status)?;
+        Ok(Context(Arc::new(Retained { driver, device, ordinal, raw })))
+    }
+
+    /// The driver.
+    pub fn driver(&self) -> &'static Driver {
+        self.0.driver
+    }
+
+    /// The device's number.
+    pub fn ordinal(&self) -> usize {
+        self.0.ordinal
+    }
+
+    /// The device's name.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the driver reports one.
+    pub fn device_name(&self) -> Result<String> {
+        let mut name = [0 as c_char; 256];
+        // SAFETY: the buffer has this length, and the driver ends the name with a zero within it.
+        let status = unsafe { (self.driver().call.device_name)(name.as_mut_ptr(), 255, self.0.device) };
+        self.driver().check("cuDeviceGetName", status)?;
+        // SAFETY: zeros follow what the driver wrote.
+        Ok(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
+    }
+
+    /// The device's compute capability, such as (9, 0).
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the driver reports one.
+    pub fn compute_capability(&self) -> Result<(i32, i32)> {
+        Ok((self.attribute(CAPABILITY[0])?, self.attribute(CAPABILITY[1])?))
+    }
+
+    /// Number of the device's multiprocessors.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the driver reports one.
+    pub fn multiprocessors(&self) -> Result<usize> {
+        Ok(usize::try_from(self.attribute(MULTIPROCESSORS)?).unwrap_or(1).max(1))
+    }
+
+    fn attribute(&self, attribute: c_int) -> Result<i32> {
+        let mut value = 0;
+        // SAFETY: the pointer is to an int.
+        let status =
+            unsafe { (self.driver().call.device_attribute)(&raw mut value, attribute, self.0.device) };
+        self.driver().check("cuDeviceGetAttribute", status)?;
+        Ok(value)
+    }
+
+    /// Free and total bytes of the device's memory.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the driver reports one.
+    pub fn memory(&self) -> Result<(usize, usize)> {
+        let _current = self.enter()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: the pointers are to sizes.
+        let status = unsafe { (self.driver().call.memory_info)(&raw mut free, &raw mut total) };
+        self.driver().check("cuMemGetInfo", status)?;
+        Ok((free, total))
+    }
+
+    /// Makes the context current on this thread until the guard is dropped.
+    pub(super) fn enter(&self) -> Result<Current<'_>> {
+        // SAFETY: the context is retained as long as `self`.
+        let status = unsafe { (self.driver().call.push_context)(self.0.raw) };
+        self.driver().check("cuCtxPushCurrent", status)?;
+        Ok(Current { context: self, _of_thread: PhantomData })
+    }
+}
+
+/// While it lives, a context is current on this thread.
+pub(super) struct Current<'a> {
+    context: &'a Context,
+    /// Contexts are current per thread: the guard stays on its own.
+    _of_thread: PhantomData<*const ()>,
+}
+
+impl Drop for Current<'_> {
+    fn drop(&mut self) {
+        let mut popped = ptr::null_mut();
+        // SAFETY: the context was pushed on this thread, and guards are dropped in reverse order.
+        unsafe { (self.context.driver().call.pop_context)(&raw mut popped) };
+    }
+}
+
+/// Compiled kernels, loaded into a context.
+#[derive(Debug)]
+pub struct Module {
+    context: Context,
+    raw: RawModule,
+}
+
+// SAFETY: a handle, which may be used from any thread.
+unsafe impl Send for Module {}
+// SAFETY: as above.
+unsafe impl Sync for Module {}
+
+impl Module {
+    /// Loads `ptx`, which the driver compiles for the device.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if the driver refuses it, as one that is older than the PTX version does.
+    pub fn from_ptx(context: &Context, ptx: &CStr) -> Result<Module> {
+        let _current = context.enter()?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: the image is text that ends with a zero; the context is current.
+        let status = unsafe { (context.driver().call.load_module)(&raw mut raw, ptx.as_ptr().cast()) };
+        context.driver().check("cuModuleLoadData", status)?;
+        Ok(Module { context: context.clone(), raw })
+    }
+
+    /// The kernel `name`.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if there is none.
+    pub(crate) fn kernel(&self, name: &str) -> Result<Kernel> {
+        let name = CString::new(name).map_err(|_| Error::BadArgument("a kernel's name with a zero byte"))?;
+        let _current = self.context.enter()?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: the module is loaded; the name ends with a zero.
+        let status = unsafe { (self.context.driver().call.function)(&raw mut raw, self.raw, name.as_ptr()) };
+        self.context.driver().check("cuModuleGetFunction", status)?;
+        Ok(Kernel(raw))
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if let Ok(_current) = self.context.enter() {
+            // SAFETY: loaded once, by `from_ptx`.
+            unsafe { (self.context.driver().call.unload_module)(self.raw) };
+        }
+    }
+}
+
+/// A kernel of a [`Module`], which must live as long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kernel(RawFunction);
+
+// SAFETY: a handle, which may be used from any thread.
+unsafe impl Send for Kernel {}
+// SAFETY: as above.
+unsafe impl Sync for Kernel {}
+
+/// A value that a kernel takes: numbers and device pointers, as C has them.
+pub(crate) trait Argument {}
+impl Argument for u32 {}
+impl Argument for i32 {}
+impl Argument for u64 {}
+
+/// The address of an argument, as `cuLaunchKernel` takes it.
+pub(crate) fn argument<T: Argument>(value: &T) -> *mut c_void {
+    ptr::from_ref(value).cast_mut().cast()
+}
+
+impl Kernel {
+    /// Starts the kernel on `stream`, on `blocks` blocks of `threads` threads with `shared` bytes of dynamic shared
+    /// memory.
+    ///
+    /// # Safety
+    /// The module is loaded. `arguments` are the kernel's, in number and types; the memory they point to is valid for
+    /// what the kernel does with it, until the stream has finished it.
+    pub(crate) unsafe fn launch(
+        self,
+        stream: &Stream,
+        blocks: u32,
+        threads: u32,
+        shared: u32,
+        arguments: &[*mut c_void],
+    ) -> Result<()> {
+        let driver = stream.context().driver();
+        let _current = stream.context().enter()?;
+        let (blocks, threads): (c_uint, c_uint) = (blocks, threads);
+        let arguments = arguments.as_ptr().cast_mut();
+        // SAFETY: by the caller. The driver copies the arguments before it returns.
+        let status = unsafe {
+            (driver.call.launch)(
+                self.0,
+                blocks,
+                1,
+                1,
+                threads,
+                1,
+                1,
+                shared,
+                stream.raw(),
+                arguments,
+                ptr::null_mut(),
+            )
+        };
+        driver.check("cuLaunchKernel", status)
+    }
+}

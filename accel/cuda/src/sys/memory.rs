@@ -1,0 +1,151 @@
+//! Device memory, and pinned host memory, which copies from and to the device do not wait for.
+
+use std::ptr::NonNull;
+use std::{ptr, slice};
+
+use super::context::Context;
+use super::driver::DevicePtr;
+use super::stream::Stream;
+use crate::Result;
+
+/// Owned memory of a device.
+#[derive(Debug)]
+pub struct DeviceBuffer {
+    context: Context,
+    pointer: DevicePtr,
+    len: usize,
+}
+
+impl DeviceBuffer {
+    /// `len` bytes, with unspecified content.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or the driver's error.
+    pub fn new(context: &Context, len: usize) -> Result<DeviceBuffer> {
+        let mut pointer = 0;
+        if len > 0 {
+            let _current = context.enter()?;
+            // SAFETY: the pointer is to a device pointer; the context is current.
+            let status = unsafe { (context.driver().call.allocate)(&raw mut pointer, len) };
+            context.driver().check("cuMemAlloc", status).map_err(|e| e.of_allocation(len))?;
+        }
+        Ok(DeviceBuffer { context: context.clone(), pointer, len })
+    }
+
+    /// A copy of `content`.
+    ///
+    /// # Errors
+    /// As for [`DeviceBuffer::new`].
+    pub fn from_slice(context: &Context, content: &[u8], stream: &Stream) -> Result<DeviceBuffer> {
+        let buffer = DeviceBuffer::new(context, content.len())?;
+        // SAFETY: the buffer is that long; the stream has finished before both are used otherwise.
+        unsafe { stream.copy_to_device(buffer.pointer, content) }?;
+        stream.synchronize()?;
+        Ok(buffer)
+    }
+
+    /// Copies the first bytes to `out`, after what `stream` was given before, and waits for it.
+    ///
+    /// # Errors
+    /// The driver's.
+    ///
+    /// # Panics
+    /// If `out` is longer than the buffer.
+    pub fn read(&self, out: &mut [u8], stream: &Stream) -> Result<()> {
+        assert!(out.len() <= self.len, "the output is no longer than the buffer");
+        // SAFETY: the buffer is that long; the stream has finished before both are used otherwise.
+        unsafe { stream.copy_to_host(out, self.pointer) }?;
+        stream.synchronize()
+    }
+
+    /// The device pointer, 0 if there are no bytes.
+    pub fn pointer(&self) -> u64 {
+        self.pointer
+    }
+
+    /// Size in bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The context that the memory belongs to.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+}
+
+impl Drop for DeviceBuffer {
+    fn drop(&mut self) {
+        if self.pointer == 0 {
+            return;
+        }
+        if let Ok(_current) = self.context.enter() {
+            // SAFETY: allocated by `new`. The driver waits for the device's work that uses it.
+            unsafe { (self.context.driver().call.free)(self.pointer) };
+        }
+    }
+}
+
+/// Owned host memory that the device reads and writes without a copy in between.
+#[derive(Debug)]
+pub struct PinnedBuffer {
+    context: Context,
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: owned memory, which may be used and freed by any thread.
+unsafe impl Send for PinnedBuffer {}
+// SAFETY: as with a `Vec`, shared references only read.
+unsafe impl Sync for PinnedBuffer {}
+
+impl PinnedBuffer {
+    /// `len` zeros.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), or the driver's error.
+    pub fn new(context: &Context, len: usize) -> Result<PinnedBuffer> {
+        let mut start = ptr::null_mut();
+        if len > 0 {
+            let _current = context.enter()?;
+            // SAFETY: the pointer is to a pointer; the context is current.
+            let status = unsafe { (context.driver().call.allocate_pinned)(&raw mut start, len) };
+            context.driver().check("cuMemAllocHost", status).map_err(|e| e.of_allocation(len))?;
+        }
+        let start = NonNull::new(start.cast::<u8>());
+        let len = if start.is_some() { len } else { 0 };
+        let start = start.unwrap_or(NonNull::<u64>::dangling().cast());
+        // SAFETY: `len` bytes were allocated.
+        unsafe { start.write_bytes(0, len) };
+        Ok(PinnedBuffer { context: context.clone(), start, len })
+    }
+
+    /// The bytes.
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: `len` initialised bytes.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+
+    /// The bytes, for writing.
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: `len` initialised bytes, borrowed exclusively.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for PinnedBuffer {
+    fn drop(&mut self) {
+        if self.len == 0 {
+            return;
+        }
+        if let Ok(_current) = self.context.enter() {
+            // SAFETY: allocated by `new`.
+            unsafe { (self.context.driver().call.free_pinned)(self.start.as_ptr().cast()) };
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Foreign functions, and their safe wrappers.
+//!
+//! | file | |
+//! |---|---|
+//! | `driver` | the entry points of the driver library, found at run time |
+//! | `context` | devices, their primary contexts, modules and kernels |
+//! | `memory` | device memory and pinned host memory |
+//! | `stream` | streams with their copies, events |
+
+#![allow(unsafe_code)]
+
+mod context;
+mod driver;
+mod memory;
+mod stream;
+
+pub(crate) use context::{Argument, Kernel};
+pub use context::{Context, Module};
+pub use driver::Driver;
+pub(crate) use driver::OUT_OF_MEMORY;
+pub use memory::{DeviceBuffer, PinnedBuffer};
+pub use stream::{Event, Stream};

@@ -1,0 +1,267 @@
+//! Streams with their copies, and events.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use super::context::Context;
+use super::driver::{Copy2D, DEVICE_MEMORY, DevicePtr, RawEvent, RawStream};
+use crate::Result;
+
+/// `CU_STREAM_NON_BLOCKING`: no implicit order with the default stream.
+const NON_BLOCKING: u32 = 1;
+
+/// A queue of work on a device: what it is given is done in order.
+#[derive(Debug)]
+pub struct Stream {
+    context: Context,
+    raw: RawStream,
+    is_owned: bool,
+}
+
+// SAFETY: a handle, which may be used from any thread.
+unsafe impl Send for Stream {}
+// SAFETY: as above.
+unsafe impl Sync for Stream {}
+
+impl Stream {
+    /// A new stream, which has no implicit order with the default stream.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn new(context: &Context) -> Result<Stream> {
+        let _current = context.enter()?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: the pointer is to a stream handle; the context is current.
+        let status = unsafe { (context.driver().call.create_stream)(&raw mut raw, NON_BLOCKING) };
+        context.driver().check("cuStreamCreate", status)?;
+        Ok(Stream { context: context.clone(), raw, is_owned: true })
+    }
+
+    /// The caller's stream: a `CUstream` or `cudaStream_t`, also 0 or 1 for the default stream and 2 for that of the
+    /// thread. It is not destroyed.
+    ///
+    /// # Safety
+    /// It belongs to `context` and outlives the result.
+    pub unsafe fn from_raw(context: &Context, raw: *mut c_void) -> Stream {
+        Stream { context: context.clone(), raw, is_owned: false }
+    }
+
+    /// The default stream, which other streams wait for unless they are made not to.
+    pub fn default_of(context: &Context) -> Stream {
+        Stream { context: context.clone(), raw: ptr::null_mut(), is_owned: false }
+    }
+
+    /// The `CUstream`.
+    pub fn raw(&self) -> *mut c_void {
+        self.raw
+    }
+
+    /// The context that the stream belongs to.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Waits until all work is done.
+    ///
+    /// # Errors
+    /// The driver's, those of the work included.
+    pub fn synchronize(&self) -> Result<()> {
+        let _current = self.context.enter()?;
+        // SAFETY: the stream is valid as long as `self`.
+        let status = unsafe { (self.context.driver().call.wait_stream)(self.raw) };
+        self.context.driver().check("cuStreamSynchronize", status)
+    }
+
+    /// Makes what the stream is given next wait for `event`.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn wait(&self, event: &Event) -> Result<()> {
+        let _current = self.context.enter()?;
+        // SAFETY: both are valid.
+        let status = unsafe { (self.context.driver().call.stream_waits)(self.raw, event.raw, 0) };
+        self.context.driver().check("cuStreamWaitEvent", status)
+    }
+
+    /// Copies `from` to device memory.
+    ///
+    /// # Safety
+    /// As many bytes at `to` are valid device memory; they and `from` are left alone until the stream has finished.
+    pub unsafe fn copy_to_device(&self, to: u64, from: &[u8]) -> Result<()> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        let _current = self.context.enter()?;
+        let driver = self.context.driver();
+        // SAFETY: by the caller.
+        let status = unsafe { (driver.call.to_device)(to, from.as_ptr().cast(), from.len(), self.raw) };
+        driver.check("cuMemcpyHtoDAsync", status)
+    }
+
+    /// Copies device memory to `to`.
+    ///
+    /// # Safety
+    /// As many bytes at `from` are valid device memory; they and `to` are left alone until the stream has finished.
+    pub unsafe fn copy_to_host(&self, to: &mut [u8], from: u64) -> Result<()> {
+        if to.is_empty() {
+            return Ok(());
+        }
+        let _current = self.context.enter()?;
+        let driver = self.context.driver();
+        // SAFETY: by the caller.
+        let status = unsafe { (driver.call.to_host)(to.as_mut_ptr().cast(), from, to.len(), self.raw) };
+        driver.check("cuMemcpyDtoHAsync", status)
+    }
+
+    /// Copies `len` bytes within device memory.
+    ///
+    /// # Safety
+    /// Both ranges are valid device memory that do not overlap and are left alone until the stream has finished.
+    pub unsafe fn copy_on_device(&self, to: u64, from: u64, len: usize) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        let _current = self.context.enter()?;
+        let driver = self.context.driver();
+        // SAFETY: by the caller.
+        driver.check("cuMemcpyDtoDAsync", unsafe { (driver.call.on_device)(to, from, len, self.raw) })
+    }
+
+    /// Copies `rows` rows of `width` bytes within device memory; rows are `to_pitch` and `from_pitch` bytes apart.
+    ///
+    /// # Safety
+    /// As for [`Stream::copy_on_device`], for all rows.
+    pub unsafe fn copy_rows(
+        &self,
+        (to, to_pitch): (u64, usize),
+        (from, from_pitch): (u64, usize),
+        width: usize,
+        rows: usize,
+    ) -> Result<()> {
+        if width == 0 || rows == 0 {
+            return Ok(());
+        }
+        if width == to_pitch && width == from_pitch || rows == 1 {
+            // SAFETY: by the caller: the rows follow each other.
+            return unsafe { self.copy_on_device(to, from, width * rows) };
+        }
+        let copy = Copy2D {
+            src_x_bytes: 0,
+            src_y: 0,
+            src_kind: DEVICE_MEMORY,
+            src_host: ptr::null(),
+            src_device: from,
+            src_array: ptr::null_mut(),
+            src_pitch: from_pitch,
+            dst_x_bytes: 0,
+            dst_y: 0,
+            dst_kind: DEVICE_MEMORY,
+            dst_host: ptr::null_mut(),
+            dst_device: to,
+            dst_array: ptr::null_mut(),
+            dst_pitch: to_pitch,
+            width_bytes: width,
+            height: rows,
+        };
+        let _current = self.context.enter()?;
+        let driver = self.context.driver();
+        // SAFETY: by the caller; the driver copies the description before it returns.
+        driver.check("cuMemcpy2DAsync", unsafe { (driver.call.copy_2d)(&raw const copy, self.raw) })
+    }
+
+    /// Sets `len` bytes of device memory to `value`.
+    ///
+    /// # Safety
+    /// The bytes are valid device memory and are left alone until the stream has finished.
+    pub unsafe fn fill(&self, to: u64, value: u8, len: usize) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        let _current = self.context.enter()?;
+        let driver = self.context.driver();
+        // SAFETY: by the caller.
+        driver.check("cuMemsetD8Async", unsafe { (driver.call.fill)(to as DevicePtr, value, len, self.raw) })
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if self.is_owned
+            && let Ok(_current) = self.context.enter()
+        {
+            // SAFETY: created by `new`. Work that is left is finished by the driver.
+            unsafe { (self.context.driver().call.destroy_stream)(self.raw) };
+        }
+    }
+}
+
+/// A point in a stream's work, with its time.
+#[derive(Debug)]
+pub struct Event {
+    context: Context,
+    raw: RawEvent,
+}
+
+// SAFETY: a handle, which may be used from any thread.
+unsafe impl Send for Event {}
+// SAFETY: as above.
+unsafe impl Sync for Event {}
+
+impl Event {
+    /// A new event, not recorded.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn new(context: &Context) -> Result<Event> {
+        let _current = context.enter()?;
+        let mut raw = ptr::null_mut();
+        // SAFETY: the pointer is to an event handle; the context is current.
+        let status = unsafe { (context.driver().call.create_event)(&raw mut raw, 0) };
+        context.driver().check("cuEventCreate", status)?;
+        Ok(Event { context: context.clone(), raw })
+    }
+
+    /// Marks the end of what `stream` was given so far.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn record(&self, stream: &Stream) -> Result<()> {
+        let _current = self.context.enter()?;
+        // SAFETY: both are valid.
+        let status = unsafe { (self.context.driver().call.record_event)(self.raw, stream.raw) };
+        self.context.driver().check("cuEventRecord", status)
+    }
+
+    /// Waits until the work before the event is done.
+    ///
+    /// # Errors
+    /// The driver's, those of the work included.
+    pub fn synchronize(&self) -> Result<()> {
+        let _current = self.context.enter()?;
+        // SAFETY: the event is valid.
+        let status = unsafe { (self.context.driver().call.wait_event)(self.raw) };
+        self.context.driver().check("cuEventSynchronize", status)
+    }
+
+    /// Milliseconds from `earlier` to this event. Both are recorded and done.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn milliseconds_since(&self, earlier: &Event) -> Result<f32> {
+        let _current = self.context.enter()?;
+        let mut elapsed = 0.0;
+        // SAFETY: the pointer is to a float; both events are valid.
+        let status = unsafe { (self.context.driver().call.elapsed)(&raw mut elapsed, earlier.raw, self.raw) };
+        self.context.driver().check("cuEventElapsedTime", status)?;
+        Ok(elapsed)
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if let Ok(_current) = self.context.enter() {
+            // SAFETY: created by `new`.
+            unsafe { (self.context.driver().call.destroy_event)(self.raw) };
+        }
+    }
+}
