@@ -3,6 +3,7 @@
 //! * [`Decoder`]: whole frames into a slice, which also serves as the window.
 //! * [`StreamDecoder`]: frames in pieces. Between calls it keeps the window and the tables; everything
 //!   else is in a [`Scratch`], one per thread.
+//! * [`PrefixDecoder`]: the beginning of a frame, which may lack its end, into a growing slice.
 //! * [`Dictionary`]: digested once into at most 9 KiB of tables beside its content; relocatable, and
 //!   optionally in memory of the caller, so that there can be very many.
 //! * [`PrefetchQueue`]: cache lines of the next job, prefetched while the current one is decoded.
@@ -28,6 +29,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `stream` | [`StreamDecoder`]: frames in pieces |
+//! | `prefix` | [`PrefixDecoder`]: the beginning of a frame, resumable |
 //! | `decoder` | [`Decoder`]: whole frames into a slice |
 //! | `block` | one compressed block: literals, then sequences |
 //! | `required_parts` | [`RequiredParts`]: the dictionary tables that a frame's headers refer to |
@@ -59,6 +61,7 @@ mod literals;
 mod options;
 mod output;
 mod prefetch;
+mod prefix;
 mod required_parts;
 mod scratch;
 mod sequences_section;
@@ -72,6 +75,7 @@ pub use frame::{BLOCK_MAX, Format, FrameExtent, FrameHeader, Header, frame_exten
 pub use linerate_core::{Error, Kind, Result, Tier};
 pub use options::Options;
 pub use prefetch::PrefetchQueue;
+pub use prefix::{Prefix, PrefixDecoder, PrefixEnd};
 pub use required_parts::RequiredParts;
 pub use scratch::Scratch;
 pub use stream::{Progress, Status, StreamDecoder};

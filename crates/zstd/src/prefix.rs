@@ -1,0 +1,354 @@
+//! The beginning of a frame, and more of it later, into a slice that is also the window.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::hash::Hasher;
+use core::ops::Range;
+
+use linerate_core::{Error, Kind, Result};
+use twox_hash::XxHash64;
+
+use crate::block::BlockDecoder;
+use crate::decoder::check_dictionary;
+use crate::dictionary::Dictionary;
+use crate::frame::{BLOCK_MAX, BlockHeader, BlockType, FrameHeader};
+use crate::frame_tables::FrameTables;
+use crate::options::Options;
+use crate::output::{HistorySegment, Output};
+use crate::scratch::{SLACK, Scratch};
+
+/// Why a [`PrefixDecoder`] stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrefixEnd {
+    /// The frame has ended, and its checksum, if any, matches.
+    FrameEnd,
+    /// The output is full, and more follows.
+    Full,
+    /// The input ends before the frame does: between two blocks, or within one.
+    InputEnd,
+}
+
+/// Result of [`PrefixDecoder::decode`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    /// Input bytes consumed, from the first byte of the frame.
+    pub read: usize,
+    /// Output bytes, from the first byte of the content.
+    pub written: usize,
+    /// Why the call returned.
+    pub end: PrefixEnd,
+}
+
+/// The part of the frame expected next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Header,
+    Block,
+    Checksum,
+    End,
+}
+
+/// Decodes as much of one frame as the output holds, from input that may lack the frame's end, and resumes
+/// when the output has grown. No block is decoded before its content is needed.
+///
+/// The output is the window, so that none is allocated: [`Options::window_limit`] is ignored. Between calls
+/// there are the entropy tables and, once a call has ended within a block, the content of that block (128 KiB).
+///
+/// ```
+/// use linerate_zstd::{Options, PrefixDecoder, PrefixEnd, Scratch};
+///
+/// let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x29, 0, 0, b'h', b'e', b'l', b'l', b'o'];
+/// let (mut scratch, mut decoder) = (Scratch::new(), PrefixDecoder::new(Options::new()));
+/// let mut out = [0; 5];
+/// let part = decoder.decode(&mut scratch, None, &frame, &mut out[..2])?;
+/// assert_eq!((&out[..2], part.end), (&b"he"[..], PrefixEnd::Full));
+/// let whole = decoder.decode(&mut scratch, None, &frame, &mut out)?;
+/// assert_eq!((&out, whole.end), (b"hello", PrefixEnd::FrameEnd));
+/// # Ok::<(), linerate_zstd::Error>(())
+/// ```
+pub struct PrefixDecoder {
+    options: Options,
+    tables: Box<FrameTables>,
+    /// Once it has been read.
+    header: Option<FrameHeader>,
+    /// Input bytes consumed: up to a block header, the checksum, or the end.
+    read: usize,
+    state: State,
+    /// Bytes in the caller's output.
+    written: usize,
+    /// Bytes decoded.
+    total: u64,
+    hash: XxHash64,
+    /// The content of a block that was larger than the output's free space, with slack.
+    spare: Vec<u8>,
+    /// The part of it that is still to be written.
+    pending: Range<usize>,
+}
+
+impl PrefixDecoder {
+    /// A decoder at the beginning of a frame.
+    pub fn new(options: Options) -> Self {
+        PrefixDecoder {
+            options,
+            tables: Box::new(FrameTables::new()),
+            header: None,
+            read: 0,
+            state: State::Header,
+            written: 0,
+            total: 0,
+            hash: XxHash64::with_seed(0),
+            spare: Vec::new(),
+            pending: 0..0,
+        }
+    }
+
+    /// Resets to the beginning of a frame; keeps the options and the memory.
+    pub fn start(&mut self) {
+        (self.state, self.header, self.read) = (State::Header, None, 0);
+        (self.written, self.total, self.pending) = (0, 0, 0..0);
+        self.hash = XxHash64::with_seed(0);
+    }
+
+    /// The header of the frame, once a call has read it.
+    pub fn header(&self) -> Option<&FrameHeader> {
+        self.header.as_ref()
+    }
+
+    /// Fills `dst`, which begins with the output of earlier calls. `src` begins with the frame and ends where the
+    /// input does. All calls for one frame pass the same `src` and `dictionary`; otherwise the output is
+    /// unspecified.
+    ///
+    /// # Errors
+    /// Offsets count in `src`. [`Kind::Corrupt`] for invalid input, [`Kind::BadArgument`] for a skippable frame,
+    /// a frame with another Dictionary_ID, or a `dst` shorter than what is written already, [`Kind::Limit`] if an
+    /// allocation fails, [`Kind::Unsupported`] for a window of 4 GiB and more. After an error,
+    /// [`start`](Self::start) again.
+    pub fn decode(
+        &mut self,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<Prefix> {
+        if dst.len() < self.written {
+            return Err(Error::new(
+                Kind::BadArgument,
+                0,
+                "the output is shorter than what is written already",
+            ));
+        }
+        // Another frame may have been decoded meanwhile.
+        scratch.huffman.start();
+        let end = self.run(scratch, dictionary, src, dst)?;
+        Ok(Prefix { read: self.read, written: self.written, end })
+    }
+
+    fn run(
+        &mut self,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<PrefixEnd> {
+        self.write_pending(dst);
+        loop {
+            if !self.pending.is_empty() {
+                return Ok(PrefixEnd::Full);
+            }
+            let stop = match (self.state, self.header) {
+                (State::Block, Some(header)) => self.block(&header, scratch, dictionary, src, dst)?,
+                (State::Checksum, Some(header)) => self.checksum(&header, src)?,
+                (State::End, _) => Some(PrefixEnd::FrameEnd),
+                _ => self.frame_header(dictionary, src)?,
+            };
+            if let Some(end) = stop {
+                return Ok(end);
+            }
+        }
+    }
+
+    fn frame_header(&mut self, dictionary: Option<&Dictionary<'_>>, src: &[u8]) -> Result<Option<PrefixEnd>> {
+        let header = match FrameHeader::parse(src, self.options.format) {
+            Err(error) if error.kind == Kind::Truncated => return Ok(Some(PrefixEnd::InputEnd)),
+            header => header?,
+        };
+        check_dictionary(&header, dictionary)?;
+        self.tables.start(dictionary);
+        self.read = header.len;
+        (self.header, self.state) = (Some(header), State::Block);
+        Ok(None)
+    }
+
+    /// Decodes the next block if the output has space left, or the block has no content.
+    fn block(
+        &mut self,
+        header: &FrameHeader,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<Option<PrefixEnd>> {
+        let at = self.read + BlockHeader::LEN;
+        let Some(bytes) = src.get(self.read..at) else { return Ok(Some(PrefixEnd::InputEnd)) };
+        let block = BlockHeader::parse(bytes.try_into().expect("three bytes"), header.block_max())
+            .map_err(|e| e.shifted(self.read as u64))?;
+        let free = dst.len() - self.written;
+        let is_empty = block.kind != BlockType::Compressed && block.size == 0;
+        if free == 0 && !is_empty {
+            return Ok(Some(PrefixEnd::Full));
+        }
+        let end = src.len().min(at + block.stored());
+        let is_cut_off = end < at + block.stored();
+        if is_cut_off && block.kind != BlockType::Raw {
+            return Ok(Some(PrefixEnd::InputEnd));
+        }
+        let job = Job { kind: block.kind, src: &src[..end], at, size: block.size, max: header.block_max() };
+        let may_fit = match block.kind {
+            BlockType::Raw => end - at <= free,
+            BlockType::Rle => block.size <= free,
+            BlockType::Compressed => {
+                // Without a content size, a guess: content is nearly always larger than what is stored.
+                let left =
+                    header.content_size.map_or(block.size as u64, |size| size.saturating_sub(self.total));
+                free >= job.max || left <= free as u64
+            }
+        };
+        if !(may_fit
+            && self.decode_in_place(job, scratch, dictionary, dst).map_err(|e| e.shifted(at as u64))?)
+        {
+            self.decode_aside(job, scratch, dictionary, dst).map_err(|e| e.shifted(at as u64))?;
+        }
+        // What there is of a raw block that is cut off is content; no header follows it.
+        self.read = end;
+        if block.last && !is_cut_off {
+            self.state = State::Checksum;
+        }
+        Ok(None)
+    }
+
+    /// Decodes a block to its place in the output. Returns false if it does not fit.
+    fn decode_in_place(
+        &mut self,
+        job: Job<'_>,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        dst: &mut [u8],
+    ) -> Result<bool> {
+        let content = dictionary.map_or(HistorySegment::default(), Dictionary::piece);
+        let history = [content, HistorySegment::default()];
+        let mut out = Output { buf: &mut *dst, start: 0, at: self.written, history };
+        match job.run(&mut self.tables, scratch, dictionary, self.options.two_phase, &mut out) {
+            // Tables that the block describes are the same when it is decoded again.
+            Err(error) if error.kind == Kind::OutputTooSmall => return Ok(false),
+            result => result?,
+        }
+        let end = out.at;
+        self.count(&dst[self.written..end]);
+        self.written = end;
+        Ok(true)
+    }
+
+    /// Decodes a block beside the output, and writes what fits.
+    fn decode_aside(
+        &mut self,
+        job: Job<'_>,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        dst: &mut [u8],
+    ) -> Result<()> {
+        if self.spare.is_empty() {
+            let no_memory = |_| Error::new(Kind::Limit, 0, "there is no memory for a block");
+            self.spare.try_reserve_exact(BLOCK_MAX + SLACK).map_err(no_memory)?;
+            self.spare.resize(BLOCK_MAX + SLACK, 0);
+        }
+        let mut spare = core::mem::take(&mut self.spare);
+        let content = dictionary.map_or(HistorySegment::default(), Dictionary::piece);
+        let history = [HistorySegment::new(dst, self.written), content];
+        let mut out = Output { buf: &mut spare, start: 0, at: 0, history };
+        let result = job.run(&mut self.tables, scratch, dictionary, self.options.two_phase, &mut out);
+        let len = out.at;
+        self.count(&spare[..len]);
+        self.spare = spare;
+        result?;
+        self.pending = 0..len;
+        self.write_pending(dst);
+        Ok(())
+    }
+
+    fn write_pending(&mut self, dst: &mut [u8]) {
+        let len = self.pending.len().min(dst.len() - self.written);
+        let from = self.pending.start;
+        dst[self.written..self.written + len].copy_from_slice(&self.spare[from..from + len]);
+        self.written += len;
+        self.pending.start += len;
+    }
+
+    /// Adds decoded bytes to the total and the checksum.
+    fn count(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        if self.options.verify_checksum && self.header.is_some_and(|header| header.checksum) {
+            self.hash.write(bytes);
+        }
+    }
+
+    /// Checks the content's size and checksum.
+    fn checksum(&mut self, header: &FrameHeader, src: &[u8]) -> Result<Option<PrefixEnd>> {
+        let corrupt = |what| Error::new(Kind::Corrupt, self.read as u64, what);
+        if header.content_size.is_some_and(|size| size != self.total) {
+            return Err(corrupt("the content has not the size that its frame says"));
+        }
+        if header.checksum {
+            let Some(stored) = src.get(self.read..self.read + 4) else {
+                return Ok(Some(PrefixEnd::InputEnd));
+            };
+            if self.options.verify_checksum && stored != (self.hash.finish() as u32).to_le_bytes() {
+                return Err(corrupt("the content does not match its checksum"));
+            }
+            self.read += 4;
+        }
+        self.state = State::End;
+        Ok(None)
+    }
+}
+
+/// A block to decode.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    kind: BlockType,
+    /// The input up to the block's end.
+    src: &'a [u8],
+    at: usize,
+    /// Bytes, of a run those that it regenerates.
+    size: usize,
+    /// Most bytes that the block may regenerate.
+    max: usize,
+}
+
+impl Job<'_> {
+    fn run(
+        self,
+        tables: &mut FrameTables,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        two_phase: bool,
+        out: &mut Output<'_>,
+    ) -> Result<()> {
+        match self.kind {
+            BlockType::Raw => out.append(&self.src[self.at..]),
+            BlockType::Rle => out.fill(self.src[self.at], self.size),
+            BlockType::Compressed => {
+                let mut decoder = BlockDecoder {
+                    kernels: scratch.kernels,
+                    tables,
+                    dictionary,
+                    literals: &mut scratch.literals[..],
+                    huffman: &mut scratch.huffman,
+                    pairs: &mut scratch.pairs,
+                    two_phase,
+                    prefetch: None,
+                };
+                decoder.decode(self.src, self.at, self.max, out)
+            }
+        }
+    }
+}
