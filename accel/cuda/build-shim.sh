@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# build-shim.sh [OUT]: compiles the kernels and the test double of the CUDA driver for the CPU, with g++ alone:
+# OUT/libcuda-shim.so, to be named by LINERATE_CUDA_DRIVER. OUT is target/cuda-shim by default.
+set -euo pipefail
+cd "$(dirname "$0")"
+out=${1:-${CARGO_TARGET_DIR:-../../target}/cuda-shim}
+mkdir -p "$out"
+. ./flags.sh
+for file in grid driver kernels; do
+  "$cxx" "${shim_flags[@]}" -O2 -fPIC -fvisibility=hidden -c "shim/$file.cpp" -o "$out/$file.o" &
+done
+wait
+"$cxx" -shared -Wl,-z,defs -o "$out/libcuda-shim.so" "$out"/{grid,driver,kernels}.o

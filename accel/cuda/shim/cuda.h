@@ -1,0 +1,146 @@
+// The CUDA language for an ordinary C++ compiler, as far as the kernels use it. Include it before a kernel source.
+//
+// Threads of a block are fibers on one thread of the CPU. A fiber runs until it waits for its warp or its block, so
+// results do not depend on timing; LINERATE_SHIM_ORDER=reverse runs blocks and threads in the opposite order, which
+// shows a missing barrier. Stricter than a GPU: a warp-wide operation that not all 32 lanes reach, and a barrier that
+// not all threads reach, end the program with a message. Shared memory is a heap block of exact size, filled with
+// 0xa5 before each block of the grid, so that sanitizers see accesses outside of it.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#define __global__
+#define __device__
+#define __constant__
+#define __host__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __restrict__ __restrict
+#define __launch_bounds__(...)
+
+namespace shim {
+
+struct Index {
+  unsigned x = 0, y = 0, z = 0;
+};
+
+// A thread of the running block.
+struct Thread {
+  Index index;
+  unsigned warp = 0, lane = 0;
+  unsigned parity = 0; // of the warp-wide operations so far
+};
+
+// The running thread; the block's and grid's place and size.
+extern Thread *thread;
+extern Index block, block_size, grid_size;
+
+// What the lanes of the running thread's warp give to an operation.
+extern uint64_t (*exchange)[2][32];
+
+// Waits until all lanes of the warp are here. `what` names the operation, which must be the same for all.
+void wait_warp(const char *what);
+// Waits until all threads of the block are here.
+void wait_block();
+// Shared memory for the variable that `key` stands for.
+void *shared_memory(const void *key, size_t bytes);
+
+inline uint64_t (&gather(uint64_t value, const char *what))[32] {
+  unsigned warp = thread->warp, parity = thread->parity;
+  thread->parity ^= 1;
+  exchange[warp][parity][thread->lane] = value;
+  wait_warp(what);
+  return exchange[warp][parity];
+}
+
+template <class T> T shuffle(T value, unsigned from, const char *what) {
+  static_assert(sizeof(T) <= 8);
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  bits = gather(bits, what)[from & 31];
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+} // namespace shim
+
+#define threadIdx (shim::thread->index)
+#define blockIdx (shim::block)
+#define blockDim (shim::block_size)
+#define gridDim (shim::grid_size)
+
+// A variable in shared memory.
+#define SHARED(type, name)                                                                                  \
+  static const char name##_key = 0;                                                                         \
+  type &name = *static_cast<type *>(shim::shared_memory(&name##_key, sizeof(type)))
+
+inline void __syncthreads() { shim::wait_block(); }
+inline void __syncwarp() { shim::gather(0, "__syncwarp"); }
+
+template <class T> T __shfl_sync(unsigned, T value, int from) { return shim::shuffle(value, from, "__shfl_sync"); }
+template <class T> T __shfl_up_sync(unsigned, T value, unsigned delta) {
+  unsigned lane = shim::thread->lane;
+  return shim::shuffle(value, lane < delta ? lane : lane - delta, "__shfl_up_sync");
+}
+template <class T> T __shfl_down_sync(unsigned, T value, unsigned delta) {
+  unsigned lane = shim::thread->lane;
+  return shim::shuffle(value, lane + delta > 31 ? lane : lane + delta, "__shfl_down_sync");
+}
+template <class T> T __shfl_xor_sync(unsigned, T value, unsigned mask) {
+  return shim::shuffle(value, shim::thread->lane ^ mask, "__shfl_xor_sync");
+}
+inline unsigned __ballot_sync(unsigned, int predicate) {
+  unsigned bits = 0;
+  uint64_t(&all)[32] = shim::gather(predicate != 0, "__ballot_sync");
+  for (int lane = 0; lane < 32; lane++) bits |= static_cast<unsigned>(all[lane]) << lane;
+  return bits;
+}
+inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
+inline int __all_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) == ~0u; }
+
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x)); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+// Shifts of the pair high:low by the low five bits of `shift`.
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>((static_cast<uint64_t>(high) << 32 | low) << (shift & 31) >> 32);
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>((static_cast<uint64_t>(high) << 32 | low) >> (shift & 31));
+}
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
+}
+template <class T> T __ldg(const T *at) { return *at; }
+
+// Rounded to nearest, never contracted into a fused multiply-add (this file is compiled with -ffp-contract=off).
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dsub_rn(double a, double b) { return a - b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __ddiv_rn(double a, double b) { return a / b; }
+
+// One fiber runs at a time: plain reads and writes are atomic.
+template <class T, class U> T atomicAdd(T *at, U value) {
+  T before = *at;
+  *at = static_cast<T>(before + value);
+  return before;
+}
+template <class T, class U> T atomicMin(T *at, U value) {
+  T before = *at;
+  if (static_cast<T>(value) < before) *at = static_cast<T>(value);
+  return before;
+}
+template <class T, class U> T atomicMax(T *at, U value) {
+  T before = *at;
+  if (static_cast<T>(value) > before) *at = static_cast<T>(value);
+  return before;
+}
+template <class T, class U> T atomicOr(T *at, U value) {
+  T before = *at;
+  *at = before | static_cast<T>(value);
+  return before;
+}

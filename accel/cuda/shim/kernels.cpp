@@ -1,0 +1,13 @@
+// The kernels compiled for the CPU, with the blocks that they are written for.
+#include "cuda.h"
+#include "grid.h"
+
+#include "../kernels/rice.cu"
+
+#define KERNEL(name, block) {#name, block, &shim::Caller<&name>::call}
+
+const shim::Kernel shim::kernels[] = {
+    KERNEL(rice1_index, 32),     KERNEL(rice1_decode, 32),        KERNEL(rice1_sync, 256),
+    KERNEL(rice1_chain, 32),     KERNEL(rice1_decode_tiles, 256), KERNEL(rice1_measure, 128),
+    KERNEL(rice1_offsets, 256),  KERNEL(rice1_pack, 128),         {nullptr, 0, nullptr},
+};
