@@ -12,7 +12,7 @@ use crate::filter::{Chunk, Filter, parse_bytes};
 use crate::messages::{self, args::MessagesArgs};
 use crate::output::{OutputArgs, print, progress};
 use crate::record::Record;
-use crate::waveforms::{Set, npy};
+use crate::waveforms::Set;
 use crate::{cpus, frames, report, session, threads};
 
 /// Names of the subcommands that measure a shape of work.
@@ -347,7 +347,7 @@ fn place(wanted: Option<usize>) -> Result<String, String> {
 
 fn waveforms(args: &WaveformsArgs) -> Result<(), String> {
     let rows = args.rows.unwrap_or(args.set.rows());
-    npy::write(&args.out, args.set, rows).map_err(|e| format!("{}: {e}", args.out.display()))
+    args.set.write_npy(&args.out, rows).map_err(|e| format!("{}: {e}", args.out.display()))
 }
 
 fn parse_set(name: &str) -> Result<Set, String> {

@@ -9,6 +9,7 @@
 //! | [`web`] | a web server on loopback that answers range requests, also wrongly |
 //! | [`tools`] | external programs: present or skipped |
 //! | [`markdown`] | the pages of the documentation, parsed |
+//! | `pages` | the Rust blocks of the documentation, compiled |
 //! | [`kill`] | random delays after which a test kills a process |
 //! | [`rice`] | golden chunks of the original Delta-Rice filter |
 //! | [`r3a`] | R3A archives built field by field |
@@ -20,6 +21,8 @@
 pub mod data;
 pub mod kill;
 pub mod markdown;
+#[cfg(doctest)]
+mod pages;
 pub mod program;
 pub mod r3a;
 pub mod rice;

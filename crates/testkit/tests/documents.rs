@@ -1,6 +1,8 @@
-//! Every link and anchor of every page leads somewhere, and the book has every page of `docs/`.
+//! Every link and anchor of every page leads somewhere, the book has every page of `docs/`, and every code block is
+//! run, compiled, or known to be neither.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use linerate_testkit::markdown::{Page, pages};
 use linerate_testkit::testdata::repository;
@@ -50,6 +52,65 @@ fn the_summary_of_the_book_lists_every_page_of_docs_once() {
     let written: BTreeSet<&String> =
         written.filter(|path| path.starts_with("docs/") && *path != SUMMARY).collect();
     assert_eq!(unique, written);
+}
+
+/// Languages of blocks that no test runs: layouts and output, commands that are only shown, parts of build files, and
+/// indented blocks.
+const NOT_RUN: &[&str] = &["", "console", "kotlin", "text", "toml", "xml"];
+
+/// Who runs the blocks of each language: the files of the tests, which name the page or take every page.
+const RUNNERS: &[(&str, &[&str])] = &[
+    ("java", &["bindings/java/gateway/src/test/java", "bindings/java/integration/src/test/java"]),
+    ("python", &["bindings/hdf5/tests/test_docs.py", "bindings/python/tests/test_package.py"]),
+    ("rust", &["crates/testkit/src/pages.rs"]),
+    ("sh", &["crates/cli/tests/documents/main.rs"]),
+];
+
+/// The text of a file, or of all files below a folder.
+fn sources(path: &Path) -> String {
+    let Ok(entries) = std::fs::read_dir(path) else {
+        return std::fs::read_to_string(path).expect("a source");
+    };
+    entries.flatten().map(|entry| sources(&entry.path())).collect()
+}
+
+/// The front page and the book. Those of crates have their example from a documentation test.
+fn book() -> impl Iterator<Item = Page> {
+    pages().into_iter().filter(|page| page.path == "README.md" || page.path.starts_with("docs/"))
+}
+
+#[test]
+fn every_language_of_a_code_block_has_a_test_or_is_only_shown() {
+    let run = RUNNERS.iter().map(|(language, _)| *language);
+    let known: BTreeSet<&str> = run.chain(NOT_RUN.iter().copied()).collect();
+    for page in book() {
+        for block in &page.code_blocks {
+            assert!(known.contains(&*block.language), "{}: a block of `{}`", page.path, block.language);
+        }
+    }
+}
+
+#[test]
+fn every_page_with_rust_or_java_blocks_is_named_by_the_tests_that_compile_them() {
+    for (language, tests) in RUNNERS.iter().filter(|(language, _)| matches!(*language, "java" | "rust")) {
+        let tests: String = tests.iter().map(|path| sources(&repository().join(path))).collect();
+        let mut found = 0;
+        for page in book().filter(|page| page.code_blocks.iter().any(|block| block.language == *language)) {
+            let name = page.path.strip_prefix("docs/").unwrap_or(&page.path);
+            assert!(tests.contains(name), "{}: its {language} blocks are in no test", page.path);
+            found += 1;
+        }
+        assert!(found > 0, "no page has {language} blocks");
+    }
+}
+
+#[test]
+fn the_tests_of_python_and_sh_blocks_take_every_page() {
+    for (language, scan) in [("python", "REPOSITORY.glob(\"docs/**/*.md\")"), ("sh", "let pages = pages();")]
+    {
+        let (_, tests) = RUNNERS.iter().find(|row| row.0 == language).expect("a row");
+        assert!(tests.iter().any(|path| sources(&repository().join(path)).contains(scan)), "{language}");
+    }
 }
 
 /// The documentation at the top of a crate.

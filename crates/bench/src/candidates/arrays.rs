@@ -1,13 +1,13 @@
 //! Arrays of samples in `.npy`, WAV and HDF5 files, and a sample of each: pieces of whole rows or chunks.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use linerate_rice::file::{Input, NpyHeader};
 use linerate_rice::v2::ElementType;
 
 use crate::kernel::hdf5;
-use crate::waveforms::npy;
 
 /// Samples of a piece of an array that has no chunks: 1 MiB of 16-bit samples.
 const PIECE: u64 = 512 << 10;
@@ -17,6 +17,9 @@ const LONGEST_ROW: u64 = 8 * PIECE;
 const LINE: u64 = 16_384;
 /// First bytes of an HDF5 file, at offset 0 or at a power of two from 512 on (HDF5 File Format, section II.A).
 const HDF5: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
+
+/// First bytes of an `.npy` file.
+const NPY: &[u8; 6] = b"\x93NUMPY";
 
 /// A file of samples, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +39,7 @@ impl Container {
         let user_blocks = (9..).map(|log| 1 << log).take_while(|&at| at < head.len());
         let is_hdf5 = std::iter::once(0).chain(user_blocks).any(begins);
         match head {
-            _ if head.starts_with(npy::Header::MAGIC) => Some(Container::Npy),
+            _ if head.starts_with(NPY) => Some(Container::Npy),
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => Some(Container::Wav),
             _ if is_hdf5 => Some(Container::Hdf5),
             _ => None,
@@ -85,7 +88,7 @@ pub(super) fn find(paths: &[PathBuf]) -> Result<Found, String> {
         (&mut file).take(64 << 10).read_to_end(&mut head).map_err(|e| at(e.to_string()))?;
         let length = file.metadata().map_err(|e| at(e.to_string()))?.len();
         match Container::recognise(&head) {
-            Some(Container::Npy) => found.add(npy(path, &head), path),
+            Some(Container::Npy) => found.add(npy(path, head), path),
             Some(Container::Wav) => found.add(wav(path, length), path),
             Some(Container::Hdf5) => found.hdf5(path).map_err(at)?,
             None => found.notes.push(at("no .npy, WAV or HDF5 file".into())),
@@ -138,26 +141,17 @@ fn element(size: usize, signed: bool) -> Option<ElementType> {
     }
 }
 
-fn npy(path: &Path, head: &[u8]) -> Result<Array, String> {
-    let header = npy::Header::read(head)?;
-    let element = match header.descr.as_str() {
-        "<i2" => ElementType::I16,
-        "<u2" => ElementType::U16,
-        "<i4" => ElementType::I32,
-        "<u4" => ElementType::U32,
-        other => {
-            return Err(format!(
-                "samples of type {other}: Delta-Rice takes little-endian integers of 16 or 32 bits"
-            ));
-        }
-    };
+/// The array of an `.npy` file that begins with `head`.
+fn npy(path: &Path, head: Vec<u8>) -> Result<Array, String> {
+    let mut input = Input::from_reader(Cursor::new(head));
+    let NpyHeader { element, shape } = NpyHeader::read(&mut input).map_err(|e| e.message.to_string())?;
     Ok(Array {
         path: path.to_owned(),
         container: Container::Npy,
         element,
-        shape: header.shape,
+        shape: shape.axes().to_vec(),
         chunk: None,
-        start: header.start,
+        start: input.position(),
         dataset: None,
     })
 }
@@ -334,7 +328,7 @@ mod tests {
     fn sample_of_an_npy_file_is_whole_rows_or_all_of_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("nab.npy");
-        npy::write(&path, Set::Nab, 50).expect("writable");
+        Set::Nab.write_npy(&path, 50).expect("writable");
         let found = find(&[path]).expect("readable");
         let [array] = &found.arrays[..] else { panic!("{found:?}") };
         assert_eq!((array.row(), array.bytes()), (Some(7000), 700_000));
@@ -354,6 +348,6 @@ mod tests {
         let head = [&b"\x93NUMPY\x01\x00"[..], &(text.len() as u16).to_le_bytes(), text.as_bytes(), &[0; 8]];
         std::fs::write(&path, head.concat()).expect("writable");
         let found = find(&[path]).expect("readable");
-        assert!(found.arrays.is_empty() && found.notes[0].contains("<f4"), "{found:?}");
+        assert!(found.arrays.is_empty() && found.notes[0].contains("not of type '<i2'"), "{found:?}");
     }
 }

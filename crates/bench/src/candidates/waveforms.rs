@@ -386,7 +386,7 @@ impl Setting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::waveforms::{Set, npy};
+    use crate::waveforms::Set;
 
     fn options() -> Options {
         Options { seconds: 0.05, threads: 2, seed: 1 }
@@ -400,7 +400,7 @@ mod tests {
     fn npy_file_is_measured_with_both_versions_and_general_codecs() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("nab.npy");
-        npy::write(&path, Set::Nab, 40).expect("writable");
+        Set::Nab.write_npy(&path, 40).expect("writable");
         let measured = measure(std::slice::from_ref(&path), &options(), &|_| {}).expect("measured");
         assert_eq!(measured.bytes, 560_000);
         let (tuned, second) = (named(&measured, "Delta-Rice, m"), named(&measured, "Delta-Rice 2"));

@@ -13,11 +13,16 @@
 //! ```
 
 mod events;
-pub mod npy;
 pub mod plain;
 pub(crate) mod random;
 mod shapes;
 
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use linerate_rice::file::NpyHeader;
+use linerate_rice::v2::{ElementType, Shape};
 use random::Random;
 
 /// A set of waveforms: how many, how long, and of which kind.
@@ -81,6 +86,25 @@ impl Set {
             Set::Nedm => events::nedm(random, row),
             Set::Noptrex => events::noptrex(random, row),
         }
+    }
+
+    /// Writes the first `rows` rows to a `.npy` file, one row in memory at a time.
+    ///
+    /// # Errors
+    /// Those of the file, and of more samples than an array can have.
+    pub fn write_npy(self, path: &Path, rows: usize) -> io::Result<()> {
+        let shape = Shape::new(&[rows as u64, self.row_samples() as u64])?;
+        let mut file = BufWriter::new(File::create(path)?);
+        file.write_all(&NpyHeader { element: ElementType::I16, shape }.to_bytes())?;
+        let mut row = vec![0; self.row_samples()];
+        let mut bytes = Vec::with_capacity(2 * row.len());
+        for index in 0..rows {
+            self.fill(index, &mut row);
+            bytes.clear();
+            bytes.extend(row.iter().flat_map(|x| x.to_le_bytes()));
+            file.write_all(&bytes)?;
+        }
+        file.flush()
     }
 
     /// The first `rows` rows, one after another.

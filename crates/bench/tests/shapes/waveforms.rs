@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use linerate_bench::waveforms::{Set, npy, plain};
+use linerate_bench::waveforms::{Set, plain};
 use linerate_rice::{Options, Params, decode, encode, encoded_len};
 
 /// FNV-1a over the little-endian bytes.
@@ -57,7 +57,7 @@ fn the_plain_codec_writes_and_reads_the_same_chunks() {
 fn npy_files_hold_the_rows_after_the_header() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("nedm.npy");
-    npy::write(&path, Set::Nedm, 2).unwrap();
+    Set::Nedm.write_npy(&path, 2).unwrap();
     let file = std::fs::read(&path).unwrap();
     assert!(file.starts_with(b"\x93NUMPY\x01\x00"));
     let start = 10 + usize::from(u16::from_le_bytes([file[8], file[9]]));

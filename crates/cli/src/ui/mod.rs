@@ -14,6 +14,7 @@ pub(crate) mod output_file;
 pub(crate) mod printer;
 pub(crate) mod progress;
 pub(crate) mod reporter;
+pub(crate) mod session;
 pub(crate) mod signals;
 pub(crate) mod size;
 pub(crate) mod stdout;

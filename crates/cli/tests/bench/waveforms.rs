@@ -1,6 +1,6 @@
 //! `linerate bench waveforms`.
 
-use linerate_bench::waveforms::{Set, npy};
+use linerate_bench::waveforms::Set;
 
 use crate::support::{Folder, Run};
 
@@ -13,7 +13,7 @@ fn make(folder: &Folder, set: &str, out: &str) -> Run {
 fn the_command_writes_the_same_files_as_the_library() {
     let folder = Folder::new();
     make(&folder, "nab", "command.npy").ok();
-    npy::write(&folder.path("library.npy"), Set::Nab, 3).unwrap();
+    Set::Nab.write_npy(&folder.path("library.npy"), 3).unwrap();
     assert_eq!(folder.read("command.npy"), folder.read("library.npy"));
 }
 

@@ -82,8 +82,9 @@ fn every_row_of_the_front_page_leads_to_a_page_with_its_install_line_and_a_first
         assert!(can_install(&install.text), "{}: {}", have.text, install.text);
         let (path, _) = readme.resolve(&target.links[0]).expect("a page of this repository");
         let page = Page::read(&path.to_string_lossy());
-        let commands = page.code_blocks.iter().filter(|block| block.language.is_empty());
-        let is_install = |line: &str| line.trim().starts_with(&install.text);
+        let is_shown = |language: &str| matches!(language, "" | "console");
+        let commands = page.code_blocks.iter().filter(|block| is_shown(&block.language));
+        let is_install = |line: &str| line.trim_start_matches("$ ").trim().starts_with(&install.text);
         let said = commands.flat_map(|block| block.text.lines()).any(is_install);
         assert!(said, "{} does not say `{}`", page.path, install.text);
         // Python and Java are run by the tests of their bindings, on every page that has them.

@@ -232,7 +232,7 @@ impl NamedResult<'_> {
             json!({
                 "set": path.display().to_string(),
                 "dictionary": dictionary,
-                "why": reason,
+                "reason": reason,
                 "bytes": set.content,
                 "without": set.without,
                 "own": set.own,

@@ -1,7 +1,6 @@
 //! Processes one operand: opens it, compresses or decompresses it, and prepares the commit of its output.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -14,9 +13,10 @@ use super::decode::Decoder;
 use super::{header, names};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::input::{Counted, Source};
-use crate::ui::output::{self, Output};
+use crate::ui::output::Output;
 use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
 use crate::ui::progress::Progress;
+use crate::ui::session::{FileSummary, Operand, open_output};
 
 /// Files up to this size are processed by one thread.
 const SMALL: u64 = 1 << 20;
@@ -25,46 +25,16 @@ const SMALL: u64 = 1 << 20;
 /// such a file.
 const SMALL_BLOCK: usize = 32 << 10;
 
-/// An input.
-pub(crate) enum Operand {
-    Stdin,
-    /// Given on the command line.
-    Named(PathBuf),
-    /// Found below a folder: skipped silently if its name does not suit the mode.
-    Found(PathBuf),
-}
-
-impl Operand {
-    pub(crate) fn name(&self) -> String {
-        match self {
-            Operand::Stdin => "stdin".into(),
-            Operand::Named(path) | Operand::Found(path) => path.display().to_string(),
-        }
-    }
-
-    fn path(&self) -> Option<&Path> {
-        match self {
-            Operand::Stdin => None,
-            Operand::Named(path) | Operand::Found(path) => Some(path),
-        }
-    }
-}
-
-/// Result of an operand.
-pub(crate) struct FileSummary {
-    pub(crate) name: String,
-    /// The file written, if any.
-    pub(crate) output: Option<PathBuf>,
+/// Totals of an operand.
+pub(crate) struct Totals {
     pub(crate) format: &'static str,
     pub(crate) bytes_in: u64,
     pub(crate) bytes_out: u64,
-    pub(crate) seconds: f64,
-    pub(crate) warnings: Vec<String>,
 }
 
 /// Processes an operand, up to an output that is not committed yet. With `alone` no other operand is
 /// processed at the same time.
-pub(crate) fn work(args: &Args, operand: &Operand, alone: bool) -> Work<FileSummary> {
+pub(crate) fn work(args: &Args, operand: &Operand, alone: bool) -> Work<FileSummary<Totals>> {
     Work { name: operand.name(), result: process(args, operand, alone) }
 }
 
@@ -73,7 +43,7 @@ fn process(
     args: &Args,
     operand: &Operand,
     alone: bool,
-) -> Result<Option<(FileSummary, FinishedOutput)>, CliError> {
+) -> Result<Option<(FileSummary<Totals>, FinishedOutput)>, CliError> {
     let beside = is_replaced(args, operand);
     let found = matches!(operand, Operand::Found(_));
     if beside || found && args.mode() != Mode::Compress {
@@ -129,11 +99,12 @@ fn compress(
     operand: &Operand,
     input: &Opened,
     alone: bool,
-) -> Result<(FileSummary, FinishedOutput), CliError> {
+) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
     let format = args.format.unwrap_or(FormatChoice::Gzip);
     let beside = is_replaced(args, operand);
     let target = operand.path().filter(|_| beside).map(|path| names::with_suffix(path, format));
-    let mut output = make_output(args, operand, target.as_deref())?;
+    let to_stdout = args.writes_stdout(operand.path().is_none());
+    let mut output = open_output(to_stdout, target.as_deref().or(args.output.as_deref()), args.force)?;
     let mut header_len = 0;
     if format == FormatChoice::Gzip {
         let header = match operand.path() {
@@ -160,15 +131,8 @@ fn compress(
         false => output.error(error),
     })?;
     drop(progress);
-    let summary = FileSummary {
-        name: operand.name(),
-        output: None,
-        format: format.name(),
-        bytes_in: totals.bytes_in,
-        bytes_out: totals.bytes_out + header_len,
-        seconds: 0.0,
-        warnings: Vec::new(),
-    };
+    let (bytes_in, bytes_out) = (totals.bytes_in, totals.bytes_out + header_len);
+    let summary = FileSummary::new(operand, Totals { format: format.name(), bytes_in, bytes_out });
     Ok((summary, FinishedOutput::new(output, operand.path(), input, None, beside && !args.keep)?))
 }
 
@@ -177,7 +141,7 @@ fn decompress(
     operand: &Operand,
     input: &Opened,
     alone: bool,
-) -> Result<(FileSummary, FinishedOutput), CliError> {
+) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
     let beside = is_replaced(args, operand);
     let format = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
     let mut decoder = Decoder::open(Source::new(&input.file), format, args.max_output, args.threads.threads)?;
@@ -191,7 +155,10 @@ fn decompress(
     }
     let mut output = match args.mode() {
         Mode::Test | Mode::List => Output::Nowhere,
-        _ => make_output(args, operand, target.as_deref())?,
+        _ => {
+            let to_stdout = args.writes_stdout(operand.path().is_none());
+            open_output(to_stdout, target.as_deref().or(args.output.as_deref()), args.force)?
+        }
     };
     let mut progress = progress(args, operand, input, alone);
     let decoded = decoder.run(&mut |bytes, bytes_in| {
@@ -205,15 +172,8 @@ fn decompress(
         Format::Gzip if decoder.header().bgzf_block_len().is_some() => FormatChoice::Bgzf,
         Format::Gzip => FormatChoice::Gzip,
     };
-    let mut summary = FileSummary {
-        name: operand.name(),
-        output: None,
-        format: format.name(),
-        bytes_in: decoded.bytes_in,
-        bytes_out: decoded.bytes_out,
-        seconds: 0.0,
-        warnings: Vec::new(),
-    };
+    let (bytes_in, bytes_out) = (decoded.bytes_in, decoded.bytes_out);
+    let mut summary = FileSummary::new(operand, Totals { format: format.name(), bytes_in, bytes_out });
     if let Some(at) = decoded.garbage_at {
         summary.warnings.push(format!("trailing garbage ignored (at byte {at})"));
     }
@@ -225,15 +185,4 @@ fn decompress(
 fn progress(args: &Args, operand: &Operand, input: &Opened, alone: bool) -> Progress {
     let total = input.meta.is_file().then_some(input.meta.len());
     Progress::new(alone && !args.verbosity.quiet && !args.verbosity.json, &operand.name(), total)
-}
-
-/// Opens the output: `target` if it goes beside the operand.
-fn make_output(args: &Args, operand: &Operand, target: Option<&Path>) -> Result<Output, CliError> {
-    if args.writes_stdout(operand.path().is_none()) {
-        return output::stdout().map(Output::Stdout).map_err(CliError::stdout_write);
-    }
-    match target.or(args.output.as_deref()) {
-        Some(path) => Output::at(path, args.force),
-        None => Err(CliError::Refused("there is no name for the output".into())),
-    }
 }

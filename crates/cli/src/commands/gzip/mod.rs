@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 
 pub(crate) use self::args::Args;
 use self::args::Mode;
-use self::file::{FileSummary, Operand};
+use self::file::Totals;
 use crate::ui::error::CliError;
-use crate::ui::exit_code::{self, ExitStatus};
-use crate::ui::output_file::{self, Work};
+use crate::ui::exit_code;
+use crate::ui::output_file::Work;
 use crate::ui::printer::{Printer, to_stderr, to_stdout};
-use crate::ui::signals;
+use crate::ui::session::{FileSummary, Operand, Session, is_stdin};
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     if let Err(message) = check_usage(args) {
@@ -32,17 +32,21 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let no_files = args.files.is_empty();
     let stdout_is_data = args.writes_stdout(no_files || args.files.iter().any(|f| is_stdin(f)));
     let printer = Printer::new(&args.verbosity, stdout_is_data);
-    let mut session = Session { args, printer, exit_status: ExitStatus::default(), listed: false };
+    let mut session = Session::new(printer);
+    let mut listed = false;
     for group in groups(args) {
         match group {
-            Group::Files(operands) => session.process(operands.into_iter().map(Ok)),
-            Group::Folder(path) => session.process(walk::files_below(path).map(|found| match found {
-                Ok(file) => Ok(Operand::Found(file)),
-                Err((folder, error)) => Err((folder.display().to_string(), error)),
-            })),
+            Group::Files(operands) => process(args, &mut session, &mut listed, operands.into_iter().map(Ok)),
+            Group::Folder(path) => {
+                let found = walk::files_below(path).map(|found| match found {
+                    Ok(file) => Ok(Operand::Found(file)),
+                    Err((folder, error)) => Err((folder.display().to_string(), error)),
+                });
+                process(args, &mut session, &mut listed, found);
+            }
         }
     }
-    session.exit_status.code()
+    session.code()
 }
 
 /// Operands that can be processed in parallel, since none is the output of another.
@@ -66,7 +70,7 @@ fn groups(args: &Args) -> Vec<Group<'_>> {
         if is_folder {
             groups.push(Group::Folder(path));
         } else {
-            files.push(if is_stdin(path) { Operand::Stdin } else { Operand::Named(path.clone()) });
+            files.push(Operand::from_argument(path));
         }
     }
     if args.files.is_empty() {
@@ -74,10 +78,6 @@ fn groups(args: &Args) -> Vec<Group<'_>> {
     }
     groups.push(Group::Files(files));
     groups
-}
-
-fn is_stdin(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 /// Checks that clap cannot express.
@@ -98,81 +98,57 @@ fn check_usage(args: &Args) -> Result<(), &'static str> {
     }
 }
 
-/// A run over several files, and its results.
-struct Session<'a> {
-    args: &'a Args,
-    printer: Printer,
-    exit_status: ExitStatus,
-    /// Whether the header of the list has been printed.
-    listed: bool,
+/// Processes operands in parallel. One may be an error of finding it. `listed` is whether the header of the list has been
+/// printed.
+fn process(
+    args: &Args,
+    session: &mut Session,
+    listed: &mut bool,
+    operands: impl Iterator<Item = Result<Operand, (String, CliError)>>,
+) {
+    let is_one = operands.size_hint().1 == Some(1);
+    // Standard output is written in the order of the operands, by one thread.
+    let threads = if is_one || session.printer.stdout_is_data { 1 } else { args.threads.threads };
+    let work = |operand| match operand {
+        Ok(operand) => file::work(args, &operand, threads == 1),
+        Err((name, error)) => Work { name, result: Err(error) },
+    };
+    session.process(threads, operands, work, |printer, summary| done(args, printer, listed, summary));
 }
 
-impl Session<'_> {
-    /// Processes operands in parallel. One may be an error of finding it.
-    fn process(&mut self, operands: impl Iterator<Item = Result<Operand, (String, CliError)>>) {
-        let args = self.args;
-        let is_one = operands.size_hint().1 == Some(1);
-        // Standard output is written in the order of the operands, by one thread.
-        let threads = if is_one || self.printer.stdout_is_data { 1 } else { args.threads.threads };
-        let process = |operand| match operand {
-            Ok(operand) => file::work(args, &operand, threads == 1),
-            Err((name, error)) => Work { name, result: Err(error) },
-        };
-        output_file::each(threads, operands, process, |name, result| match result {
-            Ok(Some((mut summary, committed))) => {
-                summary.output = committed.output;
-                summary.warnings.extend(committed.warning);
-                self.done(&summary);
-            }
-            Ok(None) => {}
-            Err(CliError::ClosedPipe) => signals::exit_by_sigpipe(),
-            Err(error) => self.failed(&name, &error),
-        });
+fn done(args: &Args, printer: &Printer, listed: &mut bool, summary: &FileSummary<Totals>) {
+    match args.mode() {
+        Mode::List if !args.verbosity.json => list(args, listed, summary),
+        Mode::List => {}
+        Mode::Test => printer.done(format_args!("{}: OK", summary.name)),
+        Mode::Compress | Mode::Decompress => printer.done(verbose_line(summary)),
     }
+    printer.record(&record(args, summary));
+}
 
-    fn failed(&mut self, name: &str, error: &CliError) {
-        self.exit_status.fail(error);
-        self.printer.failed(name, error);
+fn list(args: &Args, listed: &mut bool, summary: &FileSummary<Totals>) {
+    if !*listed && !args.verbosity.quiet {
+        to_stdout(format_args!("{:>15} {:>15} {:>7}  name", "compressed", "uncompressed", "ratio"));
     }
-
-    fn done(&mut self, summary: &FileSummary) {
-        for warning in &summary.warnings {
-            self.exit_status.warn();
-            self.printer.warning(&summary.name, warning);
-        }
-        match self.args.mode() {
-            Mode::List if !self.args.verbosity.json => self.list(summary),
-            Mode::List => {}
-            Mode::Test => self.printer.done(format_args!("{}: OK", summary.name)),
-            Mode::Compress | Mode::Decompress => self.printer.done(verbose_line(summary)),
-        }
-        self.printer.record(&record(self.args, summary));
-    }
-
-    fn list(&mut self, summary: &FileSummary) {
-        if !self.listed && !self.args.verbosity.quiet {
-            to_stdout(format_args!("{:>15} {:>15} {:>7}  name", "compressed", "uncompressed", "ratio"));
-        }
-        self.listed = true;
-        let (small, large) = (summary.bytes_in, summary.bytes_out);
-        let ratio = large as f64 / small.max(1) as f64;
-        to_stdout(format_args!("{small:>15} {large:>15} {ratio:>7.3}  {}", summary.name));
-    }
+    *listed = true;
+    let (small, large) = (summary.totals.bytes_in, summary.totals.bytes_out);
+    let ratio = large as f64 / small.max(1) as f64;
+    to_stdout(format_args!("{small:>15} {large:>15} {ratio:>7.3}  {}", summary.name));
 }
 
 /// The line of `-v`.
-fn verbose_line(summary: &FileSummary) -> String {
-    let percent = 100.0 * summary.bytes_out as f64 / summary.bytes_in.max(1) as f64;
-    let rate = summary.bytes_in as f64 / 1e6 / summary.seconds.max(1e-9);
+fn verbose_line(summary: &FileSummary<Totals>) -> String {
+    let percent = 100.0 * summary.totals.bytes_out as f64 / summary.totals.bytes_in.max(1) as f64;
+    let rate = summary.totals.bytes_in as f64 / 1e6 / summary.seconds.max(1e-9);
     let target = summary.output.as_ref().map(|path| format!(" -> {}", path.display())).unwrap_or_default();
     format!(
         "{}: {} -> {} bytes ({percent:.1}%), {rate:.0} MB/s{target}",
-        summary.name, summary.bytes_in, summary.bytes_out
+        summary.name, summary.totals.bytes_in, summary.totals.bytes_out
     )
 }
 
 /// The object of `--json`.
-fn record(args: &Args, summary: &FileSummary) -> Value {
+fn record(args: &Args, summary: &FileSummary<Totals>) -> Value {
     let mode = match args.mode() {
         Mode::Compress => "compress",
         Mode::Decompress => "decompress",
@@ -181,19 +157,19 @@ fn record(args: &Args, summary: &FileSummary) -> Value {
     };
     let mut value = json!({
         "file": summary.name,
-        "status": if summary.warnings.is_empty() { "ok" } else { "warning" },
+        "status": summary.status(),
         "mode": mode,
-        "format": summary.format,
+        "format": summary.totals.format,
         "output": summary.output.as_ref().map(|path| path.display().to_string()),
-        "bytes_in": summary.bytes_in,
-        "bytes_out": summary.bytes_out,
+        "bytes_in": summary.totals.bytes_in,
+        "bytes_out": summary.totals.bytes_out,
         "seconds": summary.seconds,
         "warnings": summary.warnings,
     });
     if args.mode() == Mode::Compress {
         value["level"] = json!(args.level.0 as u8);
         value["threads"] = json!(args.threads.threads);
-        if summary.format != "bgzf" {
+        if summary.totals.format != "bgzf" {
             value["block"] = json!(args.block);
             value["history"] = json!(args.history);
         }

@@ -222,7 +222,7 @@ impl Totals {
             "shared_files": self.shared,
             "bytes": self.bytes,
             "blocks": archive.layout().len(),
-            "hollow_blocks": self.empty_blocks,
+            "empty_blocks": self.empty_blocks,
             "content_bytes": self.content,
             "compressed_bytes": self.compressed,
             "codecs": codecs,

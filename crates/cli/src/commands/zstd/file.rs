@@ -1,7 +1,6 @@
 //! Processes one operand: opens it, decodes it, and prepares the commit of its output.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use linerate_zstd::Dictionary;
@@ -12,44 +11,17 @@ use super::list::{self, Totals};
 use super::names;
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
-use crate::ui::output::{self, Output};
+use crate::ui::output::Output;
 use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
 use crate::ui::progress::Progress;
-
-/// An input.
-pub(crate) enum Operand {
-    Stdin,
-    Named(PathBuf),
-}
-
-impl Operand {
-    pub(crate) fn name(&self) -> String {
-        match self {
-            Operand::Stdin => "stdin".into(),
-            Operand::Named(path) => path.display().to_string(),
-        }
-    }
-
-    fn path(&self) -> Option<&Path> {
-        match self {
-            Operand::Stdin => None,
-            Operand::Named(path) => Some(path),
-        }
-    }
-}
-
-/// Result of an operand.
-pub(crate) struct FileSummary {
-    pub(crate) name: String,
-    /// The file written, if any.
-    pub(crate) output: Option<PathBuf>,
-    pub(crate) totals: Totals,
-    pub(crate) seconds: f64,
-    pub(crate) warnings: Vec<String>,
-}
+use crate::ui::session::{FileSummary, Operand, open_output};
 
 /// Processes an operand, up to an output that is not committed yet.
-pub(crate) fn work(args: &Args, dictionary: Option<&Dictionary<'_>>, operand: &Operand) -> Work<FileSummary> {
+pub(crate) fn work(
+    args: &Args,
+    dictionary: Option<&Dictionary<'_>>,
+    operand: &Operand,
+) -> Work<FileSummary<Totals>> {
     Work { name: operand.name(), result: process(args, dictionary, operand).map(Some) }
 }
 
@@ -57,7 +29,7 @@ fn process(
     args: &Args,
     dictionary: Option<&Dictionary<'_>>,
     operand: &Operand,
-) -> Result<(FileSummary, FinishedOutput), CliError> {
+) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
     let beside =
         operand.path().filter(|_| args.mode() == Mode::Decompress && !args.stdout && args.output.is_none());
     let target = match beside {
@@ -74,7 +46,10 @@ fn process(
     let begun = Instant::now();
     let mut output = match args.mode() {
         Mode::List | Mode::Test => Output::Nowhere,
-        Mode::Decompress => make_output(args, operand, target.as_deref())?,
+        Mode::Decompress => {
+            let to_stdout = args.writes_stdout(operand.path().is_none());
+            open_output(to_stdout, target.as_deref().or(args.output.as_deref()), args.force)?
+        }
     };
     let totals = match args.mode() {
         Mode::List => list::totals(&mut Source::new(&input.file))?,
@@ -83,7 +58,7 @@ fn process(
     let deletes = args.remove && beside.is_some();
     let finished = FinishedOutput::new(output, operand.path(), &input, None, deletes)?;
     let seconds = begun.elapsed().as_secs_f64();
-    Ok((FileSummary { name: operand.name(), output: None, totals, seconds, warnings: Vec::new() }, finished))
+    Ok((FileSummary { seconds, ..FileSummary::new(operand, totals) }, finished))
 }
 
 /// Decodes all frames into the output.
@@ -100,15 +75,4 @@ fn decode(
         progress.update(bytes_in);
         output.write_all(bytes).map_err(|e| output.error(e))
     })
-}
-
-/// Opens the output: `target` if it goes beside the operand.
-fn make_output(args: &Args, operand: &Operand, target: Option<&Path>) -> Result<Output, CliError> {
-    if args.writes_stdout(operand.path().is_none()) {
-        return output::stdout().map(Output::Stdout).map_err(CliError::stdout_write);
-    }
-    match target.or(args.output.as_deref()) {
-        Some(path) => Output::at(path, args.force),
-        None => Err(CliError::Refused("there is no name for the output".into())),
-    }
 }

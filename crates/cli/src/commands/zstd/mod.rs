@@ -7,7 +7,6 @@ mod list;
 mod names;
 
 use std::io::{IsTerminal, stdin};
-use std::path::Path;
 use std::process::ExitCode;
 
 use linerate_zstd::Dictionary;
@@ -15,12 +14,11 @@ use serde_json::{Value, json};
 
 pub(crate) use self::args::Args;
 use self::args::Mode;
-use self::file::{FileSummary, Operand};
+use self::list::Totals;
 use crate::ui::error::CliError;
-use crate::ui::exit_code::{self, ExitStatus};
-use crate::ui::output_file;
+use crate::ui::exit_code;
 use crate::ui::printer::{Printer, to_stderr, to_stdout};
-use crate::ui::signals;
+use crate::ui::session::{FileSummary, Operand, Session, is_stdin};
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     if let Err(message) = check_usage(args) {
@@ -30,23 +28,20 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let no_files = args.files.is_empty();
     let stdout_is_data = args.writes_stdout(no_files || args.files.iter().any(|f| is_stdin(f)));
     let printer = Printer::new(&args.verbosity, stdout_is_data);
-    let mut session =
-        Session { args, dictionary: None, printer, exit_status: ExitStatus::default(), listed: false };
-    if let Err((name, error)) = session.load_dictionary() {
-        session.failed(&name, &error);
-        return session.exit_status.code();
-    }
+    let mut session = Session::new(printer);
+    let dictionary = match load_dictionary(args) {
+        Ok(dictionary) => dictionary,
+        Err((name, error)) => {
+            session.failed(&name, &error);
+            return session.code();
+        }
+    };
     let stdin = no_files.then_some(Operand::Stdin);
-    let named = args.files.iter().map(|path| match is_stdin(path) {
-        true => Operand::Stdin,
-        false => Operand::Named(path.clone()),
-    });
-    session.process(stdin.into_iter().chain(named));
-    session.exit_status.code()
-}
-
-fn is_stdin(path: &Path) -> bool {
-    path == Path::new("-")
+    let operands = stdin.into_iter().chain(args.files.iter().map(|path| Operand::from_argument(path)));
+    let work = |operand| file::work(args, dictionary.as_ref(), &operand);
+    let mut listed = false;
+    session.process(1, operands, work, |printer, summary| done(args, printer, &mut listed, summary));
+    session.code()
 }
 
 /// Checks that clap cannot express.
@@ -61,85 +56,50 @@ fn check_usage(args: &Args) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// A run over several files, and its results.
-struct Session<'a> {
-    args: &'a Args,
-    dictionary: Option<Dictionary<'static>>,
-    printer: Printer,
-    exit_status: ExitStatus,
-    /// Whether the header of the list has been printed.
-    listed: bool,
+/// The dictionary of `-D`, or the name of its file and why it cannot be used.
+fn load_dictionary(args: &Args) -> Result<Option<Dictionary<'static>>, (String, CliError)> {
+    let Some(path) = &args.dictionary else { return Ok(None) };
+    let load = || {
+        let bytes = std::fs::read(path).map_err(CliError::io("cannot open"))?;
+        Dictionary::new(&bytes).map_err(|e| CliError::data(e.kind, e.offset, e.message))
+    };
+    load().map(Some).map_err(|error| (path.display().to_string(), error))
 }
 
-impl Session<'_> {
-    fn load_dictionary(&mut self) -> Result<(), (String, CliError)> {
-        let Some(path) = &self.args.dictionary else { return Ok(()) };
-        let load = || {
-            let bytes = std::fs::read(path).map_err(CliError::io("cannot open"))?;
-            Dictionary::new(&bytes).map_err(|e| CliError::data(e.kind, e.offset, e.message))
-        };
-        self.dictionary = Some(load().map_err(|error| (path.display().to_string(), error))?);
-        Ok(())
+fn done(args: &Args, printer: &Printer, listed: &mut bool, summary: &FileSummary<Totals>) {
+    match args.mode() {
+        Mode::List if !args.verbosity.json => list(args, listed, summary),
+        Mode::List => {}
+        Mode::Test => printer.done(format_args!("{}: OK", summary.name)),
+        Mode::Decompress => printer.done(verbose_line(summary)),
     }
+    printer.record(&record(args, summary));
+}
 
-    fn process(&mut self, operands: impl Iterator<Item = Operand>) {
-        let (args, dictionary) = (self.args, self.dictionary.take());
-        let process = |operand| file::work(args, dictionary.as_ref(), &operand);
-        output_file::each(1, operands, process, |name, result| match result {
-            Ok(Some((mut summary, committed))) => {
-                summary.output = committed.output;
-                summary.warnings.extend(committed.warning);
-                self.done(&summary);
-            }
-            Ok(None) => {}
-            Err(CliError::ClosedPipe) => signals::exit_by_sigpipe(),
-            Err(error) => self.failed(&name, &error),
-        });
-    }
-
-    fn failed(&mut self, name: &str, error: &CliError) {
-        self.exit_status.fail(error);
-        self.printer.failed(name, error);
-    }
-
-    fn done(&mut self, summary: &FileSummary) {
-        for warning in &summary.warnings {
-            self.exit_status.warn();
-            self.printer.warning(&summary.name, warning);
-        }
-        match self.args.mode() {
-            Mode::List if !self.args.verbosity.json => self.list(summary),
-            Mode::List => {}
-            Mode::Test => self.printer.done(format_args!("{}: OK", summary.name)),
-            Mode::Decompress => self.printer.done(verbose_line(summary)),
-        }
-        self.printer.record(&record(self.args, summary));
-    }
-
-    fn list(&mut self, summary: &FileSummary) {
-        if !self.listed && !self.args.verbosity.quiet {
-            to_stdout(format_args!(
-                "{:>7} {:>7} {:>15} {:>15} {:>7} {:>6}  name",
-                "frames", "skipped", "compressed", "uncompressed", "ratio", "check"
-            ));
-        }
-        self.listed = true;
-        let small = summary.totals.bytes_in;
-        let (large, ratio) = match summary.totals.bytes_out {
-            Some(large) => (large.to_string(), format!("{:.3}", large as f64 / small.max(1) as f64)),
-            None => ("-".into(), "-".into()),
-        };
-        let check = if summary.totals.checked { "XXH64" } else { "none" };
-        let (frames, skipped) = (summary.totals.frames, summary.totals.skipped);
+/// Prints the row of a file; before the first one the header, if `listed` is false.
+fn list(args: &Args, listed: &mut bool, summary: &FileSummary<Totals>) {
+    if !*listed && !args.verbosity.quiet {
         to_stdout(format_args!(
-            "{frames:>7} {skipped:>7} {small:>15} {large:>15} {ratio:>7} {check:>6}  {}",
-            summary.name
+            "{:>7} {:>7} {:>15} {:>15} {:>7} {:>6}  name",
+            "frames", "skipped", "compressed", "uncompressed", "ratio", "check"
         ));
     }
+    *listed = true;
+    let small = summary.totals.bytes_in;
+    let (large, ratio) = match summary.totals.bytes_out {
+        Some(large) => (large.to_string(), format!("{:.3}", large as f64 / small.max(1) as f64)),
+        None => ("-".into(), "-".into()),
+    };
+    let check = if summary.totals.checked { "XXH64" } else { "none" };
+    let (frames, skipped) = (summary.totals.frames, summary.totals.skipped);
+    to_stdout(format_args!(
+        "{frames:>7} {skipped:>7} {small:>15} {large:>15} {ratio:>7} {check:>6}  {}",
+        summary.name
+    ));
 }
 
 /// The line of `-v`.
-fn verbose_line(summary: &FileSummary) -> String {
+fn verbose_line(summary: &FileSummary<Totals>) -> String {
     let large = summary.totals.bytes_out.unwrap_or(0);
     let rate = large as f64 / 1e6 / summary.seconds.max(1e-9);
     let target = summary.output.as_ref().map(|path| format!(" -> {}", path.display())).unwrap_or_default();
@@ -147,10 +107,10 @@ fn verbose_line(summary: &FileSummary) -> String {
 }
 
 /// The object of `--json`.
-fn record(args: &Args, summary: &FileSummary) -> Value {
+fn record(args: &Args, summary: &FileSummary<Totals>) -> Value {
     json!({
         "file": summary.name,
-        "status": if summary.warnings.is_empty() { "ok" } else { "warning" },
+        "status": summary.status(),
         "mode": args.mode().name(),
         "format": "zstd",
         "output": summary.output.as_ref().map(|path| path.display().to_string()),

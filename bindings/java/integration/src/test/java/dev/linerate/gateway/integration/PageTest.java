@@ -69,6 +69,51 @@ class PageTest {
         }
     }
 
+    /** The examples that are no whole classes. What they take from a bot's own code is declared around them. */
+    @Test
+    void partialExamplesCompile() throws Exception {
+        String gateway = "import dev.linerate.gateway.*;\n";
+        compiled(String.join(
+                "\n",
+                "import com.fasterxml.jackson.databind.*;",
+                "import java.io.IOException;",
+                example("docs/gateway/java.md", "onBinaryMessage").replaceFirst("\n\n", "\nclass Bot {\n"),
+                "ObjectMapper parser = new ObjectMapper();",
+                "void handle(JsonNode message) {}",
+                "}"));
+        compiled(gateway + "class Bot {\n" + example("docs/gateway/java.md", ".keepRecent(") + "}");
+        compiled(String.join(
+                "\n",
+                gateway,
+                "import com.neovisionaries.ws.client.WebSocketFactory;",
+                "import dev.linerate.gateway.jda.GatewaySockets;",
+                "import net.dv8tion.jda.api.*;",
+                "import net.dv8tion.jda.api.utils.*;",
+                "class Bot {",
+                "void connect(String token, org.slf4j.Logger log) {",
+                example("docs/gateway/java.md", "GatewaySockets sockets"),
+                "}}"));
+    }
+
+    /** All Java examples but this one, of an interface that no release of JDA has, are those of tests. */
+    @Test
+    void everyExampleButThatOfThePullRequestIsTested() throws Exception {
+        List<String> tested = List.of(
+                "public class Example",
+                "onBinaryMessage",
+                "public class GatewayListener",
+                ".keepRecent(",
+                "public class Bot",
+                "GatewaySockets sockets",
+                "any.token",
+                "useStreamedTransportDecompression");
+        for (String word : tested) {
+            example("docs/gateway/java.md", word);
+        }
+        String page = Files.readString(Path.of(System.getProperty("linerate.workspace"), "docs/gateway/java.md"));
+        assertEquals(tested.size(), page.split("```java\n", -1).length - 1);
+    }
+
     /** The code block of a file of the repository that contains a word. */
     private static String example(String file, String word) throws IOException {
         String text = Files.readString(Path.of(System.getProperty("linerate.workspace"), file));

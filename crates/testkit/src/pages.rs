@@ -1,0 +1,20 @@
+//! Compiles the Rust blocks of the documentation, as documentation tests. Pages are outside of every package, so no
+//! published crate can include them. `tests/documents.rs` checks that no page with such a block is missing.
+
+macro_rules! pages {
+    ($($name:ident $path:literal)*) => {
+        $(#[doc = include_str!(concat!("../../../docs/", $path))] mod $name {})*
+    };
+}
+
+pages! {
+    deflate "deflate/index.md"
+    dict "dict/index.md"
+    dict_files "dict/files.md"
+    dict_sst "dict/sst.md"
+    gateway "gateway/index.md"
+    gateway_serve "gateway/serve.md"
+    nx "nx/index.md"
+    nx_metadata "nx/metadata.md"
+    zstd "zstd/index.md"
+}
