@@ -204,8 +204,8 @@ for name in "$@"; do
     gzip) need gzip "install gzip" "gzip (Debian: apt-get install gzip)" ;;
     zstd) need zstd "install zstd" "zstd (Debian: apt-get install zstd)" ;;
     python3) need python3 "install python3 python3-venv" "Python 3.11 or newer with venv (Debian: apt-get install python3-venv)" ;;
-    peers) need peers "install cmake make gcc g++ libc6-dev zlib1g-dev libisal-dev" \
-      "cmake, zlib and ISA-L (Debian: apt-get install cmake g++ zlib1g-dev libisal-dev)" ;;
+    peers) need peers "install cmake make gcc g++ libc6-dev zlib1g-dev libisal-dev liblzo2-2" \
+      "cmake, zlib and ISA-L (Debian: apt-get install cmake g++ zlib1g-dev libisal-dev liblzo2-2)" ;;
     archivers) need archivers "install squashfs-tools tar zstd zip unzip 7zip" \
       "archivers (Debian: apt-get install squashfs-tools tar zstd zip unzip 7zip)" ;;
     rocksdb) need rocksdb "install librocksdb-dev rocksdb-tools gcc libc6-dev" \

@@ -11,6 +11,8 @@ pub enum Coding {
     DeflatePieces,
     /// Each chunk is an LZ4 block.
     Lz4Pieces,
+    /// Each chunk is an LZO1X block.
+    LzoPieces,
     /// The input itself.
     Copy,
 }

@@ -22,20 +22,26 @@
 //! | `plot`, `labels` | SVG charts of records |
 //! | `kernel/` | the operating system's clocks and C peers: all `unsafe` code |
 //!
-//! Peers that engines do not depend on are features, off by default: `peers` (a C compiler is enough) and
-//! `system-peers`.
+//! The subcommand, its records and the shapes "threads", "archives" and "frames" are the feature `command`, `plot` and
+//! `labels` the feature `plot`; both are on by default. Peers that engines do not depend on are features, off by
+//! default: `peers` (a C compiler is enough) and `system-peers`.
 
+#[cfg(feature = "command")]
 pub mod against;
+#[cfg(feature = "command")]
 pub mod archives;
 pub mod candidates;
 pub mod cold;
+#[cfg(feature = "command")]
 pub mod command;
 pub mod contender;
 pub mod corpus;
+#[cfg(feature = "command")]
 pub mod cpus;
 pub mod csv;
 pub mod environment;
 pub mod filter;
+#[cfg(feature = "command")]
 pub mod frames;
 mod kernel;
 #[cfg(feature = "plot")]
@@ -43,16 +49,20 @@ mod labels;
 pub mod measure;
 pub mod messages;
 mod ours;
+#[cfg(feature = "command")]
 mod output;
 mod peers;
 #[cfg(feature = "plot")]
 pub mod plot;
 pub mod record;
 pub mod report;
+#[cfg(feature = "command")]
 pub mod session;
+#[cfg(feature = "command")]
 pub mod sheet;
 pub mod stats;
 pub mod table;
+#[cfg(feature = "command")]
 pub mod threads;
 pub mod verify;
 pub mod waveforms;

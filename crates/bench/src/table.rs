@@ -3,6 +3,7 @@
 use linerate_deflate::{Format, Level};
 
 use crate::contender::Contender;
+use crate::kernel::lzo::Lzo;
 use crate::ours::Ours;
 #[cfg(feature = "libdeflate")]
 use crate::peers::Libdeflate;
@@ -14,11 +15,24 @@ pub type Loaded = Box<dyn Contender>;
 /// Creates a contender, or says why it is not available.
 type Make = Box<dyn Fn() -> Result<Loaded, String>>;
 
+/// What the encoders of zlib look for, by the codes of its interface.
+#[derive(Clone, Copy)]
+pub(crate) enum Strategy {
+    /// Matches, coded with the better of fixed and dynamic trees.
+    Default = 0,
+    /// No matches.
+    HuffmanOnly = 2,
+    /// Runs of one byte alone.
+    Runs = 3,
+    /// Matches, coded with fixed trees.
+    Fixed = 4,
+}
+
 /// A row of the table: name, output format, constructor.
 pub struct Entry {
     /// Library and level, as reports show it.
     pub name: String,
-    /// `deflate`, `gzip`, `lz4` or `none`.
+    /// `deflate`, `gzip`, `lz4`, `lzo` or `none`.
     pub format: &'static str,
     /// Creates it.
     ///
@@ -68,8 +82,8 @@ optional!("isal", isal(level: u32, fixed: bool), crate::kernel::isal::Isal::new(
 optional!("libdeflate", libdeflate(level: i32), Libdeflate::new(level)?);
 optional!("libslz", slz(format: Format, library: usize), crate::kernel::slz::Slz::load(format, library)?);
 optional!("lz4", lz4(), crate::kernel::lz4::Lz4::new());
-optional!("zlib", zlib(level: i32), crate::kernel::zlib::Zlib::new(level)?);
-optional!("zlib-ng", zlib_ng(level: i32), crate::kernel::zlib::ZlibNg::new(level)?);
+optional!("zlib", zlib(level: i32, strategy: Strategy), crate::kernel::zlib::Zlib::new(level, strategy)?);
+optional!("zlib-ng", zlib_ng(level: i32), crate::kernel::zlib::ZlibNg::new(level, Strategy::Default)?);
 
 /// The libraries of libslz that the user names, or the machine's: a row for each and format.
 fn libslz() -> Vec<Entry> {
@@ -111,8 +125,12 @@ pub fn table() -> Vec<Entry> {
         row("zlib-rs 1", "deflate", || zlib_rs(1)),
         row("zlib-rs 2", "deflate", || zlib_rs(2)),
         row("zlib-rs 6", "deflate", || zlib_rs(6)),
-        row("zlib 1", "deflate", || zlib(1)),
+        row("zlib 1", "deflate", || zlib(1, Strategy::Default)),
+        row("zlib 1 Huffman only", "deflate", || zlib(1, Strategy::HuffmanOnly)),
+        row("zlib 1 runs", "deflate", || zlib(1, Strategy::Runs)),
+        row("zlib 1 fixed", "deflate", || zlib(1, Strategy::Fixed)),
         row("lz4", "lz4", lz4),
+        row("lzo", "lzo", || Ok(Box::new(Lzo::load()?))),
         row("memcpy", "none", || Ok(Box::new(Memcpy))),
     ];
     ours.into_iter().chain(libslz()).chain(others).collect()

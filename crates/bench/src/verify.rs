@@ -4,6 +4,7 @@ use linerate_deflate::Format;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 use crate::contender::{Coding, Contender, output_capacity, pieces};
+use crate::kernel::lzo;
 
 /// Compresses every file in chunks of `chunk` bytes, decodes the result, and returns its size.
 ///
@@ -72,6 +73,7 @@ impl Checker {
         match coding {
             Coding::Copy => same(bytes, piece),
             Coding::Lz4Pieces => same(&lz4(bytes, piece.len())?, piece),
+            Coding::LzoPieces => same(&lzo::decode(bytes, piece.len())?, piece),
             Coding::DeflatePieces | Coding::Stream(_) => {
                 inflate(Format::Deflate, piece, bytes, &mut self.buffer)
             }

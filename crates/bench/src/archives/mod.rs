@@ -13,10 +13,10 @@ mod memory;
 mod open;
 mod pack;
 pub mod peak;
-mod presets;
 mod programs;
 mod rounds;
 pub mod row;
+mod settings;
 mod size;
 
 use std::path::PathBuf;
@@ -45,6 +45,8 @@ pub enum Part {
     Size,
     /// Ratio and decoding speed of each preset
     Presets,
+    /// Ratio and decoding speed by block size, level and codec
+    Settings,
 }
 
 /// Options of a measurement.
@@ -61,7 +63,7 @@ pub struct BenchOptions<'s> {
     pub scratch: PathBuf,
 }
 
-/// Bytes of a block in all parts but the presets.
+/// Bytes of a block in all parts but presets and settings.
 const CHUNK: u64 = 1 << 20;
 
 impl Part {
@@ -83,7 +85,8 @@ impl Part {
             Part::Open => open::measure(options, progress),
             Part::Memory => memory::measure(options, progress),
             Part::Size => size::measure(options, progress),
-            Part::Presets => presets::measure(options, progress),
+            Part::Presets => settings::presets(options, progress),
+            Part::Settings => settings::grid(options, progress),
         }
     }
 }

@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use super::row::Row;
-use super::{BenchOptions, Case, Data, Kind, SWEEP, grouped, kib, measure, published_cases, summary, table};
+use super::case::{grouped, kib};
+use super::{BenchOptions, Case, Data, Kind, SWEEP, measure, published_cases, summary, table};
 use crate::filter::parse_bytes;
 use crate::output::{Output, OutputArgs, progress};
 

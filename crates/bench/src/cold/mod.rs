@@ -1,6 +1,7 @@
 //! The shape "cold": small blocks decoded through thousands of dictionaries, each evicted from the CPU
 //! caches before its next use. Ours and libzstd, hot and cold, in CPU time of one thread.
 
+#[cfg(feature = "command")]
 pub mod args;
 mod case;
 mod contenders;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use linerate_dict::{HugePages, Id, Store};
 
 pub use self::case::Case;
-use self::case::{grouped, kib};
+use self::case::kib;
 use self::contenders::{CHOICES, Calls, Contender, Library, Requests, Tools};
 pub use self::data::{Data, Kind};
 use self::opening::DictionaryList;

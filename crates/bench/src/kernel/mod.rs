@@ -8,6 +8,8 @@ pub(crate) mod inflate;
 pub(crate) mod isal;
 #[cfg(feature = "lz4")]
 pub(crate) mod lz4;
+pub(crate) mod lzo;
+#[cfg(feature = "command")]
 pub(crate) mod map;
 pub(crate) mod os;
 #[cfg(feature = "libslz")]

@@ -94,7 +94,7 @@ pub fn pin(_core: Option<usize>) -> Option<usize> {
 
 /// The most bytes that were resident in any process that this one started and that has ended; `None`
 /// where the system does not tell.
-#[cfg(unix)]
+#[cfg(all(feature = "command", unix))]
 pub(crate) fn children_peak() -> Option<u64> {
     // SAFETY: an rusage is plain numbers, for which zero is valid; the call gets one to write to.
     let usage = unsafe {
@@ -109,7 +109,7 @@ pub(crate) fn children_peak() -> Option<u64> {
 }
 
 /// The system does not tell.
-#[cfg(not(unix))]
+#[cfg(all(feature = "command", not(unix)))]
 pub(crate) fn children_peak() -> Option<u64> {
     None
 }

@@ -6,6 +6,7 @@ use linerate_deflate::Format;
 
 use crate::contender::{Coding, Contender};
 use crate::kernel::os::footprint;
+use crate::table::Strategy;
 
 extern "C" fn allocate(_: *mut c_void, items: c_uint, size: c_uint) -> *mut c_void {
     // SAFETY: calloc takes any sizes and checks their product.
@@ -26,12 +27,12 @@ macro_rules! zlib_family {
         }
 
         impl $name {
-            pub(crate) fn new(level: i32) -> Result<Self, String> {
-                let (stream, state) = footprint(|| Self::open(level));
+            pub(crate) fn new(level: i32, strategy: Strategy) -> Result<Self, String> {
+                let (stream, state) = footprint(|| Self::open(level, strategy));
                 Ok($name { stream: stream?, state })
             }
 
-            fn open(level: i32) -> Result<Box<$sys::z_stream>, String> {
+            fn open(level: i32, strategy: Strategy) -> Result<Box<$sys::z_stream>, String> {
                 let mut stream = Box::new($sys::z_stream {
                     next_in: std::ptr::null_mut(),
                     avail_in: 0,
@@ -52,7 +53,7 @@ macro_rules! zlib_family {
                 // SAFETY: the stream stays in its box for as long as the library knows of it; its
                 // allocator is set; -15 asks for bare deflate with the largest window.
                 let rc = unsafe {
-                    $sys::deflateInit2_(&mut *stream, level, 8, -15, 8, 0, $sys::zlibVersion(), size)
+                    $sys::deflateInit2_(&mut *stream, level, 8, -15, 8, strategy as c_int, $sys::zlibVersion(), size)
                 };
                 if rc == $sys::Z_OK { Ok(stream) } else { Err(format!(concat!($label, ": code {}"), rc)) }
             }

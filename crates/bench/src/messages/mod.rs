@@ -1,6 +1,7 @@
 //! The shape "messages": compressed gateway connections decoded message by message; and synthetic
 //! [`traffic`].
 
+#[cfg(feature = "command")]
 pub mod args;
 mod decoders;
 #[cfg(feature = "plot")]

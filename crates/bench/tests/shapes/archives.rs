@@ -27,7 +27,9 @@ fn options<'s>(input: &'s Input, scratch: &Path) -> BenchOptions<'s> {
 fn every_contender_of_a_part_has_its_row_with_figures() {
     let (folder, scratch) = (folder(), tempfile::tempdir().unwrap());
     let input = Input::of(folder.path(), Some("made")).unwrap();
-    for (part, rows) in [(Part::Decode, 8), (Part::Pack, 6), (Part::Dedup, 4), (Part::Presets, 4)] {
+    let parts =
+        [(Part::Decode, 8), (Part::Pack, 6), (Part::Dedup, 4), (Part::Presets, 4), (Part::Settings, 11)];
+    for (part, rows) in parts {
         let measured = part.measure(&options(&input, scratch.path()), |_| {}).unwrap();
         assert_eq!(measured.len(), rows, "{part:?}");
         assert!(measured.iter().all(|row| row.median_ms.is_some() && row.corpus.starts_with("made")));

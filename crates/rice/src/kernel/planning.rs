@@ -5,29 +5,27 @@ use linerate_core::Tier;
 
 use super::dispatch::dispatch;
 use super::isa::{Isa, Kernel};
-use crate::v2::Element;
+use crate::v2::element::Word;
 use crate::v2::plan::{Plan, Scratch, plan_here};
 
-/// Plans the encoding of a segment. Leaves its residuals and modes in `scratch`.
-pub(crate) fn plan<T: Element>(
-    tier: Tier,
-    words: &[T::Word],
-    scratch: &mut Scratch<T::Word>,
-) -> Plan<T::Word> {
-    dispatch(tier, Planning::<T> { tier, words, scratch })
+/// Plans the encoding of a segment of words that stand for numbers with or without a sign. Leaves its residuals and
+/// modes in `scratch`.
+pub(crate) fn plan<W: Word>(tier: Tier, words: &[W], signed: bool, scratch: &mut Scratch<W>) -> Plan<W> {
+    dispatch(tier, Planning { tier, words, signed, scratch })
 }
 
-struct Planning<'a, T: Element> {
+struct Planning<'a, W: Word> {
     tier: Tier,
-    words: &'a [T::Word],
-    scratch: &'a mut Scratch<T::Word>,
+    words: &'a [W],
+    signed: bool,
+    scratch: &'a mut Scratch<W>,
 }
 
-impl<T: Element> Kernel for Planning<'_, T> {
-    type Output = Plan<T::Word>;
+impl<W: Word> Kernel for Planning<'_, W> {
+    type Output = Plan<W>;
 
     #[inline(always)]
-    unsafe fn run<I: Isa>(self) -> Plan<T::Word> {
-        plan_here::<T>(self.tier, self.words, self.scratch)
+    unsafe fn run<I: Isa>(self) -> Plan<W> {
+        plan_here(self.tier, self.words, self.signed, self.scratch)
     }
 }

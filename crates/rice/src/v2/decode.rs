@@ -107,12 +107,12 @@ fn decode_range<T: Element>(
         parallel::decode(layout, which, out, options)?;
         return Ok(samples);
     }
-    decode_run(layout, which, out, options)?;
+    T::decode_run(layout, which, out, options)?;
     Ok(samples)
 }
 
 /// Decodes the segments `which`, which fill `out`.
-fn decode_run<T: Element>(
+pub(super) fn decode_run<T: Element>(
     layout: &Layout,
     which: Range<usize>,
     out: &mut [T],
@@ -249,7 +249,7 @@ mod parallel {
         std::thread::scope(|scope| {
             let mut work = parts
                 .zip(out.chunks_mut(per_thread * layout.segment))
-                .map(|(which, out)| move || decode_run(layout, which, out, options));
+                .map(|(which, out)| move || T::decode_run(layout, which, out, options));
             let mine = work.next();
             let others: Vec<_> = work.map(|work| scope.spawn(work)).collect();
             // In order of the segments, so that the error is that of the first damaged one.

@@ -1,6 +1,13 @@
 //! The sample types of a stream, and the words they are coded as.
 
 use alloc::borrow::Cow;
+use core::ops::Range;
+
+use linerate_core::Result;
+
+use super::header::Layout;
+use super::{decode, encode};
+use crate::Options;
 
 /// The type of the samples of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,6 +76,24 @@ macro_rules! element {
             fn words_mut(samples: &mut [$type]) -> &mut [$word] {
                 bytemuck::cast_slice_mut(samples)
             }
+            fn encode_run(
+                samples: &[$type],
+                segment: usize,
+                base: usize,
+                table: &mut [[u8; 4]],
+                out: &mut [u8],
+                options: Options,
+            ) -> Result<usize> {
+                encode::encode_run(samples, segment, base, table, out, options)
+            }
+            fn decode_run(
+                layout: &Layout<'_>,
+                which: Range<usize>,
+                out: &mut [$type],
+                options: Options,
+            ) -> Result<()> {
+                decode::decode_run(layout, which, out, options)
+            }
         }
     };
 }
@@ -91,12 +116,31 @@ pub(super) fn little_endian<T: bytemuck::NoUninit>(samples: &[T]) -> Cow<'_, [u8
 }
 
 mod sealed {
-    /// Samples that are cast to unsigned words.
+    use super::{Layout, Options, Range, Result};
+
+    /// Samples that are cast to unsigned words, and coded by functions that are compiled with this crate: its users
+    /// compile no kernel, and those who build their own code without optimisation still have fast ones.
     pub trait Words: bytemuck::Pod {
         type Word: Word;
         const SIGNED: bool;
         fn words(samples: &[Self]) -> &[Self::Word];
         fn words_mut(samples: &mut [Self]) -> &mut [Self::Word];
+        /// Encodes consecutive segments, the first at `base` bytes after the table. Returns their bytes.
+        fn encode_run(
+            samples: &[Self],
+            segment: usize,
+            base: usize,
+            table: &mut [[u8; 4]],
+            out: &mut [u8],
+            options: Options,
+        ) -> Result<usize>;
+        /// Decodes the segments `which`, which fill `out`.
+        fn decode_run(
+            layout: &Layout<'_>,
+            which: Range<usize>,
+            out: &mut [Self],
+            options: Options,
+        ) -> Result<()>;
     }
 
     /// The unit of all arithmetic of a stream: 16 or 32 bits, wrapping.

@@ -52,8 +52,8 @@ pub fn encode_into<T: Element>(
     {
         return parallel::encode(samples, segment, record, table, payload, options).map(|n| start + n);
     }
-    let n =
-        encode_run(samples, segment, record, table, payload, options).map_err(|e| e.shifted(start as u64))?;
+    let n = T::encode_run(samples, segment, record, table, payload, options)
+        .map_err(|e| e.shifted(start as u64))?;
     Ok(start + n)
 }
 
@@ -79,7 +79,7 @@ const fn too_small(at: usize) -> Error {
 }
 
 /// Encodes consecutive segments, the first at `base` bytes after the table. Returns their bytes.
-fn encode_run<T: Element>(
+pub(super) fn encode_run<T: Element>(
     samples: &[T],
     segment: usize,
     base: usize,
@@ -112,7 +112,7 @@ fn encode_segment<T: Element>(
 ) -> Option<usize> {
     let words = T::words(samples);
     let sum = checksum(&little_endian(samples));
-    let plan = plan::<T>(options.tier, words, scratch);
+    let plan = plan(options.tier, words, T::SIGNED, scratch);
     let bytes = match &plan {
         Plan::Raw => segment_bound::<T>(samples.len()),
         Plan::Coded { bytes, .. } => bytes.next_multiple_of(4),
@@ -158,7 +158,7 @@ mod parallel {
         let lengths: std::vec::Vec<Result<usize>> = std::thread::scope(|scope| {
             let mut work = runs
                 .zip(out.chunks_mut(max_bytes))
-                .map(|((samples, table), out)| move || encode_run(samples, segment, 0, table, out, options));
+                .map(|((samples, table), out)| move || T::encode_run(samples, segment, 0, table, out, options));
             let mine = work.next();
             let others: std::vec::Vec<_> = work.map(|work| scope.spawn(work)).collect();
             let first = mine.map_or(Ok(0), |mut work| work());

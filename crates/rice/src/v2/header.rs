@@ -55,7 +55,7 @@ pub struct Info {
 
 /// A checked header, with the table and the segments of its stream.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout<'a> {
+pub struct Layout<'a> {
     pub(super) element: ElementType,
     pub(super) samples: usize,
     pub(super) segment: usize,

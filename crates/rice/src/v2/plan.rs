@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 
 use linerate_core::Tier;
 
-use super::Element;
 use super::blocks;
 use super::element::Word;
 use super::segment::{Head, MAX_ORDER, Predictor, head_bytes};
@@ -46,17 +45,18 @@ const MIN_SAVINGS: u64 = 128;
 
 /// Plans a segment; called through [`crate::kernel::planning`], which compiles it per tier.
 #[inline(always)]
-pub(crate) fn plan_here<T: Element>(
+pub(crate) fn plan_here<W: Word>(
     tier: Tier,
-    words: &[T::Word],
-    scratch: &mut Scratch<T::Word>,
-) -> Plan<T::Word> {
+    words: &[W],
+    signed: bool,
+    scratch: &mut Scratch<W>,
+) -> Plan<W> {
     let n = words.len();
     let Scratch { scaled, windowed, other, z, modes } = scratch;
     let scaled = &mut scaled[..n];
-    let step = step::step::<T>(words);
-    let middle = step::middle::<T>(words);
-    step::scale::<T>(words, middle, step, scaled);
+    let step = step::step(words, signed);
+    let middle = step::middle(words, signed);
+    step::scale(words, signed, middle, step, scaled);
 
     let mut best = (u64::MAX, Predictor::FIXED[0]);
     let linear = lpc::fit(tier, scaled, windowed);
@@ -81,9 +81,9 @@ pub(crate) fn plan_here<T: Element>(
     let bytes = head_bytes(&head)
         + allowed.bytes(modes.len())
         + cost.fixed
-        + cost.escapes * T::Word::BYTES
+        + cost.escapes * W::BYTES
         + cost.unary.div_ceil(8) as usize;
-    match bytes < super::segment::RAW_HEAD + n * T::Word::BYTES {
+    match bytes < super::segment::RAW_HEAD + n * W::BYTES {
         true => Plan::Coded { head, fixed: cost.fixed, bytes },
         false => Plan::Raw,
     }

@@ -3,14 +3,13 @@
 //! Left-justified samples of converters, or samples multiplied by a constant, differ by multiples of a
 //! step; dividing by it removes these bits from every sample.
 
-use super::Element;
 use super::element::Word;
 
 /// Number of samples used for the median of a segment.
 const MEDIAN_SAMPLES: usize = 255;
 
-fn value<T: Element>(word: T::Word) -> i64 {
-    if T::SIGNED { word.signed() } else { word.get() as i64 }
+fn value<W: Word>(word: W, signed: bool) -> i64 {
+    if signed { word.signed() } else { word.get() as i64 }
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {
@@ -22,12 +21,12 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 
 /// The greatest common divisor of all differences of samples, 1 if there are none.
 #[inline(always)]
-pub(super) fn step<T: Element>(words: &[T::Word]) -> T::Word {
-    let Some((&first, rest)) = words.split_first() else { return T::Word::of(1) };
-    let first = value::<T>(first);
+pub(super) fn step<W: Word>(words: &[W], signed: bool) -> W {
+    let Some((&first, rest)) = words.split_first() else { return W::of(1) };
+    let first = value(first, signed);
     let mut step = 0;
     for &word in rest {
-        let difference = value::<T>(word).abs_diff(first);
+        let difference = value(word, signed).abs_diff(first);
         if difference.is_multiple_of(step) {
             continue;
         }
@@ -37,36 +36,36 @@ pub(super) fn step<T: Element>(words: &[T::Word]) -> T::Word {
         }
     }
     // The largest step of 32-bit samples is 2^32 - 1.
-    T::Word::of(step.max(1))
+    W::of(step.max(1))
 }
 
 /// Approximate median: that of at most [`MEDIAN_SAMPLES`] evenly spread samples.
-pub(super) fn middle<T: Element>(words: &[T::Word]) -> T::Word {
+pub(super) fn middle<W: Word>(words: &[W], signed: bool) -> W {
     let mut some = [0i64; MEDIAN_SAMPLES];
     let stride = words.len().div_ceil(MEDIAN_SAMPLES).max(1);
     let mut n = 0;
     for &word in words.iter().step_by(stride) {
-        some[n] = value::<T>(word);
+        some[n] = value(word, signed);
         n += 1;
     }
     if n == 0 {
-        return T::Word::default();
+        return W::default();
     }
     let (_, middle, _) = some[..n].select_nth_unstable(n / 2);
-    T::Word::of(*middle as u64)
+    W::of(*middle as u64)
 }
 
 /// Scales samples. `centre` must be one of them unless `step` is 1.
 ///
 /// The result fits: with a step of 2 or more, half the range of a word is divided by it.
 #[inline(always)]
-pub(super) fn scale<T: Element>(words: &[T::Word], centre: T::Word, step: T::Word, out: &mut [T::Word]) {
-    if step == T::Word::of(1) {
+pub(super) fn scale<W: Word>(words: &[W], signed: bool, centre: W, step: W, out: &mut [W]) {
+    if step == W::of(1) {
         words.iter().zip(out).for_each(|(x, out)| *out = x.minus(centre));
         return;
     }
-    let (centre, step) = (value::<T>(centre), step.get() as i64);
-    words.iter().zip(out).for_each(|(&x, out)| *out = T::Word::of(((value::<T>(x) - centre) / step) as u64));
+    let (centre, step) = (value(centre, signed), step.get() as i64);
+    words.iter().zip(out).for_each(|(&x, out)| *out = W::of(((value(x, signed) - centre) / step) as u64));
 }
 
 /// The inverse of [`scale`], in place.
@@ -84,11 +83,11 @@ mod tests {
 
     #[test]
     fn step_is_the_gcd_of_differences() {
-        assert_eq!(step::<u16>(&[7, 7, 7]), 1);
-        assert_eq!(step::<u16>(&[65_520, 16, 0, 48]), 16);
-        assert_eq!(step::<i16>(&[(-5i16) as u16, 7, 19]), 12);
-        assert_eq!(step::<u32>(&[0, u32::MAX]), u32::MAX);
-        assert_eq!(step::<u16>(&[]), 1);
+        assert_eq!(step(&[7u16, 7, 7], false), 1);
+        assert_eq!(step(&[65_520u16, 16, 0, 48], false), 16);
+        assert_eq!(step(&[(-5i16) as u16, 7, 19], true), 12);
+        assert_eq!(step(&[0, u32::MAX], false), u32::MAX);
+        assert_eq!(step::<u16>(&[], false), 1);
     }
 
     #[test]
@@ -96,10 +95,10 @@ mod tests {
         for (words, step) in
             [([0u16, 65_535, 65_533], 1u16), ([1, 65_535, 65_533], 2), ([0, 65_535, 0], 65_535)]
         {
-            assert_eq!(super::step::<u16>(&words), step);
+            assert_eq!(super::step(&words, false), step);
             for centre in words {
                 let mut scaled = [0; 3];
-                scale::<u16>(&words, centre, step, &mut scaled);
+                scale(&words, false, centre, step, &mut scaled);
                 unscale(&mut scaled, centre, step);
                 assert_eq!(scaled, words);
             }
