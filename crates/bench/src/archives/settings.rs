@@ -32,12 +32,7 @@ impl Setting {
     }
 
     /// Packs the folder, then decodes its blocks by one thread, by CPU time.
-    fn measure(
-        self,
-        part: &str,
-        options: &BenchOptions<'_>,
-        progress: fn(&str),
-    ) -> Result<Vec<Row>, String> {
+    fn measure(self, part: &str, options: &BenchOptions<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
         progress(&format!("packing {}: {}", options.input.name, self.name));
         let (bytes, summary) = options.input.pack(self.options)?;
         let archive = Archive::open_with(&bytes[..], Limits::none()).map_err(message)?;
@@ -91,10 +86,7 @@ fn settings(levels: &[i32]) -> Vec<Setting> {
         hashes: true,
         ..Setting::new(format!("zstd {level}, hashes checked"), usual.clone())
     });
-    all.push(Setting::new(
-        format!("zstd {level}, search fitted to the content"),
-        usual.fit_search(true),
-    ));
+    all.push(Setting::new(format!("zstd {level}, search fitted to the content"), usual.fit_search(true)));
     let raw = Coding::Zstd(Zstd { literals: false, ..zstd });
     all.push(Setting::new(format!("zstd {level}, raw literals"), plain(raw, MIB)));
     all.extend(MIN_MATCHES.map(|min_match| {

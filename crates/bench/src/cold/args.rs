@@ -3,8 +3,8 @@
 #[cfg(feature = "plot")]
 use std::path::PathBuf;
 
-use super::row::Row;
 use super::case::{grouped, kib};
+use super::row::Row;
 use super::{BenchOptions, Case, Data, Kind, SWEEP, measure, published_cases, summary, table};
 use crate::filter::parse_bytes;
 use crate::output::{Output, OutputArgs, progress};

@@ -53,7 +53,16 @@ macro_rules! zlib_family {
                 // SAFETY: the stream stays in its box for as long as the library knows of it; its
                 // allocator is set; -15 asks for bare deflate with the largest window.
                 let rc = unsafe {
-                    $sys::deflateInit2_(&mut *stream, level, 8, -15, 8, strategy as c_int, $sys::zlibVersion(), size)
+                    $sys::deflateInit2_(
+                        &mut *stream,
+                        level,
+                        8,
+                        -15,
+                        8,
+                        strategy as c_int,
+                        $sys::zlibVersion(),
+                        size,
+                    )
                 };
                 if rc == $sys::Z_OK { Ok(stream) } else { Err(format!(concat!($label, ": code {}"), rc)) }
             }

@@ -156,9 +156,9 @@ mod parallel {
         let max_bytes = per_thread * segment_bound::<T>(segment);
         let runs = samples.chunks(per_thread * segment).zip(table.chunks_mut(per_thread));
         let lengths: std::vec::Vec<Result<usize>> = std::thread::scope(|scope| {
-            let mut work = runs
-                .zip(out.chunks_mut(max_bytes))
-                .map(|((samples, table), out)| move || T::encode_run(samples, segment, 0, table, out, options));
+            let mut work = runs.zip(out.chunks_mut(max_bytes)).map(|((samples, table), out)| {
+                move || T::encode_run(samples, segment, 0, table, out, options)
+            });
             let mine = work.next();
             let others: std::vec::Vec<_> = work.map(|work| scope.spawn(work)).collect();
             let first = mine.map_or(Ok(0), |mut work| work());

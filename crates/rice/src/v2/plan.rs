@@ -45,12 +45,7 @@ const MIN_SAVINGS: u64 = 128;
 
 /// Plans a segment; called through [`crate::kernel::planning`], which compiles it per tier.
 #[inline(always)]
-pub(crate) fn plan_here<W: Word>(
-    tier: Tier,
-    words: &[W],
-    signed: bool,
-    scratch: &mut Scratch<W>,
-) -> Plan<W> {
+pub(crate) fn plan_here<W: Word>(tier: Tier, words: &[W], signed: bool, scratch: &mut Scratch<W>) -> Plan<W> {
     let n = words.len();
     let Scratch { scaled, windowed, other, z, modes } = scratch;
     let scaled = &mut scaled[..n];
