@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 out=${CARGO_TARGET_DIR:-../../target}/cuda-test
 mkdir -p "$out"
 . ./flags.sh
-tests=(rice1)
+tests=(rice1 rice2)
 sanitizers=(-fsanitize=address,undefined -fno-sanitize-recover=all)
 rm -f "$out"/*.o
 jobs=()

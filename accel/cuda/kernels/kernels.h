@@ -222,8 +222,9 @@ typedef struct rice2_segment {
  *      rice_result *results)
  *
  * rice2_decode_16, rice2_decode_32: one block per segment. Raw segments and fixed predictors to samples, linear
- *   predictions to residuals; those go on the list `linear`. block 128; grid = segment slots.
- *     (const rice2_stream *streams, const rice2_segment *segments, rice_u32 *linear, rice_result *results)
+ *   predictions to residuals; those go on the list `linear`. A damaged segment loses its samples in `segments`.
+ *   block 128; grid = segment slots.
+ *     (const rice2_stream *streams, rice2_segment *segments, rice_u32 *linear, rice_result *results)
  *
  * rice2_linear_16, rice2_linear_32: undoes linear prediction, one thread per segment of the list. block 32;
  *   grid = ceil(segment slots / 32); blocks beyond the list do nothing.

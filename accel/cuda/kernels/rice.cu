@@ -3,3 +3,5 @@
 #include "rice1_encode.cuh"
 #include "rice1_index.cuh"
 #include "rice1_tiles.cuh"
+#include "rice2_decode.cuh"
+#include "rice2_index.cuh"

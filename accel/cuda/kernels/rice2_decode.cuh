@@ -1,0 +1,355 @@
+// Decodes version 2 segments.
+//
+// Parallel: segments, one block of 128 threads each, and within a segment its blocks of 32 samples, one per thread:
+//   a prefix sum over the modes tells where a block's fixed bits are; ranks of the ones in the unary part tell where its
+//   codes are, since a block has 32 of them (a word that has the one of a rank 32 i - 1 knows where block i begins);
+//   predictors of order 1 and 2 are undone in registers, and joined by prefix sums over the blocks. A linear prediction
+//   has no such form: its segments go to rice2_linear with their residuals.
+// Loads: neighbouring threads read neighbouring bytes; each 128-byte line is loaded once and used from the L1 cache.
+// Stores: 4,096 consecutive samples at a time, staged in shared memory.
+// Bank conflicts: staged rows are an odd number of banks apart, so that threads at the same sample are in 32 banks.
+// Cost: about 25 instructions per sample; 128 blocks are in flight per segment, so 2,000 segments fill a device.
+#pragma once
+
+#include "rice2.cuh"
+#include "xxh3.cuh"
+
+constexpr u32 DECODE2_THREADS = 128;
+
+template <class T> struct Decode2Shared {
+  Head2 head;
+  u32 scratch[DECODE2_THREADS / WARP];
+  u32 bad_mode, bad_codes;
+  u32 last_one;                     // bits up to the last one of the unary codes
+  u32 starts[RICE2_MAX_BLOCKS + 2]; // bit of the unary part where the codes of the i-th block that has some begin
+  T staged[DECODE2_THREADS * Word<T>::STRIDE];
+};
+
+__device__ inline u32 block_sum(u32 value, u32 &total, u32 (&scratch)[DECODE2_THREADS / WARP]) {
+  return block_exclusive_sum<DECODE2_THREADS / WARP>(value, total, scratch);
+}
+
+// Finds where the codes of each block begin: false unless there are exactly `codes` ones in `bytes` bytes, followed by
+// fewer than 32 zeros.
+template <class T>
+__device__ inline bool find_codes(Decode2Shared<T> &shared, const u32 *words, u32 size, u32 start, u32 bytes, u32 codes) {
+  u32 thread = threadIdx.x, ones = 0;
+  // No code has more than 16 bits.
+  if (bytes > 2 * codes + 4) return false;
+  if (thread == 0) {
+    shared.starts[0] = 0;
+    shared.last_one = 0;
+  }
+  __syncthreads();
+  u32 count = div_ceil(bytes, 4), shift = start % 4 * 8;
+  for (u32 group = 0; group < count && ones <= codes; group += DECODE2_THREADS) {
+    u32 i = group + thread, word = 0;
+    if (i < count) {
+      u32 at = start / 4 + i;
+      word = __funnelshift_r(words[at], shift != 0 && at + 1 < size ? words[at + 1] : 0, shift);
+    }
+    u32 total, here = (u32)__popc(word);
+    u32 rank = ones + block_sum(here, total, shared.scratch);
+    u32 block = rank / BLOCK2 + 1; // whose codes begin after the one of rank 32 block - 1
+    if (rank + here >= block * BLOCK2 && block <= RICE2_MAX_BLOCKS) {
+      u32 rest = word;
+      for (u32 skip = block * BLOCK2 - 1 - rank; skip > 0; skip--) rest &= rest - 1;
+      shared.starts[block] = 32 * i + (u32)__ffs((int)rest);
+    }
+    if (word != 0) atomicMax(&shared.last_one, 32 * i + 32 - (u32)__clz((int)word));
+    ones += total;
+  }
+  __syncthreads();
+  return ones == codes && 8 * bytes - shared.last_one < 32;
+}
+
+// Stores `count` staged samples, rows of 32, at `to`.
+template <class T> __device__ inline void store_rows(const T *staged, T *to, u32 count) {
+  auto sample = [&](u32 i) { return staged[i / BLOCK2 * Word<T>::STRIDE + i % BLOCK2]; };
+  if (sizeof(T) == 2 && (u64)to % 4 == 0) {
+    for (u32 i = 2 * threadIdx.x; i < count; i += 2 * DECODE2_THREADS) {
+      if (i + 1 < count) *(u32 *)(to + i) = (u32)sample(i) | (u32)sample(i + 1) << 16;
+      else to[i] = sample(i);
+    }
+    return;
+  }
+  for (u32 i = threadIdx.x; i < count; i += DECODE2_THREADS) to[i] = sample(i);
+}
+
+// Decodes the blocks of a segment to samples, or residuals of a linear prediction. False if its codes are wrong.
+template <class T>
+__device__ inline bool decode_blocks(Decode2Shared<T> &shared, const u32 *words, u32 size, u32 samples, u32 fixed_total, T *out) {
+  typedef Word<T> W;
+  const Head2 &head = shared.head;
+  const u8 *bytes = (const u8 *)words;
+  u32 thread = threadIdx.x, blocks = div_ceil(samples, BLOCK2);
+  u32 escapes_at = head.body + fixed_total, unary_at = escapes_at + head.escapes * (u32)sizeof(T);
+  u32 fixed = 0, unary = 0, escapes = 0; // before this group
+  u32 last = 0, slope = 0;               // of the predictor
+  bool good = true;
+  for (u32 group = 0; group < blocks; group += DECODE2_THREADS) {
+    u32 block = group + thread, n = 0, mode = 0;
+    if (block < blocks) {
+      n = min_u32(samples - block * BLOCK2, BLOCK2);
+      mode = mode_of(head, bytes, block);
+    }
+    u32 k = mode == 0 ? 0 : mode - 1;
+    bool coded = has_unary<T>(mode);
+    // At most 128 bytes and one unary block each: both in one sum.
+    u32 all, before = block_sum(fixed_bytes(mode, n) << 8 | (u32)coded, all, shared.scratch);
+    BitReader low(words, size, head.body + fixed + (before >> 8), 0);
+    BitReader codes(words, size, unary_at, coded ? shared.starts[unary + (before & 255)] : 0);
+    u32 escape = escapes;
+    if (head.escapes > 0) {
+      u32 mine = 0, total;
+      BitReader ahead = codes;
+      for (u32 i = 0; coded && i < n; i++) mine += ahead.unary() == ESCAPE2;
+      escape += block_sum(mine, total, shared.scratch);
+      escapes += total;
+    }
+    fixed += all >> 8;
+    unary += all & 255;
+
+    u32 sample[BLOCK2];
+#pragma unroll
+    for (u32 i = 0; i < BLOCK2; i++) {
+      u32 z = 0;
+      if (i < n) {
+        z = low.take(k);
+        if (coded) {
+          u32 q = codes.unary();
+          if (q > ESCAPE2) {
+            good = false;
+            q = 0;
+          } else if (q == ESCAPE2) {
+            good = good && escape < head.escapes;
+            q = 0;
+            for (u32 j = 0; good && j < sizeof(T); j++) q |= (u32)bytes[escapes_at + escape * (u32)sizeof(T) + j] << (8 * j);
+            escape++;
+          }
+          z = (z | q << k) & W::MASK;
+        }
+      }
+      sample[i] = unzigzag(z);
+    }
+
+    if (head.kind == 1 || head.kind == 2) {
+      // Sums from the start of this block; of a predictor of order 2 first those of the slope.
+      u32 sum = 0, sum_of_sums = 0;
+#pragma unroll
+      for (u32 i = 0; i < BLOCK2; i++) {
+        sum += sample[i];
+        sum_of_sums += sum;
+        sample[i] = head.kind == 1 ? sum : sum_of_sums;
+      }
+      u32 sums, before_sum = block_sum(sum, sums, shared.scratch);
+      if (head.kind == 1) {
+        u32 offset = last + before_sum;
+#pragma unroll
+        for (u32 i = 0; i < BLOCK2; i++) sample[i] += offset;
+        last += sums;
+      } else {
+        // Block s adds its slope to every sample of the blocks after it, each of which has 32.
+        u32 totals, weighted_total;
+        u32 before_totals = block_sum(sum_of_sums, totals, shared.scratch);
+        u32 before_weighted = block_sum(thread * sum, weighted_total, shared.scratch);
+        u32 offset = last + BLOCK2 * thread * slope + before_totals + BLOCK2 * ((thread - 1) * before_sum - before_weighted);
+        u32 rise = slope + before_sum;
+#pragma unroll
+        for (u32 i = 0; i < BLOCK2; i++) sample[i] += offset + (i + 1) * rise;
+        last += BLOCK2 * DECODE2_THREADS * slope + totals + BLOCK2 * ((DECODE2_THREADS - 1) * sums - weighted_total);
+        slope += sums;
+      }
+    }
+    bool is_final = head.kind != LINEAR;
+#pragma unroll
+    for (u32 i = 0; i < BLOCK2; i++) {
+      u32 x = is_final ? sample[i] * head.step + head.centre : sample[i];
+      shared.staged[thread * W::STRIDE + i] = (T)x;
+    }
+    __syncthreads();
+    u32 first = group * BLOCK2;
+    store_rows(shared.staged, out + first, min_u32(samples - first, DECODE2_THREADS * BLOCK2));
+    __syncthreads();
+  }
+  return good && escapes == head.escapes;
+}
+
+template <class T>
+__device__ inline void decode_segment(const rice2_stream *streams, rice2_segment *segments, u32 *linear, rice_result *results) {
+  SHARED(Decode2Shared<T>, shared);
+  u32 slot = blockIdx.x, thread = threadIdx.x;
+  const rice2_segment segment = segments[slot];
+  if (segment.samples == 0) return; // the whole block
+  const rice2_stream &stream = streams[segment.stream];
+  rice_result *result = results + segment.stream;
+  const u32 *words = (const u32 *)(stream.data + segment.start);
+  const u8 *bytes = (const u8 *)words;
+  T *out = (T *)stream.samples + segment.first;
+  u64 size = 4ull * segment.words;
+  // One thread reports; a damaged segment is left alone by the kernels that follow.
+  auto error = [&](u64 offset, u32 problem) {
+    if (thread == 0) {
+      report(result, segment.start + offset, problem);
+      segments[slot].samples = 0;
+    }
+  };
+  if (size < 4) return error(0, RICE2_SEGMENT_TOO_SHORT);
+  if (thread == 0) {
+    shared.head = read_head<T>(bytes, size, segment.samples);
+    shared.bad_mode = shared.bad_codes = 0;
+  }
+  __syncthreads();
+  const Head2 &head = shared.head;
+  if (head.problem != 0) return error(head.offset, head.problem);
+  if (head.kind == RAW) {
+    for (u32 i = thread; i < segment.samples; i += DECODE2_THREADS) {
+      u32 value = 0;
+      for (u32 j = 0; j < sizeof(T); j++) value |= (u32)bytes[RAW_HEAD + i * sizeof(T) + j] << (8 * j);
+      out[i] = (T)value;
+    }
+    return;
+  }
+
+  u32 blocks = div_ceil(segment.samples, BLOCK2), fixed = 0, codes = 0;
+  bool bad = false;
+  for (u32 block = thread; block < blocks; block += DECODE2_THREADS) {
+    u32 n = min_u32(segment.samples - block * BLOCK2, BLOCK2), mode = mode_of(head, bytes, block);
+    bad |= mode > Word<T>::BITS + 1;
+    fixed += fixed_bytes(mode, n);
+    codes += has_unary<T>(mode) ? n : 0;
+  }
+  // Bits after the last mode.
+  u32 used = blocks * head.width % 8;
+  if (used != 0) bad |= bytes[head.body - 1] >> used != 0;
+  if (bad) shared.bad_mode = 1;
+  u32 fixed_total, code_total;
+  block_sum(fixed, fixed_total, shared.scratch);
+  block_sum(codes, code_total, shared.scratch);
+  if (shared.bad_mode != 0) return error(head.body, RICE2_BLOCK_MODE);
+  u64 left = size - head.body;
+  if (fixed_total > left) return error(head.body, RICE2_SEGMENT_TOO_SHORT);
+  left -= fixed_total;
+  u32 escape_bytes = head.escapes * (u32)sizeof(T);
+  if (escape_bytes > left) return error(head.body + fixed_total, RICE2_SEGMENT_TOO_SHORT);
+  left -= escape_bytes;
+  u32 unary_at = head.body + fixed_total + escape_bytes;
+  u32 unary_bytes = left < 0x80000000u ? (u32)left : 0x80000000u; // too many either way
+  bool good = find_codes(shared, words, segment.words, unary_at, unary_bytes, code_total) &&
+              decode_blocks(shared, words, segment.words, segment.samples, fixed_total, out);
+  if (!good) shared.bad_codes = 1;
+  __syncthreads();
+  if (shared.bad_codes != 0) return error(head.body, RICE2_CODES);
+  if (head.kind == LINEAR && thread == 0) linear[1 + atomicAdd(&linear[0], 1u)] = slot;
+}
+
+extern "C" __global__ void __launch_bounds__(128)
+    rice2_decode_16(const rice2_stream *streams, rice2_segment *segments, rice_u32 *linear, rice_result *results) {
+  decode_segment<u16>(streams, segments, linear, results);
+}
+
+extern "C" __global__ void __launch_bounds__(128)
+    rice2_decode_32(const rice2_stream *streams, rice2_segment *segments, rice_u32 *linear, rice_result *results) {
+  decode_segment<u32>(streams, segments, linear, results);
+}
+
+// ---- Linear prediction
+//
+// Parallel: segments, one per lane: each sample depends on the one before it, with a latency of about 25 cycles, of which
+// the products of older samples are no part. Residuals are read, and samples stored, 32 at a time: a warp's load or store
+// is consecutive samples of one segment, staged in rows that are an odd number of banks apart.
+
+template <class T> struct LinearShared {
+  T staged[WARP * Word<T>::STRIDE];
+  u64 out[WARP];
+  u32 samples[WARP];
+};
+
+template <class T>
+__device__ inline void undo_linear(const rice2_stream *streams, const rice2_segment *segments, const u32 *linear) {
+  typedef Word<T> W;
+  SHARED(LinearShared<T>, shared);
+  u32 lane = threadIdx.x;
+  u64 entry = (u64)blockIdx.x * WARP + lane;
+  if ((u64)blockIdx.x * WARP >= linear[0]) return; // the whole warp
+  shared.out[lane] = 0;
+  shared.samples[lane] = 0;
+  typename W::Sum taps[MAX_ORDER] = {}, history[MAX_ORDER] = {};
+  u32 shift = 0, centre = 0, step = 1;
+  if (entry < linear[0]) {
+    const rice2_segment segment = segments[linear[1 + entry]];
+    const rice2_stream &stream = streams[segment.stream];
+    Head2 head = read_head<T>((const u8 *)(stream.data + segment.start), 4ull * segment.words, segment.samples);
+    shared.out[lane] = stream.samples + segment.first * sizeof(T);
+    shared.samples[lane] = segment.samples;
+#pragma unroll
+    for (u32 i = 0; i < MAX_ORDER; i++) taps[i] = (typename W::Sum)(i64)head.taps[i];
+    shift = head.shift;
+    centre = head.centre;
+    step = head.step;
+  }
+  __syncwarp();
+  u32 longest = shared.samples[lane];
+  for (u32 delta = WARP / 2; delta > 0; delta /= 2) {
+    u32 other = __shfl_xor_sync(ALL_LANES, longest, delta);
+    longest = other > longest ? other : longest;
+  }
+  typename W::Sum half = (typename W::Sum)1 << shift >> 1;
+  for (u32 done = 0; done < longest; done += BLOCK2) {
+    for (u32 row = 0; row < WARP; row++) {
+      if (done + lane < shared.samples[row]) {
+        shared.staged[row * W::STRIDE + lane] = ((const T *)shared.out[row])[done + lane];
+      }
+    }
+    __syncwarp();
+    T *mine = shared.staged + lane * W::STRIDE;
+    if (done < shared.samples[lane]) {
+      // Samples after the last one are arbitrary, and stay here.
+      for (u32 i = 0; i < BLOCK2; i += MAX_ORDER) {
+#pragma unroll
+        for (u32 j = 0; j < MAX_ORDER; j++) {
+          typename W::Sum sum = half;
+          // The latest sample last: it is the one that is ready last.
+#pragma unroll
+          for (u32 tap = MAX_ORDER; tap-- > 0;) sum += taps[tap] * history[(j + MAX_ORDER - 1 - tap) % MAX_ORDER];
+          u32 word = (u32)mine[i + j] + W::shifted(sum, shift);
+          history[j] = W::wide(word);
+          mine[i + j] = (T)(word * step + centre);
+        }
+      }
+    }
+    __syncwarp();
+    for (u32 row = 0; row < WARP; row++) {
+      if (done + lane < shared.samples[row]) {
+        ((T *)shared.out[row])[done + lane] = shared.staged[row * W::STRIDE + lane];
+      }
+    }
+    __syncwarp();
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(32)
+    rice2_linear_16(const rice2_stream *streams, const rice2_segment *segments, const rice_u32 *linear) {
+  undo_linear<u16>(streams, segments, linear);
+}
+
+extern "C" __global__ void __launch_bounds__(32)
+    rice2_linear_32(const rice2_stream *streams, const rice2_segment *segments, const rice_u32 *linear) {
+  undo_linear<u32>(streams, segments, linear);
+}
+
+// Parallel: segments, one warp each; 32 lanes hash a block of 1,024 bytes in four passes. Reads each sample once.
+extern "C" __global__ void __launch_bounds__(128)
+    rice2_verify(const rice2_stream *streams, const rice2_segment *segments, rice_u32 segment_count,
+                 rice_u32 sample_bytes, rice_result *results) {
+  u32 slot = blockIdx.x * 4 + threadIdx.x / WARP;
+  if (slot >= segment_count) return; // the whole warp
+  const rice2_segment segment = segments[slot];
+  if (segment.samples == 0) return;
+  const rice2_stream &stream = streams[segment.stream];
+  const u8 *samples = (const u8 *)(stream.samples + segment.first * sample_bytes);
+  u32 sum = (u32)xxh3_warp(samples, (u64)segment.samples * sample_bytes);
+  if (threadIdx.x % WARP == 0 && sum != *(const u32 *)(stream.data + segment.start)) {
+    report(results + segment.stream, segment.start, RICE2_CHECKSUM);
+  }
+}

@@ -1,0 +1,114 @@
+// Checks the headers of version 2 streams, and finds their segments in the table.
+#pragma once
+
+#include "rice2.cuh"
+#include "xxh3.cuh"
+
+constexpr u32 MAGIC2 = 0x32524c89; // 89 'L' 'R' '2'
+
+struct Header2 {
+  u64 status;
+  u64 samples, segments;
+  u32 segment;
+  u32 entries;  // of the table
+  u64 payload;  // bytes after the table
+  bool has_shape;
+};
+
+__device__ inline u64 status_word(u64 offset, u32 problem, u32 kind) { return offset << 16 | problem << 8 | kind; }
+
+// The checks of the crate, in their order; by a whole warp, for the checksum of a long shape record.
+__device__ inline Header2 read_header(const rice2_stream &stream, u32 element) {
+  const u8 *bytes = (const u8 *)stream.data;
+  const u32 *words = (const u32 *)stream.data;
+  u64 size = stream.bytes;
+  Header2 header = {RICE_OK, 0, 0, 0, 0, 0, false};
+  auto error = [&](u64 offset, u32 problem, u32 kind) {
+    header.status = status_word(offset, problem, kind);
+    return header;
+  };
+  u32 magic = (u32)(size < 4 ? size : 4);
+  for (u32 i = 0; i < magic; i++) {
+    if (bytes[i] != (MAGIC2 >> (8 * i) & 255)) return error(0, RICE2_MAGIC, RICE_CORRUPT);
+  }
+  if (size < HEADER2) return error(size, RICE2_ENDS_IN_HEADER, RICE_TRUNCATED);
+  if (bytes[4] != 2) return error(4, RICE2_VERSION, RICE_UNSUPPORTED);
+  if ((u32)xxh3_short(bytes, 24) != words[6]) return error(24, RICE2_HEADER_CHECKSUM, RICE_CORRUPT);
+  if (bytes[5] > 3) return error(5, RICE2_UNKNOWN_TYPE, RICE_UNSUPPORTED);
+  if ((bytes[6] & ~1) != 0 || bytes[7] != 0) return error(6, RICE2_FEATURES, RICE_UNSUPPORTED);
+  header.segment = words[4];
+  if (header.segment < 1 || header.segment > 65536) return error(16, RICE2_SEGMENT_SIZE, RICE_CORRUPT);
+  header.samples = words[2] | (u64)words[3] << 32;
+  header.segments = header.samples / header.segment + (header.samples % header.segment != 0);
+  header.has_shape = bytes[6] == 1;
+  u64 rest = (size - HEADER2) / 4;
+  if (header.segments > rest || header.segments + header.has_shape > rest) {
+    return error(size, RICE2_ENDS_IN_TABLE, RICE_TRUNCATED);
+  }
+  header.entries = (u32)header.segments + header.has_shape;
+  const u32 *table = words + HEADER2 / 4;
+  header.payload = header.entries > 0 ? 4ull * table[header.entries - 1] : 0;
+  u64 start = HEADER2 + 4ull * header.entries, end = start + header.payload;
+  if (end > size) return error(size, RICE2_ENDS_BEFORE_SEGMENT, RICE_TRUNCATED);
+  if (header.has_shape) {
+    u64 length = 4ull * table[0];
+    if (length > header.payload) return error(HEADER2, RICE2_PLACE, RICE_CORRUPT);
+    bool is_shape = length >= 4 && (length - 4) % 8 == 0 && length <= 4 + 8 * 64 &&
+                    (u32)xxh3_warp(bytes + start + 4, length - 4) == words[start / 4];
+    if (is_shape) {
+      // The product of the axes; zero if one of them is, whatever the others are.
+      u64 product = 1;
+      bool is_empty = false, overflows = false;
+      for (u64 i = start / 4 + 1; i < (start + length) / 4; i += 2) {
+        u64 axis = words[i] | (u64)words[i + 1] << 32;
+        is_empty |= axis == 0;
+        overflows |= __umul64hi(product, axis) != 0;
+        product *= axis;
+      }
+      is_shape = is_empty ? header.samples == 0 : !overflows && product == header.samples;
+    }
+    if (!is_shape) return error(start, RICE2_SHAPE, RICE_CORRUPT);
+  }
+  if (end != size) return error(end, RICE2_GOES_ON, RICE_BAD_ARGUMENT);
+  if (bytes[5] != element) return error(5, RICE2_OTHER_TYPE, RICE_BAD_ARGUMENT);
+  if (header.samples > stream.sample_count) return error(0, RICE_OUTPUT_SMALL, RICE_OUTPUT_TOO_SMALL);
+  if (header.segments > stream.segments) return error(0, RICE2_SLOTS, RICE_LIMIT);
+  return header;
+}
+
+// Parallel: streams, one warp each, and 32 segments of a stream: nothing depends on the segment before, since the table
+// has their ends. Loads of the table and stores of records are consecutive.
+extern "C" __global__ void __launch_bounds__(32)
+    rice2_index(const rice2_stream *streams, rice_u32 stream_count, rice_u32 element, rice2_segment *segments,
+                rice_result *results) {
+  u32 index = blockIdx.x, lane = threadIdx.x;
+  if (index >= stream_count) return;
+  const rice2_stream stream = streams[index];
+  segments += stream.first_segment;
+  Header2 header = read_header(stream, element);
+  u32 count = header.status == RICE_OK ? (u32)header.segments : 0;
+  const u32 *table = (const u32 *)stream.data + HEADER2 / 4;
+  u64 start = HEADER2 + 4ull * header.entries;
+  u64 wrong = RICE_OK;
+  for (u32 i = lane; i < count; i += WARP) {
+    u32 entry = i + header.has_shape;
+    u64 from = entry == 0 ? 0 : 4ull * table[entry - 1], to = 4ull * table[entry];
+    u64 first = (u64)i * header.segment;
+    u64 samples = header.samples - first < header.segment ? header.samples - first : header.segment;
+    if (from > to || to > header.payload) {
+      if (wrong == RICE_OK) wrong = status_word(HEADER2 + 4ull * entry, RICE2_PLACE, RICE_CORRUPT);
+    } else {
+      segments[i] = {start + from, first, (u32)((to - from) / 4), (u32)samples, index, i};
+    }
+  }
+  // The lowest offset, of all lanes.
+  for (u32 delta = WARP / 2; delta > 0; delta /= 2) {
+    u64 other = __shfl_xor_sync(ALL_LANES, wrong, delta);
+    if (other < wrong) wrong = other;
+  }
+  __syncwarp();
+  u64 status = header.status != RICE_OK ? header.status : wrong;
+  u32 usable = status == RICE_OK ? count : 0;
+  for (u32 i = usable + lane; i < stream.segments; i += WARP) segments[i] = {0, 0, 0, 0, index, i};
+  if (lane == 0) results[index] = {status, status == RICE_OK ? header.samples : 0};
+}
