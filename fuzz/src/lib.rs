@@ -17,6 +17,7 @@ mod roundtrip;
 mod sst;
 mod tight_output;
 mod zstd;
+mod zstd_reader;
 
 pub use dict_blocks::dict_blocks;
 pub use dict_pack::dict_pack;
@@ -29,6 +30,7 @@ pub use roundtrip::roundtrip;
 pub use sst::sst;
 pub use tight_output::tight_output;
 pub use zstd::{zstd_dictionary, zstd_frame, zstd_stream};
+pub use zstd_reader::{zstd_reader, zstd_seekable};
 
 /// A fuzz target: takes arbitrary bytes, panics on a violated invariant.
 pub type Target = fn(&[u8]);
@@ -44,6 +46,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("zstd_frame", zstd_frame),
     ("zstd_stream", zstd_stream),
     ("zstd_dictionary", zstd_dictionary),
+    ("zstd_reader", zstd_reader),
+    ("zstd_seekable", zstd_seekable),
     ("sst", sst),
     ("dict_pack", dict_pack),
     ("dict_blocks", dict_blocks),

@@ -1,11 +1,13 @@
 //! Decoding of whole frames into a slice.
 
+use alloc::vec::Vec;
+
 use linerate_core::{Error, Kind, Result};
 use twox_hash::XxHash64;
 
 use crate::block::BlockDecoder;
 use crate::dictionary::Dictionary;
-use crate::frame::{BlockHeader, BlockType, FrameHeader, Header, skippable_extent};
+use crate::frame::{BLOCK_MAX, BlockHeader, BlockType, FrameHeader, Header, frame_extent, skippable_extent};
 use crate::options::Options;
 use crate::output::{HistorySegment, OUTPUT_TOO_SMALL, Output};
 use crate::prefetch::PrefetchQueue;
@@ -72,6 +74,43 @@ impl Decoder {
             sizes.written += frame.written;
         }
         Ok(sizes.written)
+    }
+
+    /// As [`decode`](Self::decode), into a new vector of at most `limit` bytes. Memory is bounded by `limit` and by what
+    /// the blocks of a frame can hold, whatever its header states.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode), but [`Kind::Limit`] for content above `limit` and for failed allocation.
+    pub fn decode_into_vec(
+        &self,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        src: &[u8],
+        limit: usize,
+    ) -> Result<Vec<u8>> {
+        let (mut out, mut at) = (Vec::new(), 0);
+        while at < src.len() {
+            let shifted = |e: Error| e.shifted(at as u64);
+            let extent = frame_extent(&src[at..], self.options.format).map_err(shifted)?;
+            let most = extent.blocks as u64 * BLOCK_MAX as u64;
+            if extent.bound > most {
+                return Err(shifted(WRONG_SIZE));
+            }
+            let left = limit - out.len();
+            let room = usize::try_from(extent.bound).unwrap_or(usize::MAX).min(left);
+            let no_memory = |_| Error::new(Kind::Limit, at as u64, "there is no memory for the content");
+            out.try_reserve(room).map_err(no_memory)?;
+            let from = out.len();
+            out.resize(from + room, 0);
+            let sizes = self.decode_frame(scratch, dictionary, &src[at..], &mut out[from..]);
+            let sizes = sizes.map_err(|e| match e.kind {
+                Kind::OutputTooSmall => Error::new(Kind::Limit, at as u64, "the content is above the limit"),
+                _ => shifted(e),
+            })?;
+            out.truncate(from + sizes.written);
+            at += sizes.read;
+        }
+        Ok(out)
     }
 
     /// Decodes the frame at the beginning of `src`; other bytes may follow it.
@@ -180,11 +219,7 @@ impl Decoder {
             }
         }
         if header.content_size.is_some_and(|size| size != out.at as u64) {
-            return Err(Error::new(
-                Kind::Corrupt,
-                at as u64,
-                "the content has not the size that its frame says",
-            ));
+            return Err(WRONG_SIZE.with_offset(at as u64));
         }
         if header.checksum {
             let stored = src.get(at..at + 4).ok_or(truncated(src))?;
@@ -195,6 +230,24 @@ impl Decoder {
         }
         Ok(Sizes { read: at, written: out.at })
     }
+}
+
+const WRONG_SIZE: Error = Error::new(Kind::Corrupt, 0, "the content has not the size that its frame says");
+
+/// Decodes all frames of `src` without a dictionary into a new vector of at most `limit` bytes. For many frames, keep a
+/// [`Scratch`] and call [`Decoder::decode_into_vec`].
+///
+/// ```
+/// let frame = b"\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello";
+/// assert_eq!(linerate_zstd::decode_into_vec(frame, 100)?, b"hello");
+/// assert_eq!(linerate_zstd::decode_into_vec(frame, 4).unwrap_err().kind, linerate_zstd::Kind::Limit);
+/// # Ok::<(), linerate_zstd::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Decoder::decode_into_vec`].
+pub fn decode_into_vec(src: &[u8], limit: usize) -> Result<Vec<u8>> {
+    Decoder::default().decode_into_vec(&mut Scratch::new(), None, src, limit)
 }
 
 fn truncated(src: &[u8]) -> Error {

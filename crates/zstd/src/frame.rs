@@ -11,7 +11,7 @@ pub const BLOCK_MAX: usize = 128 << 10;
 /// Windows of 4 GiB and more are unsupported.
 const WINDOW_LOG_MAX: u32 = 31;
 /// Bytes of a skippable frame's header, magic number included.
-const SKIPPABLE_HEADER: usize = 8;
+pub(crate) const SKIPPABLE_HEADER: usize = 8;
 /// Longest frame header in bytes, magic number included.
 pub(crate) const HEADER_MAX: usize = 18;
 

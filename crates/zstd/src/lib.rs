@@ -6,6 +6,9 @@
 //! * [`PrefixDecoder`]: the beginning of a frame, which may lack its end, into a growing slice.
 //! * [`Dictionary`]: digested once into at most 9 KiB of tables beside its content; relocatable, and
 //!   optionally in memory of the caller, so that there can be very many.
+//! * [`read::Decoder`] and [`write::Decoder`]: files and pipes, with the names of the `zstd` crate
+//!   ([`stream`], [`bulk`], [`dict`]). [`seekable::Reader`]: any byte of a file of many frames.
+//!   [`ParallelDecoder`]: many frames on several threads.
 //! * [`PrefetchQueue`]: cache lines of the next job, prefetched while the current one is decoded.
 //!
 //! ```
@@ -28,7 +31,11 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `stream` | [`StreamDecoder`]: frames in pieces |
+//! | `stream/` | feature `std`: [`read::Decoder`] and [`write::Decoder`] over `frames`, frames of one reader or writer |
+//! | `bulk`, `dict` | feature `std`: the remaining names of the `zstd` crate's decoding half |
+//! | `seekable/` | feature `std`: `index` (of a seek table, or scanned) and [`seekable::Reader`] |
+//! | `parallel` | feature `std`: [`ParallelDecoder`], frames on several threads |
+//! | `stream_decoder` | [`StreamDecoder`]: frames in pieces |
 //! | `prefix` | [`PrefixDecoder`]: the beginning of a frame, resumable |
 //! | `decoder` | [`Decoder`]: whole frames into a slice |
 //! | `block` | one compressed block: literals, then sequences |
@@ -49,7 +56,11 @@
 extern crate alloc;
 
 mod block;
+#[cfg(feature = "std")]
+pub mod bulk;
 mod decoder;
+#[cfg(feature = "std")]
+pub mod dict;
 mod dictionary;
 mod entropy;
 mod execute;
@@ -60,22 +71,32 @@ mod kernel_set;
 mod literals;
 mod options;
 mod output;
+#[cfg(feature = "std")]
+mod parallel;
 mod prefetch;
 mod prefix;
 mod required_parts;
 mod scratch;
+#[cfg(feature = "std")]
+pub mod seekable;
 mod sequences_section;
-mod stream;
+#[cfg(feature = "std")]
+pub mod stream;
+mod stream_decoder;
 mod sys;
 mod window;
 
-pub use decoder::{Decoder, Sizes};
+pub use decoder::{Decoder, Sizes, decode_into_vec};
 pub use dictionary::{Dictionary, Digest, ExpandedHuffman, MAX_COMPACT, MAX_TABLES};
 pub use frame::{BLOCK_MAX, Format, FrameExtent, FrameHeader, Header, frame_extent};
 pub use linerate_core::{Error, Kind, Result, Tier};
 pub use options::Options;
+#[cfg(feature = "std")]
+pub use parallel::ParallelDecoder;
 pub use prefetch::PrefetchQueue;
 pub use prefix::{Prefix, PrefixDecoder, PrefixEnd};
 pub use required_parts::RequiredParts;
 pub use scratch::Scratch;
-pub use stream::{Progress, Status, StreamDecoder};
+#[cfg(feature = "std")]
+pub use stream::{copy_decode, decode_all, read, write};
+pub use stream_decoder::{Progress, SkippedPart, Status, StreamDecoder};

@@ -1,0 +1,163 @@
+//! Whole frames in memory, with the names of the `zstd` crate.
+
+use std::io;
+
+use crate::decoder::Decoder;
+use crate::dict::DecoderDictionary;
+use crate::dictionary::Dictionary;
+use crate::frame::{Format, frame_extent};
+use crate::options::Options;
+use crate::scratch::Scratch;
+use crate::stream::AnyDictionary;
+
+/// Decodes whole frames, and keeps its working memory for the next ones.
+pub struct Decompressor<'a> {
+    options: Options,
+    scratch: Scratch,
+    dictionary: AnyDictionary<'a>,
+}
+
+impl Decompressor<'static> {
+    /// A decompressor without a dictionary.
+    ///
+    /// # Errors
+    /// None; the signature is that of the `zstd` crate.
+    pub fn new() -> io::Result<Self> {
+        Self::with_dictionary(&[])
+    }
+
+    /// A decompressor with a dictionary, trained or raw content, of which it keeps a copy. An empty one is none.
+    ///
+    /// # Errors
+    /// Those of [`Dictionary::new`].
+    pub fn with_dictionary(dictionary: &[u8]) -> io::Result<Self> {
+        let dictionary = AnyDictionary::copy(dictionary)?;
+        Ok(Decompressor { options: Options::new(), scratch: Scratch::new(), dictionary })
+    }
+}
+
+impl<'a> Decompressor<'a> {
+    /// A decompressor with a digested dictionary.
+    ///
+    /// # Errors
+    /// None; the signature is that of the `zstd` crate.
+    pub fn with_prepared_dictionary<'b: 'a>(dictionary: &'a DecoderDictionary<'b>) -> io::Result<Self> {
+        let dictionary = AnyDictionary::prepared(dictionary);
+        Ok(Decompressor { options: Options::new(), scratch: Scratch::new(), dictionary })
+    }
+
+    /// Replaces the dictionary.
+    ///
+    /// # Errors
+    /// Those of [`Dictionary::new`].
+    pub fn set_dictionary(&mut self, dictionary: &[u8]) -> io::Result<()> {
+        self.dictionary = AnyDictionary::copy(dictionary)?;
+        Ok(())
+    }
+
+    /// Replaces the dictionary by a digested one.
+    ///
+    /// # Errors
+    /// None; the signature is that of the `zstd` crate.
+    pub fn set_prepared_dictionary<'b: 'a>(
+        &mut self,
+        dictionary: &'a DecoderDictionary<'b>,
+    ) -> io::Result<()> {
+        self.dictionary = AnyDictionary::prepared(dictionary);
+        Ok(())
+    }
+
+    /// Sets whether frames begin with their magic number. Default: yes.
+    ///
+    /// # Errors
+    /// None; the signature is that of the `zstd` crate.
+    pub fn include_magicbytes(&mut self, include: bool) -> io::Result<()> {
+        self.options = self.options.format(if include { Format::Standard } else { Format::Magicless });
+        Ok(())
+    }
+
+    /// Decodes all frames of `source` into `destination`: a slice, an array, or the capacity of a vector, whose length
+    /// is set. Returns the number of bytes.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode`](crate::Decoder::decode).
+    pub fn decompress_to_buffer<D: Destination + ?Sized>(
+        &mut self,
+        source: &[u8],
+        destination: &mut D,
+    ) -> io::Result<usize> {
+        let dictionary: Option<&Dictionary<'_>> = self.dictionary.get();
+        let (decoder, scratch) = (Decoder::new(self.options), &mut self.scratch);
+        destination.fill(|out| Ok(decoder.decode(scratch, dictionary, source, out)?))
+    }
+
+    /// Decodes all frames of `source` into a vector of at most `capacity` bytes.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode_into_vec`](crate::Decoder::decode_into_vec).
+    pub fn decompress(&mut self, source: &[u8], capacity: usize) -> io::Result<Vec<u8>> {
+        let decoder = Decoder::new(self.options);
+        Ok(decoder.decode_into_vec(&mut self.scratch, self.dictionary.get(), source, capacity)?)
+    }
+
+    /// An upper bound of the content of all frames, from their headers; `None` if they are damaged or it does not fit.
+    pub fn upper_bound(source: &[u8]) -> Option<usize> {
+        let (mut at, mut bound) = (0, 0_usize);
+        while at < source.len() {
+            let extent = frame_extent(&source[at..], Format::Standard).ok()?;
+            bound = bound.checked_add(usize::try_from(extent.bound).ok()?)?;
+            at += extent.compressed;
+        }
+        Some(bound)
+    }
+}
+
+/// As [`Decompressor::decompress_to_buffer`], without a dictionary.
+///
+/// # Errors
+/// As there.
+pub fn decompress_to_buffer<D: Destination + ?Sized>(
+    source: &[u8],
+    destination: &mut D,
+) -> io::Result<usize> {
+    Decompressor::new()?.decompress_to_buffer(source, destination)
+}
+
+/// As [`Decompressor::decompress`], without a dictionary.
+///
+/// # Errors
+/// As there.
+pub fn decompress(source: &[u8], capacity: usize) -> io::Result<Vec<u8>> {
+    Decompressor::new()?.decompress(source, capacity)
+}
+
+/// Memory that [`Decompressor::decompress_to_buffer`] writes to.
+pub trait Destination {
+    /// Calls `write` with the memory; keeps as many bytes as it returns.
+    ///
+    /// # Errors
+    /// Those of `write`, and of no memory.
+    fn fill(&mut self, write: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<usize>;
+}
+
+impl Destination for [u8] {
+    fn fill(&mut self, write: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
+        write(self)
+    }
+}
+
+impl<const N: usize> Destination for [u8; N] {
+    fn fill(&mut self, write: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
+        write(self)
+    }
+}
+
+impl Destination for Vec<u8> {
+    fn fill(&mut self, write: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
+        self.clear();
+        self.resize(self.capacity(), 0);
+        let result = write(self);
+        self.truncate(result.as_ref().map_or(0, |n| *n));
+        result
+    }
+}

@@ -1,0 +1,57 @@
+//! [`DecoderDictionary`], with the names of the `zstd` crate.
+
+use std::io;
+
+use crate::dictionary::Dictionary;
+
+/// A digested dictionary for any number of decoders.
+pub struct DecoderDictionary<'a> {
+    dictionary: Dictionary<'a>,
+}
+
+impl DecoderDictionary<'static> {
+    /// Digests a dictionary and copies its content.
+    ///
+    /// # Panics
+    /// For a damaged trained dictionary, as in the `zstd` crate. [`try_copy`](Self::try_copy) returns an error.
+    pub fn copy(dictionary: &[u8]) -> Self {
+        Self::try_copy(dictionary).unwrap_or_else(|e| panic!("the dictionary is damaged: {e}"))
+    }
+
+    /// As [`copy`](Self::copy).
+    ///
+    /// # Errors
+    /// Those of [`Dictionary::new`].
+    pub fn try_copy(dictionary: &[u8]) -> io::Result<Self> {
+        Ok(Dictionary::new(dictionary)?.into())
+    }
+}
+
+impl<'a> DecoderDictionary<'a> {
+    /// Digests a dictionary and borrows its content.
+    ///
+    /// # Panics
+    /// As [`copy`](DecoderDictionary::copy).
+    pub fn new(dictionary: &'a [u8]) -> Self {
+        Self::try_new(dictionary).unwrap_or_else(|e| panic!("the dictionary is damaged: {e}"))
+    }
+
+    /// As [`new`](Self::new).
+    ///
+    /// # Errors
+    /// Those of [`Dictionary::by_reference`].
+    pub fn try_new(dictionary: &'a [u8]) -> io::Result<Self> {
+        Ok(Dictionary::by_reference(dictionary)?.into())
+    }
+
+    /// The dictionary.
+    pub const fn as_dictionary(&self) -> &Dictionary<'a> {
+        &self.dictionary
+    }
+}
+
+impl<'a> From<Dictionary<'a>> for DecoderDictionary<'a> {
+    fn from(dictionary: Dictionary<'a>) -> Self {
+        DecoderDictionary { dictionary }
+    }
+}

@@ -1,0 +1,126 @@
+//! The frames of one reader or writer: a stream decoder with the scratch and the dictionary that it needs.
+
+use std::io;
+
+use linerate_core::{Error, Kind};
+
+use crate::dict::DecoderDictionary;
+use crate::dictionary::Dictionary;
+use crate::frame::Format;
+use crate::options::Options;
+use crate::scratch::Scratch;
+use crate::stream_decoder::{Progress, Status, StreamDecoder};
+
+/// A part of a skippable frame, as the handler of [`read::Decoder::on_skippable`](super::read::Decoder::on_skippable)
+/// gets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SkippablePart<'p> {
+    /// Low four bits of the frame's magic number.
+    pub variant: u8,
+    /// The next bytes of the content.
+    pub bytes: &'p [u8],
+    /// Bytes of the content after these; 0 in the last part.
+    pub left: usize,
+}
+
+/// What to do with skippable frames.
+pub(super) type SkippableHandler<'a> = Box<dyn FnMut(SkippablePart<'_>) -> io::Result<()> + Send + 'a>;
+
+/// The dictionary of all frames.
+pub(crate) enum AnyDictionary<'a> {
+    None,
+    Owned(Dictionary<'static>),
+    Prepared(&'a Dictionary<'a>),
+}
+
+impl AnyDictionary<'static> {
+    /// Digests a dictionary; an empty one is none.
+    pub(crate) fn copy(bytes: &[u8]) -> io::Result<Self> {
+        if bytes.is_empty() { Ok(Self::None) } else { Ok(Self::Owned(Dictionary::new(bytes)?)) }
+    }
+}
+
+impl<'a> AnyDictionary<'a> {
+    pub(crate) fn prepared<'b: 'a>(dictionary: &'a DecoderDictionary<'b>) -> Self {
+        Self::Prepared(dictionary.as_dictionary())
+    }
+
+    pub(crate) fn get(&self) -> Option<&Dictionary<'a>> {
+        match self {
+            Self::None => None,
+            Self::Owned(dictionary) => Some(dictionary),
+            Self::Prepared(dictionary) => Some(dictionary),
+        }
+    }
+}
+
+/// Decodes the frames of one input, one after the other.
+pub(super) struct Frames<'a> {
+    decoder: StreamDecoder,
+    scratch: Scratch,
+    dictionary: AnyDictionary<'a>,
+    on_skippable: Option<SkippableHandler<'a>>,
+    /// Whether the last call left output in the decoder.
+    has_output: bool,
+}
+
+impl<'a> Frames<'a> {
+    pub(super) fn new(dictionary: AnyDictionary<'a>) -> Self {
+        let decoder = StreamDecoder::new(Options::new()).keep_partial_block();
+        Frames { decoder, scratch: Scratch::new(), dictionary, on_skippable: None, has_output: false }
+    }
+
+    pub(super) fn set_handler(&mut self, handler: SkippableHandler<'a>) {
+        self.on_skippable = Some(handler);
+    }
+
+    /// Sets the largest window to 2 to the power of `log`.
+    pub(super) fn window_log_max(&mut self, log: u32) -> io::Result<()> {
+        if !(10..=31).contains(&log) {
+            let e = Error::new(Kind::BadArgument, 0, "the logarithm of a window is not between 10 and 31");
+            return Err(e.into());
+        }
+        let options = self.decoder.options().window_limit(1 << log);
+        Ok(self.decoder.set_options(options)?)
+    }
+
+    pub(super) fn include_magicbytes(&mut self, include: bool) -> io::Result<()> {
+        let format = if include { Format::Standard } else { Format::Magicless };
+        let options = self.decoder.options().format(format);
+        Ok(self.decoder.set_options(options)?)
+    }
+
+    pub(super) fn set_options(&mut self, options: Options) -> io::Result<()> {
+        Ok(self.decoder.set_options(options)?)
+    }
+
+    /// Whether decoding goes on without more input.
+    pub(super) fn has_output(&self) -> bool {
+        self.has_output
+    }
+
+    /// As [`StreamDecoder::decode`].
+    pub(super) fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> io::Result<Progress> {
+        let progress = self.decoder.decode(&mut self.scratch, self.dictionary.get(), src, dst)?;
+        self.has_output = progress.status == Status::NeedOutput;
+        if let (Some(handler), Some(part)) = (&mut self.on_skippable, self.decoder.skipped()) {
+            let (variant, left) = (part.variant, part.left);
+            handler(SkippablePart { variant, bytes: &src[part.range.clone()], left })?;
+        }
+        Ok(progress)
+    }
+
+    /// Checks that the input may end here: after a frame.
+    pub(super) fn check_end(&self) -> io::Result<()> {
+        if self.decoder.position() > 0 && self.decoder.is_between_frames() {
+            return Ok(());
+        }
+        let what = "the input ends before the frame does";
+        Err(Error::new(Kind::Truncated, self.decoder.position(), what).into())
+    }
+
+    /// Whether a frame has begun and not ended.
+    pub(super) fn is_inside(&self) -> bool {
+        !self.decoder.is_between_frames()
+    }
+}

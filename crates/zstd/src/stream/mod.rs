@@ -1,0 +1,71 @@
+//! Decoders over readers and writers, with the names of the `zstd` crate: changing the import is enough.
+//!
+//! ```
+//! use linerate_zstd as zstd;
+//! use std::io::Read;
+//!
+//! fn main() -> std::io::Result<()> {
+//!     let file = &b"\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello"[..]; // or a File
+//!     let mut text = String::new();
+//!     zstd::stream::read::Decoder::new(file)?.read_to_string(&mut text)?;
+//!     assert_eq!(text, "hello");
+//!     assert_eq!(zstd::stream::decode_all(file)?, b"hello");
+//!     assert_eq!(zstd::bulk::decompress(file, 100)?, b"hello");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The exception is the name `Decoder` at the root, which is [the decoder of slices](crate::Decoder) here:
+//! `zstd::Decoder` becomes `zstd::stream::Decoder`. Errors are `io::Error`s whose source is an [`Error`](crate::Error).
+
+mod frames;
+pub(crate) use self::frames::AnyDictionary;
+pub mod read;
+pub mod write;
+
+use std::io::{self, Read, Write};
+
+pub use self::read::Decoder;
+use crate::frame::BLOCK_MAX;
+
+/// Decodes all frames of a reader into a vector, as long as memory lasts. For content that is not trusted, read from a
+/// [`Decoder`] through [`Read::take`].
+///
+/// # Errors
+/// As those of [`read::Decoder`]; [`io::ErrorKind::OutOfMemory`].
+pub fn decode_all<R: Read>(source: R) -> io::Result<Vec<u8>> {
+    let mut decoder = Decoder::new(source)?;
+    let (mut out, mut filled) = (Vec::new(), 0);
+    loop {
+        // Room for a whole block, which is then decoded without a copy. Doubling bounds the copying.
+        if out.len() - filled < BLOCK_MAX {
+            out.try_reserve(BLOCK_MAX)?;
+            out.resize(out.capacity(), 0);
+        }
+        match decoder.read(&mut out[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    out.truncate(filled);
+    Ok(out)
+}
+
+/// Decodes all frames of `source` into `destination`.
+///
+/// # Errors
+/// As those of [`read::Decoder`], and of the destination.
+pub fn copy_decode<R: Read, W: Write>(source: R, mut destination: W) -> io::Result<()> {
+    let mut decoder = Decoder::new(source)?;
+    let mut buffer = vec![0; 4 * BLOCK_MAX];
+    loop {
+        match decoder.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(n) => destination.write_all(&buffer[..n])?,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! [`Decoder`]: reads the content of a reader's frames.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use super::frames::{AnyDictionary, Frames};
+use crate::dict::DecoderDictionary;
+use crate::frame::BLOCK_MAX;
+use crate::options::Options;
+use crate::stream_decoder::Status;
+
+pub use super::frames::SkippablePart;
+
+/// Reads the content of all concatenated frames of a reader; skippable frames are skipped. Allocates when it is made
+/// and when the window of a frame grows, not for each call.
+///
+/// Of the reader no byte after the last decoded frame is consumed, except those that the [`BufReader`] of [`Self::new`]
+/// has buffered: after [`single_frame`](Self::single_frame), [`finish`](Self::finish) returns it with these bytes.
+///
+/// # Errors
+/// Reading fails with an [`io::Error`] whose source is an [`Error`](crate::Error); its offset counts compressed bytes.
+/// An input that is empty or ends within a frame is an [`io::ErrorKind::UnexpectedEof`], damage an
+/// [`io::ErrorKind::InvalidData`]. Content before the error is returned first, and every read after it fails.
+///
+/// ```
+/// use std::io::Read;
+///
+/// let frame = &b"\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello"[..];
+/// let mut decoder = linerate_zstd::read::Decoder::with_buffer(&frame[..10])?;
+/// let mut out = Vec::new();
+/// let error = decoder.read_to_end(&mut out).unwrap_err();
+/// assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
+/// let source = error.get_ref().and_then(|e| e.downcast_ref::<linerate_zstd::Error>());
+/// assert_eq!(source.map(|e| e.offset), Some(10));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Decoder<'a, R> {
+    reader: R,
+    frames: Frames<'a>,
+    single_frame: bool,
+    /// After the only frame.
+    is_done: bool,
+}
+
+impl<R: Read> Decoder<'static, BufReader<R>> {
+    /// A decoder that buffers the reader.
+    ///
+    /// # Errors
+    /// None; the signature is that of the `zstd` crate.
+    pub fn new(reader: R) -> io::Result<Self> {
+        Self::with_buffer(BufReader::with_capacity(2 * BLOCK_MAX, reader))
+    }
+}
+
+impl<R: BufRead> Decoder<'static, R> {
+    /// A decoder of a reader that has a buffer. One of 128 KiB or more avoids copying blocks.
+    ///
+    /// # Errors
+    /// None; the signature is that of the `zstd` crate.
+    pub fn with_buffer(reader: R) -> io::Result<Self> {
+        Self::with_dictionary(reader, &[])
+    }
+
+    /// A decoder with a dictionary, trained or raw content, of which it keeps a copy. An empty one is none.
+    ///
+    /// # Errors
+    /// Those of [`Dictionary::new`](crate::Dictionary::new).
+    pub fn with_dictionary(reader: R, dictionary: &[u8]) -> io::Result<Self> {
+        Ok(Self::with_frames(reader, Frames::new(AnyDictionary::copy(dictionary)?)))
+    }
+}
+
+impl<'a, R: BufRead> Decoder<'a, R> {
+    /// A decoder with a digested dictionary.
+    ///
+    /// # Errors
+    /// None; the signature is that of the `zstd` crate.
+    pub fn with_prepared_dictionary<'b: 'a>(
+        reader: R,
+        dictionary: &'a DecoderDictionary<'b>,
+    ) -> io::Result<Self> {
+        Ok(Self::with_frames(reader, Frames::new(AnyDictionary::prepared(dictionary))))
+    }
+
+    fn with_frames(reader: R, frames: Frames<'a>) -> Self {
+        Decoder { reader, frames, single_frame: false, is_done: false }
+    }
+
+    /// Ends after the first frame. What follows it stays in the reader.
+    #[must_use]
+    pub fn single_frame(self) -> Self {
+        Decoder { single_frame: true, ..self }
+    }
+
+    /// Calls `handler` with the content of skippable frames, in one or more parts each; at least one, which may be empty.
+    /// An error of the handler is the result of the read.
+    #[must_use]
+    pub fn on_skippable(
+        mut self,
+        handler: impl FnMut(SkippablePart<'_>) -> io::Result<()> + Send + 'a,
+    ) -> Self {
+        self.frames.set_handler(Box::new(handler));
+        self
+    }
+
+    /// Consumes the rest of the current frame, if it has no more content: the last read may have returned all of it
+    /// before its checksum was read. Stops at the end of the frame and at the end of the input.
+    ///
+    /// # Errors
+    /// As [`Read::read`].
+    pub fn finish_frame(&mut self) -> io::Result<()> {
+        while !self.is_done && !self.frames.has_output() && self.frames.is_inside() {
+            let input = self.reader.fill_buf()?;
+            if input.is_empty() {
+                return Ok(());
+            }
+            let progress = self.frames.decode(input, &mut [])?;
+            self.reader.consume(progress.read);
+            self.is_done = self.single_frame && progress.status == Status::FrameEnd;
+        }
+        Ok(())
+    }
+}
+
+impl<'a, R> Decoder<'a, R> {
+    /// Size of a buffer to read into: 128 KiB, which avoids a copy.
+    pub fn recommended_output_size() -> usize {
+        BLOCK_MAX
+    }
+
+    /// The reader.
+    pub fn get_ref(&self) -> &R {
+        &self.reader
+    }
+
+    /// The reader. What is read from it is missing for the decoder.
+    pub fn get_mut(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
+    /// Returns the reader.
+    pub fn finish(self) -> R {
+        self.reader
+    }
+
+    /// As [`finish`](Self::finish).
+    pub fn into_inner(self) -> R {
+        self.finish()
+    }
+
+    /// Sets the largest window to 2 to the power of `log`, 10 to 31. Default: 27, which is 128 MiB.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`] for another logarithm, and within a frame.
+    pub fn window_log_max(&mut self, log: u32) -> io::Result<()> {
+        self.frames.window_log_max(log)
+    }
+
+    /// Sets whether frames begin with their magic number. Default: yes.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`] within a frame.
+    pub fn include_magicbytes(&mut self, include: bool) -> io::Result<()> {
+        self.frames.include_magicbytes(include)
+    }
+
+    /// Sets all options.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`] within a frame.
+    pub fn set_options(&mut self, options: Options) -> io::Result<()> {
+        self.frames.set_options(options)
+    }
+}
+
+impl<R: BufRead> Read for Decoder<'_, R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        while !self.is_done {
+            // Output that is decoded does not wait for a reader that may block.
+            let input = if self.frames.has_output() { &[] } else { self.reader.fill_buf()? };
+            let is_end = !self.frames.has_output() && input.is_empty();
+            let progress = self.frames.decode(input, buf)?;
+            self.reader.consume(progress.read);
+            self.is_done = self.single_frame && progress.status == Status::FrameEnd;
+            if progress.written > 0 {
+                return Ok(progress.written);
+            }
+            if is_end {
+                self.frames.check_end()?;
+                return Ok(0);
+            }
+        }
+        Ok(0)
+    }
+}

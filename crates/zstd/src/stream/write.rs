@@ -1,0 +1,154 @@
+//! [`Decoder`]: takes compressed bytes, and writes their content to a writer.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use super::frames::{AnyDictionary, Frames};
+use crate::dict::DecoderDictionary;
+use crate::frame::BLOCK_MAX;
+
+/// Writes the content of all frames that are written to it to another writer; skippable frames are skipped.
+///
+/// Content is written as soon as it is decoded. Call [`finish`](Self::finish) at the end of the input, to learn whether
+/// the last frame is complete.
+///
+/// ```
+/// use std::io::Write;
+///
+/// let mut decoder = linerate_zstd::write::Decoder::new(Vec::new())?;
+/// decoder.write_all(b"\x28\xb5\x2f\xfd\x20\x05\x29")?;
+/// decoder.write_all(b"\x00\x00hello")?;
+/// assert_eq!(decoder.finish()?, b"hello");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Decoder<'a, W: Write> {
+    writer: W,
+    frames: Frames<'a>,
+    buffer: Box<[u8]>,
+    /// The part of the buffer that is not written yet.
+    pending: Range<usize>,
+}
+
+impl<W: Write> Decoder<'static, W> {
+    /// A decoder without a dictionary.
+    ///
+    /// # Errors
+    /// None; the signature is that of the `zstd` crate.
+    pub fn new(writer: W) -> io::Result<Self> {
+        Self::with_dictionary(writer, &[])
+    }
+
+    /// A decoder with a dictionary, trained or raw content, of which it keeps a copy. An empty one is none.
+    ///
+    /// # Errors
+    /// Those of [`Dictionary::new`](crate::Dictionary::new).
+    pub fn with_dictionary(writer: W, dictionary: &[u8]) -> io::Result<Self> {
+        Ok(Self::with_frames(writer, Frames::new(AnyDictionary::copy(dictionary)?)))
+    }
+}
+
+impl<'a, W: Write> Decoder<'a, W> {
+    /// A decoder with a digested dictionary.
+    ///
+    /// # Errors
+    /// None; the signature is that of the `zstd` crate.
+    pub fn with_prepared_dictionary<'b: 'a>(
+        writer: W,
+        dictionary: &'a DecoderDictionary<'b>,
+    ) -> io::Result<Self> {
+        Ok(Self::with_frames(writer, Frames::new(AnyDictionary::prepared(dictionary))))
+    }
+
+    fn with_frames(writer: W, frames: Frames<'a>) -> Self {
+        Decoder { writer, frames, buffer: vec![0; 2 * BLOCK_MAX].into(), pending: 0..0 }
+    }
+
+    /// The writer.
+    pub fn get_ref(&self) -> &W {
+        &self.writer
+    }
+
+    /// The writer.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.writer
+    }
+
+    /// Returns the writer, whatever has not been written to it yet.
+    pub fn into_inner(self) -> W {
+        self.writer
+    }
+
+    /// Writes the remaining content, checks that the last frame is complete, and returns the writer.
+    ///
+    /// # Errors
+    /// Those of the writer; [`io::ErrorKind::UnexpectedEof`] within a frame and without any.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.flush()?;
+        self.frames.check_end()?;
+        Ok(self.writer)
+    }
+
+    /// Sets the largest window to 2 to the power of `log`, 10 to 31. Default: 27, which is 128 MiB.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`] for another logarithm, and within a frame.
+    pub fn window_log_max(&mut self, log: u32) -> io::Result<()> {
+        self.frames.window_log_max(log)
+    }
+
+    /// Sets whether frames begin with their magic number. Default: yes.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`] within a frame.
+    pub fn include_magicbytes(&mut self, include: bool) -> io::Result<()> {
+        self.frames.include_magicbytes(include)
+    }
+
+    fn write_pending(&mut self) -> io::Result<()> {
+        while !self.pending.is_empty() {
+            match self.writer.write(&self.buffer[self.pending.clone()]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => self.pending.start += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    /// Decodes into the empty buffer, and writes it. Returns the number of bytes consumed.
+    fn step(&mut self, input: &[u8]) -> io::Result<usize> {
+        let progress = self.frames.decode(input, &mut self.buffer)?;
+        self.pending = 0..progress.written;
+        Ok(progress.read)
+    }
+}
+
+impl<W: Write> Write for Decoder<'_, W> {
+    /// Consumes all of `input`, or as much as precedes an error, which the next call returns.
+    fn write(&mut self, input: &[u8]) -> io::Result<usize> {
+        let mut read = 0;
+        loop {
+            let step =
+                self.write_pending().and_then(|()| match read < input.len() || self.frames.has_output() {
+                    true => self.step(&input[read..]).map(Some),
+                    false => Ok(None),
+                });
+            match step {
+                Ok(Some(n)) => read += n,
+                Ok(None) => return Ok(read),
+                Err(_) if read > 0 => return Ok(read),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.write_pending()?;
+        while self.frames.has_output() {
+            self.step(&[])?;
+            self.write_pending()?;
+        }
+        self.writer.flush()
+    }
+}

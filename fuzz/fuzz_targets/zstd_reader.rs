@@ -1,0 +1,5 @@
+//! `zstd_reader` for libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linerate_fuzz::zstd_reader(data));

@@ -1,0 +1,5 @@
+//! `zstd_seekable` for libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linerate_fuzz::zstd_seekable(data));
