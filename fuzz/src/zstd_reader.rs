@@ -97,14 +97,17 @@ pub fn zstd_seekable(data: &[u8]) {
     if let (Ok(scanned), Ok(content)) = (&scanned, &content) {
         assert_eq!((scanned.len(), scanned.compressed_len()), (content.len() as u64, data.len() as u64));
     }
-    for index in [table.ok().flatten(), scanned.ok()].into_iter().flatten() {
+    // A damaged table may name frames that lie within others, so its content is not compared.
+    for (index, is_scanned) in [(table.ok().flatten(), false), (scanned.ok(), true)] {
+        let Some(index) = index else { continue };
         let mut reader = Reader::with_index(Cursor::new(data), index).max_frame(MOST as u64);
         let mut noise = Noise::new(data.len() as u64);
         for _ in 0..8 {
             let at = noise.below(MOST.min(reader.len() as usize + 1));
             reader.seek(SeekFrom::Start(at as u64)).expect("a position");
             let mut found = [0; 100];
-            if let (Ok(n), Ok(content)) = (reader.read(&mut found), &content) {
+            let read = reader.read(&mut found);
+            if let (true, Ok(n), Ok(content)) = (is_scanned, read, &content) {
                 assert!(content[at.min(content.len())..].starts_with(&found[..n]), "{n} bytes at {at}");
             }
         }
