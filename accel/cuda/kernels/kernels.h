@@ -240,7 +240,7 @@ typedef struct rice2_segment {
  *
  * rice2_plan_16, rice2_plan_32: chooses step, centre, predictor and modes of each segment. block 256; grid = any, each
  *   block takes every grid-th segment; 4 per multiprocessor serve. scratch: grid x scratch_words u32 of device memory,
- *   scratch_words = 2 x (longest segment + 32).
+ *   scratch_words at least ceil(longest segment / 2).
  *     (const rice2_stream *streams, rice_u32 stream_count, rice_u32 segment_count, rice_u32 element,
  *      rice2_plan *plans, unsigned char *modes, rice_u32 mode_stride, rice_u32 *scratch, rice_u32 scratch_words)
  *
@@ -250,7 +250,7 @@ typedef struct rice2_segment {
  *
  * rice2_pack_16, rice2_pack_32: the segments. block 128; grid = segment slots.
  *     (const rice2_stream *streams, rice_u32 stream_count, const rice2_plan *plans, const unsigned char *modes,
- *      rice_u32 mode_stride, rice_result *results)
+ *      rice_u32 mode_stride)
  */
 typedef struct rice2_plan {
   rice_u64 start;    /* of the segment, in bytes of the stream: by rice2_offsets */
@@ -265,7 +265,7 @@ typedef struct rice2_plan {
   rice_u32 step;
   rice_u32 escapes;
   rice_u32 fixed;    /* bytes of fixed bits */
-  rice_u32 reserved; /* 0 */
+  rice_u32 is_unsigned; /* 1 for unsigned samples */
   short taps[8];
 } rice2_plan; /* 72 bytes */
 

@@ -5,3 +5,4 @@
 #include "rice1_tiles.cuh"
 #include "rice2_decode.cuh"
 #include "rice2_index.cuh"
+#include "rice2_encode.cuh"

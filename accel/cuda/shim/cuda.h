@@ -117,12 +117,6 @@ inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
 }
 template <class T> T __ldg(const T *at) { return *at; }
 
-// Rounded to nearest, never contracted into a fused multiply-add (this file is compiled with -ffp-contract=off).
-inline double __dadd_rn(double a, double b) { return a + b; }
-inline double __dsub_rn(double a, double b) { return a - b; }
-inline double __dmul_rn(double a, double b) { return a * b; }
-inline double __ddiv_rn(double a, double b) { return a / b; }
-
 // One fiber runs at a time: plain reads and writes are atomic.
 template <class T, class U> T atomicAdd(T *at, U value) {
   T before = *at;

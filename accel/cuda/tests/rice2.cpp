@@ -77,6 +77,149 @@ void golden_streams_decode_to_their_samples(Device &device, const std::vector<Go
   }
 }
 
+struct Input {
+  Bytes samples;
+  unsigned segment, row;
+  std::vector<uint64_t> axes;
+  bool has_shape = false;
+};
+
+struct EncodedBatch {
+  std::vector<Result> results;
+  std::vector<Bytes> streams; // as long as their capacity
+};
+
+unsigned segments_of(const Input &input, unsigned width) {
+  return blocks(input.samples.size() / width, input.segment);
+}
+
+EncodedBatch encode_batch(Device &device, unsigned element, const std::vector<Input> &inputs, const std::vector<size_t> &capacities) {
+  unsigned width = width_of(element), segments = 0, longest = 1, count = static_cast<unsigned>(inputs.size());
+  std::vector<Memory> data, outputs, axes;
+  std::vector<rice2_stream> descriptors;
+  for (size_t i = 0; i < inputs.size(); i++) {
+    const Input &input = inputs[i];
+    data.emplace_back(input.samples);
+    outputs.emplace_back(capacities[i]);
+    axes.emplace_back(input.axes);
+    unsigned slots = segments_of(input, width);
+    unsigned axis_count = input.has_shape ? static_cast<unsigned>(input.axes.size()) : RICE2_NO_SHAPE;
+    descriptors.push_back({outputs[i].at(), capacities[i], data[i].at(), input.samples.size() / width, axes[i].at(), axis_count, input.row, input.segment,
+                           segments, slots, 0});
+    segments += slots;
+    longest = std::max(longest, input.segment);
+  }
+  unsigned stride = blocks(longest, 32), scratch_words = blocks(longest, 2), grid = 3;
+  Memory table(descriptors), plans(sizeof(rice2_plan) * segments), modes(size_t(stride) * segments), scratch(4 * size_t(grid) * scratch_words),
+      results(sizeof(rice_result) * count);
+  bool is_narrow = width == 2;
+  device.launch(is_narrow ? "rice2_plan_16" : "rice2_plan_32", 256, grid, table.at(), count, segments, element, plans.at(), modes.at(), stride,
+                scratch.at(), scratch_words);
+  device.launch("rice2_offsets", 256, count, table.at(), count, element, plans.at(), results.at());
+  device.launch(is_narrow ? "rice2_pack_16" : "rice2_pack_32", 128, segments, table.at(), count, plans.at(), modes.at(), stride);
+  EncodedBatch batch;
+  for (const rice_result &result : results.read<rice_result>()) batch.results.push_back({Status::of(result.status), result.size});
+  for (const Memory &output : outputs) batch.streams.push_back(output.read<uint8_t>());
+  return batch;
+}
+
+void golden_samples_encode_to_their_streams(Device &device, const std::vector<Golden> &goldens) {
+  for (const Golden &golden : goldens) {
+    const Bytes &stream = golden.stream;
+    EXPECT(stream[6] == 0, "%s has a shape", golden.name.c_str());
+    Input input = {golden.raw, word_at(stream, 16), word_at(stream, 20), {}};
+    EncodedBatch batch = encode_batch(device, golden.element, {input}, {stream.size()});
+    EXPECT(batch.results[0].status.kind == 0 && batch.results[0].size == stream.size(), "%s: %s, %llu bytes of %zu", golden.name.c_str(),
+           to_string(batch.results[0].status).c_str(), static_cast<unsigned long long>(batch.results[0].size), stream.size());
+    for (size_t i = 0; i < stream.size(); i++) EXPECT(batch.streams[0][i] == stream[i], "%s, byte %zu", golden.name.c_str(), i);
+  }
+}
+
+// Signals that each predictor, steps, escapes, all modes and raw segments come from.
+std::vector<uint32_t> signal(unsigned kind, size_t n, uint64_t seed) {
+  Noise noise{seed};
+  std::vector<uint32_t> samples(n);
+  double x = 0, slope = 0;
+  for (size_t i = 0; i < n; i++) {
+    double t = static_cast<double>(i), value = 0;
+    switch (kind) {
+    case 0: value = noise.normal(20); break;
+    case 1: value = x += noise.normal(40); break;
+    case 2: value = x += slope += noise.normal(0.3); break;
+    case 3: value = 3000 * std::sin(t / 7) + 1000 * std::sin(t / 2.3) + noise.normal(2); break;
+    case 4: value = 12 * std::round(x += noise.normal(2)) + 5; break;
+    case 5: value = noise.below(40) == 0 ? static_cast<double>(noise.below(60000)) : noise.normal(1); break;
+    case 6: samples[i] = static_cast<uint32_t>(noise.next()); continue;
+    case 7: value = i % 500 < 300 ? 7 : noise.normal(i % 7 == 0 ? 900 : 30); break;
+    case 8: value = noise.below(2) != 0 ? 32767 : -32768; break;
+    default: value = -1; break;
+    }
+    samples[i] = static_cast<uint32_t>(std::llround(value));
+  }
+  return samples;
+}
+
+Bytes as_bytes(const std::vector<uint32_t> &samples, unsigned width, bool is_wide) {
+  Bytes bytes(samples.size() * width);
+  for (size_t i = 0; i < samples.size(); i++) {
+    uint32_t sample = is_wide ? samples[i] * 70001 : samples[i];
+    memcpy(&bytes[width * i], &sample, width);
+  }
+  return bytes;
+}
+
+void samples_of_every_kind_round_trip(Device &device) {
+  for (unsigned element = 0; element < 4; element++) {
+    unsigned width = width_of(element);
+    std::vector<Input> inputs;
+    for (unsigned kind = 0; kind < 10; kind++) {
+      inputs.push_back({as_bytes(signal(kind, 5003, kind), width, false), 4096, 0, {}});
+      inputs.push_back({as_bytes(signal(kind, 777, kind + 50), width, width == 4), 100, 7, {}});
+    }
+    for (size_t n : {1, 2, 31, 32, 33, 63, 64, 65}) inputs.push_back({as_bytes(signal(1, n, n), width, false), 64, 0, {}});
+    inputs.push_back({as_bytes(signal(3, 9001, 1), width, false), 9001, 0, {}}); // an odd segment, more than one group of blocks
+    inputs.push_back({as_bytes(signal(1, 24, 1), width, false), 7, 4, {2, 3, 4}, true});
+    inputs.push_back({{}, 7, 0, {0, 5, ~0ull}, true});
+    inputs.push_back({as_bytes(signal(1, 1, 1), width, false), 7, 0, std::vector<uint64_t>(64, 1), true});
+    std::vector<size_t> capacities;
+    for (const Input &input : inputs) capacities.push_back(64 + 8 * input.axes.size() + 12 * size_t(segments_of(input, width)) + input.samples.size());
+    EncodedBatch encoded = encode_batch(device, element, inputs, capacities);
+    std::vector<Bytes> streams;
+    std::vector<uint64_t> counts;
+    unsigned slots = 0;
+    for (size_t i = 0; i < inputs.size(); i++) {
+      EXPECT(encoded.results[i].status.kind == 0 && encoded.results[i].size <= capacities[i], "input %zu: %s", i, to_string(encoded.results[i].status).c_str());
+      streams.emplace_back(encoded.streams[i].begin(), encoded.streams[i].begin() + static_cast<long>(encoded.results[i].size));
+      counts.push_back(inputs[i].samples.size() / width);
+      slots = std::max(slots, segments_of(inputs[i], width));
+    }
+    DecodedBatch decoded = decode_batch(device, element, streams, counts, slots);
+    for (size_t i = 0; i < inputs.size(); i++) {
+      EXPECT(decoded.results[i].status.kind == 0, "input %zu: %s", i, to_string(decoded.results[i].status).c_str());
+      EXPECT(decoded.samples[i] == inputs[i].samples, "input %zu, type %u", i, element);
+    }
+  }
+}
+
+void capacity_that_is_too_small_is_an_error_at_the_segment(Device &device) {
+  Input input = {as_bytes(signal(1, 700, 3), 2, false), 100, 0, {7, 100}, true};
+  Bytes whole = encode_batch(device, 0, {input}, {4000}).streams[0];
+  unsigned table = 28, segments = 7, start = table + 4 * (segments + 1);
+  std::vector<uint64_t> offsets = {0, start, start + 4ull * word_at(whole, table)};
+  for (unsigned i = 1; i <= segments; i++) offsets.push_back(start + 4ull * word_at(whole, table + 4 * i));
+  std::vector<size_t> capacities;
+  for (size_t capacity = 0; capacity < offsets.back(); capacity += 3) capacities.push_back(capacity);
+  capacities.push_back(offsets.back());
+  EncodedBatch batch = encode_batch(device, 0, std::vector<Input>(capacities.size(), input), capacities);
+  for (size_t i = 0; i < capacities.size(); i++) {
+    size_t part = 0;
+    while (part + 1 < offsets.size() && offsets[part + 1] <= capacities[i]) part++;
+    Status wanted;
+    if (capacities[i] < offsets.back()) wanted = {RICE_OUTPUT_TOO_SMALL, offsets[part], RICE_CAPACITY};
+    EXPECT(batch.results[i].status == wanted && batch.results[i].size == offsets.back(), "capacity %zu: %s", capacities[i], to_string(batch.results[i].status).c_str());
+  }
+}
+
 // An error, or the samples: every bit of a stream counts but for those of its row length, which the header's checksum
 // covers. The sanitizer watches that nothing outside of a stream is read.
 void damaged_streams_are_errors(Device &device, const std::vector<Golden> &goldens) {
@@ -140,5 +283,8 @@ int main(int, char **arguments) {
   test(device __VA_OPT__(, ) __VA_ARGS__)
   RUN(golden_streams_decode_to_their_samples, all);
   RUN(header_errors_have_kind_and_offset, all);
+  RUN(golden_samples_encode_to_their_streams, all);
+  RUN(samples_of_every_kind_round_trip);
+  RUN(capacity_that_is_too_small_is_an_error_at_the_segment);
   RUN(damaged_streams_are_errors, all);
 }
