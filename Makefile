@@ -18,7 +18,7 @@ HDF5_PLUGINS ?= target/hdf5-plugins
 export PATH := $(shell bash -c '. scripts/rust.sh && echo "$$PATH"')
 export CARGO STRICT
 
-.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-java test-node test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-memory bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall
+.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-memory bench-hdl bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,7 +32,7 @@ docs: ## Build the site of docs/ in target/site, with mdbook
 	@PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" scripts/docs.sh target/site
 
 test: ## All test parts below and lint; installs what it needs on Debian as root
-	@scripts/test.sh rust scalar nostd hdf5 python java node fuzz lint msrv
+	@scripts/test.sh rust scalar nostd hdl hdf5 python java node fuzz lint msrv
 
 test-rust: ## Unit, integration and documentation tests
 	@scripts/test.sh rust
@@ -45,6 +45,14 @@ test-nostd: ## core, deflate, rice and zstd without std
 
 test-cli: ## Only the tests of the command line
 	@scripts/test.sh cli
+
+test-hdl: ## The FPGA cores of accel/hdl: lint, simulation with vectors by linerate-rice, proofs
+	@scripts/test.sh hdl
+
+bench-hdl: CSV = target/bench-hdl.csv
+bench-hdl: ## Synthesize, place and route the FPGA cores for iCE40 and ECP5: resources and Fmax in CSV=file
+	@scripts/setup.sh python3 pnr
+	PATH="$$PWD/target/venv-hdl/bin:$$PATH" python3 accel/hdl/syn/record.py "$(CSV)" $(FLAGS)
 
 test-hdf5: ## The HDF5 plugins in h5py, h5dump and h5repack
 	@scripts/test.sh hdf5
@@ -120,8 +128,8 @@ bench-gateway-memory: ## What 2,500 connections hold in Java: DATA=dir CSV=file 
 
 assure: SECONDS_PER_TARGET = 300
 assure: SOAK_SECONDS = 300
-assure: ## Before a release, some hours: default features, every tier, release builds, Java 25, soak, long fuzzing, reports in a browser, packages
-	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/test.sh defaults matrix dist java25 soak fuzz report packages
+assure: ## Before a release, some hours: default features, every tier, release builds, Java 25, soak, long fuzzing, reports in a browser, packages, FPGA proofs and place and route
+	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/test.sh defaults matrix dist java25 soak fuzz report packages hdl-long pnr
 
 soak-java: ## Large messages in a small Java heap under three collectors, SOAK_SECONDS each
 	@scripts/setup.sh rust java

@@ -8,6 +8,8 @@
 # java (a JDK from 17 on, and Maven),
 # chromium (a browser without a window, for reports),
 # node (Node.js from 18 on with npm, and target/node with the packages of bindings/node),
+# hdl (Icarus Verilog, Verilator, Yosys, z3 and GHDL, for accel/hdl),
+# pnr (nextpnr for iCE40, and target/venv-hdl with Yosys and nextpnr for ECP5),
 # mdbook (which builds the site of docs/; from crates.io, compiled here),
 # and python: target/venv with the packages of scripts/requirements-test.txt;
 # bench-python: the same in target/venv-bench for bench/waveforms.
@@ -77,6 +79,14 @@ has_node() {
   local have
   have=$(node --version 2>/dev/null) && at_least "${have#v}" 18 && command -v npm >/dev/null
 }
+has_all() { # PROGRAM...
+  local program
+  for program in "$@"; do
+    command -v "$program" >/dev/null || return
+  done
+}
+has_hdl() { has_all iverilog verilator yosys yosys-smtbmc yosys-abc z3 ghdl c++ make && has_python3; }
+has_nextpnr-ice40() { has_all yosys nextpnr-ice40; }
 has_mdbook() { command -v mdbook >/dev/null || [ -x "${CARGO_HOME:-$HOME/.cargo}/bin/mdbook" ]; }
 has_python3() { python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
@@ -231,6 +241,14 @@ for name in "$@"; do
         echo "installing: mdbook, some minutes"
         quietly "${CARGO:-cargo}" install mdbook --locked || missing+=("mdbook: cargo install mdbook --locked; $why")
       fi
+      ;;
+    hdl)
+      need hdl "install iverilog verilator yosys z3 ghdl g++ make python3 python3-venv" \
+        "tools for Verilog and VHDL (Debian: apt-get install iverilog verilator yosys z3 ghdl g++ make python3-venv)"
+      ;;
+    pnr)
+      need nextpnr-ice40 "install yosys nextpnr-ice40" "nextpnr for iCE40 (Debian: apt-get install yosys nextpnr-ice40)"
+      need_venv target/venv-hdl accel/hdl/syn/requirements.txt
       ;;
     python) need_venv target/venv scripts/requirements-test.txt ;;
     bench-python)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
-# Parts of `make test`: rust scalar nostd hdf5 python java node fuzz lint msrv; of it alone: cli.
-# Parts of `make assure`: defaults matrix dist java25 soak fuzz report packages.
+# Parts of `make test`: rust scalar nostd hdl hdf5 python java node fuzz lint msrv; of it alone: cli.
+# Parts of `make assure`: defaults matrix dist java25 soak fuzz report packages hdl-long pnr.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -88,6 +88,24 @@ test_report() {
 
 # Each crate as a package, outside the workspace.
 test_packages() { scripts/package-check.sh; }
+
+# The hardware of accel/hdl: lint, benches, short proofs. Before `hdf5`, whose tests simulate it, too.
+test_hdl() {
+  if scripts/setup.sh hdl; then scripts/hdl.sh quick; else skip "FPGA" "see above"; fi
+}
+
+test_hdl-long() {
+  if scripts/setup.sh hdl; then scripts/hdl.sh long; else skip "FPGA, 10^7 samples and all proofs" "see above"; fi
+}
+
+# Place and route, which must reach 100 MHz on ECP5. The record is target/hdl/fpga.csv.
+test_pnr() {
+  if scripts/setup.sh python3 pnr; then
+    PATH=$PWD/target/venv-hdl/bin:$PATH python3 accel/hdl/syn/record.py target/hdl/fpga.csv --check
+  else
+    skip "FPGA, place and route" "see above"
+  fi
+}
 
 # What users install: the plugins, the wheel and the Java library, optimized as for a release.
 test_dist() {

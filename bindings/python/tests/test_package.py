@@ -30,15 +30,15 @@ def test_the_first_example_for_hdf5_compresses(tmp_path):
     assert (tmp_path / "run.h5").stat().st_size < 0.6 * 1000 * 7000 * 2
 
 
-#: Its examples need an array; bindings/hdf5/tests runs them.
-HDF5_PAGE = "docs/waveforms/hdf5.md"
+#: Their examples need files; bindings/hdf5/tests runs them.
+HDF5_PAGES = {"docs/waveforms/hdf5.md", "docs/waveforms/fpga.md"}
 
 
 def pages_with_examples():
     """Every page of the documentation that has Python code, by its path from the repository."""
     paths = [*REPOSITORY.glob("docs/**/*.md"), *REPOSITORY.glob("bindings/python/*.md")]
     pages = [path for path in paths if python_blocks(path.read_text())]
-    return sorted({path.relative_to(REPOSITORY).as_posix() for path in pages} - {HDF5_PAGE})
+    return sorted({path.relative_to(REPOSITORY).as_posix() for path in pages} - HDF5_PAGES)
 
 
 @pytest.mark.parametrize("path", pages_with_examples())
