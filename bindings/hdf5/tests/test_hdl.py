@@ -34,6 +34,12 @@ def encode(simulator: Path, samples: np.ndarray, segment: int, k: int, folder: P
     return folder / "chunks.bin"
 
 
+def test_verilog_example_of_docs_fpga_compiles(simulator, tmp_path):
+    (tmp_path / "example.v").write_text(re.search(r"```verilog\n(.*?)```", PAGE, re.S)[1])
+    rtl = ROOT / "accel" / "hdl" / "rtl"
+    run_tool("iverilog", "-g2005", "-Wall", "-y", rtl, "-o", tmp_path / "out", tmp_path / "example.v")
+
+
 def test_simulated_chunk_written_by_the_example_of_docs_fpga_reads_back(simulator, tmp_path):
     waveforms = walk((16, 500))
     encode(simulator, waveforms[np.newaxis], 500, 3, tmp_path).rename(tmp_path / "chunk.bin")

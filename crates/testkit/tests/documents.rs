@@ -64,6 +64,7 @@ const RUNNERS: &[(&str, &[&str])] = &[
     ("python", &["bindings/hdf5/tests/test_docs.py", "bindings/python/tests/test_package.py"]),
     ("rust", &["crates/testkit/src/pages.rs"]),
     ("sh", &["crates/cli/tests/documents/main.rs"]),
+    ("verilog", &["bindings/hdf5/tests/test_hdl.py"]),
 ];
 
 /// The text of a file, or of all files below a folder.
