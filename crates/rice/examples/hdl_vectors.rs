@@ -74,14 +74,21 @@ fn chunk_for_k0(samples: &[i16], is_delta: bool, segment: usize) -> Vec<u32> {
                 bits.extend((0..16).rev().map(|i| z >> i & 1 == 1));
             }
         }
-        let word = |bits: &[bool]| bits.iter().enumerate().fold(0, |word, (i, &b)| word | u32::from(b) << (31 - i));
+        let word =
+            |bits: &[bool]| bits.iter().enumerate().fold(0, |word, (i, &b)| word | u32::from(b) << (31 - i));
         chunk.push(bits.len().div_ceil(32) as u32);
         chunk.extend(bits.chunks(32).map(word));
     }
     chunk
 }
 
-fn print(out: &mut impl Write, params: &Params, samples: &[i16], segment: usize, chunk: &[u32]) -> Result<()> {
+fn print(
+    out: &mut impl Write,
+    params: &Params,
+    samples: &[i16],
+    segment: usize,
+    chunk: &[u32],
+) -> Result<()> {
     let is_delta = u32::from(*params.filter() == Filter::DELTA);
     writeln!(out, "{} {is_delta} {segment} {} {}", params.m().ilog2(), samples.len(), chunk.len())?;
     samples.chunks(16).try_for_each(|line| {
@@ -103,7 +110,8 @@ fn print_random(out: &mut impl Write, total: usize, seed: u64) -> Result<()> {
         let largest = [8, 40, max_segment][noise.below(3) as usize];
         let segment = 1 + noise.below(largest);
         let len = (segment * noise.below(5) + 1 + noise.below(segment)) as usize;
-        let params = Params::from_cd_values(&[1 << k, segment]).expect("valid parameters").with_filter(filter);
+        let params =
+            Params::from_cd_values(&[1 << k, segment]).expect("valid parameters").with_filter(filter);
         let bits = (k + 3u32).saturating_sub(noise.below(4)).clamp(1, 16);
         let samples: Vec<i16> =
             (0..len).step_by(500).flat_map(|at| waveform(noise, (len - at).min(500), bits)).collect();
