@@ -4,7 +4,7 @@
 // high. The words of a segment are exactly its payload in a chunk of HDF5 filter 32025.
 //
 // See delta_rice_encoder_multi.v for how it works. Latency: ten clocks from the sample that completes
-// a word to the word; one more for a tail that follows a full word.
+// a word to the word; one more for the unfinished word at the end of a segment.
 
 `default_nettype none
 

@@ -40,6 +40,13 @@ def test_verilog_example_of_docs_fpga_compiles(simulator, tmp_path):
     run_tool("iverilog", "-g2005", "-Wall", "-y", rtl, "-o", tmp_path / "out", tmp_path / "example.v")
 
 
+def test_timing_table_of_docs_fpga_is_that_of_the_simulation(simulator, tmp_path):
+    bench = ROOT / "accel" / "hdl" / "sim" / "timing_tb.v"
+    run_tool("iverilog", "-g2005", "-y", ROOT / "accel" / "hdl" / "rtl", "-o", tmp_path / "timing.vvp", bench)
+    shown = re.search(r"```text\n(clock .*?)```", PAGE, re.S)[1]
+    assert run_tool("vvp", "-n", tmp_path / "timing.vvp") == shown
+
+
 def test_simulated_chunk_written_by_the_example_of_docs_fpga_reads_back(simulator, tmp_path):
     waveforms = walk((16, 500))
     encode(simulator, waveforms[np.newaxis], 500, 3, tmp_path).rename(tmp_path / "chunk.bin")
