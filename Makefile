@@ -18,7 +18,7 @@ HDF5_PLUGINS ?= target/hdf5-plugins
 export PATH := $(shell bash -c '. scripts/rust.sh && echo "$$PATH"')
 export CARGO STRICT
 
-.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-memory bench-hdl bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall
+.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-cuda test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-memory bench-hdl bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,7 +32,7 @@ docs: ## Build the site of docs/ in target/site, with mdbook
 	@PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" scripts/docs.sh target/site
 
 test: ## All test parts below and lint; installs what it needs on Debian as root
-	@scripts/test.sh rust scalar nostd hdl hdf5 python java node fuzz lint msrv
+	@scripts/test.sh rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv
 
 test-rust: ## Unit, integration and documentation tests
 	@scripts/test.sh rust
@@ -65,6 +65,9 @@ test-java: ## The Java modules on the default JDK; native access on 25, where th
 
 test-node: ## discord.js against the gateway for tests
 	@scripts/test.sh node
+
+test-cuda: ## The CUDA kernels on the CPU, with g++ and its sanitizers; their PTX compiled again
+	@scripts/test.sh cuda
 
 test-fuzz: ## A bounded run of every fuzz target with the ordinary compiler
 	@scripts/test.sh fuzz

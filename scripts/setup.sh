@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # setup.sh NEED...: makes sure that each need is there. As root on a Debian-like machine it installs
 # what is missing; elsewhere it says what is missing and how to get it, and fails.
-# Needs: rust, lint (clippy and rustfmt), cc, gzip, zstd, python3, peers (the C libraries that the bench
+# Needs: rust, lint (clippy and rustfmt), cc, cxx (g++ with its sanitizers), gzip, zstd, python3, peers (the C libraries that the bench
 # links and builds), archivers (the programs that the bench of archives starts),
 # rocksdb (its library and tools, which tests have files written with), rocksdb-11 (the library of a
 # newer one, from Maven), hdf5-tools,
@@ -11,6 +11,7 @@
 # hdl (Icarus Verilog, Verilator, Yosys, z3 and GHDL, for accel/hdl),
 # pnr (nextpnr for iCE40, and target/venv-hdl with Yosys and nextpnr for ECP5),
 # mdbook (which builds the site of docs/; from crates.io, compiled here),
+# nvrtc: NVIDIA's compiler of CUDA kernels, a wheel in target/venv-cuda,
 # and python: target/venv with the packages of scripts/requirements-test.txt;
 # bench-python: the same in target/venv-bench for bench/waveforms.
 #
@@ -27,6 +28,7 @@ trap 'rm -f "$log"' EXIT
 
 has_lint() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1; }
 has_cc() { command -v cc >/dev/null; }
+has_cxx() { command -v g++ >/dev/null; }
 has_gzip() { command -v gzip >/dev/null; }
 has_zstd() { command -v zstd >/dev/null; }
 
@@ -211,6 +213,7 @@ for name in "$@"; do
     rust) need rust install_rust "$(how_to_get_rust)" ;;
     lint) need lint install_lint "clippy and rustfmt: rustup component add clippy rustfmt" ;;
     cc) need cc "install gcc libc6-dev" "a C compiler (Debian: apt-get install gcc libc6-dev)" ;;
+    cxx) need cxx "install g++ libc6-dev" "g++ (Debian: apt-get install g++ libc6-dev)" ;;
     gzip) need gzip "install gzip" "gzip (Debian: apt-get install gzip)" ;;
     zstd) need zstd "install zstd" "zstd (Debian: apt-get install zstd)" ;;
     python3) need python3 "install python3 python3-venv" "Python 3.11 or newer with venv (Debian: apt-get install python3-venv)" ;;
@@ -250,6 +253,7 @@ for name in "$@"; do
       need nextpnr-ice40 "install yosys nextpnr-ice40" "nextpnr for iCE40 (Debian: apt-get install yosys nextpnr-ice40)"
       need_venv target/venv-hdl accel/hdl/syn/requirements.txt
       ;;
+    nvrtc) need_venv target/venv-cuda accel/cuda/requirements.txt ;;
     python) need_venv target/venv scripts/requirements-test.txt ;;
     bench-python)
       need cxx-python "install g++ python3-dev" "g++ and Python's headers (Debian: apt-get install g++ python3-dev)"

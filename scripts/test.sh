@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
-# Parts of `make test`: rust scalar nostd hdl hdf5 python java node fuzz lint msrv; of it alone: cli.
+# Parts of `make test`: rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; of it alone: cli.
 # Parts of `make assure`: defaults matrix dist java25 soak fuzz report packages hdl-long pnr.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -222,6 +222,20 @@ test_node() {
   fi
   build_program
   NODE_PATH=$PWD/target/node/node_modules node --test bindings/node/discord.test.js
+}
+
+# The CUDA kernels on the CPU, under sanitizers; and whether the committed PTX is what their sources compile to.
+test_cuda() {
+  if ! scripts/setup.sh cxx; then
+    skip "CUDA kernels" "see above"
+    return
+  fi
+  accel/cuda/test.sh
+  if scripts/setup.sh nvrtc; then
+    target/venv-cuda/bin/python accel/cuda/ptx.py --check
+  else
+    skip "PTX of the CUDA kernels" "see above"
+  fi
 }
 
 test_fuzz() {

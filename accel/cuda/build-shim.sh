@@ -6,8 +6,10 @@ cd "$(dirname "$0")"
 out=${1:-${CARGO_TARGET_DIR:-../../target}/cuda-shim}
 mkdir -p "$out"
 . ./flags.sh
+jobs=()
 for file in grid driver kernels; do
   "$cxx" "${shim_flags[@]}" -O2 -fPIC -fvisibility=hidden -c "shim/$file.cpp" -o "$out/$file.o" &
+  jobs+=($!)
 done
-wait
+for job in "${jobs[@]}"; do wait "$job"; done
 "$cxx" -shared -Wl,-z,defs -o "$out/libcuda-shim.so" "$out"/{grid,driver,kernels}.o

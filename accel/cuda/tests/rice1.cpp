@@ -109,7 +109,7 @@ void check_decode(Device &device, const rice1_params &params, const std::vector<
 void check_decode(Device &device, const rice1_params &params, const std::vector<Bytes> &chunks, const std::vector<uint32_t> &capacities) {
   check_decode(device, params, chunks, capacities, false);
   if (!tiles_can(params) || (params.segment > 0 && (params.segment < 257 || (params.segment < 1000 && params.k % 4 != 3)))) return;
-  size_t step = chunks.size() / 40 + 1;
+  size_t step = chunks.size() / 20 + 1;
   std::vector<Bytes> some;
   std::vector<uint32_t> their_capacities;
   for (size_t i = 0; i < chunks.size(); i += step) {
@@ -225,7 +225,7 @@ void every_m_and_filter_round_trips(Device &device) {
     for (size_t f = 0; f < filters.size(); f++) {
       if (f > 1 && k % 4 != 3) continue;
       // Segments of odd length put samples at every alignment; the second input is mostly escapes for small m.
-      std::vector<Samples> inputs = {walk16(1500, std::ldexp(1.0, int(k) - 1), k), full_range16(700, k), walk16(257, 3, k)};
+      std::vector<Samples> inputs = {walk16(900, std::ldexp(1.0, int(k) - 1), k), full_range16(300, k), walk16(257, 3, k)};
       check_both(device, params(1u << k, 257, filters[f]), inputs);
     }
   }
@@ -233,8 +233,8 @@ void every_m_and_filter_round_trips(Device &device) {
 
 void odd_sizes_round_trip(Device &device) {
   std::vector<Samples> inputs;
-  for (size_t n : {0, 1, 2, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 2049, 5000}) inputs.push_back(walk16(n, 5, n));
-  for (unsigned segment : {0, 1, 3, 32, 64, 1000, 1024, 1025, 4096, 100000}) check_both(device, params(8, segment), inputs);
+  for (size_t n : {0, 1, 2, 31, 32, 33, 64, 1023, 1024, 1025, 2049}) inputs.push_back(walk16(n, 5, n));
+  for (unsigned segment : {0, 1, 33, 1024, 1025, 100000}) check_both(device, params(8, segment), inputs);
 }
 
 void payload_of_whole_words_has_no_padding_word(Device &device) {
@@ -321,8 +321,9 @@ void damage_has_the_status_of_the_reference(Device &device, const std::vector<Go
     if (golden.chunk.size() > 800) continue;
     uint32_t n = static_cast<uint32_t>(golden.samples.size());
     for (uint32_t capacity : {n, 40 * n}) {
+      if (capacity > n && golden.chunk.size() > 100) continue;
       std::vector<Bytes> damaged = truncations(golden.chunk);
-      for (Bytes &flipped : bit_flips(golden.chunk, 7)) damaged.push_back(flipped);
+      for (Bytes &flipped : bit_flips(golden.chunk, 23)) damaged.push_back(flipped);
       check_decode(device, golden.params, damaged, std::vector<uint32_t>(damaged.size(), capacity));
     }
   }
@@ -361,7 +362,8 @@ void random_bytes_are_an_error_or_samples(Device &device) {
 
 } // namespace
 
-int main(int, char **arguments) {
+// TESTDATA [brief]: with a second argument without the tests that take longest.
+int main(int count, char **arguments) {
   setvbuf(stdout, nullptr, _IOLBF, 0);
   std::string testdata = arguments[1];
   Device device;
@@ -370,15 +372,16 @@ int main(int, char **arguments) {
   printf("%s\n", #test);                                                                                    \
   test(device __VA_OPT__(, ) __VA_ARGS__)
   RUN(golden_chunks_encode_and_decode_to_themselves, all);
-  RUN(every_m_and_filter_round_trips);
-  RUN(odd_sizes_round_trip);
   RUN(payload_of_whole_words_has_no_padding_word);
   RUN(long_segments_decode_by_tiles);
   RUN(codes_that_never_synchronize_decode);
   RUN(codes_without_remainder_bits_decode);
   RUN(lossy_filters_decode);
   RUN(capacity_that_is_too_small_is_an_error_at_the_segment);
-  RUN(damage_has_the_status_of_the_reference, all);
   RUN(damage_in_long_segments_has_the_status_of_the_reference);
   RUN(random_bytes_are_an_error_or_samples);
+  if (count > 2) return 0;
+  RUN(every_m_and_filter_round_trips);
+  RUN(odd_sizes_round_trip);
+  RUN(damage_has_the_status_of_the_reference, all);
 }
