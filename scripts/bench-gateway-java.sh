@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# bench-gateway-java.sh speed|memory DATA CSV PLOTS [FLAG...]: builds the Java binding and what measures it
+# bench-gateway-java.sh speed|memory|jda DATA CSV PLOTS [FLAG...]: builds the Java binding and what measures it
 # beside the JDK and zstd-jni, runs that, and for speed draws. An empty DATA is $LINERATE_GATEWAY_DATA if
 # that is set, else ten shards are made up into target/gateway-shards. The Java that is measured is
-# $JAVA_HOME's if that is set, else the one in the path.
+# $JAVA_HOME's if that is set, else the one in the path. $LINERATE_DISCORD_ZSTD_JAVA is the class path of
+# discord-zstd-java, which is measured where it is given.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,7 +25,11 @@ mvn -q -ntp -f bindings/java/pom.xml -pl bench -am -DskipTests package
 case $what in
   speed) class=Bench arguments=(--plots "$plots") ;;
   memory) class=Memory arguments=() ;;
-  *) echo "bench-gateway-java.sh: neither speed nor memory: $what" >&2; exit 2 ;;
+  jda)
+    "$cargo" build --quiet --release --locked --package linerate
+    class=Jda arguments=(--linerate "${CARGO_TARGET_DIR:-target}/release/linerate")
+    ;;
+  *) echo "bench-gateway-java.sh: neither speed, memory nor jda: $what" >&2; exit 2 ;;
 esac
-"$java" -cp "$bench/classes:$bench/lib/*" "dev.linerate.gateway.bench.$class" --data "$data" --csv "$csv" \
+"$java" -cp "$bench/classes:$bench/lib/*${LINERATE_DISCORD_ZSTD_JAVA:+:$LINERATE_DISCORD_ZSTD_JAVA}" "dev.linerate.gateway.bench.$class" --data "$data" --csv "$csv" \
   ${arguments[@]+"${arguments[@]}"} "$@"

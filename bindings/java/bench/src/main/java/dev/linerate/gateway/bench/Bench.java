@@ -155,6 +155,9 @@ public final class Bench {
         if (work != null) {
             options.param("work", work.name());
         }
+        if (benchmarks != Parsing.class) {
+            options.param("contender", Contender.available());
+        }
         new Runner(options.build()).run();
     }
 

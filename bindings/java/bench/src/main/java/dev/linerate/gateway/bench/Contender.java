@@ -2,6 +2,7 @@ package dev.linerate.gateway.bench;
 
 import dev.linerate.gateway.Transport;
 import java.io.IOException;
+import java.util.Arrays;
 
 /** The decoders under test. */
 public enum Contender {
@@ -13,6 +14,9 @@ public enum Contender {
     ZLIB_STREAM("linerate stream", Transport.ZLIB, () -> new LinerateStream(Transport.ZLIB)),
     ZSTD_JNI_STREAM("zstd-jni stream", Transport.ZSTD, ZstdJniStream::new),
     ZSTD_JNI_CONTEXT("zstd-jni direct", Transport.ZSTD, ZstdJniContext::new),
+    DISCORD_BULK_8K("discord-zstd-java bulk 8K", Transport.ZSTD, () -> new DiscordZstdJava.Bulk(8 << 10)),
+    DISCORD_BULK_128K("discord-zstd-java bulk 128K", Transport.ZSTD, () -> new DiscordZstdJava.Bulk(128 << 10)),
+    DISCORD_STREAM("discord-zstd-java stream", Transport.ZSTD, DiscordZstdJava.Stream::new),
     ZSTD_BULK("linerate bulk", Transport.ZSTD, () -> new LinerateBulk(Transport.ZSTD)),
     ZSTD_REUSABLE("linerate reusable", Transport.ZSTD, () -> new LinerateReusable(Transport.ZSTD)),
     ZSTD_DIRECT("linerate direct", Transport.ZSTD, () -> new LinerateDirect(Transport.ZSTD)),
@@ -35,6 +39,19 @@ public enum Contender {
 
     Transport transport() {
         return transport;
+    }
+
+    /** Whether its library is here. */
+    boolean isAvailable() {
+        return !title.startsWith("discord-zstd-java") || DiscordZstdJava.isPresent();
+    }
+
+    /** The names of those that can be measured here. */
+    static String[] available() {
+        return Arrays.stream(values())
+                .filter(Contender::isAvailable)
+                .map(Contender::name)
+                .toArray(String[]::new);
     }
 
     boolean ours() {

@@ -77,6 +77,10 @@ final class Environment {
             case ZSTD_JNI_STREAM:
             case ZSTD_JNI_CONTEXT:
                 return "zstd-jni " + ZstdVersion.VERSION;
+            case DISCORD_BULK_8K:
+            case DISCORD_BULK_128K:
+            case DISCORD_STREAM:
+                return DiscordZstdJava.version();
             default:
                 return linerate();
         }

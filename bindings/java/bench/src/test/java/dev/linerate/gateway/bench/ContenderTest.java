@@ -71,6 +71,13 @@ class ContenderTest {
         Compare.all(contender, Frame.of(Live.compressed(payloads, contender.transport())), payloads);
     }
 
+    /** The double of discord-zstd-java is in the class path. */
+    @Test
+    void everyContenderIsAvailable() {
+        assertEquals(Contender.values().length, Contender.available().length);
+        assertTrue(Environment.version(Contender.DISCORD_STREAM).startsWith("discord-zstd-java"));
+    }
+
     @Test
     void truncatedShardsAreErrors() throws IOException {
         Path file = folder.resolve("shard-0.zst");

@@ -1,0 +1,175 @@
+package dev.linerate.gateway.bench;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+
+/**
+ * discord-zstd-java where it is in the class path, called by the names of its interface: measuring must not depend on
+ * it. The handles are constants, which the compiler inlines like direct calls.
+ */
+final class DiscordZstdJava {
+    private static final String API = "dev.freya02.discord.zstd.api.";
+
+    private DiscordZstdJava() {}
+
+    /** Whether the library is in the class path. */
+    static boolean isPresent() {
+        try {
+            type("DiscordZstdProvider");
+            return true;
+        } catch (ClassNotFoundException absent) {
+            return false;
+        }
+    }
+
+    /** The version of its jar, if the jar's manifest has one. */
+    static String version() {
+        try {
+            String version = type("DiscordZstdProvider").getPackage().getImplementationVersion();
+            return "discord-zstd-java" + (version == null ? "" : " " + version);
+        } catch (ClassNotFoundException absent) {
+            return "";
+        }
+    }
+
+    private static Class<?> type(String name) throws ClassNotFoundException {
+        return Class.forName(API + name, false, DiscordZstdJava.class.getClassLoader());
+    }
+
+    /** A new array per payload, collected in pieces of the size of a buffer. */
+    static final class Bulk implements Connection {
+        private final Object decompressor;
+
+        Bulk(int buffer) throws IOException {
+            try {
+                Object factory = Calls.FACTORY.invokeExact(Calls.LIBRARY, buffer);
+                decompressor = Calls.DECOMPRESSOR.invokeExact(factory);
+            } catch (Throwable failure) {
+                throw failed(failure);
+            }
+        }
+
+        @Override
+        public void message(Frame frame, Taker taker) throws IOException {
+            byte[] payload;
+            try {
+                payload = (byte[]) Calls.DECOMPRESS.invokeExact(decompressor, frame.heap);
+            } catch (Throwable failure) {
+                throw failed(failure);
+            }
+            taker.array(payload, payload.length);
+        }
+
+        @Override
+        public void reset() throws IOException {
+            call(Calls.RESET_DECOMPRESSOR, decompressor);
+        }
+
+        @Override
+        public void close() throws IOException {
+            call(Calls.CLOSE_DECOMPRESSOR, decompressor);
+        }
+    }
+
+    /** A stream per payload, which fills the reader's array. */
+    static final class Stream implements Connection {
+        private final byte[] rest = new byte[512];
+        private final Object context;
+
+        Stream() throws IOException {
+            try {
+                context = Calls.CONTEXT.invokeExact(Calls.LIBRARY);
+            } catch (Throwable failure) {
+                throw failed(failure);
+            }
+        }
+
+        @Override
+        public void message(Frame frame, Taker taker) throws IOException {
+            try (InputStream stream = open(frame)) {
+                taker.stream(stream);
+                // A parser stops at the end of its value.
+                while (stream.read(rest, 0, rest.length) >= 0) {}
+            }
+        }
+
+        private InputStream open(Frame frame) throws IOException {
+            try {
+                return (InputStream) Calls.STREAM.invokeExact(context, frame.heap);
+            } catch (Throwable failure) {
+                throw failed(failure);
+            }
+        }
+
+        @Override
+        public void reset() throws IOException {
+            call(Calls.RESET_CONTEXT, context);
+        }
+
+        @Override
+        public void close() throws IOException {
+            call(Calls.CLOSE_CONTEXT, context);
+        }
+    }
+
+    private static void call(MethodHandle method, Object target) throws IOException {
+        try {
+            method.invokeExact(target);
+        } catch (Throwable failure) {
+            throw failed(failure);
+        }
+    }
+
+    private static IOException failed(Throwable failure) {
+        return new IOException("discord-zstd-java failed", failure);
+    }
+
+    /** Loaded with the first connection. */
+    private static final class Calls {
+        static final Object LIBRARY;
+        static final MethodHandle CONTEXT;
+        static final MethodHandle STREAM;
+        static final MethodHandle RESET_CONTEXT;
+        static final MethodHandle CLOSE_CONTEXT;
+        static final MethodHandle FACTORY;
+        static final MethodHandle DECOMPRESSOR;
+        static final MethodHandle DECOMPRESS;
+        static final MethodHandle RESET_DECOMPRESSOR;
+        static final MethodHandle CLOSE_DECOMPRESSOR;
+
+        static {
+            try {
+                Class<?> library = type("DiscordZstd");
+                Class<?> context = type("DiscordZstdContext");
+                Class<?> factory = type("DiscordZstdDecompressorFactory");
+                Class<?> decompressor = type("DiscordZstdDecompressor");
+                LIBRARY = MethodHandles.publicLookup()
+                        .findStatic(type("DiscordZstdProvider"), "get", MethodType.methodType(library))
+                        .invoke();
+                CONTEXT = find(library, "createContext", context);
+                STREAM = find(context, "createInputStream", InputStream.class, byte[].class);
+                RESET_CONTEXT = find(context, "reset", void.class);
+                CLOSE_CONTEXT = find(context, "close", void.class);
+                FACTORY = find(library, "createDecompressorFactory", factory, int.class);
+                DECOMPRESSOR = find(factory, "create", decompressor);
+                DECOMPRESS = find(decompressor, "decompress", byte[].class, byte[].class);
+                RESET_DECOMPRESSOR = find(decompressor, "reset", void.class);
+                CLOSE_DECOMPRESSOR = find(decompressor, "close", void.class);
+            } catch (Throwable failure) {
+                throw new ExceptionInInitializerError(failure);
+            }
+        }
+
+        /** A method whose receiver, and result of the library's own types, are plain objects. */
+        private static MethodHandle find(Class<?> type, String name, Class<?> result, Class<?>... arguments)
+                throws ReflectiveOperationException {
+            MethodHandle found =
+                    MethodHandles.publicLookup().findVirtual(type, name, MethodType.methodType(result, arguments));
+            MethodType plain = found.type().changeParameterType(0, Object.class);
+            return found.asType(result.getName().startsWith(API) ? plain.changeReturnType(Object.class) : plain);
+        }
+    }
+}

@@ -1,0 +1,7 @@
+package dev.freya02.discord.zstd.api;
+
+public interface DiscordZstd {
+    DiscordZstdContext createContext();
+
+    DiscordZstdDecompressorFactory createDecompressorFactory(int bufferSizeHint);
+}

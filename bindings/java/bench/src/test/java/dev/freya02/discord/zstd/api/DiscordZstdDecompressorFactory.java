@@ -1,0 +1,5 @@
+package dev.freya02.discord.zstd.api;
+
+public interface DiscordZstdDecompressorFactory {
+    DiscordZstdDecompressor create();
+}
