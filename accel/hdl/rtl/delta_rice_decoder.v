@@ -7,8 +7,8 @@
 // while `fill` is below 32, so a code waits only if it and the one before it have more than 32 bits:
 //
 //   codes of up to 16 bits, as all are where compression pays     one sample per clock
-//   nothing but escapes of 25 bits                                7 samples in 12 clocks, about
-//   per segment                                                   3 clocks more
+//   nothing but escapes of 25 bits                                16 samples in 25 clocks
+//   per segment                                                   2 clocks more
 //
 // Damage. The checks are those of the crate's decoder: at most eight zeros before a one, all codes within the
 // payload, and less than a word of zeros after them. The sample at fault, or the last one, comes with
