@@ -8,6 +8,8 @@ CSV ?= target/bench.csv
 DATA ?= json,text
 PLOTS ?= target/plots
 FLAGS ?=
+# Of bench-gpu: a folder with the programs that `scripts/bench-gpu.sh --build FOLDER` has built.
+PROGRAMS ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 DIST = $(or $(CARGO_TARGET_DIR),target)/dist
@@ -18,7 +20,7 @@ HDF5_PLUGINS ?= target/hdf5-plugins
 export PATH := $(shell bash -c '. scripts/rust.sh && echo "$$PATH"')
 export CARGO STRICT
 
-.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-cuda test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-jda bench-gateway-memory bench-hdl bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall
+.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-cuda test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-jda bench-gateway-memory bench-gpu bench-hdl bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -118,6 +120,10 @@ bench-waveforms: CORPUS =
 bench-waveforms: CSV = target/bench-waveforms.csv
 bench-waveforms: ## Delta-Rice beside others, through HDF5 and in memory: CORPUS=dir CSV=file PLOTS=dir FLAGS=...
 	@scripts/bench-waveforms.sh "$(CORPUS)" "$(CSV)" "$(PLOTS)" $(FLAGS)
+
+bench-gpu: CSV = target/bench-gpu.csv
+bench-gpu: ## Delta-Rice on an NVIDIA GPU: its tests, then RAM, VRAM and files: CSV=file FLAGS="--rows 2000 --rounds 3" PROGRAMS=built
+	@scripts/bench-gpu.sh "$(CSV)" "$(PROGRAMS)" $(FLAGS)
 
 bench-gateway-java: DATA =
 bench-gateway-java: CSV = target/bench-gateway-java.csv

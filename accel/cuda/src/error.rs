@@ -39,6 +39,8 @@ pub enum Error {
         /// The result's name.
         name: String,
     },
+    /// The module has no such kernel: its PTX is of another version of this crate, or the kernel is not written yet.
+    NoKernel(String),
     /// A request that cannot be carried out.
     BadArgument(&'static str),
 }
@@ -70,6 +72,9 @@ impl fmt::Display for Error {
                 write!(f, "device memory is full: {bytes} bytes were asked for; use smaller batches")
             }
             Error::Driver { call, status, name } => write!(f, "{call} failed: {name} ({status})"),
+            Error::NoKernel(name) => {
+                write!(f, "there is no kernel {name} in this build; use the CPU's codec (linerate-rice)")
+            }
             Error::BadArgument(what) => f.write_str(what),
         }
     }

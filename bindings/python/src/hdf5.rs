@@ -12,7 +12,7 @@ use crate::scatter::{ChunkError, Job, decode_all};
 
 /// A filter of a dataset: its HDF5 number and values.
 #[derive(FromPyObject)]
-pub(crate) struct Filter(i32, Vec<u32>);
+pub(crate) struct Filter(pub(crate) i32, pub(crate) Vec<u32>);
 
 /// Along one axis: samples per chunk; first index, step and number of indices that are selected.
 #[derive(FromPyObject)]

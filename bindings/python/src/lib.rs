@@ -11,6 +11,7 @@
 //! | `grid`, `scatter` | selected elements of a chunk; many chunks on several threads into one output, shared by `sys::shared` |
 //! | `dict` | classes of `pylinerate.dict`: stores, batches, files, training |
 //! | `gateway` | the class behind `pylinerate.gateway.Decompressor` |
+//! | `gpu` | classes of `pylinerate.gpu`: a device, its memory, batches on a stream, DLPack |
 //! | `error` | errors of the engines as Python exceptions |
 //! | `sys` | buffers of other Python objects, and other `unsafe` code |
 //!
@@ -19,6 +20,7 @@
 mod dict;
 mod error;
 mod gateway;
+mod gpu;
 mod grid;
 mod hdf5;
 mod params;
@@ -42,6 +44,11 @@ mod _pylinerate {
     use crate::error::{Error, GatewayError};
     #[pymodule_export]
     use crate::gateway::{GatewayDecompressor, gateway_peek};
+    #[pymodule_export]
+    use crate::gpu::{
+        GpuBatch, GpuBorrowed, GpuDevice, GpuMemory, gpu_decode, gpu_decode_stored, gpu_decode2,
+        gpu_device_count, gpu_encode, gpu_encode2, gpu_from_dlpack, gpu_stream_bound, gpu_to_dlpack,
+    };
     #[pymodule_export]
     use crate::hdf5::{hdf5_class, hdf5_decode};
     #[pymodule_export]

@@ -6,6 +6,8 @@ use linerate_core::{Error, Kind, Result};
 use linerate_rice::v2::{self, Element, ElementType};
 use linerate_rice::{Options, Params, Segments, decode_into, decode_segments};
 
+use crate::gpu::Format;
+
 /// A supported filter.
 pub(crate) enum Stage {
     /// Filter 2, byte shuffle: the first bytes of all elements, then the second ones, and so on.
@@ -209,6 +211,16 @@ pub(crate) struct Opened<'a> {
 }
 
 impl Opened<'_> {
+    /// How the chunk is decoded, and its bytes, if only Delta-Rice is left to undo.
+    pub(crate) fn rice(&self) -> Result<Option<(Format, &[u8])>> {
+        let data = self.data.all();
+        Ok(match self.first {
+            Some(Stage::DeltaRice(params)) => Some((Format::V1(*params), data)),
+            Some(Stage::DeltaRice2(_)) => Some((Format::V2(v2::info(data)?.element), data)),
+            Some(Stage::Shuffle(_) | Stage::Fletcher32) | None => None,
+        })
+    }
+
     /// The smallest range of whole segments that covers `span`.
     pub(crate) fn covering(&self, span: Range<usize>) -> Range<usize> {
         let end = span.end.div_ceil(self.segment).saturating_mul(self.segment);

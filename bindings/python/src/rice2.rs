@@ -40,7 +40,11 @@ macro_rules! for_each_type {
     };
 }
 
-fn settings(segment: Option<u64>, row: Option<u64>, shape: Option<Vec<u64>>) -> Result<StreamOptions, Error> {
+pub(crate) fn settings(
+    segment: Option<u64>,
+    row: Option<u64>,
+    shape: Option<Vec<u64>>,
+) -> Result<StreamOptions, Error> {
     let number = |n: Option<u64>, what| {
         let checked = |n| u32::try_from(n).ok().and_then(NonZeroU32::new);
         n.map(|n| checked(n).ok_or(Error::new(Kind::BadArgument, 0, what))).transpose()
@@ -51,7 +55,7 @@ fn settings(segment: Option<u64>, row: Option<u64>, shape: Option<Vec<u64>>) -> 
     Ok(StreamOptions::new().segment(segment).row(row).shape(shape))
 }
 
-fn numpy_name(element: ElementType) -> &'static str {
+pub(crate) fn numpy_name(element: ElementType) -> &'static str {
     match element {
         ElementType::I16 => "int16",
         ElementType::U16 => "uint16",

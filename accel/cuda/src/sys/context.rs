@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::Arc;
 
-use super::driver::{Driver, RawContext, RawDevice, RawFunction, RawModule};
+use super::driver::{Driver, NOT_FOUND, RawContext, RawDevice, RawFunction, RawModule};
 use super::stream::Stream;
+use crate::layout::Params1;
 use crate::{Error, Result};
 
 /// `CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT`.
@@ -178,16 +179,24 @@ impl Module {
         Ok(Module { context: context.clone(), raw })
     }
 
+    /// The context that it is loaded into.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// The kernel `name`.
     ///
     /// # Errors
-    /// [`Error::Driver`] if there is none.
+    /// [`Error::NoKernel`] if there is none.
     pub(crate) fn kernel(&self, name: &str) -> Result<Kernel> {
         let name = CString::new(name).map_err(|_| Error::BadArgument("a kernel's name with a zero byte"))?;
         let _current = self.context.enter()?;
         let mut raw = ptr::null_mut();
         // SAFETY: the module is loaded; the name ends with a zero.
         let status = unsafe { (self.context.driver().call.function)(&raw mut raw, self.raw, name.as_ptr()) };
+        if status == NOT_FOUND {
+            return Err(Error::NoKernel(name.to_string_lossy().into_owned()));
+        }
         self.context.driver().check("cuModuleGetFunction", status)?;
         Ok(Kernel(raw))
     }
@@ -216,6 +225,7 @@ pub(crate) trait Argument {}
 impl Argument for u32 {}
 impl Argument for i32 {}
 impl Argument for u64 {}
+impl Argument for Params1 {}
 
 /// The address of an argument, as `cuLaunchKernel` takes it.
 pub(crate) fn argument<T: Argument>(value: &T) -> *mut c_void {
@@ -223,8 +233,7 @@ pub(crate) fn argument<T: Argument>(value: &T) -> *mut c_void {
 }
 
 impl Kernel {
-    /// Starts the kernel on `stream`, on `blocks` blocks of `threads` threads with `shared` bytes of dynamic shared
-    /// memory.
+    /// Queues the kernel on `stream`, on `blocks` blocks of `threads` threads. No blocks are no launch.
     ///
     /// # Safety
     /// The module is loaded. `arguments` are the kernel's, in number and types; the memory they point to is valid for
@@ -234,9 +243,11 @@ impl Kernel {
         stream: &Stream,
         blocks: u32,
         threads: u32,
-        shared: u32,
         arguments: &[*mut c_void],
     ) -> Result<()> {
+        if blocks == 0 {
+            return Ok(());
+        }
         let driver = stream.context().driver();
         let _current = stream.context().enter()?;
         let (blocks, threads): (c_uint, c_uint) = (blocks, threads);
@@ -251,7 +262,7 @@ impl Kernel {
                 threads,
                 1,
                 1,
-                shared,
+                0,
                 stream.raw(),
                 arguments,
                 ptr::null_mut(),

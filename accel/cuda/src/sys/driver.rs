@@ -29,6 +29,8 @@ type Status = c_int;
 
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 pub(crate) const OUT_OF_MEMORY: i32 = 2;
+/// `CUDA_ERROR_NOT_FOUND`.
+pub(crate) const NOT_FOUND: i32 = 500;
 /// `CUDA_ERROR_NO_DEVICE`.
 const NO_DEVICE: i32 = 100;
 

@@ -7,6 +7,25 @@ use super::context::Context;
 use super::driver::DevicePtr;
 use super::stream::Stream;
 use crate::Result;
+use crate::layout::Plain;
+
+/// The bytes of plain values.
+pub(crate) fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
+    // SAFETY: `Plain` types have no padding, so all bytes are initialised.
+    unsafe { slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+/// A copy of `len` bytes of device memory, for which this waits.
+///
+/// # Safety
+/// They are valid device memory, which nobody writes meanwhile.
+pub unsafe fn copy_to_vec(from: u64, len: usize, stream: &Stream) -> Result<Vec<u8>> {
+    let mut out = vec![0; len];
+    // SAFETY: by the caller; the stream has finished before the vector is used.
+    let queued = unsafe { stream.copy_to_host(&mut out, from) };
+    stream.synchronize()?;
+    queued.map(|()| out)
+}
 
 /// Owned memory of a device.
 #[derive(Debug)]

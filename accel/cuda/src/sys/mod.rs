@@ -14,9 +14,10 @@ mod driver;
 mod memory;
 mod stream;
 
-pub(crate) use context::{Argument, Kernel};
 pub use context::{Context, Module};
+pub(crate) use context::{Kernel, argument};
 pub use driver::Driver;
 pub(crate) use driver::OUT_OF_MEMORY;
-pub use memory::{DeviceBuffer, PinnedBuffer};
+pub(crate) use memory::bytes_of;
+pub use memory::{DeviceBuffer, PinnedBuffer, copy_to_vec};
 pub use stream::{Event, Stream};

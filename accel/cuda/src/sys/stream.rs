@@ -5,6 +5,7 @@ use std::ptr;
 
 use super::context::Context;
 use super::driver::{Copy2D, DEVICE_MEMORY, DevicePtr, RawEvent, RawStream};
+use super::memory::{DeviceBuffer, PinnedBuffer};
 use crate::Result;
 
 /// `CU_STREAM_NON_BLOCKING`: no implicit order with the default stream.
@@ -111,6 +112,27 @@ impl Stream {
         // SAFETY: by the caller.
         let status = unsafe { (driver.call.to_host)(to.as_mut_ptr().cast(), from, to.len(), self.raw) };
         driver.check("cuMemcpyDtoHAsync", status)
+    }
+
+    /// Copies the first `len` bytes of `from` to the front of `to`. Whoever owns both records an event after it, and
+    /// waits for that before it uses `from` again or frees one of them.
+    pub(crate) fn upload(&self, to: &DeviceBuffer, from: &PinnedBuffer, len: usize) -> Result<()> {
+        assert!(len <= to.len(), "the device memory is that long");
+        // SAFETY: both are that long; the owner keeps them, see above.
+        unsafe { self.copy_to_device(to.pointer(), &from.as_slice()[..len]) }
+    }
+
+    /// Copies `len` bytes from `offset` on to the front of `to`. The owner keeps both, as for [`Stream::upload`].
+    pub(crate) fn download(
+        &self,
+        to: &mut PinnedBuffer,
+        from: &DeviceBuffer,
+        offset: usize,
+        len: usize,
+    ) -> Result<()> {
+        assert!(offset + len <= from.len(), "the device memory is that long");
+        // SAFETY: both are that long; the owner keeps them, see above.
+        unsafe { self.copy_to_host(&mut to.as_mut_slice()[..len], from.pointer() + offset as u64) }
     }
 
     /// Copies `len` bytes within device memory.

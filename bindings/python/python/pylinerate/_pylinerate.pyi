@@ -315,3 +315,107 @@ class GatewayDecompressor:
     @property
     def error(self) -> GatewayError | None: ...
     def _envelope(self) -> _Envelope | None: ...
+
+_Place = tuple[int, int] | _Buffer | NDArray[uint8]  # device address and bytes, or bytes in host memory
+_Target = tuple[int, int]  # device address; samples or bytes that fit
+
+def gpu_device_count() -> int: ...
+def gpu_stream_bound(
+    dtype: str, segment: int | None, row: int | None, shape: Sequence[int] | None, samples: int
+) -> int: ...
+def gpu_decode(
+    device: GpuDevice, params: _Numbers, chunks: Sequence[_Place], outputs: Sequence[_Target], stream: int
+) -> GpuBatch: ...
+def gpu_decode2(
+    device: GpuDevice,
+    dtype: str,
+    min_segment: int,
+    chunks: Sequence[_Place],
+    outputs: Sequence[_Target],
+    stream: int,
+) -> GpuBatch: ...
+def gpu_encode(
+    device: GpuDevice, params: _Numbers, samples: Sequence[_Place], outputs: Sequence[_Target], stream: int
+) -> GpuBatch: ...
+def gpu_encode2(
+    device: GpuDevice,
+    dtype: str,
+    segment: int | None,
+    row: int | None,
+    shape: Sequence[int] | None,
+    samples: Sequence[_Place],
+    outputs: Sequence[_Target],
+    stream: int,
+) -> GpuBatch: ...
+def gpu_decode_stored(
+    device: GpuDevice,
+    filters: Sequence[tuple[int, Sequence[int]]],
+    chunk_bytes: int,
+    chunks: Sequence[tuple[int, bytes, int]],
+    stream: int,
+) -> GpuBatch: ...
+def gpu_to_dlpack(
+    owner: object, pointer: int, device: int, shape: Sequence[int], typestr: str, versioned: bool
+) -> Any: ...
+def gpu_from_dlpack(capsule: Any) -> GpuBorrowed: ...
+@final
+class GpuDevice:
+    """A device and its codec."""
+
+    def __new__(cls, ordinal: int) -> Self: ...
+    @property
+    def ordinal(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    def memory(self) -> tuple[int, int]: ...
+    def allocate(self, bytes: int) -> GpuMemory: ...
+    def upload(self, to: int, content: _Buffer | NDArray[uint8], stream: int) -> None: ...
+    def download(self, at: int, bytes: int, stream: int) -> bytes: ...
+    def clear(self, to: int, bytes: int, stream: int) -> None: ...
+    def copy_region(
+        self,
+        to: int,
+        to_shape: Sequence[int],
+        position: Sequence[int],
+        source: int,
+        from_shape: Sequence[int],
+        skip: Sequence[int],
+        shape: Sequence[int],
+        itemsize: int,
+        stream: int,
+    ) -> None: ...
+    def wait(self, stream: int, other: int) -> None: ...
+    def synchronize(self, stream: int) -> None: ...
+    def release(self) -> None: ...
+
+@final
+class GpuMemory:
+    """Memory of a device, freed with the object."""
+
+    @property
+    def pointer(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def device(self) -> int: ...
+
+@final
+class GpuBatch:
+    """A batch that was queued."""
+
+    def wait(self) -> list[int]: ...
+
+@final
+class GpuBorrowed:
+    """An array of another library, given back when the object is freed."""
+
+    @property
+    def pointer(self) -> int: ...
+    @property
+    def device(self) -> int: ...
+    @property
+    def shape(self) -> list[int]: ...
+    @property
+    def strides(self) -> list[int]: ...
+    @property
+    def typestr(self) -> str: ...

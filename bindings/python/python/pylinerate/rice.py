@@ -571,7 +571,7 @@ def encode_rows2(array: NDArray[Any], segment: int | None, threads: int) -> byte
     return stream
 
 
-def _row(array: NDArray[Any]) -> int | None:
+def _row(array: Any) -> int | None:
     return array.shape[-1] if array.ndim >= 2 and 0 < array.shape[-1] < 2**32 else None
 
 

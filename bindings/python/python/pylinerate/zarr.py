@@ -1,5 +1,8 @@
 """Codecs for arrays of zarr format 3: array to bytes, given as ``serializer``.
 
+With ``zarr.config.enable_gpu()`` chunks are decoded into zarr's buffers in device memory, and encoded from there: see
+:mod:`pylinerate.gpu`.
+
 zarr finds them by name once the package is installed, without an import.
 
 >>> import numpy as np, zarr
@@ -29,6 +32,7 @@ from zarr.core.array_spec import ArraySpec
 from zarr.core.buffer import Buffer, NDBuffer
 from zarr.core.common import parse_named_configuration
 
+from . import gpu
 from ._arrays import sample_dtype, stream_segment
 from ._threads import thread_count
 from .numcodecs import fixed_params
@@ -76,6 +80,14 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         """Samples of the segments that contain ``wanted``, and the number of samples before them."""
         raise NotImplementedError
 
+    def _encode_on_device(self, array: Any) -> bytes:
+        """Encodes an array in device memory."""
+        raise NotImplementedError
+
+    def _decode_on_device(self, chunk: Any, out: Any) -> None:
+        """Decodes a chunk in device memory to the array ``out`` there."""
+        raise NotImplementedError
+
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The codec of some metadata."""
@@ -106,6 +118,9 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         chunk_data = await byte_getter.get(chunk_spec.prototype)
         if chunk_data is None:
             return None
+        if in_device_memory(chunk_data):
+            # A device decodes a whole chunk in the time of a part.
+            return (await self._decode_single(chunk_data, chunk_spec))[selection]
         return await asyncio.to_thread(self._decode_partial_sync, chunk_data, selection, chunk_spec)
 
     def _decode_partial_sync(self, chunk_data: Buffer, selection: Any, chunk_spec: ArraySpec) -> NDBuffer:
@@ -122,6 +137,12 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         return chunk_spec.prototype.nd_buffer.from_numpy_array(np.asarray(selected))
 
     def _encode_sync(self, chunk_data: NDBuffer, chunk_spec: ArraySpec) -> Buffer:
+        if in_device_memory(chunk_data):
+            try:
+                encoded = self._encode_on_device(chunk_data.as_ndarray_like())
+                return chunk_spec.prototype.buffer.from_bytes(encoded)
+            except NotImplementedError:
+                pass  # there are no kernels for it: by the CPU
         array = chunk_data.as_numpy_array()
         # The byte order in memory is irrelevant in the store.
         samples = array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -129,8 +150,18 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
 
     def _decode_sync(self, chunk_data: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
         dtype = native_dtype(chunk_spec.dtype)
+        if in_device_memory(chunk_data):
+            out = chunk_spec.prototype.nd_buffer.empty(chunk_spec.shape, dtype)
+            self._decode_on_device(chunk_data.as_array_like(), out.as_ndarray_like())
+            return out
         samples = self._decode(chunk_data.as_numpy_array(), chunk_spec.shape, dtype)
         return chunk_spec.prototype.nd_buffer.from_numpy_array(samples)
+
+
+def in_device_memory(buffer: Buffer | NDBuffer) -> bool:
+    """Whether a buffer is in the memory of a GPU, as with ``zarr.config.enable_gpu()``."""
+    array = buffer.as_array_like() if isinstance(buffer, Buffer) else buffer.as_ndarray_like()
+    return hasattr(array, "__cuda_array_interface__")
 
 
 def rows_of(selection: Any, shape: tuple[int, ...]) -> range:
@@ -225,6 +256,12 @@ class DeltaRice(_Codec):
         threads = thread_count(self.threads)
         return decode(chunk, self.m, self.segment, self.filter, dtype=dtype, shape=shape, threads=threads)
 
+    def _encode_on_device(self, array: Any) -> bytes:
+        return gpu.encode(array, self.m, self.segment, self.filter, allow_expansion=self.allow_expansion)
+
+    def _decode_on_device(self, chunk: Any, out: Any) -> None:
+        gpu.decode_into(chunk, out, self.m, self.segment, self.filter)
+
     def _decode_segments(
         self, chunk: NDArray[np.uint8], wanted: range, shape: tuple[int, ...], dtype: np.dtype[Any]
     ) -> tuple[NDArray[Any], int]:
@@ -269,6 +306,12 @@ class DeltaRice2(_Codec):
     def _decode(self, chunk: NDArray[np.uint8], shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
         self._checked(chunk, shape, dtype)
         return decode2(chunk, shape, thread_count(self.threads))
+
+    def _encode_on_device(self, array: Any) -> bytes:
+        return gpu.encode_rows2(array, self.segment)
+
+    def _decode_on_device(self, chunk: Any, out: Any) -> None:
+        gpu.decode2_into(chunk, out)
 
     def _decode_segments(
         self, chunk: NDArray[np.uint8], wanted: range, shape: tuple[int, ...], dtype: np.dtype[Any]

@@ -3,4 +3,6 @@
 
 pub(crate) mod buffers;
 pub(crate) mod bytes;
+pub(crate) mod dlpack;
+pub(crate) mod gpu;
 pub(crate) mod shared;

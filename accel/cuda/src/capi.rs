@@ -1,0 +1,428 @@
+//! The C interface: `linerate_cuda.h`. Panics and errors become codes; the text of the last error is kept per thread.
+
+#![allow(unsafe_code)]
+
+use std::cell::RefCell;
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::num::NonZeroU32;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
+
+use linerate_core::Kind;
+use linerate_rice::v2::{ElementType, StreamOptions};
+use linerate_rice::{Filter, Params};
+
+use crate::{Codec, Context, DecodeJob, EncodeJob, Error, Input, Stream, Workspace, stream_bound};
+
+thread_local! {
+    static LAST_ERROR: RefCell<CString> = RefCell::default();
+}
+
+/// `linerate_cuda_params`.
+#[repr(C)]
+pub struct CParams {
+    m: u32,
+    segment: u32,
+    tap_count: u32,
+    taps: [i32; 32],
+}
+
+/// `linerate_cuda_job`.
+#[repr(C)]
+pub struct CJob {
+    chunk: u64,
+    chunk_bytes: u64,
+    samples: u64,
+    sample_count: u64,
+}
+
+/// `linerate_cuda_outcome`.
+#[repr(C)]
+pub struct COutcome {
+    kind: i32,
+    offset: u64,
+    size: u64,
+    message: *const c_char,
+}
+
+const PANIC: c_int = 6;
+
+fn code(error: &Error) -> c_int {
+    match error {
+        Error::NoDriver { .. } => 1,
+        Error::NoDevice { .. } => 2,
+        Error::OutOfMemory { .. } => 3,
+        Error::Driver { .. } => 4,
+        Error::BadArgument(_) => 5,
+        Error::NoKernel(_) => 7,
+    }
+}
+
+fn kind_code(kind: Kind) -> i32 {
+    match kind {
+        Kind::Truncated => 1,
+        Kind::Unsupported => 3,
+        Kind::OutputTooSmall => 4,
+        Kind::BadArgument => 5,
+        Kind::Limit => 6,
+        _ => 2,
+    }
+}
+
+/// Runs `work`; an error or a panic becomes a code and the text of the last error.
+fn guarded(work: impl FnOnce() -> crate::Result<()>) -> c_int {
+    let (status, text) = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => return 0,
+        Ok(Err(error)) => (code(&error), error.to_string()),
+        Err(_) => (PANIC, "a defect of linerate-cuda: please report it".to_owned()),
+    };
+    let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+    LAST_ERROR.with(|last| *last.borrow_mut() = text);
+    status
+}
+
+fn not_null<T>(value: Option<T>) -> crate::Result<T> {
+    value.ok_or(Error::BadArgument("a pointer is null"))
+}
+
+/// `count` values at `start`.
+///
+/// # Safety
+/// They are there, unless `start` is null.
+unsafe fn list<'a, T>(start: *const T, count: usize) -> crate::Result<&'a [T]> {
+    match (start.is_null(), count) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err(Error::BadArgument("a pointer is null")),
+        // SAFETY: by the caller.
+        (false, _) => Ok(unsafe { slice::from_raw_parts(start, count) }),
+    }
+}
+
+fn size(n: u64) -> crate::Result<usize> {
+    usize::try_from(n).map_err(|_| Error::BadArgument("a size above the address space"))
+}
+
+fn of_core(error: linerate_core::Error) -> Error {
+    Error::BadArgument(error.message)
+}
+
+impl CParams {
+    fn params(&self) -> crate::Result<Params> {
+        let params = Params::new(self.m, NonZeroU32::new(self.segment)).map_err(of_core)?;
+        if self.tap_count == 0 {
+            return Ok(params);
+        }
+        let taps = self.taps.get(..self.tap_count as usize);
+        let taps = taps.ok_or(Error::BadArgument("a filter of more than 32 coefficients"))?;
+        Ok(params.with_filter(Filter::new(taps).map_err(of_core)?))
+    }
+}
+
+fn element_of(number: c_int) -> crate::Result<ElementType> {
+    let element = u8::try_from(number).ok().and_then(ElementType::from_code);
+    element.ok_or(Error::BadArgument("element is not 0 (i16), 1 (u16), 2 (i32) or 3 (u32)"))
+}
+
+fn options_of(segment: u32, row: u32) -> StreamOptions {
+    StreamOptions::new().segment(NonZeroU32::new(segment)).row(NonZeroU32::new(row))
+}
+
+fn decode_jobs(jobs: &[CJob]) -> crate::Result<Vec<DecodeJob<'static>>> {
+    let job = |job: &CJob| {
+        Ok(DecodeJob {
+            chunk: Input::Device { address: job.chunk, bytes: size(job.chunk_bytes)? },
+            samples: job.samples,
+            capacity: size(job.sample_count)?,
+        })
+    };
+    jobs.iter().map(job).collect()
+}
+
+fn encode_jobs(jobs: &[CJob], width: usize) -> crate::Result<Vec<EncodeJob<'static>>> {
+    let job = |job: &CJob| {
+        let bytes = size(job.sample_count)?.checked_mul(width);
+        let bytes = bytes.ok_or(Error::BadArgument("a size above the address space"))?;
+        Ok(EncodeJob {
+            samples: Input::Device { address: job.samples, bytes },
+            chunk: job.chunk,
+            capacity: size(job.chunk_bytes)?,
+        })
+    };
+    jobs.iter().map(job).collect()
+}
+
+/// `linerate_cuda_last_error`.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_cuda_last_error() -> *const c_char {
+    LAST_ERROR.with(|last| last.borrow().as_ptr())
+}
+
+/// `linerate_cuda_codec_new`.
+///
+/// # Safety
+/// `out` is null or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_cuda_codec_new(device: c_int, out: *mut *mut Codec) -> c_int {
+    guarded(|| {
+        // SAFETY: by the caller.
+        let out = not_null(unsafe { out.as_mut() })?;
+        let device = usize::try_from(device).map_err(|_| Error::BadArgument("a negative device number"))?;
+        *out = Box::into_raw(Box::new(Codec::new(&Context::new(device)?)));
+        Ok(())
+    })
+}
+
+/// `linerate_cuda_codec_free`.
+///
+/// # Safety
+/// `codec` is null or from `linerate_cuda_codec_new`, and used by nobody else.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_cuda_codec_free(codec: *mut Codec) {
+    guarded(|| {
+        if !codec.is_null() {
+            // SAFETY: by the caller.
+            drop(unsafe { Box::from_raw(codec) });
+        }
+        Ok(())
+    });
+}
+
+/// `linerate_cuda_workspace_new`.
+///
+/// # Safety
+/// `codec` is null or valid; `out` is null or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_cuda_workspace_new(codec: *mut Codec, out: *mut *mut Workspace) -> c_int {
+    guarded(|| {
+        // SAFETY: by the caller.
+        let (codec, out) = unsafe { (not_null(codec.as_ref())?, not_null(out.as_mut())?) };
+        *out = Box::into_raw(Box::new(Workspace::new(codec.context())?));
+        Ok(())
+    })
+}
+
+/// `linerate_cuda_workspace_free`.
+///
+/// # Safety
+/// `workspace` is null or from `linerate_cuda_workspace_new`, and used by nobody else.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_cuda_workspace_free(workspace: *mut Workspace) {
+    guarded(|| {
+        if !workspace.is_null() {
+            // SAFETY: by the caller.
+            drop(unsafe { Box::from_raw(workspace) });
+        }
+        Ok(())
+    });
+}
+
+/// What the four calls take: a codec, a workspace, jobs, and a stream.
+struct Call<'a> {
+    codec: &'a Codec,
+    workspace: &'a mut Workspace,
+    jobs: &'a [CJob],
+    stream: Stream,
+}
+
+impl Call<'_> {
+    /// # Safety
+    /// Pointers are null or valid; `count` jobs are at `jobs`; the stream is of the codec's context.
+    unsafe fn new<'a>(
+        codec: *mut Codec,
+        workspace: *mut Workspace,
+        jobs: *const CJob,
+        count: usize,
+        stream: *mut c_void,
+    ) -> crate::Result<Call<'a>> {
+        // SAFETY: by the caller.
+        unsafe {
+            let codec = not_null(codec.as_ref())?;
+            Ok(Call {
+                codec,
+                workspace: not_null(workspace.as_mut())?,
+                jobs: list(jobs, count)?,
+                stream: Stream::from_raw(codec.context(), stream),
+            })
+        }
+    }
+}
+
+/// `linerate_cuda_decode`.
+///
+/// # Safety
+/// Pointers are null or valid, and the jobs as for [`Codec::decode`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_cuda_decode(
+    codec: *mut Codec,
+    workspace: *mut Workspace,
+    params: *const CParams,
+    jobs: *const CJob,
+    count: usize,
+    stream: *mut c_void,
+) -> c_int {
+    // SAFETY: by the caller.
+    guarded(|| unsafe {
+        let params = not_null(params.as_ref())?.params()?;
+        let call = Call::new(codec, workspace, jobs, count, stream)?;
+        call.codec.decode(&params, &decode_jobs(call.jobs)?, &call.stream, call.workspace)
+    })
+}
+
+/// `linerate_cuda_encode`.
+///
+/// # Safety
+/// Pointers are null or valid, and the jobs as for [`Codec::encode`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_cuda_encode(
+    codec: *mut Codec,
+    workspace: *mut Workspace,
+    params: *const CParams,
+    jobs: *const CJob,
+    count: usize,
+    stream: *mut c_void,
+) -> c_int {
+    // SAFETY: by the caller.
+    guarded(|| unsafe {
+        let params = not_null(params.as_ref())?.params()?;
+        let call = Call::new(codec, workspace, jobs, count, stream)?;
+        call.codec.encode(&params, &encode_jobs(call.jobs, 2)?, &call.stream, call.workspace)
+    })
+}
+
+/// `linerate_cuda_decode_streams`.
+///
+/// # Safety
+/// Pointers are null or valid, and the jobs as for [`Codec::decode_streams`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_cuda_decode_streams(
+    codec: *mut Codec,
+    workspace: *mut Workspace,
+    element: c_int,
+    min_segment: u32,
+    jobs: *const CJob,
+    count: usize,
+    stream: *mut c_void,
+) -> c_int {
+    // SAFETY: by the caller.
+    guarded(|| unsafe {
+        let call = Call::new(codec, workspace, jobs, count, stream)?;
+        let (element, jobs) = (element_of(element)?, decode_jobs(call.jobs)?);
+        call.codec.decode_streams(element, min_segment as usize, &jobs, &call.stream, call.workspace)
+    })
+}
+
+/// `linerate_cuda_encode_streams`.
+///
+/// # Safety
+/// Pointers are null or valid, and the jobs as for [`Codec::encode_streams`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_cuda_encode_streams(
+    codec: *mut Codec,
+    workspace: *mut Workspace,
+    element: c_int,
+    segment: u32,
+    row: u32,
+    jobs: *const CJob,
+    count: usize,
+    stream: *mut c_void,
+) -> c_int {
+    // SAFETY: by the caller.
+    guarded(|| unsafe {
+        let call = Call::new(codec, workspace, jobs, count, stream)?;
+        let element = element_of(element)?;
+        let jobs = encode_jobs(call.jobs, element.bytes())?;
+        call.codec.encode_streams(element, &options_of(segment, row), &jobs, &call.stream, call.workspace)
+    })
+}
+
+/// `linerate_cuda_outcomes`.
+///
+/// # Safety
+/// `workspace` is null or valid; `count` outcomes can be written at `out`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_cuda_outcomes(
+    workspace: *mut Workspace,
+    out: *mut COutcome,
+    count: usize,
+) -> c_int {
+    guarded(|| {
+        // SAFETY: by the caller.
+        let outcomes = not_null(unsafe { workspace.as_mut() })?.outcomes()?;
+        if count > outcomes.len() || out.is_null() && count > 0 {
+            return Err(Error::BadArgument("more outcomes than the last call had jobs, or a null pointer"));
+        }
+        for (i, outcome) in outcomes.into_iter().take(count).enumerate() {
+            // SAFETY: below `count`, by the caller.
+            unsafe { out.add(i).write(COutcome::new(outcome)) };
+        }
+        Ok(())
+    })
+}
+
+impl COutcome {
+    fn new(outcome: crate::Outcome) -> COutcome {
+        match outcome {
+            Ok(size) => COutcome { kind: 0, offset: 0, size: size as u64, message: std::ptr::null() },
+            Err(error) => COutcome {
+                kind: kind_code(error.kind),
+                offset: error.offset,
+                size: 0,
+                message: crate::outcome::c_message(error.message),
+            },
+        }
+    }
+}
+
+/// `linerate_cuda_device_results`.
+///
+/// # Safety
+/// Pointers are null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_cuda_device_results(workspace: *mut Workspace, out: *mut u64) -> c_int {
+    guarded(|| {
+        // SAFETY: by the caller.
+        let (workspace, out) = unsafe { (not_null(workspace.as_ref())?, not_null(out.as_mut())?) };
+        *out = workspace.device_results();
+        Ok(())
+    })
+}
+
+/// `linerate_cuda_bound`.
+///
+/// # Safety
+/// Pointers are null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_cuda_bound(
+    params: *const CParams,
+    sample_count: u64,
+    out: *mut u64,
+) -> c_int {
+    guarded(|| {
+        // SAFETY: by the caller.
+        let (params, out) = unsafe { (not_null(params.as_ref())?, not_null(out.as_mut())?) };
+        *out = params.params()?.bound(size(sample_count)?) as u64;
+        Ok(())
+    })
+}
+
+/// `linerate_cuda_stream_bound`.
+///
+/// # Safety
+/// `out` is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_cuda_stream_bound(
+    element: c_int,
+    segment: u32,
+    row: u32,
+    sample_count: u64,
+    out: *mut u64,
+) -> c_int {
+    guarded(|| {
+        // SAFETY: by the caller.
+        let out = not_null(unsafe { out.as_mut() })?;
+        let element = element_of(element)?;
+        let bytes = size(sample_count)?.saturating_mul(element.bytes());
+        *out = stream_bound(element, &options_of(segment, row), bytes) as u64;
+        Ok(())
+    })
+}

@@ -1,0 +1,170 @@
+//! Batches from host memory to host memory: for tests, and for programs without device pointers of their own.
+
+use linerate_rice::v2::{self, ElementType, StreamOptions};
+use linerate_rice::{Params, Segments};
+
+use crate::outcome::Outcome;
+use crate::sys::{Stream, copy_to_vec};
+use crate::{Codec, DecodeJob, EncodeJob, Input, Result};
+
+/// Alignment of outputs.
+const ALIGN: usize = 256;
+
+/// Where each output of a batch begins, and the bytes of all.
+struct Outputs {
+    offsets: Vec<usize>,
+    bytes: usize,
+}
+
+impl Outputs {
+    fn new(sizes: impl Iterator<Item = usize>) -> Outputs {
+        let (mut offsets, mut bytes) = (Vec::new(), 0usize);
+        for size in sizes {
+            offsets.push(bytes);
+            bytes = bytes.saturating_add(size).next_multiple_of(ALIGN);
+        }
+        Outputs { offsets, bytes }
+    }
+}
+
+/// What became of each chunk of a batch: its content, or its error.
+pub type Batch = Vec<linerate_core::Result<Vec<u8>>>;
+
+#[allow(unsafe_code)]
+impl Codec {
+    /// Decodes version 1 chunks to the bytes of their 16-bit samples.
+    ///
+    /// # Errors
+    /// The driver's. Damage is the error of its chunk, as [`linerate_rice::decode`] reports it.
+    pub fn decode_batch(&self, params: &Params, chunks: &[&[u8]], stream: &Stream) -> Result<Batch> {
+        let samples = chunks.iter().map(|chunk| Segments::of(params, chunk).map_or(0, |s| s.samples()));
+        self.decoded(chunks, samples.collect(), 2, stream, |jobs, workspace| {
+            // SAFETY: outputs are disjoint parts of a workspace that is kept until the stream is done.
+            unsafe { self.decode(params, jobs, stream, workspace) }
+        })
+    }
+
+    /// Decodes version 2 streams to the bytes of their samples, all of type `element`.
+    ///
+    /// # Errors
+    /// The driver's. Damage is the error of its stream, as [`linerate_rice::v2::decode`] reports it.
+    pub fn decode_stream_batch(
+        &self,
+        element: ElementType,
+        streams: &[&[u8]],
+        stream: &Stream,
+    ) -> Result<Batch> {
+        let width = element.bytes();
+        let samples = streams.iter().map(|stream| v2::info(stream).map_or(0, |info| info.samples as usize));
+        self.decoded(streams, samples.collect(), width, stream, |jobs, workspace| {
+            // SAFETY: as above.
+            unsafe { self.decode_streams(element, v2::MAX_SEGMENT as usize, jobs, stream, workspace) }
+        })
+    }
+
+    /// Encodes the bytes of 16-bit samples as version 1 chunks.
+    ///
+    /// # Errors
+    /// As for [`Codec::encode`].
+    pub fn encode_batch(&self, params: &Params, samples: &[&[u8]], stream: &Stream) -> Result<Batch> {
+        let bounds = samples.iter().map(|samples| params.bound(samples.len() / 2)).collect();
+        self.encoded(samples, bounds, stream, |jobs, workspace| {
+            // SAFETY: as above.
+            unsafe { self.encode(params, jobs, stream, workspace) }
+        })
+    }
+
+    /// Encodes the bytes of samples of type `element` as version 2 streams.
+    ///
+    /// # Errors
+    /// As for [`Codec::encode_streams`].
+    pub fn encode_stream_batch(
+        &self,
+        element: ElementType,
+        options: &StreamOptions,
+        samples: &[&[u8]],
+        stream: &Stream,
+    ) -> Result<Batch> {
+        let bounds = samples.iter().map(|samples| stream_bound(element, options, samples.len())).collect();
+        self.encoded(samples, bounds, stream, |jobs, workspace| {
+            // SAFETY: as above.
+            unsafe { self.encode_streams(element, options, jobs, stream, workspace) }
+        })
+    }
+
+    fn decoded(
+        &self,
+        chunks: &[&[u8]],
+        samples: Vec<usize>,
+        width: usize,
+        stream: &Stream,
+        queue: impl FnOnce(&[DecodeJob<'_>], &mut crate::Workspace) -> Result<()>,
+    ) -> Result<Batch> {
+        let outputs = Outputs::new(samples.iter().map(|n| n.saturating_mul(width)));
+        let mut memory = self.workspace()?;
+        let base = memory.output(outputs.bytes)?;
+        let jobs: Vec<_> = chunks
+            .iter()
+            .zip(&samples)
+            .zip(&outputs.offsets)
+            .map(|((&chunk, &capacity), &at)| DecodeJob {
+                chunk: Input::Host(chunk),
+                samples: base + at as u64,
+                capacity,
+            })
+            .collect();
+        queue(&jobs, &mut memory)?;
+        let outcomes = memory.outcomes()?;
+        fetch(outcomes, &outputs, base, width, stream)
+    }
+
+    fn encoded(
+        &self,
+        samples: &[&[u8]],
+        bounds: Vec<usize>,
+        stream: &Stream,
+        queue: impl FnOnce(&[EncodeJob<'_>], &mut crate::Workspace) -> Result<()>,
+    ) -> Result<Batch> {
+        let outputs = Outputs::new(bounds.iter().copied());
+        let mut memory = self.workspace()?;
+        let base = memory.output(outputs.bytes)?;
+        let jobs: Vec<_> = samples
+            .iter()
+            .zip(&bounds)
+            .zip(&outputs.offsets)
+            .map(|((&samples, &capacity), &at)| EncodeJob {
+                samples: Input::Host(samples),
+                chunk: base + at as u64,
+                capacity,
+            })
+            .collect();
+        queue(&jobs, &mut memory)?;
+        let outcomes = memory.outcomes()?;
+        fetch(outcomes, &outputs, base, 1, stream)
+    }
+}
+
+/// Maximum size of the stream of `bytes` bytes of samples.
+pub fn stream_bound(element: ElementType, options: &StreamOptions, bytes: usize) -> usize {
+    match element.bytes() {
+        2 => v2::bound::<i16>(options, bytes / 2),
+        _ => v2::bound::<i32>(options, bytes / 4),
+    }
+}
+
+#[allow(unsafe_code)]
+/// The outputs of `width` bytes per element, copied to the host.
+fn fetch(
+    outcomes: Vec<Outcome>,
+    outputs: &Outputs,
+    base: u64,
+    width: usize,
+    stream: &Stream,
+) -> Result<Batch> {
+    let fetched = outcomes.into_iter().zip(&outputs.offsets).map(|(outcome, &at)| match outcome {
+        // SAFETY: the kernels report no more than they were given memory for, and are done.
+        Ok(elements) => unsafe { copy_to_vec(base + at as u64, elements * width, stream) }.map(Ok),
+        Err(error) => Ok(Err(error)),
+    });
+    fetched.collect()
+}

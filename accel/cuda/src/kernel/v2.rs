@@ -1,0 +1,240 @@
+//! Version 2 streams.
+
+use std::sync::Arc;
+
+use linerate_rice::v2::{self, ElementType, StreamOptions};
+
+use super::{Place, count, output};
+use crate::layout::{NO_SHAPE, PLAN2, SEGMENT2, Stream2};
+use crate::sys::{Kernel, Module, Stream, argument};
+use crate::workspace::{Plan, Workspace};
+use crate::{DecodeJob, EncodeJob, Error, Input, Result};
+
+/// Blocks of threads per multiprocessor that choose predictors: each has scratch of its own.
+const PLANNERS: usize = 4;
+
+/// The kernels that decode; those that depend on the sample size come for 16 and for 32 bits.
+#[derive(Debug)]
+pub(crate) struct DecodeKernels {
+    index: Kernel,
+    decode: [Kernel; 2],
+    linear: [Kernel; 2],
+    verify: Kernel,
+    /// Keeps the kernels loaded.
+    _module: Arc<Module>,
+}
+
+/// The kernels that encode.
+#[derive(Debug)]
+pub(crate) struct EncodeKernels {
+    plan: [Kernel; 2],
+    offsets: Kernel,
+    pack: [Kernel; 2],
+    planners: usize,
+    /// Keeps the kernels loaded.
+    _module: Arc<Module>,
+}
+
+/// The forms of a kernel for 16 and for 32 bits.
+fn both(module: &Module, name: &str) -> Result<[Kernel; 2]> {
+    Ok([module.kernel(&format!("{name}_16"))?, module.kernel(&format!("{name}_32"))?])
+}
+
+impl DecodeKernels {
+    /// The kernels of `module`.
+    pub(crate) fn find(module: &Arc<Module>) -> Result<DecodeKernels> {
+        Ok(DecodeKernels {
+            index: module.kernel("rice2_index")?,
+            decode: both(module, "rice2_decode")?,
+            linear: both(module, "rice2_linear")?,
+            verify: module.kernel("rice2_verify")?,
+            _module: Arc::clone(module),
+        })
+    }
+
+    /// Queues the decoding of `jobs`, whose outcomes `workspace` will have. Streams in device memory have segments of
+    /// at least `min_segment` samples.
+    ///
+    /// # Safety
+    /// See the [module above](super).
+    pub(crate) unsafe fn decode(
+        &self,
+        element: ElementType,
+        min_segment: usize,
+        jobs: &[DecodeJob<'_>],
+        stream: &Stream,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        let width = element.bytes();
+        let mut plan = Plan::default();
+        let streams_at = plan.stage(jobs.len() * size_of::<Stream2>())?;
+        let mut streams = Vec::with_capacity(jobs.len());
+        let mut places = Vec::with_capacity(jobs.len());
+        let mut segments = 0;
+        for job in jobs {
+            let slots = match job.chunk {
+                // Bounded by the table, which is in the stream. Of a damaged header the kernel finds the error.
+                Input::Host(bytes) => v2::info(bytes).map_or(0, |info| info.segments as usize),
+                Input::Device { .. } => job.capacity.div_ceil(min_segment.max(1)),
+            };
+            places.push(Place::of(&job.chunk, 4, &mut plan)?);
+            streams.push(Stream2 {
+                bytes: job.chunk.len() as u64,
+                samples: output(job.samples, width as u64)?,
+                sample_count: job.capacity as u64,
+                first_segment: count(segments)?,
+                segments: count(slots)?,
+                axis_count: NO_SHAPE,
+                ..Stream2::default()
+            });
+            segments += slots;
+        }
+        let segment_count = count(segments)?;
+        let results_at = plan.results(jobs.len())?;
+        let segments_at = plan.reserve(segments * SEGMENT2)?;
+        let linear_at = plan.reserve(4 + 4 * segments)?;
+
+        let mut call = workspace.begin(&plan)?;
+        for ((stream, place), job) in streams.iter_mut().zip(&places).zip(jobs) {
+            stream.data = place.fill(&job.chunk, &mut call);
+        }
+        call.put(streams_at, &streams);
+        let (stream_count, code, width_bytes) = (count(jobs.len())?, u32::from(element.code()), width as u32);
+        let (streams, results) = (call.address(streams_at), call.address(results_at));
+        let (segments, list) = (call.address(segments_at), call.address(linear_at));
+        let (streams, results) = (argument(&streams), argument(&results));
+        let (segments, linear) = (argument(&segments), argument(&list));
+        let form = usize::from(width == 4);
+        call.run(stream, |stream| {
+            // SAFETY: grids and arguments are those of kernels.h; the workspace keeps descriptors and scratch until
+            // the stream is done; the rest by the caller.
+            unsafe {
+                stream.fill(list, 0, 4)?;
+                let index = [streams, argument(&stream_count), argument(&code), segments, results];
+                self.index.launch(stream, stream_count, 32, &index)?;
+                self.decode[form].launch(
+                    stream,
+                    segment_count,
+                    128,
+                    &[streams, segments, linear, results],
+                )?;
+                self.linear[form].launch(
+                    stream,
+                    segment_count.div_ceil(32),
+                    32,
+                    &[streams, segments, linear],
+                )?;
+                let verify = [streams, segments, argument(&segment_count), argument(&width_bytes), results];
+                self.verify.launch(stream, segment_count.div_ceil(4), 128, &verify)
+            }
+        })
+    }
+}
+
+impl EncodeKernels {
+    /// The kernels of `module`.
+    pub(crate) fn find(module: &Arc<Module>) -> Result<EncodeKernels> {
+        Ok(EncodeKernels {
+            plan: both(module, "rice2_plan")?,
+            offsets: module.kernel("rice2_offsets")?,
+            pack: both(module, "rice2_pack")?,
+            planners: PLANNERS * module.context().multiprocessors()?,
+            _module: Arc::clone(module),
+        })
+    }
+
+    /// Queues the encoding of `jobs`, whose outcomes `workspace` will have.
+    ///
+    /// # Safety
+    /// See the [module above](super).
+    pub(crate) unsafe fn encode(
+        &self,
+        element: ElementType,
+        options: &StreamOptions,
+        jobs: &[EncodeJob<'_>],
+        stream: &Stream,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        let width = element.bytes();
+        let segment = options.segment_len();
+        if segment > v2::MAX_SEGMENT {
+            return Err(Error::BadArgument("a segment of more than 65536 samples"));
+        }
+        let mut plan = Plan::default();
+        let streams_at = plan.stage(jobs.len() * size_of::<Stream2>())?;
+        let axes = options.array_shape().map_or(&[][..], |shape| shape.axes());
+        let axes_at = plan.stage(size_of_val(axes))?;
+        let mut streams = Vec::with_capacity(jobs.len());
+        let mut places = Vec::with_capacity(jobs.len());
+        let (mut segments, mut longest) = (0, 0);
+        for job in jobs {
+            if job.samples.len() % width != 0 {
+                return Err(Error::BadArgument("a number of bytes that is no multiple of the sample size"));
+            }
+            let n = job.samples.len() / width;
+            if options.array_shape().is_some_and(|shape| shape.samples() != Some(n as u64)) {
+                return Err(Error::BadArgument("a shape of more or fewer samples than there are"));
+            }
+            let slots = n.div_ceil(segment as usize);
+            longest = longest.max(n.min(segment as usize));
+            places.push(Place::of(&job.samples, width as u64, &mut plan)?);
+            streams.push(Stream2 {
+                data: output(job.chunk, 4)?,
+                bytes: job.capacity as u64,
+                sample_count: n as u64,
+                axis_count: options.array_shape().map_or(NO_SHAPE, |shape| shape.axes().len() as u32),
+                row: options.row_len().map_or(0, |row| row.get()),
+                segment,
+                first_segment: count(segments)?,
+                segments: count(slots)?,
+                ..Stream2::default()
+            });
+            segments += slots;
+        }
+        let (segment_count, planners) = (count(segments)?, self.planners.min(segments));
+        let (mode_stride, scratch_words) = (longest.div_ceil(32), 2 * (longest + 32));
+        let results_at = plan.results(jobs.len())?;
+        let plans_at = plan.reserve(segments * PLAN2)?;
+        let modes_at = plan.reserve(segments * mode_stride)?;
+        let scratch_at = plan.reserve(4 * scratch_words * planners)?;
+
+        let mut call = workspace.begin(&plan)?;
+        for ((stream, place), job) in streams.iter_mut().zip(&places).zip(jobs) {
+            stream.samples = place.fill(&job.samples, &mut call);
+            stream.axes = call.address(axes_at);
+        }
+        call.put(streams_at, &streams);
+        call.put(axes_at, axes);
+        let (stream_count, code) = (count(jobs.len())?, u32::from(element.code()));
+        let (mode_stride, scratch_words) = (count(mode_stride)?, count(scratch_words)?);
+        let (streams, results) = (call.address(streams_at), call.address(results_at));
+        let (plans, modes, scratch) =
+            (call.address(plans_at), call.address(modes_at), call.address(scratch_at));
+        let (streams, results) = (argument(&streams), argument(&results));
+        let (plans, modes, scratch) = (argument(&plans), argument(&modes), argument(&scratch));
+        let form = usize::from(width == 4);
+        call.run(stream, |stream| {
+            let (stream_count_arg, code, stride) =
+                (argument(&stream_count), argument(&code), argument(&mode_stride));
+            let plan = [
+                streams,
+                stream_count_arg,
+                argument(&segment_count),
+                code,
+                plans,
+                modes,
+                stride,
+                scratch,
+                argument(&scratch_words),
+            ];
+            // SAFETY: as for decoding.
+            unsafe {
+                self.plan[form].launch(stream, planners as u32, 256, &plan)?;
+                let offsets = [streams, stream_count_arg, code, plans, results];
+                self.offsets.launch(stream, stream_count, 256, &offsets)?;
+                let pack = [streams, stream_count_arg, plans, modes, stride, results];
+                self.pack[form].launch(stream, segment_count, 128, &pack)
+            }
+        })
+    }
+}

@@ -1,0 +1,135 @@
+//! The structures and numbers of `kernels/kernels.h`, which the kernels read and write.
+
+/// Plain data without padding, whose bytes may be copied to the device.
+pub(crate) trait Plain: Copy {}
+
+/// `rice_result`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ResultWords {
+    pub(crate) status: u64,
+    pub(crate) size: u64,
+}
+
+/// `rice1_params`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Params1 {
+    pub(crate) k: u32,
+    pub(crate) segment: u32,
+    pub(crate) tap_count: u32,
+    pub(crate) taps: [i32; 32],
+}
+
+/// `rice1_chunk`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Chunk1 {
+    pub(crate) data: u64,
+    pub(crate) bytes: u64,
+    pub(crate) samples: u64,
+    pub(crate) sample_count: u32,
+    pub(crate) first_segment: u32,
+    pub(crate) segments: u32,
+    pub(crate) first_tile: u32,
+    pub(crate) tiles: u32,
+    pub(crate) reserved: u32,
+}
+
+/// `rice2_stream`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stream2 {
+    pub(crate) data: u64,
+    pub(crate) bytes: u64,
+    pub(crate) samples: u64,
+    pub(crate) sample_count: u64,
+    pub(crate) axes: u64,
+    pub(crate) axis_count: u32,
+    pub(crate) row: u32,
+    pub(crate) segment: u32,
+    pub(crate) first_segment: u32,
+    pub(crate) segments: u32,
+    pub(crate) reserved: u32,
+}
+
+impl Plain for u64 {}
+impl Plain for ResultWords {}
+impl Plain for Chunk1 {}
+impl Plain for Stream2 {}
+
+/// Bytes of `rice1_segment`, of `rice1_tile`, of `rice2_segment` and of `rice2_plan`.
+pub(crate) const SEGMENT1: usize = 16;
+pub(crate) const TILE1: usize = 16;
+pub(crate) const SEGMENT2: usize = 32;
+pub(crate) const PLAN2: usize = 72;
+
+/// `RICE_OK`.
+pub(crate) const OK: u64 = u64::MAX;
+/// `RICE2_NO_SHAPE`.
+pub(crate) const NO_SHAPE: u32 = u32::MAX;
+/// `RICE1_SUBSEQUENCES` and `RICE1_TILE_WORDS`: those of a tile when decoding.
+pub(crate) const SUBSEQUENCES: usize = 256;
+const TILE_WORDS: usize = 2048;
+/// `RICE1_TILE_SAMPLES`: of a tile when encoding.
+const TILE_SAMPLES: usize = 1024;
+
+/// `RICE1_DECODE_TILES`.
+pub(crate) fn decode_tiles(chunk_bytes: usize, segments: usize) -> usize {
+    chunk_bytes / 4 / TILE_WORDS + segments
+}
+
+/// `RICE1_ENCODE_TILES`, of `samples` samples in segments of `segment`.
+pub(crate) fn encode_tiles(samples: usize, segment: usize) -> usize {
+    match samples {
+        0 => 0,
+        _ => samples / segment * segment.div_ceil(TILE_SAMPLES) + (samples % segment).div_ceil(TILE_SAMPLES),
+    }
+}
+
+const _: () = assert!(size_of::<ResultWords>() == 16 && size_of::<Params1>() == 140);
+const _: () = assert!(size_of::<Chunk1>() == 48 && size_of::<Stream2>() == 64);
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_kernels_h() {
+        let header = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/kernels.h")).unwrap();
+        let defined = |name: &str| {
+            let line = header.lines().find(|line| line.split_whitespace().nth(1) == Some(name)).unwrap();
+            line.split_whitespace().nth(2).unwrap().to_owned()
+        };
+        assert_eq!(defined("RICE_OK"), format!("{OK:#x}ull"));
+        assert_eq!(defined("RICE2_NO_SHAPE"), format!("{NO_SHAPE:#x}u"));
+        assert_eq!(defined("RICE1_SUBSEQUENCES"), SUBSEQUENCES.to_string());
+        assert_eq!(defined("RICE1_TILE_WORDS"), TILE_WORDS.to_string());
+        assert_eq!(defined("RICE1_TILE_SAMPLES"), TILE_SAMPLES.to_string());
+        for (name, bytes) in [
+            ("rice_result", size_of::<ResultWords>()),
+            ("rice1_params", size_of::<Params1>()),
+            ("rice1_chunk", size_of::<Chunk1>()),
+            ("rice1_segment", SEGMENT1),
+            ("rice1_tile", TILE1),
+            ("rice2_stream", size_of::<Stream2>()),
+            ("rice2_segment", SEGMENT2),
+            ("rice2_plan", PLAN2),
+        ] {
+            let line = header.lines().find(|line| line.starts_with(&format!("}} {name};"))).unwrap();
+            let stated = line.split("/*").nth(1).map(|text| text.trim().split(' ').next().unwrap());
+            // rice_result states no size: two 64-bit numbers.
+            assert_eq!(stated.unwrap_or("16"), bytes.to_string(), "{name}");
+        }
+    }
+
+    #[test]
+    fn tiles_cover_partial_segments() {
+        assert_eq!(encode_tiles(0, 1), 0);
+        assert_eq!(encode_tiles(7000, 7000), 7);
+        assert_eq!(encode_tiles(14_001, 7000), 15);
+        assert_eq!(decode_tiles(2048 * 4 * 3 + 5, 2), 5);
+    }
+}

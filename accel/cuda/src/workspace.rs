@@ -1,0 +1,218 @@
+//! Memory of calls: descriptors, staged input, results and scratch, kept from call to call.
+//!
+//! Layout on the device: descriptors and input from the host, which one copy brings there; then what only the
+//! device uses. The results are copied back to pinned memory at the end.
+
+use crate::layout::{Plain, ResultWords};
+use crate::outcome::{Outcome, outcome};
+use crate::sys::{Context, DeviceBuffer, Event, PinnedBuffer, Stream, bytes_of};
+use crate::{Error, Result};
+
+/// Alignment of the parts: that of the device's memory transactions.
+const ALIGN: usize = 256;
+
+/// Descriptors, scratch and results of one call at a time. It grows to the largest call and is then reused: no call
+/// allocates any more.
+///
+/// A call on a stream leaves at once; [`Workspace::outcomes`] waits for it. A workspace may be used again right away:
+/// the next call waits until the last one has been done.
+#[derive(Debug)]
+pub struct Workspace {
+    context: Context,
+    /// Device memory of the layout above.
+    memory: DeviceBuffer,
+    /// What is copied to the device, and the results.
+    staging: PinnedBuffer,
+    /// Device memory for the output of encoding.
+    output: DeviceBuffer,
+    done: Event,
+    is_running: bool,
+    /// Chunks of the last call.
+    count: usize,
+    /// Offset of the results in `memory`.
+    results_at: usize,
+}
+
+impl Workspace {
+    /// An empty workspace, which grows with the calls.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn new(context: &Context) -> Result<Workspace> {
+        Ok(Workspace {
+            context: context.clone(),
+            memory: DeviceBuffer::new(context, 0)?,
+            staging: PinnedBuffer::new(context, 0)?,
+            output: DeviceBuffer::new(context, 0)?,
+            done: Event::new(context)?,
+            is_running: false,
+            count: 0,
+            results_at: 0,
+        })
+    }
+
+    /// Bytes of device memory that it holds.
+    pub fn device_bytes(&self) -> usize {
+        self.memory.len() + self.output.len()
+    }
+
+    /// The outcome of each chunk of the last call, for which this waits.
+    ///
+    /// # Errors
+    /// The driver's, as of kernels that failed.
+    pub fn outcomes(&mut self) -> Result<Vec<Outcome>> {
+        self.wait()?;
+        let results = &self.staging.as_slice()[..self.count * size_of::<ResultWords>()];
+        let words = results.chunks_exact(16).map(|pair| {
+            let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| pair[at + i]));
+            ResultWords { status: word(0), size: word(8) }
+        });
+        Ok(words.map(outcome).collect())
+    }
+
+    /// The device address of the results of the last call, a `rice_result` of `kernels.h` for each chunk: for what
+    /// follows on the same stream.
+    pub fn device_results(&self) -> u64 {
+        self.memory.pointer() + self.results_at as u64
+    }
+
+    /// Waits until the last call has been done.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn wait(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.is_running) {
+            self.done.synchronize()?;
+        }
+        Ok(())
+    }
+
+    /// The address of `len` bytes of device memory for output, once the last call has been done.
+    pub(crate) fn output(&mut self, len: usize) -> Result<u64> {
+        self.wait()?;
+        grow(&self.context, &mut self.output, len)?;
+        Ok(self.output.pointer())
+    }
+
+    /// Begins a call: reserves what `plan` lists.
+    pub(crate) fn begin(&mut self, plan: &Plan) -> Result<Call<'_>> {
+        self.wait()?;
+        grow(&self.context, &mut self.memory, plan.bytes)?;
+        let staged = plan.staged.max(plan.count * size_of::<ResultWords>());
+        if self.staging.as_slice().len() < staged {
+            self.staging = PinnedBuffer::new(&self.context, 0)?; // frees the old one first
+            self.staging = PinnedBuffer::new(&self.context, staged.next_power_of_two())?;
+        }
+        self.count = plan.count;
+        self.results_at = plan.results_at;
+        Ok(Call { base: self.memory.pointer(), staged: plan.staged, workspace: self })
+    }
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        // Copies from and to the pinned memory may still run. An error leaves nothing to do.
+        let _ = self.wait();
+    }
+}
+
+/// Makes `buffer` at least `len` bytes long. Its content is lost.
+fn grow(context: &Context, buffer: &mut DeviceBuffer, len: usize) -> Result<()> {
+    if buffer.len() < len {
+        *buffer = DeviceBuffer::new(context, 0)?; // frees the old one first
+        *buffer = DeviceBuffer::new(context, len.checked_next_power_of_two().unwrap_or(len))?;
+    }
+    Ok(())
+}
+
+/// Offsets of the parts of a call's device memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Plan {
+    bytes: usize,
+    /// Bytes at the front that are copied from the host.
+    staged: usize,
+    results_at: usize,
+    count: usize,
+}
+
+impl Plan {
+    /// Adds a part of `bytes` bytes that is copied from the host, and returns its offset. These come before all others.
+    pub(crate) fn stage(&mut self, bytes: usize) -> Result<usize> {
+        let at = self.reserve(bytes)?;
+        self.staged = at + bytes;
+        Ok(at)
+    }
+
+    /// Adds a part of `bytes` bytes, and returns its offset.
+    pub(crate) fn reserve(&mut self, bytes: usize) -> Result<usize> {
+        let too_large = Error::OutOfMemory { bytes: usize::MAX };
+        let at = self.bytes.checked_next_multiple_of(ALIGN).ok_or_else(|| too_large.clone())?;
+        self.bytes = at.checked_add(bytes).filter(|&end| end <= isize::MAX as usize).ok_or(too_large)?;
+        Ok(at)
+    }
+
+    /// Adds the results of `count` chunks, and returns their offset.
+    pub(crate) fn results(&mut self, count: usize) -> Result<usize> {
+        self.count = count;
+        self.results_at = self.reserve(count * size_of::<ResultWords>())?;
+        Ok(self.results_at)
+    }
+}
+
+/// A call in preparation: parts are filled in host memory, and used by their device addresses.
+pub(crate) struct Call<'w> {
+    workspace: &'w mut Workspace,
+    base: u64,
+    staged: usize,
+}
+
+impl Call<'_> {
+    /// The device address of the part at `offset`.
+    pub(crate) fn address(&self, offset: usize) -> u64 {
+        self.base + offset as u64
+    }
+
+    /// Fills a staged part.
+    pub(crate) fn put<T: Plain>(&mut self, offset: usize, values: &[T]) {
+        self.put_bytes(offset, bytes_of(values));
+    }
+
+    /// Fills a staged part.
+    pub(crate) fn put_bytes(&mut self, offset: usize, bytes: &[u8]) {
+        self.workspace.staging.as_mut_slice()[offset..offset + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Queues the copy of the staged parts, what `launch` queues, and the copy of the results.
+    pub(crate) fn run(self, stream: &Stream, launch: impl FnOnce(&Stream) -> Result<()>) -> Result<()> {
+        if stream.context().ordinal() != self.workspace.context.ordinal() {
+            return Err(Error::BadArgument("the stream and the workspace are of different devices"));
+        }
+        let workspace = self.workspace;
+        // From here on the stream may use the memory, whatever fails later.
+        workspace.is_running = true;
+        let queued = workspace.queue(stream, self.staged, launch);
+        // Also after an error: `wait` then waits for what was queued before it.
+        let recorded = workspace.done.record(stream);
+        if queued.is_err() {
+            workspace.count = 0; // there are no results
+        }
+        queued.and(recorded)
+    }
+}
+
+impl Workspace {
+    fn queue(
+        &mut self,
+        stream: &Stream,
+        staged: usize,
+        launch: impl FnOnce(&Stream) -> Result<()>,
+    ) -> Result<()> {
+        stream.upload(&self.memory, &self.staging, staged)?;
+        launch(stream)?;
+        let results = self.count * size_of::<ResultWords>();
+        stream.download(&mut self.staging, &self.memory, self.results_at, results)
+    }
+}
+
+/// A workspace's results are read as bytes: `ResultWords` has two little-endian words.
+const _: () = assert!(size_of::<ResultWords>() == 16 && cfg!(target_endian = "little"));

@@ -1,0 +1,79 @@
+//! The device that tests run on: a GPU where there is one, else the test double of the driver library, which
+//! `build-shim.sh` compiles for the CPU.
+
+#![allow(dead_code, reason = "each test uses a part")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use linerate_cuda::{Codec, Context, Driver, Error, Stream};
+use linerate_rice::v2::{ElementType, StreamOptions};
+use linerate_testkit::tools::{has_program, skip};
+
+/// The test double of the driver library, built once per test program, or `None` without g++.
+pub(crate) fn double() -> Option<&'static Path> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    BUILT.get_or_init(build).as_deref()
+}
+
+fn build() -> Option<PathBuf> {
+    if !has_program("g++") {
+        return None;
+    }
+    // Of its own: other test programs build it at the same time.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("shim-{}", env!("CARGO_CRATE_NAME")));
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/build-shim.sh");
+    let output = Command::new(script).arg(&folder).output().expect("bash runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(folder.join("libcuda-shim.so"))
+}
+
+/// A GPU if the ordinary driver finds one, else the double.
+pub(crate) fn context() -> Option<Context> {
+    static CONTEXT: OnceLock<Option<Context>> = OnceLock::new();
+    let find = || {
+        if let Ok(context) = Context::new(0) {
+            return Some(context);
+        }
+        let driver = Driver::load(double()?.as_os_str()).expect("the test double is loaded");
+        Some(Context::on(driver, 0).expect("the test double has a device"))
+    };
+    CONTEXT.get_or_init(find).clone()
+}
+
+/// A codec and a stream of [`context`].
+pub(crate) fn codec() -> Option<(Codec, Stream)> {
+    let context = context()?;
+    Some((Codec::new(&context), Stream::new(&context).expect("a stream")))
+}
+
+/// Whether there are kernels that encode version 2; else the test is reported as skipped.
+pub(crate) fn encodes_streams(codec: &Codec, stream: &Stream) -> bool {
+    let options = StreamOptions::new();
+    let encoded = codec.encode_stream_batch(ElementType::I16, &options, &[], stream);
+    let is_missing = matches!(encoded, Err(Error::NoKernel(_)));
+    if is_missing {
+        skip("there are no kernels yet that encode version 2");
+    }
+    !is_missing
+}
+
+/// The bytes of samples.
+pub(crate) fn bytes(samples: &[i16]) -> Vec<u8> {
+    samples.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+/// Pulses over noise, different for each `seed`.
+pub(crate) fn waves(seed: u64, samples: usize) -> Vec<i16> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut pulse = 0.0f64;
+    let sample = |i: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        pulse = if i % 997 == 100 { 3000.0 } else { pulse * 0.99 };
+        (pulse + (state >> 58) as f64) as i16
+    };
+    (0..samples).map(sample).collect()
+}

@@ -1,0 +1,71 @@
+//! A driver that is missing, or without a device: an error that says so.
+
+mod common;
+
+use std::ffi::OsStr;
+use std::process::Command;
+
+use linerate_cuda::{Context, Driver, Error, Event, Stream};
+
+#[test]
+fn missing_driver_is_an_error_that_names_library_and_remedy() {
+    let error = Driver::load(OsStr::new("/nowhere/libcuda.so.1")).unwrap_err();
+    assert!(matches!(&error, Error::NoDriver { .. }));
+    let text = error.to_string();
+    assert!(text.contains("/nowhere/libcuda.so.1") && text.contains("install NVIDIA's driver"), "{text}");
+}
+
+#[test]
+fn library_that_is_no_driver_is_an_error_that_names_the_function() {
+    let Some(library) =
+        ["libm.so.6", "libc.so.6"].iter().find(|name| Driver::load(OsStr::new(name)).is_err())
+    else {
+        return;
+    };
+    let text = Driver::load(OsStr::new(library)).unwrap_err().to_string();
+    assert!(text.contains("cuInit") || cfg!(not(target_os = "linux")), "{text}");
+}
+
+#[test]
+fn device_number_beyond_the_last_is_an_error_that_counts_them() {
+    let Some(context) = common::context() else { return };
+    let error = Context::on(context.driver(), 99).unwrap_err();
+    assert!(matches!(error, Error::NoDevice { wanted: 99, .. }), "{error}");
+    assert!(error.to_string().starts_with("no CUDA device 99: there are"), "{error}");
+}
+
+#[test]
+fn driver_without_a_device_is_an_error() {
+    let Some(library) = common::double() else { return };
+    if std::env::var_os("LINERATE_SHIM_DEVICES").is_some() {
+        let error = Context::new(0).unwrap_err();
+        assert!(error.to_string().starts_with("no CUDA device: the driver finds no GPU"), "{error}");
+        return;
+    }
+    let program = std::env::current_exe().expect("this test program");
+    let child = Command::new(program)
+        .args(["--exact", "driver_without_a_device_is_an_error"])
+        .env("LINERATE_CUDA_DRIVER", library)
+        .env("LINERATE_SHIM_DEVICES", "0")
+        .output()
+        .expect("the test program runs");
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
+    assert!(String::from_utf8_lossy(&child.stdout).contains("1 passed"));
+}
+
+#[test]
+fn device_has_a_name_memory_and_events() {
+    let Some(context) = common::context() else { return };
+    assert!(!context.device_name().unwrap().is_empty());
+    assert!(context.driver().version().unwrap() >= 11_000);
+    assert!(context.compute_capability().unwrap() >= (7, 0));
+    let (free, total) = context.memory().unwrap();
+    assert!(0 < free && free <= total);
+    let stream = Stream::new(&context).unwrap();
+    let [first, last] = [(); 2].map(|()| Event::new(&context).unwrap());
+    first.record(&stream).unwrap();
+    last.record(&stream).unwrap();
+    stream.wait(&last).unwrap();
+    last.synchronize().unwrap();
+    assert!(last.milliseconds_since(&first).unwrap() >= 0.0);
+}

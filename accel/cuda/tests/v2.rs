@@ -1,0 +1,163 @@
+//! Version 2 through the host side: goldens, batches of all types, damage, device pointers.
+
+mod common;
+
+use std::fs;
+use std::num::NonZeroU32;
+
+use common::{bytes, codec, encodes_streams, waves};
+use linerate_cuda::{DecodeJob, DeviceBuffer, EncodeJob, Input, stream_bound};
+use linerate_rice::v2::{self, ElementType, Shape, StreamOptions};
+use linerate_rice::{Kind, Options};
+use linerate_testkit::testdata::{files_below, testdata};
+
+/// A stream decoded on the CPU, as bytes.
+fn decoded(stream: &[u8], element: ElementType) -> linerate_core::Result<Vec<u8>> {
+    fn of<T: v2::Element>(stream: &[u8], put: fn(T) -> Vec<u8>) -> linerate_core::Result<Vec<u8>> {
+        Ok(v2::decode::<T>(stream, Options::new())?.into_iter().flat_map(put).collect())
+    }
+    match element {
+        ElementType::I16 => of::<i16>(stream, |x| x.to_le_bytes().to_vec()),
+        ElementType::U16 => of::<u16>(stream, |x| x.to_le_bytes().to_vec()),
+        ElementType::I32 => of::<i32>(stream, |x| x.to_le_bytes().to_vec()),
+        ElementType::U32 => of::<u32>(stream, |x| x.to_le_bytes().to_vec()),
+    }
+}
+
+#[test]
+fn golden_streams_decode() {
+    let Some((codec, stream)) = codec() else { return };
+    let mut found = 0;
+    for path in files_below(&testdata().join("rice-v2")) {
+        if path.extension().is_none_or(|extension| extension != "rice") {
+            continue;
+        }
+        let golden = fs::read(&path).unwrap();
+        let element = v2::info(&golden).unwrap().element;
+        let batch = codec.decode_stream_batch(element, &[&golden], &stream).unwrap();
+        let raw = fs::read(path.with_extension("raw")).unwrap();
+        assert!(batch[0].as_deref() == Ok(&raw), "{}: {:?}", path.display(), batch[0].as_ref().err());
+        found += 1;
+    }
+    assert!(found >= 12);
+}
+
+#[test]
+fn batch_of_mixed_lengths_encodes_as_on_the_cpu_and_decodes() {
+    let Some((codec, stream)) = codec() else { return };
+    if !encodes_streams(&codec, &stream) {
+        return;
+    }
+    let samples: Vec<Vec<i16>> =
+        [0, 1, 33, 700, 5000, 7001].iter().enumerate().map(|(i, &n)| waves(i as u64 + 1, n)).collect();
+    let plain: Vec<Vec<u8>> = samples.iter().map(|samples| bytes(samples)).collect();
+    let plain: Vec<&[u8]> = plain.iter().map(Vec::as_slice).collect();
+    for row in [None, NonZeroU32::new(700), NonZeroU32::new(50_000)] {
+        let options = StreamOptions::new().row(row);
+        let batch = codec.encode_stream_batch(ElementType::I16, &options, &plain, &stream).unwrap();
+        let streams: Vec<Vec<u8>> = batch.into_iter().map(Result::unwrap).collect();
+        for (stream, samples) in streams.iter().zip(&samples) {
+            assert!(
+                *stream == v2::encode(&options, samples, Options::new()).unwrap(),
+                "{row:?} {}",
+                samples.len()
+            );
+        }
+        let streams: Vec<&[u8]> = streams.iter().map(Vec::as_slice).collect();
+        let batch = codec.decode_stream_batch(ElementType::I16, &streams, &stream).unwrap();
+        for (found, plain) in batch.iter().zip(&plain) {
+            assert!(found.as_deref() == Ok(plain), "{:?}", found.as_ref().err());
+        }
+    }
+}
+
+#[test]
+fn shape_and_wide_samples_encode_as_on_the_cpu() {
+    let Some((codec, stream)) = codec() else { return };
+    if !encodes_streams(&codec, &stream) {
+        return;
+    }
+    let samples: Vec<i32> = waves(5, 6000).iter().map(|&x| i32::from(x) * 70_001).collect();
+    let plain: Vec<u8> = samples.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let shape = Shape::new(&[2, 3, 1000]).unwrap();
+    let options = StreamOptions::new().row(NonZeroU32::new(1000)).shape(Some(shape));
+    let batch = codec.encode_stream_batch(ElementType::I32, &options, &[&plain], &stream).unwrap();
+    assert!(batch[0].as_deref() == Ok(&v2::encode(&options, &samples, Options::new()).unwrap()));
+    let error = codec.encode_stream_batch(ElementType::I32, &options, &[&plain[4..]], &stream).unwrap_err();
+    assert!(error.to_string().contains("a shape of more or fewer samples"), "{error}");
+}
+
+#[test]
+fn damage_is_the_error_of_its_stream_and_that_of_the_cpu() {
+    let Some((codec, stream)) = codec() else { return };
+    let options = StreamOptions::new().segment(NonZeroU32::new(600));
+    let whole = v2::encode(&options, &waves(7, 3000), Options::new()).unwrap();
+    let mut streams: Vec<Vec<u8>> = vec![whole.clone()];
+    for at in (0..whole.len()).step_by(61) {
+        streams.push(whole[..at].to_vec());
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1 << (at % 8);
+        streams.push(flipped);
+    }
+    let slices: Vec<&[u8]> = streams.iter().map(Vec::as_slice).collect();
+    let batch = codec.decode_stream_batch(ElementType::I16, &slices, &stream).unwrap();
+    let mut damaged = 0;
+    for (stream, found) in streams.iter().zip(batch) {
+        let expected = decoded(stream, ElementType::I16);
+        damaged += usize::from(expected.is_err());
+        let described = |e: &linerate_core::Error| (e.kind, e.offset, e.message);
+        assert_eq!(found.as_ref().err().map(described), expected.as_ref().err().map(described));
+        assert!(found.ok() == expected.ok());
+    }
+    assert!(damaged > streams.len() / 2);
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn device_pointers_serve_a_pipeline_without_the_host() {
+    let Some((codec, stream)) = codec() else { return };
+    let (element, options) = (ElementType::I16, StreamOptions::new().row(NonZeroU32::new(1000)));
+    let samples = bytes(&waves(3, 7000));
+    let back = DeviceBuffer::new(codec.context(), samples.len()).unwrap();
+    let mut workspace = codec.workspace().unwrap();
+    let on_cpu = v2::encode(&options, &waves(3, 7000), Options::new()).unwrap();
+    let bound = stream_bound(element, &options, samples.len());
+    let encoded = DeviceBuffer::from_slice(codec.context(), &vec![0; bound], &stream).unwrap();
+    let mut size = on_cpu.len();
+    if encodes_streams(&codec, &stream) {
+        let input = DeviceBuffer::from_slice(codec.context(), &samples, &stream).unwrap();
+        let encode = EncodeJob {
+            samples: Input::Device { address: input.pointer(), bytes: samples.len() },
+            chunk: encoded.pointer(),
+            capacity: bound,
+        };
+        // SAFETY: the buffers are alive until the outcomes are there.
+        unsafe { codec.encode_streams(element, &options, &[encode], &stream, &mut workspace) }.unwrap();
+        size = *workspace.outcomes().unwrap()[0].as_ref().unwrap();
+        let mut found = vec![0; size];
+        encoded.read(&mut found, &stream).unwrap();
+        assert!(found == on_cpu);
+    } else {
+        // SAFETY: as above.
+        unsafe { stream.copy_to_device(encoded.pointer(), &on_cpu) }.unwrap();
+        stream.synchronize().unwrap();
+    }
+    let decode = DecodeJob {
+        chunk: Input::Device { address: encoded.pointer(), bytes: size },
+        samples: back.pointer(),
+        capacity: 7000,
+    };
+    // SAFETY: as above.
+    unsafe { codec.decode_streams(element, 1000, &[decode], &stream, &mut workspace) }.unwrap();
+    assert_eq!(workspace.outcomes().unwrap(), [Ok(7000)]);
+    let mut out = vec![0; samples.len()];
+    back.read(&mut out, &stream).unwrap();
+    assert!(out == samples);
+    for (element, min_segment, kind) in
+        [(element, 3500, Kind::Limit), (ElementType::U16, 1000, Kind::BadArgument)]
+    {
+        // SAFETY: as above.
+        unsafe { codec.decode_streams(element, min_segment, &[decode], &stream, &mut workspace) }.unwrap();
+        assert_eq!(workspace.outcomes().unwrap()[0].unwrap_err().kind, kind);
+    }
+}

@@ -1,0 +1,565 @@
+"""Delta-Rice on NVIDIA GPUs: datasets decoded into device memory, arrays encoded from there.
+
+The CUDA driver is found at run time; :func:`available` tells whether there is one with a device. What
+:func:`read` and :func:`decode` return is taken by CuPy, PyTorch, JAX and Numba without a copy::
+
+    import cupy, h5py, torch
+    from pylinerate import gpu
+
+    waveforms = gpu.read(h5py.File("run.h5")["waveforms"])   # compressed bytes cross the bus
+    cupy.asarray(waveforms)
+    torch.from_dlpack(waveforms)
+
+``stream`` is always the stream of the caller's that the work is queued on: a CuPy, PyTorch or Numba stream, an object
+with ``__cuda_stream__``, or a number (``CUstream``). By default the default stream, which CuPy and PyTorch use too.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import threading
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from . import _pylinerate
+from ._optional import require
+
+require("numpy", extra="numpy")
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ._arrays import flat_bytes, sample_dtype, stream_segment
+from .rice import DELTA, Chunk, Params, _for_decoding, _row, _segment_of, info2
+
+__all__ = [
+    "DeviceArray",
+    "available",
+    "decode",
+    "decode2",
+    "decode2_into",
+    "decode_into",
+    "device_count",
+    "device_name",
+    "empty",
+    "encode",
+    "encode2",
+    "encode_rows2",
+    "read",
+    "release",
+]
+
+#: `cudaStreamLegacy`: the default stream by a number that protocols allow, where 0 is ambiguous.
+LEGACY_STREAM = 1
+
+
+def device_count() -> int:
+    """Number of NVIDIA GPUs.
+
+    Raises
+    ------
+    RuntimeError
+        If the driver cannot be loaded, with the reason.
+    """
+    return _pylinerate.gpu_device_count()
+
+
+def available() -> bool:
+    """Whether there is a driver with a GPU. :func:`device_count` says why not."""
+    try:
+        return device_count() > 0
+    except RuntimeError:
+        return False
+
+
+def device_name(device: int = 0) -> str:
+    """Name of a GPU, such as "NVIDIA H100 80GB HBM3"."""
+    return _device(device).name
+
+
+def release(device: int = 0) -> None:
+    """Frees the memory that is kept from call to call and not in use: scratch, and this thread's output of encoding."""
+    _outputs.kept.pop(device, None)
+    _device(device).release()
+
+
+class DeviceArray:
+    """A C-contiguous array in the memory of a GPU. Made by :func:`read`, :func:`decode`, :func:`empty`.
+
+    Its content is complete: no stream has work left on it when a function of this module returns it.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : numpy.dtype
+    device : int
+        Number of the GPU.
+    pointer : int
+        Device address; 0 if the array is empty.
+    nbytes : int
+    """
+
+    def __init__(self, shape: Sequence[int], dtype: DTypeLike, device: int = 0) -> None:
+        self.shape = tuple(operator.index(n) for n in shape)
+        self.dtype = np.dtype(dtype)
+        self.device = device
+        self.nbytes = math.prod(self.shape) * self.dtype.itemsize
+        self._memory = _device(device).allocate(self.nbytes)
+        self.pointer = self._memory.pointer
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of samples."""
+        return math.prod(self.shape)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("an array without axes has no length")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"DeviceArray(shape={self.shape}, dtype={self.dtype}, device={self.device})"
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Version 3 of the protocol. No stream need be waited for."""
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.pointer, False),
+            "strides": None,
+            "stream": None,
+            "version": 3,
+        }
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """CUDA, and the number of the GPU."""
+        return (2, self.device)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule, version 1.0 if the consumer knows it.
+
+        Raises
+        ------
+        ValueError
+            For stream 0, which the protocol forbids: it may mean two streams.
+        BufferError
+            If a copy, or another device, is asked for.
+        """
+        if stream == 0:
+            raise ValueError("stream 0 is ambiguous: pass 1 for the default stream, 2 for that of the thread")
+        if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
+            raise BufferError("the array can only be handed over as it is, without a copy")
+        versioned = max_version is not None and max_version[0] >= 1
+        # All work is done when an array is returned: the consumer's stream has nothing to wait for.
+        return _pylinerate.gpu_to_dlpack(
+            self, self.pointer, self.device, self.shape, self.dtype.str, versioned
+        )
+
+    def to_host(self, stream: Any = None) -> NDArray[Any]:
+        """A copy as a NumPy array, after what ``stream`` was given before."""
+        raw = _device(self.device).download(self.pointer, self.nbytes, _stream(stream))
+        return np.frombuffer(bytearray(raw), self.dtype).reshape(self.shape)
+
+
+def empty(shape: int | Sequence[int], dtype: DTypeLike, device: int = 0) -> DeviceArray:
+    """An array with unspecified content."""
+    return DeviceArray((shape,) if isinstance(shape, int) else shape, dtype, device)
+
+
+def read(dataset: Any, selection: Any = ..., *, stream: Any = None, device: int = 0) -> DeviceArray:
+    """``dataset[selection]`` in device memory: compressed chunks cross the bus and are decoded there.
+
+    While chunks are decoded the next ones are read from the file.
+
+    Parameters
+    ----------
+    dataset : h5py.Dataset
+        Of integers or floats, with Delta-Rice (filter 32025) or version 2 (filter 325). Fletcher32 after it is checked
+        on the host; shuffle before it is undone there.
+    selection : integers, slices of step 1, ``...``, or a tuple of these
+        As in ``dataset[selection]``. Default: everything. Chunks are decoded whole, and cropped on the device.
+    stream : optional
+        See the module. The call waits for it, since it reports damage.
+    device : int
+        Number of the GPU.
+
+    Returns
+    -------
+    DeviceArray
+        Chunks that were never written have the fill value.
+
+    Raises
+    ------
+    TypeError
+        If the dataset has other filters or another layout: read it by h5py, and copy it to the device.
+    OSError
+        If a chunk is damaged; it names the chunk.
+    """
+    from ._gpu_read import read_dataset
+
+    return read_dataset(dataset, selection, _stream(stream), device)
+
+
+def decode(
+    chunk: Any,
+    m: int | None = None,
+    segment: int | None = None,
+    filter: Iterable[int] = DELTA,
+    dtype: DTypeLike | None = None,
+    shape: int | tuple[int, ...] | None = None,
+    *,
+    params: Params | None = None,
+    stream: Any = None,
+    device: int = 0,
+) -> DeviceArray:
+    """Decodes a version 1 chunk in host memory into device memory.
+
+    Parameters
+    ----------
+    chunk : bytes-like
+        A chunk; its parameters, type and shape are known of a :class:`pylinerate.rice.Chunk`.
+    m, segment, filter, dtype, shape, params
+        As for :func:`pylinerate.rice.decode`.
+    stream, device
+        See the module.
+
+    Returns
+    -------
+    DeviceArray
+
+    Raises
+    ------
+    pylinerate.Error
+        If the chunk is damaged.
+    """
+    data, params, sizes = _for_decoding(chunk, m, segment, filter, shape, params)
+    known = chunk.dtype if isinstance(chunk, Chunk) else np.dtype(np.int16)
+    out = empty(sizes, sample_dtype(known if dtype is None else dtype, (2,)), device)
+    batch = _pylinerate.gpu_decode(
+        _device(device), params._numbers, [data], [(out.pointer, out.size)], _stream(stream)
+    )
+    batch.wait()
+    return out
+
+
+def decode2(encoded: Any, *, stream: Any = None, device: int = 0) -> DeviceArray:
+    """Decodes a version 2 stream in host memory into device memory. Type and shape are those in its header.
+
+    Raises
+    ------
+    pylinerate.Error
+        If the stream is damaged.
+    """
+    info = info2(encoded)
+    data = flat_bytes(encoded)
+    out = empty(info.shape, info.dtype, device)
+    batch = _pylinerate.gpu_decode2(
+        _device(device), info.dtype.name, 1, [data], [(out.pointer, out.size)], _stream(stream)
+    )
+    batch.wait()
+    return out
+
+
+def encode(
+    array: Any,
+    m: int = 8,
+    segment: int | None = None,
+    filter: Iterable[int] = DELTA,
+    *,
+    allow_expansion: bool = False,
+    stream: Any = None,
+    device: int | None = None,
+) -> Chunk:
+    """Encodes an array of 16-bit integers as a version 1 chunk, which comes back to the host.
+
+    Parameters
+    ----------
+    array
+        Anything with ``__cuda_array_interface__`` or DLPack in device memory, or a NumPy array; C-contiguous.
+    m, segment, filter
+        As for :func:`pylinerate.rice.encode`; there is no "auto": see :func:`pylinerate.rice.tune`.
+    allow_expansion : bool
+        Whether the chunk may be larger than the array by more than 2 %, which is otherwise a ``ValueError``.
+    stream : optional
+        See the module. Work that the array's own stream has queued on it is waited for on the device.
+    device : int, optional
+        Number of the GPU, by default the array's.
+
+    Returns
+    -------
+    pylinerate.rice.Chunk
+        The bytes of HDF5 filter 32025, as :func:`pylinerate.rice.encode` makes them.
+    """
+    source = _Source(array, _stream(stream), device)
+    dtype = sample_dtype(source.dtype, (2,))
+    params = Params(m, _segment_of(segment, source.shape), tuple(filter))
+    bound = _pylinerate.rice_bound(params._numbers, source.size)
+    output = _outputs.address(source.device, bound)
+    batch = _pylinerate.gpu_encode(
+        source.device_object, params._numbers, [source.place], [(output, bound)], source.stream
+    )
+    [size] = batch.wait()
+    if not allow_expansion and _pylinerate.rice_expands(source.size, size):
+        raise ValueError(
+            f"with {params} the chunk is {size / (2 * source.size):.0%} of the array: use the m of "
+            "pylinerate.rice.tune, or encode2, whose streams do not grow; allow_expansion=True accepts it"
+        )
+    encoded = source.device_object.download(output, size, source.stream)
+    return Chunk(encoded, params, source.shape, dtype)
+
+
+def decode_into(
+    chunk: Any,
+    out: Any,
+    m: int,
+    segment: int | None = None,
+    filter: Iterable[int] = DELTA,
+    *,
+    stream: Any = None,
+) -> None:
+    """Decodes a version 1 chunk in device memory to an array there.
+
+    Parameters
+    ----------
+    chunk, out
+        With ``__cuda_array_interface__`` or DLPack: bytes; 16-bit integers, C-contiguous.
+    m, segment, filter
+        As for :func:`pylinerate.rice.decode`. A ``segment`` of None is that for the shape of ``out``, or the next of
+        those that :func:`pylinerate.rice.decode` considers that fits the chunk.
+    stream : optional
+        See the module.
+
+    Raises
+    ------
+    pylinerate.Error
+        If the chunk is damaged.
+    ValueError
+        If it has another number of samples than ``out``.
+    """
+    target = _Source(out, _stream(stream), None)
+    source = _Source(chunk, target.stream, target.device)
+    sample_dtype(target.dtype, (2,))
+    last_axis = target.shape[-1] if target.ndim >= 2 and target.shape[-1] > 0 else -1
+    segments = [_pylinerate.rice_segment_for(target.shape), last_axis, -1] if segment is None else [segment]
+    first_error = None
+    for candidate in dict.fromkeys(segments):
+        numbers = Params(m, candidate, tuple(filter))._numbers
+        outputs = [(target.place[0], target.size)]
+        batch = _pylinerate.gpu_decode(target.device_object, numbers, [source.place], outputs, target.stream)
+        try:
+            [samples] = batch.wait()
+        except _pylinerate.Error as error:
+            first_error = first_error or error
+            continue
+        _check_samples(samples, target)
+        return
+    if first_error is not None:
+        raise first_error
+
+
+def decode2_into(encoded: Any, out: Any, *, stream: Any = None) -> None:
+    """Decodes a version 2 stream in device memory to an array there, of its type.
+
+    Parameters and errors are those of :func:`decode_into`.
+    """
+    target = _Source(out, _stream(stream), None)
+    source = _Source(encoded, target.stream, target.device)
+    dtype = sample_dtype(target.dtype, (2, 4))
+    # The samples per segment, which scratch memory is sized by, are in the header.
+    header = target.device_object.download(source.place[0], min(28, source.place[1]), target.stream)
+    min_segment = max(1, int.from_bytes(header[16:20], "little"))
+    batch = _pylinerate.gpu_decode2(
+        target.device_object,
+        dtype.name,
+        min_segment,
+        [source.place],
+        [(target.place[0], target.size)],
+        target.stream,
+    )
+    [samples] = batch.wait()
+    _check_samples(samples, target)
+
+
+def _check_samples(samples: int, target: _Source) -> None:
+    if samples != target.size:
+        raise ValueError(f"the chunk has {samples} samples, which is not the shape {target.shape}")
+
+
+def encode2(
+    array: Any, segment: int | None = None, *, stream: Any = None, device: int | None = None
+) -> bytes:
+    """Encodes an array of 16- or 32-bit integers as a version 2 stream, which comes back to the host.
+
+    Parameters
+    ----------
+    array, stream, device
+        As for :func:`encode`.
+    segment : int, optional
+        Samples per independently coded segment, at most 65536. Default: by the last axis.
+
+    Returns
+    -------
+    bytes
+        Those of :func:`pylinerate.rice.encode2`.
+
+    Raises
+    ------
+    NotImplementedError
+        If this build has no kernels that encode version 2.
+    """
+    source = _Source(array, _stream(stream), device)
+    row = _row(source)
+    plain = (source.size,) if row is None else (source.size // row, row)
+    return _encode2(source, segment, None if source.shape == plain else source.shape)
+
+
+def encode_rows2(array: Any, segment: int | None = None, *, stream: Any = None) -> bytes:
+    """As :func:`encode2`, without the shape, for callers that store it elsewhere."""
+    return _encode2(_Source(array, _stream(stream), None), segment, None)
+
+
+def _encode2(source: _Source, segment: int | None, shape: tuple[int, ...] | None) -> bytes:
+    dtype, row = sample_dtype(source.dtype, (2, 4)), _row(source)
+    segment = stream_segment(segment)
+    bound = _pylinerate.gpu_stream_bound(dtype.name, segment, row, shape, source.size)
+    output = _outputs.address(source.device, bound)
+    batch = _pylinerate.gpu_encode2(
+        source.device_object,
+        dtype.name,
+        segment,
+        row,
+        shape,
+        [source.place],
+        [(output, bound)],
+        source.stream,
+    )
+    [size] = batch.wait()
+    return source.device_object.download(output, size, source.stream)
+
+
+_devices: dict[int, _pylinerate.GpuDevice] = {}
+_devices_lock = threading.Lock()
+
+
+def _device(ordinal: int) -> _pylinerate.GpuDevice:
+    """The device and its codec, made on first use and kept."""
+    ordinal = operator.index(ordinal)
+    if ordinal < 0:
+        raise ValueError(f"device is {ordinal}, but must not be negative")
+    with _devices_lock:
+        if ordinal not in _devices:
+            _devices[ordinal] = _pylinerate.GpuDevice(ordinal)
+        return _devices[ordinal]
+
+
+def _stream(stream: Any) -> int:
+    """The ``CUstream`` of any library's stream object."""
+    if stream is None:
+        return LEGACY_STREAM
+    if hasattr(stream, "__cuda_stream__"):
+        protocol = stream.__cuda_stream__
+        version, handle = protocol() if callable(protocol) else protocol
+        if version != 0:
+            raise ValueError(f"a stream with version {version} of __cuda_stream__, but 0 is known")
+        return int(handle)
+    for name in ("ptr", "cuda_stream", "handle"):  # CuPy, PyTorch, Numba
+        if hasattr(stream, name):
+            handle = getattr(stream, name)
+            return int(getattr(handle, "value", handle) or 0)
+    return operator.index(stream)
+
+
+class _Source:
+    """An array to read on the device: where it is, or its bytes."""
+
+    def __init__(self, array: Any, stream: int, device: int | None) -> None:
+        self.stream = stream
+        interface = getattr(array, "__cuda_array_interface__", None)
+        if interface is not None:
+            self._of_device(interface, device if device is not None else getattr(array, "device", 0))
+            waits_for = interface.get("stream")
+            if waits_for == 0:
+                raise ValueError("stream 0 in __cuda_array_interface__ is not allowed")
+            if waits_for is not None:
+                self.device_object.wait(stream, waits_for)
+            self._keep = array
+        elif hasattr(array, "__dlpack__") and tuple(array.__dlpack_device__())[0] == 2:
+            borrowed = _pylinerate.gpu_from_dlpack(array.__dlpack__(stream=stream or LEGACY_STREAM))
+            self._of_device(
+                {
+                    "shape": tuple(borrowed.shape),
+                    "typestr": borrowed.typestr,
+                    "data": (borrowed.pointer, True),
+                    "strides": tuple(borrowed.strides),
+                },
+                borrowed.device,
+            )
+            self._keep = borrowed
+        else:
+            host = np.ascontiguousarray(array)
+            self.shape, self.dtype = np.shape(array), host.dtype
+            self.device = 0 if device is None else device
+            self.place: Any = host.reshape(-1).view(np.uint8)
+        self.size, self.ndim = math.prod(self.shape), len(self.shape)
+
+    def _of_device(self, interface: dict[str, Any], device: Any) -> None:
+        self.shape = tuple(interface["shape"])
+        self.dtype = np.dtype(interface["typestr"])
+        self.device = _ordinal(device)
+        strides = interface.get("strides")
+        if strides is not None and not _is_contiguous(self.shape, strides, self.dtype.itemsize):
+            raise ValueError("the array is not C-contiguous: make a contiguous copy on the device")
+        if interface.get("mask") is not None:
+            raise ValueError("masked arrays cannot be encoded")
+        self.place = (interface["data"][0], math.prod(self.shape) * self.dtype.itemsize)
+
+    @property
+    def device_object(self) -> _pylinerate.GpuDevice:
+        return _device(self.device)
+
+
+def _ordinal(device: Any) -> int:
+    """The number of a device that another library describes: ``id`` in CuPy, ``index`` in PyTorch."""
+    candidates = (device, getattr(device, "id", None), getattr(device, "index", None))
+    return next((number for number in candidates if isinstance(number, int)), 0)
+
+
+def _is_contiguous(shape: tuple[int, ...], strides: Sequence[int], itemsize: int) -> bool:
+    expected = itemsize
+    for size, stride in zip(reversed(shape), reversed(strides)):
+        if size > 1 and stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+class _Outputs(threading.local):
+    """Device memory for one result, per thread and device: it grows and is reused."""
+
+    def __init__(self) -> None:
+        self.kept: dict[int, _pylinerate.GpuMemory] = {}
+
+    def address(self, device: int, nbytes: int) -> int:
+        """The address of ``nbytes`` bytes, until the next call on this thread."""
+        kept = self.kept.get(device)
+        if kept is None or kept.nbytes < nbytes:
+            self.kept.pop(device, None)
+            kept = self.kept[device] = _device(device).allocate(nbytes)
+        return kept.pointer
+
+
+_outputs = _Outputs()

@@ -1,0 +1,285 @@
+//! Batches of chunks and streams, queued on a stream; what became of them.
+
+use linerate_cuda::{DecodeJob, EncodeJob, Input, PooledWorkspace, stream_bound};
+use linerate_rice::Options;
+use linerate_rice::v2::{ElementType, StreamOptions};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::raise as raise_chunk;
+use crate::hdf5::Filter;
+use crate::params::Numbers;
+use crate::pipeline::{Opened, Pipeline, Stage, aligned_buffer};
+use crate::rice2::settings;
+use crate::sys::buffers;
+use crate::sys::gpu::{decode, decode_streams, encode, encode_streams, stream_of, upload};
+
+use super::device::{GpuDevice, raise};
+
+/// A batch that was queued.
+#[pyclass(module = "pylinerate._pylinerate")]
+pub(crate) struct GpuBatch {
+    workspace: Option<PooledWorkspace>,
+    /// Elements that each job must have, of batches where that is known.
+    expected: Option<usize>,
+}
+
+#[pymethods]
+impl GpuBatch {
+    /// Waits for the batch. Returns the sizes: samples decoded, or bytes encoded.
+    ///
+    /// The error of the first damaged chunk has the attribute `index`.
+    fn wait(&mut self, py: Python<'_>) -> PyResult<Vec<usize>> {
+        let Some(mut workspace) = self.workspace.take() else {
+            return Ok(Vec::new());
+        };
+        let outcomes = py.detach(|| workspace.outcomes()).map_err(raise)?;
+        let expected = self.expected;
+        let checked = |outcome: linerate_cuda::Outcome| match (outcome, expected) {
+            (Ok(n), Some(expected)) if n != expected => {
+                let text = "a chunk has another number of samples than the dataset's chunks";
+                Err(linerate_core::Error::new(linerate_core::Kind::Corrupt, 0, text))
+            }
+            (outcome, _) => outcome,
+        };
+        let sizes = outcomes.into_iter().map(checked).enumerate();
+        sizes.map(|(i, outcome)| outcome.map_err(|e| at_index(py, raise_chunk(py, e), i))).collect()
+    }
+}
+
+fn at_index(py: Python<'_>, error: PyErr, index: usize) -> PyErr {
+    let set = error.value(py).setattr("index", index);
+    set.err().unwrap_or(error)
+}
+
+/// Encoded bytes: in host memory, or a device address and a size.
+#[derive(FromPyObject)]
+pub(crate) enum Place {
+    Device(u64, usize),
+    Host(buffers::Input),
+}
+
+impl Place {
+    fn input(&self) -> Input<'_> {
+        match self {
+            Place::Device(address, bytes) => Input::Device { address: *address, bytes: *bytes },
+            Place::Host(buffer) => Input::Host(buffer.bytes()),
+        }
+    }
+}
+
+/// An output in device memory: its address and the samples or bytes that fit.
+#[derive(FromPyObject)]
+pub(crate) struct Target(u64, usize);
+
+fn element_of(name: &str) -> PyResult<ElementType> {
+    let element = ElementType::ALL.into_iter().find(|element| crate::rice2::numpy_name(*element) == name);
+    element.ok_or_else(|| PyValueError::new_err(format!("samples of type {name}")))
+}
+
+fn decode_jobs<'a>(chunks: &'a [Place], outputs: &[Target]) -> Vec<DecodeJob<'a>> {
+    let job = |(chunk, &Target(samples, capacity)): (&'a Place, &Target)| DecodeJob {
+        chunk: chunk.input(),
+        samples,
+        capacity,
+    };
+    chunks.iter().zip(outputs).map(job).collect()
+}
+
+fn encode_jobs<'a>(samples: &'a [Place], outputs: &[Target]) -> Vec<EncodeJob<'a>> {
+    let job = |(samples, &Target(chunk, capacity)): (&'a Place, &Target)| EncodeJob {
+        samples: samples.input(),
+        chunk,
+        capacity,
+    };
+    samples.iter().zip(outputs).map(job).collect()
+}
+
+/// A chunk as stored in the file: the mask of skipped filters, its bytes, the device address of its samples.
+#[derive(FromPyObject)]
+pub(crate) struct Stored<'py>(u32, Bound<'py, PyBytes>, u64);
+
+/// Queues the decoding of version 1 chunks.
+#[pyfunction]
+pub(crate) fn gpu_decode(
+    device: &GpuDevice,
+    py: Python<'_>,
+    params: Numbers,
+    chunks: Vec<Place>,
+    outputs: Vec<Target>,
+    stream: usize,
+) -> PyResult<GpuBatch> {
+    let params = params.check().map_err(|e| raise_chunk(py, e))?;
+    let jobs = decode_jobs(&chunks, &outputs);
+    device
+        .queue(py, stream, None, |stream, workspace| decode(&device.codec, &params, &jobs, stream, workspace))
+}
+
+/// Queues the decoding of version 2 streams. Those in device memory have segments of at least `min_segment` samples.
+#[pyfunction]
+pub(crate) fn gpu_decode2(
+    device: &GpuDevice,
+    py: Python<'_>,
+    dtype: &str,
+    min_segment: usize,
+    chunks: Vec<Place>,
+    outputs: Vec<Target>,
+    stream: usize,
+) -> PyResult<GpuBatch> {
+    let element = element_of(dtype)?;
+    let jobs = decode_jobs(&chunks, &outputs);
+    device.queue(py, stream, None, |stream, workspace| {
+        decode_streams(&device.codec, element, min_segment, &jobs, stream, workspace)
+    })
+}
+
+/// Queues the encoding of samples as version 1 chunks.
+#[pyfunction]
+pub(crate) fn gpu_encode(
+    device: &GpuDevice,
+    py: Python<'_>,
+    params: Numbers,
+    samples: Vec<Place>,
+    outputs: Vec<Target>,
+    stream: usize,
+) -> PyResult<GpuBatch> {
+    let params = params.check().map_err(|e| raise_chunk(py, e))?;
+    let jobs = encode_jobs(&samples, &outputs);
+    device
+        .queue(py, stream, None, |stream, workspace| encode(&device.codec, &params, &jobs, stream, workspace))
+}
+
+/// Queues the encoding of samples as version 2 streams.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn gpu_encode2(
+    device: &GpuDevice,
+    py: Python<'_>,
+    dtype: &str,
+    segment: Option<u64>,
+    row: Option<u64>,
+    shape: Option<Vec<u64>>,
+    samples: Vec<Place>,
+    outputs: Vec<Target>,
+    stream: usize,
+) -> PyResult<GpuBatch> {
+    let element = element_of(dtype)?;
+    let options = settings(segment, row, shape).map_err(|e| raise_chunk(py, e))?;
+    let jobs = encode_jobs(&samples, &outputs);
+    device.queue(py, stream, None, |stream, workspace| {
+        encode_streams(&device.codec, element, &options, &jobs, stream, workspace)
+    })
+}
+
+/// Queues the decoding of chunks of an HDF5 dataset, each of `chunk_bytes` bytes. Filters after Delta-Rice, and those
+/// of chunks that went through others, are undone on the host.
+///
+/// An error has the attribute `index`.
+#[pyfunction]
+pub(crate) fn gpu_decode_stored(
+    device: &GpuDevice,
+    py: Python<'_>,
+    filters: Vec<Filter>,
+    chunk_bytes: usize,
+    chunks: Vec<Stored<'_>>,
+    stream: usize,
+) -> PyResult<GpuBatch> {
+    let stages = filters.iter().map(|Filter(id, values)| Stage::new(*id, values));
+    let stages = stages.collect::<Result<Vec<_>, _>>().map_err(|e| raise_chunk(py, e))?;
+    let pipeline = Pipeline::new(stages, chunk_bytes);
+    let chunks: Vec<_> =
+        chunks.iter().map(|Stored(mask, bytes, at)| (*mask, bytes.as_bytes(), *at)).collect();
+    let opened = py.detach(|| {
+        let open = |(i, chunk)| open_chunk(&pipeline, chunk).map_err(|e| (i, e));
+        chunks.iter().enumerate().map(open).collect::<Result<Vec<_>, _>>()
+    });
+    let opened = opened.map_err(|(i, e)| at_index(py, raise_chunk(py, e), i))?;
+    // All chunks that went through the first filter have the same parameters, or type.
+    let mut rice = None;
+    let mut jobs = Vec::new();
+    let mut undone = Vec::new();
+    for (i, (chunk, &(_, _, at))) in opened.iter().zip(&chunks).enumerate() {
+        match chunk.rice().map_err(|e| at_index(py, raise_chunk(py, e), i))? {
+            Some((format, bytes)) if rice.is_none_or(|first| first == format) => {
+                rice = Some(format);
+                let capacity = chunk_bytes / format.sample_bytes();
+                jobs.push(DecodeJob { chunk: Input::Host(bytes), samples: at, capacity });
+            }
+            _ => undone.push((i, chunk, at)),
+        }
+    }
+    for (i, chunk, at) in undone {
+        let mut words = Vec::new();
+        let out = aligned_buffer(&mut words, chunk_bytes).map_err(|e| raise_chunk(py, e))?;
+        py.detach(|| chunk.decode(0..chunk_bytes, out, Options::new()))
+            .map_err(|e| at_index(py, raise_chunk(py, e), i))?;
+        py.detach(|| upload(&stream_of(device.codec.context(), stream), at, out)).map_err(raise)?;
+    }
+    if jobs.is_empty() {
+        return Ok(GpuBatch { workspace: None, expected: None });
+    }
+    let expected = rice.map(|format| chunk_bytes / format.sample_bytes());
+    device.queue(py, stream, expected, |stream, workspace| match rice {
+        None => Ok(()),
+        Some(Format::V1(params)) => decode(&device.codec, &params, &jobs, stream, workspace),
+        Some(Format::V2(element)) => decode_streams(&device.codec, element, 1, &jobs, stream, workspace),
+    })
+}
+
+/// A chunk whose filters but the first are undone.
+fn open_chunk<'a>(
+    pipeline: &'a Pipeline,
+    &(mask, bytes, _): &(u32, &'a [u8], u64),
+) -> linerate_core::Result<Opened<'a>> {
+    pipeline.open(bytes, mask, Options::new())
+}
+
+/// What a chunk is decoded by on the device.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Format {
+    V1(linerate_rice::Params),
+    V2(ElementType),
+}
+
+impl Format {
+    fn sample_bytes(self) -> usize {
+        match self {
+            Format::V1(_) => 2,
+            Format::V2(element) => element.bytes(),
+        }
+    }
+}
+
+impl GpuDevice {
+    fn queue(
+        &self,
+        py: Python<'_>,
+        stream: usize,
+        expected: Option<usize>,
+        work: impl Send
+        + FnOnce(&linerate_cuda::Stream, &mut linerate_cuda::Workspace) -> linerate_cuda::Result<()>,
+    ) -> PyResult<GpuBatch> {
+        let queued = py.detach(|| {
+            let mut workspace = self.codec.workspace()?;
+            work(&stream_of(self.codec.context(), stream), &mut workspace)?;
+            Ok(workspace)
+        });
+        Ok(GpuBatch { workspace: Some(queued.map_err(raise)?), expected })
+    }
+}
+
+/// Maximum size of the version 2 stream of `samples` samples.
+#[pyfunction]
+pub(crate) fn gpu_stream_bound(
+    py: Python<'_>,
+    dtype: &str,
+    segment: Option<u64>,
+    row: Option<u64>,
+    shape: Option<Vec<u64>>,
+    samples: usize,
+) -> PyResult<usize> {
+    let element = element_of(dtype)?;
+    let options: StreamOptions = settings(segment, row, shape).map_err(|e| raise_chunk(py, e))?;
+    Ok(stream_bound(element, &options, samples.saturating_mul(element.bytes())))
+}

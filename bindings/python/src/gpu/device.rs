@@ -1,0 +1,168 @@
+//! A device with its codec, and memory of it.
+
+use std::sync::Arc;
+
+use linerate_cuda::{Codec, Context, DeviceBuffer, Driver, Error};
+use pyo3::exceptions::{PyMemoryError, PyNotImplementedError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::sys::buffers::Input;
+use crate::sys::bytes::copied;
+use crate::sys::gpu::{copy_out, copy_rows, fill, stream_of, upload};
+
+use super::region::Region;
+
+/// An error of driver and device as an exception.
+pub(crate) fn raise(error: Error) -> PyErr {
+    let text = error.to_string();
+    match error {
+        Error::OutOfMemory { .. } => PyMemoryError::new_err(text),
+        Error::BadArgument(_) => PyValueError::new_err(text),
+        Error::NoKernel(_) => PyNotImplementedError::new_err(text),
+        _ => PyRuntimeError::new_err(text),
+    }
+}
+
+/// Number of devices.
+#[pyfunction]
+pub(crate) fn gpu_device_count() -> PyResult<usize> {
+    Driver::get().and_then(Driver::device_count).map_err(raise)
+}
+
+/// A device and its codec.
+#[pyclass(module = "pylinerate._pylinerate", frozen)]
+pub(crate) struct GpuDevice {
+    pub(crate) codec: Arc<Codec>,
+}
+
+#[pymethods]
+impl GpuDevice {
+    #[new]
+    fn new(py: Python<'_>, ordinal: usize) -> PyResult<GpuDevice> {
+        let context = py.detach(|| Context::new(ordinal)).map_err(raise)?;
+        Ok(GpuDevice { codec: Arc::new(Codec::new(&context)) })
+    }
+
+    /// The device's number.
+    #[getter]
+    fn ordinal(&self) -> usize {
+        self.codec.context().ordinal()
+    }
+
+    /// The device's name.
+    #[getter]
+    fn name(&self) -> PyResult<String> {
+        self.codec.context().device_name().map_err(raise)
+    }
+
+    /// Free and total bytes of its memory.
+    fn memory(&self) -> PyResult<(usize, usize)> {
+        self.codec.context().memory().map_err(raise)
+    }
+
+    /// Memory of `bytes` bytes with unspecified content.
+    fn allocate(&self, py: Python<'_>, bytes: usize) -> PyResult<GpuMemory> {
+        let buffer = py.detach(|| DeviceBuffer::new(self.codec.context(), bytes)).map_err(raise)?;
+        Ok(GpuMemory { buffer })
+    }
+
+    /// Copies `content` to the device address `to`, and waits for it.
+    fn upload(&self, py: Python<'_>, to: u64, content: Input, stream: usize) -> PyResult<()> {
+        let context = self.codec.context();
+        let bytes = content.bytes();
+        py.detach(|| upload(&stream_of(context, stream), to, bytes)).map_err(raise)
+    }
+
+    /// Copies `bytes` bytes at the device address `at`, after what the stream was given before.
+    fn download<'py>(
+        &self,
+        py: Python<'py>,
+        at: u64,
+        bytes: usize,
+        stream: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let context = self.codec.context();
+        let content = py.detach(|| copy_out(&stream_of(context, stream), at, bytes)).map_err(raise)?;
+        copied(py, &content)
+    }
+
+    /// Queues setting `bytes` bytes to zero.
+    fn clear(&self, to: u64, bytes: usize, stream: usize) -> PyResult<()> {
+        fill(&stream_of(self.codec.context(), stream), to, bytes).map_err(raise)
+    }
+
+    /// Queues the copy of the box `shape`, in elements of `itemsize` bytes, from the start of an array of shape
+    /// `from_shape` at `source` to the position `position` of an array of shape `to_shape` at `to`; skips `skip` elements
+    /// along each axis of the former.
+    #[allow(clippy::too_many_arguments)]
+    fn copy_region(
+        &self,
+        to: u64,
+        to_shape: Vec<usize>,
+        position: Vec<usize>,
+        source: u64,
+        from_shape: Vec<usize>,
+        skip: Vec<usize>,
+        shape: Vec<usize>,
+        itemsize: usize,
+        stream: usize,
+    ) -> PyResult<()> {
+        let region = Region::new(&to_shape, &position, &from_shape, &skip, &shape, itemsize)
+            .ok_or_else(|| PyValueError::new_err("a box that is not within both arrays"))?;
+        let stream = stream_of(self.codec.context(), stream);
+        region.rows().try_for_each(|rows| copy_rows(&stream, to, source, &rows)).map_err(raise)
+    }
+
+    /// Makes the work that `stream` is given next wait for what `other` was given so far.
+    fn wait(&self, stream: usize, other: usize) -> PyResult<()> {
+        let context = self.codec.context();
+        if stream == other {
+            return Ok(());
+        }
+        let after = || {
+            let event = linerate_cuda::Event::new(context)?;
+            event.record(&stream_of(context, other))?;
+            stream_of(context, stream).wait(&event)
+        };
+        after().map_err(raise)
+    }
+
+    /// Waits until the stream has done its work.
+    fn synchronize(&self, py: Python<'_>, stream: usize) -> PyResult<()> {
+        let context = self.codec.context();
+        py.detach(|| stream_of(context, stream).synchronize()).map_err(raise)
+    }
+
+    /// Frees scratch memory that is not in use.
+    fn release(&self) {
+        self.codec.release_workspaces();
+    }
+}
+
+/// Memory of a device, freed with the object.
+#[pyclass(module = "pylinerate._pylinerate", frozen)]
+pub(crate) struct GpuMemory {
+    buffer: DeviceBuffer,
+}
+
+#[pymethods]
+impl GpuMemory {
+    /// The device address, 0 if there are no bytes.
+    #[getter]
+    fn pointer(&self) -> u64 {
+        self.buffer.pointer()
+    }
+
+    /// Size in bytes.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// The device's number.
+    #[getter]
+    fn device(&self) -> usize {
+        self.buffer.context().ordinal()
+    }
+}

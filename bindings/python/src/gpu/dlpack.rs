@@ -1,0 +1,73 @@
+//! Arrays handed to and taken from other libraries.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::sys::dlpack::{Array, Borrowed, export, import};
+
+/// A DLPack capsule of a C-contiguous array in device memory, which `owner` keeps. `typestr` is as in NumPy, such as
+/// `<i2`.
+#[pyfunction]
+pub(crate) fn gpu_to_dlpack<'py>(
+    py: Python<'py>,
+    owner: Py<PyAny>,
+    pointer: u64,
+    device: i32,
+    shape: Vec<i64>,
+    typestr: &str,
+    versioned: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let parsed = match typestr.as_bytes() {
+        [b'<' | b'|', kind @ (b'i' | b'u' | b'f'), size @ b'1'..=b'8'] => Some((*kind, size - b'0')),
+        _ => None,
+    };
+    let (kind, itemsize) =
+        parsed.ok_or_else(|| PyValueError::new_err(format!("samples of type {typestr}")))?;
+    let mut strides = vec![1i64; shape.len()];
+    (1..shape.len()).rev().for_each(|i| strides[i - 1] = strides[i] * shape[i].max(1));
+    export(py, Array { pointer, device, shape, strides, kind, itemsize }, owner, versioned)
+}
+
+/// An array of another library, given back when the object is freed.
+#[pyclass(module = "pylinerate._pylinerate", frozen)]
+pub(crate) struct GpuBorrowed(Borrowed);
+
+/// Takes the array of a DLPack capsule.
+#[pyfunction]
+pub(crate) fn gpu_from_dlpack(capsule: &Bound<'_, PyAny>) -> PyResult<GpuBorrowed> {
+    import(capsule).map(GpuBorrowed)
+}
+
+#[pymethods]
+impl GpuBorrowed {
+    /// The device address.
+    #[getter]
+    fn pointer(&self) -> u64 {
+        self.0.array.pointer
+    }
+
+    /// The device's number.
+    #[getter]
+    fn device(&self) -> i32 {
+        self.0.array.device
+    }
+
+    #[getter]
+    fn shape(&self) -> Vec<i64> {
+        self.0.array.shape.clone()
+    }
+
+    /// In bytes.
+    #[getter]
+    fn strides(&self) -> Vec<i64> {
+        let array = &self.0.array;
+        array.strides.iter().map(|stride| stride * i64::from(array.itemsize)).collect()
+    }
+
+    /// As in NumPy.
+    #[getter]
+    fn typestr(&self) -> String {
+        let array = &self.0.array;
+        format!("{}{}{}", if array.itemsize == 1 { '|' } else { '<' }, char::from(array.kind), array.itemsize)
+    }
+}

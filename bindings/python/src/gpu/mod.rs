@@ -1,0 +1,20 @@
+//! The classes behind `pylinerate.gpu`.
+//!
+//! | file | |
+//! |---|---|
+//! | `device` | a device with its codec; memory of it |
+//! | `batch` | batches of chunks and streams, queued on a stream |
+//! | `region` | boxes of chunks copied into an array |
+//! | `dlpack` | arrays handed to and taken from other libraries |
+
+mod batch;
+mod device;
+mod dlpack;
+mod region;
+
+pub(crate) use batch::{
+    Format, GpuBatch, gpu_decode, gpu_decode_stored, gpu_decode2, gpu_encode, gpu_encode2, gpu_stream_bound,
+};
+pub(crate) use device::{GpuDevice, GpuMemory, gpu_device_count};
+pub(crate) use dlpack::{GpuBorrowed, gpu_from_dlpack, gpu_to_dlpack};
+pub(crate) use region::Rows;

@@ -1,0 +1,275 @@
+//! DLPack: the structures of its C header (versions 0 and 1.0), made and consumed as Python capsules.
+
+use std::ffi::{CStr, c_void};
+use std::ptr;
+
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// `DLDevice`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Device {
+    kind: i32,
+    id: i32,
+}
+
+/// `DLDataType`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct DataType {
+    code: u8,
+    bits: u8,
+    lanes: u16,
+}
+
+/// `DLTensor`.
+#[repr(C)]
+struct Tensor {
+    data: *mut c_void,
+    device: Device,
+    axes: i32,
+    dtype: DataType,
+    shape: *mut i64,
+    strides: *mut i64,
+    byte_offset: u64,
+}
+
+/// `DLManagedTensor`.
+#[repr(C)]
+struct Managed {
+    tensor: Tensor,
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Managed)>,
+}
+
+/// `DLManagedTensorVersioned`.
+#[repr(C)]
+struct Versioned {
+    major: u32,
+    minor: u32,
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Versioned)>,
+    flags: u64,
+    tensor: Tensor,
+}
+
+/// `kDLCUDA`.
+const CUDA: i32 = 2;
+const PLAIN: &CStr = c"dltensor";
+const VERSIONED: &CStr = c"dltensor_versioned";
+const USED_PLAIN: &CStr = c"used_dltensor";
+const USED_VERSIONED: &CStr = c"used_dltensor_versioned";
+
+/// What a tensor keeps alive: the owner of its memory, its shape and strides.
+struct Context {
+    _owner: Py<PyAny>,
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+}
+
+/// An array in device memory.
+pub(crate) struct Array {
+    pub(crate) pointer: u64,
+    pub(crate) device: i32,
+    pub(crate) shape: Vec<i64>,
+    /// In elements.
+    pub(crate) strides: Vec<i64>,
+    /// As in NumPy: i, u or f.
+    pub(crate) kind: u8,
+    pub(crate) itemsize: u8,
+}
+
+fn code_of(kind: u8) -> u8 {
+    match kind {
+        b'i' => 0,
+        b'u' => 1,
+        _ => 2,
+    }
+}
+
+/// A capsule of `array`, whose memory `owner` keeps.
+pub(crate) fn export<'py>(
+    py: Python<'py>,
+    array: Array,
+    owner: Py<PyAny>,
+    versioned: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let dtype = DataType { code: code_of(array.kind), bits: 8 * array.itemsize, lanes: 1 };
+    let mut context = Box::new(Context { _owner: owner, shape: array.shape, strides: array.strides });
+    let tensor = Tensor {
+        data: array.pointer as *mut c_void,
+        device: Device { kind: CUDA, id: array.device },
+        axes: context.shape.len() as i32,
+        dtype,
+        shape: context.shape.as_mut_ptr(),
+        strides: context.strides.as_mut_ptr(),
+        byte_offset: 0,
+    };
+    let context = Box::into_raw(context).cast();
+    let (object, name, destructor): (*mut c_void, _, ffi::PyCapsule_Destructor) = if versioned {
+        let deleter: Option<unsafe extern "C" fn(*mut Versioned)> = Some(delete_versioned);
+        let managed = Versioned { major: 1, minor: 0, context, deleter, flags: 0, tensor };
+        (Box::into_raw(Box::new(managed)).cast(), VERSIONED, destroy_versioned)
+    } else {
+        let managed = Managed { tensor, context, deleter: Some(delete_plain) };
+        (Box::into_raw(Box::new(managed)).cast(), PLAIN, destroy_plain)
+    };
+    // SAFETY: the pointer is not null, the name is static; the destructor frees what was made above. The result is an
+    // owned reference, or null with the exception set: then what was made is lost, as memory is.
+    unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(object, name.as_ptr(), Some(destructor))) }
+}
+
+/// Frees a tensor of [`export`]. Consumers may call it on any thread.
+///
+/// # Safety
+/// `managed` is one, and is not used any more.
+unsafe extern "C" fn delete_plain(managed: *mut Managed) {
+    // SAFETY: by the caller; both were boxed by `export`.
+    unsafe {
+        let managed = Box::from_raw(managed);
+        delete_context(managed.context);
+    }
+}
+
+/// As [`delete_plain`].
+///
+/// # Safety
+/// As there.
+unsafe extern "C" fn delete_versioned(managed: *mut Versioned) {
+    // SAFETY: by the caller; both were boxed by `export`.
+    unsafe {
+        let managed = Box::from_raw(managed);
+        delete_context(managed.context);
+    }
+}
+
+/// # Safety
+/// `context` is from `export`, and is not used any more.
+unsafe fn delete_context(context: *mut c_void) {
+    // SAFETY: by the caller. The owner is released with the interpreter attached.
+    let context = unsafe { Box::from_raw(context.cast::<Context>()) };
+    Python::attach(|_| drop(context));
+}
+
+/// Destroys a capsule that nobody consumed.
+///
+/// # Safety
+/// Python calls it with the capsule.
+unsafe extern "C" fn destroy_plain(capsule: *mut ffi::PyObject) {
+    // SAFETY: a capsule whose name is still the first holds a tensor of `export` that nobody owns.
+    unsafe {
+        if ffi::PyCapsule_IsValid(capsule, PLAIN.as_ptr()) != 0 {
+            delete_plain(ffi::PyCapsule_GetPointer(capsule, PLAIN.as_ptr()).cast());
+        }
+    }
+}
+
+/// As [`destroy_plain`].
+///
+/// # Safety
+/// As there.
+unsafe extern "C" fn destroy_versioned(capsule: *mut ffi::PyObject) {
+    // SAFETY: as above.
+    unsafe {
+        if ffi::PyCapsule_IsValid(capsule, VERSIONED.as_ptr()) != 0 {
+            delete_versioned(ffi::PyCapsule_GetPointer(capsule, VERSIONED.as_ptr()).cast());
+        }
+    }
+}
+
+/// The tensor of a capsule that another library made.
+pub(crate) struct Borrowed {
+    pub(crate) array: Array,
+    managed: Owned,
+}
+
+enum Owned {
+    Plain(*mut Managed),
+    Versioned(*mut Versioned),
+}
+
+// SAFETY: the tensor's deleter may be called on any thread, by DLPack.
+unsafe impl Send for Borrowed {}
+// SAFETY: shared references give out numbers only.
+unsafe impl Sync for Borrowed {}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        // SAFETY: consumed once, by `import`; the deleter may be null.
+        unsafe {
+            match self.managed {
+                Owned::Plain(managed) => {
+                    if let Some(deleter) = (*managed).deleter {
+                        deleter(managed);
+                    }
+                }
+                Owned::Versioned(managed) => {
+                    if let Some(deleter) = (*managed).deleter {
+                        deleter(managed);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Consumes a capsule.
+///
+/// # Errors
+/// `BufferError` if it holds no tensor in the memory of a CUDA device, or was consumed.
+pub(crate) fn import(capsule: &Bound<'_, PyAny>) -> PyResult<Borrowed> {
+    let object = capsule.as_ptr();
+    // SAFETY: the name says what the pointer is to. Renaming makes this the tensor's owner.
+    unsafe {
+        if ffi::PyCapsule_IsValid(object, PLAIN.as_ptr()) != 0 {
+            let managed: *mut Managed = ffi::PyCapsule_GetPointer(object, PLAIN.as_ptr()).cast();
+            let array = describe(&(*managed).tensor)?;
+            ffi::PyCapsule_SetName(object, USED_PLAIN.as_ptr());
+            return Ok(Borrowed { array, managed: Owned::Plain(managed) });
+        }
+        if ffi::PyCapsule_IsValid(object, VERSIONED.as_ptr()) != 0 {
+            let managed: *mut Versioned = ffi::PyCapsule_GetPointer(object, VERSIONED.as_ptr()).cast();
+            if (*managed).major != 1 {
+                return Err(PyBufferError::new_err("a DLPack tensor of an unknown version"));
+            }
+            let array = describe(&(*managed).tensor)?;
+            ffi::PyCapsule_SetName(object, USED_VERSIONED.as_ptr());
+            return Ok(Borrowed { array, managed: Owned::Versioned(managed) });
+        }
+    }
+    Err(PyBufferError::new_err("no DLPack capsule, or one that was consumed"))
+}
+
+/// # Safety
+/// The tensor is as DLPack says.
+unsafe fn describe(tensor: &Tensor) -> PyResult<Array> {
+    let (dtype, axes) = (tensor.dtype, usize::try_from(tensor.axes).unwrap_or(0));
+    if tensor.device.kind != CUDA {
+        return Err(PyBufferError::new_err("a DLPack tensor that is not in the memory of a CUDA device"));
+    }
+    if dtype.code > 2 || dtype.lanes != 1 || dtype.bits % 8 != 0 {
+        return Err(PyBufferError::new_err("a DLPack tensor of samples that are no integers or floats"));
+    }
+    let list = |start: *mut i64| match start.is_null() || axes == 0 {
+        true => Vec::new(),
+        // SAFETY: by the caller: as many numbers as axes.
+        false => unsafe { std::slice::from_raw_parts(start, axes) }.to_vec(),
+    };
+    let shape = list(tensor.shape);
+    let mut strides = list(tensor.strides);
+    if strides.is_empty() {
+        strides = vec![1; axes];
+        (1..axes).rev().for_each(|i| strides[i - 1] = strides[i] * shape[i]);
+    }
+    let data: *const c_void = if tensor.data.is_null() { ptr::null() } else { tensor.data };
+    Ok(Array {
+        pointer: data as u64 + tensor.byte_offset,
+        device: tensor.device.id,
+        shape,
+        strides,
+        kind: b"iuf"[usize::from(dtype.code)],
+        itemsize: dtype.bits / 8,
+    })
+}

@@ -1,0 +1,95 @@
+//! Calls on device addresses that Python passes, as `__cuda_array_interface__` and DLPack have them.
+//!
+//! As for any library that takes such addresses: that they are valid, and that arrays live until the stream is done, is
+//! up to the Python caller; `pylinerate.gpu` holds the arrays until then.
+
+use std::ffi::c_void;
+
+use linerate_cuda::{Codec, Context, DecodeJob, EncodeJob, Result, Stream, Workspace, sys};
+use linerate_rice::Params;
+use linerate_rice::v2::{ElementType, StreamOptions};
+
+use crate::gpu::Rows;
+
+/// The caller's stream.
+pub(crate) fn stream_of(context: &Context, raw: usize) -> Stream {
+    // SAFETY: a stream of the primary context, see above.
+    unsafe { Stream::from_raw(context, raw as *mut c_void) }
+}
+
+/// Copies host memory to the device, and waits.
+pub(crate) fn upload(stream: &Stream, to: u64, content: &[u8]) -> Result<()> {
+    // SAFETY: see above; the content is borrowed until the stream is done.
+    let queued = unsafe { stream.copy_to_device(to, content) };
+    stream.synchronize()?;
+    queued
+}
+
+/// A copy of device memory.
+pub(crate) fn copy_out(stream: &Stream, at: u64, bytes: usize) -> Result<Vec<u8>> {
+    // SAFETY: see above.
+    unsafe { sys::copy_to_vec(at, bytes, stream) }
+}
+
+/// Queues setting bytes to zero.
+pub(crate) fn fill(stream: &Stream, to: u64, bytes: usize) -> Result<()> {
+    // SAFETY: see above.
+    unsafe { stream.fill(to, 0, bytes) }
+}
+
+/// Queues a copy of rows.
+pub(crate) fn copy_rows(stream: &Stream, to: u64, from: u64, rows: &Rows) -> Result<()> {
+    let (to, from) = (to + rows.to as u64, from + rows.from as u64);
+    // SAFETY: see above; the rows are within the arrays.
+    unsafe { stream.copy_rows((to, rows.to_pitch), (from, rows.from_pitch), rows.width, rows.count) }
+}
+
+/// [`Codec::decode`].
+pub(crate) fn decode(
+    codec: &Codec,
+    params: &Params,
+    jobs: &[DecodeJob<'_>],
+    stream: &Stream,
+    workspace: &mut Workspace,
+) -> Result<()> {
+    // SAFETY: see above.
+    unsafe { codec.decode(params, jobs, stream, workspace) }
+}
+
+/// [`Codec::decode_streams`].
+pub(crate) fn decode_streams(
+    codec: &Codec,
+    element: ElementType,
+    min_segment: usize,
+    jobs: &[DecodeJob<'_>],
+    stream: &Stream,
+    workspace: &mut Workspace,
+) -> Result<()> {
+    // SAFETY: see above.
+    unsafe { codec.decode_streams(element, min_segment, jobs, stream, workspace) }
+}
+
+/// [`Codec::encode`].
+pub(crate) fn encode(
+    codec: &Codec,
+    params: &Params,
+    jobs: &[EncodeJob<'_>],
+    stream: &Stream,
+    workspace: &mut Workspace,
+) -> Result<()> {
+    // SAFETY: see above.
+    unsafe { codec.encode(params, jobs, stream, workspace) }
+}
+
+/// [`Codec::encode_streams`].
+pub(crate) fn encode_streams(
+    codec: &Codec,
+    element: ElementType,
+    options: &StreamOptions,
+    jobs: &[EncodeJob<'_>],
+    stream: &Stream,
+    workspace: &mut Workspace,
+) -> Result<()> {
+    // SAFETY: see above.
+    unsafe { codec.encode_streams(element, options, jobs, stream, workspace) }
+}

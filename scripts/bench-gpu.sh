@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# bench-gpu.sh CSV PROGRAMS [FLAG...]: the tests of linerate-cuda on the GPU of this machine, then its measurements,
+# appended to CSV. With the folder PROGRAMS nothing is built, and neither Rust nor a network is needed.
+# bench-gpu.sh --build FOLDER: builds the programs for such a machine.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo=${CARGO:-cargo}
+
+# The programs that cargo builds, one name a line.
+built() { # ARGUMENT...
+  "$cargo" "$@" --release --locked --package linerate-cuda --message-format=json-render-diagnostics |
+    sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
+}
+
+build() { # FOLDER
+  scripts/setup.sh rust cc
+  mkdir -p "$1"
+  local program name
+  while read -r program; do
+    name=${program##*/}
+    cp "$program" "$1/test-${name%-*}"
+  done < <(built test --no-run --test v1 --test v2 --test driver)
+  cp "$(built build --example gpu)" "$1/bench"
+}
+
+if [ "$1" = --build ]; then
+  build "$2"
+  exit
+fi
+
+csv=$1 programs=$2
+shift 2
+if [ -z "$programs" ]; then
+  programs=target/bench-gpu
+  rm -rf "$programs"
+  build "$programs"
+fi
+if ! command -v nvidia-smi >/dev/null && [ -z "${LINERATE_CUDA_DRIVER:-}" ]; then
+  echo "bench-gpu: no NVIDIA driver is installed here (nvidia-smi is missing)" >&2
+  exit 1
+fi
+mkdir -p "$(dirname "$csv")"
+for test in "$programs"/test-*; do "$test"; done
+"$programs/bench" --csv "$csv" "$@"
+echo "record: $csv"
