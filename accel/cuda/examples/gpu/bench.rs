@@ -13,8 +13,8 @@ use linerate_bench::waveforms::Set;
 use linerate_cuda::{
     Codec, Context, DecodeJob, DeviceBuffer, EncodeJob, Event, Input, Stream, Workspace, stream_bound,
 };
-use linerate_rice::Params;
 use linerate_rice::v2::{ElementType, StreamOptions};
+use linerate_rice::{Options, Params};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -79,6 +79,18 @@ impl Contender {
             Contender::V1(_) => "v1 m=8",
             Contender::V2(_) => "v2",
         }
+    }
+
+    /// The chunk of `samples`, by the CPU's codec: the kernels must give the same bytes.
+    fn encoded_by_cpu(&self, samples: &[u8]) -> Result<Vec<u8>> {
+        let values = || -> Vec<i16> {
+            samples.as_chunks::<2>().0.iter().map(|pair| i16::from_le_bytes(*pair)).collect()
+        };
+        Ok(match self {
+            Contender::Uncompressed => samples.to_vec(),
+            Contender::V1(params) => linerate_rice::encode(params, &values(), Options::new())?,
+            Contender::V2(options) => linerate_rice::v2::encode(options, &values(), Options::new())?,
+        })
     }
 
     fn bound(&self, bytes: usize) -> usize {
@@ -184,6 +196,24 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// Whether there are kernels that encode.
+    fn can_encode(&mut self, contender: &Contender, original: Input<'_>) -> Result<bool> {
+        match self.encode(contender, original) {
+            Ok(()) => self.outcome(contender).map(|_| true),
+            Err(error) if matches!(error.downcast_ref(), Some(linerate_cuda::Error::NoKernel(_))) => {
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Puts `chunk` where encoded bytes are.
+    fn put_encoded(&self, chunk: &[u8]) -> Result<()> {
+        // SAFETY: the buffer is longer than any chunk; the stream is waited for.
+        unsafe { self.stream.copy_to_device(self.encoded.pointer(), chunk)? };
+        Ok(self.stream.synchronize()?)
+    }
+
     /// Waits for what was queued; the bytes encoded or samples decoded.
     fn outcome(&mut self, contender: &Contender) -> Result<usize> {
         self.stream.synchronize()?;
@@ -251,7 +281,12 @@ impl Bench<'_> {
     }
 
     /// The device's own time, by events: of decoding and of encoding, from and to device memory.
-    fn kernels(&mut self, contender: &Contender, chunk: usize) -> Result<[Times; 2]> {
+    fn kernels(
+        &mut self,
+        contender: &Contender,
+        chunk: usize,
+        can_encode: bool,
+    ) -> Result<(Times, Option<Times>)> {
         let context = self.codec.context().clone();
         let [first, last] = [Event::new(&context)?, Event::new(&context)?];
         let encoded = Input::Device { address: self.encoded.pointer(), bytes: chunk };
@@ -270,7 +305,8 @@ impl Bench<'_> {
                 Ok(Duration::from_secs_f64(f64::from(last.milliseconds_since(&first)?) / 1e3))
             })
         };
-        Ok([timed(true)?, timed(false)?])
+        let decode = timed(true)?;
+        Ok((decode, can_encode.then(|| timed(false)).transpose()?))
     }
 }
 
@@ -341,9 +377,9 @@ fn measure(codec: &Codec, n: usize, settings: &Settings, rows: &mut Vec<Row>) ->
     let mut copy_rate = f64::INFINITY;
     for contender in &contenders {
         let original = Input::Device { address: bench.original.pointer(), bytes };
-        bench.encode(contender, original)?;
-        let mut chunk = vec![0; bench.outcome(contender)?];
-        bench.encoded.read(&mut chunk, &bench.stream)?;
+        let can_encode = bench.can_encode(contender, original)?;
+        let chunk = contender.encoded_by_cpu(&bench.samples)?;
+        bench.put_encoded(&chunk)?;
         let row = |shape: String, encode, decode, note| Row {
             shape,
             contender: contender.name().to_owned(),
@@ -355,15 +391,18 @@ fn measure(codec: &Codec, n: usize, settings: &Settings, rows: &mut Vec<Row>) ->
             decode,
             note,
         };
-        let [decode, encode] = bench.kernels(contender, chunk.len())?;
-        let (decode, encode) = (decode.rates(bytes), encode.rates(bytes));
+        let (decode, encode) = bench.kernels(contender, chunk.len(), can_encode)?;
+        let (decode, encode) = (decode.rates(bytes), encode.map(|times| times.rates(bytes)));
         if matches!(contender, Contender::Uncompressed) {
             copy_rate = decode.0;
         }
         let share = |rate: f64| 100.0 * rate / copy_rate;
-        let note =
-            format!("by events; {:.1} and {:.1} % of a copy on the device", share(decode.0), share(encode.0));
-        rows.push(row("gpu-kernel".into(), Some(encode), Some(decode), note));
+        let mut note = format!("by events; decoding at {:.1} % of a copy on the device", share(decode.0));
+        match encode {
+            Some(rates) => note += &format!(", encoding at {:.1} %", share(rates.0)),
+            None => note += "; there are no kernels that encode",
+        }
+        rows.push(row("gpu-kernel".into(), encode, Some(decode), note));
         for (packed, plain) in PATHS {
             let decode = bench.decode_path(contender, &chunk, packed, plain)?;
             rows.push(row(
@@ -372,6 +411,9 @@ fn measure(codec: &Codec, n: usize, settings: &Settings, rows: &mut Vec<Row>) ->
                 Some(decode.rates(bytes)),
                 String::new(),
             ));
+            if !can_encode {
+                continue;
+            }
             let encode = bench.encode_path(contender, &chunk, plain, packed)?;
             rows.push(row(
                 format!("gpu-{}-{}", plain.name(), packed.name()),
