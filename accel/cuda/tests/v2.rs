@@ -154,7 +154,7 @@ fn device_pointers_serve_a_pipeline_without_the_host() {
     back.read(&mut out, &stream).unwrap();
     assert!(out == samples);
     for (element, min_segment, kind) in
-        [(element, 3500, Kind::Limit), (ElementType::U16, 1000, Kind::BadArgument)]
+        [(element, 7000, Kind::Limit), (ElementType::U16, 1000, Kind::BadArgument)]
     {
         // SAFETY: as above.
         unsafe { codec.decode_streams(element, min_segment, &[decode], &stream, &mut workspace) }.unwrap();
