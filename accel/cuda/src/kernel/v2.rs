@@ -232,7 +232,7 @@ impl EncodeKernels {
                 self.plan[form].launch(stream, planners as u32, 256, &plan)?;
                 let offsets = [streams, stream_count_arg, code, plans, results];
                 self.offsets.launch(stream, stream_count, 256, &offsets)?;
-                let pack = [streams, stream_count_arg, plans, modes, stride, results];
+                let pack = [streams, stream_count_arg, plans, modes, stride];
                 self.pack[form].launch(stream, segment_count, 128, &pack)
             }
         })
