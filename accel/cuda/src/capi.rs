@@ -315,6 +315,7 @@ pub unsafe extern "C" fn linerate_cuda_decode_streams(
 ///
 /// # Safety
 /// Pointers are null or valid, and the jobs as for [`Codec::encode_streams`].
+#[allow(clippy::too_many_arguments, reason = "as the header has them")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_cuda_encode_streams(
     codec: *mut Codec,
