@@ -24,7 +24,7 @@ lint() {
 
 # The VHDL package compiles, as does an entity that uses it; its ports and generics are those of the modules.
 vhdl() {
-  (cd "$out" && ghdl -a --std=93 "$OLDPWD/$hdl/vhdl/delta_rice.vhd" && ghdl -a --std=93 "$OLDPWD/$hdl/vhdl/example.vhd")
+  (cd "$out" && rm -f work-obj93.cf && ghdl -a --std=93 "$OLDPWD/$hdl/vhdl/delta_rice.vhd" && ghdl -a --std=93 "$OLDPWD/$hdl/vhdl/example.vhd")
   python3 $hdl/vhdl/compare.py
 }
 
@@ -47,7 +47,7 @@ icarus() { # SAMPLES
 
 lint
 vhdl
-case $1 in
+case ${1:-} in
   quick)
     icarus 20000
     bench 1000000

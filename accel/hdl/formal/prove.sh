@@ -64,6 +64,6 @@ else
   cover_bits 18
   for k in {0..15}; do prove_bits "$k" 1 1 16; done
   prove_bits 3 0 1 16
-  prove_bits 3 1 2 15
-  prove_bits 12 1 2 15
+  prove_bits 3 1 2 17
+  prove_bits 12 1 2 17
 fi
