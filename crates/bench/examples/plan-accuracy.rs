@@ -6,19 +6,22 @@
 //!     --linerate target/release/linerate --csv records/plan-accuracy.csv textures silesia/nci
 //! ```
 //!
-//! For a quiet machine. Real speeds are elapsed times of `linerate nx pack`, `nx verify`, `gzip` and `gzip -t`, the best
-//! of some rounds, with the start of the program in them. Beside the winner, the smallest candidate and the fastest to
-//! decode are run.
+//! For a quiet machine, and for data of some 100 MB at least: real speeds are elapsed times of the printed command, and of
+//! the command that decodes and checks what it wrote (best of some rounds), with the start of the program in them, some
+//! milliseconds. Beside the winner, the smallest candidate and the fastest to decode are run, of those whose command is
+//! predicted to take no longer than `--max-encode`.
 
 use std::fs;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use linerate_bench::candidates::{self, Measured, Options, Shape};
+use linerate_bench::candidates::arrays::Container;
+use linerate_bench::candidates::{self, Measured, Options, Shape, messages, sst};
 use linerate_bench::{csv, environment as env};
-use linerate_plan::{Budget, Pipe, Row, plan};
+use linerate_plan::{Budget, Curve, Pipe, Row, Speed, plan};
 
 const COLUMNS: [&str; 18] = [
     "date",
@@ -58,7 +61,10 @@ struct Args {
     /// Rounds of each real run; packing has one
     #[arg(long, default_value_t = 3)]
     rounds: u32,
-    /// Folders, for archives, and files, for deflate; also below $LINERATE_CORPORA
+    /// Seconds that the command of a candidate may take, as predicted
+    #[arg(long, default_value_t = 60.0)]
+    max_encode: f64,
+    /// Folders, for archives, and files: arrays, JSON lines, messages, SST files, bytes; also below $LINERATE_CORPORA
     #[arg(required = true)]
     corpora: Vec<PathBuf>,
 }
@@ -145,11 +151,11 @@ fn check(args: &Args, program: &Path, corpus: &Path) -> Result<Vec<Outcome>, Str
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     let (shape, data) = match found.is_dir() {
         true => (Shape::Files, found.clone()),
-        // `gzip` writes beside its input.
+        // Commands write beside their input.
         false => {
             let copy = folder.path().join(found.file_name().unwrap_or_default());
             fs::copy(&found, &copy).map_err(|e| format!("{}: {e}", found.display()))?;
-            (Shape::Bytes, copy)
+            (shape_of(&copy)?, copy)
         }
     };
     let options = Options { seconds: args.seconds, ..Options::default() };
@@ -161,7 +167,7 @@ fn check(args: &Args, program: &Path, corpus: &Path) -> Result<Vec<Outcome>, Str
     let plan = plan(&measured.measurements, &pipe, &budget);
     let run = Run { program, folder: folder.path(), threads: options.threads, rounds: args.rounds };
     let mut outcomes = Vec::new();
-    for (row, why) in chosen(&plan.rows, plan.winner) {
+    for (row, why) in chosen(&plan.rows, plan.winner, |row| encode_seconds(row) <= args.max_encode) {
         let name = found.file_name().unwrap_or_default().to_string_lossy().into_owned();
         outcomes.extend(run.candidate(row, &measured)?.into_iter().map(|(measure, predicted, real)| {
             Outcome {
@@ -185,14 +191,44 @@ fn check(args: &Args, program: &Path, corpus: &Path) -> Result<Vec<Outcome>, Str
     Ok(outcomes)
 }
 
-/// The winner, or what delivers most if the data is best stored plainly; the smallest; and the one that decodes fastest of those that compress.
-fn chosen(rows: &[Row], winner: Option<usize>) -> Vec<(&Row, &'static str)> {
-    let usable = || rows.iter().filter(|row| row.measurement.command.is_some());
+/// The shape of a file: by its content, and JSON lines by their name.
+fn shape_of(path: &Path) -> Result<Shape, String> {
+    let at = |e: std::io::Error| format!("{}: {e}", path.display());
+    let mut head = Vec::new();
+    let mut file = fs::File::open(path).map_err(at)?;
+    let length = file.metadata().map_err(at)?.len();
+    (&mut file).take(64 << 10).read_to_end(&mut head).map_err(at)?;
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(length.saturating_sub(8))).map_err(at)?;
+    file.read_to_end(&mut tail).map_err(at)?;
+    Ok(match path.extension() {
+        _ if Container::recognise(&head).is_some() => Shape::Waveforms,
+        _ if sst::recognise(&tail) => Shape::Sst,
+        _ if messages::recognise(&head, length) => Shape::Messages,
+        Some(end) if end == "json" => Shape::Records,
+        _ => Shape::Bytes,
+    })
+}
+
+/// How long the command is predicted to take.
+fn encode_seconds(row: &Row) -> f64 {
+    let last = row.measurement.encode_scaling.last().map(|point| point.speed.median);
+    last.map_or(0.0, |speed| row.measurement.content as f64 / speed)
+}
+
+/// The winner, or what delivers most if the data is best stored plainly; the smallest; and the one that decodes fastest
+/// of those that compress.
+fn chosen(rows: &[Row], winner: Option<usize>, is_quick: impl Fn(&Row) -> bool) -> Vec<(&Row, &'static str)> {
+    let usable = || rows.iter().filter(|row| row.measurement.command.is_some() && is_quick(row));
     let decode = |row: &Row| row.measurement.decode.map_or(0.0, |speed| speed.median);
     let smallest = usable().max_by(|a, b| a.ratio.total_cmp(&b.ratio));
-    let fastest = usable().filter(|row| row.ratio > 1.05).max_by(|a, b| decode(a).total_cmp(&decode(b)));
-    let best = || usable().max_by(|a, b| a.delivered.median.total_cmp(&b.delivered.median));
-    let winner = winner.map(|i| &rows[i]).filter(|row| row.measurement.command.is_some()).or_else(best);
+    let fastest = compressing().max_by(|a, b| decode(a).total_cmp(&decode(b)));
+    let compressing = || usable().filter(|row| row.ratio > 1.05);
+    let best = || compressing().max_by(|a, b| a.delivered.median.total_cmp(&b.delivered.median));
+    let winner = winner
+        .map(|i| &rows[i])
+        .filter(|row| row.measurement.command.is_some() && is_quick(row))
+        .or_else(best);
     let mut chosen: Vec<(&Row, &'static str)> = Vec::new();
     for (row, why) in [(winner, "winner"), (smallest, "smallest"), (fastest, "fastest")] {
         if let Some(row) = row.filter(|row| chosen.iter().all(|(other, _)| *other != *row)) {
@@ -213,6 +249,37 @@ struct Run<'r> {
 /// What was measured, its low, median and high prediction, and what it really was.
 type Figure = (String, [f64; 3], f64);
 
+/// How the commands of an engine work.
+struct Runs {
+    /// Whether the command makes what the plan says of all of the data.
+    is_for_all: bool,
+    /// Threads that it uses.
+    encode_threads: usize,
+    /// Subcommand that decodes what was written, and checks it.
+    check: &'static [&'static str],
+    /// Threads to run that with; with `-p` if there are several numbers.
+    decode_threads: Vec<usize>,
+}
+
+impl Runs {
+    fn of(command: &[&str], threads: usize) -> Runs {
+        let all =
+            |check, decode_threads| Runs { is_for_all: true, encode_threads: threads, check, decode_threads };
+        let one = |check| Runs { encode_threads: 1, ..all(check, vec![1]) };
+        match command {
+            ["nx", ..] => all(&["nx", "verify", "-q"], vec![1, threads]),
+            // A chunk of version 1 does not have its parameters in it.
+            ["rice", "encode", "--v1", ..] => all(&[], Vec::new()),
+            ["rice", ..] => all(&["rice", "verify", "-q"], vec![1, threads]),
+            ["gateway", ..] => one(&["gateway", "replay", "-q"]),
+            ["dict", "build", ..] => one(&["dict", "verify", "-q"]),
+            ["dict", "sst", ..] => one(&["dict", "sst", "verify", "-q"]),
+            ["dict", ..] => Runs { is_for_all: false, ..all(&[], Vec::new()) },
+            _ => all(&["gzip", "-t", "-q"], vec![1, threads]),
+        }
+    }
+}
+
 impl Run<'_> {
     fn candidate(&self, row: &Row, measured: &Measured) -> Result<Vec<Figure>, String> {
         let measurement = &row.measurement;
@@ -221,30 +288,41 @@ impl Run<'_> {
         let words: Vec<&str> = command[1..].iter().map(String::as_str).collect();
         let encode = self.time(&words)?;
         let made: Vec<PathBuf> = self.outputs()?.into_iter().filter(|path| !before.contains(path)).collect();
-        let [output] = made.as_slice() else { return Err(format!("{command:?} made {made:?}")) };
-        let size = fs::metadata(output).map_err(|e| e.to_string())?.len();
         let content = measured.bytes as f64;
         let mb = |seconds: Duration| content / 1e6 / seconds.as_secs_f64();
-        let scaled = |points: &[linerate_plan::Scaling]| {
-            let point = points.iter().find(|point| point.threads == self.threads);
-            point.map(|point| [point.speed.low, point.speed.median, point.speed.high].map(|v| v / 1e6))
+        let in_mb = |speed: Speed| [speed.low, speed.median, speed.high].map(|v| v / 1e6);
+        let curves = [
+            Curve::new(measurement.encode, &measurement.encode_scaling),
+            Curve::new(measurement.decode, &measurement.decode_scaling),
+        ];
+        let [encoding, decoding] =
+            curves.map(|curve| move |threads: usize| curve.as_ref().map(|curve| in_mb(curve.on(threads))));
+        let runs = Runs::of(&words, self.threads);
+        let output = match made.as_slice() {
+            [output] => output.clone(),
+            // A command that checks what is there writes nothing.
+            [] => PathBuf::from(&command[command.len() - 1]),
+            _ => return Err(format!("{command:?} made {made:?}")),
         };
-        let mut figures = vec![("ratio".to_owned(), [measurement.ratio(); 3], content / size as f64)];
-        if let Some(predicted) = scaled(&measurement.encode_scaling) {
-            figures.push((format!("encode x{}", self.threads), predicted, mb(encode)));
+        let mut figures = Vec::new();
+        if !made.is_empty() && runs.is_for_all {
+            let size = fs::metadata(&output).map_err(|e| e.to_string())?.len();
+            figures.push(("ratio".to_owned(), [measurement.ratio(); 3], content / size as f64));
+            if let Some(predicted) = encoding(runs.encode_threads) {
+                figures.push((format!("encode x{}", runs.encode_threads), predicted, mb(encode)));
+            }
         }
         let file = output.display().to_string();
-        let check: &[&str] = if command[1] == "nx" { &["nx", "verify", "-q"] } else { &["gzip", "-t", "-q"] };
-        let one = measurement.decode.map(|speed| [speed.low, speed.median, speed.high].map(|v| v / 1e6));
-        for (threads, predicted) in [(1, one), (self.threads, scaled(&measurement.decode_scaling))] {
-            let Some(predicted) = predicted else { continue };
+        for &threads in &runs.decode_threads {
+            let Some(predicted) = decoding(threads) else { continue };
             let count = threads.to_string();
-            let words = [check, &["-p", &count, &file]].concat();
+            let with_threads: &[&str] = if runs.decode_threads.len() > 1 { &["-p", &count] } else { &[] };
+            let words = [runs.check, with_threads, &[&*file]].concat();
             let times = (0..self.rounds.max(1)).map(|_| self.time(&words)).collect::<Result<Vec<_>, _>>()?;
             let best = times.into_iter().min().unwrap_or_default();
             figures.push((format!("decode x{threads}"), predicted, mb(best)));
         }
-        fs::remove_file(output).map_err(|e| e.to_string())?;
+        made.iter().try_for_each(|path| fs::remove_file(path).map_err(|e| e.to_string()))?;
         Ok(figures)
     }
 

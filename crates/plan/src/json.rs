@@ -21,6 +21,7 @@
 //! | `required` | speed that saturates the pipe |
 //! | `speed`, `extrapolated` | on the cores of the budget; whether that is more cores than threads were measured |
 //! | `delivered`, `bound` | what arrives; `pipe`, `cores` or `memory` |
+//! | `directions` | of a pipe for one direction one, of `both` two: `direction`, and `speed`, `extrapolated`, `delivered`, `bound` and the cores in it; those of the candidate itself are the slower one's |
 //! | `cores`, `cores_to_saturate`, `cores_to_saturate_extrapolated` | busy cores; fewest that saturate the pipe |
 //! | `saved_per_core_second` | bytes not stored or sent per second of one core |
 //! | `memory` | `per_stream`, `per_thread`, `total` with the busy cores |
@@ -33,7 +34,7 @@
 use serde_json::{Value, json};
 
 use crate::measurement::{Scaling, Speed};
-use crate::plan::{Bound, Plan, Row};
+use crate::plan::{Bound, Flow, Plan, Row, Saturation};
 
 impl Plan {
     /// The plan as one JSON object; the module's documentation has its keys.
@@ -74,9 +75,10 @@ fn candidate(row: &Row) -> Value {
         "extrapolated": row.extrapolated,
         "delivered": speed(row.delivered),
         "bound": row.bound.name(),
+        "directions": row.flows.iter().map(flow).collect::<Vec<_>>(),
         "cores": row.cores,
-        "cores_to_saturate": row.saturation.map(|saturation| saturation.cores),
-        "cores_to_saturate_extrapolated": row.saturation.map(|saturation| saturation.extrapolated),
+        "cores_to_saturate": row.saturation.map(cores),
+        "cores_to_saturate_extrapolated": row.saturation.map(is_extrapolated),
         "saved_per_core_second": row.saved_per_core_second,
         "memory": {
             "per_stream": measured.memory.per_stream,
@@ -96,6 +98,27 @@ fn candidate(row: &Row) -> Value {
         "pareto": row.pareto,
         "excluded": row.excluded.map(|why| why.to_string()),
     })
+}
+
+fn flow(flow: &Flow) -> Value {
+    json!({
+        "direction": flow.direction.name(),
+        "speed": speed(flow.speed),
+        "extrapolated": flow.extrapolated,
+        "delivered": speed(flow.delivered),
+        "bound": flow.bound.name(),
+        "cores": flow.cores,
+        "cores_to_saturate": flow.saturation.map(cores),
+        "cores_to_saturate_extrapolated": flow.saturation.map(is_extrapolated),
+    })
+}
+
+fn cores(saturation: Saturation) -> usize {
+    saturation.cores
+}
+
+fn is_extrapolated(saturation: Saturation) -> bool {
+    saturation.extrapolated
 }
 
 fn speed(Speed { low, median, high }: Speed) -> Value {

@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 
 use crate::budget::Budget;
 use crate::curve::{Curve, SATURATED};
-use crate::measurement::{Measurement, Speed};
+use crate::measurement::{Measurement, Memory, Speed};
 use crate::pipe::{Direction, Pipe};
 
-/// Candidates whose delivered rate lies within this part of the best one's are a tie.
-pub const TIE: f64 = 0.05;
-/// Candidates whose intervals overlap are a tie up to this part. It is what one short measurement of a speed is off.
-pub const TIE_BY_OVERLAP: f64 = 0.15;
+/// Candidates whose delivered rate lies within this part of the best one's are a tie: short measurements of a speed are
+/// off by some 5 %, one more and the other less. Fixed, since the spread of a few rounds is itself noise, which would
+/// make a second plan another one.
+pub const TIE: f64 = 0.1;
 /// Tied candidates whose sizes lie within this part of the smallest one's count as equally small.
 pub const SAME_SIZE: f64 = 0.01;
 
@@ -40,7 +40,10 @@ pub struct Row {
     pub ratio: f64,
     /// Speed that saturates the pipe: its rate times the ratio.
     pub required: f64,
-    /// Speed by cores, in the slower direction. `None` for storing plainly, and where it was not measured.
+    /// Each direction of the pipe, reading first. Empty for storing plainly, and where a direction was not measured.
+    /// The figures of the row itself are those of the slower one.
+    pub flows: Vec<Flow>,
+    /// Speed by cores. `None` where there are no flows.
     pub curve: Option<Curve>,
     /// Speed on all cores of the budget; storing plainly has none.
     pub speed: Option<Speed>,
@@ -64,6 +67,27 @@ pub struct Row {
     pub excluded: Option<Exclusion>,
     /// No usable row is both smaller and faster.
     pub pareto: bool,
+}
+
+/// A candidate in one direction. Rates are bytes of content per second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Reading or writing.
+    pub direction: Direction,
+    /// Speed by cores.
+    pub curve: Curve,
+    /// Speed on all cores of the budget.
+    pub speed: Speed,
+    /// The budget has more cores than threads were measured, so that `speed` is an estimate.
+    pub extrapolated: bool,
+    /// What arrives, or is taken: the lower one of the required speed and `speed`.
+    pub delivered: Speed,
+    /// Cores that are busy with it.
+    pub cores: usize,
+    /// Fewest cores that saturate the pipe, if any number does.
+    pub saturation: Option<Saturation>,
+    /// What limits the delivered rate: the pipe or the cores.
+    pub bound: Bound,
 }
 
 /// Cores that saturate a pipe.
@@ -124,9 +148,10 @@ pub enum Exclusion {
 
 /// Makes the plan: the usable candidate that delivers most content per second through the pipe.
 ///
-/// Candidates within [`TIE`] of the best, or within [`TIE_BY_OVERLAP`] if their intervals overlap, are a tie. It is
-/// decided by the smallest size, where sizes within [`SAME_SIZE`] count as equal, then by the fewest busy cores, then
-/// by the order of the input, so that the noise of a measurement seldom changes the plan.
+/// Of a pipe for both directions the slower one counts. Candidates within [`TIE`] of the best are a tie. It is decided
+/// by the smallest size, where sizes within [`SAME_SIZE`] count as equal, then by the fewest busy cores, then by the
+/// order of the input. Sizes have no noise, so that the noise of speeds changes the plan only where a candidate lies
+/// at the edge of the tie.
 pub fn plan(measurements: &[Measurement], pipe: &Pipe, budget: &Budget) -> Plan {
     let budget = Budget { cores: budget.cores.max(1), ..budget.clone() };
     let plain = row(stored_plainly(measurements), true, pipe, &budget);
@@ -155,6 +180,38 @@ impl Plan {
 }
 
 impl Row {
+    /// The row once for each direction of its pipe, with the figures of that direction and its name in the settings;
+    /// only itself where there are not several.
+    pub fn by_direction(&self) -> Vec<Row> {
+        let one = |flow: &Flow| {
+            let mut row = self.clone();
+            row.measurement.settings = format!("{}, {}", self.measurement.settings, flow.direction.name());
+            row.set(flow);
+            row
+        };
+        match self.flows.len() {
+            0 | 1 => vec![self.clone()],
+            _ => self.flows.iter().map(one).collect(),
+        }
+    }
+
+    /// Takes the figures of a direction.
+    fn set(&mut self, flow: &Flow) {
+        let Memory { per_stream, per_thread } = self.measurement.memory;
+        self.curve = Some(flow.curve.clone());
+        self.speed = Some(flow.speed);
+        self.extrapolated = flow.extrapolated;
+        self.delivered = flow.delivered;
+        self.cores = flow.cores;
+        self.saturation = flow.saturation;
+        self.bound = match self.excluded {
+            Some(Exclusion::AboveMemory { .. }) => Bound::Memory,
+            _ => flow.bound,
+        };
+        self.saved_per_core_second = flow.curve.on(1).median * (1.0 - 1.0 / self.ratio);
+        self.memory = per_stream + per_thread.saturating_mul(flow.cores as u64);
+    }
+
     /// The candidate's command, quoted for a POSIX shell.
     pub fn command(&self) -> Option<String> {
         let words = self.measurement.command.as_ref()?.iter().map(String::as_str);
@@ -172,59 +229,65 @@ fn stored_plainly(measurements: &[Measurement]) -> Measurement {
 fn row(measurement: Measurement, plain: bool, pipe: &Pipe, budget: &Budget) -> Row {
     let ratio = if plain { 1.0 } else { measurement.ratio() };
     let required = pipe.rate * ratio;
-    let curve = slower_direction(&measurement, pipe.direction, budget.cores);
-    let speed = curve.as_ref().map(|curve| curve.on(budget.cores));
+    let flows = flows(&measurement, required, pipe.direction, budget.cores);
     let excluded = if plain { too_large(ratio, budget) } else { exclusion(&measurement, pipe, budget) };
-    let saturation = curve.as_ref().and_then(|curve| saturation(curve, required));
-    let delivered = match (plain, speed) {
-        (true, _) => Speed { low: required, median: required, high: required },
-        (false, Some(Speed { low, median, high })) => {
-            Speed { low: low.min(required), median: median.min(required), high: high.min(required) }
-        }
-        (false, None) => Speed::default(),
-    };
-    let bound = match (excluded, speed) {
-        (Some(Exclusion::AboveMemory { .. }), _) => Bound::Memory,
-        (_, Some(speed)) if speed.median < required * SATURATED => Bound::Cores,
-        _ => Bound::Pipe,
-    };
-    let cores = match &curve {
-        Some(curve) => curve.cores_for(delivered.median).unwrap_or(budget.cores).min(budget.cores),
-        None => 0,
-    };
-    let memory = measurement.memory.per_stream
-        + measurement.memory.per_thread.saturating_mul(cores.try_into().unwrap_or(u64::MAX));
-    Row {
+    let mut row = Row {
         plain,
         ratio,
         required,
-        speed,
-        extrapolated: curve.as_ref().is_some_and(|curve| !curve.covers(budget.cores)),
-        delivered,
-        cores,
-        saturation,
-        bound,
-        saved_per_core_second: curve.as_ref().map_or(0.0, |curve| curve.on(1).median * (1.0 - 1.0 / ratio)),
-        memory,
+        speed: None,
+        extrapolated: false,
+        delivered: match plain {
+            true => Speed { low: required, median: required, high: required },
+            false => Speed::default(),
+        },
+        cores: 0,
+        saturation: None,
+        bound: Bound::Pipe,
+        saved_per_core_second: 0.0,
+        memory: measurement.memory.per_stream,
         reads: reads(&measurement, pipe, budget),
         excluded,
         pareto: false,
-        curve,
+        curve: None,
+        flows: Vec::new(),
         measurement,
+    };
+    if let Some(slower) = flows.iter().min_by(|a, b| compare(a.speed.median, b.speed.median)) {
+        row.set(slower);
     }
+    Row { flows, ..row }
 }
 
-/// The curve of the direction; of both, the one that is slower on the cores of the budget.
-fn slower_direction(measurement: &Measurement, direction: Direction, cores: usize) -> Option<Curve> {
-    let decode = || Curve::new(measurement.decode, &measurement.decode_scaling);
-    let encode = || Curve::new(measurement.encode, &measurement.encode_scaling);
-    match direction {
-        Direction::Read => decode(),
-        Direction::Write => encode(),
-        Direction::Both => {
-            let (decode, encode) = (decode()?, encode()?);
-            Some(if decode.on(cores).median < encode.on(cores).median { decode } else { encode })
-        }
+/// A flow for each direction; none if one of them was not measured.
+fn flows(measurement: &Measurement, required: f64, direction: Direction, cores: usize) -> Vec<Flow> {
+    let reading = || Curve::new(measurement.decode, &measurement.decode_scaling);
+    let writing = || Curve::new(measurement.encode, &measurement.encode_scaling);
+    let of = |direction, curve: Option<Curve>| curve.map(|curve| flow(direction, curve, required, cores));
+    let found = match direction {
+        Direction::Read => vec![of(Direction::Read, reading())],
+        Direction::Write => vec![of(Direction::Write, writing())],
+        Direction::Both => vec![of(Direction::Read, reading()), of(Direction::Write, writing())],
+    };
+    found.into_iter().collect::<Option<_>>().unwrap_or_default()
+}
+
+fn flow(direction: Direction, curve: Curve, required: f64, cores: usize) -> Flow {
+    let speed = curve.on(cores);
+    let delivered = Speed {
+        low: speed.low.min(required),
+        median: speed.median.min(required),
+        high: speed.high.min(required),
+    };
+    Flow {
+        direction,
+        speed,
+        extrapolated: !curve.covers(cores),
+        delivered,
+        cores: curve.cores_for(delivered.median).unwrap_or(cores).min(cores),
+        saturation: saturation(&curve, required),
+        bound: if speed.median < required * SATURATED { Bound::Cores } else { Bound::Pipe },
+        curve,
     }
 }
 
@@ -291,14 +354,8 @@ fn best_rows(rows: &[Row]) -> Vec<usize> {
     // Of equal rows the first one.
     let best =
         usable().max_by(|a, b| compare(rows[*a].delivered.median, rows[*b].delivered.median).then(b.cmp(a)));
-    let Some(best) = best.map(|i| rows[i].delivered) else { return Vec::new() };
-    usable().filter(|i| is_tie(&rows[*i].delivered, &best)).collect()
-}
-
-/// Whether a rate is as good as the best one, as far as the measurements can tell.
-fn is_tie(rate: &Speed, best: &Speed) -> bool {
-    let part = rate.median / best.median;
-    part >= 1.0 - TIE || (part >= 1.0 - TIE_BY_OVERLAP && rate.high >= best.low) || best.median == 0.0
+    let Some(best) = best.map(|i| rows[i].delivered.median) else { return Vec::new() };
+    usable().filter(|i| rows[*i].delivered.median >= best * (1.0 - TIE)).collect()
 }
 
 fn break_tie(rows: &[Row], tied: &[usize]) -> Option<usize> {

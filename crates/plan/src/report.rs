@@ -14,7 +14,7 @@ mod table;
 use std::fmt::Write as _;
 
 use crate::pipe::Direction;
-use crate::plan::{Bound, Plan, Row, SAME_SIZE, TIE, TIE_BY_OVERLAP};
+use crate::plan::{Bound, Plan, Row, SAME_SIZE, TIE};
 use crate::units;
 use markup::escape;
 
@@ -127,13 +127,16 @@ fn summary(plan: &Plan, context: &Context) -> String {
 fn figures(plan: &Plan) -> String {
     let Some(row) = plan.winner() else { return String::new() };
     let carried = match plan.pipe.direction {
-        Direction::Read => "delivered",
-        Direction::Write => "taken",
-        Direction::Both => "carried",
+        Direction::Read => ["delivered"; 2],
+        Direction::Write => ["taken"; 2],
+        Direction::Both if row.plain => ["carried"; 2],
+        Direction::Both => ["delivered", "taken"],
     };
-    let (number, unit) = split(&units::rate(row.delivered.median));
     let mut html = String::from("<dl class=\"figures\">\n");
-    figure(&mut html, &format!("Content {carried}"), &number, &unit, &bound_text(plan, row));
+    for (row, carried) in row.by_direction().iter().zip(carried) {
+        let (number, unit) = split(&units::rate(row.delivered.median));
+        figure(&mut html, &format!("Content {carried}"), &number, &unit, &bound_text(plan, row));
+    }
     let saved = (1.0 - 1.0 / row.ratio) * 100.0;
     let ratio = units::ratio(row.ratio);
     figure(&mut html, "Ratio", ratio.trim_end_matches('x'), "x", &format!("{saved:.0} % of the bytes saved"));
@@ -264,14 +267,13 @@ fn method_section(plan: &Plan) -> String {
     let percent = |part: f64| part * 100.0;
     format!(
         "<section>\n<h2>How it is decided</h2>\n<p>A candidate delivers the lower of two rates: {} times its \
-         ratio, and its measured speed on {}. The one that delivers most is chosen. Candidates within {:.0} % of it, or \
-         within {:.0} % if their intervals overlap, are a tie: the smallest wins, where sizes within {:.0} % are equal, then \
+         ratio, and its measured speed on {}. The one that delivers most is chosen. Of both directions the slower \
+         one counts. Candidates within {:.0} % of it are a tie: the smallest wins, where sizes within {:.0} % are equal, then \
          the one with fewer busy cores, then the first.</p>\n<p>Between measured numbers of threads speeds are interpolated; \
          beyond them they are estimates, and marked so.</p>\n</section>\n",
         units::rate(plan.pipe.rate),
         units::cores(plan.budget.cores),
         percent(TIE),
-        percent(TIE_BY_OVERLAP),
         percent(SAME_SIZE)
     )
 }

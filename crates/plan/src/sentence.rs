@@ -3,13 +3,15 @@
 use std::fmt;
 
 use crate::pipe::Direction;
-use crate::plan::{Bound, Exclusion, Plan, Row};
+use crate::plan::{Bound, Exclusion, Flow, Plan, Row, Saturation};
 use crate::units::{cores, rate, ratio, size, time};
 
 /// Ties that are named; more are counted.
 const MAX_NAMED: usize = 3;
 /// Spreads from this part of the rate on are said.
 const SAID_SPREAD: f64 = 0.1;
+/// Data compresses from this ratio on.
+const COMPRESSES: f64 = 1.02;
 
 impl Plan {
     /// One sentence: the winner and why.
@@ -35,35 +37,33 @@ impl Plan {
     }
 
     fn use_candidate(&self, row: &Row) -> String {
-        let pipe = self.pipe_name();
-        let delivered = rate(row.delivered.median);
-        let speed = row.curve.as_ref().map_or(0.0, |curve| curve.on(row.cores).median);
-        let head = format!(
-            "{}: {}, {} on {} of your {}",
-            row.measurement.settings,
-            smaller(row.ratio),
-            rate(speed),
-            row.cores,
-            cores(self.budget.cores)
-        );
-        match row.bound {
+        let head = format!("{}: {}", row.measurement.settings, smaller(row.ratio));
+        match row.flows.as_slice() {
+            [one] => format!("{head}, {}.", self.one_direction(one)),
+            all => {
+                let named =
+                    |flow: &Flow| format!("; {}: {}", flow.direction.name(), self.one_direction(flow));
+                head + &all.iter().map(named).collect::<String>() + "."
+            }
+        }
+    }
+
+    fn one_direction(&self, flow: &Flow) -> String {
+        let (pipe, verb, delivered) = (self.pipe_name(), verb(flow.direction), rate(flow.delivered.median));
+        let (speed, plain) = (rate(flow.curve.on(flow.cores).median), self.compared_with_plain(flow));
+        let head = format!("{speed} on {} of your {}", flow.cores, cores(self.budget.cores));
+        match flow.bound {
             Bound::Cores => format!(
-                "{head}; {pipe} then {} {delivered} of content{}, and {}.",
-                self.verb(),
-                self.compared_with_plain(row),
-                lacking(row)
+                "{head}; {pipe} then {verb} {delivered} of content{plain}, and {}",
+                lacking(flow.saturation)
             ),
-            _ => format!(
-                "{head}; {pipe} is saturated and {} {delivered} of content{}.",
-                self.verb(),
-                self.compared_with_plain(row)
-            ),
+            _ => format!("{head}; {pipe} is saturated and {verb} {delivered} of content{plain}"),
         }
     }
 
     /// `, 2.1x as much as stored plainly`.
-    fn compared_with_plain(&self, row: &Row) -> String {
-        let part = row.delivered.median / self.pipe.rate;
+    fn compared_with_plain(&self, flow: &Flow) -> String {
+        let part = flow.delivered.median / self.pipe.rate;
         if part >= 1.01 {
             format!(", {} as much as stored plainly", ratio(part))
         } else if part <= 0.99 {
@@ -77,26 +77,28 @@ impl Plan {
         let plain = format!(
             "Store it plainly: {} {} {} by itself",
             self.pipe_name(),
-            self.verb(),
+            verb(self.pipe.direction),
             rate(self.pipe.rate)
         );
-        // The one that comes closest, in the order of the rows.
-        let usable = self.rows.iter().filter(|row| !row.plain && row.excluded.is_none());
-        let closest = usable.max_by(|a, b| a.delivered.median.total_cmp(&b.delivered.median));
-        match closest {
-            None => format!("{plain}, and no candidate is usable."),
-            Some(row) if row.bound == Bound::Cores => format!(
+        let usable = || self.rows.iter().filter(|row| !row.plain && row.excluded.is_none());
+        let smallest = usable().max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        // What comes closest of those that compress: a copy in an archive is as fast, and no smaller.
+        let compressing = usable().filter(|row| row.ratio >= COMPRESSES);
+        let closest = compressing.max_by(|a, b| a.delivered.median.total_cmp(&b.delivered.median));
+        match (closest, smallest) {
+            (Some(row), _) => format!(
                 "{plain}, and {} only {} on your {}; {}.",
                 row.measurement.settings,
                 rate(row.delivered.median),
                 cores(self.budget.cores),
-                lacking(row)
+                lacking(row.saturation)
             ),
-            Some(row) => format!(
+            (None, Some(row)) => format!(
                 "{plain}, and the data does not compress ({}: {}).",
                 row.measurement.settings,
                 ratio(row.ratio)
             ),
+            (None, None) => format!("{plain}, and no candidate is usable."),
         }
     }
 
@@ -172,13 +174,13 @@ impl Plan {
             false => format!("your pipe of {}", rate(self.pipe.rate)),
         }
     }
+}
 
-    fn verb(&self) -> &'static str {
-        match self.pipe.direction {
-            Direction::Read => "delivers",
-            Direction::Write => "takes",
-            Direction::Both => "carries",
-        }
+fn verb(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "delivers",
+        Direction::Write => "takes",
+        Direction::Both => "carries",
     }
 }
 
@@ -191,8 +193,8 @@ fn smaller(value: f64) -> String {
 }
 
 /// What it would take to saturate the pipe.
-fn lacking(row: &Row) -> String {
-    match row.saturation {
+fn lacking(saturation: Option<Saturation>) -> String {
+    match saturation {
         Some(saturation) => {
             let about = if saturation.extrapolated { "about " } else { "" };
             format!("with {about}{} it would saturate", cores(saturation.cores))

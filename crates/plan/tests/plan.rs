@@ -95,17 +95,56 @@ fn tie_is_decided_by_size_then_cores_then_order() {
 }
 
 #[test]
-fn overlapping_intervals_are_a_tie_up_to_a_part() {
+fn spread_of_the_rounds_does_not_widen_a_tie() {
     let no_plain = Budget { min_ratio: Some(1.5), ..budget(1) };
-    let wide = |settings: &str, ratio: f64, median: f64| Measurement {
-        decode: Some(Speed { low: median * 0.7, median, high: median * 1.3 }),
+    let with = |settings: &str, ratio: f64, median: f64, spread: f64| Measurement {
+        decode: Some(Speed { low: median * (1.0 - spread), median, high: median * (1.0 + spread) }),
         decode_scaling: Vec::new(),
         ..candidate(settings, ratio, median)
     };
     let choose = |a: Measurement, b: Measurement| winner(&plan(&[a, b], &pipe(9e9), &no_plain)).to_owned();
-    assert_eq!(choose(wide("fast", 2.0, 1000e6), wide("small", 3.0, 870e6)), "small");
-    assert_eq!(choose(wide("fast", 2.0, 1000e6), wide("small", 3.0, 800e6)), "fast");
-    assert_eq!(choose(candidate("fast", 2.0, 1000e6), candidate("small", 3.0, 870e6)), "fast");
+    for spread in [0.01, 0.3] {
+        let fast = || with("fast", 2.0, 1000e6, spread);
+        assert_eq!(choose(fast(), with("small", 3.0, 910e6, spread)), "small");
+        assert_eq!(choose(fast(), with("small", 3.0, 890e6, spread)), "fast");
+    }
+}
+
+#[test]
+fn both_directions_have_a_row_and_a_part_of_the_sentence_each() {
+    let both = Pipe { direction: Direction::Both, ..pipe(500e6) };
+    let plan = plan(&[candidate("zstd 3", 2.0, 2000e6)], &both, &budget(2));
+    assert!(plan.winner().unwrap().plain, "encoding takes less than the pipe");
+    let plan = linerate_plan::plan(
+        &[candidate("zstd 3", 2.0, 9000e6)],
+        &both,
+        &Budget { min_ratio: Some(1.5), ..budget(2) },
+    );
+    assert_eq!(
+        plan.sentence(),
+        "zstd 3: 2.0x smaller; read: 9 GB/s on 1 of your 2 cores; your pipe of 500 MB/s is saturated and delivers 1 GB/s \
+         of content, 2.0x as much as stored plainly; write: 1.8 GB/s on 2 of your 2 cores; your pipe of 500 MB/s is \
+         saturated and takes 1 GB/s of content, 2.0x as much as stored plainly."
+    );
+    let rows = plan.winner().unwrap().by_direction();
+    let names: Vec<&str> = rows.iter().map(|row| row.measurement.settings.as_str()).collect();
+    assert_eq!(names, ["zstd 3, read", "zstd 3, write"]);
+    assert_eq!(rows.iter().map(|row| row.cores).collect::<Vec<_>>(), [1, 2]);
+    let json = plan.to_json();
+    assert_eq!(json["candidates"][1]["directions"][1]["direction"], "write");
+    assert_eq!(json["candidates"][1]["directions"][0]["cores"], 1);
+    assert_eq!(json["candidates"][1]["cores"], 2, "the slower direction");
+}
+
+#[test]
+fn copy_that_is_fastest_does_not_hide_that_the_data_compresses() {
+    let copy = candidate("stored in an archive", 0.999, 20e9);
+    let plan = plan(&[copy, candidate("zstd 3", 4.0, 1e9)], &pipe(7e9), &budget(2));
+    assert_eq!(
+        plan.sentence(),
+        "Store it plainly: your pipe of 7 GB/s delivers 7 GB/s by itself, and zstd 3 only 2 GB/s on your 2 cores; with \
+         about 28 cores it would saturate."
+    );
 }
 
 #[test]

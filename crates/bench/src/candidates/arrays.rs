@@ -110,8 +110,9 @@ impl Found {
         let (datasets, others) = hdf5::File::open(path)?.datasets();
         if others > 0 {
             self.notes.push(format!(
-                "{}: {others} datasets are left out: not little-endian integers of 16 or 32 bits",
-                path.display()
+                "{}: {} left out: not little-endian integers of 16 or 32 bits",
+                path.display(),
+                counted(others, "dataset")
             ));
         }
         for dataset in datasets {
@@ -128,6 +129,14 @@ impl Found {
             });
         }
         Ok(())
+    }
+}
+
+/// `1 dataset is`, `2 datasets are`.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun} is"),
+        _ => format!("{count} {noun}s are"),
     }
 }
 

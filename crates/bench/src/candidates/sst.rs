@@ -1,13 +1,13 @@
 //! Candidates for RocksDB's SST files: as they are, and their blocks compressed again with other levels and
 //! dictionaries.
 //!
-//! No command of ours writes SST files. The settings are RocksDB's options in words, and the command prints what the
-//! files have now.
+//! No command of ours writes SST files. The settings are RocksDB's options in words; the command trains the dictionary
+//! from the same blocks, for storage engines that are given one. RocksDB trains its own with those options.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use linerate_dict::sst::{Handle, Options as Opening, Reader, Sst};
+use linerate_dict::sst::{self, Handle, Options as Opening, Reader, Sst};
 use linerate_dict::{Id, Order, Store};
 use linerate_plan::{Measurement, Memory, Read};
 
@@ -16,8 +16,6 @@ use super::pieces::{Checked, time};
 use super::sample::FileSet;
 use super::{Measured, Options, Progress};
 
-/// Magic number of block-based tables, at the end of the footer.
-const MAGIC: u64 = 0x88e2_41b7_85f4_cff7;
 /// Bytes of content of the sample for each second.
 const BYTES_PER_SECOND: f64 = 500e3;
 /// Least and most bytes of the sample.
@@ -34,7 +32,7 @@ const TRAIN: usize = 100;
 
 /// Whether a file that ends with `tail` is a block-based table of RocksDB.
 pub fn recognise(tail: &[u8]) -> bool {
-    tail.ends_with(&MAGIC.to_le_bytes())
+    tail.ends_with(&sst::MAGIC)
 }
 
 /// Measures blocks of the files.
@@ -51,20 +49,33 @@ pub(super) fn measure(
     let store = Store::new();
     let wanted = ((options.seconds * BYTES_PER_SECOND) as u64).clamp(SAMPLE.0, SAMPLE.1);
     let sample = Sample::read(&set, &store, wanted)?;
-    let command: Vec<String> = ["linerate", "dict", "sst", "stats"].map(str::to_owned).into();
-    let files = set.files.iter().map(|file| file.path.display().to_string());
-    let command: Vec<String> = command.into_iter().chain(files).collect();
     let (mut eviction, mut candidates) = (Eviction::new(), Vec::new());
     let budget = Duration::from_secs_f64(options.seconds.max(0.0) / 8.0 / (SETTINGS.len() + 1) as f64);
     progress("the files as they are");
-    candidates.push(sample.as_is(&store, command.clone(), &mut eviction, budget)?);
+    candidates.push(sample.as_is(&store, keep_command(&set), &mut eviction, budget)?);
     for (level, size) in SETTINGS {
         progress(&words(level, size));
-        candidates.extend(sample.again(level, size, command.clone(), &mut eviction, budget)?);
+        let command = train_command(&set, level, size);
+        candidates.extend(sample.again(level, size, command, &mut eviction, budget)?);
     }
     drop(eviction);
     let measurements = time(candidates, options, progress)?;
     Ok(Measured { measurements, bytes: set.bytes, sampled: sample.content(), notes: sample.notes.clone() })
+}
+
+/// Checks the files that stay as they are, and says what they have.
+fn keep_command(set: &FileSet) -> Vec<String> {
+    let command = ["linerate", "dict", "sst", "verify"].map(str::to_owned).into_iter();
+    command.chain(set.files.iter().map(|file| file.path.display().to_string())).collect()
+}
+
+/// Trains the dictionary of the first file from its blocks. `None` without one: its options alone say what to do.
+fn train_command(set: &FileSet, level: i32, size: usize) -> Option<Vec<String>> {
+    let file = &set.files.first().filter(|_| size > 0)?.path;
+    let command = ["linerate", "dict", "train", "--sst", "--level"].map(str::to_owned).into_iter();
+    let options = [level.to_string(), "-s".into(), format!("{}K", size >> 10), file.display().to_string()];
+    let output = ["-o".into(), file.with_extension("dict").display().to_string()];
+    Some(command.chain(options).chain(output).collect())
 }
 
 fn words(level: i32, size: usize) -> String {
@@ -126,6 +137,10 @@ impl Sample {
         }
         if sample.content() == 0 {
             return Err(format!("{}: there are no data blocks", set.files[0].path.display()));
+        }
+        if set.files.len() > 1 {
+            let first = set.files[0].path.display();
+            sample.notes.push(format!("Each file has a dictionary of its own: the command is for {first}."));
         }
         if chosen.len() < set.files.len() {
             sample.notes.push(format!("{} of {} files were measured", chosen.len(), set.files.len()));
@@ -208,7 +223,7 @@ impl Sample {
         &self,
         level: i32,
         size: usize,
-        command: Vec<String>,
+        command: Option<Vec<String>>,
         eviction: &mut Eviction,
         budget: Duration,
     ) -> Result<Option<Checked<'_>>, String> {
@@ -232,7 +247,7 @@ impl Sample {
         let measurement = Measurement {
             engine: "dict".into(),
             settings: words(level, size),
-            command: Some(command),
+            command,
             compressed: self.with_dictionaries(0, length),
             ..Measurement::default()
         };

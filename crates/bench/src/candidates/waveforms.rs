@@ -10,7 +10,7 @@ use linerate_rice::tune::{Histogram, best_filter};
 use linerate_rice::v2::{self, Element, ElementType, StreamOptions};
 use linerate_rice::{Filter, Options as Threads, Params, decode_into, encode_into, expands};
 
-use super::arrays::{Array, Container, Found, find};
+use super::arrays::{Array, Container, Found, counted, find};
 use super::pieces::{Candidate, Checked, time};
 use super::{Measured, Options, Progress, Shape, bytes, general};
 
@@ -69,7 +69,10 @@ fn keep_alike(found: &mut Found, element: ElementType) {
     found.arrays.retain(|array| array.element == element && Some(array.container) == container);
     let (left, name) = (before - found.arrays.len(), element.name());
     if left > 0 {
-        found.notes.push(format!("{left} arrays are left out: not {name} samples in the same kind of file"));
+        found.notes.push(format!(
+            "{} left out: not {name} samples in the same kind of file",
+            counted(left, "array")
+        ));
     }
     let first = &found.arrays[0].path;
     if container == Some(Container::Hdf5) && found.arrays.iter().any(|array| array.path != *first) {

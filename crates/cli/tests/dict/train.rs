@@ -33,6 +33,24 @@ fn dictionary_is_trained_and_its_savings_printed() {
 }
 
 #[test]
+fn blocks_of_an_sst_file_are_samples_and_other_files_are_refused() {
+    let folder = Folder::new();
+    let table = linerate_testkit::testdata::repository().join("testdata/sst/5-crc32c-zstd-trained.sst");
+    std::fs::copy(table, folder.path("000012.sst")).expect("a copy");
+    let args = ["train", "--sst", "--json", "-s", "2K", "000012.sst", "-o", "t.dict"];
+    let found = folder.dict(&args).ok().objects().remove(0);
+    let stats = folder.dict(&["sst", "stats", "--json", "000012.sst"]).ok().objects().remove(0);
+    let blocks = &stats["blocks"]["zstd"]["blocks"];
+    assert!(blocks.as_u64() > Some(1) && found["samples"] == *blocks, "{found} {stats}");
+    assert!((1..=2048).contains(&folder.read("t.dict").len()));
+    folder.write("rows", &lines_of(&rows(1, 100, 1)));
+    let run = folder.dict(&["train", "--sst", "rows", "-o", "u.dict"]);
+    assert!(run.status != Some(0) && run.stderr.contains("rows: "), "{}", run.stderr);
+    assert!(!folder.has("u.dict"));
+    assert_eq!(folder.dict(&["train", "--sst", "--lines", "rows", "-o", "u.dict"]).status, Some(USAGE));
+}
+
+#[test]
 fn search_chooses_the_best_size() {
     let folder = Folder::new();
     folder.write("rows", &lines_of(&rows(1, 4000, 1)));

@@ -67,7 +67,7 @@ fn commands_run(folder: &Folder, shape: &str, data: &str) -> Value {
     for (i, command) in std::iter::once(&found["command"]).chain(others).enumerate() {
         let mut words = words(command);
         assert_eq!(words.remove(0), "linerate");
-        // What prints replaces nothing.
+        // What checks replaces nothing.
         words.extend((i > 0 && words[1] != "sst").then_some("-f"));
         let run = Run::of(&mut folder.command(&words), b"");
         assert_eq!(run.status, Some(0), "{words:?}: {}", run.stderr);
@@ -137,6 +137,7 @@ fn sst_file_is_measured_as_it_is_and_with_options() {
         "{settings:?}"
     );
     assert!(settings.contains(&"zstd 3, no dictionary"), "{settings:?}");
+    assert!(folder.has("000012.dict"), "the dictionary of a candidate");
 }
 
 #[test]

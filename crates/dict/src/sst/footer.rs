@@ -8,7 +8,8 @@ use super::handle::{Handle, TRAILER};
 
 /// Bytes of a footer.
 pub(super) const FOOTER: usize = 53;
-const MAGIC: u64 = 0x88e2_41b7_85f4_cff7;
+/// The last bytes of every file: the magic number of block-based tables.
+pub const MAGIC: [u8; 8] = 0x88e2_41b7_85f4_cff7_u64.to_le_bytes();
 /// Replaces the metaindex handle of versions below 6.
 const EXTENDED: [u8; 4] = [0x3e, 0, 0x7a, 0];
 /// Position of the footer's checksum, from version 6 on.
@@ -30,7 +31,7 @@ impl Footer {
     pub(super) fn parse(bytes: &[u8; FOOTER], offset: u64) -> Result<Footer> {
         let corrupt = |what| Error::new(Kind::Corrupt, offset, what);
         let [kind, .., v0, v1, v2, v3, _, _, _, _, _, _, _, _] = *bytes;
-        if bytes[FOOTER - 8..] != MAGIC.to_le_bytes() {
+        if bytes[FOOTER - MAGIC.len()..] != MAGIC {
             return Err(corrupt("not a block-based table of RocksDB: the magic number is missing"));
         }
         let version = u32::from_le_bytes([v0, v1, v2, v3]);

@@ -59,6 +59,7 @@ pub use blocks::{Block, Entries};
 pub use checksum::Checksum;
 pub use compression::Compression;
 pub use entry::{Entry, EntryKind};
+pub use footer::MAGIC;
 pub use handle::Handle;
 pub use index::IndexKind;
 pub use open::Sst;

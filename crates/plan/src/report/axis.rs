@@ -1,5 +1,9 @@
 //! An axis: values to pixels, and round values to mark.
 
+use std::fmt::Write as _;
+
+use crate::units;
+
 /// Maps `low..=high` to the pixels `from..=to`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
@@ -40,6 +44,20 @@ impl Axis {
             }
         }
         self.even(max)
+    }
+
+    /// Draws lines across the chart from `left` to `right`, each with its rate before it.
+    pub(super) fn rate_grid(&self, svg: &mut String, max: usize, left: f64, right: f64) {
+        for tick in self.ticks(max) {
+            let at = self.at(tick);
+            let (before, below) = (left - 8.0, at + 4.0);
+            let _ = writeln!(svg, r#"<path class="grid" d="M{left} {at:.1}H{right:.1}"/>"#);
+            let rate = units::rate(tick);
+            let _ = writeln!(
+                svg,
+                r#"<text class="tick" x="{before}" y="{below:.1}" text-anchor="end">{rate}</text>"#
+            );
+        }
     }
 
     fn decades(&self, mantissas: &[f64]) -> Vec<f64> {

@@ -79,17 +79,7 @@ fn axes(plan: &Plan, rows: &[usize], size: &Size) -> Option<Chart> {
 
 fn grid(svg: &mut String, chart: &Chart, size: &Size, plan: &Plan) {
     let Chart { x, y } = chart;
-    for tick in y.ticks(8) {
-        let at = y.at(tick);
-        let _ = writeln!(svg, r#"<path class="grid" d="M{LEFT} {at:.1}H{:.1}"/>"#, x.to);
-        let _ = writeln!(
-            svg,
-            r#"<text class="tick" x="{}" y="{:.1}" text-anchor="end">{}</text>"#,
-            LEFT - 8.0,
-            at + 4.0,
-            units::rate(tick)
-        );
-    }
+    y.rate_grid(svg, 8, LEFT, x.to);
     for tick in x.ticks((size.width / 60.0) as usize) {
         let at = x.at(tick);
         let _ = writeln!(svg, r#"<path class="grid" d="M{at:.1} {TOP}V{:.1}"/>"#, y.from);

@@ -76,17 +76,7 @@ fn description(plan: &Plan, threads: usize) -> String {
 }
 
 fn grid(svg: &mut String, x: &Axis, y: &Axis, threads: usize, size: &Size) {
-    for tick in y.ticks(5) {
-        let at = y.at(tick);
-        let _ = writeln!(svg, r#"<path class="grid" d="M{LEFT} {at:.1}H{:.1}"/>"#, x.to);
-        let _ = writeln!(
-            svg,
-            r#"<text class="tick" x="{}" y="{:.1}" text-anchor="end">{}</text>"#,
-            LEFT - 8.0,
-            at + 4.0,
-            units::rate(tick)
-        );
-    }
+    y.rate_grid(svg, 5, LEFT, x.to);
     let ticks = (1..=threads).filter(|n| threads <= 8 || n.is_power_of_two() || *n == threads);
     for tick in ticks {
         let at = x.at(tick as f64);

@@ -58,11 +58,13 @@ pub(super) fn html(plan: &Plan) -> String {
     html.push_str("<th scope=\"col\">Remark</th></tr></thead>\n<tbody>\n");
     for (i, row) in plan.rows.iter().enumerate() {
         let class = if is_winner(plan, i) { " class=\"winner\"" } else { "" };
-        let _ = write!(html, "<tr{class}><th scope=\"row\">{}</th>", escape(&name(row)));
-        for (_, text) in columns() {
-            let _ = write!(html, "<td>{}</td>", escape(&text(row)));
+        for row in row.by_direction() {
+            let _ = write!(html, "<tr{class}><th scope=\"row\">{}</th>", escape(&name(&row)));
+            for (_, text) in columns() {
+                let _ = write!(html, "<td>{}</td>", escape(&text(&row)));
+            }
+            let _ = writeln!(html, "<td class=\"remark\">{}</td></tr>", escape(&remark(plan, i)));
         }
-        let _ = writeln!(html, "<td class=\"remark\">{}</td></tr>", escape(&remark(plan, i)));
     }
     html.push_str("</tbody></table>\n");
     html

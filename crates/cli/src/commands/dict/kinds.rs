@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueHint;
 use linerate_core::Kind;
+use linerate_dict::sst;
 use linerate_io::ReadAt;
 
 use super::blockfile::{PackArg, input};
@@ -38,7 +39,6 @@ pub(crate) struct FilesArgs {
 
 const BLOCKS: &[u8; 8] = b"\x89LRBLKS\n";
 const PACK: &[u8; 8] = b"\x89LRPACK\n";
-const SST: &[u8; 8] = &0x88e2_41b7_85f4_cff7_u64.to_le_bytes();
 
 /// Detects the kind of a file by the magic number in its first or last 8 bytes.
 pub(crate) fn kind_of(path: &Path) -> Result<FileKind, CliError> {
@@ -54,7 +54,7 @@ pub(crate) fn kind_of(path: &Path) -> Result<FileKind, CliError> {
         Some(PACK) => return Ok(FileKind::Pack),
         _ => {}
     }
-    if magic(input.len().checked_sub(8))?.as_ref() == Some(SST) {
+    if magic(input.len().checked_sub(8))?.as_ref() == Some(&sst::MAGIC) {
         return Ok(FileKind::Sst);
     }
     Err(CliError::data(Kind::Corrupt, 0, "it is neither a block file nor a pack nor an SST file"))

@@ -5,9 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use linerate_core::Kind;
+use linerate_dict::Store;
+use linerate_dict::sst::{Options, Reader, Sst};
 
+use super::blockfile::input;
 use super::input::{InputReader, is_stdin, open};
-use crate::ui::error::CliError;
+use crate::ui::error::{CliError, engine_error};
 use crate::ui::size;
 
 /// Maximum bytes of a block, one of which is in memory.
@@ -27,6 +30,10 @@ pub(crate) struct SampleArgs {
     /// Files hold length-prefixed records; samples are whole values
     #[arg(long)]
     pub(crate) records: bool,
+
+    /// Files are RocksDB's SST files; samples are their data blocks
+    #[arg(long, conflicts_with_all = ["block", "lines", "records"])]
+    pub(crate) sst: bool,
 }
 
 fn block_size(text: &str) -> Result<u64, String> {
@@ -72,7 +79,7 @@ impl<'a> Sampler<'a> {
     pub(crate) fn new(args: &'a SampleArgs, limit: u64, files: &[PathBuf]) -> Result<Sampler<'a>, CliError> {
         let size = |file: &PathBuf| {
             // The reporter names the first file before every message.
-            file_size(file)
+            content_size(file, args)
                 .map_err(|e| if *file == files[0] { e } else { e.in_file(&file.display().to_string()) })
         };
         let sizes: Result<Vec<Option<u64>>, CliError> = files.iter().map(size).collect();
@@ -87,6 +94,9 @@ impl<'a> Sampler<'a> {
 
     /// Collects samples from a file. Calls `progress` with the bytes read since its last call.
     pub(crate) fn add(&mut self, path: &Path, progress: &dyn Fn(usize)) -> Result<(), CliError> {
+        if self.args.sst {
+            return self.add_sst(path, progress);
+        }
         let file = open(path)?;
         if file.metadata().is_ok_and(|meta| meta.is_dir()) {
             return Err(CliError::Refused("it is a directory".into()));
@@ -151,6 +161,16 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
+    fn add_sst(&mut self, path: &Path, progress: &dyn Fn(usize)) -> Result<(), CliError> {
+        let (sst, mut reader) = open_sst(path)?;
+        for handle in reader.blocks(&sst).map_err(engine_error)? {
+            let block = reader.decode_block(&sst, handle).map_err(engine_error)?;
+            self.put(block.content());
+            progress(block.content().len());
+        }
+        Ok(())
+    }
+
     fn gather(&mut self, row: &[u8]) {
         self.gathered.extend_from_slice(row);
         if self.gathered.len() as u64 >= self.args.block {
@@ -179,6 +199,22 @@ impl<'a> Sampler<'a> {
             self.samples.ends.push(self.samples.bytes.len());
         }
     }
+}
+
+/// Bytes that samples are taken from; `None` for standard input, pipes and devices.
+fn content_size(path: &Path, args: &SampleArgs) -> Result<Option<u64>, CliError> {
+    if !args.sst {
+        return file_size(path);
+    }
+    let (sst, mut reader) = open_sst(path)?;
+    let stats = reader.stats(&sst).map_err(engine_error)?;
+    Ok(Some(stats.all_blocks().content))
+}
+
+fn open_sst(path: &Path) -> Result<(Sst, Reader), CliError> {
+    let mut reader = Reader::new(&Store::new());
+    let sst = reader.open_input(input(path)?, Options::new()).map_err(engine_error)?;
+    Ok((sst, reader))
 }
 
 /// The size of a regular file; `None` for standard input, pipes and devices.

@@ -7,6 +7,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ValueEnum, ValueHint};
 use linerate_bench::candidates::{self, Measured, Options, Shape};
 use linerate_plan::{Budget, Direction, Pipe, Plan, plan};
@@ -71,8 +72,8 @@ pub(crate) struct Args {
     seconds: f64,
 
     /// What the data is [default: recognised by its content]
-    #[arg(long, value_enum, value_name = "SHAPE")]
-    shape: Option<ShapeName>,
+    #[arg(long, value_name = "SHAPE", value_parser = shape_parser())]
+    shape: Option<Shape>,
 
     /// Write the plan as a self-contained HTML page too, in place of an existing file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -96,29 +97,11 @@ enum DirectionName {
     Both,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ShapeName {
-    Files,
-    Bytes,
-    Text,
-    Waveforms,
-    Records,
-    Messages,
-    Sst,
-}
-
-impl ShapeName {
-    fn shape(self) -> Shape {
-        match self {
-            ShapeName::Files => Shape::Files,
-            ShapeName::Bytes => Shape::Bytes,
-            ShapeName::Text => Shape::Text,
-            ShapeName::Waveforms => Shape::Waveforms,
-            ShapeName::Records => Shape::Records,
-            ShapeName::Messages => Shape::Messages,
-            ShapeName::Sst => Shape::Sst,
-        }
-    }
+/// The names of all shapes.
+fn shape_parser() -> impl TypedValueParser<Value = Shape> {
+    let of_name = |name: String| Shape::ALL.into_iter().find(|shape| shape.name() == name);
+    PossibleValuesParser::new(Shape::ALL.map(Shape::name))
+        .try_map(move |name| of_name(name).ok_or("no shape has this name"))
 }
 
 fn parse_pipe(text: &str) -> Result<Pipe, String> {
@@ -150,7 +133,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(first, "plan");
     let (shape, notes) = match args.shape {
-        Some(name) => (name.shape(), Vec::new()),
+        Some(shape) => (shape, Vec::new()),
         None => recognise(&args.data)?,
     };
     let page = args.report.as_deref().map(Page::create).transpose()?;

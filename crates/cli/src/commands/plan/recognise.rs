@@ -120,8 +120,7 @@ mod tests {
         assert_eq!(shape(b"\x93NUMPY\x01\x00"), Some(Shape::Waveforms));
         assert_eq!(shape(b"RIFF....AVI LIST"), None);
         assert_eq!(shape(b"LGWR\x01\x00\x00\x00"), Some(Shape::Messages));
-        let magic = 0x88e2_41b7_85f4_cff7_u64.to_le_bytes();
-        assert_eq!(of_content(b"anything", magic, 8 << 10), Some(Shape::Sst));
+        assert_eq!(of_content(b"anything", linerate_dict::sst::MAGIC, 8 << 10), Some(Shape::Sst));
     }
 
     #[test]

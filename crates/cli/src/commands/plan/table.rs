@@ -26,7 +26,9 @@ fn table(plan: &Plan, all: bool) -> Vec<String> {
     // Smallest last, as the drawing of size against speed has it.
     shown.sort_by(|&a, &b| plan.rows[a].ratio.total_cmp(&plan.rows[b].ratio));
     let mut cells = vec![TITLES.map(str::to_owned)];
-    cells.extend(shown.iter().map(|&i| cells_of(&plan.rows[i], mark(plan, i))));
+    for i in shown {
+        cells.extend(plan.rows[i].by_direction().iter().map(|row| cells_of(row, mark(plan, i))));
+    }
     aligned(&cells)
 }
 
