@@ -75,11 +75,17 @@ fn keep_alike(found: &mut Found, element: ElementType) {
         ));
     }
     let first = &found.arrays[0].path;
-    if container == Some(Container::Hdf5) && found.arrays.iter().any(|array| array.path != *first) {
+    if container != Some(Container::Hdf5) {
+        return;
+    }
+    if found.arrays.iter().any(|array| array.path != *first) {
         found
             .notes
             .push(format!("h5repack takes one file at a time: the command is for {}", first.display()));
     }
+    found
+        .notes
+        .push("h5repack loads the filters from the folder of Linerate's plugins in HDF5_PLUGIN_PATH".into());
 }
 
 /// The type that most bytes of the arrays have.

@@ -172,6 +172,8 @@ fn hdf5_file_gives_commands_of_h5repack() {
         .output()
         .expect("h5repack");
     assert!(done.status.success() && folder.has("run.rice.h5"), "{}", String::from_utf8_lossy(&done.stderr));
+    let same = Command::new("h5diff").args(["run.h5", "run.rice.h5"]).current_dir(folder.path(".")).status();
+    assert!(same.expect("h5diff, of the same package as h5repack").success());
 }
 
 #[test]
