@@ -222,8 +222,8 @@ fn chosen(rows: &[Row], winner: Option<usize>, is_quick: impl Fn(&Row) -> bool) 
     let usable = || rows.iter().filter(|row| row.measurement.command.is_some() && is_quick(row));
     let decode = |row: &Row| row.measurement.decode.map_or(0.0, |speed| speed.median);
     let smallest = usable().max_by(|a, b| a.ratio.total_cmp(&b.ratio));
-    let fastest = compressing().max_by(|a, b| decode(a).total_cmp(&decode(b)));
     let compressing = || usable().filter(|row| row.ratio > 1.05);
+    let fastest = compressing().max_by(|a, b| decode(a).total_cmp(&decode(b)));
     let best = || compressing().max_by(|a, b| a.delivered.median.total_cmp(&b.delivered.median));
     let winner = winner
         .map(|i| &rows[i])
