@@ -3,21 +3,21 @@
 use std::collections::VecDeque;
 
 use linerate_core::{Error, Kind, Result};
-use zstd_safe::{CCtx, CDict, CParameter, ResetDirective, get_error_name};
+use zstd_safe::{CCtx, CParameter, ResetDirective, get_error_name};
 
 use crate::id::Id;
 use crate::store::Store;
 
-/// Digested dictionaries kept: each takes 100 KiB to 1 MiB, depending on the level.
+/// Contexts kept, each with a digested dictionary: 100 KiB to 2 MiB, depending on the level.
 const CACHED: usize = 4;
 
 /// Compresses blocks, through libzstd. Needs one per thread.
 pub struct Encoder {
     store: Store,
-    context: CCtx<'static>,
     level: i32,
+    checksum: bool,
     /// Most recently used first.
-    prepared: VecDeque<(Id, CDict<'static>)>,
+    contexts: VecDeque<(Id, CCtx<'static>)>,
 }
 
 const fn refused(what: &'static str) -> Error {
@@ -27,7 +27,7 @@ const fn refused(what: &'static str) -> Error {
 impl Encoder {
     /// Creates an encoder at level 3, without checksums.
     pub fn new(store: &Store) -> Self {
-        Encoder { store: store.clone(), context: CCtx::create(), level: 3, prepared: VecDeque::new() }
+        Encoder { store: store.clone(), level: 3, checksum: false, contexts: VecDeque::new() }
     }
 
     /// Sets the libzstd compression level, -7 to 22.
@@ -38,9 +38,8 @@ impl Encoder {
         if !(-7..=zstd_safe::max_c_level()).contains(&level) {
             return Err(refused("the compression level is not one of -7 to 22"));
         }
-        self.set(CParameter::CompressionLevel(level))?;
         self.level = level;
-        self.prepared.clear();
+        self.contexts.clear();
         Ok(self)
     }
 
@@ -50,13 +49,9 @@ impl Encoder {
     /// # Errors
     /// None known from libzstd.
     pub fn checksum(mut self, checksum: bool) -> Result<Self> {
-        self.set(CParameter::ChecksumFlag(checksum))?;
+        self.checksum = checksum;
+        self.contexts.clear();
         Ok(self)
-    }
-
-    fn set(&mut self, parameter: CParameter) -> Result<()> {
-        self.context.set_parameter(parameter).map_err(|_| refused("libzstd rejected a parameter"))?;
-        Ok(())
     }
 
     /// Maximum compressed length of `len` bytes.
@@ -70,15 +65,10 @@ impl Encoder {
     /// [`Kind::BadArgument`] for an unknown ID, [`Kind::OutputTooSmall`], [`Kind::Limit`] if memory is
     /// exhausted.
     pub fn encode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
-        self.prepare(id)?;
+        let context = self.context(id)?;
         // After an error the context is still inside the previous block.
-        self.context.reset(ResetDirective::SessionOnly).map_err(|_| refused("libzstd could not be reset"))?;
-        match self.prepared.front().filter(|_| id != Id::NONE) {
-            Some((_, dictionary)) => self.context.ref_cdict(dictionary),
-            None => self.context.disable_dictionary(),
-        }
-        .map_err(|_| refused("libzstd rejected a dictionary"))?;
-        self.context.compress2(dst, block).map_err(|code| match get_error_name(code) {
+        context.reset(ResetDirective::SessionOnly).map_err(|_| refused("libzstd could not be reset"))?;
+        context.compress2(dst, block).map_err(|code| match get_error_name(code) {
             "Destination buffer is too small" => {
                 Error::new(Kind::OutputTooSmall, 0, "the output buffer is too small for the compressed block")
             }
@@ -86,27 +76,30 @@ impl Encoder {
         })
     }
 
-    /// Moves the digested dictionary to the front, or digests it.
-    fn prepare(&mut self, id: Id) -> Result<()> {
-        if id == Id::NONE {
-            return Ok(());
+    /// The context of a dictionary, moved to the front, or a new one.
+    fn context(&mut self, id: Id) -> Result<&mut CCtx<'static>> {
+        if id != Id::NONE && !self.store.contains(id) {
+            self.contexts.retain(|(kept, _)| *kept != id);
         }
-        if !self.store.contains(id) {
-            self.prepared.retain(|(prepared, _)| *prepared != id);
+        let at = self.contexts.iter().position(|(kept, _)| *kept == id);
+        let entry = match at.and_then(|at| self.contexts.remove(at)) {
+            Some(found) => found,
+            None => (id, self.digest(id)?),
+        };
+        self.contexts.truncate(CACHED - 1);
+        self.contexts.push_front(entry);
+        Ok(&mut self.contexts[0].1)
+    }
+
+    fn digest(&self, id: Id) -> Result<CCtx<'static>> {
+        const NO_MEMORY: Error = Error::new(Kind::Limit, 0, "libzstd could not digest a dictionary");
+        let mut context = CCtx::try_create().ok_or(NO_MEMORY)?;
+        for parameter in [CParameter::CompressionLevel(self.level), CParameter::ChecksumFlag(self.checksum)] {
+            context.set_parameter(parameter).map_err(|_| refused("libzstd rejected a parameter"))?;
         }
-        let at = self.prepared.iter().position(|(prepared, _)| *prepared == id);
-        if let Some(found) = at.and_then(|at| self.prepared.remove(at)) {
-            self.prepared.push_front(found);
-            return Ok(());
+        if id != Id::NONE {
+            context.load_dictionary(&self.store.bytes(id)?).map_err(|_| NO_MEMORY)?;
         }
-        let bytes = self.store.bytes(id)?;
-        let dictionary = CDict::try_create(&bytes, self.level).ok_or(Error::new(
-            Kind::Limit,
-            0,
-            "libzstd could not digest a dictionary",
-        ))?;
-        self.prepared.truncate(CACHED - 1);
-        self.prepared.push_front((id, dictionary));
-        Ok(())
+        Ok(context)
     }
 }

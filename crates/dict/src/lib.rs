@@ -15,6 +15,12 @@
 //! * [`Search`]: finds the dictionary size with the smallest total; [`Clustering`]: few dictionaries for many
 //!   sets of samples.
 //!
+//! # Features
+//!
+//! Everything is read and decoded by Rust alone. `encode` (the [`Encoder`], [`Savings`], writing packs) and `train`
+//! (besides, [`Training`], [`Search`], [`Clustering`], writing block files) compile libzstd from C; `sst` is Rust. All
+//! three are on by default.
+//!
 //! # Files
 //!
 //! | file | content |
@@ -34,7 +40,7 @@
 //! | `search.rs` | search over dictionary sizes |
 //! | `cluster.rs`, `clusterer.rs`, `prune.rs` | clustering: its API, its rounds, pruning |
 //! | `threads.rs` | ordered parallel map |
-//! | `pack/` | pack files: `open`, `load` read; `editor`, `compact` write; `codec` compresses; `index`, `layout` are the format |
+//! | `pack/` | pack files: `open`, `load` read; `editor`, `compact` write; `codec` decompresses, `compressor` compresses; `index`, `layout` are the format |
 //! | `blocks/` | block files: `builder`, `sorter` write; `file`, `reader`, `scan`, `verify` read; `block`, `layout` are the format |
 //! | `sst/` | SST files: see [`sst`] |
 //! | `input.rs`, `output.rs`, `fields.rs` | file access through `linerate-io`; integers and checksums in files |
@@ -56,11 +62,16 @@
 //! # Ok::<(), linerate_dict::Error>(())
 //! ```
 
+#![cfg_attr(not(feature = "train"), allow(dead_code, reason = "what only writers use"))]
+
 pub mod blocks;
 mod clock;
+#[cfg(feature = "train")]
 mod cluster;
+#[cfg(feature = "train")]
 mod clusterer;
 mod decoder;
+#[cfg(feature = "encode")]
 mod encoder;
 mod fields;
 mod free_list;
@@ -74,9 +85,13 @@ mod output;
 pub mod pack;
 mod pipeline;
 mod prefetch;
+#[cfg(feature = "train")]
 mod prune;
+#[cfg(feature = "train")]
 mod samples;
+#[cfg(feature = "encode")]
 mod savings;
+#[cfg(feature = "train")]
 mod search;
 mod slots;
 mod source;
@@ -85,13 +100,16 @@ pub mod sst;
 mod stats;
 mod store;
 mod sys;
+#[cfg(feature = "train")]
 mod threads;
 mod train;
 mod worker;
 
 pub use blocks::BlockFile;
+#[cfg(feature = "train")]
 pub use cluster::{Choice, Clustering, ClusteringResult, Costs, Reason, SampleSet, SetReport};
 pub use decoder::Decoder;
+#[cfg(feature = "encode")]
 pub use encoder::Encoder;
 pub use id::Id;
 pub use input::Input;
@@ -99,9 +117,13 @@ pub use job::{Job, Order};
 pub use linerate_core::{Error, Kind, Result};
 pub use pack::Pack;
 pub use pipeline::Pipeline;
+#[cfg(feature = "encode")]
 pub use savings::Savings;
+#[cfg(feature = "train")]
 pub use search::{Candidate, SIZES, Search, SearchResult};
 pub use source::Source;
 pub use stats::{Counters, HugePages, Stats};
 pub use store::{Store, StoreOptions, content_hash};
-pub use train::{Training, shrink_tables};
+#[cfg(feature = "train")]
+pub use train::Training;
+pub use train::shrink_tables;

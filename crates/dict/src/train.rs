@@ -11,12 +11,14 @@ const HEAD: usize = 8;
 const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "the dictionary is truncated");
 
 /// Options of training.
+#[cfg(feature = "train")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Training {
     size: usize,
     small_tables: bool,
 }
 
+#[cfg(feature = "train")]
 impl Training {
     /// Dictionaries of at most `size` bytes, header and tables included.
     pub const fn new(size: usize) -> Self {

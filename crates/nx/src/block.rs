@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use linerate_core::{Error, Kind, Result};
+use linerate_zstd::Format;
 
 use crate::ReadAt;
 use crate::archive::Archive;
@@ -36,7 +37,7 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
 
     /// Sets the initial buffer sizes, capped at [`Limits::block`](crate::Limits::block).
     pub(crate) fn with_buffer_sizes(archive: &'a Archive<S>, sizes: BufferSizes) -> Result<Self> {
-        let decoder = Decoder::new(archive.limits().window_log)?;
+        let decoder = Decoder::new(archive.limits().window_log, Format::Standard)?;
         let max = archive.limits().block;
         let sizes = BufferSizes { content: sizes.content.min(max), compressed: sizes.compressed.min(max) };
         Ok(BlockReader { archive, decoder, buffer: ReadBuffer::default(), sizes, resumable: None })
@@ -63,7 +64,7 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         let filled = match self.can_resume(block, filled) {
             true => filled,
             false => {
-                self.decoder.begin_steps()?;
+                self.decoder.begin_steps();
                 0
             }
         };
@@ -71,8 +72,7 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         let at = self.archive.layout().offset(block);
         let end = at + u64::from(word.compressed);
         let packed = self.buffer.get(self.archive.source(), at..end, end, self.sizes.compressed)?;
-        let last = out.len() as u64 == self.archive.layout().content(block);
-        self.decoder.step(packed, out, filled, last).map_err(|e| e.shifted(at))?;
+        self.decoder.step(packed, out, filled).map_err(|e| e.shifted(at))?;
         self.resumable = Some((block, out.len()));
         Ok(())
     }

@@ -1,9 +1,12 @@
-//! Decodes one block, whole or a prefix, by libzstd or the reference LZ4.
+//! Decodes one block, whole or a prefix.
 
 use linerate_core::{Error, Kind, Result};
-use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
+use linerate_zstd::{
+    Dictionary, Format, FrameHeader, Options, Prefix, PrefixDecoder, PrefixEnd, Scratch, frame_extent,
+};
 
-use crate::sys::lz4;
+use crate::frame::window_limit;
+use crate::lz4;
 use crate::toc::Codec;
 
 /// What follows the content of a block that files refer to.
@@ -19,28 +22,26 @@ pub enum Ending {
     Spare,
 }
 
-/// Reusable decoding contexts. One per thread.
+/// Decodes blocks with reused memory. One per thread.
 pub(crate) struct Decoder {
-    zstd: DCtx<'static>,
-    window_log: u32,
-    /// The frame that is decoded incrementally. zstd keeps its window between the steps.
-    steps: Option<Steps>,
+    format: Format,
+    /// Largest window in bytes. None is allocated, since a block is its own window; the limit is kept so that an
+    /// archive is read or refused alike by readers that allocate one.
+    window_limit: u64,
+    /// Since the first zstd block.
+    zstd: Option<Zstd>,
     /// Bytes decoded so far.
     #[cfg(test)]
     pub(crate) decoded: u64,
 }
 
-/// Incremental decoding of a zstd frame.
-struct Steps {
-    zstd: DCtx<'static>,
-    /// Bytes of the frame that zstd has consumed.
-    consumed: usize,
-    /// Bytes that zstd asks for next: one zstd block, so that none is decoded before it is needed.
-    next_input: usize,
+/// The memory of zstd frames.
+struct Zstd {
+    scratch: Scratch,
+    once: PrefixDecoder,
+    /// The frame that is decoded in steps.
+    steps: PrefixDecoder,
 }
-
-/// Bytes that suffice to tell the length of a frame header.
-const FRAME_START: usize = 5;
 
 const SHORT: Error = Error::new(Kind::Corrupt, 0, "a block that holds less than its files");
 const DAMAGED: Error = Error::new(Kind::Corrupt, 0, "a damaged block");
@@ -48,73 +49,42 @@ const EARLY: Error = Error::new(Kind::Corrupt, 0, "a block whose data ends early
 const WINDOW: Error = Error::new(Kind::Limit, 0, "a block with a zstd window beyond the limit");
 
 impl Decoder {
-    pub(crate) fn new(window_log: u32) -> Result<Decoder> {
+    /// A decoder of zstd frames of `format`, with windows of at most `1 << window_log` bytes.
+    pub(crate) fn new(window_log: u32, format: Format) -> Result<Decoder> {
         Ok(Decoder {
-            zstd: context(window_log)?,
-            window_log,
-            steps: None,
+            format,
+            window_limit: window_limit(window_log)?,
+            zstd: None,
             #[cfg(test)]
             decoded: 0,
         })
     }
 
     /// Starts incremental decoding of a zstd frame with [`Decoder::step`], in place of an earlier one.
-    pub(crate) fn begin_steps(&mut self) -> Result<()> {
-        let zstd = match self.steps.take() {
-            Some(Steps { mut zstd, .. }) => {
-                zstd.reset(ResetDirective::SessionOnly).map_err(|_| DAMAGED)?;
-                zstd
-            }
-            None => context(self.window_log)?,
-        };
-        self.steps = Some(Steps { zstd, consumed: 0, next_input: FRAME_START });
-        Ok(())
+    pub(crate) fn begin_steps(&mut self) {
+        self.zstd().steps.start();
     }
 
     /// Resumes incremental decoding: fills `out`, which already holds the first `filled` bytes. Decodes no
-    /// zstd block before its content is needed. With `last`, also checks the end of the frame, if it
+    /// zstd block before its content is needed. With all content, also checks the end of the frame, if it
     /// follows. After an error, start again with [`Decoder::begin_steps`].
-    pub(crate) fn step(&mut self, block: &[u8], out: &mut [u8], filled: usize, last: bool) -> Result<()> {
-        let Some(steps) = &mut self.steps else { return Err(DAMAGED) };
-        #[cfg(test)]
-        {
-            self.decoded += (out.len() - filled) as u64;
+    pub(crate) fn step(&mut self, block: &[u8], out: &mut [u8], filled: usize) -> Result<()> {
+        self.count(out.len() - filled);
+        if filled == 0 {
+            self.check_window(block, out.len())?;
         }
-        let mut output = OutBuffer::around_pos(out, filled);
-        loop {
-            let full = output.pos() == output.capacity();
-            if full && !last {
-                return Ok(());
-            }
-            // Once `out` is full, at most an empty last block and the checksum are left to check.
-            let end =
-                if full { block.len() } else { block.len().min(steps.consumed + steps.next_input.max(1)) };
-            let mut input = InBuffer { src: &block[..end], pos: steps.consumed };
-            let before = (input.pos(), output.pos());
-            let next_input = steps.zstd.decompress_stream(&mut output, &mut input).map_err(stream_error)?;
-            (steps.consumed, steps.next_input) = (input.pos(), next_input);
-            if full || (next_input == 0 && output.pos() == output.capacity()) {
-                return Ok(());
-            }
-            if next_input == 0 {
-                return Err(SHORT);
-            }
-            if (input.pos(), output.pos()) == before {
-                return Err(EARLY);
-            }
-        }
+        let Zstd { scratch, steps, .. } = self.zstd();
+        let part = steps.decode(scratch, None, block, out).map_err(frame_error)?;
+        check_filled(part, out.len())
     }
 
     /// Decodes all of `block` that files refer to into `out`, and returns what follows it. Errors have
     /// offset 0.
     pub(crate) fn decode(&mut self, codec: Codec, block: &[u8], out: &mut [u8]) -> Result<Ending> {
-        #[cfg(test)]
-        {
-            self.decoded += out.len() as u64;
-        }
+        self.count(out.len());
         match codec {
             Codec::Copy => copy(block, out),
-            Codec::Zstd => self.decode_frame(block, out),
+            Codec::Zstd => self.decode_zstd(block, out),
             Codec::Lz4 => match lz4::decompress(block, out) {
                 Some(n) if n == out.len() => Ok(Ending::Clean),
                 Some(_) => Err(SHORT),
@@ -126,73 +96,90 @@ impl Decoder {
 
     /// Decodes the first `out.len()` bytes, and reads no more of `block` than needed.
     pub(crate) fn decode_prefix(&mut self, codec: Codec, block: &[u8], out: &mut [u8]) -> Result<()> {
-        #[cfg(test)]
-        {
-            self.decoded += out.len() as u64;
-        }
+        self.count(out.len());
         match codec {
             Codec::Copy => copy(block, out).map(|_| ()),
-            Codec::Zstd => self.stream(block, out).map(|_| ()),
+            Codec::Zstd => self.decode_frame(None, block, out).map(|_| ()),
             Codec::Lz4 => decode_lz4_prefix(block, out),
         }
     }
 
-    fn decode_frame(&mut self, block: &[u8], out: &mut [u8]) -> Result<Ending> {
-        let claimed = zstd_safe::get_frame_content_size(block).map_err(|_| DAMAGED)?;
-        let Ok(frame) = zstd_safe::find_frame_compressed_size(block) else {
-            // No last block: all content may be there nevertheless.
-            return self.stream(block, out).map(|_| Ending::Unterminated);
-        };
-        let ending = if frame < block.len() { Ending::Spare } else { Ending::Clean };
-        // One-shot decoding needs no window buffer.
-        if claimed == Some(out.len() as u64) {
-            return match self.zstd.decompress(out, &block[..frame]) {
-                Ok(n) if n == out.len() => Ok(ending),
-                Ok(_) => Err(SHORT),
-                Err(_) => Err(DAMAGED),
-            };
-        }
-        match self.stream(&block[..frame], out)? {
-            true => Ok(ending),
-            false => Ok(Ending::Longer),
+    /// Decodes the first `out.len()` bytes of a zstd block with a dictionary.
+    pub(crate) fn decode_with(
+        &mut self,
+        dictionary: &Dictionary<'_>,
+        block: &[u8],
+        out: &mut [u8],
+    ) -> Result<()> {
+        self.count(out.len());
+        self.decode_frame(Some(dictionary), block, out).map(|_| ())
+    }
+
+    fn decode_zstd(&mut self, block: &[u8], out: &mut [u8]) -> Result<Ending> {
+        let part = self.decode_frame(None, block, out)?;
+        Ok(match part.end {
+            PrefixEnd::FrameEnd if part.read < block.len() => Ending::Spare,
+            PrefixEnd::FrameEnd => Ending::Clean,
+            PrefixEnd::Full if frame_extent(block, self.format).is_ok() => Ending::Longer,
+            PrefixEnd::Full | PrefixEnd::InputEnd => Ending::Unterminated,
+        })
+    }
+
+    /// Fills `out` from the frame at the start of `block`.
+    fn decode_frame(
+        &mut self,
+        dictionary: Option<&Dictionary<'_>>,
+        block: &[u8],
+        out: &mut [u8],
+    ) -> Result<Prefix> {
+        self.check_window(block, out.len())?;
+        let Zstd { scratch, once, .. } = self.zstd();
+        once.start();
+        let part = once.decode(scratch, dictionary, block, out).map_err(frame_error)?;
+        check_filled(part, out.len()).map(|()| part)
+    }
+
+    /// Checks the window of a frame, unless its content, or `len` bytes of it, are all of the window.
+    fn check_window(&self, block: &[u8], len: usize) -> Result<()> {
+        match FrameHeader::parse(block, self.format) {
+            Ok(header) => {
+                let is_whole = header.single_segment || header.content_size == Some(len as u64);
+                if is_whole || header.window <= self.window_limit { Ok(()) } else { Err(WINDOW) }
+            }
+            Err(error) if error.kind == Kind::Truncated => Ok(()),
+            Err(error) => Err(frame_error(error)),
         }
     }
 
-    /// Decodes until `out` is full. Returns whether the frame, with its checksum, ends there too.
-    fn stream(&mut self, block: &[u8], out: &mut [u8]) -> Result<bool> {
-        self.zstd.reset(ResetDirective::SessionOnly).map_err(|_| DAMAGED)?;
-        let (mut input, mut output) = (InBuffer::around(block), OutBuffer::around(out));
-        let capacity = output.capacity();
-        let mut full = output.pos() == capacity;
-        loop {
-            let before = (input.pos(), output.pos());
-            let left = self.zstd.decompress_stream(&mut output, &mut input).map_err(stream_error)?;
-            if left == 0 {
-                return if output.pos() == capacity { Ok(true) } else { Err(SHORT) };
-            }
-            if (input.pos(), output.pos()) == before {
-                return if output.pos() == capacity { Ok(false) } else { Err(EARLY) };
-            }
-            // Once full, one more call consumes an empty last block and the checksum, if they follow.
-            if full {
-                return Ok(false);
-            }
-            full = output.pos() == capacity;
+    fn zstd(&mut self) -> &mut Zstd {
+        let decoder = || PrefixDecoder::new(Options::new().format(self.format));
+        self.zstd.get_or_insert_with(|| Zstd { scratch: Scratch::new(), once: decoder(), steps: decoder() })
+    }
+
+    /// Counts decoded bytes, in tests.
+    fn count(&mut self, _len: usize) {
+        #[cfg(test)]
+        {
+            self.decoded += _len as u64;
         }
     }
 }
 
-fn context(window_log: u32) -> Result<DCtx<'static>> {
-    let unknown = |_| Error::new(Kind::BadArgument, 0, "a window limit that zstd does not know");
-    let mut zstd = DCtx::try_create().ok_or(Error::new(Kind::Limit, 0, "not enough memory"))?;
-    zstd.set_parameter(DParameter::WindowLogMax(window_log)).map_err(unknown)?;
-    Ok(zstd)
+/// The error of a frame that ends before its `len` bytes.
+fn check_filled(part: Prefix, len: usize) -> Result<()> {
+    match part.end {
+        _ if part.written == len => Ok(()),
+        PrefixEnd::FrameEnd => Err(SHORT),
+        PrefixEnd::Full | PrefixEnd::InputEnd => Err(EARLY),
+    }
 }
 
-fn stream_error(code: zstd_safe::ErrorCode) -> Error {
-    match zstd_safe::get_error_name(code).contains("too much memory") {
-        true => WINDOW,
-        false => DAMAGED,
+fn frame_error(error: Error) -> Error {
+    match error.kind {
+        // Windows of 4 GiB.
+        Kind::Unsupported => WINDOW,
+        Kind::Limit => error.with_offset(0),
+        _ => DAMAGED,
     }
 }
 
@@ -212,7 +199,13 @@ fn decode_lz4_prefix(block: &[u8], out: &mut [u8]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use zstd_safe::{InBuffer, OutBuffer};
+
     use super::*;
+
+    fn decoder(window_log: u32) -> Result<Decoder> {
+        Decoder::new(window_log, Format::Standard)
+    }
 
     fn text() -> Vec<u8> {
         let mut state = 1u32;
@@ -250,7 +243,7 @@ mod tests {
 
     fn whole(block: &[u8], len: usize) -> Result<(Ending, Vec<u8>)> {
         let mut out = vec![0; len];
-        Decoder::new(27)?.decode(Codec::Zstd, block, &mut out).map(|ending| (ending, out))
+        decoder(27)?.decode(Codec::Zstd, block, &mut out).map(|ending| (ending, out))
     }
 
     #[test]
@@ -285,7 +278,7 @@ mod tests {
         let text = text();
         let block = frame(&text, true);
         let mut out = vec![0; 1000];
-        let mut decoder = Decoder::new(27).unwrap();
+        let mut decoder = decoder(27).unwrap();
         decoder.decode_prefix(Codec::Zstd, &block[..block.len() / 2], &mut out).unwrap();
         assert!(out == text[..1000]);
         // The decoder can be used again.
@@ -299,32 +292,32 @@ mod tests {
         let text = text();
         for block in [frame(&text, true), frame(&text, false), open_frame(&text)] {
             for step in [1000, 4096, 1 << 17, 200_000, text.len()] {
-                let mut decoder = Decoder::new(27).unwrap();
+                let mut decoder = decoder(27).unwrap();
                 // The contexts are reused.
                 for _ in 0..2 {
-                    decoder.begin_steps().unwrap();
+                    decoder.begin_steps();
                     let (mut out, mut filled) = (vec![0; text.len()], 0);
                     while filled < text.len() {
                         let to = text.len().min(filled + step);
-                        decoder.step(&block, &mut out[..to], filled, to == text.len()).unwrap();
+                        decoder.step(&block, &mut out[..to], filled).unwrap();
                         filled = to;
                     }
                     assert!(out == text, "{step}");
                 }
-                assert_eq!(decoder.begin_steps(), Ok(()));
-                assert_eq!(decoder.step(&block[..4], &mut [0; 10], 0, false), Err(EARLY));
+                decoder.begin_steps();
+                assert_eq!(decoder.step(&block[..4], &mut [0; 10], 0), Err(EARLY));
             }
             // The last zstd block is damaged; the first holds 128 KiB.
             let mut damaged = block.clone();
             let end = damaged.len();
             damaged[end - 3000..].fill(0xFF);
-            let mut decoder = Decoder::new(27).unwrap();
-            decoder.begin_steps().unwrap();
+            let mut decoder = decoder(27).unwrap();
+            decoder.begin_steps();
             let mut out = vec![0; text.len()];
-            decoder.step(&damaged, &mut out[..1 << 17], 0, false).unwrap();
-            decoder.step(&damaged, &mut out[..1 << 18], 1 << 17, false).unwrap();
+            decoder.step(&damaged, &mut out[..1 << 17], 0).unwrap();
+            decoder.step(&damaged, &mut out[..1 << 18], 1 << 17).unwrap();
             assert!(out[..1 << 18] == text[..1 << 18]);
-            assert!(decoder.step(&damaged, &mut out, 1 << 18, true).is_err());
+            assert!(decoder.step(&damaged, &mut out, 1 << 18).is_err());
         }
     }
 
@@ -333,11 +326,11 @@ mod tests {
         let text = text();
         let mut block = frame(&text, true);
         *block.last_mut().unwrap() ^= 1;
-        let mut decoder = Decoder::new(27).unwrap();
-        decoder.begin_steps().unwrap();
+        let mut decoder = decoder(27).unwrap();
+        decoder.begin_steps();
         let mut out = vec![0; text.len()];
-        decoder.step(&block, &mut out[..1000], 0, false).unwrap();
-        assert_eq!(decoder.step(&block, &mut out, 1000, true), Err(DAMAGED));
+        decoder.step(&block, &mut out[..1000], 0).unwrap();
+        assert_eq!(decoder.step(&block, &mut out, 1000), Err(DAMAGED));
     }
 
     #[test]
@@ -351,8 +344,8 @@ mod tests {
         context.compress_stream(&mut output, &mut InBuffer::around(&text)).unwrap();
         context.end_stream(&mut output).unwrap();
         let mut out = vec![0; 1000];
-        assert_eq!(Decoder::new(19).unwrap().decode_prefix(Codec::Zstd, &block, &mut out), Err(WINDOW));
-        assert_eq!(Decoder::new(20).unwrap().decode_prefix(Codec::Zstd, &block, &mut out), Ok(()));
+        assert_eq!(decoder(19).unwrap().decode_prefix(Codec::Zstd, &block, &mut out), Err(WINDOW));
+        assert_eq!(decoder(20).unwrap().decode_prefix(Codec::Zstd, &block, &mut out), Ok(()));
     }
 
     #[test]

@@ -21,19 +21,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Blocks are decoded by Rust alone. Whatever encodes - [`pack`], and writing R3A and metadata - is behind the feature
+//! `pack`, on by default, which compiles the C libraries libzstd and lz4. Without it nothing needs a C compiler.
+//!
 //! | module | content |
 //! |---|---|
 //! | `header`, `toc`, `pool` | header fields, tables and paths, read and written |
 //! | `layout` | offsets and content lengths of the blocks; checks between the tables |
 //! | `archive` | an open archive; files by path |
-//! | `block`, `decode` | reads blocks with coalesced reads; decodes one block |
+//! | `block`, `decode`, `lz4` | reads blocks with coalesced reads; decodes one block, of LZ4 too |
+//! | `frame` | decompresses a zstd frame of unknown size |
 //! | `reader`, `cache` | reads single files, whole or in part; LRU cache of decoded blocks |
 //! | `queue`, `parallel` | reads many files: block order, threads, destinations |
 //! | `extract`, `verify` | the destinations: a folder, or none; comparison with a folder |
 //! | `paths`, `tree` | safe and portable paths; folders, opened once and never through a link |
 //! | `limits`, `error`, `hash` | resource limits; errors of single files; content hashes |
-//! | `sys` | foreign functions (LZ4) |
+//! | `sys` | foreign functions (the LZ4 encoder) |
 //! | `metadata`, `pack`, `r3a` | each with a table of its own modules |
+
+#![cfg_attr(not(feature = "pack"), allow(dead_code, reason = "what only writers use"))]
 
 mod archive;
 mod block;
@@ -41,11 +47,14 @@ mod cache;
 mod decode;
 mod error;
 mod extract;
+mod frame;
 mod hash;
 mod header;
 mod layout;
 mod limits;
+mod lz4;
 pub mod metadata;
+#[cfg(feature = "pack")]
 pub mod pack;
 mod parallel;
 mod paths;
@@ -53,6 +62,7 @@ mod pool;
 mod queue;
 pub mod r3a;
 mod reader;
+#[cfg(feature = "pack")]
 mod sys;
 mod toc;
 mod tree;
@@ -77,7 +87,9 @@ pub use linerate_io::{CountingSource, FileSource, MapSource, ReadAt, is_s3_url, 
 pub use linerate_io::{HttpOptions, HttpSource};
 pub use parallel::Progress;
 pub use paths::{MAX_NAME, check_path, collisions, not_portable};
-pub use pool::{POOL_LEVEL, Pool};
+#[cfg(feature = "pack")]
+pub use pool::POOL_LEVEL;
+pub use pool::Pool;
 pub use reader::Reader;
 pub use toc::{Block, Codec, Entry, MAX_COMPRESSED, MAX_OFFSET, Toc};
 pub use verify::{Compared, Note, Verified, Verifier};

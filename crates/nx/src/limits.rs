@@ -53,7 +53,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The largest window that libzstd decodes (`ZSTD_WINDOWLOG_MAX`): 31, or 30 on 32-bit targets.
+    /// The largest window that libzstd decodes (`ZSTD_WINDOWLOG_MAX`), which other readers use: 31, or 30 on 32-bit
+    /// targets.
     pub const MAX_WINDOW_LOG: u32 = if usize::BITS == 32 { 30 } else { 31 };
 
     /// No limits beyond those of the format, for trusted archives.
@@ -76,12 +77,13 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decode::Decoder;
+    use zstd_safe::{DCtx, DParameter};
 
     /// Fails on 32-bit targets if the constant is that of 64-bit ones.
     #[test]
     fn libzstd_accepts_the_largest_window_and_no_larger() {
-        assert!(Decoder::new(Limits::none().window_log).is_ok());
-        assert!(Decoder::new(Limits::MAX_WINDOW_LOG + 1).is_err());
+        let mut context = DCtx::create();
+        assert!(context.set_parameter(DParameter::WindowLogMax(Limits::none().window_log)).is_ok());
+        assert!(context.set_parameter(DParameter::WindowLogMax(Limits::MAX_WINDOW_LOG + 1)).is_err());
     }
 }

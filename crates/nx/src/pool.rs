@@ -1,12 +1,17 @@
 //! The string pool: the NUL-terminated paths of all files, in one zstd frame.
 
 use linerate_core::{Error, Kind, Result};
-use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer};
+use linerate_zstd::Format;
+#[cfg(feature = "pack")]
+use zstd_safe::{CCtx, CParameter};
 
+use crate::frame::{self, FrameError, window_limit};
+#[cfg(feature = "pack")]
 use crate::header::MAX_POOL;
 use crate::limits::Limits;
 
 /// The zstd level of written pools.
+#[cfg(feature = "pack")]
 pub const POOL_LEVEL: i32 = 16;
 
 /// The paths of an archive, by index.
@@ -80,12 +85,13 @@ impl Pool {
         Ok(Pool { text, ends })
     }
 
-    /// Compresses paths, in the given order, into one zstd frame with its content size.
+    /// Compresses paths, in the given order, into one zstd frame with its content size. Needs the feature `pack`.
     ///
     /// # Errors
     ///
     /// [`Kind::BadArgument`] for a path with a NUL, [`Kind::Limit`] if the compressed pool is larger
     /// than [`MAX_POOL`].
+    #[cfg(feature = "pack")]
     pub fn encode<'a>(paths: impl IntoIterator<Item = &'a str>) -> Result<Vec<u8>> {
         let mut text = Vec::new();
         for path in paths {
@@ -112,60 +118,25 @@ impl Pool {
 fn decompress(compressed: &[u8], limits: &Limits) -> Result<Vec<u8>> {
     // The ends of paths have 32 bits; on 32-bit targets a buffer has at most `isize::MAX` bytes.
     let max = limits.pool.min(u64::from(u32::MAX) - 1).min(isize::MAX as u64 - 1) as usize;
-    let too_large = Error::new(Kind::Limit, 0, "the paths are larger than the limit");
-    let claimed = zstd_safe::get_frame_content_size(compressed)
-        .map_err(|_| corrupt("the pool is not a zstd frame"))?
-        .unwrap_or(0);
-    if claimed > max as u64 {
-        return Err(too_large);
+    let window = window_limit(limits.window_log)?;
+    let (out, len) = frame::decompress(compressed, Format::Standard, max, window).map_err(|error| {
+        let (kind, at, what) = match error {
+            FrameError::Damaged(at) => (Kind::Corrupt, at, "the pool is damaged"),
+            FrameError::CutOff => {
+                (Kind::Truncated, compressed.len() as u64, "the archive's pool ends within its frame")
+            }
+            FrameError::Window => (Kind::Limit, 0, "the pool has a zstd window beyond the limit"),
+            FrameError::TooLong => (Kind::Limit, 0, "the paths are larger than the limit"),
+        };
+        Error::new(kind, at, what)
+    })?;
+    if len != compressed.len() {
+        return Err(Error::new(Kind::Corrupt, len as u64, "bytes after the frame of the pool"));
     }
-    let mut context = DCtx::create();
-    context
-        .set_parameter(DParameter::WindowLogMax(limits.window_log))
-        .map_err(|_| Error::new(Kind::BadArgument, 0, "a window limit that zstd does not know"))?;
-    // The stated size is untrusted: the first allocation is at most 64 times the compressed size.
-    let capacity = (claimed as usize).min(compressed.len().saturating_mul(64)).max(4096);
-    let mut out = vec![0; capacity];
-    let (mut filled, mut input) = (0, InBuffer::around(compressed));
-    loop {
-        let mut output = OutBuffer::around_pos(&mut out[..], filled);
-        let hint = context
-            .decompress_stream(&mut output, &mut input)
-            .map_err(|code| frame_error(code, input.pos))?;
-        filled = output.pos();
-        if hint == 0 {
-            break;
-        }
-        if filled < out.len() {
-            // The output had free space: the input has ended.
-            let message = "the archive's pool ends within its frame";
-            return Err(Error::new(Kind::Truncated, compressed.len() as u64, message));
-        }
-        if filled > max {
-            return Err(too_large);
-        }
-        // One byte beyond the limit tells a pool that just fits from one that exceeds it.
-        let more = out.len().saturating_mul(2).min(max + 1);
-        out.resize(more.max(filled + 1), 0);
-    }
-    if filled > max {
-        return Err(too_large);
-    }
-    if input.pos != compressed.len() {
-        return Err(Error::new(Kind::Corrupt, input.pos as u64, "bytes after the frame of the pool"));
-    }
-    out.truncate(filled);
     Ok(out)
 }
 
-fn frame_error(code: zstd_safe::ErrorCode, at: usize) -> Error {
-    match zstd_safe::get_error_name(code).contains("too much memory") {
-        true => Error::new(Kind::Limit, at as u64, "the pool has a zstd window beyond the limit"),
-        false => Error::new(Kind::Corrupt, at as u64, "the pool is damaged"),
-    }
-}
-
-#[cfg(test)]
+#[cfg(all(test, feature = "pack"))]
 mod tests {
     use super::*;
 

@@ -341,7 +341,7 @@ fn pieces<'f, S: ReadAt>(
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "pack"))]
 mod tests {
     use super::*;
     use crate::pack::{Builder, Coding, Options};

@@ -64,9 +64,9 @@ fn train(data: &[u8], block: usize) -> Vec<u8> {
 }
 
 fn compress(blocks: &[&[u8]], level: i32, dictionary: Option<&[u8]>) -> Vec<Vec<u8>> {
+    let digest = dictionary.map(|d| CDict::create(d, level));
     let mut context = CCtx::create();
     context.set_parameter(CParameter::CompressionLevel(level)).expect("a level");
-    let digest = dictionary.map(|d| CDict::create(d, level));
     if let Some(digest) = &digest {
         context.ref_cdict(digest).expect("a dictionary");
     }

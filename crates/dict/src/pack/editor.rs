@@ -10,7 +10,7 @@ use linerate_io::{AtomicFile, Existing, Lock, LockError, Wait};
 use linerate_zstd::Dictionary;
 use twox_hash::XxHash3_128;
 
-use super::codec::{Base, Compressor};
+use super::compressor::{Base, Compressor};
 use super::index::{Entry, Index, MAX_LEN, MIN_LEN, Storage};
 use super::layout::{ALIGN, Header, SegmentHeader, SegmentTrailer};
 use super::open::{Pack, UNKNOWN};

@@ -74,10 +74,10 @@ pub(crate) fn distinct(number: u64, content: usize) -> Vec<u8> {
 }
 
 pub(crate) fn compress(dictionary: &[u8], level: i32, checksum: bool, block: &[u8]) -> Vec<u8> {
+    let prepared = CDict::create(dictionary, level);
     let mut context = CCtx::create();
     context.set_parameter(CParameter::CompressionLevel(level)).unwrap();
     context.set_parameter(CParameter::ChecksumFlag(checksum)).unwrap();
-    let prepared = CDict::create(dictionary, level);
     if !dictionary.is_empty() {
         context.ref_cdict(&prepared).unwrap();
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use linerate_core::Kind;
 
-use super::{Attributes, Link, Metadata, Time, begins};
+use super::{Attributes, Link, Metadata, begins};
 use crate::pack::{BadName, PackError, PackResult, Walk, WalkEntry};
 
 impl Metadata {
@@ -64,20 +64,6 @@ impl Metadata {
             false => self.files.insert(name, attributes),
         };
         Ok(())
-    }
-}
-
-impl Attributes {
-    /// From the system's metadata of a file or folder.
-    ///
-    /// # Errors
-    /// If the system does not support modification times.
-    pub fn from_fs(found: &fs::Metadata) -> io::Result<Attributes> {
-        #[cfg(unix)]
-        let mode = Some(std::os::unix::fs::MetadataExt::mode(found) as u16 & super::MODE);
-        #[cfg(not(unix))]
-        let mode = None;
-        Ok(Attributes { modified: Time::from(found.modified()?), mode })
     }
 }
 

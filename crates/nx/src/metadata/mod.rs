@@ -11,6 +11,7 @@
 //! | `compare` | differences between two records, or a record and a folder |
 //! | `target` | which link targets stay inside a folder |
 
+#[cfg(feature = "pack")]
 mod capture;
 mod compare;
 mod record;
@@ -18,15 +19,17 @@ mod restore;
 mod target;
 
 pub use self::compare::{Change, Difference};
+pub(crate) use self::record::append;
 pub use self::record::{EXTENSION, MAGIC, VERSION};
-pub(crate) use self::record::{Paths, append, find, trimmed};
+#[cfg(feature = "pack")]
+pub(crate) use self::record::{Paths, find, trimmed};
 pub use self::restore::{Links, Restored, Restorer};
 pub use self::target::check_target;
 
 use core::ops::Bound;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::{Duration, SystemTime};
+use std::{fmt, fs, io};
 
 /// The mode bits that are stored: read, write, execute. Not setuid, setgid and the sticky bit.
 pub const MODE: u16 = 0o777;
@@ -97,6 +100,20 @@ pub struct Attributes {
     pub modified: Time,
     /// The permission bits within [`MODE`], if the system has them.
     pub mode: Option<u16>,
+}
+
+impl Attributes {
+    /// From the system's metadata of a file or folder.
+    ///
+    /// # Errors
+    /// If the system does not support modification times.
+    pub fn from_fs(found: &fs::Metadata) -> io::Result<Attributes> {
+        #[cfg(unix)]
+        let mode = Some(std::os::unix::fs::MetadataExt::mode(found) as u16 & MODE);
+        #[cfg(not(unix))]
+        let mode = None;
+        Ok(Attributes { modified: Time::from(found.modified()?), mode })
+    }
 }
 
 /// A symbolic link.

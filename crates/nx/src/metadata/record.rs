@@ -14,11 +14,14 @@
 //! | 32 | | one zstd frame |
 
 use linerate_core::{Error, Kind, Result};
-use zstd_safe::{CCtx, CParameter, DCtx, DParameter};
+use linerate_zstd::{Decoder, Options, Scratch};
+#[cfg(feature = "pack")]
+use zstd_safe::{CCtx, CParameter};
 
 use super::{Attributes, Link, MODE, Metadata, Time};
 use crate::ReadAt;
 use crate::archive::Archive;
+use crate::block::grow;
 use crate::hash::HashKind;
 use crate::header::{Header, MAX_PAGES, PAGE};
 use crate::limits::Limits;
@@ -40,6 +43,7 @@ const HEAD: usize = 32;
 const ALIGN: u64 = 8;
 
 /// The zstd level of the content.
+#[cfg(feature = "pack")]
 const LEVEL: i32 = 16;
 
 /// The nanoseconds of a file without metadata.
@@ -152,6 +156,7 @@ impl Metadata {
     ///
     /// [`Kind::BadArgument`] for a path or target that is empty or longer than 4095 bytes,
     /// [`Kind::Limit`] beyond 4 GiB.
+    #[cfg(feature = "pack")]
     pub(crate) fn encode(&self, paths: &Paths<'_>) -> Result<Vec<u8>> {
         if self.is_empty() {
             return Ok(Vec::new());
@@ -195,6 +200,7 @@ pub(crate) fn find<S: ReadAt>(archive: &Archive<S>) -> Result<Option<(u64, Vec<u
 }
 
 /// The record at the start of `record`, without the bytes after it.
+#[cfg(any(feature = "pack", test))]
 pub(crate) fn trimmed(record: &[u8]) -> &[u8] {
     let frame = Fields(record.get(12..).unwrap_or_default()).u32().map_or(0, |len| len as usize);
     HEAD.checked_add(frame).and_then(|end| record.get(..end)).unwrap_or(record)
@@ -244,20 +250,16 @@ fn decompress(record: &[u8], limits: &Limits) -> Result<Vec<u8>> {
         return Err(Error::new(Kind::Limit, 0, "metadata larger than the limit of the header"));
     }
     let mut content = Vec::new();
-    let no_memory = |_| Error::new(Kind::Limit, 0, "not enough memory for the metadata");
-    content.try_reserve_exact(len as usize).map_err(no_memory)?;
-    let mut context = DCtx::create();
-    context
-        .set_parameter(DParameter::WindowLogMax(limits.window_log))
-        .map_err(|_| Error::new(Kind::BadArgument, 0, "a window limit that zstd does not know"))?;
-    let damaged = || corrupt("metadata that cannot be decompressed");
-    context.decompress(&mut content, frame).map_err(|_| damaged())?;
-    match content.len() == len as usize {
-        true => Ok(content),
-        false => Err(damaged()),
+    grow(&mut content, len as usize, 0)?;
+    let damaged = corrupt("metadata that cannot be decompressed");
+    let decoder = Decoder::new(Options::new());
+    match decoder.decode(&mut Scratch::new(), None, frame, &mut content) {
+        Ok(n) if n == content.len() => Ok(content),
+        _ => Err(damaged),
     }
 }
 
+#[cfg(feature = "pack")]
 fn compress(content: &[u8]) -> Result<Vec<u8>> {
     let limit = Error::new(Kind::Limit, 0, "not enough memory to compress the metadata");
     let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
@@ -290,11 +292,13 @@ fn mode_of(word: u16) -> Option<u16> {
     (word != NO_MODE).then_some(word & MODE)
 }
 
+#[cfg(feature = "pack")]
 fn mode_word(mode: Option<u16>) -> u16 {
     mode.map_or(NO_MODE, |mode| mode & MODE)
 }
 
 /// A folder or a link to write.
+#[cfg(feature = "pack")]
 struct FolderOrLink<'a> {
     kind: u8,
     path: &'a str,
@@ -303,6 +307,7 @@ struct FolderOrLink<'a> {
     mode: Option<u16>,
 }
 
+#[cfg(feature = "pack")]
 impl<'a> FolderOrLink<'a> {
     fn folder((path, folder): (&'a String, &'a Attributes)) -> FolderOrLink<'a> {
         FolderOrLink { kind: FOLDER, path, target: "", modified: folder.modified, mode: folder.mode }

@@ -2,16 +2,18 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use super::block::{BlockDecoder, MAGIC_SPACE};
+use super::block::BlockDecoder;
+use super::digested::DigestedDictionaries;
 use super::head::Head;
 use super::header::{FixedFields, MAGIC, MAGIC_SWAPPED};
 use super::layout;
+use super::toc::BlockCodec;
 use crate::ReadAt;
 use crate::block::{grow, no_memory};
 use crate::hash::HashKind;
 use crate::layout::Layout;
 use crate::limits::Limits;
-use crate::toc::Entry;
+use crate::toc::{Codec, Entry};
 use linerate_io::read_error;
 
 /// Whether an archive with this start is R3A, by its first four bytes.
@@ -19,7 +21,7 @@ pub fn is_r3a(start: &[u8]) -> bool {
     start.starts_with(&MAGIC) || start.starts_with(&MAGIC_SWAPPED)
 }
 
-/// Reusable buffers and contexts to decode blocks of one archive. The last dictionary stays loaded.
+/// Reusable memory to decode blocks of one archive.
 #[derive(Default)]
 pub(super) struct Scratch {
     decoder: Option<BlockDecoder>,
@@ -34,6 +36,7 @@ pub struct Archive<S> {
     head: Head,
     layout: Layout,
     pool_frame: Vec<u8>,
+    digested: DigestedDictionaries,
 }
 
 impl<S: ReadAt> Archive<S> {
@@ -59,7 +62,9 @@ impl<S: ReadAt> Archive<S> {
         let pool = head.header.pool_offset() as usize..head.header.pool_end() as usize;
         // Without the size field before it.
         let pool_frame = bytes[pool].get(4..).unwrap_or_default().to_vec();
-        Ok(Archive { source, limits, head, layout, pool_frame })
+        let dictionaries = head.dictionaries.as_ref().map_or(0, |found| found.dictionaries.len());
+        let digested = DigestedDictionaries::new(dictionaries);
+        Ok(Archive { source, limits, head, layout, pool_frame, digested })
     }
 
     /// The source of the archive's bytes.
@@ -175,9 +180,21 @@ impl<S: ReadAt> Archive<S> {
         content: &mut [u8],
     ) -> Result<()> {
         let (at, word) = (self.layout.offset(block), self.head.toc.blocks[block]);
-        grow(buffer, MAGIC_SPACE + word.compressed as usize, at)?;
-        self.source.read_at(at, &mut buffer[MAGIC_SPACE..]).map_err(|e| read_error(at, &e))?;
-        decoder.decode(word.codec, self.dictionary(block), buffer, content).map_err(|e| e.shifted(at))
+        let block_bytes = match self.source.view(at, word.compressed as usize) {
+            Some(view) => view,
+            None => {
+                grow(buffer, word.compressed as usize, at)?;
+                self.source.read_at(at, buffer).map_err(|e| read_error(at, &e))?;
+                buffer
+            }
+        };
+        let dictionary = match self.dictionary(block) {
+            Some((index, bytes)) if word.codec == BlockCodec::Known(Codec::Zstd) => {
+                Some(self.digested.get(index, bytes).map_err(|e| e.shifted(at))?)
+            }
+            _ => None,
+        };
+        decoder.decode(word.codec, dictionary, block_bytes, content).map_err(|e| e.shifted(at))
     }
 }
 

@@ -11,7 +11,7 @@ use std::{fmt, io};
 use linerate_core::{Error, Kind, Result};
 
 use super::archive::{Archive, Scratch, is_r3a};
-use super::frame::{MAGIC, with_magic};
+use super::frame::{MAGIC, with_content_size};
 use super::toc::BlockCodec;
 use super::user_data::Extension;
 use crate::ReadAt;
@@ -19,7 +19,6 @@ use crate::block::{grow, no_memory};
 use crate::header::{HEADER, Header, PAGE};
 use crate::limits::Limits;
 use crate::metadata;
-use crate::pool::Pool;
 use crate::toc::{Block, Codec, Entry, MAX_COMPRESSED, Toc};
 use linerate_io::read_error;
 
@@ -93,7 +92,7 @@ impl<S: ReadAt> AsNx<S> {
             entries: r3a.toc.entries.iter().map(nx_entry).collect(),
             blocks: words.iter().map(|(_, block)| *block).collect(),
         };
-        let mut pool = nx_pool(&archive)?;
+        let mut pool = nx_pool(&archive);
         let (blocks, files) = (toc.blocks.len(), toc.entries.len());
         let mut header = Header::new(r3a.header.chunk, toc.form(), pool.len(), blocks, files)?;
         let is_metadata = |extension: &&Extension| extension.id == metadata::EXTENSION;
@@ -265,13 +264,14 @@ fn nx_entry(entry: &Entry) -> Entry {
     }
 }
 
+/// A frame without content: a single segment of size 0, and an empty last block.
+const EMPTY_FRAME: [u8; 9] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0, 1, 0, 0];
+
 /// The pool as a frame with magic number and content size, which some readers require.
-fn nx_pool<S: ReadAt>(archive: &Archive<S>) -> Result<Vec<u8>> {
-    let frame = with_magic(archive.pool_frame());
-    match zstd_safe::get_frame_content_size(&frame) {
-        Ok(Some(_)) => Ok(frame),
-        _ => Pool::encode(archive.head().pool.iter()),
-    }
+fn nx_pool<S: ReadAt>(archive: &Archive<S>) -> Vec<u8> {
+    // Below 4 GiB, since the pool says so in 32 bits.
+    let size: usize = archive.head().pool.iter().map(|path| path.len() + 1).sum();
+    with_content_size(archive.pool_frame(), size as u32).unwrap_or(EMPTY_FRAME.to_vec())
 }
 
 impl<S: ReadAt> ReadAt for AsNx<S> {

@@ -1,5 +1,5 @@
-//! Converts Nx to R3A and back. Blocks are copied, except for the magic number of zstd frames. Every file is
-//! read and checked against its hash first.
+//! Converts R3A to Nx. Blocks are copied, with the magic number of zstd frames. Every file is read and checked against
+//! its hash first.
 
 use std::io::{self, Write};
 
@@ -7,16 +7,10 @@ use linerate_core::{Error, Kind};
 
 use super::archive::Archive;
 use super::as_nx::AsNx;
-use super::dictionaries::Dictionaries;
-use super::frame::MAGIC;
-use super::head_builder::{HeadBuilder, Tables};
-use super::toc::{Block, BlockCodec};
-use super::user_data::Extension;
+use crate::ReadAt;
 use crate::archive as nx;
 use crate::hash::HashKind;
-use crate::header::{MAX_CHUNK_WRITTEN, PAGE};
-use crate::toc::{Codec, Entry};
-use crate::{FileSource, ReadAt};
+use crate::header::MAX_CHUNK_WRITTEN;
 use linerate_io::read_error;
 
 /// Bytes copied at a time.
@@ -34,14 +28,6 @@ pub struct Conversion {
     pub decoded_blocks: u64,
     /// Bytes written.
     pub bytes: u64,
-}
-
-/// Blocks that were encoded again with dictionaries.
-pub(crate) struct Recoded {
-    pub(crate) dictionaries: Dictionaries,
-    /// For each block of the archive, its offset and length in `data`, if it was.
-    pub(crate) blocks: Vec<Option<(u64, u32)>>,
-    pub(crate) data: FileSource,
 }
 
 /// Converts an R3A archive to Nx.
@@ -70,96 +56,7 @@ pub fn to_nx<S: ReadAt>(archive: Archive<S>, out: &mut impl Write) -> io::Result
     })
 }
 
-/// Converts an Nx archive to R3A, with the given user data.
-///
-/// # Errors
-///
-/// That of [`HeadBuilder::write`]; of the first file that cannot be read or does not match its hash; of the
-/// source or of `out`; [`Kind::Unsupported`] if a zstd block does not begin with the magic number of a
-/// frame. The output is incomplete then.
-pub fn from_nx<S: ReadAt>(
-    archive: &nx::Archive<S>,
-    tables: Tables,
-    user_data: &[Extension],
-    out: &mut impl Write,
-) -> io::Result<Conversion> {
-    from_nx_with(archive, None, tables, user_data, out)
-}
-
-/// As [`from_nx`], with `recoded` in place of blocks of the archive.
-pub(crate) fn from_nx_with<S: ReadAt>(
-    archive: &nx::Archive<S>,
-    recoded: Option<&Recoded>,
-    tables: Tables,
-    user_data: &[Extension],
-    out: &mut impl Write,
-) -> io::Result<Conversion> {
-    let hashes = hashes(archive)?;
-    let toc = archive.toc();
-    let entries = toc.entries.iter().zip(hashes).map(|(entry, hash)| Entry { hash, ..*entry });
-    let entries: Vec<Entry> = entries.collect();
-    let place_of = |i: usize| recoded.and_then(|recoded| Some((recoded, recoded.blocks[i]?)));
-    let word = |(i, block)| match place_of(i) {
-        Some((_, (_, compressed))) => Block { compressed, codec: BlockCodec::Known(Codec::Zstd) },
-        None => without_magic(block),
-    };
-    let blocks: Vec<Block> = toc.blocks.iter().enumerate().map(word).collect();
-    let paths: Vec<&str> = archive.pool().iter().collect();
-    let draft = HeadBuilder {
-        chunk: archive.header().chunk,
-        tables,
-        entries: &entries,
-        blocks: &blocks,
-        paths: &paths,
-        dictionaries: recoded.map(|recoded| &recoded.dictionaries),
-        user_data,
-    };
-    let head = draft.write()?;
-    out.write_all(&head)?;
-    let mut written = head.len() as u64;
-    for (i, block) in blocks.iter().enumerate() {
-        match place_of(i) {
-            Some((recoded, (at, len))) => copy(&recoded.data, at, at + u64::from(len), out)?,
-            None => {
-                let (at, len) = (archive.layout().offset(i), u64::from(toc.blocks[i].compressed));
-                let skipped = len - u64::from(block.compressed);
-                check_magic(archive.source(), at, skipped as usize)?;
-                copy(archive.source(), at + skipped, at + len, out)?;
-            }
-        }
-        written += u64::from(block.compressed);
-        let padding = written.next_multiple_of(PAGE) - written;
-        out.write_all(&[0; PAGE as usize][..padding as usize])?;
-        written += padding;
-    }
-    out.flush()?;
-    Ok(Conversion {
-        files: entries.len() as u64,
-        blocks: blocks.len() as u64,
-        decoded_blocks: 0,
-        bytes: written,
-    })
-}
-
-/// The table entry of a block without its magic number. [`check_magic`] reports a block that is too short.
-fn without_magic(block: &crate::Block) -> Block {
-    let magic = match block.codec {
-        Codec::Zstd => block.compressed.min(MAGIC.len() as u32),
-        _ => 0,
-    };
-    Block { compressed: block.compressed - magic, codec: BlockCodec::Known(block.codec) }
-}
-
-fn check_magic(source: &impl ReadAt, at: u64, len: usize) -> io::Result<()> {
-    let mut found = [0; MAGIC.len()];
-    source.read_at(at, &mut found[..len]).map_err(|e| read_error(at, &e))?;
-    match len == 0 || found == MAGIC {
-        true => Ok(()),
-        false => Err(Error::new(Kind::Unsupported, at, "a zstd block that is no zstd frame").into()),
-    }
-}
-
-fn copy(source: &impl ReadAt, mut at: u64, end: u64, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn copy(source: &impl ReadAt, mut at: u64, end: u64, out: &mut impl Write) -> io::Result<()> {
     let mut piece = vec![0; (end - at).min(PIECE as u64) as usize];
     while at < end {
         let len = (end - at).min(PIECE as u64) as usize;
@@ -172,7 +69,7 @@ fn copy(source: &impl ReadAt, mut at: u64, end: u64, out: &mut impl Write) -> io
 
 /// The XXH3-64 of every file, checked against the stored hashes, if any. Files are read in the order of
 /// blocks, so that each block is decoded once.
-fn hashes<S: ReadAt>(archive: &nx::Archive<S>) -> io::Result<Vec<u64>> {
+pub(super) fn hashes<S: ReadAt>(archive: &nx::Archive<S>) -> io::Result<Vec<u64>> {
     let mut order: Vec<usize> = (0..archive.len()).collect();
     order.sort_by_key(|&i| archive.toc().entries[i].first_block);
     let mut hashes = vec![0; archive.len()];

@@ -105,11 +105,13 @@ impl Dictionaries {
     }
 
     /// Appends the segment.
+    #[cfg(feature = "pack")]
     pub(super) fn write(&self, blocks: usize, out: &mut Vec<u8>) -> Result<()> {
         let payload = self.payload(blocks)?;
         segment::write(&payload, SIZES, 0, out)
     }
 
+    #[cfg(feature = "pack")]
     fn payload(&self, blocks: usize) -> Result<Vec<u8>> {
         let bad = |what| Error::new(Kind::BadArgument, 0, what);
         let limit = |what| Error::new(Kind::Limit, 0, what);

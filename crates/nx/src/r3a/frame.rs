@@ -1,9 +1,11 @@
 //! zstd frames without their magic number, as stored in R3A.
 
-use std::borrow::Cow;
-
 use linerate_core::{Error, Kind, Result};
-use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer};
+use linerate_zstd::{Format, FrameHeader};
+#[cfg(feature = "pack")]
+use zstd_safe::{CCtx, CParameter};
+
+use crate::frame::{self, FrameError, window_limit};
 
 /// The magic number of zstd frames (RFC 8878, section 3.1.1), which R3A leaves out.
 pub(super) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
@@ -13,61 +15,43 @@ pub(super) fn with_magic(frame: &[u8]) -> Vec<u8> {
     [&MAGIC, frame].concat()
 }
 
-/// The frame with its magic number, added if missing. No frame without one starts with these bytes: they
-/// would set a reserved bit of the frame header descriptor.
-fn ensure_magic(frame: &[u8]) -> Cow<'_, [u8]> {
-    match frame.starts_with(&MAGIC) {
-        true => Cow::Borrowed(frame),
-        false => Cow::Owned(with_magic(frame)),
+/// A frame with its magic number and the size of its content, which is `size`. `None` if it has no header.
+pub(super) fn with_content_size(frame: &[u8], size: u32) -> Option<Vec<u8>> {
+    let header = FrameHeader::parse(frame, Format::Magicless).ok()?;
+    if header.content_size.is_some() {
+        return Some(with_magic(frame));
     }
+    let (descriptor, rest) = frame.split_first()?;
+    // The size follows the window and the Dictionary_ID. The upper two bits tell its length: 2 for four bytes.
+    let (fields, blocks) = rest.split_at(header.len - 1);
+    Some([&MAGIC[..], &[descriptor | 2 << 6], fields, &size.to_le_bytes(), blocks].concat())
 }
 
 /// Decompresses one frame to exactly `len` bytes. Errors have offset 0.
 pub(super) fn decompress(frame: &[u8], len: usize, window_log: u32) -> Result<Vec<u8>> {
     let corrupt = |what| Error::new(Kind::Corrupt, 0, what);
-    let frame = ensure_magic(frame);
-    let mut context = DCtx::try_create().ok_or(Error::new(Kind::Limit, 0, "not enough memory"))?;
-    context
-        .set_parameter(DParameter::WindowLogMax(window_log))
-        .map_err(|_| Error::new(Kind::BadArgument, 0, "a window limit that zstd does not know"))?;
-    // The stated size is untrusted: the first allocation is at most 64 times the compressed size.
-    let mut out = vec![0; len.min(frame.len().saturating_mul(64)).max(1)];
-    let (mut filled, mut input) = (0, InBuffer::around(&frame));
-    loop {
-        let mut output = OutBuffer::around_pos(&mut out[..], filled);
-        let left = context.decompress_stream(&mut output, &mut input).map_err(damaged)?;
-        filled = output.pos();
-        if left == 0 {
-            break;
-        }
-        if filled < out.len() {
-            return Err(corrupt("a segment whose data ends early"));
-        }
-        if filled > len {
-            break;
-        }
-        // One byte beyond tells content that just fits from content that is too long.
-        let more = out.len().saturating_mul(2).min(len + 1);
-        out.resize(more, 0);
+    // Some writers keep the magic number. No frame without one starts with these bytes: they would set a reserved
+    // bit of the frame header descriptor.
+    let format = if frame.starts_with(&MAGIC) { Format::Standard } else { Format::Magicless };
+    let other_size = corrupt("a segment of another size than stated");
+    let (out, end) =
+        frame::decompress(frame, format, len, window_limit(window_log)?).map_err(|error| match error {
+            FrameError::Damaged(_) => corrupt("a damaged segment"),
+            FrameError::CutOff => corrupt("a segment whose data ends early"),
+            FrameError::Window => Error::new(Kind::Limit, 0, "a zstd window beyond the limit"),
+            FrameError::TooLong => other_size,
+        })?;
+    if out.len() != len {
+        return Err(other_size);
     }
-    if filled != len {
-        return Err(corrupt("a segment of another size than stated"));
-    }
-    if input.pos != frame.len() {
+    if end != frame.len() {
         return Err(corrupt("bytes after the frame of a segment"));
     }
-    out.truncate(len);
     Ok(out)
 }
 
-fn damaged(code: zstd_safe::ErrorCode) -> Error {
-    match zstd_safe::get_error_name(code).contains("too much memory") {
-        true => Error::new(Kind::Limit, 0, "a zstd window beyond the limit"),
-        false => Error::new(Kind::Corrupt, 0, "a damaged segment"),
-    }
-}
-
 /// Compresses to one frame without magic number, content size, checksum and dictionary id.
+#[cfg(feature = "pack")]
 pub(super) fn compress(bytes: &[u8], level: i32, dictionary: &[u8]) -> Result<Vec<u8>> {
     let no_memory = |_| Error::new(Kind::Limit, 0, "not enough memory to compress");
     let mut context = CCtx::try_create().ok_or(no_memory(0))?;
@@ -93,4 +77,29 @@ pub(super) fn compress(bytes: &[u8], level: i32, dictionary: &[u8]) -> Result<Ve
 /// The error for a dictionary that zstd rejects.
 pub(super) const fn unusable() -> Error {
     Error::new(Kind::Corrupt, 0, "a dictionary that zstd refuses")
+}
+
+#[cfg(all(test, feature = "pack"))]
+mod tests {
+    use linerate_zstd::{Decoder, Scratch};
+
+    use super::*;
+
+    #[test]
+    fn content_size_is_added_to_a_frame_that_lacks_it() {
+        let content = b"some paths ".repeat(40_000);
+        let frame = compress(&content, 3, &[]).unwrap();
+        let sized = with_content_size(&frame, content.len() as u32).unwrap();
+        let header = FrameHeader::parse(&sized, Format::Standard).unwrap();
+        assert_eq!(header.content_size, Some(content.len() as u64));
+        let mut out = vec![0; content.len()];
+        let n = Decoder::default().decode(&mut Scratch::new(), None, &sized, &mut out).unwrap();
+        assert!(n == content.len() && out == content);
+        let mut by_libzstd = Vec::with_capacity(content.len());
+        zstd_safe::decompress(&mut by_libzstd, &sized).unwrap();
+        assert!(by_libzstd == content);
+        // It stays as it is if it has one.
+        assert_eq!(with_content_size(&sized[4..], 9).unwrap(), sized);
+        assert_eq!(with_content_size(&[], 9), None);
+    }
 }

@@ -12,18 +12,23 @@
 //! |---|---|
 //! | `header`, `toc`, `pool` | header fields, tables and paths |
 //! | `segment`, `dictionaries`, `user_data`, `frame` | the segments after the pool, and their zstd frames |
+//! | `digested` | dictionaries with their decoding tables |
 //! | `head`, `head_builder` | all of these, read and written |
 //! | `layout` | offsets and content lengths of the blocks |
 //! | `archive`, `block` | an open archive; one block decoded and encoded |
-//! | `as_nx`, `convert` | an R3A archive shown as Nx; conversion in both directions |
+//! | `as_nx`, `convert`, `convert_from` | an R3A archive shown as Nx; conversion in both directions |
 
 mod archive;
 mod as_nx;
 mod block;
 mod convert;
+#[cfg(feature = "pack")]
+mod convert_from;
 mod dictionaries;
+mod digested;
 mod frame;
 mod head;
+#[cfg(feature = "pack")]
 mod head_builder;
 mod header;
 mod layout;
@@ -34,11 +39,16 @@ mod user_data;
 
 pub use archive::{Archive, is_r3a};
 pub use as_nx::{AsNx, as_nx_if_r3a};
+#[cfg(feature = "pack")]
 pub use block::BlockEncoder;
-pub use convert::{Conversion, from_nx, to_nx};
-pub(crate) use convert::{Recoded, from_nx_with};
+pub use convert::{Conversion, to_nx};
+#[cfg(feature = "pack")]
+pub use convert_from::from_nx;
+#[cfg(feature = "pack")]
+pub(crate) use convert_from::{Recoded, from_nx_with};
 pub use dictionaries::{Dictionaries, MAX_DICTIONARIES};
 pub use head::Head;
+#[cfg(feature = "pack")]
 pub use head_builder::{HeadBuilder, Tables};
 pub use header::{
     COUNT_BITS, Form, Header, MAGIC, MAGIC_SWAPPED, MAX_CHUNK, MAX_OFFSET, Preset, VERSION, Widths,

@@ -30,6 +30,7 @@ pub(super) fn parse(bytes: &[u8], files: u32, limits: &Limits) -> Result<Pool> {
 }
 
 /// Compresses paths in the given order.
+#[cfg(feature = "pack")]
 pub(super) fn encode(paths: &[&str]) -> Result<Vec<u8>> {
     let frame = Pool::encode(paths.iter().copied())?;
     let size: u64 = paths.iter().map(|path| path.len() as u64 + 1).sum();

@@ -9,6 +9,7 @@ use super::header::{bits, u64_at};
 use crate::limits::Limits;
 
 /// The zstd level of segments.
+#[cfg(feature = "pack")]
 const LEVEL: i32 = 16;
 
 /// The widths in bits of the sizes in a segment's word. Version and other fields are above them.
@@ -63,6 +64,7 @@ pub(super) fn parse(
 }
 
 /// Appends a segment at the next multiple of 8. `top` is the part of its word above the sizes.
+#[cfg(feature = "pack")]
 pub(super) fn write(payload: &[u8], sizes: Sizes, top: u64, out: &mut Vec<u8>) -> Result<()> {
     let limit = |what| Error::new(Kind::Limit, 0, what);
     if payload.len() as u64 >= 1 << sizes.content {

@@ -56,6 +56,7 @@ fn extensions(payload: &[u8], count: usize) -> Result<Vec<Extension>> {
 }
 
 /// Appends the segment.
+#[cfg(feature = "pack")]
 pub(super) fn write(extensions: &[Extension], out: &mut Vec<u8>) -> Result<()> {
     if extensions.is_empty() || extensions.len() > MAX_EXTENSIONS {
         return Err(Error::new(Kind::Limit, 0, "the format holds 1 to 16 extensions"));

@@ -1,0 +1,98 @@
+//! Decodes raw LZ4 blocks, whole or a prefix.
+
+/// Decodes a whole block into `out` and returns its length. `None` if it is damaged or longer than `out`.
+pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
+    lz4_flex::block::decompress_into(block, out).ok()
+}
+
+/// The least length of a match.
+const MIN_MATCH: usize = 4;
+
+/// Decodes the first `out.len()` bytes of a block, or all of a shorter one; returns how many. `None` if that part is
+/// damaged.
+pub(crate) fn decompress_prefix(block: &[u8], out: &mut [u8]) -> Option<usize> {
+    let (mut at, mut to) = (0, 0);
+    while to < out.len() {
+        let token = *block.get(at)?;
+        at += 1;
+        let literals = length(block, &mut at, token >> 4)?;
+        let count = literals.min(out.len() - to);
+        out[to..to + count].copy_from_slice(block.get(at..at + count)?);
+        (at, to) = (at + literals, to + count);
+        // The last sequence has no match.
+        if to == out.len() || at == block.len() {
+            break;
+        }
+        let offset = usize::from(u16::from_le_bytes(*block.get(at..)?.first_chunk()?));
+        at += 2;
+        let count = (length(block, &mut at, token & 15)? + MIN_MATCH).min(out.len() - to);
+        if offset == 0 {
+            return None;
+        }
+        copy_match(out, to.checked_sub(offset)?, to, count);
+        to += count;
+    }
+    Some(to)
+}
+
+/// The length that a half of the token begins: 15 is continued by bytes, the last of which is not 255. It is below
+/// 255 times the length of the block.
+fn length(block: &[u8], at: &mut usize, half: u8) -> Option<usize> {
+    let mut length = usize::from(half);
+    let mut continued = half == 15;
+    while continued {
+        let byte = *block.get(*at)?;
+        *at += 1;
+        length = length.checked_add(byte.into())?;
+        continued = byte == 255;
+    }
+    Some(length)
+}
+
+/// Copies `count` bytes from `from` to `to`, which may overlap: what is copied doubles with each step.
+fn copy_match(out: &mut [u8], from: usize, to: usize, count: usize) {
+    let mut done = 0;
+    while done < count {
+        let step = (to + done - from).min(count - done);
+        out.copy_within(from..from + step, to + done);
+        done += step;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_block_is_an_error() {
+        let mut out = [0; 64];
+        for block in [
+            &[][..],
+            &[0xF0],
+            &[0x50, b'a'],
+            &[0x10, b'a', 9, 9, 0x50],
+            &[0x10, b'a', 0, 0, 0x50],
+            &[0x1F, b'a', 1, 0, 255],
+        ] {
+            assert_eq!(decompress(block, &mut out), None, "{block:?}");
+            assert_eq!(decompress_prefix(block, &mut out), None, "{block:?}");
+        }
+    }
+
+    #[test]
+    fn matches_that_overlap_their_output_repeat_it() {
+        // "ab", then 20 bytes at distance 2, then "!".
+        let block = [0x2F, b'a', b'b', 2, 0, 1, 0x10, b'!'];
+        let expected = b"ababababababababababab!";
+        let mut out = [0; 23];
+        assert_eq!(decompress(&block, &mut out), Some(23));
+        assert_eq!(&out, expected);
+        for len in 0..=23 {
+            let mut out = vec![0; len];
+            assert_eq!(decompress_prefix(&block, &mut out), Some(len));
+            assert_eq!(out, expected[..len]);
+        }
+        assert_eq!(decompress_prefix(&block, &mut [0; 30]), Some(23));
+        assert_eq!(decompress(&block, &mut out[..22]), None);
+    }
+}
