@@ -250,6 +250,8 @@ fn dictionaries_are_used_by_every_form() {
     let frame = compress(&content, &trained, &[level(3)]);
     assert_eq!(decode_all(&frame[..]).unwrap_err().kind(), ErrorKind::InvalidInput);
     assert!(DecoderDictionary::try_copy(&trained[..100]).is_err());
+    let refused = read::Decoder::try_with_dictionary(&frame[..], &trained[..100]).err();
+    assert!(refused.is_some_and(|(reader, _)| reader == frame));
 }
 
 #[test]

@@ -78,12 +78,13 @@ impl Index {
             return corrupt(start, "the seek table's header does not match its footer");
         }
         let mut table = Vec::new();
-        let no_memory = |_| Error::new(Kind::Limit, start, "there is no memory for the seek table");
-        table.try_reserve_exact(rows as usize).map_err(no_memory)?;
-        table.resize(rows as usize, 0);
+        let no_memory = Error::new(Kind::Limit, start, "there is no memory for the seek table");
+        let bytes = usize::try_from(rows).map_err(|_| no_memory)?;
+        table.try_reserve_exact(bytes).map_err(|_| no_memory)?;
+        table.resize(bytes, 0);
         read_at(source, start + SKIPPABLE_HEADER as u64, &mut table)?;
         let mut index = Index::default();
-        index.entries.try_reserve_exact(table.len() / row as usize).map_err(no_memory)?;
+        index.entries.try_reserve_exact(bytes / row as usize).map_err(|_| no_memory)?;
         for row in table.chunks_exact(row as usize) {
             let checksum = has_checksums.then(|| word(&row[8..]));
             index.push(u64::from(word(row)), u64::from(word(&row[4..])), checksum);

@@ -133,8 +133,7 @@ impl<R: Read + Seek> Reader<'_, R> {
         if self.compressed.len() as u64 != entry.compressed_len {
             return error(Kind::Truncated, "the file ends before the frame does");
         }
-        // Both are at most the limit, and so is what a damaged table claims.
-        let len = entry.len as usize;
+        let len = usize::try_from(entry.len).unwrap_or(usize::MAX);
         if self.content.try_reserve(len.saturating_sub(self.content.len())).is_err() {
             return error(Kind::Limit, "there is no memory for the frame");
         }

@@ -47,7 +47,16 @@ impl<R: Read> Decoder<'static, BufReader<R>> {
     /// # Errors
     /// None; the signature is that of the `zstd` crate.
     pub fn new(reader: R) -> io::Result<Self> {
-        Self::with_buffer(BufReader::with_capacity(2 * BLOCK_MAX, reader))
+        Self::try_new(reader).map_err(|(_, error)| error)
+    }
+
+    /// As [`new`](Self::new); an error returns the reader.
+    ///
+    /// # Errors
+    /// None; the signature is that of the `zstd` crate.
+    pub fn try_new(reader: R) -> Result<Self, (R, io::Error)> {
+        let frames = Frames::new(AnyDictionary::None);
+        Ok(Self::with_frames(BufReader::with_capacity(2 * BLOCK_MAX, reader), frames))
     }
 }
 
@@ -57,7 +66,15 @@ impl<R: BufRead> Decoder<'static, R> {
     /// # Errors
     /// None; the signature is that of the `zstd` crate.
     pub fn with_buffer(reader: R) -> io::Result<Self> {
-        Self::with_dictionary(reader, &[])
+        Self::try_with_buffer(reader).map_err(|(_, error)| error)
+    }
+
+    /// As [`with_buffer`](Self::with_buffer); an error returns the reader.
+    ///
+    /// # Errors
+    /// None; the signature is that of the `zstd` crate.
+    pub fn try_with_buffer(reader: R) -> Result<Self, (R, io::Error)> {
+        Self::try_with_dictionary(reader, &[])
     }
 
     /// A decoder with a dictionary, trained or raw content, of which it keeps a copy. An empty one is none.
@@ -65,7 +82,18 @@ impl<R: BufRead> Decoder<'static, R> {
     /// # Errors
     /// Those of [`Dictionary::new`](crate::Dictionary::new).
     pub fn with_dictionary(reader: R, dictionary: &[u8]) -> io::Result<Self> {
-        Ok(Self::with_frames(reader, Frames::new(AnyDictionary::copy(dictionary)?)))
+        Self::try_with_dictionary(reader, dictionary).map_err(|(_, error)| error)
+    }
+
+    /// As [`with_dictionary`](Self::with_dictionary); an error returns the reader.
+    ///
+    /// # Errors
+    /// Those of [`Dictionary::new`](crate::Dictionary::new).
+    pub fn try_with_dictionary(reader: R, dictionary: &[u8]) -> Result<Self, (R, io::Error)> {
+        match AnyDictionary::copy(dictionary) {
+            Ok(dictionary) => Ok(Self::with_frames(reader, Frames::new(dictionary))),
+            Err(error) => Err((reader, error)),
+        }
     }
 }
 
