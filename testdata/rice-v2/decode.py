@@ -40,7 +40,9 @@ class Bits:
         return zeros
 
 
-def segment(data, samples, width):
+def part(data, samples, width, before, flip):
+    """The samples of a part of a segment. `before` has those of the channels before it; `flip` is 2^(8 W - 1)
+    if samples are unsigned, else 0."""
     bits = 8 * width
     kind, at = data[4], 5
     if kind == 4:
@@ -57,6 +59,13 @@ def segment(data, samples, width):
         shift, at = data[at], at + 1
         taps = [signed(number(data, at + 2 * i, 2), 16) for i in range(order)]
         at += 2 * order
+    references, reference_shift = [], 0
+    if kind & 0x40:
+        count, reference_shift, at = data[at] & 15, data[at] >> 4, at + 1
+        for i in range(count):
+            weight = signed(number(data, at + count + 2 * i, 2), 16)
+            references.append((before[-data[at + i]], weight))
+        at += 3 * count
     blocks = -(-samples // 32)
     modes = Bits(data, at)
     modes = [low + modes.take(mode_bits) for _ in range(blocks)]
@@ -81,7 +90,9 @@ def segment(data, samples, width):
             products = sum(c * h for c, h in zip(taps, reversed(history)))
             prediction = signed(products + ((1 << shift) >> 1), 2 * bits) >> shift
             history = (history + [signed(residual + prediction, bits)])[-8:]
-            out.append(centre + step * history[-1] & (1 << bits) - 1)
+            products = sum(w * signed(x[len(out)] ^ flip, bits) for x, w in references)
+            other = signed(products + ((1 << reference_shift) >> 1), 2 * bits) >> reference_shift
+            out.append(centre + step * history[-1] + other & (1 << bits) - 1)
     rest = 8 * len(data) - unary.at
     if escaped or rest >= 32 or unary.take(rest):
         raise ValueError("a segment that does not end after its last code")
@@ -90,28 +101,36 @@ def segment(data, samples, width):
 
 def shape(data):
     """The shape that a stream keeps, or None."""
-    if data[6] == 0:
+    if data[6] & 1 == 0:
         return None
-    segments = -(-number(data, 8, 8) // number(data, 16, 4))
-    start, length = 28 + 4 * (segments + 1), 4 * number(data, 28, 4)
+    channels = number(data, 20, 4) if data[6] & 2 else 1
+    segments = -(-number(data, 8, 8) // (channels * number(data, 16, 4)))
+    start, length = 28 + 4 * (segments * channels + 1), 4 * number(data, 28, 4)
     return tuple(number(data, at, 8) for at in range(start + 4, start + length, 8))
 
 
 def decode(data):
     """The samples of a stream as little-endian bytes."""
-    if data[:5] != b"\x89LR2\x02" or data[6] > 1 or data[7]:
+    if data[:5] != b"\x89LR2\x02" or data[7] > 1 or data[6] > 1 + 2 * data[7]:
         raise ValueError("not a version 2 stream")
     width = 2 if data[5] < 2 else 4
+    flip = 1 << (8 * width - 1) if data[5] % 2 else 0
     samples, length = number(data, 8, 8), number(data, 16, 4)
-    segments = -(-samples // length)
-    entries = segments + data[6]
+    channels = number(data, 20, 4) if data[6] & 2 else 1
+    segments = -(-samples // (channels * length))
+    has_shape = data[6] & 1
+    entries = segments * channels + has_shape
     ends = [4 * number(data, 28 + 4 * i, 4) for i in range(entries)]
     payload = data[28 + 4 * entries :]
     if len(payload) != (ends[-1] if ends else 0):
         raise ValueError("a stream of another length than it says")
-    out = []
-    for i, (start, end) in enumerate(list(zip([0, *ends], ends))[data[6] :]):
-        out += segment(payload[start:end], min(length, samples - i * length), width)
+    out, parts = [], []
+    for i, (start, end) in enumerate(list(zip([0, *ends], ends))[has_shape:]):
+        frames = min(length, samples // channels - i // channels * length)
+        parts.append(part(payload[start:end], frames, width, parts, flip))
+        if len(parts) == channels:
+            out += [x for frame in zip(*parts) for x in frame]
+            parts = []
     return b"".join(value.to_bytes(width, "little") for value in out)
 
 

@@ -44,6 +44,7 @@ pub(crate) fn settings(
     segment: Option<u64>,
     row: Option<u64>,
     shape: Option<Vec<u64>>,
+    channels: Option<u64>,
 ) -> Result<StreamOptions, Error> {
     let number = |n: Option<u64>, what| {
         let checked = |n| u32::try_from(n).ok().and_then(NonZeroU32::new);
@@ -51,8 +52,9 @@ pub(crate) fn settings(
     };
     let segment = number(segment, "a segment is not of 1 to 65536 samples")?;
     let row = number(row, "a row is not of 1 to 2^32 - 1 samples")?;
+    let channels = number(channels, "channels are not 1 to 1024")?;
     let shape = shape.map(|axes| Shape::new(&axes)).transpose()?;
-    Ok(StreamOptions::new().segment(segment).row(row).shape(shape))
+    Ok(StreamOptions::new().segment(segment).row(row).shape(shape).channels(channels))
 }
 
 pub(crate) fn numpy_name(element: ElementType) -> &'static str {
@@ -71,22 +73,25 @@ pub(crate) fn rice2_bound(
     segment: Option<u64>,
     row: Option<u64>,
     shape: Option<Vec<u64>>,
+    channels: Option<u64>,
     samples: Samples<'_>,
 ) -> PyResult<usize> {
     fn bound<T: v2::Element>(settings: &StreamOptions, samples: &[T]) -> usize {
         v2::bound::<T>(settings, samples.len())
     }
-    let settings = settings(segment, row, shape).map_err(|e| raise(py, e))?;
+    let settings = settings(segment, row, shape, channels).map_err(|e| raise(py, e))?;
     for_each_type!(Samples, samples, samples => Ok(bound(&settings, samples.as_slice()?)))
 }
 
 /// Encodes into the start of `out`, returns the bytes written.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn rice2_encode(
     py: Python<'_>,
     segment: Option<u64>,
     row: Option<u64>,
     shape: Option<Vec<u64>>,
+    channels: Option<u64>,
     samples: Samples<'_>,
     mut out: PyReadwriteArray1<'_, u8>,
     threads: usize,
@@ -94,14 +99,17 @@ pub(crate) fn rice2_encode(
     let out = out.as_slice_mut()?;
     let n = for_each_type!(Samples, samples, samples => {
         let samples = samples.as_slice()?;
-        py.detach(|| v2::encode_into(&settings(segment, row, shape)?, samples, out, Options::new().threads(threads)))
+        py.detach(|| {
+            let settings = settings(segment, row, shape, channels)?;
+            v2::encode_into(&settings, samples, out, Options::new().threads(threads))
+        })
     });
     n.map_err(|e| raise(py, e))
 }
 
 /// The header of a stream: sample type, samples, samples per row (0 for none), samples per segment,
-/// segments, bytes, and the shape if the stream keeps it.
-type Header = (&'static str, u64, u32, u32, u64, u64, Option<Vec<u64>>);
+/// segments, bytes, the shape if the stream keeps it, and channels.
+type Header = (&'static str, u64, u32, u32, u64, u64, Option<Vec<u64>>, u32);
 
 /// The header of the stream that begins at byte `at`.
 #[pyfunction]
@@ -110,7 +118,8 @@ pub(crate) fn rice2_info(py: Python<'_>, stream: PyReadonlyArray1<'_, u8>, at: u
         v2::info(stream.as_slice()?.get(at..).unwrap_or(&[])).map_err(|e| raise(py, e.shifted(at as u64)))?;
     let row = info.row.map_or(0, NonZeroU32::get);
     let shape = info.shape.map(|shape| shape.axes().to_vec());
-    Ok((numpy_name(info.element), info.samples, row, info.segment, info.segments, info.bytes, shape))
+    let (segment, channels) = (info.segment, info.channels);
+    Ok((numpy_name(info.element), info.samples, row, segment, info.segments, info.bytes, shape, channels))
 }
 
 /// Decodes the stream at the bytes `at..end` into the start of `out`, returns the samples written.

@@ -13,6 +13,7 @@ import zarr
 from support import run_python, waves
 
 import pylinerate
+from pylinerate import rice
 from pylinerate.rice import encode, encode2, tune
 
 NAME = "linerate.deltarice"
@@ -439,3 +440,24 @@ def test_doctests_pass():
     for name in ("pylinerate.numcodecs", "pylinerate.zarr"):
         results = doctest.testmod(sys.modules[name])
         assert results.attempted > 3 and results.failed == 0
+
+
+def channels(dtype="int16"):
+    """(N, 3) samples, the last channel of which is the difference of the first two."""
+    array = np.cumsum(np.random.default_rng(5).integers(-40, 40, (1600, 3)), 0)
+    array[:, 2] = array[:, 0] - array[:, 1]
+    return array.astype(dtype)
+
+
+def test_channels_are_part_of_the_configuration_if_given():
+    array = channels()
+    for config in ({}, {"channels": 3}, {"channels": 1}):
+        made = numcodecs.get_codec({"id": f"{NAME}2", **config})
+        assert made.get_config() == {"id": f"{NAME}2", "segment": None, **config}
+        stream = made.encode(array)
+        assert rice.info2(stream).channels == config.get("channels", 3)
+        assert np.array_equal(made.decode(stream), array.reshape(-1))
+        named = {"name": f"{NAME}2", "configuration": config}
+        stored = make(array, (800, 3), serializer=named, compressors=None)
+        assert stored.metadata.codecs[0].to_dict()["configuration"] == {"segment": None, **config}
+        assert np.array_equal(stored[...], array) and np.array_equal(stored[790:810:3, 1], array[790:810:3, 1])

@@ -20,7 +20,7 @@ from pylinerate.hdf5 import (
     get_config,
     register,
 )
-from pylinerate.rice import Params, encode, encode2, tune
+from pylinerate.rice import Params, encode, encode2, info2, tune
 
 FILES = sorted((REPOSITORY / "testdata" / "rice").glob("*.h5"))
 
@@ -315,3 +315,24 @@ with h5py.File("x", "w", driver="core", backing_store=False) as file:
 def test_doctests_pass():
     results = doctest.testmod(hdf5)
     assert results.attempted > 2 and results.failed == 0
+
+
+def test_channels_are_a_second_and_a_fifth_value(file):
+    array = np.cumsum(np.random.default_rng(5).integers(-40, 40, (1600, 3)), 0)
+    array[:, 2] = array[:, 0] - array[:, 1]
+    array = array.astype("int16")
+    for number, (compression, stored, channels) in enumerate(
+        [
+            (DeltaRice2(), (0, 0, 3, 2400), 3),
+            (DeltaRice2(channels=3), (0, 0, 3, 2400, 3), 3),
+            (DeltaRice2(channels=1), (0, 0, 3, 2400, 1), 1),
+            (DeltaRice2(300, channels=3), (300, 0, 3, 2400, 3), 3),
+        ]
+    ):
+        dataset = file.create_dataset(str(number), data=array, chunks=(800, 3), compression=compression)
+        assert stored_values(dataset, DELTARICE2_ID) == stored
+        assert info2(dataset.id.read_direct_chunk((800, 0))[1]).channels == channels
+        assert np.array_equal(dataset[...], array) and np.array_equal(hdf5.read(dataset), array)
+        assert np.array_equal(hdf5.read(dataset, np.s_[795:820:2, 1:]), array[795:820:2, 1:])
+    with pytest.raises(ValueError, match="last dimension"):
+        file.create_dataset("x", data=array, chunks=(800, 3), compression=DeltaRice2(channels=2))

@@ -172,3 +172,34 @@ def test_version_1_chunks_are_rejected():
         decode2(encode(waves()))
     with pytest.raises(pylinerate.Error):
         info2(b"")
+
+
+def leads(frames, channels, dtype):
+    """Channels, the last of which is the difference of the first two."""
+    array = np.cumsum(np.random.default_rng(3).integers(-40, 40, (frames, channels)), 0)
+    array[:, -1] = array[:, 0] - array[:, 1]
+    return (array + 20_000).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_channels_are_found_and_decode(dtype):
+    array = leads(5000, 4, dtype)
+    stream = encode2(array)
+    assert info2(stream).channels == 4 and np.array_equal(decode2(stream), array)
+    assert encode2(array, channels=4, threads=3) == stream
+    without = encode2(array, channels=1)
+    assert info2(without).channels == 1 and len(stream) < 0.8 * len(without)
+    assert np.array_equal(decode2(without), array)
+    segment = info2(stream).segment
+    assert np.array_equal(decode2_segments(stream, 1, 2).reshape(-1), array.reshape(-1)[segment : 2 * segment])
+
+
+def test_channels_of_other_shapes_are_kept_or_refused():
+    array = leads(600, 3, "int16")
+    for shape in [(1800,), (2, 300, 3)]:
+        stream = encode2(array.reshape(shape), channels=3)
+        assert info2(stream).channels == 3
+        assert decode2(stream).shape == shape and np.array_equal(decode2(stream).reshape(-1), array.reshape(-1))
+    for channels in (2, 0, 1025):
+        with pytest.raises(ValueError):
+            encode2(array, channels=channels)

@@ -143,6 +143,138 @@ fn compressible_signals_reach_expected_sizes() {
     assert!(size("left-justified") <= round_trip(&settings(8192), &shifted).len() + 4);
 }
 
+/// Channels that are sums of two waves, each with a little noise of its own; every third is the difference of the two
+/// before it.
+fn leads(channels: usize, frames: usize) -> Vec<i64> {
+    let mut noise = noise(channels as u64);
+    let mut lead = |i: usize, c: usize| {
+        let (i, c) = (i as i64, c as i64);
+        let at = |period: i64| (i * 200 / period) % 400 - 200;
+        let wave = |x: i64| x * (200 - x.abs()) / 10;
+        wave(at(90)) + wave(at(37 + c % 2)) * (c % 5) / 5 + noise.next().unwrap() as i64 % 7
+    };
+    let mut all = Vec::new();
+    for i in 0..frames {
+        for c in 0..channels {
+            let own = lead(i, c);
+            all.push(if c % 3 == 2 { all[all.len() - 2] - all[all.len() - 1] } else { own });
+        }
+    }
+    all
+}
+
+fn channels(channels: usize) -> StreamOptions {
+    StreamOptions::new().channels(NonZeroU32::new(channels as u32))
+}
+
+#[test]
+fn channels_round_trip() {
+    let shapes = [(2, 1), (2, 66), (2, 9000), (3, 500), (15, 1), (15, 33), (15, 4200), (17, 40), (300, 65)];
+    for (n, frames) in shapes {
+        all_types(&channels(n), "leads", &leads(n, frames));
+        let segments = channels(n).segment(NonZeroU32::new(100));
+        all_types(&segments, "leads in short segments", &leads(n, frames.min(500)));
+    }
+    for (name, signal) in signals(1200) {
+        for n in [2, 3, 5] {
+            all_types(&channels(n), name, &signal);
+        }
+    }
+}
+
+#[test]
+fn channels_of_no_samples_round_trip() {
+    let stream = round_trip::<i16>(&channels(3), &[]);
+    assert_eq!((info(&stream).unwrap().channels, info(&stream).unwrap().segments), (3, 0));
+}
+
+#[test]
+fn rows_of_channels_are_found_and_smaller() {
+    let samples: Vec<i16> = leads(15, 3000).iter().map(|&x| x as i16).collect();
+    let found = round_trip(&StreamOptions::new().row(NonZeroU32::new(15)), &samples);
+    assert_eq!(info(&found).unwrap().channels, 15);
+    assert!(found == round_trip(&channels(15), &samples));
+    let without = round_trip(&channels(1).row(NonZeroU32::new(15)), &samples);
+    assert_eq!(info(&without).unwrap().channels, 1);
+    assert!(found.len() < without.len() / 2, "{} and {}", found.len(), without.len());
+    // The same samples with each channel as a row.
+    let apart: Vec<i16> = (0..15).flat_map(|c| samples.iter().skip(c).step_by(15).copied()).collect();
+    let rows = round_trip(&StreamOptions::new().row(NonZeroU32::new(3000)), &apart);
+    assert!(found.len() < rows.len() * 4 / 5, "{} and {}", found.len(), rows.len());
+}
+
+#[test]
+fn short_waveforms_as_rows_are_not_taken_for_channels() {
+    let walk = |row: u64| {
+        let steps = noise(row + 1).take(200);
+        steps.scan(row as i64 * 7919 % 30_000 + 9000, |at, r| {
+            *at += r as i64 % 41 - 20;
+            Some(*at as u16)
+        })
+    };
+    let samples: Vec<u16> = (0..300).flat_map(walk).collect();
+    let stream = round_trip(&StreamOptions::new().row(NonZeroU32::new(200)), &samples);
+    assert_eq!(info(&stream).unwrap().channels, 1);
+}
+
+#[test]
+fn impossible_channels_are_bad_arguments() {
+    let refused = |settings: StreamOptions, samples: usize| match encode(
+        &settings,
+        &vec![0i16; samples],
+        Options::new(),
+    ) {
+        Ok(_) => false,
+        Err(e) => e.kind == Kind::BadArgument,
+    };
+    assert!(refused(channels(1025), 1025));
+    assert!(refused(channels(3), 10));
+    assert!(refused(channels(3).row(NonZeroU32::new(6)), 12));
+    assert!(!refused(channels(3).row(NonZeroU32::new(3)), 12));
+    assert!(!refused(channels(1024), 2048));
+}
+
+#[test]
+fn single_segments_of_channels_decode() {
+    let samples: Vec<u16> = leads(3, 1000).iter().map(|&x| x as u16).collect();
+    let stream = encode(&channels(3).segment(NonZeroU32::new(700)), &samples, Options::new()).unwrap();
+    let info = info(&stream).unwrap();
+    assert_eq!((info.segment, info.segments), (702, 5));
+    for first in 0..=5 {
+        for last in first..=5 {
+            let want = &samples[(first * 702).min(3000)..(last * 702).min(3000)];
+            let mut out = vec![0u16; want.len()];
+            assert_eq!(decode_segments(&stream, first..last, &mut out, Options::new()).unwrap(), want.len());
+            assert_eq!(out, want);
+        }
+    }
+}
+
+#[test]
+fn impossible_channels_in_a_header_are_errors() {
+    let samples: Vec<i16> = leads(4, 100).iter().map(|&x| x as i16).collect();
+    let stream = encode(&channels(4), &samples, Options::new()).unwrap();
+    assert_eq!(stream[4..8], [2, 0, 2, 1]);
+    let with = |at: usize, bytes: &[u8]| {
+        let mut changed = stream.clone();
+        changed[at..at + bytes.len()].copy_from_slice(bytes);
+        let sum = twox_hash::XxHash3_64::oneshot(&changed[..24]) as u32;
+        changed[24..28].copy_from_slice(&sum.to_le_bytes());
+        decode::<i16>(&changed, Options::new()).map_err(|e| (e.kind, e.offset))
+    };
+    assert_eq!(with(0, &[]), Ok(samples));
+    for count in [0u32, 1, 3, 1025, 4096, u32::MAX] {
+        assert_eq!(with(20, &count.to_le_bytes()), Err((Kind::Corrupt, 20)), "{count} channels");
+    }
+    // 401 samples, and 1024 channels of 65,536 samples.
+    assert_eq!(with(8, &[0x91, 1]), Err((Kind::Corrupt, 20)));
+    assert_eq!(with(8, &[0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 4]), Err((Kind::Corrupt, 20)));
+    // Minor version 0 has no channels, 2 is not known, nor is another flag.
+    for bytes in [[2, 0], [2, 2], [6, 1], [4, 0]] {
+        assert_eq!(with(6, &bytes), Err((Kind::Unsupported, 6)), "{bytes:?}");
+    }
+}
+
 #[test]
 fn row_length_is_kept() {
     let settings = StreamOptions::new().row(NonZeroU32::new(50));
@@ -252,6 +384,14 @@ fn small_streams() -> Vec<(ElementType, Vec<u8>)> {
         all.push((ElementType::I16, encode(&settings(150), &short, Options::new()).unwrap()));
         all.push((ElementType::U32, encode(&settings(150), &long, Options::new()).unwrap()));
     }
+    for n in [2, 3] {
+        let samples = leads(n, 120);
+        let short: Vec<i16> = samples.iter().map(|&x| x as i16).collect();
+        let long: Vec<u32> = samples.iter().map(|&x| x as u32).collect();
+        let settings = channels(n).segment(NonZeroU32::new(150));
+        all.push((ElementType::I16, encode(&settings, &short, Options::new()).unwrap()));
+        all.push((ElementType::U32, encode(&settings, &long, Options::new()).unwrap()));
+    }
     let shape = Shape::new(&[5, 4, 10]).ok();
     all.push((ElementType::I16, encode(&settings(150).shape(shape), &[3i16; 200], Options::new()).unwrap()));
     all
@@ -332,9 +472,33 @@ proptest! {
     }
 
     #[test]
+    fn any_channels_round_trip(
+        samples in proptest::collection::vec(any::<u32>(), 0..400),
+        mask in 0u32..=32,
+        n in 2usize..9,
+        segment in 1u32..200,
+        sums in any::<bool>(),
+    ) {
+        let kept = if mask == 32 { u32::MAX } else { (1 << mask) - 1 };
+        let mut long: Vec<u32> = samples.iter().map(|x| x & kept).collect();
+        long.truncate(long.len() / n * n);
+        if sums {
+            // Channels that refer to others.
+            let sum = |frame: &mut [u32]| (1..n).for_each(|c| frame[c] = frame[c].wrapping_add(frame[c - 1] / 3));
+            long.chunks_exact_mut(n).for_each(sum);
+        }
+        let short: Vec<u16> = long.iter().map(|&x| x as u16).collect();
+        let settings = channels(n).segment(NonZeroU32::new(segment));
+        round_trip(&settings, &long);
+        round_trip(&settings, &short);
+        let signed: Vec<i16> = short.iter().map(|&x| x as i16).collect();
+        round_trip(&channels(n), &signed);
+    }
+
+    #[test]
     fn any_bytes_decode_without_panic(
         mut bytes in proptest::collection::vec(any::<u8>(), 0..300),
-        from in 0usize..29,
+        from in 0usize..33,
         at in 0usize..300,
     ) {
         // A valid stream whose rest is replaced: what follows an intact header.

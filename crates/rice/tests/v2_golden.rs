@@ -24,7 +24,22 @@ fn wave(i: i64) -> i64 {
     if x < 2048 { x * (2048 - x) / 300 } else { -(x - 2048) * (4096 - x) / 300 }
 }
 
-/// What each golden is made of: type, samples, segment, row, and the signal.
+/// Sample `i` of rows of three channels, the third of which is half of the sum of the others.
+fn lead(i: i64) -> i64 {
+    let own = |frame: i64, channel: i64| wave(frame * 3 + channel * 500) / 4 + noise(frame * 2 + channel) % 9;
+    match i % 3 {
+        2 => (own(i / 3, 0) + own(i / 3, 1)) / 2,
+        channel => own(i / 3, channel),
+    }
+}
+
+/// Sample `i` of a stereo signal.
+fn stereo(i: i64) -> i64 {
+    30_000 + wave(i / 2 * 5) / 3 + noise(i / 2) % 40 + i % 2 * (noise(i) % 3)
+}
+
+/// What each golden is made of: type, samples, segment, row, and the signal. Where the name begins with `channels`, rows
+/// hold channels.
 type Recipe = (&'static str, ElementType, i64, u32, u32, fn(i64) -> i64);
 
 const RECIPES: &[Recipe] = &[
@@ -42,6 +57,10 @@ const RECIPES: &[Recipe] = &[
     ("spikes-u16", ElementType::U16, 400, 0, 40, |i| if i % 97 == 5 { 65_000 - i } else { noise(i) & 3 }),
     ("raw-u32", ElementType::U32, 70, 33, 0, |i| noise(i) << 9 ^ noise(i + 1000)),
     ("bursts-i16", ElementType::I16, 999, 999, 0, |i| if i % 300 < 40 { noise(i) % 9000 - 4500 } else { 0 }),
+    ("channels-i16", ElementType::I16, 900, 600, 3, lead),
+    ("channels-u16", ElementType::U16, 402, 0, 2, stereo),
+    ("channels-i32", ElementType::I32, 600, 0, 3, |i| lead(i) * 9000 + noise(i) % 5),
+    ("channels-raw-u32", ElementType::U32, 64, 0, 4, |i| noise(i) << 9 ^ noise(i + 1000)),
 ];
 
 trait Sample: Element {
@@ -68,7 +87,11 @@ fn check<T: Sample>(&(name, _, n, segment, row, signal): &Recipe) {
     let path = folder().join(format!("{name}.rice"));
     let samples: Vec<T> = (0..n).map(|i| T::of(signal(i))).collect();
     if !path.exists() && std::env::var_os("LINERATE_UPDATE").is_some() {
-        let settings = StreamOptions::new().segment(segment.try_into().ok()).row(row.try_into().ok());
+        let channels = if name.starts_with("channels") { row } else { 1 };
+        let settings = StreamOptions::new()
+            .segment(segment.try_into().ok())
+            .row(row.try_into().ok())
+            .channels(channels.try_into().ok());
         fs::write(&path, encode(&settings, &samples, Options::new()).unwrap()).unwrap();
         let mut raw = Vec::new();
         samples.iter().for_each(|x| x.put(&mut raw));
@@ -85,6 +108,7 @@ fn check<T: Sample>(&(name, _, n, segment, row, signal): &Recipe) {
     assert!(fs::read(path.with_extension("raw")).unwrap() == raw, "{name}");
     let info = info(&stream).unwrap();
     assert_eq!(info.row.map_or(0, |row| row.get()), row);
+    assert_eq!(info.channels, if name.starts_with("channels") { row } else { 1 });
 }
 
 #[test]

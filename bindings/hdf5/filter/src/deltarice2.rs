@@ -5,7 +5,8 @@ use core::ffi::{c_int, c_uint, c_void};
 use core::num::NonZeroU32;
 
 use linerate_rice::v2::{
-    Element, ElementType, Info, MAX_SEGMENT, StreamOptions, bound, decode_into, encode_into, info,
+    Element, ElementType, Info, MAX_CHANNELS, MAX_SEGMENT, StreamOptions, bound, decode_into, encode_into,
+    info,
 };
 
 use crate::creation::Creation;
@@ -20,9 +21,10 @@ pub const DELTARICE2_ID: i32 = 325;
 
 /// The table of filter 325.
 ///
-/// `cd_values` are \[segment, type, row, samples\]: samples per segment, or 0 to choose; the code
-/// of the sample type, 0 to 3 for i16, u16, i32 and u32; samples per row; samples per chunk. Users
-/// give at most the first. The others are set when a dataset is created, from its type, which must
+/// `cd_values` are \[segment, type, row, samples, channels\]: samples per segment, or 0 to choose; the code
+/// of the sample type, 0 to 3 for i16, u16, i32 and u32; samples per row; samples per chunk; channels, which are
+/// as many as a row has samples, 1 for none, or nothing or 0 to find out. Users give at most the segment, or segment and
+/// channels. The others are set when a dataset is created, from its type, which must
 /// be an integer of 2 or 4 bytes in little-endian order, and from the shape of its chunks. None of
 /// HDF5's own filters may come before it.
 pub static DELTARICE2: Class = Class::new(DELTARICE2_ID, CODEC.name, set_local, filter);
@@ -51,7 +53,9 @@ unsafe extern "C" fn set_local(dcpl: Hid, datatype: Hid, _space: Hid) -> c_int {
 
 /// Complete `cd_values`.
 struct Values {
-    settings: StreamOptions,
+    segment: u32,
+    row: u32,
+    channels: u32,
     element: ElementType,
     samples: u64,
 }
@@ -62,8 +66,8 @@ impl Values {
         let &[segment, element, row, samples, ..] = values else { return Ok(None) };
         let element = u8::try_from(element).ok().and_then(ElementType::from_code);
         let element = element.ok_or(FilterError::Filter("the filter's values name no sample type"))?;
-        let settings = settings(segment)?.row(NonZeroU32::new(row));
-        Ok(Some(Values { settings, element, samples: u64::from(samples) }))
+        let channels = values.get(4).copied().unwrap_or(0);
+        Ok(Some(Values { segment, row, channels, element, samples: u64::from(samples) }))
     }
 
     /// Checks that a chunk has `samples` samples of type `element`.
@@ -77,11 +81,17 @@ impl Values {
     }
 }
 
-fn settings(segment: u32) -> Result<StreamOptions> {
-    match segment {
-        0..=MAX_SEGMENT => Ok(StreamOptions::new().segment(NonZeroU32::new(segment))),
-        _ => Err(FilterError::Filter("a segment of more than 65536 samples")),
+fn settings(segment: u32, channels: u32, row: u32) -> Result<StreamOptions> {
+    if segment > MAX_SEGMENT {
+        return Err(FilterError::Filter("a segment of more than 65536 samples"));
     }
+    if channels > 1 && (channels > MAX_CHANNELS || channels != row) {
+        return Err(FilterError::Filter(
+            "the last dimension of chunks is not that of the channels, at most 1024",
+        ));
+    }
+    let [segment, row, channels] = [segment, row, channels].map(NonZeroU32::new);
+    Ok(StreamOptions::new().segment(segment).row(row).channels(channels))
 }
 
 fn encode(values: &[u32], bytes: &[u8]) -> Result<Output> {
@@ -98,10 +108,11 @@ fn encode(values: &[u32], bytes: &[u8]) -> Result<Output> {
 fn encode_as<T: Element + Word>(values: &Values, bytes: &[u8]) -> Result<Output> {
     let samples = words::<T>(bytes)?;
     values.check(T::TYPE, samples.len() as u64)?;
-    let mut block = Block::new(bound::<T>(&values.settings, samples.len()))?;
-    let segments = samples.len().div_ceil(values.settings.segment_len() as usize);
+    let settings = settings(values.segment, values.channels, values.row)?;
+    let mut block = Block::new(bound::<T>(&settings, samples.len()))?;
+    let segments = samples.len().div_ceil(settings.segment_len() as usize);
     let options = threads::options(samples.len(), segments);
-    let bytes = encode_into(&values.settings, samples, block.words(), options)?;
+    let bytes = encode_into(&settings, samples, block.words(), options)?;
     Ok(Output { block, bytes })
 }
 
@@ -141,9 +152,15 @@ fn create(creation: &Creation) -> Result<()> {
     };
     creation.comes_first(DELTARICE2_ID)?;
     let message = creation.filter(DELTARICE2_ID)?;
-    let segment = message.values().first().copied().unwrap_or(0);
-    settings(segment)?;
+    // One or two values are those of a user, four or five those of a dataset that is copied.
+    let (segment, channels) = match *message.values() {
+        [] => (0, 0),
+        [segment, channels] | [segment, _, _, _, channels, ..] => (segment, channels),
+        [segment, ..] => (segment, 0),
+    };
     let fits = |n| u32::try_from(n).map_err(|_| FilterError::Filter("a chunk of more than 2^32 - 1 samples"));
     let (samples, row) = (fits(creation.samples())?, fits(creation.row())?);
-    creation.set_filter(DELTARICE2_ID, &message, &[segment, u32::from(element.code()), row, samples])
+    settings(segment, channels, row)?;
+    let values = [segment, u32::from(element.code()), row, samples, channels];
+    creation.set_filter(DELTARICE2_ID, &message, if channels > 0 { &values } else { &values[..4] })
 }

@@ -88,3 +88,13 @@ def stream_segment(segment: int | None) -> int | None:
     if not 1 <= segment <= 65536:
         raise ValueError(f"segment is {segment}, but must be 1 to 65536")
     return segment
+
+
+def stream_channels(channels: int | None) -> int | None:
+    """``channels`` if a version 2 stream allows it."""
+    if channels is None:
+        return None
+    channels = operator.index(channels)
+    if not 1 <= channels <= 1024:
+        raise ValueError(f"channels is {channels}, but must be 1 to 1024")
+    return channels

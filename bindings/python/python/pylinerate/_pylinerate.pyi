@@ -49,19 +49,27 @@ def rice_best(samples: NDArray[int16], segment: int, filter: list[int] | None) -
 _Samples = NDArray[int16] | NDArray[uint16] | NDArray[int32] | NDArray[uint32]
 
 def rice2_bound(
-    segment: int | None, row: int | None, shape: Sequence[int] | None, samples: _Samples
+    segment: int | None,
+    row: int | None,
+    shape: Sequence[int] | None,
+    channels: int | None,
+    samples: _Samples,
 ) -> int: ...
 def rice2_encode(
     segment: int | None,
     row: int | None,
     shape: Sequence[int] | None,
+    channels: int | None,
     samples: _Samples,
     out: NDArray[uint8],
     threads: int,
 ) -> int: ...
 
-# Sample type, samples, samples per row or 0, samples per segment, segments, bytes, shape if there is a shape record.
-def rice2_info(stream: NDArray[uint8], at: int) -> tuple[str, int, int, int, int, int, list[int] | None]: ...
+# Sample type, samples, samples per row or 0, samples per segment, segments, bytes, shape if there is a shape record,
+# channels.
+def rice2_info(
+    stream: NDArray[uint8], at: int
+) -> tuple[str, int, int, int, int, int, list[int] | None, int]: ...
 def rice2_decode(stream: NDArray[uint8], at: int, end: int, out: _Samples, threads: int) -> int: ...
 def rice2_decode_segments(
     stream: NDArray[uint8], start: int, stop: int, out: _Samples, threads: int

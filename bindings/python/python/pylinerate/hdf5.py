@@ -29,7 +29,7 @@ require("h5py", extra="hdf5")
 import h5py
 from numpy.typing import ArrayLike
 
-from ._arrays import stream_segment
+from ._arrays import stream_channels, stream_segment
 from ._read import read
 from .rice import DELTA, Params, tune
 
@@ -118,17 +118,21 @@ class DeltaRice2(h5py.filters.FilterRefBase):
     ----------
     segment : int or None
         Samples per independently coded segment, at most 65536. Default: by the last axis of the chunks.
+    channels : int or None
+        Channels: 1 for none, or the last axis of the chunks. Default: found out for each chunk.
     """
 
     filter_id = DELTARICE2_ID
     filter_name = FILTERS[DELTARICE2_ID]
 
-    def __init__(self, segment: int | None = None) -> None:
-        segment = stream_segment(segment)
-        self.filter_options = () if segment is None else (segment,)
+    def __init__(self, segment: int | None = None, channels: int | None = None) -> None:
+        segment, channels = stream_segment(segment), stream_channels(channels)
+        values = (segment or 0, channels or 0)
+        self.filter_options = values if channels else values[:1] if segment else ()
 
     def __repr__(self) -> str:
-        return f"DeltaRice2(segment={self.filter_options[0] if self.filter_options else None})"
+        segment, channels = (*self.filter_options, 0, 0)[:2]
+        return f"DeltaRice2(segment={segment or None}, channels={channels or None})"
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from numcodecs.abc import Codec
 from numcodecs.compat import ensure_ndarray
 from numpy.typing import ArrayLike, DTypeLike
 
-from ._arrays import sample_dtype, stream_segment
+from ._arrays import sample_dtype, stream_channels, stream_segment
 from ._threads import thread_count
 from .rice import DELTA, Params, decode, decode2, encode, encode_rows2, info2, tune
 
@@ -136,6 +136,9 @@ class DeltaRice2(Codec):
     ----------
     segment : int or None
         Samples per independently coded segment, at most 65536. Default: by the last axis of the array.
+    channels : int or None
+        Channels: 1 for none, or the last axis of chunks. Default: found out for each chunk. Part of the configuration if
+        given.
     threads : int, optional
         Maximum number of threads per call. Default: ``LINERATE_THREADS``, else 1. Not part of the
         configuration.
@@ -143,8 +146,10 @@ class DeltaRice2(Codec):
 
     codec_id = "linerate.deltarice2"
 
-    def __init__(self, segment: int | None = None, threads: int | None = None) -> None:
-        self.segment = stream_segment(segment)
+    def __init__(
+        self, segment: int | None = None, threads: int | None = None, channels: int | None = None
+    ) -> None:
+        self.segment, self.channels = stream_segment(segment), stream_channels(channels)
         self.threads = threads if threads is None else thread_count(threads)
 
     def encode(self, buf: Any) -> bytes:
@@ -152,7 +157,7 @@ class DeltaRice2(Codec):
         array = ensure_ndarray(buf)
         if array.flags.f_contiguous and not array.flags.c_contiguous:
             array = array.T  # the samples in the order in which they are in memory
-        return encode_rows2(array, self.segment, thread_count(self.threads))
+        return encode_rows2(array, self.segment, thread_count(self.threads), self.channels)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         """The samples, in one axis and of the type that was encoded; or ``out``, filled with them."""
@@ -168,10 +173,11 @@ class DeltaRice2(Codec):
 
     def get_config(self) -> dict[str, Any]:
         """The configuration, which JSON can hold."""
-        return {"id": self.codec_id, "segment": self.segment}
+        more = {} if self.channels is None else {"channels": self.channels}
+        return {"id": self.codec_id, "segment": self.segment, **more}
 
     def __repr__(self) -> str:
-        return f"DeltaRice2(segment={self.segment})"
+        return f"DeltaRice2(segment={self.segment}, channels={self.channels})"
 
 
 def fixed_params(m: int, segment: int | None, filter: Iterable[int]) -> Params:

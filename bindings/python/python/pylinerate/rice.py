@@ -56,6 +56,7 @@ from ._arrays import (  # this one says what to install without NumPy
     flat_samples,
     full_shape,
     sample_dtype,
+    stream_channels,
     stream_segment,
 )
 from ._threads import thread_count
@@ -497,7 +498,7 @@ class Info2:
     row : int or None
         Samples per row, if the stream has rows.
     segment : int
-        Samples per segment; the last one may have fewer.
+        Samples per segment, of all channels; the last one may have fewer.
     segments : int
         Number of segments.
     size : int
@@ -505,6 +506,8 @@ class Info2:
     axes : tuple of int or None
         Shape of the array, if the stream has a shape record: for arrays that samples and row do not
         describe.
+    channels : int
+        Channels, of which a row holds one sample each; 1 if there are none.
     """
 
     dtype: np.dtype[Any]
@@ -514,6 +517,7 @@ class Info2:
     segments: int
     size: int
     axes: tuple[int, ...] | None = None
+    channels: int = 1
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -527,10 +531,20 @@ class Info2:
 
 
 @overload
-def encode2(array: ArrayLike, segment: int | None = ..., threads: int = ..., out: None = ...) -> bytes: ...
+def encode2(
+    array: ArrayLike, segment: int | None = ..., threads: int = ..., out: None = ..., channels: int | None = ...
+) -> bytes: ...
 @overload
-def encode2(array: ArrayLike, segment: int | None = ..., threads: int = ..., *, out: Any) -> int: ...
-def encode2(array: ArrayLike, segment: int | None = None, threads: int = 1, out: Any = None) -> bytes | int:
+def encode2(
+    array: ArrayLike, segment: int | None = ..., threads: int = ..., *, out: Any, channels: int | None = ...
+) -> int: ...
+def encode2(
+    array: ArrayLike,
+    segment: int | None = None,
+    threads: int = 1,
+    out: Any = None,
+    channels: int | None = None,
+) -> bytes | int:
     """Encodes ``array`` as one version 2 stream. There are no parameters to choose.
 
     Parameters
@@ -545,6 +559,9 @@ def encode2(array: ArrayLike, segment: int | None = None, threads: int = 1, out:
     out : writeable buffer, optional
         Output for the stream. The bytes of the array, 9 for each segment or so, 28, and with three axes
         or more 8 and 8 per axis always suffice.
+    channels : int or None
+        Channels, at most 1024, of which each row (the last axis) holds one sample: (N, 15) leads of an ECG, (N, 2) stereo
+        sound. Each is predicted along time and from others. 1 is none. Default: found out, unless ``segment`` is given.
 
     Returns
     -------
@@ -560,13 +577,15 @@ def encode2(array: ArrayLike, segment: int | None = None, threads: int = 1, out:
     """
     array = np.asarray(array)
     row = _row(array)
+    if row is None and (channels or 1) > 1:
+        row = channels
     plain = (array.size,) if row is None else (array.size // row, row)
-    return _encode2(array, segment, threads, out, None if array.shape == plain else array.shape)
+    return _encode2(array, segment, threads, out, None if array.shape == plain else array.shape, channels)
 
 
-def encode_rows2(array: NDArray[Any], segment: int | None, threads: int) -> bytes:
+def encode_rows2(array: NDArray[Any], segment: int | None, threads: int, channels: int | None) -> bytes:
     """As :func:`encode2`, without the shape, for callers that store it elsewhere."""
-    stream = _encode2(array, segment, threads, None, None)
+    stream = _encode2(array, segment, threads, None, None, channels)
     assert isinstance(stream, bytes)
     return stream
 
@@ -576,16 +595,21 @@ def _row(array: Any) -> int | None:
 
 
 def _encode2(
-    array: NDArray[Any], segment: int | None, threads: int, out: Any, shape: tuple[int, ...] | None
+    array: NDArray[Any],
+    segment: int | None,
+    threads: int,
+    out: Any,
+    shape: tuple[int, ...] | None,
+    channels: int | None,
 ) -> bytes | int:
     sample_dtype(array.dtype, (2, 4))
     samples, threads = flat_samples(array), thread_count(threads)
-    segment, row = stream_segment(segment), _row(array)
+    segment, channels, row = stream_segment(segment), stream_channels(channels), _row(array)
     if out is not None:
         output = flat_output(out, np.dtype(np.uint8))
-        return _pylinerate.rice2_encode(segment, row, shape, samples, output, threads)
-    output = np.empty(_pylinerate.rice2_bound(segment, row, shape, samples), np.uint8)
-    return output[: _pylinerate.rice2_encode(segment, row, shape, samples, output, threads)].tobytes()
+        return _pylinerate.rice2_encode(segment, row, shape, channels, samples, output, threads)
+    output = np.empty(_pylinerate.rice2_bound(segment, row, shape, channels, samples), np.uint8)
+    return output[: _pylinerate.rice2_encode(segment, row, shape, channels, samples, output, threads)].tobytes()
 
 
 def info2(stream: Any) -> Info2:
@@ -600,9 +624,9 @@ def info2(stream: Any) -> Info2:
 
 
 def _info2(data: NDArray[np.uint8], at: int) -> Info2:
-    name, samples, row, segment, segments, size, axes = _pylinerate.rice2_info(data, at)
+    name, samples, row, segment, segments, size, axes, channels = _pylinerate.rice2_info(data, at)
     shape = None if axes is None else tuple(axes)
-    return Info2(np.dtype(name), samples, row or None, segment, segments, size, shape)
+    return Info2(np.dtype(name), samples, row or None, segment, segments, size, shape, channels)
 
 
 def _joined_axes(streams: list[Info2]) -> tuple[int, ...] | None:

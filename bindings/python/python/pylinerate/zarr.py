@@ -33,7 +33,7 @@ from zarr.core.buffer import Buffer, NDBuffer
 from zarr.core.common import parse_named_configuration
 
 from . import gpu
-from ._arrays import sample_dtype, stream_segment
+from ._arrays import sample_dtype, stream_channels, stream_segment
 from ._threads import thread_count
 from .numcodecs import fixed_params
 from .rice import (
@@ -281,6 +281,9 @@ class DeltaRice2(_Codec):
     ----------
     segment : int or None
         Samples per independently coded segment, at most 65536. Default: by the last axis of the chunks.
+    channels : int or None
+        Channels: 1 for none, or the last axis of the chunks. Default: found out for each chunk. Part of the metadata if
+        given.
     threads : int, optional
         Maximum number of threads per chunk. Default: ``LINERATE_THREADS``, else 1. Not part of the
         metadata.
@@ -291,17 +294,20 @@ class DeltaRice2(_Codec):
 
     segment: int | None = None
     threads: int | None = field(default=None, compare=False)
+    channels: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "segment", stream_segment(self.segment))
+        object.__setattr__(self, "channels", stream_channels(self.channels))
         if self.threads is not None:
             object.__setattr__(self, "threads", thread_count(self.threads))
 
     def _configuration(self) -> dict[str, Any]:
-        return {"segment": self.segment}
+        more = {} if self.channels is None else {"channels": self.channels}
+        return {"segment": self.segment, **more}
 
     def _encode(self, samples: NDArray[Any]) -> bytes:
-        return encode_rows2(samples, self.segment, thread_count(self.threads))
+        return encode_rows2(samples, self.segment, thread_count(self.threads), self.channels)
 
     def _decode(self, chunk: NDArray[np.uint8], shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
         self._checked(chunk, shape, dtype)

@@ -165,7 +165,7 @@ pub(crate) fn gpu_encode2(
     stream: usize,
 ) -> PyResult<GpuBatch> {
     let element = element_of(dtype)?;
-    let options = settings(segment, row, shape).map_err(|e| raise_chunk(py, e))?;
+    let options = settings(segment, row, shape, None).map_err(|e| raise_chunk(py, e))?;
     let jobs = encode_jobs(&samples, &outputs);
     device.queue(py, stream, None, |stream, workspace| {
         encode_streams(&device.codec, element, &options, &jobs, stream, workspace)
@@ -280,6 +280,6 @@ pub(crate) fn gpu_stream_bound(
     samples: usize,
 ) -> PyResult<usize> {
     let element = element_of(dtype)?;
-    let options: StreamOptions = settings(segment, row, shape).map_err(|e| raise_chunk(py, e))?;
+    let options: StreamOptions = settings(segment, row, shape, None).map_err(|e| raise_chunk(py, e))?;
     Ok(stream_bound(element, &options, samples.saturating_mul(element.bytes())))
 }

@@ -4,7 +4,7 @@ use linerate_core::Result;
 
 use super::{ArrayReader, NOT_REPRODUCED, PIECE, SampleBuffer, reserve};
 use crate::Options;
-use crate::v2::{self, Element, ElementType, StreamOptions};
+use crate::v2::{self, Element, ElementType, Info, StreamOptions};
 
 /// Encodes an array as streams of version 2.
 pub struct StreamEncoder {
@@ -13,6 +13,7 @@ pub struct StreamEncoder {
     options: Options,
     verify: bool,
     streams: u64,
+    first: Option<Info>,
     stream: Vec<u8>,
     decoded: SampleBuffer,
 }
@@ -26,6 +27,7 @@ impl StreamEncoder {
             options,
             verify: false,
             streams: 0,
+            first: None,
             stream: Vec::new(),
             decoded: SampleBuffer::default(),
         }
@@ -45,6 +47,11 @@ impl StreamEncoder {
     /// Streams encoded so far.
     pub fn streams(&self) -> u64 {
         self.streams
+    }
+
+    /// The header of the first stream, once it is encoded.
+    pub fn first(&self) -> Option<&Info> {
+        self.first.as_ref()
     }
 
     /// The next stream; `None` at the end of the array. An array without samples is a stream too: it has a
@@ -76,6 +83,9 @@ impl StreamEncoder {
             if v2::decode_into(stream, decoded, self.options) != Ok(piece.len()) || *decoded != *piece {
                 return Err(NOT_REPRODUCED);
             }
+        }
+        if self.first.is_none() {
+            self.first = Some(v2::info(stream)?);
         }
         self.streams += 1;
         Ok(Some(stream))

@@ -32,7 +32,9 @@ pub struct StreamHeader {
     pub samples: u64,
     /// Samples per row, if the stream has rows.
     pub row: Option<NonZeroU32>,
-    /// Samples per segment; the last one may have fewer.
+    /// Number of channels, of which a row holds one sample each; 1 without channels.
+    pub channels: u32,
+    /// Samples per segment, of all channels; the last one may have fewer.
     pub segment: u32,
     /// Number of segments.
     pub segments: u64,
@@ -291,6 +293,7 @@ impl StreamReader {
             element: fields.element,
             samples: fields.samples,
             row: fields.row,
+            channels: fields.channels,
             segment: fields.segment,
             segments: fields.segments,
         };

@@ -27,7 +27,8 @@ pub(crate) fn autocorrelation(tier: Tier, x: &[i16]) -> [i64; LAGS] {
 }
 
 /// Sum of products of at most 256 pairs, in two halves that 32 bits can hold.
-fn correlate(a: &[i16], b: &[i16]) -> i64 {
+#[inline(always)]
+pub(super) fn correlate(a: &[i16], b: &[i16]) -> i64 {
     let (mut high, mut low) = (0i32, 0i32);
     for (&a, &b) in a.iter().zip(b) {
         let product = i32::from(a) * i32::from(b);

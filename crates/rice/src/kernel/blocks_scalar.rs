@@ -36,7 +36,7 @@ impl<W: Word, const ORDER: u8> Kernel for Decode<'_, W, ORDER> {
 }
 
 /// Bytes of the fixed bits of a block, and those that a load past its last byte reads.
-const PADDED: usize = 4 * BLOCK + 8;
+pub(super) const PADDED: usize = 4 * BLOCK + 8;
 
 /// Calls `unpack` with the first `bytes` bytes of `fixed`, followed by arbitrary bytes.
 #[inline(always)]
@@ -111,7 +111,7 @@ fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
 
 /// Unpacks the fixed bits of a block: 32 values of `k` bits.
 #[inline(always)]
-fn unpack<W: Word>(bytes: &[u8; PADDED], k: u32, out: &mut [W; BLOCK]) {
+pub(super) fn unpack<W: Word>(bytes: &[u8; PADDED], k: u32, out: &mut [W; BLOCK]) {
     // True already, but not known to the compiler.
     let k = k.min(W::BITS) as usize;
     let mask = (1u64 << k) - 1;

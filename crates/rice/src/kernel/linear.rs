@@ -1,5 +1,5 @@
 //! Undoes linear prediction. Each sample depends on the one before it, so several segments are
-//! decoded at once: one per 32-bit lane, then the rest two by two.
+//! decoded at once: one per SIMD lane, then the rest two by two.
 
 use linerate_core::Tier;
 
@@ -20,8 +20,12 @@ pub(crate) fn undo<W: Word>(tier: Tier, rows: &mut [Row<W>]) {
 /// Decodes the whole tiles that all rows have. Returns their samples per row.
 fn whole_tiles<W: Word>(tier: Tier, rows: &mut [Row<W>]) -> usize {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
-    if W::BITS == 16 && rows.len() > 1 {
+    if rows.len() > 1 {
         match tier {
+            Tier::Avx512 | Tier::Avx2 if W::BITS == 32 => {
+                // SAFETY: `Options` holds only tiers that were detected.
+                return unsafe { super::linear_wide_avx2::undo(rows) };
+            }
             // SAFETY: `Options` holds only tiers that were detected.
             Tier::Avx512 => return unsafe { super::linear_avx512::undo(rows) },
             // SAFETY: as above.

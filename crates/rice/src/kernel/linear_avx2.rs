@@ -35,7 +35,7 @@ impl Lanes for Avx2 {
 /// Transposes the first eight rows of eight 32-bit words.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn transpose_eight(rows: &mut [__m256i; BATCH]) {
+pub(super) fn transpose_eight(rows: &mut [__m256i; BATCH]) {
     let mut quads = [_mm256_setzero_si256(); 8];
     for g in 0..2 {
         let r = &rows[4 * g..4 * g + 4];

@@ -29,6 +29,8 @@ mod transpose_avx512;
 #[cfg(feature = "alloc")]
 pub(crate) mod autocorrelation;
 #[cfg(feature = "alloc")]
+pub(crate) mod autocorrelation_float;
+#[cfg(feature = "alloc")]
 pub(crate) mod blocks;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod blocks_avx2;
@@ -36,6 +38,10 @@ mod blocks_avx2;
 mod blocks_avx512;
 #[cfg(feature = "alloc")]
 pub(crate) mod blocks_scalar;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod blocks_wide_avx2;
+#[cfg(feature = "alloc")]
+pub(crate) mod channels;
 #[cfg(feature = "alloc")]
 pub(crate) mod linear;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -46,6 +52,8 @@ mod linear_avx512;
 pub(crate) mod linear_scalar;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod linear_simd;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod linear_wide_avx2;
 #[cfg(feature = "alloc")]
 pub(crate) mod packing;
 #[cfg(feature = "alloc")]

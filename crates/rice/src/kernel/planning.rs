@@ -7,17 +7,25 @@ use super::dispatch::dispatch;
 use super::isa::{Isa, Kernel};
 use crate::v2::element::Word;
 use crate::v2::plan::{Plan, Scratch, plan_here};
+use crate::v2::references::References;
 
-/// Plans the encoding of a segment of words that stand for numbers with or without a sign. Leaves its residuals and
-/// modes in `scratch`.
-pub(crate) fn plan<W: Word>(tier: Tier, words: &[W], signed: bool, scratch: &mut Scratch<W>) -> Plan<W> {
-    dispatch(tier, Planning { tier, words, signed, scratch })
+/// Plans the encoding of a segment of words that stand for numbers with or without a sign. Of a stream with channels
+/// `references` are those of a part, whose prediction is subtracted already. Leaves its residuals and modes in `scratch`.
+pub(crate) fn plan<W: Word>(
+    tier: Tier,
+    words: &[W],
+    signed: bool,
+    references: Option<References>,
+    scratch: &mut Scratch<W>,
+) -> Plan<W> {
+    dispatch(tier, Planning { tier, words, signed, references, scratch })
 }
 
 struct Planning<'a, W: Word> {
     tier: Tier,
     words: &'a [W],
     signed: bool,
+    references: Option<References>,
     scratch: &'a mut Scratch<W>,
 }
 
@@ -26,6 +34,6 @@ impl<W: Word> Kernel for Planning<'_, W> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Plan<W> {
-        plan_here(self.tier, self.words, self.signed, self.scratch)
+        plan_here(self.tier, self.words, self.signed, self.references, self.scratch)
     }
 }

@@ -8,17 +8,20 @@ use linerate_core::{Error, Kind, Result, Tier};
 use super::checksum::checksum;
 use super::element::{Word, little_endian};
 use super::header::Layout;
+use super::references::References;
 use super::segment::{Body, Head, Segment, load, sum_of};
 use super::{BLOCK, Element, step};
 use crate::Options;
 use crate::kernel::blocks_scalar::{Blocks, RESIDUALS};
+use crate::kernel::channels::interleave;
 use crate::kernel::linear;
 use crate::kernel::linear_scalar::{BATCH, Row};
 use crate::kernel::unary::Positions;
 
 /// Decodes a stream into the start of `out` and returns its number of samples.
 ///
-/// `stream` must be exactly one stream. Allocates up to 68 KiB per thread.
+/// `stream` must be exactly one stream. Allocates up to 68 KiB per thread; with channels
+/// also as much as sixteen channels of a segment have, or all if there are more.
 ///
 /// # Errors
 /// Offsets are in bytes of `stream`. After an error the contents of `out` are unspecified.
@@ -32,7 +35,7 @@ pub fn decode_into<T: Element>(stream: &[u8], out: &mut [T], options: Options) -
     if layout.bytes() != stream.len() {
         return Err(Error::new(Kind::BadArgument, layout.bytes() as u64, "bytes follow the stream"));
     }
-    decode_range(&layout, 0..layout.segments, out, options)
+    decode_range(&layout, 0..layout.geometry.segments(), out, options)
 }
 
 /// Decodes the segments `which` of a stream into the start of `out` and returns their number of samples:
@@ -58,7 +61,7 @@ pub fn decode_segments<T: Element>(
     options: Options,
 ) -> Result<usize> {
     let layout = Layout::of(stream)?;
-    if which.start > which.end || which.end > layout.segments {
+    if which.start > which.end || which.end > layout.geometry.segments() {
         return Err(Error::new(Kind::BadArgument, 0, "the stream has no such segments"));
     }
     decode_range(&layout, which, out, options)
@@ -74,7 +77,7 @@ pub fn decode_segments<T: Element>(
 pub fn decode<T: Element>(stream: &[u8], options: Options) -> Result<Vec<T>> {
     let layout = Layout::of(stream)?;
     check_type::<T>(&layout)?;
-    let mut out = alloc::vec![T::default(); layout.samples];
+    let mut out = alloc::vec![T::default(); layout.geometry.samples];
     decode_into(stream, &mut out, options)?;
     Ok(out)
 }
@@ -95,13 +98,17 @@ fn decode_range<T: Element>(
     check_type::<T>(layout)?;
     let samples = match which.is_empty() {
         true => 0,
-        false => layout.samples_of(which.end - 1).end - layout.samples_of(which.start).start,
+        false => {
+            layout.geometry.samples_of(which.end - 1).end - layout.geometry.samples_of(which.start).start
+        }
     };
     let too_small =
         Error::new(Kind::OutputTooSmall, 0, "the output has fewer samples than are to be decoded");
     let out = out.get_mut(..samples).ok_or(too_small)?;
     // Offsets first, so that the error does not depend on the number of threads.
-    which.clone().try_for_each(|i| layout.place(i).map(drop))?;
+    let channels = layout.geometry.channels;
+    let mut parts = which.start * channels..which.end * channels;
+    parts.try_for_each(|i| layout.place(i).map(drop))?;
     #[cfg(feature = "std")]
     if options.thread_count() > 1 && which.len() > 1 {
         parallel::decode(layout, which, out, options)?;
@@ -118,19 +125,98 @@ pub(super) fn decode_run<T: Element>(
     out: &mut [T],
     options: Options,
 ) -> Result<()> {
+    if layout.geometry.channels > 1 {
+        return decode_channels(layout, which, out, options);
+    }
     let mut scratch = Scratch::default();
     let mut batch = Batch { pending: Vec::new(), tier: options.tier };
-    for (i, out) in which.zip(out.chunks_mut(layout.segment)) {
-        let place = layout.place(i)?;
-        let at = layout.start() + place.start;
-        let segment = Coded { bytes: &layout.payload()[place], at: at as u64 };
-        match decode_segment(segment, out, &mut scratch, &mut batch) {
-            Ok(()) if batch.pending.len() < BATCH => {}
+    for (i, out) in which.zip(out.chunks_mut(layout.geometry.frames)) {
+        let segment = Coded::of(layout, i)?;
+        let result = match decode_part(segment, 0, out, &mut scratch, options.tier) {
+            Ok(Some(head)) if head.predictor.fixed_order().is_none() => {
+                batch.pending.push(Pending { segment, head, out });
+                Ok(())
+            }
+            Ok(_) => segment.verify(out),
+            Err(e) => Err(e),
+        };
+        if result.is_err() || batch.pending.len() == BATCH {
             // An earlier segment of the batch may be damaged, too.
-            result => batch.finish().and(result)?,
+            batch.finish().and(result)?;
         }
     }
     batch.finish()
+}
+
+/// Decodes the segments `which` of a stream with channels, as many at a time as have a part for each lane of
+/// [`linear::undo`].
+fn decode_channels<T: Element>(
+    layout: &Layout,
+    which: Range<usize>,
+    out: &mut [T],
+    options: Options,
+) -> Result<()> {
+    let (channels, segment) = (layout.geometry.channels, layout.geometry.segment());
+    let together = (BATCH / channels).max(1);
+    let mut scratch = Scratch::default();
+    let mut apart = alloc::vec![T::default(); out.len().min(together * segment)];
+    for (first, out) in which.step_by(together).zip(out.chunks_mut(together * segment)) {
+        let apart = &mut apart[..out.len()];
+        let mut batch = Batch { pending: Vec::new(), tier: options.tier };
+        let mut decoded = Vec::new();
+        let parts = apart.chunks_mut(segment).flat_map(|apart| {
+            let frames = apart.len() / channels;
+            apart.chunks_mut(frames).enumerate()
+        });
+        let mut result = Ok(());
+        for (i, (channel, part)) in parts.enumerate() {
+            let coded = Coded::of(layout, first * channels + i)?;
+            match decode_part(coded, channel, part, &mut scratch, options.tier) {
+                Ok(head) => {
+                    decoded.push((coded, head.map_or(References::NONE, |head| head.references)));
+                    match head {
+                        Some(head) if head.predictor.fixed_order().is_none() => {
+                            batch.pending.push(Pending { segment: coded, head, out: part });
+                        }
+                        _ => {}
+                    }
+                }
+                Err(e) => {
+                    result = Err(e);
+                    break;
+                }
+            }
+        }
+        batch.undo();
+        // Parts before a damaged one may be damaged, too.
+        for (apart, decoded) in apart.chunks_mut(segment).zip(decoded.chunks(channels)) {
+            add_references(apart, channels, decoded, options.tier)?;
+        }
+        result?;
+        for (apart, out) in apart.chunks(segment).zip(out.chunks_mut(segment)) {
+            interleave(T::words(apart), channels, T::words_mut(out));
+        }
+    }
+    Ok(())
+}
+
+/// Adds to each of the `decoded` parts of a segment what other channels predict, and verifies it.
+fn add_references<T: Element>(
+    apart: &mut [T],
+    channels: usize,
+    decoded: &[(Coded<'_>, References)],
+    tier: Tier,
+) -> Result<()> {
+    let frames = apart.len() / channels;
+    for (channel, (coded, references)) in decoded.iter().enumerate() {
+        let (before, part) = apart.split_at_mut(channel * frames);
+        let part = &mut part[..frames];
+        if let Some(weighted) = references.weighted(T::words(before), channel, frames, T::SIGN) {
+            weighted.add_to(tier, T::words_mut(part));
+        }
+        coded.verify(part)?;
+    }
+    Ok(())
 }
 
 /// Working memory.
@@ -148,7 +234,14 @@ struct Coded<'a> {
     at: u64,
 }
 
-impl Coded<'_> {
+impl<'a> Coded<'a> {
+    /// Part `i` of a stream.
+    fn of(layout: &Layout<'a>, i: usize) -> Result<Coded<'a>> {
+        let place = layout.place(i)?;
+        let at = layout.start() + place.start;
+        Ok(Coded { bytes: &layout.payload()[place], at: at as u64 })
+    }
+
     fn verify<T: Element>(&self, samples: &[T]) -> Result<()> {
         if checksum(&little_endian(samples)) != sum_of(self.bytes)? {
             return Err(corrupt("the checksum of a segment does not match").shifted(self.at));
@@ -173,41 +266,44 @@ struct Batch<'a, T: Element> {
 impl<T: Element> Batch<'_, T> {
     /// Completes and verifies the pending segments. The error is that of the first damaged one.
     fn finish(&mut self) -> Result<()> {
+        self.undo();
+        self.pending.drain(..).try_for_each(|Pending { segment, out, .. }| segment.verify(out))
+    }
+
+    /// Completes the pending segments.
+    fn undo(&mut self) {
         let rows = self.pending.iter_mut();
         let mut rows: Vec<_> =
             rows.map(|w| Row { words: T::words_mut(w.out), predictor: w.head.predictor }).collect();
         linear::undo(self.tier, &mut rows);
-        self.pending.drain(..).try_for_each(|Pending { segment, head, out }| {
+        for Pending { head, out, .. } in &mut self.pending {
             step::unscale(T::words_mut(out), head.centre, head.step);
-            segment.verify(out)
-        })
+        }
     }
 }
 
-/// Decodes one segment, which fills `out`. With a linear prediction it is added to `batch` instead, to be
-/// completed by [`Batch::finish`].
-fn decode_segment<'a, T: Element>(
-    segment: Coded<'a>,
-    out: &'a mut [T],
+/// Decodes one part, of channel `channel`, which fills `out`: without what other channels predict, and with a linear
+/// prediction only its residuals. Returns its head unless it is raw.
+fn decode_part<T: Element>(
+    segment: Coded<'_>,
+    channel: usize,
+    out: &mut [T],
     scratch: &mut Scratch,
-    batch: &mut Batch<'a, T>,
-) -> Result<()> {
-    match Segment::<T::Word>::parse(segment.bytes, out.len()).map_err(|e| e.shifted(segment.at))? {
+    tier: Tier,
+) -> Result<Option<Head<T::Word>>> {
+    let parsed = Segment::<T::Word>::parse(segment.bytes, out.len(), channel);
+    match parsed.map_err(|e| e.shifted(segment.at))? {
         Segment::Raw(raw) => {
             let words = T::words_mut(out);
             words.iter_mut().zip(raw.chunks(T::Word::BYTES)).for_each(|(to, bytes)| *to = load(bytes));
+            Ok(None)
         }
         Segment::Coded { head, modes, body } => {
             let at = segment.at + (segment.bytes.len() - body.len()) as u64;
-            decode_blocks(&head, modes, body, T::words_mut(out), scratch, batch.tier)
-                .map_err(|e| e.shifted(at))?;
-            if head.predictor.fixed_order().is_none() {
-                batch.pending.push(Pending { segment, head, out });
-                return Ok(());
-            }
+            decode_blocks(&head, modes, body, T::words_mut(out), scratch, tier).map_err(|e| e.shifted(at))?;
+            Ok(Some(head))
         }
     }
-    segment.verify(out)
 }
 
 /// Decodes the blocks of a segment to samples, or with a linear prediction to residuals.
@@ -248,7 +344,7 @@ mod parallel {
         let parts = which.clone().step_by(per_thread).map(|i| i..(i + per_thread).min(which.end));
         std::thread::scope(|scope| {
             let mut work = parts
-                .zip(out.chunks_mut(per_thread * layout.segment))
+                .zip(out.chunks_mut(per_thread * layout.geometry.segment()))
                 .map(|(which, out)| move || T::decode_run(layout, which, out, options));
             let mine = work.next();
             let others: Vec<_> = work.map(|work| scope.spawn(work)).collect();

@@ -5,8 +5,9 @@ use core::ops::Range;
 
 use linerate_core::Result;
 
+use super::geometry::Geometry;
 use super::header::Layout;
-use super::{decode, encode};
+use super::{StreamOptions, decode, encode};
 use crate::Options;
 
 /// The type of the samples of a stream.
@@ -70,21 +71,25 @@ macro_rules! element {
         impl sealed::Words for $type {
             type Word = $word;
             const SIGNED: bool = <$type>::MIN != 0;
+            const SIGN: $word = if <$type>::MIN != 0 { 0 } else { 1 << (<$word>::BITS - 1) };
             fn words(samples: &[$type]) -> &[$word] {
                 bytemuck::cast_slice(samples)
             }
             fn words_mut(samples: &mut [$type]) -> &mut [$word] {
                 bytemuck::cast_slice_mut(samples)
             }
+            fn divide(settings: &StreamOptions, samples: &[$type], options: Options) -> Geometry {
+                encode::divide(settings, samples, options)
+            }
             fn encode_run(
                 samples: &[$type],
-                segment: usize,
+                geometry: &Geometry,
                 base: usize,
                 table: &mut [[u8; 4]],
                 out: &mut [u8],
                 options: Options,
             ) -> Result<usize> {
-                encode::encode_run(samples, segment, base, table, out, options)
+                encode::encode_run(samples, geometry, base, table, out, options)
             }
             fn decode_run(
                 layout: &Layout<'_>,
@@ -116,19 +121,23 @@ pub(super) fn little_endian<T: bytemuck::NoUninit>(samples: &[T]) -> Cow<'_, [u8
 }
 
 mod sealed {
-    use super::{Layout, Options, Range, Result};
+    use super::{Geometry, Layout, Options, Range, Result, StreamOptions};
 
     /// Samples that are cast to unsigned words, and coded by functions that are compiled with this crate: its users
     /// compile no kernel, and those who build their own code without optimisation still have fast ones.
     pub trait Words: bytemuck::Pod {
         type Word: Word;
         const SIGNED: bool;
+        /// The bits to flip so that words are signed numbers.
+        const SIGN: Self::Word;
         fn words(samples: &[Self]) -> &[Self::Word];
         fn words_mut(samples: &mut [Self]) -> &mut [Self::Word];
+        /// Chooses how the samples are divided.
+        fn divide(settings: &StreamOptions, samples: &[Self], options: Options) -> Geometry;
         /// Encodes consecutive segments, the first at `base` bytes after the table. Returns their bytes.
         fn encode_run(
             samples: &[Self],
-            segment: usize,
+            geometry: &Geometry,
             base: usize,
             table: &mut [[u8; 4]],
             out: &mut [u8],
@@ -144,7 +153,7 @@ mod sealed {
     }
 
     /// The unit of all arithmetic of a stream: 16 or 32 bits, wrapping.
-    pub trait Word: Copy + Default + Ord + Send + Sync + core::fmt::Debug + 'static {
+    pub trait Word: bytemuck::Pod + Default + Ord + Send + Sync + core::fmt::Debug + 'static {
         const BITS: u32;
         const BYTES: usize;
         /// The low bits of `value`.
@@ -155,6 +164,8 @@ mod sealed {
         fn plus(self, other: Self) -> Self;
         fn minus(self, other: Self) -> Self;
         fn times(self, other: Self) -> Self;
+        /// The exclusive or with `bits`.
+        fn flipped(self, bits: Self) -> Self;
         /// 0, -1, 1, -2 .. to 0, 1, 2, 3 ..
         fn zigzag(self) -> Self;
         fn unzigzag(self) -> Self;
@@ -211,6 +222,10 @@ mod sealed {
                 #[inline(always)]
                 fn times(self, other: Self) -> Self {
                     self.wrapping_mul(other)
+                }
+                #[inline(always)]
+                fn flipped(self, bits: Self) -> Self {
+                    self ^ bits
                 }
                 #[inline(always)]
                 fn zigzag(self) -> Self {

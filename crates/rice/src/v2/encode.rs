@@ -2,26 +2,27 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use super::bound::segment_bound;
+use super::channels::{Part, Planner, pay};
 use super::checksum::checksum;
 use super::element::{Word, little_endian};
+use super::geometry::{Geometry, part_bound};
 use super::header::{self, HEADER};
-use super::plan::{Plan, Scratch};
+use super::plan::Plan;
 use super::segment::{write_head, write_raw_head};
 use super::{Element, Shape, StreamOptions, bound};
 use crate::Options;
 use crate::kernel::packing::{Pack, pack};
-use crate::kernel::planning::plan;
 
 /// Encodes `samples` as one stream into the start of `out` and returns its length in bytes.
 ///
 /// [`bound`] bytes always suffice. The exact size of the stream suffices, too, but with less than
 /// [`bound`] one thread does all the work. Allocates working memory for a segment per thread: 8 bytes per
-/// sample of 16 bits, 14 per sample of 32.
+/// sample of 16 bits, 14 per sample of 32; with channels three times that for a channel, and the segment twice.
 ///
 /// # Errors
 /// * [`Kind::BadArgument`] for segments of more than 65,536 samples, for a shape of another number
-///   of samples, and for samples that take more than 16 GiB when encoded: these must be divided among
+///   of samples, for more than 1024 channels or rows of another length than them, and for samples that take more than
+///   16 GiB when encoded: these must be divided among
 ///   several streams.
 /// * [`Kind::OutputTooSmall`], at the offset in `out` of the segment that does not fit.
 pub fn encode_into<T: Element>(
@@ -31,13 +32,12 @@ pub fn encode_into<T: Element>(
     options: Options,
 ) -> Result<usize> {
     settings.check(samples.len())?;
-    let segment = settings.segment_len() as usize;
-    let segments = samples.len().div_ceil(segment);
+    let geometry = T::divide(settings, samples, options);
     let record = settings.array_shape().map_or(0, Shape::bytes);
-    let start = HEADER + 4 * (segments + usize::from(record > 0));
+    let start = HEADER + 4 * (geometry.parts() + usize::from(record > 0));
     let (head, payload) = out.split_at_mut_checked(start).ok_or(too_small(0))?;
     let (head, table) = head.split_at_mut(HEADER);
-    head.copy_from_slice(&header::write(T::TYPE, samples.len(), settings));
+    head.copy_from_slice(&header::write(T::TYPE, &geometry, settings));
     let (of_record, table) = table.as_chunks_mut().0.split_at_mut(usize::from(record > 0));
     let (to, payload) = payload.split_at_mut_checked(record).ok_or(too_small(start))?;
     if let (Some(shape), [end]) = (settings.array_shape(), of_record) {
@@ -47,12 +47,12 @@ pub fn encode_into<T: Element>(
     let start = start + record;
     #[cfg(feature = "std")]
     if options.thread_count() > 1
-        && segments > 1
-        && payload.len() >= bound::<T>(settings, samples.len()) - start
+        && geometry.segments() > 1
+        && payload.len() >= geometry.bound::<T>() - 4 * geometry.parts()
     {
-        return parallel::encode(samples, segment, record, table, payload, options).map(|n| start + n);
+        return parallel::encode(samples, &geometry, record, table, payload, options).map(|n| start + n);
     }
-    let n = T::encode_run(samples, segment, record, table, payload, options)
+    let n = T::encode_run(samples, &geometry, record, table, payload, options)
         .map_err(|e| e.shifted(start as u64))?;
     Ok(start + n)
 }
@@ -74,6 +74,15 @@ pub fn encode<T: Element>(
     Ok(out)
 }
 
+/// How the samples are divided. Channels are tried if a row may hold them.
+pub(super) fn divide<T: Element>(settings: &StreamOptions, samples: &[T], options: Options) -> Geometry {
+    match settings.geometries(samples.len()) {
+        [Some(plain), Some(channels)] if !pay(samples, &channels, &plain, options) => plain,
+        [Some(plain), None] => plain,
+        [_, channels] => channels.unwrap_or(Geometry { samples: samples.len(), channels: 1, frames: 1 }),
+    }
+}
+
 const fn too_small(at: usize) -> Error {
     Error::new(Kind::OutputTooSmall, at as u64, "the output cannot hold the stream")
 }
@@ -81,17 +90,30 @@ const fn too_small(at: usize) -> Error {
 /// Encodes consecutive segments, the first at `base` bytes after the table. Returns their bytes.
 pub(super) fn encode_run<T: Element>(
     samples: &[T],
-    segment: usize,
+    geometry: &Geometry,
     base: usize,
     table: &mut [[u8; 4]],
     out: &mut [u8],
     options: Options,
 ) -> Result<usize> {
-    let mut scratch = Scratch::new(segment.min(samples.len()));
+    let mut planner = Planner::new(geometry);
+    let mut ends = table.iter_mut();
     let mut at = 0;
-    for (samples, end) in samples.chunks(segment).zip(table) {
-        at += encode_segment(samples, &mut scratch, &mut out[at..], options).ok_or(too_small(at))?;
-        *end = end_of(base + at)?;
+    for samples in samples.chunks(geometry.segment()) {
+        let mut failed = None;
+        planner.parts(samples, geometry.channels, options, |part| {
+            let written = write_part::<T>(&part, &mut out[at..], options).ok_or(too_small(at));
+            let end = written.and_then(|n| end_of(base + at + n).map(|end| (n, end)));
+            match (end, ends.next()) {
+                (Ok((n, end)), Some(to)) => {
+                    *to = end;
+                    at += n;
+                }
+                (end, _) => failed = end.err(),
+            }
+            failed.is_none().then_some(())
+        });
+        failed.map_or(Ok(()), Err)?;
     }
     Ok(at)
 }
@@ -103,34 +125,25 @@ fn end_of(bytes: usize) -> Result<[u8; 4]> {
         .map_err(|_| Error::new(Kind::BadArgument, 0, "more than 16 GiB in one stream"))
 }
 
-/// Encodes one segment. Returns its bytes, or `None` if they do not fit.
-fn encode_segment<T: Element>(
-    samples: &[T],
-    scratch: &mut Scratch<T::Word>,
-    out: &mut [u8],
-    options: Options,
-) -> Option<usize> {
-    let words = T::words(samples);
-    let sum = checksum(&little_endian(samples));
-    let plan = plan(options.tier, words, T::SIGNED, scratch);
-    let bytes = match &plan {
-        Plan::Raw => segment_bound::<T>(samples.len()),
-        Plan::Coded { bytes, .. } => bytes.next_multiple_of(4),
-    };
+/// Writes one planned part. Returns its bytes, or `None` if they do not fit.
+fn write_part<T: Element>(part: &Part<'_, T::Word>, out: &mut [u8], options: Options) -> Option<usize> {
+    let Part { words, plan, scratch } = part;
+    let raw = little_endian(words);
+    let sum = checksum(&raw);
+    let bytes = plan.bytes(words.len());
     let out = out.get_mut(..bytes)?;
     match plan {
         Plan::Raw => {
             let at = write_raw_head(sum, out);
-            let raw = little_endian(samples);
             out[at..at + raw.len()].copy_from_slice(&raw);
             out[at + raw.len()..].fill(0);
         }
         Plan::Coded { head, fixed, .. } => {
-            let mut at = write_head(&head, sum, out);
+            let mut at = write_head(head, sum, out);
             at += head.modes.pack(&scratch.modes, &mut out[at..]);
-            let (fixed, rest) = out[at..].split_at_mut(fixed);
+            let (fixed, rest) = out[at..].split_at_mut(*fixed);
             let (escapes, unary) = rest.split_at_mut(head.escapes * T::Word::BYTES);
-            let z = &scratch.z[..samples.len()];
+            let z = &scratch.z[..words.len()];
             pack(options.tier, Pack { z, modes: &scratch.modes, fixed, escapes, unary });
         }
     }
@@ -146,18 +159,19 @@ mod parallel {
 
     pub(super) fn encode<T: Element>(
         samples: &[T],
-        segment: usize,
+        geometry: &Geometry,
         base: usize,
         table: &mut [[u8; 4]],
         out: &mut [u8],
         options: Options,
     ) -> Result<usize> {
-        let per_thread = table.len().div_ceil(options.thread_count());
-        let max_bytes = per_thread * segment_bound::<T>(segment);
-        let runs = samples.chunks(per_thread * segment).zip(table.chunks_mut(per_thread));
+        let per_thread = geometry.segments().div_ceil(options.thread_count());
+        let parts = per_thread * geometry.channels;
+        let max_bytes = parts * part_bound::<T>(geometry.frames);
+        let runs = samples.chunks(per_thread * geometry.segment()).zip(table.chunks_mut(parts));
         let lengths: std::vec::Vec<Result<usize>> = std::thread::scope(|scope| {
             let mut work = runs.zip(out.chunks_mut(max_bytes)).map(|((samples, table), out)| {
-                move || T::encode_run(samples, segment, 0, table, out, options)
+                move || T::encode_run(samples, geometry, 0, table, out, options)
             });
             let mine = work.next();
             let others: std::vec::Vec<_> = work.map(|work| scope.spawn(work)).collect();
@@ -166,7 +180,7 @@ mod parallel {
             core::iter::once(first).chain(rest).collect()
         });
         let mut end = 0;
-        for (i, (length, table)) in lengths.into_iter().zip(table.chunks_mut(per_thread)).enumerate() {
+        for (i, (length, table)) in lengths.into_iter().zip(table.chunks_mut(parts)).enumerate() {
             let length = length?;
             out.copy_within(i * max_bytes..i * max_bytes + length, end);
             for entry in table {

@@ -5,13 +5,13 @@
 //! | 0 | 4 | 89 4C 52 32 |
 //! | 4 | 1 | version, 2 |
 //! | 5 | 1 | type of the samples: 0 i16, 1 u16, 2 i32, 3 u32 |
-//! | 6 | 1 | bit 0: a record before the segments holds the shape of the array |
-//! | 7 | 1 | zero |
+//! | 6 | 1 | bit 0: a record before the segments holds the shape of the array; bit 1: rows hold channels |
+//! | 7 | 1 | minor version: 1 if rows hold channels, else 0 |
 //! | 8 | 8 | samples |
-//! | 16 | 4 | samples per segment, 1 to 65536 |
-//! | 20 | 4 | samples per row, or 0 |
+//! | 16 | 4 | samples per segment, with channels of each of them, 1 to 65536 |
+//! | 20 | 4 | samples per row, or 0; with channels their number |
 //! | 24 | 4 | checksum of the bytes before it |
-//! | 28 | 4 each | the end of the shape record, if there is one, and of each segment, in 32-bit words from the end of the table |
+//! | 28 | 4 each | the end of the shape record, if there is one, and of each part of a segment, in 32-bit words from the end of the table |
 
 use core::num::NonZeroU32;
 use core::ops::Range;
@@ -19,16 +19,23 @@ use core::ops::Range;
 use linerate_core::{Error, Kind, Result};
 
 use super::checksum::checksum;
-use super::{ElementType, MAX_SEGMENT, Shape, StreamOptions};
+use super::geometry::Geometry;
+use super::{ElementType, MAX_CHANNELS, MAX_SEGMENT, Shape, StreamOptions};
 
 const MAGIC: [u8; 4] = *b"\x89LR2";
 const VERSION: u8 = 2;
+
+/// The minor version of streams with channels, which older decoders refuse.
+const MINOR: u8 = 1;
 
 /// Bytes before the table.
 pub(crate) const HEADER: usize = 28;
 
 /// Flag in byte 6: the first table entry is for a shape record, which precedes the segments.
 const SHAPE: u8 = 1;
+
+/// Flag in byte 6, of minor version 1: rows hold one sample of each channel.
+const CHANNELS: u8 = 2;
 
 /// Bytes covered by the header's checksum.
 const COVERED: usize = 24;
@@ -45,7 +52,9 @@ pub struct Info {
     pub row: Option<NonZeroU32>,
     /// The shape of the array, if the stream has one.
     pub shape: Option<Shape>,
-    /// Samples per segment; the last one may have fewer.
+    /// Number of channels, of which a row holds one sample each; 1 without channels.
+    pub channels: u32,
+    /// Samples per segment, of all channels; the last one may have fewer.
     pub segment: u32,
     /// Number of segments.
     pub segments: u64,
@@ -57,9 +66,7 @@ pub struct Info {
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a> {
     pub(super) element: ElementType,
-    pub(super) samples: usize,
-    pub(super) segment: usize,
-    pub(super) segments: usize,
+    pub(super) geometry: Geometry,
     row: Option<NonZeroU32>,
     shape: Option<Shape>,
     table: &'a [[u8; 4]],
@@ -85,7 +92,8 @@ pub(crate) struct Fields {
     pub(crate) element: ElementType,
     pub(crate) samples: u64,
     pub(crate) row: Option<NonZeroU32>,
-    /// Samples per segment.
+    pub(crate) channels: u32,
+    /// Samples per segment, of all channels.
     pub(crate) segment: u32,
     pub(crate) segments: u64,
     has_shape: bool,
@@ -115,28 +123,39 @@ impl Fields {
             5,
             "samples of an unknown type",
         ))?;
-        if head[6] & !SHAPE != 0 || head[7] != 0 {
+        let known = if head[7] == MINOR { SHAPE | CHANNELS } else { SHAPE };
+        if head[6] & !known != 0 || head[7] > MINOR {
             return Err(Error::new(Kind::Unsupported, 6, "a stream with unknown features"));
         }
-        let segment = u32_at(head, 16);
-        if !(1..=MAX_SEGMENT).contains(&segment) {
+        let frames = u32_at(head, 16);
+        if !(1..=MAX_SEGMENT).contains(&frames) {
             return Err(corrupt(16, "segments of no samples or of more than 65536"));
         }
         let samples = u64::from(u32_at(head, 8)) | u64::from(u32_at(head, 12)) << 32;
+        let channels = if head[6] & CHANNELS != 0 { u32_at(head, 20) } else { 1 };
+        let segment = u64::from(frames) * u64::from(channels);
+        if head[6] & CHANNELS != 0
+            && (!(2..=MAX_CHANNELS).contains(&channels)
+                || segment > Geometry::MAX_SEGMENT
+                || !samples.is_multiple_of(channels.into()))
+        {
+            return Err(corrupt(20, "an impossible number of channels"));
+        }
         let fields = Fields {
             element,
             samples,
             row: NonZeroU32::new(u32_at(head, 20)),
-            segment,
-            segments: samples.div_ceil(u64::from(segment)),
+            channels,
+            segment: segment as u32,
+            segments: samples.div_ceil(segment),
             has_shape: head[6] & SHAPE != 0,
         };
         Ok((fields, rest))
     }
 
-    /// Entries of the table: the segments, and the shape record if there is one.
+    /// Entries of the table: the parts of the segments, and the shape record if there is one.
     pub(crate) fn entries(&self) -> u64 {
-        self.segments.saturating_add(self.has_shape.into())
+        self.segments.saturating_mul(self.channels.into()).saturating_add(self.has_shape.into())
     }
 }
 
@@ -144,7 +163,7 @@ impl<'a> Layout<'a> {
     /// Reads the header and finds the table and the segments. Bytes after the stream are ignored.
     pub(super) fn of(stream: &'a [u8]) -> Result<Layout<'a>> {
         let (fields, rest) = Fields::parse(stream)?;
-        let Fields { element, samples, row, segment, segments, has_shape } = fields;
+        let Fields { element, samples, row, channels, segment, has_shape, .. } = fields;
         if fields.entries() > rest.len() as u64 / 4 {
             return Err(truncated(stream.len(), "the stream ends within its table of segments"));
         }
@@ -159,9 +178,11 @@ impl<'a> Layout<'a> {
             .ok_or(truncated(stream.len(), "the stream ends before its last segment does"))?;
         let mut layout = Layout {
             element,
-            samples,
-            segment: segment as usize,
-            segments: segments as usize,
+            geometry: Geometry {
+                samples,
+                channels: channels as usize,
+                frames: (segment / channels) as usize,
+            },
             row,
             shape: None,
             table,
@@ -187,23 +208,19 @@ impl<'a> Layout<'a> {
     pub(super) fn info(&self) -> Info {
         Info {
             element: self.element,
-            samples: self.samples as u64,
+            samples: self.geometry.samples as u64,
             row: self.row,
             shape: self.shape,
-            segment: self.segment as u32,
-            segments: self.segments as u64,
+            channels: self.geometry.channels as u32,
+            segment: self.geometry.segment() as u32,
+            segments: self.geometry.segments() as u64,
             bytes: self.bytes() as u64,
         }
     }
 
-    /// Samples of segment `i`.
-    pub(super) fn samples_of(&self, i: usize) -> Range<usize> {
-        i * self.segment..((i + 1) * self.segment).min(self.samples)
-    }
-
-    /// Byte range of segment `i` in the payload.
+    /// Byte range of part `i` in the payload.
     pub(super) fn place(&self, i: usize) -> Result<Range<usize>> {
-        self.entry(self.table.len() - self.segments + i)
+        self.entry(self.table.len() - self.geometry.parts() + i)
     }
 
     /// Byte range in the payload that table entry `i` describes.
@@ -235,14 +252,17 @@ pub fn info(stream: &[u8]) -> Result<Info> {
 }
 
 /// The header of a stream.
-pub(super) fn write(element: ElementType, samples: usize, settings: &StreamOptions) -> [u8; HEADER] {
+pub(super) fn write(element: ElementType, geometry: &Geometry, settings: &StreamOptions) -> [u8; HEADER] {
+    let has_channels = geometry.channels > 1;
     let mut head = [0; HEADER];
     head[..4].copy_from_slice(&MAGIC);
     head[4] = VERSION;
     head[5] = element.code();
-    head[6] = if settings.array_shape().is_some() { SHAPE } else { 0 };
-    head[8..16].copy_from_slice(&(samples as u64).to_le_bytes());
-    head[16..20].copy_from_slice(&settings.segment_len().to_le_bytes());
+    head[6] =
+        if settings.array_shape().is_some() { SHAPE } else { 0 } | if has_channels { CHANNELS } else { 0 };
+    head[7] = if has_channels { MINOR } else { 0 };
+    head[8..16].copy_from_slice(&(geometry.samples as u64).to_le_bytes());
+    head[16..20].copy_from_slice(&(geometry.frames as u32).to_le_bytes());
     head[20..24].copy_from_slice(&settings.row_len().map_or(0, NonZeroU32::get).to_le_bytes());
     let sum = checksum(&head[..COVERED]);
     head[COVERED..].copy_from_slice(&sum.to_le_bytes());

@@ -2,7 +2,8 @@
 //!
 //! The header holds the type and number of samples, the length of a row, checksums, and the offset of each
 //! segment, so that segments decode in parallel and one by one. Each segment has its own predictor, and
-//! each block of 32 samples its own Rice parameter. `docs/waveforms/rice-v2.md` specifies the format to the byte. It is
+//! each block of 32 samples its own Rice parameter. Of arrays whose rows hold one sample of each of several channels,
+//! such as the leads of an ECG or stereo sound, each channel is predicted along time and from other channels. `docs/waveforms/rice-v2.md` specifies the format to the byte. It is
 //! never written under HDF5's filter id 32025.
 //!
 //! ```
@@ -26,14 +27,17 @@
 
 pub(crate) mod blocks;
 mod bound;
+mod channels;
 mod checksum;
 mod decode;
 pub(crate) mod element;
 mod encode;
+mod geometry;
 pub(crate) mod header;
 mod lpc;
 mod options;
 pub(crate) mod plan;
+pub(crate) mod references;
 pub(crate) mod segment;
 mod shape;
 mod step;
@@ -52,5 +56,8 @@ pub(crate) const BLOCK: usize = 32;
 /// Quotients of this value or more are escaped, so no unary code has more than 16 bits.
 pub(crate) const ESCAPE: u32 = 15;
 
-/// Maximum number of samples of a segment.
+/// Maximum number of samples of a segment, of each channel if there are channels.
 pub const MAX_SEGMENT: u32 = 65_536;
+
+/// Maximum number of channels.
+pub const MAX_CHANNELS: u32 = 1024;

@@ -4,7 +4,8 @@ use core::num::NonZeroU32;
 
 use linerate_core::{Error, Kind, Result};
 
-use super::{MAX_SEGMENT, Shape};
+use super::geometry::Geometry;
+use super::{MAX_CHANNELS, MAX_SEGMENT, Shape};
 
 /// Rows up to this length are one segment each.
 const LONGEST_ROW: u32 = 16_384;
@@ -15,6 +16,12 @@ const DEFAULT_SEGMENT: u32 = 4096;
 
 /// Rows shorter than this share segments, since each segment costs about 20 bytes.
 const SHORT_ROW: u32 = 1024;
+
+/// Rows up to this length may hold channels: probes have 384, waveforms are hardly ever as short.
+const LONGEST_FRAME: u32 = 512;
+
+/// Fewer samples of each channel are not coded as channels unless asked for.
+const MIN_FRAMES: usize = 64;
 
 /// How the encoder divides samples into segments, and which shape the stream keeps.
 ///
@@ -29,17 +36,18 @@ pub struct StreamOptions {
     segment: Option<NonZeroU32>,
     row: Option<NonZeroU32>,
     shape: Option<Shape>,
+    channels: Option<NonZeroU32>,
 }
 
 impl StreamOptions {
-    /// Segments of the default length, no rows, no shape.
+    /// Segments of the default length, no rows, no shape; channels if rows turn out to hold them.
     pub const fn new() -> StreamOptions {
-        StreamOptions { segment: None, row: None, shape: None }
+        StreamOptions { segment: None, row: None, shape: None, channels: None }
     }
 
     /// Sets the samples of each segment, at most [`MAX_SEGMENT`]. Segments are coded, and can be decoded,
     /// one by one. `None` chooses by the length of a row: one row where that is sensible, otherwise
-    /// about 4096 samples.
+    /// about 4096 samples, with channels of each channel. With channels it is rounded to whole rows.
     #[must_use]
     pub const fn segment(self, segment: Option<NonZeroU32>) -> StreamOptions {
         StreamOptions { segment, ..self }
@@ -59,6 +67,26 @@ impl StreamOptions {
         StreamOptions { shape, ..self }
     }
 
+    /// Sets the number of channels, at most [`MAX_CHANNELS`]: a row holds one sample of each, taken at the same
+    /// time, and the length of a row is that number. Each channel is then predicted along time and from
+    /// the channels before it. 1 is no channels. `None` finds out, unless a segment is set: a few segments are planned both
+    /// ways if there are at least 64 rows of at most 512 samples.
+    ///
+    /// ```
+    /// use linerate_rice::{Options, v2};
+    /// let stereo: Vec<i16> = (0..20_000).flat_map(|i| [i % 700, i % 700 + i % 3]).collect();
+    /// let size = |channels: u32| {
+    ///     let settings = v2::StreamOptions::new().channels(channels.try_into().ok());
+    ///     v2::encode(&settings, &stereo, Options::new()).map(|stream| stream.len())
+    /// };
+    /// assert!(size(2)? < size(1)? / 2);
+    /// # Ok::<(), linerate_rice::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn channels(self, channels: Option<NonZeroU32>) -> StreamOptions {
+        StreamOptions { channels, ..self }
+    }
+
     /// The shape that the stream keeps.
     pub const fn array_shape(&self) -> Option<&Shape> {
         self.shape.as_ref()
@@ -66,10 +94,13 @@ impl StreamOptions {
 
     /// Samples per row.
     pub const fn row_len(&self) -> Option<NonZeroU32> {
-        self.row
+        match (self.row, self.channels) {
+            (None, Some(channels)) if channels.get() > 1 => Some(channels),
+            (row, _) => row,
+        }
     }
 
-    /// Samples per segment; the last one may be shorter.
+    /// Samples per segment without channels; the last one may be shorter.
     pub fn segment_len(&self) -> u32 {
         match (self.segment, self.row) {
             (Some(segment), _) => segment.get(),
@@ -84,12 +115,45 @@ impl StreamOptions {
     }
 
     pub(super) fn check(&self, samples: usize) -> Result<()> {
+        let refuse = |what| Err(Error::new(Kind::BadArgument, 0, what));
         if self.segment_len() > MAX_SEGMENT {
-            return Err(Error::new(Kind::BadArgument, 0, "a segment of more than 65536 samples"));
+            return refuse("a segment of more than 65536 samples");
+        }
+        if let Some(channels) = self.channels.filter(|n| n.get() > 1) {
+            if channels.get() > MAX_CHANNELS {
+                return refuse("more than 1024 channels");
+            }
+            if self.row_len() != Some(channels) || !samples.is_multiple_of(channels.get() as usize) {
+                return refuse("rows that do not hold one sample of each channel");
+            }
         }
         if self.shape.is_some_and(|shape| shape.samples() != Some(samples as u64)) {
-            return Err(Error::new(Kind::BadArgument, 0, "a shape of more or fewer samples than there are"));
+            return refuse("a shape of more or fewer samples than there are");
         }
         Ok(())
+    }
+
+    /// The divisions of `samples` samples that the encoder chooses from: without channels, and with them.
+    pub(super) fn geometries(&self, samples: usize) -> [Option<Geometry>; 2] {
+        let plain = Geometry { samples, channels: 1, frames: self.segment_len() as usize };
+        let with = |channels: NonZeroU32| {
+            let channels = u64::from(channels.get());
+            let frames =
+                self.segment.map_or(DEFAULT_SEGMENT.into(), |n| u64::from(n.get()).div_ceil(channels));
+            let frames = frames.min(Geometry::MAX_SEGMENT / channels) as usize;
+            Geometry { samples, channels: channels as usize, frames }
+        };
+        let holds_channels = |row: &NonZeroU32| {
+            let row = row.get() as usize;
+            (2..=LONGEST_FRAME as usize).contains(&row)
+                && samples.is_multiple_of(row)
+                && samples / row >= MIN_FRAMES
+                && self.segment.is_none()
+        };
+        match self.channels {
+            Some(NonZeroU32::MIN) => [Some(plain), None],
+            Some(channels) => [None, Some(with(channels))],
+            None => [Some(plain), self.row.filter(holds_channels).map(with)],
+        }
     }
 }

@@ -6,13 +6,15 @@ use linerate_core::Tier;
 
 use super::blocks;
 use super::element::Word;
+use super::lpc::{self, Windowed};
+use super::references::References;
 use super::segment::{Head, MAX_ORDER, Predictor, head_bytes};
-use super::{lpc, step};
+use super::step;
 
 /// Working memory for segments of one length.
 pub(crate) struct Scratch<W> {
     scaled: Vec<W>,
-    windowed: Vec<i16>,
+    windowed: Windowed,
     other: Vec<W>,
     /// Zigzag residuals of the last planned segment.
     pub(super) z: Vec<W>,
@@ -23,7 +25,13 @@ pub(crate) struct Scratch<W> {
 impl<W: Word> Scratch<W> {
     pub(super) fn new(segment: usize) -> Scratch<W> {
         let words = || alloc::vec![W::default(); segment];
-        Scratch { scaled: words(), windowed: Vec::new(), other: words(), z: words(), modes: Vec::new() }
+        Scratch {
+            scaled: words(),
+            windowed: Windowed::default(),
+            other: words(),
+            z: words(),
+            modes: Vec::new(),
+        }
     }
 }
 
@@ -39,13 +47,29 @@ pub(crate) enum Plan<W> {
     },
 }
 
+impl<W: Word> Plan<W> {
+    /// Bytes of the encoded segment of `n` samples, a multiple of 4.
+    pub(super) fn bytes(&self, n: usize) -> usize {
+        match self {
+            Plan::Raw => (super::segment::RAW_HEAD + n * W::BYTES).next_multiple_of(4),
+            Plan::Coded { bytes, .. } => bytes.next_multiple_of(4),
+        }
+    }
+}
+
 /// A linear prediction must save one part in this many of the best fixed predictor's bits: it takes
 /// longer to undo.
 const MIN_SAVINGS: u64 = 128;
 
 /// Plans a segment; called through [`crate::kernel::planning`], which compiles it per tier.
 #[inline(always)]
-pub(crate) fn plan_here<W: Word>(tier: Tier, words: &[W], signed: bool, scratch: &mut Scratch<W>) -> Plan<W> {
+pub(crate) fn plan_here<W: Word>(
+    tier: Tier,
+    words: &[W],
+    signed: bool,
+    references: Option<References>,
+    scratch: &mut Scratch<W>,
+) -> Plan<W> {
     let n = words.len();
     let Scratch { scaled, windowed, other, z, modes } = scratch;
     let scaled = &mut scaled[..n];
@@ -54,7 +78,7 @@ pub(crate) fn plan_here<W: Word>(tier: Tier, words: &[W], signed: bool, scratch:
     step::scale(words, signed, middle, step, scaled);
 
     let mut best = (u64::MAX, Predictor::FIXED[0]);
-    let linear = lpc::fit(tier, scaled, windowed);
+    let linear = lpc::fit(tier, scaled, windowed, references.is_some());
     for predictor in Predictor::FIXED.into_iter().chain(linear) {
         residuals(&predictor, scaled, &mut other[..n]);
         let bits = blocks::estimate(&other[..n]);
@@ -71,8 +95,10 @@ pub(crate) fn plan_here<W: Word>(tier: Tier, words: &[W], signed: bool, scratch:
     let z = &z[..n];
     let predictor = best.1;
     let centre = if predictor.fixed_order().is_some_and(|o| o > 0) { words[0] } else { middle };
+    let references = references.unwrap_or(References::NONE);
     let (allowed, cost) = blocks::choose(z, modes);
-    let head = Head { predictor, centre, step, modes: allowed, escapes: cost.escapes };
+    let head = Head { predictor, centre, step, modes: allowed, escapes: cost.escapes, references };
+
     let bytes = head_bytes(&head)
         + allowed.bytes(modes.len())
         + cost.fixed

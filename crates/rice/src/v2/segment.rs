@@ -10,12 +10,14 @@
 //! | W | step, with [`STEP`] |
 //! | 2 | escapes less one, with [`ESCAPES`] |
 //! | 1 + 2 order | shift and coefficients, of linear prediction |
+//! | 1 + 3 n | references to n other channels, with [`REFERENCES`] |
 
 use linerate_core::{Error, Kind, Result};
 
 use super::BLOCK;
 use super::blocks::{Modes, fixed_bytes};
 use super::element::Word;
+use super::references::References;
 
 /// Bytes before the samples of a raw segment.
 pub(super) const RAW_HEAD: usize = 5;
@@ -27,6 +29,7 @@ const LINEAR: u8 = 3;
 const RAW: u8 = 4;
 const STEP: u8 = 0x10;
 const ESCAPES: u8 = 0x20;
+const REFERENCES: u8 = 0x40;
 
 /// Predicts a sample from those before it, in the segment's own scale: the rounded sum of coefficients
 /// times samples, latest sample first, shifted right.
@@ -89,6 +92,8 @@ pub(crate) struct Head<W> {
     pub(crate) step: W,
     pub(crate) modes: Modes,
     pub(crate) escapes: usize,
+    /// Channels whose samples are part of the prediction.
+    pub(crate) references: References,
 }
 
 /// A parsed segment, borrowed from its bytes.
@@ -148,8 +153,8 @@ pub(super) fn sum_of(segment: &[u8]) -> Result<u32> {
 }
 
 impl<'a, W: Word> Segment<'a, W> {
-    /// Parses a segment of `samples` samples.
-    pub(super) fn parse(bytes: &'a [u8], samples: usize) -> Result<Segment<'a, W>> {
+    /// Parses a segment of `samples` samples of channel `channel`, 0 if the stream has no channels.
+    pub(super) fn parse(bytes: &'a [u8], samples: usize, channel: usize) -> Result<Segment<'a, W>> {
         let mut fields = Fields { bytes, at: 4 };
         sum_of(bytes)?;
         let kind = fields.byte()?;
@@ -160,7 +165,7 @@ impl<'a, W: Word> Segment<'a, W> {
                 _ => Err(fields.error("a raw segment that does not end after its samples")),
             };
         }
-        if kind & !(STEP | ESCAPES) > LINEAR {
+        if kind & !(STEP | ESCAPES | REFERENCES) > LINEAR {
             return Err(fields.error("a segment of an unknown kind"));
         }
         let low = fields.byte()?;
@@ -184,8 +189,17 @@ impl<'a, W: Word> Segment<'a, W> {
             fixed @ 0..LINEAR if order == 0 => Predictor::FIXED[usize::from(fixed)],
             _ => return Err(fields.error("a prediction of an impossible order")),
         };
+        let references = match kind & REFERENCES {
+            0 => References::NONE,
+            _ => {
+                let counts = fields.byte()?;
+                let list = fields.take(References::ENTRY * usize::from(counts & 0xf))?;
+                let parsed = References::parse(counts, list, channel);
+                parsed.ok_or(fields.error("a reference to a channel that does not come before"))?
+            }
+        };
         let packed = fields.take(modes.bytes(samples.div_ceil(BLOCK)))?;
-        let head = Head { predictor, centre, step, modes, escapes };
+        let head = Head { predictor, centre, step, modes, escapes, references };
         Ok(Segment::Coded { head, modes: packed, body: &bytes[fields.at..] })
     }
 }
@@ -223,7 +237,7 @@ impl<'a> Body<'a> {
 pub(super) fn head_bytes<W: Word>(head: &Head<W>) -> usize {
     let step = if head.step == W::of(1) { 0 } else { W::BYTES };
     let escapes = if head.escapes == 0 { 0 } else { 2 };
-    7 + W::BYTES + step + escapes + head.predictor.bytes()
+    7 + W::BYTES + step + escapes + head.predictor.bytes() + head.references.bytes()
 }
 
 /// Writes a head to the front of `out`, which must be long enough, and returns its length.
@@ -235,7 +249,9 @@ pub(super) fn write_head<W: Word>(head: &Head<W>, sum: u32, out: &mut [u8]) -> u
     };
     let predictor = &head.predictor;
     let has_step = head.step != W::of(1);
-    let flags = if has_step { STEP } else { 0 } | if head.escapes > 0 { ESCAPES } else { 0 };
+    let flags = if has_step { STEP } else { 0 }
+        | if head.escapes > 0 { ESCAPES } else { 0 }
+        | if head.references.is_empty() { 0 } else { REFERENCES };
     let order = if predictor.fixed { 0 } else { predictor.order };
     put(&sum.to_le_bytes());
     put(&[
@@ -254,6 +270,7 @@ pub(super) fn write_head<W: Word>(head: &Head<W>, sum: u32, out: &mut [u8]) -> u
         put(&[predictor.shift]);
         predictor.taps().iter().for_each(|tap| put(&tap.to_le_bytes()));
     }
+    head.references.write(put);
     at
 }
 

@@ -3,9 +3,9 @@
 use std::num::NonZeroU32;
 use std::process::ExitCode;
 
-use linerate_rice::Filter;
 use linerate_rice::file::{ArrayReader, ChunkEncoder, ChunkOptions, SegmentChoice, StreamEncoder};
-use linerate_rice::v2::{ElementType, MAX_SEGMENT, StreamOptions};
+use linerate_rice::v2::{ElementType, MAX_CHANNELS, MAX_SEGMENT, StreamOptions};
+use linerate_rice::{Error, Filter, Kind};
 
 use super::array_args::ArrayArgs;
 use super::chunk_args::{check_filter, filter, known_rice_parameter, segment};
@@ -46,6 +46,11 @@ pub(super) struct EncodeArgs {
     #[arg(long, value_name = "N", default_value = "auto", value_parser = segment, allow_hyphen_values = true)]
     segment: SegmentChoice,
 
+    /// Channels of a v2 file, 1 to 1024: a row, which is the last axis, holds one sample of each, such as
+    /// the leads of an ECG or stereo sound. By default rows of up to 512 samples are tried both ways
+    #[arg(long, value_name = "N", value_parser = channels, conflicts_with = "v1")]
+    channels: Option<NonZeroU32>,
+
     /// Keep a v1 chunk that is larger than its samples by more than 2 %, which is otherwise refused
     #[arg(long, requires = "v1")]
     allow_expansion: bool,
@@ -69,6 +74,11 @@ pub(super) struct EncodeArgs {
 
     #[command(flatten)]
     work: WorkArgs,
+}
+
+fn channels(text: &str) -> Result<NonZeroU32, String> {
+    let number = text.parse().ok().filter(|n: &NonZeroU32| n.get() <= MAX_CHANNELS);
+    number.ok_or_else(|| "not a number from 1 to 1024".into())
 }
 
 /// Which format to write.
@@ -182,16 +192,32 @@ fn encode_v2(
     };
     // A row longer than a stream can note is not noted.
     let row = array.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));
-    let settings = StreamOptions::new().segment(segment).row(row);
+    let settings = StreamOptions::new().segment(segment).row(row).channels(args.channels);
+    check_channels(args, &array)?;
     let mut encoder = StreamEncoder::new(array, settings, args.work.options()).verify(args.verify);
     while let Some(bytes) = encoder.next_bytes().map_err(engine_error)? {
         sink.put(bytes)?;
         progress.update(encoder.array().position());
     }
     summary.set("format", "v2");
-    summary.set("segment", settings.segment_len());
+    let first = encoder.first();
+    summary.set("segment", first.map(|first| first.segment));
+    summary.set("channels", first.map(|first| first.channels));
     summary.set("streams", encoder.streams());
     describe(encoder.array(), summary)
+}
+
+/// Checks that rows hold as many samples as there are channels.
+fn check_channels(args: &EncodeArgs, array: &ArrayReader) -> Result<(), CliError> {
+    let Some(channels) = args.channels.filter(|n| n.get() > 1) else { return Ok(()) };
+    match array.row() == Some(channels.get().into()) {
+        true => Ok(()),
+        false => Err(engine_error(Error::new(
+            Kind::BadArgument,
+            0,
+            "rows have more or fewer samples than --channels; give the last axis with --shape",
+        ))),
+    }
 }
 
 /// What the array was.
@@ -207,6 +233,14 @@ fn describe(array: &ArrayReader, summary: &mut FileSummary) -> Result<(), CliErr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn channels_are_1_to_1024() {
+        assert_eq!(channels("15"), Ok(NonZeroU32::new(15).unwrap()));
+        for bad in ["0", "1025", "-1", "x", ""] {
+            assert!(channels(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn rice_parameter_is_auto_or_a_power_of_two_from_2() {

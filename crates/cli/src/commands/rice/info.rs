@@ -94,6 +94,7 @@ fn info_v2(input: Input, summary: &mut FileSummary) -> Result<(), CliError> {
         format!("shape       {shape}"),
         format!("samples     {samples}, {raw} bytes"),
         format!("bytes       {bytes} ({:.2} %)", percent(bytes, raw)),
+        format!("channels    {}", channels(&headers)),
         format!("segments    {segments}"),
         format!("streams     {}", totals.streams),
         format!("{:>15} {:>15} {:>15} {:>10} {:>10}", "offset", "bytes", "samples", "segments", "of each"),
@@ -112,12 +113,23 @@ fn info_v2(input: Input, summary: &mut FileSummary) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Channels of all streams, as text.
+fn channels(headers: &[StreamHeader]) -> String {
+    let first = headers.first().map_or(1, |header| header.channels);
+    match headers.iter().all(|header| header.channels == first) {
+        true if first == 1 => "none".into(),
+        true => first.to_string(),
+        false => "not in all streams".into(),
+    }
+}
+
 fn record(header: &StreamHeader) -> Value {
     json!({
         "offset": header.offset,
         "bytes": header.bytes,
         "samples": header.samples,
         "row": header.row,
+        "channels": header.channels,
         "segment": header.segment,
         "segments": header.segments,
     })

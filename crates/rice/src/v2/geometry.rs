@@ -1,0 +1,56 @@
+//! How the samples of a stream are divided: into channels, segments, and parts.
+//!
+//! A segment is a run of samples, coded by itself. With channels it consists of whole frames, a frame being one
+//! sample of each channel, and it has one part for each channel. Without channels a segment is its only part.
+
+use core::ops::Range;
+
+use super::Element;
+use super::segment::RAW_HEAD;
+
+/// The division of the samples of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Number of samples.
+    pub(super) samples: usize,
+    /// Channels, at least 1. `samples` is a multiple of it.
+    pub(super) channels: usize,
+    /// Samples of each part of a segment; parts of the last segment may have fewer.
+    pub(super) frames: usize,
+}
+
+impl Geometry {
+    /// Maximum samples of a segment with channels: what a decoder holds beside its output is at most that.
+    pub(super) const MAX_SEGMENT: u64 = 1 << 24;
+
+    /// Samples of a segment; the last one may have fewer.
+    pub(super) fn segment(&self) -> usize {
+        self.channels * self.frames
+    }
+
+    pub(super) fn segments(&self) -> usize {
+        self.samples.div_ceil(self.segment())
+    }
+
+    /// Number of parts of all segments: each has an entry in the table.
+    pub(super) fn parts(&self) -> usize {
+        self.segments() * self.channels
+    }
+
+    /// The samples of segment `i`.
+    pub(super) fn samples_of(&self, i: usize) -> Range<usize> {
+        i * self.segment()..((i + 1) * self.segment()).min(self.samples)
+    }
+
+    /// Maximum bytes of the parts and of their table entries.
+    pub(super) fn bound<T: Element>(&self) -> usize {
+        let of = |frames: usize| self.channels * (4 + part_bound::<T>(frames));
+        let (whole, rest) = (self.samples / self.segment(), self.samples % self.segment());
+        whole * of(self.frames) + if rest > 0 { of(rest / self.channels) } else { 0 }
+    }
+}
+
+/// Maximum size in bytes of one part of `n` samples.
+pub(super) fn part_bound<T: Element>(n: usize) -> usize {
+    (RAW_HEAD + n * T::TYPE.bytes()).next_multiple_of(4)
+}
