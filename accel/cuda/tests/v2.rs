@@ -35,6 +35,11 @@ fn golden_streams_decode() {
         let golden = fs::read(&path).unwrap();
         let element = v2::info(&golden).unwrap().element;
         let batch = codec.decode_stream_batch(element, &[&golden], &stream).unwrap();
+        if v2::info(&golden).unwrap().channels > 1 {
+            let error = batch[0].as_ref().unwrap_err();
+            assert_eq!((error.kind, error.offset), (Kind::Unsupported, 6), "{}", path.display());
+            continue;
+        }
         let raw = fs::read(path.with_extension("raw")).unwrap();
         assert!(batch[0].as_deref() == Ok(&raw), "{}: {:?}", path.display(), batch[0].as_ref().err());
         found += 1;

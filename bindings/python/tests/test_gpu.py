@@ -63,6 +63,11 @@ def test_goldens_decode_and_encode(device, goldens):
 
 def test_golden_streams_decode(device):
     for path in sorted((REPOSITORY / "testdata" / "rice-v2").glob("*.rice")):
+        if path.name.startswith("channels-"):
+            with pytest.raises(Error) as error:
+                gpu.decode2(path.read_bytes())
+            assert error.value.kind == "unsupported"
+            continue
         decoded = gpu.decode2(path.read_bytes())
         assert decoded.to_host().tobytes() == path.with_suffix(".raw").read_bytes(), path.name
 

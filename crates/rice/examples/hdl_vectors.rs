@@ -26,7 +26,7 @@ impl Noise {
     }
 
     fn below(&mut self, n: u32) -> u32 {
-        (u64::from(self.next()) * u64::from(n) >> 32) as u32
+        ((u64::from(self.next()) * u64::from(n)) >> 32) as u32
     }
 }
 

@@ -31,6 +31,9 @@ pub struct ParallelDecoder<'a> {
     dictionary: Option<&'a Dictionary<'a>>,
 }
 
+/// A frame's range in the input, and the size of its content.
+type SizedFrame = (Range<usize>, usize);
+
 /// A frame, and where its content goes.
 struct Job<'j> {
     /// In the input.
@@ -87,7 +90,7 @@ impl<'a> ParallelDecoder<'a> {
 
     /// Each frame with the size of its content; `None` if one is unknown. Sizes that the blocks of a frame cannot hold are
     /// errors, so that memory is bounded by the input.
-    fn frames(&self, src: &[u8]) -> Result<Option<Vec<(Range<usize>, usize)>>> {
+    fn frames(&self, src: &[u8]) -> Result<Option<Vec<SizedFrame>>> {
         let table = Index::from_seek_table(&mut io::Cursor::new(src)).unwrap_or_default().unwrap_or_default();
         let (mut frames, mut at) = (Vec::new(), 0);
         while at < src.len() {
@@ -116,7 +119,7 @@ impl<'a> ParallelDecoder<'a> {
     }
 
     /// Decodes each frame to its place in `out`.
-    fn run(&self, src: &[u8], frames: &[(Range<usize>, usize)], out: &mut [u8]) -> Result<()> {
+    fn run(&self, src: &[u8], frames: &[SizedFrame], out: &mut [u8]) -> Result<()> {
         let mut rest = out;
         let jobs = frames.iter().map(|(range, len)| {
             let (out, after) = std::mem::take(&mut rest).split_at_mut(*len);

@@ -69,7 +69,7 @@ enum Contender {
     /// A copy.
     Uncompressed,
     V1(Params),
-    V2(StreamOptions),
+    V2(Box<StreamOptions>),
 }
 
 impl Contender {
@@ -360,7 +360,7 @@ fn measure(codec: &Codec, n: usize, settings: &Settings, rows: &mut Vec<Row>) ->
     let stream = Stream::new(context)?;
     let params = Params::new(8, NonZeroU32::new(ROW))?;
     let options = StreamOptions::new().row(NonZeroU32::new(ROW));
-    let contenders = [Contender::Uncompressed, Contender::V1(params), Contender::V2(options)];
+    let contenders = [Contender::Uncompressed, Contender::V1(params), Contender::V2(Box::new(options))];
     let bound = contenders.iter().map(|contender| contender.bound(bytes)).max().unwrap_or(bytes);
     let folder = tempfile::tempdir()?;
     let mut bench = Bench {

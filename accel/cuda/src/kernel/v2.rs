@@ -160,6 +160,9 @@ impl EncodeKernels {
         if segment > v2::MAX_SEGMENT {
             return Err(Error::BadArgument("a segment of more than 65536 samples"));
         }
+        if options.channel_count().is_some_and(|channels| channels.get() > 1) {
+            return Err(Error::BadArgument("channels, which only the CPU's codec encodes"));
+        }
         let mut plan = Plan::default();
         let streams_at = plan.stage(jobs.len() * size_of::<Stream2>())?;
         let axes = options.array_shape().map_or(&[][..], |shape| shape.axes());

@@ -32,7 +32,7 @@ from zarr.core.array_spec import ArraySpec
 from zarr.core.buffer import Buffer, NDBuffer
 from zarr.core.common import parse_named_configuration
 
-from . import gpu
+from . import Error, gpu
 from ._arrays import sample_dtype, stream_channels, stream_segment
 from ._threads import thread_count
 from .numcodecs import fixed_params
@@ -152,8 +152,12 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         dtype = native_dtype(chunk_spec.dtype)
         if in_device_memory(chunk_data):
             out = chunk_spec.prototype.nd_buffer.empty(chunk_spec.shape, dtype)
-            self._decode_on_device(chunk_data.as_array_like(), out.as_ndarray_like())
-            return out
+            try:
+                self._decode_on_device(chunk_data.as_array_like(), out.as_ndarray_like())
+                return out
+            except Error as error:
+                if error.kind != "unsupported":
+                    raise  # else there are no kernels for it: by the CPU
         samples = self._decode(chunk_data.as_numpy_array(), chunk_spec.shape, dtype)
         return chunk_spec.prototype.nd_buffer.from_numpy_array(samples)
 
@@ -314,6 +318,8 @@ class DeltaRice2(_Codec):
         return decode2(chunk, shape, thread_count(self.threads))
 
     def _encode_on_device(self, array: Any) -> bytes:
+        if (self.channels or 1) > 1:
+            raise NotImplementedError
         return gpu.encode_rows2(array, self.segment)
 
     def _decode_on_device(self, chunk: Any, out: Any) -> None:

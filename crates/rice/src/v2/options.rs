@@ -92,6 +92,11 @@ impl StreamOptions {
         self.shape.as_ref()
     }
 
+    /// The number of channels, if it is given.
+    pub const fn channel_count(&self) -> Option<NonZeroU32> {
+        self.channels
+    }
+
     /// Samples per row.
     pub const fn row_len(&self) -> Option<NonZeroU32> {
         match (self.row, self.channels) {
