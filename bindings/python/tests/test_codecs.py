@@ -291,7 +291,7 @@ def test_numcodecs_version_2_round_trips(dtype, segment):
         pickle.loads(pickle.dumps(made)),
     ):
         assert again == made
-    assert repr(made) == f"DeltaRice2(segment={segment})"
+    assert repr(made) == f"DeltaRice2(segment={segment}, channels=None)"
 
 
 def test_version_2_codecs_do_not_store_the_shape():

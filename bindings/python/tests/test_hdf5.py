@@ -233,7 +233,7 @@ def test_filters_compare_hash_and_pickle():
     assert hash(DeltaRice(16)) == hash(DeltaRice(16))
     assert pickle.loads(pickle.dumps(DeltaRice2(50))) == DeltaRice2(50) != DeltaRice2()
     assert dict(DeltaRice2()) == {"compression": 325, "compression_opts": ()}
-    assert repr(DeltaRice2(50)) == "DeltaRice2(segment=50)"
+    assert repr(DeltaRice2(50)) == "DeltaRice2(segment=50, channels=None)"
     assert dict(DeltaRice(16)) == {"compression": 32025, "compression_opts": (16,)}
     assert DeltaRice(16, 5).filter_options == (16, 5, 2, 1, 2**32 - 1)
     assert repr(DeltaRice(16, 5)) == f"DeltaRice(cd_values=(16, 5, 2, 1, {2**32 - 1}))"
