@@ -5,7 +5,7 @@ use linerate_core::{Error, Kind, Result};
 use super::channels::{Part, Planner, pay};
 use super::checksum::checksum;
 use super::element::{Word, little_endian};
-use super::geometry::{Geometry, part_bound};
+use super::geometry::Geometry;
 use super::header::{self, HEADER};
 use super::plan::Plan;
 use super::segment::{write_head, write_raw_head};
@@ -155,6 +155,7 @@ mod parallel {
     //! Encodes runs of segments on several threads, each at the offset that it has if all runs before it
     //! are of maximum size; then the runs are moved together.
 
+    use super::super::geometry::part_bound;
     use super::*;
 
     pub(super) fn encode<T: Element>(
