@@ -3,21 +3,29 @@
 use std::collections::VecDeque;
 
 use linerate_core::{Error, Kind, Result};
-use zstd_safe::{CCtx, CParameter, ResetDirective, get_error_name};
+use twox_hash::XxHash64;
+use zstd_safe::{CCtx, CDict, get_error_name};
 
 use crate::id::Id;
 use crate::store::Store;
 
-/// Contexts kept, each with a digested dictionary: 100 KiB to 2 MiB, depending on the level.
+/// Digested dictionaries kept: each takes 100 KiB to 1 MiB, depending on the level.
 const CACHED: usize = 4;
+
+/// Bit of the descriptor, the byte after the magic number, that announces a checksum (RFC 8878, section 3.1.1.1.1).
+const CHECKSUM_FLAG: u8 = 1 << 2;
+
+/// Bytes of a checksum.
+const CHECKSUM_SIZE: usize = 4;
 
 /// Compresses blocks, through libzstd. Needs one per thread.
 pub struct Encoder {
     store: Store,
+    context: CCtx<'static>,
     level: i32,
     checksum: bool,
     /// Most recently used first.
-    contexts: VecDeque<(Id, CCtx<'static>)>,
+    prepared: VecDeque<(Id, CDict<'static>)>,
 }
 
 const fn refused(what: &'static str) -> Error {
@@ -27,7 +35,13 @@ const fn refused(what: &'static str) -> Error {
 impl Encoder {
     /// Creates an encoder at level 3, without checksums.
     pub fn new(store: &Store) -> Self {
-        Encoder { store: store.clone(), level: 3, checksum: false, contexts: VecDeque::new() }
+        Encoder {
+            store: store.clone(),
+            context: CCtx::create(),
+            level: 3,
+            checksum: false,
+            prepared: VecDeque::new(),
+        }
     }
 
     /// Sets the libzstd compression level, -7 to 22.
@@ -39,7 +53,7 @@ impl Encoder {
             return Err(refused("the compression level is not one of -7 to 22"));
         }
         self.level = level;
-        self.contexts.clear();
+        self.prepared.clear();
         Ok(self)
     }
 
@@ -47,10 +61,9 @@ impl Encoder {
     /// with a wrong dictionary.
     ///
     /// # Errors
-    /// None known from libzstd.
+    /// None.
     pub fn checksum(mut self, checksum: bool) -> Result<Self> {
         self.checksum = checksum;
-        self.contexts.clear();
         Ok(self)
     }
 
@@ -65,41 +78,56 @@ impl Encoder {
     /// [`Kind::BadArgument`] for an unknown ID, [`Kind::OutputTooSmall`], [`Kind::Limit`] if memory is
     /// exhausted.
     pub fn encode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
-        let context = self.context(id)?;
-        // After an error the context is still inside the previous block.
-        context.reset(ResetDirective::SessionOnly).map_err(|_| refused("libzstd could not be reset"))?;
-        context.compress2(dst, block).map_err(|code| match get_error_name(code) {
+        self.prepare(id)?;
+        let checksum_size = if self.checksum { CHECKSUM_SIZE } else { 0 };
+        let capacity = dst.len().saturating_sub(checksum_size);
+        let frame = &mut dst[..capacity];
+        let len = match self.prepared.front().filter(|_| id != Id::NONE) {
+            Some((_, dictionary)) => self.context.compress_using_cdict(frame, block, dictionary),
+            None => self.context.compress(frame, block, self.level),
+        }
+        .map_err(|code| match get_error_name(code) {
             "Destination buffer is too small" => {
                 Error::new(Kind::OutputTooSmall, 0, "the output buffer is too small for the compressed block")
             }
-            _ => Error::new(Kind::Limit, 0, "libzstd could not compress a block"),
-        })
+            _ => Error::new(Kind::Limit, 0, "libzstd could not compress the block"),
+        })?;
+        if self.checksum {
+            append_checksum(&mut dst[..len + CHECKSUM_SIZE], block);
+        }
+        Ok(len + checksum_size)
     }
 
-    /// The context of a dictionary, moved to the front, or a new one.
-    fn context(&mut self, id: Id) -> Result<&mut CCtx<'static>> {
-        if id != Id::NONE && !self.store.contains(id) {
-            self.contexts.retain(|(kept, _)| *kept != id);
+    /// Moves the digested dictionary to the front, or digests it.
+    fn prepare(&mut self, id: Id) -> Result<()> {
+        if id == Id::NONE {
+            return Ok(());
         }
-        let at = self.contexts.iter().position(|(kept, _)| *kept == id);
-        let entry = match at.and_then(|at| self.contexts.remove(at)) {
-            Some(found) => found,
-            None => (id, self.digest(id)?),
-        };
-        self.contexts.truncate(CACHED - 1);
-        self.contexts.push_front(entry);
-        Ok(&mut self.contexts[0].1)
+        if !self.store.contains(id) {
+            self.prepared.retain(|(prepared, _)| *prepared != id);
+        }
+        let at = self.prepared.iter().position(|(prepared, _)| *prepared == id);
+        if let Some(found) = at.and_then(|at| self.prepared.remove(at)) {
+            self.prepared.push_front(found);
+            return Ok(());
+        }
+        let bytes = self.store.bytes(id)?;
+        let dictionary = CDict::try_create(&bytes, self.level).ok_or(Error::new(
+            Kind::Limit,
+            0,
+            "libzstd could not digest a dictionary",
+        ))?;
+        self.prepared.truncate(CACHED - 1);
+        self.prepared.push_front((id, dictionary));
+        Ok(())
     }
+}
 
-    fn digest(&self, id: Id) -> Result<CCtx<'static>> {
-        const NO_MEMORY: Error = Error::new(Kind::Limit, 0, "libzstd could not digest a dictionary");
-        let mut context = CCtx::try_create().ok_or(NO_MEMORY)?;
-        for parameter in [CParameter::CompressionLevel(self.level), CParameter::ChecksumFlag(self.checksum)] {
-            context.set_parameter(parameter).map_err(|_| refused("libzstd rejected a parameter"))?;
-        }
-        if id != Id::NONE {
-            context.load_dictionary(&self.store.bytes(id)?).map_err(|_| NO_MEMORY)?;
-        }
-        Ok(context)
-    }
+/// Ends a frame of libzstd, which has no checksum, with that of its content. libzstd itself writes one only for a
+/// dictionary that it borrows as long as the context lives, or digests for it alone: that compresses large blocks worse,
+/// since tables then have the size that suits the dictionary.
+fn append_checksum(frame: &mut [u8], content: &[u8]) {
+    let (frame, checksum) = frame.split_at_mut(frame.len() - CHECKSUM_SIZE);
+    frame[4] |= CHECKSUM_FLAG;
+    checksum.copy_from_slice(&(XxHash64::oneshot(0, content) as u32).to_le_bytes());
 }

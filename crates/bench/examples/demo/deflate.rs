@@ -9,7 +9,7 @@ use linerate_bench::{measure, stats, verify};
 /// Rows of the bench's table: ours, and the peer's fastest level.
 const ROWS: [&str; 2] = ["linerate 1 deflate", "zlib-rs 1 deflate"];
 const CALL: usize = 16 << 10;
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 5;
 
 pub(super) fn run() -> Result<String, String> {
     let corpus = Corpus::read(Path::new("crates/bench/corpus"), None)?;

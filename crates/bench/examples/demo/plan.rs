@@ -11,7 +11,7 @@ use linerate_plan::{Budget, Pipe, plan};
 const DATA: &str = "crates/bench/corpus";
 /// Carries less than two cores decode, so that both the pipe and the cores matter.
 const PIPE: &str = "sata";
-const SECONDS: f64 = 5.0;
+const SECONDS: f64 = 4.0;
 const REPORT: &str = "target/demo-report.html";
 
 pub(super) fn run() -> Result<String, String> {

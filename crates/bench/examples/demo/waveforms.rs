@@ -9,7 +9,7 @@ use linerate_rice::{Options, v2};
 
 /// Waveforms of [`Set::Nab`] that are made: 4.2 MB.
 const ROWS: usize = 300;
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 5;
 const ZSTD_LEVEL: i32 = 3;
 
 pub(super) fn run() -> Result<String, String> {

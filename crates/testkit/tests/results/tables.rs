@@ -8,6 +8,7 @@ use crate::records::Record;
 pub(crate) fn tables() -> BTreeMap<&'static str, String> {
     BTreeMap::from([
         ("deflate", deflate()),
+        ("deflate-strategies", deflate_strategies()),
         ("deflate-threads", deflate_threads()),
         ("hdf5-nab", hdf5("nab", &NAB)),
         ("hdf5-nedm", hdf5("nedm", &NEDM)),
@@ -15,6 +16,8 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("cold", cold()),
         ("gateway", gateway()),
         ("gateway-java", gateway_java()),
+        ("gateway-guild", gateway_guild()),
+        ("nx-settings", nx_settings()),
         ("nx-threads", nx_threads()),
         ("nx-presets", nx_presets()),
     ])
@@ -63,6 +66,33 @@ fn deflate() -> String {
     });
     let any = record.all(&[("chunk", "whole")])[0];
     table(&["contender", "version", "format", "ratio", "MB/s", "by libslz"], rows.into(), &record.source(any))
+}
+
+/// Whole files: the rows of libslz's table that are no plain level.
+fn deflate_strategies() -> String {
+    let record = Record::read("2026-11-22-deflate-strategies.csv");
+    let contenders = [
+        ("linerate 1", "deflate"),
+        ("zlib 1", "deflate"),
+        ("zlib 1 Huffman only", "deflate"),
+        ("zlib 1 runs", "deflate"),
+        ("zlib 1 fixed", "deflate"),
+        ("lz4", "lz4"),
+        ("lzo", "lzo"),
+    ];
+    let rows = contenders.map(|(contender, format)| {
+        let row = record.one(&[("chunk", "whole"), ("contender", contender), ("format", format)]);
+        vec![
+            contender.to_owned(),
+            row.text("contender_version").to_owned(),
+            format!("{:.3}", row.number("ratio")),
+            format!("{:.0}", row.number("best_mb_s")),
+            format!("{:.2}", row.number("speed_vs_base")),
+        ]
+    });
+    let any = record.all(&[("chunk", "whole")])[0];
+    let head = ["contender", "version", "ratio", "MB/s", "by linerate 1"];
+    table(&head, rows.into(), &record.source(any))
 }
 
 /// One gzip stream, 1 and 2 threads; the later of two runs.
@@ -259,6 +289,27 @@ fn gateway() -> String {
     table(&head, rows.into(), &record.source(any))
 }
 
+/// A connection with one guild.
+fn gateway_guild() -> String {
+    let record = Record::read("2026-11-22-gateway-guild.csv");
+    let contenders = [
+        ("zlib-stream", "linerate"),
+        ("zlib-stream", "zlib-rs"),
+        ("zstd-stream", "linerate"),
+        ("zstd-stream", "libzstd"),
+    ];
+    let rows = contenders.map(|(transport, contender)| {
+        let measured = ["whole", "live", "many"].map(|measure| {
+            let row = record.one(&[("measure", measure), ("transport", transport), ("contender", contender)]);
+            format!("{:.0} · {:.2}", row.number("median_ns"), row.number("speed_vs_base"))
+        });
+        let first = [format!("{transport}: {contender}")];
+        first.into_iter().chain(measured).collect()
+    });
+    let head = ["", "whole connection", "live traffic", "2,500 connections in turn"];
+    table(&head, rows.into(), &record.source(record.all(&[])[0]))
+}
+
 /// Ten connections in Java, with and without parsing.
 fn gateway_java() -> String {
     let record = Record::read("2026-11-21-gateway-java.csv");
@@ -331,6 +382,21 @@ fn nx_threads() -> String {
     ];
     let any = record.all(&[("measure", "decode"), ("clock", "wall")])[0];
     table(&head, rows, &record.source(any))
+}
+
+/// Archives by block size, level and codec.
+fn nx_settings() -> String {
+    let record = Record::read("2026-11-22-nx-settings.csv");
+    let rows = record.all(&[("measure", "settings")]).into_iter().map(|row| {
+        let name = row.text("contender");
+        vec![
+            name.strip_prefix("linerate ").unwrap_or(name).to_owned(),
+            format!("{:.1} %", 100.0 * row.number("ratio")),
+            format!("{:.0}", row.number("mb_s")),
+        ]
+    });
+    let head = ["setting", "archive", "MB/s"];
+    table(&head, rows.collect(), &record.source(record.all(&[])[0]))
 }
 
 /// Every preset: archive by content, and decoding speed of one thread.

@@ -24,7 +24,7 @@ const MAX_OVERHEAD: u64 = 1 << 20;
 /// use std::io::{Read, Seek, SeekFrom};
 ///
 /// let frame = b"\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello";
-/// let file = std::io::Cursor::new([frame, frame].concat());
+/// let file = std::io::Cursor::new(frame.repeat(2));
 /// let mut reader = linerate_zstd::seekable::Reader::new(file)?;
 /// assert_eq!(reader.len(), 10);
 /// let mut bytes = [0; 4];

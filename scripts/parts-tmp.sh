@@ -1,0 +1,328 @@
+#!/usr/bin/env bash
+# test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
+# Parts of `make test`: rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; of it alone: cli.
+# Parts of `make assure`: defaults matrix dist java25 soak fuzz report packages hdl-long pnr.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/rust.sh
+
+cargo=${CARGO:-cargo}
+strict=${STRICT:-0}
+# Of the libraries that other languages load. Most of their crates are compiled for `rust` with this profile already;
+# `dist`, with link-time optimization, is what users install.
+profile=dev
+skipped=0
+notes=0
+finished=" rust"
+# One target folder for all workspaces: dependencies shared with fuzz/ and scripts/nostd/ are compiled once.
+mkdir -p "${CARGO_TARGET_DIR:=target}"
+CARGO_TARGET_DIR=$(cd "$CARGO_TARGET_DIR" && pwd)
+export CARGO_TARGET_DIR
+if [ -t 1 ]; then export CARGO_TERM_COLOR=always; fi
+
+skip() { # WHAT WHY
+  if [ "$strict" = 1 ]; then
+    echo "failed: $1: $2" >&2
+    exit 1
+  fi
+  echo "skipped: $1: $2"
+  skipped=$((skipped + 1))
+}
+
+# A remark that is no failure, not even with STRICT=1.
+note() { # WHAT
+  echo "note: $1"
+  notes=$((notes + 1))
+}
+
+ran() { # PART
+  [[ " $finished " == *" $1 "* ]]
+}
+
+# A test that lacks a program to compare with prints "SKIP: ..." and passes; with STRICT=1 it fails.
+cargo_test() { # ARGUMENT...
+  local log
+  log=$(mktemp)
+  "$cargo" test --locked "$@" 2>&1 | tee "$log"
+  skipped=$((skipped + $(grep -c 'SKIP: ' "$log" || true)))
+  rm "$log"
+}
+
+# One set of features: a second one would compile most crates again. Examples are not linked here, `lint` checks them.
+features=linerate-io/s3,linerate-nx/s3,linerate/s3,linerate-bench/peers
+test_rust() {
+  cargo_test --workspace --tests --features "$features"
+  cargo_test --workspace --doc --features "$features"
+}
+
+# The tests of the crates whose own code has a form per CPU tier, on the portable form. They are the programs that
+# `rust` built; naming the packages instead would select other features and compile them again.
+test_scalar() {
+  local crate program found=0 log
+  log=$(mktemp)
+  while read -r crate program; do
+    found=$((found + 1))
+    echo "     Running ${program##*/} (crates/$crate)"
+    (cd "crates/$crate" && LINERATE_CPU=scalar "$program" --quiet </dev/null 2>&1) | tee -a "$log"
+  done < <("$cargo" test --workspace --tests --features "$features" --locked --no-run --message-format=json |
+    sed -nE 's~.*"package_id":"[^"]*/crates/(core|deflate|gateway|rice|zstd)#.*"executable":"([^"]*)".*~\1 \2~p' |
+    grep -v '/fake[^/]*$') # no code per tier in the gateway for tests
+  [ "$found" -ge 20 ] || { echo "failed: scalar: $found test programs" >&2; exit 1; }
+  skipped=$((skipped + $(grep -c 'SKIP: ' "$log" || true)))
+  rm "$log"
+}
+
+# Parts of `make assure`.
+test_defaults() { cargo_test --workspace; }
+test_matrix() {
+  LINERATE_CPU=scalar cargo_test --workspace --features "$features"
+  LINERATE_CPU=avx2 cargo_test --workspace --features "$features"
+  PROPTEST_CASES=2000 cargo_test --workspace --tests --features "$features"
+}
+test_soak() { make soak-java; }
+
+# The report of `linerate plan` in a browser.
+test_report() {
+  if scripts/setup.sh chromium; then scripts/report-check.sh; else skip "reports in a browser" "see above"; fi
+}
+
+# Each crate as a package, outside the workspace.
+test_packages() { scripts/package-check.sh; }
+
+# The hardware of accel/hdl: lint, benches, short proofs. Before `hdf5`, whose tests simulate it, too.
+test_hdl() {
+  if scripts/setup.sh hdl; then scripts/hdl.sh quick; else skip "FPGA" "see above"; fi
+}
+
+test_hdl-long() {
+  if scripts/setup.sh hdl; then scripts/hdl.sh long; else skip "FPGA, 10^7 samples and all proofs" "see above"; fi
+}
+
+# Place and route, which must reach 100 MHz on ECP5. The record is target/hdl/fpga.csv.
+test_pnr() {
+  if scripts/setup.sh python3 pnr; then
+    PATH=$PWD/target/venv-hdl/bin:$PATH python3 accel/hdl/syn/record.py target/hdl/fpga.csv --check
+  else
+    skip "FPGA, place and route" "see above"
+  fi
+}
+
+# What users install: the plugins, the wheel and the Java library, optimized as for a release.
+test_dist() {
+  local profile=dist
+  test_hdf5
+  test_python
+  test_java
+}
+
+test_cli() { cargo_test --package linerate; }
+
+test_nostd() {
+  "$cargo" check --package linerate-core --no-default-features --locked
+  "$cargo" check --package linerate-deflate --no-default-features --locked
+  "$cargo" check --package linerate-deflate --no-default-features --features alloc --locked
+  "$cargo" check --package linerate-rice --no-default-features --locked
+  "$cargo" check --package linerate-rice --no-default-features --features alloc --locked
+  "$cargo" check --package linerate-zstd --no-default-features --locked
+  # Readers alone, which compile no C (crates/testkit/tests/without_c.rs).
+  "$cargo" check --package linerate-nx --no-default-features --locked
+  "$cargo" check --package linerate-dict --no-default-features --locked
+  # Not crates/rice: its tests need `alloc`, and their dependencies enable `std` everywhere.
+  cargo_test --package linerate-core --package linerate-deflate --package linerate-zstd --no-default-features --lib
+  # Only this fails when a dependency brings std in: two panic handlers cannot be linked.
+  (cd scripts/nostd && "$cargo" build --locked)
+}
+
+# The program that clients in other languages are tested with.
+build_program() { ran rust || ran cli || "$cargo" build --quiet --locked --package linerate; }
+
+# The package, installed into target/venv.
+test_python() {
+  scripts/setup.sh python
+  target/venv/bin/python -m pip install --quiet --disable-pip-version-check \
+    --config-settings "profile=$profile" ./bindings/python
+  build_program
+  run_pytest bindings/python/tests
+  run_pytest bench/waveforms/tests
+  run_pytest bench/gateway/tests
+}
+
+# The plugins as HDF5 finds them, in h5py and in HDF5's own tools.
+test_hdf5() {
+  if ! scripts/setup.sh hdf5-tools python; then
+    skip "HDF5 plugins" "see above"
+    return
+  fi
+  ran rust || cargo_test --package linerate-hdf5
+  scripts/hdf5-plugins.sh "target/hdf5-plugins-$profile" "$profile"
+  HDF5_PLUGIN_PATH=$PWD/target/hdf5-plugins-$profile run_pytest bindings/hdf5/tests
+}
+
+run_pytest() { # ARGUMENT...
+  local log
+  log=$(mktemp)
+  target/venv/bin/python -m pytest -q -rs -p no:cacheprovider "$@" 2>&1 | tee "$log"
+  local skips
+  skips=$(grep -c '^SKIPPED' "$log" || true)
+  rm "$log"
+  if [ "$skips" != 0 ]; then skip "$skips Python tests" "see above"; fi
+}
+
+# All Java modules on the JDK that builds them, then on 25, where there is one, the tests of native access:
+# loading the library, memory outside the heap, and checked JNI calls.
+test_java() {
+  if ! scripts/setup.sh java; then
+    skip "Java" "see above"
+    return
+  fi
+  build_program
+  run_maven verify
+  on_java_25 --projects gateway '-Dtest=LoaderTest,LifetimeTest,CheckedJniTest,CheckedCallsTest'
+}
+
+# All Java modules on 25.
+test_java25() {
+  build_program
+  on_java_25
+}
+
+on_java_25() { # MAVEN-ARGUMENT...
+  local newer
+  newer=$(java_25)
+  if [ -n "$newer" ]; then
+    run_maven test "$@" "-Djvm=$newer" -Dlinerate.testArguments=--enable-native-access=ALL-UNNAMED
+  else
+    # No failure under STRICT: distributions do not have it yet.
+    echo "skipped: Java 25: there is none (JAVA25_HOME=folder names one)"
+    skipped=$((skipped + 1))
+  fi
+}
+
+java_25() {
+  local java
+  for java in "${JAVA25_HOME:-/usr/lib/jvm/none}" /usr/lib/jvm/*25*; do
+    if [ -x "$java/bin/javac" ]; then
+      echo "$java/bin/java"
+      return
+    fi
+  done
+}
+
+run_maven() { # ARGUMENT...
+  local log skips
+  log=$(mktemp)
+  mvn --batch-mode --no-transfer-progress --file bindings/java/pom.xml "-Dcargo.profile=$profile" "$@" 2>&1 | tee "$log"
+  skips=$(sed -n 's/.*Tests run: .*Skipped: \([1-9][0-9]*\)$/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
+  rm "$log"
+  if [ "$skips" != 0 ]; then skip "$skips Java tests" "see above"; fi
+}
+
+# discord.js with the program's gateway. There is no binding for Node.
+test_node() {
+  if ! scripts/setup.sh node; then
+    skip "discord.js" "see above"
+    return
+  fi
+  build_program
+  NODE_PATH=$PWD/target/node/node_modules node --test bindings/node/discord.test.js
+}
+
+# The CUDA kernels on the CPU, under sanitizers; and whether the committed PTX is what their sources compile to.
+test_cuda() {
+  if ! scripts/setup.sh cxx; then
+    skip "CUDA kernels" "see above"
+    return
+  fi
+  accel/cuda/test.sh
+  if scripts/setup.sh nvrtc; then
+    target/venv-cuda/bin/python accel/cuda/ptx.py --check
+  else
+    skip "PTX of the CUDA kernels" "see above"
+  fi
+}
+
+test_fuzz() {
+  (cd fuzz && "$cargo" test --locked --lib && "$cargo" run --locked --bin smoke -- "${SECONDS_PER_TARGET:-3}")
+}
+
+# Lints differ between versions: warnings are errors with `lint-rust` alone, and counted with another.
+test_lint() {
+  scripts/setup.sh lint || true
+  local lint_rust strictly=yes
+  lint_rust=$(sed -n 's/^lint-rust = "\(.*\)"/\1/p' Cargo.toml)
+  if [[ $(rust_version) != "${lint_rust%.*}".* ]]; then
+    if rustup run "$lint_rust" cargo clippy --version >/dev/null 2>&1; then
+      local -x RUSTUP_TOOLCHAIN=$lint_rust
+    else
+      strictly=
+      note "lint is by Rust $(rust_version), not $lint_rust: warnings are no errors"
+    fi
+  fi
+
+  if "$cargo" fmt --version >/dev/null 2>&1; then
+    formatted . --all
+    formatted fuzz
+    formatted scripts/nostd
+  else
+    skip formatting "rustfmt is not installed (rustup component add rustfmt)"
+  fi
+  if "$cargo" clippy --version >/dev/null 2>&1; then
+    clippy --workspace --all-targets --features "$features"
+    clippy --workspace --lib --bins # default features: those of `cargo doc` below, which compiles no dependency again
+    clippy --package linerate-bench --no-default-features --example demo # as `make demo` builds it
+    clippy --package linerate-deflate --lib --no-default-features
+    clippy --package linerate-deflate --lib --no-default-features --features alloc
+    clippy --package linerate-rice --lib --no-default-features
+    clippy --package linerate-rice --lib --no-default-features --features alloc
+    clippy --package linerate-zstd --lib --no-default-features
+    clippy --manifest-path fuzz/Cargo.toml --all-targets
+  else
+    skip clippy "it is not installed (rustup component add clippy)"
+  fi
+  RUSTDOCFLAGS=${strictly:+-D warnings} counting_warnings "$cargo" doc --workspace --no-deps --locked
+  for script in scripts/*.sh .ci/run; do bash -n "$script"; done
+}
+
+formatted() { # FOLDER ARGUMENT...
+  if (cd "$1" && "$cargo" fmt "${@:2}" --check); then return; fi
+  [ -z "$strictly" ] && note "this rustfmt would format $1 otherwise"
+}
+
+clippy() { # ARGUMENT...
+  local level="--cap-lints warn"
+  if [ -n "$strictly" ]; then level="-D warnings"; fi
+  # shellcheck disable=SC2086
+  counting_warnings "$cargo" clippy --locked "$@" -- $level
+}
+
+counting_warnings() { # COMMAND...
+  local log warnings
+  log=$(mktemp)
+  "$@" 2>&1 | tee "$log"
+  warnings=$(sed -n 's/.*generated \([0-9]*\) warning.*/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
+  rm "$log"
+  if [ "$warnings" != 0 ]; then note "$warnings warnings: ${*:2}"; fi
+}
+
+# The minimum supported Rust version, where rustup has it.
+test_msrv() {
+  local oldest
+  oldest=$(rustup toolchain list 2>/dev/null | sed -n "s/^\($wanted_rust[.0-9]*\)-.*/\1/p" | head -n 1)
+  if [ -z "$oldest" ]; then
+    note "nothing was compiled by Rust $wanted_rust, which is not here (rustup toolchain install $wanted_rust)"
+  else
+    RUSTUP_TOOLCHAIN=$oldest "$cargo" check --workspace --all-targets --locked
+  fi
+}
+
+scripts/setup.sh rust cc gzip
+# Without these a test that compares with other programs is skipped, or fails under STRICT=1.
+scripts/setup.sh cxx zstd python3 rocksdb || true
+scripts/setup.sh java rocksdb-11 || true
+for part in "$@"; do
+  echo "== $part"
+  "test_$part"
+  finished+=" $part"
+done
+echo "notes: $notes"
+echo "skipped: $skipped"
