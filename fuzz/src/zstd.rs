@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use linerate_core::{Error, Kind};
 use linerate_testkit::zstd::oracle::{Oracle, Verdict, agrees, agrees_in_pieces};
-use linerate_zstd::{Decoder, Dictionary, Options, Scratch, Status, StreamDecoder};
+use linerate_zstd::{FrameDecoder, Dictionary, Options, Scratch, Status, StreamDecoder};
 
 use crate::program::Noise;
 
@@ -36,7 +36,7 @@ impl Jury {
         let theirs = self.oracle.both(src, bytes, WINDOW_LOG, MOST);
         for scratch in &mut self.forms {
             for two_phase in [false, true] {
-                let decoder = Decoder::new(options().two_phase(two_phase));
+                let decoder = FrameDecoder::new(options().two_phase(two_phase));
                 let n = decoder.decode(scratch, dictionary, src, &mut self.out);
                 check(agrees, n.map(|n| self.out[..n].to_vec()), &theirs, src);
             }
@@ -153,7 +153,7 @@ fn same_forms(jury: &mut Jury, dictionary: &Dictionary<'_>, bytes: &[u8], src: &
     let region = bytemuck::cast_slice_mut(&mut words);
     let placed = Dictionary::digest_into(bytes, region).expect("room as it says");
     let referred = Dictionary::by_reference(bytes).expect("it was digested");
-    let decoder = Decoder::new(options());
+    let decoder = FrameDecoder::new(options());
     let mut decode = |dictionary| {
         let n = decoder.decode(&mut jury.forms[0], Some(dictionary), src, &mut jury.out)?;
         Ok::<_, Error>(jury.out[..n].to_vec())

@@ -99,7 +99,7 @@ impl Worker {
                 Some(Dictionary::tables_into(pin.bytes(), bytemuck::cast_slice_mut(tables))?)
             }
         };
-        let decoder = zstd::Decoder::new(Options::new().two_phase(!ready.content));
+        let decoder = zstd::FrameDecoder::new(Options::new().two_phase(!ready.content));
         counters.prefetched_lines += next.lines() as u64;
         let sizes = decoder.decode_prefetching(scratch, dictionary.as_ref(), block, dst, next)?;
         if sizes.read != block.len() {

@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use linerate_zstd::{Decoder, Dictionary, Options, Scratch, StreamDecoder};
+use linerate_zstd::{Dictionary, FrameDecoder, Options, Scratch, StreamDecoder};
 use rustix::time::{ClockId, clock_gettime};
 use zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict, InBuffer, OutBuffer};
@@ -197,7 +197,7 @@ fn main() {
             let mut scratch = Scratch::new();
             let mut context = DCtx::create();
             let mut out = vec![0; size];
-            let decoder = Decoder::new(Options::default());
+            let decoder = FrameDecoder::new(Options::default());
             for (frame, block) in frames.iter().zip(blocks) {
                 let n = decoder
                     .decode(&mut scratch, dictionary.as_ref(), frame, &mut out)

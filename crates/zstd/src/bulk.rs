@@ -2,13 +2,13 @@
 
 use std::io;
 
-use crate::decoder::Decoder;
+use crate::decoder::FrameDecoder;
 use crate::dict::DecoderDictionary;
 use crate::dictionary::Dictionary;
 use crate::frame::{Format, frame_extent};
 use crate::options::Options;
 use crate::scratch::Scratch;
-use crate::stream::AnyDictionary;
+use crate::stream::{AnyDictionary, window_of};
 
 /// Decodes whole frames, and keeps its working memory for the next ones.
 pub struct Decompressor<'a> {
@@ -76,27 +76,35 @@ impl<'a> Decompressor<'a> {
         Ok(())
     }
 
+    /// Checks the logarithm of a window, 10 to 31. Whole frames have no window of their own to limit.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`] for another logarithm.
+    pub fn window_log_max(&mut self, log: u32) -> io::Result<()> {
+        window_of(log).map(|_| ())
+    }
+
     /// Decodes all frames of `source` into `destination`: a slice, an array, or the capacity of a vector, whose length
     /// is set. Returns the number of bytes.
     ///
     /// # Errors
-    /// As [`Decoder::decode`](crate::Decoder::decode).
+    /// As [`FrameDecoder::decode`](crate::FrameDecoder::decode).
     pub fn decompress_to_buffer<D: Destination + ?Sized>(
         &mut self,
         source: &[u8],
         destination: &mut D,
     ) -> io::Result<usize> {
         let dictionary: Option<&Dictionary<'_>> = self.dictionary.get();
-        let (decoder, scratch) = (Decoder::new(self.options), &mut self.scratch);
+        let (decoder, scratch) = (FrameDecoder::new(self.options), &mut self.scratch);
         destination.fill(|out| Ok(decoder.decode(scratch, dictionary, source, out)?))
     }
 
     /// Decodes all frames of `source` into a vector of at most `capacity` bytes.
     ///
     /// # Errors
-    /// As [`Decoder::decode_into_vec`](crate::Decoder::decode_into_vec).
+    /// As [`FrameDecoder::decode_into_vec`](crate::FrameDecoder::decode_into_vec).
     pub fn decompress(&mut self, source: &[u8], capacity: usize) -> io::Result<Vec<u8>> {
-        let decoder = Decoder::new(self.options);
+        let decoder = FrameDecoder::new(self.options);
         Ok(decoder.decode_into_vec(&mut self.scratch, self.dictionary.get(), source, capacity)?)
     }
 

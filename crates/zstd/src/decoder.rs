@@ -25,23 +25,23 @@ pub struct Sizes {
 /// Decodes whole frames into a slice, which also serves as the window.
 ///
 /// ```
-/// use linerate_zstd::{Decoder, Scratch};
+/// use linerate_zstd::{FrameDecoder, Scratch};
 ///
 /// let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x29, 0, 0, b'h', b'e', b'l', b'l', b'o'];
 /// let mut out = [0; 5];
-/// let n = Decoder::default().decode(&mut Scratch::new(), None, &frame, &mut out)?;
+/// let n = FrameDecoder::default().decode(&mut Scratch::new(), None, &frame, &mut out)?;
 /// assert_eq!(&out[..n], b"hello");
 /// # Ok::<(), linerate_zstd::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Decoder {
+pub struct FrameDecoder {
     options: Options,
 }
 
-impl Decoder {
+impl FrameDecoder {
     /// A decoder with these options.
     pub const fn new(options: Options) -> Self {
-        Decoder { options }
+        FrameDecoder { options }
     }
 
     /// The options.
@@ -235,7 +235,7 @@ impl Decoder {
 const WRONG_SIZE: Error = Error::new(Kind::Corrupt, 0, "the content has not the size that its frame says");
 
 /// Decodes all frames of `src` without a dictionary into a new vector of at most `limit` bytes. For many frames, keep a
-/// [`Scratch`] and call [`Decoder::decode_into_vec`].
+/// [`Scratch`] and call [`FrameDecoder::decode_into_vec`].
 ///
 /// ```
 /// let frame = b"\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello";
@@ -245,9 +245,9 @@ const WRONG_SIZE: Error = Error::new(Kind::Corrupt, 0, "the content has not the 
 /// ```
 ///
 /// # Errors
-/// As [`Decoder::decode_into_vec`].
+/// As [`FrameDecoder::decode_into_vec`].
 pub fn decode_into_vec(src: &[u8], limit: usize) -> Result<Vec<u8>> {
-    Decoder::default().decode_into_vec(&mut Scratch::new(), None, src, limit)
+    FrameDecoder::default().decode_into_vec(&mut Scratch::new(), None, src, limit)
 }
 
 fn truncated(src: &[u8]) -> Error {

@@ -1,23 +1,22 @@
 //! A zstd decoder (RFC 8878) whose tables, window and scratch memory belong to the caller.
 //!
-//! * [`Decoder`]: whole frames into a slice, which also serves as the window.
+//! * [`Decoder`], [`stream`], [`bulk`] and [`dict`]: files and pipes, with the names of the `zstd` crate's decoding half.
+//! * [`FrameDecoder`]: whole frames into a slice, which also serves as the window.
 //! * [`StreamDecoder`]: frames in pieces. Between calls it keeps the window and the tables; everything
 //!   else is in a [`Scratch`], one per thread.
 //! * [`PrefixDecoder`]: the beginning of a frame, which may lack its end, into a growing slice.
 //! * [`Dictionary`]: digested once into at most 9 KiB of tables beside its content; relocatable, and
 //!   optionally in memory of the caller, so that there can be very many.
-//! * [`read::Decoder`] and [`write::Decoder`]: files and pipes, with the names of the `zstd` crate
-//!   ([`stream`], [`bulk`], [`dict`]). [`seekable::Reader`]: any byte of a file of many frames.
-//!   [`ParallelDecoder`]: many frames on several threads.
+//! * [`seekable::Reader`]: any byte of a file of many frames. [`ParallelDecoder`]: many frames on several threads.
 //! * [`PrefetchQueue`]: cache lines of the next job, prefetched while the current one is decoded.
 //!
 //! ```
-//! use linerate_zstd::{Decoder, Options, Scratch};
+//! use linerate_zstd::{FrameDecoder, Options, Scratch};
 //!
 //! let mut scratch = Scratch::new(); // per thread
 //! let frame = b"\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello"; // one raw block
 //! let mut out = [0; 5];
-//! let n = Decoder::new(Options::default()).decode(&mut scratch, None, frame, &mut out)?;
+//! let n = FrameDecoder::new(Options::default()).decode(&mut scratch, None, frame, &mut out)?;
 //! assert_eq!(&out[..n], b"hello");
 //! # Ok::<(), linerate_zstd::Error>(())
 //! ```
@@ -37,7 +36,7 @@
 //! | `parallel` | feature `std`: [`ParallelDecoder`], frames on several threads |
 //! | `stream_decoder` | [`StreamDecoder`]: frames in pieces |
 //! | `prefix` | [`PrefixDecoder`]: the beginning of a frame, resumable |
-//! | `decoder` | [`Decoder`]: whole frames into a slice |
+//! | `decoder` | [`FrameDecoder`]: whole frames into a slice |
 //! | `block` | one compressed block: literals, then sequences |
 //! | `required_parts` | [`RequiredParts`]: the dictionary tables that a frame's headers refer to |
 //! | `scratch` | [`Scratch`]: working memory per thread |
@@ -86,7 +85,7 @@ mod stream_decoder;
 mod sys;
 mod window;
 
-pub use decoder::{Decoder, Sizes, decode_into_vec};
+pub use decoder::{FrameDecoder, Sizes, decode_into_vec};
 pub use dictionary::{Dictionary, Digest, ExpandedHuffman, MAX_COMPACT, MAX_TABLES};
 pub use frame::{BLOCK_MAX, Format, FrameExtent, FrameHeader, Header, frame_extent};
 pub use linerate_core::{Error, Kind, Result, Tier};
@@ -98,5 +97,5 @@ pub use prefix::{Prefix, PrefixDecoder, PrefixEnd};
 pub use required_parts::RequiredParts;
 pub use scratch::Scratch;
 #[cfg(feature = "std")]
-pub use stream::{copy_decode, decode_all, read, write};
+pub use stream::{Decoder, copy_decode, decode_all, decompressed_size, read, write};
 pub use stream_decoder::{Progress, SkippedPart, Status, StreamDecoder};

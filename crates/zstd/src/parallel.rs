@@ -7,7 +7,7 @@ use std::{io, thread};
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::decoder::Decoder;
+use crate::decoder::FrameDecoder;
 use crate::dictionary::Dictionary;
 use crate::frame::{BLOCK_MAX, frame_extent};
 use crate::options::Options;
@@ -70,10 +70,10 @@ impl<'a> ParallelDecoder<'a> {
     /// headers nor a seek table state are decoded by one thread.
     ///
     /// # Errors
-    /// As [`Decoder::decode_into_vec`]. Of several damaged frames the first one is reported.
+    /// As [`FrameDecoder::decode_into_vec`]. Of several damaged frames the first one is reported.
     pub fn decode(&self, src: &[u8], limit: usize) -> Result<Vec<u8>> {
         let Some(frames) = self.frames(src)? else {
-            let decoder = Decoder::new(self.options);
+            let decoder = FrameDecoder::new(self.options);
             return decoder.decode_into_vec(&mut Scratch::new(), self.dictionary, src, limit);
         };
         let len = frames.iter().try_fold(0_usize, |sum, (_, len)| sum.checked_add(*len));
@@ -152,7 +152,7 @@ impl<'a> ParallelDecoder<'a> {
         let Job { range, out } = job;
         let at = range.start as u64;
         let wrong = Error::new(Kind::Corrupt, at, "the content has not the size that the file says");
-        match Decoder::new(self.options).decode_frame(scratch, self.dictionary, &src[range], out) {
+        match FrameDecoder::new(self.options).decode_frame(scratch, self.dictionary, &src[range], out) {
             Ok(sizes) if sizes.written == out.len() => Ok(()),
             Ok(_) | Err(Error { kind: Kind::OutputTooSmall, .. }) => Err(wrong),
             Err(e) => Err(e.shifted(at)),

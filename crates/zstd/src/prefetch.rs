@@ -5,7 +5,7 @@ use linerate_core::{CACHE_LINE, prefetch_line};
 /// Memory ranges in a queue.
 const MAX_RANGES: usize = 8;
 
-/// The cache lines that the next job will read. [`Decoder::decode_prefetching`](crate::Decoder::decode_prefetching)
+/// The cache lines that the next job will read. [`FrameDecoder::decode_prefetching`](crate::FrameDecoder::decode_prefetching)
 /// spreads their prefetches over the sequences of the current block, since a CPU stalls when too many are
 /// in flight, and prefetches the rest at the end.
 ///

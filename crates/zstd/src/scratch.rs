@@ -26,7 +26,7 @@ pub struct Scratch {
     pub(crate) huffman: Box<HuffmanTableBuffer>,
     /// Two-symbol table of the current block's Huffman code.
     pub(crate) pairs: Box<Pairs>,
-    /// Tables of the current frame, for [`Decoder`](crate::Decoder).
+    /// Tables of the current frame, for [`FrameDecoder`](crate::FrameDecoder).
     pub(crate) tables: Box<FrameTables>,
 }
 

@@ -9,7 +9,9 @@ use linerate_testkit::sys::guarded::Guarded;
 use linerate_testkit::zstd::encoder::{compress, level};
 use linerate_testkit::zstd::frame::{Frame, Literals, windowed};
 use linerate_testkit::zstd::vectors::{bad, dictionary, few, good};
-use linerate_zstd::{Decoder, Dictionary, Error, Options, PrefetchQueue, Scratch, Status, StreamDecoder};
+use linerate_zstd::{
+    Dictionary, Error, FrameDecoder, Options, PrefetchQueue, Scratch, Status, StreamDecoder,
+};
 use zstd_safe::CParameter;
 
 /// Input, output and dictionary, each next to a guard page.
@@ -37,7 +39,7 @@ impl GuardedBuffers {
             for (_, scratch) in &mut self.scratches {
                 let dst = slice_at(&mut self.dst, most, last);
                 for two_phase in [false, true] {
-                    let decoder = Decoder::new(Options::new().two_phase(two_phase));
+                    let decoder = FrameDecoder::new(Options::new().two_phase(two_phase));
                     let result = decoder.decode(scratch, digested.as_ref(), src, dst);
                     results.push(result.map(|n| dst[..n].to_vec()));
                 }
@@ -177,7 +179,7 @@ fn prefetching_freed_memory_is_harmless() {
         for (kernels, mut scratch) in ours::scratches() {
             let mut list = gone.clone();
             let mut out = vec![0; content.len()];
-            let decoder = Decoder::new(Options::new());
+            let decoder = FrameDecoder::new(Options::new());
             let sizes = decoder.decode_prefetching(&mut scratch, None, &vector.bytes, &mut out, &mut list);
             // Decodes the first of several frames.
             let sizes = sizes.unwrap_or_else(|e| panic!("{}, {kernels}: {e}", vector.name));
@@ -209,7 +211,7 @@ fn corrupt_dictionary_tables_stay_within_their_buffers() {
         for frame in &frames {
             let src = copy_in(&mut buffers.src, frame, true);
             for (_, scratch) in &mut buffers.scratches {
-                let _ = Decoder::default().decode(scratch, Some(&changed), src, buffers.dst.last(5000));
+                let _ = FrameDecoder::default().decode(scratch, Some(&changed), src, buffers.dst.last(5000));
             }
         }
     }
@@ -239,7 +241,7 @@ fn code_that_overruns_its_table_is_an_error() {
                 refused += 1;
                 continue;
             };
-            let n = Decoder::default().decode(&mut scratch, Some(&changed), &frame, &mut out);
+            let n = FrameDecoder::default().decode(&mut scratch, Some(&changed), &frame, &mut out);
             assert!(!same || n == Ok(12_000) && out == literals, "cell {cell}");
         }
     }

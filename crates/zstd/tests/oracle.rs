@@ -1,7 +1,7 @@
 //! Frames of libzstd, decoded by both.
 
 use linerate_testkit::testdata::corpus;
-use linerate_zstd::{Decoder, Dictionary, Kind, Options, PrefetchQueue, Scratch, Sizes};
+use linerate_zstd::{Dictionary, FrameDecoder, Kind, Options, PrefetchQueue, Scratch, Sizes};
 use zstd_safe::{CCtx, CParameter};
 
 fn compress(context: &mut CCtx<'_>, data: &[u8]) -> Vec<u8> {
@@ -35,7 +35,7 @@ fn output_of_libzstd_round_trips() {
                 let frame = compress(&mut context(level, level % 2 == 1), data);
                 for scratch in &mut scratches {
                     let mut out = vec![0; data.len()];
-                    let n = Decoder::default().decode(scratch, None, &frame, &mut out);
+                    let n = FrameDecoder::default().decode(scratch, None, &frame, &mut out);
                     assert_eq!(n, Ok(data.len()), "{name} at level {level}");
                     assert!(out == data, "{name} at level {level}");
                 }
@@ -74,12 +74,12 @@ fn blocks_with_dictionaries_round_trip() {
                 for scratch in &mut scratches {
                     for dictionary in [&owned, &referring, &apart] {
                         let mut out = vec![0; block.len()];
-                        let n = Decoder::default().decode(scratch, Some(dictionary), &frame, &mut out);
+                        let n = FrameDecoder::default().decode(scratch, Some(dictionary), &frame, &mut out);
                         assert_eq!(n, Ok(block.len()), "{name}");
                         assert!(out == block, "{name}");
 
                         out.fill(0);
-                        let ahead = Decoder::new(Options::default().two_phase(true));
+                        let ahead = FrameDecoder::new(Options::default().two_phase(true));
                         let mut next = PrefetchQueue::new();
                         dictionary.enqueue_prefetch(&mut next, 1000);
                         let sizes =

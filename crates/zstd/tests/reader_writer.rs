@@ -1,12 +1,14 @@
 //! `read::Decoder`, `write::Decoder` and their functions: every split, truncation and bit flip, beside the `zstd` crate.
 
+use std::cell::{Cell, RefCell};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use linerate_testkit::data::{Noise, json_rows, kinds, mixed};
 use linerate_testkit::zstd::encoder::{compress, compress_flushed, level, train};
 use linerate_testkit::zstd::frame::skippable;
 use linerate_zstd::dict::DecoderDictionary;
-use linerate_zstd::{Error, Kind, bulk, decode_all, decode_into_vec, read, write};
+use linerate_zstd::{Error, Kind, bulk, decode_all, decode_into_vec, decompressed_size, read, write};
 use zstd_safe::CParameter;
 
 /// A small frame with a checksum, of compressed blocks.
@@ -342,6 +344,94 @@ fn damage_in_written_bytes_is_an_error_of_the_next_write_or_of_flush() {
     assert!(writer.into_inner() == content);
 }
 
+/// Blocks until it is ready, and panics if it is poisoned. Counts its calls.
+#[derive(Default)]
+struct Valve {
+    is_ready: Cell<bool>,
+    is_poisoned: Cell<bool>,
+    calls: Cell<usize>,
+    bytes: RefCell<Vec<u8>>,
+}
+
+impl Write for &Valve {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.calls.set(self.calls.get() + 1);
+        assert!(!self.is_poisoned.get());
+        if !self.is_ready.get() {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        self.bytes.borrow_mut().write(buf)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_dropped_writer_is_flushed_unless_it_panicked() {
+    let (frame, content) = small_frame();
+    for is_poisoned in [false, true] {
+        let (valve, flushed) = (Valve::default(), Cell::new(false));
+        let run = || {
+            let writer = write::Decoder::new(&valve).unwrap();
+            let mut writer = writer.on_flush(|result| flushed.set(result.is_ok()));
+            writer.write_all(&frame).unwrap_err();
+            valve.is_ready.set(true);
+            valve.is_poisoned.set(is_poisoned);
+            if is_poisoned {
+                writer.flush().unwrap();
+            }
+        };
+        let before_drop = catch_unwind(AssertUnwindSafe(run));
+        assert_eq!((before_drop.is_err(), flushed.get()), (is_poisoned, !is_poisoned));
+        assert!(*valve.bytes.borrow() == if is_poisoned { Vec::new() } else { content.clone() });
+    }
+    let valve = Valve { is_ready: Cell::new(true), ..Valve::default() };
+    drop(write::Decoder::new(&valve).unwrap().auto_flush());
+    assert_eq!(valve.calls.get(), 0);
+}
+
+#[test]
+fn a_prefix_is_that_of_the_first_frame_alone() {
+    let rows = json_rows(1, 60);
+    // The magic number of a dictionary does not make one of a prefix.
+    let prefix = [&0xec30_a437_u32.to_le_bytes(), &rows[..]].concat();
+    let mut encoder = zstd::stream::write::Encoder::with_ref_prefix(Vec::new(), 3, &prefix).unwrap();
+    encoder.write_all(&rows).unwrap();
+    let frame = encoder.finish().unwrap();
+    assert!(frame.len() < 100, "{} bytes", frame.len());
+    let (other, content) = small_frame();
+    for (file, expected) in [
+        ([&frame[..], &other].concat(), Some([&rows[..], &content].concat())),
+        ([&frame[..], &frame].concat(), None),
+    ] {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let result = read::Decoder::with_ref_prefix(&file[..], &prefix).unwrap().read_to_end(&mut ours);
+        let mut decoder = zstd::stream::read::Decoder::with_ref_prefix(&file[..], &prefix).unwrap();
+        assert_eq!(result.is_ok(), decoder.read_to_end(&mut theirs).is_ok());
+        assert_eq!(result.is_ok(), expected.is_some());
+        assert!(ours == theirs && expected.is_none_or(|expected| ours == expected));
+    }
+}
+
+#[test]
+fn stated_sizes_are_those_of_the_zstd_crate() {
+    let content = json_rows(1, 10);
+    let (sized, unsized_) =
+        (compress(&content, &[], &[level(3)]), compress_flushed(&[&content], &[], &[level(3)]));
+    for (data, size) in [
+        (&sized[..], Some(content.len() as u64)),
+        (&sized[..9], Some(content.len() as u64)),
+        (&unsized_, None),
+        (&skippable(0, b"skipped"), Some(0)),
+        (&sized[..3], None),
+        (&content, None),
+    ] {
+        assert_eq!((decompressed_size(data), zstd::stream::decompressed_size(data)), (size, size));
+    }
+}
+
 #[test]
 fn bulk_decompression_is_that_of_the_zstd_crate() {
     let (frames, content) = many_frames();
@@ -402,26 +492,29 @@ fn random_damage_has_the_verdict_of_the_zstd_crate() {
 macro_rules! program {
     ($name:ident, $zstd:ident) => {
         fn $name(file: &[u8], dictionary: &[u8], with_dictionary: &[u8]) -> io::Result<[Vec<u8>; 5]> {
+            use $zstd::Decoder;
             use $zstd::dict::DecoderDictionary;
-            use $zstd::stream::read::Decoder;
             let mut one = Vec::new();
             let mut decoder = Decoder::new(file)?;
             decoder.window_log_max(27)?;
             decoder.read_to_end(&mut one)?;
-            let two = $zstd::stream::decode_all(file)?;
+            let two = $zstd::decode_all(file)?;
             let mut three = Vec::new();
             $zstd::stream::copy_decode(file, &mut three)?;
             let prepared = DecoderDictionary::copy(dictionary);
             let mut four = Vec::new();
             let mut decoder = Decoder::with_prepared_dictionary(with_dictionary, &prepared)?.single_frame();
-            decoder.read_to_end(&mut four)?;
+            decoder
+                .by_ref()
+                .take($zstd::decompressed_size(with_dictionary).unwrap())
+                .read_to_end(&mut four)?;
             let mut rest = decoder.finish();
             assert!(rest.fill_buf()?.is_empty());
             let mut bulk = $zstd::bulk::Decompressor::with_dictionary(dictionary)?;
             let five = bulk.decompress(with_dictionary, 10_000)?;
             let mut writer = $zstd::stream::write::Decoder::new(Vec::new())?;
             writer.write_all(file)?;
-            writer.flush()?;
+            writer.do_finish()?;
             assert!(writer.into_inner() == one);
             Ok([one, two, three, four, five])
         }

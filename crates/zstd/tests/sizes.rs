@@ -96,7 +96,8 @@ fn decompression_bombs_stop_at_the_output_limit() {
     let mut scratch = Scratch::new();
     for most in [0, 1, 1000, 131_072, 300_000] {
         let mut out = vec![0; most];
-        let e = linerate_zstd::Decoder::default().decode(&mut scratch, None, &bomb, &mut out).unwrap_err();
+        let e =
+            linerate_zstd::FrameDecoder::default().decode(&mut scratch, None, &bomb, &mut out).unwrap_err();
         assert_eq!(e.kind, Kind::OutputTooSmall);
     }
     let mut stream = StreamDecoder::new(Options::new());

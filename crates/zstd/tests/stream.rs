@@ -1,6 +1,6 @@
 //! Streaming decoding equals whole-frame decoding for every split.
 
-use linerate_zstd::{Decoder, Dictionary, Kind, Options, Scratch, Status, StreamDecoder};
+use linerate_zstd::{Dictionary, FrameDecoder, Kind, Options, Scratch, Status, StreamDecoder};
 use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, zstd_sys::ZSTD_EndDirective};
 
 fn text(len: usize, seed: u32) -> Vec<u8> {
@@ -85,7 +85,7 @@ fn every_input_split_gives_the_same_output() {
             }
         }
         let mut out = vec![0; expected.len()];
-        let n = Decoder::default().decode(&mut Scratch::new(), Some(&dictionary), &two, &mut out);
+        let n = FrameDecoder::default().decode(&mut Scratch::new(), Some(&dictionary), &two, &mut out);
         assert_eq!(n, Ok(expected.len()));
         assert!(out == expected);
     }

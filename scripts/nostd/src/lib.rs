@@ -7,7 +7,7 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
 
 use linerate_deflate::{FastScratch, Format, Level, Result, compress};
-use linerate_zstd::{Decoder, Scratch};
+use linerate_zstd::{FrameDecoder, Scratch};
 
 /// Compresses a message into one gzip member.
 ///
@@ -20,9 +20,9 @@ pub fn gzip(scratch: &mut FastScratch, message: &[u8], out: &mut [u8]) -> Result
 /// Decompresses zstd frames.
 ///
 /// # Errors
-/// As [`Decoder::decode`].
+/// As [`FrameDecoder::decode`].
 pub fn unzstd(scratch: &mut Scratch, frames: &[u8], out: &mut [u8]) -> Result<usize> {
-    Decoder::default().decode(scratch, None, frames, out)
+    FrameDecoder::default().decode(scratch, None, frames, out)
 }
 
 /// An allocator that never has memory: enough to be linked.

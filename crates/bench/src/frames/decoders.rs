@@ -1,6 +1,6 @@
 //! Decoders of the shape "frames": ours, libzstd, and with feature `ruzstd` that crate.
 
-use linerate_zstd::{Decoder, Dictionary, Options, Scratch, StreamDecoder};
+use linerate_zstd::{Dictionary, FrameDecoder, Options, Scratch, StreamDecoder};
 use zstd_safe::{CCtx, CParameter, DCtx, DDict, InBuffer, OutBuffer, get_error_name};
 
 /// A decoder with its dictionary, if there is one.
@@ -47,7 +47,7 @@ impl Decode for Ours {
     }
 
     fn decode(&mut self, frame: &[u8], out: &mut [u8]) -> Result<usize, String> {
-        let decoder = Decoder::new(Options::new());
+        let decoder = FrameDecoder::new(Options::new());
         decoder.decode(&mut self.scratch, self.dictionary.as_ref(), frame, out).map_err(|e| e.to_string())
     }
 

@@ -22,7 +22,7 @@ impl Decompressor {
     pub(super) fn decompress(&mut self, stored: &[u8], base: Option<&[u8]>, len: usize) -> Result<Vec<u8>> {
         let base = base.map(|base| Dictionary::raw_by_reference(prefix(base))).transpose()?;
         let mut out = vec![0; len];
-        let decoder = zstd::Decoder::new(zstd::Options::new());
+        let decoder = zstd::FrameDecoder::new(zstd::Options::new());
         let written = decoder.decode(&mut self.scratch, base.as_ref(), stored, &mut out)?;
         if written != len {
             return Err(Error::new(

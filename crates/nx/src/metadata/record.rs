@@ -14,7 +14,7 @@
 //! | 32 | | one zstd frame |
 
 use linerate_core::{Error, Kind, Result};
-use linerate_zstd::{Decoder, Options, Scratch};
+use linerate_zstd::{FrameDecoder, Options, Scratch};
 #[cfg(feature = "pack")]
 use zstd_safe::{CCtx, CParameter};
 
@@ -252,7 +252,7 @@ fn decompress(record: &[u8], limits: &Limits) -> Result<Vec<u8>> {
     let mut content = Vec::new();
     grow(&mut content, len as usize, 0)?;
     let damaged = corrupt("metadata that cannot be decompressed");
-    let decoder = Decoder::new(Options::new());
+    let decoder = FrameDecoder::new(Options::new());
     match decoder.decode(&mut Scratch::new(), None, frame, &mut content) {
         Ok(n) if n == content.len() => Ok(content),
         _ => Err(damaged),

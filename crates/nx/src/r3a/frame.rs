@@ -81,7 +81,7 @@ pub(super) const fn unusable() -> Error {
 
 #[cfg(all(test, feature = "pack"))]
 mod tests {
-    use linerate_zstd::{Decoder, Scratch};
+    use linerate_zstd::{FrameDecoder, Scratch};
 
     use super::*;
 
@@ -93,7 +93,7 @@ mod tests {
         let header = FrameHeader::parse(&sized, Format::Standard).unwrap();
         assert_eq!(header.content_size, Some(content.len() as u64));
         let mut out = vec![0; content.len()];
-        let n = Decoder::default().decode(&mut Scratch::new(), None, &sized, &mut out).unwrap();
+        let n = FrameDecoder::default().decode(&mut Scratch::new(), None, &sized, &mut out).unwrap();
         assert!(n == content.len() && out == content);
         let mut by_libzstd = Vec::with_capacity(content.len());
         zstd_safe::decompress(&mut by_libzstd, &sized).unwrap();

@@ -7,7 +7,7 @@ use linerate_core::{Error, Kind, Result};
 use twox_hash::XxHash64;
 
 use super::index::{Entry, Index, read_error};
-use crate::decoder::Decoder;
+use crate::decoder::FrameDecoder;
 use crate::dictionary::Dictionary;
 use crate::options::Options;
 use crate::scratch::Scratch;
@@ -36,7 +36,7 @@ const MAX_OVERHEAD: u64 = 1 << 20;
 pub struct Reader<'a, R> {
     source: R,
     index: Index,
-    decoder: Decoder,
+    decoder: FrameDecoder,
     scratch: Scratch,
     dictionary: Option<&'a Dictionary<'a>>,
     max_frame: u64,
@@ -68,7 +68,7 @@ impl<'a, R> Reader<'a, R> {
         Reader {
             source,
             index,
-            decoder: Decoder::default(),
+            decoder: FrameDecoder::default(),
             scratch: Scratch::new(),
             dictionary: None,
             max_frame: MAX_FRAME,

@@ -26,11 +26,13 @@ pub struct SkippablePart<'p> {
 /// What to do with skippable frames.
 pub(super) type SkippableHandler<'a> = Box<dyn FnMut(SkippablePart<'_>) -> io::Result<()> + Send + 'a>;
 
-/// The dictionary of all frames.
+/// The dictionary of a decoder.
 pub(crate) enum AnyDictionary<'a> {
     None,
     Owned(Dictionary<'static>),
     Prepared(&'a Dictionary<'a>),
+    /// Of the first frame alone.
+    Prefix(Dictionary<'a>),
 }
 
 impl AnyDictionary<'static> {
@@ -45,13 +47,27 @@ impl<'a> AnyDictionary<'a> {
         Self::Prepared(dictionary.as_dictionary())
     }
 
+    /// Content before that of the first frame, whatever it begins with.
+    pub(crate) fn prefix(content: &'a [u8]) -> io::Result<Self> {
+        Ok(Self::Prefix(Dictionary::raw_by_reference(content)?))
+    }
+
     pub(crate) fn get(&self) -> Option<&Dictionary<'a>> {
         match self {
             Self::None => None,
             Self::Owned(dictionary) => Some(dictionary),
             Self::Prepared(dictionary) => Some(dictionary),
+            Self::Prefix(dictionary) => Some(dictionary),
         }
     }
+}
+
+/// The size of a window in bytes, from its logarithm.
+pub(crate) fn window_of(log: u32) -> io::Result<u64> {
+    if (10..=31).contains(&log) {
+        return Ok(1 << log);
+    }
+    Err(Error::new(Kind::BadArgument, 0, "the logarithm of a window is not between 10 and 31").into())
 }
 
 /// Decodes the frames of one input, one after the other.
@@ -76,11 +92,7 @@ impl<'a> Frames<'a> {
 
     /// Sets the largest window to 2 to the power of `log`.
     pub(super) fn window_log_max(&mut self, log: u32) -> io::Result<()> {
-        if !(10..=31).contains(&log) {
-            let e = Error::new(Kind::BadArgument, 0, "the logarithm of a window is not between 10 and 31");
-            return Err(e.into());
-        }
-        let options = self.decoder.options().window_limit(1 << log);
+        let options = self.decoder.options().window_limit(window_of(log)?);
         Ok(self.decoder.set_options(options)?)
     }
 
@@ -103,6 +115,9 @@ impl<'a> Frames<'a> {
     pub(super) fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> io::Result<Progress> {
         let progress = self.decoder.decode(&mut self.scratch, self.dictionary.get(), src, dst)?;
         self.has_output = progress.status == Status::NeedOutput;
+        if progress.status == Status::FrameEnd && matches!(self.dictionary, AnyDictionary::Prefix(_)) {
+            self.dictionary = AnyDictionary::None;
+        }
         if let (Some(handler), Some(part)) = (&mut self.on_skippable, self.decoder.skipped()) {
             let (variant, left) = (part.variant, part.left);
             handler(SkippablePart { variant, bytes: &src[part.range.clone()], left })?;

@@ -7,26 +7,35 @@
 //! fn main() -> std::io::Result<()> {
 //!     let file = &b"\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello"[..]; // or a File
 //!     let mut text = String::new();
-//!     zstd::stream::read::Decoder::new(file)?.read_to_string(&mut text)?;
+//!     zstd::Decoder::new(file)?.read_to_string(&mut text)?;
 //!     assert_eq!(text, "hello");
-//!     assert_eq!(zstd::stream::decode_all(file)?, b"hello");
+//!     assert_eq!(zstd::decode_all(file)?, b"hello");
 //!     assert_eq!(zstd::bulk::decompress(file, 100)?, b"hello");
 //!     Ok(())
 //! }
 //! ```
 //!
-//! The exception is the name `Decoder` at the root, which is [the decoder of slices](crate::Decoder) here:
-//! `zstd::Decoder` becomes `zstd::stream::Decoder`. Errors are `io::Error`s whose source is an [`Error`](crate::Error).
+//! What has types of the `zstd_safe` crate in its signature is left out: `with_context`, `set_parameter`, `raw` and `zio`.
+//! Errors are `io::Error`s whose source is an [`Error`](crate::Error).
 
 mod frames;
-pub(crate) use self::frames::AnyDictionary;
+pub(crate) use self::frames::{AnyDictionary, window_of};
 pub mod read;
 pub mod write;
 
 use std::io::{self, Read, Write};
 
 pub use self::read::Decoder;
-use crate::frame::BLOCK_MAX;
+use crate::frame::{BLOCK_MAX, Format, Header};
+
+/// The size of the content of the frame at the beginning of `data`, if it is a frame and its header states the size; 0
+/// for a skippable frame.
+pub fn decompressed_size(data: &[u8]) -> Option<u64> {
+    match Header::parse(data, Format::Standard).ok()? {
+        Header::Frame(header) => header.content_size,
+        Header::Skippable { .. } => Some(0),
+    }
+}
 
 /// Decodes all frames of a reader into a vector, as long as memory lasts. For content that is not trusted, read from a
 /// [`Decoder`] through [`Read::take`].

@@ -106,7 +106,38 @@ impl<'a, R: BufRead> Decoder<'a, R> {
         reader: R,
         dictionary: &'a DecoderDictionary<'b>,
     ) -> io::Result<Self> {
+        Self::try_with_prepared_dictionary(reader, dictionary).map_err(|(_, error)| error)
+    }
+
+    /// As [`with_prepared_dictionary`](Self::with_prepared_dictionary); an error returns the reader.
+    ///
+    /// # Errors
+    /// None; the signature is that of the `zstd` crate.
+    pub fn try_with_prepared_dictionary<'b: 'a>(
+        reader: R,
+        dictionary: &'a DecoderDictionary<'b>,
+    ) -> Result<Self, (R, io::Error)> {
         Ok(Self::with_frames(reader, Frames::new(AnyDictionary::prepared(dictionary))))
+    }
+
+    /// A decoder with a prefix, such as the file that a patch is for (`zstd --patch-from`): content that the matches of the
+    /// first frame reach, whatever it begins with. Later frames have none.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::OutOfMemory`] for a prefix of 4 GiB and more.
+    pub fn with_ref_prefix<'b: 'a>(reader: R, prefix: &'b [u8]) -> io::Result<Self> {
+        Self::try_with_ref_prefix(reader, prefix).map_err(|(_, error)| error)
+    }
+
+    /// As [`with_ref_prefix`](Self::with_ref_prefix); an error returns the reader.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn try_with_ref_prefix<'b: 'a>(reader: R, prefix: &'b [u8]) -> Result<Self, (R, io::Error)> {
+        match AnyDictionary::prefix(prefix) {
+            Ok(dictionary) => Ok(Self::with_frames(reader, Frames::new(dictionary))),
+            Err(error) => Err((reader, error)),
+        }
     }
 
     fn with_frames(reader: R, frames: Frames<'a>) -> Self {
@@ -147,9 +178,16 @@ impl<'a, R: BufRead> Decoder<'a, R> {
         }
         Ok(())
     }
+
+    /// Consumes the rest of the current frame as [`finish_frame`](Self::finish_frame) does, without its errors, and returns
+    /// the reader.
+    pub fn finish(mut self) -> R {
+        let _ = self.finish_frame();
+        self.reader
+    }
 }
 
-impl<'a, R> Decoder<'a, R> {
+impl<R> Decoder<'_, R> {
     /// Size of a buffer to read into: 128 KiB, which avoids a copy.
     pub fn recommended_output_size() -> usize {
         BLOCK_MAX
@@ -165,14 +203,9 @@ impl<'a, R> Decoder<'a, R> {
         &mut self.reader
     }
 
-    /// Returns the reader.
-    pub fn finish(self) -> R {
-        self.reader
-    }
-
-    /// As [`finish`](Self::finish).
+    /// Returns the reader where it is.
     pub fn into_inner(self) -> R {
-        self.finish()
+        self.reader
     }
 
     /// Sets the largest window to 2 to the power of `log`, 10 to 31. Default: 27, which is 128 MiB.

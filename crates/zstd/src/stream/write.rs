@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::frames::{AnyDictionary, Frames};
 use crate::dict::DecoderDictionary;
-use crate::frame::BLOCK_MAX;
+use crate::frame::{BLOCK_MAX, BlockHeader};
 
 /// Writes the content of all frames that are written to it to another writer; skippable frames are skipped.
 ///
@@ -27,6 +27,8 @@ pub struct Decoder<'a, W: Write> {
     buffer: Box<[u8]>,
     /// The part of the buffer that is not written yet.
     pending: Range<usize>,
+    /// Whether a call of the writer has begun and not returned: after it, that the writer has panicked.
+    calls_writer: bool,
 }
 
 impl<W: Write> Decoder<'static, W> {
@@ -60,7 +62,7 @@ impl<'a, W: Write> Decoder<'a, W> {
     }
 
     fn with_frames(writer: W, frames: Frames<'a>) -> Self {
-        Decoder { writer, frames, buffer: vec![0; 2 * BLOCK_MAX].into(), pending: 0..0 }
+        Decoder { writer, frames, buffer: vec![0; 2 * BLOCK_MAX].into(), pending: 0..0, calls_writer: false }
     }
 
     /// The writer.
@@ -83,9 +85,32 @@ impl<'a, W: Write> Decoder<'a, W> {
     /// # Errors
     /// Those of the writer; [`io::ErrorKind::UnexpectedEof`] within a frame and without any.
     pub fn finish(mut self) -> io::Result<W> {
-        self.flush()?;
-        self.frames.check_end()?;
+        self.do_finish()?;
         Ok(self.writer)
+    }
+
+    /// As [`finish`](Self::finish), in place.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn do_finish(&mut self) -> io::Result<()> {
+        self.flush()?;
+        self.frames.check_end()
+    }
+
+    /// Preferred number of bytes of a write: a block with its header, which avoids a copy.
+    pub fn recommended_input_size() -> usize {
+        BLOCK_MAX + BlockHeader::LEN
+    }
+
+    /// Flushes when it is dropped, and ignores the result.
+    pub fn auto_flush(self) -> AutoFlushDecoder<'a, W> {
+        AutoFlushDecoder { decoder: self, on_flush: None }
+    }
+
+    /// Flushes when it is dropped, and calls `on_flush` with the result, which must not panic.
+    pub fn on_flush<F: FnMut(io::Result<()>)>(self, on_flush: F) -> AutoFlushDecoder<'a, W, F> {
+        AutoFlushDecoder { decoder: self, on_flush: Some(on_flush) }
     }
 
     /// Sets the largest window to 2 to the power of `log`, 10 to 31. Default: 27, which is 128 MiB.
@@ -106,7 +131,10 @@ impl<'a, W: Write> Decoder<'a, W> {
 
     fn write_pending(&mut self) -> io::Result<()> {
         while !self.pending.is_empty() {
-            match self.writer.write(&self.buffer[self.pending.clone()]) {
+            self.calls_writer = true;
+            let result = self.writer.write(&self.buffer[self.pending.clone()]);
+            self.calls_writer = false;
+            match result {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(n) => self.pending.start += n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
@@ -149,6 +177,50 @@ impl<W: Write> Write for Decoder<'_, W> {
             self.step(&[])?;
             self.write_pending()?;
         }
-        self.writer.flush()
+        self.calls_writer = true;
+        let result = self.writer.flush();
+        self.calls_writer = false;
+        result
+    }
+}
+
+/// A [`Decoder`] that flushes when it is dropped, unless its writer has panicked.
+pub struct AutoFlushDecoder<'a, W: Write, F: FnMut(io::Result<()>) = Box<dyn FnMut(io::Result<()>) + Send>> {
+    decoder: Decoder<'a, W>,
+    on_flush: Option<F>,
+}
+
+impl<W: Write, F: FnMut(io::Result<()>)> AutoFlushDecoder<'_, W, F> {
+    /// The writer.
+    pub fn get_ref(&self) -> &W {
+        self.decoder.get_ref()
+    }
+
+    /// The writer.
+    pub fn get_mut(&mut self) -> &mut W {
+        self.decoder.get_mut()
+    }
+}
+
+impl<W: Write, F: FnMut(io::Result<()>)> Write for AutoFlushDecoder<'_, W, F> {
+    fn write(&mut self, input: &[u8]) -> io::Result<usize> {
+        self.decoder.write(input)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.decoder.flush()
+    }
+}
+
+impl<W: Write, F: FnMut(io::Result<()>)> Drop for AutoFlushDecoder<'_, W, F> {
+    fn drop(&mut self) {
+        // A second panic while the first one unwinds would abort the program.
+        if self.decoder.calls_writer {
+            return;
+        }
+        let result = self.decoder.flush();
+        if let Some(on_flush) = &mut self.on_flush {
+            on_flush(result);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! All ways to call our decoder.
 
-use linerate_zstd::{Decoder, Dictionary, Error, Format, Kind, Options, Scratch, Status, StreamDecoder};
+use linerate_zstd::{Dictionary, Error, Format, FrameDecoder, Kind, Options, Scratch, Status, StreamDecoder};
 
 use linerate_testkit::data::Noise;
 use linerate_testkit::tiers;
@@ -20,7 +20,7 @@ pub fn whole(
     most: usize,
 ) -> Result<Vec<u8>, Error> {
     let mut out = vec![0xa5; most];
-    let n = Decoder::new(options).decode(scratch, dictionary, src, &mut out)?;
+    let n = FrameDecoder::new(options).decode(scratch, dictionary, src, &mut out)?;
     out.truncate(n);
     Ok(out)
 }
