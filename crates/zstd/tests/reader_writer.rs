@@ -376,7 +376,7 @@ fn a_dropped_writer_is_flushed_unless_it_panicked() {
         let run = || {
             let writer = write::Decoder::new(&valve).unwrap();
             let mut writer = writer.on_flush(|result| flushed.set(result.is_ok()));
-            writer.write_all(&frame).unwrap_err();
+            writer.write_all(&frame).unwrap();
             valve.is_ready.set(true);
             valve.is_poisoned.set(is_poisoned);
             if is_poisoned {
