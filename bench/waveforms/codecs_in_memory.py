@@ -15,6 +15,7 @@ import filter_plugin
 import ours
 from measure import Trial
 from methods import MEMORY, Method, Unavailable, signed
+from sets import FRAME
 
 
 class Codec(Trial):
@@ -40,6 +41,11 @@ class Codec(Trial):
         """Fills `back`."""
 
 
+def _require_16_bits(array: NDArray) -> None:
+    if array.itemsize != 2:
+        raise Unavailable("the codec takes samples of 16 bits here")
+
+
 class Copy(Codec):
     """Upper bound of speed: a copy."""
 
@@ -58,32 +64,44 @@ class Copy(Codec):
 
 
 class Flac(Codec):
-    """One channel of 16 bits with libFLAC, by way of libsndfile; the rows one after another.
+    """libFLAC, by way of libsndfile: one channel, the rows one after another, or the channels of frames.
 
     FLAC's samples are signed. Unsigned samples are shifted by half the range (the highest bit is
-    flipped) and decoded as such; the shift is not timed, which favours FLAC.
+    flipped) and decoded as such. 32-bit samples are stored as 24 bits, which libsndfile takes from the upper bits. Neither
+    is timed, which favours FLAC.
     """
 
+    MAX_CHANNELS = 8
+
     def __init__(self, array: NDArray, back: NDArray, level: int) -> None:
-        super().__init__(array, back)
         import soundfile
 
         self.soundfile = soundfile
         self.level = level / 8  # libsndfile's scale
+        self.channels = array.shape[1] if array.shape[1] <= FRAME else 1
+        if self.channels > self.MAX_CHANNELS:
+            raise Unavailable(f"FLAC has at most {self.MAX_CHANNELS} channels")
+        self.subtype = "PCM_16"
         if array.dtype.kind == "u":
-            self.array = self.expected = signed(array ^ np.uint16(0x8000))
-            self.back = signed(back)
+            array, back = signed(array ^ np.uint16(0x8000)), signed(back)
+        elif array.dtype == np.int32:
+            self.subtype = "PCM_24"
+            if abs(array.astype(np.int64)).max() >= 1 << 23:
+                raise Unavailable("samples of more than 24 bits")
+            array = array << 8
+        super().__init__(array, back)
 
     def encode(self) -> None:
         file = io.BytesIO()
+        samples = self.array.reshape(-1, self.channels)
         self.soundfile.write(
-            file, self.array.reshape(-1), 48000, "PCM_16", format="FLAC", compression_level=self.level
+            file, samples, 48000, self.subtype, format="FLAC", compression_level=self.level
         )
         self.bytes = file.getbuffer()
 
     def decode_from(self, stored: Any) -> None:
         with self.soundfile.SoundFile(io.BytesIO(stored)) as file:
-            file.read(dtype="int16", out=self.back.reshape(-1))
+            file.read(dtype=self.back.dtype.name, out=self.back.reshape(-1, self.channels))
 
 
 class Pco(Codec):
@@ -107,6 +125,7 @@ class Aec(Codec):
 
     def __init__(self, array: NDArray, back: NDArray, block: int) -> None:
         super().__init__(array, back)
+        _require_16_bits(array)
         import imagecodecs
 
         flags = imagecodecs.AEC.FLAG.DATA_PREPROCESS
@@ -133,6 +152,7 @@ class Rcomp(Codec):
 
     def __init__(self, array: NDArray, back: NDArray) -> None:
         super().__init__(array, back)
+        _require_16_bits(array)
         import imagecodecs
 
         self.encoder = partial(imagecodecs.rcomp_encode, nblock=32)
@@ -158,7 +178,7 @@ class Blosc2(Codec):
             "codec": getattr(blosc2.Codec, codec.upper()),
             "clevel": 5,
             "filters": [blosc2.Filter.BITSHUFFLE],
-            "typesize": 2,
+            "typesize": array.itemsize,
             "nthreads": threads,
         }
 
@@ -174,6 +194,7 @@ class Version1(Codec):
 
     def __init__(self, array: NDArray, back: NDArray, m: int | str, threads: int) -> None:
         super().__init__(array, back)
+        _require_16_bits(array)
         self.rice, self.m, self.threads = ours.rice(), m, threads
         self.params = None if m == "auto" else self.rice.Params(m, array.shape[-1])
         self.out = bytearray(array.nbytes * 25 // 16 + 8 * len(array) + 8)

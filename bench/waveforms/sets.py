@@ -13,13 +13,17 @@ from numpy.typing import NDArray
 #: Written by `linerate bench waveforms`, deterministic.
 GENERATED = ("nab", "nedm", "noptrex")
 
+#: Maximum channels of a recording whose rows are moments.
+FRAME = 64
+
 
 @dataclass(frozen=True)
 class Set:
-    """Waveforms of one kind: a row each, 16-bit, C-contiguous, in the machine's byte order."""
+    """Waveforms of one kind: a row each, C-contiguous, in the machine's byte order. Rows of at most `FRAME` samples hold
+    one sample of each channel of a recording."""
 
     name: str
-    array: NDArray[np.int16] | NDArray[np.uint16]
+    array: NDArray[np.int16] | NDArray[np.uint16] | NDArray[np.int32]
 
 
 def first_rows(array: NDArray, fraction: float) -> NDArray:
@@ -37,8 +41,8 @@ def generated(name: str, generator: Path, folder: Path, fraction: float) -> Set:
 
 
 def recorded(folder: Path, fraction: float) -> Iterator[Set]:
-    """The two-dimensional 16-bit arrays below `folder`, by name. The prefix `real_` is removed."""
+    """The two-dimensional arrays of int16, uint16 and int32 below `folder`, by name. The prefix `real_` is removed."""
     for file in sorted(folder.rglob("*.npy")):
         array = np.load(file, mmap_mode="r")
-        if array.ndim == 2 and array.dtype in (np.int16, np.uint16) and array.size:
+        if array.ndim == 2 and array.dtype in (np.int16, np.uint16, np.int32) and array.size:
             yield Set(file.stem.removeprefix("real_"), first_rows(array, fraction))

@@ -6,7 +6,7 @@
 //   order: greatest common divisor, a median by ranks, sums. The recursion is one thread's fixed sequence of IEEE
 //   operations, compiled without fused multiply-adds.
 // Loads: passes over blocks read 32 consecutive samples per thread: each line is loaded once and used from the L1 cache.
-//   Windowed samples, which nine lags read, go through global memory.
+//   Windowed samples, which nine lags read, go through global memory in 14 bits; in 24 bits they are computed as needed.
 // Cost: about 350 instructions per sample, half of them for the four predictors' estimates and the nine lags.
 #pragma once
 
@@ -203,7 +203,7 @@ struct PlanShared {
   i64 values[MEDIAN_SAMPLES + 1];
   i64 correlation[LAGS];
   Predictor2 linear;
-  u32 has_linear;
+  u32 solution; // of the linear prediction
   u32 mode_blocks[MODES2], mode_above[MODES2];
   u64 mode_below[MODES2];
   u64 best_excess;
@@ -258,11 +258,23 @@ template <class T> __device__ inline void find_median(PlanShared &shared, const 
   __syncthreads();
 }
 
-// Coefficients by the recursion, rounded to 12 bits. False if no prediction pays.
-__device__ inline bool solve(const i64 (&correlation)[LAGS], u32 n, Predictor2 &predictor) {
+// How a prediction is chosen and rounded: bits of the largest coefficient, whether rounding errors are carried to the next
+// coefficient, the part of the energy that two more coefficients must save, and white noise as part of the energy.
+struct Accuracy {
+  u32 bits;
+  bool carry;
+  double min_gain, noise;
+};
+
+// What came of a fit.
+enum Solution : u32 { NO_PREDICTION, FOUND, NEEDS_FINE };
+
+// Coefficients by the recursion, rounded. A coarse fit that amplifies its rounding noise needs a fine one.
+__device__ inline u32 solve(const i64 (&correlation)[LAGS], u32 n, bool fine, Predictor2 &predictor) {
+  const Accuracy accuracy = fine ? Accuracy{14, true, 0.005, 0.0} : Accuracy{12, false, 0.02, 1e-9};
   double r[LAGS], taps[MAX_ORDER] = {}, found[MAX_ORDER] = {};
   for (u32 i = 0; i < LAGS; i++) r[i] = (double)correlation[i];
-  double error = r[0] * (1.0 + 1e-9) + 1.0, accepted = 0;
+  double error = r[0] * (1.0 + accuracy.noise) + 1.0, accepted = 0;
   u32 order = 0; // found
   for (u32 i = 0; i < MAX_ORDER; i++) {
     double reflected = 0;
@@ -273,40 +285,90 @@ __device__ inline bool solve(const i64 (&correlation)[LAGS], u32 n, Predictor2 &
     for (u32 j = 0; j < i; j++) taps[j] = before[j] - reflection * before[i - 1 - j];
     error = error * (1.0 - reflection * reflection);
     if (!(error > 0.0 && error < 1.7976931348623157e308)) break;
-    double pays = 1.0 - 48.0 / (double)n - 0.02;
+    double pays = 1.0 - 48.0 / (double)n - accuracy.min_gain;
     if (i % 2 == 1 && (order == 0 || error < accepted * pays)) {
       accepted = error;
       order = i + 1;
       for (u32 j = 0; j <= i; j++) found[j] = taps[j];
     }
   }
-  if (order == 0) return false;
-  double largest = 0;
+  if (order == 0) return NO_PREDICTION;
+  double largest = 0, noise_gain = 0;
   for (u32 i = 0; i < order; i++) {
     double size = found[i] < 0 ? -found[i] : found[i];
     if (size > largest) largest = size;
+    noise_gain = noise_gain + found[i] * found[i];
   }
+  if (!fine && !(noise_gain <= 8.0)) return NEEDS_FINE;
   for (u32 shift = 15; shift-- > 0;) {
-    if (largest * (double)(1u << shift) < 2048.0) {
+    if (largest * (double)(1u << shift) < (double)(1u << (accuracy.bits - 1))) {
       predictor.kind = LINEAR;
       predictor.order = order;
       predictor.shift = shift;
+      double rest = 0;
       for (u32 i = 0; i < MAX_ORDER; i++) {
-        double scaled = i < order ? found[i] * (double)(1u << shift) : 0.0;
+        double scaled = i < order ? found[i] * (double)(1u << shift) + rest : 0.0;
         predictor.taps[i] = (i16)(i32)(scaled + (scaled < 0.0 ? -0.5 : 0.5));
+        if (accuracy.carry) rest = scaled - (double)predictor.taps[i];
       }
-      return true;
+      return FOUND;
     }
   }
-  return false;
+  return NO_PREDICTION;
 }
 
-// Fits a linear prediction: autocorrelation of samples in 14 bits under Welch's window.
+// Welch's window for `n` samples, in 2^-15.
+struct Welch {
+  i32 last;
+  u32 unit; // a step of 2 from the middle, in 2^-30 of the half width
+
+  __device__ explicit Welch(u32 n) : last((i32)n - 1), unit((1u << 30) / (n / 2 + 1)) {}
+  __device__ u32 weight(u32 i) const {
+    i32 offset = 2 * (i32)i - last;
+    u32 from_middle = (u32)(offset < 0 ? -offset : offset) * unit >> 16;
+    return ((1u << 30) - from_middle * from_middle) >> 15;
+  }
+};
+
+// Autocorrelation of samples in 24 bits under the window, 32 samples per thread at a time. Sums are below 2^63.
+template <class T>
+__device__ inline void correlate_finely(PlanShared &shared, const Scaled<T> &scaled, u32 n, const Welch &window) {
+  u32 bits = 32 - (u32)__clz((int)shared.largest), excess = bits > 23 ? bits - 23 : 0;
+  u32 shift = bits - excess > 8 ? bits - excess - 8 : 0;
+  auto windowed = [&](u32 i) {
+    i64 x = (i64)Word<T>::wide(scaled.at(i));
+    if (sizeof(T) == 2) x = (i32)x;
+    return (i32)(u32)((u64)((x >> excess) * (i64)window.weight(i)) >> shift);
+  };
+  i64 sums[LAGS] = {};
+  for (u32 block = threadIdx.x; block < div_ceil(n, BLOCK2); block += PLAN_THREADS) {
+    u32 first = block * BLOCK2, last = min_u32(first + BLOCK2, n);
+    i64 past[MAX_ORDER]; // the latest first
+#pragma unroll
+    for (u32 j = 0; j < MAX_ORDER; j++) past[j] = first > j ? windowed(first - 1 - j) : 0;
+    for (u32 i = first; i < last; i++) {
+      i64 x = windowed(i);
+      sums[0] += x * x;
+#pragma unroll
+      for (u32 j = 0; j < MAX_ORDER; j++) sums[j + 1] += x * past[j];
+#pragma unroll
+      for (u32 j = MAX_ORDER - 1; j > 0; j--) past[j] = past[j - 1];
+      past[0] = x;
+    }
+  }
+#pragma unroll
+  for (u32 lag = 0; lag < LAGS; lag++) {
+    u64 total = plan_sum((u64)sums[lag], shared);
+    if (threadIdx.x == 0) shared.correlation[lag] = (i64)total;
+  }
+}
+
+// Fits a linear prediction: autocorrelation of samples in 14 bits under Welch's window, then in 24 bits if that needs it.
 template <class T>
 __device__ inline void fit_linear(PlanShared &shared, const Scaled<T> &scaled, u32 n, i16 *windowed) {
   u32 thread = threadIdx.x;
   if (thread == 0) {
-    shared.has_linear = 0;
+    shared.solution = NO_PREDICTION;
     shared.largest = 0;
   }
   __syncthreads();
@@ -321,14 +383,10 @@ __device__ inline void fit_linear(PlanShared &shared, const Scaled<T> &scaled, u
   atomicMax(&shared.largest, largest);
   __syncthreads();
   u32 bits = 32 - (u32)__clz((int)shared.largest), excess = bits > 13 ? bits - 13 : 0;
-  i32 last = (i32)n - 1;
-  u32 unit = (1u << 30) / (n / 2 + 1); // a step of 2 from the middle, in 2^-30 of the half width
+  const Welch window(n);
   for (u32 i = thread; i < n; i += PLAN_THREADS) {
-    i32 offset = 2 * (i32)i - last;
-    u32 from_middle = (u32)(offset < 0 ? -offset : offset) * unit >> 16;
-    u32 weight = ((1u << 30) - from_middle * from_middle) >> 15;
     i32 x = (i32)(u32)Word<T>::wide(scaled.at(i)) >> excess;
-    windowed[i] = (i16)(x * (i32)weight >> 15);
+    windowed[i] = (i16)(x * (i32)window.weight(i) >> 15);
   }
   __syncthreads();
   i64 sums[LAGS] = {};
@@ -344,7 +402,11 @@ __device__ inline void fit_linear(PlanShared &shared, const Scaled<T> &scaled, u
     u64 total = plan_sum((u64)sums[lag], shared);
     if (thread == 0) shared.correlation[lag] = (i64)total;
   }
-  if (thread == 0 && shared.correlation[0] != 0) shared.has_linear = solve(shared.correlation, n, shared.linear);
+  if (thread == 0 && shared.correlation[0] != 0) shared.solution = solve(shared.correlation, n, false, shared.linear);
+  __syncthreads();
+  if (shared.solution != NEEDS_FINE) return;
+  correlate_finely(shared, scaled, n, window);
+  if (thread == 0) shared.solution = shared.correlation[0] != 0 ? solve(shared.correlation, n, true, shared.linear) : NO_PREDICTION;
   __syncthreads();
 }
 
@@ -390,7 +452,7 @@ __device__ inline void plan_segment(PlanShared &shared, const T *samples, u32 n,
 
   // The predictor, by an estimate of its bits.
   Predictor2 candidates[4] = {{0, 0, 0, {}}, {1, 0, 0, {}}, {2, 0, 0, {}}, shared.linear};
-  u32 count = shared.has_linear ? 4 : 3;
+  u32 count = shared.solution == FOUND ? 4 : 3;
   u64 bits[4] = {};
   for (u32 block = thread; block < blocks; block += PLAN_THREADS) {
     u32 first = block * BLOCK2, size = min_u32(n - first, BLOCK2);

@@ -54,7 +54,7 @@ struct Golden {
 std::vector<Golden> goldens(const std::string &folder) {
   std::vector<Golden> all;
   for (const char *name : {"empty-u16", "one-i16", "raw-u32", "constant-u32", "centre-i16", "difference-u16", "slope-i32", "linear-i16", "linear-i32",
-                           "step-u16", "spikes-u16", "bursts-i16"}) {
+                           "sound-i16", "sound-i32", "step-u16", "spikes-u16", "bursts-i16"}) {
     Bytes stream = read_file(folder + "/" + name + ".rice");
     all.push_back({name, stream[5], read_file(folder + "/" + name + ".raw"), stream});
   }

@@ -7,6 +7,7 @@ import runpy
 import sys
 from pathlib import Path
 
+import codecs_in_memory
 import environment
 import measure
 import numpy as np
@@ -15,19 +16,20 @@ import pytest
 import record
 import sets
 import tables
+from methods import Unavailable
 
 HARNESS = Path(__file__).parents[1]
 
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    """Two small sets, and two arrays of other shapes."""
+    """Two small sets, and two arrays of another shape and of another type."""
     folder = tmp_path / "corpus"
     folder.mkdir()
     rng = np.random.default_rng(1)
     np.save(folder / "real_one.npy", np.cumsum(rng.integers(-9, 10, (20, 500)), axis=1).astype(np.int16))
     np.save(folder / "two.npy", rng.integers(0, 65536, (3, 100)).astype(np.uint16))
-    np.save(folder / "wide.npy", np.zeros((2, 2), np.int32))
+    np.save(folder / "wide.npy", np.zeros((2, 2), np.int64))
     np.save(folder / "flat.npy", np.zeros(4, np.int16))
     return folder
 
@@ -219,6 +221,40 @@ def test_plot_draws_the_newest_run_of_each_method(tmp_path):
     assert made.read_bytes() == first
 
 
-def test_only_two_dimensional_16_bit_arrays_are_sets(corpus):
-    found = list(sets.recorded(corpus, 0.1))
-    assert [(set.name, set.array.shape) for set in found] == [("one", (2, 500)), ("two", (1, 100))]
+def test_only_two_dimensional_arrays_of_16_and_32_bits_are_sets(corpus):
+    np.save(corpus / "frames.npy", np.zeros((50, 3), np.int32))
+    found = [(set.name, set.array.shape) for set in sets.recorded(corpus, 0.1)]
+    assert found == [("frames", (5, 3)), ("one", (2, 500)), ("two", (1, 100))]
+
+
+def frames(channels: int, dtype: type, step: int) -> np.ndarray:
+    """A random walk that all channels share."""
+    rng = np.random.default_rng(1)
+    return np.cumsum(rng.integers(-step, step, 3000))[:, None].repeat(channels, 1).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32])
+def test_flac_has_a_channel_for_each_sample_of_a_frame(dtype):
+    pytest.importorskip("soundfile")
+    sizes = []
+    for channels in (1, 2):
+        array = frames(channels, dtype, 100)
+        trial = codecs_in_memory.Flac(array, np.empty_like(array), 5)
+        measure.verify(trial)
+        sizes.append(trial.size())
+    assert sizes[1] < 1.1 * sizes[0]
+
+
+def test_flac_refuses_nine_channels_and_25_bits():
+    pytest.importorskip("soundfile")
+    for array in (frames(9, np.int16, 100), frames(2, np.int32, 1 << 22)):
+        with pytest.raises(Unavailable):
+            codecs_in_memory.Flac(array, np.empty_like(array), 5)
+
+
+def test_codecs_of_16_bits_refuse_32_bits():
+    pytest.importorskip("pylinerate")
+    array = frames(2, np.int32, 100)
+    with pytest.raises(Unavailable, match="16 bits"):
+        codecs_in_memory.Version1(array, np.empty_like(array), 8, 1)
+

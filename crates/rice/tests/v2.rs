@@ -121,6 +121,37 @@ fn different_linear_predictions_in_each_lane_round_trip() {
 }
 
 #[test]
+fn samples_that_outgrow_16_bits_within_a_segment_round_trip() {
+    // Waves of 40 samples that reach 16 bits at another place in each segment, or never.
+    let row = |i: i64| {
+        let at = |j: i64| (j % 40 - 20) * (20 - (j % 40 - 20).abs()) * if j / 20 % 2 == 0 { 1 } else { -1 };
+        (0..500).map(move |j| at(j) * (20 + j * i / 3))
+    };
+    let signal: Vec<i64> = (0..36).flat_map(row).collect();
+    assert!(signal.iter().any(|x| x.abs() > 70_000));
+    all_types(&settings(500), "growing waves", &signal);
+}
+
+#[test]
+fn resonances_far_above_the_noise_that_drives_them_take_the_bits_of_the_noise() {
+    // As sound is: predictable up to a part of a thousandth.
+    let noise = noise(7).map(|x| (x % 16) as i64 - 8);
+    let samples: Vec<i16> = noise
+        .scan([0i64; 4], |h, noise| {
+            let sum = 250_996 * h[0] - 364_846 * h[1] + 238_564 * h[2] - 59_218 * h[3];
+            *h = [(sum >> 16) + noise, h[0], h[1], h[2]];
+            Some(h[0] as i16)
+        })
+        .take(40_000)
+        .collect();
+    assert!(samples.iter().any(|x| x.abs() > 5000));
+    let stream = round_trip(&StreamOptions::new(), &samples);
+    // A Rice code takes 4.5 bits for 16 equally likely values, and a segment about 70 bytes beside them.
+    let bits = 8.0 * stream.len() as f64 / samples.len() as f64;
+    assert!(bits < 4.75, "{bits}");
+}
+
+#[test]
 fn compressible_signals_reach_expected_sizes() {
     let of = |n: usize, name: &str| signals(n).into_iter().find(|s| s.0 == name).unwrap().1;
     let size = |name: &str| {

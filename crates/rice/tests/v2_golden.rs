@@ -38,6 +38,15 @@ fn stereo(i: i64) -> i64 {
     30_000 + wave(i / 2 * 5) / 3 + noise(i / 2) % 40 + i % 2 * (noise(i) % 3)
 }
 
+/// Sample `i` of resonances far above the noise that drives them.
+fn sound(i: i64) -> i64 {
+    let next = |h: [i64; 4], i: i64| {
+        let sum = 250_996 * h[0] - 364_846 * h[1] + 238_564 * h[2] - 59_218 * h[3];
+        [(sum >> 16) + noise(i) % 16 - 8, h[0], h[1], h[2]]
+    };
+    (0..=i).fold([0; 4], next)[0]
+}
+
 /// What each golden is made of: type, samples, segment, row, and the signal. Where the name begins with `channels`, rows
 /// hold channels.
 type Recipe = (&'static str, ElementType, i64, u32, u32, fn(i64) -> i64);
@@ -53,6 +62,8 @@ const RECIPES: &[Recipe] = &[
     ("slope-i32", ElementType::I32, 300, 0, 300, |i| i * i * 3 - 20_000_000),
     ("linear-i16", ElementType::I16, 700, 350, 0, |i| wave(i) + noise(i) % 16),
     ("linear-i32", ElementType::I32, 400, 0, 0, |i| wave(i) * 70_000 + noise(i) % 999),
+    ("sound-i16", ElementType::I16, 600, 500, 0, sound),
+    ("sound-i32", ElementType::I32, 600, 600, 0, |i| sound(i) * 5000 + noise(i) % 3000),
     ("step-u16", ElementType::U16, 200, 128, 0, |i| (wave(i) / 8 + 500) * 12 + 5),
     ("spikes-u16", ElementType::U16, 400, 0, 40, |i| if i % 97 == 5 { 65_000 - i } else { noise(i) & 3 }),
     ("raw-u32", ElementType::U32, 70, 33, 0, |i| noise(i) << 9 ^ noise(i + 1000)),

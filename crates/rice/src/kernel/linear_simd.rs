@@ -71,19 +71,19 @@ pub(super) unsafe fn undo_tiles<W: Word, L: Lanes>(rows: &mut [Row<W>]) -> usize
 
 /// Coefficients of all lanes, arranged for pairs of samples.
 #[derive(Default)]
-struct Taps {
+pub(super) struct Taps {
     /// For the first sample of a pair: those of the pairs before, latest pair first.
-    first: [[i32; BATCH]; MAX_ORDER / 2],
+    pub(super) first: [[i32; BATCH]; MAX_ORDER / 2],
     /// For the second sample: that of the first, in a lower half,
-    latest: [i32; BATCH],
+    pub(super) latest: [i32; BATCH],
     /// and those of the pairs before.
-    second: [[i32; BATCH]; MAX_ORDER / 2],
-    round: [i32; BATCH],
-    shift: [i32; BATCH],
+    pub(super) second: [[i32; BATCH]; MAX_ORDER / 2],
+    pub(super) round: [i32; BATCH],
+    pub(super) shift: [i32; BATCH],
 }
 
 impl Taps {
-    fn of<W>(rows: &[Row<W>]) -> Taps {
+    pub(super) fn of<W>(rows: &[Row<W>]) -> Taps {
         let mut taps = Taps::default();
         for (lane, row) in rows.iter().enumerate() {
             let mut c = [0; MAX_ORDER + 1];

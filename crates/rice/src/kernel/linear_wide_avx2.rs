@@ -3,16 +3,20 @@
 //!
 //! Products are of the lower halves of 64-bit lanes, so upper halves need not be cleared. Sums are shifted without regard
 //! to their sign: a shift of at most 15 brings none of it into the lower half.
+//!
+//! Most samples of 32 bits fit in 16 bits in their own scale: [`linear_narrow_avx2`] is tried first.
 
 use core::arch::x86_64::*;
+use core::ops::Range;
 
 use super::linear_avx2::transpose_eight;
+use super::linear_narrow_avx2;
 use super::linear_scalar::{BATCH, Row};
 use crate::v2::element::Word;
 use crate::v2::segment::MAX_ORDER;
 
 /// Rows that are undone together, and samples of each in a tile.
-const ROWS: usize = 8;
+pub(super) const ROWS: usize = 8;
 
 /// Undoes whole tiles of rows of 32-bit words. Returns their samples per row.
 #[target_feature(enable = "avx2")]
@@ -20,8 +24,8 @@ pub(super) fn undo<W: Word>(rows: &mut [Row<W>]) -> usize {
     assert!(W::BITS == 32);
     let tiles = rows.iter().map(|row| row.words.len()).min().unwrap_or(0) / ROWS;
     for rows in rows.chunks_mut(ROWS) {
-        let order = rows.iter().map(|row| row.predictor.taps().len()).max().unwrap_or(0);
-        match order {
+        let tiles = linear_narrow_avx2::undo(rows, tiles)..tiles;
+        match rows.iter().map(|row| row.predictor.taps().len()).max().unwrap_or(0) {
             0..=2 => run::<W, 2>(rows, tiles),
             3..=4 => run::<W, 4>(rows, tiles),
             5..=6 => run::<W, 6>(rows, tiles),
@@ -41,8 +45,9 @@ struct Chain<const ORDER: usize> {
 }
 
 impl<const ORDER: usize> Chain<ORDER> {
+    /// The chain of every second segment from `first` on, before sample `done`.
     #[target_feature(enable = "avx2")]
-    fn of<W>(rows: &[Row<W>], first: usize) -> Self {
+    fn of<W: Word>(rows: &[Row<W>], first: usize, done: usize) -> Self {
         let lanes = |value: &dyn Fn(&Row<W>) -> i64| {
             let [a, b, c, d] = [0, 2, 4, 6].map(|i| rows.get(first + i).map_or(0, value));
             _mm256_setr_epi64x(a, b, c, d)
@@ -53,7 +58,9 @@ impl<const ORDER: usize> Chain<ORDER> {
             }),
             round: lanes(&|row| (1 << row.predictor.shift()) >> 1),
             shift: lanes(&|row| row.predictor.shift().into()),
-            before: [_mm256_setzero_si256(); ORDER],
+            before: core::array::from_fn(|j| {
+                lanes(&|row| row.words[..done].iter().rev().nth(j).map_or(0, |x| x.signed()))
+            }),
         }
     }
 
@@ -73,11 +80,12 @@ impl<const ORDER: usize> Chain<ORDER> {
     }
 }
 
-/// Undoes `tiles` tiles, which all rows must have, with at most `ORDER` coefficients.
+/// Undoes `tiles`, which all rows must have, with at most `ORDER` coefficients. Those before them are done.
 #[target_feature(enable = "avx2")]
-fn run<W: Word, const ORDER: usize>(rows: &mut [Row<W>], tiles: usize) {
-    let (mut even, mut odd) = (Chain::<ORDER>::of(rows, 0), Chain::<ORDER>::of(rows, 1));
-    for t in 0..tiles {
+fn run<W: Word, const ORDER: usize>(rows: &mut [Row<W>], tiles: Range<usize>) {
+    let done = tiles.start * ROWS;
+    let (mut even, mut odd) = (Chain::<ORDER>::of(rows, 0, done), Chain::<ORDER>::of(rows, 1, done));
+    for t in tiles {
         let mut tile = [_mm256_setzero_si256(); BATCH];
         for (row, to) in rows.iter().zip(&mut tile) {
             let words = &row.words[t * ROWS..][..ROWS];

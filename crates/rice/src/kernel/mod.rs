@@ -29,7 +29,7 @@ mod transpose_avx512;
 #[cfg(feature = "alloc")]
 pub(crate) mod autocorrelation;
 #[cfg(feature = "alloc")]
-pub(crate) mod autocorrelation_float;
+pub(crate) mod autocorrelation_wide;
 #[cfg(feature = "alloc")]
 pub(crate) mod blocks;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -48,6 +48,8 @@ pub(crate) mod linear;
 mod linear_avx2;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod linear_avx512;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod linear_narrow_avx2;
 #[cfg(feature = "alloc")]
 pub(crate) mod linear_scalar;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]

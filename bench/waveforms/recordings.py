@@ -1,0 +1,81 @@
+"""Makes sets of several channels and of 32 bits from public recordings. docs/reference/bench-waveforms.md has the sources.
+
+Run as `python bench/waveforms/recordings.py SOURCE CORPUS`: SOURCE is a folder with the files named below, CORPUS gets the
+arrays. Seismic traces are those in the installed package obspy, without which that set is left out.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Samples of a row where a trace is longer: a few segments.
+ROW = 4096
+
+
+def raw(file: Path, channels: int) -> NDArray[np.int16]:
+    """The (time, channel) array of a WFDB signal file of format 16."""
+    return np.fromfile(file, "<i2").reshape(-1, channels)
+
+
+def heart(source: Path) -> Iterator[tuple[str, NDArray]]:
+    """The electrocardiograms among the examples of wfdb-python."""
+    leads = np.hstack([raw(source / "s0010_re.dat", 12), raw(source / "s0010_re.xyz", 3)])
+    yield "ecg15", leads
+    yield "ecg15_i32", leads.T.astype(np.int32)
+    yield "fetal_p10143", raw(source / "p10143.dat", 2)
+    yield "monitor_a103l", np.fromfile(source / "a103l.mat", "<i2")[12:].reshape(-1, 3)  # MATLAB 4: a head of 24 bytes
+
+
+def sound(source: Path) -> Iterator[tuple[str, NDArray]]:
+    """Two of the test files of pydub."""
+    import soundfile
+
+    yield "stereo", soundfile.read(source / "test1.wav", dtype="int16")[0]
+    stereo = soundfile.read(source / "test1-24bit.wav", dtype="int32")[0] >> 8  # left-justified
+    upper = (stereo >> 8).astype(np.int16)
+    yield "stereo24", stereo
+    yield "audio24", stereo[:, 0].reshape(1, -1)
+    yield "stereo44_16", upper
+    yield "mono44_16", upper[:, 0].reshape(1, -1)
+
+
+def seismic() -> Iterator[tuple[str, NDArray]]:
+    """The traces of at least 8,000 32-bit samples in the test data of obspy, the first of each station and channel."""
+    import obspy
+
+    traces = {}
+    for file in sorted(Path(obspy.__file__).parent.glob("io/*/tests/data/*")):
+        if file.is_file() and file.stat().st_size >= 20_000:
+            try:
+                with warnings.catch_warnings(action="ignore"):
+                    read = obspy.read(file)
+            except Exception:  # not a recording: each reader has exceptions of its own
+                continue
+            for trace in read:
+                if trace.data.dtype == np.int32 and len(trace.data) >= 2 * ROW:
+                    traces.setdefault(trace.id, trace.data)
+    rows = [data[: len(data) // ROW * ROW].reshape(-1, ROW) for data in traces.values()]
+    yield "seismic_i32", np.concatenate(rows)
+
+
+def main(source: Path, corpus: Path) -> None:
+    corpus.mkdir(parents=True, exist_ok=True)
+    for sets in (heart(source), sound(source), seismic()):
+        try:
+            for name, array in sets:
+                np.save(corpus / f"{name}.npy", np.ascontiguousarray(array))
+                print(name, array.dtype, *array.shape)
+        except ImportError as e:
+            print(f"left out: {e}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
