@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench-gpu.sh CSV PROGRAMS [FLAG...]: the tests of linerate-cuda on the GPU of this machine, then its measurements,
 # appended to CSV. With the folder PROGRAMS nothing is built, and neither Rust nor a network is needed.
-# bench-gpu.sh --build FOLDER: builds the programs for such a machine.
+# bench-gpu.sh --build FOLDER: builds the programs for such a machine, and puts nvCOMP beside them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -21,6 +21,8 @@ build() { # FOLDER
     cp "$program" "$1/test-${name%-*}"
   done < <(built test --no-run --test v1 --test v2 --test driver)
   cp "$(built build --example gpu)" "$1/bench"
+  # For comparison. Without it the record says that it is missing.
+  scripts/setup.sh nvidia && cp target/venv-cuda/lib/python3*/site-packages/nvidia/libnvcomp/lib64/libnvcomp.so.6 "$1" || true
 }
 
 if [ "$1" = --build ]; then
@@ -40,6 +42,10 @@ if ! command -v nvidia-smi >/dev/null && [ -z "${LINERATE_CUDA_DRIVER:-}" ]; the
   exit 1
 fi
 mkdir -p "$(dirname "$csv")"
+if [ -z "${LINERATE_NVCOMP:-}" ] && [ -e "$programs/libnvcomp.so.6" ]; then
+  LINERATE_NVCOMP=$(realpath "$programs/libnvcomp.so.6")
+  export LINERATE_NVCOMP
+fi
 for test in "$programs"/test-*; do "$test"; done
 "$programs/bench" --csv "$csv" "$@"
 echo "record: $csv"

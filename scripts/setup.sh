@@ -11,7 +11,7 @@
 # hdl (Icarus Verilog, Verilator, Yosys, z3 and GHDL, for accel/hdl),
 # pnr (nextpnr for iCE40, and target/venv-hdl with Yosys and nextpnr for ECP5),
 # mdbook (which builds the site of docs/; from crates.io, compiled here),
-# nvrtc: NVIDIA's compiler of CUDA kernels, a wheel in target/venv-cuda,
+# nvidia: NVIDIA's compiler of CUDA kernels, and nvCOMP, wheels in target/venv-cuda,
 # and python: target/venv with the packages of scripts/requirements-test.txt;
 # bench-python: the same in target/venv-bench for bench/waveforms.
 #
@@ -253,7 +253,7 @@ for name in "$@"; do
       need nextpnr-ice40 "install yosys nextpnr-ice40" "nextpnr for iCE40 (Debian: apt-get install yosys nextpnr-ice40)"
       need_venv target/venv-hdl accel/hdl/syn/requirements.txt
       ;;
-    nvrtc) need_venv target/venv-cuda accel/cuda/requirements.txt ;;
+    nvidia) need_venv target/venv-cuda accel/cuda/requirements.txt ;;
     python) need_venv target/venv scripts/requirements-test.txt ;;
     bench-python)
       need cxx-python "install g++ python3-dev" "g++ and Python's headers (Debian: apt-get install g++ python3-dev)"

@@ -227,17 +227,22 @@ test_node() {
   NODE_PATH=$PWD/target/node/node_modules node --test bindings/node/discord.test.js
 }
 
-# The CUDA kernels on the CPU, under sanitizers; and whether the committed PTX is what their sources compile to.
+# The CUDA kernels on the CPU, under sanitizers; whether the committed PTX is what their sources compile to; and the
+# interface of nvCOMP, which the bench calls.
 test_cuda() {
   if ! scripts/setup.sh cxx; then
     skip "CUDA kernels" "see above"
     return
   fi
   accel/cuda/test.sh
-  if scripts/setup.sh nvrtc; then
+  if scripts/setup.sh nvidia; then
     target/venv-cuda/bin/python accel/cuda/ptx.py --check
+    local LINERATE_NVCOMP
+    LINERATE_NVCOMP=$(echo "$PWD"/target/venv-cuda/lib/python3*/site-packages/nvidia/libnvcomp/lib64/libnvcomp.so.6)
+    export LINERATE_NVCOMP
+    cargo_test --workspace --features "$features" --test gpu_bench -- --ignored
   else
-    skip "PTX of the CUDA kernels" "see above"
+    skip "PTX of the CUDA kernels, interface of nvCOMP" "see above"
   fi
 }
 

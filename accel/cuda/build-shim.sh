@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # build-shim.sh [OUT]: compiles the kernels and the test double of the CUDA driver for the CPU, with g++ alone:
-# OUT/libcuda-shim.so, to be named by LINERATE_CUDA_DRIVER. OUT is target/cuda-shim by default.
+# OUT/libcuda-shim.so, to be named by LINERATE_CUDA_DRIVER; and OUT/libnvcomp-shim.so, by LINERATE_NVCOMP. OUT is
+# target/cuda-shim by default.
 set -euo pipefail
 cd "$(dirname "$0")"
 out=${1:-${CARGO_TARGET_DIR:-../../target}/cuda-shim}
 mkdir -p "$out"
 . ./flags.sh
 jobs=()
-for file in grid driver kernels; do
+for file in grid driver kernels nvcomp; do
   "$cxx" "${shim_flags[@]}" -O2 -fPIC -fvisibility=hidden -c "shim/$file.cpp" -o "$out/$file.o" &
   jobs+=($!)
 done
 for job in "${jobs[@]}"; do wait "$job"; done
+"$cxx" -shared -Wl,-z,defs -o "$out/libnvcomp-shim.so" "$out/nvcomp.o"
 "$cxx" -shared -Wl,-z,defs -o "$out/libcuda-shim.so" "$out"/{grid,driver,kernels}.o

@@ -102,7 +102,8 @@ int linerate_cuda_encode(linerate_cuda_codec *codec, linerate_cuda_workspace *wo
                          const linerate_cuda_params *params, const linerate_cuda_job *jobs, size_t count,
                          void *stream);
 
-/* min_segment: the streams have at least so many samples per segment (encoders of this project: the row, or 4096). */
+/* min_segment: the streams have at least so many samples per segment (encoders of this project: the row, or 4096).
+ * Streams of channels are LINERATE_CUDA_UNSUPPORTED. */
 int linerate_cuda_decode_streams(linerate_cuda_codec *codec, linerate_cuda_workspace *workspace, int element,
                                  uint32_t min_segment, const linerate_cuda_job *jobs, size_t count, void *stream);
 

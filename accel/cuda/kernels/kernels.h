@@ -76,7 +76,10 @@ enum rice_problem {
   RICE2_CODES = 40,                /* a segment whose codes do not match its samples */
   RICE2_CHECKSUM = 41,             /* the checksum of a segment does not match */
   RICE2_SLOTS = 42,                /* RICE_LIMIT: more segments than the descriptor has slots (`segments`) */
-  RICE2_TOO_LARGE = 43             /* RICE_BAD_ARGUMENT: more than 16 GiB in one stream */
+  RICE2_TOO_LARGE = 43,            /* RICE_BAD_ARGUMENT: more than 16 GiB in one stream */
+  RICE2_CHANNELS = 44,             /* an impossible number of channels */
+  RICE2_REFERENCE = 45,            /* a reference to a channel that does not come before */
+  RICE2_PARTS = 46                 /* RICE_UNSUPPORTED: channels, and the descriptor has no memory for them (`parts`) */
 };
 
 /* ---- Version 1 ---------------------------------------------------------------------------------------------------
@@ -193,25 +196,35 @@ typedef struct rice2_stream {
   rice_u64 samples;       /* address of the samples, a multiple of their size */
   rice_u64 sample_count;  /* decode: samples that fit there; encode: samples to encode */
   rice_u64 axes;          /* encode: address of the sizes of `axis_count` axes, u64 each, the slowest first */
+  rice_u64 parts;         /* decode: with channels address of memory for `sample_count` samples; else not used */
   rice_u32 axis_count;    /* encode: 0 to 64, or RICE2_NO_SHAPE for no shape record */
   rice_u32 row;           /* encode: samples per row, or 0 */
   rice_u32 segment;       /* encode: samples per segment, 1 to 65536 */
   rice_u32 first_segment; /* sum of `segments` of the streams before */
-  rice_u32 segments;      /* slots: number of segments (v2::info tells it), or more when decoding */
+  rice_u32 segments;      /* slots: number of segments (v2::info tells it), with channels of their parts; or more when
+                             decoding */
   rice_u32 reserved;      /* 0 */
-} rice2_stream;           /* 64 bytes */
+} rice2_stream;           /* 72 bytes */
 
-/* Where rice2_index found a segment. A slot without one, or of a damaged stream, has no samples. */
+/* Where rice2_index found a segment, or with channels a part of one. A slot without one, or of a damaged stream, has no
+ * samples. */
 typedef struct rice2_segment {
-  rice_u64 start;   /* in bytes of its stream */
-  rice_u64 first;   /* its first sample in the stream */
-  rice_u32 words;   /* its size in 32-bit words */
-  rice_u32 samples;
-  rice_u32 stream;  /* index of its stream */
-  rice_u32 index;   /* in its stream */
-} rice2_segment; /* 32 bytes */
+  rice_u64 start;             /* in bytes of its stream */
+  rice_u64 first;             /* its first sample in the stream; of a part in `parts`, one part after another */
+  rice_u32 words;             /* its size in 32-bit words */
+  rice_u32 samples;           /* 0 once it is found to be damaged */
+  rice_u32 stream;            /* index of its stream */
+  rice_u32 frames;            /* of a part: its samples, even if it is damaged */
+  unsigned short channel;     /* of a part */
+  unsigned short channels;    /* of its stream; 1 without channels, 0 in a slot without a segment */
+  unsigned char distances[2]; /* to the channels that a part refers to; without references 0 */
+  unsigned char shift;        /* of the references */
+  unsigned char reserved;
+  short weights[2];           /* of the references */
+  rice_u32 reserved2;
+} rice2_segment; /* 48 bytes */
 
-/* Decode: rice2_index, rice2_decode_*, rice2_linear_*, rice2_verify.
+/* Decode: rice2_index, rice2_decode_*, rice2_linear_*; rice2_channels_* if a stream has channels; rice2_verify.
  *
  * element: code of the samples' type in the header: 0 i16, 1 u16, 2 i32, 3 u32.
  * linear: 1 + segment slots u32; linear[0] must be 0 before rice2_decode (cuMemsetD32Async).
@@ -229,6 +242,10 @@ typedef struct rice2_segment {
  * rice2_linear_16, rice2_linear_32: undoes linear prediction, one thread per segment of the list. block 32;
  *   grid = ceil(segment slots / 32); blocks beyond the list do nothing.
  *     (const rice2_stream *streams, const rice2_segment *segments, const rice_u32 *linear)
+ *
+ * rice2_channels_16, rice2_channels_32: adds to the parts what other channels predict, and interleaves them. block 128;
+ *   grid = segment slots.
+ *     (const rice2_stream *streams, rice_u32 element, const rice2_segment *segments)
  *
  * rice2_verify: compares the checksum of each segment's samples. block 128; grid = ceil(segment slots / 4).
  *     (const rice2_stream *streams, const rice2_segment *segments, rice_u32 segment_count, rice_u32 sample_bytes,

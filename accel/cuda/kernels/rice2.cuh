@@ -6,7 +6,7 @@
 constexpr u32 BLOCK2 = 32;   // samples with one Rice parameter
 constexpr u32 ESCAPE2 = 15;  // the quotient of an escape
 constexpr u32 MAX_ORDER = 8; // of a linear prediction
-constexpr u32 LINEAR = 3, RAW = 4, STEP = 0x10, ESCAPES = 0x20;
+constexpr u32 LINEAR = 3, RAW = 4, STEP = 0x10, ESCAPES = 0x20, REFERENCES = 0x40;
 constexpr u32 RAW_HEAD = 5;  // bytes before the samples of a raw segment
 constexpr u32 HEADER2 = 28;  // bytes before the table
 
@@ -41,12 +41,20 @@ struct Head2 {
   u32 escapes;
   u32 order, shift;
   i16 taps[MAX_ORDER];
+  u8 distances[2]; // to channels that it refers to; without references 0
+  u8 reference_shift;
+  i16 weights[2];
   u32 modes; // offset of the packed modes
   u32 body;  // offset after them
 };
 
-// Reads the head of a segment of `size` bytes, at least 4.
-template <class T> __device__ inline Head2 read_head(const u8 *bytes, u64 size, u32 samples) {
+// The samples of a segment, or a part of one: in the output, or apart from those of other channels.
+template <class T> __device__ inline T *samples_of(const rice2_stream &stream, const rice2_segment &segment) {
+  return (T *)(segment.channels > 1 ? stream.parts : stream.samples) + segment.first;
+}
+
+// Reads the head of a segment of `size` bytes, at least 4, with `samples` samples of channel `channel`.
+template <class T> __device__ inline Head2 read_head(const u8 *bytes, u64 size, u32 samples, u32 channel) {
   constexpr u32 W = sizeof(T);
   Head2 head = {};
   u32 at = 4;
@@ -82,7 +90,7 @@ template <class T> __device__ inline Head2 read_head(const u8 *bytes, u64 size, 
     if (!ends) fail(RICE2_RAW_END);
     return head;
   }
-  if ((kind & ~(STEP | ESCAPES)) > LINEAR) fail(RICE2_UNKNOWN_KIND);
+  if ((kind & ~(STEP | ESCAPES | REFERENCES)) > LINEAR) fail(RICE2_UNKNOWN_KIND);
   head.kind = kind & 0xf;
   head.low = take(1);
   u32 widths = take(1);
@@ -99,6 +107,25 @@ template <class T> __device__ inline Head2 read_head(const u8 *bytes, u64 size, 
     if (head.shift > 15) fail(RICE2_SHIFT);
   } else if (head.kind == LINEAR || head.order != 0) {
     fail(RICE2_ORDER);
+  }
+  if (kind & REFERENCES) {
+    u32 counts = take(1), count = counts & 0xf;
+    if (head.problem == 0 && at + 3ull * count > size) fail(RICE2_SEGMENT_TOO_SHORT);
+    bool exist = count == 1 || count == 2;
+    if (exist) {
+#pragma unroll
+      for (u32 i = 0; i < 2; i++) {
+        u32 distance = i < count ? take(1) : 0;
+        exist = exist && (i >= count || (distance >= 1 && distance <= channel));
+        head.distances[i] = (u8)distance;
+      }
+#pragma unroll
+      for (u32 i = 0; i < 2; i++) head.weights[i] = i < count ? (i16)take(2) : (i16)0;
+    } else if (head.problem == 0) {
+      at += 3 * count;
+    }
+    head.reference_shift = (u8)(counts >> 4);
+    if (!exist) fail(RICE2_REFERENCE);
   }
   head.modes = at;
   u32 blocks = div_ceil(samples, BLOCK2), packed = (blocks * head.width + 7) / 8;

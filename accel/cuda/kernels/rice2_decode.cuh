@@ -175,6 +175,10 @@ __device__ inline bool decode_blocks(Decode2Shared<T> &shared, const u32 *words,
   return good && escapes == head.escapes;
 }
 
+// At least five blocks on a multiprocessor, so 96 registers: without a minimum ptxas takes fewer of them for one
+// architecture and spills.
+constexpr u32 DECODE2_BLOCKS = 5;
+
 template <class T>
 __device__ inline void decode_segment(const rice2_stream *streams, rice2_segment *segments, u32 *linear, rice_result *results) {
   SHARED(Decode2Shared<T>, shared);
@@ -185,7 +189,7 @@ __device__ inline void decode_segment(const rice2_stream *streams, rice2_segment
   rice_result *result = results + segment.stream;
   const u32 *words = (const u32 *)(stream.data + segment.start);
   const u8 *bytes = (const u8 *)words;
-  T *out = (T *)stream.samples + segment.first;
+  T *out = samples_of<T>(stream, segment);
   u64 size = 4ull * segment.words;
   // One thread reports; a damaged segment is left alone by the kernels that follow.
   auto error = [&](u64 offset, u32 problem) {
@@ -196,12 +200,17 @@ __device__ inline void decode_segment(const rice2_stream *streams, rice2_segment
   };
   if (size < 4) return error(0, RICE2_SEGMENT_TOO_SHORT);
   if (thread == 0) {
-    shared.head = read_head<T>(bytes, size, segment.samples);
+    shared.head = read_head<T>(bytes, size, segment.samples, segment.channel);
     shared.bad_mode = shared.bad_codes = 0;
   }
   __syncthreads();
   const Head2 &head = shared.head;
   if (head.problem != 0) return error(head.offset, head.problem);
+  if (thread < 2) {
+    segments[slot].distances[thread] = head.distances[thread];
+    segments[slot].weights[thread] = head.weights[thread];
+    segments[slot].shift = head.reference_shift;
+  }
   if (head.kind == RAW) {
     for (u32 i = thread; i < segment.samples; i += DECODE2_THREADS) {
       u32 value = 0;
@@ -243,12 +252,12 @@ __device__ inline void decode_segment(const rice2_stream *streams, rice2_segment
   if (head.kind == LINEAR && thread == 0) linear[1 + atomicAdd(&linear[0], 1u)] = slot;
 }
 
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(128, DECODE2_BLOCKS)
     rice2_decode_16(const rice2_stream *streams, rice2_segment *segments, rice_u32 *linear, rice_result *results) {
   decode_segment<u16>(streams, segments, linear, results);
 }
 
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(128, DECODE2_BLOCKS)
     rice2_decode_32(const rice2_stream *streams, rice2_segment *segments, rice_u32 *linear, rice_result *results) {
   decode_segment<u32>(streams, segments, linear, results);
 }
@@ -279,8 +288,9 @@ __device__ inline void undo_linear(const rice2_stream *streams, const rice2_segm
   if (entry < linear[0]) {
     const rice2_segment segment = segments[linear[1 + entry]];
     const rice2_stream &stream = streams[segment.stream];
-    Head2 head = read_head<T>((const u8 *)(stream.data + segment.start), 4ull * segment.words, segment.samples);
-    shared.out[lane] = stream.samples + segment.first * sizeof(T);
+    const u8 *bytes = (const u8 *)(stream.data + segment.start);
+    Head2 head = read_head<T>(bytes, 4ull * segment.words, segment.samples, segment.channel);
+    shared.out[lane] = (u64)samples_of<T>(stream, segment);
     shared.samples[lane] = segment.samples;
 #pragma unroll
     for (u32 i = 0; i < MAX_ORDER; i++) taps[i] = (typename W::Sum)(i64)head.taps[i];
@@ -338,6 +348,60 @@ extern "C" __global__ void __launch_bounds__(32)
   undo_linear<u32>(streams, segments, linear);
 }
 
+// ---- Channels
+//
+// Parallel: frames, since what other channels predict is of the same frame. The blocks of a segment's parts share its
+// frames, 128 at a time; a thread goes through the channels of a frame, of which each may need those before it.
+// Loads and stores: consecutive samples of a channel; then, interleaved, consecutive samples of the output, whose loads
+// come from the L1 cache, as the block has just touched them.
+
+template <class T>
+__device__ inline void join_channels(const rice2_stream *streams, u32 element, const rice2_segment *segments) {
+  typedef Word<T> W;
+  u32 slot = blockIdx.x, thread = threadIdx.x;
+  const rice2_segment segment = segments[slot];
+  u32 channels = segment.channels, frames = segment.frames;
+  if (channels < 2) return; // the whole block
+  const rice2_stream &stream = streams[segment.stream];
+  const rice2_segment *parts = segments + slot - segment.channel;
+  u64 first = segment.first - (u64)segment.channel * frames; // of the segment
+  T *apart = (T *)stream.parts + first, *out = (T *)stream.samples + first;
+  u32 sign = element % 2 == 0 ? 0 : 1u << (W::BITS - 1); // unsigned samples count from the middle of their range
+  for (u32 tile = segment.channel * DECODE2_THREADS; tile < frames; tile += channels * DECODE2_THREADS) {
+    u32 count = min_u32(frames - tile, DECODE2_THREADS);
+    if (thread < count) {
+      for (u32 channel = 0; channel < channels; channel++) {
+        const rice2_segment &part = parts[channel];
+        if (part.distances[0] == 0) continue;
+        T *at = apart + (u64)channel * frames + tile + thread;
+        typename W::Sum sum = (typename W::Sum)1 << part.shift >> 1;
+        for (u32 i = 0; i < 2; i++) {
+          u32 other = *(at - (u64)part.distances[i] * frames) ^ sign;
+          sum += (typename W::Sum)(i64)part.weights[i] * W::wide(other);
+        }
+        *at = (T)(*at + W::shifted(sum, part.shift));
+      }
+    }
+    __syncthreads();
+    T *frame = out + (u64)tile * channels;
+    for (u32 i = thread; i < count * channels; i += DECODE2_THREADS) {
+      frame[i] = apart[(u64)(i % channels) * frames + tile + i / channels];
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(128)
+    rice2_channels_16(const rice2_stream *streams, rice_u32 element, const rice2_segment *segments) {
+  join_channels<u16>(streams, element, segments);
+}
+
+extern "C" __global__ void __launch_bounds__(128)
+    rice2_channels_32(const rice2_stream *streams, rice_u32 element, const rice2_segment *segments) {
+  join_channels<u32>(streams, element, segments);
+}
+
+// ---- Checksums
+//
 // Parallel: segments, one warp each; 32 lanes hash a block of 1,024 bytes in four passes. Reads each sample once.
 extern "C" __global__ void __launch_bounds__(128)
     rice2_verify(const rice2_stream *streams, const rice2_segment *segments, rice_u32 segment_count,
@@ -347,7 +411,8 @@ extern "C" __global__ void __launch_bounds__(128)
   const rice2_segment segment = segments[slot];
   if (segment.samples == 0) return;
   const rice2_stream &stream = streams[segment.stream];
-  const u8 *samples = (const u8 *)(stream.samples + segment.first * sample_bytes);
+  const u8 *samples = sample_bytes == 2 ? (const u8 *)samples_of<u16>(stream, segment)
+                                        : (const u8 *)samples_of<u32>(stream, segment);
   u32 sum = (u32)xxh3_warp(samples, (u64)segment.samples * sample_bytes);
   if (threadIdx.x % WARP == 0 && sum != *(const u32 *)(stream.data + segment.start)) {
     report(results + segment.stream, segment.start, RICE2_CHECKSUM);

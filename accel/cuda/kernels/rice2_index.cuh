@@ -1,15 +1,19 @@
-// Checks the headers of version 2 streams, and finds their segments in the table.
+// Checks the headers of version 2 streams, and finds their segments, or with channels the parts of those, in the table.
 #pragma once
 
 #include "rice2.cuh"
 #include "xxh3.cuh"
 
 constexpr u32 MAGIC2 = 0x32524c89; // 89 'L' 'R' '2'
+constexpr u32 HAS_SHAPE = 1, HAS_CHANNELS = 2;
+constexpr u32 MAX_CHANNELS = 1024;
+constexpr u64 MAX_SEGMENT = 1 << 24; // samples of all channels
 
 struct Header2 {
   u64 status;
-  u64 samples, segments;
-  u32 segment;
+  u64 samples, parts;
+  u32 channels; // 1 without
+  u32 frames;   // samples of each part of a segment, which without channels is its only part
   u32 entries;  // of the table
   u64 payload;  // bytes after the table
   bool has_shape;
@@ -22,7 +26,7 @@ __device__ inline Header2 read_header(const rice2_stream &stream, u32 element) {
   const u8 *bytes = (const u8 *)stream.data;
   const u32 *words = (const u32 *)stream.data;
   u64 size = stream.bytes;
-  Header2 header = {RICE_OK, 0, 0, 0, 0, 0, false};
+  Header2 header = {RICE_OK, 0, 0, 1, 0, 0, 0, false};
   auto error = [&](u64 offset, u32 problem, u32 kind) {
     header.status = status_word(offset, problem, kind);
     return header;
@@ -35,17 +39,30 @@ __device__ inline Header2 read_header(const rice2_stream &stream, u32 element) {
   if (bytes[4] != 2) return error(4, RICE2_VERSION, RICE_UNSUPPORTED);
   if ((u32)xxh3_short(bytes, 24) != words[6]) return error(24, RICE2_HEADER_CHECKSUM, RICE_CORRUPT);
   if (bytes[5] > 3) return error(5, RICE2_UNKNOWN_TYPE, RICE_UNSUPPORTED);
-  if ((bytes[6] & ~1) != 0 || bytes[7] != 0) return error(6, RICE2_FEATURES, RICE_UNSUPPORTED);
-  header.segment = words[4];
-  if (header.segment < 1 || header.segment > 65536) return error(16, RICE2_SEGMENT_SIZE, RICE_CORRUPT);
+  u32 features = bytes[6];
+  if ((features & ~(bytes[7] == 1 ? HAS_SHAPE | HAS_CHANNELS : HAS_SHAPE)) != 0 || bytes[7] > 1) {
+    return error(6, RICE2_FEATURES, RICE_UNSUPPORTED);
+  }
+  header.frames = words[4];
+  if (header.frames < 1 || header.frames > 65536) return error(16, RICE2_SEGMENT_SIZE, RICE_CORRUPT);
   header.samples = words[2] | (u64)words[3] << 32;
-  header.segments = header.samples / header.segment + (header.samples % header.segment != 0);
-  header.has_shape = bytes[6] == 1;
+  if (features & HAS_CHANNELS) {
+    header.channels = words[5];
+    if (header.channels < 2 || header.channels > MAX_CHANNELS || header.channels * (u64)header.frames > MAX_SEGMENT ||
+        header.samples % header.channels != 0) {
+      return error(20, RICE2_CHANNELS, RICE_CORRUPT);
+    }
+  }
+  u64 segment = header.channels * (u64)header.frames;
+  u64 segments = header.samples / segment + (header.samples % segment != 0);
+  header.has_shape = features & HAS_SHAPE;
   u64 rest = (size - HEADER2) / 4;
-  if (header.segments > rest || header.segments + header.has_shape > rest) {
+  // The first comparison keeps the product below 2^64.
+  header.parts = segments > rest ? segments : segments * header.channels;
+  if (header.parts > rest || header.parts + header.has_shape > rest) {
     return error(size, RICE2_ENDS_IN_TABLE, RICE_TRUNCATED);
   }
-  header.entries = (u32)header.segments + header.has_shape;
+  header.entries = (u32)header.parts + header.has_shape;
   const u32 *table = words + HEADER2 / 4;
   header.payload = header.entries > 0 ? 4ull * table[header.entries - 1] : 0;
   u64 start = HEADER2 + 4ull * header.entries, end = start + header.payload;
@@ -72,7 +89,8 @@ __device__ inline Header2 read_header(const rice2_stream &stream, u32 element) {
   if (end != size) return error(end, RICE2_GOES_ON, RICE_BAD_ARGUMENT);
   if (bytes[5] != element) return error(5, RICE2_OTHER_TYPE, RICE_BAD_ARGUMENT);
   if (header.samples > stream.sample_count) return error(0, RICE_OUTPUT_SMALL, RICE_OUTPUT_TOO_SMALL);
-  if (header.segments > stream.segments) return error(0, RICE2_SLOTS, RICE_LIMIT);
+  if (header.channels > 1 && stream.parts == 0) return error(6, RICE2_PARTS, RICE_UNSUPPORTED);
+  if (header.parts > stream.segments) return error(0, RICE2_SLOTS, RICE_LIMIT);
   return header;
 }
 
@@ -86,19 +104,22 @@ extern "C" __global__ void __launch_bounds__(32)
   const rice2_stream stream = streams[index];
   segments += stream.first_segment;
   Header2 header = read_header(stream, element);
-  u32 count = header.status == RICE_OK ? (u32)header.segments : 0;
+  u32 count = header.status == RICE_OK ? (u32)header.parts : 0;
   const u32 *table = (const u32 *)stream.data + HEADER2 / 4;
   u64 start = HEADER2 + 4ull * header.entries;
   u64 wrong = RICE_OK;
   for (u32 i = lane; i < count; i += WARP) {
     u32 entry = i + header.has_shape;
     u64 from = entry == 0 ? 0 : 4ull * table[entry - 1], to = 4ull * table[entry];
-    u64 first = (u64)i * header.segment;
-    u64 samples = header.samples - first < header.segment ? header.samples - first : header.segment;
+    u32 channel = i % header.channels;
+    u64 segment = i / header.channels * (u64)header.channels * header.frames; // its first sample
+    u64 left = (header.samples - segment) / header.channels;
+    u32 frames = left < header.frames ? (u32)left : header.frames;
     if (from > to || to > header.payload) {
       if (wrong == RICE_OK) wrong = status_word(HEADER2 + 4ull * entry, RICE2_PLACE, RICE_CORRUPT);
     } else {
-      segments[i] = {start + from, first, (u32)((to - from) / 4), (u32)samples, index, i};
+      segments[i] = {start + from, segment + (u64)channel * frames, (u32)((to - from) / 4), frames, index, frames,
+                     (u16)channel, (u16)header.channels, {}, 0, 0, {}, 0};
     }
   }
   // The lowest offset, of all lanes.
@@ -109,6 +130,6 @@ extern "C" __global__ void __launch_bounds__(32)
   __syncwarp();
   u64 status = header.status != RICE_OK ? header.status : wrong;
   u32 usable = status == RICE_OK ? count : 0;
-  for (u32 i = usable + lane; i < stream.segments; i += WARP) segments[i] = {0, 0, 0, 0, index, i};
+  for (u32 i = usable + lane; i < stream.segments; i += WARP) segments[i] = {0, 0, 0, 0, index, 0, 0, 0, {}, 0, 0, {}, 0};
   if (lane == 0) results[index] = {status, status == RICE_OK ? header.samples : 0};
 }

@@ -181,7 +181,8 @@ void run_warp(unsigned warp, unsigned lanes) {
     if (at_warp != 32) fail(done > 0 ? "a lane has ended that its warp waits for" : "not all lanes reach a warp-wide operation");
     for (unsigned i = 0; i < 32; i++) {
       Fiber &fiber = *fibers[warp * 32 + i];
-      if (strcmp(fiber.what, fibers[warp * 32]->what) != 0) fail("lanes of a warp are at different operations");
+      const char *first = fibers[warp * 32]->what; // mostly the same string literal
+      if (fiber.what != first && strcmp(fiber.what, first) != 0) fail("lanes of a warp are at different operations");
       fiber.state = State::Ready;
     }
   }

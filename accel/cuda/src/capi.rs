@@ -46,6 +46,7 @@ pub struct COutcome {
 }
 
 const PANIC: c_int = 6;
+const NULL: Error = Error::BadArgument("a pointer is null");
 
 fn code(error: &Error) -> c_int {
     match error {
@@ -81,21 +82,66 @@ fn guarded(work: impl FnOnce() -> crate::Result<()>) -> c_int {
     status
 }
 
-fn not_null<T>(value: Option<T>) -> crate::Result<T> {
-    value.ok_or(Error::BadArgument("a pointer is null"))
+/// The value at `pointer`.
+///
+/// # Safety
+/// `pointer` is null, or a valid value is there as long as `'a`.
+unsafe fn at<'a, T>(pointer: *const T) -> crate::Result<&'a T> {
+    // SAFETY: by the caller.
+    unsafe { pointer.as_ref() }.ok_or(NULL)
+}
+
+/// The value at `pointer`, for writing.
+///
+/// # Safety
+/// As for [`at`], and nobody else uses it.
+unsafe fn at_mut<'a, T>(pointer: *mut T) -> crate::Result<&'a mut T> {
+    // SAFETY: by the caller.
+    unsafe { pointer.as_mut() }.ok_or(NULL)
 }
 
 /// `count` values at `start`.
 ///
 /// # Safety
-/// They are there, unless `start` is null.
+/// As for [`at`], for all of them.
 unsafe fn list<'a, T>(start: *const T, count: usize) -> crate::Result<&'a [T]> {
     match (start.is_null(), count) {
         (_, 0) => Ok(&[]),
-        (true, _) => Err(Error::BadArgument("a pointer is null")),
+        (true, _) => Err(NULL),
         // SAFETY: by the caller.
         (false, _) => Ok(unsafe { slice::from_raw_parts(start, count) }),
     }
+}
+
+/// Writes to `out` what `make` returns; an error or a panic is a code.
+///
+/// # Safety
+/// `out` is null or can be written.
+unsafe fn give<T>(out: *mut T, make: impl FnOnce() -> crate::Result<T>) -> c_int {
+    guarded(|| match out.is_null() {
+        true => Err(NULL),
+        // SAFETY: by the caller.
+        false => make().map(|value| unsafe { out.write(value) }),
+    })
+}
+
+/// A value that C owns.
+fn boxed<T>(value: T) -> *mut T {
+    Box::into_raw(Box::new(value))
+}
+
+/// Drops what C owns.
+///
+/// # Safety
+/// `pointer` is null, or from [`boxed`] and used by nobody else.
+unsafe fn free<T>(pointer: *mut T) {
+    guarded(|| {
+        if !pointer.is_null() {
+            // SAFETY: by the caller.
+            drop(unsafe { Box::from_raw(pointer) });
+        }
+        Ok(())
+    });
 }
 
 fn size(n: u64) -> crate::Result<usize> {
@@ -163,13 +209,12 @@ pub extern "C" fn linerate_cuda_last_error() -> *const c_char {
 /// `out` is null or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_cuda_codec_new(device: c_int, out: *mut *mut Codec) -> c_int {
-    guarded(|| {
-        // SAFETY: by the caller.
-        let out = not_null(unsafe { out.as_mut() })?;
+    let make = || {
         let device = usize::try_from(device).map_err(|_| Error::BadArgument("a negative device number"))?;
-        *out = Box::into_raw(Box::new(Codec::new(&Context::new(device)?)));
-        Ok(())
-    })
+        Ok(boxed(Codec::new(&Context::new(device)?)))
+    };
+    // SAFETY: by the caller.
+    unsafe { give(out, make) }
 }
 
 /// `linerate_cuda_codec_free`.
@@ -178,13 +223,8 @@ pub unsafe extern "C" fn linerate_cuda_codec_new(device: c_int, out: *mut *mut C
 /// `codec` is null or from `linerate_cuda_codec_new`, and used by nobody else.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_cuda_codec_free(codec: *mut Codec) {
-    guarded(|| {
-        if !codec.is_null() {
-            // SAFETY: by the caller.
-            drop(unsafe { Box::from_raw(codec) });
-        }
-        Ok(())
-    });
+    // SAFETY: by the caller.
+    unsafe { free(codec) }
 }
 
 /// `linerate_cuda_workspace_new`.
@@ -193,12 +233,8 @@ pub unsafe extern "C" fn linerate_cuda_codec_free(codec: *mut Codec) {
 /// `codec` is null or valid; `out` is null or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_cuda_workspace_new(codec: *mut Codec, out: *mut *mut Workspace) -> c_int {
-    guarded(|| {
-        // SAFETY: by the caller.
-        let (codec, out) = unsafe { (not_null(codec.as_ref())?, not_null(out.as_mut())?) };
-        *out = Box::into_raw(Box::new(Workspace::new(codec.context())?));
-        Ok(())
-    })
+    // SAFETY: by the caller.
+    unsafe { give(out, || Ok(boxed(Workspace::new(at(codec)?.context())?))) }
 }
 
 /// `linerate_cuda_workspace_free`.
@@ -207,43 +243,34 @@ pub unsafe extern "C" fn linerate_cuda_workspace_new(codec: *mut Codec, out: *mu
 /// `workspace` is null or from `linerate_cuda_workspace_new`, and used by nobody else.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_cuda_workspace_free(workspace: *mut Workspace) {
-    guarded(|| {
-        if !workspace.is_null() {
-            // SAFETY: by the caller.
-            drop(unsafe { Box::from_raw(workspace) });
-        }
-        Ok(())
-    });
+    // SAFETY: by the caller.
+    unsafe { free(workspace) }
 }
 
-/// What the four calls take: a codec, a workspace, jobs, and a stream.
-struct Call<'a> {
-    codec: &'a Codec,
-    workspace: &'a mut Workspace,
-    jobs: &'a [CJob],
-    stream: Stream,
+/// What the four calls below have in common.
+struct Call {
+    codec: *mut Codec,
+    workspace: *mut Workspace,
+    jobs: *const CJob,
+    count: usize,
+    stream: *mut c_void,
 }
 
-impl Call<'_> {
+impl Call {
+    /// Checks the pointers and runs `work`; an error or a panic is a code.
+    ///
     /// # Safety
     /// Pointers are null or valid; `count` jobs are at `jobs`; the stream is of the codec's context.
-    unsafe fn new<'a>(
-        codec: *mut Codec,
-        workspace: *mut Workspace,
-        jobs: *const CJob,
-        count: usize,
-        stream: *mut c_void,
-    ) -> crate::Result<Call<'a>> {
+    unsafe fn run(
+        self,
+        work: impl FnOnce(&Codec, &[CJob], &Stream, &mut Workspace) -> crate::Result<()>,
+    ) -> c_int {
         // SAFETY: by the caller.
-        unsafe {
-            let codec = not_null(codec.as_ref())?;
-            Ok(Call {
-                codec,
-                workspace: not_null(workspace.as_mut())?,
-                jobs: list(jobs, count)?,
-                stream: Stream::from_raw(codec.context(), stream),
-            })
-        }
+        guarded(|| unsafe {
+            let codec = at(self.codec)?;
+            let stream = Stream::from_raw(codec.context(), self.stream);
+            work(codec, list(self.jobs, self.count)?, &stream, at_mut(self.workspace)?)
+        })
     }
 }
 
@@ -261,11 +288,11 @@ pub unsafe extern "C" fn linerate_cuda_decode(
     stream: *mut c_void,
 ) -> c_int {
     // SAFETY: by the caller.
-    guarded(|| unsafe {
-        let params = not_null(params.as_ref())?.params()?;
-        let call = Call::new(codec, workspace, jobs, count, stream)?;
-        call.codec.decode(&params, &decode_jobs(call.jobs)?, &call.stream, call.workspace)
-    })
+    unsafe {
+        Call { codec, workspace, jobs, count, stream }.run(|codec, jobs, stream, workspace| {
+            codec.decode(&at(params)?.params()?, &decode_jobs(jobs)?, stream, workspace)
+        })
+    }
 }
 
 /// `linerate_cuda_encode`.
@@ -282,11 +309,11 @@ pub unsafe extern "C" fn linerate_cuda_encode(
     stream: *mut c_void,
 ) -> c_int {
     // SAFETY: by the caller.
-    guarded(|| unsafe {
-        let params = not_null(params.as_ref())?.params()?;
-        let call = Call::new(codec, workspace, jobs, count, stream)?;
-        call.codec.encode(&params, &encode_jobs(call.jobs, 2)?, &call.stream, call.workspace)
-    })
+    unsafe {
+        Call { codec, workspace, jobs, count, stream }.run(|codec, jobs, stream, workspace| {
+            codec.encode(&at(params)?.params()?, &encode_jobs(jobs, 2)?, stream, workspace)
+        })
+    }
 }
 
 /// `linerate_cuda_decode_streams`.
@@ -304,11 +331,12 @@ pub unsafe extern "C" fn linerate_cuda_decode_streams(
     stream: *mut c_void,
 ) -> c_int {
     // SAFETY: by the caller.
-    guarded(|| unsafe {
-        let call = Call::new(codec, workspace, jobs, count, stream)?;
-        let (element, jobs) = (element_of(element)?, decode_jobs(call.jobs)?);
-        call.codec.decode_streams(element, min_segment as usize, &jobs, &call.stream, call.workspace)
-    })
+    unsafe {
+        Call { codec, workspace, jobs, count, stream }.run(|codec, jobs, stream, workspace| {
+            let min_segment = min_segment as usize;
+            codec.decode_streams(element_of(element)?, min_segment, &decode_jobs(jobs)?, stream, workspace)
+        })
+    }
 }
 
 /// `linerate_cuda_encode_streams`.
@@ -328,12 +356,13 @@ pub unsafe extern "C" fn linerate_cuda_encode_streams(
     stream: *mut c_void,
 ) -> c_int {
     // SAFETY: by the caller.
-    guarded(|| unsafe {
-        let call = Call::new(codec, workspace, jobs, count, stream)?;
-        let element = element_of(element)?;
-        let jobs = encode_jobs(call.jobs, element.bytes())?;
-        call.codec.encode_streams(element, &options_of(segment, row), &jobs, &call.stream, call.workspace)
-    })
+    unsafe {
+        Call { codec, workspace, jobs, count, stream }.run(|codec, jobs, stream, workspace| {
+            let element = element_of(element)?;
+            let jobs = encode_jobs(jobs, element.bytes())?;
+            codec.encode_streams(element, &options_of(segment, row), &jobs, stream, workspace)
+        })
+    }
 }
 
 /// `linerate_cuda_outcomes`.
@@ -348,7 +377,7 @@ pub unsafe extern "C" fn linerate_cuda_outcomes(
 ) -> c_int {
     guarded(|| {
         // SAFETY: by the caller.
-        let outcomes = not_null(unsafe { workspace.as_mut() })?.outcomes()?;
+        let outcomes = unsafe { at_mut(workspace) }?.outcomes()?;
         if count > outcomes.len() || out.is_null() && count > 0 {
             return Err(Error::BadArgument("more outcomes than the last call had jobs, or a null pointer"));
         }
@@ -380,12 +409,8 @@ impl COutcome {
 /// Pointers are null or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_cuda_device_results(workspace: *mut Workspace, out: *mut u64) -> c_int {
-    guarded(|| {
-        // SAFETY: by the caller.
-        let (workspace, out) = unsafe { (not_null(workspace.as_ref())?, not_null(out.as_mut())?) };
-        *out = workspace.device_results();
-        Ok(())
-    })
+    // SAFETY: by the caller.
+    unsafe { give(out, || Ok(at(workspace)?.device_results())) }
 }
 
 /// `linerate_cuda_bound`.
@@ -398,12 +423,8 @@ pub unsafe extern "C" fn linerate_cuda_bound(
     sample_count: u64,
     out: *mut u64,
 ) -> c_int {
-    guarded(|| {
-        // SAFETY: by the caller.
-        let (params, out) = unsafe { (not_null(params.as_ref())?, not_null(out.as_mut())?) };
-        *out = params.params()?.bound(size(sample_count)?) as u64;
-        Ok(())
-    })
+    // SAFETY: by the caller.
+    unsafe { give(out, || Ok(at(params)?.params()?.bound(size(sample_count)?) as u64)) }
 }
 
 /// `linerate_cuda_stream_bound`.
@@ -418,12 +439,11 @@ pub unsafe extern "C" fn linerate_cuda_stream_bound(
     sample_count: u64,
     out: *mut u64,
 ) -> c_int {
-    guarded(|| {
-        // SAFETY: by the caller.
-        let out = not_null(unsafe { out.as_mut() })?;
+    let bound = || {
         let element = element_of(element)?;
         let bytes = size(sample_count)?.saturating_mul(element.bytes());
-        *out = stream_bound(element, &options_of(segment, row), bytes) as u64;
-        Ok(())
-    })
+        Ok(stream_bound(element, &options_of(segment, row), bytes) as u64)
+    };
+    // SAFETY: by the caller.
+    unsafe { give(out, bound) }
 }

@@ -1,16 +1,14 @@
-//! The codec: batches of chunks on a stream, from device or host memory.
+//! The codec of a device: its kernels, loaded once, and the workspaces that calls reuse. The calls are in `kernel` (device
+//! memory, queued on a stream) and `host` (host memory, waited for).
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use linerate_rice::Params;
-use linerate_rice::v2::{ElementType, StreamOptions};
-
+use crate::Result;
 use crate::kernel::{module, v1, v2};
-use crate::sys::{Context, Module, Stream};
+use crate::sys::{Context, Module};
 use crate::workspace::Workspace;
-use crate::{DecodeJob, EncodeJob, Result};
 
 /// Workspaces that are not in use.
 type Pool = Mutex<Vec<Workspace>>;
@@ -18,7 +16,9 @@ type Pool = Mutex<Vec<Workspace>>;
 /// The kernels of a device, and workspaces to reuse. Threads may share it.
 ///
 /// The kernels are loaded by the first call, for which the driver compiles them; it keeps the result in its cache on
-/// disk.
+/// disk. [`decode`](Codec::decode), [`encode`](Codec::encode), [`decode_streams`](Codec::decode_streams) and
+/// [`encode_streams`](Codec::encode_streams) queue the work of a batch on a stream and return;
+/// [`Workspace::outcomes`] waits for it. Those that end in `_batch` wait themselves.
 pub struct Codec {
     module: OnceLock<Result<Arc<Module>>>,
     v1: OnceLock<Result<v1::Kernels>>,
@@ -75,102 +75,21 @@ impl Codec {
         self.module.get_or_init(load).as_ref().map_err(Clone::clone)
     }
 
-    fn v1(&self) -> Result<&v1::Kernels> {
+    /// The kernels of version 1, found when it is first called, as those below.
+    pub(crate) fn v1(&self) -> Result<&v1::Kernels> {
         self.v1.get_or_init(|| v1::Kernels::find(self.module()?)).as_ref().map_err(Clone::clone)
     }
 
-    fn v2_decode(&self) -> Result<&v2::DecodeKernels> {
+    /// The kernels that decode version 2.
+    pub(crate) fn v2_decode(&self) -> Result<&v2::DecodeKernels> {
         let find = || v2::DecodeKernels::find(self.module()?);
         self.v2_decode.get_or_init(find).as_ref().map_err(Clone::clone)
     }
 
-    fn v2_encode(&self) -> Result<&v2::EncodeKernels> {
+    /// The kernels that encode version 2.
+    pub(crate) fn v2_encode(&self) -> Result<&v2::EncodeKernels> {
         let find = || v2::EncodeKernels::find(self.module()?);
         self.v2_encode.get_or_init(find).as_ref().map_err(Clone::clone)
-    }
-}
-
-/// Calls on a stream. They return once the work is queued; [`Workspace::outcomes`] waits for it.
-#[allow(unsafe_code)]
-impl Codec {
-    /// Queues the decoding of version 1 chunks to 16-bit samples.
-    ///
-    /// # Safety
-    /// The device addresses of `jobs` are valid in the codec's context for as many bytes as the jobs say, outputs
-    /// overlap nothing else, and all of it is left alone by others until `stream` has done the work.
-    ///
-    /// # Errors
-    /// The driver's, or [`Error::BadArgument`](crate::Error::BadArgument) for addresses that are not aligned and for
-    /// batches above 2^32 segments. Damage is an [outcome](Workspace::outcomes) of its chunk.
-    pub unsafe fn decode(
-        &self,
-        params: &Params,
-        jobs: &[DecodeJob<'_>],
-        stream: &Stream,
-        workspace: &mut Workspace,
-    ) -> Result<()> {
-        // SAFETY: by the caller.
-        unsafe { self.v1()?.decode(params, jobs, stream, workspace) }
-    }
-
-    /// Queues the encoding of 16-bit samples as version 1 chunks. The bytes are those of [`linerate_rice::encode`].
-    ///
-    /// # Safety
-    /// As for [`Codec::decode`].
-    ///
-    /// # Errors
-    /// As for [`Codec::decode`]; also for parameters that lose data, and for an odd number of bytes.
-    pub unsafe fn encode(
-        &self,
-        params: &Params,
-        jobs: &[EncodeJob<'_>],
-        stream: &Stream,
-        workspace: &mut Workspace,
-    ) -> Result<()> {
-        // SAFETY: by the caller.
-        unsafe { self.v1()?.encode(params, jobs, stream, workspace) }
-    }
-
-    /// Queues the decoding of version 2 streams of samples of type `element`.
-    ///
-    /// `min_segment`: at least so many samples per segment have the streams in device memory; others are outcomes of
-    /// kind [`Limit`](linerate_core::Kind::Limit). Of streams in host memory the header tells.
-    ///
-    /// # Safety
-    /// As for [`Codec::decode`].
-    ///
-    /// # Errors
-    /// As for [`Codec::decode`].
-    pub unsafe fn decode_streams(
-        &self,
-        element: ElementType,
-        min_segment: usize,
-        jobs: &[DecodeJob<'_>],
-        stream: &Stream,
-        workspace: &mut Workspace,
-    ) -> Result<()> {
-        // SAFETY: by the caller.
-        unsafe { self.v2_decode()?.decode(element, min_segment, jobs, stream, workspace) }
-    }
-
-    /// Queues the encoding of samples of type `element` as version 2 streams. The bytes are those of
-    /// [`linerate_rice::v2::encode`].
-    ///
-    /// # Safety
-    /// As for [`Codec::decode`].
-    ///
-    /// # Errors
-    /// As for [`Codec::decode`]; also for a shape or a segment that the samples do not have.
-    pub unsafe fn encode_streams(
-        &self,
-        element: ElementType,
-        options: &StreamOptions,
-        jobs: &[EncodeJob<'_>],
-        stream: &Stream,
-        workspace: &mut Workspace,
-    ) -> Result<()> {
-        // SAFETY: by the caller.
-        unsafe { self.v2_encode()?.encode(element, options, jobs, stream, workspace) }
     }
 }
 

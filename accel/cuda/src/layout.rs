@@ -45,6 +45,7 @@ pub(crate) struct Stream2 {
     pub(crate) samples: u64,
     pub(crate) sample_count: u64,
     pub(crate) axes: u64,
+    pub(crate) parts: u64,
     pub(crate) axis_count: u32,
     pub(crate) row: u32,
     pub(crate) segment: u32,
@@ -61,7 +62,7 @@ impl Plain for Stream2 {}
 /// Bytes of `rice1_segment`, of `rice1_tile`, of `rice2_segment` and of `rice2_plan`.
 pub(crate) const SEGMENT1: usize = 16;
 pub(crate) const TILE1: usize = 16;
-pub(crate) const SEGMENT2: usize = 32;
+pub(crate) const SEGMENT2: usize = 48;
 pub(crate) const PLAN2: usize = 72;
 
 /// `RICE_OK`.
@@ -88,7 +89,7 @@ pub(crate) fn encode_tiles(samples: usize, segment: usize) -> usize {
 }
 
 const _: () = assert!(size_of::<ResultWords>() == 16 && size_of::<Params1>() == 140);
-const _: () = assert!(size_of::<Chunk1>() == 48 && size_of::<Stream2>() == 64);
+const _: () = assert!(size_of::<Chunk1>() == 48 && size_of::<Stream2>() == 72);
 
 #[cfg(test)]
 mod tests {

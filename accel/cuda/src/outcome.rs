@@ -48,6 +48,9 @@ const MESSAGES: &[(u8, &CStr)] = &[
     (41, c"the checksum of a segment does not match"),
     (42, c"more segments than were announced: the samples per segment are fewer than the caller said"),
     (43, c"more than 16 GiB in one stream"),
+    (44, c"an impossible number of channels"),
+    (45, c"a reference to a channel that does not come before"),
+    (46, c"channels in a stream in device memory: pass it in host memory, or decode it by the CPU"),
 ];
 
 /// The variants of `enum rice_kind`, from 1.

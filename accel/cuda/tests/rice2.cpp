@@ -1,4 +1,5 @@
 // Tests of the version 2 kernels on the shim: goldens, damage, and samples of every kind through both directions.
+#include <algorithm>
 #include <cstring>
 
 #include "data.h"
@@ -22,14 +23,16 @@ unsigned word_at(const Bytes &bytes, size_t at) {
 }
 
 // Decodes streams of samples of type `element`, each into an output of capacities[i] samples and with `slots` slots.
-DecodedBatch decode_batch(Device &device, unsigned element, const std::vector<Bytes> &streams, const std::vector<uint64_t> &capacities, unsigned slots) {
+DecodedBatch decode_batch(Device &device, unsigned element, const std::vector<Bytes> &streams, const std::vector<uint64_t> &capacities, unsigned slots,
+                          bool with_parts = true) {
   unsigned width = element < 2 ? 2 : 4, segments = 0, count = static_cast<unsigned>(streams.size());
-  std::vector<Memory> data, outputs;
+  std::vector<Memory> data, outputs, parts;
   std::vector<rice2_stream> descriptors;
   for (size_t i = 0; i < streams.size(); i++) {
     data.emplace_back(streams[i]);
     outputs.emplace_back(width * capacities[i]);
-    descriptors.push_back({data[i].at(), streams[i].size(), outputs[i].at(), capacities[i], 0, 0, 0, 0, segments, slots, 0});
+    parts.emplace_back(with_parts ? width * capacities[i] : 0);
+    descriptors.push_back({data[i].at(), streams[i].size(), outputs[i].at(), capacities[i], 0, parts[i].at(), 0, 0, 0, segments, slots, 0});
     segments += slots;
   }
   Memory table(descriptors), segment_table(sizeof(rice2_segment) * segments), linear(4 + 4 * size_t(segments)), results(sizeof(rice_result) * count);
@@ -38,6 +41,7 @@ DecodedBatch decode_batch(Device &device, unsigned element, const std::vector<By
   device.launch("rice2_index", 32, count, table.at(), count, element, segment_table.at(), results.at());
   device.launch(is_narrow ? "rice2_decode_16" : "rice2_decode_32", 128, segments, table.at(), segment_table.at(), linear.at(), results.at());
   device.launch(is_narrow ? "rice2_linear_16" : "rice2_linear_32", 32, blocks(segments, 32), table.at(), segment_table.at(), linear.at());
+  device.launch(is_narrow ? "rice2_channels_16" : "rice2_channels_32", 128, segments, table.at(), element, segment_table.at());
   device.launch("rice2_verify", 128, blocks(segments, 4), table.at(), segment_table.at(), segments, width, results.at());
   DecodedBatch batch;
   for (const rice_result &result : results.read<rice_result>()) batch.results.push_back({Status::of(result.status), result.size});
@@ -54,7 +58,8 @@ struct Golden {
 std::vector<Golden> goldens(const std::string &folder) {
   std::vector<Golden> all;
   for (const char *name : {"empty-u16", "one-i16", "raw-u32", "constant-u32", "centre-i16", "difference-u16", "slope-i32", "linear-i16", "linear-i32",
-                           "sound-i16", "sound-i32", "step-u16", "spikes-u16", "bursts-i16"}) {
+                           "sound-i16", "sound-i32", "step-u16", "spikes-u16", "bursts-i16", "channels-i16", "channels-u16", "channels-i32",
+                           "channels-raw-u32"}) {
     Bytes stream = read_file(folder + "/" + name + ".rice");
     all.push_back({name, stream[5], read_file(folder + "/" + name + ".raw"), stream});
   }
@@ -63,9 +68,12 @@ std::vector<Golden> goldens(const std::string &folder) {
 
 unsigned width_of(unsigned element) { return element < 2 ? 2 : 4; }
 
+bool has_channels(const Bytes &stream) { return stream.size() > 7 && stream[7] == 1; }
+
+// With channels of their parts.
 unsigned segments_of(const Bytes &stream) {
-  unsigned samples = word_at(stream, 8), segment = word_at(stream, 16);
-  return samples / segment + (samples % segment != 0);
+  unsigned channels = has_channels(stream) ? word_at(stream, 20) : 1;
+  return channels * blocks(word_at(stream, 8), channels * word_at(stream, 16));
 }
 
 void golden_streams_decode_to_their_samples(Device &device, const std::vector<Golden> &goldens) {
@@ -104,7 +112,7 @@ EncodedBatch encode_batch(Device &device, unsigned element, const std::vector<In
     axes.emplace_back(input.axes);
     unsigned slots = segments_of(input, width);
     unsigned axis_count = input.has_shape ? static_cast<unsigned>(input.axes.size()) : RICE2_NO_SHAPE;
-    descriptors.push_back({outputs[i].at(), capacities[i], data[i].at(), input.samples.size() / width, axes[i].at(), axis_count, input.row, input.segment,
+    descriptors.push_back({outputs[i].at(), capacities[i], data[i].at(), input.samples.size() / width, axes[i].at(), 0, axis_count, input.row, input.segment,
                            segments, slots, 0});
     segments += slots;
     longest = std::max(longest, input.segment);
@@ -125,6 +133,7 @@ EncodedBatch encode_batch(Device &device, unsigned element, const std::vector<In
 
 void golden_samples_encode_to_their_streams(Device &device, const std::vector<Golden> &goldens) {
   for (const Golden &golden : goldens) {
+    if (has_channels(golden.stream)) continue;
     const Bytes &stream = golden.stream;
     EXPECT(stream[6] == 0, "%s has a shape", golden.name.c_str());
     Input input = {golden.raw, word_at(stream, 16), word_at(stream, 20), {}};
@@ -265,6 +274,11 @@ void header_errors_have_kind_and_offset(Device &device, const std::vector<Golden
   EXPECT((status(1, sum, samples, slots) == Status{RICE_CORRUPT, 24, RICE2_HEADER_CHECKSUM}), "checksum");
   EXPECT((status(0, golden.stream, samples, slots) == Status{RICE_BAD_ARGUMENT, 5, RICE2_OTHER_TYPE}), "type");
   EXPECT((status(1, golden.stream, samples - 1, slots) == Status{RICE_OUTPUT_TOO_SMALL, 0, RICE_OUTPUT_SMALL}), "capacity");
+  const Golden &two = *std::find_if(goldens.begin(), goldens.end(), [](const Golden &g) { return g.name == "channels-u16"; });
+  const Bytes &channels = two.stream;
+  uint64_t both = two.raw.size() / 2;
+  EXPECT((decode_batch(device, 1, {channels}, {both}, segments_of(channels), false).results[0].status == Status{RICE_UNSUPPORTED, 6, RICE2_PARTS}), "parts");
+  EXPECT((status(1, channels, both, segments_of(channels) - 1) == Status{RICE_LIMIT, 0, RICE2_SLOTS}), "slots of parts");
   EXPECT((status(1, golden.stream, samples, 0) == Status{RICE_LIMIT, 0, RICE2_SLOTS}), "slots");
   Bytes last = golden.stream;
   last[28] ^= 0xff; // the first end of the table

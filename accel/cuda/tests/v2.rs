@@ -6,7 +6,7 @@ use std::fs;
 use std::num::NonZeroU32;
 
 use common::{bytes, codec, encodes_streams, waves};
-use linerate_cuda::{DecodeJob, DeviceBuffer, EncodeJob, Input, stream_bound};
+use linerate_cuda::{Codec, DecodeJob, DeviceBuffer, EncodeJob, Input, Stream, stream_bound};
 use linerate_rice::v2::{self, ElementType, Shape, StreamOptions};
 use linerate_rice::{Kind, Options};
 use linerate_testkit::testdata::{files_below, testdata};
@@ -35,16 +35,69 @@ fn golden_streams_decode() {
         let golden = fs::read(&path).unwrap();
         let element = v2::info(&golden).unwrap().element;
         let batch = codec.decode_stream_batch(element, &[&golden], &stream).unwrap();
-        if v2::info(&golden).unwrap().channels > 1 {
-            let error = batch[0].as_ref().unwrap_err();
-            assert_eq!((error.kind, error.offset), (Kind::Unsupported, 6), "{}", path.display());
-            continue;
-        }
         let raw = fs::read(path.with_extension("raw")).unwrap();
         assert!(batch[0].as_deref() == Ok(&raw), "{}: {:?}", path.display(), batch[0].as_ref().err());
         found += 1;
     }
-    assert!(found >= 12);
+    assert!(found >= 16);
+}
+
+/// Leads that are sums of others with noise: `frames` frames of `channels` channels.
+fn leads(channels: usize, frames: usize) -> Vec<i16> {
+    let sources: Vec<Vec<i16>> = (1..4).map(|seed| waves(seed, frames)).collect();
+    let noise = waves(9, channels * frames);
+    let sample = |i: usize| {
+        let (frame, channel) = (i / channels, i % channels);
+        let mixed = sources[0][frame] / 2 - sources[channel % 3][frame] / (1 + channel as i16 % 5);
+        mixed + sources[2][frame] / 3 + noise[i] % 3
+    };
+    (0..channels * frames).map(sample).collect()
+}
+
+#[test]
+fn batch_of_streams_with_and_without_channels_decodes() {
+    let Some((codec, stream)) = codec() else { return };
+    // Segments whole and partial, of more and of fewer frames than a block of threads takes at a time.
+    let inputs =
+        [(2, 9000, None), (15, 777, NonZeroU32::new(100)), (1, 5000, None), (3, 1, None), (300, 70, None)];
+    let encoded = inputs.map(|(channels, frames, segment)| {
+        let options = StreamOptions::new().segment(segment).channels(NonZeroU32::new(channels));
+        v2::encode(&options, &leads(channels as usize, frames), Options::new()).unwrap()
+    });
+    let referring = encoded.iter().filter(|stream| v2::info(stream).unwrap().channels > 1).count();
+    assert_eq!(referring, 4);
+    let slices: Vec<&[u8]> = encoded.iter().map(Vec::as_slice).collect();
+    let batch = codec.decode_stream_batch(ElementType::I16, &slices, &stream).unwrap();
+    for ((channels, frames, _), found) in inputs.into_iter().zip(&batch) {
+        let samples = bytes(&leads(channels as usize, frames));
+        assert!(found.as_deref() == Ok(&samples), "{channels} x {frames}: {:?}", found.as_ref().err());
+    }
+}
+
+#[test]
+fn damaged_channels_have_the_error_of_the_cpu() {
+    let Some((codec, stream)) = codec() else { return };
+    let options = StreamOptions::new().segment(NonZeroU32::new(200)).channels(NonZeroU32::new(5));
+    let whole = v2::encode(&options, &leads(5, 500), Options::new()).unwrap();
+    errors_are_those_of_the_cpu(&codec, &stream, &whole, 7);
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn channels_in_device_memory_are_unsupported() {
+    let Some((codec, stream)) = codec() else { return };
+    let options = StreamOptions::new().channels(NonZeroU32::new(2));
+    let encoded = v2::encode(&options, &leads(2, 1000), Options::new()).unwrap();
+    let chunk = DeviceBuffer::from_slice(codec.context(), &encoded, &stream).unwrap();
+    let out = DeviceBuffer::new(codec.context(), 4000).unwrap();
+    let input = Input::Device { address: chunk.pointer(), bytes: encoded.len() };
+    let job = DecodeJob { chunk: input, samples: out.pointer(), capacity: 2000 };
+    let mut workspace = codec.workspace().unwrap();
+    // SAFETY: the buffers are alive until the outcomes are there.
+    unsafe { codec.decode_streams(ElementType::I16, 1000, &[job], &stream, &mut workspace) }.unwrap();
+    let error = workspace.outcomes().unwrap()[0].unwrap_err();
+    assert_eq!((error.kind, error.offset), (Kind::Unsupported, 6));
+    assert!(error.message.contains("pass it in host memory"), "{error}");
 }
 
 #[test]
@@ -97,15 +150,20 @@ fn damage_is_the_error_of_its_stream_and_that_of_the_cpu() {
     let Some((codec, stream)) = codec() else { return };
     let options = StreamOptions::new().segment(NonZeroU32::new(600));
     let whole = v2::encode(&options, &waves(7, 3000), Options::new()).unwrap();
-    let mut streams: Vec<Vec<u8>> = vec![whole.clone()];
-    for at in (0..whole.len()).step_by(61) {
+    errors_are_those_of_the_cpu(&codec, &stream, &whole, 61);
+}
+
+/// Decodes `whole`, and damaged every `step` bytes, on the device and on the CPU.
+fn errors_are_those_of_the_cpu(codec: &Codec, stream: &Stream, whole: &[u8], step: usize) {
+    let mut streams: Vec<Vec<u8>> = vec![whole.to_vec()];
+    for at in (0..whole.len()).step_by(step) {
         streams.push(whole[..at].to_vec());
-        let mut flipped = whole.clone();
+        let mut flipped = whole.to_vec();
         flipped[at] ^= 1 << (at % 8);
         streams.push(flipped);
     }
     let slices: Vec<&[u8]> = streams.iter().map(Vec::as_slice).collect();
-    let batch = codec.decode_stream_batch(ElementType::I16, &slices, &stream).unwrap();
+    let batch = codec.decode_stream_batch(ElementType::I16, &slices, stream).unwrap();
     let mut damaged = 0;
     for (stream, found) in streams.iter().zip(batch) {
         let expected = decoded(stream, ElementType::I16);

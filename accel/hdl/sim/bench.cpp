@@ -342,7 +342,12 @@ int main(int argc, char **argv) {
     for (; read_chunk(c); chunks++) {
         int times = c.samples.size() < 2000 ? 1 + static_cast<int>(below(3)) : 1;
         run(bench, c, times);
+        size_t millions = samples / 1'000'000;
         samples += times * c.samples.size();
+        if (samples / 1'000'000 != millions) {
+            std::printf("%zu chunks, %zu samples so far\n", chunks + 1, samples);
+            std::fflush(stdout);
+        }
         for (int i = 0; i < 3 && c.samples.size() < 3000; i++, damaged++) run_damaged(bench, c);
     }
     if (chunks == 0) {

@@ -102,6 +102,7 @@ module multichannel_tb;
             if (s_valid && s_ready) begin
                 sent = sent + 1;
                 ends = ends + s_last;
+                if (sent % 100000 == 0) $display("%0d samples so far", sent);
             end
             s_ready_before = s_ready;
         end

@@ -63,11 +63,6 @@ def test_goldens_decode_and_encode(device, goldens):
 
 def test_golden_streams_decode(device):
     for path in sorted((REPOSITORY / "testdata" / "rice-v2").glob("*.rice")):
-        if path.name.startswith("channels-"):
-            with pytest.raises(Error) as error:
-                gpu.decode2(path.read_bytes())
-            assert error.value.kind == "unsupported"
-            continue
         decoded = gpu.decode2(path.read_bytes())
         assert decoded.to_host().tobytes() == path.with_suffix(".raw").read_bytes(), path.name
 
@@ -351,6 +346,14 @@ def test_array_with_gaps_is_refused(double):
     assert gpu.encode(array, m=8) == rice.encode(np.asarray(array), m=8)
     with pytest.raises(ValueError, match="contiguous"):
         gpu.encode(array[:, ::2], m=8)
+
+
+def test_channels_in_device_memory_decode_into_an_array(double):
+    array = waves((200, 3))
+    stream = fake_cupy().asarray(np.frombuffer(rice.encode2(array, channels=3), np.uint8))
+    out = fake_cupy().asarray(np.zeros_like(array))
+    gpu.decode2_into(stream, out)
+    assert (np.asarray(out) == array).all()
 
 
 @pytest.fixture

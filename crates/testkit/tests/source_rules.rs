@@ -6,9 +6,14 @@ use std::path::{Path, PathBuf};
 
 /// The only folders with `unsafe`: hot loops; mapped files and foreign functions.
 const UNSAFE_HOMES: &[&str] = &["kernel", "sys"];
+/// Crates of `accel/` have `unsafe` at their borders, too: C's interface, calls with device addresses, and whoever makes
+/// such calls.
+const UNSAFE_BORDERS: &[&str] = &["cuda/src/capi.rs", "cuda/src/host.rs", "cuda/examples", "cuda/tests"];
 
-fn crates_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/testkit is in crates/").to_owned()
+/// The folders with crates.
+fn roots() -> [PathBuf; 2] {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    [repository.join("crates"), repository.join("accel")]
 }
 
 /// Every file below `folder`, sorted, as paths from there.
@@ -25,10 +30,15 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     found.iter().map(|path| path.strip_prefix(folder).expect("below the folder").to_owned()).collect()
 }
 
+/// Sources of all crates, as paths from the folder with the crate: `deflate/src/lib.rs`.
 fn rust_files() -> Vec<(PathBuf, String)> {
-    let root = crates_folder();
-    let names = files_below(&root).into_iter().filter(|p| p.extension().is_some_and(|e| e == "rs"));
-    names.map(|p| (p.clone(), fs::read_to_string(root.join(&p)).expect("UTF-8 source"))).collect()
+    let of_root = |root: PathBuf| {
+        let names = files_below(&root).into_iter().filter(|p| p.extension().is_some_and(|e| e == "rs"));
+        names.map(move |p| (p.clone(), fs::read_to_string(root.join(&p)).expect("UTF-8 source")))
+    };
+    let found: Vec<_> = roots().into_iter().flat_map(of_root).collect();
+    assert!(found.iter().any(|(path, _)| path.starts_with("cuda/src")), "accel/ is searched");
+    found
 }
 
 /// Lines, counted from 1, that use the keyword outside a comment.
@@ -46,6 +56,7 @@ fn lines_with_unsafe(source: &str) -> Vec<usize> {
 fn may_be_unsafe(path: &Path) -> bool {
     let mut folders = path.parent().into_iter().flat_map(Path::components);
     folders.any(|part| UNSAFE_HOMES.iter().any(|home| part.as_os_str() == *home))
+        || UNSAFE_BORDERS.iter().any(|border| path.starts_with(border))
 }
 
 /// Folders between a crate's `src` (or `tests`, ...) and the file: `deflate/src/kernel/x.rs` has 1.
@@ -78,8 +89,10 @@ fn modules_nest_at_most_one_folder_deep() {
 
 #[test]
 fn every_crate_takes_the_lints_of_the_workspace() {
-    for entry in fs::read_dir(crates_folder()).expect("crates/") {
-        let manifest = entry.expect("an entry").path().join("Cargo.toml");
+    let [crates, accel] = roots();
+    let folders = fs::read_dir(crates).expect("crates/").map(|entry| entry.expect("an entry").path());
+    for folder in folders.chain([accel.join("cuda")]) {
+        let manifest = folder.join("Cargo.toml");
         let text = fs::read_to_string(&manifest).expect("every folder of crates/ is a crate");
         assert!(text.contains("[lints]\nworkspace = true"), "{}", manifest.display());
     }
@@ -105,6 +118,7 @@ fn search_for_unsafe_finds_code_and_skips_comments() {
     assert_eq!(lines_with_unsafe(source), [1, 4]);
     assert!(may_be_unsafe(Path::new("deflate/src/kernel/bits.rs")));
     assert!(!may_be_unsafe(Path::new("deflate/src/kernel.rs")));
+    assert!(may_be_unsafe(Path::new("cuda/src/capi.rs")) && !may_be_unsafe(Path::new("cuda/src/codec.rs")));
     assert_eq!(depth(Path::new("deflate/src/kernel/bits.rs")), 1);
     assert_eq!(depth(Path::new("deflate/src/kernel/deep/bits.rs")), 2);
 }

@@ -59,8 +59,10 @@ const RETIRED: &[(&str, &str)] = &[
 ];
 
 /// Folders that are searched, below the root of the repository.
-const FOLDERS: &[&str] = &["crates", "bindings", "docs", "bench", "fuzz"];
-const EXTENSIONS: &[&str] = &["rs", "md", "py", "pyi", "java", "toml", "sh", "js", "c", "h"];
+const FOLDERS: &[&str] = &["accel", "crates", "bindings", "docs", "bench", "fuzz"];
+const EXTENSIONS: &[&str] = &[
+    "rs", "md", "py", "pyi", "java", "toml", "sh", "js", "c", "h", "cpp", "cu", "cuh", "v", "vh", "sv", "vhd",
+];
 /// Build outputs and inputs of tests.
 const SKIPPED: &[&str] = &["target", "node_modules", "corpus", "seeds", "artifacts"];
 /// This table.

@@ -1,6 +1,7 @@
 //! The tables: decoding and encoding between RAM, device memory (VRAM) and a file; kernels by events.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -16,6 +17,8 @@ use linerate_cuda::{
 use linerate_rice::v2::{ElementType, StreamOptions};
 use linerate_rice::{Options, Params};
 
+use crate::nvcomp::{ALGORITHMS, Algorithm, Batch, Nvcomp};
+
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Samples of a row.
@@ -26,13 +29,15 @@ pub(crate) struct Settings {
     pub(crate) rows: Vec<usize>,
     pub(crate) rounds: usize,
     pub(crate) csv: Option<PathBuf>,
+    /// nvCOMP's library, a file name for the system's search or a path.
+    pub(crate) nvcomp: OsString,
     command: String,
 }
 
 impl Settings {
     /// Chunks of 2000 and 20,000 rows, 10 rounds, no CSV.
     pub(crate) fn new(command: String) -> Settings {
-        Settings { rows: vec![2000, 20_000], rounds: 10, csv: None, command }
+        Settings { rows: vec![2000, 20_000], rounds: 10, csv: None, nvcomp: "libnvcomp.so.6".into(), command }
     }
 }
 
@@ -113,6 +118,18 @@ impl Times {
         Ok(Times(all))
     }
 
+    /// The time by events on the device for what `queue` gives `stream`.
+    fn on_device(rounds: usize, stream: &Stream, mut queue: impl FnMut() -> Result<()>) -> Result<Times> {
+        let [first, last] = [Event::new(stream.context())?, Event::new(stream.context())?];
+        Times::measure(rounds, || {
+            first.record(stream)?;
+            queue()?;
+            last.record(stream)?;
+            last.synchronize()?;
+            Ok(Duration::from_secs_f64(f64::from(last.milliseconds_since(&first)?) / 1e3))
+        })
+    }
+
     /// MB/s of the best round and of the median.
     fn rates(&self, bytes: usize) -> (f64, f64) {
         let rate = |time: Duration| bytes as f64 / 1e6 / time.as_secs_f64().max(1e-9);
@@ -123,7 +140,7 @@ impl Times {
 /// One chunk of rows, and the memory that it is coded in.
 struct Bench<'a> {
     codec: &'a Codec,
-    stream: Stream,
+    stream: &'a Stream,
     workspace: Workspace,
     rounds: usize,
     samples: Vec<u8>,
@@ -150,7 +167,7 @@ impl Bench<'_> {
                     }
                 },
                 Contender::V1(params) => {
-                    self.codec.decode(params, &[job], &self.stream, &mut self.workspace)?
+                    self.codec.decode(params, &[job], self.stream, &mut self.workspace)?
                 }
                 Contender::V2(options) => {
                     let segment = options.segment_len() as usize;
@@ -159,7 +176,7 @@ impl Bench<'_> {
                         ElementType::I16,
                         segment,
                         &jobs,
-                        &self.stream,
+                        self.stream,
                         &mut self.workspace,
                     )?;
                 }
@@ -182,13 +199,13 @@ impl Bench<'_> {
                     }
                 },
                 Contender::V1(params) => {
-                    self.codec.encode(params, &[job], &self.stream, &mut self.workspace)?
+                    self.codec.encode(params, &[job], self.stream, &mut self.workspace)?
                 }
                 Contender::V2(options) => self.codec.encode_streams(
                     ElementType::I16,
                     options,
                     &[job],
-                    &self.stream,
+                    self.stream,
                     &mut self.workspace,
                 )?,
             }
@@ -241,11 +258,11 @@ impl Bench<'_> {
             self.decode(contender, input)?;
             self.outcome(contender)?;
             if to == Place::Ram {
-                self.decoded.read(&mut out, &self.stream)?;
+                self.decoded.read(&mut out, self.stream)?;
             }
             Ok(start.elapsed())
         })?;
-        self.decoded.read(&mut out, &self.stream)?;
+        self.decoded.read(&mut out, self.stream)?;
         match out == self.samples {
             true => Ok(times),
             false => Err(format!("{}: the decoded samples differ", contender.name()).into()),
@@ -265,7 +282,7 @@ impl Bench<'_> {
             self.encode(contender, input)?;
             self.outcome(contender)?;
             if to != Place::Vram {
-                self.encoded.read(&mut out, &self.stream)?;
+                self.encoded.read(&mut out, self.stream)?;
             }
             if to == Place::File {
                 File::create(&self.file)?.write_all(&out)?;
@@ -273,40 +290,52 @@ impl Bench<'_> {
             Ok(start.elapsed())
         });
         self.samples = samples;
-        self.encoded.read(&mut out, &self.stream)?;
+        self.encoded.read(&mut out, self.stream)?;
         match out == chunk {
             true => times,
             false => Err(format!("{}: the encoded bytes differ", contender.name()).into()),
         }
     }
 
-    /// The device's own time, by events: of decoding and of encoding, from and to device memory.
+    /// The device's own time: of decoding and of encoding, from and to device memory.
     fn kernels(
         &mut self,
         contender: &Contender,
         chunk: usize,
         can_encode: bool,
     ) -> Result<(Times, Option<Times>)> {
-        let context = self.codec.context().clone();
-        let [first, last] = [Event::new(&context)?, Event::new(&context)?];
         let encoded = Input::Device { address: self.encoded.pointer(), bytes: chunk };
         let original = Input::Device { address: self.original.pointer(), bytes: self.samples.len() };
-        let mut timed = |is_decoding: bool| {
-            Times::measure(self.rounds, || {
-                first.record(&self.stream)?;
-                if is_decoding {
-                    self.decode(contender, encoded)?
-                } else {
-                    self.encode(contender, original)?
-                }
-                last.record(&self.stream)?;
-                self.outcome(contender)?;
-                last.synchronize()?;
-                Ok(Duration::from_secs_f64(f64::from(last.milliseconds_since(&first)?) / 1e3))
-            })
-        };
-        let decode = timed(true)?;
-        Ok((decode, can_encode.then(|| timed(false)).transpose()?))
+        let (rounds, stream) = (self.rounds, self.stream);
+        let decode = Times::on_device(rounds, stream, || self.decode(contender, encoded))?;
+        self.outcome(contender)?;
+        if !can_encode {
+            return Ok((decode, None));
+        }
+        let encode = Times::on_device(rounds, stream, || self.encode(contender, original))?;
+        self.outcome(contender)?;
+        Ok((decode, Some(encode)))
+    }
+
+    /// Times of an algorithm of nvCOMP on the device, encoding first, and the compressed bytes.
+    fn nvcomp(&mut self, nvcomp: &Nvcomp, algorithm: &Algorithm) -> Result<(Times, Times, usize)> {
+        let (context, bytes) = (self.codec.context(), self.samples.len());
+        let addresses = [self.original.pointer(), self.decoded.pointer()];
+        // SAFETY: both buffers are that long and outlive the batch.
+        let batch = unsafe { Batch::new(nvcomp, algorithm, context, self.stream, bytes, addresses) }?;
+        let encode = Times::on_device(self.rounds, self.stream, || batch.compress())?;
+        batch.finish()?;
+        let compressed = batch.compressed_bytes()?;
+        // SAFETY: the buffer is that long. What an earlier contender decoded there must not pass for its result.
+        unsafe { self.stream.fill(self.decoded.pointer(), 0xa5, bytes)? };
+        let decode = Times::on_device(self.rounds, self.stream, || batch.decompress())?;
+        batch.finish()?;
+        let mut out = vec![0; bytes];
+        self.decoded.read(&mut out, self.stream)?;
+        match out == self.samples {
+            true => Ok((encode, decode, compressed)),
+            false => Err(format!("{}: the decoded samples differ", algorithm.name).into()),
+        }
     }
 }
 
@@ -372,7 +401,7 @@ fn measure(codec: &Codec, n: usize, settings: &Settings, rows: &mut Vec<Row>) ->
         encoded: DeviceBuffer::new(context, bound)?,
         file: folder.path().join("chunk"),
         samples,
-        stream,
+        stream: &stream,
     };
     let mut copy_rate = f64::INFINITY;
     for contender in &contenders {
@@ -386,7 +415,7 @@ fn measure(codec: &Codec, n: usize, settings: &Settings, rows: &mut Vec<Row>) ->
             version: env!("CARGO_PKG_VERSION").to_owned(),
             bytes,
             rows: n,
-            size_percent: Some(100.0 * chunk.len() as f64 / bytes as f64),
+            size_percent: percent(chunk.len(), bytes),
             encode,
             decode,
             note,
@@ -396,12 +425,7 @@ fn measure(codec: &Codec, n: usize, settings: &Settings, rows: &mut Vec<Row>) ->
         if matches!(contender, Contender::Uncompressed) {
             copy_rate = decode.0;
         }
-        let share = |rate: f64| 100.0 * rate / copy_rate;
-        let mut note = format!("by events; decoding at {:.1} % of a copy on the device", share(decode.0));
-        match encode {
-            Some(rates) => note += &format!(", encoding at {:.1} %", share(rates.0)),
-            None => note += "; there are no kernels that encode",
-        }
+        let note = kernel_note(copy_rate, decode, encode);
         rows.push(row("gpu-kernel".into(), encode, Some(decode), note));
         for (packed, plain) in PATHS {
             let decode = bench.decode_path(contender, &chunk, packed, plain)?;
@@ -423,7 +447,53 @@ fn measure(codec: &Codec, n: usize, settings: &Settings, rows: &mut Vec<Row>) ->
             ));
         }
     }
+    rows.extend(nvcomp_rows(&mut bench, settings, n, copy_rate));
     Ok(())
+}
+
+/// A row per algorithm of nvCOMP. Where it is missing or fails, the row says so.
+fn nvcomp_rows(bench: &mut Bench<'_>, settings: &Settings, n: usize, copy_rate: f64) -> Vec<Row> {
+    let nvcomp = Nvcomp::load(&settings.nvcomp);
+    let bytes = bench.samples.len();
+    let row = |algorithm: &Algorithm| {
+        let mut row = Row {
+            shape: "gpu-kernel".into(),
+            contender: algorithm.name.to_owned(),
+            version: nvcomp.as_ref().map_or(String::new(), Nvcomp::version),
+            bytes,
+            rows: n,
+            size_percent: None,
+            encode: None,
+            decode: None,
+            note: String::new(),
+        };
+        let loaded = nvcomp.as_ref().map_err(Clone::clone);
+        match loaded.and_then(|nvcomp| bench.nvcomp(nvcomp, algorithm).map_err(|e| e.to_string())) {
+            Ok((encode, decode, compressed)) => {
+                let (encode, decode) = (encode.rates(bytes), decode.rates(bytes));
+                row.note = kernel_note(copy_rate, decode, Some(encode));
+                (row.encode, row.decode) = (Some(encode), Some(decode));
+                row.size_percent = percent(compressed, bytes);
+            }
+            Err(reason) => row.note = format!("not measured: {reason}"),
+        }
+        row
+    };
+    ALGORITHMS.iter().map(row).collect()
+}
+
+fn percent(compressed: usize, bytes: usize) -> Option<f64> {
+    Some(100.0 * compressed as f64 / bytes as f64)
+}
+
+/// The shares of the rate of a copy, of best rates.
+fn kernel_note(copy: f64, decode: (f64, f64), encode: Option<(f64, f64)>) -> String {
+    let share = |rates: (f64, f64)| 100.0 * rates.0 / copy;
+    let decoding = format!("by events; decoding at {:.1} % of a copy on the device", share(decode));
+    match encode {
+        Some(rates) => format!("{decoding}, encoding at {:.1} %", share(rates)),
+        None => format!("{decoding}; there are no kernels that encode"),
+    }
 }
 
 const COLUMNS: &str = "shape,date,cpu,device,driver,linerate,corpus,bytes,dtype,rows,row_samples,contender,\

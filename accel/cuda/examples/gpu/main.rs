@@ -1,8 +1,10 @@
 //! `make bench-gpu`: Delta-Rice on a GPU, with RAM, device memory and a file as source and target.
 //!
-//! Options: `--csv FILE` (appended to), `--rounds N`, `--rows N,N` (of 7000 samples each).
+//! Options: `--csv FILE` (appended to), `--rounds N`, `--rows N,N` (of 7000 samples each). The environment variable
+//! `LINERATE_NVCOMP` names nvCOMP's library where the system's search does not find it.
 
 mod bench;
+mod nvcomp;
 
 use std::error::Error;
 
@@ -11,6 +13,9 @@ use linerate_cuda::Context;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut settings = Settings::new(std::env::args().skip(1).collect::<Vec<_>>().join(" "));
+    if let Some(library) = std::env::var_os("LINERATE_NVCOMP").filter(|name| !name.is_empty()) {
+        settings.nvcomp = library;
+    }
     let mut arguments = std::env::args().skip(1);
     while let Some(option) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{option} needs a value"));

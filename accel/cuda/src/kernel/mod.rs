@@ -1,9 +1,5 @@
-//! Calls of the kernels: descriptors and scratch are laid out, then each kernel is queued with its grid, as
-//! `kernels/kernels.h` says.
-//!
-//! What callers of the `unsafe` functions guarantee: the device addresses of jobs are valid in the stream's context for
-//! as many bytes as the jobs say, outputs overlap nothing else, and all of it is left alone by others until the stream
-//! has done the work.
+//! Calls of a [`Codec`](crate::Codec) on a stream: descriptors and scratch are laid out, then each kernel is queued with
+//! its grid, as `kernels/kernels.h` says. Contract and errors of all calls are those of [`Codec::decode`](crate::Codec::decode).
 
 #![allow(unsafe_code)]
 
@@ -35,12 +31,11 @@ enum Place {
 }
 
 impl Place {
-    /// Plans the staging of `input`, or checks its address, which is a multiple of `align`.
+    /// Plans the staging of `input`, or checks that its address is a multiple of `align` bytes.
     fn of(input: &Input<'_>, align: u64, plan: &mut Plan) -> Result<Place> {
         match input {
             Input::Host(bytes) => plan.stage(bytes.len()).map(Place::Staged),
-            Input::Device { address, .. } if address.is_multiple_of(align) => Ok(Place::Device(*address)),
-            Input::Device { .. } => Err(Error::BadArgument("a device address is not aligned")),
+            Input::Device { address, .. } => aligned(*address, align).map(Place::Device),
         }
     }
 
@@ -57,8 +52,8 @@ impl Place {
     }
 }
 
-/// An output address that is a multiple of `align`.
-fn output(address: u64, align: u64) -> Result<u64> {
+/// The address, if it is a multiple of `align` bytes.
+fn aligned(address: u64, align: u64) -> Result<u64> {
     match address.is_multiple_of(align) {
         true => Ok(address),
         false => Err(Error::BadArgument("a device address is not aligned")),

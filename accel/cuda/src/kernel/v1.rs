@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use linerate_rice::{Filter, Params};
 
-use super::{Place, count, output};
+use super::{Place, aligned, count};
 use crate::layout::{Chunk1, Params1, SEGMENT1, SUBSEQUENCES, TILE1, decode_tiles, encode_tiles};
 use crate::sys::{Kernel, Module, Stream, argument};
 use crate::workspace::{Plan, Workspace};
-use crate::{DecodeJob, EncodeJob, Error, Result};
+use crate::{Codec, DecodeJob, EncodeJob, Error, Result};
 
 /// From this length on segments are decoded in tiles, which find their codes by speculation...
 const LONG_SEGMENT: usize = 16_384;
 /// ... unless there are so many that one thread for each fills the device.
 const MANY_SEGMENTS: usize = 8192;
 
-/// The kernels.
+/// The kernels of version 1.
 #[derive(Debug)]
 pub(crate) struct Kernels {
     index: Kernel,
@@ -45,18 +45,32 @@ impl Kernels {
             _module: Arc::clone(module),
         })
     }
+}
 
-    /// Queues the decoding of `jobs`, whose outcomes `workspace` will have.
+impl Codec {
+    /// Queues the decoding of version 1 chunks (HDF5 filter 32025) to 16-bit samples.
+    ///
+    /// * `params`: of all chunks.
+    /// * `jobs`: a chunk each, of any length; with the capacity of its output in samples.
+    /// * `stream`: where the work is queued, after what it was given before.
+    /// * `workspace`: scratch of this call, and its outcomes: the number of samples of each chunk.
     ///
     /// # Safety
-    /// See the [module above](super).
-    pub(crate) unsafe fn decode(
+    /// The device addresses of `jobs` are valid in the codec's context for as many bytes as the jobs say, outputs
+    /// overlap nothing else, and all of it is left alone by others until `stream` has done the work.
+    ///
+    /// # Errors
+    /// The driver's, or [`Error::BadArgument`] for addresses that are not aligned, for a chunk of 2^32 samples or more,
+    /// and for batches of 2^32 segments or more. Then nothing was queued. Damage is an [outcome](Workspace::outcomes) of
+    /// its chunk.
+    pub unsafe fn decode(
         &self,
         params: &Params,
         jobs: &[DecodeJob<'_>],
         stream: &Stream,
         workspace: &mut Workspace,
     ) -> Result<()> {
+        let kernels = self.v1()?;
         let mut plan = Plan::default();
         let chunks_at = plan.stage(jobs.len() * size_of::<Chunk1>())?;
         let mut chunks = Vec::with_capacity(jobs.len());
@@ -68,7 +82,7 @@ impl Kernels {
             places.push(Place::of(&job.chunk, 4, &mut plan)?);
             chunks.push(Chunk1 {
                 bytes: job.chunk.len() as u64,
-                samples: output(job.samples, 2)?,
+                samples: aligned(job.samples, 2)?,
                 sample_count: samples(job.capacity)?,
                 first_segment: count(segments)?,
                 segments: count(slots)?,
@@ -109,33 +123,38 @@ impl Kernels {
             // the stream is done; the rest by the caller.
             unsafe {
                 let index = [chunks, argument(&chunk_count), params, segments, owners, results];
-                self.index.launch(stream, chunk_count, 32, &index)?;
+                kernels.index.launch(stream, chunk_count, 32, &index)?;
                 if tiled {
                     let sync = [chunks, segments, owners, params, tiles, subsequences];
-                    self.sync.launch(stream, tile_count, 256, &sync)?;
+                    kernels.sync.launch(stream, tile_count, 256, &sync)?;
                     let chain = [chunks, segments, params, tiles, subsequences];
-                    self.chain.launch(stream, segment_count, 32, &chain)?;
+                    kernels.chain.launch(stream, segment_count, 32, &chain)?;
                     let decode = [chunks, segments, owners, params, tiles, subsequences, results];
-                    self.decode_tiles.launch(stream, tile_count, 256, &decode)
+                    kernels.decode_tiles.launch(stream, tile_count, 256, &decode)
                 } else {
                     let decode = [chunks, segments, argument(&segment_count), params, results];
-                    self.decode.launch(stream, segment_count.div_ceil(32), 32, &decode)
+                    kernels.decode.launch(stream, segment_count.div_ceil(32), 32, &decode)
                 }
             }
         })
     }
 
-    /// Queues the encoding of `jobs`, whose outcomes `workspace` will have.
+    /// Queues the encoding of 16-bit samples as version 1 chunks. The bytes are those of [`linerate_rice::encode`], and
+    /// the outcomes are sizes in bytes.
     ///
     /// # Safety
-    /// See the [module above](super).
-    pub(crate) unsafe fn encode(
+    /// As for [`Codec::decode`].
+    ///
+    /// # Errors
+    /// As for [`Codec::decode`]; also for parameters that lose data, and for an odd number of bytes.
+    pub unsafe fn encode(
         &self,
         params: &Params,
         jobs: &[EncodeJob<'_>],
         stream: &Stream,
         workspace: &mut Workspace,
     ) -> Result<()> {
+        let kernels = self.v1()?;
         if params.m() == 1 || !params.filter().is_lossless() {
             return Err(Error::BadArgument(
                 "with these parameters data would be lost: m = 1, or a filter whose first coefficient is not 1 or -1",
@@ -155,7 +174,7 @@ impl Kernels {
             let (slots, tiles_here) = (n.div_ceil(segment), encode_tiles(n, segment));
             places.push(Place::of(&job.samples, 2, &mut plan)?);
             chunks.push(Chunk1 {
-                data: output(job.chunk, 4)?,
+                data: aligned(job.chunk, 4)?,
                 bytes: job.capacity as u64,
                 sample_count: samples(n)?,
                 first_segment: count(segments)?,
@@ -187,11 +206,11 @@ impl Kernels {
             let blocks = tile_count.div_ceil(4);
             // SAFETY: as for decoding.
             unsafe {
-                self.measure.launch(stream, blocks, 128, &[chunks, chunk_arg, tile_arg, params, bits])?;
+                kernels.measure.launch(stream, blocks, 128, &[chunks, chunk_arg, tile_arg, params, bits])?;
                 let offsets = [chunks, chunk_arg, params, bits, starts, results];
-                self.offsets.launch(stream, chunk_count, 256, &offsets)?;
+                kernels.offsets.launch(stream, chunk_count, 256, &offsets)?;
                 let pack = [chunks, chunk_arg, tile_arg, params, bits, starts, results];
-                self.pack.launch(stream, blocks, 128, &pack)
+                kernels.pack.launch(stream, blocks, 128, &pack)
             }
         })
     }

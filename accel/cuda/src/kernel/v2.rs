@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use linerate_rice::v2::{self, ElementType, StreamOptions};
 
-use super::{Place, count, output};
+use super::{Place, aligned, count};
 use crate::layout::{NO_SHAPE, PLAN2, SEGMENT2, Stream2};
 use crate::sys::{Kernel, Module, Stream, argument};
 use crate::workspace::{Plan, Workspace};
-use crate::{DecodeJob, EncodeJob, Error, Input, Result};
+use crate::{Codec, DecodeJob, EncodeJob, Error, Input, Result};
 
 /// Blocks of threads per multiprocessor that choose predictors: each has scratch of its own.
 const PLANNERS: usize = 4;
@@ -19,6 +19,7 @@ pub(crate) struct DecodeKernels {
     index: Kernel,
     decode: [Kernel; 2],
     linear: [Kernel; 2],
+    channels: [Kernel; 2],
     verify: Kernel,
     /// Keeps the kernels loaded.
     _module: Arc<Module>,
@@ -47,86 +48,9 @@ impl DecodeKernels {
             index: module.kernel("rice2_index")?,
             decode: both(module, "rice2_decode")?,
             linear: both(module, "rice2_linear")?,
+            channels: both(module, "rice2_channels")?,
             verify: module.kernel("rice2_verify")?,
             _module: Arc::clone(module),
-        })
-    }
-
-    /// Queues the decoding of `jobs`, whose outcomes `workspace` will have. Streams in device memory have segments of
-    /// at least `min_segment` samples.
-    ///
-    /// # Safety
-    /// See the [module above](super).
-    pub(crate) unsafe fn decode(
-        &self,
-        element: ElementType,
-        min_segment: usize,
-        jobs: &[DecodeJob<'_>],
-        stream: &Stream,
-        workspace: &mut Workspace,
-    ) -> Result<()> {
-        let width = element.bytes();
-        let mut plan = Plan::default();
-        let streams_at = plan.stage(jobs.len() * size_of::<Stream2>())?;
-        let mut streams = Vec::with_capacity(jobs.len());
-        let mut places = Vec::with_capacity(jobs.len());
-        let mut segments = 0;
-        for job in jobs {
-            let slots = match job.chunk {
-                // Bounded by the table, which is in the stream. Of a damaged header the kernel finds the error.
-                Input::Host(bytes) => v2::info(bytes).map_or(0, |info| info.segments as usize),
-                Input::Device { .. } => job.capacity.div_ceil(min_segment.max(1)),
-            };
-            places.push(Place::of(&job.chunk, 4, &mut plan)?);
-            streams.push(Stream2 {
-                bytes: job.chunk.len() as u64,
-                samples: output(job.samples, width as u64)?,
-                sample_count: job.capacity as u64,
-                first_segment: count(segments)?,
-                segments: count(slots)?,
-                axis_count: NO_SHAPE,
-                ..Stream2::default()
-            });
-            segments += slots;
-        }
-        let segment_count = count(segments)?;
-        let results_at = plan.results(jobs.len())?;
-        let segments_at = plan.reserve(segments * SEGMENT2)?;
-        let linear_at = plan.reserve(4 + 4 * segments)?;
-
-        let mut call = workspace.begin(&plan)?;
-        for ((stream, place), job) in streams.iter_mut().zip(&places).zip(jobs) {
-            stream.data = place.fill(&job.chunk, &mut call);
-        }
-        call.put(streams_at, &streams);
-        let (stream_count, code, width_bytes) = (count(jobs.len())?, u32::from(element.code()), width as u32);
-        let (streams, results) = (call.address(streams_at), call.address(results_at));
-        let (segments, list) = (call.address(segments_at), call.address(linear_at));
-        let (streams, results) = (argument(&streams), argument(&results));
-        let (segments, linear) = (argument(&segments), argument(&list));
-        let form = usize::from(width == 4);
-        call.run(stream, |stream| {
-            // SAFETY: grids and arguments are those of kernels.h; the workspace keeps descriptors and scratch until
-            // the stream is done; the rest by the caller.
-            unsafe {
-                stream.fill(list, 0, 4)?;
-                let index = [streams, argument(&stream_count), argument(&code), segments, results];
-                self.index.launch(stream, stream_count, 32, &index)?;
-                self.decode[form].launch(
-                    stream,
-                    segment_count,
-                    128,
-                    &[streams, segments, linear, results],
-                )?;
-                self.linear[form].launch(
-                    stream,
-                    segment_count.div_ceil(32),
-                    32,
-                    &[streams, segments, linear],
-                )?;
-                let verify = [streams, segments, argument(&segment_count), argument(&width_bytes), results];
-                self.verify.launch(stream, segment_count.div_ceil(4), 128, &verify)
-            }
         })
     }
 }
@@ -142,12 +66,121 @@ impl EncodeKernels {
             _module: Arc::clone(module),
         })
     }
+}
 
-    /// Queues the encoding of `jobs`, whose outcomes `workspace` will have.
+impl Codec {
+    /// Queues the decoding of version 2 streams of samples of type `element`.
+    ///
+    /// * `min_segment`: samples per segment that the streams in device memory have at least; for others the outcome is
+    ///   an error of kind [`Limit`](linerate_core::Kind::Limit). Of streams in host memory the header tells.
+    /// * `jobs`: a stream each, of any length; with the capacity of its output in samples. Streams of channels are in host
+    ///   memory: their headers tell how much scratch they take, as many bytes as their samples. In device memory they are
+    ///   errors of kind [`Unsupported`](linerate_core::Kind::Unsupported).
+    /// * `stream`, `workspace`: as for [`Codec::decode`].
     ///
     /// # Safety
-    /// See the [module above](super).
-    pub(crate) unsafe fn encode(
+    /// As for [`Codec::decode`].
+    ///
+    /// # Errors
+    /// As for [`Codec::decode`].
+    pub unsafe fn decode_streams(
+        &self,
+        element: ElementType,
+        min_segment: usize,
+        jobs: &[DecodeJob<'_>],
+        stream: &Stream,
+        workspace: &mut Workspace,
+    ) -> Result<()> {
+        let kernels = self.v2_decode()?;
+        let width = element.bytes();
+        let mut plan = Plan::default();
+        let streams_at = plan.stage(jobs.len() * size_of::<Stream2>())?;
+        let mut streams = Vec::with_capacity(jobs.len());
+        let mut places = Vec::with_capacity(jobs.len());
+        let mut parts = Vec::with_capacity(jobs.len());
+        let mut segments = 0;
+        for job in jobs {
+            let (slots, in_parts) = match job.chunk {
+                // Bounded by the table, which is in the stream. Of a damaged header the kernel finds the error.
+                Input::Host(bytes) => v2::info(bytes).map_or((0, 0), |info| {
+                    let channels = info.channels as usize;
+                    let in_parts = if channels > 1 { job.capacity.min(info.samples as usize) } else { 0 };
+                    (info.segments as usize * channels, in_parts)
+                }),
+                Input::Device { .. } => (job.capacity.div_ceil(min_segment.max(1)), 0),
+            };
+            parts.push(in_parts * width);
+            places.push(Place::of(&job.chunk, 4, &mut plan)?);
+            streams.push(Stream2 {
+                bytes: job.chunk.len() as u64,
+                samples: aligned(job.samples, width as u64)?,
+                sample_count: job.capacity as u64,
+                first_segment: count(segments)?,
+                segments: count(slots)?,
+                axis_count: NO_SHAPE,
+                ..Stream2::default()
+            });
+            segments += slots;
+        }
+        let segment_count = count(segments)?;
+        let results_at = plan.results(jobs.len())?;
+        let segments_at = plan.reserve(segments * SEGMENT2)?;
+        let linear_at = plan.reserve(4 + 4 * segments)?;
+        let has_channels = parts.iter().any(|&bytes| bytes > 0);
+        let parts_at = parts.iter().map(|&bytes| plan.reserve(bytes)).collect::<Result<Vec<_>>>()?;
+
+        let mut call = workspace.begin(&plan)?;
+        for ((stream, place), job) in streams.iter_mut().zip(&places).zip(jobs) {
+            stream.data = place.fill(&job.chunk, &mut call);
+        }
+        for ((stream, at), &bytes) in streams.iter_mut().zip(parts_at).zip(&parts) {
+            stream.parts = if bytes > 0 { call.address(at) } else { 0 };
+        }
+        call.put(streams_at, &streams);
+        let (stream_count, code, width_bytes) = (count(jobs.len())?, u32::from(element.code()), width as u32);
+        let (streams, results) = (call.address(streams_at), call.address(results_at));
+        let (segments, list) = (call.address(segments_at), call.address(linear_at));
+        let (streams, results) = (argument(&streams), argument(&results));
+        let (segments, linear) = (argument(&segments), argument(&list));
+        let form = usize::from(width == 4);
+        call.run(stream, |stream| {
+            // SAFETY: grids and arguments are those of kernels.h; the workspace keeps descriptors and scratch until
+            // the stream is done; the rest by the caller.
+            unsafe {
+                stream.fill(list, 0, 4)?;
+                let index = [streams, argument(&stream_count), argument(&code), segments, results];
+                kernels.index.launch(stream, stream_count, 32, &index)?;
+                kernels.decode[form].launch(
+                    stream,
+                    segment_count,
+                    128,
+                    &[streams, segments, linear, results],
+                )?;
+                kernels.linear[form].launch(
+                    stream,
+                    segment_count.div_ceil(32),
+                    32,
+                    &[streams, segments, linear],
+                )?;
+                if has_channels {
+                    let channels = [streams, argument(&code), segments];
+                    kernels.channels[form].launch(stream, segment_count, 128, &channels)?;
+                }
+                let verify = [streams, segments, argument(&segment_count), argument(&width_bytes), results];
+                kernels.verify.launch(stream, segment_count.div_ceil(4), 128, &verify)
+            }
+        })
+    }
+
+    /// Queues the encoding of samples of type `element` as version 2 streams. The bytes are those of
+    /// [`linerate_rice::v2::encode`] with these options, and the outcomes are sizes in bytes.
+    ///
+    /// # Safety
+    /// As for [`Codec::decode`].
+    ///
+    /// # Errors
+    /// As for [`Codec::decode`]; also for channels, and for a shape or a segment that the samples do not have.
+    pub unsafe fn encode_streams(
         &self,
         element: ElementType,
         options: &StreamOptions,
@@ -155,6 +188,7 @@ impl EncodeKernels {
         stream: &Stream,
         workspace: &mut Workspace,
     ) -> Result<()> {
+        let kernels = self.v2_encode()?;
         let width = element.bytes();
         let segment = options.segment_len();
         if segment > v2::MAX_SEGMENT {
@@ -182,7 +216,7 @@ impl EncodeKernels {
             longest = longest.max(n.min(segment as usize));
             places.push(Place::of(&job.samples, width as u64, &mut plan)?);
             streams.push(Stream2 {
-                data: output(job.chunk, 4)?,
+                data: aligned(job.chunk, 4)?,
                 bytes: job.capacity as u64,
                 sample_count: n as u64,
                 axis_count: options.array_shape().map_or(NO_SHAPE, |shape| shape.axes().len() as u32),
@@ -194,7 +228,7 @@ impl EncodeKernels {
             });
             segments += slots;
         }
-        let (segment_count, planners) = (count(segments)?, self.planners.min(segments));
+        let (segment_count, planners) = (count(segments)?, kernels.planners.min(segments));
         let (mode_stride, scratch_words) = (longest.div_ceil(32), 2 * (longest + 32));
         let results_at = plan.results(jobs.len())?;
         let plans_at = plan.reserve(segments * PLAN2)?;
@@ -232,11 +266,11 @@ impl EncodeKernels {
             ];
             // SAFETY: as for decoding.
             unsafe {
-                self.plan[form].launch(stream, planners as u32, 256, &plan)?;
+                kernels.plan[form].launch(stream, planners as u32, 256, &plan)?;
                 let offsets = [streams, stream_count_arg, code, plans, results];
-                self.offsets.launch(stream, stream_count, 256, &offsets)?;
+                kernels.offsets.launch(stream, stream_count, 256, &offsets)?;
                 let pack = [streams, stream_count_arg, plans, modes, stride];
-                self.pack[form].launch(stream, segment_count, 128, &pack)
+                kernels.pack[form].launch(stream, segment_count, 128, &pack)
             }
         })
     }

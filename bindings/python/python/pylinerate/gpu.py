@@ -382,11 +382,15 @@ def decode2_into(encoded: Any, out: Any, *, stream: Any = None) -> None:
     # The samples per segment, which scratch memory is sized by, are in the header.
     header = target.device_object.download(source.place[0], min(28, source.place[1]), target.stream)
     min_segment = max(1, int.from_bytes(header[16:20], "little"))
+    place: Any = source.place
+    if header[7:8] == b"\x01":
+        # Of streams of channels the call sizes scratch memory by the header and the table.
+        place = target.device_object.download(*source.place, target.stream)
     batch = _pylinerate.gpu_decode2(
         target.device_object,
         dtype.name,
         min_segment,
-        [source.place],
+        [place],
         [(target.place[0], target.size)],
         target.stream,
     )
