@@ -3,15 +3,18 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::time::SystemTime;
 
 use linerate_cuda::{Codec, Context, Driver, Error, Stream};
 use linerate_rice::v2::{ElementType, StreamOptions};
+use linerate_testkit::testdata::files_below;
 use linerate_testkit::tools::{has_program, skip};
 
-/// The test double of the driver library, built once per test program, or `None` without g++.
+/// The test double of the driver library, which all test programs share, or `None` without g++.
 pub(crate) fn double() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     BUILT.get_or_init(build).as_deref()
@@ -21,12 +24,30 @@ fn build() -> Option<PathBuf> {
     if !has_program("g++") {
         return None;
     }
-    // Of its own: other test programs build it at the same time.
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("shim-{}", env!("CARGO_CRATE_NAME")));
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/build-shim.sh");
-    let output = Command::new(script).arg(&folder).output().expect("bash runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-shim");
+    fs::create_dir_all(&folder).expect("a folder for the test double");
+    let lock = File::create(folder.join("lock")).expect("a lock file");
+    lock.lock().expect("another test program finishes building");
+    let built = folder.join("built");
+    if modified(&built).is_none_or(|built| newest_source() >= built) {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/build-shim.sh");
+        let output = Command::new(script).arg(&folder).output().expect("bash runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        File::create(&built).expect("a file that tells when it was built");
+    }
     Some(folder.join("libcuda-shim.so"))
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
+}
+
+/// When a source of the test double was changed last.
+fn newest_source() -> SystemTime {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let below = ["kernels", "shim"].into_iter().flat_map(|folder| files_below(&root.join(folder)));
+    let scripts = ["build-shim.sh", "flags.sh"].map(|name| root.join(name));
+    below.chain(scripts).filter_map(|path| modified(&path)).max().expect("sources")
 }
 
 /// A GPU if the ordinary driver finds one, else the double.
