@@ -45,7 +45,8 @@
 //! | `sst/` | SST files: see [`sst`] |
 //! | `input.rs`, `output.rs`, `fields.rs` | file access through `linerate-io`; integers and checksums in files |
 //!
-//! ```
+#![cfg_attr(feature = "encode", doc = "```")]
+#![cfg_attr(not(feature = "encode"), doc = "```ignore")]
 //! use linerate_dict::{Decoder, Encoder, Store};
 //!
 //! let store = Store::new();

@@ -12,7 +12,8 @@ use crate::worker::{Ready, Worker};
 /// Accepts jobs one by one, and decodes each when the next one was pushed, whose memory is prefetched
 /// meanwhile.
 ///
-/// ```
+#[cfg_attr(feature = "encode", doc = "```")]
+#[cfg_attr(not(feature = "encode"), doc = "```ignore")]
 /// # use linerate_dict::{Decoder, Encoder, Job, Store};
 /// # let store = Store::new();
 /// # let id = store.insert(b"a dictionary")?;

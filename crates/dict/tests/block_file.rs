@@ -1,5 +1,7 @@
 //! Block files: round trips by all ways to read, and damage.
 
+#![cfg(feature = "train")]
+
 mod common;
 
 use std::collections::BTreeMap;

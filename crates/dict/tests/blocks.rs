@@ -1,5 +1,7 @@
 //! Round trips of blocks compressed by libzstd.
 
+#![cfg(feature = "encode")]
+
 mod common;
 
 use common::{compress, distinct, libzstd, rows, train};

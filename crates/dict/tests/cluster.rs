@@ -1,5 +1,7 @@
 //! Clustering, and the search for a dictionary size.
 
+#![cfg(feature = "train")]
+
 mod common;
 
 use common::{Noise, rows};

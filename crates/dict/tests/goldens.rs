@@ -2,6 +2,8 @@
 //!
 //! `LINERATE_UPDATE=1 cargo test -p linerate-dict --test goldens` writes missing ones.
 
+#![cfg(feature = "train")]
+
 mod common;
 
 use std::fs;

@@ -1,5 +1,7 @@
 //! Packs: creation, reading, changes, compaction, interruption and damage.
 
+#![cfg(feature = "encode")]
+
 mod common;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! Dictionaries that are read at first use.
 
+#![cfg(feature = "encode")]
+
 mod common;
 
 use std::borrow::Cow;

@@ -1,5 +1,7 @@
 //! Trained dictionaries, and small tables.
 
+#![cfg(feature = "train")]
+
 mod common;
 
 use common::{compress, libzstd, rows};

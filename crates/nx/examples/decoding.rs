@@ -8,6 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use linerate_nx::{Archive, Codec, Verifier};
+use rustix::time::{ClockId, clock_gettime};
 use zstd_safe::DCtx;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -96,9 +97,6 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 /// CPU time of this thread.
 fn now() -> Duration {
-    let own = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = own.as_deref().and_then(|text| text.split(' ').next()?.parse().ok());
-    nanoseconds.map_or_else(|| BEGUN.elapsed(), Duration::from_nanos)
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
-
-static BEGUN: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);

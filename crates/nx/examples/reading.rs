@@ -1,14 +1,14 @@
 //! Measures a `Reader` on one archive: sequential ranges beside whole files, and small files in
-//! table order beside block order. CPU time of the thread (Linux; elsewhere the clock), best of
-//! several turns.
+//! table order beside block order. CPU time of the thread, best of several turns.
 //!
 //!     cargo run --release -p linerate-nx --example reading -- ARCHIVE [TURNS]
 
 use std::error::Error;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use linerate_nx::{Archive, File, FileSource};
+use rustix::time::{ClockId, clock_gettime};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -94,9 +94,6 @@ fn orders(archive: &Archive<FileSource>, turns: usize) -> Outcome<()> {
 
 /// CPU time of this thread.
 fn now() -> Duration {
-    let own = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = own.as_deref().and_then(|text| text.split(' ').next()?.parse().ok());
-    nanoseconds.map_or_else(|| BEGUN.elapsed(), Duration::from_nanos)
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
-
-static BEGUN: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);

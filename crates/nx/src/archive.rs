@@ -19,7 +19,8 @@ use linerate_io::read_error;
 
 /// An open archive: its header and tables are in memory and checked.
 ///
-/// ```
+#[cfg_attr(feature = "pack", doc = "```")]
+#[cfg_attr(not(feature = "pack"), doc = "```ignore")]
 /// use linerate_nx::Archive;
 /// use linerate_nx::pack::{Builder, Options};
 ///

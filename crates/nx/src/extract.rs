@@ -51,7 +51,8 @@ pub struct Extracted {
 /// owner and permissions to the new one. Symbolic links below the folder are never followed, and paths
 /// that [`check_path`] rejects are never written. Memory: one decoded and one compressed block per thread.
 ///
-/// ```
+#[cfg_attr(feature = "pack", doc = "```")]
+#[cfg_attr(not(feature = "pack"), doc = "```ignore")]
 /// use linerate_nx::pack::{Builder, Options};
 /// use linerate_nx::{Archive, Existing, Extractor};
 ///

@@ -7,7 +7,8 @@
 //! parallel. [`pack`] writes archives, [`r3a`] reads and writes the related draft format R3A, and
 //! [`metadata`] stores times, modes and links.
 //!
-//! ```
+#![cfg_attr(feature = "pack", doc = "```")]
+#![cfg_attr(not(feature = "pack"), doc = "```ignore")]
 //! use linerate_nx::Archive;
 //! use linerate_nx::pack::{Builder, Options};
 //!

@@ -112,7 +112,8 @@ impl Compared {
 
 /// Verifies an archive, or compares it with a folder.
 ///
-/// ```
+#[cfg_attr(feature = "pack", doc = "```")]
+#[cfg_attr(not(feature = "pack"), doc = "```ignore")]
 /// use linerate_nx::pack::{Builder, Options};
 /// use linerate_nx::{Archive, Verifier};
 ///

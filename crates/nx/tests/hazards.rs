@@ -1,6 +1,8 @@
 //! Hazards of archives that no other file tests. `crates/testkit/tests/hazards/nx.rs` lists all hazards with their
 //! tests.
 
+#![cfg(feature = "pack")]
+
 mod common;
 
 use std::fs;

@@ -1,6 +1,8 @@
 //! Archives that are packed hold what went in, whoever reads them, and are the same bytes however
 //! they were made.
 
+#![cfg(feature = "pack")]
+
 #[allow(unreachable_pub, reason = "it is a module of tests")]
 mod cases;
 mod pack_tree;

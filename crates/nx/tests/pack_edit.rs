@@ -1,5 +1,7 @@
 //! Archives made from archives: every file that stays keeps its bytes, and carried blocks theirs.
 
+#![cfg(feature = "pack")]
+
 #[allow(unreachable_pub, reason = "it is a module of tests")]
 mod cases;
 mod pack_tree;

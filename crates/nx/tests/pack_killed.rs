@@ -1,6 +1,8 @@
 //! A pack that is killed leaves what stood under the final name, or the whole new archive there, and
 //! never touches its sources.
 
+#![cfg(feature = "pack")]
+
 #[allow(unreachable_pub, reason = "it is a module of tests")]
 mod pack_tree;
 

@@ -1,6 +1,8 @@
 //! Sizes of packed archives are on record, so that a change of what goes where, or of a preset, is a
 //! change of `pack_sizes.csv`.
 
+#![cfg(feature = "pack")]
+
 use std::path::Path;
 use std::{env, fs};
 

@@ -1,5 +1,7 @@
 //! What is written as R3A: read again, converted to and from Nx, and damaged.
 
+#![cfg(feature = "pack")]
+
 #[allow(unreachable_pub, reason = "it is a module of tests")]
 mod cases;
 mod common;

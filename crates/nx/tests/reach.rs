@@ -1,6 +1,8 @@
 //! Sources whose requests cost: whatever files are wanted, and however far a read may reach, all of
 //! them come, in reads that are no longer than allowed, and no byte comes twice.
 
+#![cfg(feature = "pack")]
+
 #[allow(unreachable_pub, reason = "it is a module of tests")]
 mod cases;
 mod pack_tree;

@@ -98,7 +98,8 @@ impl Reader {
     /// their order. Blocks are decoded in batches, each once per batch. Errors are those of
     /// [`BlockFile::get`], and affect only the requests for that block.
     ///
-    /// ```
+    #[cfg_attr(feature = "train", doc = "```")]
+    #[cfg_attr(not(feature = "train"), doc = "```ignore")]
     /// # use linerate_dict::blocks::{BlockFile, Builder, Options};
     /// # use linerate_dict::{Input, Store};
     /// # let store = Store::new();

@@ -1,8 +1,8 @@
-//! Compresses raw LZ4 blocks through the reference library (lz4-sys).
+//! Compresses and decompresses raw LZ4 blocks through the reference library (lz4-sys).
 
 use core::ffi::c_int;
 
-use lz4_sys::{LZ4_compress_HC, LZ4_compress_default};
+use lz4_sys::{LZ4_compress_HC, LZ4_compress_default, LZ4_decompress_safe};
 
 /// A length as C's `int`.
 fn int(len: usize) -> Option<c_int> {
@@ -29,10 +29,19 @@ pub(crate) fn compress(bytes: &[u8], out: &mut [u8], level: i32) -> Option<usize
     count(written).filter(|written| *written > 0)
 }
 
+/// Decodes a whole block into `out` and returns its length. `None` if it is damaged or longer than `out`, and for a block
+/// whose last five bytes are not literals, which the format asks for.
+pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
+    let (from, to) = (int(block.len())?, int(out.len())?);
+    // SAFETY: both pointers are of slices of the lengths given, which do not overlap. The function reads and writes
+    // nothing outside of them, whatever the block holds.
+    count(unsafe { LZ4_decompress_safe(block.as_ptr().cast(), out.as_mut_ptr().cast(), from, to) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lz4::{decompress, decompress_prefix};
+    use crate::lz4::decompress_prefix;
 
     #[test]
     fn blocks_round_trip_whole_and_as_prefixes() {
