@@ -127,6 +127,7 @@ test_nostd() {
   # Readers alone, which compile no C (crates/testkit/tests/without_c.rs).
   "$cargo" check --package linerate-nx --no-default-features --locked
   "$cargo" check --package linerate-dict --no-default-features --locked
+  "$cargo" check --package linerate-nx --package linerate-dict --no-default-features --all-targets --locked
   # Not crates/rice: its tests need `alloc`, and their dependencies enable `std` everywhere.
   cargo_test --package linerate-core --package linerate-deflate --package linerate-zstd --no-default-features --lib
   # Only this fails when a dependency brings std in: two panic handlers cannot be linked.

@@ -22,8 +22,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Blocks are decoded by Rust alone. Whatever encodes - [`pack`], and writing R3A and metadata - is behind the feature
-//! `pack`, on by default, which compiles the C libraries libzstd and lz4. Without it nothing needs a C compiler.
+//! Whatever encodes - [`pack`], and writing R3A and metadata - is behind the feature `pack`, on by default, which compiles
+//! the C libraries libzstd and liblz4. Blocks are decoded by Rust alone, but LZ4 by liblz4 where it is there. Without `pack`
+//! nothing needs a C compiler.
 //!
 //! | module | content |
 //! |---|---|
@@ -37,7 +38,7 @@
 //! | `extract`, `verify` | the destinations: a folder, or none; comparison with a folder |
 //! | `paths`, `tree` | safe and portable paths; folders, opened once and never through a link |
 //! | `limits`, `error`, `hash` | resource limits; errors of single files; content hashes |
-//! | `sys` | foreign functions (the LZ4 encoder) |
+//! | `sys` | foreign functions (liblz4) |
 //! | `metadata`, `pack`, `r3a` | each with a table of its own modules |
 
 #![cfg_attr(not(feature = "pack"), allow(dead_code, reason = "what only writers use"))]
