@@ -241,7 +241,10 @@ test_cuda() {
     local LINERATE_NVCOMP
     LINERATE_NVCOMP=$(echo "$PWD"/target/venv-cuda/lib/python3*/site-packages/nvidia/libnvcomp/lib64/libnvcomp.so.6)
     export LINERATE_NVCOMP
-    cargo_test --workspace --features "$features" --test gpu_bench -- --ignored
+    # As `rust` compiled it, if it did.
+    local crates=(--package linerate-cuda)
+    if ran rust; then crates=(--workspace --features "$features"); fi
+    cargo_test "${crates[@]}" --test gpu_bench -- --ignored
   else
     skip "PTX of the CUDA kernels, interface of nvCOMP" "see above"
   fi
