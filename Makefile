@@ -122,7 +122,7 @@ bench-waveforms: ## Delta-Rice beside others, through HDF5 and in memory: CORPUS
 	@scripts/bench-waveforms.sh "$(CORPUS)" "$(CSV)" "$(PLOTS)" $(FLAGS)
 
 bench-gpu: CSV = target/bench-gpu.csv
-bench-gpu: ## Delta-Rice on an NVIDIA GPU: its tests, then RAM, VRAM and files: CSV=file FLAGS="--rows 2000 --rounds 3" PROGRAMS=built
+bench-gpu: ## Delta-Rice on an NVIDIA GPU: its tests, then RAM, VRAM and files, and the kernels beside nvCOMP: CSV=file FLAGS="--rows 2000 --rounds 3" PROGRAMS=built
 	@scripts/bench-gpu.sh "$(CSV)" "$(PROGRAMS)" $(FLAGS)
 
 bench-gateway-java: DATA =
