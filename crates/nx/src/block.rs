@@ -88,10 +88,15 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         self.resumable == Some((block, filled))
     }
 
-    /// Resizes `buffer` to the content of `block` that files refer to.
-    pub(crate) fn resize_for(&self, block: usize, buffer: &mut Vec<u8>) -> Result<()> {
+    /// The part of `buffer` for the content of `block` that files refer to. The buffer grows, but does not shrink: bytes
+    /// that a longer block left need not be zeroed again.
+    pub(crate) fn buffer_for<'b>(&self, block: usize, buffer: &'b mut Vec<u8>) -> Result<&'b mut [u8]> {
         let len = self.content_len(block)?;
-        grow_with(buffer, len, self.sizes.content, self.archive.layout().offset(block))
+        if buffer.len() < len {
+            *buffer = Vec::new();
+            *buffer = zeroed(self.sizes.content, len, self.archive.layout().offset(block))?;
+        }
+        Ok(&mut buffer[..len])
     }
 
     /// The length of the content of `block` that files refer to.
@@ -199,19 +204,24 @@ pub(crate) fn grow(buffer: &mut Vec<u8>, len: usize, at: u64) -> Result<()> {
     grow_with(buffer, len, 0, at)
 }
 
-/// As [`grow`]; a new allocation has at least `capacity` bytes. Fresh memory comes zeroed from the
-/// system, which costs nothing until it is touched.
+/// As [`grow`]; a new allocation has at least `capacity` bytes.
 fn grow_with(buffer: &mut Vec<u8>, len: usize, capacity: u64, at: u64) -> Result<()> {
     if buffer.capacity() < len {
-        let capacity = usize::try_from(capacity).map_or(len, |capacity| capacity.max(len));
         // Frees the old buffer first, so that the two are never held at once.
         *buffer = Vec::new();
-        // `vec!` aborts when memory runs out; this reports it.
-        Vec::<u8>::new().try_reserve_exact(capacity).map_err(|_| no_memory(at))?;
-        *buffer = vec![0; capacity];
+        *buffer = zeroed(capacity, len, at)?;
     }
     buffer.resize(len, 0);
     Ok(())
+}
+
+/// A buffer of `capacity` bytes, at least `len`. Fresh memory comes zeroed from the system, which costs nothing until it is
+/// touched.
+fn zeroed(capacity: u64, len: usize, at: u64) -> Result<Vec<u8>> {
+    let capacity = usize::try_from(capacity).map_or(len, |capacity| capacity.max(len));
+    // `vec!` aborts when memory runs out; this reports it.
+    Vec::<u8>::new().try_reserve_exact(capacity).map_err(|_| no_memory(at))?;
+    Ok(vec![0; capacity])
 }
 
 pub(crate) const fn no_memory(at: u64) -> Error {

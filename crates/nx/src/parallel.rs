@@ -266,11 +266,14 @@ impl<S: ReadAt> Job<'_, S> {
             self.record_ending(block, ending);
             return self.distribute(task, content);
         }
-        let resized = blocks.resize_for(block, buffer);
-        match resized.and_then(|()| blocks.decode(block, buffer, until)) {
-            Ok(ending) => {
+        let decoded = blocks.buffer_for(block, buffer).and_then(|content| {
+            let ending = blocks.decode(block, content, until)?;
+            Ok((&*content, ending))
+        });
+        match decoded {
+            Ok((content, ending)) => {
                 self.record_ending(block, ending);
-                self.distribute(task, buffer);
+                self.distribute(task, content);
             }
             Err(error) => {
                 task.runs.iter().for_each(|&run| self.end_run(run, Err(error.into())));

@@ -210,9 +210,9 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     fn piece_bytes(&mut self, piece: &Piece, until: usize) -> Result<&[u8]> {
         if !self.is_cached(piece) {
             if self.is_whole_block(piece) {
-                self.blocks.resize_for(piece.block, &mut self.uncached)?;
-                self.blocks.decode(piece.block, &mut self.uncached, until - 1)?;
-                return Ok(&self.uncached);
+                let content = self.blocks.buffer_for(piece.block, &mut self.uncached)?;
+                self.blocks.decode(piece.block, content, until - 1)?;
+                return Ok(content);
             }
             if let Err(error) = self.decode_whole(piece.block, until) {
                 self.recover(piece, error)?;

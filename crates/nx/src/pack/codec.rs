@@ -149,13 +149,14 @@ impl Encoder {
         }
     }
 
-    /// Chooses optimal parsing if it saves at least 1 % of a sample: its output decodes slower, and a sample
-    /// is not exact.
+    /// Chooses optimal parsing if it saves at least 2 % of a sample: it takes 2.5 times as long, its output decodes slower,
+    /// and a sample is not exact. Blocks of which it saves 1 to 2 % cost an eighth of the time of packing textures, and make
+    /// archives 0.06 % smaller.
     fn choose_parse(&mut self, search: Search, input: &[u8]) -> PackResult<Parse> {
         let near = |parse| Search { parse, window_log: 0, ..search };
         let lazy = self.sampled(input, SAMPLE, SAMPLE_SLICE, near(Parse::Lazy))?;
         let optimal = self.sampled(input, SAMPLE, SAMPLE_SLICE, near(Parse::Optimal))?;
-        Ok(if optimal * 100 < lazy * 99 { Parse::Optimal } else { Parse::Level })
+        Ok(if optimal * 100 < lazy * 98 { Parse::Optimal } else { Parse::Level })
     }
 
     /// The compressed size of a sample of `len` bytes in slices spread over the input; `len` if not smaller.
