@@ -102,7 +102,10 @@ module multichannel_tb;
             if (s_valid && s_ready) begin
                 sent = sent + 1;
                 ends = ends + s_last;
-                if (sent % 100000 == 0) $display("%0d samples so far", sent);
+                if (sent % 100000 == 0) begin
+                    $display("%0d samples so far", sent);
+                    $fflush;
+                end
             end
             s_ready_before = s_ready;
         end

@@ -123,6 +123,7 @@ def main() -> None:
             if pnr is None:
                 longest = float(re.findall(r"Del = *(\d+\.\d+)", log)[-1])
                 rows.append({**row, "estimate_mhz": round(1e6 / longest)})
+                print(f"{device}, {core}: {rows[-1]['estimate_mhz']} MHz by estimate", flush=True)
                 continue
             for seed in map(int, arguments.seeds.split(",")):
                 fmax = place(pnr, folder / f"{top}.json", seed)
