@@ -6,9 +6,9 @@
 //!     --linerate target/release/linerate --csv records/plan-accuracy.csv textures silesia/nci
 //! ```
 //!
-//! For a quiet machine, and for data of some 100 MB at least: real speeds are elapsed times of the printed command, and of
-//! the command that decodes and checks what it wrote (best of some rounds), with the start of the program in them, some
-//! milliseconds. Beside the winner, the smallest candidate and the fastest to decode are run, of those whose command is
+//! For a quiet machine, and for data of 1 GB: real speeds are those of the printed command, and of the command that decodes
+//! and checks what it wrote (best of some rounds), with the start of the program and reading in them. On one thread it is
+//! CPU time that counts, as in the plan, on several the elapsed time. Beside the winner, the smallest candidate and the fastest to decode are run, of those whose command is
 //! predicted to take no longer than `--max-encode`.
 
 use std::fs;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use linerate_bench::candidates::arrays::Container;
 use linerate_bench::candidates::{self, Measured, Options, Shape, messages, sst};
-use linerate_bench::{csv, environment as env};
+use linerate_bench::{children_time, csv, environment as env};
 use linerate_plan::{Budget, Curve, Pipe, Row, Speed, plan};
 
 const COLUMNS: [&str; 18] = [
@@ -286,7 +286,8 @@ impl Run<'_> {
         let command = measurement.command.as_ref().ok_or("a candidate without a command")?;
         let before = self.outputs()?;
         let words: Vec<&str> = command[1..].iter().map(String::as_str).collect();
-        let encode = self.time(&words)?;
+        let runs = Runs::of(&words, self.threads);
+        let encode = self.time(&words, runs.encode_threads)?;
         let made: Vec<PathBuf> = self.outputs()?.into_iter().filter(|path| !before.contains(path)).collect();
         let content = measured.bytes as f64;
         let mb = |seconds: Duration| content / 1e6 / seconds.as_secs_f64();
@@ -297,7 +298,6 @@ impl Run<'_> {
         ];
         let [encoding, decoding] =
             curves.map(|curve| move |threads: usize| curve.as_ref().map(|curve| in_mb(curve.on(threads))));
-        let runs = Runs::of(&words, self.threads);
         let output = match made.as_slice() {
             [output] => output.clone(),
             // A command that checks what is there writes nothing.
@@ -318,7 +318,8 @@ impl Run<'_> {
             let count = threads.to_string();
             let with_threads: &[&str] = if runs.decode_threads.len() > 1 { &["-p", &count] } else { &[] };
             let words = [runs.check, with_threads, &[&*file]].concat();
-            let times = (0..self.rounds.max(1)).map(|_| self.time(&words)).collect::<Result<Vec<_>, _>>()?;
+            let times =
+                (0..self.rounds.max(1)).map(|_| self.time(&words, threads)).collect::<Result<Vec<_>, _>>()?;
             let best = times.into_iter().min().unwrap_or_default();
             figures.push((format!("decode x{threads}"), predicted, mb(best)));
         }
@@ -331,14 +332,18 @@ impl Run<'_> {
         entries.map(|entry| entry.map(|entry| entry.path()).map_err(|e| e.to_string())).collect()
     }
 
-    fn time(&self, args: &[&str]) -> Result<Duration, String> {
+    /// CPU time of the command if it has one thread, elapsed time otherwise.
+    fn time(&self, args: &[&str], threads: usize) -> Result<Duration, String> {
         let mut command = Command::new(self.program);
         command.args(args).current_dir(self.folder).stdout(Stdio::null());
-        let begun = Instant::now();
+        let (begun, used) = (Instant::now(), children_time());
         let status = command.status().map_err(|e| format!("{}: {e}", self.program.display()))?;
         match status.code() {
             // 5: names that no archive can hold were left out, in the plan too.
-            Some(0 | 5) => Ok(begun.elapsed()),
+            Some(0 | 5) => Ok(match (children_time(), used) {
+                (Some(now), Some(before)) if threads == 1 => now - before,
+                _ => begun.elapsed(),
+            }),
             _ => Err(format!("{args:?}: {status}")),
         }
     }

@@ -67,4 +67,6 @@ pub mod threads;
 pub mod verify;
 pub mod waveforms;
 
+#[cfg(feature = "command")]
+pub use kernel::os::children_time;
 pub use kernel::os::{cpu_time, heap_in_use, pin, resident, thread_time};

@@ -49,6 +49,19 @@ pub struct Speed {
     pub high: f64,
 }
 
+impl Speed {
+    /// This many times as fast.
+    pub fn scaled(self, factor: f64) -> Speed {
+        Speed { low: self.low * factor, median: self.median * factor, high: self.high * factor }
+    }
+
+    /// The speed together with other work, which takes this many seconds for each byte.
+    pub fn after(self, seconds: f64) -> Speed {
+        let both = |speed: f64| if speed > 0.0 { 1.0 / (1.0 / speed + seconds) } else { speed };
+        Speed { low: both(self.low), median: both(self.median), high: both(self.high) }
+    }
+}
+
 /// The speed of several threads together, in elapsed time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scaling {

@@ -4,7 +4,8 @@
 //! of the data as the time allows, most often all of it; what a candidate saves beyond the control on the sample is
 //! taken for what it saves everywhere (a ratio estimator: sizes at two levels vary together, so that their quotient
 //! varies little from one part of the data to another). Most settings see a broad sample of many windows of 1 MiB; slow
-//! levels and large blocks a deep one of few windows of 4 MiB, where they are compared with zstd 9 in the same way. Equal files are counted on all of the data.
+//! levels and large blocks a deep one of few windows of 4 MiB, where they are compared with zstd 9 in the same way, their
+//! speeds too. Equal files are counted on all of the data.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -57,24 +58,31 @@ pub(super) fn measure(
     let settings = settings();
     let samples = Samples::read(&set, &settings, options, progress)?;
     let packed = samples.pack_all(&settings, options.threads, progress)?;
-    let compressed = samples.estimate(&set, &settings, &packed, options, progress)?;
-    let opened = packed.iter().map(|packed| open(&packed.bytes)).collect::<Result<Vec<_>, _>>()?;
+    let bridge = samples.bridge(&settings, options.threads, progress)?;
+    let compressed = samples.estimate(&set, &settings, &packed, bridge.as_ref(), options, progress)?;
+    let opened =
+        packed.iter().chain(&bridge).map(|packed| open(&packed.bytes)).collect::<Result<Vec<_>, _>>()?;
     let speeds = DecodeSpeeds::measure(&settings, &opened, options, progress)?;
+    // The deep sample may be easier or harder to pack than the broad one.
+    let reference = reference(&settings);
+    let to_broad = bridge.as_ref().map_or(1.0, |bridge| packed[reference].typical() / bridge.typical());
     let command = PackCommand::new(paths, left_out > 0);
     let threads = [options.threads];
     let blocks = |setting: &Setting| set.bytes.div_ceil(setting.options.chunk);
     let mut measurements = Vec::new();
     for (i, setting) in settings.iter().enumerate() {
         progress(&format!("{}: random reads", setting.words));
+        let factor = if setting.is_deep() { to_broad } else { 1.0 };
+        let encode = |n| packed[i].speed(n, blocks(setting)).scaled(factor);
         measurements.push(Measurement {
             engine: "nx".into(),
             settings: setting.words.clone(),
             command: Some(command.with(setting)),
             content: set.bytes,
             compressed: compressed[i],
-            encode: Some(packed[i].speed(1, blocks(setting))),
+            encode: Some(encode(1)),
             decode: Some(speeds.one_thread[i]),
-            encode_scaling: scaling(&threads, threads.iter().map(|&n| packed[i].speed(n, blocks(setting)))),
+            encode_scaling: scaling(&threads, threads.iter().map(|&n| encode(n))),
             decode_scaling: speeds.scaling(i, blocks(setting), opened[i].toc().blocks.len() as u64),
             memory: memory(&packed[i].bytes, set.files.len() as u64)?,
             read: Some(random_reads(&opened[i])?),
@@ -136,6 +144,11 @@ struct Packed {
 }
 
 impl Packed {
+    /// Median bytes per second of CPU time.
+    fn typical(&self) -> f64 {
+        self.speed(1, 1).median
+    }
+
     /// Speed of packing data of `blocks` blocks: CPU time over threads, as far as the blocks keep all of them busy.
     /// The elapsed time of a sample does not tell: of three blocks, the second of two threads has one.
     fn speed(&self, threads: usize, blocks: u64) -> Speed {
@@ -197,28 +210,40 @@ impl Samples {
         Ok(packed)
     }
 
+    /// The deep sample packed with the setting that deep ones are compared with, if it is another than the broad one.
+    fn bridge(
+        &self,
+        settings: &[Setting],
+        threads: usize,
+        progress: Progress<'_>,
+    ) -> Result<Option<Packed>, String> {
+        if self.deep.windows == self.broad.windows {
+            return Ok(None);
+        }
+        let setting = &settings[reference(settings)];
+        progress(&format!("{}: packing the sample of large windows", setting.words));
+        pack(&self.deep, setting, threads).map(Some)
+    }
+
     /// Bytes of each candidate's archive of all of the data.
     fn estimate(
         &self,
         set: &FileSet,
         settings: &[Setting],
         packed: &[Packed],
+        bridge: Option<&Packed>,
         options: &Options,
         progress: Progress<'_>,
     ) -> Result<Vec<u64>, String> {
         let density = |packed: &Packed| packed.bytes.len() as f64 / packed.content.max(1) as f64;
-        let reference = reference(settings);
         // What is left to do for what a sample does not show.
-        let (mut of_broad, mut of_deep) = (1.0, 1.0);
+        let mut of_broad = 1.0;
         if !self.broad.is_whole {
             progress("how well all of the data compresses");
             of_broad = self.control(set, options)?;
         }
-        if self.deep.windows != self.broad.windows {
-            progress(&format!("{}: packing the sample of large windows", settings[reference].words));
-            let again = pack(&self.deep, &settings[reference], options.threads)?;
-            of_deep = of_broad * density(&packed[reference]) / density(&again);
-        }
+        let of_deep =
+            bridge.map_or(1.0, |bridge| density(&packed[reference(settings)]) / density(bridge)) * of_broad;
         let unique =
             if self.broad.is_whole { set.bytes } else { unique_bytes(set, options.threads, progress)? };
         let total = |(setting, packed): (&Setting, &Packed)| {
@@ -313,10 +338,21 @@ impl DecodeSpeeds {
     ) -> Result<DecodeSpeeds, String> {
         let threads: Vec<usize> = thread_counts(options.threads).into_iter().filter(|&n| n > 1).collect();
         let share = options.seconds * DECODE_SHARE / (1 + threads.len()) as f64;
+        let reference = reference(settings);
+        let turn = |at: usize, threads| {
+            decode_turn(settings.get(at).unwrap_or(&settings[reference]), &archives[at], threads)
+        };
         let speeds = |threads: usize, clock: Clock| {
-            let mut turns: Vec<Turn<'_>> =
-                settings.iter().zip(archives).map(|(s, archive)| decode_turn(s, archive, threads)).collect();
-            rounds(&mut turns, clock, Duration::from_secs_f64(share), progress)
+            let mut turns: Vec<Turn<'_>> = (0..archives.len()).map(|at| turn(at, threads)).collect();
+            let mut speeds = rounds(&mut turns, clock, Duration::from_secs_f64(share), progress)?;
+            // The last is the reference on the deep sample, whose content may be quicker or slower to decode.
+            let bridge =
+                speeds.get(settings.len()).map_or(1.0, |bridge| speeds[reference].median / bridge.median);
+            for (speed, _) in speeds.iter_mut().zip(settings).filter(|(_, setting)| setting.is_deep()) {
+                *speed = speed.scaled(bridge);
+            }
+            speeds.truncate(settings.len());
+            Ok::<_, String>(speeds)
         };
         let one_thread = speeds(1, Clock::Cpu)?;
         let by_threads = threads.iter().map(|&n| speeds(n, Clock::Elapsed)).collect::<Result<_, _>>()?;
@@ -328,8 +364,7 @@ impl DecodeSpeeds {
     fn scaling(&self, candidate: usize, all: u64, sampled: u64) -> Vec<linerate_plan::Scaling> {
         let speeds = self.threads.iter().zip(&self.by_threads).map(|(&threads, speeds)| {
             let factor = busy_threads(all, threads) / busy_threads(sampled, threads);
-            let Speed { low, median, high } = speeds[candidate];
-            Speed { low: low * factor, median: median * factor, high: high * factor }
+            speeds[candidate].scaled(factor)
         });
         scaling(&self.threads, speeds)
     }
@@ -466,7 +501,9 @@ mod tests {
         let samples = Samples { broad: sample(700e3), deep: sample(700e3) };
         assert!(!samples.broad.is_whole && samples.broad.bytes < set.bytes / 2);
         let packed = samples.pack_all(&settings, 2, &|_| {}).expect("packed");
-        let estimates = samples.estimate(&set, &settings, &packed, &options, &|_| {}).expect("estimated");
+        let bridge = samples.bridge(&settings, 2, &|_| {}).expect("packed");
+        let estimates = samples.estimate(&set, &settings, &packed, bridge.as_ref(), &options, &|_| {});
+        let estimates = estimates.expect("estimated");
         let whole = sample(1e9);
         assert!(whole.is_whole);
         for (setting, estimate) in settings.iter().zip(estimates) {

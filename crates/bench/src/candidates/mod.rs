@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `timing` | interleaved rounds in CPU time on one thread, in elapsed time on several |
 //! | `sample` | a bounded, spread-out sample of files |
+//! | `reading` | what the system takes to read them |
 //! | `files`, `nx_settings`, `control` | folders: Nx archives by level, block size and preset; their settings; estimates of ratios |
 //! | `bytes` | plain bytes and text: deflate by level and call size |
 //! | [`arrays`], `waveforms` | samples in `.npy`, WAV and HDF5 files: Delta-Rice |
@@ -28,6 +29,7 @@ mod general;
 pub mod messages;
 mod nx_settings;
 mod pieces;
+mod reading;
 mod records;
 pub mod sample;
 pub mod sst;
@@ -129,12 +131,15 @@ pub fn measure(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Measured, String> {
-    match shape {
+    let mut measured = match shape {
         Shape::Files => files::measure(paths, options, progress),
         Shape::Bytes | Shape::Text => bytes::measure(shape, paths, options, progress),
         Shape::Waveforms => waveforms::measure(paths, options, progress),
         Shape::Records => records::measure(paths, options, progress),
         Shape::Messages => messages::measure(paths, options, progress),
         Shape::Sst => sst::measure(paths, options, progress),
-    }
+    }?;
+    let cost = sample::FileSet::new(paths).map_or(0.0, |set| reading::seconds_per_byte(&set, options.seed));
+    measured.measurements.iter_mut().for_each(|found| reading::include(found, cost));
+    Ok(measured)
 }

@@ -69,6 +69,15 @@ impl<'c, T: PartialEq + Sync> Candidate<'c, T> {
 }
 
 impl<'c> Checked<'c> {
+    /// The same, coded by this work on all pieces, where a command does more than the codec.
+    pub(super) fn coded_by(
+        self,
+        encode: impl Fn() -> Result<(), String> + Sync + 'c,
+        decode: impl Fn() -> Result<(), String> + Sync + 'c,
+    ) -> Checked<'c> {
+        Checked { encode: Some(Box::new(encode)), decode: Box::new(decode), ..self }
+    }
+
     /// A candidate that exists already and is only decoded; `measurement` has its sizes.
     pub(super) fn decoder(
         measurement: Measurement,

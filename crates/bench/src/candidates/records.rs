@@ -6,12 +6,13 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::hint::black_box;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use linerate_dict::blocks::{Builder, DictionaryChoice, Options as BlockFile};
-use linerate_dict::{Choice, Clustering, Id, SampleSet, Store, content_hash};
+use linerate_dict::blocks::{Builder, DictionaryChoice, Duplicates, Field, Options as FileOptions, Sorter};
+use linerate_dict::{BlockFile, Choice, Clustering, Id, Input, SampleSet, Store, content_hash};
 use linerate_plan::Measurement;
 use serde_json::Value;
 
@@ -19,13 +20,22 @@ use super::blocks::{Blocks, Eviction, train};
 use super::pieces::{Checked, time};
 use super::sample::FileSet;
 use super::{Measured, Options, Progress, general};
+use crate::kernel::os::cpu_time;
 
 /// Bytes of the sample for each second: each of 21 candidates is encoded and decoded several times.
 const BYTES_PER_SECOND: f64 = 250e3;
 /// Least and most bytes of the sample.
 const SAMPLE: (u64, u64) = (512 << 10, 8 << 20);
+/// Bytes to train with for each second: four dictionaries are trained, which takes some 120 ns a byte each.
+const TRAINING_PER_SECOND: f64 = 400e3;
+/// Least and most bytes to train with. The command takes the first 8 MiB.
+const TRAINING: (u64, u64) = (512 << 10, 8 << 20);
+/// What `linerate dict build` sorts in memory.
+const SORTED: usize = 256 << 20;
 /// Bytes of a window of the sample.
 const WINDOW: u64 = 128 << 10;
+/// Longest line that is read to its end beyond a window.
+const MAX_LINE: u64 = 64 << 20;
 /// Bytes of content of a block. The first is closest to a record by itself, the last to a page of a database.
 const BLOCKS: [usize; 4] = [1 << 10, 4 << 10, 8 << 10, 16 << 10];
 /// Bytes of the dictionary; 0 for none. 110 KiB is what `zstd --train` makes.
@@ -71,14 +81,15 @@ struct Lines {
 }
 
 impl Lines {
-    /// Lines from windows that are evenly spread. Of a part of the data, every other window is for training.
+    /// Lines from windows that are evenly spread. Of a part of the data, some windows are for training alone.
     fn sample(set: &FileSet, options: &Options) -> Result<Lines, String> {
         let wanted = ((options.seconds * BYTES_PER_SECOND) as u64).clamp(SAMPLE.0, SAMPLE.1);
+        let training = ((options.seconds * TRAINING_PER_SECOND) as u64).clamp(TRAINING.0, TRAINING.1);
+        let measured = wanted as f64 / (wanted + training) as f64;
         let whole = wanted >= set.bytes;
         let mut lines = Lines { training: Vec::new(), measured: Vec::new(), files: Vec::new() };
-        // Half of what is read of a part is for training.
         let windows =
-            set.spread(WINDOW.min(set.bytes), if whole { wanted } else { 2 * wanted }, options.seed);
+            set.spread(WINDOW.min(set.bytes), if whole { wanted } else { wanted + training }, options.seed);
         let windows = if whole { vec![windows.concat()] } else { windows };
         for (i, window) in windows.iter().enumerate() {
             let mut joined: Vec<(usize, Vec<u8>)> = Vec::new();
@@ -90,11 +101,12 @@ impl Lines {
                 }
             }
             let begins = window.first().is_none_or(|piece| piece.offset == 0);
-            let last = window.last();
-            let ends = last.is_none_or(|piece| piece.offset + piece.len == set.files[piece.file].size);
+            if let (Some(last), Some((_, bytes))) = (window.last(), joined.last_mut()) {
+                rest_of_line(&set.files[last.file].path, last.offset + last.len, bytes)?;
+            }
             for (file, bytes) in joined {
-                let found = whole_lines(&bytes, begins, ends);
-                if whole || i % 2 == 1 {
+                let found = lines_that_begin(&bytes, begins);
+                if whole || ((i + 1) as f64 * measured) as usize > (i as f64 * measured) as usize {
                     lines.files.extend(found.iter().map(|_| file));
                     lines.measured.extend(found);
                 } else {
@@ -112,19 +124,57 @@ impl Lines {
         if self.training.is_empty() { &self.measured } else { &self.training }
     }
 
+    /// The block file with the lines of the sample, made as `linerate dict build` makes it.
+    fn block_file(&self, field: &str, block: usize, dictionary: Option<&[u8]>) -> Result<Vec<u8>, String> {
+        let choice =
+            dictionary.map_or(DictionaryChoice::None, |bytes| DictionaryChoice::Embedded(bytes.to_vec()));
+        let options = FileOptions::new().block_size(block as u32).level(LEVEL).dictionary(choice);
+        let (field, mut sorter, mut key) =
+            (Field::new(field), Sorter::new(SORTED, Duplicates::Refuse), Vec::new());
+        let message = |e: linerate_dict::Error| e.to_string();
+        for line in &self.measured {
+            key.clear();
+            field.key(line, &mut key).map_err(|e| e.to_string())?;
+            sorter.add(&key, line.strip_suffix(b"\n").unwrap_or(line)).map_err(message)?;
+        }
+        let build = || {
+            let mut builder = Builder::in_memory(options)?;
+            let mut sorted = sorter.sorted()?;
+            while let Some((key, value)) = sorted.next_record()? {
+                builder.add(key, value)?;
+            }
+            builder.into_bytes()
+        };
+        build().map_err(message)
+    }
+
+    fn training_bytes(&self) -> f64 {
+        self.training().iter().map(|line| line.len() as f64).sum::<f64>().max(1.0)
+    }
+
     fn measured_bytes(&self) -> u64 {
         self.measured.iter().map(|line| line.len() as u64).sum()
     }
 }
 
-/// The lines that are whole: a first or last piece of one counts only where the file begins or ends.
-fn whole_lines(bytes: &[u8], begins: bool, ends: bool) -> Vec<Vec<u8>> {
-    let mut lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
-    if !ends && lines.last().is_some_and(|line| line.last() != Some(&b'\n')) {
-        lines.pop();
+/// Appends what a line that begins before this offset has behind it.
+fn rest_of_line(path: &Path, offset: u64, bytes: &mut Vec<u8>) -> Result<(), String> {
+    if bytes.last() == Some(&b'\n') {
+        return Ok(());
     }
-    let skipped = usize::from(!begins).min(lines.len());
-    lines[skipped..].iter().filter(|line| !line.trim_ascii().is_empty()).map(|line| line.to_vec()).collect()
+    let mut read = || {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        BufReader::new(file.take(MAX_LINE)).read_until(b'\n', bytes)
+    };
+    read().map(|_| ()).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// The lines that begin here. Of those that begin or end elsewhere, just one kind may count: otherwise long lines would
+/// be more or less frequent than they are.
+fn lines_that_begin(bytes: &[u8], begins: bool) -> Vec<Vec<u8>> {
+    let lines = bytes.split_inclusive(|&byte| byte == b'\n').skip(usize::from(!begins));
+    lines.filter(|line| !line.trim_ascii().is_empty()).map(<[u8]>::to_vec).collect()
 }
 
 /// Lines gathered to blocks of at least `size` bytes, as a storage engine fills them. No block has lines of two files.
@@ -146,15 +196,6 @@ fn gather(lines: &[Vec<u8>], files: Option<&[usize]>, size: usize) -> (Vec<Vec<u
     (blocks, owners)
 }
 
-/// The text of a field that can be a key: a string or a whole number.
-fn key_of(row: &Value, field: &str) -> Option<Vec<u8>> {
-    match row.get(field)? {
-        Value::String(text) if text.len() <= usize::from(u16::MAX) => Some(text.as_bytes().to_vec()),
-        Value::Number(number) if !number.is_f64() => Some(number.to_string().into_bytes()),
-        _ => None,
-    }
-}
-
 /// A field that all lines of all files have, each with another value.
 fn key_field(
     set: &FileSet,
@@ -162,8 +203,8 @@ fn key_field(
     notes: &mut Vec<String>,
     progress: Progress<'_>,
 ) -> Option<String> {
-    let rows = || lines.measured.iter().map(|line| serde_json::from_slice::<Value>(line));
-    let Some(Ok(Value::Object(first))) = rows().next() else {
+    let first = lines.measured.first().map(|line| serde_json::from_slice::<Value>(line));
+    let Some(Ok(Value::Object(first))) = first else {
         notes.push(
             "the lines are no JSON objects: the command trains a dictionary for blocks of your own".into(),
         );
@@ -172,8 +213,8 @@ fn key_field(
     let mut fields: Vec<&String> = first.keys().collect();
     fields.sort_by_key(|field| KEY_NAMES.iter().position(|name| name == field).unwrap_or(KEY_NAMES.len()));
     let is_key = |field: &&String| {
-        let mut seen = HashSet::new();
-        rows().all(|row| row.is_ok_and(|row| key_of(&row, field).is_some_and(|key| seen.insert(key))))
+        let mut keys = Keys::of(field);
+        lines.measured.iter().all(|line| keys.add(line))
     };
     let found = fields.into_iter().find(is_key).cloned();
     let Some(field) = found.filter(|_| set.bytes <= MAX_KEY_SEARCH) else {
@@ -196,18 +237,35 @@ fn key_field(
 
 /// Whether every line of every file has this field with another value.
 fn is_unique(set: &FileSet, field: &str) -> bool {
-    let mut seen = HashSet::new();
+    let mut keys = Keys::of(field);
     set.files.iter().all(|file| {
         let Ok(file) = File::open(&file.path) else { return false };
-        BufReader::new(file).split(b'\n').all(|line| {
-            let Ok(line) = line else { return false };
-            if line.trim_ascii().is_empty() {
-                return true;
-            }
-            let row: Option<Value> = serde_json::from_slice(&line).ok();
-            row.and_then(|row| key_of(&row, field)).is_some_and(|key| seen.insert(content_hash(&key)))
-        })
+        BufReader::new(file)
+            .split(b'\n')
+            .all(|line| line.is_ok_and(|line| line.trim_ascii().is_empty() || keys.add(&line)))
     })
+}
+
+/// The keys of lines.
+struct Keys {
+    field: Field,
+    key: Vec<u8>,
+    /// Hashes of keys.
+    seen: HashSet<u64>,
+}
+
+impl Keys {
+    fn of(field: &str) -> Keys {
+        Keys { field: Field::new(field), key: Vec::new(), seen: HashSet::new() }
+    }
+
+    /// Adds the key of a line; false if it has none, or one that is there already.
+    fn add(&mut self, line: &[u8]) -> bool {
+        self.key.clear();
+        self.field.key(line, &mut self.key).is_ok()
+            && self.key.len() <= usize::from(u16::MAX)
+            && self.seen.insert(content_hash(&self.key))
+    }
 }
 
 struct Records<'r> {
@@ -224,22 +282,26 @@ impl Records<'_> {
         let (training, _) = gather(self.lines.training(), None, USUAL_BLOCK);
         let dictionary = |&size: &usize| {
             (self.progress)(&format!("training a dictionary of {} KiB", size >> 10));
-            (size, train(&training, size))
+            let begun = cpu_time();
+            let dictionary = train(&training, size);
+            (size, dictionary, (cpu_time() - begun).as_secs_f64())
         };
-        let dictionaries: Vec<(usize, Option<Vec<u8>>)> = DICTIONARIES.iter().map(dictionary).collect();
-        if dictionaries.iter().all(|(_, bytes)| bytes.is_none()) {
+        let dictionaries: Vec<(usize, Option<Vec<u8>>, f64)> = DICTIONARIES.iter().map(dictionary).collect();
+        if dictionaries.iter().all(|(_, bytes, _)| bytes.is_none()) {
             notes.push("the records are too few to train a dictionary with".into());
         }
         let gathered: Vec<Vec<Vec<u8>>> =
             BLOCKS.map(|size| gather(&self.lines.measured, None, size).0).into();
         let (by_file, owners) = gather(&self.lines.measured, Some(&self.lines.files), USUAL_BLOCK);
         let mut eviction = Eviction::new();
-        let mut candidates = Vec::new();
+        let (mut candidates, mut trained) = (Vec::new(), Vec::new());
         for (&block, pieces) in BLOCKS.iter().zip(&gathered) {
-            for (size, dictionary) in &dictionaries {
+            for (size, dictionary, seconds) in &dictionaries {
                 // A size that nothing could be trained for would be none again.
                 if dictionary.is_some() || *size == 0 {
                     candidates.push(self.one(block, *size, dictionary.as_deref(), pieces, &mut eviction)?);
+                    trained
+                        .push(seconds * TRAINING.1.min(self.set.bytes) as f64 / self.lines.training_bytes());
                 }
             }
         }
@@ -249,7 +311,14 @@ impl Records<'_> {
         candidates
             .push(general::zstd(&gathered[1], LEVEL, format!("libzstd {LEVEL}, blocks of 4 KiB")).check()?);
         drop(eviction);
-        time(candidates, self.options, self.progress)
+        let mut measurements = time(candidates, self.options, self.progress)?;
+        // The command that writes a file trains its dictionary first.
+        for (found, seconds) in measurements.iter_mut().zip(trained).filter(|_| self.key.is_some()) {
+            let for_each = seconds / self.set.bytes.max(1) as f64;
+            found.encode.iter_mut().for_each(|speed| *speed = speed.after(for_each));
+            found.encode_scaling.iter_mut().for_each(|point| point.speed = point.speed.after(for_each));
+        }
+        Ok(measurements)
     }
 
     /// Time for the cold reads of one candidate, of about an eighth of all.
@@ -266,7 +335,7 @@ impl Records<'_> {
 
     /// One block size with one dictionary, or none.
     fn one<'c>(
-        &self,
+        &'c self,
         block: usize,
         size: usize,
         dictionary: Option<&[u8]>,
@@ -291,32 +360,31 @@ impl Records<'_> {
         };
         let mut checked = blocks.candidate(measurement).check()?;
         if let Some(field) = &self.key {
-            let file = self.block_file(field, block, dictionary)? - of_dictionary;
-            checked.measurement.compressed = file + self.share(of_dictionary);
+            checked = self.as_file(checked, field, block, dictionary)?;
         }
         checked.measurement.memory = blocks.memory();
         checked.measurement.read = Some(blocks.cold_read(eviction, self.read_budget())?);
         Ok(checked)
     }
 
-    /// Bytes of the block file with the lines of the sample.
-    fn block_file(&self, field: &str, block: usize, dictionary: Option<&[u8]>) -> Result<u64, String> {
-        let choice =
-            dictionary.map_or(DictionaryChoice::None, |bytes| DictionaryChoice::Embedded(bytes.to_vec()));
-        let options = BlockFile::new().block_size(block as u32).level(LEVEL).dictionary(choice);
-        let record = |line: &Vec<u8>| {
-            let row: Value = serde_json::from_slice(line).ok()?;
-            let value = line.strip_suffix(b"\n").unwrap_or(line).to_vec();
-            Some((key_of(&row, field)?, value))
-        };
-        let mut records: Vec<(Vec<u8>, Vec<u8>)> = self.lines.measured.iter().filter_map(record).collect();
-        records.sort();
-        let build = || {
-            let mut builder = Builder::in_memory(options)?;
-            records.iter().try_for_each(|(key, value)| builder.add(key, value))?;
-            builder.into_bytes()
-        };
-        build().map(|bytes| bytes.len() as u64).map_err(|e: linerate_dict::Error| e.to_string())
+    /// The same blocks in a file with keys, which the command makes and checks.
+    fn as_file<'c>(
+        &'c self,
+        mut checked: Checked<'c>,
+        field: &'c str,
+        block: usize,
+        dictionary: Option<&[u8]>,
+    ) -> Result<Checked<'c>, String> {
+        let of_dictionary = dictionary.map_or(0, |bytes| bytes.len() as u64);
+        let bytes = self.lines.block_file(field, block, dictionary)?;
+        let stored = bytes.len() as u64 - of_dictionary;
+        checked.measurement.compressed = stored + self.share(of_dictionary);
+        let file = BlockFile::open_input(Input::memory(bytes), &Store::new()).map_err(|e| e.to_string())?;
+        let (lines, dictionary) = (self.lines, dictionary.map(<[u8]>::to_vec));
+        Ok(checked.coded_by(
+            move || lines.block_file(field, block, dictionary.as_deref()).map(|bytes| _ = black_box(bytes)),
+            move || file.verify(&mut file.reader()).map(|_| ()).map_err(|e| e.to_string()),
+        ))
     }
 
     /// Few dictionaries for many files; `None` if none pays.
@@ -442,9 +510,9 @@ mod tests {
     #[test]
     fn lines_cut_by_a_window_are_left_out() {
         let text = |lines: Vec<Vec<u8>>| String::from_utf8(lines.concat()).expect("text");
-        assert_eq!(text(whole_lines(b"one\ntwo\nthr", true, false)), "one\ntwo\n");
-        assert_eq!(text(whole_lines(b"ne\ntwo\n\nthree", false, true)), "two\nthree");
-        assert_eq!(text(whole_lines(b"nothing", false, false)), "");
+        assert_eq!(text(lines_that_begin(b"one\ntwo\nthree", true)), "one\ntwo\nthree");
+        assert_eq!(text(lines_that_begin(b"ne\ntwo\n\nthree", false)), "two\nthree");
+        assert_eq!(text(lines_that_begin(b"nothing", false)), "");
     }
 
     #[test]

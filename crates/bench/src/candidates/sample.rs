@@ -1,13 +1,16 @@
 //! A bounded sample of files: whole windows, evenly spread over all of the bytes.
 //!
-//! Files are put in the order of extension and path, in which neighbours are alike, and the row is cut into windows:
-//! runs of whole small files, and pieces of large ones. Systematic sampling takes every n-th byte's window, so that
-//! each type of file has its share of the sample, and a large file more of it than a small one. Windows are whole, so
-//! that blocks formed within them are those of the whole data.
+//! Files are put in the order of extension, name and path, in which neighbours are alike, and the row is cut into
+//! windows: runs of whole small files, and pieces of large ones. Stratified sampling takes the window of one byte of
+//! every n, so that each type of file has its share of the sample, and a large file more of it than a small one. The
+//! byte is a random one: were it always the first, folders that repeat would be seen in a few of their phases. Windows
+//! are whole, so that blocks formed within them are those of the whole data.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+
+use crate::waveforms::random::Random;
 
 /// A file to compress.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,16 +24,20 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The name without the folder.
+    fn last(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or_default()
+    }
+
     fn extension(&self) -> String {
-        let last = self.name.rsplit('/').next().unwrap_or_default();
-        last.rsplit_once('.').map_or_else(String::new, |(_, extension)| extension.to_lowercase())
+        self.last().rsplit_once('.').map_or_else(String::new, |(_, extension)| extension.to_lowercase())
     }
 }
 
 /// Files in the order in which neighbours are alike.
 #[derive(Clone, Debug, Default)]
 pub struct FileSet {
-    /// The files that are not empty, by extension and path.
+    /// The files that are not empty, by extension, name and path.
     pub files: Vec<Entry>,
     /// Bytes of all files.
     pub bytes: u64,
@@ -70,7 +77,7 @@ impl FileSet {
         for path in paths {
             set.add(path).map_err(|(path, e)| format!("{}: {e}", path.display()))?;
         }
-        set.files.sort_by_cached_key(|file| (file.extension(), file.name.clone()));
+        set.files.sort_by_cached_key(|file| (file.extension(), file.last().to_owned(), file.name.clone()));
         set.bytes = set.files.iter().map(|file| file.size).sum();
         match (set.bytes, paths.first()) {
             (0, Some(first)) => {
@@ -145,17 +152,17 @@ impl FileSet {
         if bytes >= self.bytes || count >= windows.len() as u64 {
             return windows;
         }
-        // The phase of the first position, the golden ratio's multiples being spread best over several seeds.
-        let phase = (seed as f64 * 0.618_033_988_749_895).fract();
+        let mut random = Random::stream(seed, size);
         let step = self.bytes as f64 / count as f64;
-        let (mut next, mut end) = (phase * step, 0.0);
+        let (mut stratum, mut next, mut end) = (0.0, random.uniform() * step, 0.0);
         windows
             .into_iter()
             .filter(|window| {
                 end += length(window) as f64;
                 let taken = next < end;
                 while next < end {
-                    next += step;
+                    stratum += 1.0;
+                    next = (stratum + random.uniform()) * step;
                 }
                 taken
             })

@@ -96,21 +96,36 @@ pub fn pin(_core: Option<usize>) -> Option<usize> {
 /// where the system does not tell.
 #[cfg(all(feature = "command", unix))]
 pub(crate) fn children_peak() -> Option<u64> {
-    // SAFETY: an rusage is plain numbers, for which zero is valid; the call gets one to write to.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        if libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) != 0 {
-            return None;
-        }
-        usage
-    };
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
-    u64::try_from(usage.ru_maxrss).ok().map(|peak| peak * unit)
+    u64::try_from(children()?.ru_maxrss).ok().map(|peak| peak * unit)
+}
+
+/// CPU time of the processes that this one started and that have ended, user and system; `None` where the system does
+/// not tell.
+#[cfg(all(feature = "command", unix))]
+pub fn children_time() -> Option<Duration> {
+    let duration = |t: libc::timeval| Duration::new(t.tv_sec as u64, t.tv_usec as u32 * 1000);
+    children().map(|usage| duration(usage.ru_utime) + duration(usage.ru_stime))
+}
+
+#[cfg(all(feature = "command", unix))]
+fn children() -> Option<libc::rusage> {
+    // SAFETY: an rusage is plain numbers, for which zero is valid; the call gets one to write to.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        (libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) == 0).then_some(usage)
+    }
 }
 
 /// The system does not tell.
 #[cfg(all(feature = "command", not(unix)))]
 pub(crate) fn children_peak() -> Option<u64> {
+    None
+}
+
+/// The system does not tell.
+#[cfg(all(feature = "command", not(unix)))]
+pub fn children_time() -> Option<Duration> {
     None
 }
 

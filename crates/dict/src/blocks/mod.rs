@@ -6,6 +6,8 @@
 mod block;
 #[cfg(feature = "train")]
 mod builder;
+#[cfg(feature = "json")]
+mod field;
 mod file;
 mod layout;
 mod options;
@@ -17,6 +19,8 @@ mod verify;
 
 #[cfg(feature = "train")]
 pub use builder::{Builder, MAX_KEY_LEN, MAX_VALUE_LEN, Summary};
+#[cfg(feature = "json")]
+pub use field::{Field, FieldError};
 pub use file::{BlockFile, Stats};
 pub use layout::{Counts, DictionaryPlace, DictionaryReference};
 pub use options::{DictionaryChoice, Options};

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{ValueEnum, ValueHint};
 use linerate_core::Kind;
 use linerate_dict::blocks::{
-    Builder, DictionaryChoice, DictionaryPlace, Duplicates, Options, Sorter, Summary,
+    Builder, DictionaryChoice, DictionaryPlace, Duplicates, Field, Options, Sorter, Summary,
 };
 use linerate_dict::pack::{Editor, user_id};
 use serde_json::{Value, json};
@@ -268,10 +268,11 @@ fn add(
     sorter: &mut Sorter,
 ) -> Result<u64, CliError> {
     let mut input = InputReader::new(open(file)?);
+    let field = args.key.as_deref().map(Field::new);
     let (mut key, mut value, mut bytes) = (Vec::new(), Vec::new(), 0);
     loop {
         let begin = input.offset;
-        let more = match &args.key {
+        let more = match &field {
             Some(field) => {
                 let more = input.line(&mut value)?;
                 if more && value.trim_ascii().is_empty() {
@@ -279,7 +280,8 @@ fn add(
                 }
                 key.clear();
                 if more {
-                    field_of(&value, field, begin, &mut key)?;
+                    let found = field.key(&value, &mut key);
+                    found.map_err(|e| CliError::data(Kind::Corrupt, begin, e.to_string()))?;
                 }
                 more
             }
@@ -295,21 +297,4 @@ fn add(
         bytes += (key.len() + value.len()) as u64;
         progress.add((input.offset - begin) as usize);
     }
-}
-
-/// Appends the key in a line of JSON to `key`.
-fn field_of(line: &[u8], field: &str, offset: u64, key: &mut Vec<u8>) -> Result<(), CliError> {
-    let damaged = |message: String| CliError::data(Kind::Corrupt, offset, message);
-    let row: Value = serde_json::from_slice(line).map_err(|_| damaged("the line is not JSON".into()))?;
-    let found = if field.starts_with('/') { row.pointer(field) } else { row.get(field) };
-    match found {
-        Some(Value::String(text)) => key.extend_from_slice(text.as_bytes()),
-        // Other numbers are rounded to f64, so that different keys could become equal.
-        Some(Value::Number(number)) if !number.is_f64() => {
-            key.extend_from_slice(number.to_string().as_bytes())
-        }
-        Some(_) => return Err(damaged(format!("the field `{field}` is neither text nor a whole number"))),
-        None => return Err(damaged(format!("the line has no field `{field}`"))),
-    }
-    Ok(())
 }
