@@ -157,9 +157,7 @@ pub fn plan(measurements: &[Measurement], pipe: &Pipe, budget: &Budget) -> Plan 
     let plain = row(stored_plainly(measurements), true, pipe, &budget);
     let measured = measurements.iter().map(|m| row(m.clone(), false, pipe, &budget));
     let mut rows: Vec<Row> = std::iter::once(plain).chain(measured).collect();
-    for i in 0..rows.len() {
-        rows[i].pareto = rows[i].excluded.is_none() && !rows.iter().any(|other| dominates(other, &rows[i]));
-    }
+    find_front(&mut rows);
     let tied = best_rows(&rows);
     let winner = break_tie(&rows, &tied);
     let ties = tied.into_iter().filter(|i| Some(*i) != winner).collect();
@@ -172,10 +170,29 @@ impl Plan {
         self.winner.map(|i| &self.rows[i])
     }
 
+    /// The same choice with the figures of one direction in every row, as charts of a direction draw them. The front is
+    /// that of this direction.
+    pub fn in_direction(&self, direction: Direction) -> Plan {
+        let mut view = self.clone();
+        for row in &mut view.rows {
+            if let Some(flow) = row.flows.iter().find(|flow| flow.direction == direction).cloned() {
+                row.set(&flow);
+            }
+        }
+        find_front(&mut view.rows);
+        view
+    }
+
     /// The command that applies the winner to all of the data, quoted for a POSIX shell. `None` if nothing is to be
     /// done: the data is stored plainly, or nothing is usable.
     pub fn command(&self) -> Option<String> {
         self.winner()?.command()
+    }
+}
+
+fn find_front(rows: &mut [Row]) {
+    for i in 0..rows.len() {
+        rows[i].pareto = rows[i].excluded.is_none() && !rows.iter().any(|other| dominates(other, &rows[i]));
     }
 }
 

@@ -76,13 +76,36 @@ pub fn html(plan: &Plan, context: &Context) -> String {
     let mut page = head(context);
     page.push_str("<main>\n");
     page.push_str(&summary(plan, context));
-    page.push_str(&pareto_section(plan));
+    let views = views(plan);
+    views.iter().for_each(|view| page.push_str(&pareto_section(view)));
     page.push_str(&pair(&cores_section(plan), &memory_section(plan)));
-    page.push_str(&scaling_section(plan));
+    views.iter().for_each(|view| page.push_str(&scaling_section(view)));
     page.push_str(&table_section(plan));
     page.push_str(&pair(&machine_section(context), &method_section(plan)));
     page.push_str("</main>\n</body>\n</html>\n");
     page
+}
+
+/// A plan as the charts of speed draw it: each direction has charts of its own.
+struct View {
+    plan: Plan,
+    /// Ends the headings.
+    heading: String,
+    /// Ends the names of elements.
+    suffix: String,
+}
+
+fn views(plan: &Plan) -> Vec<View> {
+    let has_both = plan.rows.iter().any(|row| row.flows.len() > 1);
+    if !has_both {
+        return vec![View { plan: plan.clone(), heading: String::new(), suffix: String::new() }];
+    }
+    let view = |direction: Direction| View {
+        plan: plan.in_direction(direction),
+        heading: format!(", {}", direction.name()),
+        suffix: format!("-{}", direction.name()),
+    };
+    [Direction::Read, Direction::Write].map(view).into()
 }
 
 /// Two sections side by side on wide screens. Either may be empty.
@@ -185,13 +208,14 @@ fn saturation_text(row: &Row) -> String {
     }
 }
 
-fn pareto_section(plan: &Plan) -> String {
-    let charts = pareto::svg(plan, &WIDE) + &pareto::svg(plan, &NARROW);
+fn pareto_section(View { plan, heading, suffix }: &View) -> String {
+    let name = format!("pareto{suffix}");
+    let charts = pareto::svg(plan, &name, &WIDE) + &pareto::svg(plan, &name, &NARROW);
     if charts.is_empty() {
         return String::new();
     }
     format!(
-        "<section>\n<h2>Ratio and speed</h2>\n<p>A pipe of compressed data needs a decoder or encoder as fast as its rate \
+        "<section>\n<h2>Ratio and speed{heading}</h2>\n<p>A pipe of compressed data needs a decoder or encoder as fast as its rate \
          times the ratio: the dashed line. Above it the pipe is the limit, below it the cores are.</p>\n<figure>\n{charts}\
          <figcaption class=\"legend\"><span class=\"key winner\">chosen</span> <span class=\"key tie\">tie</span> \
          <span class=\"key on-front\">Pareto front</span> <span class=\"key other\">other</span> \
@@ -212,14 +236,15 @@ fn cores_section(plan: &Plan) -> String {
     )
 }
 
-fn scaling_section(plan: &Plan) -> String {
+fn scaling_section(View { plan, heading, suffix }: &View) -> String {
+    let name = format!("scaling{suffix}");
     let flat = |size: Size| Size { height: size.height * FLAT, ..size };
-    let charts = scaling::svg(plan, &flat(WIDE)) + &scaling::svg(plan, &flat(NARROW));
+    let charts = scaling::svg(plan, &name, &flat(WIDE)) + &scaling::svg(plan, &name, &flat(NARROW));
     if charts.is_empty() {
         return String::new();
     }
     format!(
-        "<section>\n<h2>Threads</h2>\n<p>Speed of several threads together, as measured.</p>\n<figure>\n{charts}</figure>\n\
+        "<section>\n<h2>Threads{heading}</h2>\n<p>Speed of several threads together, as measured.</p>\n<figure>\n{charts}</figure>\n\
          </section>\n"
     )
 }

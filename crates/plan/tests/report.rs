@@ -4,7 +4,7 @@ mod common;
 
 use common::{budget, candidate, pipe};
 use linerate_plan::report::{self, Context};
-use linerate_plan::{Budget, Measurement, Pipe, Plan, Read, Scaling, plan};
+use linerate_plan::{Budget, Direction, Measurement, Pipe, Plan, Read, Scaling, plan};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
@@ -136,6 +136,17 @@ fn page_has_the_sentence_the_command_and_every_candidate() {
     assert_eq!(page.matches("<th scope=\"row\">nx: zstd").count(), 2);
     assert_eq!(page.matches("<svg ").count(), 4, "two charts in two sizes");
     assert!(page.contains("Cores that saturate the pipe") && page.contains("Machine and versions"));
+}
+
+#[test]
+fn both_directions_have_charts_of_their_own() {
+    let both = Pipe { direction: Direction::Both, ..pipe(500e6) };
+    let page = report::html(&plan(&[candidate("zstd 3", 2.0, 9e8)], &both, &budget(2)), &Context::default());
+    assert_eq!(page.matches("<svg ").count(), 8, "two charts in two sizes and two directions");
+    for heading in ["Ratio and speed, read", "Ratio and speed, write", "Threads, read", "Threads, write"] {
+        assert!(page.contains(&format!("<h2>{heading}</h2>")), "{heading}");
+    }
+    elements(&page);
 }
 
 #[test]

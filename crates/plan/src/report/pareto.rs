@@ -25,10 +25,10 @@ struct Chart {
 }
 
 /// The chart as SVG, or nothing if no candidate has a speed.
-pub(super) fn svg(plan: &Plan, size: &Size) -> String {
+pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
     let rows: Vec<usize> = (0..plan.rows.len()).filter(|i| plan.rows[*i].speed.is_some()).collect();
     let Some(chart) = axes(plan, &rows, size) else { return String::new() };
-    let mut svg = size.open("pareto", "Ratio and speed of every candidate", &description(plan));
+    let mut svg = size.open(name, "Ratio and speed of every candidate", &description(plan));
     grid(&mut svg, &chart, size, plan);
     let line = required_line(&mut svg, &chart, plan);
     front(&mut svg, &chart, plan);

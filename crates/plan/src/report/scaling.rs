@@ -18,7 +18,7 @@ const MAX_LINES: usize = 6;
 const LABEL_GAP: f64 = 15.0;
 
 /// The chart as SVG, or nothing if no candidate was measured with several threads.
-pub(super) fn svg(plan: &Plan, size: &Size) -> String {
+pub(super) fn svg(plan: &Plan, name: &str, size: &Size) -> String {
     let lines = lines(plan);
     let threads = lines.iter().map(|(_, curve)| curve.max_threads()).max().unwrap_or(1);
     if threads < 2 {
@@ -36,7 +36,7 @@ pub(super) fn svg(plan: &Plan, size: &Size) -> String {
     };
     let y = Axis { low: 0.0, high: fastest * 1.08, from: size.height - BOTTOM, to: TOP, logarithmic: false };
 
-    let mut svg = size.open("scaling", "Speed by number of threads", &description(plan, threads));
+    let mut svg = size.open(name, "Speed by number of threads", &description(plan, threads));
     grid(&mut svg, &x, &y, threads, size);
     // The winner is first in order, and drawn on top.
     for (i, curve) in lines.iter().rev() {

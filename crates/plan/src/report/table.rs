@@ -8,41 +8,56 @@ use crate::measurement::Speed;
 use crate::plan::{Plan, Row};
 use crate::units;
 
-/// The columns of a row, as text. Missing values are empty.
-type Column = (&'static str, fn(&Row) -> String);
+/// A column: its name, what stands in large type, and what in small type below it. Missing values are empty.
+type Column = (&'static str, fn(&Row) -> String, fn(&Row) -> String);
 
-const COLUMNS: &[Column] =
-    &[
-        ("Ratio", |row| units::ratio(row.ratio)),
-        ("Delivers", |row| {
-            if row.delivered.median > 0.0 { units::rate(row.delivered.median) } else { String::new() }
-        }),
-        (
-            "Bound by",
-            |row| if row.speed.is_some() || row.plain { row.bound.name().into() } else { String::new() },
-        ),
-        ("Speed", |row| row.speed.map_or_else(String::new, |speed| units::rate(speed.median))),
-        ("Lowest to highest", |row| row.speed.map_or_else(String::new, spread)),
-        ("Required", |row| units::rate(row.required)),
-        ("Cores to saturate", saturation),
-        ("Saved per core-second", |row| {
-            if row.speed.is_some() { units::rate(row.saved_per_core_second) } else { String::new() }
-        }),
-        ("Per stream", |row| {
-            if row.plain { String::new() } else { units::size(row.measurement.memory.per_stream) }
-        }),
-        ("Per thread", |row| {
-            if row.plain { String::new() } else { units::size(row.measurement.memory.per_thread) }
-        }),
-    ];
-
-const READ_COLUMNS: &[Column] = &[
-    ("Random read", |row| row.measurement.read.map_or_else(String::new, |read| units::time(read.seconds))),
-    ("Fetched", |row| row.measurement.read.map_or_else(String::new, |read| units::size(read.fetched as u64))),
-    ("Reads per second", |row| {
-        row.reads.map_or_else(String::new, |reads| format!("{:.0}", reads.per_second))
-    }),
+const COLUMNS: &[Column] = &[
+    ("Ratio", |row| units::ratio(row.ratio), nothing),
+    (
+        "Delivers",
+        |row| if row.delivered.median > 0.0 { units::rate(row.delivered.median) } else { String::new() },
+        bound,
+    ),
+    (
+        "Speed",
+        |row| row.speed.map_or_else(String::new, |speed| units::rate(speed.median)),
+        |row| row.speed.map_or_else(String::new, spread),
+    ),
+    ("Required", |row| units::rate(row.required), nothing),
+    ("Cores to saturate", saturation, nothing),
+    (
+        "Saved per core-second",
+        |row| if row.speed.is_some() { units::rate(row.saved_per_core_second) } else { String::new() },
+        nothing,
+    ),
+    (
+        "Memory per stream",
+        |row| if row.plain { String::new() } else { units::size(row.measurement.memory.per_stream) },
+        |row| match row.plain {
+            true => String::new(),
+            false => format!("per thread {}", units::size(row.measurement.memory.per_thread)),
+        },
+    ),
 ];
+
+const READ_COLUMNS: &[Column] = &[(
+    "Random read",
+    |row| row.measurement.read.map_or_else(String::new, |read| units::time(read.seconds)),
+    |row| match (row.measurement.read, row.reads) {
+        (Some(read), Some(reads)) => {
+            format!("fetches {}, {:.0} per second", units::size(read.fetched as u64), reads.per_second)
+        }
+        _ => String::new(),
+    },
+)];
+
+fn nothing(_: &Row) -> String {
+    String::new()
+}
+
+fn bound(row: &Row) -> String {
+    if row.speed.is_some() || row.plain { format!("bound by {}", row.bound.name()) } else { String::new() }
+}
 
 /// The table, with columns of random reads where any were measured.
 pub(super) fn html(plan: &Plan) -> String {
@@ -52,7 +67,7 @@ pub(super) fn html(plan: &Plan) -> String {
         "<table class=\"all\">\n<caption class=\"hidden\">All candidates; speeds on {}</caption>\n<thead><tr><th scope=\"col\">Candidate</th>",
         units::cores(plan.budget.cores)
     );
-    for (name, _) in columns() {
+    for (name, ..) in columns() {
         let _ = write!(html, "<th scope=\"col\">{name}</th>");
     }
     html.push_str("<th scope=\"col\">Remark</th></tr></thead>\n<tbody>\n");
@@ -60,8 +75,11 @@ pub(super) fn html(plan: &Plan) -> String {
         let class = if is_winner(plan, i) { " class=\"winner\"" } else { "" };
         for row in row.by_direction() {
             let _ = write!(html, "<tr{class}><th scope=\"row\">{}</th>", escape(&name(&row)));
-            for (_, text) in columns() {
-                let _ = write!(html, "<td>{}</td>", escape(&text(&row)));
+            for (_, text, below) in columns() {
+                let small = below(&row);
+                let small =
+                    if small.is_empty() { small } else { format!("<small>{}</small>", escape(&small)) };
+                let _ = write!(html, "<td>{}{small}</td>", escape(&text(&row)));
             }
             let _ = writeln!(html, "<td class=\"remark\">{}</td></tr>", escape(&remark(plan, i)));
         }
