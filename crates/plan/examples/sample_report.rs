@@ -1,7 +1,7 @@
 //! Writes the report of a made-up plan: `sample_report FILE`. `scripts/report-check.sh` opens it in a browser.
 
 use linerate_plan::report::{self, Context};
-use linerate_plan::{Budget, Measurement, Memory, Pipe, Read, Scaling, Speed, plan};
+use linerate_plan::{Budget, Direction, Measurement, Memory, Pipe, Read, Scaling, Speed, plan};
 
 /// Settings, ratio, MB/s of one thread, MiB per stream.
 const CANDIDATES: &[(&str, f64, f64, f64)] = &[
@@ -22,7 +22,7 @@ fn main() -> std::io::Result<()> {
         eprintln!("usage: sample_report FILE");
         std::process::exit(2);
     };
-    let pipe = Pipe::parse("nvme-3.0").map_err(std::io::Error::other)?;
+    let pipe = Pipe { direction: Direction::Both, ..Pipe::parse("nvme-3.0").map_err(std::io::Error::other)? };
     let budget = Budget { cores: 2, memory_per_stream: Some(64 << 20), min_ratio: None };
     let mut measured: Vec<Measurement> = CANDIDATES.iter().map(candidate).collect();
     measured.push(comparison());
@@ -38,16 +38,18 @@ fn candidate(&(settings, ratio, megabytes, mebibytes): &(&str, f64, f64, f64)) -
         command: Some(command.map(String::from).to_vec()),
         content,
         compressed: (content as f64 / ratio) as u64,
+        encode: Some(speed(megabytes / ratio.powi(4))),
         decode: Some(speed(megabytes)),
-        decode_scaling: [1.0, 1.93]
-            .iter()
-            .zip(1..)
-            .map(|(times, threads)| Scaling { threads, speed: speed(megabytes * times) })
-            .collect(),
+        encode_scaling: scaling(megabytes / ratio.powi(4)),
+        decode_scaling: scaling(megabytes),
         memory: Memory { per_stream: (mebibytes * 1048576.0) as u64, per_thread: 2 << 20 },
         read: Some(Read { seconds: mebibytes / megabytes, fetched: mebibytes * 1048576.0 / ratio }),
         ..Measurement::default()
     }
+}
+
+fn scaling(megabytes: f64) -> Vec<Scaling> {
+    [(1, 1.0), (2, 1.93)].map(|(threads, times)| Scaling { threads, speed: speed(megabytes * times) }).into()
 }
 
 /// A peer without a command.
