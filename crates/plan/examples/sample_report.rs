@@ -44,7 +44,6 @@ fn candidate(&(settings, ratio, megabytes, mebibytes): &(&str, f64, f64, f64)) -
         decode_scaling: scaling(megabytes),
         memory: Memory { per_stream: (mebibytes * 1048576.0) as u64, per_thread: 2 << 20 },
         read: Some(Read { seconds: mebibytes / megabytes, fetched: mebibytes * 1048576.0 / ratio }),
-        ..Measurement::default()
     }
 }
 

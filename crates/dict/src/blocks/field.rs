@@ -69,10 +69,11 @@ impl Field {
         let mut json = serde_json::Deserializer::from_str(text);
         let found = Seek(&self.path).deserialize(&mut json).and_then(|found| json.end().map(|()| found));
         match found.map_err(|_| FieldError::NotJson)? {
-            Found::Key(text) => Ok(key.extend_from_slice(&text)),
-            Found::Other => Err(FieldError::NotAKey(self.name.clone())),
-            Found::Nothing => Err(FieldError::Missing(self.name.clone())),
+            Found::Key(text) => key.extend_from_slice(&text),
+            Found::Other => return Err(FieldError::NotAKey(self.name.clone())),
+            Found::Nothing => return Err(FieldError::Missing(self.name.clone())),
         }
+        Ok(())
     }
 }
 
