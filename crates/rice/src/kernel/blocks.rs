@@ -21,16 +21,12 @@ impl<W: Word> Blocks<'_, W> {
     fn with_order<const ORDER: u8>(self, tier: Tier) -> Option<()> {
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
         {
-            use super::{blocks_avx2, blocks_avx512, blocks_wide_avx2};
+            use super::{blocks_avx2, blocks_avx512};
             match tier {
-                Tier::Avx512 | Tier::Avx2 if W::BITS == 32 => {
-                    // SAFETY: `Options` holds only tiers that were detected.
-                    return unsafe { blocks_wide_avx2::decode::<W, ORDER>(self) };
-                }
+                // SAFETY: `Options` holds only tiers that were detected.
+                Tier::Avx512 if W::BITS == 16 => return unsafe { blocks_avx512::decode::<W, ORDER>(self) },
                 // SAFETY: as above.
-                Tier::Avx512 => return unsafe { blocks_avx512::decode::<W, ORDER>(self) },
-                // SAFETY: as above.
-                Tier::Avx2 => return unsafe { blocks_avx2::decode::<W, ORDER>(self) },
+                Tier::Avx512 | Tier::Avx2 => return unsafe { blocks_avx2::decode::<W, ORDER>(self) },
                 _ => {}
             }
         }

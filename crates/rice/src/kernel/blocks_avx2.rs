@@ -1,113 +1,129 @@
-//! Decodes blocks of version 2 in AVX2 registers, 16 samples in each of two.
+//! Decodes blocks of version 2 in AVX2 registers: one body for 16 samples in each of two, and for 8 samples of 32 bits in
+//! each of four.
 
 use core::arch::x86_64::*;
 
-use super::blocks_scalar::{Blocks, with_padding};
+use super::blocks_scalar::{Blocks, PADDED, padded, unpack as unpack_portably};
+use super::linear_simd::lanes;
 use crate::v2::element::Word;
+use crate::v2::segment::load as load_word;
 use crate::v2::{BLOCK, ESCAPE, blocks};
 
-/// Shuffles that unpack 8 values of k bits from k bytes: each 32-bit lane takes the bytes that hold its
-/// value, then shifts it to its low end.
-struct Unpacking {
-    bytes: [u8; 32],
-    shift: [u32; 8],
-}
-
-static UNPACKING: [Unpacking; 17] = {
-    let mut all = [const { Unpacking { bytes: [0x80; 32], shift: [0; 8] } }; 17];
-    let mut k = 0;
-    while k <= 16 {
-        let mut i = 0;
-        while i < 8 {
-            all[k].shift[i] = (i * k % 8) as u32;
-            let mut j = 0;
-            while j < 4 {
-                // Bytes from the k-th on belong to other values; index 0x80 gives a zero.
-                let byte = i * k / 8 + j;
-                if byte < 16 {
-                    all[k].bytes[4 * i + j] = byte as u8;
-                }
-                j += 1;
-            }
-            i += 1;
-        }
-        k += 1;
-    }
-    all
-};
-
-/// 32 samples, in order.
-type Samples = [__m256i; 2];
-
-/// Decodes as [`blocks_scalar`](super::blocks_scalar) does. Words must have 16 bits.
+/// Decodes as [`blocks_scalar`](super::blocks_scalar) does.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
-    assert!(W::BITS == 16);
-    let Blocks { modes, fixed, escapes, positions, centre, step, out } = job;
-    let mut escapes = escapes.as_chunks::<2>().0.iter();
-    let (mut fixed, mut code) = (fixed, 0);
-    let zero = _mm256_setzero_si256();
-    let one_byte = _mm256_set1_epi8(1);
-    let escape = _mm256_set1_epi8(ESCAPE as i8);
-    let mut worst = zero;
-    let mut sums = Sums { last: zero, slope: zero };
-    let affine = Affine { centre: _mm256_set1_epi16(centre.get() as i16), step: step.get() as i16 };
-    for (out, &mode) in out.chunks_mut(BLOCK).zip(modes) {
-        let n = out.len();
-        let k = u32::from(mode.saturating_sub(1));
-        let bytes = blocks::fixed_bytes(mode, n);
-        let mut z = if bytes == 0 { [zero; 2] } else { with_padding(fixed, bytes, |b| unpack(b, k)) };
-        fixed = &fixed[bytes..];
-        if blocks::has_unary::<W>(mode) {
-            let positions: &[u8; BLOCK + 1] = positions.from(code).first_chunk()?;
-            // SAFETY: 33 bytes, of which 32 are read from the first and from the second on.
-            let (before, here) = unsafe {
-                (
-                    _mm256_loadu_si256(positions.as_ptr().cast()),
-                    _mm256_loadu_si256(positions.as_ptr().add(1).cast()),
-                )
-            };
-            let q = _mm256_sub_epi8(here, _mm256_add_epi8(before, one_byte));
-            let q = if n == BLOCK { q } else { _mm256_and_si256(q, first_bytes(n)) };
-            worst = _mm256_max_epu8(worst, q);
-            let mut high = [
-                _mm256_cvtepu8_epi16(_mm256_castsi256_si128(q)),
-                _mm256_cvtepu8_epi16(_mm256_extracti128_si256::<1>(q)),
-            ];
-            let mut escaped = _mm256_movemask_epi8(_mm256_cmpeq_epi8(q, escape)) as u32;
-            if escaped != 0 {
-                let mut all = store(high);
-                while escaped != 0 {
-                    all[escaped.trailing_zeros() as usize] = u16::from_le_bytes(*escapes.next()?);
-                    escaped &= escaped - 1;
-                }
-                high = load(&all);
-            }
-            let k = _mm_cvtsi32_si128(k as i32);
-            z = [0, 1].map(|i| _mm256_or_si256(z[i], _mm256_sll_epi16(high[i], k)));
-            code += n;
-        }
-        let residual = z.map(|z| {
-            let sign = _mm256_sub_epi16(zero, _mm256_and_si256(z, _mm256_set1_epi16(1)));
-            _mm256_xor_si256(_mm256_srli_epi16::<1>(z), sign)
-        });
-        let samples = match ORDER {
-            0 => residual.map(|r| affine.of(r)),
-            1 => residual.map(|r| affine.of(sums.first(r))),
-            2 => residual.map(|r| affine.of(sums.second(r))),
-            _ => residual,
-        };
-        match out.first_chunk_mut::<BLOCK>() {
-            // SAFETY: 32 words of 16 bits.
-            Some(out) => unsafe {
-                _mm256_storeu_si256(out.as_mut_ptr().cast(), samples[0]);
-                _mm256_storeu_si256(out.as_mut_ptr().cast::<__m256i>().add(1), samples[1]);
-            },
-            None => out.iter_mut().zip(store(samples)).for_each(|(out, x)| *out = W::of(x.into())),
+    // SAFETY: this function has the features, and registers of these numbers hold a block of such words.
+    unsafe {
+        match W::BITS {
+            16 => run::<W, Narrow, 2, ORDER>(job),
+            _ => run::<W, Wide, 4, ORDER>(job),
         }
     }
-    let above = _mm256_subs_epu8(worst, escape);
-    (_mm256_testz_si256(above, above) == 1 && escapes.next().is_none()).then_some(())
+}
+
+/// A block of samples in order in N registers, of words in lanes of one width. All operations are unsafe because the CPU must
+/// support AVX2.
+#[allow(clippy::missing_safety_doc)]
+trait Lanes<const N: usize> {
+    /// Unpacks values of `k` bits.
+    unsafe fn unpack(bytes: &[u8; PADDED], k: u32) -> [__m256i; N];
+    /// A lane for each byte.
+    unsafe fn widen(bytes: __m256i) -> [__m256i; N];
+    /// The low bits of `x` in each lane.
+    unsafe fn splat(x: u64) -> __m256i;
+    unsafe fn add(a: __m256i, b: __m256i) -> __m256i;
+    unsafe fn sub(a: __m256i, b: __m256i) -> __m256i;
+    unsafe fn mul(a: __m256i, b: __m256i) -> __m256i;
+    unsafe fn shift_left(a: __m256i, by: __m128i) -> __m256i;
+    /// Unsigned halves, rounded down.
+    unsafe fn half(a: __m256i) -> __m256i;
+    /// In each lane the sum of the lanes up to it.
+    unsafe fn prefix_sum(a: __m256i) -> __m256i;
+    /// The last lane in all lanes.
+    unsafe fn last(a: __m256i) -> __m256i;
+}
+
+/// # Safety
+/// The CPU must have the features of [`decode`], and N registers must hold a block of words.
+#[inline(always)]
+unsafe fn run<W: Word, L: Lanes<N>, const N: usize, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
+    assert!(N * size_of::<__m256i>() == BLOCK * W::BYTES);
+    let Blocks { modes, fixed, escapes, positions, centre, step, out } = job;
+    let mut escapes = escapes.chunks_exact(W::BYTES);
+    let (mut fixed, mut code) = (fixed, 0);
+    let mut buffer = [0; PADDED];
+    // SAFETY: the caller vouches for the CPU; other conditions stand beside the operations.
+    unsafe {
+        let zero = _mm256_setzero_si256();
+        let (one, one_byte) = (L::splat(1), _mm256_set1_epi8(1));
+        let escape = _mm256_set1_epi8(ESCAPE as i8);
+        let (centre, scale) = (L::splat(centre.get()), L::splat(step.get()));
+        let is_scaled = step != W::of(1);
+        let (mut worst, mut last, mut slope) = (zero, zero, zero);
+        for (out, &mode) in out.chunks_mut(BLOCK).zip(modes) {
+            let n = out.len();
+            let k = u32::from(mode.saturating_sub(1));
+            let bytes = blocks::fixed_bytes(mode, n);
+            let mut z = [zero; N];
+            if bytes > 0 {
+                z = L::unpack(padded(fixed, bytes, &mut buffer), k);
+                fixed = &fixed[bytes..];
+            }
+            if blocks::has_unary::<W>(mode) {
+                // 33 bytes, of which 32 are read from the first and from the second on.
+                let positions: &[u8; BLOCK + 1] = positions.from(code).first_chunk()?;
+                let before = _mm256_loadu_si256(positions.as_ptr().cast());
+                let here = _mm256_loadu_si256(positions.as_ptr().add(1).cast());
+                let mut q = _mm256_sub_epi8(here, _mm256_add_epi8(before, one_byte));
+                if n < BLOCK {
+                    q = _mm256_and_si256(q, first_bytes(n));
+                }
+                worst = _mm256_max_epu8(worst, q);
+                let mut quotients = L::widen(q);
+                let mut escaped = _mm256_movemask_epi8(_mm256_cmpeq_epi8(q, escape)) as u32;
+                if escaped != 0 {
+                    let mut all = [W::default(); BLOCK];
+                    store(quotients, &mut all);
+                    while escaped != 0 {
+                        all[escaped.trailing_zeros() as usize] = load_word(escapes.next()?);
+                        escaped &= escaped - 1;
+                    }
+                    quotients = load(&all);
+                }
+                let k = _mm_cvtsi32_si128(k as i32);
+                for (z, q) in z.iter_mut().zip(quotients) {
+                    *z = _mm256_or_si256(*z, L::shift_left(q, k));
+                }
+                code += n;
+            }
+            for x in &mut z {
+                let sign = L::sub(zero, _mm256_and_si256(*x, one));
+                *x = _mm256_xor_si256(L::half(*x), sign);
+                if ORDER == 2 {
+                    *x = L::add(L::prefix_sum(*x), slope);
+                    slope = L::last(*x);
+                }
+                if ORDER == 1 || ORDER == 2 {
+                    *x = L::add(L::prefix_sum(*x), last);
+                    last = L::last(*x);
+                }
+                if ORDER <= 2 {
+                    // Most segments have a step of 1, and products take longer than the branch.
+                    *x = L::add(if is_scaled { L::mul(*x, scale) } else { *x }, centre);
+                }
+            }
+            match out.first_chunk_mut() {
+                Some(out) => store(z, out),
+                None => {
+                    let mut all = [W::default(); BLOCK];
+                    store(z, &mut all);
+                    out.copy_from_slice(&all[..n]);
+                }
+            }
+        }
+        let above = _mm256_subs_epu8(worst, escape);
+        (_mm256_testz_si256(above, above) == 1 && escapes.next().is_none()).then_some(())
+    }
 }
 
 /// A mask of the first `n` bytes.
@@ -120,105 +136,166 @@ fn first_bytes(n: usize) -> __m256i {
     _mm256_cmpgt_epi8(_mm256_set1_epi8(n as i8), counting)
 }
 
-#[target_feature(enable = "avx2")]
-#[inline]
-fn store(samples: Samples) -> [u16; BLOCK] {
-    let mut all = [0; BLOCK];
-    // SAFETY: twice 16 words of 16 bits.
+/// # Safety
+/// The CPU must support AVX2, and N registers must hold as many words.
+#[inline(always)]
+unsafe fn store<W: Word, const N: usize>(registers: [__m256i; N], words: &mut [W; BLOCK]) {
+    let to = words.as_mut_ptr().cast::<__m256i>();
+    for (i, x) in registers.into_iter().enumerate() {
+        // SAFETY: the caller vouches for it.
+        unsafe { _mm256_storeu_si256(to.add(i), x) };
+    }
+}
+
+/// # Safety
+/// That of [`store`].
+#[inline(always)]
+unsafe fn load<W: Word, const N: usize>(words: &[W; BLOCK]) -> [__m256i; N] {
+    // SAFETY: the caller vouches for it.
     unsafe {
-        _mm256_storeu_si256(all.as_mut_ptr().cast(), samples[0]);
-        _mm256_storeu_si256(all.as_mut_ptr().add(16).cast(), samples[1]);
+        let mut registers = [_mm256_setzero_si256(); N];
+        for (i, to) in registers.iter_mut().enumerate() {
+            *to = _mm256_loadu_si256(words.as_ptr().cast::<__m256i>().add(i));
+        }
+        registers
+    }
+}
+
+/// Shuffles that unpack 8 values of k bits: the lower four from one load of 16 bytes, the upper four from another. Each 32-bit
+/// lane takes the bytes that hold its value, then shifts it to its low end.
+struct Unpacking {
+    bytes: [u8; 32],
+    shift: [u32; 8],
+}
+
+/// Largest number of bits that a shift by up to 7 leaves in a 32-bit lane.
+const MAX_BITS: u32 = 25;
+
+/// The second load begins with the byte of the fifth value, k / 2 bytes after the first.
+static UNPACKING: [Unpacking; MAX_BITS as usize + 1] = {
+    let mut all = [const { Unpacking { bytes: [0; 32], shift: [0; 8] } }; MAX_BITS as usize + 1];
+    let mut k = 0;
+    while k <= MAX_BITS as usize {
+        let mut i = 0;
+        while i < 8 {
+            let bit = if i < 4 { i * k } else { (i - 4) * k + 4 * k % 8 };
+            all[k].shift[i] = (bit % 8) as u32;
+            let mut j = 0;
+            while j < 4 {
+                all[k].bytes[4 * i + j] = (bit / 8 + j) as u8;
+                j += 1;
+            }
+            i += 1;
+        }
+        k += 1;
     }
     all
-}
+};
 
+/// Eight values of `k` bits from value 8 `i` on, at most [`MAX_BITS`].
 #[target_feature(enable = "avx2")]
 #[inline]
-fn load(all: &[u16; BLOCK]) -> Samples {
-    // SAFETY: twice 16 words of 16 bits.
-    unsafe { [_mm256_loadu_si256(all.as_ptr().cast()), _mm256_loadu_si256(all.as_ptr().add(16).cast())] }
-}
-
-/// Unpacks 32 values of `k` bits.
-#[target_feature(enable = "avx2")]
-#[inline]
-fn unpack<const N: usize>(bytes: &[u8; N], k: u32) -> Samples {
-    const { assert!(N >= 3 * 16 + 16) };
-    let unpacking = &UNPACKING[k as usize];
-    // SAFETY: 32 bytes each.
-    let (by_bytes, by_shift) = unsafe {
+fn unpack_eight(bytes: &[u8; PADDED], i: usize, k: usize) -> __m256i {
+    const { assert!(PADDED >= 3 * MAX_BITS as usize + MAX_BITS as usize / 2 + 16) };
+    let unpacking = &UNPACKING[k];
+    // SAFETY: 32 bytes each; i is at most 3, so 16 bytes from i k + k / 2 on are within PADDED.
+    let (by_bytes, by_shift, low, high) = unsafe {
+        let at = bytes.as_ptr().add(i * k);
         (
             _mm256_loadu_si256(unpacking.bytes.as_ptr().cast()),
             _mm256_loadu_si256(unpacking.shift.as_ptr().cast()),
+            _mm_loadu_si128(at.cast()),
+            _mm_loadu_si128(at.add(k / 2).cast()),
         )
     };
-    let mask = _mm256_set1_epi32((1 << k) - 1);
-    let eight = |i: usize| {
-        // SAFETY: k is at most 16, so 16 bytes from 3 k on are within N.
-        let bytes = unsafe { _mm_loadu_si128(bytes.as_ptr().add(i * k as usize).cast()) };
-        let lanes = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(bytes), by_bytes);
-        _mm256_and_si256(_mm256_srlv_epi32(lanes, by_shift), mask)
-    };
-    // Packing works within 128 bits: quarters come out as 0 2 1 3.
-    [0, 2].map(|i| _mm256_permute4x64_epi64::<0xd8>(_mm256_packus_epi32(eight(i), eight(i + 1))))
+    let lanes = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), by_bytes);
+    _mm256_and_si256(_mm256_srlv_epi32(lanes, by_shift), _mm256_set1_epi32((1 << k) - 1))
 }
 
-/// The map from a segment's own scale to samples: `centre` + `step` x scaled.
-struct Affine {
-    centre: __m256i,
-    step: i16,
-}
+/// Lanes of 16 bits.
+struct Narrow;
 
-impl Affine {
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    fn of(&self, scaled: __m256i) -> __m256i {
-        let scaled =
-            if self.step == 1 { scaled } else { _mm256_mullo_epi16(scaled, _mm256_set1_epi16(self.step)) };
-        _mm256_add_epi16(scaled, self.centre)
+impl Lanes<2> for Narrow {
+    lanes! {
+        unpack(bytes: &[u8; PADDED], k: u32) -> [__m256i; 2] {{
+            let k = k as usize;
+            let (a, b) = (unpack_eight(bytes, 0, k), unpack_eight(bytes, 1, k));
+            let (c, d) = (unpack_eight(bytes, 2, k), unpack_eight(bytes, 3, k));
+            // Packing works within 128 bits: quarters come out as 0 2 1 3.
+            [
+                _mm256_permute4x64_epi64::<0xd8>(_mm256_packus_epi32(a, b)),
+                _mm256_permute4x64_epi64::<0xd8>(_mm256_packus_epi32(c, d)),
+            ]
+        }}
+        widen(bytes: __m256i) -> [__m256i; 2] {
+            [
+                _mm256_cvtepu8_epi16(_mm256_castsi256_si128(bytes)),
+                _mm256_cvtepu8_epi16(_mm256_extracti128_si256::<1>(bytes)),
+            ]
+        }
+        splat(x: u64) -> __m256i { _mm256_set1_epi16(x as i16) }
+        add(a: __m256i, b: __m256i) -> __m256i { _mm256_add_epi16(a, b) }
+        sub(a: __m256i, b: __m256i) -> __m256i { _mm256_sub_epi16(a, b) }
+        mul(a: __m256i, b: __m256i) -> __m256i { _mm256_mullo_epi16(a, b) }
+        shift_left(a: __m256i, by: __m128i) -> __m256i { _mm256_sll_epi16(a, by) }
+        half(a: __m256i) -> __m256i { _mm256_srli_epi16::<1>(a) }
+        prefix_sum(a: __m256i) -> __m256i {{
+            // Within each 128 bits.
+            let a = _mm256_add_epi16(a, _mm256_bslli_epi128::<2>(a));
+            let a = _mm256_add_epi16(a, _mm256_bslli_epi128::<4>(a));
+            let a = _mm256_add_epi16(a, _mm256_bslli_epi128::<8>(a));
+            // Then the total of the lower 128 to the upper.
+            let lower = _mm256_permute2x128_si256::<0x08>(a, a);
+            _mm256_add_epi16(a, _mm256_shuffle_epi8(lower, _mm256_set1_epi16(0x0f0e)))
+        }}
+        last(a: __m256i) -> __m256i {
+            _mm256_shuffle_epi8(_mm256_permute4x64_epi64::<0xff>(a), _mm256_set1_epi16(0x0f0e))
+        }
     }
 }
 
-/// Running sums, as 16 equal lanes.
-struct Sums {
-    last: __m256i,
-    slope: __m256i,
-}
+/// Lanes of 32 bits.
+struct Wide;
 
-impl Sums {
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    fn first(&mut self, residual: __m256i) -> __m256i {
-        let sum = _mm256_add_epi16(prefix_sum(residual), self.last);
-        self.last = last_lane(sum);
-        sum
+impl Lanes<4> for Wide {
+    lanes! {
+        unpack(bytes: &[u8; PADDED], k: u32) -> [__m256i; 4] {{
+            if k > MAX_BITS {
+                let mut all = [0u32; BLOCK];
+                unpack_portably(bytes, k, &mut all);
+                return load(&all);
+            }
+            let k = k as usize;
+            [
+                unpack_eight(bytes, 0, k),
+                unpack_eight(bytes, 1, k),
+                unpack_eight(bytes, 2, k),
+                unpack_eight(bytes, 3, k),
+            ]
+        }}
+        widen(bytes: __m256i) -> [__m256i; 4] {{
+            let (low, high) = (_mm256_castsi256_si128(bytes), _mm256_extracti128_si256::<1>(bytes));
+            [
+                _mm256_cvtepu8_epi32(low),
+                _mm256_cvtepu8_epi32(_mm_bsrli_si128::<8>(low)),
+                _mm256_cvtepu8_epi32(high),
+                _mm256_cvtepu8_epi32(_mm_bsrli_si128::<8>(high)),
+            ]
+        }}
+        splat(x: u64) -> __m256i { _mm256_set1_epi32(x as i32) }
+        add(a: __m256i, b: __m256i) -> __m256i { _mm256_add_epi32(a, b) }
+        sub(a: __m256i, b: __m256i) -> __m256i { _mm256_sub_epi32(a, b) }
+        mul(a: __m256i, b: __m256i) -> __m256i { _mm256_mullo_epi32(a, b) }
+        shift_left(a: __m256i, by: __m128i) -> __m256i { _mm256_sll_epi32(a, by) }
+        half(a: __m256i) -> __m256i { _mm256_srli_epi32::<1>(a) }
+        prefix_sum(a: __m256i) -> __m256i {{
+            // Within each 128 bits.
+            let a = _mm256_add_epi32(a, _mm256_bslli_epi128::<4>(a));
+            let a = _mm256_add_epi32(a, _mm256_bslli_epi128::<8>(a));
+            // Then the total of the lower 128 to the upper.
+            let lower = _mm256_permute2x128_si256::<0x08>(a, a);
+            _mm256_add_epi32(a, _mm256_shuffle_epi32::<0xff>(lower))
+        }}
+        last(a: __m256i) -> __m256i { _mm256_permutevar8x32_epi32(a, _mm256_set1_epi32(7)) }
     }
-
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    fn second(&mut self, residual: __m256i) -> __m256i {
-        let slopes = _mm256_add_epi16(prefix_sum(residual), self.slope);
-        self.slope = last_lane(slopes);
-        self.first(slopes)
-    }
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
-fn last_lane(x: __m256i) -> __m256i {
-    let last = _mm256_permute4x64_epi64::<0xff>(x);
-    _mm256_shuffle_epi8(last, _mm256_set1_epi16(0x0f0e))
-}
-
-/// In each 16-bit lane the sum of the lanes up to it.
-#[target_feature(enable = "avx2")]
-#[inline]
-fn prefix_sum(x: __m256i) -> __m256i {
-    // Within each 128 bits.
-    let x = _mm256_add_epi16(x, _mm256_bslli_epi128::<2>(x));
-    let x = _mm256_add_epi16(x, _mm256_bslli_epi128::<4>(x));
-    let x = _mm256_add_epi16(x, _mm256_bslli_epi128::<8>(x));
-    // Then the total of the lower 128 to the upper.
-    let lower = _mm256_permute2x128_si256::<0x08>(x, x);
-    _mm256_add_epi16(x, _mm256_shuffle_epi8(lower, _mm256_set1_epi16(0x0f0e)))
 }

@@ -38,15 +38,14 @@ impl<W: Word, const ORDER: u8> Kernel for Decode<'_, W, ORDER> {
 /// Bytes of the fixed bits of a block, and those that a load past its last byte reads.
 pub(super) const PADDED: usize = 4 * BLOCK + 8;
 
-/// Calls `unpack` with the first `bytes` bytes of `fixed`, followed by arbitrary bytes.
+/// The first `bytes` bytes of `fixed`, followed by arbitrary bytes: copied to `buffer` if no others follow.
 #[inline(always)]
-pub(super) fn with_padding<R>(fixed: &[u8], bytes: usize, unpack: impl FnOnce(&[u8; PADDED]) -> R) -> R {
+pub(super) fn padded<'a>(fixed: &'a [u8], bytes: usize, buffer: &'a mut [u8; PADDED]) -> &'a [u8; PADDED] {
     match fixed.first_chunk() {
-        Some(padded) => unpack(padded),
+        Some(padded) => padded,
         None => {
-            let mut padded = [0; PADDED];
-            padded[..bytes].copy_from_slice(&fixed[..bytes]);
-            unpack(&padded)
+            buffer[..bytes].copy_from_slice(&fixed[..bytes]);
+            buffer
         }
     }
 }
@@ -56,6 +55,7 @@ fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
     let Blocks { modes, fixed, escapes, positions, centre, step, out } = job;
     let mut escapes = escapes.chunks_exact(W::BYTES);
     let (mut at, mut code) = (0, 0);
+    let mut buffer = [0; PADDED];
     let mut worst = 0;
     let (mut last, mut slope) = (W::default(), W::default());
     for (out, &mode) in out.chunks_mut(BLOCK).zip(modes) {
@@ -64,7 +64,7 @@ fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
         let bytes = blocks::fixed_bytes(mode, n);
         let k = u32::from(mode.saturating_sub(1));
         if bytes > 0 {
-            with_padding(&fixed[at..], bytes, |bytes| unpack(bytes, k, &mut z));
+            unpack(padded(&fixed[at..], bytes, &mut buffer), k, &mut z);
             at += bytes;
         }
         if blocks::has_unary::<W>(mode) {

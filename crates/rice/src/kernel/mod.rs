@@ -38,8 +38,6 @@ mod blocks_avx2;
 mod blocks_avx512;
 #[cfg(feature = "alloc")]
 pub(crate) mod blocks_scalar;
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-mod blocks_wide_avx2;
 #[cfg(feature = "alloc")]
 pub(crate) mod channels;
 #[cfg(feature = "alloc")]
