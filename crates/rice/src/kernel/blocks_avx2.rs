@@ -161,8 +161,8 @@ unsafe fn load<W: Word, const N: usize>(words: &[W; BLOCK]) -> [__m256i; N] {
     }
 }
 
-/// Shuffles that unpack 8 values of k bits: the lower four from one load of 16 bytes, the upper four from another. Each 32-bit
-/// lane takes the bytes that hold its value, then shifts it to its low end.
+/// Shuffles that unpack 8 values of k bits. Each 32-bit lane takes the bytes that hold its value, then shifts it to its low
+/// end.
 struct Unpacking {
     bytes: [u8; 32],
     shift: [u32; 8],
@@ -171,18 +171,25 @@ struct Unpacking {
 /// Largest number of bits that a shift by up to 7 leaves in a 32-bit lane.
 const MAX_BITS: u32 = 25;
 
-/// The second load begins with the byte of the fifth value, k / 2 bytes after the first.
-static UNPACKING: [Unpacking; MAX_BITS as usize + 1] = {
-    let mut all = [const { Unpacking { bytes: [0; 32], shift: [0; 8] } }; MAX_BITS as usize + 1];
+/// For values of up to 16 bits, from the same 16 bytes in both halves of a register.
+static FROM_ONE_LOAD: [Unpacking; 17] = unpackings(false);
+
+/// For values of up to [`MAX_BITS`] bits, whose lower four are in one load of 16 bytes, and the upper four in another, which begins
+/// with the byte of the first of them.
+static FROM_TWO_LOADS: [Unpacking; MAX_BITS as usize + 1] = unpackings(true);
+
+const fn unpackings<const COUNT: usize>(two_loads: bool) -> [Unpacking; COUNT] {
+    let mut all = [const { Unpacking { bytes: [0; 32], shift: [0; 8] } }; COUNT];
     let mut k = 0;
-    while k <= MAX_BITS as usize {
+    while k < COUNT {
         let mut i = 0;
         while i < 8 {
-            let bit = if i < 4 { i * k } else { (i - 4) * k + 4 * k % 8 };
+            let bit = if two_loads && i >= 4 { (i - 4) * k + 4 * k % 8 } else { i * k };
             all[k].shift[i] = (bit % 8) as u32;
             let mut j = 0;
             while j < 4 {
-                all[k].bytes[4 * i + j] = (bit / 8 + j) as u8;
+                // Bytes beyond the 16 belong to no value: shuffles take others, the mask removes them.
+                all[k].bytes[4 * i + j] = ((bit / 8 + j) % 16) as u8;
                 j += 1;
             }
             i += 1;
@@ -190,25 +197,42 @@ static UNPACKING: [Unpacking; MAX_BITS as usize + 1] = {
         k += 1;
     }
     all
-};
+}
+
+/// Eight values of `k` bits from value 8 `i` on, at most 16.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn unpack_eight_narrow(bytes: &[u8; PADDED], i: usize, k: usize) -> __m256i {
+    const { assert!(PADDED >= 3 * 16 + 16) };
+    // SAFETY: i is at most 3, so 16 bytes from i k on are within PADDED.
+    let packed = unsafe { _mm_loadu_si128(bytes.as_ptr().add(i * k).cast()) };
+    shuffle(_mm256_broadcastsi128_si256(packed), &FROM_ONE_LOAD[k], k)
+}
 
 /// Eight values of `k` bits from value 8 `i` on, at most [`MAX_BITS`].
 #[target_feature(enable = "avx2")]
 #[inline]
 fn unpack_eight(bytes: &[u8; PADDED], i: usize, k: usize) -> __m256i {
     const { assert!(PADDED >= 3 * MAX_BITS as usize + MAX_BITS as usize / 2 + 16) };
-    let unpacking = &UNPACKING[k];
-    // SAFETY: 32 bytes each; i is at most 3, so 16 bytes from i k + k / 2 on are within PADDED.
-    let (by_bytes, by_shift, low, high) = unsafe {
+    // SAFETY: i is at most 3, so 16 bytes from i k + k / 2 on are within PADDED.
+    let (low, high) = unsafe {
         let at = bytes.as_ptr().add(i * k);
+        (_mm_loadu_si128(at.cast()), _mm_loadu_si128(at.add(k / 2).cast()))
+    };
+    shuffle(_mm256_set_m128i(high, low), &FROM_TWO_LOADS[k], k)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn shuffle(packed: __m256i, unpacking: &Unpacking, k: usize) -> __m256i {
+    // SAFETY: 32 bytes each.
+    let (by_bytes, by_shift) = unsafe {
         (
             _mm256_loadu_si256(unpacking.bytes.as_ptr().cast()),
             _mm256_loadu_si256(unpacking.shift.as_ptr().cast()),
-            _mm_loadu_si128(at.cast()),
-            _mm_loadu_si128(at.add(k / 2).cast()),
         )
     };
-    let lanes = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), by_bytes);
+    let lanes = _mm256_shuffle_epi8(packed, by_bytes);
     _mm256_and_si256(_mm256_srlv_epi32(lanes, by_shift), _mm256_set1_epi32((1 << k) - 1))
 }
 
@@ -219,8 +243,8 @@ impl Lanes<2> for Narrow {
     lanes! {
         unpack(bytes: &[u8; PADDED], k: u32) -> [__m256i; 2] {{
             let k = k as usize;
-            let (a, b) = (unpack_eight(bytes, 0, k), unpack_eight(bytes, 1, k));
-            let (c, d) = (unpack_eight(bytes, 2, k), unpack_eight(bytes, 3, k));
+            let (a, b) = (unpack_eight_narrow(bytes, 0, k), unpack_eight_narrow(bytes, 1, k));
+            let (c, d) = (unpack_eight_narrow(bytes, 2, k), unpack_eight_narrow(bytes, 3, k));
             // Packing works within 128 bits: quarters come out as 0 2 1 3.
             [
                 _mm256_permute4x64_epi64::<0xd8>(_mm256_packus_epi32(a, b)),
