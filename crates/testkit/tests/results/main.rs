@@ -1,4 +1,4 @@
-//! Keeps the picture of the front page and the tables of `docs/results.md` in step with `records/`.
+//! Keeps the picture of the front page and the tables of some pages in step with `records/`.
 //!
 //! `LINERATE_UPDATE=1 cargo test -p linerate-testkit --test results` writes them anew.
 
@@ -13,7 +13,7 @@ use std::{env, fs};
 use linerate_testkit::testdata::repository;
 
 const PICTURE: &str = "docs/results.svg";
-const PAGE: &str = "docs/results.md";
+const PAGES: [&str; 3] = ["docs/results.md", "docs/waveforms/rice.md", "docs/waveforms/fpga.md"];
 const END: &str = "<!-- end -->";
 
 /// Compares a file with what it should hold, or writes it.
@@ -26,8 +26,9 @@ fn check(path: &str, wanted: &str) {
     assert!(found == wanted, "{path} is not what the records give; LINERATE_UPDATE=1 writes it");
 }
 
-/// The page with each table between its marks replaced by the one of that name.
-fn fill(page: &str, tables: &BTreeMap<&str, String>) -> String {
+/// The page with each table between its marks replaced by the one of that name, and the names. Links to records lead from
+/// the folder of the page, `depth` folders below the root.
+fn fill(page: &str, depth: usize, tables: &BTreeMap<&str, String>) -> (String, Vec<String>) {
     let mut filled = String::new();
     let mut rest = page;
     let mut names = Vec::new();
@@ -35,12 +36,12 @@ fn fill(page: &str, tables: &BTreeMap<&str, String>) -> String {
         let (name, after) = after.split_once(" -->").expect("a mark has an end");
         let (_, after) = after.split_once(END).expect("a table has an end");
         let table = tables.get(name).unwrap_or_else(|| panic!("no table {name}"));
+        let table = table.replace("](records/", &format!("]({}records/", "../".repeat(depth)));
         filled.push_str(&format!("{before}<!-- records: {name} -->\n\n{table}\n{END}"));
-        names.push(name);
+        names.push(name.to_owned());
         rest = after;
     }
-    assert_eq!(names.len(), tables.len(), "{PAGE} has {names:?}");
-    filled + rest
+    (filled + rest, names)
 }
 
 #[test]
@@ -49,14 +50,23 @@ fn the_picture_of_the_front_page_is_that_of_the_records() {
 }
 
 #[test]
-fn the_tables_of_results_are_those_of_the_records() {
-    let page = fs::read_to_string(repository().join(PAGE)).expect("a page");
-    check(PAGE, &fill(&page, &tables::tables()));
+fn the_tables_of_pages_are_those_of_the_records() {
+    let tables = tables::tables();
+    let mut placed = Vec::new();
+    for path in PAGES {
+        let page = fs::read_to_string(repository().join(path)).expect("a page");
+        let (filled, names) = fill(&page, path.matches('/').count(), &tables);
+        check(path, &filled);
+        placed.extend(names);
+    }
+    placed.sort();
+    assert_eq!(placed, tables.into_keys().collect::<Vec<_>>(), "each table is on one page");
 }
 
 #[test]
 fn fill_replaces_what_is_between_the_marks_only() {
-    let tables = BTreeMap::from([("a", "| new |\n".to_owned())]);
+    let tables = BTreeMap::from([("a", "| [new](records/x.csv) |\n".to_owned())]);
     let page = "x\n<!-- records: a -->\n| old |\n<!-- end -->\ny\n";
-    assert_eq!(fill(page, &tables), "x\n<!-- records: a -->\n\n| new |\n\n<!-- end -->\ny\n");
+    let filled = "x\n<!-- records: a -->\n\n| [new](../../records/x.csv) |\n\n<!-- end -->\ny\n";
+    assert_eq!(fill(page, 2, &tables), (filled.to_owned(), vec!["a".to_owned()]));
 }

@@ -53,10 +53,10 @@ impl Record {
         self.all(wanted).pop().unwrap_or_else(|| panic!("no row of {} with {wanted:?}", self.name))
     }
 
-    /// A line below a table: the file, and the date, processor, versions and command of a row.
+    /// A line below a table: the file, with a link from the root, and the date, processor, versions and command of a row.
     pub(crate) fn source(&self, row: &Row) -> String {
         let Self { name, .. } = self;
-        let mut line = format!("[{name}](../records/{name})");
+        let mut line = format!("[{name}](records/{name})");
         for (column, label) in [("date", ""), ("cpu", ""), ("linerate", "linerate "), ("command", "")] {
             let text = row.text(column);
             let quote = if column == "command" { "`" } else { "" };

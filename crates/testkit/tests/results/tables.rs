@@ -1,4 +1,4 @@
-//! The tables of `docs/results.md`: figures published by others, and beside them those of our records.
+//! The tables of pages: figures of our records, in `docs/results.md` beside those published by others.
 
 use std::collections::BTreeMap;
 
@@ -20,6 +20,8 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("nx-settings", nx_settings()),
         ("nx-threads", nx_threads()),
         ("nx-presets", nx_presets()),
+        ("waveform-channels", waveform_channels()),
+        ("fpga", fpga()),
     ])
 }
 
@@ -184,7 +186,7 @@ fn hdf5(set: &str, published: &Published) -> String {
     }
     let row = record.one(&[("shape", "hdf5"), ("corpus", set), ("contender", "linerate v2")]);
     let source = format!(
-        "{}; the original in [2026-11-21-waveforms-original.csv](../records/2026-11-21-waveforms-original.csv)",
+        "{}; the original in [2026-11-21-waveforms-original.csv](records/2026-11-21-waveforms-original.csv)",
         record.source(row)
     );
     table(&["method", "published", "measured here"], rows, &source)
@@ -412,4 +414,84 @@ fn nx_presets() -> String {
     });
     let any = record.all(&[])[0];
     table(&["preset", "textures", "text", "Silesia"], rows.into(), &record.source(any))
+}
+
+/// Recordings of several channels and of 32 bits, and whether something was developed on them.
+const CHANNELS: &[(&str, &str, bool)] = &[
+    ("ecg15", "ECG, 15 leads", true),
+    ("fetal_p10143", "fetal ECG and uterine activity", false),
+    ("monitor_a103l", "two leads and a plethysmogram", false),
+    ("stereo44_16", "stereo sound, 44.1 kHz", true),
+    ("stereo", "stereo sound, 32 kHz", false),
+    ("mono44_16", "sound, 44.1 kHz", true),
+    ("seismic_i32", "seismic traces", false),
+    ("ecg15_i32", "ECG, a row per lead", true),
+    ("audio24", "sound, 24 bits", true),
+    ("stereo24", "stereo sound, 24 bits", true),
+];
+
+/// Channels and 32-bit samples in memory: size in %, and speeds in MB/s.
+fn waveform_channels() -> String {
+    let record = Record::read("2026-11-22-rice-channels.csv");
+    let rows = CHANNELS.iter().map(|&(set, name, developed_on)| {
+        let cell = |contender: &str| {
+            let row = record.one(&[("corpus", set), ("contender", contender)]);
+            if !row.text("note").is_empty() {
+                return "-".to_owned();
+            }
+            let [encode, decode] = ["encode", "decode"].map(|what| row.number(&format!("{what}_best_mb_s")));
+            format!("{:.1} · {encode:.0}/{decode:.0}", row.number("size_percent"))
+        };
+        let row = record.one(&[("corpus", set), ("contender", "linerate v2")]);
+        let channels = match row.number("row_samples") {
+            channels @ ..=64.0 => format!(", {channels} channels"),
+            _ => String::new(),
+        };
+        vec![
+            if developed_on { name.to_owned() } else { format!("**{name}**") },
+            format!("{}{channels}", row.text("dtype")),
+            cell("linerate v2"),
+            cell("pco 8"),
+            cell("flac 5"),
+        ]
+    });
+    let head = ["", "samples", "version 2", "Pcodec 8", "FLAC 5"];
+    table(&head, rows.collect(), &record.source(record.all(&[])[0]))
+}
+
+/// Cores after place and route: LUTs, flip-flops, block RAMs, and the frequencies of all seeds.
+fn fpga() -> String {
+    let record = Record::read("2026-11-22-fpga.csv");
+    let cores = [
+        ("encoder, k 3", "encoder, K = 3"),
+        ("encoder, k input", "encoder, k an input"),
+        ("encoder, k 3, 16 channels", "encoder, K = 3, 16 channels"),
+        ("chunk encoder, k 3, 2048 words", "chunk encoder, K = 3, 2,048 words"),
+        ("decoder, k 3", "decoder, K = 3"),
+    ];
+    let devices = ["ECP5 25F -6", "iCE40 HX8K", "Xilinx 7"];
+    let rows = cores.map(|(core, name)| {
+        let cells = devices.map(|device| {
+            let seeds = record.all(&[("core", core), ("device", device)]);
+            let Some(any) = seeds.first() else { return "-".to_owned() };
+            let used = ["lut", "ff", "bram"].map(|column| any.text(column)).join(" / ");
+            if !any.text("estimate_mhz").is_empty() {
+                return format!("{used} · ({})", any.text("estimate_mhz"));
+            }
+            let mut speeds: Vec<f64> = seeds.iter().map(|row| row.number("fmax_mhz").trunc()).collect();
+            speeds.sort_by(f64::total_cmp);
+            format!("{used} · {} to {}", speeds[0], speeds[speeds.len() - 1])
+        });
+        [name.to_owned()].into_iter().chain(cells).collect()
+    });
+    let versions = devices.map(|device| {
+        let row = record.all(&[("device", device)])[0];
+        let router = row.text("nextpnr").trim_start_matches("nextpnr-");
+        let router = if router.is_empty() { String::new() } else { format!(", nextpnr {router}") };
+        format!("{device}: Yosys {}{router}", row.text("yosys"))
+    });
+    let date = record.all(&[])[0].text("date");
+    let file = "[2026-11-22-fpga.csv](records/2026-11-22-fpga.csv)";
+    let source = format!("{file}, {date}, {}; `make bench-hdl`", versions.join("; "));
+    table(&["core", "ECP5 25F, speed grade 6", "iCE40 HX8K", "Xilinx 7"], rows.into(), &source)
 }
