@@ -45,8 +45,9 @@
 //! | `sst/` | SST files: see [`sst`] |
 //! | `input.rs`, `output.rs`, `fields.rs` | file access through `linerate-io`; integers and checksums in files |
 //!
-#![cfg_attr(feature = "encode", doc = "```")]
-#![cfg_attr(not(feature = "encode"), doc = "```ignore")]
+//! ```
+//! # #[cfg(feature = "encode")]
+//! # fn main() -> linerate_dict::Result<()> {
 //! use linerate_dict::{Decoder, Encoder, Store};
 //!
 //! let store = Store::new();
@@ -60,7 +61,10 @@
 //! let mut out = [0; 100];
 //! let n = Decoder::new(&store).decode(id, &block[..n], &mut out)?;
 //! assert_eq!(&out[..n], row);
-//! # Ok::<(), linerate_dict::Error>(())
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "encode"))]
+//! # fn main() {}
 //! ```
 
 #![cfg_attr(not(feature = "train"), allow(dead_code, reason = "what only writers use"))]

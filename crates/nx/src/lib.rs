@@ -7,8 +7,9 @@
 //! parallel. [`pack`] writes archives, [`r3a`] reads and writes the related draft format R3A, and
 //! [`metadata`] stores times, modes and links.
 //!
-#![cfg_attr(feature = "pack", doc = "```")]
-#![cfg_attr(not(feature = "pack"), doc = "```ignore")]
+//! ```
+//! # #[cfg(feature = "pack")]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use linerate_nx::Archive;
 //! use linerate_nx::pack::{Builder, Options};
 //!
@@ -19,7 +20,10 @@
 //! let archive = Archive::open(bytes)?;
 //! let file = archive.find("textures/wall.dds").expect("a file of that path");
 //! assert_eq!(archive.reader()?.read(file)?, b"some texture");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "pack"))]
+//! # fn main() {}
 //! ```
 //!
 //! Whatever encodes - [`pack`], and writing R3A and metadata - is behind the feature `pack`, on by default, which compiles
