@@ -67,8 +67,8 @@ class Flac(Codec):
     """libFLAC, by way of libsndfile: one channel, the rows one after another, or the channels of frames.
 
     FLAC's samples are signed. Unsigned samples are shifted by half the range (the highest bit is
-    flipped) and decoded as such. 32-bit samples are stored as 24 bits, which libsndfile takes from the upper bits. Neither
-    is timed, which favours FLAC.
+    flipped) and decoded as such. 32-bit samples are stored as 24 bits, which libsndfile takes from
+    the upper bits. Neither shift is timed, which favours FLAC.
     """
 
     MAX_CHANNELS = 8

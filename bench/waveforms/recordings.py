@@ -1,7 +1,8 @@
-"""Makes sets of several channels and of 32 bits from public recordings. docs/reference/bench-waveforms.md has the sources.
+"""Makes sets of several channels and of 32 bits from public recordings.
 
-Run as `python bench/waveforms/recordings.py SOURCE CORPUS`: SOURCE is a folder with the files named below, CORPUS gets the
-arrays. Seismic traces are those in the installed package obspy, without which that set is left out.
+Run as `python bench/waveforms/recordings.py SOURCE CORPUS`: SOURCE is a folder with the files named below, CORPUS
+gets the arrays. docs/reference/bench-waveforms.md says where the files come from. Seismic traces are those in the
+installed package obspy, without which that set is left out.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ FRAME = 64
 
 @dataclass(frozen=True)
 class Set:
-    """Waveforms of one kind: a row each, C-contiguous, in the machine's byte order. Rows of at most `FRAME` samples hold
-    one sample of each channel of a recording."""
+    """Waveforms of one kind: a row each, C-contiguous, in the machine's byte order. Rows of at most `FRAME` samples
+    hold one sample of each channel of a recording."""
 
     name: str
     array: NDArray[np.int16] | NDArray[np.uint16] | NDArray[np.int32]

@@ -174,8 +174,8 @@ const MAX_BITS: u32 = 25;
 /// For values of up to 16 bits, from the same 16 bytes in both halves of a register.
 static FROM_ONE_LOAD: [Unpacking; 17] = unpackings(false);
 
-/// For values of up to [`MAX_BITS`] bits, whose lower four are in one load of 16 bytes, and the upper four in another, which begins
-/// with the byte of the first of them.
+/// For values of up to [`MAX_BITS`] bits, whose lower four are in one load of 16 bytes, and the upper four in another,
+/// which begins with the byte of the first of them.
 static FROM_TWO_LOADS: [Unpacking; MAX_BITS as usize + 1] = unpackings(true);
 
 const fn unpackings<const COUNT: usize>(two_loads: bool) -> [Unpacking; COUNT] {
