@@ -6,37 +6,50 @@ use crate::dictionary::Dictionary;
 use crate::entropy::huffman::FourStreams;
 use crate::entropy::tables::SequenceField;
 use crate::execute::{Job, SLACK};
-use crate::frame_tables::{FrameTables, HuffmanTableBuffer};
+use crate::frame_tables::FrameTables;
 use crate::kernel;
-use crate::kernel::huffman::Pairs;
 use crate::kernel_set::KernelSet;
 use crate::literals::{self, LiteralsHeader, LiteralsType};
+use crate::options::Options;
 use crate::output::Output;
 use crate::prefetch::PrefetchQueue;
+use crate::scratch::BlockBuffers;
 use crate::sequences_section::{Section, read_section};
 
 /// Decodes compressed blocks: options, tables and buffers, without input and output.
 pub(crate) struct BlockDecoder<'a> {
-    pub(crate) kernels: KernelSet,
-    pub(crate) tables: &'a mut FrameTables,
-    pub(crate) dictionary: Option<&'a Dictionary<'a>>,
-    /// Buffer for the literals of any block, with slack.
-    pub(crate) literals: &'a mut [u8],
-    /// Buffer for the Huffman table.
-    pub(crate) huffman: &'a mut HuffmanTableBuffer,
-    /// Buffer for the two-symbol Huffman table.
-    pub(crate) pairs: &'a mut Pairs,
+    kernels: KernelSet,
+    tables: &'a mut FrameTables,
+    dictionary: Option<&'a Dictionary<'a>>,
+    buffers: &'a mut BlockBuffers,
     /// Whether sequences are decoded ahead of their execution.
-    pub(crate) two_phase: bool,
+    two_phase: bool,
     /// Lines to prefetch meanwhile.
-    pub(crate) prefetch: Option<&'a mut PrefetchQueue>,
+    prefetch: Option<&'a mut PrefetchQueue>,
 }
 
 const fn corrupt(what: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, what)
 }
 
-impl BlockDecoder<'_> {
+impl<'a> BlockDecoder<'a> {
+    /// A decoder of the blocks whose tables are in `tables`.
+    pub(crate) fn new(
+        kernels: KernelSet,
+        buffers: &'a mut BlockBuffers,
+        tables: &'a mut FrameTables,
+        dictionary: Option<&'a Dictionary<'a>>,
+        options: &Options,
+    ) -> Self {
+        let two_phase = options.two_phase;
+        BlockDecoder { kernels, tables, dictionary, buffers, two_phase, prefetch: None }
+    }
+
+    /// Prefetches the lines of `queue` meanwhile, if there is one.
+    pub(crate) fn prefetching(self, queue: Option<&'a mut PrefetchQueue>) -> Self {
+        BlockDecoder { prefetch: queue, ..self }
+    }
+
     /// Decodes the block `src[at..]`, which may regenerate at most `max` bytes. `src[..at]` precedes it in
     /// the input and has at least 5 bytes, which kernels may read.
     pub(crate) fn decode(&mut self, src: &[u8], at: usize, max: usize, out: &mut Output<'_>) -> Result<()> {
@@ -56,24 +69,25 @@ impl BlockDecoder<'_> {
             LiteralsType::Raw => match rest.get(..count + SLACK) {
                 Some(slice) => slice,
                 None => {
-                    self.literals[..count].copy_from_slice(stored);
-                    &self.literals[..count + SLACK]
+                    self.buffers.literals[..count].copy_from_slice(stored);
+                    &self.buffers.literals[..count + SLACK]
                 }
             },
             LiteralsType::Rle => {
-                self.literals[..count].fill(stored[0]);
-                &self.literals[..count + SLACK]
+                self.buffers.literals[..count].fill(stored[0]);
+                &self.buffers.literals[..count + SLACK]
             }
             LiteralsType::Compressed | LiteralsType::Treeless => {
                 let tree = match header.kind {
                     LiteralsType::Compressed => {
-                        literals::read_tree(self.kernels, stored, self.tables, self.huffman).map_err(shift)?
+                        literals::read_tree(self.kernels, stored, self.tables, &mut self.buffers.huffman)
+                            .map_err(shift)?
                     }
                     _ => 0,
                 };
                 self.decode_huffman(&header, src, &stored[tree..], count)
                     .map_err(|e| shift(e).shifted(tree as u64))?;
-                &self.literals[..count + SLACK]
+                &self.buffers.literals[..count + SLACK]
             }
         };
         let shift = |e: Error| e.shifted((header.len + header.stored) as u64);
@@ -110,13 +124,13 @@ impl BlockDecoder<'_> {
         src: &[u8],
         count: usize,
     ) -> Result<()> {
-        let table =
-            self.tables.huffman(self.kernels, self.dictionary, self.huffman).ok_or(literals::NO_TREE)?;
-        let out = &mut self.literals[..count];
+        let BlockBuffers { literals, huffman, pairs } = &mut *self.buffers;
+        let table = self.tables.huffman(self.kernels, self.dictionary, huffman).ok_or(literals::NO_TREE)?;
+        let out = &mut literals[..count];
         if header.streams == 1 {
             return kernel::huffman::decode_stream(self.kernels, table, whole, src, out);
         }
         let streams = FourStreams::split(src, count)?;
-        kernel::huffman::decode_interleaved(self.kernels, table, whole, &streams, self.pairs, out)
+        kernel::huffman::decode_interleaved(self.kernels, table, whole, &streams, pairs, out)
     }
 }

@@ -176,21 +176,10 @@ impl FrameDecoder {
             return Err(OUTPUT_TOO_SMALL);
         }
         let max = header.block_max();
-        let tables = &mut *scratch.tables;
+        let Scratch { kernels, block: buffers, tables, .. } = scratch;
         tables.start(dictionary);
-        scratch.huffman.start();
-        let two_phase = self.options.two_phase;
-        let literals = &mut scratch.literals[..];
-        let mut block_decoder = BlockDecoder {
-            kernels: scratch.kernels,
-            tables,
-            dictionary,
-            literals,
-            huffman: &mut scratch.huffman,
-            pairs: &mut scratch.pairs,
-            two_phase,
-            prefetch,
-        };
+        let mut block_decoder =
+            BlockDecoder::new(*kernels, buffers, tables, dictionary, &self.options).prefetching(prefetch);
         let content = dictionary.map_or(HistorySegment::default(), Dictionary::piece);
         let mut out = Output { buf: dst, start: 0, at: 0, history: [content, HistorySegment::default()] };
         let verify = header.checksum && self.options.verify_checksum;

@@ -137,8 +137,6 @@ impl PrefixDecoder {
                 "the output is shorter than what is written already",
             ));
         }
-        // Another frame may have been decoded meanwhile.
-        scratch.huffman.start();
         let end = self.run(scratch, dictionary, src, dst)?;
         Ok(Prefix { read: self.read, written: self.written, end })
     }
@@ -237,7 +235,7 @@ impl PrefixDecoder {
         let content = dictionary.map_or(HistorySegment::default(), Dictionary::piece);
         let history = [content, HistorySegment::default()];
         let mut out = Output { buf: &mut *dst, start: 0, at: self.written, history };
-        match job.run(&mut self.tables, scratch, dictionary, self.options.two_phase, &mut out) {
+        match job.run(&mut self.tables, scratch, dictionary, &self.options, &mut out) {
             // Tables that the block describes are the same when it is decoded again.
             Err(error) if error.kind == Kind::OutputTooSmall => return Ok(false),
             result => result?,
@@ -265,7 +263,7 @@ impl PrefixDecoder {
         let content = dictionary.map_or(HistorySegment::default(), Dictionary::piece);
         let history = [HistorySegment::new(dst, self.written), content];
         let mut out = Output { buf: &mut spare, start: 0, at: 0, history };
-        let result = job.run(&mut self.tables, scratch, dictionary, self.options.two_phase, &mut out);
+        let result = job.run(&mut self.tables, scratch, dictionary, &self.options, &mut out);
         let len = out.at;
         self.count(&spare[..len]);
         self.spare = spare;
@@ -330,24 +328,15 @@ impl Job<'_> {
         tables: &mut FrameTables,
         scratch: &mut Scratch,
         dictionary: Option<&Dictionary<'_>>,
-        two_phase: bool,
+        options: &Options,
         out: &mut Output<'_>,
     ) -> Result<()> {
         match self.kind {
             BlockType::Raw => out.append(&self.src[self.at..]),
             BlockType::Rle => out.fill(self.src[self.at], self.size),
             BlockType::Compressed => {
-                let mut decoder = BlockDecoder {
-                    kernels: scratch.kernels,
-                    tables,
-                    dictionary,
-                    literals: &mut scratch.literals[..],
-                    huffman: &mut scratch.huffman,
-                    pairs: &mut scratch.pairs,
-                    two_phase,
-                    prefetch: None,
-                };
-                decoder.decode(self.src, self.at, self.max, out)
+                BlockDecoder::new(scratch.kernels, &mut scratch.block, tables, dictionary, options)
+                    .decode(self.src, self.at, self.max, out)
             }
         }
     }

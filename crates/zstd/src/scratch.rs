@@ -18,16 +18,21 @@ pub(crate) const SLACK: usize = 64;
 /// the heap. Results never depend on earlier use.
 pub struct Scratch {
     pub(crate) kernels: KernelSet,
-    /// Literals of the current block.
-    pub(crate) literals: Box<[u8]>,
+    pub(crate) block: BlockBuffers,
     /// Output of the current block, when the caller's buffer may be too small for it.
     pub(crate) output: Box<[u8]>,
-    /// The current Huffman table.
-    pub(crate) huffman: Box<HuffmanTableBuffer>,
-    /// Two-symbol table of the current block's Huffman code.
-    pub(crate) pairs: Box<Pairs>,
     /// Tables of the current frame, for [`FrameDecoder`](crate::FrameDecoder).
     pub(crate) tables: Box<FrameTables>,
+}
+
+/// The buffers of a [`BlockDecoder`](crate::block::BlockDecoder).
+pub(crate) struct BlockBuffers {
+    /// Literals of any block, with slack.
+    pub(crate) literals: Box<[u8]>,
+    /// Decoding table of the last Huffman tree.
+    pub(crate) huffman: Box<HuffmanTableBuffer>,
+    /// Two-symbol table of a block's Huffman code.
+    pub(crate) pairs: Box<Pairs>,
 }
 
 impl Scratch {
@@ -38,10 +43,12 @@ impl Scratch {
     pub fn new() -> Self {
         let scratch = Scratch {
             kernels: KernelSet::detected(),
-            literals: vec![0; BLOCK_MAX + SLACK].into(),
+            block: BlockBuffers {
+                literals: vec![0; BLOCK_MAX + SLACK].into(),
+                huffman: Box::new(HuffmanTableBuffer::new()),
+                pairs: Box::new([0; huffman::MAX_CELLS]),
+            },
             output: vec![0; BLOCK_MAX + SLACK].into(),
-            huffman: Box::new(HuffmanTableBuffer::new()),
-            pairs: Box::new([0; huffman::MAX_CELLS]),
             tables: Box::new(FrameTables::new()),
         };
         debug_assert!(scratch.memory() <= Self::MAX_MEMORY);
@@ -72,7 +79,7 @@ impl Scratch {
     /// Bytes held.
     pub fn memory(&self) -> usize {
         let fixed = size_of::<HuffmanTableBuffer>() + size_of::<Pairs>() + size_of::<FrameTables>();
-        size_of::<Self>() + self.literals.len() + self.output.len() + fixed
+        size_of::<Self>() + self.block.literals.len() + self.output.len() + fixed
     }
 }
 

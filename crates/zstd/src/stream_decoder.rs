@@ -596,19 +596,8 @@ impl StreamDecoder {
             tables.start(dictionary);
             tables
         });
-        scratch.huffman.start();
-        let two_phase = self.options.two_phase;
-        let literals = &mut scratch.literals[..];
-        let mut block_decoder = BlockDecoder {
-            kernels: scratch.kernels,
-            tables,
-            dictionary,
-            literals,
-            huffman: &mut scratch.huffman,
-            pairs: &mut scratch.pairs,
-            two_phase,
-            prefetch: None,
-        };
+        let Scratch { kernels, block: buffers, output, .. } = scratch;
+        let mut block_decoder = BlockDecoder::new(*kernels, buffers, tables, dictionary, &self.options);
         // The dictionary leaves the window once more content than the window size has been decoded.
         let content = match dictionary {
             Some(dictionary) if self.total <= self.header.window => dictionary.piece(),
@@ -631,12 +620,12 @@ impl StreamDecoder {
         }
         self.window.push(&io.dst[io.in_window..io.written])?;
         let before = history(self.window.last(reach), content);
-        let buf = &mut scratch.output[..];
+        let buf = &mut output[..];
         debug_assert!(buf.len() >= BLOCK_MAX);
         let mut out = Output { buf, start: 0, at: 0, history: before };
         block_decoder.decode(src, at, max, &mut out)?;
         let len = out.at;
-        let bytes = &scratch.output[..len];
+        let bytes = &output[..len];
         self.count(bytes);
         self.window.push(bytes)?;
         let n = len.min(io.free());

@@ -205,7 +205,7 @@ impl Weights {
 
 /// A Huffman code in canonical form: 280 bytes instead of a decoding table of up to 4 KiB.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CanonicalTree {
     /// Number of symbols of each weight, from 1.
     ranks: [u16; MAX_LOG as usize],
