@@ -235,6 +235,36 @@ impl<const PAIRS: bool> Kernel for InterleavedStreams<'_, PAIRS> {
                 }
             }
         }
+        if !PAIRS {
+            // All quarters have advanced equally. To the end, as long as positions stay inside the streams.
+            let rounds = (lens[3] - done[3]) / ROUND;
+            for _ in 0..rounds {
+                if positions.iter().any(|&position| position < 0) {
+                    return Err(INEXACT);
+                }
+                // SAFETY: positions were checked; each quarter has `ROUND` bytes left for each round; an index has
+                // `log` bits.
+                unsafe {
+                    let shift = 64 - table.log;
+                    let skipped = positions.map(|position| 8 - (position & 7) as u32);
+                    let load =
+                        |i: usize| (read64(backward::address(begins[i], positions[i])) | 1) << skipped[i];
+                    let mut bits = [load(0), load(1), load(2), load(3)];
+                    let first = out.as_mut_ptr().add(done[0]);
+                    for k in 0..ROUND {
+                        for (i, bits) in bits.iter_mut().enumerate() {
+                            let cell = *table.cells.as_ptr().add((*bits >> shift) as usize);
+                            *bits <<= cell & 63;
+                            *first.add(i * segment + k) = (cell >> 8) as u8;
+                        }
+                    }
+                    for i in 0..4 {
+                        positions[i] -= (bits[i].trailing_zeros() - skipped[i]) as isize;
+                        done[i] += ROUND;
+                    }
+                }
+            }
+        }
         let mut rest = out;
         for (i, position) in positions.into_iter().enumerate() {
             let (part, after) = rest.split_at_mut(lens[i]);
