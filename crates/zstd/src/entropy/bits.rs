@@ -20,27 +20,48 @@ fn word_before(bytes: &[u8], end: usize) -> u64 {
     }
 }
 
+/// Bits available after a refill: more than any value takes.
+const AVAILABLE: i32 = 16;
+
 /// Reads bits from the first byte on, least significant bit first.
+///
+/// Bits are kept in a register, so that most reads wait for a shift and not for a load.
 pub(crate) struct ForwardBitReader<'a> {
     bytes: &'a [u8],
     /// Bits read so far; may pass the end, where bits are zero.
     taken: usize,
+    /// The bits after those.
+    word: u64,
+    /// How many of them are valid; negative if more were consumed.
+    valid: i32,
 }
 
 impl<'a> ForwardBitReader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        ForwardBitReader { bytes, taken: 0 }
+        ForwardBitReader { bytes, taken: 0, word: word_from(bytes, 0), valid: 64 }
     }
 
-    /// The next 32 bits or more, without consuming them.
+    /// Makes at least [`AVAILABLE`] bits available.
+    #[inline]
+    pub(crate) fn refill(&mut self) {
+        if self.valid < AVAILABLE {
+            self.word = word_from(self.bytes, self.taken / 8) >> (self.taken % 8);
+            self.valid = 64 - (self.taken % 8) as i32;
+        }
+    }
+
+    /// The next bits, without consuming them: as many as are available.
     #[inline]
     pub(crate) fn peek(&self) -> u32 {
-        (word_from(self.bytes, self.taken / 8) >> (self.taken % 8)) as u32
+        self.word as u32
     }
 
+    /// Consumes `count` bits, below 64.
     #[inline]
     pub(crate) fn skip(&mut self, count: u32) {
         self.taken += count as usize;
+        self.word >>= count;
+        self.valid -= count as i32;
     }
 
     /// Bytes begun, or `None` if more bits were consumed than exist.

@@ -60,6 +60,9 @@ pub(crate) struct NormalizedCounts<const N: usize> {
     pub(crate) log: u32,
 }
 
+/// Where a cell has its number, below 1024, while its table is built: above codes below 64.
+const NUMBER: u32 = 22;
+
 /// The multiplicative inverse of an odd number modulo a power of two (Newton's iteration).
 fn inverse(odd: usize) -> usize {
     // Each step doubles the correct low bits; the number itself has three.
@@ -86,6 +89,7 @@ impl<const N: usize> NormalizedCounts<N> {
         let mut remaining = (1i32 << log) + 1;
         let mut symbol = 0;
         while remaining > 1 {
+            input.refill();
             // Of the values 0..=remaining the lowest take one bit less.
             let width = remaining.ilog2();
             let threshold = 1 << width;
@@ -101,6 +105,7 @@ impl<const N: usize> NormalizedCounts<N> {
             symbol += 1;
             if count == 0 {
                 loop {
+                    input.refill();
                     let zeros = (input.peek() & 3) as usize;
                     input.skip(2);
                     symbols.get_mut(symbol..symbol + zeros).ok_or(TOO_MANY)?.fill(0);
@@ -120,22 +125,20 @@ impl<const N: usize> NormalizedCounts<N> {
     }
 
     /// Builds the decoding table in the first `1 << log` of `cells`. `extra_bits[code]` is the number of
-    /// extra bits of a code's value.
+    /// extra bits of a code's value. Codes are below 64.
     #[inline(always)]
     pub(crate) fn build(&self, extra_bits: &[u8], cells: &mut [Cell]) {
         let size = 1usize << self.log;
         let mask = size - 1;
-        // Per symbol: low half, the bits common to all its cells; high half, the number of its next cell.
-        let mut symbols = [0u64; N];
+        // Per symbol: the bits common to all its cells, and from bit 22 on the number of its next cell.
+        let mut symbols = [0u32; N];
         // Each symbol repeated by its probability, with slack for stores of eight.
         let mut runs = [0u8; MAX_CELLS + 8];
         let (mut end, mut top) = (0, size);
         let mut rare = [0u8; N];
         for (symbol, (&count, place)) in self.probabilities[..self.len].iter().zip(&mut symbols).enumerate() {
-            // Only Huffman weights can have codes above 127, and those are invalid.
             let extra = u32::from(extra_bits[symbol]);
-            let same = cell(0, symbol.min(127) as u32, extra, self.log);
-            *place = u64::from(same) | u64::from(count.unsigned_abs()) << 32;
+            *place = cell(0, symbol as u32, extra, self.log) | u32::from(count.unsigned_abs()) << NUMBER;
             if count == -1 {
                 rare[(size - top) & (N - 1)] = symbol as u8;
                 top -= 1;
@@ -176,20 +179,20 @@ impl<const N: usize> NormalizedCounts<N> {
             }
         }
         // First, serially, the index of each cell among those of its symbol; then, vectorized, the rest.
-        let mut numbers = [0u16; MAX_CELLS];
         let mut position = 0;
-        for (place, number) in cells[..size].iter_mut().zip(&mut numbers) {
+        for place in &mut cells[..size] {
             let symbol = runs[position & (MAX_CELLS - 1)];
             position = (position + back) & mask;
             let entry = &mut symbols[usize::from(symbol) & (N - 1)];
-            (*place, *number) = (*entry as u32, (*entry >> 32) as u16);
-            *entry += 1 << 32;
+            *place = *entry;
+            *entry = entry.wrapping_add(1 << NUMBER);
         }
-        for (place, &number) in cells[..size].iter_mut().zip(&numbers) {
+        for place in &mut cells[..size] {
+            let number = *place >> NUMBER;
             // ilog2 as the exponent of the number as a float: exact, and available in vectors.
-            let high = (f32::from(number).to_bits() >> 23).wrapping_sub(127);
-            let base = (u32::from(number) << (self.log.wrapping_sub(high) & 31)) - size as u32;
-            *place = (*place - high) + (base << 23);
+            let high = ((number as i32 as f32).to_bits() >> 23).wrapping_sub(127);
+            let base = (number << (self.log.wrapping_sub(high) & 31)).wrapping_sub(size as u32);
+            *place = (*place & ((1 << NUMBER) - 1)).wrapping_sub(high).wrapping_add(base << 23);
         }
     }
 

@@ -26,6 +26,8 @@ pub(crate) struct Weights {
     len: usize,
     /// Number of symbols of each weight.
     ranks: [u16; 16],
+    /// The same of each quarter of the symbols.
+    quarter_ranks: [[u16; 16]; 4],
     /// Length of the longest code.
     pub(crate) log: u32,
 }
@@ -40,7 +42,7 @@ const TOO_LONG: Error = corrupt("a Huffman tree has codes of more than 11 bits")
 
 impl Weights {
     pub(crate) const fn new() -> Self {
-        Weights { weights: [0; 256], len: 0, ranks: [0; 16], log: 0 }
+        Weights { weights: [0; 256], len: 0, ranks: [0; 16], quarter_ranks: [[0; 16]; 4], log: 0 }
     }
 
     /// Reads a description from the beginning of `src`; returns its length in bytes.
@@ -127,21 +129,21 @@ impl Weights {
 
     /// Adds the implied last weight, which completes the tree, and validates the tree.
     fn complete(&mut self) -> Result<()> {
-        // Four histograms, so that equal neighbours do not wait for each other's stores.
-        let mut histograms = [[0u16; 16]; 4];
-        let (fours, rest) = self.weights[..self.len].as_chunks::<4>();
-        for four in fours {
-            for (histogram, weight) in histograms.iter_mut().zip(four) {
-                histogram[usize::from(*weight).min(15)] += 1;
+        // An odd number of weights in half bytes is followed by padding.
+        self.weights[self.len] = 0;
+        self.len += 1;
+        let mut quarter_ranks = [[0; 16]; 4];
+        let [a, b, c, d] = self.quarters();
+        for (((&a, &b), &c), &d) in a.iter().zip(b).zip(c).zip(d) {
+            for (ranks, weight) in quarter_ranks.iter_mut().zip([a, b, c, d]) {
+                ranks[usize::from(weight).min(15)] += 1;
             }
         }
-        for weight in rest {
-            histograms[0][usize::from(*weight).min(15)] += 1;
-        }
-        for (weight, ranks) in self.ranks.iter_mut().enumerate() {
-            *ranks = histograms.iter().map(|histogram| histogram[weight]).sum();
-        }
+        self.quarter_ranks = quarter_ranks;
         let ranks = &mut self.ranks;
+        for (weight, rank) in ranks.iter_mut().enumerate() {
+            *rank = self.quarter_ranks.iter().map(|ranks| ranks[weight]).sum();
+        }
         if ranks[MAX_LOG as usize + 1..].iter().any(|&count| count > 0) {
             return Err(TOO_LONG);
         }
@@ -159,12 +161,28 @@ impl Weights {
         }
         let last = rest.ilog2() + 1;
         ranks[last as usize] += 1;
-        self.weights[self.len] = last as u8;
-        self.len += 1;
+        let symbol = self.len - 1;
+        self.weights[symbol] = last as u8;
+        let quarter = &mut self.quarter_ranks[symbol / self.len.div_ceil(4)];
+        quarter[0] -= 1;
+        quarter[last as usize] += 1;
         if ranks[1] < 2 || ranks[1] % 2 == 1 {
             return Err(corrupt("the longest codes of a Huffman tree are not in pairs"));
         }
         Ok(())
+    }
+
+    /// The weights in four parts of equal length. The last ends with up to three zeros after the last symbol.
+    ///
+    /// They are counted and sorted in parallel: neighbours often have the same weight, and would wait for each
+    /// other's counter.
+    #[inline(always)]
+    fn quarters(&self) -> [&[u8]; 4] {
+        let quarter = self.len.div_ceil(4);
+        let (a, rest) = self.weights.split_at(quarter);
+        let (b, rest) = rest.split_at(quarter);
+        let (c, rest) = rest.split_at(quarter);
+        [a, b, c, &rest[..quarter]]
     }
 
     /// Writes the canonical tree to `tree` and builds its table in the first `1 << log` of `cells`.
@@ -186,17 +204,22 @@ impl Weights {
     fn canonicalize(&self, tree: &mut CanonicalTree) {
         // Counting sort by weight, then by symbol. Symbols without a code come last, where they are not
         // read.
-        let mut next = [0u16; 16];
+        let mut next = [[0u16; 16]; 4];
         let mut at = 0;
-        for (next, count) in next.iter_mut().zip(self.ranks).skip(1) {
-            *next = at;
-            at += count;
+        for weight in (1..16).chain([0]) {
+            for (next, ranks) in next.iter_mut().zip(&self.quarter_ranks) {
+                next[weight] = at;
+                at += ranks[weight];
+            }
         }
-        next[0] = at;
-        for (symbol, &weight) in self.weights[..self.len].iter().enumerate() {
-            let place = &mut next[usize::from(weight) & 15];
-            tree.symbols[usize::from(*place) & 255] = symbol as u8;
-            *place += 1;
+        let [a, b, c, d] = self.quarters();
+        let quarter = a.len();
+        for (i, (((&a, &b), &c), &d)) in a.iter().zip(b).zip(c).zip(d).enumerate() {
+            for (q, (next, weight)) in next.iter_mut().zip([a, b, c, d]).enumerate() {
+                let place = &mut next[usize::from(weight) & 15];
+                tree.symbols[usize::from(*place) & 255] = (quarter * q + i) as u8;
+                *place += 1;
+            }
         }
         tree.ranks.copy_from_slice(&self.ranks[1..=MAX_LOG as usize]);
         tree.log = self.log as u16;
