@@ -1,10 +1,9 @@
 //! Encodes blocks in parallel and writes them in order.
 //!
-//! The offset of a block is known once all blocks before it are encoded. Until then it waits. A budget of bytes
-//! for blocks that are encoded or wait bounds memory, and how far threads run ahead. The last blocks are encoded
-//! longest first, so that no thread begins a long one when the others are done.
+//! The offset of a block is known once all blocks before it are encoded. Until then it waits. Threads run
+//! ahead by at most a window of blocks, which bounds memory: an input and an output buffer per thread, and
+//! an output buffer per waiting block.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -23,9 +22,6 @@ use super::sink::Sink;
 use crate::hash::HashKind;
 use crate::header::PAGE;
 use crate::toc;
-
-/// Least budget in bytes: small blocks differ most in the time they take.
-const MIN_BUDGET: u64 = 16 << 20;
 
 /// The input of [`write`].
 pub(super) struct Job<'a> {
@@ -55,11 +51,8 @@ struct EncodedBlock {
 }
 
 struct State {
-    /// The index in [`Shared::order`] of the next block to encode.
+    /// The next block to encode.
     next: usize,
-    /// Bytes of the blocks that are started and not written: of their content while they are encoded, then of
-    /// the result.
-    held: u64,
     /// The offset of the next block in order.
     offset: u64,
     /// Encoded blocks that wait for an earlier one.
@@ -68,6 +61,8 @@ struct State {
     spare: Vec<Vec<u8>>,
     /// The blocks that have an offset, in order.
     placed: Vec<toc::Block>,
+    /// Number of blocks written.
+    written: usize,
     hashes: Vec<Option<u64>>,
     progress: Progress,
     failure: Option<PackError>,
@@ -76,12 +71,8 @@ struct State {
 
 struct Shared<'a> {
     job: &'a Job<'a>,
-    /// Content or, if reused, size of each block in bytes: no block takes more in the archive.
-    lengths: Vec<u64>,
-    /// The order of encoding.
-    order: Vec<usize>,
-    /// Maximum of [`State::held`], exceeded only by the block that all others wait for.
-    budget: u64,
+    /// Maximum number of blocks that are started and not written.
+    window: usize,
     hashes: OrderedHashes,
     state: Mutex<State>,
     changed: Condvar,
@@ -89,30 +80,19 @@ struct Shared<'a> {
 
 /// Encodes all blocks of the plan and writes them from offset `start` on.
 pub(super) fn write(job: &Job<'_>, start: u64) -> PackResult<Written> {
-    let threads = job.options.threads as u64;
-    write_within(job, start, threads.saturating_mul(2 * job.options.chunk).max(MIN_BUDGET))
-}
-
-/// As [`write`], with blocks of at most `budget` bytes that are started and not written.
-fn write_within(job: &Job<'_>, start: u64, budget: u64) -> PackResult<Written> {
     let count = job.plan.blocks.len();
     let threads = job.options.threads.clamp(1, count.max(1));
-    let lengths: Vec<u64> = job.plan.blocks.iter().map(|block| block_len(job, block)).collect();
-    // One thread writes each block before it begins the next.
-    let budget = if threads == 1 { 0 } else { budget };
     let shared = Shared {
         job,
-        order: encoding_order(&lengths, budget),
-        lengths,
-        budget,
+        window: 2 * threads,
         hashes: OrderedHashes::default(),
         state: Mutex::new(State {
             next: 0,
-            held: 0,
             offset: start,
             waiting: BTreeMap::new(),
             spare: Vec::new(),
             placed: Vec::with_capacity(count),
+            written: 0,
             hashes: job.plan.hashes.clone(),
             progress: Progress { blocks_total: count as u64, ..Progress::default() },
             failure: None,
@@ -134,28 +114,6 @@ fn write_within(job: &Job<'_>, start: u64, budget: u64) -> PackResult<Written> {
         Some(error) => Err(error),
         None => Ok(Written { blocks: state.placed, hashes: state.hashes, end: state.offset }),
     }
-}
-
-/// The content of a block in bytes; of a reused one its size.
-fn block_len(job: &Job<'_>, block: &Block) -> u64 {
-    match block {
-        Block::Empty => 0,
-        Block::Reused { archive, block, .. } => job.archives[*archive].block(*block).compressed.into(),
-        Block::Solid { len, .. } | Block::Chunk { len, .. } => *len as u64,
-    }
-}
-
-/// The order of encoding: that of the archive, but the last blocks, as many as fit `budget` uncompressed, longest first.
-/// The sort is stable, so the chunks of a file, of which only the last can be shorter, stay in the order of their hash.
-fn encoding_order(lengths: &[u64], budget: u64) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..lengths.len()).collect();
-    let fits = |held: &mut u64, len: &u64| {
-        *held = held.saturating_add(*len);
-        (*held <= budget).then_some(())
-    };
-    let last = lengths.iter().rev().scan(0, fits).count();
-    order[lengths.len() - last..].sort_by_key(|&block| Reverse(lengths[block]));
-    order
 }
 
 impl Shared<'_> {
@@ -199,18 +157,16 @@ impl Shared<'_> {
         }
     }
 
-    /// Takes the next block and a buffer; waits while the budget is spent.
-    ///
-    /// No deadlock: blocks in the order of the archive wait only for those taken before, and the last ones, in another
-    /// order, all fit the budget.
+    /// Takes the next block and a buffer; waits while the window is full.
     fn take(&self) -> Option<(usize, Vec<u8>)> {
         let mut state = self.lock();
         loop {
-            let number = *self.order.get(state.next).filter(|_| !state.stopped)?;
-            let held = state.held + self.lengths[number];
-            if held <= self.budget || number == state.placed.len() {
-                (state.next, state.held) = (state.next + 1, held);
-                return Some((number, state.spare.pop().unwrap_or_default()));
+            if state.stopped || state.next == self.job.plan.blocks.len() {
+                return None;
+            }
+            if state.next - state.written < self.window {
+                state.next += 1;
+                return Some((state.next - 1, state.spare.pop().unwrap_or_default()));
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -301,15 +257,10 @@ impl Shared<'_> {
     }
 
     /// Writes this block, and those that waited for it, or leaves it waiting.
-    fn write_in_order(&self, number: usize, mut block: EncodedBlock) -> PackResult<()> {
-        if self.lock().placed.len() != number {
-            // It waits, and the budget counts what is encoded.
-            block.data.shrink_to_fit();
-        }
+    fn write_in_order(&self, number: usize, block: EncodedBlock) -> PackResult<()> {
         let mut ready = Vec::new();
         {
             let mut state = self.lock();
-            state.held -= self.lengths[number] - block.data.len() as u64;
             state.waiting.insert(number, block);
             loop {
                 let next = state.placed.len();
@@ -317,11 +268,10 @@ impl Shared<'_> {
                 ready.push(state.place(block)?);
             }
         }
-        self.changed.notify_all();
         for (offset, block) in ready {
             self.job.sink.write_at(offset, &block.data).map_err(PackError::writing)?;
             let mut state = self.lock();
-            state.held -= block.data.len() as u64;
+            state.written += 1;
             state.progress.blocks += 1;
             state.progress.bytes_in += block.bytes_in;
             state.progress.bytes_out += block.data.len() as u64;
@@ -377,8 +327,6 @@ mod tests {
 
     const START: u64 = 4096;
     const BLOCKS: usize = 100;
-    /// Eight blocks.
-    const BUDGET: u64 = 8 * 600;
 
     fn items() -> Vec<Item> {
         let item = |i: usize| Item {
@@ -403,18 +351,7 @@ mod tests {
         (options.chunk, options.solid_limit) = (1024, 0);
         let plan = Plan::new(items, &options)?;
         assert_eq!(plan.blocks.len(), BLOCKS);
-        let job = Job { items, archives: &[], options: &options, plan: &plan, sink, progress };
-        write_within(&job, START, BUDGET)
-    }
-
-    #[test]
-    fn last_blocks_are_encoded_longest_first_and_equal_ones_in_order() {
-        let lengths = [5, 9, 1, 4, 4, 7, 4, 2];
-        assert_eq!(encoding_order(&lengths, 0), [0, 1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!(encoding_order(&lengths, 17), [0, 1, 2, 3, 5, 4, 6, 7]);
-        assert_eq!(encoding_order(&lengths, 20), [0, 1, 2, 3, 5, 4, 6, 7]);
-        assert_eq!(encoding_order(&lengths, u64::MAX), [1, 5, 0, 3, 4, 6, 7, 2]);
-        assert_eq!(encoding_order(&[], 5), [0; 0]);
+        write(&Job { items, archives: &[], options: &options, plan: &plan, sink, progress }, START)
     }
 
     /// Fails at write number `at`.
@@ -524,17 +461,16 @@ mod tests {
     }
 
     #[test]
-    fn threads_run_ahead_by_at_most_the_budget() {
+    fn threads_run_ahead_by_at_most_the_window() {
         let slow = Arc::new(Slow { slow: 10, begun: AtomicUsize::new(0), meanwhile: AtomicUsize::new(0) });
         let mut items = items();
         for (entry, item) in items.iter_mut().enumerate() {
             let archive = slow.clone();
-            item.file_options = FileOptions::new().coding(Coding::Copy);
             item.content =
                 Content::Existing(ExistingEntry { archive, number: 0, entry, reused: false, hash: None });
         }
         write_all(&items, 4, &Memory::default(), &|_| {}).expect("writable");
-        // Ten are done, and the slow one is the first of the eight that fit the budget.
+        // Ten are done, and the slow one is the first of the window of eight.
         let meanwhile = slow.meanwhile.load(Ordering::SeqCst);
         assert!((11..=18).contains(&meanwhile), "{meanwhile} files");
     }

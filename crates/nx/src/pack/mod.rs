@@ -26,8 +26,8 @@
 //! * Files count as equal only if every byte is.
 //! * Blocks reused from an existing archive are verified first, unless the options say otherwise.
 //! * Memory: three chunks and the codec's state per thread, one chunk more where an existing archive is
-//!   encoded again; with several threads at least 16 MiB for blocks that wait to be written; the files given as bytes; some
-//!   hundred bytes per file; at most 100 MiB while small files are grouped.
+//!   encoded again; the files given as bytes; some hundred bytes per file; at most 100 MiB while small
+//!   files are grouped.
 //!
 //! Sizes are read when a file is added, contents when the archive is written. A file that changes in
 //! between is an error.
