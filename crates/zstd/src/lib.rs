@@ -30,7 +30,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `stream/` | feature `std`: [`read::Decoder`] and [`write::Decoder`] over `frames`, frames of one reader or writer |
+//! | `stream/` | feature `std`: [`read::Decoder`], [`write::Decoder`] and, with the features `tokio` and `futures-io`, `asynchronous`; over `source` and `sink`, which may block or be polled, and `frames`, those of one reader or writer |
 //! | `bulk`, `dict` | feature `std`: the remaining names of the `zstd` crate's decoding half |
 //! | `seekable/` | feature `std`: `index` (of a seek table, or scanned) and [`seekable::Reader`] |
 //! | `parallel` | feature `std`: [`ParallelDecoder`], frames on several threads |
@@ -96,6 +96,10 @@ pub use prefetch::PrefetchQueue;
 pub use prefix::{Prefix, PrefixDecoder, PrefixEnd};
 pub use required_parts::RequiredParts;
 pub use scratch::Scratch;
+#[cfg(feature = "futures-io")]
+pub use stream::asynchronous as futures;
+#[cfg(feature = "tokio")]
+pub use stream::asynchronous as tokio;
 #[cfg(feature = "std")]
 pub use stream::{Decoder, copy_decode, decode_all, decompressed_size, read, write};
 pub use stream_decoder::{Progress, SkippedPart, Status, StreamDecoder};

@@ -24,7 +24,7 @@ pub struct SkippablePart<'p> {
 }
 
 /// What to do with skippable frames.
-pub(super) type SkippableHandler<'a> = Box<dyn FnMut(SkippablePart<'_>) -> io::Result<()> + Send + 'a>;
+pub(super) type SkippableHandler<'a> = Box<dyn FnMut(SkippablePart<'_>) -> io::Result<()> + Send + Sync + 'a>;
 
 /// The dictionary of a decoder.
 pub(crate) enum AnyDictionary<'a> {

@@ -18,15 +18,28 @@
 //! What has types of the `zstd_safe` crate in its signature is left out: `with_context`, `set_parameter`, `raw` and `zio`.
 //! Errors are `io::Error`s whose source is an [`Error`](crate::Error).
 
+#[cfg(any(feature = "tokio", feature = "futures-io"))]
+pub mod asynchronous;
 mod frames;
-pub(crate) use self::frames::{AnyDictionary, window_of};
 pub mod read;
+mod sink;
+mod source;
 pub mod write;
 
+pub(crate) use self::frames::{AnyDictionary, window_of};
 use std::io::{self, Read, Write};
+use std::task::Poll;
 
 pub use self::read::Decoder;
 use crate::frame::{BLOCK_MAX, Format, Header};
+
+/// The result of a poll of a reader or writer that blocks.
+fn always_ready<T>(poll: Poll<io::Result<T>>) -> io::Result<T> {
+    match poll {
+        Poll::Ready(result) => result,
+        Poll::Pending => unreachable!("it blocks instead"),
+    }
+}
 
 /// The size of the content of the frame at the beginning of `data`, if it is a frame and its header states the size; 0
 /// for a skippable frame.

@@ -2,11 +2,12 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use super::always_ready;
 use super::frames::{AnyDictionary, Frames};
+use super::source::{Blocking, ContentReader};
 use crate::dict::DecoderDictionary;
 use crate::frame::BLOCK_MAX;
 use crate::options::Options;
-use crate::stream_decoder::Status;
 
 pub use super::frames::SkippablePart;
 
@@ -35,10 +36,7 @@ pub use super::frames::SkippablePart;
 /// ```
 pub struct Decoder<'a, R> {
     reader: R,
-    frames: Frames<'a>,
-    single_frame: bool,
-    /// After the only frame.
-    is_done: bool,
+    content: ContentReader<'a>,
 }
 
 impl<R: Read> Decoder<'static, BufReader<R>> {
@@ -141,13 +139,14 @@ impl<'a, R: BufRead> Decoder<'a, R> {
     }
 
     fn with_frames(reader: R, frames: Frames<'a>) -> Self {
-        Decoder { reader, frames, single_frame: false, is_done: false }
+        Decoder { reader, content: ContentReader::new(frames) }
     }
 
     /// Ends after the first frame. What follows it stays in the reader.
     #[must_use]
-    pub fn single_frame(self) -> Self {
-        Decoder { single_frame: true, ..self }
+    pub fn single_frame(mut self) -> Self {
+        self.content.single_frame = true;
+        self
     }
 
     /// Calls `handler` with the content of skippable frames, in one or more parts each; at least one, which may be empty.
@@ -155,9 +154,9 @@ impl<'a, R: BufRead> Decoder<'a, R> {
     #[must_use]
     pub fn on_skippable(
         mut self,
-        handler: impl FnMut(SkippablePart<'_>) -> io::Result<()> + Send + 'a,
+        handler: impl FnMut(SkippablePart<'_>) -> io::Result<()> + Send + Sync + 'a,
     ) -> Self {
-        self.frames.set_handler(Box::new(handler));
+        self.content.frames.set_handler(Box::new(handler));
         self
     }
 
@@ -167,16 +166,7 @@ impl<'a, R: BufRead> Decoder<'a, R> {
     /// # Errors
     /// As [`Read::read`].
     pub fn finish_frame(&mut self) -> io::Result<()> {
-        while !self.is_done && !self.frames.has_output() && self.frames.is_inside() {
-            let input = self.reader.fill_buf()?;
-            if input.is_empty() {
-                return Ok(());
-            }
-            let progress = self.frames.decode(input, &mut [])?;
-            self.reader.consume(progress.read);
-            self.is_done = self.single_frame && progress.status == Status::FrameEnd;
-        }
-        Ok(())
+        self.content.finish_frame(&mut self.reader)
     }
 
     /// Consumes the rest of the current frame as [`finish_frame`](Self::finish_frame) does, without its errors, and returns
@@ -213,7 +203,7 @@ impl<R> Decoder<'_, R> {
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] for another logarithm, and within a frame.
     pub fn window_log_max(&mut self, log: u32) -> io::Result<()> {
-        self.frames.window_log_max(log)
+        self.content.frames.window_log_max(log)
     }
 
     /// Sets whether frames begin with their magic number. Default: yes.
@@ -221,7 +211,7 @@ impl<R> Decoder<'_, R> {
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] within a frame.
     pub fn include_magicbytes(&mut self, include: bool) -> io::Result<()> {
-        self.frames.include_magicbytes(include)
+        self.content.frames.include_magicbytes(include)
     }
 
     /// Sets all options.
@@ -229,30 +219,12 @@ impl<R> Decoder<'_, R> {
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] within a frame.
     pub fn set_options(&mut self, options: Options) -> io::Result<()> {
-        self.frames.set_options(options)
+        self.content.frames.set_options(options)
     }
 }
 
 impl<R: BufRead> Read for Decoder<'_, R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if buf.is_empty() {
-            return Ok(0);
-        }
-        while !self.is_done {
-            // Output that is decoded does not wait for a reader that may block.
-            let input = if self.frames.has_output() { &[] } else { self.reader.fill_buf()? };
-            let is_end = !self.frames.has_output() && input.is_empty();
-            let progress = self.frames.decode(input, buf)?;
-            self.reader.consume(progress.read);
-            self.is_done = self.single_frame && progress.status == Status::FrameEnd;
-            if progress.written > 0 {
-                return Ok(progress.written);
-            }
-            if is_end {
-                self.frames.check_end()?;
-                return Ok(0);
-            }
-        }
-        Ok(0)
+        always_ready(self.content.poll_read(Blocking(&mut self.reader), buf))
     }
 }

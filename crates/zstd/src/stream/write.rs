@@ -1,9 +1,11 @@
 //! [`Decoder`]: takes compressed bytes, and writes their content to a writer.
 
 use std::io::{self, Write};
-use std::ops::Range;
+use std::task::Poll;
 
+use super::always_ready;
 use super::frames::{AnyDictionary, Frames};
+use super::sink::{ContentWriter, Sink};
 use crate::dict::DecoderDictionary;
 use crate::frame::{BLOCK_MAX, BlockHeader};
 
@@ -23,12 +25,34 @@ use crate::frame::{BLOCK_MAX, BlockHeader};
 /// ```
 pub struct Decoder<'a, W: Write> {
     writer: W,
-    frames: Frames<'a>,
-    buffer: Box<[u8]>,
-    /// The part of the buffer that is not written yet.
-    pending: Range<usize>,
+    content: ContentWriter<'a>,
     /// Whether a call of the writer has begun and not returned: after it, that the writer has panicked.
     calls_writer: bool,
+}
+
+/// A writer that blocks, and so is always ready.
+struct Blocking<'w, W> {
+    writer: &'w mut W,
+    calls_writer: &'w mut bool,
+}
+
+impl<W: Write> Blocking<'_, W> {
+    fn call<T>(&mut self, call: impl FnOnce(&mut W) -> io::Result<T>) -> Poll<io::Result<T>> {
+        *self.calls_writer = true;
+        let result = call(self.writer);
+        *self.calls_writer = false;
+        Poll::Ready(result)
+    }
+}
+
+impl<W: Write> Sink for Blocking<'_, W> {
+    fn poll_write(&mut self, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.call(|writer| writer.write(bytes))
+    }
+
+    fn poll_flush(&mut self) -> Poll<io::Result<()>> {
+        self.call(Write::flush)
+    }
 }
 
 impl<W: Write> Decoder<'static, W> {
@@ -62,7 +86,7 @@ impl<'a, W: Write> Decoder<'a, W> {
     }
 
     fn with_frames(writer: W, frames: Frames<'a>) -> Self {
-        Decoder { writer, frames, buffer: vec![0; 2 * BLOCK_MAX].into(), pending: 0..0, calls_writer: false }
+        Decoder { writer, content: ContentWriter::new(frames), calls_writer: false }
     }
 
     /// The writer.
@@ -95,7 +119,7 @@ impl<'a, W: Write> Decoder<'a, W> {
     /// As there.
     pub fn do_finish(&mut self) -> io::Result<()> {
         self.flush()?;
-        self.frames.check_end()
+        self.content.frames.check_end()
     }
 
     /// Preferred number of bytes of a write: a block with its header, which avoids a copy.
@@ -118,7 +142,7 @@ impl<'a, W: Write> Decoder<'a, W> {
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] for another logarithm, and within a frame.
     pub fn window_log_max(&mut self, log: u32) -> io::Result<()> {
-        self.frames.window_log_max(log)
+        self.content.frames.window_log_max(log)
     }
 
     /// Sets whether frames begin with their magic number. Default: yes.
@@ -126,61 +150,20 @@ impl<'a, W: Write> Decoder<'a, W> {
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] within a frame.
     pub fn include_magicbytes(&mut self, include: bool) -> io::Result<()> {
-        self.frames.include_magicbytes(include)
-    }
-
-    fn write_pending(&mut self) -> io::Result<()> {
-        while !self.pending.is_empty() {
-            self.calls_writer = true;
-            let result = self.writer.write(&self.buffer[self.pending.clone()]);
-            self.calls_writer = false;
-            match result {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(n) => self.pending.start += n,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(())
-    }
-
-    /// Decodes into the empty buffer, and writes it. Returns the number of bytes consumed.
-    fn step(&mut self, input: &[u8]) -> io::Result<usize> {
-        let progress = self.frames.decode(input, &mut self.buffer)?;
-        self.pending = 0..progress.written;
-        Ok(progress.read)
+        self.content.frames.include_magicbytes(include)
     }
 }
 
 impl<W: Write> Write for Decoder<'_, W> {
     /// Consumes all of `input`, or as much as precedes an error, which the next call returns.
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
-        let mut read = 0;
-        loop {
-            let step =
-                self.write_pending().and_then(|()| match read < input.len() || self.frames.has_output() {
-                    true => self.step(&input[read..]).map(Some),
-                    false => Ok(None),
-                });
-            match step {
-                Ok(Some(n)) => read += n,
-                Ok(None) => return Ok(read),
-                Err(_) if read > 0 => return Ok(read),
-                Err(e) => return Err(e),
-            }
-        }
+        let Decoder { writer, content, calls_writer } = self;
+        always_ready(content.poll_write(Blocking { writer, calls_writer }, input))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.write_pending()?;
-        while self.frames.has_output() {
-            self.step(&[])?;
-            self.write_pending()?;
-        }
-        self.calls_writer = true;
-        let result = self.writer.flush();
-        self.calls_writer = false;
-        result
+        let Decoder { writer, content, calls_writer } = self;
+        always_ready(content.poll_flush(Blocking { writer, calls_writer }))
     }
 }
 

@@ -1,0 +1,33 @@
+//! Decoders over asynchronous readers and writers: those of tokio with the feature `tokio`, those of `futures-io` with the
+//! feature of that name. The names are those of the `async-compression` crate, `linerate_zstd::tokio` and
+//! `linerate_zstd::futures`.
+//!
+//! ```
+//! # #[cfg(feature = "futures-io")]
+//! # fn main() -> std::io::Result<()> {
+//! use futures_io::AsyncRead;
+//! use linerate_zstd::futures::bufread::ZstdDecoder;
+//! use std::pin::Pin;
+//! use std::task::{Context, Poll, Waker};
+//!
+//! let file = &b"\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello"[..]; // or any AsyncBufRead
+//! let mut decoder = ZstdDecoder::new(file);
+//! let mut text = [0; 9];
+//! let mut context = Context::from_waker(Waker::noop()); // what an executor does
+//! assert!(matches!(Pin::new(&mut decoder).poll_read(&mut context, &mut text), Poll::Ready(Ok(5))));
+//! assert_eq!(&text[..5], b"hello");
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "futures-io"))]
+//! # fn main() {}
+//! ```
+//!
+//! They are [`read::Decoder`](super::read::Decoder) and [`write::Decoder`](super::write::Decoder) without waiting: no thread,
+//! and errors, memory and allocation as there.
+
+pub mod bufread;
+#[cfg(feature = "futures-io")]
+mod by_futures;
+#[cfg(feature = "tokio")]
+mod by_tokio;
+pub mod write;

@@ -1,0 +1,81 @@
+//! [`ContentReader`]: the content of the frames of a source, which may block or be polled.
+
+use std::io::{self, BufRead};
+use std::task::{Poll, ready};
+
+use super::frames::Frames;
+use crate::stream_decoder::Status;
+
+/// A reader with a buffer.
+pub(super) trait Source {
+    /// The bytes in the buffer, after filling an empty one; none at the end of the input.
+    fn poll_fill_buf(&mut self) -> Poll<io::Result<&[u8]>>;
+
+    /// Removes bytes from the buffer.
+    fn consume(&mut self, count: usize);
+}
+
+/// A source that blocks, and so is always ready.
+pub(super) struct Blocking<'r, R>(pub(super) &'r mut R);
+
+impl<R: BufRead> Source for Blocking<'_, R> {
+    fn poll_fill_buf(&mut self) -> Poll<io::Result<&[u8]>> {
+        Poll::Ready(self.0.fill_buf())
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.0.consume(count);
+    }
+}
+
+/// Reads the content of frames.
+pub(super) struct ContentReader<'a> {
+    pub(super) frames: Frames<'a>,
+    /// Whether the content ends with the first frame.
+    pub(super) single_frame: bool,
+    /// After the only frame.
+    is_done: bool,
+}
+
+impl<'a> ContentReader<'a> {
+    pub(super) fn new(frames: Frames<'a>) -> Self {
+        ContentReader { frames, single_frame: false, is_done: false }
+    }
+
+    /// Reads content into `buf`; 0 bytes at its end.
+    pub(super) fn poll_read(&mut self, mut source: impl Source, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        if buf.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        while !self.is_done {
+            // Output that is decoded does not wait for a source that may block.
+            let input = if self.frames.has_output() { &[] } else { ready!(source.poll_fill_buf())? };
+            let is_end = !self.frames.has_output() && input.is_empty();
+            let progress = self.frames.decode(input, buf)?;
+            source.consume(progress.read);
+            self.is_done = self.single_frame && progress.status == Status::FrameEnd;
+            if progress.written > 0 {
+                return Poll::Ready(Ok(progress.written));
+            }
+            if is_end {
+                self.frames.check_end()?;
+                return Poll::Ready(Ok(0));
+            }
+        }
+        Poll::Ready(Ok(0))
+    }
+
+    /// Consumes the rest of the current frame, if it has no more content. Stops at the end of the input.
+    pub(super) fn finish_frame(&mut self, reader: &mut impl BufRead) -> io::Result<()> {
+        while !self.is_done && !self.frames.has_output() && self.frames.is_inside() {
+            let input = reader.fill_buf()?;
+            if input.is_empty() {
+                return Ok(());
+            }
+            let progress = self.frames.decode(input, &mut [])?;
+            reader.consume(progress.read);
+            self.is_done = self.single_frame && progress.status == Status::FrameEnd;
+        }
+        Ok(())
+    }
+}
