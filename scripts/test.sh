@@ -49,7 +49,7 @@ cargo_test() { # ARGUMENT...
 }
 
 # One set of features: a second one would compile most crates again. Examples are not linked here, `lint` checks them.
-features=linerate-io/s3,linerate-nx/s3,linerate/s3,linerate-bench/peers
+features=linerate-io/s3,linerate-nx/s3,linerate/s3,linerate-bench/peers,linerate-zstd/futures-io,linerate-zstd/tokio
 test_rust() {
   cargo_test --workspace --tests --features "$features"
   cargo_test --workspace --doc --features "$features"
@@ -124,12 +124,14 @@ test_nostd() {
   "$cargo" check --package linerate-rice --no-default-features --locked
   "$cargo" check --package linerate-rice --no-default-features --features alloc --locked
   "$cargo" check --package linerate-zstd --no-default-features --locked
+  "$cargo" check --package linerate-zstd --no-default-features --features small --locked
   # Readers alone, which compile no C (crates/testkit/tests/without_c.rs).
   "$cargo" check --package linerate-nx --no-default-features --locked
   "$cargo" check --package linerate-dict --no-default-features --locked
   "$cargo" check --package linerate-nx --package linerate-dict --no-default-features --all-targets --locked
   # Not crates/rice: its tests need `alloc`, and their dependencies enable `std` everywhere.
   cargo_test --package linerate-core --package linerate-deflate --package linerate-zstd --no-default-features --lib
+  cargo_test --package linerate-zstd --features small --lib --test vectors --test stream
   # Only this fails when a dependency brings std in: two panic handlers cannot be linked.
   (cd scripts/nostd && "$cargo" build --locked)
 }
@@ -284,6 +286,7 @@ test_lint() {
     clippy --package linerate-rice --lib --no-default-features
     clippy --package linerate-rice --lib --no-default-features --features alloc
     clippy --package linerate-zstd --lib --no-default-features
+    clippy --package linerate-zstd --lib --features small
     clippy --manifest-path fuzz/Cargo.toml --all-targets
   else
     skip clippy "it is not installed (rustup component add clippy)"

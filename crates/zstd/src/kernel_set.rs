@@ -12,6 +12,13 @@ pub(crate) enum KernelSet {
 }
 
 impl KernelSet {
+    /// The choice, as far as the build has one: with the feature `small` the scalar kernels alone. The compiler sees it, so
+    /// that no code of the others is left.
+    #[inline(always)]
+    pub(crate) fn compiled(self) -> Self {
+        if cfg!(feature = "small") { KernelSet::Tier(Tier::Scalar) } else { self }
+    }
+
     /// The kernels of the best supported tier.
     pub(crate) fn detected() -> Self {
         KernelSet::Tier(linerate_core::cpu::tier())

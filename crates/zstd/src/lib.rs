@@ -24,6 +24,16 @@
 //! Untrusted input is safe: errors are typed, nothing is read or written outside the buffers, and memory
 //! is bounded by [`Options::window_limit`] and the output buffer.
 //!
+//! # Features
+//!
+//! | feature | |
+//! |---|---|
+//! | `std`, by default | run-time CPU dispatch, and everything over files, readers and threads |
+//! | `tokio`, `futures-io` | [decoders](stream#asynchronous-readers-and-writers) over the asynchronous readers and writers of these crates |
+//! | `small` | one form of each hot loop, for small programs: scalar, without prefetching |
+//!
+//! Without `std` it needs `alloc`, for the [`Scratch`] and windows.
+//!
 //! # Modules
 //!
 //! Each row imports only from rows below it.

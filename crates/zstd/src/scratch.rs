@@ -5,7 +5,6 @@ use alloc::vec;
 
 use linerate_core::Tier;
 
-use crate::entropy::huffman;
 use crate::frame::BLOCK_MAX;
 use crate::frame_tables::{FrameTables, HuffmanTableBuffer};
 use crate::kernel::huffman::Pairs;
@@ -46,7 +45,7 @@ impl Scratch {
             block: BlockBuffers {
                 literals: vec![0; BLOCK_MAX + SLACK].into(),
                 huffman: Box::new(HuffmanTableBuffer::new()),
-                pairs: Box::new([0; huffman::MAX_CELLS]),
+                pairs: Box::new([0; _]),
             },
             output: vec![0; BLOCK_MAX + SLACK].into(),
             tables: Box::new(FrameTables::new()),

@@ -142,7 +142,7 @@ mod by_tokio {
         }
     }
 
-    pub fn read(decoder: &mut bufread::ZstdDecoder<Slow<'_>>, buf: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn read(decoder: &mut bufread::ZstdDecoder<Slow<'_>>, buf: &mut [u8]) -> io::Result<usize> {
         let mut decoder = pin!(decoder);
         wait(|cx| {
             let mut buf = ReadBuf::new(buf);
@@ -150,17 +150,17 @@ mod by_tokio {
         })
     }
 
-    pub fn write(decoder: &mut write::ZstdDecoder<SlowWriter>, bytes: &[u8]) -> io::Result<usize> {
+    pub(crate) fn write(decoder: &mut write::ZstdDecoder<SlowWriter>, bytes: &[u8]) -> io::Result<usize> {
         let mut decoder = pin!(decoder);
         wait(|cx| decoder.as_mut().poll_write(cx, bytes))
     }
 
-    pub fn flush(decoder: &mut write::ZstdDecoder<SlowWriter>) -> io::Result<()> {
+    pub(crate) fn flush(decoder: &mut write::ZstdDecoder<SlowWriter>) -> io::Result<()> {
         let mut decoder = pin!(decoder);
         wait(|cx| decoder.as_mut().poll_flush(cx))
     }
 
-    pub fn close(decoder: &mut write::ZstdDecoder<SlowWriter>) -> io::Result<()> {
+    pub(crate) fn close(decoder: &mut write::ZstdDecoder<SlowWriter>) -> io::Result<()> {
         let mut decoder = pin!(decoder);
         wait(|cx| decoder.as_mut().poll_shutdown(cx))
     }
@@ -203,22 +203,22 @@ mod by_futures {
         }
     }
 
-    pub fn read(decoder: &mut bufread::ZstdDecoder<Slow<'_>>, buf: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn read(decoder: &mut bufread::ZstdDecoder<Slow<'_>>, buf: &mut [u8]) -> io::Result<usize> {
         let mut decoder = pin!(decoder);
         wait(|cx| decoder.as_mut().poll_read(cx, buf))
     }
 
-    pub fn write(decoder: &mut write::ZstdDecoder<SlowWriter>, bytes: &[u8]) -> io::Result<usize> {
+    pub(crate) fn write(decoder: &mut write::ZstdDecoder<SlowWriter>, bytes: &[u8]) -> io::Result<usize> {
         let mut decoder = pin!(decoder);
         wait(|cx| decoder.as_mut().poll_write(cx, bytes))
     }
 
-    pub fn flush(decoder: &mut write::ZstdDecoder<SlowWriter>) -> io::Result<()> {
+    pub(crate) fn flush(decoder: &mut write::ZstdDecoder<SlowWriter>) -> io::Result<()> {
         let mut decoder = pin!(decoder);
         wait(|cx| decoder.as_mut().poll_flush(cx))
     }
 
-    pub fn close(decoder: &mut write::ZstdDecoder<SlowWriter>) -> io::Result<()> {
+    pub(crate) fn close(decoder: &mut write::ZstdDecoder<SlowWriter>) -> io::Result<()> {
         let mut decoder = pin!(decoder);
         wait(|cx| decoder.as_mut().poll_close(cx))
     }
@@ -377,7 +377,7 @@ fn pending_writers_of_every_size_get_the_content_and_are_closed() {
         for (size, taken) in [(1, 1 << 20), (7, 100), (1000, 999), (1 << 20, 3000)] {
             let writer = write_all(way, &frames, size, taken).unwrap();
             assert!(writer.bytes == content, "writes of {size} bytes, {taken} taken");
-            assert!(writer.is_closed && writer.flushes == 1);
+            assert!(writer.is_closed);
         }
     }
 }
@@ -395,7 +395,7 @@ fn a_flush_writes_what_is_decoded() {
         }
         flush(&mut decoder).unwrap();
         assert!(decoder.get_ref().bytes == content);
-        assert!(!decoder.get_ref().is_closed);
+        assert!(!decoder.get_ref().is_closed && decoder.get_ref().flushes == 1);
     }
 }
 

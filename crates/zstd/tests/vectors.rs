@@ -20,8 +20,10 @@ use linerate_zstd::{Dictionary, Options};
 use twox_hash::XxHash64;
 
 /// Output capacity for invalid frames.
-const MOST: usize = 1 << 20;
+const MOST: usize = if cfg!(miri) { 1 << 12 } else { 1 << 20 };
 const WINDOW_LOG: u32 = 27;
+/// Miri takes thousands of times as long, so it takes frames with less content.
+const MOST_CONTENT: usize = if cfg!(miri) { 300 } else { usize::MAX };
 
 fn dictionary_bytes(vector: &Vector) -> Vec<u8> {
     vector.dictionary.map(|name| dictionary(name).bytes()).unwrap_or_default()
@@ -33,12 +35,15 @@ fn every_valid_frame_decodes_to_its_content() {
     for vector in good() {
         let options = if vector.magicless { magicless() } else { Options::new() };
         let content = vector.content.as_ref().expect("known");
-        checker.check_with(&vector.name, options, &vector.bytes, &dictionary_bytes(&vector), content);
+        if content.len() <= MOST_CONTENT {
+            checker.check_with(&vector.name, options, &vector.bytes, &dictionary_bytes(&vector), content);
+        }
     }
-    assert!(checker.frames > 500);
+    assert!(checker.frames > if cfg!(miri) { 50 } else { 500 });
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "libzstd is C")]
 fn libzstd_decodes_every_valid_frame() {
     let mut oracle = Oracle::default();
     for vector in good() {
@@ -58,11 +63,15 @@ fn libzstd_decodes_every_valid_frame() {
 /// libzstd rejects an invalid frame one-shot or streamed; ours rejects it both ways.
 #[test]
 fn every_invalid_frame_is_an_error() {
-    let mut oracle = Oracle::default();
+    let mut oracle = (!cfg!(miri)).then(Oracle::default);
     for vector in bad() {
         let bytes = dictionary_bytes(&vector);
-        let theirs = oracle.both(&vector.bytes, &bytes, WINDOW_LOG, MOST);
-        assert!(theirs.iter().any(Result::is_err), "{}: libzstd decodes it", vector.name);
+        if let Some(oracle) = &mut oracle {
+            let theirs = oracle.both(&vector.bytes, &bytes, WINDOW_LOG, MOST);
+            assert!(theirs.iter().any(Result::is_err), "{}: libzstd decodes it", vector.name);
+        } else if vector.bytes.len() > MOST_CONTENT {
+            continue;
+        }
         let digested = vector.dictionary.map(|_| Dictionary::new(&bytes).expect("a good dictionary"));
         for (kernels, mut scratch) in ours::scratches() {
             let got = ours::whole(Options::new(), &mut scratch, digested.as_ref(), &vector.bytes, MOST);
@@ -94,8 +103,34 @@ fn empty_compressed_block_of_an_empty_frame_is_valid() {
     assert_eq!(made.bytes(), frame);
 }
 
+/// The valid frames that earlier versions of libzstd refused, from the list in its `doc/decompressor_errata.md`.
+#[test]
+#[cfg_attr(miri, ignore = "libzstd is C")]
+fn frames_of_the_errata_of_libzstd_decode() {
+    let frames: [&[u8]; 3] = [
+        // A compressed block without literals and sequences.
+        b"\x28\xb5\x2f\xfd\x20\0\x15\0\0\0\0",
+        // An RLE block of 128 KiB before another block.
+        b"\x28\xb5\x2f\xfd\xa0\x01\0\x02\0\x02\0\x10\0\x0b\0\0\0",
+        // A table of two bytes and a bitstream of one at the end of a block.
+        b"\x28\xb5\x2f\xfd\x20\x27\xc5\0\0\x80\xf3\xf1\xf0\xec\xeb\xc6\xc5\xc7\xf0\x9d\x43\0\0\0\xe0\xe0\x06\x58\
+          \x01\0\x60\x3e\x52",
+    ];
+    let mut checker = Checker::default();
+    for (frame, size) in frames.into_iter().zip([0, 131_073, 39]) {
+        let content = if size == 0 {
+            Vec::new() // which libzstd 1.5.7 refuses in a frame of one segment
+        } else {
+            Oracle::default().both(frame, &[], WINDOW_LOG, size)[0].clone().expect("libzstd decodes it")
+        };
+        assert_eq!(content.len(), size);
+        checker.check("errata", frame, &[], &content);
+    }
+}
+
 /// The committed files equal the generated ones.
 #[test]
+#[cfg_attr(miri, ignore = "the files are for other decoders")]
 fn committed_files_match_the_generator() {
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut list = String::from("name,dictionary,magicless,bytes,content_bytes,content_xxh64\n");

@@ -28,7 +28,7 @@ pub(crate) fn fse<const N: usize>(
     extra_bits: &[u8],
     cells: &mut [Cell],
 ) {
-    match kernels {
+    match kernels.compiled() {
         KernelSet::Reference => counts.build_reference(extra_bits, cells),
         KernelSet::Tier(tier) => dispatch(tier, Fse { counts, extra_bits, cells }),
     }
@@ -51,7 +51,7 @@ impl Kernel for Huffman<'_> {
 
 /// As [`Weights::build`].
 pub(crate) fn huffman(kernels: KernelSet, weights: &Weights, tree: &mut CanonicalTree, cells: &mut [u16]) {
-    match kernels {
+    match kernels.compiled() {
         KernelSet::Reference => weights.build(tree, cells),
         KernelSet::Tier(tier) => dispatch(tier, Huffman { weights, tree, cells }),
     }
@@ -73,7 +73,7 @@ impl Kernel for TreeTable<'_> {
 
 /// As [`CanonicalTree::build_table`].
 pub(crate) fn tree(kernels: KernelSet, tree: &CanonicalTree, cells: &mut [u16]) {
-    match kernels {
+    match kernels.compiled() {
         KernelSet::Reference => tree.build_table(cells),
         KernelSet::Tier(tier) => dispatch(tier, TreeTable { tree, cells }),
     }
@@ -98,7 +98,7 @@ impl Kernel for StoredTree<'_> {
 /// Builds the table of a serialized tree; returns its logarithm, or `None` for an invalid tree.
 pub(crate) fn codes(kernels: KernelSet, tree: &[u8; CanonicalTree::LEN], cells: &mut [u16]) -> Option<u32> {
     let all = StoredTree { tree, cells };
-    match kernels {
+    match kernels.compiled() {
         // SAFETY: every CPU supports the scalar tier.
         KernelSet::Reference => unsafe { all.run::<super::scalar::Scalar>() },
         KernelSet::Tier(tier) => dispatch(tier, all),

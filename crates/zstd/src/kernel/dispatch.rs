@@ -6,7 +6,7 @@
 
 use linerate_core::Tier;
 
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[cfg(all(target_arch = "x86_64", feature = "std", not(feature = "small")))]
 use super::avx2::Avx2;
 use super::isa::Isa;
 use super::scalar::Scalar;
@@ -24,7 +24,7 @@ pub(crate) trait Kernel {
 #[inline]
 pub(crate) fn dispatch<K: Kernel>(tier: Tier, kernel: K) -> K::Output {
     // Without std no tier but the scalar one is ever detected.
-    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    #[cfg(all(target_arch = "x86_64", feature = "std", not(feature = "small")))]
     {
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         fn avx2<K: Kernel>(kernel: K) -> K::Output {

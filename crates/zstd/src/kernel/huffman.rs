@@ -27,7 +27,7 @@ pub(crate) fn decode_stream(
     stream: &[u8],
     out: &mut [u8],
 ) -> Result<()> {
-    match kernels {
+    match kernels.compiled() {
         KernelSet::Reference => huffman::decode_stream(table, stream, out),
         KernelSet::Tier(tier) => {
             dispatch(tier, SingleStream { table, begin: backward::begin(whole, stream), stream, out })
@@ -98,7 +98,7 @@ unsafe fn finish(
 }
 
 /// A table with up to two symbols per cell.
-pub(crate) type Pairs = [u32; huffman::MAX_CELLS];
+pub(crate) type Pairs = [u32; if cfg!(feature = "small") { 0 } else { huffman::MAX_CELLS }];
 
 /// Fewest literals for which a pair table pays: building one takes as long as decoding a few thousand.
 const MIN_LITERALS_FOR_PAIRS: usize = 8 << 10;
@@ -112,11 +112,13 @@ pub(crate) fn decode_interleaved(
     pairs: &mut Pairs,
     out: &mut [u8],
 ) -> Result<()> {
-    let KernelSet::Tier(tier) = kernels else { return huffman::decode_streams(table, streams, out) };
+    let KernelSet::Tier(tier) = kernels.compiled() else {
+        return huffman::decode_streams(table, streams, out);
+    };
     let begins = streams.streams.map(|stream| backward::begin(whole, stream));
     let stored: usize = streams.streams.iter().map(|stream| stream.len()).sum();
     // Two codes fit 11 bits often enough if they average at most 5.5.
-    if out.len() >= MIN_LITERALS_FOR_PAIRS && 16 * stored <= 11 * out.len() {
+    if !cfg!(feature = "small") && out.len() >= MIN_LITERALS_FOR_PAIRS && 16 * stored <= 11 * out.len() {
         build_pairs(table, pairs);
         return dispatch(tier, InterleavedStreams::<true> { table, begins, streams, pairs, out });
     }

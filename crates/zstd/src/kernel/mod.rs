@@ -1,7 +1,7 @@
 //! The hot loops: generic bodies, compiled per CPU tier. Callers check what each `# Safety` section demands.
 #![allow(unsafe_code)]
 
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[cfg(all(target_arch = "x86_64", feature = "std", not(feature = "small")))]
 mod avx2;
 mod backward;
 pub(crate) mod build;

@@ -33,8 +33,11 @@ const BITS_CUT_OFF: Error = corrupt("the bits of sequences end too early");
 /// Decodes and executes the sequences, and appends the literals left over. Returns the repeat
 /// offsets after them.
 pub(crate) fn run(kernels: KernelSet, job: Job<'_, '_>) -> Result<RepeatOffsets> {
-    let KernelSet::Tier(tier) = kernels else { return execute::run(job) };
+    let KernelSet::Tier(tier) = kernels.compiled() else { return execute::run(job) };
     let history = job.out.history.iter().any(|piece| !piece.bytes().is_empty());
+    if cfg!(feature = "small") {
+        return dispatch(tier, Loop::<true, false>(job));
+    }
     match (history, job.prefetch.is_some()) {
         (false, false) => dispatch(tier, Loop::<false, false>(job)),
         (false, true) => dispatch(tier, Loop::<false, true>(job)),
@@ -74,7 +77,7 @@ impl<const HISTORY: bool, const PREFETCH: bool> Kernel for Loop<'_, '_, HISTORY,
         unsafe {
             let mut reader = SequenceReader::new::<I>([ll, of, ml], stream, bits, repeats)?;
             let mut executor = SequenceExecutor::new(out, literals, max);
-            if HISTORY && two_phase {
+            if HISTORY && two_phase && !cfg!(feature = "small") {
                 // A batch is executed `BATCHES_AHEAD` batches after its sources were prefetched.
                 let mut batches_ahead = [[Sequence::default(); BATCH]; BATCHES_AHEAD];
                 let mut produced = executor.out.at - executor.out.start;

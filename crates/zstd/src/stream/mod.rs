@@ -17,6 +17,11 @@
 //!
 //! What has types of the `zstd_safe` crate in its signature is left out: `with_context`, `set_parameter`, `raw` and `zio`.
 //! Errors are `io::Error`s whose source is an [`Error`](crate::Error).
+//!
+//! # Asynchronous readers and writers
+//!
+//! With the feature `tokio`, `linerate_zstd::tokio` has `bufread::ZstdDecoder` and `write::ZstdDecoder`, and with the feature
+//! `futures-io`, `linerate_zstd::futures` has them: the names of the `async-compression` crate.
 
 #[cfg(any(feature = "tokio", feature = "futures-io"))]
 pub mod asynchronous;

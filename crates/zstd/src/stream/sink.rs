@@ -69,13 +69,19 @@ impl<'a> ContentWriter<'a> {
         }
     }
 
-    /// Writes all content that is decoded, and flushes the sink.
-    pub(super) fn poll_flush(&mut self, mut sink: impl Sink) -> Poll<io::Result<()>> {
-        ready!(self.poll_write_pending(&mut sink))?;
+    /// Writes all content that is decoded.
+    pub(super) fn poll_drain(&mut self, sink: &mut impl Sink) -> Poll<io::Result<()>> {
+        ready!(self.poll_write_pending(sink))?;
         while self.frames.has_output() {
             self.step(&[])?;
-            ready!(self.poll_write_pending(&mut sink))?;
+            ready!(self.poll_write_pending(sink))?;
         }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Writes all content that is decoded, and flushes the sink.
+    pub(super) fn poll_flush(&mut self, mut sink: impl Sink) -> Poll<io::Result<()>> {
+        ready!(self.poll_drain(&mut sink))?;
         sink.poll_flush()
     }
 }

@@ -53,7 +53,7 @@ impl<W: AsyncWrite> AsyncWrite for write::ZstdDecoder<W> {
 
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut this = self.project();
-        ready!(this.content.poll_flush(Polled(this.writer.as_mut(), cx)))?;
+        ready!(this.content.poll_drain(&mut Polled(this.writer.as_mut(), cx)))?;
         this.content.frames.check_end()?;
         this.writer.poll_close(cx)
     }
