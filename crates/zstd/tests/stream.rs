@@ -76,7 +76,7 @@ fn every_input_split_gives_the_same_output() {
         let expected = [&data[..], &data].concat();
         for step in [1, 2, 3, 100, 5000, two.len()] {
             for capacity in [1, 7, 1000, 20_000, 1 << 20] {
-                if step * capacity < 16 {
+                if step.saturating_mul(capacity) < 16 {
                     continue;
                 }
                 let (out, memory) = decode(Some(&dictionary), &two, step, capacity);
