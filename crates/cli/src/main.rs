@@ -3,11 +3,13 @@
 mod commands;
 mod ui;
 
+use std::env;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use self::commands::{bench, clean, dict, gateway, gzip, nx, pages, plan, rice, zstd};
+use self::ui::printer::to_stderr;
 use self::ui::{exit_code, help};
 
 const EXAMPLES: &str = "\
@@ -16,7 +18,7 @@ Examples:
   linerate gzip -3k notes.txt                make notes.txt.gz, keep notes.txt
   linerate rice encode run7.npy              make run7.rice
   linerate nx pack mods -o mods.nx           an archive of a folder
-  linerate zstd -d notes.txt.zst             make notes.txt
+  linerate zstd -19 notes.txt                make notes.txt.zst, keep notes.txt
   linerate dict train --lines rows.json -o rows.dict
   linerate man gzip | man -l -               the manual page of a subcommand";
 
@@ -45,7 +47,10 @@ enum Command {
     Rice(Box<rice::Args>),
     /// List, check, extract, pack and change Nx archives
     Nx(Box<nx::Args>),
-    /// Decompress, check and list zstd files
+    /// Compress or decompress zstd files
+    ///
+    /// Without other options each FILE is compressed to FILE.zst, which gets its mode, owner and times, and FILE is
+    /// kept. Options and suffixes are those of `zstd`. The output appears under its name only when it is complete.
     Zstd(Box<zstd::Args>),
     /// Train dictionaries for small zstd blocks, store blocks and dictionaries, and read RocksDB's SST files
     Dict(Box<dict::Args>),
@@ -70,7 +75,14 @@ fn command() -> clap::Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::from_arg_matches(&command().get_matches());
+    let arguments = match zstd::rewrite(env::args_os()) {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            to_stderr(format_args!("linerate: {message}"));
+            return ExitCode::from(exit_code::USAGE);
+        }
+    };
+    let cli = Cli::from_arg_matches(&command().get_matches_from(arguments));
     match cli.unwrap_or_else(|e| e.format(&mut command()).exit()).command {
         Command::Plan(args) => plan::run(&args),
         Command::Gzip(args) => gzip::run(&args),

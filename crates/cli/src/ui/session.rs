@@ -2,48 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::ui::error::CliError;
 use crate::ui::exit_code::ExitStatus;
+use crate::ui::operands::{Arguments, Operand};
 use crate::ui::output::{self, Output};
 use crate::ui::output_file::{self, Work};
 use crate::ui::printer::Printer;
 use crate::ui::signals;
-
-/// An input.
-pub(crate) enum Operand {
-    Stdin,
-    /// Given on the command line.
-    Named(PathBuf),
-    /// Found below a folder.
-    Found(PathBuf),
-}
-
-impl Operand {
-    /// The operand of an argument; `-` is standard input.
-    pub(crate) fn from_argument(path: &Path) -> Operand {
-        if is_stdin(path) { Operand::Stdin } else { Operand::Named(path.to_owned()) }
-    }
-
-    pub(crate) fn name(&self) -> String {
-        match self {
-            Operand::Stdin => "stdin".into(),
-            Operand::Named(path) | Operand::Found(path) => path.display().to_string(),
-        }
-    }
-
-    pub(crate) fn path(&self) -> Option<&Path> {
-        match self {
-            Operand::Stdin => None,
-            Operand::Named(path) | Operand::Found(path) => Some(path),
-        }
-    }
-}
-
-/// Whether an argument is standard input.
-pub(crate) fn is_stdin(path: &Path) -> bool {
-    path == Path::new("-")
-}
 
 /// Result of an operand; `totals` are those of the subcommand.
 pub(crate) struct FileSummary<T> {
@@ -77,14 +44,33 @@ impl Session {
         Session { printer, exit_status: ExitStatus::default() }
     }
 
-    /// Processes operands on so many threads. Calls `done` with each result, in the order of the operands, after its
-    /// warnings have been printed.
-    pub(crate) fn process<O: Send, T: Send>(
+    /// Processes operands on so many threads. `work` is told whether no other operand is processed at the same time. Calls
+    /// `done` with each result, in the order of the operands, after its warnings have been printed.
+    pub(crate) fn process<T: Send>(
+        &mut self,
+        threads: usize,
+        arguments: &Arguments<'_>,
+        work: impl Fn(&Operand, bool) -> Work<FileSummary<T>> + Sync,
+        mut done: impl FnMut(&Printer, &FileSummary<T>),
+    ) {
+        for operands in arguments.groups() {
+            let is_one = operands.size_hint().1 == Some(1);
+            // Standard output is written in the order of the operands, by one thread.
+            let threads = if is_one || self.printer.stdout_is_data { 1 } else { threads };
+            let work = |operand| match operand {
+                Ok(operand) => work(&operand, threads == 1),
+                Err((name, error)) => Work { name, result: Err(error) },
+            };
+            self.process_group(threads, operands, work, &mut done);
+        }
+    }
+
+    fn process_group<O: Send, T: Send>(
         &mut self,
         threads: usize,
         operands: impl Iterator<Item = O>,
         work: impl Fn(O) -> Work<FileSummary<T>> + Sync,
-        mut done: impl FnMut(&Printer, &FileSummary<T>),
+        done: &mut impl FnMut(&Printer, &FileSummary<T>),
     ) {
         output_file::each(threads, operands, work, |name, result| match result {
             Ok(Some((mut summary, committed))) => {
@@ -110,6 +96,16 @@ impl Session {
     pub(crate) fn code(&self) -> ExitCode {
         self.exit_status.code()
     }
+}
+
+/// Files up to this size are processed by one thread.
+const SMALL: u64 = 1 << 20;
+
+/// Waits until no other large file is processed: a large one uses all threads. `None` for a small one, and for one that
+/// is processed alone.
+pub(crate) fn wait_for_turn(alone: bool, bytes: u64) -> Option<MutexGuard<'static, ()>> {
+    static LARGE: Mutex<()> = Mutex::new(());
+    (!alone && bytes > SMALL).then(|| LARGE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Opens the output of an operand: standard output, or the file at `path`.

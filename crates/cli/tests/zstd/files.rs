@@ -20,6 +20,134 @@ fn file_is_decompressed_and_its_source_kept() {
 }
 
 #[test]
+fn file_is_compressed_with_the_suffix_added_and_its_source_kept() {
+    let folder = Folder::new();
+    for name in ["a.txt", "b.tar", "c.zst"] {
+        folder.write(name, name.as_bytes());
+    }
+    folder.zstd_with(&["a.txt", "b.tar", "c.zst"], b"").ok();
+    assert_eq!(folder.names(), ["a.txt", "a.txt.zst", "b.tar", "b.tar.zst", "c.zst", "c.zst.zst"]);
+    folder.zstd_with(&["-df", "a.txt.zst", "b.tar.zst", "c.zst.zst"], b"").ok();
+    for name in ["a.txt", "b.tar", "c.zst"] {
+        assert_eq!(folder.read(name), name.as_bytes());
+    }
+}
+
+#[test]
+fn a_file_and_its_output_as_operands_are_compressed_one_after_the_other() {
+    let folder = Folder::new();
+    folder.write("a", b"content");
+    folder.zstd_with(&["-T4", "a", "a.zst"], b"").ok();
+    assert_eq!(folder.names(), ["a", "a.zst", "a.zst.zst"]);
+    assert!(folder.zstd_with(&["-dc", "a.zst.zst"], b"").ok().stdout == folder.read("a.zst"));
+}
+
+#[test]
+fn rm_deletes_the_source_of_compression() {
+    let folder = Folder::new();
+    for name in ["a", "b", "c", "d"] {
+        folder.write(name, &sample(3000));
+    }
+    folder.zstd_with(&["--rm", "a", "b"], b"").ok();
+    folder.zstd_with(&["--rm", "-k", "c"], b"").ok();
+    folder.zstd_with(&["--rm", "-c", "d"], b"").ok();
+    assert_eq!(folder.names(), ["a.zst", "b.zst", "c", "c.zst", "d"]);
+    // A source whose output cannot be written stays.
+    folder.write("d.zst", b"taken");
+    let run = folder.zstd_with(&["--rm", "d"], b"");
+    run.fails(FAILED, "linerate: d: d.zst exists already; -f overwrites it");
+    assert_eq!((folder.read("d.zst"), folder.has("d")), (b"taken".to_vec(), true));
+    folder.zstd_with(&["--rm", "-f", "d"], b"").ok();
+    assert!(!folder.has("d") && folder.zstd_with(&["-dc", "d.zst"], b"").ok().stdout == sample(3000));
+}
+
+#[test]
+fn recursion_compresses_and_decompresses_every_file_once() {
+    let folder = Folder::new();
+    for i in 0..60 {
+        folder.write(&format!("d/{}/f{i}", i % 7), &sample(i * 50));
+    }
+    folder.write("d/already.zst", &stored(b"content"));
+    for _ in 0..2 {
+        folder.zstd_with(&["-r", "-f", "-T4", "d"], b"").ok();
+    }
+    assert!(folder.has("d/already.zst") && !folder.has("d/already.zst.zst"));
+    for i in 0..60 {
+        let name = format!("d/{}/f{i}", i % 7);
+        assert!(folder.has(&format!("{name}.zst")) && !folder.has(&format!("{name}.zst.zst")));
+        fs::remove_file(folder.path(&name)).unwrap();
+    }
+    folder.zstd_with(&["-tr", "d"], b"").ok();
+    folder.zstd_with(&["-d", "-r", "--rm", "d"], b"").ok();
+    for i in 0..60 {
+        assert!(folder.read(&format!("d/{}/f{i}", i % 7)) == sample(i * 50));
+    }
+    assert!(folder.has("d/already") && !folder.has("d/already.zst"));
+}
+
+#[test]
+fn several_files_are_compressed_to_several_outputs_or_standard_output() {
+    let folder = Folder::new();
+    // Large ones, too, which take all threads.
+    let contents: Vec<Vec<u8>> = [10, 3_000_000, 0, 2_000_000, 70_000].into_iter().map(sample).collect();
+    let names = ["a", "b", "c", "d", "e"];
+    for (name, content) in names.iter().zip(&contents) {
+        folder.write(name, content);
+    }
+    let all = folder.zstd_with(&[&["-cT3"][..], &names].concat(), b"").ok().stdout;
+    assert!(folder.zstd_with(&["-d"], &all).ok().stdout == contents.concat());
+    let run = folder.zstd_with(&[&["-T3", "--json", "missing"][..], &names].concat(), b"");
+    assert_eq!(run.status, Some(FAILED));
+    let files: Vec<serde_json::Value> = run.objects().iter().map(|record| record["file"].clone()).collect();
+    assert_eq!(files, ["missing", "a", "b", "c", "d", "e"]);
+    let one_by_one: Vec<u8> = names.iter().flat_map(|name| folder.read(&format!("{name}.zst"))).collect();
+    assert!(one_by_one == all);
+    folder.zstd_with(&["-o", "x", "a", "b"], b"").fails(USAGE, "linerate: -o takes a single input file");
+    folder.zstd_with(&["-o", "x", "b"], b"").ok();
+    assert!(folder.read("x") == folder.read("b.zst"));
+    assert!(folder.zstd_with(&["-o", "-", "b"], b"").ok().stdout == folder.read("x"));
+}
+
+#[test]
+fn output_in_a_folder_that_takes_no_files_is_an_error() {
+    let folder = Folder::new();
+    folder.write("a", b"data");
+    let line = "linerate: a: cannot create no/where: No such file or directory";
+    folder.zstd_with(&["-o", "no/where", "a"], b"").fails(FAILED, line);
+    folder.write("file", b"not a folder");
+    let run = folder.zstd_with(&["-o", "file/a.zst", "a"], b"");
+    assert_eq!(run.status, Some(FAILED));
+    fs::create_dir(folder.path("dir")).unwrap();
+    let line = "linerate: a: the output dir is a directory";
+    folder.zstd_with(&["-f", "-o", "dir", "a"], b"").fails(FAILED, line);
+    assert_eq!(folder.names(), ["a", "dir", "file"]);
+}
+
+#[test]
+fn file_names_that_begin_with_a_dash_follow_two_dashes() {
+    let folder = Folder::new();
+    folder.write("-19", b"data");
+    folder.zstd_with(&["--", "-19"], b"").ok();
+    assert_eq!(folder.names(), ["-19", "-19.zst"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn output_has_the_mode_of_its_source_and_links_are_skipped_unless_forced() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = Folder::new();
+    let path = folder.write("a", b"data");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    folder.zstd_with(&["a"], b"").ok();
+    assert_eq!(folder.mode("a.zst"), 0o640);
+    symlink("a", folder.path("soft")).unwrap();
+    let line = "linerate: soft: skipped: it is a symbolic link; -f follows it";
+    folder.zstd_with(&["soft"], b"").fails(WARNED, line);
+    folder.zstd_with(&["-f", "soft"], b"").ok();
+    assert_eq!(folder.names(), ["a", "a.zst", "soft", "soft.zst"]);
+}
+
+#[test]
 fn rm_deletes_the_source() {
     let folder = Folder::new();
     for name in ["a", "b", "c"] {
@@ -72,7 +200,7 @@ fn files_with_unknown_suffixes_are_skipped() {
     assert_eq!(folder.zstd_with(&["-dc", "a.bin"], b"").ok().stdout, b"content");
     folder.zstd_with(&["-t", "a.bin"], b"").ok();
     fs::create_dir(folder.path("dir.zst")).unwrap();
-    let line = "linerate: dir.zst: skipped: it is a directory";
+    let line = "linerate: dir.zst: skipped: it is a directory; -r works on the files below it";
     folder.zstd_with(&["-d", "dir.zst"], b"").fails(WARNED, line);
 }
 
@@ -83,7 +211,10 @@ fn output_has_the_time_of_the_source() {
     let time = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     File::options().write(true).open(path).unwrap().set_times(FileTimes::new().set_modified(time)).unwrap();
     folder.zstd_with(&["-d", "a.zst"], b"").ok();
-    assert_eq!(fs::metadata(folder.path("a")).unwrap().modified().unwrap(), time);
+    folder.zstd_with(&["a", "-o", "b.zst"], b"").ok();
+    for name in ["a", "b.zst"] {
+        assert_eq!(fs::metadata(folder.path(name)).unwrap().modified().unwrap(), time, "{name}");
+    }
 }
 
 #[test]

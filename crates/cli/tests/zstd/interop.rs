@@ -1,4 +1,4 @@
-//! What the system's zstd compresses.
+//! With the system's zstd, both ways.
 
 use std::env;
 use std::fs;
@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use linerate_testkit::data::{json_rows, mixed as sample};
 use linerate_testkit::program::{Folder, Run};
 use linerate_testkit::testdata::corpus_folder;
 use linerate_testkit::tools::has_program;
@@ -104,5 +105,78 @@ fn frames_with_a_dictionary_of_zstd_are_decompressed() {
             let run = folder.zstd_with(&["-d", "-D", dictionary], &frame).ok();
             assert!(run.stdout == fs::read(&sample).unwrap());
         }
+    }
+}
+
+fn decompress(args: &[&str], frames: &[u8]) -> Vec<u8> {
+    Run::of(Command::new("zstd").args(["-q", "-dc"]).args(args), frames).ok().stdout
+}
+
+#[test]
+fn zstd_decompresses_our_output_of_every_level() {
+    if !has_program("zstd") {
+        return;
+    }
+    let folder = Folder::new();
+    let data = sample(1_500_000);
+    folder.write("a", &data);
+    let levels = (1..=22).map(|level| format!("-{level}"));
+    for level in levels.chain(["--fast".into(), "--fast=30".into()]) {
+        let frame = folder.zstd_with(&["--ultra", &level, "-c", "a"], b"").ok().stdout;
+        assert!(decompress(&[], &frame) == data, "{level}");
+    }
+    for args in [&["--long=27"][..], &["--no-check", "-T2"], &["--no-content-size"], &["--rsyncable", "-1"]] {
+        let frame = folder.zstd_with(&[args, &["-c", "a"]].concat(), b"").ok().stdout;
+        assert!(decompress(&[], &frame) == data, "{args:?}");
+    }
+    let larger = folder.zstd_with(&["--long=29"], &data).ok().stdout;
+    assert!(decompress(&["--long=31"], &larger) == data);
+    let frames = [folder.zstd_with(&[], b"").ok().stdout, larger].concat();
+    assert!(decompress(&["--long=29"], &frames) == data);
+}
+
+#[test]
+fn zstd_decompresses_our_output_with_its_dictionary() {
+    if !has_program("zstd") {
+        return;
+    }
+    let folder = Folder::new();
+    let dictionary = folder.write("raw", &json_rows(1, 100)).display().to_string();
+    let rows = json_rows(2, 9000);
+    for content in [&rows[..2000], &rows] {
+        folder.write("rows", content);
+        let frame = folder.zstd_with(&["-c", "-9", "-T2", "-D", &dictionary, "rows"], b"").ok().stdout;
+        assert!(decompress(&["-D", &dictionary], &frame) == content);
+    }
+}
+
+#[test]
+fn file_is_as_large_as_that_of_zstd() {
+    if !has_program("zstd") {
+        return;
+    }
+    let folder = Folder::new();
+    let path = folder.write("rows", &json_rows(2, 9000));
+    for level in ["-1", "-3", "-9", "-19"] {
+        let theirs = compress(&[level, "-T1"], &path).len() as f64;
+        let ours = folder.zstd_with(&[level, "-c", "rows"], b"").ok().stdout.len() as f64;
+        // Versions of libzstd differ a little.
+        assert!((ours / theirs - 1.0).abs() < 0.03, "{level}: {ours} and {theirs}");
+    }
+}
+
+#[test]
+fn files_of_pzstd_are_decompressed_by_any_number_of_threads() {
+    if !has_program("pzstd") {
+        return;
+    }
+    let folder = Folder::new();
+    let content = json_rows(3, 60_000);
+    let path = folder.write("rows", &content);
+    Run::of(Command::new("pzstd").args(["-q", "-1", "-p", "3"]).arg(&path), b"").ok();
+    let run = folder.zstd_with(&["-l", "--json", "rows.zst"], b"").ok();
+    assert!(run.object()["frames"].as_u64() > Some(4));
+    for threads in ["-T1", "-T2", "-T5"] {
+        assert!(folder.zstd_with(&["-dc", threads, "rows.zst"], b"").ok().stdout == content, "{threads}");
     }
 }

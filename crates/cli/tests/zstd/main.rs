@@ -1,8 +1,10 @@
 //! `linerate zstd` as a user meets it: the real program, real files, real pipes.
 
+mod compress;
 mod damage;
 mod data;
 mod files;
 mod interop;
+mod many_frames;
 mod pages;
 mod streams;

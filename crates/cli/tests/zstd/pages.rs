@@ -11,7 +11,16 @@ fn text(args: &[&str]) -> String {
 #[test]
 fn help_has_examples_and_exit_statuses() {
     let help = text(&["zstd", "--help"]);
-    for part in ["Examples:", "linerate zstd -d --rm", "Exit status:", "--memory", "--long", "--max-output"] {
+    for part in [
+        "Examples:",
+        "linerate zstd -19 --long",
+        "Exit status:",
+        "--memory",
+        "--long",
+        "--ultra",
+        "-19",
+        "--max-output",
+    ] {
         assert!(help.contains(part), "{part}");
     }
     assert!(text(&["--help"]).contains("zstd"));

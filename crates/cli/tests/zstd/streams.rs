@@ -21,13 +21,6 @@ fn pipe_is_decompressed_to_a_pipe() {
 }
 
 #[test]
-fn compression_is_a_usage_error() {
-    let run = Folder::new().zstd_with(&["file"], b"");
-    assert_eq!(run.status, Some(USAGE));
-    assert!(run.stderr.contains("--decompress"), "{}", run.stderr);
-}
-
-#[test]
 fn windows_above_the_limit_are_errors() {
     let folder = Folder::new();
     let frame = windowed(28, b"x");

@@ -1,7 +1,6 @@
 //! Processes one operand: opens it, compresses or decompresses it, and prepares the commit of its output.
 
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use linerate_deflate::Format;
@@ -13,13 +12,11 @@ use super::decode::Decoder;
 use super::{header, names};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::input::{Counted, Source};
+use crate::ui::operands::Operand;
 use crate::ui::output::Output;
 use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
 use crate::ui::progress::Progress;
-use crate::ui::session::{FileSummary, Operand, open_output};
-
-/// Files up to this size are processed by one thread.
-const SMALL: u64 = 1 << 20;
+use crate::ui::session::{FileSummary, open_output, wait_for_turn};
 
 /// Block size for files up to this size: clearing the buffers of larger blocks takes longer than compressing
 /// such a file.
@@ -54,10 +51,7 @@ fn process(
         }
     }
     let input = open(args, operand, beside)?;
-    // A large file uses all threads, so that only one is processed at a time.
-    static LARGE: Mutex<()> = Mutex::new(());
-    let is_large = !alone && input.meta.len() > SMALL;
-    let _guard = is_large.then(|| LARGE.lock().unwrap_or_else(PoisonError::into_inner));
+    let _turn = wait_for_turn(alone, input.meta.len());
     let begun = Instant::now();
     let (mut summary, finished) = match args.mode() {
         Mode::Compress => compress(args, operand, &input, alone),

@@ -6,11 +6,8 @@ mod decode;
 mod file;
 mod header;
 mod names;
-mod walk;
 
-use std::collections::HashSet;
 use std::io::{IsTerminal, stdin, stdout};
-use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
@@ -18,71 +15,31 @@ use serde_json::{Value, json};
 pub(crate) use self::args::Args;
 use self::args::Mode;
 use self::file::Totals;
-use crate::ui::error::CliError;
 use crate::ui::exit_code;
-use crate::ui::output_file::Work;
+use crate::ui::operands::{self, Arguments};
 use crate::ui::printer::{Printer, to_stderr, to_stdout};
-use crate::ui::session::{FileSummary, Operand, Session, is_stdin};
+use crate::ui::session::{FileSummary, Session};
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     if let Err(message) = check_usage(args) {
         to_stderr(format_args!("linerate: {message}"));
         return ExitCode::from(exit_code::USAGE);
     }
-    let no_files = args.files.is_empty();
-    let stdout_is_data = args.writes_stdout(no_files || args.files.iter().any(|f| is_stdin(f)));
-    let printer = Printer::new(&args.verbosity, stdout_is_data);
-    let mut session = Session::new(printer);
+    let stdout_is_data = args.writes_stdout(operands::read_stdin(&args.files));
+    let mut session = Session::new(Printer::new(&args.verbosity, stdout_is_data));
     let mut listed = false;
-    for group in groups(args) {
-        match group {
-            Group::Files(operands) => process(args, &mut session, &mut listed, operands.into_iter().map(Ok)),
-            Group::Folder(path) => {
-                let found = walk::files_below(path).map(|found| match found {
-                    Ok(file) => Ok(Operand::Found(file)),
-                    Err((folder, error)) => Err((folder.display().to_string(), error)),
-                });
-                process(args, &mut session, &mut listed, found);
-            }
-        }
-    }
+    session.process(
+        args.threads.threads,
+        &Arguments { files: &args.files, recursive: args.recursive, without_suffix: names::without_suffix },
+        |operand, alone| file::work(args, operand, alone),
+        |printer, summary| done(args, printer, &mut listed, summary),
+    );
     session.code()
-}
-
-/// Operands that can be processed in parallel, since none is the output of another.
-enum Group<'a> {
-    Files(Vec<Operand>),
-    /// All files below a folder.
-    Folder(&'a Path),
-}
-
-fn groups(args: &Args) -> Vec<Group<'_>> {
-    let mut groups = Vec::new();
-    let mut files = Vec::new();
-    let mut seen = HashSet::new();
-    for path in &args.files {
-        let is_folder = args.recursive && !is_stdin(path) && path.is_dir();
-        // A file that is named twice is processed twice, the second time as the first has left it.
-        if is_folder || !seen.insert(path) {
-            groups.push(Group::Files(std::mem::take(&mut files)));
-            seen = HashSet::from([path]);
-        }
-        if is_folder {
-            groups.push(Group::Folder(path));
-        } else {
-            files.push(Operand::from_argument(path));
-        }
-    }
-    if args.files.is_empty() {
-        files.push(Operand::Stdin);
-    }
-    groups.push(Group::Files(files));
-    groups
 }
 
 /// Checks that clap cannot express.
 fn check_usage(args: &Args) -> Result<(), &'static str> {
-    let reads_stdin = args.files.is_empty() || args.files.iter().any(|f| is_stdin(f));
+    let reads_stdin = operands::read_stdin(&args.files);
     if args.output.is_some() && args.files.len() > 1 {
         return Err("-o takes a single input file");
     }
@@ -96,24 +53,6 @@ fn check_usage(args: &Args) -> Result<(), &'static str> {
         }
         _ => Ok(()),
     }
-}
-
-/// Processes operands in parallel. One may be an error of finding it. `listed` is whether the header of the list has been
-/// printed.
-fn process(
-    args: &Args,
-    session: &mut Session,
-    listed: &mut bool,
-    operands: impl Iterator<Item = Result<Operand, (String, CliError)>>,
-) {
-    let is_one = operands.size_hint().1 == Some(1);
-    // Standard output is written in the order of the operands, by one thread.
-    let threads = if is_one || session.printer.stdout_is_data { 1 } else { args.threads.threads };
-    let work = |operand| match operand {
-        Ok(operand) => file::work(args, &operand, threads == 1),
-        Err((name, error)) => Work { name, result: Err(error) },
-    };
-    session.process(threads, operands, work, |printer, summary| done(args, printer, listed, summary));
 }
 
 fn done(args: &Args, printer: &Printer, listed: &mut bool, summary: &FileSummary<Totals>) {

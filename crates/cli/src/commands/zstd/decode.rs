@@ -6,7 +6,9 @@ use linerate_core::{Error, Kind};
 use linerate_zstd::{Dictionary, Format, Header, Options, Scratch, Status, StreamDecoder};
 
 use super::args::Args;
-use super::list::{MAX_HEADER, Totals};
+use super::list::Totals;
+use super::parallel::{self, FrameOptions};
+use super::walk::MAX_HEADER;
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 use crate::ui::output::Sink;
@@ -24,10 +26,18 @@ pub(crate) struct Decoder<'a, R> {
     bytes_out: u64,
     max_output: u64,
     totals: Totals,
+    /// Threads that decode a frame each.
+    threads: usize,
 }
 
 impl<'a, R: Read> Decoder<'a, R> {
-    pub(crate) fn new(source: Source<R>, args: &Args, dictionary: Option<&'a Dictionary<'a>>) -> Self {
+    /// With several threads, frames are read as a whole before they are decoded: `source` must not wait for its data.
+    pub(crate) fn new(
+        source: Source<R>,
+        args: &Args,
+        dictionary: Option<&'a Dictionary<'a>>,
+        threads: usize,
+    ) -> Self {
         let options = Options::new().window_limit(args.window_limit()).verify_checksum(!args.no_check);
         Decoder {
             source,
@@ -38,6 +48,7 @@ impl<'a, R: Read> Decoder<'a, R> {
             bytes_out: 0,
             max_output: args.max_output.unwrap_or(u64::MAX),
             totals: Totals::default(),
+            threads,
         }
     }
 
@@ -46,12 +57,24 @@ impl<'a, R: Read> Decoder<'a, R> {
         if self.source.peek(1)?.is_empty() {
             return Err(CliError::data(Kind::Truncated, 0, "the input is empty"));
         }
+        self.frames_in_parallel(sink)?;
         while self.begin()? {
             self.frame(sink)?;
+            self.frames_in_parallel(sink)?;
         }
         self.totals.bytes_in = self.source.at();
         self.totals.bytes_out = Some(self.bytes_out);
         Ok(self.totals)
+    }
+
+    /// Decodes the frames that several threads can decode, up to the first that they cannot.
+    fn frames_in_parallel(&mut self, sink: Sink<'_>) -> Result<(), CliError> {
+        if self.threads > 1 {
+            let options = FrameOptions::new(self.threads, *self.stream.options(), self.dictionary);
+            let left = self.max_output - self.bytes_out;
+            self.bytes_out += parallel::decode(&mut self.source, &options, left, &mut self.totals, sink)?;
+        }
+        Ok(())
     }
 
     /// Reads the header of the next frame; false at the end of the input.

@@ -1,78 +1,114 @@
-//! Processes one operand: opens it, decodes it, and prepares the commit of its output.
+//! Processes one operand: opens it, compresses or decompresses it, and prepares the commit of its output.
 
+use std::fs::File;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use linerate_zstd::Dictionary;
 
 use super::args::{Args, Mode};
+use super::compress::Compressor;
 use super::decode::Decoder;
 use super::list::{self, Totals};
 use super::names;
 use crate::ui::error::CliError;
-use crate::ui::input::Source;
-use crate::ui::output::Output;
+use crate::ui::input::{Counted, Source};
+use crate::ui::operands::Operand;
+use crate::ui::output::{Output, Sink};
 use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
 use crate::ui::progress::Progress;
-use crate::ui::session::{FileSummary, Operand, open_output};
+use crate::ui::session::{FileSummary, open_output, wait_for_turn};
 
-/// Processes an operand, up to an output that is not committed yet.
-pub(crate) fn work(
-    args: &Args,
-    dictionary: Option<&Dictionary<'_>>,
-    operand: &Operand,
-) -> Work<FileSummary<Totals>> {
-    Work { name: operand.name(), result: process(args, dictionary, operand).map(Some) }
+/// What all operands share.
+pub(crate) struct Session<'a> {
+    pub(crate) args: &'a Args,
+    pub(crate) dictionary: Option<&'a Dictionary<'a>>,
+    pub(crate) compressor: Compressor,
 }
 
-fn process(
-    args: &Args,
-    dictionary: Option<&Dictionary<'_>>,
-    operand: &Operand,
-) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
-    let beside =
-        operand.path().filter(|_| args.mode() == Mode::Decompress && !args.stdout && args.output.is_none());
-    let target = match beside {
-        None => None,
-        Some(path) => Some(names::without_suffix(path).ok_or_else(|| {
-            CliError::Skipped("skipped: its suffix is not one of zstd files; -c or -o decompresses it".into())
-        })?),
-    };
-    let in_place = InPlaceOptions { force: args.force, deletes: args.remove };
-    let input = match operand.path() {
-        None => Opened::stdin()?,
-        Some(path) => Opened::open(path, beside.map(|_| in_place), "")?,
-    };
-    let begun = Instant::now();
-    let mut output = match args.mode() {
-        Mode::List | Mode::Test => Output::Nowhere,
-        Mode::Decompress => {
-            let to_stdout = args.writes_stdout(operand.path().is_none());
-            open_output(to_stdout, target.as_deref().or(args.output.as_deref()), args.force)?
+impl Session<'_> {
+    /// Processes an operand, up to an output that is not committed yet. With `alone` no other operand is processed at the
+    /// same time.
+    pub(crate) fn work(&self, operand: &Operand, alone: bool) -> Work<FileSummary<Totals>> {
+        Work { name: operand.name(), result: self.process(operand, alone) }
+    }
+
+    /// Returns `None` if the operand is skipped silently.
+    fn process(
+        &self,
+        operand: &Operand,
+        alone: bool,
+    ) -> Result<Option<(FileSummary<Totals>, FinishedOutput)>, CliError> {
+        let (args, mode) = (self.args, self.args.mode());
+        if let Operand::Found(path) = operand
+            && names::without_suffix(path).is_some() == (mode == Mode::Compress)
+        {
+            return Ok(None);
         }
-    };
-    let totals = match args.mode() {
-        Mode::List => list::totals(&mut Source::new(&input.file))?,
-        Mode::Test | Mode::Decompress => decode(args, dictionary, operand, &input, &mut output)?,
-    };
-    let deletes = args.remove && beside.is_some();
-    let finished = FinishedOutput::new(output, operand.path(), &input, None, deletes)?;
-    let seconds = begun.elapsed().as_secs_f64();
-    Ok((FileSummary { seconds, ..FileSummary::new(operand, totals) }, finished))
+        let beside = operand.path().filter(|_| mode.makes_files() && !args.stdout && args.output.is_none());
+        let target = beside.map(|path| target(mode, path)).transpose()?;
+        let in_place = InPlaceOptions { force: args.force, deletes: args.remove };
+        let input = match operand.path() {
+            None => Opened::stdin()?,
+            Some(path) => Opened::open(path, beside.map(|_| in_place), "; -r works on the files below it")?,
+        };
+        let turn = wait_for_turn(alone, input.meta.len());
+        let threads = if alone || turn.is_some() { args.threads } else { 1 };
+        let begun = Instant::now();
+        let mut output = match mode.makes_files() {
+            false => Output::Nowhere,
+            true => {
+                let to_stdout = args.writes_stdout(operand.path().is_none());
+                open_output(to_stdout, target.as_deref().or(args.output.as_deref()), args.force)?
+            }
+        };
+        let file_size = input.meta.is_file().then_some(input.meta.len());
+        let mut progress = Progress::new(alone && args.shows_progress(), &operand.name(), file_size);
+        let mut sink = |bytes: &[u8], bytes_in| {
+            progress.update(bytes_in);
+            output.write_all(bytes).map_err(|e| output.error(e))
+        };
+        let totals = match mode {
+            Mode::List => list::totals(&mut Source::new(&input.file))?,
+            Mode::Test | Mode::Decompress => {
+                // A pipe may wait for its writer in the middle of a frame.
+                let threads = if file_size.is_some() { threads } else { 1 };
+                Decoder::new(Source::new(&input.file), args, self.dictionary, threads).run(&mut sink)?
+            }
+            Mode::Compress => self.compress(operand, &input.file, file_size, threads, &mut sink)?,
+        };
+        drop(progress);
+        let deletes = args.remove && beside.is_some();
+        let finished = FinishedOutput::new(output, operand.path(), &input, None, deletes)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        Ok(Some((FileSummary { seconds, ..FileSummary::new(operand, totals) }, finished)))
+    }
+
+    fn compress(
+        &self,
+        operand: &Operand,
+        input: &File,
+        file_size: Option<u64>,
+        threads: usize,
+        sink: Sink<'_>,
+    ) -> Result<Totals, CliError> {
+        let size = match operand.path() {
+            // It may begin in the middle of a file.
+            None => self.args.stream_size,
+            // Those of the system (/proc) state no size.
+            Some(_) => file_size.filter(|size| *size > 0),
+        };
+        self.compressor.compress(&mut Counted::new(input), size, threads, sink)
+    }
 }
 
-/// Decodes all frames into the output.
-fn decode(
-    args: &Args,
-    dictionary: Option<&Dictionary<'_>>,
-    operand: &Operand,
-    input: &Opened,
-    output: &mut Output,
-) -> Result<Totals, CliError> {
-    let total = input.meta.is_file().then_some(input.meta.len());
-    let mut progress = Progress::new(!args.verbosity.quiet && !args.verbosity.json, &operand.name(), total);
-    Decoder::new(Source::new(&input.file), args, dictionary).run(&mut |bytes, bytes_in| {
-        progress.update(bytes_in);
-        output.write_all(bytes).map_err(|e| output.error(e))
+/// The path of the output beside the file at `path`.
+fn target(mode: Mode, path: &Path) -> Result<PathBuf, CliError> {
+    if mode == Mode::Compress {
+        return Ok(names::with_suffix(path));
+    }
+    names::without_suffix(path).ok_or_else(|| {
+        CliError::Skipped("skipped: its suffix is not one of zstd files; -c or -o decompresses it".into())
     })
 }

@@ -5,6 +5,7 @@ use std::io::Read;
 use linerate_core::Kind;
 use linerate_zstd::{Format, FrameHeader, Header};
 
+use super::walk::{self, MAX_HEADER};
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 
@@ -33,9 +34,6 @@ impl Totals {
     }
 }
 
-/// Maximum bytes of a frame header with its magic number (RFC 8878, section 3.1.1).
-pub(super) const MAX_HEADER: usize = 18;
-
 /// Counts all frames.
 pub(crate) fn totals<R: Read>(source: &mut Source<R>) -> Result<Totals, CliError> {
     let mut totals = Totals { bytes_out: Some(0), ..Totals::default() };
@@ -46,13 +44,11 @@ pub(crate) fn totals<R: Read>(source: &mut Source<R>) -> Result<Totals, CliError
         let at = source.at();
         match Header::parse(source.peek(MAX_HEADER)?, Format::Standard) {
             Ok(Header::Skippable { len, .. }) => {
-                skip(source, 8 + u64::from(len))?;
+                walk::pass_skippable(source, len, &mut |_, _| Ok(()))?;
                 totals.skipped += 1;
             }
             Ok(Header::Frame(header)) => {
-                source.consume(header.len);
-                skip_blocks(source)?;
-                skip(source, if header.checksum { 4 } else { 0 })?;
+                walk::pass_frame(source, &header, &mut |_, _| Ok(()))?;
                 totals.begin(&header);
                 totals.bytes_out =
                     totals.bytes_out.zip(header.content_size).map(|(a, b)| a.saturating_add(b));
@@ -62,41 +58,4 @@ pub(crate) fn totals<R: Read>(source: &mut Source<R>) -> Result<Totals, CliError
     }
     totals.bytes_in = source.at();
     Ok(totals)
-}
-
-/// Skips the blocks of a frame.
-fn skip_blocks<R: Read>(source: &mut Source<R>) -> Result<(), CliError> {
-    loop {
-        let at = source.at();
-        let &[a, b, c, ..] = source.peek(3)? else { return Err(truncated(source)) };
-        let header = u32::from_le_bytes([a, b, c, 0]);
-        let stored = match header >> 1 & 3 {
-            0 | 2 => header >> 3,
-            1 => 1,
-            _ => return Err(CliError::data(Kind::Corrupt, at, "a block has the reserved type")),
-        };
-        skip(source, 3 + u64::from(stored))?;
-        if header & 1 == 1 {
-            return Ok(());
-        }
-    }
-}
-
-fn skip<R: Read>(source: &mut Source<R>, mut n: u64) -> Result<(), CliError> {
-    while n > 0 {
-        let here = source.peek(1)?.len();
-        if here == 0 {
-            return Err(truncated(source));
-        }
-        let step = n.min(here as u64);
-        source.consume(step as usize);
-        n -= step;
-    }
-    Ok(())
-}
-
-fn truncated<R: Read>(source: &mut Source<R>) -> CliError {
-    // The bytes left belong to the frame.
-    let left = source.peek(0).map_or(0, <[u8]>::len) as u64;
-    CliError::data(Kind::Truncated, source.at() + left, "the input ends before the frame does")
 }

@@ -1,12 +1,17 @@
-//! `linerate zstd`: decompresses, checks and lists zstd files and streams.
+//! `linerate zstd`: compresses, decompresses, checks and lists zstd files and streams.
 
 mod args;
+#[cfg_attr(not(feature = "zstd-compress"), path = "no_compress.rs")]
+mod compress;
 mod decode;
 mod file;
 mod list;
 mod names;
+mod parallel;
+mod rewrite;
+mod walk;
 
-use std::io::{IsTerminal, stdin};
+use std::io::{IsTerminal, stdin, stdout};
 use std::process::ExitCode;
 
 use linerate_zstd::Dictionary;
@@ -14,54 +19,69 @@ use serde_json::{Value, json};
 
 pub(crate) use self::args::Args;
 use self::args::Mode;
+use self::compress::Compressor;
 use self::list::Totals;
+pub(crate) use self::rewrite::rewrite;
 use crate::ui::error::CliError;
 use crate::ui::exit_code;
+use crate::ui::operands::{self, Arguments};
 use crate::ui::printer::{Printer, to_stderr, to_stdout};
-use crate::ui::session::{FileSummary, Operand, Session, is_stdin};
+use crate::ui::session::{FileSummary, Session};
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     if let Err(message) = check_usage(args) {
         to_stderr(format_args!("linerate: {message}"));
         return ExitCode::from(exit_code::USAGE);
     }
-    let no_files = args.files.is_empty();
-    let stdout_is_data = args.writes_stdout(no_files || args.files.iter().any(|f| is_stdin(f)));
-    let printer = Printer::new(&args.verbosity, stdout_is_data);
-    let mut session = Session::new(printer);
-    let dictionary = match load_dictionary(args) {
+    let stdout_is_data = args.writes_stdout(operands::read_stdin(&args.files));
+    let mut session = Session::new(Printer::new(&args.verbosity, stdout_is_data));
+    let (bytes, dictionary) = match load_dictionary(args).map(Option::unzip) {
         Ok(dictionary) => dictionary,
         Err((name, error)) => {
             session.failed(&name, &error);
             return session.code();
         }
     };
-    let stdin = no_files.then_some(Operand::Stdin);
-    let operands = stdin.into_iter().chain(args.files.iter().map(|path| Operand::from_argument(path)));
-    let work = |operand| file::work(args, dictionary.as_ref(), &operand);
+    let shared =
+        file::Session { args, dictionary: dictionary.as_ref(), compressor: Compressor::new(args, bytes) };
     let mut listed = false;
-    session.process(1, operands, work, |printer, summary| done(args, printer, &mut listed, summary));
+    session.process(
+        args.threads,
+        &Arguments { files: &args.files, recursive: args.recursive, without_suffix: names::without_suffix },
+        |operand, alone| shared.work(operand, alone),
+        |printer, summary| done(args, printer, &mut listed, summary),
+    );
     session.code()
 }
 
 /// Checks that clap cannot express.
 fn check_usage(args: &Args) -> Result<(), &'static str> {
-    let reads_stdin = args.files.is_empty() || args.files.iter().any(|f| is_stdin(f));
+    let reads_stdin = operands::read_stdin(&args.files);
     if args.output.is_some() && args.files.len() > 1 {
         return Err("-o takes a single input file");
     }
-    if !args.force && reads_stdin && stdin().is_terminal() {
-        return Err("compressed data is not read from a terminal; -f does it, -h shows help");
+    if args.level.lacks_ultra() {
+        return Err("levels 20 to 22 take much memory to compress and to decompress; --ultra allows them");
     }
-    Ok(())
+    match args.mode() {
+        _ if args.force => Ok(()),
+        Mode::Compress if args.writes_stdout(reads_stdin) && stdout().is_terminal() => {
+            Err("compressed data is not written to a terminal; -f does it, -h shows help")
+        }
+        Mode::Decompress | Mode::Test | Mode::List if reads_stdin && stdin().is_terminal() => {
+            Err("compressed data is not read from a terminal; -f does it, -h shows help")
+        }
+        _ => Ok(()),
+    }
 }
 
-/// The dictionary of `-D`, or the name of its file and why it cannot be used.
-fn load_dictionary(args: &Args) -> Result<Option<Dictionary<'static>>, (String, CliError)> {
+/// The dictionary of `-D`, as bytes and digested, or the name of its file and why it cannot be used.
+fn load_dictionary(args: &Args) -> Result<Option<(Vec<u8>, Dictionary<'static>)>, (String, CliError)> {
     let Some(path) = &args.dictionary else { return Ok(None) };
     let load = || {
         let bytes = std::fs::read(path).map_err(CliError::io("cannot open"))?;
-        Dictionary::new(&bytes).map_err(|e| CliError::data(e.kind, e.offset, e.message))
+        let dictionary = Dictionary::new(&bytes).map_err(|e| CliError::data(e.kind, e.offset, e.message))?;
+        Ok((bytes, dictionary))
     };
     load().map(Some).map_err(|error| (path.display().to_string(), error))
 }
@@ -71,7 +91,7 @@ fn done(args: &Args, printer: &Printer, listed: &mut bool, summary: &FileSummary
         Mode::List if !args.verbosity.json => list(args, listed, summary),
         Mode::List => {}
         Mode::Test => printer.done(format_args!("{}: OK", summary.name)),
-        Mode::Decompress => printer.done(verbose_line(summary)),
+        Mode::Compress | Mode::Decompress => printer.done(verbose_line(args, summary)),
     }
     printer.record(&record(args, summary));
 }
@@ -99,16 +119,23 @@ fn list(args: &Args, listed: &mut bool, summary: &FileSummary<Totals>) {
 }
 
 /// The line of `-v`.
-fn verbose_line(summary: &FileSummary<Totals>) -> String {
-    let large = summary.totals.bytes_out.unwrap_or(0);
-    let rate = large as f64 / 1e6 / summary.seconds.max(1e-9);
+fn verbose_line(args: &Args, summary: &FileSummary<Totals>) -> String {
+    let (bytes_in, bytes_out) = (summary.totals.bytes_in, summary.totals.bytes_out.unwrap_or(0));
+    let (content, percent) = match args.mode() {
+        Mode::Compress => {
+            let percent = 100.0 * bytes_out as f64 / bytes_in.max(1) as f64;
+            (bytes_in, format!(" ({percent:.1}%)"))
+        }
+        _ => (bytes_out, String::new()),
+    };
+    let rate = content as f64 / 1e6 / summary.seconds.max(1e-9);
     let target = summary.output.as_ref().map(|path| format!(" -> {}", path.display())).unwrap_or_default();
-    format!("{}: {} -> {large} bytes, {rate:.0} MB/s{target}", summary.name, summary.totals.bytes_in)
+    format!("{}: {bytes_in} -> {bytes_out} bytes{percent}, {rate:.0} MB/s{target}", summary.name)
 }
 
 /// The object of `--json`.
 fn record(args: &Args, summary: &FileSummary<Totals>) -> Value {
-    json!({
+    let mut value = json!({
         "file": summary.name,
         "status": summary.status(),
         "mode": args.mode().name(),
@@ -122,5 +149,10 @@ fn record(args: &Args, summary: &FileSummary<Totals>) -> Value {
         "bytes_out": summary.totals.bytes_out,
         "seconds": summary.seconds,
         "warnings": summary.warnings,
-    })
+    });
+    if args.mode() == Mode::Compress {
+        value["level"] = json!(args.level.number());
+        value["threads"] = json!(args.threads);
+    }
+    value
 }

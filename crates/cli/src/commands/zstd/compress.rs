@@ -1,0 +1,214 @@
+//! Compresses inputs by libzstd, each to one frame.
+//!
+//! libzstd cuts an input into jobs by the parameters of its level, and gives them to its threads, so that a frame does
+//! not depend on their number. It differs from that of no thread at all, which is why there is always one.
+
+use std::io::{ErrorKind, Read};
+use std::sync::{Mutex, PoisonError};
+
+use linerate_zstd::{Format, Header};
+use zstd_safe::zstd_sys::ZSTD_EndDirective;
+use zstd_safe::{CCtx, CParameter, ErrorCode, InBuffer, OutBuffer, get_error_name};
+
+use super::args::Args;
+use super::list::Totals;
+use crate::ui::error::CliError;
+use crate::ui::input::Counted;
+use crate::ui::output::Sink;
+
+/// Least input of a job of libzstd, in bytes: a thread for less would have nothing to do.
+const MIN_JOB: u64 = 1 << 20;
+
+/// Compresses inputs with the same parameters, several at the same time.
+pub(crate) struct Compressor {
+    parameters: Vec<CParameter>,
+    dictionary: Option<Vec<u8>>,
+    /// Contexts between two frames, with their memory and the digested dictionary.
+    idle: Mutex<Vec<CCtx<'static>>>,
+}
+
+impl Compressor {
+    /// A compressor with the parameters of a command line, and the content of its dictionary.
+    pub(crate) fn new(args: &Args, dictionary: Option<Vec<u8>>) -> Compressor {
+        let mut parameters = vec![
+            CParameter::CompressionLevel(args.level.number()),
+            CParameter::ChecksumFlag(!args.no_check),
+            CParameter::ContentSizeFlag(!args.no_content_size),
+            CParameter::DictIdFlag(!args.no_dict_id),
+            CParameter::RSyncable(args.rsyncable),
+        ];
+        if let Some(log) = args.long {
+            parameters.extend([CParameter::EnableLongDistanceMatching(true), CParameter::WindowLog(log)]);
+        }
+        Compressor { parameters, dictionary, idle: Mutex::default() }
+    }
+
+    /// Compresses `input`, of this size if it is known, on so many threads.
+    ///
+    /// # Errors
+    /// Those of reading and of `sink`; [`CliError::Refused`] if the input has another size.
+    pub(crate) fn compress<R: Read>(
+        &self,
+        input: &mut Counted<R>,
+        size: Option<u64>,
+        threads: usize,
+        sink: Sink<'_>,
+    ) -> Result<Totals, CliError> {
+        let threads = size.map_or(threads as u64, |size| (threads as u64).min(1 + size / MIN_JOB));
+        let mut context = self.context(size, threads as u32).map_err(libzstd_error)?;
+        let result = compress_frame(&mut context, input, size, sink);
+        match &result {
+            Ok(_) => self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(context),
+            // The program ends by a signal, and waits for no thread.
+            Err(CliError::ClosedPipe) => std::mem::forget(context),
+            Err(_) => finish(&mut context),
+        }
+        result
+    }
+
+    /// A context at the beginning of a frame.
+    fn context(&self, size: Option<u64>, threads: u32) -> Result<CCtx<'static>, ErrorCode> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut context = match idle {
+            Some(context) => context,
+            None => self.new_context()?,
+        };
+        context.set_parameter(CParameter::NbWorkers(threads))?;
+        context.set_pledged_src_size(size)?;
+        Ok(context)
+    }
+
+    fn new_context(&self) -> Result<CCtx<'static>, ErrorCode> {
+        let mut context = CCtx::create();
+        for parameter in &self.parameters {
+            context.set_parameter(*parameter)?;
+        }
+        if let Some(dictionary) = &self.dictionary {
+            context.load_dictionary(dictionary)?;
+        }
+        Ok(context)
+    }
+}
+
+fn compress_frame<R: Read>(
+    context: &mut CCtx<'_>,
+    input: &mut Counted<R>,
+    size: Option<u64>,
+    sink: Sink<'_>,
+) -> Result<Totals, CliError> {
+    let (mut piece, mut buffer) = (vec![0; CCtx::in_size()], vec![0; CCtx::out_size()]);
+    let (mut totals, mut bytes_out) = (Totals::default(), 0);
+    loop {
+        let n = read(input, &mut piece)?;
+        // libzstd does not compare it with the size in the header if it has threads.
+        if size.is_some_and(|size| input.at > size || n == 0 && input.at < size) {
+            return Err(changed(size.unwrap_or(0), input.at));
+        }
+        let (mut from, is_end) = (InBuffer::around(&piece[..n]), n == 0);
+        let directive =
+            if is_end { ZSTD_EndDirective::ZSTD_e_end } else { ZSTD_EndDirective::ZSTD_e_continue };
+        loop {
+            let mut out = OutBuffer::around(&mut buffer[..]);
+            let left = context.compress_stream2(&mut out, &mut from, directive).map_err(libzstd_error)?;
+            let out = out.as_slice();
+            if bytes_out == 0
+                && let Ok(Header::Frame(header)) = Header::parse(out, Format::Standard)
+            {
+                totals.begin(&header);
+            }
+            bytes_out += out.len() as u64;
+            sink(out, input.at)?;
+            if if is_end { left == 0 } else { from.pos() == n } {
+                break;
+            }
+        }
+        if is_end {
+            (totals.bytes_in, totals.bytes_out) = (input.at, Some(bytes_out));
+            return Ok(totals);
+        }
+    }
+}
+
+/// Ends a frame whose output nobody takes. libzstd 1.5.7 frees a dictionary before the threads that read it have ended, and
+/// crashes on the next frame if a job waits for a thread (`wait_for_workers` begins one).
+fn finish(context: &mut CCtx<'_>) {
+    let mut buffer = vec![0; CCtx::out_size()];
+    let mut end = || {
+        let (mut out, mut none) = (OutBuffer::around(&mut buffer[..]), InBuffer::around(&[]));
+        context.compress_stream2(&mut out, &mut none, ZSTD_EndDirective::ZSTD_e_end)
+    };
+    // An error has ended it, too.
+    while end().is_ok_and(|left| left > 0) {}
+}
+
+/// Reads what is there; 0 bytes at the end of the input.
+fn read<R: Read>(input: &mut Counted<R>, into: &mut [u8]) -> Result<usize, CliError> {
+    loop {
+        match input.read(into) {
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(CliError::Read { error, offset: input.at }),
+            Ok(n) => return Ok(n),
+        }
+    }
+}
+
+fn changed(size: u64, read: u64) -> CliError {
+    let change = if read > size { "more" } else { "less" };
+    CliError::Refused(format!(
+        "it had {size} bytes, and {change} was read; without a size, from a pipe, it is compressed as it comes"
+    ))
+}
+
+fn libzstd_error(code: ErrorCode) -> CliError {
+    let reason = get_error_name(code);
+    let remedy =
+        if reason.contains("memory") { "; fewer threads (-T) or a lower level take less" } else { "" };
+    CliError::Refused(format!("libzstd cannot compress it: {reason}{remedy}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use clap::{Args as _, FromArgMatches};
+
+    use super::*;
+
+    fn compressor(line: &str, dictionary: Option<Vec<u8>>) -> Compressor {
+        let command = Args::augment_args(clap::Command::new("zstd"));
+        let matches = command.try_get_matches_from(line.split(' ')).expect("a command line");
+        Compressor::new(&Args::from_arg_matches(&matches).expect("all that is required"), dictionary)
+    }
+
+    #[test]
+    fn a_failing_output_ends_a_frame_while_its_jobs_run_and_the_next_one_is_whole() {
+        let noise = linerate_testkit::data::Noise::new(1).bytes(9 << 20);
+        for line in ["zstd --level=1", "zstd --level=1 --long=20"] {
+            let compressor = compressor(line, Some(noise[..1000].to_vec()));
+            for fails_after in [0, 1, 100_000, 3 << 20, 8 << 20] {
+                let mut written = 0;
+                let mut sink = |bytes: &[u8], _| {
+                    written += bytes.len();
+                    let full = || CliError::io("cannot write")(io::ErrorKind::StorageFull.into());
+                    if written > fails_after { Err(full()) } else { Ok(()) }
+                };
+                let result = compressor.compress(&mut Counted::new(&noise[..]), None, 2, &mut sink);
+                assert!(matches!(result, Err(CliError::Io { .. })), "{fails_after}");
+            }
+            let mut frame = Vec::new();
+            let mut sink = |bytes: &[u8], _| {
+                frame.extend_from_slice(bytes);
+                Ok(())
+            };
+            let totals =
+                compressor.compress(&mut Counted::new(&noise[..]), None, 2, &mut sink).expect("it works");
+            assert_eq!((totals.bytes_in, totals.bytes_out), (noise.len() as u64, Some(frame.len() as u64)));
+            let dictionary = linerate_zstd::Dictionary::new(&noise[..1000]).expect("raw content");
+            let mut content = vec![0; noise.len()];
+            let decoder = linerate_zstd::Decoder::new(linerate_zstd::Options::new());
+            let scratch = &mut linerate_zstd::Scratch::new();
+            let n = decoder.decode(scratch, Some(&dictionary), &frame, &mut content).expect("it decodes");
+            assert!(n == noise.len() && content == noise);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Stands for `compress.rs` in a program that was built without libzstd for compression.
+
+use std::io::Read;
+
+use super::args::Args;
+use super::list::Totals;
+use crate::ui::error::CliError;
+use crate::ui::input::Counted;
+use crate::ui::output::Sink;
+
+/// Refuses every input.
+pub(crate) struct Compressor;
+
+impl Compressor {
+    pub(crate) fn new(_: &Args, _: Option<Vec<u8>>) -> Compressor {
+        Compressor
+    }
+
+    /// # Errors
+    /// Always.
+    pub(crate) fn compress<R: Read>(
+        &self,
+        _: &mut Counted<R>,
+        _: Option<u64>,
+        _: usize,
+        _: Sink<'_>,
+    ) -> Result<Totals, CliError> {
+        let what = "this program only decompresses; built with `--features zstd-compress` it compresses, too";
+        Err(CliError::Refused(what.into()))
+    }
+}

@@ -1,0 +1,78 @@
+//! Moves past a frame by the sizes of its blocks (RFC 8878, section 3.1.1), without decompressing it.
+
+use std::io::Read;
+
+use linerate_core::Kind;
+use linerate_zstd::{BLOCK_MAX, FrameHeader};
+
+use crate::ui::error::CliError;
+use crate::ui::input::Source;
+
+/// Maximum bytes of a frame header with its magic number.
+pub(super) const MAX_HEADER: usize = 18;
+/// Bytes of a skippable frame before its content.
+const SKIPPABLE_HEADER: u64 = 8;
+
+/// Takes bytes that were passed, with an upper bound of the content of the frame up to them.
+pub(super) type Taker<'t> = &'t mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
+
+/// Passes a skippable frame with `len` bytes of content.
+pub(super) fn pass_skippable<R: Read>(
+    source: &mut Source<R>,
+    len: u32,
+    take: Taker<'_>,
+) -> Result<(), CliError> {
+    pass(source, SKIPPABLE_HEADER + u64::from(len), 0, take)
+}
+
+/// Passes the frame with this header, which is next. Returns an upper bound of its content in bytes, which is exact if the
+/// header states it.
+pub(super) fn pass_frame<R: Read>(
+    source: &mut Source<R>,
+    header: &FrameHeader,
+    take: Taker<'_>,
+) -> Result<u64, CliError> {
+    let mut bound = header.content_size.unwrap_or(0);
+    pass(source, header.len as u64, bound, take)?;
+    loop {
+        let at = source.at();
+        let &[a, b, c, ..] = source.peek(3)? else { return Err(truncated(source)) };
+        let block = u32::from_le_bytes([a, b, c, 0]);
+        let size = u64::from(block >> 3);
+        let (stored, content) = match block >> 1 & 3 {
+            0 => (size, size),
+            1 => (1, size),
+            2 => (size, BLOCK_MAX as u64),
+            _ => return Err(CliError::data(Kind::Corrupt, at, "a block has the reserved type")),
+        };
+        if header.content_size.is_none() {
+            bound += content;
+        }
+        pass(source, 3 + stored, bound, take)?;
+        if block & 1 == 1 {
+            pass(source, if header.checksum { 4 } else { 0 }, bound, take)?;
+            return Ok(bound);
+        }
+    }
+}
+
+fn pass<R: Read>(source: &mut Source<R>, mut n: u64, bound: u64, take: Taker<'_>) -> Result<(), CliError> {
+    while n > 0 {
+        let buffered = source.peek(1)?;
+        if buffered.is_empty() {
+            return Err(truncated(source));
+        }
+        let step = n.min(buffered.len() as u64) as usize;
+        let taken = take(&buffered[..step], bound);
+        source.consume(step);
+        taken?;
+        n -= step as u64;
+    }
+    Ok(())
+}
+
+fn truncated<R: Read>(source: &mut Source<R>) -> CliError {
+    // The bytes left belong to the frame.
+    let left = source.peek(0).map_or(0, <[u8]>::len) as u64;
+    CliError::data(Kind::Truncated, source.at() + left, "the input ends before the frame does")
+}
