@@ -59,12 +59,9 @@ impl Encoder {
 
     /// Sets whether each frame ends with a checksum of its content. It takes 4 bytes, and detects decoding
     /// with a wrong dictionary.
-    ///
-    /// # Errors
-    /// None.
-    pub fn checksum(mut self, checksum: bool) -> Result<Self> {
-        self.checksum = checksum;
-        Ok(self)
+    #[must_use]
+    pub fn checksum(self, checksum: bool) -> Self {
+        Encoder { checksum, ..self }
     }
 
     /// Maximum compressed length of `len` bytes.

@@ -25,7 +25,7 @@ pub(crate) struct DictEncoder {
 impl DictEncoder {
     #[new]
     fn new(py: Python<'_>, store: &DictStore, level: i32, checksum: bool) -> PyResult<Self> {
-        let encoder = Encoder::new(&store.store).level(level).and_then(|e| e.checksum(checksum));
+        let encoder = Encoder::new(&store.store).level(level).map(|e| e.checksum(checksum));
         let encoder = encoder.map_err(|e| raise(py, e))?;
         Ok(DictEncoder { store: store.store.clone(), encoder: Mutex::new((encoder, Vec::new())) })
     }

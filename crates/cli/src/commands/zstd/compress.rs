@@ -205,7 +205,7 @@ mod tests {
             assert_eq!((totals.bytes_in, totals.bytes_out), (noise.len() as u64, Some(frame.len() as u64)));
             let dictionary = linerate_zstd::Dictionary::new(&noise[..1000]).expect("raw content");
             let mut content = vec![0; noise.len()];
-            let decoder = linerate_zstd::Decoder::new(linerate_zstd::Options::new());
+            let decoder = linerate_zstd::FrameDecoder::new(linerate_zstd::Options::new());
             let scratch = &mut linerate_zstd::Scratch::new();
             let n = decoder.decode(scratch, Some(&dictionary), &frame, &mut content).expect("it decodes");
             assert!(n == noise.len() && content == noise);

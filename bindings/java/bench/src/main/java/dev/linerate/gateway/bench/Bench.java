@@ -43,58 +43,37 @@ public final class Bench {
 
     public static void main(String[] args) throws IOException, RunnerException {
         Bench bench = new Bench();
-        try {
-            bench.parse(args);
-        } catch (IllegalArgumentException e) {
-            System.err.print("error: " + e.getMessage() + "\n" + USAGE);
-            System.exit(2);
-        }
+        Arguments.parse(args, USAGE, bench::take, bench::check);
         bench.run(Environment.command("bench", args));
     }
 
-    private void parse(String[] args) {
-        for (int k = 0; k < args.length; k++) {
-            switch (args[k]) {
-                case "--data" -> data = Path.of(value(args, ++k));
-                case "--csv" -> csv = Path.of(value(args, ++k));
-                case "--plots" -> plots = Path.of(value(args, ++k));
-                case "--json" -> json = Path.of(value(args, ++k));
-                case "--shards" -> shards = number(args, ++k);
-                case "--rounds" -> rounds = number(args, ++k);
-                case "--iterations" -> iterations = number(args, ++k);
-                case "--millis" -> millis = number(args, ++k);
-                case "--only" -> only = List.of(value(args, ++k).split(","));
-                case "--convert" -> convert = true;
-                case "--quick" -> {
-                    shards = 2;
-                    rounds = 1;
-                    iterations = 2;
-                    millis = 200;
-                }
-                default -> throw new IllegalArgumentException("unknown argument: " + args[k]);
+    private void take(String option, Arguments arguments) {
+        switch (option) {
+            case "--data" -> data = arguments.path();
+            case "--csv" -> csv = arguments.path();
+            case "--plots" -> plots = arguments.path();
+            case "--json" -> json = arguments.path();
+            case "--shards" -> shards = arguments.number();
+            case "--rounds" -> rounds = arguments.number();
+            case "--iterations" -> iterations = arguments.number();
+            case "--millis" -> millis = arguments.number();
+            case "--only" -> only = List.of(arguments.value().split(","));
+            case "--convert" -> convert = true;
+            case "--quick" -> {
+                shards = 2;
+                rounds = 1;
+                iterations = 2;
+                millis = 200;
             }
+            default -> throw arguments.unknown();
         }
-        if (data == null) {
-            throw new IllegalArgumentException("--data is missing");
-        }
+    }
+
+    private void check() {
+        Arguments.require(data, "--data");
         if (!List.of("hot", "cold", "tree").containsAll(only)) {
             throw new IllegalArgumentException("--only takes hot, cold and tree");
         }
-    }
-
-    private static String value(String[] args, int k) {
-        if (k == args.length) {
-            throw new IllegalArgumentException(args[k - 1] + " needs a value");
-        }
-        return args[k];
-    }
-
-    private static int number(String[] args, int k) {
-        int n = Integer.parseInt(value(args, k));
-        if (n < 1) {
-            throw new IllegalArgumentException(args[k - 1] + " must be positive");
-        }
-        return n;
     }
 
     private void run(String command) throws IOException, RunnerException {

@@ -89,32 +89,23 @@ public final class Jda {
             return;
         }
         Jda jda = new Jda();
-        try {
-            jda.parse(args);
-        } catch (IllegalArgumentException e) {
-            System.err.print("error: " + e.getMessage() + "\n" + USAGE);
-            System.exit(2);
-        }
+        Arguments.parse(args, USAGE, jda::take, jda::check);
         jda.run(Environment.command("jda", args));
     }
 
-    private void parse(String[] args) {
-        if (args.length % 2 != 0) {
-            throw new IllegalArgumentException("each argument needs a value");
+    private void take(String option, Arguments arguments) {
+        switch (option) {
+            case "--data" -> data = arguments.path();
+            case "--csv" -> csv = arguments.path();
+            case "--linerate" -> linerate = arguments.value();
+            case "--rounds" -> rounds = arguments.number();
+            case "--connections" -> connections = arguments.number();
+            default -> throw arguments.unknown();
         }
-        for (int k = 0; k < args.length; k += 2) {
-            switch (args[k]) {
-                case "--data" -> data = Path.of(args[k + 1]);
-                case "--csv" -> csv = Path.of(args[k + 1]);
-                case "--linerate" -> linerate = args[k + 1];
-                case "--rounds" -> rounds = Integer.parseInt(args[k + 1]);
-                case "--connections" -> connections = Integer.parseInt(args[k + 1]);
-                default -> throw new IllegalArgumentException("unknown argument: " + args[k]);
-            }
-        }
-        if (data == null) {
-            throw new IllegalArgumentException("--data is missing");
-        }
+    }
+
+    private void check() {
+        Arguments.require(data, "--data");
     }
 
     private void run(String command) throws IOException, InterruptedException {

@@ -29,31 +29,22 @@ public final class Memory {
 
     public static void main(String[] args) throws IOException, InterruptedException {
         Memory memory = new Memory();
-        try {
-            memory.parse(args);
-        } catch (IllegalArgumentException e) {
-            System.err.print("error: " + e.getMessage() + "\n" + USAGE);
-            System.exit(2);
-        }
+        Arguments.parse(args, USAGE, memory::take, memory::check);
         memory.run(Environment.command("memory", args));
     }
 
-    private void parse(String[] args) {
-        if (args.length % 2 != 0) {
-            throw new IllegalArgumentException("each argument needs a value");
+    private void take(String option, Arguments arguments) {
+        switch (option) {
+            case "--data" -> data = arguments.path();
+            case "--csv" -> csv = arguments.path();
+            case "--connections" -> connections = arguments.number();
+            case "--messages" -> messages = arguments.number();
+            default -> throw arguments.unknown();
         }
-        for (int k = 0; k < args.length; k += 2) {
-            switch (args[k]) {
-                case "--data" -> data = Path.of(args[k + 1]);
-                case "--csv" -> csv = Path.of(args[k + 1]);
-                case "--connections" -> connections = Integer.parseInt(args[k + 1]);
-                case "--messages" -> messages = Integer.parseInt(args[k + 1]);
-                default -> throw new IllegalArgumentException("unknown argument: " + args[k]);
-            }
-        }
-        if (data == null) {
-            throw new IllegalArgumentException("--data is missing");
-        }
+    }
+
+    private void check() {
+        Arguments.require(data, "--data");
     }
 
     private void run(String command) throws IOException, InterruptedException {
