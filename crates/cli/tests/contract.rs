@@ -67,6 +67,8 @@ fn results_and_errors_have_the_shared_json_keys() {
     for args in [
         &["gzip", "-k", "--json", &text][..],
         &["gzip", "-l", "--json", &gz],
+        &["zstd", "--json", &text],
+        &["zstd", "-d", "-f", "--json", &path("text.zst")],
         &["rice", "encode", "--dtype", "i16", "--json", "-o", &raw, &text],
         &["rice", "info", "--json", &raw],
         &["nx", "pack", "--json", &text, "-o", &nx],

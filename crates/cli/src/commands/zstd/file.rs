@@ -20,14 +20,14 @@ use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
 use crate::ui::progress::Progress;
 use crate::ui::session::{FileSummary, open_output, wait_for_turn};
 
-/// What all operands share.
-pub(crate) struct Session<'a> {
+/// Processes operands by the same arguments.
+pub(crate) struct Processor<'a> {
     pub(crate) args: &'a Args,
     pub(crate) dictionary: Option<&'a Dictionary<'a>>,
     pub(crate) compressor: Compressor,
 }
 
-impl Session<'_> {
+impl Processor<'_> {
     /// Processes an operand, up to an output that is not committed yet. With `alone` no other operand is processed at the
     /// same time.
     pub(crate) fn work(&self, operand: &Operand, alone: bool) -> Work<FileSummary<Totals>> {

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     session.process(
         args.threads,
         &Arguments { files: &args.files, recursive: args.recursive, without_suffix: names::without_suffix },
-        |operand, alone| shared.work(operand, alone),
+        |operand, alone| processor.work(operand, alone),
         |printer, summary| done(args, printer, &mut listed, summary),
     );
     session.code()
