@@ -42,8 +42,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             return session.code();
         }
     };
-    let shared =
-        file::Session { args, dictionary: dictionary.as_ref(), compressor: Compressor::new(args, bytes) };
+    let processor =
+        file::Processor { args, dictionary: dictionary.as_ref(), compressor: Compressor::new(args, bytes) };
     let mut listed = false;
     session.process(
         args.threads,
