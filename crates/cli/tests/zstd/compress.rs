@@ -38,7 +38,7 @@ fn every_level_round_trips() {
 fn output_is_the_same_for_any_threads() {
     let folder = Folder::new();
     // Several jobs of libzstd, which have up to 16 MiB at level 12.
-    let data = json_rows(5, 55_000);
+    let data = json_rows(5, 60_000);
     assert!(data.len() > 17 << 20);
     folder.write("rows", &data);
     for more in [&["-1"][..], &["-3"], &["-7"], &["-12"], &["-1", "--long=24"], &["-3", "--rsyncable"]] {
