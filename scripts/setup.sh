@@ -26,6 +26,13 @@ missing=()
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
+# Links a program; the linker of root may replace /dev/null, so the result goes to a file.
+links() { # LIBRARY...
+  local program
+  program=$(mktemp)
+  if cc -x c - "$@" -o "$program" 2>/dev/null; then rm -f "$program"; else rm -f "$program"; return 1; fi
+}
+
 has_lint() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1; }
 has_cc() { command -v cc >/dev/null; }
 has_cxx() { command -v g++ >/dev/null; }
@@ -34,7 +41,7 @@ has_zstd() { command -v zstd >/dev/null; }
 
 has_peers() {
   command -v cmake >/dev/null && has_cc &&
-    echo 'int main(void) { return 0; }' | cc -x c - -lisal -lz -o /dev/null 2>/dev/null
+    echo 'int main(void) { return 0; }' | links -lisal -lz
 }
 
 has_archivers() {
@@ -47,7 +54,7 @@ has_archivers() {
 
 has_rocksdb() {
   command -v sst_dump >/dev/null && has_cc &&
-    printf '#include <rocksdb/c.h>\nint main(void) { return 0; }' | cc -x c - -lrocksdb -o /dev/null 2>/dev/null
+    printf '#include <rocksdb/c.h>\nint main(void) { return 0; }' | links -lrocksdb
 }
 
 # The library in Maven's rocksdbjni, which is built for Linux with all of RocksDB's C interface.

@@ -11,6 +11,22 @@
 //! * [`PrefetchQueue`]: cache lines of the next job, prefetched while the current one is decoded.
 //!
 //! ```
+//! # #[cfg(feature = "std")]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use linerate_zstd as zstd;
+//!
+//! let frame = &b"\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello"[..]; // or a File
+//! let text = std::io::read_to_string(zstd::Decoder::new(frame)?)?;
+//! assert_eq!(text, "hello");
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "std"))]
+//! # fn main() {}
+//! ```
+//!
+//! Below the readers are functions whose memory belongs to the caller:
+//!
+//! ```
 //! use linerate_zstd::{FrameDecoder, Options, Scratch};
 //!
 //! let mut scratch = Scratch::new(); // per thread
