@@ -75,8 +75,11 @@ fn check_usage(args: &Args) -> Result<(), &'static str> {
     }
 }
 
-/// The dictionary of `-D`, as bytes and digested, or the name of its file and why it cannot be used.
-fn load_dictionary(args: &Args) -> Result<Option<(Vec<u8>, Dictionary<'static>)>, (String, CliError)> {
+/// A dictionary as bytes, and digested.
+type Loaded = (Vec<u8>, Dictionary<'static>);
+
+/// The dictionary of `-D`, or the name of its file and why it cannot be used.
+fn load_dictionary(args: &Args) -> Result<Option<Loaded>, (String, CliError)> {
     let Some(path) = &args.dictionary else { return Ok(None) };
     let load = || {
         let bytes = std::fs::read(path).map_err(CliError::io("cannot open"))?;
