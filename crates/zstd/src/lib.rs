@@ -56,7 +56,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `stream/` | feature `std`: [`read::Decoder`], [`write::Decoder`] and, with the features `tokio` and `futures-io`, `asynchronous`; over `source` and `sink`, which may block or be polled, and `frames`, those of one reader or writer |
+//! | `asynchronous/` | features `tokio` and `futures-io`: decoders over readers and writers that are polled |
+//! | `stream/` | feature `std`: [`read::Decoder`], [`write::Decoder`]; over `source` and `sink`, which may block or be polled, and `frames`, those of one reader or writer |
 //! | `bulk`, `dict` | feature `std`: the remaining names of the `zstd` crate's decoding half |
 //! | `seekable/` | feature `std`: `index` (of a seek table, or scanned) and [`seekable::Reader`] |
 //! | `parallel` | feature `std`: [`ParallelDecoder`], frames on several threads |
@@ -80,6 +81,8 @@
 
 extern crate alloc;
 
+#[cfg(any(feature = "tokio", feature = "futures-io"))]
+pub mod asynchronous;
 mod block;
 #[cfg(feature = "std")]
 pub mod bulk;
@@ -111,6 +114,10 @@ mod stream_decoder;
 mod sys;
 mod window;
 
+#[cfg(feature = "futures-io")]
+pub use asynchronous as futures;
+#[cfg(feature = "tokio")]
+pub use asynchronous as tokio;
 pub use decoder::{FrameDecoder, Sizes, decode_into_vec};
 pub use dictionary::{Dictionary, Digest, ExpandedHuffman, MAX_COMPACT, MAX_TABLES};
 pub use frame::{BLOCK_MAX, Format, FrameExtent, FrameHeader, Header, frame_extent};
@@ -122,10 +129,6 @@ pub use prefetch::PrefetchQueue;
 pub use prefix::{Prefix, PrefixDecoder, PrefixEnd};
 pub use required_parts::RequiredParts;
 pub use scratch::Scratch;
-#[cfg(feature = "futures-io")]
-pub use stream::asynchronous as futures;
-#[cfg(feature = "tokio")]
-pub use stream::asynchronous as tokio;
 #[cfg(feature = "std")]
 pub use stream::{Decoder, copy_decode, decode_all, decompressed_size, read, write};
 pub use stream_decoder::{Progress, SkippedPart, Status, StreamDecoder};

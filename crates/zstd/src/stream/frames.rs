@@ -24,7 +24,7 @@ pub struct SkippablePart<'p> {
 }
 
 /// What to do with skippable frames.
-pub(super) type SkippableHandler<'a> = Box<dyn FnMut(SkippablePart<'_>) -> io::Result<()> + Send + Sync + 'a>;
+pub(crate) type SkippableHandler<'a> = Box<dyn FnMut(SkippablePart<'_>) -> io::Result<()> + Send + Sync + 'a>;
 
 /// The dictionary of a decoder.
 pub(crate) enum AnyDictionary<'a> {
@@ -71,7 +71,7 @@ pub(crate) fn window_of(log: u32) -> io::Result<u64> {
 }
 
 /// Decodes the frames of one input, one after the other.
-pub(super) struct Frames<'a> {
+pub(crate) struct Frames<'a> {
     decoder: StreamDecoder,
     scratch: Scratch,
     dictionary: AnyDictionary<'a>,
@@ -81,38 +81,38 @@ pub(super) struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    pub(super) fn new(dictionary: AnyDictionary<'a>) -> Self {
+    pub(crate) fn new(dictionary: AnyDictionary<'a>) -> Self {
         let decoder = StreamDecoder::new(Options::new()).keep_partial_block();
         Frames { decoder, scratch: Scratch::new(), dictionary, on_skippable: None, has_output: false }
     }
 
-    pub(super) fn set_handler(&mut self, handler: SkippableHandler<'a>) {
+    pub(crate) fn set_handler(&mut self, handler: SkippableHandler<'a>) {
         self.on_skippable = Some(handler);
     }
 
     /// Sets the largest window to 2 to the power of `log`.
-    pub(super) fn window_log_max(&mut self, log: u32) -> io::Result<()> {
+    pub(crate) fn window_log_max(&mut self, log: u32) -> io::Result<()> {
         let options = self.decoder.options().window_limit(window_of(log)?);
         Ok(self.decoder.set_options(options)?)
     }
 
-    pub(super) fn include_magicbytes(&mut self, include: bool) -> io::Result<()> {
+    pub(crate) fn include_magicbytes(&mut self, include: bool) -> io::Result<()> {
         let format = if include { Format::Standard } else { Format::Magicless };
         let options = self.decoder.options().format(format);
         Ok(self.decoder.set_options(options)?)
     }
 
-    pub(super) fn set_options(&mut self, options: Options) -> io::Result<()> {
+    pub(crate) fn set_options(&mut self, options: Options) -> io::Result<()> {
         Ok(self.decoder.set_options(options)?)
     }
 
     /// Whether decoding goes on without more input.
-    pub(super) fn has_output(&self) -> bool {
+    pub(crate) fn has_output(&self) -> bool {
         self.has_output
     }
 
     /// As [`StreamDecoder::decode`].
-    pub(super) fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> io::Result<Progress> {
+    pub(crate) fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> io::Result<Progress> {
         let progress = self.decoder.decode(&mut self.scratch, self.dictionary.get(), src, dst)?;
         self.has_output = progress.status == Status::NeedOutput;
         if progress.status == Status::FrameEnd && matches!(self.dictionary, AnyDictionary::Prefix(_)) {
@@ -126,7 +126,7 @@ impl<'a> Frames<'a> {
     }
 
     /// Checks that the input may end here: after a frame.
-    pub(super) fn check_end(&self) -> io::Result<()> {
+    pub(crate) fn check_end(&self) -> io::Result<()> {
         if self.decoder.position() > 0 && self.decoder.is_between_frames() {
             return Ok(());
         }
@@ -135,7 +135,7 @@ impl<'a> Frames<'a> {
     }
 
     /// Whether a frame has begun and not ended.
-    pub(super) fn is_inside(&self) -> bool {
+    pub(crate) fn is_inside(&self) -> bool {
         !self.decoder.is_between_frames()
     }
 }

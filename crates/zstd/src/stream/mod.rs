@@ -23,12 +23,10 @@
 //! With the feature `tokio`, `linerate_zstd::tokio` has `bufread::ZstdDecoder` and `write::ZstdDecoder`, and with the feature
 //! `futures-io`, `linerate_zstd::futures` has them: the names of the `async-compression` crate.
 
-#[cfg(any(feature = "tokio", feature = "futures-io"))]
-pub mod asynchronous;
-mod frames;
+pub(crate) mod frames;
 pub mod read;
-mod sink;
-mod source;
+pub(crate) mod sink;
+pub(crate) mod source;
 pub mod write;
 
 pub(crate) use self::frames::{AnyDictionary, window_of};

@@ -8,7 +8,7 @@ use super::frames::Frames;
 use crate::frame::BLOCK_MAX;
 
 /// Takes content.
-pub(super) trait Sink {
+pub(crate) trait Sink {
     /// Takes some of the bytes; returns how many.
     fn poll_write(&mut self, bytes: &[u8]) -> Poll<io::Result<usize>>;
 
@@ -17,15 +17,15 @@ pub(super) trait Sink {
 }
 
 /// Writes the content of frames.
-pub(super) struct ContentWriter<'a> {
-    pub(super) frames: Frames<'a>,
+pub(crate) struct ContentWriter<'a> {
+    pub(crate) frames: Frames<'a>,
     buffer: Box<[u8]>,
     /// The part of the buffer that is not written yet.
     pending: Range<usize>,
 }
 
 impl<'a> ContentWriter<'a> {
-    pub(super) fn new(frames: Frames<'a>) -> Self {
+    pub(crate) fn new(frames: Frames<'a>) -> Self {
         ContentWriter { frames, buffer: vec![0; 2 * BLOCK_MAX].into(), pending: 0..0 }
     }
 
@@ -50,7 +50,7 @@ impl<'a> ContentWriter<'a> {
 
     /// Decodes all of `input`, or as much as precedes an error or a sink that is not ready, which the next call meets.
     /// Returns the number of bytes consumed.
-    pub(super) fn poll_write(&mut self, mut sink: impl Sink, input: &[u8]) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_write(&mut self, mut sink: impl Sink, input: &[u8]) -> Poll<io::Result<usize>> {
         let mut read = 0;
         loop {
             match self.poll_write_pending(&mut sink) {
@@ -70,7 +70,7 @@ impl<'a> ContentWriter<'a> {
     }
 
     /// Writes all content that is decoded.
-    pub(super) fn poll_drain(&mut self, sink: &mut impl Sink) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_drain(&mut self, sink: &mut impl Sink) -> Poll<io::Result<()>> {
         ready!(self.poll_write_pending(sink))?;
         while self.frames.has_output() {
             self.step(&[])?;
@@ -80,7 +80,7 @@ impl<'a> ContentWriter<'a> {
     }
 
     /// Writes all content that is decoded, and flushes the sink.
-    pub(super) fn poll_flush(&mut self, mut sink: impl Sink) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_flush(&mut self, mut sink: impl Sink) -> Poll<io::Result<()>> {
         ready!(self.poll_drain(&mut sink))?;
         sink.poll_flush()
     }

@@ -7,7 +7,7 @@ use super::frames::Frames;
 use crate::stream_decoder::Status;
 
 /// A reader with a buffer.
-pub(super) trait Source {
+pub(crate) trait Source {
     /// The bytes in the buffer, after filling an empty one; none at the end of the input.
     fn poll_fill_buf(&mut self) -> Poll<io::Result<&[u8]>>;
 
@@ -16,7 +16,7 @@ pub(super) trait Source {
 }
 
 /// A source that blocks, and so is always ready.
-pub(super) struct Blocking<'r, R>(pub(super) &'r mut R);
+pub(crate) struct Blocking<'r, R>(pub(crate) &'r mut R);
 
 impl<R: BufRead> Source for Blocking<'_, R> {
     fn poll_fill_buf(&mut self) -> Poll<io::Result<&[u8]>> {
@@ -29,21 +29,21 @@ impl<R: BufRead> Source for Blocking<'_, R> {
 }
 
 /// Reads the content of frames.
-pub(super) struct ContentReader<'a> {
-    pub(super) frames: Frames<'a>,
+pub(crate) struct ContentReader<'a> {
+    pub(crate) frames: Frames<'a>,
     /// Whether the content ends with the first frame.
-    pub(super) single_frame: bool,
+    pub(crate) single_frame: bool,
     /// After the only frame.
     is_done: bool,
 }
 
 impl<'a> ContentReader<'a> {
-    pub(super) fn new(frames: Frames<'a>) -> Self {
+    pub(crate) fn new(frames: Frames<'a>) -> Self {
         ContentReader { frames, single_frame: false, is_done: false }
     }
 
     /// Reads content into `buf`; 0 bytes at its end.
-    pub(super) fn poll_read(&mut self, mut source: impl Source, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_read(&mut self, mut source: impl Source, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         if buf.is_empty() {
             return Poll::Ready(Ok(0));
         }
@@ -66,7 +66,7 @@ impl<'a> ContentReader<'a> {
     }
 
     /// Consumes the rest of the current frame, if it has no more content. Stops at the end of the input.
-    pub(super) fn finish_frame(&mut self, reader: &mut impl BufRead) -> io::Result<()> {
+    pub(crate) fn finish_frame(&mut self, reader: &mut impl BufRead) -> io::Result<()> {
         while !self.is_done && !self.frames.has_output() && self.frames.is_inside() {
             let input = reader.fill_buf()?;
             if input.is_empty() {

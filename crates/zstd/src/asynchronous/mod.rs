@@ -22,7 +22,7 @@
 //! # fn main() {}
 //! ```
 //!
-//! They are [`read::Decoder`](super::read::Decoder) and [`write::Decoder`](super::write::Decoder) without waiting: no thread,
+//! They are [`read::Decoder`](crate::read::Decoder) and [`write::Decoder`](crate::write::Decoder) without waiting: no thread,
 //! and errors, memory and allocation as there.
 
 pub mod bufread;
