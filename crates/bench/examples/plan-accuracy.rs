@@ -183,7 +183,8 @@ fn check(args: &Args, program: &Path, corpus: &Path) -> Result<Vec<Outcome>, Str
                 real,
                 command: row.measurement.command.as_ref().map_or(String::new(), |words| {
                     // The record names no path of the machine.
-                    words.join(" ").replace(&data.display().to_string(), &name)
+                    let words = words.join(" ").replace(&data.display().to_string(), &name);
+                    words.replace(&format!("{}/", folder.path().display()), "")
                 }),
             }
         }));
