@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use linerate_core::{Error, Kind};
 use linerate_testkit::zstd::oracle::{Oracle, Verdict, agrees, agrees_in_pieces};
-use linerate_zstd::{FrameDecoder, Dictionary, Options, Scratch, Status, StreamDecoder};
+use linerate_zstd::{Dictionary, FrameDecoder, Options, Scratch, Status, StreamDecoder};
 
 use crate::program::Noise;
 
