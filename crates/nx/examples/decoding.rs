@@ -3,12 +3,14 @@
 //!
 //!     cargo run --release -p linerate-nx --example decoding -- TURNS ARCHIVE...
 
+mod common;
+
 use std::error::Error;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use common::{median, thread_time};
 use linerate_nx::{Archive, Codec, Verifier};
-use rustix::time::{ClockId, clock_gettime};
 use zstd_safe::DCtx;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -30,12 +32,12 @@ fn measure(path: &str, archive: &Archive<Vec<u8>>, turns: usize) -> Outcome<()> 
     let bytes = reference.decode()?;
     let (mut ours, mut theirs, mut ratios, mut parallel) = (vec![], vec![], vec![], vec![]);
     for _ in 0..turns {
-        let begun = now();
+        let begun = thread_time();
         reference.decode()?;
-        let their_time = now() - begun;
-        let (begun, begun_wall) = (now(), Instant::now());
+        let their_time = thread_time() - begun;
+        let (begun, begun_wall) = (thread_time(), Instant::now());
         verify(archive, 1)?;
-        let (our_time, our_wall) = (now() - begun, begun_wall.elapsed());
+        let (our_time, our_wall) = (thread_time() - begun, begun_wall.elapsed());
         let begun_wall = Instant::now();
         verify(archive, 2)?;
         parallel.push(our_wall.as_secs_f64() / begun_wall.elapsed().as_secs_f64());
@@ -88,15 +90,4 @@ impl<'a> Reference<'a> {
         }
         Ok(total)
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-/// CPU time of this thread.
-fn now() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

@@ -3,15 +3,15 @@
 //!
 //!     cargo run --release -p linerate-nx --example lz4 -- TURNS ARCHIVE...
 
+mod common;
 #[path = "sys/liblz4.rs"]
 mod liblz4;
 
 use std::error::Error;
 use std::hint::black_box;
-use std::time::Duration;
 
+use common::{median, thread_time};
 use linerate_nx::{Archive, Codec};
-use rustix::time::{ClockId, clock_gettime};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 type Decompress = fn(&[u8], &mut [u8]) -> Option<usize>;
@@ -66,23 +66,12 @@ fn lz4_blocks(archive: &Archive<Vec<u8>>) -> Vec<Lz4Block<'_>> {
 
 /// Decodes all blocks and returns the seconds of CPU time that it took.
 fn decode(blocks: &[Lz4Block<'_>], out: &mut [u8], decompress: Decompress) -> Outcome<f64> {
-    let begun = now();
+    let begun = thread_time();
     for block in blocks {
         let len = decompress(black_box(block.bytes), &mut out[..block.len]);
         if len != Some(block.len) {
             return Err("a damaged block".into());
         }
     }
-    Ok((now() - begun).as_secs_f64())
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-/// CPU time of this thread.
-fn now() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    Ok((thread_time() - begun).as_secs_f64())
 }

@@ -6,14 +6,16 @@
 //! SETTINGS is `all`, or names of settings separated by commas. Archives are written to the system's folder for temporary
 //! files.
 
+mod common;
+
 use std::error::Error;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use std::{env, fs};
 
+use common::{median, process_time};
 use linerate_nx::HashKind;
 use linerate_nx::pack::{Builder, Coding, FileOptions, Options, PRESETS};
-use rustix::time::{ClockId, clock_gettime};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -83,22 +85,11 @@ fn measure(folder: &Path, setting: &str, options: &Options, turns: usize) -> Out
 fn pack(folder: &Path, options: Options) -> Outcome<Run> {
     let target = tempfile::tempdir()?;
     let archive = target.path().join("archive.nx");
-    let (begun, begun_cpu) = (Instant::now(), cpu_time());
+    let (begun, begun_cpu) = (Instant::now(), process_time());
     let mut builder = Builder::new(options)?;
     builder.add_folder(folder, |_| Some(FileOptions::default()))?;
     let summary = builder.write(&archive)?;
-    let (elapsed, cpu) = (begun.elapsed().as_secs_f64(), (cpu_time() - begun_cpu).as_secs_f64());
+    let (elapsed, cpu) = (begun.elapsed().as_secs_f64(), (process_time() - begun_cpu).as_secs_f64());
     let hash = HashKind::Xxh3.hash_bytes(&fs::read(&archive)?);
     Ok(Run { blocks: summary.blocks, bytes: summary.archive_bytes, hash, cpu, elapsed })
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-/// CPU time of all threads of this process.
-fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

@@ -3,12 +3,14 @@
 //!
 //!     cargo run --release -p linerate-nx --example reading -- ARCHIVE [TURNS]
 
+mod common;
+
 use std::error::Error;
 use std::hint::black_box;
 use std::time::Duration;
 
+use common::thread_time;
 use linerate_nx::{Archive, File, FileSource};
-use rustix::time::{ClockId, clock_gettime};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -38,15 +40,15 @@ fn sequential(archive: &Archive<FileSource>, turns: usize) -> Outcome<()> {
     let mut best = vec![Duration::MAX; STEPS.len() + 1];
     for _ in 0..turns {
         let mut reader = archive.reader()?;
-        let begun = now();
+        let begun = thread_time();
         for file in &large {
             black_box(reader.read_into(*file, &mut whole)?);
         }
-        best[0] = best[0].min(now() - begun);
+        best[0] = best[0].min(thread_time() - begun);
         for (step, best) in STEPS.iter().zip(&mut best[1..]) {
             let mut reader = archive.reader()?;
             let mut out = vec![0; *step];
-            let begun = now();
+            let begun = thread_time();
             for file in &large {
                 let mut at = 0;
                 while at < file.size() {
@@ -56,7 +58,7 @@ fn sequential(archive: &Archive<FileSource>, turns: usize) -> Outcome<()> {
                     at += len as u64;
                 }
             }
-            *best = (*best).min(now() - begun);
+            *best = (*best).min(thread_time() - begun);
         }
     }
     let speed = |time: Duration| bytes as f64 / time.as_secs_f64() / 1e6;
@@ -79,21 +81,15 @@ fn orders(archive: &Archive<FileSource>, turns: usize) -> Outcome<()> {
     for _ in 0..turns {
         for (order, best) in [&by_block, &small].into_iter().zip(&mut best) {
             let mut reader = archive.reader()?;
-            let begun = now();
+            let begun = thread_time();
             for file in order {
                 black_box(reader.read(*file)?);
             }
-            *best = (*best).min(now() - begun);
+            *best = (*best).min(thread_time() - begun);
         }
     }
     let each = |time: Duration| time.as_secs_f64() * 1e6 / small.len().max(1) as f64;
     println!("block order    {:8.2} us each", each(best[0]));
     println!("table order    {:8.2} us each, {:.2} times", each(best[1]), each(best[1]) / each(best[0]));
     Ok(())
-}
-
-/// CPU time of this thread.
-fn now() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

@@ -1,0 +1,27 @@
+//! Clocks and the median, for the examples that measure.
+#![allow(dead_code, reason = "each example uses some of these")]
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// CPU time of this thread.
+pub(crate) fn thread_time() -> Duration {
+    time(ClockId::ThreadCPUTime)
+}
+
+/// CPU time of all threads of this process.
+pub(crate) fn process_time() -> Duration {
+    time(ClockId::ProcessCPUTime)
+}
+
+fn time(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// The value in the middle.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
