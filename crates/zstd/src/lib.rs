@@ -114,10 +114,6 @@ mod stream_decoder;
 mod sys;
 mod window;
 
-#[cfg(feature = "futures-io")]
-pub use asynchronous as futures;
-#[cfg(feature = "tokio")]
-pub use asynchronous as tokio;
 pub use decoder::{FrameDecoder, Sizes, decode_into_vec};
 pub use dictionary::{Dictionary, Digest, ExpandedHuffman, MAX_COMPACT, MAX_TABLES};
 pub use frame::{BLOCK_MAX, Format, FrameExtent, FrameHeader, Header, frame_extent};

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker, ready};
 use linerate_testkit::data::{Noise, json_rows, kinds, mixed};
 use linerate_testkit::zstd::encoder::{compress, compress_flushed, level, train};
 use linerate_testkit::zstd::frame::skippable;
-use linerate_zstd::futures::{bufread, write};
+use linerate_zstd::asynchronous::{bufread, write};
 use linerate_zstd::{Error, Kind, Options, read};
 use zstd_safe::CParameter;
 
@@ -105,42 +105,69 @@ impl SlowWriter {
     }
 }
 
+/// Gives the slow reader and writer the traits of one crate, and calls a decoder by them. The crates' traits have the same
+/// names where this is used; the arguments are what a reader fills, its result, and the name of a writer's end.
+macro_rules! slow_traits {
+    ($buf:ty, $read:ty, $poll_close:ident) => {
+        impl AsyncRead for Slow<'_> {
+            fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut $buf) -> Poll<io::Result<$read>> {
+                unreachable!("its buffer is read")
+            }
+        }
+
+        impl AsyncBufRead for Slow<'_> {
+            fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+                self.get_mut().poll_fill(cx)
+            }
+
+            fn consume(self: Pin<&mut Self>, count: usize) {
+                self.get_mut().take(count);
+            }
+        }
+
+        impl AsyncWrite for SlowWriter {
+            fn poll_write(
+                mut self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buf: &[u8],
+            ) -> Poll<io::Result<usize>> {
+                self.poll_take(cx, buf)
+            }
+
+            fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                ready!(self.poll_ready(cx)).flushes += 1;
+                Poll::Ready(Ok(()))
+            }
+
+            fn $poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                ready!(self.poll_ready(cx)).is_closed = true;
+                Poll::Ready(Ok(()))
+            }
+        }
+
+        pub(crate) fn write(decoder: &mut write::ZstdDecoder<SlowWriter>, bytes: &[u8]) -> io::Result<usize> {
+            let mut decoder = pin!(decoder);
+            wait(|cx| decoder.as_mut().poll_write(cx, bytes))
+        }
+
+        pub(crate) fn flush(decoder: &mut write::ZstdDecoder<SlowWriter>) -> io::Result<()> {
+            let mut decoder = pin!(decoder);
+            wait(|cx| decoder.as_mut().poll_flush(cx))
+        }
+
+        pub(crate) fn close(decoder: &mut write::ZstdDecoder<SlowWriter>) -> io::Result<()> {
+            let mut decoder = pin!(decoder);
+            wait(|cx| decoder.as_mut().$poll_close(cx))
+        }
+    };
+}
+
 mod by_tokio {
     use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
 
     use super::*;
 
-    impl AsyncRead for Slow<'_> {
-        fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-            unreachable!("its buffer is read")
-        }
-    }
-
-    impl AsyncBufRead for Slow<'_> {
-        fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
-            self.get_mut().poll_fill(cx)
-        }
-
-        fn consume(self: Pin<&mut Self>, count: usize) {
-            self.get_mut().take(count);
-        }
-    }
-
-    impl AsyncWrite for SlowWriter {
-        fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-            self.poll_take(cx, buf)
-        }
-
-        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-            ready!(self.poll_ready(cx)).flushes += 1;
-            Poll::Ready(Ok(()))
-        }
-
-        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-            ready!(self.poll_ready(cx)).is_closed = true;
-            Poll::Ready(Ok(()))
-        }
-    }
+    slow_traits!(ReadBuf<'_>, (), poll_shutdown);
 
     pub(crate) fn read(decoder: &mut bufread::ZstdDecoder<Slow<'_>>, buf: &mut [u8]) -> io::Result<usize> {
         let mut decoder = pin!(decoder);
@@ -149,21 +176,6 @@ mod by_tokio {
             decoder.as_mut().poll_read(cx, &mut buf).map_ok(|()| buf.filled().len())
         })
     }
-
-    pub(crate) fn write(decoder: &mut write::ZstdDecoder<SlowWriter>, bytes: &[u8]) -> io::Result<usize> {
-        let mut decoder = pin!(decoder);
-        wait(|cx| decoder.as_mut().poll_write(cx, bytes))
-    }
-
-    pub(crate) fn flush(decoder: &mut write::ZstdDecoder<SlowWriter>) -> io::Result<()> {
-        let mut decoder = pin!(decoder);
-        wait(|cx| decoder.as_mut().poll_flush(cx))
-    }
-
-    pub(crate) fn close(decoder: &mut write::ZstdDecoder<SlowWriter>) -> io::Result<()> {
-        let mut decoder = pin!(decoder);
-        wait(|cx| decoder.as_mut().poll_shutdown(cx))
-    }
 }
 
 mod by_futures {
@@ -171,56 +183,11 @@ mod by_futures {
 
     use super::*;
 
-    impl AsyncRead for Slow<'_> {
-        fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut [u8]) -> Poll<io::Result<usize>> {
-            unreachable!("its buffer is read")
-        }
-    }
-
-    impl AsyncBufRead for Slow<'_> {
-        fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
-            self.get_mut().poll_fill(cx)
-        }
-
-        fn consume(self: Pin<&mut Self>, count: usize) {
-            self.get_mut().take(count);
-        }
-    }
-
-    impl AsyncWrite for SlowWriter {
-        fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-            self.poll_take(cx, buf)
-        }
-
-        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-            ready!(self.poll_ready(cx)).flushes += 1;
-            Poll::Ready(Ok(()))
-        }
-
-        fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-            ready!(self.poll_ready(cx)).is_closed = true;
-            Poll::Ready(Ok(()))
-        }
-    }
+    slow_traits!([u8], usize, poll_close);
 
     pub(crate) fn read(decoder: &mut bufread::ZstdDecoder<Slow<'_>>, buf: &mut [u8]) -> io::Result<usize> {
         let mut decoder = pin!(decoder);
         wait(|cx| decoder.as_mut().poll_read(cx, buf))
-    }
-
-    pub(crate) fn write(decoder: &mut write::ZstdDecoder<SlowWriter>, bytes: &[u8]) -> io::Result<usize> {
-        let mut decoder = pin!(decoder);
-        wait(|cx| decoder.as_mut().poll_write(cx, bytes))
-    }
-
-    pub(crate) fn flush(decoder: &mut write::ZstdDecoder<SlowWriter>) -> io::Result<()> {
-        let mut decoder = pin!(decoder);
-        wait(|cx| decoder.as_mut().poll_flush(cx))
-    }
-
-    pub(crate) fn close(decoder: &mut write::ZstdDecoder<SlowWriter>) -> io::Result<()> {
-        let mut decoder = pin!(decoder);
-        wait(|cx| decoder.as_mut().poll_close(cx))
     }
 }
 

@@ -1,12 +1,12 @@
 //! Decoders over asynchronous readers and writers: those of tokio with the feature `tokio`, those of `futures-io` with the
-//! feature of that name. The names are those of the `async-compression` crate, `linerate_zstd::tokio` and
-//! `linerate_zstd::futures`.
+//! feature of that name. The types have the names of the `async-compression` crate, and implement the traits of each feature that
+//! is on.
 //!
 //! ```
 //! # #[cfg(feature = "futures-io")]
 //! # fn main() -> std::io::Result<()> {
 //! use futures_io::AsyncRead;
-//! use linerate_zstd::futures::bufread::ZstdDecoder;
+//! use linerate_zstd::asynchronous::bufread::ZstdDecoder;
 //! use std::pin::Pin;
 //! use std::task::{Context, Poll, Waker};
 //!
@@ -30,4 +30,5 @@ pub mod bufread;
 mod by_futures;
 #[cfg(feature = "tokio")]
 mod by_tokio;
+mod polled;
 pub mod write;

@@ -20,8 +20,8 @@
 //!
 //! # Asynchronous readers and writers
 //!
-//! With the feature `tokio`, `linerate_zstd::tokio` has `bufread::ZstdDecoder` and `write::ZstdDecoder`, and with the feature
-//! `futures-io`, `linerate_zstd::futures` has them: the names of the `async-compression` crate.
+//! With the features `tokio` and `futures-io`, `linerate_zstd::asynchronous` has `bufread::ZstdDecoder` and
+//! `write::ZstdDecoder` for the traits of these crates: the names of the `async-compression` crate.
 
 pub(crate) mod frames;
 pub mod read;
