@@ -1,12 +1,13 @@
 //! Memory of a session: as it reports it, and as the allocator counts it.
 
 mod common;
-#[path = "kernel/counting.rs"]
-mod counting;
 
 use common::{traffic, wire};
-use counting::held;
 use linerate_gateway::{Limits, Scratch, Session, Transport};
+use linerate_testkit::sys::counting::{Counting, held};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 /// Bytes per session of 200 after a megabyte of traffic.
 fn per_session(transport: Transport) -> usize {

@@ -2,6 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | [`sys::counting`] | an allocator that counts |
 //! | [`sys::guarded`] | buffers between guard pages: an access outside ends the process |
 //! | [`testdata`] | files of `testdata/`, and corpora named by `LINERATE_CORPORA` |
 //! | [`data`] | generated content, the same on every machine |
@@ -26,7 +27,6 @@ mod pages;
 pub mod program;
 pub mod r3a;
 pub mod rice;
-#[cfg(unix)]
 pub mod sys;
 pub mod testdata;
 pub mod tools;

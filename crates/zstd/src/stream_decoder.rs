@@ -1,6 +1,7 @@
 //! Streaming decoding: any split of the input, any size of the output buffer.
 
 use alloc::boxed::Box;
+use alloc::collections::TryReserveError;
 use alloc::vec::Vec;
 use core::hash::Hasher;
 use core::ops::Range;
@@ -110,7 +111,7 @@ enum State {
 /// and repeat offsets, and a header or block that has arrived in part.
 ///
 /// The window grows with the content up to the frame's window size, at most
-/// [`Options::window_limit`]. An output buffer of 128 KiB or more avoids copying the output.
+/// [`Options::window_limit`]; its memory stays for later frames. An output buffer of 128 KiB or more avoids copying the output.
 pub struct StreamDecoder {
     options: Options,
     state: State,
@@ -129,7 +130,7 @@ pub struct StreamDecoder {
     header_bytes_len: usize,
     /// The block bytes received so far, after [`PAD`] bytes; empty if none.
     partial_block: Vec<u8>,
-    /// Whether the memory of a partial block is kept for the next one.
+    /// Whether the memory for blocks is allocated with a frame and kept for the next one.
     keeps_partial_block: bool,
     /// Of the last call.
     skipped: Option<SkippedPart>,
@@ -172,6 +173,10 @@ const fn corrupt(what: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, what)
 }
 
+fn no_memory(_: TryReserveError) -> Error {
+    Error::new(Kind::Limit, 0, "there is no memory for a block")
+}
+
 impl StreamDecoder {
     /// A decoder at the beginning of a frame. Allocates nothing yet.
     pub fn new(options: Options) -> Self {
@@ -207,12 +212,18 @@ impl StreamDecoder {
     /// Resets to the beginning of a frame; keeps the options and the memory.
     pub fn reset(&mut self) {
         let (tables, window) = (self.tables.take(), core::mem::replace(&mut self.window, Window::new()));
-        let keeps_partial_block = self.keeps_partial_block;
-        *self = StreamDecoder { tables, window, keeps_partial_block, ..Self::new(self.options) };
+        let (keeps_partial_block, mut partial_block) =
+            (self.keeps_partial_block, core::mem::take(&mut self.partial_block));
+        partial_block.clear();
+        if !keeps_partial_block {
+            partial_block = Vec::new();
+        }
+        *self =
+            StreamDecoder { tables, window, partial_block, keeps_partial_block, ..Self::new(self.options) };
     }
 
-    /// Keeps the memory of a block that arrived in parts for the next one, instead of freeing it: no allocation for
-    /// each block, and up to 128 KiB more between calls.
+    /// Allocates the memory for a block that arrives in parts with its frame, for the largest block that the frame may have, and
+    /// keeps it: no allocation for each block, and up to 128 KiB more between calls.
     #[must_use]
     pub fn keep_partial_block(self) -> Self {
         StreamDecoder { keeps_partial_block: true, ..self }
@@ -392,6 +403,9 @@ impl StreamDecoder {
                 self.window.start(size);
                 self.header = header;
                 self.dictionary = dictionary.map(Dictionary::digest);
+                if self.keeps_partial_block {
+                    self.reserve_block()?;
+                }
                 if let Some(tables) = &mut self.tables {
                     tables.start(dictionary);
                 }
@@ -402,6 +416,13 @@ impl StreamDecoder {
                 Ok(Step::Continue)
             }
         }
+    }
+
+    /// Allocates what blocks of the frame need beside the window.
+    fn reserve_block(&mut self) -> Result<()> {
+        self.partial_block.try_reserve_exact(PAD + self.header.block_max()).map_err(no_memory)?;
+        self.tables.get_or_insert_with(|| Box::new(FrameTables::new()));
+        Ok(())
     }
 
     fn skip(&mut self, variant: u8, left: usize, io: &mut Buffers<'_>) -> Step {
@@ -566,7 +587,6 @@ impl StreamDecoder {
 
     /// Buffers input until the block has `size` bytes; returns the number of missing bytes.
     fn buffer_block(&mut self, size: usize, io: &mut Buffers<'_>) -> Result<usize> {
-        let no_memory = |_| Error::new(Kind::Limit, 0, "there is no memory for a block");
         if self.partial_block.is_empty() {
             self.partial_block.try_reserve_exact(PAD + size.min(io.input().max(64))).map_err(no_memory)?;
             self.partial_block.resize(PAD, 0);

@@ -28,11 +28,10 @@ impl Window {
         Window { bytes: Vec::new(), size: 0, at: 0, filled: 0 }
     }
 
-    /// Empties the window for a frame with a window of `size` bytes. Memory is reused if the size is the same.
+    /// Empties the window for a frame with a window of `size` bytes. Memory is kept, also what a smaller window leaves
+    /// unused.
     pub(crate) fn start(&mut self, size: usize) {
-        if size != self.size {
-            *self = Window { size, ..Self::new() };
-        }
+        self.size = size;
         self.clear();
     }
 
@@ -126,6 +125,23 @@ mod tests {
             seen.dedup();
             assert_eq!(seen, capacities);
         }
+    }
+
+    #[test]
+    fn a_smaller_window_uses_the_memory_of_a_larger_one() {
+        let mut window = Window::new();
+        let mut check = |size: usize, capacity: usize| {
+            window.start(size);
+            (0..=255).for_each(|byte| window.push(&[byte; 3]).unwrap());
+            let [newer, older] = window.last(size);
+            let expected: Vec<u8> = (0..=255).flat_map(|byte| [byte; 3]).collect();
+            assert_eq!([older.bytes(), newer.bytes()].concat(), expected[expected.len() - size..]);
+            assert_eq!(window.capacity(), capacity);
+        };
+        check(100, 100);
+        check(7, 100);
+        check(300, 300);
+        check(299, 300);
     }
 
     #[test]

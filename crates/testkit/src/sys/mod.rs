@@ -1,4 +1,6 @@
 //! System calls of the test kit.
 #![allow(unsafe_code)]
 
+pub mod counting;
+#[cfg(unix)]
 pub mod guarded;

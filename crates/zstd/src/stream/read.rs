@@ -11,8 +11,8 @@ use crate::options::Options;
 
 pub use super::frames::SkippablePart;
 
-/// Reads the content of all concatenated frames of a reader; skippable frames are skipped. Allocates when it is made
-/// and when the window of a frame grows, not for each call.
+/// Reads the content of all concatenated frames of a reader; skippable frames are skipped. Allocates when it is made, when the
+/// first frame begins, and when the window grows beyond that of all frames before; otherwise reads allocate nothing.
 ///
 /// Of the reader no byte after the last decoded frame is consumed, except those that the [`BufReader`] of [`Self::new`]
 /// has buffered: after [`single_frame`](Self::single_frame), [`finish`](Self::finish) returns it with these bytes.
