@@ -5,7 +5,7 @@ use twox_hash::XxHash64;
 
 use super::dictionary::Dictionary;
 use super::huffman::Tree;
-use super::sequences::{Count, Mode, Sequence, Tables, section};
+use super::sequences::{Count, FIELDS, Mode, Sequence, Tables, section};
 
 /// The magic number of frames.
 pub const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -237,7 +237,7 @@ impl Frame {
     fn execute(&mut self, literals: &[u8], sequences: &[Sequence]) {
         let mut rest = literals;
         for sequence in sequences {
-            let offset = self.offset(sequence) as usize;
+            let offset = resolve(&mut self.repeats, sequence) as usize;
             let Some((own, after)) = rest.split_at_checked(sequence.literals as usize) else {
                 self.sound = false;
                 return;
@@ -257,19 +257,29 @@ impl Frame {
         self.history.extend_from_slice(rest);
     }
 
-    /// The offset that a sequence means, and the repeat offsets after it.
-    fn offset(&mut self, sequence: &Sequence) -> u32 {
-        let [a, b, c] = self.repeats;
-        let shifted = sequence.offset + u32::from(sequence.literals == 0);
-        let (offset, repeats) = match (sequence.offset, shifted) {
-            (4.., _) => (sequence.offset - 3, [sequence.offset - 3, a, b]),
-            (_, 1) => (a, [a, b, c]),
-            (_, 2) => (b, [b, a, c]),
-            (_, 3) => (c, [c, a, b]),
-            _ => (a - 1, [a - 1, a, b]),
-        };
-        self.repeats = repeats;
-        offset
+    /// The repeat offsets of the next block.
+    pub fn repeats(&self) -> [u32; 3] {
+        self.repeats
+    }
+
+    /// Bytes before the next block, those of the dictionary included.
+    pub fn history(&self) -> usize {
+        self.history.len()
+    }
+
+    /// Whether the next block may repeat the table of the field `FIELDS[field]` for these sequences.
+    pub fn can_repeat(&self, field: usize, sequences: &[Sequence]) -> bool {
+        self.tables[field].as_ref().is_some_and(|table| FIELDS[field].fits(table, sequences))
+    }
+
+    /// The tree that the next block may use again.
+    pub fn tree(&self) -> Option<&Tree> {
+        self.tree.as_ref()
+    }
+
+    /// Most bytes of a block, without its header.
+    pub fn largest_block(&self) -> usize {
+        self.blocks.iter().map(|(_, size, body)| body.len().max(*size)).max().unwrap_or(0)
     }
 
     /// What the frame holds, if its matches reach something.
@@ -292,6 +302,21 @@ impl Frame {
         }
         bytes
     }
+}
+
+/// The offset that a sequence means; updates the repeat offsets.
+pub fn resolve(repeats: &mut [u32; 3], sequence: &Sequence) -> u32 {
+    let [a, b, c] = *repeats;
+    let shifted = sequence.offset + u32::from(sequence.literals == 0);
+    let offset;
+    (offset, *repeats) = match (sequence.offset, shifted) {
+        (4.., _) => (sequence.offset - 3, [sequence.offset - 3, a, b]),
+        (_, 1) => (a, [a, b, c]),
+        (_, 2) => (b, [b, a, c]),
+        (_, 3) => (c, [c, a, b]),
+        _ => (a - 1, [a - 1, a, b]),
+    };
+    offset
 }
 
 /// A skippable frame; `variant` is 0 to 15.

@@ -8,5 +8,6 @@ pub mod frame;
 pub mod fse;
 pub mod huffman;
 pub mod oracle;
+pub mod random;
 pub mod sequences;
 pub mod vectors;

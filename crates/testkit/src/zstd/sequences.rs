@@ -128,6 +128,17 @@ impl Field {
         }
     }
 
+    /// Whether a table has the codes of all these sequences.
+    pub fn fits(self, table: &Table, sequences: &[Sequence]) -> bool {
+        let has = |code: u8| table.cells.iter().any(|cell| cell.symbol == code);
+        sequences.iter().all(|sequence| has(self.code(sequence).code))
+    }
+
+    /// Whether all these sequences have the same code.
+    pub fn is_uniform(self, sequences: &[Sequence]) -> bool {
+        sequences.windows(2).all(|pair| self.code(&pair[0]).code == self.code(&pair[1]).code)
+    }
+
     /// The table that needs no description.
     fn predefined(self) -> Table {
         match self {
