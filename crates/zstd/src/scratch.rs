@@ -20,9 +20,16 @@ pub struct Scratch {
     pub(crate) block: BlockBuffers,
     /// Output of the current block, when the caller's buffer may be too small for it.
     pub(crate) output: Box<[u8]>,
+    /// A small block that begins the input, where kernels may read before it: most messages of a stream.
+    pub(crate) first_block: Box<[u8]>,
     /// Tables of the current frame, for [`FrameDecoder`](crate::FrameDecoder).
     pub(crate) tables: Box<FrameTables>,
 }
+
+/// Bytes before a block in a buffer, so that kernels may read there.
+pub(crate) const PAD: usize = 8;
+/// The largest block that is copied to [`Scratch::first_block`].
+const FIRST_BLOCK_MAX: usize = 4 << 10;
 
 /// The buffers of a [`BlockDecoder`](crate::block::BlockDecoder).
 pub(crate) struct BlockBuffers {
@@ -48,6 +55,7 @@ impl Scratch {
                 pairs: Box::new([0; _]),
             },
             output: vec![0; BLOCK_MAX + SLACK].into(),
+            first_block: vec![0; PAD + FIRST_BLOCK_MAX].into(),
             tables: Box::new(FrameTables::new()),
         };
         debug_assert!(scratch.memory() <= Self::MAX_MEMORY);
@@ -78,7 +86,7 @@ impl Scratch {
     /// Bytes held.
     pub fn memory(&self) -> usize {
         let fixed = size_of::<HuffmanTableBuffer>() + size_of::<Pairs>() + size_of::<FrameTables>();
-        size_of::<Self>() + self.block.literals.len() + self.output.len() + fixed
+        size_of::<Self>() + self.block.literals.len() + self.output.len() + self.first_block.len() + fixed
     }
 }
 

@@ -18,14 +18,12 @@ use crate::frame::{
 use crate::frame_tables::FrameTables;
 use crate::options::Options;
 use crate::output::{HISTORY_SEGMENTS, HistorySegment, Output};
-use crate::scratch::Scratch;
+use crate::scratch::{PAD, Scratch};
 use crate::window::Window;
 
 /// Bytes needed before a block in memory: kernels load up to eight bytes before its bitstreams, at least
 /// three of which belong to the block.
 const BEFORE_BLOCK: usize = 5;
-/// Bytes before a buffered block, so that kernels may read there.
-const PAD: usize = 8;
 
 /// The non-empty segments of history, latest first. While the dictionary is within the window, the ring
 /// has not wrapped, so there are at most two.
@@ -564,8 +562,16 @@ impl StreamDecoder {
         dictionary: Option<&Dictionary<'_>>,
         io: &mut Buffers<'_>,
     ) -> Result<Step> {
-        if self.partial_block.is_empty() && io.input() >= size && io.read >= BEFORE_BLOCK {
+        let is_whole = self.partial_block.is_empty() && io.input() >= size;
+        if is_whole && io.read >= BEFORE_BLOCK {
             self.block(io.src, io.read, size, scratch, dictionary, io)?;
+            self.advance(size, io);
+        } else if is_whole && PAD + size <= scratch.first_block.len() {
+            let mut first_block = core::mem::take(&mut scratch.first_block);
+            first_block[PAD..PAD + size].copy_from_slice(&io.src[io.read..io.read + size]);
+            let result = self.block(&first_block, PAD, size, scratch, dictionary, io);
+            scratch.first_block = first_block;
+            result?;
             self.advance(size, io);
         } else {
             let missing = self.buffer_block(size, io)?;

@@ -74,7 +74,8 @@ impl Window {
         let head = bytes.len().min(self.size - self.at);
         self.bytes[self.at..self.at + head].copy_from_slice(&bytes[..head]);
         self.bytes[..bytes.len() - head].copy_from_slice(&bytes[head..]);
-        self.at = (self.at + bytes.len()) % self.size;
+        let at = self.at + bytes.len();
+        self.at = if at < self.size { at } else { at - self.size };
         self.filled = self.size.min(self.filled + bytes.len());
         Ok(())
     }
