@@ -73,7 +73,7 @@ fn waveforms() -> Comparison {
 
 /// Blocks of 4 KiB, each with another of 30,000 dictionaries. All contenders decode the same frames.
 fn dictionaries() -> Comparison {
-    let record = Record::read("2026-11-21-dict-cold.csv");
+    let record = Record::read("2026-11-23-dict-cold.csv");
     let run = [
         ("measure", "cold"),
         ("kind", "JSON"),
@@ -82,12 +82,12 @@ fn dictionaries() -> Comparison {
         ("dictionaries", "30000"),
         ("mode", "cold"),
         ("tables", "full"),
-        ("command", "linerate-bench cold --rounds 5"),
     ];
     let ours = record.one(&[&run[..], &[("contender", "linerate"), ("calls", "batch 64")]].concat());
     let peer = best_peer(record.all(&run), "best_mb_s", 1.0, |_| 1.0);
     let name = match peer.text("calls") {
         "burst" => "libzstd, prefetched".to_owned(),
+        "copy" => "libzstd, dictionary copied".to_owned(),
         other => format!("libzstd, {other}"),
     };
     Comparison {

@@ -14,6 +14,7 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("hdf5-nedm", hdf5("nedm", &NEDM)),
         ("hdf5-noptrex", hdf5("noptrex", &NOPTREX)),
         ("cold", cold()),
+        ("cold-stock", cold_stock()),
         ("gateway", gateway()),
         ("gateway-java", gateway_java()),
         ("gateway-guild", gateway_guild()),
@@ -261,6 +262,64 @@ fn cold() -> String {
     ];
     let any = record.all(&[("command", "linerate-bench cold --rounds 5")])[0];
     table(&head, rows, &record.source(any))
+}
+
+/// Data, block, dictionary and number of dictionaries of a cold run.
+const COLD_RUNS: [[&str; 4]; 10] = [
+    ["JSON", "1K", "8K", "30000"],
+    ["JSON", "4K", "8K", "2500"],
+    ["JSON", "4K", "8K", "30000"],
+    ["JSON", "8K", "8K", "30000"],
+    ["JSON", "4K", "110K", "30000"],
+    ["text", "1K", "8K", "30000"],
+    ["text", "4K", "8K", "2500"],
+    ["text", "4K", "8K", "30000"],
+    ["text", "8K", "8K", "30000"],
+    ["text", "4K", "110K", "30000"],
+];
+
+/// Cold blocks beside the fastest way to use stock libzstd, one by one and with the next blocks known.
+fn cold_stock() -> String {
+    let record = Record::read("2026-11-23-dict-cold.csv");
+    let command = ("command", "linerate bench cold --data json,text --rounds 3");
+    let rows = COLD_RUNS.map(|[kind, block, dictionary, count]| {
+        let run = [
+            ("kind", kind),
+            ("block", block),
+            ("dictionary", dictionary),
+            ("dictionaries", count),
+            ("tables", "full"),
+            ("mode", "cold"),
+            command,
+        ];
+        let speed = |contender, calls| {
+            record
+                .one(&[&run[..], &[("contender", contender), ("calls", calls)]].concat())
+                .number("best_mb_s")
+        };
+        let best = |ways: &[&'static str]| {
+            let speeds = ways.iter().map(|&calls| (speed("libzstd", calls), calls));
+            speeds.max_by(|a, b| a.0.total_cmp(&b.0)).expect("a way")
+        };
+        let (one, one_way) = best(&["single", "copy", "raw", "raw copy"]);
+        let (ahead, ahead_way) = best(&["burst", "copy burst", "raw copy burst"]);
+        let (ours, batch) = (speed("linerate", "single"), speed("linerate", "batch 64"));
+        vec![
+            format!("{kind} {block}, {count} of {dictionary}"),
+            format!("{one:.0} ({one_way})"),
+            format!("{ours:.0} · {:.2}", ours / one),
+            format!("{ahead:.0} ({ahead_way})"),
+            format!("{batch:.0} · {:.2}", batch / ahead.max(one)),
+        ]
+    });
+    let head = [
+        "blocks, dictionaries",
+        "libzstd, one by one",
+        "**linerate**, one by one",
+        "libzstd, prefetched",
+        "**linerate**, batches of 64",
+    ];
+    table(&head, rows.into(), &record.source(record.all(&[command])[0]))
 }
 
 /// Native decoders: nanoseconds a message, by the base of the transport.
