@@ -31,7 +31,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._arrays import flat_bytes, sample_dtype, stream_segment
-from .rice import DELTA, Chunk, Params, _for_decoding, _row, _segment_of, info2
+from ._streams import _row, info2
+from .rice import DELTA, Chunk, Params, _for_decoding, _segment_of
 
 __all__ = [
     "DeviceArray",

@@ -29,7 +29,8 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from ._arrays import sample_dtype, stream_channels, stream_segment
 from ._threads import thread_count
-from .rice import DELTA, Params, decode, decode2, encode, encode_rows2, info2, tune
+from ._streams import encode_rows2
+from .rice import DELTA, Params, decode, decode2, encode, info2, tune
 
 __all__ = ["DeltaRice", "DeltaRice2"]
 

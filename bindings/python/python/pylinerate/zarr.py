@@ -36,6 +36,7 @@ from . import Error, gpu
 from ._arrays import sample_dtype, stream_channels, stream_segment
 from ._threads import thread_count
 from .numcodecs import fixed_params
+from ._streams import encode_rows2
 from .rice import (
     DELTA,
     Info2,
@@ -44,7 +45,6 @@ from .rice import (
     decode2_segments,
     decode_segments,
     encode,
-    encode_rows2,
     info2,
     segment_in,
     tune,

@@ -1,6 +1,7 @@
 //! The operands of `gzip` and `zstd`: standard input, files, and with `-r` the files below folders.
 
 use std::collections::HashSet;
+use std::io::{IsTerminal, stdin, stdout};
 use std::path::{Path, PathBuf};
 
 use crate::ui::error::CliError;
@@ -44,6 +45,17 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
 /// Whether standard input is an operand, or the only one because no file is named.
 pub(crate) fn read_stdin(files: &[PathBuf]) -> bool {
     files.is_empty() || files.iter().any(|path| is_stdin(path))
+}
+
+/// Refuses compressed data from or to a terminal.
+pub(crate) fn refuse_terminal(from_stdin: bool, to_stdout: bool) -> Result<(), &'static str> {
+    if to_stdout && stdout().is_terminal() {
+        return Err("compressed data is not written to a terminal; -f does it, -h shows help");
+    }
+    if from_stdin && stdin().is_terminal() {
+        return Err("compressed data is not read from a terminal; -f does it, -h shows help");
+    }
+    Ok(())
 }
 
 /// The arguments that name operands; standard input if there is none.

@@ -7,7 +7,6 @@ mod file;
 mod header;
 mod names;
 
-use std::io::{IsTerminal, stdin, stdout};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
@@ -43,16 +42,11 @@ fn check_usage(args: &Args) -> Result<(), &'static str> {
     if args.output.is_some() && args.files.len() > 1 {
         return Err("-o takes a single input file");
     }
-    match args.mode() {
-        _ if args.force => Ok(()),
-        Mode::Compress if args.writes_stdout(reads_stdin) && stdout().is_terminal() => {
-            Err("compressed data is not written to a terminal; -f does it, -h shows help")
-        }
-        Mode::Decompress | Mode::Test | Mode::List if reads_stdin && stdin().is_terminal() => {
-            Err("compressed data is not read from a terminal; -f does it, -h shows help")
-        }
-        _ => Ok(()),
+    if args.force {
+        return Ok(());
     }
+    let compresses = args.mode() == Mode::Compress;
+    operands::refuse_terminal(!compresses && reads_stdin, compresses && args.writes_stdout(reads_stdin))
 }
 
 fn done(args: &Args, printer: &Printer, listed: &mut bool, summary: &FileSummary<Totals>) {

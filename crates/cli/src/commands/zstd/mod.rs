@@ -11,7 +11,6 @@ mod parallel;
 mod rewrite;
 mod walk;
 
-use std::io::{IsTerminal, stdin, stdout};
 use std::process::ExitCode;
 
 use linerate_zstd::Dictionary;
@@ -63,16 +62,11 @@ fn check_usage(args: &Args) -> Result<(), &'static str> {
     if args.level.lacks_ultra() {
         return Err("levels 20 to 22 take much memory to compress and to decompress; --ultra allows them");
     }
-    match args.mode() {
-        _ if args.force => Ok(()),
-        Mode::Compress if args.writes_stdout(reads_stdin) && stdout().is_terminal() => {
-            Err("compressed data is not written to a terminal; -f does it, -h shows help")
-        }
-        Mode::Decompress | Mode::Test | Mode::List if reads_stdin && stdin().is_terminal() => {
-            Err("compressed data is not read from a terminal; -f does it, -h shows help")
-        }
-        _ => Ok(()),
+    if args.force {
+        return Ok(());
     }
+    let compresses = args.mode() == Mode::Compress;
+    operands::refuse_terminal(!compresses && reads_stdin, compresses && args.writes_stdout(reads_stdin))
 }
 
 /// A dictionary as bytes, and digested.

@@ -1,0 +1,249 @@
+"""Version 2 streams of Delta-Rice: self-describing, with checksums."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from dataclasses import dataclass, replace
+from typing import Any, overload
+
+from . import _pylinerate
+from ._arrays import flat_bytes, flat_output, flat_samples, full_shape, sample_dtype, stream_channels, stream_segment
+from ._threads import thread_count
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class Info2:
+    """The header of a version 2 stream.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        Type of the samples: int16, uint16, int32 or uint32.
+    samples : int
+        Number of samples.
+    row : int or None
+        Samples per row, if the stream has rows.
+    segment : int
+        Samples per segment, of all channels; the last one may have fewer.
+    segments : int
+        Number of segments.
+    size : int
+        Bytes of the stream. More may follow: another stream, for example.
+    axes : tuple of int or None
+        Shape of the array, if the stream has a shape record: for arrays that samples and row do not
+        describe.
+    channels : int
+        Channels, of which a row holds one sample each; 1 if there are none.
+    """
+
+    dtype: np.dtype[Any]
+    samples: int
+    row: int | None
+    segment: int
+    segments: int
+    size: int
+    axes: tuple[int, ...] | None = None
+    channels: int = 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array: ``axes``, or else (rows, row), or (samples,) if there are no rows or
+        if they are not complete."""
+        if self.axes is not None:
+            return self.axes
+        if self.row is None or self.samples % self.row:
+            return (self.samples,)
+        return (self.samples // self.row, self.row)
+
+
+@overload
+def encode2(
+    array: ArrayLike, segment: int | None = ..., threads: int = ..., out: None = ..., channels: int | None = ...
+) -> bytes: ...
+@overload
+def encode2(
+    array: ArrayLike, segment: int | None = ..., threads: int = ..., *, out: Any, channels: int | None = ...
+) -> int: ...
+def encode2(
+    array: ArrayLike,
+    segment: int | None = None,
+    threads: int = 1,
+    out: Any = None,
+    channels: int | None = None,
+) -> bytes | int:
+    """Encodes ``array`` as one version 2 stream. There are no parameters to choose.
+
+    Parameters
+    ----------
+    array : array of int16, uint16, int32 or uint32, any shape
+        Not copied if it is C-contiguous. Its shape is kept in the stream.
+    segment : int or None
+        Samples per segment, at most 65536. Segments can be decoded alone, and threads share them.
+        Default: a row if that is sensible, else about 4096 samples.
+    threads : int
+        Maximum number of threads. The bytes do not depend on it.
+    out : writeable buffer, optional
+        Output for the stream. The bytes of the array, 9 for each segment or so, 28, and with three axes
+        or more 8 and 8 per axis always suffice.
+    channels : int or None
+        Channels, at most 1024, of which each row (the last axis) holds one sample: (N, 15) leads of an ECG, (N, 2) stereo
+        sound. Each is predicted along time and from others. 1 is none. Default: found out, unless ``segment`` is given.
+
+    Returns
+    -------
+    bytes
+        The stream; or with ``out`` the number of bytes written there.
+
+    Raises
+    ------
+    TypeError
+        If the array is not of such integers in the machine's byte order.
+    Error
+        If ``out`` is too small, or the array too large for one stream (16 GiB encoded).
+    """
+    array = np.asarray(array)
+    row = _row(array)
+    if row is None and (channels or 1) > 1:
+        row = channels
+    plain = (array.size,) if row is None else (array.size // row, row)
+    return _encode2(array, segment, threads, out, None if array.shape == plain else array.shape, channels)
+
+
+def encode_rows2(array: NDArray[Any], segment: int | None, threads: int, channels: int | None) -> bytes:
+    """As :func:`encode2`, without the shape, for callers that store it elsewhere."""
+    stream = _encode2(array, segment, threads, None, None, channels)
+    assert isinstance(stream, bytes)
+    return stream
+
+
+def _row(array: Any) -> int | None:
+    return array.shape[-1] if array.ndim >= 2 and 0 < array.shape[-1] < 2**32 else None
+
+
+def _encode2(
+    array: NDArray[Any],
+    segment: int | None,
+    threads: int,
+    out: Any,
+    shape: tuple[int, ...] | None,
+    channels: int | None,
+) -> bytes | int:
+    sample_dtype(array.dtype, (2, 4))
+    samples, threads = flat_samples(array), thread_count(threads)
+    segment, channels, row = stream_segment(segment), stream_channels(channels), _row(array)
+    if out is not None:
+        output = flat_output(out, np.dtype(np.uint8))
+        return _pylinerate.rice2_encode(segment, row, shape, channels, samples, output, threads)
+    output = np.empty(_pylinerate.rice2_bound(segment, row, shape, channels, samples), np.uint8)
+    return output[: _pylinerate.rice2_encode(segment, row, shape, channels, samples, output, threads)].tobytes()
+
+
+def info2(stream: Any) -> Info2:
+    """The header of a version 2 stream. Bytes after its end are not looked at.
+
+    Raises
+    ------
+    Error
+        If this is no such stream, or its header is damaged, or it ends early.
+    """
+    return _info2(flat_bytes(stream), 0)
+
+
+def _info2(data: NDArray[np.uint8], at: int) -> Info2:
+    name, samples, row, segment, segments, size, axes, channels = _pylinerate.rice2_info(data, at)
+    shape = None if axes is None else tuple(axes)
+    return Info2(np.dtype(name), samples, row or None, segment, segments, size, shape, channels)
+
+
+def _joined_axes(streams: list[Info2]) -> tuple[int, ...] | None:
+    """The shape of streams that follow each other: joined along the first axis, where the others agree."""
+    first = streams[0].axes
+    if len(streams) == 1 or not first:
+        return first if len(streams) == 1 else None
+    if any(one.axes is None or one.axes[1:] != first[1:] for one in streams):
+        return None
+    return (sum(one.axes[0] for one in streams if one.axes), *first[1:])
+
+
+@overload
+def decode2(
+    stream: Any, shape: int | tuple[int, ...] | None = ..., threads: int = ..., out: None = ...
+) -> NDArray[Any]: ...
+@overload
+def decode2(
+    stream: Any, shape: int | tuple[int, ...] | None = ..., threads: int = ..., *, out: Any
+) -> int: ...
+def decode2(
+    stream: Any, shape: int | tuple[int, ...] | None = None, threads: int = 1, out: Any = None
+) -> NDArray[Any] | int:
+    """Decodes a version 2 stream, or several that follow each other directly, as in a file.
+
+    Parameters
+    ----------
+    stream : bytes, or anything with the buffer protocol
+    shape : tuple of int, optional
+        Shape of the result. By default that of the array that was encoded; streams that follow each
+        other are joined along the first axis, if the others agree, or else row by row. One size may be -1.
+    threads : int
+        At most so many threads share the segments of a stream.
+    out : array of the stream's type, or writeable buffer, optional
+        Output for the samples.
+
+    Returns
+    -------
+    array
+        Of the type that was encoded; or with ``out`` the number of samples written to its start.
+
+    Raises
+    ------
+    Error
+        With the offset, if anything is damaged, or if ``out`` is too small.
+    ValueError
+        If streams of different type or row follow each other, or for a shape that does not fit.
+    """
+    data, threads = flat_bytes(stream), thread_count(threads)
+    streams, ends = [_info2(data, 0)], [0]
+    ends.append(streams[0].size)
+    while ends[-1] < data.size:
+        streams.append(_info2(data, ends[-1]))
+        ends.append(ends[-1] + streams[-1].size)
+    if len({(one.dtype, one.row) for one in streams}) > 1:
+        raise ValueError("streams of different type or row follow each other")
+    samples = sum(one.samples for one in streams)
+    whole = replace(streams[0], samples=samples, axes=_joined_axes(streams))
+    shape = full_shape(whole.shape if shape is None else shape, samples)
+    result = np.empty(shape, whole.dtype) if out is None else None
+    output = flat_output(out, whole.dtype) if result is None else result.reshape(-1)
+    done = 0
+    for at, end in itertools.pairwise(ends):
+        done += _pylinerate.rice2_decode(data, at, end, output[done:], threads)
+    return done if result is None else result
+
+
+def decode2_segments(stream: Any, start: int, stop: int, threads: int = 1) -> NDArray[Any]:
+    """Decodes the segments ``start`` to ``stop`` (not included) of a version 2 stream, nothing else of it.
+
+    Returns
+    -------
+    array
+        Of shape (stop - start, segment); of one axis if the last, shorter segment is among them.
+
+    Raises
+    ------
+    IndexError
+        If the stream has no such segments.
+    """
+    data, threads = flat_bytes(stream), thread_count(threads)
+    info = _info2(data, 0)
+    start, stop = operator.index(start), operator.index(stop)
+    if not 0 <= start <= stop <= info.segments:
+        raise IndexError(f"segments {start} to {stop} of a stream of {info.segments}")
+    samples = min(stop * info.segment, info.samples) - min(start * info.segment, info.samples)
+    result = np.empty(samples, info.dtype)
+    _pylinerate.rice2_decode_segments(data, start, stop, result, threads)
+    whole = samples == (stop - start) * info.segment
+    return result.reshape(stop - start, info.segment) if whole else result
