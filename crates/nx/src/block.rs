@@ -21,6 +21,12 @@ pub(crate) struct BlockReader<'a, S> {
     resumable: Option<(usize, usize)>,
 }
 
+/// What a reader keeps from block to block, without a borrow of its archive.
+pub(crate) struct ReaderMemory {
+    decoder: Decoder,
+    buffer: ReadBuffer,
+}
+
 /// Initial buffer sizes in bytes, so that buffers need not grow for larger blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BufferSizes {
@@ -41,6 +47,17 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         let max = archive.limits().block;
         let sizes = BufferSizes { content: sizes.content.min(max), compressed: sizes.compressed.min(max) };
         Ok(BlockReader { archive, decoder, buffer: ReadBuffer::default(), sizes, resumable: None })
+    }
+
+    /// A reader in the memory of an earlier one of the same archive.
+    pub(crate) fn with_memory(archive: &'a Archive<S>, memory: ReaderMemory) -> Self {
+        let ReaderMemory { decoder, buffer } = memory;
+        BlockReader { archive, decoder, buffer, sizes: BufferSizes::default(), resumable: None }
+    }
+
+    /// The memory of the reader, for a later one of the same archive.
+    pub(crate) fn into_memory(self) -> ReaderMemory {
+        ReaderMemory { decoder: self.decoder, buffer: self.buffer }
     }
 
     /// Decodes all of `block` that files refer to into `out`. Blocks up to `until` will be read next, and

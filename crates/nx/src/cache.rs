@@ -3,8 +3,9 @@
 use linerate_core::Result;
 
 use crate::block::grow;
+use crate::lru::{Class, Lru};
 
-/// Maximum number of cached blocks: a lookup is a linear search.
+/// Maximum number of cached blocks: what tiny ones take beside their bytes is bounded.
 const MAX_BLOCKS: usize = 1024;
 
 /// Initial buffer capacity of a block that is decoded incrementally: most blocks fit.
@@ -12,13 +13,10 @@ pub(crate) const INITIAL_CAPACITY: usize = 1 << 20;
 
 /// A decoded block, or a prefix of one.
 pub(crate) struct CachedBlock {
-    block: usize,
     /// Bytes from `filled` on are left from another block.
     bytes: Vec<u8>,
     /// Length of the decoded prefix.
     filled: usize,
-    /// Read to its end, so unlikely to be read again: evicted first.
-    finished: bool,
 }
 
 impl CachedBlock {
@@ -37,21 +35,32 @@ impl CachedBlock {
         self.filled = filled;
     }
 
-    /// Sets whether the block is evicted before all others.
-    pub(crate) fn set_finished(&mut self, finished: bool) {
-        self.finished = finished;
+    /// Grows the buffer to at least `len` bytes, out of at most `max_len`. The decoded prefix stays.
+    fn grow_to(&mut self, len: usize, max_len: usize, at: u64) -> Result<()> {
+        // Doubled, so that steps copy each byte at most twice.
+        let capacity = len.max(2 * self.filled).max(INITIAL_CAPACITY.min(max_len)).min(max_len.max(len));
+        if self.filled == 0 || self.bytes.capacity() >= capacity {
+            return grow(&mut self.bytes, capacity, at);
+        }
+        let mut larger = Vec::new();
+        grow(&mut larger, capacity, at)?;
+        larger[..self.filled].copy_from_slice(self.content());
+        self.bytes = larger;
+        Ok(())
     }
 }
 
-/// Decoded blocks, the least recently used first. One block is kept whatever the budget is.
+/// Decoded blocks in LRU order. One block is kept whatever the budget is.
 pub(crate) struct BlockCache {
-    held: Vec<CachedBlock>,
+    held: Lru<usize, CachedBlock>,
+    /// The block that was found or inserted last.
+    newest: usize,
     budget: u64,
 }
 
 impl BlockCache {
     pub(crate) fn new(budget: u64) -> BlockCache {
-        BlockCache { held: Vec::new(), budget }
+        BlockCache { held: Lru::new(), newest: 0, budget }
     }
 
     pub(crate) fn budget(&self) -> u64 {
@@ -61,42 +70,52 @@ impl BlockCache {
     /// Sets the budget in bytes, and evicts what exceeds it.
     pub(crate) fn set_budget(&mut self, budget: u64) {
         self.budget = budget;
-        while self.bytes() > budget && !self.held.is_empty() {
-            self.held.remove(0);
-        }
+        while self.held.bytes() > budget && self.evict(|_| true).is_some() {}
     }
 
     /// Whether `block` is the most recently used, and finished.
     pub(crate) fn is_finished(&self, block: usize) -> bool {
-        self.held.last().is_some_and(|held| held.block == block && held.finished)
+        self.newest == block && self.held.class(&block) == Some(Class::Finished)
     }
 
     /// Looks up a block and makes it the most recently used. Returns the length of its decoded prefix.
     pub(crate) fn find(&mut self, block: usize) -> Option<usize> {
-        let at = self.held.iter().rposition(|held| held.block == block)?;
-        self.held[at..].rotate_left(1);
-        Some(self.newest().filled)
+        // The class stays until `set_finished` is told.
+        let class = self.held.class(&block)?;
+        let filled = self.held.touch(&block, class)?.filled;
+        self.newest = block;
+        Some(filled)
     }
 
     /// Inserts a block that is not cached as the most recently used, with nothing decoded yet, and evicts
     /// others for its `capacity` bytes.
     pub(crate) fn insert(&mut self, block: usize, capacity: usize) {
-        let finished = self.held.iter().position(|held| held.finished);
-        let mut free = finished.map(|at| self.held.remove(at).bytes);
+        let finished = self.held.first(|_, _| true);
+        let finished = finished.filter(|first| self.held.class(first) == Some(Class::Finished));
+        let mut free = finished.and_then(|first| self.held.remove(&first));
         while self.held.len() >= MAX_BLOCKS
-            || (free.is_none() && !self.held.is_empty() && self.bytes() + capacity as u64 > self.budget)
+            || (free.is_none() && self.held.len() > 0 && self.held.bytes() + capacity as u64 > self.budget)
         {
-            free = Some(self.held.remove(0).bytes);
+            free = self.evict(|_| true);
         }
         // A far larger buffer would use up the budget of other blocks.
+        let free = free.map(|held| held.bytes);
         let bytes =
             free.filter(|bytes| bytes.capacity() / 2 <= capacity.max(INITIAL_CAPACITY)).unwrap_or_default();
-        self.held.push(CachedBlock { block, bytes, filled: 0, finished: false });
+        let size = bytes.capacity() as u64;
+        self.held.insert(block, CachedBlock { bytes, filled: 0 }, size, Class::Normal);
+        self.newest = block;
     }
 
     /// The most recently used block: the one found or inserted last.
     pub(crate) fn newest(&mut self) -> &mut CachedBlock {
-        self.held.last_mut().expect("a block was found or inserted before")
+        self.held.peek_mut(&self.newest).expect("a block was found or inserted before")
+    }
+
+    /// Sets whether the newest block is evicted before all others.
+    pub(crate) fn set_finished(&mut self, finished: bool) {
+        let class = if finished { Class::Finished } else { Class::Normal };
+        self.held.touch(&self.newest, class);
     }
 
     /// Grows the buffer of the newest block to at least `len` bytes, out of at most `max_len`. The decoded
@@ -106,25 +125,19 @@ impl BlockCache {
         if newest.bytes.len() >= len {
             return Ok(());
         }
-        // Doubled, so that steps copy each byte at most twice.
-        let capacity = len.max(2 * newest.filled).max(INITIAL_CAPACITY.min(max_len)).min(max_len.max(len));
-        if newest.filled == 0 || newest.bytes.capacity() >= capacity {
-            grow(&mut newest.bytes, capacity, at)?;
-        } else {
-            let mut larger = Vec::new();
-            grow(&mut larger, capacity, at)?;
-            larger[..newest.filled].copy_from_slice(newest.content());
-            newest.bytes = larger;
-        }
-        while self.held.len() > 1 && self.bytes() > self.budget {
-            self.held.remove(0);
-        }
+        let grown = newest.grow_to(len, max_len, at);
+        let size = newest.bytes.capacity() as u64;
+        let newest = self.newest;
+        self.held.resize(&newest, size);
+        grown?;
+        while self.held.bytes() > self.budget && self.evict(|block| block != newest).is_some() {}
         Ok(())
     }
 
-    /// Total capacity of all buffers in bytes.
-    fn bytes(&self) -> u64 {
-        self.held.iter().map(|held| held.bytes.capacity() as u64).sum()
+    /// Evicts the first block that `may_go`.
+    fn evict(&mut self, may_go: impl Fn(usize) -> bool) -> Option<CachedBlock> {
+        let first = self.held.first(|block, _| may_go(*block))?;
+        self.held.remove(&first)
     }
 }
 
@@ -143,7 +156,7 @@ mod tests {
     }
 
     fn blocks(cache: &BlockCache) -> Vec<usize> {
-        cache.held.iter().map(|held| held.block).collect()
+        cache.held.keys()
     }
 
     #[test]
@@ -153,7 +166,7 @@ mod tests {
         assert_eq!(cache.find(1), Some(1 << 20));
         fill(&mut cache, 4, 1 << 20);
         assert_eq!(blocks(&cache), [3, 1, 4]);
-        assert_eq!(cache.bytes(), 3 << 20);
+        assert_eq!(cache.held.bytes(), 3 << 20);
         assert_eq!(cache.find(2), None);
         assert_eq!(cache.find(3), Some(1 << 20));
         assert!(cache.newest().content().iter().all(|byte| *byte == 3));
@@ -163,7 +176,7 @@ mod tests {
     fn finished_block_is_evicted_before_older_ones_even_within_the_budget() {
         let mut cache = BlockCache::new(64 << 20);
         (1..=3).for_each(|block| fill(&mut cache, block, 1 << 20));
-        cache.newest().set_finished(true);
+        cache.set_finished(true);
         fill(&mut cache, 4, 1 << 20);
         assert_eq!(blocks(&cache), [1, 2, 4]);
     }
@@ -175,9 +188,9 @@ mod tests {
         fill(&mut cache, 2, 9 << 20);
         assert_eq!(blocks(&cache), [2]);
         fill(&mut cache, 3, 1 << 20);
-        assert_eq!((blocks(&cache), cache.bytes()), (vec![3], 1 << 20));
+        assert_eq!((blocks(&cache), cache.held.bytes()), (vec![3], 1 << 20));
         cache.set_budget(0);
-        assert!(cache.held.is_empty());
+        assert_eq!(cache.held.len(), 0);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! A small header at the start locates everything. Files no larger than a chunk share *solid* blocks; a
 //! larger file has one block per chunk. Blocks are stored, zstd frames or raw LZ4.
 //!
-//! [`Archive`] opens an archive, [`Reader`] reads single files, [`Extractor`] and [`Verifier`] many in
-//! parallel. [`pack`] writes archives, [`r3a`] reads and writes the related draft format R3A, and
+//! [`Archive`] opens an archive, [`Reader`] reads single files, [`Loader`], [`Extractor`] and [`Verifier`] many in
+//! parallel. [`shared`] has files that own what they need, and a cache for many threads, as games want them. [`pack`] writes archives, [`r3a`] reads and writes the related draft format R3A, and
 //! [`metadata`] stores times, modes and links.
 //!
 //! ```
@@ -38,12 +38,13 @@
 //! | `block`, `decode`, `lz4` | reads blocks with coalesced reads; decodes one block, of LZ4 too |
 //! | `frame` | decompresses a zstd frame of unknown size |
 //! | `reader`, `cache` | reads single files, whole or in part; LRU cache of decoded blocks |
+//! | `lru` | values by key in the order of eviction, for both caches |
 //! | `queue`, `parallel` | reads many files: block order, threads, destinations |
-//! | `extract`, `verify` | the destinations: a folder, or none; comparison with a folder |
+//! | `extract`, `verify`, `loader` | the destinations: a folder, none, memory; comparison with a folder |
 //! | `paths`, `tree` | safe and portable paths; folders, opened once and never through a link |
 //! | `limits`, `error`, `hash` | resource limits; errors of single files; content hashes |
 //! | `sys` | foreign functions (liblz4) |
-//! | `metadata`, `pack`, `r3a` | each with a table of its own modules |
+//! | `metadata`, `mount`, `pack`, `r3a`, `shared` | each with a table of its own modules |
 
 #![cfg_attr(not(feature = "pack"), allow(dead_code, reason = "what only writers use"))]
 
@@ -58,8 +59,12 @@ mod hash;
 mod header;
 mod layout;
 mod limits;
+mod loader;
+mod lru;
 mod lz4;
 pub mod metadata;
+#[cfg(all(feature = "mount", target_os = "linux"))]
+pub mod mount;
 #[cfg(feature = "pack")]
 pub mod pack;
 mod parallel;
@@ -68,6 +73,7 @@ mod pool;
 mod queue;
 pub mod r3a;
 mod reader;
+pub mod shared;
 #[cfg(feature = "pack")]
 mod sys;
 mod toc;
@@ -91,7 +97,8 @@ pub use linerate_io::S3Source;
 pub use linerate_io::{CountingSource, FileSource, MapSource, ReadAt, is_s3_url, is_url};
 #[cfg(feature = "remote")]
 pub use linerate_io::{HttpOptions, HttpSource};
-pub use parallel::Progress;
+pub use loader::{Delivered, Loaded, Loader};
+pub use parallel::{Destination, Progress};
 pub use paths::{MAX_NAME, check_path, collisions, not_portable};
 #[cfg(feature = "pack")]
 pub use pool::POOL_LEVEL;

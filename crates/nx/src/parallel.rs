@@ -15,22 +15,56 @@ use crate::error::{FileError, is_full};
 use crate::hash::ContentHasher;
 use crate::queue::{Queue, Slice, Task, WorkerState};
 
-/// Receives the files. They are numbered by their index in the list to read.
-pub(crate) trait Destination: Sync {
-    /// Writes a whole file.
+/// Receives files that are read in parallel, by [`Loader::deliver`](crate::Loader::deliver) or
+/// [`Batch::deliver`](crate::shared::Batch::deliver). Files are numbered by their index in the list that was asked for.
+///
+/// A file arrives in one of two ways. One of at most a chunk, an empty one too, arrives by [`write_file`](Self::write_file),
+/// once, after its hash was checked. A larger one arrives by [`write_range`](Self::write_range), a range for each of its
+/// blocks, from several threads and in any order, before its hash is known; then by [`commit`](Self::commit) if all of it
+/// came and the hash matches, else by [`discard`](Self::discard). All of the methods are called by the threads that decode.
+///
+/// An error of a method is the file's. One of [`FileError::Output`] that says that the disk is full stops the work.
+pub trait Destination: Send + Sync {
+    /// Takes a whole file, which was checked.
+    ///
+    /// # Errors
+    ///
+    /// Those of the destination, which fail the file.
     fn write_file(&self, file: usize, bytes: &[u8]) -> core::result::Result<(), FileError>;
 
-    /// Writes a range of a chunked file. Called from several threads, in any order.
+    /// Takes a range of a file larger than a chunk, which is not checked yet.
+    ///
+    /// # Errors
+    ///
+    /// Those of the destination, which fail the file.
     fn write_range(&self, file: usize, offset: u64, bytes: &[u8]) -> core::result::Result<(), FileError>;
 
-    /// Completes a chunked file: all of its ranges were written, and its hash matches.
-    fn commit(&self, file: usize) -> core::result::Result<(), FileError>;
+    /// Completes a file larger than a chunk: all of its ranges were written, and its hash matches. By default nothing is done.
+    ///
+    /// # Errors
+    ///
+    /// Those of the destination, which fail the file.
+    fn commit(&self, file: usize) -> core::result::Result<(), FileError> {
+        let _ = file;
+        Ok(())
+    }
 
-    /// Discards a chunked file that failed.
-    fn discard(&self, file: usize);
+    /// Discards a file larger than a chunk that failed, or that was not complete when the work stopped. By default nothing is
+    /// done.
+    fn discard(&self, file: usize) {
+        let _ = file;
+    }
 
-    /// Whether the file is to be skipped.
-    fn skips(&self, file: usize) -> core::result::Result<bool, FileError>;
+    /// Whether the file is to be skipped; asked before its content is read or, for a small file, before it is written. By
+    /// default none is.
+    ///
+    /// # Errors
+    ///
+    /// Those of the destination, which fail the file.
+    fn skips(&self, file: usize) -> core::result::Result<bool, FileError> {
+        let _ = file;
+        Ok(false)
+    }
 }
 
 /// Progress: files and bytes done, and in total.
@@ -56,6 +90,9 @@ pub(crate) struct RunOptions<'w> {
     pub(crate) verify: bool,
     pub(crate) progress: Option<ProgressFn<'w>>,
 }
+
+/// Passes on the content of a block if it is cached, and returns whether it is.
+pub(crate) type CachedFn<'w> = &'w (dyn Fn(usize, &mut dyn FnMut(&[u8])) -> bool + Sync);
 
 /// Result of a run.
 #[derive(Debug, Default)]
@@ -95,34 +132,12 @@ pub(crate) fn read_files<S: ReadAt>(
     destination: &dyn Destination,
     options: RunOptions<'_>,
 ) -> Result<Outcome> {
-    let total_bytes = check_limits(archive, files)?;
-    let options = RunOptions { verify: options.verify && archive.has_hashes(), ..options };
-    // For a remote source, skipped files are left out before anything is read.
-    let is_remote = archive.source().coalesce_limit() > 0;
-    let is_skipped = |&number: &usize| {
-        is_remote && files[number].size() > 0 && destination.skips(number).is_ok_and(|skips| skips)
-    };
-    let (skipped, wanted): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(is_skipped);
-    let queue = Queue::new(archive, wanted.iter().map(|&number| (number, files[number])));
-    let sizes = buffer_sizes(archive, &queue);
-    let threads = threads(archive, &queue, sizes, options.threads);
-    let hashes = queue.runs().iter().map(|_| OrderedHash::new(archive)).collect();
-    let (files_done, total_files) = (skipped.len() as u64, files.len() as u64);
-    let done = Progress { files: files_done, total_files, total_bytes, ..Progress::default() };
-    let job = Job {
-        archive,
-        files,
-        destination,
-        options,
-        queue: &queue,
-        hashes,
-        outcome: Mutex::new(Outcome { done, skipped, ..Outcome::default() }),
-        stop: AtomicBool::new(false),
-        next_empty: AtomicU64::new(0),
-    };
+    let run = Run::new(archive, files, destination, options.verify)?;
+    let job = Job { archive, files, destination, progress: options.progress, cached: None, run: &run };
+    let threads = run.threads(archive, options.threads);
     let mut workers = Vec::with_capacity(threads);
     for _ in 0..threads {
-        workers.push(BlockReader::with_buffer_sizes(archive, sizes)?);
+        workers.push(job.reader()?);
     }
     job.skip_runs();
     std::thread::scope(|scope| {
@@ -133,13 +148,54 @@ pub(crate) fn read_files<S: ReadAt>(
         // The calling thread is one of the workers.
         first.into_iter().for_each(|worker| job.work(worker));
     });
-    job.discard_runs();
-    let mut outcome = job.outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
-    outcome.stopped = job.stop.into_inner();
-    outcome.failed.sort_unstable_by_key(|(file, _)| *file);
-    outcome.skipped.sort_unstable();
-    outcome.endings.sort_unstable_by_key(|(block, _)| *block);
-    Ok(outcome)
+    Ok(job.finish())
+}
+
+/// The state of a run, which borrows nothing: its workers may be threads of others.
+pub(crate) struct Run {
+    queue: Queue,
+    sizes: BufferSizes,
+    verify: bool,
+    /// For each run of the queue.
+    hashes: Vec<OrderedHash>,
+    outcome: Mutex<Outcome>,
+    stop: AtomicBool,
+    next_empty: AtomicU64,
+}
+
+impl Run {
+    /// A run that reads `files` into `destination`.
+    pub(crate) fn new<S: ReadAt>(
+        archive: &Archive<S>,
+        files: &[File<'_>],
+        destination: &dyn Destination,
+        verify: bool,
+    ) -> Result<Run> {
+        let total_bytes = check_limits(archive, files)?;
+        // For a remote source, skipped files are left out before anything is read.
+        let is_remote = archive.source().coalesce_limit() > 0;
+        let is_skipped = |&number: &usize| {
+            is_remote && files[number].size() > 0 && destination.skips(number).is_ok_and(|skips| skips)
+        };
+        let (skipped, wanted): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(is_skipped);
+        let queue = Queue::new(archive, wanted.iter().map(|&number| (number, files[number])));
+        let (files_done, total_files) = (skipped.len() as u64, files.len() as u64);
+        let done = Progress { files: files_done, total_files, total_bytes, ..Progress::default() };
+        Ok(Run {
+            sizes: buffer_sizes(archive, &queue),
+            verify: verify && archive.has_hashes(),
+            hashes: queue.runs().iter().map(|_| OrderedHash::new(archive)).collect(),
+            outcome: Mutex::new(Outcome { done, skipped, ..Outcome::default() }),
+            stop: AtomicBool::new(false),
+            next_empty: AtomicU64::new(0),
+            queue,
+        })
+    }
+
+    /// The number of threads, of those wanted.
+    pub(crate) fn threads<S: ReadAt>(&self, archive: &Archive<S>, wanted: usize) -> usize {
+        threads(archive, &self.queue, self.sizes, wanted)
+    }
 }
 
 /// Buffer sizes for the largest blocks.
@@ -184,17 +240,14 @@ impl OrderedHash {
     }
 }
 
-struct Job<'j, S> {
-    archive: &'j Archive<S>,
-    files: &'j [File<'j>],
-    destination: &'j dyn Destination,
-    options: RunOptions<'j>,
-    queue: &'j Queue,
-    /// For each run of the queue.
-    hashes: Vec<OrderedHash>,
-    outcome: Mutex<Outcome>,
-    stop: AtomicBool,
-    next_empty: AtomicU64,
+/// A run with what its workers borrow.
+pub(crate) struct Job<'j, S> {
+    pub(crate) archive: &'j Archive<S>,
+    pub(crate) files: &'j [File<'j>],
+    pub(crate) destination: &'j dyn Destination,
+    pub(crate) progress: Option<ProgressFn<'j>>,
+    pub(crate) cached: Option<CachedFn<'j>>,
+    pub(crate) run: &'j Run,
 }
 
 /// Stops all threads when one panics, since others may wait for its block.
@@ -208,11 +261,17 @@ impl Drop for StopOnPanic<'_> {
     }
 }
 
-impl<S: ReadAt> Job<'_, S> {
-    fn work(&self, mut blocks: BlockReader<'_, S>) {
-        let _guard = StopOnPanic(&self.stop);
+impl<'j, S: ReadAt> Job<'j, S> {
+    /// A reader for one worker.
+    pub(crate) fn reader(&self) -> Result<BlockReader<'j, S>> {
+        BlockReader::with_buffer_sizes(self.archive, self.run.sizes)
+    }
+
+    /// Works until no block is left, or the run is stopped.
+    pub(crate) fn work(&self, mut blocks: BlockReader<'_, S>) {
+        let _guard = StopOnPanic(&self.run.stop);
         let (mut buffer, mut worker, mut batch) = (Vec::new(), WorkerState::default(), Vec::new());
-        while !self.is_stopped() && self.queue.take(&mut worker, &mut batch) {
+        while !self.is_stopped() && self.run.queue.take(&mut worker, &mut batch) {
             batch.retain_mut(|task| self.is_wanted(task));
             let until = batch.last().map_or(0, |task| task.block);
             for task in batch.drain(..) {
@@ -226,26 +285,38 @@ impl<S: ReadAt> Job<'_, S> {
         self.empty_files();
     }
 
+    /// The result, once all workers have ended.
+    pub(crate) fn finish(&self) -> Outcome {
+        self.discard_runs();
+        let mut outcome = core::mem::take(&mut *self.outcome());
+        // Workers that never ran leave files undone, too.
+        outcome.stopped = self.is_stopped() || outcome.done.files < outcome.done.total_files;
+        outcome.failed.sort_unstable_by_key(|(file, _)| *file);
+        outcome.skipped.sort_unstable();
+        outcome.endings.sort_unstable_by_key(|(block, _)| *block);
+        outcome
+    }
+
     fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.run.stop.load(Ordering::Relaxed)
     }
 
     fn outcome(&self) -> MutexGuard<'_, Outcome> {
-        self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
+        self.run.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn report_progress(&self) {
-        let Some(progress) = self.options.progress else { return };
+        let Some(progress) = self.progress else { return };
         let done = self.outcome().done;
         if !progress(&done) {
-            self.stop.store(true, Ordering::Relaxed);
+            self.run.stop.store(true, Ordering::Relaxed);
         }
     }
 
     /// Writes the empty files, which are in no block. Each thread takes the next one.
     fn empty_files(&self) {
         while !self.is_stopped() {
-            let next = self.next_empty.fetch_add(1, Ordering::Relaxed) as usize;
+            let next = self.run.next_empty.fetch_add(1, Ordering::Relaxed) as usize;
             let Some(file) = self.files.get(next) else { return };
             if file.size() == 0 {
                 self.complete_file(next, &[]);
@@ -255,13 +326,16 @@ impl<S: ReadAt> Job<'_, S> {
 
     /// Whether any file still needs the block. Removes the files that do not from the task.
     fn is_wanted(&self, task: &mut Task<'_>) -> bool {
-        task.runs.retain(|&run| !self.hashes[run as usize].lock().ended);
+        task.runs.retain(|&run| !self.run.hashes[run as usize].lock().ended);
         !(task.slices.is_empty() && task.runs.is_empty())
     }
 
     /// Decodes a block. Blocks up to `until` will be read next, and may be read along.
     fn block(&self, blocks: &mut BlockReader<'_, S>, buffer: &mut Vec<u8>, task: &Task<'_>, until: usize) {
         let block = task.block;
+        if self.cached.is_some_and(|cached| cached(block, &mut |content| self.distribute(task, content))) {
+            return;
+        }
         if let Some((content, ending)) = blocks.stored_view(block) {
             self.record_ending(block, ending);
             return self.distribute(task, content);
@@ -306,7 +380,7 @@ impl<S: ReadAt> Job<'_, S> {
         let bytes = buffer.get(slice.from..slice.from + slice.len);
         let is_intact =
             |bytes: &&[u8]| self.archive.hash_kind().hash_bytes(bytes) == self.files[number].entry().hash;
-        match bytes.filter(|bytes| self.options.verify && error.kind == Kind::Corrupt && is_intact(bytes)) {
+        match bytes.filter(|bytes| self.run.verify && error.kind == Kind::Corrupt && is_intact(bytes)) {
             Some(bytes) => self.complete_file(number, bytes),
             None => self.fail(number, error.into()),
         }
@@ -317,7 +391,7 @@ impl<S: ReadAt> Job<'_, S> {
         let file = &self.files[number];
         let result = match self.destination.skips(number) {
             Ok(true) => return self.skip(number),
-            Ok(false) if self.options.verify => {
+            Ok(false) if self.run.verify => {
                 file.check_hash(self.archive.hash_kind().hash_bytes(bytes)).map_err(FileError::from)
             }
             Ok(false) => Ok(()),
@@ -331,7 +405,7 @@ impl<S: ReadAt> Job<'_, S> {
 
     /// Writes and hashes one chunk of a chunked file.
     fn chunk(&self, run: u32, block: usize, content: &[u8]) {
-        let span = self.queue.runs()[run as usize];
+        let span = self.run.queue.runs()[run as usize];
         let (number, index) = (span.file as usize, block as u32 - span.first);
         let size = self.files[number].size();
         let chunk = self.archive.header().chunk.bytes();
@@ -340,10 +414,10 @@ impl<S: ReadAt> Job<'_, S> {
         if let Err(error) = self.destination.write_range(number, offset, bytes) {
             return self.end_run(run, Err(error));
         }
-        let hash = &self.hashes[run as usize];
+        let hash = &self.run.hashes[run as usize];
         let mut state = hash.lock();
         // No deadlock: the block before was taken earlier, and its thread waits only for earlier ones.
-        while self.options.verify && !state.ended && state.done != index {
+        while self.run.verify && !state.ended && state.done != index {
             let waited = hash.changed.wait_timeout(state, Duration::from_millis(100));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             if self.is_stopped() && state.done != index {
@@ -353,13 +427,13 @@ impl<S: ReadAt> Job<'_, S> {
         if state.ended {
             return;
         }
-        if self.options.verify {
+        if self.run.verify {
             state.hasher.update(bytes);
         }
         state.done += 1;
         hash.changed.notify_all();
         let last = state.done == span.end - span.first;
-        let hash = (last && self.options.verify).then(|| state.hasher.finish());
+        let hash = (last && self.run.verify).then(|| state.hasher.finish());
         drop(state);
         self.count(0, bytes.len());
         if last {
@@ -373,16 +447,16 @@ impl<S: ReadAt> Job<'_, S> {
 
     /// Marks a chunked file as ended. Returns false if it was already.
     fn mark_ended(&self, run: u32) -> bool {
-        let hash = &self.hashes[run as usize];
+        let hash = &self.run.hashes[run as usize];
         let was = core::mem::replace(&mut hash.lock().ended, true);
         hash.changed.notify_all();
         !was
     }
 
     /// Skips the chunked files that the destination does not want.
-    fn skip_runs(&self) {
-        for run in 0..self.hashes.len() as u32 {
-            let number = self.queue.runs()[run as usize].file as usize;
+    pub(crate) fn skip_runs(&self) {
+        for run in 0..self.run.hashes.len() as u32 {
+            let number = self.run.queue.runs()[run as usize].file as usize;
             match self.destination.skips(number) {
                 Ok(true) => {
                     self.mark_ended(run);
@@ -396,9 +470,9 @@ impl<S: ReadAt> Job<'_, S> {
 
     /// Discards the chunked files that are incomplete when the work was stopped.
     fn discard_runs(&self) {
-        for run in 0..self.hashes.len() as u32 {
+        for run in 0..self.run.hashes.len() as u32 {
             if self.mark_ended(run) {
-                self.destination.discard(self.queue.runs()[run as usize].file as usize);
+                self.destination.discard(self.run.queue.runs()[run as usize].file as usize);
             }
         }
     }
@@ -407,7 +481,7 @@ impl<S: ReadAt> Job<'_, S> {
         if !self.mark_ended(run) {
             return;
         }
-        let number = self.queue.runs()[run as usize].file as usize;
+        let number = self.run.queue.runs()[run as usize].file as usize;
         match result {
             Ok(()) => self.count(1, 0),
             Err(error) => {
@@ -420,7 +494,7 @@ impl<S: ReadAt> Job<'_, S> {
     fn fail(&self, number: usize, error: FileError) {
         if matches!(&error, FileError::Output(e) if is_full(e)) {
             // Every other file would fail too.
-            self.stop.store(true, Ordering::Relaxed);
+            self.run.stop.store(true, Ordering::Relaxed);
         }
         let mut outcome = self.outcome();
         outcome.failed.push((number, error));

@@ -29,21 +29,26 @@ pub struct Reader<'a, S> {
 }
 
 /// A part of a file: bytes `from..to` of the content of a block.
-struct Piece {
-    block: usize,
-    from: u64,
-    to: u64,
+pub(crate) struct Piece {
+    pub(crate) block: usize,
+    pub(crate) from: u64,
+    pub(crate) to: u64,
 }
 
 impl Piece {
     /// The range in the decoded block.
-    fn range(&self) -> Range<usize> {
+    pub(crate) fn range(&self) -> Range<usize> {
         self.from as usize..self.to as usize
+    }
+
+    /// Whether the piece is its whole block.
+    pub(crate) fn is_whole_block<S: ReadAt>(&self, archive: &Archive<S>) -> bool {
+        self.from == 0 && self.to == archive.layout().content(self.block)
     }
 }
 
 /// Largest allocation for a file by its stated size alone; beyond, the output grows as blocks decode.
-const MAX_INITIAL_CAPACITY: u64 = 64 << 20;
+pub(crate) const MAX_INITIAL_CAPACITY: u64 = 64 << 20;
 
 impl<'a, S: ReadAt> Reader<'a, S> {
     pub(crate) fn new(archive: &'a Archive<S>) -> Result<Self> {
@@ -78,20 +83,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     /// runs out, [`Kind::Read`] if the source cannot be read; the offset is that of the block or the
     /// entry in the archive.
     pub fn read(&mut self, file: File<'_>) -> Result<Vec<u8>> {
-        self.check_limit(file)?;
-        let mut out = Vec::new();
-        out.try_reserve_exact(file.size().min(MAX_INITIAL_CAPACITY) as usize)
-            .map_err(|_| no_memory(file.entry_offset()))?;
-        for piece in pieces(self.archive, file, 0, file.size()) {
-            let (start, len) = (out.len(), (piece.to - piece.from) as usize);
-            out.try_reserve(len).map_err(|_| no_memory(file.entry_offset()))?;
-            out.resize(start + len, 0);
-            self.fill(&piece, file.blocks().end, &mut out[start..])?;
-        }
-        if self.verify {
-            file.check_hash(self.archive.hash_kind().hash_bytes(&out))?;
-        }
-        Ok(out)
+        let (archive, verify) = (self.archive, self.verify);
+        read_whole(archive, file, verify, |piece, out| self.fill(piece, file.blocks().end, out))
     }
 
     /// Reads a whole file into the start of `out` and returns its length. The rest of `out` is unchanged.
@@ -100,21 +93,8 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     ///
     /// As [`Reader::read`], and [`Kind::OutputTooSmall`]. `out` is unspecified after an error.
     pub fn read_into(&mut self, file: File<'_>, out: &mut [u8]) -> Result<usize> {
-        self.check_limit(file)?;
-        let out = usize::try_from(file.size()).ok().and_then(|size| out.get_mut(..size));
-        let too_small =
-            Error::new(Kind::OutputTooSmall, file.entry_offset(), "the buffer is smaller than the file");
-        let out = out.ok_or(too_small)?;
-        let mut rest = &mut *out;
-        for piece in pieces(self.archive, file, 0, file.size()) {
-            let (part, next) = rest.split_at_mut((piece.to - piece.from) as usize);
-            self.fill(&piece, file.blocks().end, part)?;
-            rest = next;
-        }
-        if self.verify {
-            file.check_hash(self.archive.hash_kind().hash_bytes(out))?;
-        }
-        Ok(out.len())
+        let (archive, verify) = (self.archive, self.verify);
+        read_whole_into(archive, file, verify, out, |piece, out| self.fill(piece, file.blocks().end, out))
     }
 
     /// Reads `out.len()` bytes of a file from `offset` on. Only the blocks that hold them are read, and a
@@ -147,7 +127,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     ///
     /// As [`Reader::read`], wrapped in an [`io::Error`]; those of the writer.
     pub fn write_to(&mut self, file: File<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<u64> {
-        self.check_limit(file)?;
+        check_file_limit(self.archive, file)?;
         let verify = self.verify;
         let mut hasher = self.archive.hash_kind().hasher();
         for piece in pieces(self.archive, file, 0, file.size()) {
@@ -169,7 +149,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     ///
     /// As [`Reader::read`].
     pub fn hash(&mut self, file: File<'_>, kind: HashKind) -> Result<u64> {
-        self.check_limit(file)?;
+        check_file_limit(self.archive, file)?;
         let stored = self.archive.hash_kind();
         let (mut hasher, mut checker) = (kind.hasher(), stored.hasher());
         let checks = self.verify && self.archive.has_hashes();
@@ -187,19 +167,12 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(hash)
     }
 
-    fn check_limit(&self, file: File<'_>) -> Result<()> {
-        match file.size() <= self.archive.limits().file {
-            true => Ok(()),
-            false => Err(Error::new(Kind::Limit, file.entry_offset(), "a file larger than the limit")),
-        }
-    }
-
     /// Decodes a piece into `out`, directly if the piece is the whole block.
     fn fill(&mut self, piece: &Piece, until: usize, out: &mut [u8]) -> Result<()> {
-        if self.is_whole_block(piece) && !self.is_cached(piece) {
+        if piece.is_whole_block(self.archive) && !self.is_cached(piece) {
             return self.blocks.decode(piece.block, out, until - 1).map(|_| ());
         }
-        if self.is_stored(piece.block) && self.archive.source().coalesce_limit() == 0 {
+        if is_stored(self.archive, piece.block) && self.archive.source().coalesce_limit() == 0 {
             return self.blocks.read_stored(piece.block, piece.from, out);
         }
         out.copy_from_slice(self.piece_bytes(piece, until)?);
@@ -209,7 +182,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     /// The bytes of a piece. Decodes the whole block unless it is cached.
     fn piece_bytes(&mut self, piece: &Piece, until: usize) -> Result<&[u8]> {
         if !self.is_cached(piece) {
-            if self.is_whole_block(piece) {
+            if piece.is_whole_block(self.archive) {
                 let content = self.blocks.buffer_for(piece.block, &mut self.uncached)?;
                 self.blocks.decode(piece.block, content, until - 1)?;
                 return Ok(content);
@@ -234,16 +207,15 @@ impl<'a, S: ReadAt> Reader<'a, S> {
 
     /// Decodes a piece into `out`, and its block no further.
     fn fill_part(&mut self, piece: &Piece, is_chunk: bool, out: &mut [u8]) -> Result<()> {
-        if self.is_stored(piece.block) {
+        if is_stored(self.archive, piece.block) {
             return self.blocks.read_stored(piece.block, piece.from, out);
         }
         let content = self.archive.layout().content(piece.block);
         if !self.is_cached(piece) {
             self.decode_part(piece, content)?;
         }
-        let newest = self.cache.newest();
-        out.copy_from_slice(&newest.content()[piece.range()]);
-        newest.set_finished(is_chunk && piece.to == content);
+        out.copy_from_slice(&self.cache.newest().content()[piece.range()]);
+        self.cache.set_finished(is_chunk && piece.to == content);
         Ok(())
     }
 
@@ -302,26 +274,77 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(())
     }
 
-    /// Whether the piece is its whole block.
-    fn is_whole_block(&self, piece: &Piece) -> bool {
-        piece.from == 0 && piece.to == self.archive.layout().content(piece.block)
-    }
-
     /// Whether a piece is cached. Its block becomes the newest.
     fn is_cached(&mut self, piece: &Piece) -> bool {
         self.cache.find(piece.block).is_some_and(|filled| filled as u64 >= piece.to)
     }
+}
 
-    /// Whether a block is stored in the source as it is.
-    fn is_stored(&self, block: usize) -> bool {
-        // Generating it, as for a block with a dictionary, decodes the block each time.
-        let is_made = || self.archive.source().is_generated(self.archive.layout().offset(block));
-        self.archive.toc().blocks[block].codec == Codec::Copy && !is_made()
+/// Whether a block is stored in the source as it is.
+pub(crate) fn is_stored<S: ReadAt>(archive: &Archive<S>, block: usize) -> bool {
+    // Generating it, as for a block with a dictionary, decodes the block each time.
+    let is_made = || archive.source().is_generated(archive.layout().offset(block));
+    archive.toc().blocks[block].codec == Codec::Copy && !is_made()
+}
+
+/// Checks the size of a file against the archive's limit.
+pub(crate) fn check_file_limit<S: ReadAt>(archive: &Archive<S>, file: File<'_>) -> Result<()> {
+    match file.size() <= archive.limits().file {
+        true => Ok(()),
+        false => Err(Error::new(Kind::Limit, file.entry_offset(), "a file larger than the limit")),
     }
 }
 
+/// Reads a whole file by `fill`, which reads one piece, and checks its hash.
+pub(crate) fn read_whole<S: ReadAt>(
+    archive: &Archive<S>,
+    file: File<'_>,
+    verify: bool,
+    mut fill: impl FnMut(&Piece, &mut [u8]) -> Result<()>,
+) -> Result<Vec<u8>> {
+    check_file_limit(archive, file)?;
+    let mut out = Vec::new();
+    out.try_reserve_exact(file.size().min(MAX_INITIAL_CAPACITY) as usize)
+        .map_err(|_| no_memory(file.entry_offset()))?;
+    for piece in pieces(archive, file, 0, file.size()) {
+        let (start, len) = (out.len(), (piece.to - piece.from) as usize);
+        out.try_reserve(len).map_err(|_| no_memory(file.entry_offset()))?;
+        out.resize(start + len, 0);
+        fill(&piece, &mut out[start..])?;
+    }
+    if verify {
+        file.check_hash(archive.hash_kind().hash_bytes(&out))?;
+    }
+    Ok(out)
+}
+
+/// As [`read_whole`], into the start of `out`; returns the file's length.
+pub(crate) fn read_whole_into<S: ReadAt>(
+    archive: &Archive<S>,
+    file: File<'_>,
+    verify: bool,
+    out: &mut [u8],
+    mut fill: impl FnMut(&Piece, &mut [u8]) -> Result<()>,
+) -> Result<usize> {
+    check_file_limit(archive, file)?;
+    let out = usize::try_from(file.size()).ok().and_then(|size| out.get_mut(..size));
+    let too_small =
+        Error::new(Kind::OutputTooSmall, file.entry_offset(), "the buffer is smaller than the file");
+    let out = out.ok_or(too_small)?;
+    let mut rest = &mut *out;
+    for piece in pieces(archive, file, 0, file.size()) {
+        let (part, next) = rest.split_at_mut((piece.to - piece.from) as usize);
+        fill(&piece, part)?;
+        rest = next;
+    }
+    if verify {
+        file.check_hash(archive.hash_kind().hash_bytes(out))?;
+    }
+    Ok(out.len())
+}
+
 /// Splits the byte range `from..to` of a file by block.
-fn pieces<'f, S: ReadAt>(
+pub(crate) fn pieces<'f, S: ReadAt>(
     archive: &Archive<S>,
     file: File<'f>,
     from: u64,

@@ -16,5 +16,6 @@ pages! {
     gateway_serve "gateway/serve.md"
     nx "nx/index.md"
     nx_metadata "nx/metadata.md"
+    nx_reading "nx/reading.md"
     zstd "zstd/index.md"
 }

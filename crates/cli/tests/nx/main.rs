@@ -11,6 +11,8 @@ mod killed;
 mod list;
 #[cfg(unix)]
 mod metadata;
+#[cfg(all(feature = "mount", target_os = "linux"))]
+mod mount;
 #[allow(unreachable_pub)]
 mod pack;
 mod pages;

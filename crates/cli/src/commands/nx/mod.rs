@@ -9,6 +9,7 @@ mod extract;
 mod info;
 mod list;
 mod metadata;
+mod mount;
 mod names;
 pub(crate) mod open;
 mod pack;
@@ -69,6 +70,8 @@ enum NxCommand {
     /// The same files and options make the same bytes, for any number of threads. Links are not
     /// followed, and not packed without --metadata.
     Pack(Box<pack::PackArgs>),
+    /// Mount an archive as a read-only folder, on Linux
+    Mount(Box<mount::MountArgs>),
     /// Print which files of one archive differ from those of another
     Diff(Box<diff::DiffArgs>),
     /// Merge archives into one, copying blocks without recompression where possible
@@ -91,6 +94,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         NxCommand::Verify(args) => verify::run(args),
         NxCommand::Extract(args) => extract::run(args),
         NxCommand::Pack(args) => pack::run(args),
+        NxCommand::Mount(args) => Ok(mount::run(args)),
         NxCommand::Diff(args) => Ok(diff::run(args)),
         NxCommand::Merge(args) => edit::run_merge(args),
         NxCommand::Update(args) => edit::run_update(args),

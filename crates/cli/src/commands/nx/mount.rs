@@ -1,0 +1,134 @@
+//! `linerate nx mount`: an archive as a read-only folder, until a signal or `umount` ends it.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueHint;
+
+use super::args::LimitArgs;
+use crate::ui::error::CliError;
+use crate::ui::exit_code;
+use crate::ui::reporter::Reporter;
+use crate::ui::size;
+use crate::ui::summary::RunSummary;
+use crate::ui::threads::ThreadArgs;
+use crate::ui::verbosity::VerbosityArgs;
+
+const NOTES: &str = "\
+Mounting:
+  Linux only, by FUSE: it takes /dev/fuse, and the rights of root or the program `fusermount3`. The
+  program stays in the foreground. Ctrl-C, SIGTERM or `umount FOLDER` end it; while other programs have
+  files open in the folder, it is detached and ends with this program.
+
+  Everything belongs to the user who mounts. Times, modes and links come from the archive's metadata if
+  it has any; otherwise files have the time of the archive. Paths that `extract` refuses are not shown.
+
+Examples:
+  linerate nx mount mods.nx /mnt/mods
+  linerate nx mount --cache 256M -p 4 https://example.org/mods.nx /mnt/mods";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
+pub(crate) struct MountArgs {
+    /// Budget of decoded blocks in memory, beside what the system caches
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "64M")]
+    pub(crate) cache: u64,
+
+    /// Do not check the hashes of contents
+    #[arg(long)]
+    pub(crate) no_verify: bool,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
+
+    /// The archive
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
+    pub(crate) archive: PathBuf,
+
+    /// The folder to mount it on, which exists
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+}
+
+pub(super) fn run(args: &MountArgs) -> ExitCode {
+    Reporter::new(&args.verbosity, false).one(&args.archive, |reporter| process(args, reporter))
+}
+
+#[cfg(all(feature = "mount", target_os = "linux"))]
+fn process(args: &MountArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
+    use linerate_nx::mount::{Mount, MountOptions};
+    use linerate_nx::shared::{SharedArchive, SharedCache, SharedOptions};
+    use serde_json::json;
+
+    use super::metadata::carried;
+    use super::open::{damage, open};
+    use crate::ui::printer::to_stdout;
+    use crate::ui::signals::CancelToken;
+
+    let cancel = CancelToken::on_signal();
+    let mut summary = RunSummary::new(&args.archive, "mount");
+    let archive = open(&args.archive, &args.limits)?;
+    let mut options =
+        MountOptions::new().threads(args.threads.threads).name(args.archive.display().to_string());
+    if let Some(modified) = std::fs::metadata(&args.archive).and_then(|found| found.modified()).ok() {
+        options = options.modified(modified);
+    }
+    if let Some(metadata) = carried(&archive, &args.archive, reporter) {
+        options = options.metadata(metadata);
+    }
+    let files = archive.len();
+    let shared = SharedOptions::new().cache(&SharedCache::new(args.cache)).verify(!args.no_verify);
+    let shared = SharedArchive::with_options(archive, shared).map_err(damage)?;
+    let mount = Mount::new(&shared, &args.folder, options).map_err(at(&args.folder))?;
+    if mount.left_out() > 0 {
+        let what =
+            format!("{} files and links are not shown: their paths are unsafe or taken", mount.left_out());
+        reporter.note(&args.archive.display().to_string(), &what);
+    }
+    if reporter.is_json() {
+        to_stdout(json!({ "status": "mounted", "folder": args.folder.display().to_string() }));
+    } else if !args.verbosity.quiet {
+        to_stdout(format_args!("mounted on {}", args.folder.display()));
+    }
+    while mount.is_mounted() && !cancel.is_cancelled() {
+        std::thread::sleep(POLL_INTERVAL);
+    }
+    mount.unmount().map_err(CliError::io_at("cannot unmount", &args.folder))?;
+    let counters = shared.cache().counters();
+    summary.text = Some(format!("{files} files, {} bytes decoded", counters.decoded_bytes));
+    summary.set("files", files);
+    summary.set("decoded_bytes", counters.decoded_bytes);
+    summary.set("hits", counters.hits);
+    summary.set("misses", counters.misses);
+    Ok(summary)
+}
+
+/// Interval at which the end is looked for.
+#[cfg(all(feature = "mount", target_os = "linux"))]
+const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(50);
+
+/// The error of mounting, with a remedy where one is known.
+#[cfg(all(feature = "mount", target_os = "linux"))]
+fn at(folder: &Path) -> impl FnOnce(std::io::Error) -> CliError {
+    let context = match Path::new("/dev/fuse").exists() {
+        true => format!("cannot mount on {}", folder.display()),
+        false => format!("cannot mount on {}: there is no /dev/fuse (`modprobe fuse`)", folder.display()),
+    };
+    CliError::io(context)
+}
+
+#[cfg(not(all(feature = "mount", target_os = "linux")))]
+fn process(args: &MountArgs, _reporter: &mut Reporter) -> Result<RunSummary, CliError> {
+    let why = match cfg!(target_os = "linux") {
+        true => "this program was built without the feature `mount`, which mounts archives",
+        false => "archives can be mounted on Linux only",
+    };
+    let _: &Path = &args.folder;
+    Err(CliError::Refused(why.into()))
+}

@@ -1,0 +1,30 @@
+//! Streams a file of an archive, as a player of music would: its header, then from the middle on.
+//!
+//!     cargo run --release -p linerate-nx --example stream -- ARCHIVE PATH
+
+use std::error::Error;
+use std::io::{Read, Seek, SeekFrom};
+
+use linerate_nx::shared::SharedArchive;
+use linerate_nx::{Archive, FileSource};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args().skip(1);
+    let (Some(archive), Some(path)) = (args.next(), args.next()) else {
+        return Err("usage: stream ARCHIVE PATH".into());
+    };
+    let assets = SharedArchive::new(Archive::open(FileSource::open(archive)?)?)?;
+    let mut file = assets.open(&path)?;
+    let mut header = [0; 16];
+    let len = file.read(&mut header)?;
+    println!("{path}: {} bytes, begins with {:02x?}", file.size(), &header[..len]);
+
+    // The handle owns what it needs, so that another thread can go on.
+    let player = std::thread::spawn(move || -> std::io::Result<u64> {
+        file.seek(SeekFrom::Start(file.size() / 2))?;
+        std::io::copy(&mut file, &mut std::io::sink())
+    });
+    let played = player.join().map_err(|_| "the player panicked")??;
+    println!("{played} bytes from the middle on; {:?}", assets.cache().counters());
+    Ok(())
+}

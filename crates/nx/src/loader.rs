@@ -1,0 +1,312 @@
+//! Loads files of an archive into memory, or into any destination, in parallel.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::ReadAt;
+use crate::archive::{Archive, File};
+use crate::block::no_memory;
+use crate::error::{FileError, PathError};
+use crate::extract::OnProgress;
+use crate::parallel::{Destination, Outcome, Progress, RunOptions, read_files};
+use crate::reader::MAX_INITIAL_CAPACITY;
+
+/// Contents of files that were loaded.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The content of each file, in the order asked for. `None` where it failed, or was not done when the work stopped.
+    pub contents: Vec<Option<Vec<u8>>>,
+    /// Errors of files, sorted by path.
+    pub failures: Vec<PathError>,
+    /// Whether the work was stopped before all files were tried.
+    pub stopped: bool,
+}
+
+/// Result of delivering files to a [`Destination`].
+#[derive(Debug, Default)]
+pub struct Delivered {
+    /// Files delivered whole.
+    pub files: u64,
+    /// Bytes of content that were passed on, those of failed files included.
+    pub bytes: u64,
+    /// Errors of files, sorted by path.
+    pub failures: Vec<PathError>,
+    /// Whether the work was stopped before all files were tried.
+    pub stopped: bool,
+}
+
+/// Loads files of an archive into memory in parallel, each block decoded once.
+///
+/// The threads live for one call. [`shared::Batch`](crate::shared::Batch) does the same on threads that stay, or the caller's.
+/// Memory: the contents, and one decoded and one compressed block per thread.
+///
+#[cfg_attr(feature = "pack", doc = "```")]
+#[cfg_attr(not(feature = "pack"), doc = "```ignore")]
+/// use linerate_nx::pack::{Builder, Options};
+/// use linerate_nx::{Archive, Loader};
+///
+/// # let mut builder = Builder::new(Options::new())?;
+/// # builder.add_bytes("a.txt", "first")?;
+/// # builder.add_bytes("b.txt", "second")?;
+/// let archive = Archive::open(builder.to_bytes()?.0)?;
+/// let files: Vec<_> = archive.files().collect();
+/// let loaded = Loader::new(&archive).threads(2).read_many(&files)?;
+/// assert_eq!(loaded.contents[1].as_deref(), Some(&b"second"[..]));
+///
+/// // One buffer of the caller's for all of them.
+/// let mut arena = vec![0; files.iter().map(|file| file.size() as usize).sum()];
+/// let mut rest = &mut arena[..];
+/// let mut parts = Vec::new();
+/// for file in &files {
+///     let (part, next) = rest.split_at_mut(file.size() as usize);
+///     parts.push(part);
+///     rest = next;
+/// }
+/// Loader::new(&archive).threads(2).read_many_into(&files, &mut parts)?;
+/// assert_eq!(arena, b"firstsecond");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Loader<'a, S> {
+    archive: &'a Archive<S>,
+    threads: usize,
+    verify: bool,
+    on_progress: Option<OnProgress<'a>>,
+}
+
+impl<'a, S: ReadAt> Loader<'a, S> {
+    /// Loads with one thread and checks hashes.
+    pub fn new(archive: &'a Archive<S>) -> Self {
+        Loader { archive, threads: 1, verify: true, on_progress: None }
+    }
+
+    /// Sets the number of threads, as [`Extractor::threads`](crate::Extractor::threads). Default: 1.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets whether contents are checked against their hashes. Default: true.
+    pub fn verify(mut self, verify: bool) -> Self {
+        self.verify = verify;
+        self
+    }
+
+    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the work.
+    pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
+        self.on_progress = Some(Box::new(on_progress));
+        self
+    }
+
+    /// Loads files, which may repeat.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in [`Loaded::failures`].
+    pub fn read_many(&self, files: &[File<'_>]) -> Result<Loaded> {
+        let memory = Memory::new(files);
+        let outcome = self.run(files, &memory)?;
+        Ok(memory.take_loaded(files, outcome))
+    }
+
+    /// Loads files into the starts of the caller's buffers, one for each. What follows the file in a buffer stays; the buffer
+    /// of a file that failed is unspecified.
+    ///
+    /// # Errors
+    ///
+    /// As [`Loader::read_many`], and [`Kind::BadArgument`] if there are not as many buffers as files. A buffer that is smaller
+    /// than its file is [`Kind::OutputTooSmall`] in [`Delivered::failures`].
+    pub fn read_many_into(&self, files: &[File<'_>], buffers: &mut [&mut [u8]]) -> Result<Delivered> {
+        if files.len() != buffers.len() {
+            return Err(Error::new(Kind::BadArgument, 0, "not as many buffers as files"));
+        }
+        let buffers = Buffers(buffers.iter_mut().map(|buffer| Mutex::new(&mut **buffer)).collect());
+        self.deliver(files, &buffers)
+    }
+
+    /// Passes files to a destination.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in [`Delivered::failures`].
+    pub fn deliver(&self, files: &[File<'_>], destination: &dyn Destination) -> Result<Delivered> {
+        self.run(files, destination).map(|outcome| delivered(files, outcome))
+    }
+
+    fn run(&self, files: &[File<'_>], destination: &dyn Destination) -> Result<Outcome> {
+        let progress = self.on_progress.as_deref().map(|f| f as _);
+        let options = RunOptions { threads: self.threads, verify: self.verify, progress };
+        read_files(self.archive, files, destination, options)
+    }
+}
+
+/// The result of a run for its caller.
+pub(crate) fn delivered(files: &[File<'_>], outcome: Outcome) -> Delivered {
+    let failed = outcome.failed.len() as u64 + outcome.skipped.len() as u64;
+    Delivered {
+        files: outcome.done.files.saturating_sub(failed),
+        bytes: outcome.done.bytes,
+        failures: failures(files, outcome.failed),
+        stopped: outcome.stopped,
+    }
+}
+
+fn failures(files: &[File<'_>], failed: Vec<(usize, FileError)>) -> Vec<PathError> {
+    let failures = failed.into_iter();
+    let mut failures: Vec<PathError> = failures
+        .map(|(number, source)| PathError { path: files[number].path().to_owned(), source })
+        .collect();
+    failures.sort_by(|a, b| a.path.cmp(&b.path));
+    failures
+}
+
+/// New memory for each file.
+pub(crate) struct Memory {
+    files: Vec<Mutex<Content>>,
+}
+
+struct Content {
+    bytes: Vec<u8>,
+    size: u64,
+    is_whole: bool,
+}
+
+impl Memory {
+    pub(crate) fn new(files: &[File<'_>]) -> Memory {
+        let content =
+            |file: &File<'_>| Mutex::new(Content { bytes: Vec::new(), size: file.size(), is_whole: false });
+        Memory { files: files.iter().map(content).collect() }
+    }
+
+    /// Takes the contents, after a run.
+    pub(crate) fn take_loaded(&self, files: &[File<'_>], outcome: Outcome) -> Loaded {
+        let take = |file: usize| core::mem::take(&mut self.file(file).bytes);
+        let whole = |file: &usize| self.file(*file).is_whole;
+        let contents = (0..self.files.len()).map(|file| whole(&file).then(|| take(file))).collect();
+        Loaded { contents, failures: failures(files, outcome.failed), stopped: outcome.stopped }
+    }
+
+    fn file(&self, file: usize) -> MutexGuard<'_, Content> {
+        self.files[file].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Destination for Memory {
+    fn write_file(&self, file: usize, bytes: &[u8]) -> core::result::Result<(), FileError> {
+        let mut content = self.file(file);
+        content.bytes.try_reserve_exact(bytes.len()).map_err(|_| no_memory(0))?;
+        content.bytes.extend_from_slice(bytes);
+        content.is_whole = true;
+        Ok(())
+    }
+
+    fn write_range(&self, file: usize, offset: u64, bytes: &[u8]) -> core::result::Result<(), FileError> {
+        let mut content = self.file(file);
+        let end = usize::try_from(offset).ok().and_then(|offset| offset.checked_add(bytes.len()));
+        let end = end.ok_or(no_memory(0))?;
+        if content.bytes.capacity() == 0 {
+            // The stated size is untrusted; beyond this, the memory grows with what is decoded.
+            let first = content.size.min(MAX_INITIAL_CAPACITY) as usize;
+            content.bytes.try_reserve_exact(first).map_err(|_| no_memory(0))?;
+        }
+        if let Some(more) = end.checked_sub(content.bytes.len()) {
+            content.bytes.try_reserve(more).map_err(|_| no_memory(0))?;
+            content.bytes.resize(end, 0);
+        }
+        content.bytes[end - bytes.len()..end].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn commit(&self, file: usize) -> core::result::Result<(), FileError> {
+        self.file(file).is_whole = true;
+        Ok(())
+    }
+
+    fn discard(&self, file: usize) {
+        self.file(file).bytes = Vec::new();
+    }
+}
+
+/// The caller's buffers.
+struct Buffers<'b>(Vec<Mutex<&'b mut [u8]>>);
+
+impl Destination for Buffers<'_> {
+    fn write_file(&self, file: usize, bytes: &[u8]) -> core::result::Result<(), FileError> {
+        self.write_range(file, 0, bytes)
+    }
+
+    fn write_range(&self, file: usize, offset: u64, bytes: &[u8]) -> core::result::Result<(), FileError> {
+        let mut buffer = self.0[file].lock().unwrap_or_else(PoisonError::into_inner);
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let part = buffer.get_mut(start..).and_then(|rest| rest.get_mut(..bytes.len()));
+        let too_small = Error::new(Kind::OutputTooSmall, offset, "the buffer is smaller than the file");
+        part.ok_or(too_small)?.copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+#[cfg(all(test, feature = "pack"))]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::pack::{Builder, Options};
+
+    /// An empty file, small ones, and one of many chunks.
+    fn archive() -> (Archive<Vec<u8>>, Vec<Vec<u8>>) {
+        let options = Options { chunk: 4096, solid_limit: 2000, ..Options::default() };
+        let mut builder = Builder::new(options).unwrap();
+        let contents: Vec<Vec<u8>> = [0, 1, 700, 1999, 4096, 50_000]
+            .iter()
+            .map(|len| (0..*len).map(|i| (i % 251) as u8).collect())
+            .collect();
+        for (i, content) in contents.iter().enumerate() {
+            builder.add_bytes(format!("{i}"), content.clone()).unwrap();
+        }
+        (Archive::open(builder.to_bytes().unwrap().0).unwrap(), contents)
+    }
+
+    #[test]
+    fn files_are_loaded_in_the_order_asked_for_repeats_included() {
+        let (archive, contents) = archive();
+        for threads in [1, 3] {
+            let order = [5, 0, 3, 5, 2, 4, 1];
+            let files: Vec<File<'_>> = order.iter().map(|i| archive.find(&i.to_string()).unwrap()).collect();
+            let loaded = Loader::new(&archive).threads(threads).read_many(&files).unwrap();
+            assert!(loaded.failures.is_empty() && !loaded.stopped);
+            let expected: Vec<_> = order.iter().map(|i| Some(contents[*i].clone())).collect();
+            assert!(loaded.contents == expected);
+        }
+    }
+
+    #[test]
+    fn buffer_too_small_fails_its_file_alone() {
+        let (archive, contents) = archive();
+        let files: Vec<File<'_>> = archive.files().collect();
+        let mut memory: Vec<Vec<u8>> = files.iter().map(|file| vec![9; file.size() as usize + 1]).collect();
+        memory[4].truncate(4095);
+        memory[5].truncate(49_999);
+        let mut buffers: Vec<&mut [u8]> = memory.iter_mut().map(|buffer| &mut buffer[..]).collect();
+        let loader = Loader::new(&archive).threads(2);
+        let delivered = loader.read_many_into(&files, &mut buffers).unwrap();
+        let failed: Vec<_> = delivered.failures.iter().map(|e| (&*e.path, e.kind())).collect();
+        assert_eq!(failed, [("4", Kind::OutputTooSmall), ("5", Kind::OutputTooSmall)]);
+        assert_eq!(delivered.files, 4);
+        for i in 0..4 {
+            assert!(memory[i][..contents[i].len()] == contents[i] && memory[i][contents[i].len()] == 9);
+        }
+        let error = loader.read_many_into(&files, &mut []).unwrap_err();
+        assert_eq!(error.kind, Kind::BadArgument);
+    }
+
+    #[test]
+    fn progress_that_returns_false_stops() {
+        let (archive, _) = archive();
+        let files: Vec<File<'_>> = archive.files().collect();
+        let calls = AtomicUsize::new(0);
+        let stop = |_: &Progress| calls.fetch_add(1, Ordering::Relaxed) < 2;
+        let loaded = Loader::new(&archive).on_progress(stop).read_many(&files).unwrap();
+        assert!(loaded.stopped && loaded.contents.iter().any(Option::is_none));
+        assert_eq!(calls.into_inner(), 3);
+    }
+}

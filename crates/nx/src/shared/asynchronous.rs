@@ -1,0 +1,160 @@
+//! [`AsyncFile`]: a file whose decoding an executor does while the task waits.
+
+use std::future::Future;
+use std::io::{self, BufRead, Seek, SeekFrom};
+use std::pin::Pin;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use linerate_core::{Error, Kind, Result};
+
+use super::SharedArchive;
+use super::executor::Executor;
+use super::open_file::OpenFile;
+use super::pending::Pending;
+use crate::ReadAt;
+use crate::error::PathError;
+
+/// A file of a [`SharedArchive`] as an asynchronous reader: `AsyncRead`, `AsyncBufRead` and `AsyncSeek` of tokio with the
+/// feature `tokio`, those of `futures-io` with the feature of that name. The crate starts no runtime and depends on none.
+///
+/// Decoding is work for a CPU, and reading the source blocks. Both run as one job per block on the executor of the archive, and
+/// the task is woken when the block is there: under tokio, give
+/// `Executor::new(n, move |job| drop(handle.spawn_blocking(job)))`, or threads of ours. With [`Executor::inline`], the default,
+/// they run in the task's own thread while it polls. A block that is cached is never sent to the executor: its hash, where it
+/// is checked, is computed while polling.
+///
+/// Dropping a future of a read loses no bytes: the position moves when bytes are handed over. Errors and hashes as
+/// [`OpenFile`]. A job that the executor drops is [`io::ErrorKind::Other`] for all later reads.
+pub struct AsyncFile<S: ReadAt + 'static> {
+    executor: Executor,
+    state: State<S>,
+    /// The seek that tokio has started.
+    #[cfg(feature = "tokio")]
+    requested: Option<SeekFrom>,
+}
+
+enum State<S: ReadAt + 'static> {
+    Idle(Box<OpenFile<S>>),
+    Loading(Pending<Option<Load<S>>>),
+    /// The executor dropped the file with a job.
+    Lost,
+}
+
+/// A file that comes back from a job.
+type Load<S> = (Box<OpenFile<S>>, Result<()>);
+
+impl<S: ReadAt + 'static> SharedArchive<S> {
+    /// Opens a file of exactly this path for asynchronous reading.
+    ///
+    /// # Errors
+    ///
+    /// As [`SharedArchive::open`].
+    pub fn open_async(&self, path: &str) -> core::result::Result<AsyncFile<S>, PathError> {
+        self.open(path).map(OpenFile::into_async)
+    }
+}
+
+impl<S: ReadAt + 'static> OpenFile<S> {
+    /// The file as an asynchronous reader, at the same position.
+    pub fn into_async(self) -> AsyncFile<S> {
+        AsyncFile {
+            executor: self.executor().clone(),
+            state: State::Idle(Box::new(self)),
+            #[cfg(feature = "tokio")]
+            requested: None,
+        }
+    }
+}
+
+impl<S: ReadAt + 'static> AsyncFile<S> {
+    /// Waits for the job under way, if there is one.
+    fn poll_idle(&mut self, context: &mut Context<'_>) -> Poll<io::Result<&mut OpenFile<S>>> {
+        if let State::Loading(pending) = &mut self.state {
+            match ready!(Pin::new(pending).poll(context)) {
+                Some((file, result)) => {
+                    self.state = State::Idle(file);
+                    result?;
+                }
+                None => self.state = State::Lost,
+            }
+        }
+        Poll::Ready(match &mut self.state {
+            State::Idle(file) => Ok(file),
+            State::Loading(_) | State::Lost => Err(lost().into()),
+        })
+    }
+
+    /// The bytes at the position; none at the end of the file.
+    pub(super) fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        while !ready!(self.poll_idle(context))?.is_ready() {
+            self.start_loading();
+        }
+        match &mut self.state {
+            State::Idle(file) => Poll::Ready(file.fill_buf()),
+            State::Loading(_) | State::Lost => Poll::Ready(Err(lost().into())),
+        }
+    }
+
+    pub(super) fn poll_copy(&mut self, context: &mut Context<'_>, out: &mut [u8]) -> Poll<io::Result<usize>> {
+        if out.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        let bytes = ready!(self.poll_bytes(context))?;
+        let len = bytes.len().min(out.len());
+        out[..len].copy_from_slice(&bytes[..len]);
+        self.advance(len);
+        Poll::Ready(Ok(len))
+    }
+
+    pub(super) fn advance(&mut self, count: usize) {
+        if let State::Idle(file) = &mut self.state {
+            file.consume(count);
+        }
+    }
+
+    pub(super) fn poll_seek_to(&mut self, context: &mut Context<'_>, to: SeekFrom) -> Poll<io::Result<u64>> {
+        // An error of the block at the old position does not matter.
+        let _ = ready!(self.poll_idle(context));
+        Poll::Ready(match &mut self.state {
+            State::Idle(file) => file.seek(to),
+            State::Loading(_) | State::Lost => Err(lost().into()),
+        })
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(super) fn request_seek(&mut self, to: SeekFrom) {
+        self.requested = Some(to);
+    }
+
+    /// Completes the seek that was requested; without one, waits for the position.
+    #[cfg(feature = "tokio")]
+    pub(super) fn poll_requested_seek(&mut self, context: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        let to = self.requested.unwrap_or(SeekFrom::Current(0));
+        let position = ready!(self.poll_seek_to(context, to));
+        self.requested = None;
+        Poll::Ready(position)
+    }
+
+    /// Hands the file to a job, which loads the bytes at its position and brings it back.
+    fn start_loading(&mut self) {
+        let State::Idle(file) = core::mem::replace(&mut self.state, State::Lost) else { return };
+        let (asked, loaded) = (Mutex::new(Some(file)), Arc::new(Mutex::new(None)));
+        let result = Arc::clone(&loaded);
+        let work = move |_: &AtomicBool| {
+            let file = asked.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let load = file.map(|mut file| {
+                let result = file.load();
+                (file, result)
+            });
+            *loaded.lock().unwrap_or_else(PoisonError::into_inner) = load;
+        };
+        let finish = move || result.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.state = State::Loading(self.executor.run(1, work, finish));
+    }
+}
+
+const fn lost() -> Error {
+    Error::new(Kind::Read, 0, "the executor dropped a job, and the file with it")
+}

@@ -1,0 +1,271 @@
+//! Many files of a shared archive at once: loaded, delivered, prefetched, pinned.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use linerate_core::{Error, Kind, Result};
+
+use super::cache::{Content, Purpose, charge};
+use super::executor::Executor;
+use super::pending::Pending;
+use super::{Inner, SharedArchive};
+use crate::ReadAt;
+use crate::archive::File;
+use crate::loader::{Delivered, Loaded, Memory, delivered};
+use crate::parallel::{Destination, Job, Outcome, Progress, Run};
+
+/// Files of a [`SharedArchive`] to be read together on its [`Executor`]. A [`Pending`] result can be waited for, awaited and
+/// cancelled.
+pub struct Batch<S> {
+    shared: SharedArchive<S>,
+    indices: Vec<u32>,
+    verify: bool,
+    on_progress: Option<SharedProgress>,
+}
+
+type SharedProgress = Arc<dyn Fn(&Progress) -> bool + Send + Sync>;
+
+/// What prefetching has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Prefetched {
+    /// Blocks that are cached now, those that were before included.
+    pub blocks: u64,
+    /// Blocks left out: the cache is full of prefetched blocks, or the block exceeds a limit.
+    pub skipped: u64,
+    /// Blocks that are damaged or could not be read. Whoever reads them is told the error.
+    pub failed: u64,
+    /// Whether the work was stopped before all blocks were tried.
+    pub stopped: bool,
+}
+
+/// Blocks that stay in the cache as long as this lives.
+pub struct Pinned {
+    held: Vec<Arc<Content>>,
+    /// What was decoded. Blocks that were skipped or failed are not pinned.
+    pub report: Prefetched,
+    release: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        self.held.clear();
+        (self.release)();
+    }
+}
+
+impl<S: ReadAt + 'static> Batch<S> {
+    pub(super) fn new(shared: SharedArchive<S>, indices: Vec<u32>) -> Batch<S> {
+        let verify = shared.inner.verify;
+        Batch { shared, indices, verify, on_progress: None }
+    }
+
+    /// Sets whether contents are checked against their hashes. Default: as set for the archive.
+    pub fn verify(mut self, verify: bool) -> Self {
+        self.verify = verify;
+        self
+    }
+
+    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the work. In prefetching and
+    /// pinning, `files` and `bytes` count blocks and their content.
+    pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Send + Sync + 'static) -> Self {
+        self.on_progress = Some(Arc::new(on_progress));
+        self
+    }
+
+    /// Reads the files into new memory. Each block that is not cached is decoded once; none is added to the cache.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in [`Loaded::failures`].
+    pub fn read_many(self) -> Result<Pending<Loaded>> {
+        let memory = Arc::new(Memory::new(&self.files()));
+        let result = Arc::clone(&memory);
+        self.run(memory, move |files, outcome| result.take_loaded(files, outcome))
+    }
+
+    /// Passes the files to a destination, numbered in the order of the batch. Each block that is not cached is decoded once;
+    /// none is added to the cache.
+    ///
+    /// # Errors
+    ///
+    /// As [`Batch::read_many`]. Errors of single files are in [`Delivered::failures`].
+    pub fn deliver(self, destination: Arc<dyn Destination>) -> Result<Pending<Delivered>> {
+        self.run(destination, delivered)
+    }
+
+    /// Decodes the blocks of the files into the cache, in the order of the batch, until prefetched blocks that nobody has read
+    /// yet fill its budget. They are evicted after all others. Stored blocks, which are read past the cache, are left out.
+    pub fn prefetch(self) -> Pending<Prefetched> {
+        let ahead = Ahead::new(self, false);
+        let count = ahead.blocks.len();
+        let executor = ahead.inner.executor.clone();
+        let ahead = Arc::new(ahead);
+        let report = Arc::clone(&ahead);
+        executor.run(count, move |stop| ahead.work(stop), move || report.report())
+    }
+
+    /// Decodes the blocks of the files into the cache, where they stay as long as [`Pinned`] lives.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Limit`] if they take more than the cache's budget.
+    pub fn pin(self) -> Result<Pending<Pinned>> {
+        let ahead = Ahead::new(self, true);
+        if ahead.total.saturating_add(charge(0) * ahead.blocks.len() as u64) > ahead.inner.cache.budget() {
+            return Err(Error::new(Kind::Limit, 0, "the blocks to be pinned are larger than the cache"));
+        }
+        let (count, executor) = (ahead.blocks.len(), ahead.inner.executor.clone());
+        let ahead = Arc::new(ahead);
+        let pinned = Arc::clone(&ahead);
+        let finish = move || {
+            let held = core::mem::take(&mut *pinned.held.lock().unwrap_or_else(PoisonError::into_inner));
+            let cache = pinned.inner.cache.clone();
+            Pinned { held, report: pinned.report(), release: Box::new(move || cache.release()) }
+        };
+        Ok(executor.run(count, move |stop| ahead.work(stop), finish))
+    }
+
+    fn files(&self) -> Vec<File<'_>> {
+        files(&self.shared.inner, &self.indices)
+    }
+
+    fn run<T: Send + 'static>(
+        self,
+        destination: Arc<dyn Destination>,
+        finish: impl FnOnce(&[File<'_>], Outcome) -> T + Send + 'static,
+    ) -> Result<Pending<T>> {
+        let inner = Arc::clone(&self.shared.inner);
+        let run = Run::new(&inner.archive, &self.files(), &*destination, self.verify)?;
+        let executor: Executor = inner.executor.clone();
+        let threads = run.threads(&inner.archive, executor.parallelism());
+        let owned = Arc::new(OwnedRun { batch: self, destination, run });
+        owned.with_job(&AtomicBool::new(false), |job| job.skip_runs());
+        let last = Arc::clone(&owned);
+        let work = move |stop: &AtomicBool| {
+            owned.with_job(stop, |job| {
+                // The decoder's options were checked when the archive was shared.
+                if let Ok(reader) = job.reader() {
+                    job.work(reader);
+                }
+            });
+        };
+        let finish = move || {
+            let mut outcome = None;
+            last.with_job(&AtomicBool::new(false), |job| outcome = Some(job.finish()));
+            finish(&last.batch.files(), outcome.unwrap_or_default())
+        };
+        Ok(executor.run(threads, work, finish))
+    }
+}
+
+fn files<'i, S: ReadAt>(inner: &'i Inner<S>, indices: &[u32]) -> Vec<File<'i>> {
+    let file = |index: &u32| inner.archive.get(*index as usize).expect("checked when the batch was made");
+    indices.iter().map(file).collect()
+}
+
+/// A run of which each worker owns a share.
+struct OwnedRun<S> {
+    batch: Batch<S>,
+    destination: Arc<dyn Destination>,
+    run: Run,
+}
+
+impl<S: ReadAt + 'static> OwnedRun<S> {
+    /// Calls `work` with the run and what it borrows; `stop` stops it.
+    fn with_job(&self, stop: &AtomicBool, work: impl FnOnce(&Job<'_, S>)) {
+        let inner = &*self.batch.shared.inner;
+        let on_progress = self.batch.on_progress.as_deref();
+        let progress = |progress: &Progress| {
+            on_progress.is_none_or(|on_progress| on_progress(progress)) && !stop.load(Ordering::Relaxed)
+        };
+        let cached = |block: usize, take: &mut dyn FnMut(&[u8])| match inner.cache.get(inner.key(block)) {
+            Some(content) => {
+                take(content.bytes());
+                true
+            }
+            None => false,
+        };
+        let job = Job {
+            archive: &*inner.archive,
+            files: &self.batch.files(),
+            destination: &*self.destination,
+            progress: Some(&progress),
+            cached: Some(&cached),
+            run: &self.run,
+        };
+        work(&job);
+    }
+}
+
+/// Blocks to be decoded into the cache.
+struct Ahead<S> {
+    inner: Arc<Inner<S>>,
+    on_progress: Option<SharedProgress>,
+    /// Without repeats, in the order of the files.
+    blocks: Vec<usize>,
+    /// Their content in bytes.
+    total: u64,
+    next: AtomicUsize,
+    state: Mutex<(Prefetched, Progress)>,
+    pins: bool,
+    held: Mutex<Vec<Arc<Content>>>,
+}
+
+impl<S: ReadAt + 'static> Ahead<S> {
+    fn new(batch: Batch<S>, pins: bool) -> Ahead<S> {
+        let inner = Arc::clone(&batch.shared.inner);
+        let mut seen = HashSet::new();
+        let blocks = batch.files().into_iter().flat_map(|file| file.blocks());
+        let blocks: Vec<usize> =
+            blocks.filter(|block| !inner.is_direct(*block) && seen.insert(*block)).collect();
+        let total = blocks.iter().map(|block| inner.archive.layout().content(*block)).sum();
+        let progress =
+            Progress { total_files: blocks.len() as u64, total_bytes: total, ..Progress::default() };
+        Ahead {
+            inner,
+            on_progress: batch.on_progress,
+            blocks,
+            total,
+            next: AtomicUsize::new(0),
+            state: Mutex::new((Prefetched::default(), progress)),
+            pins,
+            held: Mutex::default(),
+        }
+    }
+
+    fn work(&self, stop: &AtomicBool) {
+        while !stop.load(Ordering::Relaxed) {
+            let Some(&block) = self.blocks.get(self.next.fetch_add(1, Ordering::Relaxed)) else { return };
+            let is_ready = !self.pins && self.inner.cache.has(self.inner.key(block));
+            let result =
+                if is_ready { Ok(None) } else { self.inner.block(block, Purpose::Prefetch).map(Some) };
+            let progress = self.count(block, &result);
+            if let (true, Ok(Some(content))) = (self.pins, result) {
+                self.held.lock().unwrap_or_else(PoisonError::into_inner).push(content);
+            }
+            if self.on_progress.as_ref().is_some_and(|on_progress| !on_progress(&progress)) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn count(&self, block: usize, result: &Result<Option<Arc<Content>>>) -> Progress {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (report, progress) = &mut *state;
+        match result {
+            Ok(_) => report.blocks += 1,
+            Err(error) if error.kind == Kind::Limit => report.skipped += 1,
+            Err(_) => report.failed += 1,
+        }
+        progress.files += 1;
+        progress.bytes += self.inner.archive.layout().content(block);
+        *progress
+    }
+
+    fn report(&self) -> Prefetched {
+        let (report, progress) = *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Prefetched { stopped: progress.files < progress.total_files, ..report }
+    }
+}
