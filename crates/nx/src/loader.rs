@@ -254,9 +254,9 @@ mod tests {
 
     /// An empty file, small ones, and one of many chunks.
     fn archive() -> (Archive<Vec<u8>>, Vec<Vec<u8>>) {
-        let options = Options { chunk: 4096, solid_limit: 2000, ..Options::default() };
+        let options = Options { chunk: 4096, solid_limit: 2047, ..Options::default() };
         let mut builder = Builder::new(options).unwrap();
-        let contents: Vec<Vec<u8>> = [0, 1, 700, 1999, 4096, 50_000]
+        let contents: Vec<Vec<u8>> = [0, 1, 700, 2047, 4096, 50_000]
             .iter()
             .map(|len| (0..*len).map(|i| (i % 251) as u8).collect())
             .collect();

@@ -236,7 +236,7 @@ mod tests {
 
     fn filesystem(damaged: bool) -> (ArchiveFs<Vec<u8>>, Vec<u8>) {
         let large: Vec<u8> = (0..200_000u32).map(|i| (i / 7 % 251) as u8).collect();
-        let mut options = Options { chunk: 32 << 10, solid_limit: 4096, ..Options::default() };
+        let mut options = Options { chunk: 32 << 10, solid_limit: 4095, ..Options::default() };
         options.chunked = Coding::zstd(1);
         let mut builder = Builder::new(options).unwrap();
         builder.add_bytes("folder/large", large.clone()).unwrap();

@@ -398,6 +398,7 @@ mod tests {
         let cache = SharedCache::new(2 * EACH);
         let pinned: Vec<_> = (0..3).map(|block| read(&cache, block, Purpose::Read)).collect();
         read(&cache, 3, Purpose::Read);
+        cache.release();
         assert_eq!(cache.counters().bytes, 3 * EACH, "the three that are in use");
         assert!(pinned.iter().enumerate().all(|(i, content)| content.bytes()[0] == i as u8));
         drop(pinned);

@@ -215,4 +215,28 @@ pub(crate) const LIST: &[Hazard] = &[
         "blocks that only our own decoder understands",
         &[(PACK, &["zstd_program_decodes_blocks_by_offset", "independent_reader_finds_every_file"])],
     ),
+    (
+        "one cache for many threads: damaged blocks, blocks that all want at once, budgets smaller than a block",
+        &[
+            (
+                "crates/nx/tests/shared.rs",
+                &[
+                    "many_threads_with_any_budget_read_what_was_packed_and_memory_stays_bounded",
+                    "damaged_block_is_an_error_for_each_reader_and_what_lies_before_it_is_read",
+                    "content_that_does_not_match_its_hash_is_an_error_before_its_last_block_is_handed_over",
+                ],
+            ),
+            (
+                "crates/nx/src/shared/cache.rs",
+                &["failed_and_panicked_decoding_is_not_cached_and_ends_every_wait"],
+            ),
+        ],
+    ),
+    (
+        "mounted archives: links that lead out, paths that are unsafe or taken, damage",
+        &[
+            ("crates/nx/src/mount/tree.rs", &["paths_are_folders_and_entries_are_found_by_name"]),
+            ("crates/nx/src/mount/filesystem.rs", &["damage_is_an_error_of_its_block_only"]),
+        ],
+    ),
 ];

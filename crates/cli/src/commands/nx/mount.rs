@@ -76,7 +76,7 @@ fn process(args: &MountArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     let archive = open(&args.archive, &args.limits)?;
     let mut options =
         MountOptions::new().threads(args.threads.threads).name(args.archive.display().to_string());
-    if let Some(modified) = std::fs::metadata(&args.archive).and_then(|found| found.modified()).ok() {
+    if let Ok(modified) = std::fs::metadata(&args.archive).and_then(|found| found.modified()) {
         options = options.modified(modified);
     }
     if let Some(metadata) = carried(&archive, &args.archive, reporter) {
