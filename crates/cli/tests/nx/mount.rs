@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use linerate_testkit::program::Folder;
 
@@ -36,19 +37,32 @@ fn signal(child: &Child, name: &str) {
     assert!(status.unwrap().success());
 }
 
+/// Waits for the program to end by itself, and returns its exit status; kills it after half a minute.
+fn status(mut child: Child) -> Option<i32> {
+    for _ in 0..600 {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    panic!("the signal did not end it");
+}
+
 #[test]
 fn mounted_folder_has_the_files_of_the_archive_and_a_signal_unmounts_it() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
     folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "in", "-o", "a.nx"]).ok();
     for (name, args) in [("INT", &["-p1"][..]), ("TERM", &["-p3", "--cache=0"])] {
-        let Some(mut child) = mount(&folder, args) else { return };
+        let Some(child) = mount(&folder, args) else { return };
         assert!(files_below(&folder.path("mnt")) == files, "{name}");
         let refused = fs::write(folder.path("mnt").join("new"), b"x").unwrap_err();
         assert_eq!(refused.raw_os_error(), Some(rustix::io::Errno::ROFS.raw_os_error()));
         assert!(fs::metadata(folder.path("mnt").join("no such file")).is_err());
         signal(&child, name);
-        assert_eq!(child.wait().unwrap().code(), Some(0), "{name}");
+        assert_eq!(status(child), Some(0), "{name}");
         assert_eq!(fs::read_dir(folder.path("mnt")).unwrap().count(), 0, "{name}");
     }
 }
@@ -61,7 +75,7 @@ fn metadata_of_the_archive_is_that_of_the_files() {
     std::os::unix::fs::symlink("a", folder.path("in/link")).unwrap();
     fs::create_dir(folder.path("in/empty")).unwrap();
     folder.nx(&["pack", "--metadata", "in", "-o", "a.nx"]).ok();
-    let Some(mut child) = mount(&folder, &[]) else { return };
+    let Some(child) = mount(&folder, &[]) else { return };
     let (packed, mounted) = (folder.path("in/a"), folder.path("mnt/a"));
     let (packed, mounted) = (fs::metadata(packed).unwrap(), fs::metadata(mounted).unwrap());
     assert_eq!(
@@ -72,7 +86,7 @@ fn metadata_of_the_archive_is_that_of_the_files() {
     assert_eq!(fs::read(folder.path("mnt/link")).unwrap(), b"some text");
     assert!(folder.path("mnt/empty").is_dir());
     signal(&child, "TERM");
-    assert!(child.wait().unwrap().success());
+    assert_eq!(status(child), Some(0));
 }
 
 #[test]
@@ -80,14 +94,14 @@ fn open_file_does_not_keep_the_mount_from_ending() {
     let folder = Folder::new();
     folder.write("in/a", &vec![7; 3 << 20]);
     folder.nx(&["pack", "in", "-o", "a.nx"]).ok();
-    let Some(mut child) = mount(&folder, &[]) else { return };
+    let Some(child) = mount(&folder, &[]) else { return };
     let mut open = fs::File::open(folder.path("mnt/a")).unwrap();
     open.seek(SeekFrom::Start(2 << 20)).unwrap();
     let mut byte = [0];
     open.read_exact(&mut byte).unwrap();
     assert_eq!(byte, [7]);
     signal(&child, "INT");
-    assert!(child.wait().unwrap().success());
+    assert_eq!(status(child), Some(0));
     assert_eq!(fs::read_dir(folder.path("mnt")).unwrap().count(), 0);
 }
 
