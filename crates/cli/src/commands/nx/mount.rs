@@ -88,7 +88,7 @@ fn process(args: &MountArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     let mount = Mount::new(&shared, &args.folder, options).map_err(at(&args.folder))?;
     if mount.left_out() > 0 {
         let what =
-            format!("{} files and links are not shown: their paths are unsafe or taken", mount.left_out());
+            format!("{} files and links are not shown: their paths are refused or taken", mount.left_out());
         reporter.note(&args.archive.display().to_string(), &what);
     }
     if reporter.is_json() {
