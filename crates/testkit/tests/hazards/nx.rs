@@ -233,7 +233,7 @@ pub(crate) const LIST: &[Hazard] = &[
         ],
     ),
     (
-        "mounted archives: links that lead out, paths that are unsafe or taken, damage",
+        "mounted archives: links that lead out, paths that are refused or taken, damage",
         &[
             ("crates/nx/src/mount/tree.rs", &["paths_are_folders_and_entries_are_found_by_name"]),
             ("crates/nx/src/mount/filesystem.rs", &["damage_is_an_error_of_its_block_only"]),
