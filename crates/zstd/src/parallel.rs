@@ -142,7 +142,8 @@ impl<'a> ParallelDecoder<'a> {
             }
         };
         thread::scope(|scope| {
-            (1..threads).for_each(|_| drop(scope.spawn(work)));
+            // Where no thread can be started, as on WebAssembly, this one decodes all frames.
+            (1..threads).for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, work)));
             work();
         });
         first.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
