@@ -69,12 +69,13 @@ impl Weights {
         let mut cells = [0; 1 << WEIGHTS_LOG];
         // The description may include impossible weights, as long as they do not occur.
         let mut few = NormalizedCounts::<16>::new();
-        let (used, log) = match few.read(src, WEIGHTS_LOG, 15) {
-            Ok(used) => {
+        let read = if cfg!(feature = "small") { None } else { few.read(src, WEIGHTS_LOG, 15).ok() };
+        let (used, log) = match read {
+            Some(used) => {
                 few.build(&[0; 16], &mut cells);
                 (used, few.log)
             }
-            Err(_) => {
+            None => {
                 let mut counts = NormalizedCounts::<256>::new();
                 let used = counts.read(src, WEIGHTS_LOG, 255)?;
                 counts.build_reference(&[0; 256], &mut cells);
@@ -284,6 +285,11 @@ impl CanonicalTree {
             let (to, after) = cells.split_at_mut(now.len() << (weight - 1));
             let bits = log + 1 - weight;
             match weight {
+                _ if cfg!(feature = "small") => {
+                    for (run, &symbol) in to.chunks_exact_mut(1 << (weight - 1)).zip(now) {
+                        run.fill(u16::from(symbol) << 8 | bits as u16);
+                    }
+                }
                 1 => fill::<1>(to, now, bits),
                 2 => fill::<2>(to, now, bits),
                 3 => fill::<4>(to, now, bits),

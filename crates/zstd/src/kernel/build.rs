@@ -21,7 +21,7 @@ impl<const N: usize> Kernel for Fse<'_, N> {
     }
 }
 
-/// As [`NormalizedCounts::build`].
+/// As [`NormalizedCounts::build`]. With the feature `small` it is the reference, a third of the code.
 pub(crate) fn fse<const N: usize>(
     kernels: KernelSet,
     counts: &NormalizedCounts<N>,
@@ -29,8 +29,10 @@ pub(crate) fn fse<const N: usize>(
     cells: &mut [Cell],
 ) {
     match kernels.compiled() {
-        KernelSet::Reference => counts.build_reference(extra_bits, cells),
-        KernelSet::Tier(tier) => dispatch(tier, Fse { counts, extra_bits, cells }),
+        KernelSet::Tier(tier) if !cfg!(feature = "small") => {
+            dispatch(tier, Fse { counts, extra_bits, cells })
+        }
+        _ => counts.build_reference(extra_bits, cells),
     }
 }
 
