@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
 # Parts of `make test`: rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; of it alone: cli.
-# Parts of `make assure`: defaults matrix dist java25 soak fuzz report packages hdl-long pnr.
+# Parts of `make assure`: defaults matrix zstd-corpus miri foreign dist java25 soak fuzz report packages hdl-long pnr.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -80,6 +80,29 @@ test_matrix() {
   PROPTEST_CASES=2000 cargo_test --workspace --tests --features "$features"
 }
 test_soak() { make soak-java; }
+
+# 100,000 frames of zstd's own generator.
+test_zstd-corpus() { or_skip "frames of zstd's generator" scripts/zstd-corpus.sh "${FRAMES:-100000}"; }
+
+# linerate-core and linerate-zstd on other machines.
+test_foreign() { or_skip "other targets" scripts/foreign.sh; }
+
+or_skip() { # WHAT COMMAND...: its status is 77 for what is not here
+  local status=0
+  "${@:2}" || status=$?
+  if [ $status = 77 ]; then skip "$1" "see above"; else return $status; fi
+}
+
+# The portable forms in an interpreter that finds undefined behaviour: Miri has no AVX2, and runs no C.
+test_miri() {
+  if ! "$cargo" +nightly miri --version >/dev/null 2>&1; then
+    note "no Miri (rustup +nightly component add miri rust-src)"
+    return
+  fi
+  local -x MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-permissive-provenance"
+  "$cargo" +nightly miri test --locked --package linerate-core --lib
+  "$cargo" +nightly miri test --locked --package linerate-zstd --lib --test vectors --test generated
+}
 
 # The report of `linerate plan` in a browser.
 test_report() {
@@ -274,6 +297,7 @@ test_lint() {
     formatted . --all
     formatted fuzz
     formatted scripts/nostd
+    formatted scripts/zstd-size
   else
     skip formatting "rustfmt is not installed (rustup component add rustfmt)"
   fi

@@ -70,6 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "libzstd is C")]
     fn headers_determine_the_required_parts() {
         let word = |i: u32| format!("{} of the ", i.wrapping_mul(2_654_435_761) >> 20);
         let text: Vec<u8> = (0..9000).flat_map(|i| word(i).into_bytes()).collect();
