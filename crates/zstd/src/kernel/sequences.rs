@@ -356,7 +356,8 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
         // copies, `from` has as many literals before `literals_end` as are copied, and a match begins in
         // `out` or in a segment of history with its slack.
         unsafe {
-            let buf = out.buf.as_mut_ptr();
+            // A function that takes `out` ends the borrow that this pointer stands for: it is taken anew after it.
+            let mut buf = out.buf.as_mut_ptr();
             let start = buf.add(out.start);
             let mut to = buf.add(out.at);
             let fast_end = buf.add(self.end.min(out.buf.len().saturating_sub(SLACK)));
@@ -384,6 +385,7 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
                     out.at = to.offset_from_unsigned(buf);
                     let literals = core::slice::from_raw_parts(from, literal_len);
                     execute_exact(out, literals, match_len, offset, self.end)?;
+                    buf = out.buf.as_mut_ptr();
                     to = buf.add(out.at);
                     from = from.add(literal_len);
                     continue;
@@ -411,6 +413,7 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
                     if !fits {
                         out.at = to.offset_from_unsigned(buf);
                         execute_exact(out, &[], match_len, offset, self.end)?;
+                        buf = out.buf.as_mut_ptr();
                         to = buf.add(out.at);
                         continue;
                     }
