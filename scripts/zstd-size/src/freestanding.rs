@@ -1,0 +1,51 @@
+//! What a program without std needs: an allocator, C's, and an end for panics.
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::panic::PanicInfo;
+use core::ptr::null_mut;
+
+struct Malloc;
+
+// SAFETY: C's allocator keeps the contract: `malloc` aligns to 16 bytes, `posix_memalign` to more.
+unsafe impl GlobalAlloc for Malloc {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.align() <= 16 {
+            // SAFETY: any size will do.
+            return unsafe { libc::malloc(layout.size()).cast() };
+        }
+        let mut at = null_mut();
+        // SAFETY: an alignment is a power of two, here above that of a pointer.
+        match unsafe { libc::posix_memalign(&mut at, layout.align(), layout.size()) } {
+            0 => at.cast(),
+            _ => null_mut(),
+        }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if layout.align() <= 16 {
+            // SAFETY: any size will do.
+            return unsafe { libc::calloc(1, layout.size()).cast() };
+        }
+        // SAFETY: as the caller vouches.
+        let at = unsafe { self.alloc(layout) };
+        if !at.is_null() {
+            // SAFETY: allocated above with this size.
+            unsafe { at.write_bytes(0, layout.size()) };
+        }
+        at
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, _: Layout) {
+        // SAFETY: from one of the functions above.
+        unsafe { libc::free(at.cast()) }
+    }
+}
+
+#[global_allocator]
+static MALLOC: Malloc = Malloc;
+
+#[panic_handler]
+fn panic(_: &PanicInfo<'_>) -> ! {
+    // SAFETY: ends the program.
+    unsafe { libc::abort() }
+}
