@@ -9,6 +9,7 @@ mod dict_pack;
 mod files;
 mod gateway;
 mod nx;
+mod nx_filter;
 pub mod program;
 mod r3a;
 mod rice;
@@ -23,6 +24,7 @@ pub use dict_blocks::dict_blocks;
 pub use dict_pack::dict_pack;
 pub use gateway::{gateway, gateway_zlib};
 pub use nx::nx;
+pub use nx_filter::nx_filter;
 pub use r3a::r3a;
 pub use rice::rice;
 pub use rice_v2::rice_v2;
@@ -42,6 +44,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("rice", rice),
     ("rice_v2", rice_v2),
     ("nx", nx),
+    ("nx_filter", nx_filter),
     ("r3a", r3a),
     ("zstd_frame", zstd_frame),
     ("zstd_stream", zstd_stream),

@@ -44,7 +44,8 @@
 //! | `paths`, `tree` | safe and portable paths; folders, opened once and never through a link |
 //! | `limits`, `error`, `hash` | resource limits; errors of single files; content hashes |
 //! | `sys` | foreign functions (liblz4) |
-//! | `metadata`, `mount`, `pack`, `r3a`, `shared` | each with a table of its own modules |
+//! | `kernel` | hot loops of [`filter`] |
+//! | `filter`, `metadata`, `mount`, `pack`, `r3a`, `shared` | each with a table of its own modules |
 
 #![cfg_attr(not(feature = "pack"), allow(dead_code, reason = "what only writers use"))]
 
@@ -54,9 +55,11 @@ mod cache;
 mod decode;
 mod error;
 mod extract;
+pub mod filter;
 mod frame;
 mod hash;
 mod header;
+mod kernel;
 mod layout;
 mod limits;
 mod loader;

@@ -1,0 +1,355 @@
+//! Reversible filters for block-compressed textures: fields of equal meaning brought together, so that a compressor
+//! finds longer matches and more even statistics.
+//!
+//! A filter is a bijection on byte strings of any length: it keeps the length, and whatever its input is, texture or not,
+//! [`Filter::invert`] restores it. Bytes behind the last whole block stay where they are. `docs/nx/filters.md` has the layout
+//! of each to the bit.
+//!
+//! ```
+//! use linerate_nx::filter::{Filter, TextureFormat};
+//!
+//! let texels: Vec<u8> = (0..1000).map(|i| (i % 251) as u8).collect();
+//! let (mut filtered, mut restored) = (vec![0; texels.len()], vec![0; texels.len()]);
+//! for filter in TextureFormat::Bc1.filters() {
+//!     filter.apply(&texels, &mut filtered);
+//!     filter.invert(&filtered, &mut restored);
+//!     assert_eq!(restored, texels);
+//! }
+//! ```
+//!
+//! | module | content |
+//! |---|---|
+//! | `bc7` | BC7 blocks with aligned endpoints |
+//! | `color` | decorrelation of 5:6:5 colours |
+//! | `detect` | texel data by the header of a file: DDS, KTX 2.0 |
+//! | `guess` | texel data by its statistics |
+//! | `modes` | BC6H and BC7: blocks grouped by mode |
+//! | `pixels` | uncompressed texels |
+//! | `streams` | formats with fields at fixed offsets: BC1 to BC5 |
+
+pub(crate) mod bc7;
+pub(crate) mod color;
+mod detect;
+mod guess;
+pub(crate) mod modes;
+mod pixels;
+mod streams;
+
+pub use detect::{MAX_HEAD, Texture, detect};
+pub use guess::guess;
+
+use linerate_core::Tier;
+use streams::Half;
+
+/// A reversible rearrangement of the bytes of a texture. The discriminants are stable numbers of the archive format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum Filter {
+    /// BC1: endpoints, then indices.
+    Bc1Split = 1,
+    /// BC1: endpoints as YCoCg, then indices.
+    Bc1Ycocg = 2,
+    /// BC2: alpha, endpoints, indices.
+    Bc2Split = 3,
+    /// BC2: alpha, endpoints as YCoCg, indices.
+    Bc2Ycocg = 4,
+    /// BC3: alpha endpoints, alpha indices, endpoints, indices.
+    Bc3Split = 5,
+    /// BC3: alpha endpoints, alpha indices, endpoints as YCoCg, indices.
+    Bc3Ycocg = 6,
+    /// BC4: endpoints, then indices.
+    Bc4Split = 7,
+    /// BC5: first endpoints of both channels, second endpoints, indices of both.
+    Bc5Split = 8,
+    /// BC6H: modes, then by mode endpoints and indices.
+    Bc6hModes = 9,
+    /// BC7: modes, then by mode endpoints and indices.
+    Bc7Modes = 10,
+    /// BC7: the same; in modes 1, 3 and 6 endpoints in bytes, red and blue less green.
+    Bc7Aligned = 11,
+    /// 32-bit texels: channels apart.
+    Rgba8Planes = 12,
+    /// 32-bit texels: channels apart, with green subtracted from red and blue.
+    Rgba8Green = 13,
+    /// 16-bit texels: as YCoCg, low bytes and high bytes apart.
+    Rgb565Ycocg = 14,
+}
+
+impl Filter {
+    /// All filters, by number.
+    pub const ALL: &[Filter] = &[
+        Filter::Bc1Split,
+        Filter::Bc1Ycocg,
+        Filter::Bc2Split,
+        Filter::Bc2Ycocg,
+        Filter::Bc3Split,
+        Filter::Bc3Ycocg,
+        Filter::Bc4Split,
+        Filter::Bc5Split,
+        Filter::Bc6hModes,
+        Filter::Bc7Modes,
+        Filter::Bc7Aligned,
+        Filter::Rgba8Planes,
+        Filter::Rgba8Green,
+        Filter::Rgb565Ycocg,
+    ];
+
+    /// The number in archives, from 1.
+    pub const fn id(self) -> u8 {
+        self as u8
+    }
+
+    /// The filter with this number.
+    pub const fn from_id(id: u8) -> Option<Filter> {
+        let mut i = 0;
+        while i < Filter::ALL.len() {
+            if Filter::ALL[i].id() == id {
+                return Some(Filter::ALL[i]);
+            }
+            i += 1;
+        }
+        None
+    }
+
+    /// The name: format and variant.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Filter::Bc1Split => "bc1-split",
+            Filter::Bc1Ycocg => "bc1-ycocg",
+            Filter::Bc2Split => "bc2-split",
+            Filter::Bc2Ycocg => "bc2-ycocg",
+            Filter::Bc3Split => "bc3-split",
+            Filter::Bc3Ycocg => "bc3-ycocg",
+            Filter::Bc4Split => "bc4-split",
+            Filter::Bc5Split => "bc5-split",
+            Filter::Bc6hModes => "bc6h-modes",
+            Filter::Bc7Modes => "bc7-modes",
+            Filter::Bc7Aligned => "bc7-aligned",
+            Filter::Rgba8Planes => "rgba8-planes",
+            Filter::Rgba8Green => "rgba8-green",
+            Filter::Rgb565Ycocg => "rgb565-ycocg",
+        }
+    }
+
+    /// The filter of this name.
+    pub fn from_name(name: &str) -> Option<Filter> {
+        Filter::ALL.iter().copied().find(|filter| filter.name() == name)
+    }
+
+    /// The format that it is for.
+    pub const fn format(self) -> TextureFormat {
+        match self {
+            Filter::Bc1Split | Filter::Bc1Ycocg => TextureFormat::Bc1,
+            Filter::Bc2Split | Filter::Bc2Ycocg => TextureFormat::Bc2,
+            Filter::Bc3Split | Filter::Bc3Ycocg => TextureFormat::Bc3,
+            Filter::Bc4Split => TextureFormat::Bc4,
+            Filter::Bc5Split => TextureFormat::Bc5,
+            Filter::Bc6hModes => TextureFormat::Bc6h,
+            Filter::Bc7Modes | Filter::Bc7Aligned => TextureFormat::Bc7,
+            Filter::Rgba8Planes | Filter::Rgba8Green => TextureFormat::Rgba8,
+            Filter::Rgb565Ycocg => TextureFormat::Rgb565,
+        }
+    }
+
+    /// Rearranges `content` into `filtered`.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn apply(self, content: &[u8], filtered: &mut [u8]) {
+        assert_eq!(content.len(), filtered.len(), "a filter keeps the length");
+        let (blocks, tail) = content.split_at(self.whole_blocks(content.len()));
+        let (streams, end) = filtered.split_at_mut(blocks.len());
+        end.copy_from_slice(tail);
+        match self {
+            Filter::Bc5Split => streams::apply_bc5(blocks, streams),
+            Filter::Bc6hModes => modes::apply(&modes::BC6H, |block| block, blocks, streams),
+            Filter::Bc7Modes => modes::apply(&modes::BC7, |block| block, blocks, streams),
+            Filter::Bc7Aligned => modes::apply(&modes::BC7, bc7::align, blocks, streams),
+            Filter::Rgba8Planes => pixels::split_rgba8::<false>(blocks, streams),
+            Filter::Rgba8Green => pixels::split_rgba8::<true>(blocks, streams),
+            Filter::Rgb565Ycocg => pixels::split_rgb565(blocks, streams),
+            _ => streams::apply(self.halves(), blocks, streams),
+        }
+    }
+
+    /// Restores into `content` what [`apply`](Filter::apply) made `filtered` from. Any bytes are valid: no length and no
+    /// content is refused.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn invert(self, filtered: &[u8], content: &mut [u8]) {
+        self.invert_with(linerate_core::cpu::tier(), filtered, content);
+    }
+
+    /// [`invert`](Filter::invert) as compiled for a CPU tier.
+    fn invert_with(self, tier: Tier, filtered: &[u8], content: &mut [u8]) {
+        assert_eq!(content.len(), filtered.len(), "a filter keeps the length");
+        let (streams, end) = filtered.split_at(self.whole_blocks(filtered.len()));
+        let (blocks, tail) = content.split_at_mut(streams.len());
+        tail.copy_from_slice(end);
+        match self {
+            Filter::Bc5Split => streams::invert_bc5(tier, streams, blocks),
+            Filter::Bc6hModes => modes::invert::<false>(tier, &modes::BC6H, streams, blocks),
+            Filter::Bc7Modes => modes::invert::<false>(tier, &modes::BC7, streams, blocks),
+            Filter::Bc7Aligned => modes::invert::<true>(tier, &modes::BC7, streams, blocks),
+            Filter::Rgba8Planes => pixels::join_rgba8::<false>(tier, streams, blocks),
+            Filter::Rgba8Green => pixels::join_rgba8::<true>(tier, streams, blocks),
+            Filter::Rgb565Ycocg => pixels::join_rgb565(tier, streams, blocks),
+            _ => streams::invert(tier, self.halves(), streams, blocks),
+        }
+    }
+
+    /// Bytes of the whole blocks among `len` bytes.
+    fn whole_blocks(self, len: usize) -> usize {
+        len - len % self.format().block_bytes()
+    }
+
+    /// The halves of a block whose fields have fixed offsets.
+    fn halves(self) -> &'static [Half] {
+        match self {
+            Filter::Bc1Split => &[Half::Color],
+            Filter::Bc1Ycocg => &[Half::Ycocg],
+            Filter::Bc2Split => &[Half::Values, Half::Color],
+            Filter::Bc2Ycocg => &[Half::Values, Half::Ycocg],
+            Filter::Bc3Split => &[Half::Alpha, Half::Color],
+            Filter::Bc3Ycocg => &[Half::Alpha, Half::Ycocg],
+            Filter::Bc4Split => &[Half::Alpha],
+            _ => unreachable!("fields at offsets that vary"),
+        }
+    }
+}
+
+/// How the texels of a texture are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TextureFormat {
+    /// BC1 (DXT1): 8 bytes per 4 by 4 texels.
+    Bc1,
+    /// BC2 (DXT2, DXT3): 16 bytes per 4 by 4 texels.
+    Bc2,
+    /// BC3 (DXT4, DXT5): 16 bytes per 4 by 4 texels.
+    Bc3,
+    /// BC4 (ATI1): 8 bytes per 4 by 4 texels.
+    Bc4,
+    /// BC5 (ATI2): 16 bytes per 4 by 4 texels.
+    Bc5,
+    /// BC6H: 16 bytes per 4 by 4 texels.
+    Bc6h,
+    /// BC7: 16 bytes per 4 by 4 texels.
+    Bc7,
+    /// Red, green, blue, alpha of 8 bits each, or with red and blue exchanged.
+    Rgba8,
+    /// Red, green and blue of 5, 6 and 5 bits in 16 bits, or with red and blue exchanged.
+    Rgb565,
+}
+
+impl TextureFormat {
+    /// All formats.
+    pub const ALL: &[TextureFormat] = &[
+        TextureFormat::Bc1,
+        TextureFormat::Bc2,
+        TextureFormat::Bc3,
+        TextureFormat::Bc4,
+        TextureFormat::Bc5,
+        TextureFormat::Bc6h,
+        TextureFormat::Bc7,
+        TextureFormat::Rgba8,
+        TextureFormat::Rgb565,
+    ];
+
+    /// The filters for this format.
+    pub const fn filters(self) -> &'static [Filter] {
+        match self {
+            TextureFormat::Bc1 => &[Filter::Bc1Split, Filter::Bc1Ycocg],
+            TextureFormat::Bc2 => &[Filter::Bc2Split, Filter::Bc2Ycocg],
+            TextureFormat::Bc3 => &[Filter::Bc3Split, Filter::Bc3Ycocg],
+            TextureFormat::Bc4 => &[Filter::Bc4Split],
+            TextureFormat::Bc5 => &[Filter::Bc5Split],
+            TextureFormat::Bc6h => &[Filter::Bc6hModes],
+            TextureFormat::Bc7 => &[Filter::Bc7Modes, Filter::Bc7Aligned],
+            TextureFormat::Rgba8 => &[Filter::Rgba8Planes, Filter::Rgba8Green],
+            TextureFormat::Rgb565 => &[Filter::Rgb565Ycocg],
+        }
+    }
+
+    /// The name, in lower case.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TextureFormat::Bc1 => "bc1",
+            TextureFormat::Bc2 => "bc2",
+            TextureFormat::Bc3 => "bc3",
+            TextureFormat::Bc4 => "bc4",
+            TextureFormat::Bc5 => "bc5",
+            TextureFormat::Bc6h => "bc6h",
+            TextureFormat::Bc7 => "bc7",
+            TextureFormat::Rgba8 => "rgba8",
+            TextureFormat::Rgb565 => "rgb565",
+        }
+    }
+
+    /// The format of this name.
+    pub fn from_name(name: &str) -> Option<TextureFormat> {
+        TextureFormat::ALL.iter().copied().find(|format| format.name() == name)
+    }
+
+    /// Bytes of one block, or of one texel of an uncompressed format. Blocks lie at multiples of it from the first texel
+    /// on.
+    pub const fn block_bytes(self) -> usize {
+        match self {
+            TextureFormat::Bc1 | TextureFormat::Bc4 => 8,
+            TextureFormat::Rgba8 => 4,
+            TextureFormat::Rgb565 => 2,
+            _ => 16,
+        }
+    }
+
+    /// Texels along a side of a block.
+    pub(crate) const fn block_side(self) -> u32 {
+        match self {
+            TextureFormat::Rgba8 | TextureFormat::Rgb565 => 1,
+            _ => 4,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use linerate_testkit::data::Noise;
+
+    use super::*;
+
+    /// Lengths around multiples of every block size and of what a CPU tier does at once.
+    fn lengths() -> impl Iterator<Item = usize> {
+        (0..70).chain([127, 128, 129, 511, 512, 1000, 4096, 5000, 16_384 + 5, 70_000])
+    }
+
+    #[test]
+    fn every_tier_inverts_every_filter_at_every_length() {
+        let mut noise = Noise::new(1);
+        for len in lengths() {
+            let content = noise.bytes(len);
+            let (mut filtered, mut restored) = (vec![0; len], vec![0; len]);
+            for &filter in Filter::ALL {
+                filter.apply(&content, &mut filtered);
+                for tier in Tier::ALL {
+                    restored.fill(0);
+                    filter.invert_with(tier, &filtered, &mut restored);
+                    assert_eq!(restored, content, "{} of {len} bytes, {}", filter.name(), tier.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_and_names_are_found_again() {
+        for (i, &filter) in Filter::ALL.iter().enumerate() {
+            assert_eq!(usize::from(filter.id()), i + 1);
+            assert_eq!(Filter::from_id(filter.id()), Some(filter));
+            assert_eq!(Filter::from_name(filter.name()), Some(filter));
+            assert!(filter.format().filters().contains(&filter));
+        }
+        assert_eq!(Filter::from_id(0), None);
+        assert_eq!(Filter::from_id(Filter::ALL.len() as u8 + 1), None);
+    }
+}

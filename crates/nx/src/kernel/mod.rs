@@ -1,0 +1,9 @@
+//! The hot loops that undo filters. Each is one generic body, compiled once per CPU tier; without a tier it is compiled for
+//! the target's baseline, which on 64-bit ARM is NEON. The specification is in `filter`.
+#![allow(unsafe_code)]
+
+mod dispatch;
+pub(crate) mod join;
+pub(crate) mod modes;
+pub(crate) mod planes;
+mod unalign;

@@ -1,0 +1,90 @@
+//! Puts the blocks of BC6H and BC7 together: each is read from the cursors of its mode's two streams.
+
+use linerate_core::Tier;
+
+use super::dispatch::{Kernel, dispatch};
+use super::unalign::unalign;
+use crate::filter::modes::{BLOCK, GROUPS, Modes};
+
+/// Offsets in the streams of the next bytes of each group.
+#[derive(Default)]
+pub(crate) struct Cursors {
+    pub(crate) endpoints: [usize; GROUPS],
+    pub(crate) indices: [usize; GROUPS],
+}
+
+/// Everything that [`gather`] works on.
+pub(crate) struct Gather<'a> {
+    pub(crate) modes: &'a Modes,
+    pub(crate) cursors: Cursors,
+    /// The first bytes of all blocks, then their other bytes.
+    pub(crate) streams: &'a [u8],
+    pub(crate) blocks: &'a mut [[u8; BLOCK]],
+}
+
+/// Gathers all blocks.
+pub(crate) fn gather<const ALIGNED: bool>(tier: Tier, gather: Gather) {
+    struct Run<'a, const ALIGNED: bool>(Gather<'a>);
+    impl<const ALIGNED: bool> Kernel for Run<'_, ALIGNED> {
+        #[inline(always)]
+        fn run(self) {
+            run::<ALIGNED>(self.0);
+        }
+    }
+    dispatch(tier, Run::<ALIGNED>(gather));
+}
+
+/// The bytes of a group's blocks.
+#[derive(Clone, Copy)]
+struct Group {
+    /// What of the bytes from the endpoints' cursor on, shifted by a byte, belongs to the block.
+    mask: u128,
+    /// Bits before the indices, below 128. A block without indices has bits above its first byte masked by `index_mask`.
+    shift: u32,
+    index_mask: u128,
+    endpoints: usize,
+    indices: usize,
+}
+
+#[inline(always)]
+fn run<const ALIGNED: bool>(gather: Gather) {
+    let Gather { modes, mut cursors, streams, blocks } = gather;
+    let groups: [Group; GROUPS] = core::array::from_fn(|i| {
+        let split = modes.split[i];
+        Group {
+            mask: (u128::MAX >> (128 - 8 * split)) & !0xff,
+            shift: 8 * split as u32 % 128,
+            index_mask: if split == BLOCK { 0 } else { u128::MAX },
+            endpoints: split - 1,
+            indices: BLOCK - split,
+        }
+    });
+    for (block, &first) in blocks.iter_mut().zip(streams) {
+        let group = usize::from(modes.group[usize::from(first)]) % GROUPS;
+        let (endpoints, indices) = (cursors.endpoints[group], cursors.indices[group]);
+        let group_of = groups[group];
+        cursors.endpoints[group] = endpoints + group_of.endpoints;
+        cursors.indices[group] = indices + group_of.indices;
+        let before = (read16(streams, endpoints) << 8) & group_of.mask;
+        let behind = (read16(streams, indices) & group_of.index_mask) << group_of.shift;
+        let word = u128::from(first) | before | behind;
+        *block = (if ALIGNED { unalign(word) } else { word }).to_le_bytes();
+    }
+}
+
+/// 16 bytes from `offset` on; zeros behind the end.
+#[inline(always)]
+fn read16(bytes: &[u8], offset: usize) -> u128 {
+    if let Some(whole) = bytes.get(offset..).and_then(|bytes| bytes.first_chunk()) {
+        return u128::from_le_bytes(*whole);
+    }
+    read_end(bytes, offset)
+}
+
+#[cold]
+fn read_end(bytes: &[u8], offset: usize) -> u128 {
+    let rest = bytes.get(offset..).unwrap_or_default();
+    let mut whole = [0; 16];
+    whole[..rest.len()].copy_from_slice(rest);
+    u128::from_le_bytes(whole)
+}

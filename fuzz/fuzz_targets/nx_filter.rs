@@ -1,0 +1,5 @@
+//! `nx_filter` for libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linerate_fuzz::nx_filter(data));
