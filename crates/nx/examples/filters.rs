@@ -2,7 +2,8 @@
 //! that have a header. Blocks of 1 MiB. `best` is what a trial by size picks, block by block. Decoding is CPU time, with the
 //! inverse filter, median of TURNS; the inverse alone is timed on 128 KiB.
 //!
-//! Filters were tuned on the files of set `even` alone: those the bytes of whose names add up to an even number.
+//! Filters were tuned on the files of set `tuning` alone: those for which the bytes of the last folder's and the file's name
+//! add up to 0 or 1 modulo 4. The others are `unseen`.
 //!
 //!     cargo run --release -p linerate-nx --example filters -- LEVEL TURNS FOLDER...
 
@@ -35,8 +36,8 @@ fn main() -> Outcome<()> {
         "format,set,files,bytes,filter,size/content,size/plain,plain MB/s,with inverse MB/s,CPU speed ratio,inverse GB/s"
     );
     for &format in TextureFormat::ALL {
-        for (set, parity) in [("even", 0), ("odd", 1)] {
-            let textures = load(&files, format, parity)?;
+        for (set, bit) in [("tuning", 0), ("unseen", 1)] {
+            let textures = load(&files, format, bit)?;
             if !textures.is_empty() {
                 measure(format, set, &textures, level, turns.max(1))?;
             }
@@ -53,12 +54,13 @@ fn find_files(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
     Ok(())
 }
 
-/// The texels of the files with this format and parity of name.
-fn load(files: &[PathBuf], format: TextureFormat, parity: u32) -> Outcome<Vec<Vec<u8>>> {
+/// The texels of the files with this format and this bit 1 of the sum of their name's bytes.
+fn load(files: &[PathBuf], format: TextureFormat, bit: u32) -> Outcome<Vec<Vec<u8>>> {
     let mut found = Vec::new();
     for path in files {
-        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-        if name.iter().map(|&byte| u32::from(byte)).sum::<u32>() % 2 == parity {
+        let names = path.parent().and_then(Path::file_name).into_iter().chain(path.file_name());
+        let sum: u32 = names.flat_map(|name| name.as_encoded_bytes()).map(|&byte| u32::from(byte)).sum();
+        if (sum >> 1) & 1 == bit {
             let mut content = std::fs::read(path)?;
             if let Some(texture) = detect(&content).filter(|texture| texture.format == format) {
                 found.push(content.split_off(texture.start.min(content.len())));

@@ -220,8 +220,9 @@ fn random_text_and_constant_bytes_are_not_guessed() {
 fn colors_with_the_greater_endpoint_first_are_guessed() {
     let mut noise = linerate_testkit::data::Noise::new(6);
     let blocks = (0..4096).flat_map(|_| {
-        let second = 0x2000 + noise.below(0x8000) as u16;
-        let first = second + 1 + noise.below(0x1000) as u16;
+        // Red, green and blue in the lower half of their ranges, and a greater red in front.
+        let second = 0x0800 | (noise.number() as u16 & 0x73ef);
+        let first = second + 0x0800 + ((noise.below(8) as u16) << 5);
         [first, second, noise.number() as u16, noise.number() as u16]
     });
     let bytes: Vec<u8> = blocks.flat_map(u16::to_le_bytes).collect();

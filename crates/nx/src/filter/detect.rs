@@ -170,6 +170,8 @@ fn ktx2(head: &[u8]) -> Option<Texture> {
     if supercompression != 0 || levels > MAX_LEVELS {
         return None;
     }
+    let header = KTX2_LEVELS + 24 * levels as usize;
+    head.get(..header)?;
     let (mut start, mut end) = (u64::MAX, 0);
     for level in 0..levels as usize {
         let (offset, len) =
@@ -177,7 +179,6 @@ fn ktx2(head: &[u8]) -> Option<Texture> {
         start = start.min(offset);
         end = end.max(offset.checked_add(len)?);
     }
-    let header = KTX2_LEVELS + 24 * levels as usize;
     let start = usize::try_from(start).ok().filter(|&start| start >= header)?;
     Some(Texture { format, start, len: end.checked_sub(start as u64) })
 }

@@ -48,16 +48,16 @@ pub(crate) fn apply(halves: &[Half], blocks: &[u8], streams: &mut [u8]) {
             let target = &mut endpoints[i * first.len()..][..first.len()];
             target.copy_from_slice(first);
             if *half == Half::Ycocg {
-                convert_colors(target, to_ycocg);
+                convert_colors(target);
             }
             indices[i * second.len()..][..second.len()].copy_from_slice(second);
         }
     }
 }
 
-fn convert_colors(field: &mut [u8], convert: impl Fn(u16) -> u16) {
+fn convert_colors(field: &mut [u8]) {
     for color in field.as_chunks_mut().0 {
-        *color = convert(u16::from_le_bytes(*color)).to_le_bytes();
+        *color = to_ycocg(u16::from_le_bytes(*color)).to_le_bytes();
     }
 }
 

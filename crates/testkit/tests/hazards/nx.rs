@@ -10,6 +10,7 @@ const HAZARDS: &str = "crates/nx/tests/hazards.rs";
 const PACK: &str = "crates/nx/tests/pack.rs";
 const EDIT: &str = "crates/nx/tests/pack_edit.rs";
 const DAMAGE: &str = "crates/nx/tests/damage.rs";
+const FILTERS: &str = "crates/nx/tests/filters.rs";
 const CLI_EXTRACT: &str = "crates/cli/tests/nx/extract.rs";
 
 /// The vectors named in `vectors.rs` begin with the letter of their hazard.
@@ -238,5 +239,17 @@ pub(crate) const LIST: &[Hazard] = &[
             ("crates/nx/src/mount/tree.rs", &["paths_are_folders_and_entries_are_found_by_name"]),
             ("crates/nx/src/mount/filesystem.rs", &["damage_is_an_error_of_its_block_only"]),
         ],
+    ),
+    (
+        "texture headers that are cut short, or whose sizes and offsets overflow; bytes that no encoder made",
+        &[(
+            FILTERS,
+            &[
+                "truncated_headers_are_no_textures",
+                "hostile_headers",
+                "headers_of_random_fields_are_survived",
+                "filters_are_bijections",
+            ],
+        )],
     ),
 ];
