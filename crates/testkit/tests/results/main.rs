@@ -13,7 +13,13 @@ use std::{env, fs};
 use linerate_testkit::testdata::repository;
 
 const PICTURE: &str = "docs/results.svg";
-const PAGES: [&str; 3] = ["docs/results.md", "docs/waveforms/rice.md", "docs/waveforms/fpga.md"];
+const PAGES: [&str; 5] = [
+    "docs/results.md",
+    "docs/waveforms/rice.md",
+    "docs/waveforms/fpga.md",
+    "docs/zstd/index.md",
+    "docs/zstd/command.md",
+];
 const END: &str = "<!-- end -->";
 
 /// Compares a file with what it should hold, or writes it.

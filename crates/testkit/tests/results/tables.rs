@@ -23,6 +23,8 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("nx-presets", nx_presets()),
         ("waveform-channels", waveform_channels()),
         ("fpga", fpga()),
+        ("zstd-size", zstd_size()),
+        ("zstd-command", zstd_command()),
     ])
 }
 
@@ -516,6 +518,56 @@ fn waveform_channels() -> String {
     });
     let head = ["", "samples", "version 2", "Pcodec 8", "FLAC 5"];
     table(&head, rows.collect(), &record.source(record.all(&[])[0]))
+}
+
+/// Small programs around zstd decoders: code in KB, and decoding speed in MB/s.
+fn zstd_size() -> String {
+    let record = Record::read("2026-11-23-zstd-size.csv");
+    let files = ["dickens", "nci"];
+    let rows = record.all(&[("file", files[0])]).into_iter().map(|row| {
+        let [decoder, features, level] = ["decoder", "features", "opt_level"].map(|column| row.text(column));
+        let same = |file: &str| {
+            let wanted = [("decoder", decoder), ("features", features), ("opt_level", level), ("file", file)];
+            format!("{:.0}", record.one(&wanted).number("mb_s"))
+        };
+        let name = match decoder {
+            "linerate-zstd" => "**linerate-zstd**".to_owned(),
+            other => format!("{other} {}", row.text("version")),
+        };
+        vec![
+            name,
+            if features.is_empty() { String::new() } else { format!("`{features}`") },
+            level.to_owned(),
+            format!("{:.1}", row.number("code_bytes") / 1000.0),
+            same(files[0]),
+            same(files[1]),
+        ]
+    });
+    let head = ["decoder", "feature", "`opt-level`", "code, KB", "dickens, MB/s", "nci, MB/s"];
+    table(&head, rows.collect(), &record.source(record.all(&[])[0]))
+}
+
+/// The command beside Debian's `zstd`: CPU time and elapsed time, ours by theirs, the median of pairs.
+fn zstd_command() -> String {
+    let record = Record::read("2026-11-23-zstd-command.csv");
+    let rows = record.all(&[]).into_iter().map(|row| {
+        let pair = |ours: &str, theirs: &str, by: &str| {
+            let [ours, theirs, by] = [ours, theirs, by].map(|column| row.number(column));
+            format!("{ours:.2} · {theirs:.2} · {by:.2}")
+        };
+        let bytes = row.number("linerate_bytes") / row.number("zstd_bytes");
+        vec![
+            format!("`{}` {}", row.text("options"), row.text("file")),
+            pair("linerate_cpu_s", "zstd_cpu_s", "cpu_by_zstd"),
+            pair("linerate_wall_s", "zstd_wall_s", "wall_by_zstd"),
+            format!("{bytes:.4}"),
+        ]
+    });
+    let any = record.all(&[])[0];
+    let head = ["", "CPU time: ours, `zstd`, by `zstd`", "elapsed", "output by that of `zstd`"];
+    let source =
+        format!("{}; zstd {}; libzstd here {}", record.source(any), any.text("zstd"), any.text("libzstd"));
+    table(&head, rows.collect(), &source)
 }
 
 /// Cores after place and route: LUTs, flip-flops, block RAMs, and the frequencies of all seeds.
