@@ -146,11 +146,13 @@ pub(crate) fn join_pair(tier: Tier, pair: Pair, blocks: &mut [[u8; 16]]) {
         fn run(self) {
             let fields = self.0.first.iter().zip(self.0.second).zip(self.0.indices);
             for (block, ((first, second), indices)) in self.1.iter_mut().zip(fields) {
-                let endpoints = |half: usize| u64::from(first[half]) | (u64::from(second[half]) << 8);
+                let (first, second) = (u16::from_le_bytes(*first), u16::from_le_bytes(*second));
+                let endpoints =
+                    [(first & 0xff) | (second << 8), (first >> 8) | (second & 0xff00)].map(u64::from);
                 let [.., a, b, c, d, e, f, g, h] = *indices;
                 let low = u64::from_le_bytes(*indices.first_chunk().expect("8 of 12 bytes")) << 16;
                 let high = u64::from_le_bytes([a, b, c, d, e, f, g, h]) & !0xffff;
-                let block_of = u128::from(low | endpoints(0)) | (u128::from(high | endpoints(1)) << 64);
+                let block_of = u128::from(low | endpoints[0]) | (u128::from(high | endpoints[1]) << 64);
                 *block = block_of.to_le_bytes();
             }
         }

@@ -5,5 +5,7 @@
 mod dispatch;
 pub(crate) mod join;
 pub(crate) mod modes;
+#[cfg(target_arch = "x86_64")]
+mod modes_avx2;
 pub(crate) mod planes;
 mod unalign;

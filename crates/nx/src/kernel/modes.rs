@@ -31,6 +31,11 @@ pub(crate) fn gather<const ALIGNED: bool>(tier: Tier, gather: Gather) {
             run::<ALIGNED>(self.0);
         }
     }
+    #[cfg(target_arch = "x86_64")]
+    if tier >= Tier::Avx2 && Tier::Avx2.is_supported() {
+        // SAFETY: the CPU has AVX2.
+        return unsafe { super::modes_avx2::gather::<ALIGNED>(gather) };
+    }
     dispatch(tier, Run::<ALIGNED>(gather));
 }
 
@@ -81,8 +86,9 @@ fn read16(bytes: &[u8], offset: usize) -> u128 {
     read_end(bytes, offset)
 }
 
+/// [`read16`] where fewer than 16 bytes are left.
 #[cold]
-fn read_end(bytes: &[u8], offset: usize) -> u128 {
+pub(super) fn read_end(bytes: &[u8], offset: usize) -> u128 {
     let rest = bytes.get(offset..).unwrap_or_default();
     let mut whole = [0; 16];
     whole[..rest.len()].copy_from_slice(rest);
