@@ -55,6 +55,11 @@ fn spread(data: &[u8]) -> Vec<u8> {
 fn archive(bytes: &[u8]) {
     let Ok(archive) = Archive::open_with(bytes, limits()) else { return };
     assert!(archive.layout().end() <= archive.source().len());
+    for block in 0..archive.layout().len() {
+        let Ok(regions) = archive.regions(block) else { continue };
+        assert!(regions.windows(2).all(|pair| pair[0].start + pair[0].len <= pair[1].start));
+        assert_eq!(regions.is_empty(), !archive.toc().blocks[block].filtered);
+    }
     let mut reader = archive.reader().expect("a window that zstd knows");
     let mut right = 0;
     for file in archive.files() {

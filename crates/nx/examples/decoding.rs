@@ -80,6 +80,7 @@ impl<'a> Reference<'a> {
             let bytes = &self.archive.source()[at..at + block.compressed as usize];
             let out = &mut self.out[..layout.content(i) as usize];
             match block.codec {
+                _ if block.filtered => return Err("an archive with filtered blocks".into()),
                 Codec::Copy => out.copy_from_slice(&bytes[..out.len()]),
                 Codec::Zstd => {
                     self.context.decompress(out, bytes).map_err(zstd_safe::get_error_name)?;

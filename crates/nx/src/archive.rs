@@ -14,6 +14,7 @@ use crate::layout::Layout;
 use crate::limits::Limits;
 use crate::pool::Pool;
 use crate::reader::Reader;
+use crate::regions::{self, MAX_TABLE, Region};
 use crate::toc::{Entry, Toc};
 use linerate_io::read_error;
 
@@ -245,6 +246,26 @@ impl<S: ReadAt> Archive<S> {
         let start = by_folded.partition_point(|(hash, _)| *hash < hash_of_path);
         let same = by_folded[start..].iter().take_while(move |(hash, _)| *hash == hash_of_path);
         same.filter_map(|(_, i)| self.get(*i as usize)).filter(move |file| folded(file.path).eq(folded(path)))
+    }
+
+    /// Reads which regions of a block are filtered: none of a block that is [not filtered](crate::Block::filtered).
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Corrupt`] or [`Kind::Unsupported`] if the table of the regions is damaged or names an unknown filter, at
+    /// its offset in the archive; [`Kind::Read`] if the source cannot be read.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such block.
+    pub fn regions(&self, block: usize) -> Result<Vec<Region>> {
+        let (at, word) = (self.layout.offset(block), self.toc.blocks[block]);
+        if !word.filtered {
+            return Ok(Vec::new());
+        }
+        let mut bytes = vec![0; MAX_TABLE.min(word.compressed as usize)];
+        self.source.read_at(at, &mut bytes).map_err(|e| read_error(at, &e))?;
+        regions::parse(&bytes).map(|(regions, _)| regions).map_err(|e| e.shifted(at))
     }
 
     /// Creates a reader, which reuses its buffers from file to file. One per thread.

@@ -34,6 +34,8 @@ pub(crate) struct BufferSizes {
     pub(crate) content: u64,
     /// For bytes read from the source.
     pub(crate) compressed: u64,
+    /// For decompressed content of filtered blocks. Allocated by the decoder when it is needed.
+    pub(crate) filtered: u64,
 }
 
 impl<'a, S: ReadAt> BlockReader<'a, S> {
@@ -45,7 +47,11 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
     pub(crate) fn with_buffer_sizes(archive: &'a Archive<S>, sizes: BufferSizes) -> Result<Self> {
         let decoder = Decoder::new(archive.limits().window_log, Format::Standard)?;
         let max = archive.limits().block;
-        let sizes = BufferSizes { content: sizes.content.min(max), compressed: sizes.compressed.min(max) };
+        let sizes = BufferSizes {
+            content: sizes.content.min(max),
+            compressed: sizes.compressed.min(max),
+            filtered: sizes.filtered.min(max),
+        };
         Ok(BlockReader { archive, decoder, buffer: ReadBuffer::default(), sizes, resumable: None })
     }
 
@@ -66,16 +72,23 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         self.read(block, out, until, true)
     }
 
-    /// Decodes the first `out.len()` bytes of `block`.
+    /// Decodes the first `out.len()` bytes of `block`. All of a filtered one is decoded, into memory of its own.
     pub(crate) fn decode_prefix(&mut self, block: usize, out: &mut [u8]) -> Result<()> {
-        self.read(block, out, block, false).map(|_| ())
+        if !self.archive.toc().blocks[block].filtered {
+            return self.read(block, out, block, false).map(|_| ());
+        }
+        let mut content = Vec::new();
+        grow(&mut content, self.content_len(block)?, self.archive.layout().offset(block))?;
+        self.decode(block, &mut content, block)?;
+        out.copy_from_slice(&content[..out.len()]);
+        Ok(())
     }
 
     /// Decodes the first `out.len()` bytes of `block`, of which `out` already holds `filled`. Those are not
     /// decoded again if [`BlockReader::can_resume`].
     pub(crate) fn decode_more(&mut self, block: usize, out: &mut [u8], filled: usize) -> Result<()> {
         let word = self.archive.toc().blocks[block];
-        if word.codec != Codec::Zstd {
+        if !word.is_resumable() {
             return self.decode_prefix(block, out);
         }
         let filled = match self.can_resume(block, filled) {
@@ -165,6 +178,7 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         let packed =
             self.buffer.get(source, at..at + len, block_end(archive, last), self.sizes.compressed)?;
         match all {
+            true if word.filtered => self.decoder.decode_filtered(word.codec, packed, out),
             true => self.decoder.decode(word.codec, packed, out),
             false => self.decoder.decode_prefix(word.codec, packed, out).map(|()| Ending::Clean),
         }

@@ -5,9 +5,10 @@ use linerate_zstd::{
     Dictionary, Format, FrameHeader, Options, Prefix, PrefixDecoder, PrefixEnd, Scratch, frame_extent,
 };
 
+use crate::block::grow;
 use crate::frame::window_limit;
-use crate::lz4;
 use crate::toc::Codec;
+use crate::{lz4, regions};
 
 /// What follows the content of a block that files refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +31,8 @@ pub(crate) struct Decoder {
     window_limit: u64,
     /// Since the first zstd block.
     zstd: Option<Zstd>,
+    /// The decompressed content of a filtered block, as long as the longest of them.
+    filtered: Vec<u8>,
     /// Bytes decoded so far.
     #[cfg(test)]
     pub(crate) decoded: u64,
@@ -55,6 +58,7 @@ impl Decoder {
             format,
             window_limit: window_limit(window_log)?,
             zstd: None,
+            filtered: Vec::new(),
             #[cfg(test)]
             decoded: 0,
         })
@@ -92,6 +96,25 @@ impl Decoder {
                 None => decode_lz4_prefix(block, out).map(|()| Ending::Longer),
             },
         }
+    }
+
+    /// As [`Decoder::decode`], of a filtered block, whose bytes begin with the table of its regions. Takes as much
+    /// memory as `out` has, which is kept for the next one.
+    ///
+    /// If the compressed data is damaged, what was decompressed before the damage is in `out` all the same: a hash tells
+    /// whether a file is intact.
+    pub(crate) fn decode_filtered(&mut self, codec: Codec, block: &[u8], out: &mut [u8]) -> Result<Ending> {
+        let (regions, table) = regions::parse(block)?;
+        regions::check(&regions, out.len())?;
+        let mut buffer = core::mem::take(&mut self.filtered);
+        if buffer.len() < out.len() {
+            grow(&mut buffer, out.len(), 0)?;
+        }
+        let filtered = &mut buffer[..out.len()];
+        let ending = self.decode(codec, &block[table..], filtered).map_err(|e| e.shifted(table as u64));
+        regions::invert(&regions, filtered, out);
+        self.filtered = buffer;
+        ending
     }
 
     /// Decodes the first `out.len()` bytes, and reads no more of `block` than needed.

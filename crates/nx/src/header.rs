@@ -8,6 +8,9 @@
 //!
 //! The entry table, the block table and the string pool follow, padded with zeros to a whole page; then
 //! the block data.
+//!
+//! Versions 0 and 1 are Nx. Version 65 is a private extension of version 1: blocks may be filtered. Readers that do not
+//! know it refuse the archive.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -112,6 +115,9 @@ impl TocForm {
 pub struct Header {
     /// The hash of contents, by header version.
     pub hash: HashKind,
+    /// Whether blocks may be [filtered](crate::Block::filtered): header version 65, a private extension of version 1.
+    /// Ignored on writing if `hash` is not [`HashKind::Xxh3`].
+    pub filtered: bool,
     /// The chunk size.
     pub chunk: ChunkSize,
     /// Number of [`PAGE`]s before the first block, at most [`MAX_PAGES`].
@@ -127,6 +133,13 @@ pub struct Header {
     /// Number of files, at most [`MAX_FILES`].
     pub files: u32,
 }
+
+/// The versions of the format; they differ in the hash of contents.
+const XXH64: u32 = 0;
+const XXH3: u32 = 1;
+
+/// Version 1 with filtered blocks: the top bit of the 7 marks the extension.
+const XXH3_FILTERED: u32 = 64 | XXH3;
 
 fn bits(word: u64, shift: u32, count: u32) -> u64 {
     (word >> shift) & ((1 << count) - 1)
@@ -146,6 +159,7 @@ impl Header {
         };
         let mut header = Header {
             hash: HashKind::Xxh3,
+            filtered: false,
             chunk,
             pages: 0,
             flags: 0,
@@ -201,12 +215,15 @@ impl Header {
         let table = u64::from_le_bytes([
             head[8], head[9], head[10], head[11], head[12], head[13], head[14], head[15],
         ]);
+        let (hash, filtered) = match bits(word, 25, 7) as u32 {
+            XXH64 => (HashKind::Xxh64, false),
+            XXH3 => (HashKind::Xxh3, false),
+            XXH3_FILTERED => (HashKind::Xxh3, true),
+            _ => return Err(unsupported(7, "an Nx archive of an unknown version")),
+        };
         let header = Header {
-            hash: match bits(word, 25, 7) {
-                0 => HashKind::Xxh64,
-                1 => HashKind::Xxh3,
-                _ => return Err(unsupported(7, "an Nx archive of an unknown version")),
-            },
+            hash,
+            filtered,
             chunk: ChunkSize::from_exponent(bits(word, 20, 5) as u8)
                 .ok_or(unsupported(6, "chunks of more than 1 GiB (or a pre-1.0 Nx archive)"))?,
             pages: bits(word, 4, 16) as u32,
@@ -232,9 +249,10 @@ impl Header {
 
     /// Encodes the 16 bytes. Values beyond their limits are truncated; [`Header::new`] checks them.
     pub fn write(&self) -> [u8; HEADER] {
-        let version: u32 = match self.hash {
-            HashKind::Xxh64 => 0,
-            HashKind::Xxh3 => 1,
+        let version = match self.hash {
+            HashKind::Xxh64 => XXH64,
+            HashKind::Xxh3 if self.filtered => XXH3_FILTERED,
+            HashKind::Xxh3 => XXH3,
         };
         let word = version << 25
             | u32::from(self.chunk.exponent()) << 20
@@ -291,6 +309,7 @@ mod tests {
     fn largest_values_round_trip() {
         let header = Header {
             hash: HashKind::Xxh64,
+            filtered: false,
             chunk: MAX_CHUNK_READ,
             pages: MAX_PAGES,
             flags: 15,
@@ -300,6 +319,26 @@ mod tests {
             files: MAX_FILES,
         };
         assert_eq!(Header::parse(&header.write()), Ok(header));
+        let filtered = Header { hash: HashKind::Xxh3, filtered: true, ..header };
+        assert_eq!(Header::parse(&filtered.write()), Ok(filtered));
+    }
+
+    #[test]
+    fn all_versions_but_0_1_and_65_are_refused_at_their_offset() {
+        let mut known = Vec::new();
+        for version in 0..128u8 {
+            let mut bytes = EXAMPLE;
+            bytes[7] = bytes[7] & 1 | version << 1;
+            match Header::parse(&bytes) {
+                Ok(header) => {
+                    assert_eq!(header.write(), bytes);
+                    assert_eq!(header.filtered, version == 65);
+                    known.push(version);
+                }
+                Err(error) => assert_eq!((error.kind, error.offset), (Kind::Unsupported, 7), "{version}"),
+            }
+        }
+        assert_eq!(known, [0, 1, 65]);
     }
 
     #[test]

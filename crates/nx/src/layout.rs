@@ -160,7 +160,7 @@ mod tests {
     }
 
     fn blocks(sizes: &[u32]) -> Vec<Block> {
-        sizes.iter().map(|&compressed| Block { compressed, codec: Codec::Zstd }).collect()
+        sizes.iter().map(|&compressed| Block { compressed, codec: Codec::Zstd, filtered: false }).collect()
     }
 
     /// The layout with chunks of 512 bytes, in an archive of sufficient length.
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn stored_or_empty_block_smaller_than_its_files_is_an_error() {
-        let stored = |compressed| vec![Block { compressed, codec: Codec::Copy }];
+        let stored = |compressed| vec![Block { compressed, codec: Codec::Copy, filtered: false }];
         assert!(layout(vec![file(10, 0, 5)], stored(15)).is_ok());
         assert_eq!(layout(vec![file(10, 0, 6)], stored(15)).unwrap_err().kind, Kind::Corrupt);
         assert_eq!(layout(vec![file(1, 0, 0)], blocks(&[0])).unwrap_err().kind, Kind::Corrupt);

@@ -37,6 +37,7 @@
 //! | `archive` | an open archive; files by path |
 //! | `block`, `decode`, `lz4` | reads blocks with coalesced reads; decodes one block, of LZ4 too |
 //! | `frame` | decompresses a zstd frame of unknown size |
+//! | `regions` | the table of a filtered block: which regions, by which filter |
 //! | `reader`, `cache` | reads single files, whole or in part; LRU cache of decoded blocks |
 //! | `lru` | values by key in the order of eviction, for both caches |
 //! | `queue`, `parallel` | reads many files: block order, threads, destinations |
@@ -76,6 +77,7 @@ mod pool;
 mod queue;
 pub mod r3a;
 mod reader;
+mod regions;
 pub mod shared;
 #[cfg(feature = "pack")]
 mod sys;
@@ -107,5 +109,6 @@ pub use paths::{MAX_NAME, check_path, collisions, not_portable};
 pub use pool::POOL_LEVEL;
 pub use pool::Pool;
 pub use reader::Reader;
+pub use regions::{MAX_REGIONS, Region};
 pub use toc::{Block, Codec, Entry, MAX_COMPRESSED, MAX_OFFSET, Toc};
 pub use verify::{Compared, Note, Verified, Verifier};

@@ -16,7 +16,7 @@ pub struct Limits {
     pub pool: u64,
     /// One path, in bytes. Default: 16 MiB. Extraction rejects paths above 4095 bytes one by one.
     pub path: u64,
-    /// One decompressed block, which each thread keeps in memory, in bytes. Default: 1 GiB.
+    /// One decompressed block, which each thread keeps in memory, in bytes; twice if it is filtered. Default: 1 GiB.
     pub block: u64,
     /// Buffers of all threads of one call, in bytes. Large blocks reduce the number of threads, down to
     /// one. Default: 2 GiB.

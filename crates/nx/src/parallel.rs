@@ -202,12 +202,15 @@ impl Run {
 fn buffer_sizes<S: ReadAt>(archive: &Archive<S>, queue: &Queue) -> BufferSizes {
     let content = queue.blocks().map(|block| archive.layout().content(block)).max().unwrap_or(0);
     let compressed = queue.blocks().map(|block| archive.toc().blocks[block].compressed).max().unwrap_or(0);
-    BufferSizes { content, compressed: u64::from(compressed).max(archive.source().coalesce_limit()) }
+    let of_filtered = queue.blocks().filter(|&block| archive.toc().blocks[block].filtered);
+    let filtered = of_filtered.map(|block| archive.layout().content(block)).max().unwrap_or(0);
+    let compressed = u64::from(compressed).max(archive.source().coalesce_limit());
+    BufferSizes { content, compressed, filtered }
 }
 
 /// The number of threads: as asked for, but no more than there are blocks or buffers fit in memory.
 fn threads<S: ReadAt>(archive: &Archive<S>, queue: &Queue, sizes: BufferSizes, wanted: usize) -> usize {
-    let each = sizes.content.saturating_add(sizes.compressed).max(1);
+    let each = sizes.content.saturating_add(sizes.compressed).saturating_add(sizes.filtered).max(1);
     let fit = usize::try_from(archive.limits().memory / each).unwrap_or(usize::MAX);
     wanted.min(queue.len()).min(fit).max(1)
 }
@@ -627,6 +630,25 @@ mod tests {
             assert_eq!(counter.finished.into_inner(), archive.len() - 1);
             assert_eq!(outcome.done.files, archive.len() as u64);
         }
+    }
+
+    #[cfg(feature = "pack")]
+    #[test]
+    fn memory_limit_counts_filtered_blocks_twice() {
+        use crate::pack::{Builder, Filters, Options};
+        let texture = linerate_testkit::data::dds(b"DXT1", 4000, 1);
+        let sizes = |filters| {
+            let mut builder = Builder::new(Options { filters, ..Options::default() }).unwrap();
+            builder.add_bytes("a.dds", texture.clone()).unwrap();
+            let archive = Archive::open(builder.to_bytes().unwrap().0).unwrap();
+            let queue = Queue::new(&archive, archive.files().enumerate());
+            let sizes = buffer_sizes(&archive, &queue);
+            let limited = crate::Limits { memory: 4 << 20, ..*archive.limits() };
+            let limited = Archive::open_with(archive.source().clone(), limited).unwrap();
+            (sizes.content, sizes.filtered, threads(&limited, &queue, sizes, 9))
+        };
+        assert_eq!(sizes(Filters::NONE), (1 << 20, 0, 2));
+        assert_eq!(sizes(Filters::all()), (1 << 20, 1 << 20, 1));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::toc::Codec;
 /// once for all of its small files, in whatever order they are read.
 ///
 /// Memory: [`Reader::CACHE`] bytes of decoded blocks, or as set by [`Reader::cache`], but at least one
-/// block; one compressed block; and after [`Reader::read_range`] has read a part of a zstd block, the
+/// block; one compressed block; the content of a filtered block once more; and after [`Reader::read_range`] has read a part of a zstd block, the
 /// state to resume it: its window, at most 2^[`Limits::window_log`](crate::Limits::window_log) bytes, and
 /// some 300 KiB.
 pub struct Reader<'a, S> {
@@ -101,7 +101,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     /// zstd block is decoded no further than needed; a later range of the same block resumes from there,
     /// so that sequential reads of any size decode each byte once. If it fits the
     /// [cache](Reader::cache), a block is decoded whole when the chunk before it was read to its end, when
-    /// another block was started in between, and if it is LZ4, which cannot be resumed. The file's hash is
+    /// another block was started in between, and if it is LZ4 or filtered, which cannot be resumed. The file's hash is
     /// not checked; checksums of zstd frames are, if the range reaches them.
     ///
     /// # Errors
@@ -225,9 +225,11 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         // in steps, which copy through zstd's window.
         let follows = piece.from == 0 && piece.block > 0 && self.cache.is_finished(piece.block - 1);
         let filled = self.cache.find(piece.block).unwrap_or(0);
-        let is_zstd = self.archive.toc().blocks[piece.block].codec == Codec::Zstd;
-        let steps = is_zstd && (filled == 0 || self.blocks.can_resume(piece.block, filled));
-        let fits = content <= self.cache.budget().min(self.archive.limits().block);
+        let block = self.archive.toc().blocks[piece.block];
+        let steps = block.is_resumable() && (filled == 0 || self.blocks.can_resume(piece.block, filled));
+        // Any part of a filtered block takes all of it, so that it is cached whatever the budget is.
+        let budget = if block.filtered { u64::MAX } else { self.cache.budget() };
+        let fits = content <= budget.min(self.archive.limits().block);
         if fits && (!steps || follows || (filled == 0 && piece.to == content)) {
             match self.decode_whole(piece.block, piece.block + 1) {
                 // Damage after the range does not matter.

@@ -2,7 +2,7 @@
 //!
 //! An entry is a hash (u64), a size (u32 in the short form, u64 in the long one), and a u64 with, from the
 //! top bit down, the offset in the block (26 bits), the path index (20) and the first block (18). A block
-//! is a u32 with its compressed size (29 bits) and its codec (3).
+//! is a u32 with its compressed size (29 bits) and its codec (3), the top bit of which says that it is filtered.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -61,7 +61,14 @@ pub struct Block {
     pub compressed: u32,
     /// The codec.
     pub codec: Codec,
+    /// Whether regions of the content were filtered before it was compressed, with [`Codec::Zstd`] or [`Codec::Lz4`]:
+    /// the compressed bytes begin with the table of [regions](crate::Region) then. Only in archives with
+    /// [`Header::filtered`].
+    pub filtered: bool,
 }
+
+/// The bit of the codec number of a filtered block.
+const FILTERED: u32 = 4;
 
 /// The entries and blocks of an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,13 +116,22 @@ impl Entry {
 }
 
 impl Block {
-    fn parse(word: u32) -> Option<Block> {
-        let codec = *Codec::ALL.get(word as usize & 7)?;
-        Some(Block { compressed: word >> 3, codec })
+    /// `None` for an unknown codec, among which are filtered ones unless the header allows them.
+    fn parse(word: u32, may_be_filtered: bool) -> Option<Block> {
+        let filtered = word & FILTERED != 0;
+        let codec = *Codec::ALL.get((word & 3) as usize)?;
+        let is_known = !filtered || (may_be_filtered && codec != Codec::Copy);
+        is_known.then_some(Block { compressed: word >> 3, codec, filtered })
+    }
+
+    /// Whether it can be decoded in steps that begin where the last one ended.
+    pub(crate) fn is_resumable(self) -> bool {
+        self.codec == Codec::Zstd && !self.filtered
     }
 
     fn word(self) -> u32 {
-        (self.compressed & MAX_COMPRESSED) << 3 | self.codec as u32
+        let filter = if self.filtered { FILTERED } else { 0 };
+        (self.compressed & MAX_COMPRESSED) << 3 | filter | self.codec as u32
     }
 }
 
@@ -152,7 +168,7 @@ impl Toc {
         }
         let blocks = bytes[blocks_offset..pool_offset].as_chunks().0.iter().enumerate().map(|(i, word)| {
             let at = (blocks_offset + 4 * i) as u64;
-            Block::parse(u32::from_le_bytes(*word)).ok_or(Error::new(
+            Block::parse(u32::from_le_bytes(*word), header.filtered).ok_or(Error::new(
                 Kind::Unsupported,
                 at,
                 "a block of an unknown codec",
@@ -186,7 +202,10 @@ mod tests {
         let bytes =
             [0x85, 0x34, 0x55, 0x5C, 0xE0, 0x96, 0xD4, 0xD0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0];
         let entry = Entry { hash: 0xd0d4_96e0_5c55_3485, size: 1, path: 0, first_block: 0, block_offset: 0 };
-        let toc = Toc { entries: vec![entry], blocks: vec![Block { compressed: 1, codec: Codec::Copy }] };
+        let toc = Toc {
+            entries: vec![entry],
+            blocks: vec![Block { compressed: 1, codec: Codec::Copy, filtered: false }],
+        };
         let (header, written) = bytes_of(&toc, TocForm::Short);
         assert_eq!(written[HEADER..], bytes);
         assert_eq!(Toc::parse(&header, &written), Ok(toc));
@@ -205,7 +224,7 @@ mod tests {
         for (form, size) in [(TocForm::Short, u64::from(u32::MAX)), (TocForm::Long, u64::MAX)] {
             let largest =
                 Entry { hash: u64::MAX, size, path: 1, first_block: MAX_BLOCKS, block_offset: MAX_OFFSET };
-            let block = Block { compressed: MAX_COMPRESSED, codec: Codec::Lz4 };
+            let block = Block { compressed: MAX_COMPRESSED, codec: Codec::Lz4, filtered: false };
             let toc = Toc { entries: vec![largest, Entry { path: 0, ..largest }], blocks: vec![block; 3] };
             assert_eq!(toc.form(), form);
             let (header, bytes) = bytes_of(&toc, form);
@@ -219,7 +238,7 @@ mod tests {
     #[test]
     fn unknown_codec_or_path_beyond_the_pool_is_an_error_at_its_offset() {
         let entry = Entry { hash: 0, size: 0, path: 0, first_block: 0, block_offset: 0 };
-        let block = Block { compressed: 9, codec: Codec::Zstd };
+        let block = Block { compressed: 9, codec: Codec::Zstd, filtered: false };
         let toc = Toc { entries: vec![entry, Entry { path: 1, ..entry }], blocks: vec![block; 2] };
         let (header, bytes) = bytes_of(&toc, TocForm::Short);
         for codec in 3..8 {
@@ -232,6 +251,17 @@ mod tests {
         bytes[36 + 14] = 2 << 2;
         let error = Toc::parse(&header, &bytes).unwrap_err();
         assert_eq!((error.kind, error.offset), (Kind::Corrupt, 36));
+    }
+
+    #[test]
+    fn filtered_blocks_are_zstd_or_lz4_and_need_the_header_version_of_filters() {
+        for word in 0..8 {
+            let known = Block::parse(9 << 3 | word, true);
+            assert_eq!(known.is_some(), [0, 1, 2, 5, 6].contains(&word), "{word}");
+            assert_eq!(known.map(Block::word).unwrap_or(9 << 3 | word), 9 << 3 | word);
+            assert_eq!(known.is_some_and(|block| block.filtered), word > 2 && known.is_some());
+            assert_eq!(Block::parse(word, false).is_some(), word < 3, "{word}");
+        }
     }
 
     #[test]

@@ -13,7 +13,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
-use linerate_nx::pack::{Builder, Coding, FileOptions, Options};
+use linerate_nx::Header;
+use linerate_nx::pack::{Builder, Coding, FileOptions, Filters, Options};
+use linerate_testkit::data::dds;
 use linerate_testkit::kill::moments;
 use pack_tree::{TreeFile, assert_holds, tree, write_tree};
 
@@ -25,6 +27,7 @@ fn options() -> Options {
     let mut options = Options { threads: 2, ..Options::default() };
     (options.chunk, options.solid_limit) = (16 << 10, (16 << 10) - 1);
     (options.solid, options.chunked) = (Coding::zstd(12), Coding::zstd(12));
+    options.filters = Filters::all();
     options
 }
 
@@ -56,7 +59,8 @@ fn assert_untouched(folder: &Path, files: &[TreeFile]) {
 #[test]
 fn killed_packing_leaves_source_and_target_unchanged() {
     let folder = tempfile::tempdir().expect("a folder");
-    let files = tree(11, 100, &options());
+    let mut files = tree(11, 100, &options());
+    files.push(("textures/wall.dds".into(), dds(b"DXT1", 200, 1)));
     let (sources, out) = (folder.path().join("tree"), folder.path().join("out"));
     let target = out.join("a.nx");
     write_tree(&sources, &files);
@@ -67,6 +71,7 @@ fn killed_packing_leaves_source_and_target_unchanged() {
     let whole_run = begun.elapsed();
     let whole = fs::read(&target).expect("there");
     assert_holds(whole.clone(), &files);
+    assert!(Header::parse(&whole).expect("ours").filtered);
 
     let old = b"the archive of before".to_vec();
     let mut unfinished = 0;

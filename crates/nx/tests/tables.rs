@@ -26,7 +26,14 @@ fn entries(files: usize) -> impl Strategy<Value = Vec<Entry>> {
 
 fn blocks() -> impl Strategy<Value = Vec<Block>> {
     let codec = prop_oneof![Just(Codec::Copy), Just(Codec::Zstd), Just(Codec::Lz4)];
-    vec((0..=MAX_COMPRESSED, codec).prop_map(|(compressed, codec)| Block { compressed, codec }), 0..20)
+    vec(
+        (0..=MAX_COMPRESSED, codec).prop_map(|(compressed, codec)| Block {
+            compressed,
+            codec,
+            filtered: false,
+        }),
+        0..20,
+    )
 }
 
 proptest! {

@@ -7,7 +7,10 @@ mod common;
 use std::fs;
 use std::path::PathBuf;
 
-use common::make::{COPY, Frame, LZ4, MadeEntry, Make, ZSTD, frame, lz4, noise};
+use common::make::{
+    COPY, FILTERED, FILTERS, Frame, LZ4, MadeEntry, Make, ZSTD, filtered, frame, lz4, noise, regions,
+};
+use linerate_nx::filter::Filter;
 use linerate_nx::{Archive, Extractor, FileError, Kind, Limits, Verifier};
 
 /// What opening and reading a vector gives.
@@ -185,6 +188,121 @@ fn shapes() -> Vec<Vector> {
     ]
 }
 
+/// A file for each filter, with a header and a tail, in one filtered block.
+fn every_filter(name: &'static str, codec: u32) -> Vector {
+    let file = |i: usize| [vec![i as u8; 13], noise(600, i as u32), vec![0xEE; 7]].concat();
+    let files: Vec<Vec<u8>> = (0..Filter::ALL.len()).map(file).collect();
+    let content = files.concat();
+    let table: Vec<(u8, u32, u32)> =
+        Filter::ALL.iter().zip(0..).map(|(filter, i)| (filter.id(), 620 * i + 13, 603)).collect();
+    let block = [regions(&table), packed(codec, &filtered(&content, &table))].concat();
+    let make = of_version(FILTERS).block(codec | FILTERED, block);
+    let add =
+        |make: Make, (i, file): (usize, &Vec<u8>)| make.file(format!("{i:02}"), file, 0, 620 * i as u64);
+    let make = files.iter().enumerate().fold(make, add);
+    let contents: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
+    good(name, make, &contents)
+}
+
+fn of_version(version: u32) -> Make {
+    Make::new(K4).with(|make| make.version = version)
+}
+
+/// A block of 4,096 bytes of noise, of which these regions are filtered, and the noise.
+fn filtered_block(codec: u32, table: &[(u8, u32, u32)]) -> (Vec<u8>, Vec<u8>) {
+    let content = noise(4096, 7);
+    ([regions(table), packed(codec, &filtered(&content, table))].concat(), content)
+}
+
+/// Filtered blocks, as docs/nx/filters.md has them.
+fn filters() -> Vec<Vector> {
+    let id = Filter::ALL[0].id();
+    let large = noise(10_240, 1);
+    let three = {
+        let first = [(id, 148, 3948)];
+        let last = [(id, 0, 2047)];
+        let block = |codec, content: &[u8], table: &[_]| {
+            [regions(table), packed(codec, &filtered(content, table))].concat()
+        };
+        of_version(FILTERS)
+            .file("a", &large, 0, 0)
+            .block(ZSTD | FILTERED, block(ZSTD, &large[..4096], &first))
+            .block(ZSTD, packed(ZSTD, &large[4096..8192]))
+            .block(LZ4 | FILTERED, block(LZ4, &large[8192..], &last))
+    };
+    let smallest = {
+        let (content, table) = (b"16 bytes of text", [(id, 0, 16)]);
+        let block = [regions(&table), packed(ZSTD, &filtered(content, &table))].concat();
+        of_version(FILTERS).file("a", content, 0, 0).block(ZSTD | FILTERED, block)
+    };
+    let (deleted, content) = filtered_block(ZSTD, &[(id, 0, 1000), (id, 1000, 3096)]);
+    let (far, _) = filtered_block(ZSTD, &[(id, 0, 1000)]);
+    let beyond = [regions(&[(id, 0, 1000), (id, u32::MAX, u32::MAX)]), far[10..].to_vec()].concat();
+    vec![
+        every_filter("filters-zstd", ZSTD),
+        every_filter("filters-lz4", LZ4),
+        good("filters-chunks", three, &[&large]),
+        good("filters-smallest", smallest, &[b"16 bytes of text"]),
+        good("filters-none", one_byte(1).with(|make| make.version = FILTERS), &[b"A"]),
+        good(
+            "filters-of-a-deleted-file",
+            of_version(FILTERS).file("a", &content[..1000], 0, 0).block(ZSTD | FILTERED, deleted),
+            &[&content[..1000]],
+        ),
+        good(
+            "filters-beyond-the-content",
+            of_version(FILTERS).file("a", &content, 0, 0).block(ZSTD | FILTERED, beyond),
+            &[&content],
+        ),
+    ]
+}
+
+/// (l) Filtered blocks that are none.
+fn filter_hazards() -> Vec<Vector> {
+    use Kind::{Corrupt, Limit, Unsupported};
+    let id = Filter::ALL[0].id();
+    let (block, content) = filtered_block(ZSTD, &[(id, 8, 4000)]);
+    let data = &block[10..];
+    let make = |codec: u32, block: Vec<u8>| of_version(FILTERS).file("a", &content, 0, 0).block(codec, block);
+    let with =
+        |name, table: &[u8], kind| fails(name, make(ZSTD | FILTERED, [table, data].concat()), &[("a", kind)]);
+    let mut window = frame(&content, Frame::Streamed);
+    window[5] = 21 << 3;
+    let header = u32::from_le_bytes([window[6], window[7], window[8], 0]) & !1;
+    window[6..9].copy_from_slice(&header.to_le_bytes()[..3]);
+    let mut vectors = vec![
+        refused("l-in-version-1", make(ZSTD | FILTERED, block.clone()).with(|m| m.version = 1), Unsupported),
+        refused("l-in-version-0", make(LZ4 | FILTERED, block.clone()).with(|m| m.version = 0), Unsupported),
+        refused("l-codec-3", make(3, block.clone()), Unsupported),
+        refused("l-codec-4", make(COPY | FILTERED, block.clone()), Unsupported),
+        refused("l-codec-7", make(7, block.clone()), Unsupported),
+        with("l-no-regions", &[0], Corrupt),
+        with("l-region-is-empty", &regions(&[(id, 8, 0)]), Corrupt),
+        with("l-regions-overlap", &regions(&[(id, 8, 100), (id, 107, 100)]), Corrupt),
+        with("l-regions-descend", &regions(&[(id, 100, 100), (id, 8, 50)]), Corrupt),
+        with("l-region-past-its-files", &regions(&[(id, 8, 4089)]), Corrupt),
+        with("l-region-of-4-gib", &regions(&[(id, 8, u32::MAX)]), Corrupt),
+        with("l-filter-0", &regions(&[(0, 8, 4000)]), Unsupported),
+        with("l-filter-255", &regions(&[(255, 8, 4000)]), Unsupported),
+        with("l-other-filter", &regions(&[(id, 8, 3992)]), Corrupt),
+        fails("l-table-cut", make(ZSTD | FILTERED, block[..9].to_vec()), &[("a", Corrupt)]),
+        fails("l-no-data", make(ZSTD | FILTERED, block[..10].to_vec()), &[("a", Corrupt)]),
+        fails("l-data-cut", make(ZSTD | FILTERED, block[..block.len() - 1].to_vec()), &[("a", Corrupt)]),
+        fails("l-zstd-as-lz4", make(LZ4 | FILTERED, block.clone()), &[("a", Corrupt)]),
+        fails(
+            "l-window-of-2-gib",
+            make(ZSTD | FILTERED, [regions(&[(id, 8, 4000)]), window].concat()),
+            &[("a", Limit)],
+        ),
+    ];
+    for (version, name) in
+        [(64, "l-version-64"), (66, "l-version-66"), (67, "l-version-67"), (127, "l-version-127")]
+    {
+        vectors.push(refused(name, one_byte(1).with(|make| make.version = version), Unsupported));
+    }
+    vectors
+}
+
 impl Vector {
     /// The files in another order than that of the generator's calls.
     fn with_names(mut self, names: &[&str], contents: &[&[u8]]) -> Vector {
@@ -321,7 +439,7 @@ fn hazards() -> Vec<Vector> {
 }
 
 fn all() -> Vec<Vector> {
-    shapes().into_iter().chain(hazards()).collect()
+    shapes().into_iter().chain(hazards()).chain(filters()).chain(filter_hazards()).collect()
 }
 
 fn folder() -> PathBuf {

@@ -30,6 +30,37 @@ impl Noise {
     }
 }
 
+/// A DDS file of 256 texels by 4 in each of `rows` rows of blocks, as `DXT1` or `DXT5`: colours that change slowly, and
+/// indices out of few.
+pub fn dds(four_cc: &[u8; 4], rows: usize, seed: u64) -> Vec<u8> {
+    let mut noise = Noise::new(seed);
+    let mut file = vec![0; 128];
+    file[..4].copy_from_slice(b"DDS ");
+    let fields =
+        [(4, 124), (8, 0x81007), (12, 4 * rows as u32), (16, 256), (28, 1), (76, 32), (80, 4), (108, 0x1000)];
+    for (at, value) in fields {
+        file[at..at + 4].copy_from_slice(&u32::to_le_bytes(value));
+    }
+    file[84..88].copy_from_slice(four_cc);
+    let patterns: Vec<u64> = (0..200).map(|_| noise.number()).collect();
+    let (mut red, mut green, mut alpha) =
+        (noise.below(28) as u16, noise.below(60) as u16, noise.below(250) as u8);
+    for _ in 0..64 * rows {
+        red = (red + noise.below(3) as u16).saturating_sub(1).min(28);
+        green = (green + noise.below(3) as u16).saturating_sub(1).min(60);
+        if four_cc == b"DXT5" {
+            alpha = alpha.saturating_add(noise.below(3) as u8).saturating_sub(1).min(250);
+            file.extend([alpha + 4, alpha]);
+            file.extend(&patterns[noise.below(50)].to_le_bytes()[..6]);
+        }
+        let colour = |plus: u16| (red + plus) << 11 | (green + plus) << 5 | (red + plus);
+        file.extend(colour(3).to_le_bytes());
+        file.extend(colour(0).to_le_bytes());
+        file.extend(&patterns[noise.below(patterns.len())].to_le_bytes()[..4]);
+    }
+    file
+}
+
 /// Text-like data, then noise, then a run of one byte.
 pub fn mixed(len: usize) -> Vec<u8> {
     let mut seed = 1u32;

@@ -19,6 +19,7 @@ use super::options::{Coding, Options};
 use super::plan::{Block, Plan};
 use super::progress::Progress;
 use super::sink::Sink;
+use super::textures::{self, BlockFilter, Span};
 use crate::hash::HashKind;
 use crate::header::PAGE;
 use crate::toc;
@@ -46,8 +47,17 @@ pub(super) struct Written {
 struct EncodedBlock {
     data: Vec<u8>,
     codec: toc::Codec,
+    filtered: bool,
     bytes_in: u64,
     hashes: Vec<(usize, u64)>,
+}
+
+/// What one thread works with.
+struct Worker {
+    encoder: Encoder,
+    filter: BlockFilter,
+    /// The content of a block.
+    input: Vec<u8>,
 }
 
 struct State {
@@ -138,11 +148,11 @@ impl Shared<'_> {
     }
 
     fn work(&self) -> PackResult<()> {
-        let mut encoder = Encoder::new(self.job.options.fit_search)?;
-        let mut input = Vec::new();
+        let encoder = Encoder::new(self.job.options.fit_search)?;
+        let mut worker = Worker { encoder, filter: BlockFilter::default(), input: Vec::new() };
         while let Some((number, output)) = self.take() {
             self.job.options.cancel.check()?;
-            let block = self.encode(number, &mut encoder, &mut input, output);
+            let block = self.encode(number, &mut worker, output);
             let block = block.map_err(|error| self.with_file(number, error))?;
             self.write_in_order(number, block)?;
         }
@@ -172,13 +182,8 @@ impl Shared<'_> {
         }
     }
 
-    fn encode(
-        &self,
-        number: usize,
-        encoder: &mut Encoder,
-        input: &mut Vec<u8>,
-        mut output: Vec<u8>,
-    ) -> PackResult<EncodedBlock> {
+    fn encode(&self, number: usize, worker: &mut Worker, mut output: Vec<u8>) -> PackResult<EncodedBlock> {
+        let Worker { encoder, filter, input } = worker;
         let mut hashes = Vec::new();
         let coding = match &self.job.plan.blocks[number] {
             Block::Empty => {
@@ -191,7 +196,7 @@ impl Shared<'_> {
                 self.read_solid(files, input, &mut hashes)?;
                 *coding
             }
-            Block::Chunk { file, number, len, coding } => {
+            Block::Chunk { file, number, len, coding, .. } => {
                 input.resize(*len, 0);
                 self.read_chunk(*file, *number, input, &mut hashes)?;
                 *coding
@@ -199,17 +204,39 @@ impl Shared<'_> {
         };
         let codec = encoder.encode(coding, input, &mut output)?;
         let bytes_in = input.len() as u64;
+        let spans = self.textures(number, coding, input);
+        let plain = if codec == toc::Codec::Copy { input.len() } else { output.len() };
+        let choice = (coding, self.job.options.filters);
+        if let Some(codec) = filter.encode(encoder, choice, (input, &spans), plain, &mut output)? {
+            return Ok(EncodedBlock { data: output, codec, filtered: true, bytes_in, hashes });
+        }
         if codec == toc::Codec::Copy {
             std::mem::swap(input, &mut output);
         }
-        Ok(EncodedBlock { data: output, codec, bytes_in, hashes })
+        Ok(EncodedBlock { data: output, codec, filtered: false, bytes_in, hashes })
+    }
+
+    /// The textures of a block that filters are tried on.
+    fn textures(&self, number: usize, coding: Coding, content: &[u8]) -> Vec<Span> {
+        let Options { filters, guess_textures, chunk, .. } = *self.job.options;
+        match &self.job.plan.blocks[number] {
+            _ if filters.is_empty() || coding == Coding::Copy => Vec::new(),
+            Block::Solid { files, .. } => {
+                let sizes = files.iter().map(|&file| self.job.items[file].size as usize);
+                textures::in_files(content, sizes, guess_textures)
+            }
+            Block::Chunk { number, texture, .. } => {
+                textures::in_chunk(*texture, number * chunk, content, guess_textures)
+            }
+            Block::Reused { .. } | Block::Empty => Vec::new(),
+        }
     }
 
     fn copy_block(&self, archive: usize, block: usize, mut output: Vec<u8>) -> PackResult<EncodedBlock> {
         let archive = &self.job.archives[archive];
         archive.read_block(block, &mut output)?;
-        let codec = archive.block(block).codec;
-        Ok(EncodedBlock { bytes_in: output.len() as u64, data: output, codec, hashes: Vec::new() })
+        let toc::Block { codec, filtered, .. } = archive.block(block);
+        Ok(EncodedBlock { bytes_in: output.len() as u64, data: output, codec, filtered, hashes: Vec::new() })
     }
 
     fn read_solid(
@@ -290,7 +317,8 @@ impl State {
     fn place(&mut self, encoded: EncodedBlock) -> PackResult<(u64, EncodedBlock)> {
         let compressed = u32::try_from(encoded.data.len()).ok().filter(|&len| len <= toc::MAX_COMPRESSED);
         let too_large = || PackError::rule(Kind::Limit, "the format holds blocks of 512 MiB - 1");
-        let block = toc::Block { compressed: compressed.ok_or_else(too_large)?, codec: encoded.codec };
+        let EncodedBlock { codec, filtered, .. } = encoded;
+        let block = toc::Block { compressed: compressed.ok_or_else(too_large)?, codec, filtered };
         self.placed.push(block);
         for &(file, hash) in &encoded.hashes {
             self.hashes[file] = Some(hash);

@@ -40,6 +40,8 @@ pub struct Summary {
     pub shared_bytes: u64,
     /// Blocks that are stored because they do not shrink. 0 for a dry run.
     pub stored_blocks: u64,
+    /// Blocks that are filtered, so that only this crate reads the archive. 0 for a dry run.
+    pub filtered_blocks: u64,
     /// Size of the archive in bytes. 0 for a dry run.
     pub archive_bytes: u64,
 }
@@ -49,7 +51,7 @@ type OnProgress = Box<dyn Fn(&Progress) + Send + Sync>;
 /// Collects files and writes them as one archive.
 pub struct Builder {
     pub(super) options: Options,
-    items: Vec<Item>,
+    pub(super) items: Vec<Item>,
     names: HashSet<String>,
     pub(super) archives: Vec<Arc<dyn SourceArchive>>,
     /// The temporary file with the content of readers, and its length.
@@ -371,6 +373,9 @@ impl Builder {
         summary.archive_bytes = written.end;
         let stored = |block: &&Block| block.codec == Codec::Copy && block.compressed > 0;
         summary.stored_blocks = written.blocks.iter().filter(stored).count() as u64;
+        let is_filtered = |block: &&Block| block.filtered;
+        summary.filtered_blocks = written.blocks.iter().filter(is_filtered).count() as u64;
+        let header = Header { filtered: summary.filtered_blocks > 0, ..*header };
         let toc = Toc { entries: self.entries(plan, &written.hashes)?, blocks: written.blocks };
         let mut bytes = header.write().to_vec();
         toc.write(header.form, &mut bytes);

@@ -62,6 +62,12 @@ impl ExistingEntry {
     pub(super) fn read_at(&self, offset: u64, out: &mut [u8]) -> PackResult<()> {
         self.archive.read_at(self.entry, offset, out)
     }
+
+    /// Whether any of the entry's blocks, `count` from its first, is filtered.
+    pub(super) fn is_filtered(&self, count: usize) -> bool {
+        let first = self.archive.place(self.entry).0;
+        (first..first + count).any(|block| self.archive.block(block).filtered)
+    }
 }
 
 /// An open archive with a cache of decoded blocks.

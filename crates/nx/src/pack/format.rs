@@ -7,8 +7,10 @@ use std::path::Path;
 use linerate_io::AtomicFile;
 
 use super::builder::{Builder, Summary, create};
+use super::content::Content;
 use super::error::{PackError, PackResult};
 use super::existing::engine_error;
+use super::filters::Filters;
 use super::options::Options;
 use super::sink::Sink;
 use super::trained;
@@ -34,7 +36,7 @@ impl Builder {
     /// For R3A the solid limit is lowered to 16 MiB - 1. The archive is written as Nx to an unnamed file
     /// beside `target` first; then every file is read from there and checked, and the blocks are copied.
     /// The disk must have space for both. With [`Options::dictionaries`], blocks of small files are encoded
-    /// again before.
+    /// again before. Filters are not used, and files of filtered blocks that would be copied are encoded again.
     ///
     /// # Errors
     /// As [`write`](Self::write); `Limit` if R3A holds fewer files or blocks, or smaller offsets in blocks.
@@ -43,6 +45,8 @@ impl Builder {
             return self.write(target);
         }
         self.options.solid_limit = self.options.solid_limit.min(u64::from(r3a::MAX_OFFSET));
+        self.options.filters = Filters::NONE;
+        self.encode_filtered_again();
         let at_target = |error: PackError| error.at(target.display().to_string());
         let writing = |error| at_target(PackError::writing(error));
         let file = create(target, self.existing).map_err(at_target)?;
@@ -55,6 +59,16 @@ impl Builder {
         drop(self);
         file.commit().map_err(writing)?;
         Ok(summary)
+    }
+
+    /// Has files of filtered blocks encoded again instead of copied.
+    fn encode_filtered_again(&mut self) {
+        for item in &mut self.items {
+            if let Content::Existing(existing) = &mut item.content {
+                let blocks = item.size.div_ceil(self.options.chunk) as usize;
+                existing.reused &= !existing.is_filtered(blocks);
+            }
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Writes archives: Nx 1.x with header version 1, or the draft R3A, by [`Format`].
+//! Writes archives: Nx 1.x with header version 1, or 65 if blocks are filtered, or the draft R3A, by [`Format`].
 //!
 //! A [`Builder`] collects files from paths, bytes, readers, folders and existing archives, and writes them
 //! with the given [`Options`], usually those of a [`Preset`].
@@ -25,8 +25,8 @@
 //!   write in the folder (`linerate_io::AtomicFile`).
 //! * Files count as equal only if every byte is.
 //! * Blocks reused from an existing archive are verified first, unless the options say otherwise.
-//! * Memory: three chunks and the codec's state per thread, one chunk more where an existing archive is
-//!   encoded again; the files given as bytes; some hundred bytes per file; at most 100 MiB while small
+//! * Memory: three chunks and the codec's state per thread, two chunks more with filters, one more where an
+//!   existing archive is encoded again; the files given as bytes; some hundred bytes per file; at most 100 MiB while small
 //!   files are grouped.
 //!
 //! Sizes are read when a file is added, contents when the archive is written. A file that changes in
@@ -41,6 +41,7 @@
 //! | `dedup` | finds equal pieces |
 //! | `plan`, `similarity` | assigns files to blocks; groups small files by similarity |
 //! | `codec` | encodes one block |
+//! | `filters`, `textures` | sets of texture filters; finds textures in blocks and filters them |
 //! | `blocks`, `file_hash` | encodes blocks in parallel and writes them in order; hashes across threads |
 //! | `sink`, `format` | the output: file or memory; Nx, or converted to R3A |
 //! | `thread_pool`, `cancel`, `progress` | a parallel map; a cancel token; progress |
@@ -57,6 +58,7 @@ mod edit;
 mod error;
 mod existing;
 mod file_hash;
+mod filters;
 mod format;
 mod names;
 mod options;
@@ -65,6 +67,7 @@ mod presets;
 mod progress;
 mod similarity;
 mod sink;
+mod textures;
 mod thread_pool;
 mod trained;
 mod verify;
@@ -75,6 +78,7 @@ pub use self::cancel::CancelToken;
 pub use self::edit::{Changes, Clash};
 pub use self::error::{PackError, PackResult};
 pub use self::existing::Reuse;
+pub use self::filters::Filters;
 pub use self::format::Format;
 pub use self::options::{Coding, FileOptions, MAX_CHUNK, MAX_SOLID_LIMIT, MIN_CHUNK, Options, Zstd};
 pub use self::presets::{PRESETS, Preset};

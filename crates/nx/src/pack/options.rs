@@ -4,6 +4,7 @@ use linerate_core::Kind;
 
 use super::cancel::CancelToken;
 use super::error::{PackError, PackResult};
+use super::filters::Filters;
 use super::thread_pool::ThreadPool;
 
 /// Smallest chunk size, in bytes.
@@ -103,6 +104,13 @@ pub struct Options {
     /// Whether blocks up to 256 KiB use a dictionary per file extension, where that saves more than the
     /// dictionary takes. R3A only: Nx has no dictionaries, and ignores this. Default: false.
     pub dictionaries: bool,
+    /// Filters that blocks with textures are tried with. A block that becomes smaller by a page and one per cent is
+    /// filtered, and the archive gets header version 65 then, which only this crate reads. Nx only: R3A has no filters,
+    /// and ignores this. Default: none.
+    pub filters: Filters,
+    /// Whether textures are also looked for by their bytes, where no header says that there are some. Only with filters.
+    /// Default: true.
+    pub guess_textures: bool,
     /// Threads that compress; 0 counts as 1. The output does not depend on it. Default: 1.
     pub threads: usize,
     /// Whether entries from existing archives are decoded and compared with their hashes. Without,
@@ -125,6 +133,8 @@ impl Default for Options {
             group_similar: true,
             fit_search: true,
             dictionaries: false,
+            filters: Filters::NONE,
+            guess_textures: true,
             threads: 1,
             verify_existing: true,
             cancel: CancelToken::default(),
@@ -160,6 +170,8 @@ setters! {
     group_similar: bool,
     fit_search: bool,
     dictionaries: bool,
+    filters: Filters,
+    guess_textures: bool,
     threads: usize,
     verify_existing: bool,
     cancel: CancelToken,

@@ -14,7 +14,8 @@ use super::dedup::{Duplicates, Piece, find_duplicates, hash_range};
 use super::error::{PackError, PackResult};
 use super::existing::ExistingEntry;
 use super::options::{Coding, Options, extension};
-use super::similarity;
+use super::{similarity, textures};
+use crate::filter::Texture;
 use crate::hash::HashKind;
 
 /// Maximum number of runs with the same first chunk that are compared with a file's chunks.
@@ -28,8 +29,8 @@ const MAX_CHUNKS: u64 = 1 << 22;
 pub(super) enum Block {
     /// Whole files, one after the other.
     Solid { files: Vec<usize>, len: usize, coding: Coding },
-    /// One chunk of a file.
-    Chunk { file: usize, number: u64, len: usize, coding: Coding },
+    /// One chunk of a file, which may be a texture by its header.
+    Chunk { file: usize, number: u64, len: usize, coding: Coding, texture: Option<Texture> },
     /// A block of an existing archive, by its number in the builder, for `file` and maybe others.
     Reused { archive: usize, block: usize, file: usize },
     /// An empty block: an archive with files has at least one block.
@@ -142,7 +143,7 @@ impl Planner<'_> {
                 let block = units.place(existing, i, &mut self.plan.blocks);
                 self.plan.places[i] = Place { block, offset };
             } else if !self.is_solid(i) {
-                self.place_chunks(i, &mut chunks);
+                self.place_chunks(i, &mut chunks)?;
             }
         }
         Ok(())
@@ -170,24 +171,26 @@ impl Planner<'_> {
         Ok(chunks)
     }
 
-    fn place_chunks(&mut self, file: usize, chunks: &mut Chunks) {
+    fn place_chunks(&mut self, file: usize, chunks: &mut Chunks) -> PackResult<()> {
         let item = &self.items[file];
         let count = item.size.div_ceil(self.options.chunk) as usize;
         let wanted = chunks.contents_of(file, count).to_vec();
         if let Some(block) = chunks.find(&wanted) {
             self.plan.places[file] = Place { block, offset: 0 };
             self.plan.runs.push(file);
-            return;
+            return Ok(());
         }
         let coding = item.file_options.coding.unwrap_or_else(|| self.options.coding_of(&item.name, false));
+        let texture = textures::of_file(item, self.options)?;
         self.plan.places[file] = Place { block: self.plan.blocks.len(), offset: 0 };
         for (number, piece) in pieces_of(file, item.size, self.options.chunk).enumerate() {
             if let Some(&class) = wanted.get(number) {
                 chunks.put(class, self.plan.blocks.len());
             }
             let (number, len) = (number as u64, piece.len as usize);
-            self.plan.blocks.push(Block::Chunk { file, number, len, coding });
+            self.plan.blocks.push(Block::Chunk { file, number, len, coding, texture });
         }
+        Ok(())
     }
 
     fn place_solid(&mut self) -> PackResult<()> {

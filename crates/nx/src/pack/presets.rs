@@ -1,5 +1,6 @@
 //! Named sets of options, one row each.
 
+use super::filters::Filters;
 use super::options::{Coding, Options, Zstd};
 
 /// A named set of [`Options`].
@@ -16,6 +17,8 @@ pub struct Preset {
     textures: Option<Coding>,
     fit_search: bool,
     dictionaries: bool,
+    /// Whether filters must not make decoding slower.
+    loads: bool,
 }
 
 const fn zstd(level: i32, min_match: u32, literals: bool, long: bool) -> Coding {
@@ -33,6 +36,7 @@ pub const PRESETS: &[Preset] = &[
         textures: None,
         fit_search: true,
         dictionaries: false,
+        loads: false,
     },
     Preset {
         name: "fast-load",
@@ -43,6 +47,7 @@ pub const PRESETS: &[Preset] = &[
         textures: Some(zstd(12, 4, false, false)),
         fit_search: false,
         dictionaries: false,
+        loads: true,
     },
     Preset {
         name: "vfs",
@@ -53,6 +58,7 @@ pub const PRESETS: &[Preset] = &[
         textures: Some(zstd(12, 4, false, false)),
         fit_search: false,
         dictionaries: true,
+        loads: true,
     },
     Preset {
         name: "web",
@@ -63,6 +69,7 @@ pub const PRESETS: &[Preset] = &[
         textures: None,
         fit_search: true,
         dictionaries: false,
+        loads: false,
     },
 ];
 
@@ -72,7 +79,13 @@ impl Preset {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// The options of this preset, with both deduplications and one thread.
+    /// The filters to try for this purpose: all, or those of formats that decode as fast with them. They are not part
+    /// of [`Preset::options`], since other programs cannot read filtered archives.
+    pub fn filters(&self) -> Filters {
+        if self.loads { Filters::fast() } else { Filters::all() }
+    }
+
+    /// The options of this preset, without filters, with both deduplications and one thread.
     pub fn options(&self) -> Options {
         Options {
             chunk: self.chunk,

@@ -253,7 +253,7 @@ fn shown_as<S: ReadAt>(archive: &Archive<S>, i: usize) -> Result<(BlockForm, Blo
     };
     let too_large = Error::new(Kind::Limit, archive.layout().offset(i), "a block too large for Nx");
     let compressed = u32::try_from(len).ok().filter(|len| *len <= MAX_COMPRESSED).ok_or(too_large)?;
-    Ok((form, Block { compressed, codec }))
+    Ok((form, Block { compressed, codec, filtered: false }))
 }
 
 /// The entry, with the unused position of an empty file cleared: it may not fit the fields of Nx.

@@ -30,8 +30,8 @@ pub(crate) struct Recoded {
 /// # Errors
 ///
 /// That of [`HeadBuilder::write`]; of the first file that cannot be read or does not match its hash; of the
-/// source or of `out`; [`Kind::Unsupported`] if a zstd block does not begin with the magic number of a
-/// frame. The output is incomplete then.
+/// source or of `out`; [`Kind::Unsupported`] if a block is filtered, which R3A does not have, or a zstd block does not
+/// begin with the magic number of a frame. The output is incomplete then.
 pub fn from_nx<S: ReadAt>(
     archive: &nx::Archive<S>,
     tables: Tables,
@@ -49,8 +49,12 @@ pub(crate) fn from_nx_with<S: ReadAt>(
     user_data: &[Extension],
     out: &mut impl Write,
 ) -> io::Result<Conversion> {
-    let hashes = hashes(archive)?;
     let toc = archive.toc();
+    if let Some(block) = toc.blocks.iter().position(|block| block.filtered) {
+        let what = "a filtered block, which R3A does not have: repack the archive without filters first";
+        return Err(Error::new(Kind::Unsupported, archive.layout().offset(block), what).into());
+    }
+    let hashes = hashes(archive)?;
     let entries = toc.entries.iter().zip(hashes).map(|(entry, hash)| Entry { hash, ..*entry });
     let entries: Vec<Entry> = entries.collect();
     let place_of = |i: usize| recoded.and_then(|recoded| Some((recoded, recoded.blocks[i]?)));

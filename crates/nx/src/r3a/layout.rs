@@ -16,6 +16,7 @@ use crate::toc::{self, Codec};
 pub(super) fn find_blocks(header: &Header, toc: &mut Toc, len: u64) -> Result<Layout> {
     let like = nx::Header {
         hash: HashKind::Xxh3,
+        filtered: false,
         chunk: header.chunk,
         pages: header.pages,
         flags: 0,
@@ -31,6 +32,7 @@ pub(super) fn find_blocks(header: &Header, toc: &mut Toc, len: u64) -> Result<La
             BlockCodec::Known(codec) => codec,
             BlockCodec::Foreign(_) => Codec::Zstd,
         },
+        filtered: false,
     });
     let table = toc::Toc { blocks: blocks.collect(), entries: take(&mut toc.entries) };
     let layout = Layout::new(&like, &table, len);

@@ -2,10 +2,14 @@
 //! either, so their bytes never change.
 
 use linerate_nx::HashKind;
+use linerate_nx::filter::Filter;
 
 pub const COPY: u32 = 0;
 pub const ZSTD: u32 = 1;
 pub const LZ4: u32 = 2;
+/// With [`ZSTD`] or [`LZ4`], in archives of header version [`FILTERS`].
+pub const FILTERED: u32 = 4;
+pub const FILTERS: u32 = 65;
 
 /// One entry, as its fields say.
 #[derive(Clone, Debug)]
@@ -185,6 +189,28 @@ fn extend_length(out: &mut Vec<u8>, length: usize) {
         out.resize(out.len() + rest / 255, 255);
         out.push((rest % 255) as u8);
     }
+}
+
+/// The table of the regions of a filtered block: filter, offset and length.
+pub fn regions(regions: &[(u8, u32, u32)]) -> Vec<u8> {
+    let mut out = vec![regions.len() as u8];
+    for (filter, start, len) in regions {
+        out.push(*filter);
+        out.extend(start.to_le_bytes());
+        out.extend(len.to_le_bytes());
+    }
+    out
+}
+
+/// The content with these regions filtered.
+pub fn filtered(content: &[u8], regions: &[(u8, u32, u32)]) -> Vec<u8> {
+    let mut out = content.to_vec();
+    for &(filter, start, len) in regions {
+        let range = start as usize..(start + len) as usize;
+        let filter = Filter::from_id(filter).expect("a filter of that number");
+        filter.apply(&content[range.clone()], &mut out[range]);
+    }
+    out
 }
 
 /// Bytes that do not repeat soon.

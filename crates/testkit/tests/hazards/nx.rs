@@ -9,6 +9,7 @@ const EXTRACT: &str = "crates/nx/tests/extract.rs";
 const HAZARDS: &str = "crates/nx/tests/hazards.rs";
 const PACK: &str = "crates/nx/tests/pack.rs";
 const EDIT: &str = "crates/nx/tests/pack_edit.rs";
+const FILTERS: &str = "crates/nx/tests/filtered.rs";
 const DAMAGE: &str = "crates/nx/tests/damage.rs";
 const FILTERS: &str = "crates/nx/tests/filters.rs";
 const CLI_EXTRACT: &str = "crates/cli/tests/nx/extract.rs";
@@ -145,6 +146,32 @@ pub(crate) const LIST: &[Hazard] = &[
             EVERY_VECTOR,
             (R3A, &["bad_dictionary_segment_is_an_error"]),
             (R3A_WRITE, &["dictionaries_are_written_with_hashes_and_read"]),
+        ],
+    ),
+    (
+        "l: filtered blocks: in other versions, without regions, with regions that overlap or reach past their files",
+        &[
+            EVERY_VECTOR,
+            (
+                "crates/nx/src/regions.rs",
+                &[
+                    "bad_table_is_an_error_at_its_region",
+                    "region_across_the_end_of_the_content_is_an_error_and_one_after_it_is_not",
+                ],
+            ),
+            ("crates/nx/src/header.rs", &["all_versions_but_0_1_and_65_are_refused_at_their_offset"]),
+            (
+                "crates/nx/src/toc.rs",
+                &["filtered_blocks_are_zstd_or_lz4_and_need_the_header_version_of_filters"],
+            ),
+            (
+                FILTERS,
+                &[
+                    "damaged_filtered_archive_is_an_error_or_gives_its_files",
+                    "content_beyond_the_limit_of_a_block_is_an_error",
+                ],
+            ),
+            ("crates/nx/src/parallel.rs", &["memory_limit_counts_filtered_blocks_twice"]),
         ],
     ),
     (

@@ -1,0 +1,119 @@
+//! Sets of texture filters, by their names.
+
+use crate::filter::{Filter, TextureFormat};
+
+/// A set of texture filters that blocks are tried with.
+///
+/// ```
+/// use linerate_nx::filter::TextureFormat;
+/// use linerate_nx::pack::Filters;
+///
+/// let some = Filters::parse("bc1,bc3")?;
+/// assert!(TextureFormat::Bc1.filters().iter().all(|&filter| some.contains(filter)));
+/// assert!(!some.contains(TextureFormat::Bc7.filters()[0]));
+/// assert_eq!(Filters::parse("none")?, Filters::NONE);
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Filters(
+    /// One bit for each of [`Filter::ALL`], by its position.
+    u64,
+);
+
+const _: () = assert!(Filter::ALL.len() <= u64::BITS as usize);
+
+/// The formats whose blocks decode at least as fast with filters as without, in CPU time and with the texture coding of the
+/// presets for loading (`records/2026-11-23-nx-filters.csv`). Not a measurement of this machine: archives depend on no CPU.
+const FAST: &[TextureFormat] = &[TextureFormat::Bc1, TextureFormat::Bc3];
+
+impl Filters {
+    /// No filters: archives that every reader of Nx reads.
+    pub const NONE: Filters = Filters(0);
+
+    /// All filters: the smallest archives.
+    pub fn all() -> Filters {
+        Filter::ALL.iter().fold(Filters::NONE, |set, &filter| set.with(filter))
+    }
+
+    /// The filters of those formats whose blocks decode at least as fast with as without.
+    pub fn fast() -> Filters {
+        FAST.iter().fold(Filters::NONE, |set, &format| set.with_format(format))
+    }
+
+    /// The set and one filter more.
+    #[must_use]
+    pub fn with(self, filter: Filter) -> Filters {
+        let at = Filter::ALL.iter().position(|other| *other == filter);
+        Filters(self.0 | at.map_or(0, |at| 1 << at))
+    }
+
+    /// The set and all filters of a format.
+    #[must_use]
+    pub fn with_format(self, format: TextureFormat) -> Filters {
+        format.filters().iter().fold(self, |set, &filter| set.with(filter))
+    }
+
+    /// Whether the filter is in the set.
+    pub fn contains(self, filter: Filter) -> bool {
+        self.with(filter) == self
+    }
+
+    /// Whether there is no filter in the set.
+    pub fn is_empty(self) -> bool {
+        self == Filters::NONE
+    }
+
+    /// Parses `none`, `all`, `fast`, or a list of formats and filters by their names, separated by commas.
+    ///
+    /// # Errors
+    /// A message with all names, if one is not known.
+    pub fn parse(list: &str) -> Result<Filters, String> {
+        match list {
+            "none" => return Ok(Filters::NONE),
+            "all" => return Ok(Filters::all()),
+            "fast" => return Ok(Filters::fast()),
+            _ => {}
+        }
+        list.split(',').try_fold(Filters::NONE, |set, name| {
+            match (TextureFormat::from_name(name), Filter::from_name(name)) {
+                (Some(format), _) => Ok(set.with_format(format)),
+                (None, Some(filter)) => Ok(set.with(filter)),
+                (None, None) => Err(format!("`{name}` is no texture format or filter; {}", names())),
+            }
+        })
+    }
+}
+
+/// All names of formats and filters.
+fn names() -> String {
+    let formats: Vec<&str> = TextureFormat::ALL.iter().map(|format| format.name()).collect();
+    let filters: Vec<&str> = Filter::ALL.iter().map(|filter| filter.name()).collect();
+    format!("formats are {}, filters {}", formats.join(", "), filters.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_hold_what_their_names_say() {
+        assert!(Filters::parse("none").unwrap().is_empty());
+        assert_eq!(Filters::parse("all"), Ok(Filters::all()));
+        assert_eq!(Filters::parse("fast"), Ok(Filters::fast()));
+        assert!(!Filters::fast().is_empty() && Filters::fast() != Filters::all());
+        for &filter in Filter::ALL {
+            assert!(Filters::all().contains(filter) && !Filters::NONE.contains(filter));
+            assert_eq!(Filters::parse(filter.name()), Ok(Filters::NONE.with(filter)));
+        }
+        let every: Vec<&str> = TextureFormat::ALL.iter().map(|format| format.name()).collect();
+        assert_eq!(Filters::parse(&every.join(",")), Ok(Filters::all()));
+    }
+
+    #[test]
+    fn unknown_name_is_an_error_with_the_known_ones() {
+        for bad in ["", "bc9", "bc1,", "bc1 ,bc3", "none,bc1"] {
+            let error = Filters::parse(bad).unwrap_err();
+            assert!(error.contains("bc1") && error.contains(Filter::ALL[0].name()), "{error}");
+        }
+    }
+}

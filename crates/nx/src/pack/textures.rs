@@ -1,0 +1,216 @@
+//! Finds the textures in a block, and filters them where that makes the block smaller.
+
+use super::codec::Encoder;
+use super::content::Item;
+use super::error::PackResult;
+use super::filters::Filters;
+use super::options::{Coding, Options};
+use crate::filter::{self, Filter, MAX_HEAD, Texture, TextureFormat};
+use crate::header::PAGE;
+use crate::regions::{self, MAX_REGIONS, Region};
+use crate::toc::Codec;
+
+/// Shorter textures save less than their region takes.
+const MIN_TEXTURE: usize = 512;
+/// Bytes from the middle of a texture that its filters are tried on.
+const SAMPLE: usize = 128 << 10;
+/// A filtered block must save one part in this many: restoring it takes time.
+const MIN_SAVINGS: usize = 100;
+
+/// Texels of one format in the content of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) format: TextureFormat,
+    pub(super) start: usize,
+    pub(super) len: usize,
+}
+
+/// The texture in a file larger than a chunk, by its header.
+pub(super) fn of_file(item: &Item, options: &Options) -> PackResult<Option<Texture>> {
+    if options.filters.is_empty() {
+        return Ok(None);
+    }
+    let mut head = vec![0; item.size.min(MAX_HEAD as u64) as usize];
+    item.read_at(0, &mut head)?;
+    Ok(filter::detect(&head))
+}
+
+/// The texels in the chunk of a file that begins at `offset`: whole blocks of texels from the first that begins in it,
+/// and the rest after the last.
+pub(super) fn in_chunk(texture: Option<Texture>, offset: u64, chunk: &[u8], guess: bool) -> Vec<Span> {
+    let guessed = || filter::guess(chunk).map(|format| Span { format, start: 0, len: chunk.len() });
+    let span = match texture {
+        Some(texture) => texels(texture, offset, chunk.len()),
+        None if guess => guessed(),
+        None => None,
+    };
+    span.into_iter().filter(|span| span.len >= MIN_TEXTURE).collect()
+}
+
+fn texels(texture: Texture, offset: u64, len: usize) -> Option<Span> {
+    let begin = texture.start as u64;
+    let end = texture.len.map_or(u64::MAX, |len| begin.saturating_add(len)).min(offset + len as u64);
+    let unit = texture.format.block_bytes() as u64;
+    // The first whole block at or after the start of the chunk.
+    let start = begin + offset.saturating_sub(begin).next_multiple_of(unit);
+    let texels = end.checked_sub(start).filter(|texels| *texels > 0)?;
+    Some(Span { format: texture.format, start: (start - offset) as usize, len: texels as usize })
+}
+
+/// The texels of the files of a solid block, `sizes` bytes each.
+pub(super) fn in_files(content: &[u8], sizes: impl Iterator<Item = usize>, guess: bool) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut start = 0;
+    for size in sizes {
+        let file = &content[start..start + size];
+        let texture = filter::detect(&file[..size.min(MAX_HEAD)]);
+        let found = in_chunk(texture, 0, file, guess);
+        spans.extend(found.into_iter().map(|span| Span { start: start + span.start, ..span }));
+        start += size;
+    }
+    if spans.len() > MAX_REGIONS {
+        // The largest, and of equal ones the first.
+        spans.sort_by_key(|span| std::cmp::Reverse(span.len));
+        spans.truncate(MAX_REGIONS);
+        spans.sort_by_key(|span| span.start);
+    }
+    spans
+}
+
+/// Filters blocks. One per thread, with its buffers.
+#[derive(Default)]
+pub(super) struct BlockFilter {
+    filtered: Vec<u8>,
+    coded: Vec<u8>,
+}
+
+impl BlockFilter {
+    /// Encodes a block with its textures filtered to `out`, and returns the codec. `None`, with `out` as it was, if that
+    /// does not save a page and a hundredth of `plain`, the length of the block without.
+    ///
+    /// For each texture the filter is chosen by its compressed sample. The choice depends on the content and the options
+    /// alone.
+    pub(super) fn encode(
+        &mut self,
+        encoder: &mut Encoder,
+        (coding, filters): (Coding, Filters),
+        (input, spans): (&[u8], &[Span]),
+        plain: usize,
+        out: &mut Vec<u8>,
+    ) -> PackResult<Option<Codec>> {
+        let mut chosen = Vec::new();
+        for span in spans {
+            if let Some(filter) = self.choose(encoder, (coding, filters), input, span)? {
+                // A block is below 2^29 bytes.
+                chosen.push(Region { filter, start: span.start as u32, len: span.len as u32 });
+            }
+        }
+        if chosen.is_empty() {
+            return Ok(None);
+        }
+        self.filtered.clear();
+        self.filtered.extend_from_slice(input);
+        for &Region { filter, start, len } in &chosen {
+            let range = start as usize..(start + len) as usize;
+            filter.apply(&input[range.clone()], &mut self.filtered[range]);
+        }
+        let codec = encoder.encode(coding, &self.filtered, &mut self.coded)?;
+        let mut table = Vec::new();
+        regions::write(&chosen, &mut table);
+        let len = table.len() + self.coded.len();
+        let pages = |len: usize| len.div_ceil(PAGE as usize);
+        let pays = pages(len) < pages(plain) && len <= plain - plain / MIN_SAVINGS;
+        if codec == Codec::Copy || !pays {
+            return Ok(None);
+        }
+        out.clear();
+        out.extend_from_slice(&table);
+        out.extend_from_slice(&self.coded);
+        Ok(Some(codec))
+    }
+
+    /// The filter that makes a sample of the texture smallest, out of those allowed; of equal ones the first.
+    fn choose(
+        &mut self,
+        encoder: &mut Encoder,
+        (coding, filters): (Coding, Filters),
+        input: &[u8],
+        span: &Span,
+    ) -> PackResult<Option<Filter>> {
+        let allowed = || span.format.filters().iter().copied().filter(|&filter| filters.contains(filter));
+        if allowed().nth(1).is_none() {
+            return Ok(allowed().next());
+        }
+        let len = span.len.min(SAMPLE);
+        let unit = span.format.block_bytes();
+        let start = span.start + (span.len - len) / 2 / unit * unit;
+        let sample = &input[start..start + len];
+        let mut best = None;
+        for filter in allowed() {
+            self.filtered.resize(len, 0);
+            filter.apply(sample, &mut self.filtered);
+            let size = match encoder.encode(coding, &self.filtered, &mut self.coded)? {
+                Codec::Copy => len,
+                Codec::Zstd | Codec::Lz4 => self.coded.len(),
+            };
+            if best.is_none_or(|(least, _)| size < least) {
+                best = Some((size, filter));
+            }
+        }
+        Ok(best.map(|(_, filter)| filter))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texture(start: usize, len: Option<u64>) -> Texture {
+        Texture { format: TextureFormat::Bc1, start, len }
+    }
+
+    fn span(texture: Texture, offset: u64, len: usize) -> Option<(usize, usize)> {
+        in_chunk(Some(texture), offset, &vec![0; len], false).first().map(|span| (span.start, span.len))
+    }
+
+    #[test]
+    fn region_of_a_chunk_begins_with_its_first_whole_block_of_texels() {
+        // The header has 148 bytes: blocks begin at 4 more than multiples of 8.
+        assert_eq!(span(texture(148, None), 0, 4096), Some((148, 3948)));
+        assert_eq!(span(texture(148, None), 4096, 4096), Some((4, 4092)));
+        assert_eq!(span(texture(128, None), 4096, 4096), Some((0, 4096)));
+        assert_eq!(span(texture(148, Some(4000)), 0, 4096), Some((148, 3948)));
+        assert_eq!(span(texture(148, Some(5000)), 4096, 4096), Some((4, 1048)));
+        assert_eq!(span(texture(148, Some(4000)), 4096, 4096), None, "only a tail of 52 bytes");
+        assert_eq!(span(texture(148, Some(4000)), 8192, 4096), None);
+        assert_eq!(span(texture(9000, None), 4096, 4096), None);
+        assert_eq!(span(texture(5000, None), 4096, 4096), Some((904, 3192)));
+        assert_eq!(span(texture(0, Some(u64::MAX)), 0, 600), Some((0, 600)));
+        assert_eq!(span(texture(0, None), 0, 511), None);
+    }
+
+    #[test]
+    fn block_of_more_textures_than_regions_filters_the_largest() {
+        let head = |len: usize| {
+            let mut dds = vec![0; len];
+            dds[..4].copy_from_slice(b"DDS ");
+            dds[4] = 124;
+            dds[8..12].copy_from_slice(&0x1007_u32.to_le_bytes());
+            dds[12] = 64;
+            dds[16] = 64;
+            dds[76] = 32;
+            dds[80] = 4;
+            dds[84..88].copy_from_slice(b"DXT1");
+            dds
+        };
+        let sizes: Vec<usize> = (0..300).map(|i| 700 + 8 * (i % 7)).collect();
+        let content: Vec<u8> = sizes.iter().flat_map(|&size| head(size)).collect();
+        let spans = in_files(&content, sizes.iter().copied(), false);
+        assert_eq!(spans.len(), MAX_REGIONS);
+        assert!(spans.windows(2).all(|pair| pair[0].start + pair[0].len <= pair[1].start));
+        let smallest = sizes.iter().min().expect("sizes");
+        let dropped = sizes.iter().filter(|size| *size == smallest).count();
+        assert!(spans.iter().filter(|span| span.len == smallest - 128).count() < dropped);
+        assert!(in_files(&vec![7; 5000], [0, 5000].into_iter(), false).is_empty());
+    }
+}
