@@ -107,7 +107,9 @@ pub(super) struct Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
+    /// The blocks must not be filtered, as in every archive that the bench packs.
     pub(super) fn new(archive: &'a InMemory<'a>) -> Raw<'a> {
+        debug_assert!(!archive.header().filtered);
         let (layout, bytes): (_, &'a [u8]) = (archive.layout(), archive.source());
         let of = |(i, block): (usize, &linerate_nx::Block)| {
             let start = layout.offset(i) as usize;

@@ -16,7 +16,7 @@ pub(crate) fn stored(files: &[(&str, &[u8])]) -> Vec<u8> {
         entries: files.iter().enumerate().map(entry).collect(),
         blocks: files
             .iter()
-            .map(|(_, bytes)| Block { compressed: bytes.len() as u32, codec: Codec::Copy })
+            .map(|(_, bytes)| Block { compressed: bytes.len() as u32, codec: Codec::Copy, filtered: false })
             .collect(),
     };
     let chunk = ChunkSize::from_bytes(1 << 20).expect("a chunk size");

@@ -32,7 +32,8 @@ fn time_of(folder: &Folder, args: &[&str]) -> Duration {
 fn killed_pack_leaves_the_old_archive() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
-    let args = ["pack", "-f", "-p2", "--solidlevel=6", "--chunkedlevel=6", "in", "-o", "out/a.nx"];
+    let args =
+        ["pack", "-f", "-p2", "--filters=auto", "--solidlevel=6", "--chunkedlevel=6", "in", "-o", "out/a.nx"];
     folder.write("out/a.nx", b"before");
     let whole_run = time_of(&folder, &args);
     let whole = folder.read("out/a.nx");
@@ -56,7 +57,7 @@ fn killed_repack_leaves_the_old_or_the_new_archive() {
     fs::create_dir(folder.path("out")).unwrap();
     folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "in", "-o", "out/a.nx"]).ok();
     let old = folder.read("out/a.nx");
-    let args = ["repack", "-p2", "--solidlevel=6", "--chunkedlevel=6", "out/a.nx"];
+    let args = ["repack", "-p2", "--filters=auto", "--solidlevel=6", "--chunkedlevel=6", "out/a.nx"];
     let whole_run = time_of(&folder, &args);
     let new = folder.read("out/a.nx");
     assert!(old != new);
@@ -75,8 +76,10 @@ fn killed_repack_leaves_the_old_or_the_new_archive() {
 fn killed_extract_leaves_only_complete_files() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
-    folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "--chunksize=64K", "in", "-o", "a.nx"]).ok();
+    let pack = ["pack", "--filters=auto", "--solidlevel=1", "--chunkedlevel=1", "--chunksize=64K"];
+    folder.nx(&[&pack[..], &["in", "-o", "a.nx"]].concat()).ok();
     let archive = folder.read("a.nx");
+    assert_eq!(archive[7] >> 1, 65, "some of its blocks are filtered");
     let args = ["extract", "-f", "-p2", "a.nx", "-o", "out"];
     let whole_run = time_of(&folder, &args);
     assert!(files_below(&folder.path("out")) == files);

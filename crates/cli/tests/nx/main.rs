@@ -6,6 +6,7 @@ mod data;
 mod disk_full;
 mod edit;
 mod extract;
+mod filters;
 mod forge;
 mod killed;
 mod list;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use linerate_testkit::data::mixed as sample;
+use linerate_testkit::data::{dds, mixed as sample};
 use linerate_testkit::program::Folder;
 
 /// Every file below a folder, links too, with what is in it.
@@ -47,6 +47,8 @@ pub(crate) fn files() -> BTreeMap<String, Vec<u8>> {
     files.insert("copy/1.txt".into(), sample(750));
     files.insert("noise.ogg".into(), noise(7, 150_000));
     files.insert("ümlaut/日本語.dat".into(), noise(8, 70_000));
+    files.insert("textures/wall.dds".into(), dds(b"DXT1", 300, 1));
+    files.insert("textures/leaf.dds".into(), dds(b"DXT5", 40, 2));
     files
 }
 

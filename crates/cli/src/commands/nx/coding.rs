@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
-use linerate_nx::pack::{Coding, Format, Options, PRESETS, Preset, Zstd};
+use linerate_nx::pack::{Coding, Filters, Format, Options, PRESETS, Preset, Zstd};
 
 use crate::ui::size;
 
@@ -62,6 +62,17 @@ pub(crate) struct CodingArgs {
     #[arg(long)]
     pub(crate) dictionaries: bool,
 
+    /// Filter the textures of blocks that become smaller by it, so that only linerate reads the archive:
+    /// none, auto (every filter; with the presets fast-load and vfs those with which textures also
+    /// decode as fast), all, fast, or a list of formats (bc1,bc3) or filters [default: none]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) filters: Option<String>,
+
+    /// Find textures by their bytes too, where no header names one; only with --filters
+    /// [default: true]
+    #[arg(long, value_name = "BOOL")]
+    pub(crate) guess_textures: Option<bool>,
+
     /// Fit the match search of zstd levels 6 to 16 to blocks above 256K: smaller, and slower to pack
     /// [default: true]
     #[arg(long, value_name = "BOOL")]
@@ -113,6 +124,12 @@ impl CodingArgs {
             options.textures = None;
         }
         options.dictionaries |= self.dictionaries;
+        options.filters = match self.filters.as_deref() {
+            None => Filters::NONE,
+            Some("auto") => preset.map_or_else(Filters::all, Preset::filters),
+            Some(list) => Filters::parse(list)?,
+        };
+        options.guess_textures = self.guess_textures.unwrap_or(options.guess_textures);
         options.fit_search = self.fit_search.unwrap_or(options.fit_search);
         options.group_similar = self.group_similar.unwrap_or(options.group_similar);
         options.dedup_chunked = self.deduplicate_chunked.unwrap_or(options.dedup_chunked);
@@ -126,15 +143,20 @@ impl CodingArgs {
         let sizes = self.blocksize.or(self.chunksize).is_some();
         let shares = self.deduplicate_chunked.or(self.deduplicate_solid).is_some();
         let grouped = self.fit_search.or(self.group_similar).is_some() || self.dictionaries;
-        self.preset.is_some() || sizes || shares || grouped || self.sets_algorithm()
+        let filtered = self.filters.is_some() || self.guess_textures.is_some();
+        self.preset.is_some() || sizes || shares || grouped || filtered || self.sets_algorithm()
     }
 
     /// # Errors
     /// A message if the format lacks an option.
     pub(crate) fn check_format(&self, format: Format) -> Result<(), String> {
-        match self.dictionaries && format == Format::Nx {
-            true => Err("--dictionaries needs --format r3a: Nx archives have none".into()),
-            false => Ok(()),
+        let filters = self.filters.as_deref().is_some_and(|list| list != "none");
+        match format {
+            Format::Nx if self.dictionaries => {
+                Err("--dictionaries needs --format r3a: Nx archives have none".into())
+            }
+            Format::R3a if filters => Err("--filters needs --format nx: R3A archives have none".into()),
+            _ => Ok(()),
         }
     }
 
@@ -258,5 +280,27 @@ mod tests {
         let found = options(&["--fit-search=false", "--group-similar", "false"]).unwrap();
         assert!(!found.fit_search && !found.group_similar && !found.dictionaries);
         assert!(options(&["--dictionaries"]).unwrap().dictionaries);
+    }
+
+    #[test]
+    fn filters_are_off_unless_asked_for_and_auto_depends_on_the_preset() {
+        for preset in PRESETS {
+            assert!(options(&["--preset", preset.name]).unwrap().filters.is_empty());
+            let found = options(&["--preset", preset.name, "--filters", "auto"]).unwrap();
+            assert_eq!(found.filters, preset.filters());
+        }
+        assert_eq!(options(&["--filters=auto"]).unwrap().filters, Filters::all());
+        assert_eq!(options(&["--filters=bc1"]).unwrap().filters, Filters::parse("bc1").unwrap());
+        assert!(options(&["--filters=none"]).unwrap().filters.is_empty());
+        assert!(options(&["--filters=bc9"]).unwrap_err().contains("bc1"));
+        assert!(!options(&["--guess-textures=false"]).unwrap().guess_textures);
+    }
+
+    #[test]
+    fn filters_are_refused_for_r3a() {
+        let line = |args: &[&str]| Line::try_parse_from([&["x"], args].concat()).unwrap().coding;
+        assert!(line(&["--filters=auto"]).check_format(Format::R3a).unwrap_err().contains("--format nx"));
+        assert!(line(&["--filters=none"]).check_format(Format::R3a).is_ok());
+        assert!(line(&["--filters=auto"]).check_format(Format::Nx).is_ok());
     }
 }

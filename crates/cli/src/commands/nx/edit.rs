@@ -143,6 +143,7 @@ const REPACK_EXAMPLES: &str = "\
 Examples:
   linerate nx repack --preset archive mods.nx                in place
   linerate nx repack --chunkedlevel 19 mods.nx -o small.nx
+  linerate nx repack --filters auto mods.nx                  textures filtered; without, plain again
   linerate nx repack --format r3a mods.nx -o mods.r3a        only converted: blocks stay as they are";
 
 #[derive(clap::Args, Debug)]

@@ -1,11 +1,12 @@
 //! `linerate nx info`: the header of an archive.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueHint;
 use linerate_nx::metadata::Metadata;
-use linerate_nx::{Codec, r3a};
+use linerate_nx::{Codec, Header, r3a};
 use serde_json::{Map, Value, json};
 
 use super::args::LimitArgs;
@@ -79,7 +80,7 @@ impl HeaderFields {
         let entries = format!("{}-byte", header.form.entry_bytes());
         HeaderFields {
             name: "nx",
-            format: format!("Nx 1, {}, {entries} entries", header.hash.name()),
+            format: format!("{}, {}, {entries} entries", nx_name(header), header.hash.name()),
             entries,
             bytes: header.bytes(),
             used: header.pool_end(),
@@ -110,6 +111,30 @@ impl HeaderFields {
     }
 }
 
+/// The name of the format, with a word of warning if only we read it.
+fn nx_name(header: &Header) -> &'static str {
+    match header.filtered {
+        true => "Nx 1 with filters (header version 65: linerate only)",
+        false => "Nx 1",
+    }
+}
+
+/// Regions and their bytes for each filter that an archive uses.
+type Filtered = BTreeMap<&'static str, (usize, u64)>;
+
+/// Reads the tables of all filtered blocks.
+fn filtered(archive: &Opened) -> linerate_nx::Result<Filtered> {
+    let mut found = Filtered::new();
+    for block in (0..archive.layout().len()).filter(|&block| archive.toc().blocks[block].filtered) {
+        for region in archive.regions(block)? {
+            let (count, bytes) = found.entry(region.filter.name()).or_default();
+            *count += 1;
+            *bytes += u64::from(region.len);
+        }
+    }
+    Ok(found)
+}
+
 /// Totals over the tables.
 struct Totals {
     /// Bytes of all files.
@@ -124,6 +149,9 @@ struct Totals {
     shared: usize,
     /// Blocks and their bytes, per codec.
     codecs: [(Codec, usize, u64); 3],
+    /// Filtered blocks.
+    filtered_blocks: usize,
+    filters: linerate_nx::Result<Filtered>,
     /// Blocks of size 0.
     empty_blocks: usize,
     /// Blocks of unsupported codecs.
@@ -150,6 +178,8 @@ impl Totals {
             empty: toc.entries.iter().filter(|entry| entry.size == 0).count(),
             shared: shared(archive),
             codecs,
+            filtered_blocks: toc.blocks.iter().filter(|block| block.filtered).count(),
+            filters: filtered(archive),
             empty_blocks: blocks.iter().filter(|(_, len)| *len == 0).count(),
             metadata: Metadata::from_archive(archive)
                 .map(|found| found.map(|of| [of.files.len(), of.folders.len(), of.links.len()])),
@@ -172,6 +202,12 @@ impl Totals {
         for (codec, count, bytes) in self.codecs.iter().filter(|(_, count, _)| *count > 0) {
             lines.push(format!("            {count} {}, {bytes} bytes", codec.name()));
         }
+        if self.filtered_blocks > 0 {
+            lines.push(format!("            {} filtered", self.filtered_blocks));
+        }
+        for (name, (regions, bytes)) in self.filters.iter().flatten() {
+            lines.push(format!("            {name}: {regions} regions, {bytes} bytes"));
+        }
         if self.empty_blocks > 0 {
             lines.push(format!("            {} without data", self.empty_blocks));
         }
@@ -188,6 +224,9 @@ impl Totals {
         ));
         if header.flags != 0 {
             lines.push(format!("note        flags {:#x}, which have no agreed meaning", header.flags));
+        }
+        if let Err(error) = &self.filters {
+            lines.push(format!("note        {error}"));
         }
         match &self.metadata {
             Ok(Some([files, folders, links])) => {
@@ -207,6 +246,10 @@ impl Totals {
             (codec.name().to_owned(), json!({ "blocks": blocks, "bytes": bytes }))
         };
         let codecs: Map<String, Value> = self.codecs.iter().map(codec).collect();
+        let filters = |found: &Filtered| -> Map<String, Value> {
+            let record = |(regions, bytes)| json!({ "regions": regions, "bytes": bytes });
+            found.iter().map(|(name, &totals)| ((*name).to_owned(), record(totals))).collect()
+        };
         let value = json!({
             "format": header.name,
             "hash": archive.has_hashes().then(|| archive.hash_kind().name()),
@@ -226,6 +269,8 @@ impl Totals {
             "content_bytes": self.content,
             "compressed_bytes": self.compressed,
             "codecs": codecs,
+            "filtered_blocks": self.filtered_blocks,
+            "filters": self.filters.as_ref().ok().map(filters),
             "foreign_blocks": self.unsupported_blocks,
             "dictionaries": header.dictionaries,
             "metadata": self.metadata.ok().flatten().map(|[files, folders, links]| {

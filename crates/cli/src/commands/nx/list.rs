@@ -106,18 +106,18 @@ fn process(
 
 fn long(codecs: &Codecs, files: &[File<'_>], lines: &mut StdoutLines) -> Result<(), CliError> {
     lines.write(format_args!(
-        "{:>15} {:>10} {:>6} {:>9} {:<9} {:<16} path",
+        "{:>15} {:>10} {:>6} {:>9} {:<13} {:<16} path",
         "size", "block", "blocks", "offset", "codec", "hash"
     ))?;
     files.iter().try_for_each(|file| {
         let blocks = file.blocks();
         lines.write(format_args!(
-            "{:>15} {:>10} {:>6} {:>9} {:<9} {:<16} {}",
+            "{:>15} {:>10} {:>6} {:>9} {:<13} {:<16} {}",
             file.size(),
             blocks.start,
             blocks.len(),
             file.entry().block_offset,
-            codecs.of(file).join("+"),
+            codecs.label(file),
             hash(file).unwrap_or_else(|| "-".into()),
             file.path()
         ))
@@ -213,30 +213,54 @@ fn record(name: &str, codecs: &Codecs, file: &File<'_>) -> Value {
         "blocks": blocks.len(),
         "offset": file.entry().block_offset,
         "codecs": codecs.of(file),
+        "filtered_blocks": codecs.filtered(file),
     })
 }
 
-/// Prefix sums of the blocks of each codec, so that the codecs of a file are found in constant time.
-struct Codecs([Vec<u32>; 3]);
+/// Prefix sums of the blocks of each codec, and of filtered ones, so that those of a file are counted in constant time.
+struct Codecs {
+    of_codec: [Vec<u32>; 3],
+    filtered: Vec<u32>,
+}
 
 impl Codecs {
     fn of_archive(archive: &Opened) -> Codecs {
         let blocks = blocks(archive);
-        Codecs(Codec::ALL.map(|codec| {
-            let mut before = vec![0];
-            before.extend(blocks.iter().scan(0, |count, (of, len)| {
-                *count += u32::from(*of == Some(codec) && *len > 0);
-                Some(*count)
-            }));
-            before
-        }))
+        let of_codec = |codec| prefix_sums(blocks.iter().map(|(of, len)| *of == Some(codec) && *len > 0));
+        Codecs {
+            of_codec: Codec::ALL.map(of_codec),
+            filtered: prefix_sums(archive.toc().blocks.iter().map(|block| block.filtered)),
+        }
+    }
+
+    /// The codecs of a file's blocks, and whether any of these is filtered, as in `copy+zstd+filter`.
+    fn label(&self, file: &File<'_>) -> String {
+        let mut names = self.of(file);
+        names.extend((self.filtered(file) > 0).then_some("filter"));
+        names.join("+")
+    }
+
+    /// The number of filtered blocks of a file.
+    fn filtered(&self, file: &File<'_>) -> u32 {
+        let blocks = file.blocks();
+        self.filtered[blocks.end] - self.filtered[blocks.start]
     }
 
     /// The names of the codecs of a file's blocks, each once. A block of size 0 has none.
     fn of(&self, file: &File<'_>) -> Vec<&'static str> {
         let blocks = file.blocks();
         let has = |before: &[u32]| before[blocks.start] < before[blocks.end];
-        let found = Codec::ALL.iter().zip(&self.0).filter(|(_, before)| has(before));
+        let found = Codec::ALL.iter().zip(&self.of_codec).filter(|(_, before)| has(before));
         found.map(|(codec, _)| codec.name()).collect()
     }
+}
+
+/// How many of the flags before each are set, and of all.
+fn prefix_sums(flags: impl Iterator<Item = bool>) -> Vec<u32> {
+    let mut count = 0;
+    let sums = flags.map(|flag| {
+        count += u32::from(flag);
+        count
+    });
+    std::iter::once(0).chain(sums).collect()
 }

@@ -27,6 +27,7 @@ const EXAMPLES: &str = "\
 Examples:
   linerate nx pack mods -o mods.nx                       the content of the folder, zstd 16 and 9
   linerate nx pack --preset fast-load mods -o mods.nx
+  linerate nx pack --filters auto mods -o mods.nx        smaller textures, for readers of this program only
   linerate nx pack -x .git -x '*.bak' . -o ../mods.nx
   linerate nx pack --store '*.ogg' --alone '*.json' mods -o mods.nx
   linerate nx pack --metadata home -o home.nx            with times, modes, links and empty folders

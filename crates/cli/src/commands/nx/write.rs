@@ -133,6 +133,7 @@ fn describe(archive: &Summary, target: &Target, summary: &mut RunSummary) {
     summary.bytes = bytes;
     summary.output = target.path().map(Path::to_owned);
     summary.set("stored_blocks", archive.stored_blocks);
+    summary.set("filtered_blocks", archive.filtered_blocks);
     summary.set("archive_bytes", archive.archive_bytes);
 }
 
