@@ -9,7 +9,7 @@ const EXTRACT: &str = "crates/nx/tests/extract.rs";
 const HAZARDS: &str = "crates/nx/tests/hazards.rs";
 const PACK: &str = "crates/nx/tests/pack.rs";
 const EDIT: &str = "crates/nx/tests/pack_edit.rs";
-const FILTERS: &str = "crates/nx/tests/filtered.rs";
+const FILTERED: &str = "crates/nx/tests/filtered.rs";
 const DAMAGE: &str = "crates/nx/tests/damage.rs";
 const FILTERS: &str = "crates/nx/tests/filters.rs";
 const CLI_EXTRACT: &str = "crates/cli/tests/nx/extract.rs";
@@ -165,7 +165,7 @@ pub(crate) const LIST: &[Hazard] = &[
                 &["filtered_blocks_are_zstd_or_lz4_and_need_the_header_version_of_filters"],
             ),
             (
-                FILTERS,
+                FILTERED,
                 &[
                     "damaged_filtered_archive_is_an_error_or_gives_its_files",
                     "content_beyond_the_limit_of_a_block_is_an_error",
