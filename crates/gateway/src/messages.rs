@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use linerate_core::{Error, Kind};
 
-use crate::record::{MAX_MESSAGE, fill};
+use crate::record::{MAX_MESSAGE, fill, read_up_to};
 
 /// Bytes of the length field.
 const HEAD: usize = 4;
@@ -48,9 +48,7 @@ impl<R: Read> Messages<R> {
         if len > MAX_MESSAGE {
             return Err(Error::new(Kind::Limit, self.at, "a message of a file has more than 1 GiB").into());
         }
-        // `read_to_end` allocates by what it reads, not by the length field.
-        let mut message = Vec::new();
-        self.source.by_ref().take(len.into()).read_to_end(&mut message)?;
+        let message = read_up_to(&mut self.source, len)?;
         if message.len() < len as usize {
             return Err(truncated(self.at));
         }

@@ -26,6 +26,8 @@ const HEAD: usize = 18;
 const UNKNOWN: u32 = u32::MAX;
 /// The largest message accepted from a file, in bytes.
 pub(crate) const MAX_MESSAGE: u32 = 1 << 30;
+/// Bytes of a message that are allocated before any is read: all of nearly every message.
+const ALLOCATED: u32 = 64 << 10;
 
 /// An entry of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,9 +163,7 @@ impl<R: Read> Recording<R> {
         }
         let entry = match kind {
             [0, 0] => {
-                // `read_to_end` allocates by what it reads, not by the length field.
-                let mut wire = Vec::new();
-                self.source.by_ref().take(len.into()).read_to_end(&mut wire)?;
+                let wire = read_up_to(&mut self.source, len)?;
                 if wire.len() < len as usize {
                     return Err(truncated(self.at).into());
                 }
@@ -195,6 +195,14 @@ impl<R: Read> Iterator for Recording<R> {
         self.done = !matches!(entry, Some(Ok(_)));
         entry
     }
+}
+
+/// Reads `len` bytes, or fewer at the end. Beyond the first 64 KiB, memory grows by what is read, not by `len`, which a
+/// damaged file may say.
+pub(crate) fn read_up_to(source: &mut impl Read, len: u32) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(len.min(ALLOCATED) as usize);
+    source.take(len.into()).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Fills `into` as far as the source goes; returns the number of bytes read.

@@ -11,6 +11,8 @@ use crate::kernel::hdf5;
 
 /// Samples of a piece of an array that has no chunks: 1 MiB of 16-bit samples.
 const PIECE: u64 = 512 << 10;
+/// Bytes that are coded at a time, in which the command reads an array: they do not fit into a core's cache.
+const CODED: usize = 16 << 20;
 /// Longest row that is not divided, in samples.
 const LONGEST_ROW: u64 = 8 * PIECE;
 /// Samples that are coded together in an array of one axis (`Params::segment_for`).
@@ -224,8 +226,8 @@ impl Array {
         self.chunk.as_ref().unwrap_or(&self.shape)
     }
 
-    /// About `bytes` of the array in pieces, evenly spread, and in the order of the array: chunks, or runs of whole
-    /// rows.
+    /// About `bytes` of the array, evenly spread, and in the order of the array: chunks, or runs of whole rows, joined
+    /// to as much as the command codes at a time.
     ///
     /// # Errors
     /// A sentence that names the file, which cannot be read.
@@ -253,7 +255,8 @@ impl Array {
             file.read_exact(&mut run)?;
             Ok(run)
         };
-        spread(count, bytes / (piece * width)).map(run).collect()
+        let runs: std::io::Result<Vec<_>> = spread(count, bytes / (piece * width)).map(run).collect();
+        Ok(joined(runs?))
     }
 
     fn chunks(&self, dataset: &hdf5::Dataset, chunk: &[u64], bytes: u64) -> Result<Vec<Vec<u8>>, String> {
@@ -269,6 +272,18 @@ impl Array {
         };
         spread(total, bytes / size.max(1)).map(read).collect()
     }
+}
+
+/// Runs one after another, in pieces of at most 16 MiB unless one is longer.
+fn joined(runs: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    let mut pieces: Vec<Vec<u8>> = Vec::new();
+    for run in runs {
+        match pieces.last_mut().filter(|piece| piece.len() + run.len() <= CODED) {
+            Some(piece) => piece.extend(run),
+            None => pieces.push(run),
+        }
+    }
+    pieces
 }
 
 /// Where chunk number `i` begins, in samples along each axis.
@@ -346,6 +361,16 @@ mod tests {
         let some = array.sample(100_000).expect("readable");
         assert!(some.iter().all(|piece| piece.len() % 14_000 == 0) && some.concat().len() <= 100_000);
         assert!(!some.is_empty() && whole.windows(some[0].len()).any(|part| part == some[0]));
+    }
+
+    #[test]
+    fn runs_are_joined_to_pieces_of_at_most_16_mib() {
+        let lengths = |runs: &[usize]| -> Vec<usize> {
+            joined(runs.iter().map(|&n| vec![1; n]).collect()).iter().map(Vec::len).collect()
+        };
+        assert_eq!(lengths(&[CODED / 2, CODED / 2, 1, 2]), [CODED, 3]);
+        assert_eq!(lengths(&[5, CODED + 1, 5]), [5, CODED + 1, 5]);
+        assert_eq!(lengths(&[]), [0; 0]);
     }
 
     #[test]

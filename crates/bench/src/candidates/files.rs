@@ -59,7 +59,9 @@ pub(super) fn measure(
     let samples = Samples::read(&set, &settings, options, progress)?;
     let packed = samples.pack_all(&settings, options.threads, progress)?;
     let bridge = samples.bridge(&settings, options.threads, progress)?;
-    let compressed = samples.estimate(&set, &settings, &packed, bridge.as_ref(), options, progress)?;
+    let equal = samples.equal_files(&set, options.threads, progress)?;
+    let compressed =
+        samples.estimate(&set, &settings, &packed, bridge.as_ref(), equal.unique, options, progress)?;
     let opened =
         packed.iter().chain(&bridge).map(|packed| open(&packed.bytes)).collect::<Result<Vec<_>, _>>()?;
     let speeds = DecodeSpeeds::measure(&settings, &opened, options, progress)?;
@@ -73,7 +75,8 @@ pub(super) fn measure(
     for (i, setting) in settings.iter().enumerate() {
         progress(&format!("{}: random reads", setting.words));
         let factor = if setting.is_deep() { to_broad } else { 1.0 };
-        let encode = |n| packed[i].speed(n, blocks(setting)).scaled(factor);
+        let search = equal.seconds / set.bytes as f64;
+        let encode = |n| packed[i].speed(n, blocks(setting)).scaled(factor).after(search / n as f64);
         measurements.push(Measurement {
             engine: "nx".into(),
             settings: setting.words.clone(),
@@ -232,6 +235,7 @@ impl Samples {
         settings: &[Setting],
         packed: &[Packed],
         bridge: Option<&Packed>,
+        unique: u64,
         options: &Options,
         progress: Progress<'_>,
     ) -> Result<Vec<u64>, String> {
@@ -244,8 +248,6 @@ impl Samples {
         }
         let of_deep =
             bridge.map_or(1.0, |bridge| density(&packed[reference(settings)]) / density(bridge)) * of_broad;
-        let unique =
-            if self.broad.is_whole { set.bytes } else { unique_bytes(set, options.threads, progress)? };
         let total = |(setting, packed): (&Setting, &Packed)| {
             let factor = match setting.options.solid {
                 // What is stored takes its size everywhere.
@@ -256,6 +258,19 @@ impl Samples {
             (density(packed) * factor * unique as f64).round() as u64
         };
         Ok(settings.iter().zip(packed).map(total).collect())
+    }
+
+    /// What looking for equal files finds in all of the data. Packing a sample that is all of it looks for itself.
+    fn equal_files(
+        &self,
+        set: &FileSet,
+        threads: usize,
+        progress: Progress<'_>,
+    ) -> Result<EqualFiles, String> {
+        match self.broad.is_whole {
+            true => Ok(EqualFiles { unique: set.bytes, seconds: 0.0 }),
+            false => EqualFiles::find(set, threads, progress),
+        }
     }
 
     /// The control on most of the data by the control on the sample.
@@ -305,17 +320,28 @@ fn last_component(name: &str) -> &str {
     if check_path(last).is_ok() { last } else { "file" }
 }
 
-/// Bytes without those of equal files, found as packing finds them. Only files of equal lengths are read, and of
-/// those the first pages unless they agree.
-fn unique_bytes(set: &FileSet, threads: usize, progress: Progress<'_>) -> Result<u64, String> {
-    progress("looking for equal files");
-    let options = Packing::new().threads(threads).group_similar(false);
-    let mut builder = Builder::new(options).map_err(|e| e.to_string())?;
-    for (i, file) in set.files.iter().enumerate() {
-        builder.add_path(format!("{i}"), &file.path).map_err(|e| e.to_string())?;
+/// Equal files in all of the data.
+struct EqualFiles {
+    /// Bytes of the data with one of them each.
+    unique: u64,
+    /// CPU seconds of finding them.
+    seconds: f64,
+}
+
+impl EqualFiles {
+    /// Finds them as packing does. Only files of equal lengths are read, and of those the first pages unless they agree.
+    fn find(set: &FileSet, threads: usize, progress: Progress<'_>) -> Result<EqualFiles, String> {
+        progress("looking for equal files");
+        let begun = cpu_time();
+        let options = Packing::new().threads(threads).group_similar(false);
+        let mut builder = Builder::new(options).map_err(|e| e.to_string())?;
+        for (i, file) in set.files.iter().enumerate() {
+            builder.add_path(format!("{i}"), &file.path).map_err(|e| e.to_string())?;
+        }
+        let summary = builder.dry_run().map_err(|e| e.to_string())?;
+        let unique = summary.bytes.saturating_sub(summary.shared_bytes);
+        Ok(EqualFiles { unique, seconds: (cpu_time() - begun).as_secs_f64() })
     }
-    let summary = builder.dry_run().map_err(|e| e.to_string())?;
-    Ok(summary.bytes.saturating_sub(summary.shared_bytes))
 }
 
 fn open(bytes: &[u8]) -> Result<Archive<&[u8]>, String> {
@@ -502,7 +528,8 @@ mod tests {
         assert!(!samples.broad.is_whole && samples.broad.bytes < set.bytes / 2);
         let packed = samples.pack_all(&settings, 2, &|_| {}).expect("packed");
         let bridge = samples.bridge(&settings, 2, &|_| {}).expect("packed");
-        let estimates = samples.estimate(&set, &settings, &packed, bridge.as_ref(), &options, &|_| {});
+        let estimates =
+            samples.estimate(&set, &settings, &packed, bridge.as_ref(), set.bytes, &options, &|_| {});
         let estimates = estimates.expect("estimated");
         let whole = sample(1e9);
         assert!(whole.is_whole);
@@ -531,7 +558,8 @@ mod tests {
         }
         std::fs::write(folder.path().join("d"), &noise[..50_000]).expect("writable");
         let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
-        assert_eq!(unique_bytes(&set, 2, &|_| {}), Ok(150_000));
+        let found = EqualFiles::find(&set, 2, &|_| {}).expect("readable");
+        assert!(found.unique == 150_000 && found.seconds > 0.0);
     }
 
     #[test]

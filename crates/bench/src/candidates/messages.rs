@@ -1,11 +1,15 @@
 //! Candidates for recorded gateway connections: zlib-stream and zstd-stream as gateways send them, and zstd with other
 //! windows.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufReader, Cursor, Read};
+use std::hint::black_box;
+use std::io::{BufReader, BufWriter, Cursor, Read, Write, sink};
 use std::path::{Path, PathBuf};
 
-use linerate_gateway::{Encoder, Entry, FileKind, Limits, Messages, Recording, Scratch, Session, Transport};
+use linerate_gateway::{
+    Encoder, Entry, FileKind, Limits, Messages, Recording, Scratch, Session, Transport, write_message,
+};
 use linerate_plan::{Measurement, Memory};
 use zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, get_error_name};
@@ -17,10 +21,18 @@ use super::{Measured, Options, Progress};
 const BYTES_PER_SECOND: f64 = 1e6;
 /// Least and most bytes of the sample.
 const SAMPLE: (u64, u64) = (512 << 10, 32 << 20);
+/// Payload bytes for each second that are read to take the sample from: at 20 seconds, the first GB, which takes about
+/// a second to decode.
+const READ_PER_SECOND: f64 = 50e6;
+/// Bytes of messages that stay together: four windows. Most messages at the start of a connection are long, and later
+/// ones short, so that its first messages alone would be no sample.
+const RUN: u64 = 256 << 10;
 /// Logarithms of windows to compare with the usual one, 16: the window is most of a connection's memory.
 const WINDOWS: [u8; 4] = [13, 15, 18, 20];
 /// The logarithm of the window that gateways use, and the level.
 const USUAL: (u8, i32) = (16, 7);
+/// Bytes of the buffer that the command writes through.
+const BUFFER: usize = 256 << 10;
 /// What ends every message of a zlib stream (`Z_SYNC_FLUSH`).
 const FLUSHED: &[u8] = &[0, 0, 0xff, 0xff];
 
@@ -42,7 +54,7 @@ pub fn recognise(head: &[u8], len: u64) -> bool {
     }
 }
 
-/// Measures transports on the first messages of every file.
+/// Measures transports on runs of messages from all over every file.
 ///
 /// # Errors
 /// A sentence that names the file that cannot be read or decoded, or the candidate that fails.
@@ -58,7 +70,9 @@ pub(super) fn measure(
     for path in paths {
         let at = |e: String| format!("{}: {e}", path.display());
         bytes += std::fs::metadata(path).map_err(|e| at(e.to_string()))?.len();
-        sample.add(path, wanted / paths.len().max(1) as u64).map_err(at)?;
+        let count = paths.len().max(1) as u64;
+        let limits = [wanted / count, (options.seconds * READ_PER_SECOND) as u64 / count];
+        sample.add(path, limits).map_err(at)?;
     }
     let Some(first) = paths.first().filter(|_| !sample.payloads.is_empty()) else {
         return Err("there are no messages to measure".into());
@@ -93,8 +107,8 @@ struct Sample {
 }
 
 impl Sample {
-    /// Adds the first messages of a file, of about `most` bytes.
-    fn add(&mut self, path: &Path, most: u64) -> Result<(), String> {
+    /// Adds at most `limits[0]` bytes of payloads, from the first `limits[1]` of a file.
+    fn add(&mut self, path: &Path, limits: [u64; 2]) -> Result<(), String> {
         let message = |e: std::io::Error| e.to_string();
         let mut source = BufReader::new(File::open(path).map_err(message)?);
         let mut head = Vec::new();
@@ -102,12 +116,12 @@ impl Sample {
         let kind = FileKind::of(&head);
         let source = Cursor::new(head).chain(source);
         match kind {
-            Some(FileKind::Payloads) => self.decode(frames(source), None, most),
-            Some(FileKind::Compressed(transport)) => self.decode(frames(source), Some(transport), most),
+            Some(FileKind::Payloads) => self.take(frames(source), None, limits),
+            Some(FileKind::Compressed(transport)) => self.take(frames(source), Some(transport), limits),
             Some(FileKind::Recording) => {
                 let recording = Recording::open(source).map_err(message)?;
                 let transport = recording.transport();
-                self.decode(recording, Some(transport), most)
+                self.take(recording, Some(transport), limits)
             }
             Some(FileKind::ZstdFrame) => {
                 Err("it is one zstd frame: where its messages begin is not in it".into())
@@ -116,36 +130,37 @@ impl Sample {
         }
     }
 
-    fn decode(
+    fn take(
         &mut self,
         entries: impl Iterator<Item = std::io::Result<Entry>>,
         transport: Option<Transport>,
-        most: u64,
+        [most, read]: [u64; 2],
     ) -> Result<(), String> {
         // What was recorded was accepted: any window that can be decoded is.
         let limits = Limits::new().window_log(27);
         let mut session = transport.map(|transport| Session::new(transport, limits));
-        let (mut scratch, mut begins, mut bytes) = (Scratch::new(), true, 0);
+        let (mut scratch, mut runs, mut connection) = (Scratch::new(), Runs::new(most), 0);
         for entry in entries {
             let Entry::Frame { wire, .. } = entry.map_err(|e| e.to_string())? else {
-                begins = true;
+                connection += 1;
                 session.iter_mut().for_each(Session::reset);
                 continue;
             };
-            let payload = match &mut session {
-                None => Some(wire),
+            match &mut session {
+                None => runs.add(connection, wire.into()),
                 Some(session) => {
                     let message = session.message(&wire, &mut scratch).map_err(|e| e.to_string())?;
-                    message.map(|message| message.payload.to_vec())
+                    message.iter().for_each(|message| runs.add(connection, message.payload.into()));
                 }
-            };
-            let Some(payload) = payload else { continue };
-            bytes += payload.len() as u64;
-            self.payloads.push(payload);
-            self.begins.push(std::mem::take(&mut begins));
-            if bytes >= most {
+            }
+            if runs.seen >= read {
                 break;
             }
+        }
+        let mut last = None;
+        for (_, connection, payload) in runs.kept {
+            self.begins.push(last.replace(connection) != Some(connection));
+            self.payloads.push(payload);
         }
         Ok(())
     }
@@ -195,7 +210,7 @@ impl Sample {
         mut measurement: Measurement,
         transport: Transport,
         window: u8,
-        encoder: impl Fn() -> Result<Encode, String> + Sync + 'c,
+        encoder: impl Fn() -> Result<Encode, String> + Copy + Sync + 'c,
     ) -> Result<Checked<'c>, String> {
         let limits = Limits::new().window_log(window.max(10));
         measurement.memory = self.memory(transport, limits, &encoder)?;
@@ -203,30 +218,67 @@ impl Sample {
             measurement,
             pieces: &self.payloads,
             encode: Box::new(move |payloads, out| {
-                let (mut encode, mut wire) = (encoder()?, Vec::new());
-                for (i, (payload, begins)) in payloads.iter().zip(&self.begins).enumerate() {
-                    if *begins && i > 0 {
-                        encode = encoder()?;
-                    }
-                    wire.clear();
-                    encode(payload, &mut wire)?;
-                    out(&wire);
-                }
-                Ok(())
+                self.encode_all(&encoder, in_memory(payloads), &mut |wire| {
+                    out(wire);
+                    Ok(())
+                })
             }),
             decode: Box::new(move |frames, out| {
-                let (mut session, mut scratch) = (Session::new(transport, limits), Scratch::new());
-                for (i, (frame, begins)) in frames.iter().zip(&self.begins).enumerate() {
-                    if *begins {
-                        session.reset();
-                    }
-                    let message = session.message(frame, &mut scratch).map_err(|e| e.to_string())?;
-                    out(i, message.ok_or("a message is not whole")?.payload);
-                }
-                Ok(())
+                self.decode_all(Session::new(transport, limits), in_memory(frames), out)
             }),
         };
-        candidate.check()
+        let checked = candidate.check()?;
+        // The command also reads messages from a file, each into memory of its own, and writes them into another.
+        let (mut payloads, mut frames) = (Vec::new(), Vec::new());
+        self.payloads.iter().try_for_each(|payload| write(&mut payloads, payload))?;
+        self.encode_all(&encoder, in_memory(&self.payloads), &mut |wire| write(&mut frames, wire))?;
+        Ok(checked.coded_by(
+            move || {
+                let mut out = BufWriter::with_capacity(BUFFER, sink());
+                self.encode_all(&encoder, in_file(&payloads), &mut |wire| write(&mut out, wire))
+            },
+            move || {
+                let session = Session::new(transport, limits);
+                self.decode_all(session, in_file(&frames), &mut |_, payload| _ = black_box(payload))
+            },
+        ))
+    }
+
+    /// Compresses messages, those of each connection with an encoder of its own.
+    fn encode_all<P: AsRef<[u8]>>(
+        &self,
+        encoder: &impl Fn() -> Result<Encode, String>,
+        payloads: impl Iterator<Item = Result<P, String>>,
+        out: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let mut encode = encoder()?;
+        for (i, (payload, begins)) in payloads.zip(&self.begins).enumerate() {
+            if *begins && i > 0 {
+                encode = encoder()?;
+            }
+            let mut wire = Vec::new();
+            encode(payload?.as_ref(), &mut wire)?;
+            out(&wire)?;
+        }
+        Ok(())
+    }
+
+    /// Decodes what they became, and passes on each payload with its index.
+    fn decode_all<W: AsRef<[u8]>>(
+        &self,
+        mut session: Session,
+        frames: impl Iterator<Item = Result<W, String>>,
+        out: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), String> {
+        let mut scratch = Scratch::new();
+        for (i, (frame, begins)) in frames.zip(&self.begins).enumerate() {
+            if *begins {
+                session.reset();
+            }
+            let message = session.message(frame?.as_ref(), &mut scratch).map_err(|e| e.to_string())?;
+            out(i, message.ok_or("a message is not whole")?.payload);
+        }
+        Ok(())
     }
 
     /// Memory of a session after the messages of the first connection; a thread's scratch has the longest message.
@@ -247,6 +299,55 @@ impl Sample {
         let longest = self.payloads.iter().map(Vec::len).max().unwrap_or(0);
         Ok(Memory { per_stream: session.memory() as u64, per_thread: longest as u64 })
     }
+}
+
+/// Runs of messages, evenly spread over all that were added: systematic sampling of data whose length is not known.
+/// Whenever too many are kept, every second run of them goes.
+struct Runs {
+    /// Payload bytes that may be kept.
+    most: u64,
+    /// The run of each message, its connection, and its payload.
+    kept: Vec<(u64, u64, Vec<u8>)>,
+    kept_bytes: u64,
+    /// Of so many runs one is kept.
+    step: u64,
+    /// Payload bytes of all messages.
+    seen: u64,
+}
+
+impl Runs {
+    fn new(most: u64) -> Runs {
+        Runs { most, kept: Vec::new(), kept_bytes: 0, step: 1, seen: 0 }
+    }
+
+    fn add(&mut self, connection: u64, payload: Cow<'_, [u8]>) {
+        let (run, bytes) = (self.seen / RUN, payload.len() as u64);
+        self.seen += bytes;
+        if !run.is_multiple_of(self.step) {
+            return;
+        }
+        self.kept.push((run, connection, payload.into_owned()));
+        self.kept_bytes += bytes;
+        while self.kept_bytes > self.most && self.kept.last().is_some_and(|(last, ..)| *last >= self.step) {
+            self.step *= 2;
+            self.kept.retain(|(run, ..)| run.is_multiple_of(self.step));
+            self.kept_bytes = self.kept.iter().map(|(.., payload)| payload.len() as u64).sum();
+        }
+    }
+}
+
+/// Messages as they are.
+fn in_memory(messages: &[Vec<u8>]) -> impl Iterator<Item = Result<&[u8], String>> {
+    messages.iter().map(|message| Ok(message.as_slice()))
+}
+
+/// The messages of a file with their lengths.
+fn in_file(file: &[u8]) -> impl Iterator<Item = Result<Vec<u8>, String>> {
+    Messages::new(file).map(|message| message.map_err(|e| e.to_string()))
+}
+
+fn write(file: impl Write, message: &[u8]) -> Result<(), String> {
+    write_message(file, message).map_err(|e| e.to_string())
 }
 
 /// The messages of a file without times.
@@ -313,6 +414,18 @@ mod tests {
             wire
         };
         payloads().iter().map(one).collect()
+    }
+
+    #[test]
+    fn runs_that_are_kept_lie_all_over_the_messages() {
+        let mut runs = Runs::new(10 * RUN);
+        (0..1000u64).for_each(|i| runs.add(i / 500, vec![i as u8; RUN as usize / 4].into()));
+        assert_eq!(runs.seen, 250 * RUN);
+        assert!(runs.kept_bytes <= 10 * RUN && runs.kept_bytes > 4 * RUN, "{}", runs.kept_bytes);
+        let numbers: Vec<u64> = runs.kept.iter().map(|(run, ..)| *run).collect();
+        assert!(numbers.chunks(4).all(|run| run == [run[0]; 4]), "{numbers:?}");
+        assert!(numbers.chunks(4).zip(0..).all(|(run, i)| run[0] == i * runs.step), "{numbers:?}");
+        assert!(runs.kept.last().is_some_and(|(_, connection, _)| *connection == 1));
     }
 
     #[test]

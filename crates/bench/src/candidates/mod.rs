@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `timing` | interleaved rounds in CPU time on one thread, in elapsed time on several |
 //! | `sample` | a bounded, spread-out sample of files |
-//! | `reading` | what the system takes to read them |
+//! | `file_cost` | what the system takes to read them, and to write what they become |
 //! | `files`, `nx_settings`, `control` | folders: Nx archives by level, block size and preset; their settings; estimates of ratios |
 //! | `bytes` | plain bytes and text: deflate by level and call size |
 //! | [`arrays`], `waveforms` | samples in `.npy`, WAV and HDF5 files: Delta-Rice |
@@ -24,21 +24,23 @@ pub mod arrays;
 mod blocks;
 mod bytes;
 mod control;
+mod file_cost;
 mod files;
 mod general;
 pub mod messages;
 mod nx_settings;
 mod pieces;
-mod reading;
 mod records;
 pub mod sample;
 pub mod sst;
 pub mod timing;
 mod waveforms;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use linerate_plan::Measurement;
+
+use self::file_cost::{FileCost, Overlap};
 
 /// What the data is, which decides the candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,7 +141,32 @@ pub fn measure(
         Shape::Messages => messages::measure(paths, options, progress),
         Shape::Sst => sst::measure(paths, options, progress),
     }?;
-    let cost = sample::FileSet::new(paths).map_or(0.0, |set| reading::seconds_per_byte(&set, options.seed));
-    measured.measurements.iter_mut().for_each(|found| reading::include(found, cost));
+    progress("reading and writing files");
+    let cost = sample::FileSet::new(paths).map_or_else(
+        |_| FileCost::default(),
+        |set| FileCost::measure(&set, output_folder(shape, paths), options.seed),
+    );
+    measured.measurements.iter_mut().for_each(|found| cost.include(found, overlap(shape)));
+    if cost.write > 0.0 {
+        measured.notes.push(format!(
+            "Speeds of decoding are into memory; where files are written, they take {:.1} s of one core more for each GB.",
+            cost.write * 1e9
+        ));
+    }
     Ok(measured)
+}
+
+/// Where the commands of a shape write: an archive into the current folder, others beside their input.
+fn output_folder(shape: Shape, paths: &[PathBuf]) -> &Path {
+    let parent = paths.first().and_then(|path| path.parent());
+    let is_named = |folder: &&Path| !folder.as_os_str().is_empty();
+    parent.filter(|_| shape != Shape::Files).filter(is_named).unwrap_or(Path::new("."))
+}
+
+/// `linerate rice` reads a piece, codes it on all threads, and writes it; `linerate dict build` has one thread.
+fn overlap(shape: Shape) -> Overlap {
+    match shape {
+        Shape::Waveforms | Shape::Records => Overlap::Serial,
+        _ => Overlap::Parallel,
+    }
 }

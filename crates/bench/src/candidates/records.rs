@@ -312,11 +312,13 @@ impl Records<'_> {
             .push(general::zstd(&gathered[1], LEVEL, format!("libzstd {LEVEL}, blocks of 4 KiB")).check()?);
         drop(eviction);
         let mut measurements = time(candidates, self.options, self.progress)?;
-        // The command that writes a file trains its dictionary first.
+        // The command that writes a file trains its dictionary first, and has one thread.
         for (found, seconds) in measurements.iter_mut().zip(trained).filter(|_| self.key.is_some()) {
             let for_each = seconds / self.set.bytes.max(1) as f64;
-            found.encode.iter_mut().for_each(|speed| *speed = speed.after(for_each));
-            found.encode_scaling.iter_mut().for_each(|point| point.speed = point.speed.after(for_each));
+            found.encode = found.encode.map(|speed| speed.after(for_each));
+            if let Some(speed) = found.encode {
+                found.encode_scaling.iter_mut().for_each(|point| point.speed = speed);
+            }
         }
         Ok(measurements)
     }

@@ -1,12 +1,13 @@
 //! Candidates for waveforms: Delta-Rice 1 with default and tuned parameters, Delta-Rice 2, beside general codecs.
 
 use std::collections::BTreeMap;
+use std::hint::black_box;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use linerate_deflate::Level;
 use linerate_plan::{Measurement, Memory};
-use linerate_rice::tune::{Histogram, best_filter};
+use linerate_rice::tune::{Histogram, best_filter, best_m};
 use linerate_rice::v2::{self, Element, ElementType, StreamOptions};
 use linerate_rice::{Filter, Options as Threads, Params, decode_into, encode_into, expands};
 
@@ -196,6 +197,8 @@ impl Sample<'_> {
     fn version_1<'c>(&'c self, words: &'c [Vec<i16>], setting: &Setting) -> Candidate<'c, i16> {
         let params: Vec<Params> = self.owners.iter().map(|&owner| setting.params[owner]).collect();
         let for_encoding = params.clone();
+        // The command looks for what it is not told.
+        let tunes = setting.choice == Choice::TunedM && setting.common_m().is_none();
         let longest = words.iter().map(Vec::len).max().unwrap_or(0);
         Candidate {
             measurement: self.measurement(
@@ -207,6 +210,9 @@ impl Sample<'_> {
             encode: Box::new(move |pieces, out| {
                 let mut chunk = Vec::new();
                 for (piece, params) in pieces.iter().zip(&for_encoding) {
+                    if tunes {
+                        black_box(best_m(piece, params.segment(), params.filter()));
+                    }
                     chunk.resize(params.bound(piece.len()), 0);
                     let n =
                         encode_into(params, piece, &mut chunk, Threads::new()).map_err(|e| e.to_string())?;
@@ -275,8 +281,10 @@ impl Sample<'_> {
         }
         let mut flags = vec!["--v1".to_owned()];
         match setting.choice {
-            Choice::Default => flags.extend(["--m".into(), "8".into()]),
-            Choice::TunedM => {}
+            // Without it the command looks for the best m of each array, and reads them twice.
+            Choice::Default | Choice::TunedM => {
+                flags.extend(setting.common_m().into_iter().flat_map(|m| ["--m".to_owned(), m.to_string()]));
+            }
             Choice::Filter => {
                 let taps = list(setting.params[0].filter().taps());
                 flags.extend(["--m".into(), setting.params[0].m().to_string(), format!("--filter={taps}")]);
@@ -377,6 +385,12 @@ impl Setting {
                 format!("Delta-Rice, m {m}, filter {}", each(|params| list(params.filter().taps())))
             }
         }
+    }
+
+    /// The m of all arrays.
+    fn common_m(&self) -> Option<u32> {
+        let first = self.params.first()?.m();
+        self.params.iter().all(|params| params.m() == first).then_some(first)
     }
 
     /// Values for HDF5's filter, which chooses the segment if there is only the first.
