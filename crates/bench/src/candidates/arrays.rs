@@ -112,7 +112,7 @@ impl Found {
         let (datasets, others) = hdf5::File::open(path)?.datasets();
         if others > 0 {
             self.notes.push(format!(
-                "{}: {} left out: not little-endian integers of 16 or 32 bits",
+                "{}: {} left out: not little-endian integers of 16 or 32 bits.",
                 path.display(),
                 counted(others, "dataset")
             ));

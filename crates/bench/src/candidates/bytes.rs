@@ -84,7 +84,13 @@ pub(super) fn measure(
         measurement.command = setting.command(paths);
         limit_to_streams(measurement, setting, streams);
     }
-    Ok(Measured { measurements, bytes: set.bytes, sampled: sample.len() as u64, notes: Vec::new() })
+    Ok(Measured {
+        measurements,
+        bytes: set.bytes,
+        sampled: sample.len() as u64,
+        notes: Vec::new(),
+        ..Measured::default()
+    })
 }
 
 /// One thread decodes a stream: more threads than streams have nothing to do.

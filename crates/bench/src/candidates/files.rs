@@ -95,7 +95,13 @@ pub(super) fn measure(
     notes.extend(
         (left_out > 0).then(|| format!("Left out: {left_out} files whose names no archive can hold.")),
     );
-    Ok(Measured { measurements, bytes: set.bytes, sampled: samples.broad.bytes, notes })
+    Ok(Measured {
+        measurements,
+        bytes: set.bytes,
+        sampled: samples.broad.bytes,
+        notes,
+        ..Measured::default()
+    })
 }
 
 /// Leaves out files that `linerate nx pack --skip-bad-names` does, and returns their number.

@@ -80,7 +80,7 @@ pub(super) fn measure(
     let mut notes = Vec::new();
     if paths.len() > 1 {
         notes.push(format!(
-            "linerate gateway takes one file at a time: the command is for {}",
+            "The command is for {}: linerate gateway takes one file at a time.",
             first.display()
         ));
     }
@@ -95,7 +95,7 @@ pub(super) fn measure(
     }
     let measurements = time(candidates, options, progress)?;
     let sampled = sample.payloads.iter().map(|payload| payload.len() as u64).sum();
-    Ok(Measured { measurements, bytes, sampled, notes })
+    Ok(Measured { measurements, bytes, sampled, notes, ..Measured::default() })
 }
 
 /// Messages of connections.

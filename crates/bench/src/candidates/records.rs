@@ -67,7 +67,13 @@ pub(super) fn measure(
     let key = key_field(&set, &lines, &mut notes, progress);
     let records = Records { set: &set, lines: &lines, key, options, progress };
     let measurements = records.measure(&mut notes)?;
-    Ok(Measured { measurements, bytes: set.bytes, sampled: lines.measured_bytes(), notes })
+    Ok(Measured {
+        measurements,
+        bytes: set.bytes,
+        sampled: lines.measured_bytes(),
+        notes,
+        ..Measured::default()
+    })
 }
 
 /// Whole lines, with their ends.
@@ -206,7 +212,7 @@ fn key_field(
     let first = lines.measured.first().map(|line| serde_json::from_slice::<Value>(line));
     let Some(Ok(Value::Object(first))) = first else {
         notes.push(
-            "the lines are no JSON objects: the command trains a dictionary for blocks of your own".into(),
+            "The lines are no JSON objects: the command trains a dictionary for blocks of your own.".into(),
         );
         return None;
     };
@@ -219,7 +225,7 @@ fn key_field(
     let found = fields.into_iter().find(is_key).cloned();
     let Some(field) = found.filter(|_| set.bytes <= MAX_KEY_SEARCH) else {
         notes.push(
-            "no field is known to be a key: the command trains a dictionary for blocks of your own".into(),
+            "No field is known to be a key: the command trains a dictionary for blocks of your own.".into(),
         );
         return None;
     };
@@ -228,7 +234,7 @@ fn key_field(
         true => Some(field),
         false => {
             notes.push(format!(
-                "the field {field} is not a key of all lines: the command trains a dictionary"
+                "The field {field} is not a key of all lines: the command trains a dictionary."
             ));
             None
         }
@@ -288,7 +294,7 @@ impl Records<'_> {
         };
         let dictionaries: Vec<(usize, Option<Vec<u8>>, f64)> = DICTIONARIES.iter().map(dictionary).collect();
         if dictionaries.iter().all(|(_, bytes, _)| bytes.is_none()) {
-            notes.push("the records are too few to train a dictionary with".into());
+            notes.push("The records are too few to train a dictionary with.".into());
         }
         let gathered: Vec<Vec<Vec<u8>>> =
             BLOCKS.map(|size| gather(&self.lines.measured, None, size).0).into();

@@ -60,7 +60,13 @@ pub(super) fn measure(
     }
     drop(eviction);
     let measurements = time(candidates, options, progress)?;
-    Ok(Measured { measurements, bytes: set.bytes, sampled: sample.content(), notes: sample.notes.clone() })
+    Ok(Measured {
+        measurements,
+        bytes: set.bytes,
+        sampled: sample.content(),
+        notes: sample.notes.clone(),
+        ..Measured::default()
+    })
 }
 
 /// Checks the files that stay as they are, and says what they have.
@@ -143,7 +149,7 @@ impl Sample {
             sample.notes.push(format!("Each file has a dictionary of its own: the command is for {first}."));
         }
         if chosen.len() < set.files.len() {
-            sample.notes.push(format!("{} of {} files were measured", chosen.len(), set.files.len()));
+            sample.notes.push(format!("{} of {} files were measured.", chosen.len(), set.files.len()));
         }
         Ok(sample)
     }

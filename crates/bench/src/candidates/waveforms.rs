@@ -60,7 +60,7 @@ pub(super) fn measure(
         ElementType::U32 => sample.measure::<u32>(None, options, progress),
     }?;
     let sampled = raw.iter().map(|piece| piece.len() as u64).sum();
-    Ok(Measured { measurements, bytes: all, sampled, notes: found.notes })
+    Ok(Measured { measurements, bytes: all, sampled, notes: found.notes, ..Measured::default() })
 }
 
 /// Leaves out arrays of another type, or in another container than the first that remains: one command is for all.
@@ -71,7 +71,7 @@ fn keep_alike(found: &mut Found, element: ElementType) {
     let (left, name) = (before - found.arrays.len(), element.name());
     if left > 0 {
         found.notes.push(format!(
-            "{} left out: not {name} samples in the same kind of file",
+            "{} left out: not {name} samples in the same kind of file.",
             counted(left, "array")
         ));
     }
@@ -82,11 +82,11 @@ fn keep_alike(found: &mut Found, element: ElementType) {
     if found.arrays.iter().any(|array| array.path != *first) {
         found
             .notes
-            .push(format!("h5repack takes one file at a time: the command is for {}", first.display()));
+            .push(format!("The command is for {}: h5repack takes one file at a time.", first.display()));
     }
     found
         .notes
-        .push("h5repack loads the filters from the folder of Linerate's plugins in HDF5_PLUGIN_PATH".into());
+        .push("h5repack loads the filters from the folder that HDF5_PLUGIN_PATH names: set it to that of Linerate's plugins.".into());
 }
 
 /// The type that most bytes of the arrays have.

@@ -162,6 +162,7 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
         .chain(measured.notes.iter().cloned())
         .chain(plan.notes())
         .chain(short_run(&plan, measured.bytes))
+        .chain(writing(&plan, measured.writing))
         .collect();
     summary.lines = table::lines(&plan, &notes, args.verbosity.verbose);
     set_keys(&mut summary, shape, &measured, &plan, &notes);
@@ -185,6 +186,17 @@ fn short_run(plan: &Plan, bytes: u64) -> Option<String> {
             "All of the data takes {} at this speed; the command takes longer, since a program starts and gets its \
              memory first.",
             time(seconds)
+        )
+    })
+}
+
+/// What it takes to write what is decoded, for a command that does.
+fn writing(plan: &Plan, seconds: f64) -> Option<String> {
+    let decodes = plan.pipe.direction != Direction::Write && !plan.winner()?.plain;
+    (decodes && seconds > 0.0).then(|| {
+        format!(
+            "Decoding is into memory; writing the content into files here takes {} of one core more for each GB.",
+            time(seconds * 1e9)
         )
     })
 }
