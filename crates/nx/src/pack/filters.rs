@@ -23,7 +23,7 @@ pub struct Filters(
 const _: () = assert!(Filter::ALL.len() <= u64::BITS as usize);
 
 /// The formats whose blocks decode at least as fast with filters as without, in CPU time and with the texture coding of the
-/// presets for loading (`records/2026-11-23-nx-filters.csv`). Not a measurement of this machine: archives depend on no CPU.
+/// presets for loading. A list, not a measurement of this machine: archives depend on no CPU.
 const FAST: &[TextureFormat] = &[TextureFormat::Bc1, TextureFormat::Bc3];
 
 impl Filters {
