@@ -60,8 +60,8 @@ pub(super) fn measure(
     let packed = samples.pack_all(&settings, options.threads, progress)?;
     let bridge = samples.bridge(&settings, options.threads, progress)?;
     let equal = samples.equal_files(&set, options.threads, progress)?;
-    let compressed =
-        samples.estimate(&set, &settings, &packed, bridge.as_ref(), equal.unique, options, progress)?;
+    progress("how well all of the data compresses");
+    let compressed = samples.estimate(&set, &settings, &packed, bridge.as_ref(), equal.unique, options)?;
     let opened =
         packed.iter().chain(&bridge).map(|packed| open(&packed.bytes)).collect::<Result<Vec<_>, _>>()?;
     let speeds = DecodeSpeeds::measure(&settings, &opened, options, progress)?;
@@ -243,13 +243,11 @@ impl Samples {
         bridge: Option<&Packed>,
         unique: u64,
         options: &Options,
-        progress: Progress<'_>,
     ) -> Result<Vec<u64>, String> {
         let density = |packed: &Packed| packed.bytes.len() as f64 / packed.content.max(1) as f64;
         // What is left to do for what a sample does not show.
         let mut of_broad = 1.0;
         if !self.broad.is_whole {
-            progress("how well all of the data compresses");
             of_broad = self.control(set, options)?;
         }
         let of_deep =
@@ -534,8 +532,7 @@ mod tests {
         assert!(!samples.broad.is_whole && samples.broad.bytes < set.bytes / 2);
         let packed = samples.pack_all(&settings, 2, &|_| {}).expect("packed");
         let bridge = samples.bridge(&settings, 2, &|_| {}).expect("packed");
-        let estimates =
-            samples.estimate(&set, &settings, &packed, bridge.as_ref(), set.bytes, &options, &|_| {});
+        let estimates = samples.estimate(&set, &settings, &packed, bridge.as_ref(), set.bytes, &options);
         let estimates = estimates.expect("estimated");
         let whole = sample(1e9);
         assert!(whole.is_whole);
