@@ -13,8 +13,9 @@ use std::{env, fs};
 use linerate_testkit::testdata::repository;
 
 const PICTURE: &str = "docs/results.svg";
-const PAGES: [&str; 5] = [
+const PAGES: [&str; 6] = [
     "docs/results.md",
+    "docs/nx/reading.md",
     "docs/waveforms/rice.md",
     "docs/waveforms/fpga.md",
     "docs/zstd/index.md",

@@ -21,6 +21,7 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("nx-settings", nx_settings()),
         ("nx-threads", nx_threads()),
         ("nx-presets", nx_presets()),
+        ("nx-level-load", nx_level_load()),
         ("waveform-channels", waveform_channels()),
         ("fpga", fpga()),
         ("zstd-size", zstd_size()),
@@ -475,6 +476,44 @@ fn nx_presets() -> String {
     });
     let any = record.all(&[])[0];
     table(&["preset", "textures", "text", "Silesia"], rows.into(), &record.source(any))
+}
+
+/// The loading of a level: medians of the rounds.
+fn nx_level_load() -> String {
+    let record = Record::read("2026-11-23-nx-level-load.csv");
+    let contenders = [
+        ("nx", "archive, one thread"),
+        ("nx-batch", "archive, all at once, two threads"),
+        ("zip", "zip, zlib-rs"),
+        ("squashfs", "squashfs, mounted"),
+        ("plain", "plain files"),
+        ("tar.zst", "tar.zst, 30 files"),
+    ];
+    let rows = contenders.map(|(contender, name)| {
+        let rounds = record.all(&[("contender", contender)]);
+        let median = |column: &str, digits: usize| {
+            let mut values: Vec<f64> =
+                rounds.iter().filter_map(|row| row.text(column).parse().ok()).collect();
+            values.sort_by(f64::total_cmp);
+            values.get(values.len() / 2).map_or(String::new(), |value| format!("{value:.digits$}"))
+        };
+        let size = format!("{:.1}", rounds[0].number("stored_bytes") / 1e6);
+        let passes = ["pass_1_ms", "pass_2_ms", "pass_3_ms", "cpu_ms", "p99_us", "peak_mib"];
+        let figures = passes.map(|column| median(column, 0));
+        [name.to_owned(), size, median("first_ms", 1)].into_iter().chain(figures).collect()
+    });
+    let head = [
+        "",
+        "MB",
+        "first file, ms",
+        "pass 1, ms",
+        "pass 2",
+        "pass 3",
+        "CPU, ms",
+        "99th percentile, us",
+        "memory, MiB",
+    ];
+    table(&head, rows.into(), &record.source(record.all(&[])[0]))
 }
 
 /// Recordings of several channels and of 32 bits, and whether something was developed on them.
