@@ -58,7 +58,7 @@ make_chunk() { # FOLDER SEED COUNT NUMBER
   mkdir -p "$1"/{compressed,content}
   local options=()
   if [ $(($4 % 10)) = 9 ]; then options=(--use-dict=$((1000 * (1 + $4 / 10 % 100)))); fi
-  "$generator" "-n$3" "-s$2" -p"$1/compressed" -o"$1/content" --max-content-size-log="${LOG:-18}" "${options[@]}" >/dev/null
+  "$generator" "-n$3" "-s$2" -p"$1/compressed" -o"$1/content" --max-content-size-log="${LOG:-18}" "${options[@]}" >/dev/null 2>&1
   if [ -e "$1/compressed/dictionary" ]; then mv "$1/compressed/dictionary" "$1/dictionary"; fi
 }
 

@@ -30,6 +30,17 @@ impl Checker {
         self.check_with(name, Options::new().window_limit(1 << 31), src, dictionary, content);
     }
 
+    /// Asserts that the frames decode to `content` in one call, by every kernel.
+    #[track_caller]
+    pub fn check_whole(&mut self, name: &str, src: &[u8], dictionary: &[u8], content: &[u8]) {
+        self.frames += 1;
+        let digested = Dictionary::new(dictionary).expect("a dictionary");
+        for (kernels, scratch) in &mut self.scratches {
+            let got = ours::whole(Options::new(), scratch, Some(&digested), src, content.len());
+            assert!(got.as_deref() == Ok(content), "{name}, {kernels}: {:?}", got.err());
+        }
+    }
+
     #[track_caller]
     pub fn check_with(
         &mut self,
