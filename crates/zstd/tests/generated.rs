@@ -35,7 +35,7 @@ fn frames_of_random_parts_decode() {
         checker.check(&format!("seed {seed}"), &frame.bytes, &frame.dictionary, &frame.content);
         bytes += frame.content.len();
     }
-    assert!(checker.frames == seeds().count() && bytes > 100 * checker.frames);
+    assert!((cfg!(miri) || checker.frames == seeds().count()) && bytes > 100 * checker.frames);
 }
 
 #[test]
