@@ -77,7 +77,6 @@ pub(crate) fn parse(block: &[u8]) -> Result<(Vec<Region>, usize)> {
 }
 
 /// Appends the table of at most [`MAX_REGIONS`] regions, in ascending order.
-#[cfg(feature = "pack")]
 pub(crate) fn write(regions: &[Region], out: &mut Vec<u8>) {
     debug_assert!((1..=MAX_REGIONS).contains(&regions.len()));
     out.push(regions.len() as u8);
