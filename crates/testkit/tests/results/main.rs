@@ -13,8 +13,9 @@ use std::{env, fs};
 use linerate_testkit::testdata::repository;
 
 const PICTURE: &str = "docs/results.svg";
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 7] = [
     "docs/results.md",
+    "docs/nx/filters.md",
     "docs/nx/reading.md",
     "docs/waveforms/rice.md",
     "docs/waveforms/fpga.md",

@@ -20,6 +20,7 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("gateway-guild", gateway_guild()),
         ("nx-settings", nx_settings()),
         ("nx-threads", nx_threads()),
+        ("nx-filters", nx_filters()),
         ("nx-presets", nx_presets()),
         ("nx-level-load", nx_level_load()),
         ("waveform-channels", waveform_channels()),
@@ -355,7 +356,7 @@ fn gateway() -> String {
 
 /// A connection with one guild.
 fn gateway_guild() -> String {
-    let record = Record::read("2026-11-22-gateway-guild.csv");
+    let record = Record::read("2026-11-23-gateway-guild.csv");
     let contenders = [
         ("zlib-stream", "linerate"),
         ("zlib-stream", "zlib-rs"),
@@ -460,6 +461,36 @@ fn nx_settings() -> String {
         ]
     });
     let head = ["setting", "archive", "MB/s"];
+    table(&head, rows.collect(), &record.source(record.all(&[])[0]))
+}
+
+/// Archives with and without texture filters.
+fn nx_filters() -> String {
+    let record = Record::read("2026-11-23-nx-filters.csv");
+    let rows = record.all(&[]).into_iter().map(|row| {
+        let percent = |column| format!("{:.1} %", 100.0 * row.number(column) / row.number("bytes"));
+        let pair = |one, other| format!("{:.0} · {:.0}", row.number(one), row.number(other));
+        vec![
+            row.text("folder").to_owned(),
+            format!("`{}`", row.text("setting")),
+            format!("{} · {}", percent("archive_bytes"), percent("filtered_bytes")),
+            format!("{:+.1} %", 100.0 * (row.number("size_ratio") - 1.0)),
+            pair("mb_s", "filtered_mb_s"),
+            format!("{:.2}", row.number("cpu_speed_ratio")),
+            format!("{:.2}", row.number("wall_speed_ratio_two_threads")),
+            format!("{:.1} · {:.1}", row.number("pack_s"), row.number("filtered_pack_s")),
+        ]
+    });
+    let head = [
+        "folder",
+        "setting",
+        "archive",
+        "size",
+        "MB/s, one thread",
+        "speed",
+        "speed, two threads",
+        "packing, s of CPU",
+    ];
     table(&head, rows.collect(), &record.source(record.all(&[])[0]))
 }
 
