@@ -4,6 +4,7 @@
 //! Each [`Part`] makes [`row::Row`]s. Contenders are interleaved.
 
 pub mod args;
+mod costs;
 mod decode;
 mod dedup;
 mod extract;
@@ -17,7 +18,6 @@ mod programs;
 mod rounds;
 pub mod row;
 mod settings;
-mod size;
 
 use std::path::PathBuf;
 
@@ -41,8 +41,8 @@ pub enum Part {
     Open,
     /// Memory of packing and extracting
     Memory,
-    /// Bytes of the archive, beside tar.zst
-    Size,
+    /// Bytes of the archive by what costs and saves them, beside other programs
+    Costs,
     /// Ratio and decoding speed of each preset
     Presets,
     /// Ratio and decoding speed by block size, level and codec
@@ -84,7 +84,7 @@ impl Part {
             Part::Dedup => dedup::measure(options, progress),
             Part::Open => open::measure(options, progress),
             Part::Memory => memory::measure(options, progress),
-            Part::Size => size::measure(options, progress),
+            Part::Costs => costs::measure(options, progress),
             Part::Presets => settings::presets(options, progress),
             Part::Settings => settings::grid(options, progress),
         }

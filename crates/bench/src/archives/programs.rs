@@ -10,6 +10,10 @@ use super::rounds::wall;
 /// A program that packs a folder and extracts what it packed.
 pub(super) struct Program {
     pub(super) name: &'static str,
+    /// The name of its archives.
+    pub(super) archive: &'static str,
+    /// Whether its level is that of zstd; otherwise it has its own default.
+    pub(super) has_levels: bool,
     /// The Debian package that has it.
     pub(super) package: &'static str,
     /// The file name of its archive.
@@ -28,6 +32,8 @@ pub(super) struct Program {
 pub(super) const PROGRAMS: [Program; 5] = [
     Program {
         name: "unsquashfs 128K",
+        archive: "squashfs 128K zstd",
+        has_levels: true,
         package: "squashfs-tools",
         file: "128k.sqfs",
         pack: |archive, level| mksquashfs(archive, level, "128K"),
@@ -37,6 +43,8 @@ pub(super) const PROGRAMS: [Program; 5] = [
     },
     Program {
         name: "unsquashfs 1M",
+        archive: "squashfs 1M zstd",
+        has_levels: true,
         package: "squashfs-tools",
         file: "1m.sqfs",
         pack: |archive, level| mksquashfs(archive, level, "1M"),
@@ -47,6 +55,8 @@ pub(super) const PROGRAMS: [Program; 5] = [
     TAR_ZSTD,
     Program {
         name: "unzip",
+        archive: "zip",
+        has_levels: false,
         package: "zip, unzip",
         file: "packed.zip",
         pack: |archive, _| command("zip", &[&"-q", &"-r", &archive, &"."]),
@@ -56,6 +66,8 @@ pub(super) const PROGRAMS: [Program; 5] = [
     },
     Program {
         name: "7z",
+        archive: "7z",
+        has_levels: false,
         package: "7zip",
         file: "packed.7z",
         pack: |archive, _| command(seven(), &[&"a", &"-bd", &"-bso0", &"-mmt2", &archive, &"."]),
@@ -72,6 +84,8 @@ pub(super) const PROGRAMS: [Program; 5] = [
 /// `tar --zstd`, which decodes in a process of its own.
 pub(super) const TAR_ZSTD: Program = Program {
     name: "tar --zstd",
+    archive: "tar --zstd",
+    has_levels: true,
     package: "tar, zstd",
     file: "packed.tar.zst",
     pack: |archive, level| {
