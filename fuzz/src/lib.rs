@@ -15,6 +15,7 @@ mod r3a;
 mod rice;
 mod rice_v2;
 mod roundtrip;
+mod session;
 mod sst;
 mod tight_output;
 mod zstd;
@@ -29,6 +30,7 @@ pub use r3a::r3a;
 pub use rice::rice;
 pub use rice_v2::rice_v2;
 pub use roundtrip::roundtrip;
+pub use session::deflate_session;
 pub use sst::sst;
 pub use tight_output::tight_output;
 pub use zstd::{zstd_dictionary, zstd_frame, zstd_stream};
@@ -41,6 +43,7 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] = &[
     ("roundtrip", roundtrip),
     ("tight_output", tight_output),
+    ("deflate_session", deflate_session),
     ("rice", rice),
     ("rice_v2", rice_v2),
     ("nx", nx),

@@ -20,7 +20,7 @@ impl Ours {
     pub(crate) fn new(format: Format, level: Level) -> Self {
         let memory = match level {
             Level::Stored | Level::Fast => Memory::Fast(FastScratch::boxed()),
-            Level::Default | Level::Best => Memory::Full(Scratch::boxed()),
+            _ => Memory::Full(Scratch::boxed()),
         };
         Ours { stream: Stream::new(format, level), memory }
     }

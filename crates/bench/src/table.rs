@@ -105,11 +105,11 @@ pub fn table() -> Vec<Entry> {
         row("linerate 0", "deflate", || ours(Deflate, Level::Stored)),
         row("linerate 1", "deflate", || ours(Deflate, Level::Fast)),
         row("linerate 2", "deflate", || ours(Deflate, Level::Default)),
-        row("linerate 3", "deflate", || ours(Deflate, Level::Best)),
+        row("linerate 3", "deflate", || ours(Deflate, Level::High)),
         row("linerate 0", "gzip", || ours(Gzip, Level::Stored)),
         row("linerate 1", "gzip", || ours(Gzip, Level::Fast)),
         row("linerate 2", "gzip", || ours(Gzip, Level::Default)),
-        row("linerate 3", "gzip", || ours(Gzip, Level::Best)),
+        row("linerate 3", "gzip", || ours(Gzip, Level::High)),
     ];
     let others = [
         row("ISA-L 0 fixed", "deflate", || isal(0, true)),

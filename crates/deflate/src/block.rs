@@ -14,15 +14,23 @@ use linerate_core::{Error, Kind, Result, Tier, cpu};
 
 use crate::coding::bits::{BitWriter, TOO_SMALL};
 use crate::coding::builtin::{choose, fixed_tables};
+use crate::coding::token::Tokens;
+use crate::kernel::chains::{ChainTables, Chains};
 use crate::kernel::dispatch::dispatch;
 use crate::kernel::emit::{Emit, end_block};
 use crate::kernel::fast::{Fast, FastState};
-use crate::kernel::incompressible::{LiteralRun, is_incompressible, skip_incompressible};
-use crate::kernel::matcher::{Buckets, Double, Single, Small};
+use crate::kernel::incompressible::{LiteralRun, is_incompressible, skip_incompressible, skip_with};
+#[cfg(feature = "alloc")]
+use crate::kernel::indexed::{Indexed, index_positions, index_slots};
+use crate::kernel::lazy::{Finder, LazyParse, insert_all};
+use crate::kernel::matcher::{Buckets, Double, MAX_DISTANCE, Single, Small};
 use crate::kernel::parse::{Parse, ParseState, Parsed};
 use crate::kernel::rebased::RebasedBuffer;
 use crate::kernel::search::insert_history;
-use crate::kernel::trees::{FillTables, PlanTrees};
+use crate::kernel::trees::{FillTables, PlanTrees, Trees};
+#[cfg(feature = "alloc")]
+use crate::levels::PUT_OFF_BELOW;
+use crate::levels::Search;
 use crate::{FastScratch, Level, Scratch, ScratchMut};
 
 /// Input bytes of a block of level 1.
@@ -30,6 +38,13 @@ const FAST_BLOCK: usize = 64 << 10;
 
 /// Most bytes of a stored block.
 const STORED_MAX: usize = 65_535;
+
+/// Bytes of a message encoded at a time.
+#[cfg(feature = "alloc")]
+pub(crate) const PIECE: usize = 32 << 10;
+/// A window and a piece of a message.
+#[cfg(feature = "alloc")]
+pub(crate) const STAGING: usize = MAX_DISTANCE + PIECE;
 
 /// The input of one call.
 pub(crate) struct Call<'a> {
@@ -39,6 +54,8 @@ pub(crate) struct Call<'a> {
     pub(crate) history: usize,
     /// Whether the last block is the stream's last.
     pub(crate) last: bool,
+    /// Whether a flush follows, so that any number of bits may be pending.
+    pub(crate) flush: bool,
 }
 
 /// Encodes a call with non-empty input. At most 5 bits are pending before and after.
@@ -56,9 +73,14 @@ pub(crate) fn encode(
             fast(tier.unwrap_or_else(cpu::tier), work, &mut output)?;
         }
         (Level::Default, ScratchMut::Full(scratch)) => dynamic::<Single>(scratch, &mut output)?,
-        (Level::Best, ScratchMut::Full(scratch)) => dynamic::<Double>(scratch, &mut output)?,
+        (Level::High, ScratchMut::Full(scratch)) => dynamic::<Double>(scratch, &mut output)?,
+        (Level::Lazy | Level::Deep | Level::Best, ScratchMut::Full(scratch)) => {
+            let Scratch { tier, work: ParseState { tokens, .. }, trees, chains, .. } = scratch;
+            let mut coder = Coder { tier: tier.unwrap_or_else(cpu::tier), tokens, trees };
+            chained(level.search(), chains, MAX_DISTANCE, &mut coder, &mut output)?;
+        }
         (_, ScratchMut::Fast(_)) => {
-            return Err(Error::new(Kind::BadArgument, 0, "levels 2 and 3 need a full scratch"));
+            return Err(Error::new(Kind::BadArgument, 0, "levels above 1 need a full scratch"));
         }
     }
     output.store_run(call.buffer.len())
@@ -125,40 +147,122 @@ fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Re
         let Parsed { end, incompressible_throughout } = dispatch(tier, parse);
         // For incompressible data, building trees would cost more than everything else.
         if !(incompressible_throughout && is_incompressible(&buffer[start..])) {
-            write_block(scratch, tier, output, start, end)?;
+            let Scratch { work: ParseState { tokens, .. }, trees, .. } = &mut *scratch;
+            Coder { tier, tokens, trees }.write_block(output, start, end)?;
         }
         start = skip_incompressible::<B, _>(&mut scratch.work.table, &mut rebased, end);
     }
     Ok(())
 }
 
-/// Writes the tokens of `start..end` with the cheaper trees, or leaves those bytes to the stored run.
-fn write_block(
+/// A piece of a message, in the staging buffer of the scratch.
+#[cfg(feature = "alloc")]
+pub(crate) struct Message<'a> {
+    /// Bytes that it may refer to, before it.
+    pub(crate) history: usize,
+    /// Its end.
+    pub(crate) end: usize,
+    /// Whether a flush follows.
+    pub(crate) flush: bool,
+    /// Largest distance of a match.
+    pub(crate) window: usize,
+    /// The index of the history and the number of its first byte; made anew if there is none.
+    pub(crate) index: Option<(&'a [u16], u16)>,
+}
+
+/// Encodes a piece of a message.
+#[cfg(feature = "alloc")]
+pub(crate) fn encode_message(
+    level: Level,
     scratch: &mut Scratch,
-    tier: Tier,
-    output: &mut Output<'_, '_>,
-    start: usize,
-    end: usize,
+    message: &Message<'_>,
+    bits: &mut BitWriter<'_>,
 ) -> Result<()> {
-    let Scratch { work: ParseState { tokens, .. }, trees, .. } = scratch;
-    let (fixed, dynamic) = dispatch(tier, PlanTrees { trees, tokens });
-    let Some(position) = output.accept(start, end, fixed.min(dynamic))? else {
-        return Ok(());
-    };
-    let last = output.call.last && end == output.call.buffer.len();
-    let bits = &mut *output.bits;
-    let tables = if fixed <= dynamic {
-        bits.put(0b010 | u64::from(last), 3)?;
-        fixed_tables()
-    } else {
-        trees.put_header(last, bits)?;
-        dispatch(tier, FillTables(trees));
-        &trees.tables
-    };
-    dispatch(tier, Emit { tokens, tables, bits, end: position })?;
-    end_block(tables, bits);
-    debug_assert_eq!(bits.position(), position);
-    output.close(end)
+    let &Message { history, end, flush, window, index } = message;
+    let Scratch { tier, work: ParseState { tokens, .. }, trees, chains, staging, .. } = scratch;
+    let call = Call { buffer: &staging[..end], history, last: false, flush };
+    let mut output = Output::new(&call, bits);
+    let mut coder = Coder { tier: tier.unwrap_or_else(cpu::tier), tokens, trees };
+    if level >= Level::Lazy {
+        chained(level.search(), chains, window, &mut coder, &mut output)?;
+    } else if level > Level::Stored {
+        let (recent, rebuilt) = chains.split(end - history, index_slots(window));
+        let (index, base) = index.unwrap_or_else(|| {
+            rebuilt.fill(0);
+            index_positions(rebuilt, &staging[..history], 0);
+            (rebuilt, 0)
+        });
+        let mut finder = Indexed::begin(recent, index, base, history, window);
+        coder.lazy(&mut finder, PUT_OFF_BELOW, &mut output)?;
+    }
+    output.store_run(end)
+}
+
+/// Levels 4 to 6, with matches no further than `window`.
+fn chained(
+    search: Search,
+    chains: &mut ChainTables,
+    window: usize,
+    coder: &mut Coder<'_>,
+    output: &mut Output<'_, '_>,
+) -> Result<()> {
+    let Call { buffer, history, .. } = *output.call;
+    let mut finder = Chains::begin(chains, buffer.len(), window, search);
+    insert_all(&mut finder, buffer, 0, history);
+    coder.lazy(&mut finder, search.put_off_below, output)
+}
+
+/// What turns a parse into blocks.
+struct Coder<'s> {
+    tier: Tier,
+    tokens: &'s mut Tokens,
+    trees: &'s mut Trees,
+}
+
+impl Coder<'_> {
+    /// Parses with `finder` and writes block after block.
+    fn lazy<F: Finder>(
+        &mut self,
+        finder: &mut F,
+        put_off_below: usize,
+        output: &mut Output<'_, '_>,
+    ) -> Result<()> {
+        let Call { buffer, history, .. } = *output.call;
+        let mut start = history;
+        while start < buffer.len() {
+            let parse = LazyParse { tokens: self.tokens, buffer, start, finder, put_off_below };
+            let Parsed { end, incompressible_throughout } = dispatch(self.tier, parse);
+            if !(incompressible_throughout && is_incompressible(&buffer[start..])) {
+                self.write_block(output, start, end)?;
+            }
+            start = skip_with(finder, buffer, end);
+        }
+        Ok(())
+    }
+
+    /// Writes the tokens of `start..end` with the cheaper trees, or leaves those bytes to the stored run.
+    fn write_block(&mut self, output: &mut Output<'_, '_>, start: usize, end: usize) -> Result<()> {
+        let Coder { tier, tokens, trees } = self;
+        let tier = *tier;
+        let (fixed, dynamic) = dispatch(tier, PlanTrees { trees, tokens });
+        let Some(position) = output.accept(start, end, fixed.min(dynamic))? else {
+            return Ok(());
+        };
+        let last = output.call.last && end == output.call.buffer.len();
+        let bits = &mut *output.bits;
+        let tables = if fixed <= dynamic {
+            bits.put(0b010 | u64::from(last), 3)?;
+            fixed_tables()
+        } else {
+            trees.put_header(last, bits)?;
+            dispatch(tier, FillTables(trees));
+            &trees.tables
+        };
+        dispatch(tier, Emit { tokens, tables, bits, end: position })?;
+        end_block(tables, bits);
+        debug_assert_eq!(bits.position(), position);
+        output.close(end)
+    }
 }
 
 /// The output of one call, its budget, and the pending run of stored bytes.
@@ -202,7 +306,7 @@ impl<'c, 'o> Output<'c, 'o> {
     /// With 6 or 7 bits pending a stored block takes one byte more than with 0 to 5, so no call may end
     /// there: an empty fixed block of 10 bits leaves 0 or 1.
     fn padding(&self, end: usize, position: u64) -> u32 {
-        let ends_call = end == self.call.buffer.len() && !self.call.last;
+        let ends_call = end == self.call.buffer.len() && !self.call.last && !self.call.flush;
         if ends_call && position % 8 > 5 { 10 } else { 0 }
     }
 

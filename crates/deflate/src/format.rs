@@ -46,24 +46,28 @@ pub enum Level {
     #[default]
     Default = 2,
     /// As [`Default`](Self::Default), with two match candidates per position.
-    Best = 3,
+    High = 3,
+    /// Lazy matching over short hash chains.
+    Lazy = 4,
+    /// Lazy matching over longer hash chains.
+    Deep = 5,
+    /// Lazy matching over the longest hash chains: as small as zlib's level 6.
+    Best = 6,
 }
 
 impl Level {
     /// All levels, fastest first.
-    pub const ALL: [Level; 4] = [Level::Stored, Level::Fast, Level::Default, Level::Best];
+    pub const ALL: [Level; 7] =
+        [Level::Stored, Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best];
 
-    /// The level with number `n`, 0 to 3.
+    /// The level with number `n`, 0 to 6.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] above 3.
+    /// [`Kind::BadArgument`] above 6.
     pub const fn from_number(n: u8) -> Result<Level> {
-        match n {
-            0 => Ok(Level::Stored),
-            1 => Ok(Level::Fast),
-            2 => Ok(Level::Default),
-            3 => Ok(Level::Best),
-            _ => Err(Error::new(Kind::BadArgument, 0, "the level must be 0, 1, 2 or 3")),
+        if (n as usize) < Level::ALL.len() {
+            return Ok(Level::ALL[n as usize]);
         }
+        Err(Error::new(Kind::BadArgument, 0, "the level must be 0 to 6"))
     }
 }

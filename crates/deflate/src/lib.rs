@@ -31,6 +31,8 @@
 //! | module | contents |
 //! |---|---|
 //! | `stream` | [`Stream`], the 16 bytes between calls: `encode`, `flush`, `finish`; headers and trailers |
+//! | [`session`] | flushed messages with a window of earlier ones; preset dictionaries |
+//! | `levels` | levels 4 to 6 as rows of a table |
 //! | `block` | division of a call into blocks; stored, fixed or dynamic; the budget that keeps the bound |
 //! | `scratch`, `sys/` | working memory per thread, allocated zeroed |
 //! | `parallel/` | jobs on a thread pool into one stream (`pipeline`) or BGZF (`bgzf`) |
@@ -41,6 +43,7 @@
 //! | `coding/` | `bits` (bit writer), `huffman` (length-limited codes), `token` (literals and matches of a block), `tables` (a tree pair as bits per token), `builtin` (the trees of level 1) |
 //! | `kernel/search` | probes of four positions with one branch; `matcher`, the hash tables of rebased positions; `rebased`, the conversion |
 //! | `kernel/parse` | levels 2 and 3: bytes to tokens |
+//! | `kernel/lazy` | levels 4 to 6 and sessions: bytes to tokens, over `chains` or over the tables of a session, `indexed` |
 //! | `kernel/trees` | symbol counts to codes, to a block's `header` and emission tables |
 //! | `kernel/emit` | tokens to bits |
 //! | `kernel/fast` | level 1: bytes to bits in one pass; `token_bits`, its lookups |
@@ -58,9 +61,12 @@ mod format;
 #[cfg(feature = "alloc")]
 pub mod gzip;
 mod kernel;
+mod levels;
 #[cfg(feature = "std")]
 pub mod parallel;
 mod scratch;
+#[cfg(feature = "alloc")]
+pub mod session;
 mod stream;
 mod sys;
 #[cfg(all(test, feature = "std"))]

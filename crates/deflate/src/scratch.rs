@@ -2,6 +2,9 @@
 
 use linerate_core::Tier;
 
+#[cfg(feature = "alloc")]
+use crate::block::STAGING;
+use crate::kernel::chains::ChainTables;
 use crate::kernel::fast::FastState;
 use crate::kernel::parse::ParseState;
 use crate::kernel::trees::Trees;
@@ -15,7 +18,7 @@ pub struct FastScratch {
     pub(crate) work: FastState,
 }
 
-/// Working memory for every level: at most 128 KiB.
+/// Working memory for every level and for sessions: at most 352 KiB, of which levels 0 to 3 touch 127 KiB.
 ///
 /// Shared between streams like [`FastScratch`].
 pub struct Scratch {
@@ -23,10 +26,14 @@ pub struct Scratch {
     pub(crate) fast: FastState,
     pub(crate) work: ParseState,
     pub(crate) trees: Trees,
+    pub(crate) chains: ChainTables,
+    /// History and message of a session, contiguous.
+    #[cfg(feature = "alloc")]
+    pub(crate) staging: [u8; STAGING],
 }
 
 const _: () = assert!(size_of::<FastScratch>() <= 64 << 10);
-const _: () = assert!(size_of::<Scratch>() <= 128 << 10);
+const _: () = assert!(size_of::<Scratch>() <= 352 << 10);
 
 impl FastScratch {
     /// A scratch that runs the kernels of the best tier this CPU supports. Large: put it in a `static` or a box.
@@ -56,7 +63,15 @@ impl FastScratch {
 impl Scratch {
     /// A scratch that runs the kernels of the best tier this CPU supports. Large: put it in a `static` or a box.
     pub const fn new() -> Self {
-        Scratch { tier: None, fast: FastState::new(), work: ParseState::new(), trees: Trees::new() }
+        Scratch {
+            tier: None,
+            fast: FastState::new(),
+            work: ParseState::new(),
+            trees: Trees::new(),
+            chains: ChainTables::new(),
+            #[cfg(feature = "alloc")]
+            staging: [0; STAGING],
+        }
     }
 
     /// A scratch on the heap, without passing through the stack.

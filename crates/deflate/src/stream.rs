@@ -159,7 +159,7 @@ impl Stream {
         let mut bits = next.begin(out)?;
         let input = &buffer[history..];
         if !input.is_empty() {
-            let call = Call { buffer, history, last: !more };
+            let call = Call { buffer, history, last: !more, flush: false };
             block::encode(self.level, scratch.into(), &call, &mut bits)?;
             next.count(input);
             next.phase = if more { Phase::Open } else { Phase::Last };
@@ -212,15 +212,20 @@ impl Stream {
 
     /// Begins the output with the pending bits, and with the header if it is not written yet.
     fn begin<'o>(&mut self, out: &'o mut [u8]) -> Result<BitWriter<'o>> {
+        self.begin_with(out, self.format.header())
+    }
+
+    /// As [`begin`](Self::begin), with another `header`.
+    pub(crate) fn begin_with<'o>(&mut self, out: &'o mut [u8], header: &[u8]) -> Result<BitWriter<'o>> {
         let mut bits = BitWriter::new(out, self.pending, self.pending_len);
         if self.phase == Phase::Header {
-            bits.put_bytes(self.format.header())?;
+            bits.put_bytes(header)?;
             self.phase = Phase::Open;
         }
         Ok(bits)
     }
 
-    fn count(&mut self, input: &[u8]) {
+    pub(crate) fn count(&mut self, input: &[u8]) {
         self.total = self.total.wrapping_add(input.len() as u32);
         match self.format {
             Format::Deflate => {}
@@ -229,7 +234,7 @@ impl Stream {
         }
     }
 
-    fn commit(&mut self, next: Stream, bits: BitWriter<'_>) -> usize {
+    pub(crate) fn commit(&mut self, next: Stream, bits: BitWriter<'_>) -> usize {
         let (written, pending, pending_len) = bits.end();
         *self = Stream { pending, pending_len, ..next };
         written

@@ -154,7 +154,7 @@ fn flushes_without_input_decode() {
 #[test]
 fn fast_scratch_above_level_1_is_an_error() {
     let mut scratch = FastScratch::boxed();
-    for level in [Level::Default, Level::Best] {
+    for level in [Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best] {
         let mut stream = Stream::new(Format::Gzip, level);
         let before = stream;
         let result = stream.encode(&mut scratch, b"abc", &mut [0; 100], true);

@@ -120,7 +120,7 @@ fn gzip_program_decodes_every_member() {
 /// Compressed sizes show that matches reach the whole window, and no further.
 #[test]
 fn matches_reach_the_whole_window_and_no_further() {
-    for level in [Level::Fast, Level::Default, Level::Best] {
+    for level in [Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best] {
         let [within, beyond] = [32_768, 32_769].map(|distance| {
             let plain = data::repeat(&mut Noise::new(5), distance, 8_000);
             encode(&mut Scratch::boxed(), Format::Deflate, level, &plain, 1 << 20).len()

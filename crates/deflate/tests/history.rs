@@ -7,7 +7,7 @@ use common::decoders::assert_decodes;
 use common::{at_level, call, finish, promised, scratches, states};
 use linerate_deflate::{Format, Kind, Level, Scratch, Stream, bound};
 
-const CODING: [Level; 3] = [Level::Fast, Level::Default, Level::Best];
+const CODING: [Level; 6] = [Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best];
 
 fn call_with(scratch: &mut Scratch, stream: &mut Stream, buffer: &[u8], history: usize) -> Vec<u8> {
     let mut out = vec![0; bound(buffer.len() - history)];
@@ -139,7 +139,7 @@ fn history_keeps_the_bound_and_the_isolation() {
     let noise = &mut Noise::new(7);
     let mut used = Scratch::boxed();
     for (i, start) in states().into_iter().cycle().take(150).enumerate() {
-        let level = CODING[i % 3];
+        let level = CODING[i % 6];
         let (len, history) = (noise.below(70_000), noise.below(40_000));
         let buffer = data::mixture(noise, history + len);
         let (mut first, mut second) = (at_level(start, level), at_level(start, level));

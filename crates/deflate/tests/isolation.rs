@@ -9,7 +9,7 @@ use common::{at_level, call, finish, pending};
 use linerate_deflate::{FastScratch, Format, Level, Scratch, Stream, bound, flush_bound};
 use proptest::prelude::*;
 
-const CODING: [Level; 3] = [Level::Fast, Level::Default, Level::Best];
+const CODING: [Level; 6] = [Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best];
 
 /// Sizes around which rebased positions overflow.
 const EDGES: [usize; 9] = [512, 31_744, 32_768, 33_279, 34_511, 63_488, 65_023, 65_535, 65_536];

@@ -18,7 +18,7 @@ fn measure() -> String {
     let mut scratch = Scratch::boxed();
     let mut table = HEADER.to_owned();
     for (name, plain) in linerate_testkit::testdata::corpus() {
-        for level in [Level::Fast, Level::Default, Level::Best] {
+        for level in [Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best] {
             for chunk in CHUNKS.into_iter().chain([plain.len()]) {
                 let bytes = encode(&mut scratch, Format::Deflate, level, &plain, chunk).len();
                 writeln!(table, "{name},{},{chunk},{bytes}", level as u8).expect("a string takes it");

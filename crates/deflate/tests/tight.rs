@@ -118,7 +118,7 @@ fn every_capacity_with_history() {
     let noise = &mut Noise::new(5);
     let text = data::text(noise, 6_000);
     for (history, len) in [(5_000, 6_000), (5_900, 6_000), (6_000, 6_000)] {
-        for level in [Level::Fast, Level::Default, Level::Best] {
+        for level in [Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best] {
             for scratch in &mut scratches() {
                 let start = Stream::new(Format::Deflate, level);
                 check(start, bound(len - history), &mut |stream, out| {

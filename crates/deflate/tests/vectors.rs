@@ -81,7 +81,7 @@ fn reference_decoders_accept_valid_and_reject_invalid_streams() {
 #[test]
 fn single_byte_uses_the_fixed_tree() {
     for (plain, most) in [(&b"a"[..], 3), (b"abc", 5), (b"\x8f", 3), (b"\x90", 3), (b"\xff", 3)] {
-        for level in [Level::Fast, Level::Default, Level::Best] {
+        for level in [Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best] {
             let encoded = compress_to_vec(Format::Deflate, level, plain);
             assert!(encoded.len() <= most, "{level:?}: {plain:?} became {encoded:02x?}");
             assert_decodes(Format::Deflate, &encoded, plain);

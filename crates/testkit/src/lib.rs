@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`sys::counting`] | an allocator that counts |
 //! | [`sys::guarded`] | buffers between guard pages: an access outside ends the process |
+//! | [`sys::zlib_window`] | zlib's inflate with exactly one window |
 //! | [`testdata`] | files of `testdata/`, and corpora named by `LINERATE_CORPORA` |
 //! | [`data`] | generated content, the same on every machine |
 //! | [`program`] | the program `linerate`, run in a folder of the test's own |

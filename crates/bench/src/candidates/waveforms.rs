@@ -162,7 +162,7 @@ impl Sample<'_> {
             candidates.push(shuffled.check()?);
         }
         progress("deflate");
-        candidates.push(general::deflate(self.raw, Level::Best).check()?);
+        candidates.push(general::deflate(self.raw, Level::High).check()?);
         time(candidates, options, progress)
     }
 

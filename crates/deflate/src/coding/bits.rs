@@ -142,6 +142,16 @@ impl<'a> BitWriter<'a> {
         self.put_stored(&[], false)
     }
 
+    /// A flush that may leave out its last four bytes, `00 00 ff ff`.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn put_flush(&mut self, keep_tail: bool) -> Result<()> {
+        if keep_tail {
+            return self.put_empty_stored();
+        }
+        self.put_exactly(0, 3)?;
+        self.align()
+    }
+
     /// An empty block with the fixed trees: 10 bits.
     pub(crate) fn put_empty_fixed(&mut self, last: bool) -> Result<()> {
         self.put(0b010 | u64::from(last), 10)

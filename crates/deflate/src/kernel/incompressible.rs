@@ -4,6 +4,7 @@
 //! incompressible](is_incompressible), it goes to stored blocks with only sparse probes, at a fraction of the
 //! cost of coding; repeats of a few hundred bytes are still found.
 
+use super::lazy::{Finder, insert_all};
 use super::matcher::{Buckets, MAX_DISTANCE, MIN_MATCH, PositionTable};
 use super::rebased::RebasedBuffer;
 
@@ -79,6 +80,30 @@ pub(crate) fn skip_incompressible<B: Buckets, const N: usize>(
             }
             let next = recheck.min(reached + BURST_EVERY);
             (reached..next).step_by(SPACING).for_each(|p| insert::<B, N>(table, call, p));
+            reached = next;
+        }
+    }
+    // A rest too short for a histogram is skipped with the incompressible data before it.
+    if reached > at && len - reached < SAMPLE { len } else { reached }
+}
+
+/// As [`skip_incompressible`], for a [`Finder`], which wants every position inserted.
+pub(crate) fn skip_with(finder: &mut impl Finder, buffer: &[u8], at: usize) -> usize {
+    let len = buffer.len();
+    let mut reached = at;
+    while is_incompressible(&buffer[reached..]) {
+        let recheck = len.min(reached + RECHECK);
+        while reached < recheck {
+            let burst = reached..(len + 1).saturating_sub(MIN_MATCH).min(reached + SPACING);
+            for p in burst {
+                reached = p + 1;
+                // SAFETY: the position has 4 bytes.
+                if unsafe { finder.find(buffer, p, 0) }.length >= MIN_MATCH {
+                    return reached;
+                }
+            }
+            let next = recheck.min(reached + BURST_EVERY);
+            insert_all(finder, buffer, reached, next);
             reached = next;
         }
     }

@@ -4,16 +4,21 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+pub(crate) mod chains;
 pub(crate) mod dispatch;
 pub(crate) mod emit;
 pub(crate) mod fast;
 pub(crate) mod header;
 pub(crate) mod incompressible;
+#[cfg(feature = "alloc")]
+pub(crate) mod indexed;
 pub(crate) mod isa;
+pub(crate) mod lazy;
 pub(crate) mod matcher;
 pub(crate) mod parse;
 pub(crate) mod rebased;
 mod scalar;
 pub(crate) mod search;
 mod token_bits;
+mod token_writer;
 pub(crate) mod trees;

@@ -8,10 +8,11 @@ use super::isa::Isa;
 use super::matcher::{Buckets, MAX_REBASED, MatchTable, PositionTable};
 use super::rebased::RebasedBuffer;
 use super::search::{
-    LOOKAHEAD, MAX_PROBE_DISTANCE, Match, Probe, SKIP_AFTER, insert_first, insert_inside, is_beyond_window,
+    LOOKAHEAD, MAX_PROBE_DISTANCE, Probe, SKIP_AFTER, insert_first, insert_inside, is_beyond_window,
     keep_in_register, lowest_candidate, probe_one,
 };
-use crate::coding::token::{CAPACITY, NONE, Tokens, distance_symbol};
+use super::token_writer::TokenWriter;
+use crate::coding::token::{CAPACITY, NONE, Tokens};
 
 /// The state of a parse: one object, so that one register addresses it all.
 pub(crate) struct ParseState {
@@ -60,71 +61,6 @@ pub(crate) struct Parsed {
     pub(crate) end: usize,
     /// Whether it found no match and stopped at incompressible data.
     pub(crate) incompressible_throughout: bool,
-}
-
-/// Appends tokens to the list and counts their symbols.
-struct TokenWriter<'a> {
-    tokens: &'a mut Tokens,
-    /// The list, written only through pointers derived from this one.
-    list: *mut u32,
-    next: *mut u32,
-}
-
-impl<'a> TokenWriter<'a> {
-    fn new(tokens: &'a mut Tokens) -> Self {
-        let list = tokens.list.as_mut_ptr();
-        let next = list.wrapping_add(tokens.len);
-        TokenWriter { tokens, list, next }
-    }
-
-    #[inline(always)]
-    fn len(&self) -> usize {
-        // SAFETY: both point into the list.
-        unsafe { self.next.offset_from(self.list) as usize }
-    }
-
-    /// Writes a token; keeps and counts it if `keep` is 1, not if 0: branchless.
-    ///
-    /// # Safety
-    /// The list must have free space; `first` and `second` must be in range.
-    #[inline(always)]
-    unsafe fn push_if(&mut self, keep: usize, first: u32, second: u32, extra: u32) {
-        // SAFETY: as the caller vouches.
-        unsafe {
-            *self.next = first | second << 9 | extra << 18;
-            self.next = self.next.add(keep);
-            *self.tokens.firsts.get_unchecked_mut(first as usize) += keep as u16;
-            *self.tokens.seconds.get_unchecked_mut(second as usize) += keep as u16;
-        }
-    }
-
-    /// The four literals of a probe without a match.
-    #[inline(always)]
-    unsafe fn push_literals<B: Buckets>(&mut self, probe: &Probe<B>) {
-        // SAFETY: as the caller vouches.
-        unsafe {
-            self.push_if(1, probe.literal(0), 32 + probe.literal(1), 0);
-            self.push_if(1, probe.literal(2), 32 + probe.literal(3), 0);
-        }
-    }
-
-    /// The literals of a probe before its match, and the match.
-    #[inline(always)]
-    unsafe fn push_literals_and_match<B: Buckets>(&mut self, probe: &Probe<B>, found: &Match) {
-        // SAFETY: as the caller vouches.
-        unsafe {
-            self.push_if(found.literals_before >> 1, probe.literal(0), 32 + probe.literal(1), 0);
-            self.push_if(found.literals_before & 1, probe.literal(found.literals_before & 2), NONE, 0);
-            self.push_match(found.length, found.distance);
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn push_match(&mut self, length: usize, distance: usize) {
-        let (symbol, extra) = distance_symbol(distance as u32);
-        // SAFETY: as the caller vouches; a length is 4 to 258.
-        unsafe { self.push_if(1, 256 - 3 + length as u32, symbol, extra) }
-    }
 }
 
 impl<B: Buckets> Parse<'_, '_, B> {

@@ -4,3 +4,4 @@
 pub mod counting;
 #[cfg(unix)]
 pub mod guarded;
+pub mod zlib_window;

@@ -1,0 +1,88 @@
+//! Appends tokens to the list of a block, without branches, and counts their symbols.
+
+use super::matcher::Buckets;
+use super::search::{Match, Probe};
+use crate::coding::token::{NONE, Tokens, distance_symbol};
+
+/// Appends tokens to the list and counts their symbols.
+pub(super) struct TokenWriter<'a> {
+    tokens: &'a mut Tokens,
+    /// The list, written only through pointers derived from this one.
+    list: *mut u32,
+    next: *mut u32,
+}
+
+impl<'a> TokenWriter<'a> {
+    pub(super) fn new(tokens: &'a mut Tokens) -> Self {
+        let list = tokens.list.as_mut_ptr();
+        let next = list.wrapping_add(tokens.len);
+        TokenWriter { tokens, list, next }
+    }
+
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        // SAFETY: both point into the list.
+        unsafe { self.next.offset_from(self.list) as usize }
+    }
+
+    /// Writes a token; keeps and counts it if `keep` is 1, not if 0: branchless.
+    ///
+    /// # Safety
+    /// The list must have free space; `first` and `second` must be in range.
+    #[inline(always)]
+    pub(super) unsafe fn push_if(&mut self, keep: usize, first: u32, second: u32, extra: u32) {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            *self.next = first | second << 9 | extra << 18;
+            self.next = self.next.add(keep);
+            *self.tokens.firsts.get_unchecked_mut(first as usize) += keep as u16;
+            *self.tokens.seconds.get_unchecked_mut(second as usize) += keep as u16;
+        }
+    }
+
+    /// The four literals of a probe without a match.
+    #[inline(always)]
+    pub(super) unsafe fn push_literals<B: Buckets>(&mut self, probe: &Probe<B>) {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            self.push_if(1, probe.literal(0), 32 + probe.literal(1), 0);
+            self.push_if(1, probe.literal(2), 32 + probe.literal(3), 0);
+        }
+    }
+
+    /// The literals of a probe before its match, and the match.
+    #[inline(always)]
+    pub(super) unsafe fn push_literals_and_match<B: Buckets>(&mut self, probe: &Probe<B>, found: &Match) {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            self.push_if(found.literals_before >> 1, probe.literal(0), 32 + probe.literal(1), 0);
+            self.push_if(found.literals_before & 1, probe.literal(found.literals_before & 2), NONE, 0);
+            self.push_match(found.length, found.distance);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) unsafe fn push_match(&mut self, length: usize, distance: usize) {
+        let (symbol, extra) = distance_symbol(distance as u32);
+        // SAFETY: as the caller vouches; a length is 3 to 258.
+        unsafe { self.push_if(1, 256 - 3 + length as u32, symbol, extra) }
+    }
+
+    /// The bytes of `literals`, in pairs.
+    ///
+    /// # Safety
+    /// As [`push_if`](Self::push_if), for half as many tokens as there are bytes, rounded up.
+    #[inline(always)]
+    pub(super) unsafe fn push_bytes(&mut self, literals: &[u8]) {
+        let (pairs, rest) = literals.as_chunks::<2>();
+        // SAFETY: as the caller vouches.
+        unsafe {
+            for &[first, second] in pairs {
+                self.push_if(1, u32::from(first), 32 + u32::from(second), 0);
+            }
+            for &byte in rest {
+                self.push_if(1, u32::from(byte), NONE, 0);
+            }
+        }
+    }
+}

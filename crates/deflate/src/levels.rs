@@ -1,0 +1,32 @@
+//! The levels that look for matches at one position after the other, as rows of a table.
+
+use crate::Level;
+
+/// How hard a level searches.
+#[derive(Clone, Copy)]
+pub(crate) struct Search {
+    /// Most candidates tried at a position.
+    pub(crate) depth: u32,
+    /// A match of this length ends the search.
+    pub(crate) enough: usize,
+    /// Shorter matches are put off if the next position has a better one.
+    pub(crate) put_off_below: usize,
+}
+
+/// As in [`Search`], for sessions below level 4.
+#[cfg(feature = "alloc")]
+pub(crate) const PUT_OFF_BELOW: usize = 32;
+
+const fn row(depth: u32, enough: usize, put_off_below: usize) -> Search {
+    Search { depth, enough, put_off_below }
+}
+
+/// Levels 4 to 6.
+const ROWS: [Search; 3] = [row(6, 24, 16), row(14, 48, 32), row(36, 80, 64)];
+
+impl Level {
+    /// The row of a level from 4 on.
+    pub(crate) fn search(self) -> Search {
+        ROWS[(self as usize).clamp(4, 6) - 4]
+    }
+}

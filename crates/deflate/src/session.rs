@@ -1,0 +1,344 @@
+//! Sessions: flushed messages of one connection, with matches into a window of earlier ones.
+//!
+//! A [`Stream`] forgets every call. That is cheap, but a message of some hundred bytes has hardly anything to match
+//! with. A [`Session`] keeps the last 256 to 32,768 bytes, as `window_bits` says, and writes each message so that the
+//! receiver can decode it at once: websockets (RFC 7692), server-sent events, rows of a feed.
+//!
+//! ```
+//! use linerate_deflate::session::{Session, SessionOptions, message_bound};
+//! use linerate_deflate::{Format, Scratch};
+//!
+//! let options = SessionOptions::new(Format::Deflate).window_bits(11).keep_tail(false);
+//! let mut session = Session::new(options)?;                  // per connection: 6.1 KiB
+//! let mut scratch = Scratch::boxed();                        // per thread
+//! let mut out = vec![0; message_bound(100)];
+//! let message = br#"{"type":"ticker","symbol":"BTC-USD","price":"97012.55"}"#;
+//! let first = session.message(&mut scratch, message, &mut out)?;
+//! let second = session.message(&mut scratch, message, &mut out)?;
+//! assert!(second < 10 && second < first);
+//! # Ok::<(), linerate_deflate::Error>(())
+//! ```
+//!
+//! # Memory
+//!
+//! A session holds its window and at most 64 bytes, and an index of the window: 2 bytes for each of its positions, at
+//! most 8 KiB. That saves entering the window anew for each message, which takes 0.5 ns a byte: as long as the
+//! encoding itself for 8 KiB and a message of 600 bytes. [`SessionOptions::keep_index`] chooses; the bytes are decoded alike. Levels from 4 on never keep an index,
+//! and without takeover there is no window to keep. [`Session::memory`] counts.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::block::{self, Message, PIECE, STAGING};
+use crate::checksum::{ADLER32_START, adler32};
+use crate::kernel::indexed::{MAX_SLOTS, index_positions, index_slots};
+use crate::kernel::matcher::{MAX_DISTANCE, MIN_MATCH};
+use crate::{Format, Level, Scratch, Stream};
+
+/// Most bytes that one [`Session::message`] writes for `n` bytes: `n`, 5 for each started 32,768, a header, and a
+/// flush. [`usize::MAX`] on overflow.
+///
+/// ```
+/// assert_eq!(linerate_deflate::session::message_bound(600), 600 + 5 + 10 + 5);
+/// ```
+pub const fn message_bound(n: usize) -> usize {
+    n.saturating_add(n.div_ceil(PIECE).saturating_mul(5)).saturating_add(10 + 5)
+}
+
+/// Bytes that both sides know beforehand, indexed once; any number of sessions share it in an [`Arc`].
+pub struct Dictionary {
+    text: Box<[u8]>,
+    index: Box<[u16]>,
+    id: u32,
+}
+
+impl Dictionary {
+    /// Indexes the last 32,768 bytes of `text`, which are all that matches reach. Put what is most frequent last.
+    pub fn new(text: &[u8]) -> Self {
+        let id = adler32(ADLER32_START, text);
+        let text = &text[text.len().saturating_sub(MAX_DISTANCE)..];
+        let mut index = alloc::vec![0; MAX_SLOTS].into_boxed_slice();
+        index_positions(&mut index, text, 0);
+        Dictionary { text: text.into(), index, id }
+    }
+
+    /// The Adler-32 of the whole dictionary: what the zlib header carries as DICTID (RFC 1950, section 2.2).
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Bytes on the heap, for all sessions together.
+    pub fn memory(&self) -> usize {
+        self.text.len() + size_of_val(&*self.index)
+    }
+}
+
+/// Options of a [`Session`].
+#[derive(Clone)]
+pub struct SessionOptions {
+    format: Format,
+    level: Level,
+    window_bits: u8,
+    takeover: bool,
+    keep_tail: bool,
+    keep_index: bool,
+    dictionary: Option<Arc<Dictionary>>,
+}
+
+impl SessionOptions {
+    /// Window of 32 KiB with context takeover, [`Level::Default`], index and sync-flush tail kept, no dictionary.
+    pub fn new(format: Format) -> Self {
+        SessionOptions {
+            format,
+            level: Level::Default,
+            window_bits: 15,
+            takeover: true,
+            keep_tail: true,
+            keep_index: true,
+            dictionary: None,
+        }
+    }
+
+    /// 0: levels 1 to 3 search alike, for one candidate in the message and one in the window; levels from 4 on follow
+    /// hash chains, which they make anew for each message.
+    #[must_use]
+    pub fn level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// The window is 2^`bits` bytes, `bits` 8 to 15: no match is further away, so that much is enough for the
+    /// decoder. 0: nothing is kept between messages; within one, matches reach 32 KiB.
+    #[must_use]
+    pub fn window_bits(mut self, bits: u8) -> Self {
+        self.window_bits = bits;
+        self
+    }
+
+    /// Whether messages refer to earlier ones. Without takeover each stands alone (`no_context_takeover`).
+    #[must_use]
+    pub fn takeover(mut self, takeover: bool) -> Self {
+        self.takeover = takeover;
+        self
+    }
+
+    /// Whether a message ends in `00 00 ff ff`. RFC 7692 leaves those four bytes out.
+    #[must_use]
+    pub fn keep_tail(mut self, keep: bool) -> Self {
+        self.keep_tail = keep;
+        self
+    }
+
+    /// Whether to keep an index of the window, or to make it anew for each message.
+    #[must_use]
+    pub fn keep_index(mut self, keep: bool) -> Self {
+        self.keep_index = keep;
+        self
+    }
+
+    /// A preset dictionary, for raw deflate or zlib (which names it in its header, FDICT). Without takeover every
+    /// message begins with it.
+    #[must_use]
+    pub fn dictionary(mut self, dictionary: Arc<Dictionary>) -> Self {
+        self.dictionary = Some(dictionary);
+        self
+    }
+}
+
+/// One connection's encoder. See the [module](self).
+pub struct Session {
+    stream: Stream,
+    /// The last bytes: byte n of the session at n modulo the length, a power of two; empty without takeover.
+    ring: Box<[u8]>,
+    /// Of each hash the newest position in the window, modulo 2^16; empty if made anew for each message.
+    index: Box<[u16]>,
+    dictionary: Option<Arc<Dictionary>>,
+    /// Bytes of dictionary and messages so far, modulo 2^32.
+    position: u32,
+    /// Bytes of the ring in use.
+    filled: u16,
+    window_bits: u8,
+    keep_tail: bool,
+}
+
+const _: () = assert!(size_of::<Session>() <= 64);
+
+impl Session {
+    /// Begins a session. Allocates window and index; nothing later does.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`]: window bits other than 0 and 8 to 15; a dictionary for gzip, which has no field for it, or
+    /// for zlib without takeover, where only the beginning of the stream may name one.
+    pub fn new(options: SessionOptions) -> Result<Self> {
+        let SessionOptions { format, level, window_bits, takeover, keep_tail, keep_index, dictionary } =
+            options;
+        if !matches!(window_bits, 0 | 8..=15) {
+            return Err(Error::new(Kind::BadArgument, 0, "window bits must be 0 or 8 to 15"));
+        }
+        let takeover = takeover && window_bits != 0;
+        if dictionary.is_some() && (format == Format::Gzip || format == Format::Zlib && !takeover) {
+            return Err(Error::new(
+                Kind::BadArgument,
+                0,
+                "no preset dictionary for gzip, nor for zlib without takeover",
+            ));
+        }
+        let indexed = takeover && keep_index && level < Level::Lazy;
+        let mut session = Session {
+            stream: Stream::new(format, level),
+            ring: alloc::vec![0; if takeover { 1 << window_bits } else { 0 }].into(),
+            index: alloc::vec![0; if indexed { index_slots(1 << window_bits) } else { 0 }].into(),
+            dictionary,
+            position: 0,
+            filled: 0,
+            window_bits,
+            keep_tail,
+        };
+        if let Some(dictionary) = session.dictionary.clone().filter(|_| takeover) {
+            session.enter(&dictionary.text, 0);
+        }
+        Ok(session)
+    }
+
+    /// Bytes that this session holds: itself, window and index, without what it shares.
+    pub fn memory(&self) -> usize {
+        size_of::<Self>() + self.ring.len() + size_of_val(&*self.index)
+    }
+
+    /// The level; it may change between messages, without changing what is held.
+    pub fn set_level(&mut self, level: Level) {
+        self.stream.set_level(level);
+    }
+
+    /// Encodes `input` and flushes, so that the receiver can decode all of it, and returns the number of bytes
+    /// written, at most [`message_bound`]`(input.len())`.
+    ///
+    /// # Errors
+    /// [`Kind::OutputTooSmall`]: `out` has no room for the result. [`Kind::BadArgument`] after
+    /// [`finish`](Self::finish). The session is unchanged then; the contents of `out` are not specified.
+    pub fn message(&mut self, scratch: &mut Scratch, input: &[u8], out: &mut [u8]) -> Result<usize> {
+        if self.stream.is_last() {
+            return Err(Error::new(Kind::BadArgument, 0, "a message after the end"));
+        }
+        let mut next = self.stream;
+        let (header, header_len) = self.header();
+        let mut bits = next.begin_with(out, &header[..header_len])?;
+        let window = self.window();
+        let mut history = self.stage(&mut scratch.staging);
+        let mut index = self.index_of(history);
+        let last = input.len().div_ceil(PIECE).max(1) - 1;
+        for (i, piece) in input.chunks(PIECE).enumerate() {
+            let end = history + piece.len();
+            scratch.staging[history..end].copy_from_slice(piece);
+            let message = Message { history, end, flush: i == last, window, index };
+            block::encode_message(self.stream.level(), scratch, &message, &mut bits)?;
+            if i < last {
+                let kept = end.min(window);
+                scratch.staging.copy_within(end - kept..end, 0);
+                (history, index) = (kept, None);
+            }
+        }
+        bits.put_flush(self.keep_tail)?;
+        next.count(input);
+        let written = self.stream.commit(next, bits);
+        if !self.ring.is_empty() {
+            // The positions of the last three bytes before are entered now that they have four.
+            let overlap = if last == 0 { history.min(MIN_MATCH - 1) } else { 0 };
+            let end = history + input.len();
+            match last {
+                0 => self.enter(&scratch.staging[history - overlap..end], overlap),
+                _ => self.enter(input, 0),
+            }
+        }
+        Ok(written)
+    }
+
+    /// Ends the stream: a final block, padding and the trailer, at most [`finish_bound`](crate::finish_bound) bytes;
+    /// 4 more if no message was written with a zlib dictionary. Calling it again writes nothing.
+    ///
+    /// # Errors
+    /// [`Kind::OutputTooSmall`]; the session is unchanged then.
+    pub fn finish(&mut self, out: &mut [u8]) -> Result<usize> {
+        let mut next = self.stream;
+        let (header, header_len) = self.header();
+        let bits = next.begin_with(out, &header[..header_len])?;
+        let n = next.commit(next, bits);
+        let n = n + next.finish(&mut out[n..])?;
+        self.stream = next;
+        Ok(n)
+    }
+
+    /// The container's header with this window and dictionary, and its length (RFC 1950, section 2.2).
+    fn header(&self) -> ([u8; 10], usize) {
+        let mut header = [0; 10];
+        if self.stream.format() != Format::Zlib {
+            let plain = self.stream.format().header();
+            header[..plain.len()].copy_from_slice(plain);
+            return (header, plain.len());
+        }
+        let bits = if self.window_bits == 0 { 15 } else { self.window_bits };
+        let (cmf, fdict) = ((bits - 8) << 4 | 8, u8::from(self.dictionary.is_some()) << 5);
+        // FCHECK makes the two bytes a multiple of 31.
+        let check = 31 - (u16::from(cmf) << 8 | u16::from(fdict)) % 31;
+        header[..2].copy_from_slice(&[cmf, fdict + check as u8]);
+        match &self.dictionary {
+            None => (header, 2),
+            Some(dictionary) => {
+                header[2..6].copy_from_slice(&dictionary.id.to_be_bytes());
+                (header, 6)
+            }
+        }
+    }
+
+    /// Largest distance of a match.
+    fn window(&self) -> usize {
+        if self.window_bits == 0 { MAX_DISTANCE } else { 1 << self.window_bits }
+    }
+
+    /// Copies what the next message may refer to; returns its length.
+    fn stage(&self, staging: &mut [u8; STAGING]) -> usize {
+        if self.ring.is_empty() {
+            let text = self.dictionary.as_ref().map_or(&[][..], |dictionary| &dictionary.text);
+            let text = &text[text.len().saturating_sub(self.window())..];
+            staging[..text.len()].copy_from_slice(text);
+            return text.len();
+        }
+        let filled = usize::from(self.filled);
+        let start = (self.position as usize).wrapping_sub(filled) & (self.ring.len() - 1);
+        let first = filled.min(self.ring.len() - start);
+        staging[..first].copy_from_slice(&self.ring[start..start + first]);
+        staging[first..filled].copy_from_slice(&self.ring[..filled - first]);
+        filled
+    }
+
+    /// The index of the `history` bytes staged, if one is kept, and the number of the first.
+    fn index_of(&self, history: usize) -> Option<(&[u16], u16)> {
+        match &self.dictionary {
+            Some(dictionary) if self.ring.is_empty() => {
+                Some((&dictionary.index, (dictionary.text.len() - history) as u16))
+            }
+            _ => (!self.index.is_empty())
+                .then(|| (&*self.index, (self.position as u16).wrapping_sub(history as u16))),
+        }
+    }
+
+    /// Appends `text` to the window, except its first `known` bytes, which are there already; and indexes it.
+    fn enter(&mut self, text: &[u8], known: usize) {
+        let window = self.ring.len();
+        if !self.index.is_empty() {
+            let recent = &text[text.len().saturating_sub(window + MIN_MATCH)..];
+            let end = self.position.wrapping_add((text.len() - known) as u32);
+            index_positions(&mut self.index, recent, end.wrapping_sub(recent.len() as u32) as u16);
+        }
+        let fresh = &text[known..];
+        let recent = &fresh[fresh.len().saturating_sub(window)..];
+        self.position = self.position.wrapping_add(fresh.len() as u32);
+        let start = (self.position as usize).wrapping_sub(recent.len()) & (window - 1);
+        let first = recent.len().min(window - start);
+        self.ring[start..start + first].copy_from_slice(&recent[..first]);
+        self.ring[..recent.len() - first].copy_from_slice(&recent[first..]);
+        self.filled = (usize::from(self.filled) + recent.len()).min(window) as u16;
+    }
+}

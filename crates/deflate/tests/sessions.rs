@@ -1,0 +1,271 @@
+//! Messages of a session decode one by one, in a decoder with exactly its window.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::data::{self, Noise};
+use common::{FORMATS, scratches};
+use linerate_deflate::session::{Dictionary, Session, SessionOptions, message_bound};
+use linerate_deflate::{Format, Kind, Level, Scratch, finish_bound};
+use linerate_testkit::sys::zlib_window::ZlibWindow;
+
+const WINDOWS: [u8; 9] = [0, 8, 9, 10, 11, 12, 13, 14, 15];
+const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
+
+/// Messages that repeat much of one another: rows of a feed, noise, and everything between.
+fn messages(noise: &mut Noise, count: usize, longest: usize) -> Vec<Vec<u8>> {
+    let parts: Vec<Vec<u8>> = (0..12).map(|_| data::text(noise, 90)).collect();
+    (0..count)
+        .map(|i| match noise.below(8) {
+            0 => Vec::new(),
+            1 => noise.bytes(longest / 40),
+            2 => data::mixture(noise, longest),
+            _ => {
+                let mut message = format!("{{\"sequence\":{i},\"body\":\"").into_bytes();
+                (0..1 + noise.below(9)).for_each(|_| message.extend(&parts[noise.below(12)]));
+                message
+            }
+        })
+        .collect()
+}
+
+/// zlib with a window of 2^`bits` bytes.
+fn receiver(format: Format, bits: u8, dictionary: &[u8]) -> ZlibWindow {
+    let bits = if bits == 0 { 15 } else { i32::from(bits) };
+    let window_bits = match format {
+        Format::Deflate => -bits,
+        Format::Zlib => bits,
+        Format::Gzip => 16 + bits,
+    };
+    ZlibWindow::new(window_bits, dictionary)
+}
+
+fn send(session: &mut Session, scratch: &mut Scratch, message: &[u8]) -> Vec<u8> {
+    let mut out = vec![0; message_bound(message.len())];
+    let n = session.message(scratch, message, &mut out).expect("capacity of message_bound");
+    out.truncate(n);
+    out
+}
+
+fn session(options: &SessionOptions) -> Session {
+    Session::new(options.clone()).expect("valid options")
+}
+
+/// Sends all messages; returns what each became.
+fn send_all(options: &SessionOptions, scratch: &mut Scratch, messages: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mut session = session(options);
+    messages.iter().map(|message| send(&mut session, scratch, message)).collect()
+}
+
+#[track_caller]
+fn assert_received(receiver: &mut ZlibWindow, sent: &[Vec<u8>], messages: &[Vec<u8>], tail: &[u8]) {
+    for (i, (bytes, message)) in sent.iter().zip(messages).enumerate() {
+        let plain = receiver.take(&[bytes, tail].concat());
+        assert!(plain.as_ref() == Ok(message), "message {i}: {:?}", plain.err());
+    }
+}
+
+#[test]
+fn messages_decode_in_exactly_their_window() {
+    let noise = &mut Noise::new(1);
+    for (i, bits) in WINDOWS.into_iter().enumerate() {
+        for level in Level::ALL {
+            let format = FORMATS[(i + level as usize) % 3];
+            let messages = messages(noise, 60, 3_000);
+            for (takeover, keep_index) in [(true, true), (true, false), (false, true)] {
+                let options = SessionOptions::new(format).level(level).window_bits(bits);
+                let options = options.takeover(takeover).keep_index(keep_index);
+                let mut all = scratches().into_iter().map(|mut s| send_all(&options, &mut s, &messages));
+                let sent = all.next().expect("the portable tier");
+                assert!(all.all(|other| other == sent), "tiers differ");
+                let bound = |(bytes, plain): (&Vec<u8>, &Vec<u8>)| bytes.len() <= message_bound(plain.len());
+                assert!(sent.iter().zip(&messages).all(bound));
+                assert_received(&mut receiver(format, bits, &[]), &sent, &messages, &[]);
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_longer_than_a_piece_decode() {
+    let noise = &mut Noise::new(2);
+    for level in [Level::Default, Level::Best] {
+        for bits in [0, 8, 12, 15] {
+            let messages: Vec<Vec<u8>> =
+                [70_000, 32_768, 300, 65_537, 32_769].map(|n| data::mixture(noise, n)).into();
+            for takeover in [true, false] {
+                let options =
+                    SessionOptions::new(Format::Zlib).level(level).window_bits(bits).takeover(takeover);
+                let sent = send_all(&options, &mut Scratch::boxed(), &messages);
+                assert!(sent.iter().zip(&messages).all(|(b, m)| b.len() <= message_bound(m.len())));
+                assert_received(&mut receiver(Format::Zlib, bits, &[]), &sent, &messages, &[]);
+            }
+        }
+    }
+}
+
+/// The receiver of these tests notices a match beyond its window.
+#[test]
+fn smaller_window_than_promised_is_noticed() {
+    let message = data::base64(&mut Noise::new(3), 900);
+    let options = SessionOptions::new(Format::Deflate).window_bits(11);
+    let sent = send_all(&options, &mut Scratch::boxed(), &[message.clone(), message.clone()]);
+    let mut receiver = receiver(Format::Deflate, 9, &[]);
+    assert_eq!(receiver.take(&sent[0]).as_ref(), Ok(&message));
+    assert!(receiver.take(&sent[1]).is_err());
+}
+
+#[test]
+fn tail_is_left_out_as_in_rfc_7692() {
+    let messages = messages(&mut Noise::new(4), 60, 2_000);
+    for takeover in [true, false] {
+        let kept = SessionOptions::new(Format::Deflate).window_bits(11).takeover(takeover);
+        let sent = send_all(&kept, &mut Scratch::boxed(), &messages);
+        let stripped = send_all(&kept.clone().keep_tail(false), &mut Scratch::boxed(), &messages);
+        assert!(sent.iter().zip(&stripped).all(|(with, without)| *with == [&without[..], &TAIL].concat()));
+        assert_received(&mut receiver(Format::Deflate, 11, &[]), &stripped, &messages, &TAIL);
+    }
+    // RFC 7692, 7.2.3.6: an empty message is one byte.
+    let options = SessionOptions::new(Format::Deflate).keep_tail(false);
+    assert_eq!(send_all(&options, &mut Scratch::boxed(), &[Vec::new()]), [[0]]);
+}
+
+#[test]
+fn takeover_shrinks_messages_and_without_it_each_stands_alone() {
+    let message = data::text(&mut Noise::new(5), 600);
+    let other = data::text(&mut Noise::new(6), 600);
+    let options = SessionOptions::new(Format::Deflate).window_bits(11);
+    let mut scratch = Scratch::boxed();
+    let sent = send_all(&options, &mut scratch, &[message.clone(), message.clone()]);
+    assert!(sent[1].len() < 20, "{} bytes", sent[1].len());
+    let alone = options.takeover(false);
+    let after = send_all(&alone, &mut scratch, &[other, message.clone()]);
+    assert_eq!(after[1], send_all(&alone, &mut Scratch::boxed(), &[message])[0]);
+}
+
+#[test]
+fn scratch_of_others_makes_no_difference() {
+    let noise = &mut Noise::new(7);
+    let messages = messages(noise, 40, 3_000);
+    let mut used = Scratch::boxed();
+    for level in Level::ALL {
+        let options = SessionOptions::new(Format::Deflate).level(level).window_bits(12).keep_index(false);
+        let mut session = session(&options);
+        let fresh = send_all(&options, &mut Scratch::boxed(), &messages);
+        for (message, fresh) in messages.iter().zip(&fresh) {
+            let other = data::mixture(noise, 5_000);
+            common::encode(&mut used, Format::Deflate, level, &other, 5_000);
+            assert!(send(&mut session, &mut used, message) == *fresh, "{level:?}");
+        }
+    }
+}
+
+#[test]
+fn output_too_small_changes_nothing() {
+    let messages = messages(&mut Noise::new(8), 25, 400);
+    let mut scratch = Scratch::boxed();
+    for (format, keep_tail, level) in [
+        (Format::Zlib, true, Level::Default),
+        (Format::Deflate, false, Level::Default),
+        (Format::Gzip, true, Level::Best),
+    ] {
+        let options = SessionOptions::new(format).keep_tail(keep_tail).window_bits(10).level(level);
+        let expected = send_all(&options, &mut scratch, &messages);
+        let mut session = session(&options);
+        for (message, expected) in messages.iter().zip(&expected) {
+            for capacity in 0..expected.len() {
+                let error =
+                    session.message(&mut scratch, message, &mut vec![0; capacity]).expect_err("too small");
+                assert_eq!(error.kind, Kind::OutputTooSmall);
+            }
+            let mut out = vec![0; expected.len()];
+            assert_eq!(session.message(&mut scratch, message, &mut out), Ok(expected.len()));
+            assert!(out == *expected);
+        }
+    }
+    // A piece that was encoded before the next did not fit is forgotten too.
+    let long = data::text(&mut Noise::new(9), 50_000);
+    let options = SessionOptions::new(Format::Deflate);
+    let expected = send_all(&options, &mut scratch, &[messages[5].clone(), long.clone(), long.clone()]);
+    let mut session = session(&options);
+    send(&mut session, &mut scratch, &messages[5]);
+    session.message(&mut scratch, &long, &mut vec![0; expected[1].len() - 1]).expect_err("too small");
+    assert!(send(&mut session, &mut scratch, &long) == expected[1]);
+    assert!(send(&mut session, &mut scratch, &long) == expected[2]);
+}
+
+#[test]
+fn finish_ends_the_stream() {
+    let messages = messages(&mut Noise::new(10), 10, 2_000);
+    for format in FORMATS {
+        for count in [0, messages.len()] {
+            let mut scratch = Scratch::boxed();
+            let mut session = session(&SessionOptions::new(format));
+            let mut all: Vec<u8> = Vec::new();
+            messages[..count]
+                .iter()
+                .for_each(|message| all.extend(send(&mut session, &mut scratch, message)));
+            let mut out = vec![0; finish_bound()];
+            let n = session.finish(&mut out).expect("capacity");
+            all.extend_from_slice(&out[..n]);
+            common::decoders::assert_decodes(format, &all, &messages[..count].concat());
+            assert_eq!(session.finish(&mut out), Ok(0));
+            let error = session.message(&mut scratch, b"more", &mut [0; 99]).expect_err("after the end");
+            assert_eq!(error.kind, Kind::BadArgument);
+        }
+    }
+}
+
+#[test]
+fn dictionaries_are_shared_and_named_in_the_header() {
+    let noise = &mut Noise::new(11);
+    let messages = messages(noise, 30, 2_000);
+    for len in [0, 3, 200, 5_000, 40_000] {
+        let mut text = data::text(noise, len);
+        text.extend(messages[4..8].concat());
+        let dictionary = Arc::new(Dictionary::new(&text));
+        for bits in [0, 9, 13, 15] {
+            for (format, level) in [
+                (Format::Deflate, Level::Default),
+                (Format::Zlib, Level::Default),
+                (Format::Zlib, Level::Best),
+            ] {
+                if bits == 0 && format == Format::Zlib {
+                    continue;
+                }
+                let plain = SessionOptions::new(format).window_bits(bits).level(level);
+                let options = plain.clone().dictionary(Arc::clone(&dictionary));
+                let sent = send_all(&options, &mut Scratch::boxed(), &messages);
+                if bits == 0 {
+                    // Each begins with the dictionary.
+                    for (bytes, message) in sent.iter().zip(&messages) {
+                        assert_eq!(receiver(format, bits, &text).take(bytes).as_ref(), Ok(message));
+                    }
+                } else {
+                    assert_received(&mut receiver(format, bits, &text), &sent, &messages, &[]);
+                }
+                let without = send_all(&plain, &mut Scratch::boxed(), &messages);
+                assert!(sent[4].len() < without[4].len(), "{} bytes", sent[4].len());
+            }
+        }
+        // RFC 1950, 2.2: bit 5 of the second byte, then the Adler-32 of the dictionary.
+        let options = SessionOptions::new(Format::Zlib).dictionary(Arc::clone(&dictionary));
+        let first = &send_all(&options, &mut Scratch::boxed(), &messages[..1])[0];
+        assert_eq!((first[1] & 0x20, &first[2..6]), (0x20, &dictionary.id().to_be_bytes()[..]));
+    }
+}
+
+#[test]
+fn wrong_options_are_errors() {
+    let kind = |options: SessionOptions| Session::new(options).err().map(|e| e.kind);
+    for bits in [1, 7, 16, 255] {
+        assert_eq!(kind(SessionOptions::new(Format::Deflate).window_bits(bits)), Some(Kind::BadArgument));
+    }
+    let dictionary = Arc::new(Dictionary::new(b"words"));
+    let of = |format| SessionOptions::new(format).dictionary(Arc::clone(&dictionary));
+    assert_eq!(kind(of(Format::Gzip)), Some(Kind::BadArgument));
+    assert_eq!(kind(of(Format::Zlib).takeover(false)), Some(Kind::BadArgument));
+    assert_eq!(kind(of(Format::Zlib).window_bits(0)), Some(Kind::BadArgument));
+    assert_eq!(kind(of(Format::Deflate).takeover(false)), None);
+}

@@ -1,0 +1,108 @@
+//! zlib's inflate with exactly the window asked for, as oracle of encoders that promise one.
+//!
+//! One byte is asked for at a time, so that every match is one into the window; zlib refuses those beyond it.
+//! zlib-rs keeps 32 KiB whatever it is told, so it would not notice.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::ptr;
+
+use libz_sys::{
+    Z_BUF_ERROR, Z_NEED_DICT, Z_OK, Z_STREAM_END, Z_SYNC_FLUSH, inflate, inflateEnd, inflateInit2_,
+    inflateSetDictionary, z_stream, zlibVersion,
+};
+
+extern "C" fn allocate(_: *mut c_void, items: c_uint, size: c_uint) -> *mut c_void {
+    // SAFETY: calloc takes any sizes and checks their product.
+    unsafe { libc::calloc(items as usize, size as usize) }
+}
+
+extern "C" fn release(_: *mut c_void, block: *mut c_void) {
+    // SAFETY: the library hands back what `allocate` gave it.
+    unsafe { libc::free(block) }
+}
+
+/// A decoder of one stream.
+pub struct ZlibWindow {
+    stream: Box<z_stream>,
+    dictionary: Vec<u8>,
+}
+
+impl ZlibWindow {
+    /// A decoder with `window_bits` as for zlib's `inflateInit2`: 8 to 15 for zlib, negative for raw deflate, 16 more
+    /// for gzip. `dictionary` is what the stream begins with, or empty.
+    pub fn new(window_bits: i32, dictionary: &[u8]) -> Self {
+        let mut stream = Box::new(z_stream {
+            next_in: ptr::null_mut(),
+            avail_in: 0,
+            total_in: 0,
+            next_out: ptr::null_mut(),
+            avail_out: 0,
+            total_out: 0,
+            msg: ptr::null_mut(),
+            state: ptr::null_mut(),
+            zalloc: allocate,
+            zfree: release,
+            opaque: ptr::null_mut(),
+            data_type: 0,
+            adler: 0,
+            reserved: 0,
+        });
+        // SAFETY: the stream stays in its box for as long as the library knows of it; its allocator is set.
+        let rc = unsafe {
+            inflateInit2_(&mut *stream, window_bits, zlibVersion(), size_of::<z_stream>() as c_int)
+        };
+        assert_eq!(rc, Z_OK, "inflateInit2");
+        let mut decoder = ZlibWindow { stream, dictionary: dictionary.to_vec() };
+        if window_bits < 0 && !dictionary.is_empty() {
+            decoder.enter_dictionary();
+        }
+        decoder
+    }
+
+    fn enter_dictionary(&mut self) {
+        // SAFETY: the stream was opened; the dictionary is valid for its length.
+        let rc = unsafe {
+            inflateSetDictionary(&mut *self.stream, self.dictionary.as_ptr(), self.dictionary.len() as c_uint)
+        };
+        assert_eq!(rc, Z_OK, "inflateSetDictionary");
+    }
+
+    /// All that can be decoded of `bytes`, each of which is taken.
+    ///
+    /// # Errors
+    /// zlib's message, or how many bytes are left behind the end of the stream.
+    pub fn take(&mut self, bytes: &[u8]) -> Result<Vec<u8>, String> {
+        let mut plain = Vec::new();
+        self.stream.next_in = bytes.as_ptr().cast_mut();
+        self.stream.avail_in = bytes.len() as c_uint;
+        loop {
+            let mut byte = 0u8;
+            self.stream.next_out = &mut byte;
+            self.stream.avail_out = 1;
+            // SAFETY: the stream was opened; input and output are valid for their lengths, and inflate does not write
+            // to its input.
+            let rc = unsafe { inflate(&mut *self.stream, Z_SYNC_FLUSH) };
+            let is_full = self.stream.avail_out == 0;
+            if is_full {
+                plain.push(byte);
+            }
+            match rc {
+                Z_NEED_DICT => self.enter_dictionary(),
+                Z_OK if is_full => {}
+                Z_OK | Z_BUF_ERROR | Z_STREAM_END => break,
+                _ => return Err(format!("zlib: code {rc} after {} bytes", plain.len())),
+            }
+        }
+        match self.stream.avail_in {
+            0 => Ok(plain),
+            left => Err(format!("zlib: {left} bytes after the end")),
+        }
+    }
+}
+
+impl Drop for ZlibWindow {
+    fn drop(&mut self) {
+        // SAFETY: the stream was opened and is closed once.
+        unsafe { inflateEnd(&mut *self.stream) };
+    }
+}

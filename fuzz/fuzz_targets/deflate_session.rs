@@ -1,0 +1,5 @@
+//! `deflate_session` for libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linerate_fuzz::deflate_session(data));
