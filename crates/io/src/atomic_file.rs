@@ -104,7 +104,7 @@ impl AtomicFile {
         let folder_path = folder_of(&target);
         let folder = Folder::existing(folder_path)?;
         sweep_once(folder_path);
-        let (file, temporary) = match folder.create_unnamed() {
+        let (file, temporary) = match folder.create_unnamed_private() {
             Some(file) => (file, None),
             None => {
                 let temporary = Temporary::new(folder.clone(), folder_path);
@@ -231,7 +231,7 @@ impl AtomicFile {
                 // A link cannot replace a file: link to a temporary name first, then rename.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists && replace => {
                     let temporary = Temporary::new(folder.clone(), folder_of(&self.target));
-                    folder.link(&self.file, Path::new(&temporary.name))?;
+                    folder.link(&self.file, &temporary.name)?;
                     pending.temporary.insert(temporary)
                 }
                 done => return done,

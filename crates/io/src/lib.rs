@@ -36,6 +36,7 @@
 //! | `ownership` | [`Ownership`]: owner, group and permission bits |
 //! | `leftovers` | temporary names, and removal of stale temporary files |
 //! | `lock` | [`Lock`] |
+//! | `sparse` | [`write_sparse_at`]: runs of zeros as holes |
 //! | `folder/` | [`Folder`] by descriptor (`unix`) or by path (`portable`) |
 
 mod atomic_file;
@@ -46,6 +47,7 @@ mod ownership;
 mod read_at;
 #[cfg(feature = "remote")]
 mod remote;
+mod sparse;
 mod sys;
 mod url;
 
@@ -62,5 +64,6 @@ pub use read_at::{CountingSource, FileSource, ReadAt, read_error};
 pub use remote::S3Source;
 #[cfg(feature = "remote")]
 pub use remote::{HttpOptions, HttpSource};
+pub use sparse::write_sparse_at;
 pub use sys::MapSource;
 pub use url::{is_s3_url, is_url};

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::ReadAt;
@@ -13,7 +13,7 @@ use crate::error::{FileError, PathError};
 use crate::parallel::{Destination, Progress, RunOptions, check_limits, read_files};
 use crate::paths::{check_path, collisions};
 use crate::tree::{Location, Tree};
-use linerate_io::{Folder, Ownership, temporary_name, write_all_at};
+use linerate_io::{Folder, Ownership, temporary_name, write_sparse_at};
 
 /// What to do if the file exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -45,9 +45,10 @@ pub struct Extracted {
 
 /// Extracts files of an archive to a folder.
 ///
-/// Files appear under their names when they are complete: each is written under a
-/// [temporary name](linerate_io::temporary_name) in the same folder, and renamed. A killed run leaves only
-/// such temporary files, which the next extraction to that folder removes. A replaced file passes its
+/// Files appear under their names when they are complete: each is written without a name (`O_TMPFILE`), or, where the system
+/// does not support that, for files larger than a chunk and for replaced ones, under a
+/// [temporary name](linerate_io::temporary_name) in the same folder. A killed run leaves only such temporary files, which the
+/// next extraction to that folder removes. Runs of zeros of 16 KiB and more are holes. A replaced file passes its
 /// owner and permissions to the new one. Symbolic links below the folder are never followed, and paths
 /// that [`check_path`] rejects are never written. Memory: one decoded and one compressed block per thread.
 ///
@@ -277,7 +278,9 @@ struct Disk {
     chunked: HashMap<usize, Mutex<ChunkedFile>>,
     open: AtomicUsize,
     files: AtomicUsize,
-    written: Vec<std::sync::atomic::AtomicBool>,
+    written: Vec<AtomicBool>,
+    /// Whether files without names have worked so far.
+    unnamed: AtomicBool,
 }
 
 #[derive(Default)]
@@ -312,6 +315,7 @@ impl Disk {
             open: AtomicUsize::new(0),
             files: AtomicUsize::new(0),
             written: chosen.files.iter().map(|_| false.into()).collect(),
+            unnamed: AtomicBool::new(true),
         }
     }
 
@@ -325,17 +329,18 @@ impl Disk {
         self.tree.folder(self.locations[file].folder)
     }
 
-    /// Creates a file with a temporary name. If it will replace another file, it is private to its owner
-    /// until it is complete, when it gets the ownership that is returned.
-    fn create(&self, folder: &Folder, file: usize, temp: &str) -> io::Result<(fs::File, Option<Ownership>)> {
-        let replaced = match self.existing {
-            Existing::Replace => folder.ownership(&self.locations[file].name)?,
-            Existing::Fail | Existing::Skip => None,
-        };
-        match replaced {
-            None => Ok((folder.create(temp)?, None)),
-            replaced => Ok((folder.create_private(temp)?, replaced)),
+    /// The ownership of the file that will be replaced, if there is one.
+    fn replaced(&self, folder: &Folder, file: usize) -> io::Result<Option<Ownership>> {
+        match self.existing {
+            Existing::Replace => folder.ownership(&self.locations[file].name),
+            Existing::Fail | Existing::Skip => Ok(None),
         }
+    }
+
+    /// Creates a file with a temporary name. If it will replace another file, it is private to its owner until it is
+    /// complete.
+    fn create(&self, folder: &Folder, temp: &str, replaces: bool) -> io::Result<fs::File> {
+        if replaces { folder.create_private(temp) } else { folder.create(temp) }
     }
 
     /// Sets the ownership and flushes, before the file gets its name.
@@ -350,12 +355,69 @@ impl Disk {
         let replace = self.existing == Existing::Replace;
         match folder.commit(temp, &self.locations[file].name, replace) {
             Ok(()) => {
-                self.files.fetch_add(1, Ordering::Relaxed);
-                self.written[file].store(true, Ordering::Relaxed);
+                self.count(file);
                 Ok(())
             }
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists && !replace => Err(FileError::Exists),
             Err(e) => Err(e.into()),
+        }
+    }
+
+    fn count(&self, file: usize) {
+        self.files.fetch_add(1, Ordering::Relaxed);
+        self.written[file].store(true, Ordering::Relaxed);
+    }
+
+    /// Writes a file that has no name until it is complete: one entry in its folder instead of two, and a killed run leaves
+    /// nothing. Returns whether it was linked; if not, it exists and is to be replaced, or the system refuses.
+    fn write_unnamed(&self, folder: &Folder, file: usize, bytes: &[u8]) -> Result<bool, FileError> {
+        let unnamed = || self.unnamed.load(Ordering::Relaxed).then(|| folder.create_unnamed()).flatten();
+        let Some(out) = unnamed() else {
+            self.unnamed.store(false, Ordering::Relaxed);
+            return Ok(false);
+        };
+        self.write_content(&out, bytes)?;
+        self.complete(&out, None)?;
+        match folder.link(&out, &self.locations[file].name) {
+            Ok(()) => {
+                self.count(file);
+                Ok(true)
+            }
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => match self.existing {
+                Existing::Replace => Ok(false),
+                Existing::Fail | Existing::Skip => Err(FileError::Exists),
+            },
+            Err(_) => {
+                self.unnamed.store(false, Ordering::Relaxed);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Writes a file under a temporary name, and renames it.
+    fn write_named(
+        &self,
+        folder: &Folder,
+        file: usize,
+        bytes: &[u8],
+        replaced: Option<Ownership>,
+    ) -> Result<(), FileError> {
+        let temp = temporary_name();
+        let out = self.create(folder, &temp, replaced.is_some())?;
+        let result = self.write_content(&out, bytes).and_then(|()| self.complete(&out, replaced.as_ref()));
+        drop(out);
+        let result = result.map_err(FileError::from).and_then(|()| self.rename(folder, file, &temp));
+        if result.is_err() {
+            // The first error matters more than one of the cleanup.
+            let _ = folder.remove(&temp);
+        }
+        result
+    }
+
+    fn write_content(&self, out: &fs::File, bytes: &[u8]) -> io::Result<()> {
+        match write_sparse_at(out, bytes, 0)? {
+            true => out.set_len(bytes.len() as u64),
+            false => Ok(()),
         }
     }
 
@@ -376,9 +438,11 @@ impl Disk {
         };
         let open = if chunked.state == State::New {
             chunked.temp = temporary_name();
-            let (created, ownership) = self.create(&folder, file, &chunked.temp)?;
-            (chunked.state, chunked.ownership) = (State::Created, ownership);
-            Folder::reserve(&created, self.sizes[file])?;
+            chunked.ownership = self.replaced(&folder, file)?;
+            let created = self.create(&folder, &chunked.temp, chunked.ownership.is_some())?;
+            chunked.state = State::Created;
+            // Its ranges come in any order, and may end in holes.
+            created.set_len(self.sizes[file])?;
             created
         } else {
             folder.reopen(&chunked.temp)?
@@ -398,21 +462,17 @@ impl Disk {
 
 impl Destination for Disk {
     fn write_file(&self, file: usize, bytes: &[u8]) -> Result<(), FileError> {
-        let (folder, temp) = (self.folder(file)?, temporary_name());
-        let (mut out, ownership) = self.create(&folder, file, &temp)?;
-        let result = out.write_all(bytes).and_then(|()| self.complete(&out, ownership.as_ref()));
-        drop(out);
-        let result = result.map_err(FileError::from).and_then(|()| self.rename(&folder, file, &temp));
-        if result.is_err() {
-            // The first error matters more than one of the cleanup.
-            let _ = folder.remove(&temp);
+        let folder = self.folder(file)?;
+        let replaced = self.replaced(&folder, file)?;
+        match replaced.is_none() && self.write_unnamed(&folder, file, bytes)? {
+            true => Ok(()),
+            false => self.write_named(&folder, file, bytes, replaced),
         }
-        result
     }
 
     fn write_range(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), FileError> {
         let Some(open) = self.open_chunked(file)? else { return Ok(()) };
-        write_all_at(&open, bytes, offset)?;
+        write_sparse_at(&open, bytes, offset)?;
         if self.open.load(Ordering::Relaxed) > MAX_OPEN {
             self.close(&mut self.chunked_file(file));
         }

@@ -70,12 +70,17 @@ impl Folder {
     }
 
     /// Not supported here.
-    pub(crate) fn create_unnamed(&self) -> Option<File> {
+    pub fn create_unnamed(&self) -> Option<File> {
         None
     }
 
     /// Not supported here.
-    pub(crate) fn link(&self, _file: &File, _name: &Path) -> io::Result<()> {
+    pub(crate) fn create_unnamed_private(&self) -> Option<File> {
+        None
+    }
+
+    /// Not supported here.
+    pub fn link(&self, _file: &File, _name: impl AsRef<Path>) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
@@ -164,10 +169,5 @@ impl Folder {
     /// Bytes that can still be written here: not told.
     pub fn free_space(&self) -> Option<u64> {
         None
-    }
-
-    /// Does nothing on these systems.
-    pub fn reserve(_file: &File, _size: u64) -> io::Result<()> {
-        Ok(())
     }
 }

@@ -100,22 +100,45 @@ impl Folder {
         Ok(rustix::fs::openat(&*self.0, name, flags, PRIVATE)?.into())
     }
 
-    /// Creates a file without a name (`O_TMPFILE`), which disappears with the process unless it is
+    /// Creates a file without a name (`O_TMPFILE`) for writing, which disappears with the process unless it is
     /// [linked](Self::link). `None` where the system or the file system does not support it.
-    pub(crate) fn create_unnamed(&self) -> Option<File> {
+    pub fn create_unnamed(&self) -> Option<File> {
+        self.create_unnamed_with(FILE_MODE)
+    }
+
+    /// As [`create_unnamed`](Self::create_unnamed), with mode 0600.
+    pub(crate) fn create_unnamed_private(&self) -> Option<File> {
+        // Without /proc it could not be linked later, on some systems.
+        let file = self.create_unnamed_with(PRIVATE)?;
+        std::fs::symlink_metadata(descriptor_path(&file)).is_ok().then_some(file)
+    }
+
+    fn create_unnamed_with(&self, mode: Mode) -> Option<File> {
         #[cfg(target_os = "linux")]
         {
             let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-            let file = File::from(rustix::fs::openat(&*self.0, ".", flags, PRIVATE).ok()?);
-            // Without /proc it could not be linked later.
-            std::fs::symlink_metadata(descriptor_path(&file)).is_ok().then_some(file)
+            rustix::fs::openat(&*self.0, ".", flags, mode).ok().map(File::from)
         }
         #[cfg(not(target_os = "linux"))]
-        None
+        {
+            let _ = mode;
+            None
+        }
     }
 
     /// Links an unnamed file under a name that does not exist yet.
-    pub(crate) fn link(&self, file: &File, name: &Path) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::AlreadyExists`], and others where the system or the file system does not support it.
+    pub fn link(&self, file: &File, name: impl AsRef<Path>) -> io::Result<()> {
+        let name = name.as_ref();
+        #[cfg(target_os = "linux")]
+        match rustix::fs::linkat(file, "", &*self.0, name, AtFlags::EMPTY_PATH) {
+            // Linux before 6.10 allows this to root alone.
+            Err(rustix::io::Errno::NOENT) => {}
+            result => return Ok(result?),
+        }
         let path = descriptor_path(file);
         Ok(rustix::fs::linkat(rustix::fs::CWD, path, &*self.0, name, AtFlags::SYMLINK_FOLLOW)?)
     }
@@ -244,22 +267,6 @@ impl Folder {
         let found = rustix::fs::fstatvfs(&*self.0).ok()?;
         // Some file systems report no blocks.
         (found.f_blocks > 0).then(|| found.f_bavail.saturating_mul(found.f_frsize))
-    }
-
-    /// Preallocates `size` bytes for a file, where that is cheap. Fails only if the disk is full, where writing
-    /// would fail later.
-    pub fn reserve(file: &File, size: u64) -> io::Result<()> {
-        #[cfg(target_os = "linux")]
-        {
-            use rustix::io::Errno;
-            let taken = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::KEEP_SIZE, 0, size);
-            // Preallocation is optional.
-            if let Err(e @ (Errno::NOSPC | Errno::DQUOT)) = taken {
-                return Err(e.into());
-            }
-        }
-        let _ = (file, size);
-        Ok(())
     }
 }
 
