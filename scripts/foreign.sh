@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# foreign.sh [TARGET...]: the tests of linerate-core and linerate-zstd on other machines: aarch64-unknown-linux-gnu (by qemu-user),
+# foreign.sh [TARGET...]: the tests of linerate-core, linerate-inflate and linerate-zstd on other machines: aarch64-unknown-linux-gnu (by qemu-user),
 # i686-unknown-linux-gnu, wasm32-wasip1 (by Node). Each needs Rust's library for the target (rustup target add TARGET), a C
 # compiler for libzstd, which tests compare with, and what runs its programs. What lacks one is named, and the status is 77.
 set -euo pipefail
@@ -48,6 +48,7 @@ for target; do
   fi
   echo "== $target"
   "$cargo" test --locked --target "$target" --package linerate-core --package linerate-zstd "${tests[@]}"
+  "$cargo" test --locked --target "$target" --package linerate-inflate --lib --test vectors --test oracle
   "$cargo" test --locked --target "$target" --package linerate-zstd --features small --lib --test vectors --test stream --test generated
 done
 if [ -n "$lacking" ]; then exit 77; fi

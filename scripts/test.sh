@@ -65,7 +65,7 @@ test_scalar() {
     echo "     Running ${program##*/} (crates/$crate)"
     (cd "crates/$crate" && LINERATE_CPU=scalar "$program" --quiet </dev/null 2>&1) | tee -a "$log"
   done < <("$cargo" test --workspace --tests --features "$features" --locked --no-run --message-format=json |
-    sed -nE 's~.*"package_id":"[^"]*/crates/(core|deflate|gateway|rice|zstd)#.*"executable":"([^"]*)".*~\1 \2~p' |
+    sed -nE 's~.*"package_id":"[^"]*/crates/(core|deflate|gateway|inflate|rice|zstd)#.*"executable":"([^"]*)".*~\1 \2~p' |
     grep -v '/fake[^/]*$') # no code per tier in the gateway for tests
   [ "$found" -ge 20 ] || { echo "failed: scalar: $found test programs" >&2; exit 1; }
   skipped=$((skipped + $(grep -c 'SKIP: ' "$log" || true)))
@@ -84,7 +84,7 @@ test_soak() { make soak-java; }
 # 100,000 frames of zstd's own generator.
 test_zstd-corpus() { or_skip "frames of zstd's generator" scripts/zstd-corpus.sh "${FRAMES:-100000}"; }
 
-# linerate-core and linerate-zstd on other machines.
+# linerate-core, linerate-inflate and linerate-zstd on other machines.
 test_foreign() { or_skip "other targets" scripts/foreign.sh; }
 
 or_skip() { # WHAT COMMAND...: its status is 77 for what is not here
@@ -101,6 +101,7 @@ test_miri() {
   fi
   local -x MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-permissive-provenance"
   "$cargo" +nightly miri test --locked --package linerate-core --lib
+  "$cargo" +nightly miri test --locked --package linerate-inflate --lib --test vectors
   "$cargo" +nightly miri test --locked --package linerate-zstd --lib --test vectors --test generated
 }
 
@@ -144,6 +145,8 @@ test_nostd() {
   "$cargo" check --package linerate-core --no-default-features --locked
   "$cargo" check --package linerate-deflate --no-default-features --locked
   "$cargo" check --package linerate-deflate --no-default-features --features alloc --locked
+  "$cargo" check --package linerate-inflate --no-default-features --locked
+  "$cargo" check --package linerate-inflate --no-default-features --features alloc,small --locked
   "$cargo" check --package linerate-rice --no-default-features --locked
   "$cargo" check --package linerate-rice --no-default-features --features alloc --locked
   "$cargo" check --package linerate-zstd --no-default-features --locked
@@ -153,7 +156,7 @@ test_nostd() {
   "$cargo" check --package linerate-dict --no-default-features --locked
   "$cargo" check --package linerate-nx --package linerate-dict --no-default-features --all-targets --locked
   # Not crates/rice: its tests need `alloc`, and their dependencies enable `std` everywhere.
-  cargo_test --package linerate-core --package linerate-deflate --package linerate-zstd --no-default-features --lib
+  cargo_test --package linerate-core --package linerate-deflate --package linerate-inflate --package linerate-zstd --no-default-features --lib
   cargo_test --package linerate-zstd --features small --lib --test vectors --test stream
   # Only this fails when a dependency brings std in: two panic handlers cannot be linked.
   (cd scripts/nostd && "$cargo" build --locked)
@@ -307,6 +310,8 @@ test_lint() {
     clippy --package linerate-bench --no-default-features --example demo # as `make demo` builds it
     clippy --package linerate-deflate --lib --no-default-features
     clippy --package linerate-deflate --lib --no-default-features --features alloc
+    clippy --package linerate-inflate --lib --no-default-features
+    clippy --package linerate-inflate --lib --no-default-features --features alloc,small
     clippy --package linerate-rice --lib --no-default-features
     clippy --package linerate-rice --lib --no-default-features --features alloc
     clippy --package linerate-zstd --lib --no-default-features

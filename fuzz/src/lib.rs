@@ -8,6 +8,7 @@ mod dict_blocks;
 mod dict_pack;
 mod files;
 mod gateway;
+mod inflate;
 mod nx;
 mod nx_filter;
 pub mod program;
@@ -24,6 +25,7 @@ mod zstd_reader;
 pub use dict_blocks::dict_blocks;
 pub use dict_pack::dict_pack;
 pub use gateway::{gateway, gateway_zlib};
+pub use inflate::inflate;
 pub use nx::nx;
 pub use nx_filter::nx_filter;
 pub use r3a::r3a;
@@ -57,6 +59,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("sst", sst),
     ("dict_pack", dict_pack),
     ("dict_blocks", dict_blocks),
+    ("inflate", inflate),
     ("gateway", gateway),
     ("gateway_zlib", gateway_zlib),
 ];

@@ -36,8 +36,6 @@
 //! |---|---|
 //! | `session` | one connection: counters, limits, the error that persists until a reset |
 //! | `zstd`, `zlib` | where a message ends on each transport |
-//! | `inflate/` | a deflate decoder (RFC 1951) for one message at a time: `bits`, `blocks`, `codes`, `lengths`, `tables` (Huffman decode tables), `history` (the 32 KiB window) |
-//! | `kernel/inflate` | the hot loop over literals and matches |
 //! | `scratch`, `pool`, `payload` | working memory of a thread; a pool of it; the buffer of a message |
 //! | `checks`, `envelope`, `parse`, `json`, `etf` | detection of lost messages; opcode, sequence number and event of a payload |
 //! | `nesting`, `kernel/nesting` | matching brackets of JSON, 64 bytes at a time |
@@ -70,7 +68,6 @@ mod etf;
 #[cfg(feature = "fake")]
 pub mod fake;
 mod file_kind;
-mod inflate;
 mod json;
 mod kernel;
 mod limits;

@@ -89,11 +89,6 @@ impl Payload {
         if len > limit { Err(Self::TOO_LONG) } else { Ok(()) }
     }
 
-    /// Discards the content after `len`.
-    pub(crate) fn truncate(&mut self, len: usize) {
-        self.len = self.len.min(len);
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.len
     }

@@ -1,17 +1,16 @@
 //! Working memory that sessions need only while they decode.
 
-use crate::inflate::Tables;
 use crate::payload::Payload;
 
 /// Working memory of one thread, used by its sessions in turn. No message depends on its content.
 ///
 /// It holds the buffer of the last payload (up to 1 MiB permanently, more for some time after larger
-/// payloads), and, once used, at most 320 KiB for zstd and 8 KB for zlib.
+/// payloads), and, once used, at most 320 KiB for zstd and 16 KiB for zlib.
 #[derive(Default)]
 pub struct Scratch {
     pub(crate) payload: Payload,
     zstd: Option<linerate_zstd::Scratch>,
-    tables: Option<Box<Tables>>,
+    inflate: Option<Box<linerate_inflate::Scratch>>,
 }
 
 impl Scratch {
@@ -21,7 +20,7 @@ impl Scratch {
     }
 
     pub(crate) const fn empty() -> Self {
-        Scratch { payload: Payload::new(), zstd: None, tables: None }
+        Scratch { payload: Payload::new(), zstd: None, inflate: None }
     }
 
     /// The payload buffer and the scratch of zstd.
@@ -29,9 +28,9 @@ impl Scratch {
         (&mut self.payload, self.zstd.get_or_insert_with(linerate_zstd::Scratch::new))
     }
 
-    /// The payload buffer and the tables of zlib.
-    pub(crate) fn for_zlib(&mut self) -> (&mut Payload, &mut Tables) {
-        (&mut self.payload, self.tables.get_or_insert_with(|| Box::new(Tables::new())))
+    /// The payload buffer and the scratch of zlib.
+    pub(crate) fn for_zlib(&mut self) -> (&mut Payload, &mut linerate_inflate::Scratch) {
+        (&mut self.payload, self.inflate.get_or_insert_with(Box::default))
     }
 
     /// Frees the part of the payload buffer above 1 MiB. The last payload is lost.
@@ -42,7 +41,7 @@ impl Scratch {
     /// Bytes held.
     pub fn memory(&self) -> usize {
         let zstd = if self.zstd.is_some() { linerate_zstd::Scratch::MAX_MEMORY } else { 0 };
-        let tables = if self.tables.is_some() { size_of::<Tables>() } else { 0 };
-        self.payload.memory() + zstd + tables
+        let inflate = if self.inflate.is_some() { size_of::<linerate_inflate::Scratch>() } else { 0 };
+        self.payload.memory() + zstd + inflate
     }
 }

@@ -41,7 +41,7 @@ pub struct Session {
 }
 
 enum Codec {
-    Zlib(Zlib),
+    Zlib(Box<Zlib>),
     Zstd(Box<Zstd>),
 }
 
@@ -49,7 +49,7 @@ impl Session {
     /// A session for a new connection. It allocates nothing until the first message.
     pub fn new(transport: Transport, limits: Limits) -> Self {
         let codec = match transport {
-            Transport::Zlib => Codec::Zlib(Zlib::default()),
+            Transport::Zlib => Codec::Zlib(Box::default()),
             Transport::Zstd => Codec::Zstd(Box::new(Zstd::new(&limits))),
         };
         Session {

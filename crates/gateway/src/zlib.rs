@@ -5,8 +5,8 @@
 //! only if decoding ends directly after an empty stored block.
 
 use linerate_core::{Error, Kind};
+use linerate_inflate::{BlockDecoder, Status, Window};
 
-use crate::inflate::{Bits, Blocks, History, MessageEnd};
 use crate::limits::Limits;
 use crate::payload::Payload;
 use crate::scratch::Scratch;
@@ -15,22 +15,19 @@ use crate::scratch::Scratch;
 const FLUSH_MARKER: [u8; 4] = [0, 0, 0xff, 0xff];
 /// Bytes of the stream header (RFC 1950, section 2.2).
 const HEADER: usize = 2;
-/// Limit on decoded and discarded bytes of fragments that only looked like the end of a message, as a multiple
-/// of the largest payload.
-const MAX_DISCARDED_FACTOR: usize = 4;
+/// Output space reserved at once, in bytes.
+const OUTPUT_SPACE: usize = 16 << 10;
 
 #[derive(Default)]
 pub(crate) struct Zlib {
-    history: History,
+    /// Output before the current message; the message itself is in the payload.
+    window: Window<'static>,
+    blocks: BlockDecoder,
     header_read: bool,
-    /// Compressed bytes from the incomplete block on.
+    /// Fragments that are not decoded yet.
     pending: Vec<u8>,
-    /// Bit position of that block in `pending`.
-    bits: Bits,
     /// Compressed bytes of the message before `pending`.
     consumed: u64,
-    /// Decoded bytes of incomplete blocks that were discarded.
-    discarded: usize,
 }
 
 impl Zlib {
@@ -41,7 +38,7 @@ impl Zlib {
 
     /// Bytes held on the heap.
     pub(crate) fn memory(&self) -> usize {
-        self.history.memory() + self.pending.capacity()
+        size_of::<Self>() + self.window.memory() + self.pending.capacity()
     }
 
     /// Decodes a fragment and appends it to the payload; returns whether the message is complete.
@@ -54,63 +51,64 @@ impl Zlib {
         scratch: &mut Scratch,
         limits: &Limits,
     ) -> Result<bool, Error> {
-        if self.pending.is_empty() {
-            let Some(used) = self.decode(src, scratch, limits)? else { return Ok(true) };
-            self.pending = src[used..].to_vec();
-            return Ok(false);
+        if self.pending.is_empty() && src.ends_with(&FLUSH_MARKER) {
+            return self.decode(src, scratch, limits);
         }
-        let mut joined = std::mem::take(&mut self.pending);
-        if joined.len() + src.len() > limits.max_compressed() {
-            return Err(Payload::TOO_LONG.shifted(self.consumed + joined.len() as u64));
+        if !self.pending.is_empty() && self.pending.len() + src.len() > limits.max_compressed() {
+            return Err(Payload::TOO_LONG.shifted(self.consumed + self.pending.len() as u64));
         }
-        joined.extend_from_slice(src);
-        let Some(used) = self.decode(&joined, scratch, limits)? else { return Ok(true) };
-        joined.drain(..used);
-        self.pending = joined;
-        Ok(false)
+        self.pending.extend_from_slice(src);
+        if !self.pending.ends_with(&FLUSH_MARKER) {
+            return self.check_pending().map(|()| false);
+        }
+        let pending = std::mem::take(&mut self.pending);
+        self.decode(&pending, scratch, limits)
     }
 
-    /// Decodes a message if it ends with the marker. Returns `None` if it is complete, otherwise how many bytes
-    /// at the beginning were decoded for good.
-    fn decode(&mut self, src: &[u8], scratch: &mut Scratch, limits: &Limits) -> Result<Option<usize>, Error> {
+    /// Checks the header before the rest of the message is here.
+    fn check_pending(&mut self) -> Result<(), Error> {
+        match self.pending.first_chunk() {
+            Some(&header) if !self.header_read => check_header(header),
+            _ => Ok(()),
+        }
+    }
+
+    /// Decodes bytes that may be the end of a message; returns whether they are.
+    fn decode(&mut self, src: &[u8], scratch: &mut Scratch, limits: &Limits) -> Result<bool, Error> {
+        let mut at = 0;
         if !self.header_read
             && let Some(&header) = src.first_chunk()
         {
             check_header(header)?;
-            self.header_read = true;
-            self.bits.at = HEADER;
-        }
-        if !self.header_read || !src.ends_with(&FLUSH_MARKER) {
-            return Ok(Some(0));
+            (self.header_read, at) = (true, HEADER);
         }
         let (payload, tables) = scratch.for_zlib();
         let limit = limits.max_message;
-        let (history, bits) = (&self.history, self.bits);
-        let mut blocks = Blocks { tables, history, payload, limit, fast: true, bits };
-        let end = blocks.decode(src).map_err(|e| e.shifted(self.consumed))?;
-        let used = blocks.bits.at;
-        match end {
-            MessageEnd::Flushed => {
-                let no_memory = Error::new(Kind::Limit, self.consumed, "out of memory for the history");
-                self.history.push(scratch.payload.bytes()).map_err(|_| no_memory)?;
-                (self.bits, self.consumed, self.discarded) = (Bits::default(), 0, 0);
-                Ok(None)
-            }
-            MessageEnd::Incomplete { discarded } => {
-                self.discarded += discarded;
-                if self.discarded / MAX_DISCARDED_FACTOR > limit {
-                    let offset = self.consumed + src.len() as u64;
-                    return Err(Error::new(
-                        Kind::Limit,
-                        offset,
-                        "too many fragments look like the end of a message",
-                    ));
-                }
-                self.bits = Bits { at: 0, ..blocks.bits };
-                self.consumed += used as u64;
-                Ok(Some(used))
+        loop {
+            let base = self.consumed + at as u64;
+            let (out, len) = payload.output(OUTPUT_SPACE, limit).map_err(|e| e.shifted(base))?;
+            let progress = self
+                .blocks
+                .decode(tables, &self.window, &src[at..], out, len)
+                .map_err(|e| e.shifted(base))?;
+            at += progress.read;
+            payload
+                .set_len(len + progress.written, limit)
+                .map_err(|e| e.shifted(self.consumed + at as u64))?;
+            if progress.status != Status::NeedOutput {
+                break;
             }
         }
+        if self.blocks.is_final() {
+            return Err(Error::new(Kind::Corrupt, self.consumed + at as u64, "the zlib stream ends"));
+        }
+        if !self.blocks.is_flushed() {
+            self.consumed += src.len() as u64;
+            return Ok(false);
+        }
+        self.window.push(payload.bytes()).map_err(|e| e.shifted(self.consumed))?;
+        self.consumed = 0;
+        Ok(true)
     }
 }
 

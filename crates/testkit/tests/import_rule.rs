@@ -34,6 +34,7 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-deflate", Role::Engine),
     ("linerate-rice", Role::Engine),
     ("linerate-nx", Role::Engine),
+    ("linerate-inflate", Role::Base),
     ("linerate-zstd", Role::Base),
     ("linerate-dict", Role::Engine),
     ("linerate-gateway", Role::Engine),
@@ -166,6 +167,8 @@ fn forbidden_imports_are_violations() {
     for (from, to) in [
         ("linerate-core", "linerate-deflate"),
         ("linerate-zstd", "linerate-dict"),
+        ("linerate-inflate", "linerate-deflate"),
+        ("linerate-inflate", "linerate-zstd"),
         ("linerate-deflate", "linerate-bench"),
         ("linerate-testkit", "linerate-bench"),
         ("linerate-deflate", "linerate"),

@@ -7,6 +7,7 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
 
 use linerate_deflate::{FastScratch, Format, Level, Result, compress};
+use linerate_inflate::{BufferDecoder, Options, Sizes};
 use linerate_zstd::{FrameDecoder, Scratch};
 
 /// Compresses a message into one gzip member.
@@ -15,6 +16,14 @@ use linerate_zstd::{FrameDecoder, Scratch};
 /// As [`compress`].
 pub fn gzip(scratch: &mut FastScratch, message: &[u8], out: &mut [u8]) -> Result<usize> {
     compress(Format::Gzip, Level::Fast, scratch, message, out)
+}
+
+/// Decompresses a gzip member.
+///
+/// # Errors
+/// As [`BufferDecoder::decode`].
+pub fn gunzip(scratch: &mut linerate_inflate::Scratch, member: &[u8], out: &mut [u8]) -> Result<Sizes> {
+    BufferDecoder::new(Options::new(linerate_inflate::Format::Gzip)).decode(scratch, None, member, out)
 }
 
 /// Decompresses zstd frames.

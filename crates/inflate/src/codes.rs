@@ -77,7 +77,7 @@ pub(crate) fn subtable(at: usize, bits: u32, root: u32) -> Entry {
 
 /// Adds the code length in this table to the entry of a symbol.
 #[inline(always)]
-pub(crate) fn with_len(entry: Entry, len: u32) -> Entry {
+pub(crate) const fn with_len(entry: Entry, len: u32) -> Entry {
     entry + (len << 8 | len)
 }
 

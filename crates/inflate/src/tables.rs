@@ -1,94 +1,132 @@
 //! Huffman decode tables: a primary table and subtables for longer codes, as in zlib's `inflate_table`.
 
-use std::sync::LazyLock;
-
-use super::codes::{
+use crate::codes::{
     self, DISTANCE_ENTRIES, DISTANCE_ROOT, Entry, LITLEN_ENTRIES, LITLEN_ROOT, MAX_LEN, UNUSED,
 };
-use super::lengths::{CodeLength, Lengths};
+use crate::lengths::{CodeLength, Lengths, PackedLengths};
 
-/// Symbols of the fixed codes (RFC 1951, section 3.2.6).
-const FIXED_SYMBOLS: usize = 288;
-const FIXED_DISTANCES: usize = 32;
-
-/// The decode tables of a block. A primary table is indexed by as many bits as the longest code has, so that
-/// small blocks have small tables, but by no more than [`LITLEN_ROOT`] and [`DISTANCE_ROOT`].
-pub(crate) struct Tables {
-    pub(crate) litlen: [Entry; LITLEN_ENTRIES],
-    pub(crate) distances: [Entry; DISTANCE_ENTRIES],
+/// The decode tables of a block. Made by this module alone: an index of as many bits as `litlen_root` or `distance_root`, and
+/// every index that a subtable's entry leads to, is inside its table.
+#[derive(Clone, Copy)]
+pub(crate) struct Codes<'t> {
+    pub(crate) litlen: &'t [Entry],
+    pub(crate) distances: &'t [Entry],
     pub(crate) litlen_root: u32,
     pub(crate) distance_root: u32,
-    /// Code lengths that the tables are built from.
-    pub(crate) lengths: Lengths,
+}
+
+/// The fixed codes (RFC 1951, section 3.2.6). A third of small messages uses them.
+pub(crate) static FIXED: Codes<'static> =
+    Codes { litlen: &FIXED_LITLEN, distances: &FIXED_DISTANCES, litlen_root: 9, distance_root: 5 };
+
+static FIXED_LITLEN: [Entry; 1 << 9] = {
+    let mut table = [0; 1 << 9];
+    let mut index = 0;
+    while index < table.len() {
+        let code = (index as u16).reverse_bits() as usize >> 7;
+        let (symbol, len) = match code {
+            0..0x060 => (256 + (code >> 2), 7),
+            0x060..0x180 => ((code >> 1) - 0x30, 8),
+            0x180..0x190 => (280 + (code >> 1) - 0xc0, 8),
+            _ => (144 + code - 0x190, 9),
+        };
+        table[index] = codes::with_len(codes::LITLEN[symbol], len);
+        index += 1;
+    }
+    table
+};
+
+static FIXED_DISTANCES: [Entry; 1 << 5] = {
+    let mut table = [0; 1 << 5];
+    let mut index = 0;
+    while index < table.len() {
+        let symbol = (index as u8).reverse_bits() as usize >> 3;
+        table[index] = codes::with_len(codes::DISTANCES[symbol], 5);
+        index += 1;
+    }
+    table
+};
+
+/// The decode tables of dynamic blocks. A primary table is indexed by as many bits as the longest code has, so that
+/// small blocks have small tables, but by no more than [`LITLEN_ROOT`] and [`DISTANCE_ROOT`].
+pub(crate) struct Tables {
+    litlen: [Entry; LITLEN_ENTRIES],
+    distances: [Entry; DISTANCE_ENTRIES],
+    litlen_root: u32,
+    distance_root: u32,
+    /// The lengths that the tables were built from, if they are whole.
+    built_from: Option<PackedLengths>,
+    /// The same as a list.
+    lengths: Lengths,
 }
 
 impl Tables {
-    pub(crate) fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Tables {
             litlen: [UNUSED; LITLEN_ENTRIES],
             distances: [UNUSED; DISTANCE_ENTRIES],
             litlen_root: 1,
             distance_root: 1,
+            built_from: None,
             lengths: Lengths::new(),
         }
     }
 
-    /// The tables of the fixed codes. A third of small messages uses them, so they are built once.
-    pub(crate) fn fixed() -> &'static Tables {
-        static FIXED: LazyLock<Tables> = LazyLock::new(|| {
-            let mut tables = Tables::new();
-            tables.build_fixed();
-            tables
-        });
-        &FIXED
+    pub(crate) fn codes(&self) -> Codes<'_> {
+        let Tables { litlen, distances, litlen_root, distance_root, .. } = self;
+        Codes { litlen, distances, litlen_root: *litlen_root, distance_root: *distance_root }
     }
 
-    fn build_fixed(&mut self) {
-        const SYMBOLS: [CodeLength; FIXED_SYMBOLS] = {
-            let mut all = [CodeLength::new(0, 8); FIXED_SYMBOLS];
-            let mut symbol = 0;
-            while symbol < FIXED_SYMBOLS {
-                let len = match symbol {
-                    0..144 | 280.. => 8,
-                    144..256 => 9,
-                    _ => 7,
-                };
-                all[symbol] = CodeLength::new(symbol, len);
-                symbol += 1;
-            }
-            all
-        };
-        const DISTANCES: [CodeLength; FIXED_DISTANCES] = {
-            let mut all = [CodeLength::new(0, 5); FIXED_DISTANCES];
-            let mut symbol = 0;
-            while symbol < FIXED_DISTANCES {
-                all[symbol] = CodeLength::new(symbol, 5);
-                symbol += 1;
-            }
-            all
-        };
-        let symbols = fill(&mut self.litlen, LITLEN_ROOT, &SYMBOLS, 0, &codes::LITLEN);
-        let distances = fill(&mut self.distances, DISTANCE_ROOT, &DISTANCES, 0, &codes::DISTANCES);
-        (self.litlen_root, self.distance_root) = (symbols.unwrap_or(1), distances.unwrap_or(1));
-        debug_assert!(symbols.is_some() && distances.is_some());
-    }
-
-    /// Builds the tables from `lengths`: literal/length symbols below `symbols`, distance symbols from there
-    /// on.
-    pub(crate) fn build(&mut self, symbols: usize) -> Result<(), &'static str> {
+    /// Builds the tables, unless they were built from the same lengths last.
+    ///
+    /// # Errors
+    /// What is wrong with the lengths, in the order of zlib's checks.
+    pub(crate) fn prepare(&mut self, lengths: &PackedLengths) -> Result<(), &'static str> {
         const END: usize = 256;
-        let (litlen_lengths, distance_lengths) = self.lengths.split(symbols);
-        let last = litlen_lengths.iter().rev().find(|code| code.symbol() <= END);
-        if last.is_none_or(|code| code.symbol() != END) {
+        if self.built_from.as_ref() == Some(lengths) {
+            return Ok(());
+        }
+        self.built_from = None;
+        if lengths.get(END) == 0 {
             return Err("a deflate block has no end-of-block code");
         }
+        self.lengths.unpack(lengths);
+        let symbols = usize::from(lengths.symbols);
+        let (litlen_lengths, distance_lengths) = self.lengths.split(symbols);
         self.litlen_root = fill(&mut self.litlen, LITLEN_ROOT, litlen_lengths, 0, &codes::LITLEN)
             .ok_or("the literal/length code of a deflate block is invalid")?;
         self.distance_root =
             fill(&mut self.distances, DISTANCE_ROOT, distance_lengths, symbols, &codes::DISTANCES)
                 .ok_or("the distance code of a deflate block is invalid")?;
+        self.built_from = Some(*lengths);
         Ok(())
     }
+}
+
+/// Bits of the longest code of a code length.
+pub(crate) const LENGTHS_ROOT: u32 = 7;
+
+/// Builds the decode table of the code length code from lengths of three bits each. Returns its index bits; `None` for an
+/// invalid code. As in zlib, no codes at all are a code of one bit for the length 0, whatever the bit.
+pub(crate) fn fill_code_lengths(table: &mut [Entry; 1 << LENGTHS_ROOT], lens: u64) -> Option<u32> {
+    if lens == 0 {
+        table[..2].fill(codes::with_len(codes::LENGTHS[0], 1));
+        return Some(1);
+    }
+    let mut used = [CodeLength::default(); 19];
+    let (mut count, mut sum) = (0, 0);
+    for symbol in 0..19 {
+        let len = (lens >> (3 * symbol) & 7) as u32;
+        if len > 0 {
+            used[count] = CodeLength::new(symbol, len);
+            count += 1;
+            sum += 1 << (LENGTHS_ROOT - len);
+        }
+    }
+    if sum != 1 << LENGTHS_ROOT {
+        return None;
+    }
+    fill(table, LENGTHS_ROOT, &used[..count], 0, &codes::LENGTHS)
 }
 
 /// Increments a bit-reversed code of `len` bits. The last code is followed by 0.
@@ -208,8 +246,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn fixed_tables_are_those_of_the_fixed_lengths() {
+        let of_symbol = |symbol| match symbol {
+            144..256 => 9,
+            256..280 => 7,
+            _ => 8,
+        };
+        let lens: Vec<_> = (0..288).map(|symbol| CodeLength::new(symbol, of_symbol(symbol))).collect();
+        let mut table = [UNUSED; LITLEN_ENTRIES];
+        assert_eq!(fill(&mut table, LITLEN_ROOT, &lens, 0, &codes::LITLEN), Some(9));
+        assert_eq!(table[..512], FIXED_LITLEN);
+        let lens: Vec<_> = (0..32).map(|symbol| CodeLength::new(symbol, 5)).collect();
+        assert_eq!(fill(&mut table, DISTANCE_ROOT, &lens, 0, &codes::DISTANCES), Some(5));
+        assert_eq!(table[..32], FIXED_DISTANCES);
+    }
+
+    #[test]
     fn next_increments_the_bit_reversed_code() {
-        let all: Vec<u32> = std::iter::successors(Some(0), |&code| Some(next(code, 3))).take(8).collect();
+        let all: Vec<u32> = core::iter::successors(Some(0), |&code| Some(next(code, 3))).take(8).collect();
         assert_eq!(all, [0b000, 0b100, 0b010, 0b110, 0b001, 0b101, 0b011, 0b111]);
         assert_eq!(next(7, 3), 0);
     }

@@ -1,4 +1,4 @@
-//! Bit buffer over a message, least significant bit of each byte first.
+//! Bit buffer over the input, least significant bit of each byte first.
 
 /// A bit position in the input, with a buffer of the next bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,16 +54,23 @@ impl Bits {
         Ok(bits)
     }
 
-    /// Skips to the next byte boundary and returns unused bytes to the input.
-    pub(crate) fn align(&mut self) {
-        self.at -= self.count as usize / 8;
-        (self.buffer, self.count) = (0, 0);
+    /// Skips to the next byte boundary.
+    pub(crate) fn skip_to_byte(&mut self) {
+        self.buffer >>= self.count % 8;
+        self.count -= self.count % 8;
     }
 
-    /// Returns unused whole bytes to the input; at most seven bits stay in the buffer.
+    /// Returns unused whole bytes to the input: those of this call, newest first. What stays is of earlier calls, but for
+    /// at most seven bits.
     pub(crate) fn unread_bytes(&mut self) {
-        self.at -= self.count as usize / 8;
-        self.count %= 8;
+        let bytes = (self.count as usize / 8).min(self.at);
+        self.at -= bytes;
+        self.count -= 8 * bytes as u32;
+        self.clear_unread();
+    }
+
+    /// Clears what the buffer has beyond `count`.
+    pub(crate) fn clear_unread(&mut self) {
         self.buffer &= (1 << self.count) - 1;
     }
 }
@@ -81,8 +88,8 @@ mod tests {
         assert_eq!(bits.take(&src, 3), Ok(7));
         bits.unread_bytes();
         assert_eq!((bits.at, bits.count, bits.buffer), (3, 5, 1));
-        bits.align();
-        assert_eq!(bits.at, 3);
+        bits.skip_to_byte();
+        assert_eq!((bits.at, bits.count), (3, 0));
         assert_eq!(bits.take(&src, 32), Ok(0x0403_0201));
         assert_eq!(bits.take(&src, 32), Ok(0x0807_0605));
         assert_eq!(bits.take(&src, 9), Err(Exhausted));

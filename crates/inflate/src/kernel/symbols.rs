@@ -2,20 +2,18 @@
 //!
 //! Bounds are checked once per iteration, which refills the bit buffer twice and writes at most three literals,
 //! or two literals and a match. Near the ends, and for invalid codes, the loop stops before the symbol, and the
-//! checked loop (`inflate/blocks.rs`) continues. Caller's contract: `tables` were built by `Tables`, and `bits`
-//! is a position in `src`; both are checked types, so every call is safe.
+//! checked loop (`block_decoder.rs`) continues. Caller's contract: `Codes` were made by `tables`, whose promise about
+//! indexes it relies on, and `bits` is a position in `src`; both are checked types, so every call is safe.
 
 use core::ptr::copy_nonoverlapping;
 
 use linerate_core::Tier;
 
-use crate::inflate::bits::Bits;
-use crate::inflate::codes::{
-    DISTANCE_ROOT, LITLEN_ROOT, MAX_MATCH, base_plus_extra, bits, code_bits, is_end, is_literal, is_special,
-    is_subtable, value,
+use crate::bits::Bits;
+use crate::block_decoder::Symbols;
+use crate::codes::{
+    Entry, MAX_MATCH, base_plus_extra, bits, code_bits, is_end, is_literal, is_special, is_subtable, value,
 };
-use crate::inflate::history::History;
-use crate::inflate::tables::Tables;
 
 /// Bytes per step of a copy, which may write up to this many bytes past its end.
 const STEP: usize = 16;
@@ -24,56 +22,40 @@ const INPUT_SLACK: usize = 16;
 /// Output bytes that an iteration may write.
 const OUTPUT_SLACK: usize = 2 + MAX_MATCH + STEP;
 
-/// Decodes symbols from `bits` in `src` to `out[*at..]` as distance_entry as the slack allows. Returns whether the block
+/// Decodes symbols from `position` in `symbols.src` to `out[*at..]` as far as the slack allows. Returns whether the block
 /// has ended.
-pub(crate) fn inflate(
-    tables: &Tables,
-    history: &History,
-    src: &[u8],
-    bits: &mut Bits,
-    out: &mut [u8],
-    at: &mut usize,
-) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    if linerate_core::cpu::tier() >= Tier::Avx2 {
-        // SAFETY: the tier implies that the CPU has these features.
-        return unsafe { avx2(tables, history, src, bits, out, at) };
-    }
-    decode_loop(tables, history, src, bits, out, at)
-}
-
-/// The loop compiled for BMI shifts and masks, and 16-byte copies.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-fn avx2(
-    tables: &Tables,
-    history: &History,
-    src: &[u8],
-    bits: &mut Bits,
-    out: &mut [u8],
-    at: &mut usize,
-) -> bool {
-    decode_loop(tables, history, src, bits, out, at)
-}
-
-#[inline(always)]
-fn decode_loop(
-    tables: &Tables,
-    history: &History,
-    src: &[u8],
+pub(crate) fn decode(
+    tier: Tier,
+    symbols: &Symbols<'_>,
     position: &mut Bits,
     out: &mut [u8],
     at: &mut usize,
 ) -> bool {
+    #[cfg(all(target_arch = "x86_64", feature = "std", not(feature = "small")))]
+    if tier >= Tier::Avx2 {
+        // SAFETY: the tier implies that the CPU has these features.
+        return unsafe { avx2(symbols, position, out, at) };
+    }
+    let _ = tier;
+    decode_loop(symbols, position, out, at)
+}
+
+/// The loop compiled for BMI shifts and masks, and 16-byte copies.
+#[cfg(all(target_arch = "x86_64", feature = "std", not(feature = "small")))]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+fn avx2(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &mut usize) -> bool {
+    decode_loop(symbols, position, out, at)
+}
+
+#[inline(always)]
+fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &mut usize) -> bool {
+    let Symbols { codes, history, max_distance, src } = *symbols;
     let (Some(last_in), Some(last_out)) =
         (src.len().checked_sub(INPUT_SLACK), out.len().checked_sub(OUTPUT_SLACK))
     else {
         return false;
     };
-    // The minimum lets the compiler omit bounds checks of the tables.
-    let litlen_root = tables.litlen_root.min(LITLEN_ROOT);
-    let distance_root = tables.distance_root.min(DISTANCE_ROOT);
-    position.unread_bytes();
+    let (litlen_root, distance_root) = (codes.litlen_root, codes.distance_root);
     let mut b = *position;
     let mut o = *at;
     if b.at > last_in {
@@ -81,7 +63,7 @@ fn decode_loop(
     }
     // SAFETY: there are sixteen bytes at `b.at`, as just checked.
     unsafe { refill(&mut b, src) };
-    let mut entry = tables.litlen[index(b.buffer, litlen_root)];
+    let mut entry = entry_at(codes.litlen, index(b.buffer, litlen_root));
     // At the beginning of an iteration the buffer has at least 56 bits, and `entry` is that of the first code.
     while b.at <= last_in && o <= last_out {
         let mut before = b;
@@ -91,14 +73,14 @@ fn decode_loop(
             // SAFETY: at most three bytes, and `o <= last_out` leaves `OUTPUT_SLACK`.
             unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
             o += 1;
-            entry = tables.litlen[index(b.buffer, litlen_root)];
+            entry = entry_at(codes.litlen, index(b.buffer, litlen_root));
             before = b;
             consume(&mut b, bits(entry));
             if is_literal(entry) {
                 // SAFETY: as above.
                 unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
                 o += 1;
-                entry = tables.litlen[index(b.buffer, litlen_root)];
+                entry = entry_at(codes.litlen, index(b.buffer, litlen_root));
                 before = b;
                 consume(&mut b, bits(entry));
                 if is_literal(entry) {
@@ -108,7 +90,7 @@ fn decode_loop(
                     // SAFETY: an iteration refills at most twice, each time advancing by at most eight bytes and
                     // reading eight; at its beginning there are sixteen (`b.at <= last_in`).
                     unsafe { refill(&mut b, src) };
-                    entry = tables.litlen[index(b.buffer, litlen_root)];
+                    entry = entry_at(codes.litlen, index(b.buffer, litlen_root));
                     continue;
                 }
             }
@@ -117,7 +99,7 @@ fn decode_loop(
         if is_special(entry) {
             if is_subtable(entry) {
                 inner = b.buffer;
-                entry = tables.litlen[value(entry) as usize + index(inner, code_bits(entry))];
+                entry = entry_at(codes.litlen, value(entry) as usize + index(inner, code_bits(entry)));
                 consume(&mut b, bits(entry));
                 if is_literal(entry) {
                     // SAFETY: as above: this is at most the third literal.
@@ -125,7 +107,7 @@ fn decode_loop(
                     o += 1;
                     // SAFETY: as above.
                     unsafe { refill(&mut b, src) };
-                    entry = tables.litlen[index(b.buffer, litlen_root)];
+                    entry = entry_at(codes.litlen, index(b.buffer, litlen_root));
                     continue;
                 }
             }
@@ -140,23 +122,23 @@ fn decode_loop(
         // SAFETY: as above, the first refill.
         unsafe { refill(&mut b, src) };
         let mut inner = b.buffer;
-        let mut distance_entry = tables.distances[index(inner, distance_root)];
+        let mut distance_entry = entry_at(codes.distances, index(inner, distance_root));
         consume(&mut b, bits(distance_entry));
         if is_subtable(distance_entry) {
             inner = b.buffer;
-            distance_entry =
-                tables.distances[value(distance_entry) as usize + index(inner, code_bits(distance_entry))];
+            let at = value(distance_entry) as usize + index(inner, code_bits(distance_entry));
+            distance_entry = entry_at(codes.distances, at);
             consume(&mut b, bits(distance_entry));
         }
         let distance = base_plus_extra(distance_entry, inner);
-        if is_special(distance_entry) || distance > o + history.len() {
+        if is_special(distance_entry) || distance > o + history.len() || distance > max_distance {
             b = before;
             break;
         }
         // The next code is looked up before the copy, so that it does not wait for it.
         // SAFETY: as above, the second refill.
         unsafe { refill(&mut b, src) };
-        entry = tables.litlen[index(b.buffer, litlen_root)];
+        entry = entry_at(codes.litlen, index(b.buffer, litlen_root));
         if distance <= o {
             // SAFETY: the distance is at least 1 and at most `o`, and after `o` there is space for the longest
             // match and a step (`OUTPUT_SLACK`).
@@ -175,6 +157,14 @@ fn decode_loop(
     (*position, *at) = (b, o);
     position.unread_bytes();
     false
+}
+
+/// An entry of a table.
+#[inline(always)]
+fn entry_at(table: &[Entry], index: usize) -> Entry {
+    debug_assert!(index < table.len());
+    // SAFETY: `tables` promises for `Codes` that every such index is inside.
+    unsafe { *table.get_unchecked(index) }
 }
 
 #[inline(always)]
@@ -251,9 +241,11 @@ unsafe fn copy_steps(mut from: *const u8, mut to: *mut u8, length: usize) {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(all(test, unix, not(miri), feature = "alloc"))]
 mod tests {
     use super::*;
+    use crate::tables::FIXED;
+    use crate::window::Window;
     use linerate_testkit::sys::guarded::Guarded;
 
     /// Random codes between guard pages: no access outside, and the same result at both ends of the buffer.
@@ -264,18 +256,20 @@ mod tests {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as usize % end
         };
-        let tables = Tables::fixed();
+        let tiers: Vec<Tier> = Tier::ALL.into_iter().filter(|tier| tier.is_supported()).collect();
         let (mut input, mut output) = (Guarded::new(4096), Guarded::new(4096));
         let mut far = 0;
         for round in 0..3000 {
-            let mut history = History::default();
+            let mut window = Window::new(15).unwrap();
             let before: Vec<u8> =
                 (0..random(if round % 50 == 0 { 70_000 } else { 300 })).map(|i| i as u8).collect();
-            history.push(&before).unwrap();
+            window.push(&before).unwrap();
             let src: Vec<u8> = (0..random(300)).map(|_| random(256) as u8).collect();
             let (len, from) = (random(1500), random(20));
             let mut results = Vec::new();
-            for last in [true, false] {
+            for (last, tier) in
+                [true, false].into_iter().flat_map(|last| tiers.iter().map(move |&tier| (last, tier)))
+            {
                 let src = {
                     let to = if last { input.last(src.len()) } else { input.first(src.len()) };
                     to.copy_from_slice(&src);
@@ -284,11 +278,12 @@ mod tests {
                 let out = if last { output.last(len) } else { output.first(len) };
                 out.fill(0);
                 let (mut bits, mut at) = (Bits::default(), from.min(len));
-                let ended = inflate(tables, &history, src, &mut bits, out, &mut at);
+                let symbols = Symbols { codes: FIXED, history: window.history(), max_distance: 1 << 15, src };
+                let ended = decode(tier, &symbols, &mut bits, out, &mut at);
                 assert!(at <= out.len() && bits.at <= src.len());
                 results.push((ended, bits, out[..at].to_vec()));
             }
-            assert!(results[0] == results[1], "{round}");
+            assert!(results.iter().all(|result| *result == results[0]), "{round}");
             far += usize::from(results[0].2.len() > 200);
         }
         assert!(far > 100, "{far}");

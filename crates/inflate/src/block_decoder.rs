@@ -1,0 +1,487 @@
+//! Deflate blocks (RFC 1951, section 3.2.3), resumable at every byte of input and output.
+
+use linerate_core::{Error, Kind};
+
+use crate::bits::{Bits, Exhausted};
+use crate::codes::{self, Entry, MAX_LEN, is_end, is_literal, is_special, is_subtable};
+use crate::kernel;
+use crate::lengths::{MAX_SYMBOLS, PackedLengths};
+use crate::scratch::Scratch;
+use crate::tables::{Codes, FIXED, LENGTHS_ROOT, fill_code_lengths};
+use crate::window::{History, Window};
+
+/// Why a call of a decoder returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// All input is consumed. Without more of it, the data is truncated.
+    NeedInput,
+    /// The output buffer is full, and at least one more byte follows.
+    NeedOutput,
+    /// A [`StreamDecoder`](crate::StreamDecoder) has read the header of a zlib stream that needs a preset dictionary.
+    NeedDictionary,
+    /// The data has ended: after the final block, or after the trailer.
+    End,
+}
+
+/// What a call of a decoder has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes of input consumed.
+    pub read: usize,
+    /// Bytes of output written.
+    pub written: usize,
+    /// Why it returned.
+    pub status: Status,
+}
+
+/// What comes next in the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    BlockHeader,
+    StoredLength,
+    /// [`BlockDecoder::left`] bytes of a stored block.
+    Stored,
+    CodeCounts,
+    /// Lengths of the code length code.
+    CodeLengthCode,
+    CodeLengths,
+    FixedSymbols,
+    DynamicSymbols,
+    /// [`BlockDecoder::left`] bytes of a match from [`BlockDecoder::distance`] back, then symbols.
+    FixedMatch,
+    DynamicMatch,
+    End,
+    Failed,
+}
+
+/// Decodes deflate data in pieces, without a container and without a window of its own: matches are copied from the
+/// caller's output buffer and, before that, from a [`Window`]. So output that stays in the buffer from call to call, like
+/// that of a long message, is never copied.
+///
+/// Holds some 200 bytes, code lengths of the current block included; decode tables are in a [`Scratch`] of the thread,
+/// and are built again from these lengths if another stream has used it in the middle of a block.
+pub struct BlockDecoder {
+    /// Code lengths of the current block; while they are read, those before [`Self::at`].
+    lengths: PackedLengths,
+    /// Lengths of the code length code, three bits each.
+    code_length_code: u64,
+    /// Bits that were read and not consumed: fewer than the next element needs.
+    buffer: u64,
+    count: u8,
+    stage: Stage,
+    is_final: bool,
+    /// Whether the last block was stored and empty.
+    is_flush: bool,
+    /// Lengths read so far.
+    at: u16,
+    /// Bytes left of a stored block or a match.
+    left: u16,
+    distance: u16,
+}
+
+/// Why decoding stopped.
+enum Stop {
+    /// The input ended.
+    Exhausted,
+    /// The output buffer is full.
+    Full,
+    Failed(Error),
+}
+
+impl From<Exhausted> for Stop {
+    fn from(_: Exhausted) -> Self {
+        Stop::Exhausted
+    }
+}
+
+impl BlockDecoder {
+    /// A decoder at the beginning of deflate data.
+    pub const fn new() -> Self {
+        BlockDecoder {
+            lengths: PackedLengths::new(),
+            code_length_code: 0,
+            buffer: 0,
+            count: 0,
+            stage: Stage::BlockHeader,
+            is_final: false,
+            is_flush: false,
+            at: 0,
+            left: 0,
+            distance: 0,
+        }
+    }
+
+    /// Begins anew: other data, or the data that continues a stream after its final block. The window is the caller's to
+    /// keep or to clear.
+    pub fn restart(&mut self) {
+        *self = Self::new();
+    }
+
+    /// Whether the current or last block is the final one.
+    pub fn is_final(&self) -> bool {
+        self.is_final
+    }
+
+    /// Whether the position is directly after an empty stored block, with which encoders flush: all that was encoded
+    /// before is decoded.
+    pub fn is_flushed(&self) -> bool {
+        self.is_flush && self.stage == Stage::BlockHeader && self.count == 0
+    }
+
+    /// Decodes from `src` to `out[at..]`. Matches reach back to `out[..at]` and to `window`, before it; together no further
+    /// than the size of the window.
+    ///
+    /// # Errors
+    /// [`Kind::Corrupt`], with the offset in `src`; `out[at..]` is then unspecified. Every later call fails, until
+    /// [`restart`](Self::restart).
+    ///
+    /// # Panics
+    /// If `at` is larger than the length of `out`.
+    pub fn decode(
+        &mut self,
+        scratch: &mut Scratch,
+        window: &Window<'_>,
+        src: &[u8],
+        out: &mut [u8],
+        at: usize,
+    ) -> Result<Progress, Error> {
+        self.decode_after(scratch, window.history(), window.size(), src, out, at).0
+    }
+
+    /// As [`decode`](Self::decode), after any history. Also returns the output that precedes an error.
+    pub(crate) fn decode_after(
+        &mut self,
+        scratch: &mut Scratch,
+        history: History<'_>,
+        max_distance: usize,
+        src: &[u8],
+        out: &mut [u8],
+        at: usize,
+    ) -> (Result<Progress, Error>, usize) {
+        assert!(at <= out.len(), "the output begins after its buffer");
+        match self.stage {
+            Stage::DynamicSymbols | Stage::DynamicMatch if scratch.tables.prepare(&self.lengths).is_err() => {
+                self.stage = Stage::Failed;
+            }
+            _ => {}
+        }
+        let bits = Bits { buffer: self.buffer, count: self.count.into(), at: 0 };
+        let mut run = Run { decoder: self, scratch, history, max_distance, src, bits, out, o: at };
+        let stop = run.decode();
+        if matches!(stop, Err(Stop::Exhausted)) {
+            run.bits.clear_unread()
+        } else {
+            run.bits.unread_bytes()
+        };
+        let (bits, o) = (run.bits, run.o);
+        (self.buffer, self.count) = (bits.buffer, bits.count as u8);
+        let done = |status| Progress { read: bits.at, written: o - at, status };
+        let result = match stop {
+            Ok(()) => Ok(done(Status::End)),
+            Err(Stop::Exhausted) => Ok(done(Status::NeedInput)),
+            Err(Stop::Full) => Ok(done(Status::NeedOutput)),
+            Err(Stop::Failed(error)) => {
+                self.stage = Stage::Failed;
+                Err(error.shifted(bits.at as u64))
+            }
+        };
+        (result, o - at)
+    }
+}
+
+impl Default for BlockDecoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A call of a decoder.
+struct Run<'a> {
+    decoder: &'a mut BlockDecoder,
+    scratch: &'a mut Scratch,
+    history: History<'a>,
+    max_distance: usize,
+    src: &'a [u8],
+    bits: Bits,
+    out: &'a mut [u8],
+    /// Offset of the next byte of output.
+    o: usize,
+}
+
+impl Run<'_> {
+    /// Decodes up to the end of the final block. An element of the input that is not whole stays in the bit buffer.
+    fn decode(&mut self) -> Result<(), Stop> {
+        loop {
+            self.decoder.stage = match self.decoder.stage {
+                Stage::BlockHeader => self.block_header()?,
+                Stage::StoredLength => self.stored_length()?,
+                Stage::Stored => self.stored()?,
+                Stage::CodeCounts => self.code_counts()?,
+                Stage::CodeLengthCode => self.code_length_code()?,
+                Stage::CodeLengths => self.code_lengths()?,
+                Stage::FixedSymbols => self.symbols(false)?,
+                Stage::DynamicSymbols => self.symbols(true)?,
+                Stage::FixedMatch | Stage::DynamicMatch => self.rest_of_match()?,
+                Stage::End => return Ok(()),
+                Stage::Failed => return Err(corrupt("the deflate data was found to be corrupt before")),
+            };
+        }
+    }
+
+    fn block_header(&mut self) -> Result<Stage, Stop> {
+        let header = self.bits.take(self.src, 3)?;
+        self.decoder.is_final = header & 1 == 1;
+        self.decoder.is_flush = false;
+        match header >> 1 {
+            0 => Ok(Stage::StoredLength),
+            1 => Ok(Stage::FixedSymbols),
+            2 => Ok(Stage::CodeCounts),
+            _ => Err(corrupt("a deflate block has an invalid type")),
+        }
+    }
+
+    fn stored_length(&mut self) -> Result<Stage, Stop> {
+        self.bits.skip_to_byte();
+        let len = self.bits.take(self.src, 32)?;
+        if len >> 16 != !len & 0xffff {
+            return Err(corrupt("the length of a stored deflate block does not match its complement"));
+        }
+        self.decoder.left = len as u16;
+        self.decoder.is_flush = self.decoder.left == 0;
+        // The content is copied from the input.
+        self.bits.unread_bytes();
+        Ok(Stage::Stored)
+    }
+
+    fn stored(&mut self) -> Result<Stage, Stop> {
+        let left = usize::from(self.decoder.left);
+        let from = &self.src[self.bits.at..];
+        let to = &mut self.out[self.o..];
+        let len = left.min(from.len()).min(to.len());
+        to[..len].copy_from_slice(&from[..len]);
+        self.bits.at += len;
+        self.o += len;
+        self.decoder.left -= len as u16;
+        if len == left {
+            Ok(self.after_block())
+        } else if self.o == self.out.len() {
+            Err(Stop::Full)
+        } else {
+            Err(Stop::Exhausted)
+        }
+    }
+
+    fn after_block(&mut self) -> Stage {
+        if !self.decoder.is_final {
+            return Stage::BlockHeader;
+        }
+        self.bits.skip_to_byte();
+        Stage::End
+    }
+
+    /// The numbers of codes of a dynamic block (RFC 1951, section 3.2.7).
+    fn code_counts(&mut self) -> Result<Stage, Stop> {
+        let header = self.bits.take(self.src, 14)?;
+        let (symbols, distances) = (257 + (header & 31), 1 + (header >> 5 & 31));
+        if symbols > 286 || distances > 30 {
+            return Err(corrupt("a deflate block has codes for too many symbols"));
+        }
+        let decoder = &mut *self.decoder;
+        decoder.lengths = PackedLengths::new();
+        (decoder.lengths.symbols, decoder.lengths.distances) = (symbols as u16, distances as u8);
+        decoder.code_length_code = 0;
+        // From here on the number of lengths of the code length code; then those of the codes themselves.
+        (decoder.left, decoder.at) = (4 + (header >> 10) as u16, 0);
+        Ok(Stage::CodeLengthCode)
+    }
+
+    fn code_length_code(&mut self) -> Result<Stage, Stop> {
+        const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+        while self.decoder.at < self.decoder.left {
+            let len = self.bits.take(self.src, 3)?;
+            let symbol = ORDER[usize::from(self.decoder.at)];
+            self.decoder.code_length_code |= u64::from(len) << (3 * symbol);
+            self.decoder.at += 1;
+        }
+        self.decoder.at = 0;
+        Ok(Stage::CodeLengths)
+    }
+
+    fn code_lengths(&mut self) -> Result<Stage, Stop> {
+        let mut table = [0; 1 << LENGTHS_ROOT];
+        let root = fill_code_lengths(&mut table, self.decoder.code_length_code)
+            .ok_or_else(|| corrupt("the code length code of a deflate block is invalid"))?;
+        let (bits, lengths) = (&mut self.bits, &mut self.decoder.lengths);
+        let count = lengths.count();
+        let mut at = usize::from(self.decoder.at);
+        let mut last = if at > 0 { lengths.get(at - 1) } else { 0 };
+        while at < count {
+            // A code and its extra bits, or none of them.
+            self.decoder.at = at as u16;
+            bits.ensure(self.src, LENGTHS_ROOT + 7);
+            let entry = table[(bits.buffer & ((1 << root) - 1)) as usize & ((1 << LENGTHS_ROOT) - 1)];
+            let (symbol, len) = (codes::value(entry), codes::bits(entry));
+            if symbol < 16 {
+                bits.skip(len)?;
+                lengths.set(at, symbol);
+                (at, last) = (at + 1, symbol);
+                continue;
+            }
+            let (base, extra) = match symbol {
+                16 => (3, 2),
+                17 => (3, 3),
+                _ => (11, 7),
+            };
+            let buffer = bits.skip(len + extra)?;
+            let repeat = base + (buffer >> len & ((1 << extra) - 1)) as usize;
+            if symbol == 16 && at == 0 {
+                return Err(corrupt("a deflate block repeats a code length before the first"));
+            }
+            if at + repeat > count {
+                return Err(corrupt("a deflate block has too many code lengths"));
+            }
+            match symbol {
+                16 if last > 0 => (at..at + repeat).for_each(|at| lengths.set(at, last)),
+                16 => {}
+                _ => last = 0,
+            }
+            at += repeat;
+        }
+        const { assert!(MAX_SYMBOLS <= u16::MAX as usize) };
+        self.scratch.tables.prepare(lengths).map_err(corrupt)?;
+        Ok(Stage::DynamicSymbols)
+    }
+
+    /// Decodes literals and matches up to the end of the block.
+    fn symbols(&mut self, dynamic: bool) -> Result<Stage, Stop> {
+        let codes = if dynamic { self.scratch.tables.codes() } else { FIXED };
+        let (history, max_distance) = (self.history, self.max_distance);
+        let symbols = Symbols { codes, history, max_distance, src: self.src };
+        loop {
+            if let Some(tier) = self.scratch.tier
+                && kernel::decode(tier, &symbols, &mut self.bits, self.out, &mut self.o)
+            {
+                return Ok(self.after_block());
+            }
+            match checked(&symbols, &mut self.bits, self.out, &mut self.o)? {
+                Checked::Going => {}
+                Checked::BlockEnd => return Ok(self.after_block()),
+                Checked::Match { len, distance } => {
+                    (self.decoder.left, self.decoder.distance) = (len, distance);
+                    return Ok(if dynamic { Stage::DynamicMatch } else { Stage::FixedMatch });
+                }
+            }
+        }
+    }
+
+    /// Copies what the output buffer has room for.
+    fn rest_of_match(&mut self) -> Result<Stage, Stop> {
+        let len = usize::from(self.decoder.left).min(self.out.len() - self.o);
+        copy(&self.history, self.out, self.o, self.decoder.distance.into(), len);
+        self.o += len;
+        self.decoder.left -= len as u16;
+        if self.decoder.left > 0 {
+            return Err(Stop::Full);
+        }
+        Ok(if self.decoder.stage == Stage::DynamicMatch {
+            Stage::DynamicSymbols
+        } else {
+            Stage::FixedSymbols
+        })
+    }
+}
+
+fn corrupt(message: &'static str) -> Stop {
+    Stop::Failed(Error::new(Kind::Corrupt, 0, message))
+}
+
+/// What the symbols of a block are decoded with.
+pub(crate) struct Symbols<'a> {
+    pub(crate) codes: Codes<'a>,
+    /// What precedes the output buffer.
+    pub(crate) history: History<'a>,
+    /// The size of the window.
+    pub(crate) max_distance: usize,
+    pub(crate) src: &'a [u8],
+}
+
+/// Where the checked loop has stopped.
+enum Checked {
+    /// After [`CHECKED_SYMBOLS`].
+    Going,
+    BlockEnd,
+    /// At a match that the output buffer may have no room for.
+    Match {
+        len: u16,
+        distance: u16,
+    },
+}
+
+/// Looks a code up in a table and its subtables and consumes it with its extra bits; returns the entry, and the
+/// sum of its base and the extra bits.
+fn lookup(table: &[Entry], root: u32, bits: &mut Bits) -> Result<(Entry, usize), Exhausted> {
+    let mut entry = table[(bits.buffer & ((1 << root) - 1)) as usize];
+    if is_subtable(entry) {
+        bits.skip(root)?;
+        let index = bits.buffer & ((1 << codes::code_bits(entry)) - 1);
+        entry = table[codes::value(entry) as usize + index as usize];
+    }
+    let buffer = bits.skip(codes::bits(entry))?;
+    Ok((entry, codes::base_plus_extra(entry, buffer)))
+}
+
+/// Symbols that the checked loop decodes before the fast one is tried again.
+const CHECKED_SYMBOLS: usize = 8;
+
+/// Decodes up to [`CHECKED_SYMBOLS`] symbols with all checks, in the order of zlib's: the specification of the fast loop. A
+/// symbol that is not whole, or has no room, stays in the bit buffer.
+fn checked(symbols: &Symbols<'_>, bits: &mut Bits, out: &mut [u8], o: &mut usize) -> Result<Checked, Stop> {
+    const { assert!(2 * MAX_LEN + 5 + 13 <= 56) };
+    let Symbols { codes, history, max_distance, src } = symbols;
+    for _ in 0..CHECKED_SYMBOLS {
+        bits.refill(src);
+        let mut after = *bits;
+        let (entry, len) = lookup(codes.litlen, codes.litlen_root, &mut after)?;
+        if is_literal(entry) {
+            *out.get_mut(*o).ok_or(Stop::Full)? = codes::value(entry) as u8;
+            (*o, *bits) = (*o + 1, after);
+            continue;
+        }
+        if is_end(entry) {
+            *bits = after;
+            return Ok(Checked::BlockEnd);
+        }
+        if is_special(entry) {
+            return Err(corrupt("a deflate block has an invalid literal/length code"));
+        }
+        let (entry, distance) = lookup(codes.distances, codes.distance_root, &mut after)?;
+        if is_special(entry) {
+            return Err(corrupt("a deflate block has an invalid distance code"));
+        }
+        if *o == out.len() {
+            return Err(Stop::Full);
+        }
+        if distance > *max_distance {
+            return Err(corrupt("a match begins before the beginning of the window"));
+        }
+        if distance > *o + history.len() {
+            return Err(corrupt("a match begins before the beginning of the stream"));
+        }
+        *bits = after;
+        if len > out.len() - *o {
+            return Ok(Checked::Match { len: len as u16, distance: distance as u16 });
+        }
+        copy(history, out, *o, distance, len);
+        *o += len;
+    }
+    Ok(Checked::Going)
+}
+
+/// Copies a match, which may begin before the output buffer and overlap its own output.
+fn copy(history: &History<'_>, out: &mut [u8], at: usize, distance: usize, len: usize) {
+    let done = if distance > at { history.copy(distance - at, &mut out[at..at + len]) } else { 0 };
+    for i in at + done..at + len {
+        out[i] = out[i - distance];
+    }
+}

@@ -1,0 +1,282 @@
+//! Headers and trailers of zlib and gzip (RFC 1950, section 2.2; RFC 1952, section 2.3), resumable at every byte.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
+use crate::options::{Format, Options};
+use crate::window::MAX_WINDOW_BITS;
+
+/// What comes next in the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The first byte tells zlib from gzip.
+    Detect,
+    ZlibHeader,
+    DictionaryId,
+    /// The caller must set the dictionary.
+    Dictionary,
+    GzipId,
+    GzipMethod,
+    GzipTime,
+    ExtraLen,
+    Extra,
+    Name,
+    Comment,
+    HeaderCrc,
+    Data,
+    Adler,
+    Crc,
+    Len,
+    End,
+}
+
+/// Flags of a gzip header.
+mod flag {
+    pub(super) const HEADER_CRC: u8 = 2;
+    pub(super) const EXTRA: u8 = 4;
+    pub(super) const NAME: u8 = 8;
+    pub(super) const COMMENT: u8 = 16;
+    pub(super) const RESERVED: u8 = 0xe0;
+}
+
+/// Header and trailer of one member.
+pub(crate) struct Container {
+    /// The current field so far, lowest byte first; also, after the header of zlib, the dictionary's Adler-32.
+    value: u32,
+    /// Bytes of it.
+    have: u8,
+    pub(crate) part: Part,
+    flags: u8,
+    window_bits: u8,
+    verify: bool,
+    is_gzip: bool,
+    /// Bytes left of the extra field.
+    left: u16,
+    /// Checksum of the header, then of the content.
+    check: u32,
+    /// Bytes of content, modulo 2^32.
+    len: u32,
+}
+
+impl Container {
+    pub(crate) fn new(options: &Options) -> Self {
+        let part = match options.format {
+            Format::Deflate => Part::Data,
+            Format::Zlib => Part::ZlibHeader,
+            Format::Gzip => Part::GzipId,
+            Format::ZlibOrGzip => Part::Detect,
+        };
+        let is_gzip = options.format == Format::Gzip;
+        let (window_bits, verify) = (options.window_bits, options.verify_checksum);
+        let (check, verify) = match options.format {
+            Format::Deflate => (0, false),
+            Format::Zlib => (ADLER32_START, verify),
+            Format::Gzip | Format::ZlibOrGzip => (CRC32_START, verify),
+        };
+        Container { value: 0, have: 0, part, flags: 0, window_bits, verify, is_gzip, left: 0, check, len: 0 }
+    }
+
+    /// The Adler-32 of the dictionary that the zlib header asks for.
+    pub(crate) fn dictionary_id(&self) -> u32 {
+        self.value
+    }
+
+    pub(crate) fn is_gzip(&self) -> bool {
+        self.is_gzip
+    }
+
+    /// Goes on after the dictionary.
+    pub(crate) fn begin_data(&mut self) {
+        (self.part, self.value) = (Part::Data, 0);
+    }
+
+    /// Counts and checks content.
+    pub(crate) fn update(&mut self, content: &[u8]) {
+        self.len = self.len.wrapping_add(content.len() as u32);
+        if !self.verify {
+            return;
+        }
+        self.check = if self.is_gzip { crc32(self.check, content) } else { adler32(self.check, content) };
+    }
+
+    /// To be called after the deflate data of a container.
+    pub(crate) fn end_data(&mut self, format: Format) {
+        self.part = match (format, self.is_gzip) {
+            (Format::Deflate, _) => Part::End,
+            (_, true) => Part::Crc,
+            (_, false) => Part::Adler,
+        };
+    }
+
+    /// Reads headers up to the data or the dictionary, and trailers up to the end. Returns the bytes consumed: all, unless
+    /// the header or trailer has ended.
+    ///
+    /// # Errors
+    /// [`Kind::Corrupt`], and [`Kind::Limit`] for a window that is too large, with the offset in `src`.
+    pub(crate) fn read(&mut self, src: &[u8]) -> Result<usize> {
+        let mut at = 0;
+        while !matches!(self.part, Part::Data | Part::Dictionary | Part::End) {
+            match self.step(src, &mut at) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err((kind, message)) => return Err(Error::new(kind, at as u64, message)),
+            }
+        }
+        Ok(at)
+    }
+
+    /// Reads a field; returns whether it is whole.
+    fn step(&mut self, src: &[u8], at: &mut usize) -> core::result::Result<bool, (Kind, &'static str)> {
+        let bytes = match self.part {
+            Part::Detect | Part::Data | Part::Dictionary | Part::End => 0,
+            Part::ZlibHeader | Part::GzipId | Part::GzipMethod | Part::ExtraLen | Part::HeaderCrc => 2,
+            Part::DictionaryId | Part::Adler | Part::Crc | Part::Len => 4,
+            Part::GzipTime => 6,
+            Part::Extra | Part::Name | Part::Comment => return Ok(self.skip(src, at)),
+        };
+        if self.part == Part::Detect {
+            let Some(&first) = src.get(*at) else { return Ok(false) };
+            self.is_gzip = first == 0x1f;
+            (self.part, self.check) =
+                if self.is_gzip { (Part::GzipId, CRC32_START) } else { (Part::ZlibHeader, ADLER32_START) };
+            return Ok(true);
+        }
+        let from = *at;
+        while self.have < bytes {
+            let Some(&byte) = src.get(*at) else {
+                self.checks_header(&src[from..]);
+                return Ok(false);
+            };
+            // Of the six bytes of time, flags and system only the checksum matters.
+            self.value |= u32::from(byte).checked_shl(8 * u32::from(self.have)).unwrap_or(0);
+            self.have += 1;
+            *at += 1;
+        }
+        self.checks_header(&src[from..*at]);
+        let value = self.value;
+        (self.value, self.have) = (0, 0);
+        self.field(value)?;
+        Ok(true)
+    }
+
+    /// Skips bytes of a field of variable length; returns whether it has ended.
+    fn skip(&mut self, src: &[u8], at: &mut usize) -> bool {
+        let rest = &src[*at..];
+        let (len, ended) = if self.part == Part::Extra {
+            let len = rest.len().min(self.left.into());
+            self.left -= len as u16;
+            (len, self.left == 0)
+        } else {
+            let end = rest.iter().position(|&byte| byte == 0);
+            (end.map_or(rest.len(), |end| end + 1), end.is_some())
+        };
+        self.checks_header(&rest[..len]);
+        *at += len;
+        if ended {
+            self.next_part(self.part);
+        }
+        ended
+    }
+
+    /// Adds bytes of a gzip header to its checksum.
+    fn checks_header(&mut self, bytes: &[u8]) {
+        use Part::{Comment, Extra, ExtraLen, GzipId, GzipMethod, GzipTime, Name};
+        if matches!(self.part, GzipId | GzipMethod | GzipTime | ExtraLen | Extra | Name | Comment) {
+            self.check = crc32(self.check, bytes);
+        }
+    }
+
+    /// Takes a field of fixed length.
+    fn field(&mut self, value: u32) -> core::result::Result<(), (Kind, &'static str)> {
+        let corrupt = |message| Err((Kind::Corrupt, message));
+        match self.part {
+            Part::ZlibHeader => return self.zlib_header(value as u8, (value >> 8) as u8),
+            Part::DictionaryId => {
+                self.value = value.swap_bytes();
+                self.part = Part::Dictionary;
+            }
+            Part::GzipId if value != 0x8b1f => return corrupt("not in gzip format"),
+            Part::GzipMethod if value & 0xff != 8 => {
+                return corrupt("the compression method of a gzip member is unknown");
+            }
+            Part::GzipMethod if (value >> 8) as u8 & flag::RESERVED != 0 => {
+                return corrupt("a gzip header has unknown flags");
+            }
+            Part::GzipMethod => {
+                self.flags = (value >> 8) as u8;
+                self.part = Part::GzipTime;
+            }
+            Part::ExtraLen => {
+                self.left = value as u16;
+                self.part = Part::Extra;
+            }
+            Part::HeaderCrc if self.verify && value != self.check & 0xffff => {
+                return corrupt("a gzip header does not match its checksum");
+            }
+            Part::Adler if self.verify && value.swap_bytes() != self.check => {
+                return corrupt("the data does not match its Adler-32 checksum");
+            }
+            Part::Crc if self.verify && value != self.check => {
+                return corrupt("the data does not match its CRC-32 checksum");
+            }
+            Part::Len if self.verify && value != self.len => {
+                return corrupt("the data does not have the length stated after it");
+            }
+            part => self.next_part(part),
+        }
+        Ok(())
+    }
+
+    /// The part of a gzip member that follows `part`.
+    fn next_part(&mut self, part: Part) {
+        let rows = [
+            (flag::EXTRA, Part::ExtraLen),
+            (flag::NAME, Part::Name),
+            (flag::COMMENT, Part::Comment),
+            (flag::HEADER_CRC, Part::HeaderCrc),
+        ];
+        let passed = match part {
+            Part::GzipId => {
+                self.part = Part::GzipMethod;
+                return;
+            }
+            Part::Crc => {
+                self.part = Part::Len;
+                return;
+            }
+            Part::Adler | Part::Len => {
+                self.part = Part::End;
+                return;
+            }
+            Part::GzipTime => 0,
+            Part::Extra => 1,
+            Part::Name => 2,
+            Part::Comment => 3,
+            _ => 4,
+        };
+        let next = rows[passed..].iter().find(|(flag, _)| self.flags & flag != 0);
+        self.part = next.map_or(Part::Data, |row| row.1);
+        if self.part == Part::Data {
+            self.check = CRC32_START;
+        }
+    }
+
+    fn zlib_header(&mut self, method: u8, flags: u8) -> core::result::Result<(), (Kind, &'static str)> {
+        const DICTIONARY: u8 = 0x20;
+        if !u16::from_be_bytes([method, flags]).is_multiple_of(31) {
+            return Err((Kind::Corrupt, "not in zlib format"));
+        }
+        if method & 15 != 8 {
+            return Err((Kind::Corrupt, "the compression method of a zlib stream is unknown"));
+        }
+        let bits = (method >> 4) + 8;
+        if bits > MAX_WINDOW_BITS {
+            return Err((Kind::Corrupt, "the window of a zlib stream is larger than the format allows"));
+        }
+        if bits > self.window_bits {
+            return Err((Kind::Limit, "the window of a zlib stream is larger than the limit"));
+        }
+        self.part = if flags & DICTIONARY != 0 { Part::DictionaryId } else { Part::Data };
+        Ok(())
+    }
+}

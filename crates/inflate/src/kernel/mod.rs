@@ -1,0 +1,6 @@
+//! The hot loop over literals and matches; all `unsafe` code of this crate.
+#![allow(unsafe_code)]
+
+mod symbols;
+
+pub(crate) use symbols::decode;

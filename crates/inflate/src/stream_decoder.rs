@@ -1,0 +1,211 @@
+//! [`StreamDecoder`]: streams in pieces.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::block_decoder::{BlockDecoder, Progress, Status};
+use crate::buffer_decoder::{check_dictionary, too_long};
+use crate::container::{Container, Part};
+use crate::options::{Format, Options};
+use crate::scratch::Scratch;
+use crate::window::Window;
+
+/// Decodes a stream of any length in pieces of any size. Between calls it keeps the window and some 300 bytes; decode
+/// tables are in the [`Scratch`] of the thread.
+///
+/// ```
+/// use linerate_inflate::{Format, Options, Scratch, Status, StreamDecoder};
+///
+/// let mut scratch = Scratch::new(); // per thread
+/// let mut decoder = StreamDecoder::new(Options::new(Format::Deflate))?;
+/// let mut out = [0; 10];
+/// let part = decoder.decode(&mut scratch, &[0x4b, 0x4c], &mut out)?;
+/// assert_eq!((part.read, part.status), (2, Status::NeedInput));
+/// let rest = decoder.decode(&mut scratch, &[0x4a, 6, 0], &mut out[part.written..])?;
+/// assert_eq!(rest.status, Status::End);
+/// assert_eq!(&out[..part.written + rest.written], b"abc");
+/// # Ok::<(), linerate_inflate::Error>(())
+/// ```
+pub struct StreamDecoder<'m> {
+    options: Options,
+    window: Window<'m>,
+    blocks: BlockDecoder,
+    container: Container,
+    /// Compressed bytes before this call.
+    position: u64,
+    /// Bytes that the output may still have.
+    output_left: u64,
+    /// The error of the stream, which every later call returns.
+    failed: Option<Error>,
+}
+
+impl<'m> StreamDecoder<'m> {
+    /// A decoder whose window is on the heap, and grows with the output.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for other window bits than 8 to 15.
+    #[cfg(feature = "alloc")]
+    pub fn new(options: Options) -> Result<Self> {
+        Ok(Self::with_window(Window::new(options.window_bits)?, options))
+    }
+
+    /// A decoder with a window in memory of the caller; [`Options::window_bits`] are those of its length.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] unless the length is a power of two from 256 bytes to 32 KiB.
+    pub fn in_memory(memory: &'m mut [u8], options: Options) -> Result<Self> {
+        let window = Window::in_memory(memory)?;
+        let bits = window.size().trailing_zeros() as u8;
+        Ok(Self::with_window(window, options.window_bits(bits)))
+    }
+
+    fn with_window(window: Window<'m>, options: Options) -> Self {
+        StreamDecoder {
+            options,
+            window,
+            blocks: BlockDecoder::new(),
+            container: Container::new(&options),
+            position: 0,
+            output_left: options.output_limit,
+            failed: None,
+        }
+    }
+
+    /// Begins a new stream. The window keeps its memory.
+    pub fn reset(&mut self) {
+        self.next_member();
+        (self.position, self.output_left, self.failed) = (0, self.options.output_limit, None);
+    }
+
+    /// After [`Status::End`], continues with the next member: its header follows in the input. Positions and the output limit
+    /// go on.
+    pub fn next_member(&mut self) {
+        self.window.clear();
+        self.blocks.restart();
+        self.container = Container::new(&self.options);
+    }
+
+    /// After [`Status::End`] of deflate data without a container, continues with more of it, whose matches reach back into
+    /// the window, as in websocket messages that end with a final block (RFC 7692, section 7.2.3.4).
+    pub fn continue_data(&mut self) {
+        self.blocks.restart();
+        self.container = Container::new(&self.options);
+    }
+
+    /// Sets the preset dictionary: after [`Status::NeedDictionary`], or before deflate data without a container.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for a dictionary with another Adler-32 than the header states, and where none is expected;
+    /// [`Kind::Limit`] if memory runs out. Nothing has changed.
+    pub fn set_dictionary(&mut self, dictionary: &[u8]) -> Result<()> {
+        match self.container.part {
+            Part::Dictionary => check_dictionary(dictionary, self.container.dictionary_id())?,
+            Part::Data if self.options.format == Format::Deflate => {}
+            _ => {
+                return Err(Error::new(
+                    Kind::BadArgument,
+                    self.position,
+                    "no preset dictionary is expected here",
+                ));
+            }
+        }
+        self.window.push(dictionary)?;
+        self.container.begin_data();
+        Ok(())
+    }
+
+    /// The Adler-32 of the preset dictionary that a zlib header has asked for, after [`Status::NeedDictionary`].
+    pub fn dictionary_id(&self) -> Option<u32> {
+        (self.container.part == Part::Dictionary).then(|| self.container.dictionary_id())
+    }
+
+    /// Whether the format is gzip: stated, or found.
+    pub fn is_gzip(&self) -> bool {
+        self.container.is_gzip()
+    }
+
+    /// Compressed bytes consumed so far.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Whether the position is directly after an empty stored block, with which encoders flush.
+    pub fn is_flushed(&self) -> bool {
+        self.container.part == Part::Data && self.blocks.is_flushed()
+    }
+
+    /// Bytes held between calls, the window included.
+    pub fn memory(&self) -> usize {
+        size_of::<Self>() + self.window.memory()
+    }
+
+    /// Decodes from `src` to `dst`, until one of them or the stream ends. After [`Status::End`] it does nothing more.
+    ///
+    /// # Errors
+    /// With offsets that count compressed bytes from the beginning of the stream: [`Kind::Corrupt`]; [`Kind::Limit`] for
+    /// output or a window beyond the limits, and if memory runs out. Output that precedes the error is returned first,
+    /// with [`Status::NeedOutput`]; then every call fails.
+    pub fn decode(&mut self, scratch: &mut Scratch, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let mut read = self.read_container(src)?;
+        let mut written = 0;
+        if self.container.part == Part::Data {
+            let most = usize::try_from(self.output_left).unwrap_or(usize::MAX).min(dst.len());
+            let is_limited = most < dst.len();
+            let (history, max_distance) = (self.window.history(), self.window.size());
+            let (result, n) =
+                self.blocks.decode_after(scratch, history, max_distance, &src[read..], &mut dst[..most], 0);
+            written = n;
+            self.output_left -= n as u64;
+            self.container.update(&dst[..n]);
+            let position = self.position;
+            let pushed = self.window.push(&dst[..n]).map_err(|e| e.shifted(position));
+            let result = result.map_err(|e| e.shifted(position)).and_then(|progress| match progress.status {
+                Status::NeedOutput if is_limited => Err(too_long(position + progress.read as u64)),
+                _ => pushed.map(|()| progress),
+            });
+            match result {
+                Ok(progress) => {
+                    read += progress.read;
+                    self.position += progress.read as u64;
+                    if progress.status != Status::End {
+                        return Ok(Progress { read, written, status: progress.status });
+                    }
+                }
+                Err(error) => {
+                    self.failed = Some(error);
+                    let progress = Progress { read, written, status: Status::NeedOutput };
+                    return if written > 0 { Ok(progress) } else { Err(error) };
+                }
+            }
+            self.container.end_data(self.options.format);
+            match self.read_container(&src[read..]) {
+                Ok(n) => read += n,
+                Err(_) if written > 0 => return Ok(Progress { read, written, status: Status::NeedOutput }),
+                Err(error) => return Err(error),
+            }
+        }
+        let status = match self.container.part {
+            Part::End => Status::End,
+            Part::Dictionary => Status::NeedDictionary,
+            _ => Status::NeedInput,
+        };
+        Ok(Progress { read, written, status })
+    }
+
+    /// Reads of a header or a trailer what there is.
+    fn read_container(&mut self, src: &[u8]) -> Result<usize> {
+        match self.container.read(src) {
+            Ok(n) => {
+                self.position += n as u64;
+                Ok(n)
+            }
+            Err(error) => {
+                let error = error.shifted(self.position);
+                self.failed = Some(error);
+                Err(error)
+            }
+        }
+    }
+}

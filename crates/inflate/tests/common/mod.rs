@@ -1,0 +1,200 @@
+//! Decoders to compare, and inputs.
+#![allow(dead_code)]
+
+use linerate_inflate::{Error, Format, Kind, Options, Scratch, Status, StreamDecoder};
+use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush};
+
+pub(crate) struct Noise(pub(crate) u64);
+
+impl Noise {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end
+    }
+}
+
+/// Random content: noise, few symbols, matches at short and long distances.
+pub(crate) fn content(noise: &mut Noise, len: usize) -> Vec<u8> {
+    let mut out: Vec<u8> = Vec::with_capacity(len + 300);
+    let symbols = 1 + noise.below(256);
+    let (repeat, reach) = (noise.below(20), 1 + noise.below(40_000));
+    while out.len() < len {
+        if noise.below(20) < repeat && !out.is_empty() {
+            let distance = 1 + noise.below(reach.min(out.len()));
+            for _ in 0..3 + noise.below(290) {
+                out.push(out[out.len() - distance]);
+            }
+        } else {
+            out.push(noise.below(symbols) as u8);
+        }
+    }
+    out.truncate(len);
+    out
+}
+
+/// zlib's code for a format and a window: `windowBits` of `inflateInit2`.
+fn window_bits(format: Format, bits: u8) -> (bool, u8) {
+    match format {
+        Format::Deflate => (false, bits),
+        Format::Zlib => (true, bits),
+        Format::Gzip => (true, bits + 16),
+        _ => (true, bits + 32),
+    }
+}
+
+/// Compresses by zlib-rs. With `is_final`, the stream ends; otherwise it is flushed.
+pub(crate) fn compress(deflate: &mut Deflate, mut data: &[u8], is_final: bool) -> Vec<u8> {
+    let flush = if is_final { DeflateFlush::Finish } else { DeflateFlush::SyncFlush };
+    let mut wire = Vec::new();
+    loop {
+        let (at, read, written) = (wire.len(), deflate.total_in(), deflate.total_out());
+        wire.resize(at + 5000, 0);
+        deflate.compress(data, &mut wire[at..], flush).expect("zlib-rs compresses");
+        let n = (deflate.total_out() - written) as usize;
+        data = &data[(deflate.total_in() - read) as usize..];
+        wire.truncate(at + n);
+        if n < 5000 {
+            return wire;
+        }
+    }
+}
+
+/// A whole stream.
+pub(crate) fn compressed(format: Format, level: i32, bits: u8, data: &[u8]) -> Vec<u8> {
+    let (header, bits) = window_bits(format, bits);
+    compress(&mut Deflate::new(level, header, bits), data, true)
+}
+
+/// How decoding has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The stream is valid, and has this many compressed bytes.
+    End(usize),
+    NeedInput,
+    NeedDictionary(u32),
+    Damaged,
+}
+
+/// What is decoded, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Case<'a> {
+    pub(crate) format: Format,
+    pub(crate) bits: u8,
+    /// Set before raw data, and when it is asked for.
+    pub(crate) dictionary: Option<&'a [u8]>,
+    pub(crate) src: &'a [u8],
+}
+
+impl<'a> Case<'a> {
+    pub(crate) fn new(format: Format, src: &'a [u8]) -> Self {
+        Case { format, bits: 15, dictionary: None, src }
+    }
+}
+
+/// zlib-rs: all input at once, output in pieces of `piece` bytes.
+pub(crate) fn theirs(case: Case<'_>, piece: usize) -> (Verdict, Vec<u8>) {
+    let (header, bits) = window_bits(case.format, case.bits);
+    let mut inflate = Inflate::new(header, bits);
+    if let (Format::Deflate, Some(dictionary)) = (case.format, case.dictionary) {
+        inflate.set_dictionary(dictionary).expect("a dictionary");
+    }
+    let (mut out, mut buffer) = (Vec::new(), vec![0; piece]);
+    loop {
+        let (read, before) = (inflate.total_in() as usize, inflate.total_out());
+        let result = inflate.decompress(&case.src[read..], &mut buffer, InflateFlush::NoFlush);
+        let written = (inflate.total_out() - before) as usize;
+        out.extend_from_slice(&buffer[..written]);
+        match result {
+            Ok(zlib_rs::Status::StreamEnd) => return (Verdict::End(inflate.total_in() as usize), out),
+            Ok(_) if written == piece => {}
+            Ok(_) => return (Verdict::NeedInput, out),
+            Err(InflateError::NeedDict { dict_id }) => match case.dictionary {
+                None => return (Verdict::NeedDictionary(dict_id), out),
+                Some(dictionary) if inflate.set_dictionary(dictionary).is_err() => {
+                    return (Verdict::Damaged, out);
+                }
+                Some(_) => {}
+            },
+            Err(_) => return (Verdict::Damaged, out),
+        }
+    }
+}
+
+/// Ours: input and output in pieces whose sizes `next` says; it is called for both in turn.
+pub(crate) fn ours(
+    case: Case<'_>,
+    scratch: &mut Scratch,
+    mut next: impl FnMut() -> usize,
+) -> (Verdict, Vec<u8>, Option<Error>) {
+    let mut decoder = StreamDecoder::new(Options::new(case.format).window_bits(case.bits)).expect("options");
+    if let (Format::Deflate, Some(dictionary)) = (case.format, case.dictionary) {
+        decoder.set_dictionary(dictionary).expect("a dictionary");
+    }
+    let (mut at, mut out) = (0, Vec::new());
+    loop {
+        let piece = &case.src[at..][..next().min(case.src.len() - at)];
+        let len = out.len();
+        let room = next();
+        out.resize(len + room, 0xAA);
+        let progress = match decoder.decode(scratch, piece, &mut out[len..]) {
+            Ok(progress) => progress,
+            Err(error) => {
+                out.truncate(len);
+                assert!(error.offset <= case.src.len() as u64, "{error}");
+                assert_eq!(decoder.decode(scratch, &[], &mut []), Err(error), "errors stay");
+                return (Verdict::Damaged, out, Some(error));
+            }
+        };
+        assert!(progress.written <= room && progress.read <= piece.len());
+        at += progress.read;
+        out.truncate(len + progress.written);
+        match progress.status {
+            Status::End => return (Verdict::End(at), out, None),
+            Status::NeedInput => {
+                assert_eq!(progress.read, piece.len(), "all input is consumed");
+                if at == case.src.len() {
+                    return (Verdict::NeedInput, out, None);
+                }
+            }
+            Status::NeedDictionary => match case.dictionary {
+                None => return (Verdict::NeedDictionary(decoder.dictionary_id().expect("an id")), out, None),
+                Some(dictionary) if decoder.set_dictionary(dictionary).is_err() => {
+                    return (Verdict::Damaged, out, None);
+                }
+                Some(_) => {}
+            },
+            _ => {}
+        }
+    }
+}
+
+/// Ours in one call each, as far as the buffers go.
+pub(crate) fn ours_whole(case: Case<'_>, scratch: &mut Scratch) -> (Verdict, Vec<u8>, Option<Error>) {
+    ours(case, scratch, || 1 << 20)
+}
+
+/// The forms of the decoder.
+pub(crate) fn forms() -> Vec<Scratch> {
+    let tiers = linerate_inflate::Tier::ALL.into_iter().filter(|tier| tier.is_supported());
+    tiers.map(|tier| Scratch::new().tier(tier)).chain([Scratch::new().reference()]).collect()
+}
+
+/// All forms and some splits say and give the same as zlib-rs. Returns the verdict.
+#[track_caller]
+pub(crate) fn assert_as_zlib(case: Case<'_>, scratches: &mut [Scratch], noise: &mut Noise) -> Verdict {
+    let expected = theirs(case, 1 << 16);
+    for scratch in scratches.iter_mut() {
+        let (verdict, out, error) = ours_whole(case, scratch);
+        assert_eq!(verdict, expected.0, "{error:?}, {:x?}", &case.src[..case.src.len().min(64)]);
+        assert!(out == expected.1, "{} and {} bytes, {error:?}", out.len(), expected.1.len());
+    }
+    let scratch = &mut scratches[noise.below(scratches.len())];
+    let most = [1, 2, 20, 400, 5000][noise.below(5)];
+    let (verdict, out, error) = ours(case, scratch, || 1 + noise.below(most));
+    assert_eq!(verdict, expected.0, "pieces below {most}: {error:?}");
+    assert!(out == expected.1, "pieces below {most}: {} and {} bytes", out.len(), expected.1.len());
+    if let Some(error) = error {
+        assert!(matches!(error.kind, Kind::Corrupt | Kind::Limit), "{error}");
+    }
+    verdict
+}
