@@ -20,7 +20,7 @@ HDF5_PLUGINS ?= target/hdf5-plugins
 export PATH := $(shell bash -c '. scripts/rust.sh && echo "$$PATH"')
 export CARGO STRICT
 
-.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-cuda test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-jda bench-gateway-memory bench-gpu bench-hdl bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall
+.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-cuda test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-jda bench-gateway-memory bench-gpu bench-hdl bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall install-c uninstall-c
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -168,6 +168,14 @@ install: $(if $(BINARY),,dist) ## Program, manual pages, completions: make insta
 
 uninstall: ## Remove what `make install` installed: PREFIX=/usr/local DESTDIR=
 	@DESTDIR="$(DESTDIR)" scripts/install.sh --remove "$(PREFIX)"
+
+install-c: ## C libraries, headers and pkg-config files: make install-c PREFIX=/usr/local DESTDIR=
+	@scripts/setup.sh rust cc
+	$(CARGO) build --profile dist --locked --package linerate-slz
+	@DESTDIR="$(DESTDIR)" scripts/install-c.sh "$(DIST)" "$(PREFIX)"
+
+uninstall-c: ## Remove what `make install-c` installed: PREFIX=/usr/local DESTDIR=
+	@DESTDIR="$(DESTDIR)" scripts/install-c.sh --remove "$(PREFIX)"
 
 hdf5-plugins: ## Build the HDF5 plugins: make hdf5-plugins HDF5_PLUGINS=dir
 	@scripts/setup.sh rust

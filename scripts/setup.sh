@@ -36,6 +36,7 @@ links() { # LIBRARY...
 has_lint() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1; }
 has_cc() { command -v cc >/dev/null; }
 has_cxx() { command -v g++ >/dev/null; }
+has_valgrind() { command -v valgrind >/dev/null; }
 has_gzip() { command -v gzip >/dev/null; }
 has_zstd() { command -v zstd >/dev/null; }
 
@@ -222,6 +223,7 @@ for name in "$@"; do
     cc) need cc "install gcc libc6-dev" "a C compiler (Debian: apt-get install gcc libc6-dev)" ;;
     cxx) need cxx "install g++ libc6-dev" "g++ (Debian: apt-get install g++ libc6-dev)" ;;
     gzip) need gzip "install gzip" "gzip (Debian: apt-get install gzip)" ;;
+    valgrind) need valgrind "install valgrind" "valgrind (Debian: apt-get install valgrind)" ;;
     zstd) need zstd "install zstd" "zstd (Debian: apt-get install zstd)" ;;
     python3) need python3 "install python3 python3-venv" "Python 3.11 or newer with venv (Debian: apt-get install python3-venv)" ;;
     peers) need peers "install cmake make gcc g++ libc6-dev zlib1g-dev libisal-dev liblzo2-2" \

@@ -358,7 +358,7 @@ test_msrv() {
 
 scripts/setup.sh rust cc gzip
 # Without these a test that compares with other programs is skipped, or fails under STRICT=1.
-scripts/setup.sh cxx zstd python3 rocksdb || true
+scripts/setup.sh cxx valgrind zstd python3 rocksdb || true
 scripts/setup.sh java rocksdb-11 || true
 for part in "$@"; do
   echo "== $part"

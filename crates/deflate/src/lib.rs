@@ -79,6 +79,6 @@ pub use linerate_core::{Error, Kind, Result, Tier};
 pub use scratch::{FastScratch, Scratch, ScratchMut};
 #[cfg(feature = "alloc")]
 pub use stream::compress_to_vec;
-pub use stream::{Stream, bound, compress, compress_bound, finish_bound, flush_bound};
+pub use stream::{Phase, Stream, StreamState, bound, compress, compress_bound, finish_bound, flush_bound};
 #[cfg(feature = "std")]
 pub use writer::GzWriter;

@@ -7,10 +7,10 @@ use crate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
 use crate::coding::bits::BitWriter;
 use crate::{Format, Level, ScratchMut};
 
-/// State of a stream between calls.
+/// Where a stream is between calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum Phase {
+pub enum Phase {
     /// The container's header is not written yet.
     Header,
     /// Between blocks.
@@ -19,6 +19,21 @@ enum Phase {
     Last,
     /// The trailer has been written.
     Done,
+}
+
+/// What a [`Stream`] is made of, for callers that keep it in a layout of their own, as another library's descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamState {
+    /// As [`Stream::checksum`].
+    pub checksum: u32,
+    /// As [`Stream::total_in`].
+    pub total_in: u32,
+    /// Bits that are not written yet, the first one lowest.
+    pub pending: u8,
+    /// Their number: at most 7.
+    pub pending_len: u8,
+    /// Where the stream is.
+    pub phase: Phase,
 }
 
 /// One compressed stream: plain data of 16 bytes that may be copied, stored and resumed anywhere.
@@ -77,6 +92,24 @@ impl Stream {
     /// a name.
     pub const fn new_after_header(format: Format, level: Level) -> Self {
         Stream { phase: Phase::Open, ..Stream::new(format, level) }
+    }
+
+    /// The stream with this [`state`](Self::state).
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] if `pending` has other bits than the first `pending_len`, or more than 7.
+    pub const fn from_state(format: Format, level: Level, state: StreamState) -> Result<Self> {
+        let StreamState { checksum: check, total_in: total, pending, pending_len, phase } = state;
+        if pending_len > 7 || pending >> pending_len != 0 {
+            return Err(Error::new(Kind::BadArgument, 0, "the pending bits of the stream are not valid"));
+        }
+        Ok(Stream { check, total, pending, pending_len, format, level, phase })
+    }
+
+    /// What the stream is made of, but for format and level.
+    pub const fn state(&self) -> StreamState {
+        let Stream { check: checksum, total: total_in, pending, pending_len, phase, .. } = *self;
+        StreamState { checksum, total_in, pending, pending_len, phase }
     }
 
     /// The level that the next call uses.

@@ -60,6 +60,7 @@ const NOT_RUN: &[&str] = &["", "console", "kotlin", "text", "toml", "xml"];
 
 /// Who runs the blocks of each language: the files of the tests, which name the page or take every page.
 const RUNNERS: &[(&str, &[&str])] = &[
+    ("c", &["bindings/c/slz/tests/interface.rs"]),
     ("java", &["bindings/java/gateway/src/test/java", "bindings/java/integration/src/test/java"]),
     ("python", &["bindings/hdf5/tests/test_docs.py", "bindings/python/tests/test_package.py"]),
     ("rust", &["crates/testkit/src/pages.rs"]),
@@ -89,6 +90,19 @@ fn every_language_of_a_code_block_has_a_test_or_is_only_shown() {
             assert!(known.contains(&*block.language), "{}: a block of `{}`", page.path, block.language);
         }
     }
+}
+
+/// Which the tests of the bindings compile and run.
+#[test]
+fn every_block_of_c_is_an_example_of_the_bindings() {
+    let examples = sources(&repository().join("bindings/c/slz/examples"));
+    let blocks = book().flat_map(|page| page.code_blocks);
+    let mut found = 0;
+    for block in blocks.filter(|block| block.language == "c") {
+        assert!(examples.contains(&block.text), "{}", block.text);
+        found += 1;
+    }
+    assert!(found > 0, "no page has blocks of C");
 }
 
 #[test]

@@ -43,6 +43,7 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-testkit", Role::TestKit),
     ("linerate", Role::Cli),
     ("linerate-cuda", Role::Accelerator),
+    ("linerate-slz", Role::Binding),
     ("linerate-hdf5", Role::Binding),
     ("linerate-hdf5-deltarice", Role::Binding),
     ("linerate-hdf5-deltarice2", Role::Binding),

@@ -13,8 +13,9 @@ use std::{env, fs};
 use linerate_testkit::testdata::repository;
 
 const PICTURE: &str = "docs/results.svg";
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "docs/results.md",
+    "docs/deflate/libslz.md",
     "docs/nx/filters.md",
     "docs/nx/reading.md",
     "docs/waveforms/rice.md",

@@ -10,6 +10,7 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("deflate", deflate()),
         ("deflate-strategies", deflate_strategies()),
         ("deflate-threads", deflate_threads()),
+        ("deflate-libslz", deflate_libslz()),
         ("hdf5-nab", hdf5("nab", &NAB)),
         ("hdf5-nedm", hdf5("nedm", &NEDM)),
         ("hdf5-noptrex", hdf5("noptrex", &NOPTREX)),
@@ -123,6 +124,22 @@ fn deflate_threads() -> String {
     let any = record.latest(&[("chunk", "512K")]);
     let head = ["contender", "ratio", "MB/s, 1 thread", "MB/s, 2 threads", "2 by 1"];
     table(&head, rows.into(), &record.source(any))
+}
+
+/// A program of libslz with either library.
+fn deflate_libslz() -> String {
+    let record = Record::read("2026-11-23-deflate-libslz.csv");
+    let rows = record.all(&[]).into_iter().map(|row| {
+        vec![
+            row.text("library").to_owned(),
+            row.text("level").to_owned(),
+            format!("{:.3}", row.number("bytes") / row.number("output_bytes")),
+            format!("{:.2}", row.number("best_cpu_s")),
+            format!("{:.2}", row.number("speed_vs_libslz")),
+        ]
+    });
+    let head = ["library", "level", "ratio", "CPU time, s", "speed by libslz"];
+    table(&head, rows.collect(), &record.source(record.all(&[])[0]))
 }
 
 /// What the original's authors published for a method: the cell, and how many threads it used.

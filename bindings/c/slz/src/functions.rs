@@ -1,0 +1,207 @@
+//! The exported functions. None of them unwinds; each checks its pointers for null, and trusts them otherwise.
+
+#![allow(unsafe_code)]
+
+use std::cell::RefCell;
+use std::ffi::{c_int, c_long, c_uchar};
+use std::slice;
+
+use linerate_deflate::{Format, Scratch, Stream, bound, checksum, finish_bound, flush_bound};
+
+use crate::descriptor::Descriptor;
+
+thread_local! {
+    /// Working memory of this thread: 128 KiB, made by its first call.
+    static SCRATCH: RefCell<Box<Scratch>> = RefCell::new(Scratch::boxed());
+}
+
+/// # Safety
+/// `stream` is null or points to memory for a descriptor.
+unsafe fn init(stream: *mut Descriptor, format: Format, level: c_int) -> c_int {
+    if !stream.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { stream.write(Descriptor::new(format, level)) };
+    }
+    0
+}
+
+/// Runs a call on the stream of a descriptor, and keeps its state. Returns 0, with the descriptor unchanged, if it is null,
+/// was never initialised, or the call fails.
+///
+/// # Safety
+/// `descriptor` is null or points to a descriptor.
+unsafe fn with(
+    descriptor: *mut Descriptor,
+    format: Format,
+    call: impl FnOnce(&mut Stream) -> Option<usize>,
+) -> usize {
+    // SAFETY: the caller's promise.
+    let Some(descriptor) = (unsafe { descriptor.as_mut() }) else { return 0 };
+    let Some(mut stream) = descriptor.stream(format) else { return 0 };
+    let Some(written) = call(&mut stream) else { return 0 };
+    descriptor.keep(&stream);
+    written
+}
+
+/// # Safety
+/// As `slz_rfc1951_encode` of `slz.h`.
+unsafe fn encode(
+    stream: *mut Descriptor,
+    format: Format,
+    out: *mut c_uchar,
+    input: *const c_uchar,
+    len: c_long,
+    more: c_int,
+) -> c_long {
+    let Ok(len) = usize::try_from(len) else { return 0 };
+    if out.is_null() || (input.is_null() && len > 0) {
+        return 0;
+    }
+    // SAFETY: `slz.h` requires `len` bytes of input, and room for the bound of `len`.
+    let (input, out) = unsafe {
+        let input = if len == 0 { &[][..] } else { slice::from_raw_parts(input, len) };
+        (input, slice::from_raw_parts_mut(out, bound(len)))
+    };
+    // SAFETY: as above.
+    let written = unsafe {
+        with(stream, format, |stream| {
+            SCRATCH.with_borrow_mut(|scratch| stream.encode(scratch, input, out, more != 0).ok())
+        })
+    };
+    written as c_long
+}
+
+/// # Safety
+/// As `slz_rfc1951_flush` of `slz.h`.
+unsafe fn flush(stream: *mut Descriptor, format: Format, out: *mut c_uchar) -> c_int {
+    // SAFETY: the caller's promise.
+    let Some(aligned) = (unsafe { stream.as_ref() }).map(|s| !s.has_pending_bits() && !s.is_last()) else {
+        return 0;
+    };
+    if out.is_null() {
+        return 0;
+    }
+    // SAFETY: `slz.h` requires room for a header and ten bytes.
+    let out = unsafe { slice::from_raw_parts_mut(out, flush_bound()) };
+    let call = |stream: &mut Stream| match aligned {
+        // All that was encoded is out; of a new stream the header.
+        true => SCRATCH.with_borrow_mut(|scratch| stream.encode(scratch, &[], out, true).ok()),
+        false => stream.flush(out).ok(),
+    };
+    // SAFETY: as above.
+    unsafe { with(stream, format, call) as c_int }
+}
+
+/// # Safety
+/// As `slz_rfc1951_finish` of `slz.h`.
+unsafe fn finish(stream: *mut Descriptor, format: Format, out: *mut c_uchar) -> c_int {
+    if out.is_null() {
+        return 0;
+    }
+    // SAFETY: `slz.h` requires room for a header, a final block and a trailer.
+    let out = unsafe { slice::from_raw_parts_mut(out, finish_bound()) };
+    // SAFETY: the caller's promise.
+    unsafe { with(stream, format, |stream| stream.finish(out).ok()) as c_int }
+}
+
+/// Writes the header alone.
+///
+/// # Safety
+/// As `slz_rfc1952_send_header` of `slz.h`.
+unsafe fn send_header(stream: *mut Descriptor, format: Format, out: *mut c_uchar) -> c_int {
+    // SAFETY: the caller's promise; nothing is read from an empty input.
+    unsafe { encode(stream, format, out, std::ptr::null(), 0, 1) as c_int }
+}
+
+macro_rules! family {
+    ($format:expr, $init:ident, $encode:ident, $flush:ident, $finish:ident $(, $header:ident)?) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $init(stream: *mut Descriptor, level: c_int) -> c_int {
+            // SAFETY: the contract of `slz.h`.
+            unsafe { init(stream, $format, level) }
+        }
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $encode(
+            stream: *mut Descriptor,
+            out: *mut c_uchar,
+            input: *const c_uchar,
+            len: c_long,
+            more: c_int,
+        ) -> c_long {
+            // SAFETY: the contract of `slz.h`.
+            unsafe { encode(stream, $format, out, input, len, more) }
+        }
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $flush(stream: *mut Descriptor, out: *mut c_uchar) -> c_int {
+            // SAFETY: the contract of `slz.h`.
+            unsafe { flush(stream, $format, out) }
+        }
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $finish(stream: *mut Descriptor, out: *mut c_uchar) -> c_int {
+            // SAFETY: the contract of `slz.h`.
+            unsafe { finish(stream, $format, out) }
+        }
+        $(
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $header(stream: *mut Descriptor, out: *mut c_uchar) -> c_int {
+                // SAFETY: the contract of `slz.h`.
+                unsafe { send_header(stream, $format, out) }
+            }
+        )?
+    };
+}
+
+family!(Format::Deflate, slz_rfc1951_init, slz_rfc1951_encode, slz_rfc1951_flush, slz_rfc1951_finish);
+family!(
+    Format::Zlib,
+    slz_rfc1950_init,
+    slz_rfc1950_encode,
+    slz_rfc1950_flush,
+    slz_rfc1950_finish,
+    slz_rfc1950_send_header
+);
+family!(
+    Format::Gzip,
+    slz_rfc1952_init,
+    slz_rfc1952_encode,
+    slz_rfc1952_flush,
+    slz_rfc1952_finish,
+    slz_rfc1952_send_header
+);
+
+/// The bytes that a checksum is of; none for a null pointer or a negative length.
+///
+/// # Safety
+/// `buf` is null or points to `len` bytes.
+unsafe fn bytes<'b>(buf: *const c_uchar, len: c_long) -> &'b [u8] {
+    match usize::try_from(len) {
+        // SAFETY: the caller's promise.
+        Ok(len) if !buf.is_null() => unsafe { slice::from_raw_parts(buf, len) },
+        _ => &[],
+    }
+}
+
+macro_rules! checksums {
+    ($($name:ident($len:ty): $of:path;)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(check: u32, buf: *const c_uchar, len: $len) -> u32 {
+            // SAFETY: the contract of `slz.h`.
+            $of(check, unsafe { bytes(buf, c_long::from(len)) })
+        }
+    )*};
+}
+
+checksums! {
+    slz_crc32_by1(c_int): checksum::crc32;
+    slz_crc32_by4(c_int): checksum::crc32;
+    slz_adler32_by1(c_int): checksum::adler32;
+    slz_adler32_block(c_long): checksum::adler32;
+}
+
+/// Made tables once; there is nothing to do.
+#[unsafe(no_mangle)]
+extern "C" fn slz_make_crc_table() {}
+
+/// As `slz_make_crc_table`.
+#[unsafe(no_mangle)]
+extern "C" fn slz_prepare_dist_table() {}
