@@ -3,8 +3,8 @@
 //!
 //!     cargo run --release -p linerate-nx --example filtering -- TURNS SETTING,... ARCHIVES FOLDER...
 //!
-//! Settings are the presets, with the filters that `auto` means for them, or all with `PRESET/all`; `12`, which is zstd 12 in
-//! blocks of 1 MiB; and `1M` and `16M`, blocks of that size at zstd 22 in long mode; these with all filters. ARCHIVES is a folder
+//! Settings are the presets, with the filters that `auto` means for them; `12`, which is zstd 12 in blocks of 1 MiB; and `1M` and
+//! `16M`, blocks of that size at zstd 22 in long mode; these with all filters. `SETTING/all` and `SETTING/fast` have others. ARCHIVES is a folder
 //! for the archives: what it has is not packed again, so that a second run measures decoding alone.
 
 mod common;
@@ -44,17 +44,17 @@ fn options(setting: &str) -> Option<Options> {
         Options { chunk, solid_limit: chunk - 1, ..options }
     };
     let slowest = Coding::Zstd(Zstd { level: 22, min_match: 0, literals: true, long: true });
-    let (name, all) = setting.strip_suffix("/all").map_or((setting, false), |name| (name, true));
+    let (name, asked) = setting.split_once('/').map_or((setting, None), |(name, list)| (name, Some(list)));
     let (options, filters) = match name {
         "12" => (at(1 << 20, Coding::zstd(12)), Filters::all()),
         "1M" => (at(1 << 20, slowest), Filters::all()),
         "16M" => (at(16 << 20, slowest), Filters::all()),
         _ => {
             let preset = Preset::from_name(name)?;
-            (preset.options(), if all { Filters::all() } else { preset.filters() })
+            (preset.options(), preset.filters())
         }
     };
-    Some(options.filters(filters))
+    Some(options.filters(asked.map_or(Some(filters), |list| Filters::parse(list).ok())?))
 }
 
 /// An archive and the CPU seconds of packing it, now or when `target` was written.

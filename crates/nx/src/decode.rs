@@ -111,7 +111,12 @@ impl Decoder {
             grow(&mut buffer, out.len(), 0)?;
         }
         let filtered = &mut buffer[..out.len()];
-        let ending = self.decode(codec, &block[table..], filtered).map_err(|e| e.shifted(table as u64));
+        let compressed = &block[table..];
+        let ending = match codec {
+            Codec::Zstd => self.decode_frames(compressed, filtered),
+            _ => self.decode(codec, compressed, filtered),
+        };
+        let ending = ending.map_err(|e| e.shifted(table as u64));
         regions::invert(&regions, filtered, out);
         self.filtered = buffer;
         ending
@@ -140,12 +145,31 @@ impl Decoder {
 
     fn decode_zstd(&mut self, block: &[u8], out: &mut [u8]) -> Result<Ending> {
         let part = self.decode_frame(None, block, out)?;
-        Ok(match part.end {
+        Ok(self.ending(part, block))
+    }
+
+    /// Fills `out` from the frames of a filtered block, one or more, each with the next part of the content.
+    fn decode_frames(&mut self, mut block: &[u8], mut out: &mut [u8]) -> Result<Ending> {
+        loop {
+            let part = self.decode_part(None, block, out)?;
+            let (rest, is_full) = (&block[part.read..], part.written == out.len());
+            if part.end != PrefixEnd::FrameEnd || rest.is_empty() || is_full {
+                check_filled(part, out.len())?;
+                let more = part.end == PrefixEnd::FrameEnd && frame_extent(rest, self.format).is_ok();
+                return Ok(if more && !rest.is_empty() { Ending::Longer } else { self.ending(part, block) });
+            }
+            (block, out) = (rest, &mut out[part.written..]);
+        }
+    }
+
+    /// What follows the content that was decoded from the frame at the start of `block`.
+    fn ending(&self, part: Prefix, block: &[u8]) -> Ending {
+        match part.end {
             PrefixEnd::FrameEnd if part.read < block.len() => Ending::Spare,
             PrefixEnd::FrameEnd => Ending::Clean,
             PrefixEnd::Full if frame_extent(block, self.format).is_ok() => Ending::Longer,
             PrefixEnd::Full | PrefixEnd::InputEnd => Ending::Unterminated,
-        })
+        }
     }
 
     /// Fills `out` from the frame at the start of `block`.
@@ -155,11 +179,21 @@ impl Decoder {
         block: &[u8],
         out: &mut [u8],
     ) -> Result<Prefix> {
+        let part = self.decode_part(dictionary, block, out)?;
+        check_filled(part, out.len()).map(|()| part)
+    }
+
+    /// Decodes as much of the frame at the start of `block` as `out` holds.
+    fn decode_part(
+        &mut self,
+        dictionary: Option<&Dictionary<'_>>,
+        block: &[u8],
+        out: &mut [u8],
+    ) -> Result<Prefix> {
         self.check_window(block, out.len())?;
         let Zstd { scratch, once, .. } = self.zstd();
         once.start();
-        let part = once.decode(scratch, dictionary, block, out).map_err(frame_error)?;
-        check_filled(part, out.len()).map(|()| part)
+        once.decode(scratch, dictionary, block, out).map_err(frame_error)
     }
 
     /// Checks the window of a frame, unless its content, or `len` bytes of it, are all of the window.
@@ -284,6 +318,37 @@ mod tests {
         }
         assert!(whole(&open_frame(&text), text.len()) == Ok((Ending::Unterminated, text.clone())));
         assert_eq!(whole(&open_frame(&text), text.len() + 1), Err(EARLY));
+    }
+
+    /// A filtered block of content that is as long as `text` says, with these compressed data.
+    fn filtered(text: &[u8], compressed: &[&[u8]], len: usize) -> Result<(Ending, Vec<u8>)> {
+        let filter = crate::filter::Filter::Bc1Split;
+        let mut block = Vec::new();
+        regions::write(&[regions::Region { filter, start: 0, len: text.len() as u32 }], &mut block);
+        block.extend(compressed.concat());
+        let mut out = vec![0; len];
+        decoder(27)?.decode_filtered(Codec::Zstd, &block, &mut out).map(|ending| (ending, out))
+    }
+
+    #[test]
+    fn frames_of_a_filtered_block_follow_each_other() {
+        let text = text();
+        let mut streams = vec![0; text.len()];
+        crate::filter::Filter::Bc1Split.apply(&text, &mut streams);
+        let (one, two) = (frame(&streams[..100_000], true), frame(&streams[100_000..], false));
+        let none = frame(&[], true);
+        let len = text.len();
+        for whole in [&[&one[..], &two][..], &[&none, &one, &none, &two], &[&frame(&streams, true)]] {
+            assert!(filtered(&text, whole, len) == Ok((Ending::Clean, text.clone())));
+        }
+        let ending = |compressed: &[&[u8]], len| filtered(&text, compressed, len).map(|(ending, _)| ending);
+        assert_eq!(ending(&[&one, &two, &one], len), Ok(Ending::Longer));
+        assert_eq!(ending(&[&one, &two, b"more"], len), Ok(Ending::Spare));
+        assert_eq!(ending(&[&one], len), Err(SHORT.shifted(10)));
+        assert_eq!(ending(&[&one, &none], len), Err(SHORT.shifted(10)));
+        assert_eq!(ending(&[&one, &two[..two.len() / 2]], len), Err(EARLY.shifted(10)));
+        assert_eq!(ending(&[&one, b"no frame"], len), Err(DAMAGED.shifted(10)));
+        assert_eq!(ending(&[], len).map_err(|error| error.kind), Err(Kind::Corrupt));
     }
 
     #[test]

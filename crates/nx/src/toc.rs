@@ -19,7 +19,7 @@ pub const MAX_COMPRESSED: u32 = (1 << 29) - 1;
 pub enum Codec {
     /// Stored uncompressed.
     Copy,
-    /// One zstd frame.
+    /// One zstd frame; of a filtered block one or more.
     Zstd,
     /// One raw LZ4 block.
     Lz4,

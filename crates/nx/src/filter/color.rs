@@ -22,8 +22,8 @@ const fn half(field: u16) -> u16 {
     (field >> 1) | (field & 16)
 }
 
-/// The inverse of [`to_ycocg`].
-#[inline(always)]
+/// The inverse of [`to_ycocg`]: the specification of that in the kernel `join`.
+#[cfg(test)]
 pub(crate) const fn from_ycocg(color: u16) -> u16 {
     let (y, co, cg, low) = (color >> 11, (color >> 6) & 31, (color >> 1) & 31, color & 1);
     let t = y.wrapping_sub(half(cg)) & 31;

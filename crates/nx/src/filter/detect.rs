@@ -17,7 +17,7 @@ pub struct Texture {
     pub len: Option<u64>,
 }
 
-/// Finds texel data by the header at the beginning of a file: DDS with a known fourCC, DXGI format or pixel masks; KTX 2.0
+/// Finds texel data by the header at the beginning of a file: DDS with a known fourCC or DXGI format; KTX 2.0
 /// with a known Vulkan format and no supercompression. The first [`MAX_HEAD`] bytes are enough. `None` for anything else,
 /// and for a header that is cut short.
 ///
@@ -42,6 +42,9 @@ fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(offset..)?.first_chunk()?))
 }
 
+/// Texels along a side of a block.
+const BLOCK_SIDE: u32 = 4;
+
 /// Sizes of a texture in texels, and its number of surfaces.
 struct Shape {
     width: u32,
@@ -55,8 +58,8 @@ struct Shape {
 impl Shape {
     /// Bytes of all levels and layers, one behind the other.
     fn bytes(&self, format: TextureFormat) -> Option<u64> {
-        let (side, block) = (format.block_side(), format.block_bytes() as u64);
-        let blocks = |texels: u32, level: u32| u64::from((texels >> level).max(1).div_ceil(side));
+        let block = format.block_bytes() as u64;
+        let blocks = |texels: u32, level: u32| u64::from((texels >> level).max(1).div_ceil(BLOCK_SIDE));
         if self.width == 0 || self.height == 0 || self.levels > MAX_LEVELS {
             return None;
         }
@@ -76,7 +79,6 @@ const DDS_HEADER: usize = 4 + 124;
 const DDS_HEADER_DX10: usize = DDS_HEADER + 20;
 /// `DDS_PIXELFORMAT.dwFlags`.
 const DDPF_FOURCC: u32 = 0x4;
-const DDPF_RGB: u32 = 0x40;
 /// `DDS_HEADER.dwFlags`: the depth counts.
 const DDSD_DEPTH: u32 = 0x80_0000;
 /// `DDS_HEADER.dwCaps2`: a cube map, and its six faces.
@@ -96,9 +98,7 @@ fn dds(head: &[u8]) -> Option<Texture> {
     let mut shape = Shape { width: field(16)?, height: field(12)?, depth, levels: field(28)?, layers: 1 };
     let flags = field(80)?;
     if flags & DDPF_FOURCC == 0 {
-        let format = masks(flags, field(88)?, [field(92)?, field(96)?, field(100)?])?;
-        shape.layers = faces(caps2);
-        return Some(Texture { format, start: DDS_HEADER, len: shape.bytes(format) });
+        return None;
     }
     let four_cc = head.get(84..88)?;
     if four_cc == b"DX10" {
@@ -118,18 +118,6 @@ fn faces(caps2: u32) -> u64 {
     if caps2 & DDSCAPS2_CUBEMAP != 0 { u64::from((caps2 & DDSCAPS2_FACES).count_ones().max(1)) } else { 1 }
 }
 
-/// Uncompressed texels by their bit masks: those whose green is in the middle.
-fn masks(flags: u32, bits: u32, rgb: [u32; 3]) -> Option<TextureFormat> {
-    if flags & DDPF_RGB == 0 {
-        return None;
-    }
-    match (bits, rgb) {
-        (32, [0xff, 0xff00, 0xff_0000] | [0xff_0000, 0xff00, 0xff]) => Some(TextureFormat::Rgba8),
-        (16, [0xf800, 0x7e0, 0x1f] | [0x1f, 0x7e0, 0xf800]) => Some(TextureFormat::Rgb565),
-        _ => None,
-    }
-}
-
 fn from_four_cc(four_cc: &[u8]) -> Option<TextureFormat> {
     Some(match four_cc {
         b"DXT1" => TextureFormat::Bc1,
@@ -144,13 +132,11 @@ fn from_four_cc(four_cc: &[u8]) -> Option<TextureFormat> {
 /// `DXGI_FORMAT`: each format's typeless, UNORM, sRGB and signed forms.
 fn from_dxgi(format: u32) -> Option<TextureFormat> {
     Some(match format {
-        27..=32 | 87 | 88 | 90..=93 => TextureFormat::Rgba8,
         70..=72 => TextureFormat::Bc1,
         73..=75 => TextureFormat::Bc2,
         76..=78 => TextureFormat::Bc3,
         79..=81 => TextureFormat::Bc4,
         82..=84 => TextureFormat::Bc5,
-        85 => TextureFormat::Rgb565,
         94..=96 => TextureFormat::Bc6h,
         97..=99 => TextureFormat::Bc7,
         _ => return None,
@@ -186,8 +172,6 @@ fn ktx2(head: &[u8]) -> Option<Texture> {
 /// `VkFormat`.
 fn from_vulkan(format: u32) -> Option<TextureFormat> {
     Some(match format {
-        4 | 5 => TextureFormat::Rgb565,
-        37..=57 => TextureFormat::Rgba8,
         131..=134 => TextureFormat::Bc1,
         135 | 136 => TextureFormat::Bc2,
         137 | 138 => TextureFormat::Bc3,

@@ -24,7 +24,6 @@
 //! | `detect` | texel data by the header of a file: DDS, KTX 2.0 |
 //! | `guess` | texel data by its statistics |
 //! | `modes` | BC6H and BC7: blocks grouped by mode |
-//! | `pixels` | uncompressed texels |
 //! | `streams` | formats with fields at fixed offsets: BC1 to BC5 |
 
 pub(crate) mod bc7;
@@ -32,7 +31,6 @@ pub(crate) mod color;
 mod detect;
 mod guess;
 pub(crate) mod modes;
-mod pixels;
 mod streams;
 
 pub use detect::{MAX_HEAD, Texture, detect};
@@ -68,12 +66,6 @@ pub enum Filter {
     Bc7Modes = 10,
     /// BC7: the same; in modes 1, 3 and 6 endpoints in bytes, red and blue less green.
     Bc7Aligned = 11,
-    /// 32-bit texels: channels apart.
-    Rgba8Planes = 12,
-    /// 32-bit texels: channels apart, with green subtracted from red and blue.
-    Rgba8Green = 13,
-    /// 16-bit texels: as YCoCg, low bytes and high bytes apart.
-    Rgb565Ycocg = 14,
 }
 
 impl Filter {
@@ -90,9 +82,6 @@ impl Filter {
         Filter::Bc6hModes,
         Filter::Bc7Modes,
         Filter::Bc7Aligned,
-        Filter::Rgba8Planes,
-        Filter::Rgba8Green,
-        Filter::Rgb565Ycocg,
     ];
 
     /// The number in archives, from 1.
@@ -126,9 +115,6 @@ impl Filter {
             Filter::Bc6hModes => "bc6h-modes",
             Filter::Bc7Modes => "bc7-modes",
             Filter::Bc7Aligned => "bc7-aligned",
-            Filter::Rgba8Planes => "rgba8-planes",
-            Filter::Rgba8Green => "rgba8-green",
-            Filter::Rgb565Ycocg => "rgb565-ycocg",
         }
     }
 
@@ -147,8 +133,6 @@ impl Filter {
             Filter::Bc5Split => TextureFormat::Bc5,
             Filter::Bc6hModes => TextureFormat::Bc6h,
             Filter::Bc7Modes | Filter::Bc7Aligned => TextureFormat::Bc7,
-            Filter::Rgba8Planes | Filter::Rgba8Green => TextureFormat::Rgba8,
-            Filter::Rgb565Ycocg => TextureFormat::Rgb565,
         }
     }
 
@@ -166,10 +150,31 @@ impl Filter {
             Filter::Bc6hModes => modes::apply(&modes::BC6H, |block| block, blocks, streams),
             Filter::Bc7Modes => modes::apply(&modes::BC7, |block| block, blocks, streams),
             Filter::Bc7Aligned => modes::apply(&modes::BC7, bc7::align, blocks, streams),
-            Filter::Rgba8Planes => pixels::split_rgba8::<false>(blocks, streams),
-            Filter::Rgba8Green => pixels::split_rgba8::<true>(blocks, streams),
-            Filter::Rgb565Ycocg => pixels::split_rgb565(blocks, streams),
             _ => streams::apply(self.halves(), blocks, streams),
+        }
+    }
+
+    /// Where the streams of `filtered` end, in ascending order; the last one may have a tail behind it.
+    #[cfg(feature = "pack")]
+    pub(crate) fn stream_ends(self, filtered: &[u8]) -> Vec<usize> {
+        let streams = &filtered[..self.whole_blocks(filtered.len())];
+        let count = streams.len() / self.format().block_bytes();
+        match self {
+            Filter::Bc5Split => vec![2 * count, 4 * count, 16 * count],
+            Filter::Bc6hModes => modes::stream_ends(&modes::BC6H, &streams[..count]),
+            Filter::Bc7Modes | Filter::Bc7Aligned => modes::stream_ends(&modes::BC7, &streams[..count]),
+            _ => streams::stream_ends(self.halves(), count),
+        }
+    }
+
+    /// Picoseconds that the inverse takes for a byte, about.
+    #[cfg(feature = "pack")]
+    pub(crate) const fn inverse_time(self) -> u64 {
+        match self {
+            Filter::Bc6hModes | Filter::Bc7Modes => 130,
+            Filter::Bc7Aligned => 200,
+            Filter::Bc1Split | Filter::Bc2Split => 40,
+            _ => 60,
         }
     }
 
@@ -193,9 +198,6 @@ impl Filter {
             Filter::Bc6hModes => modes::invert::<false>(tier, &modes::BC6H, streams, blocks),
             Filter::Bc7Modes => modes::invert::<false>(tier, &modes::BC7, streams, blocks),
             Filter::Bc7Aligned => modes::invert::<true>(tier, &modes::BC7, streams, blocks),
-            Filter::Rgba8Planes => pixels::join_rgba8::<false>(tier, streams, blocks),
-            Filter::Rgba8Green => pixels::join_rgba8::<true>(tier, streams, blocks),
-            Filter::Rgb565Ycocg => pixels::join_rgb565(tier, streams, blocks),
             _ => streams::invert(tier, self.halves(), streams, blocks),
         }
     }
@@ -238,10 +240,6 @@ pub enum TextureFormat {
     Bc6h,
     /// BC7: 16 bytes per 4 by 4 texels.
     Bc7,
-    /// Red, green, blue, alpha of 8 bits each, or with red and blue exchanged.
-    Rgba8,
-    /// Red, green and blue of 5, 6 and 5 bits in 16 bits, or with red and blue exchanged.
-    Rgb565,
 }
 
 impl TextureFormat {
@@ -254,8 +252,6 @@ impl TextureFormat {
         TextureFormat::Bc5,
         TextureFormat::Bc6h,
         TextureFormat::Bc7,
-        TextureFormat::Rgba8,
-        TextureFormat::Rgb565,
     ];
 
     /// The filters for this format.
@@ -268,8 +264,6 @@ impl TextureFormat {
             TextureFormat::Bc5 => &[Filter::Bc5Split],
             TextureFormat::Bc6h => &[Filter::Bc6hModes],
             TextureFormat::Bc7 => &[Filter::Bc7Modes, Filter::Bc7Aligned],
-            TextureFormat::Rgba8 => &[Filter::Rgba8Planes, Filter::Rgba8Green],
-            TextureFormat::Rgb565 => &[Filter::Rgb565Ycocg],
         }
     }
 
@@ -283,8 +277,6 @@ impl TextureFormat {
             TextureFormat::Bc5 => "bc5",
             TextureFormat::Bc6h => "bc6h",
             TextureFormat::Bc7 => "bc7",
-            TextureFormat::Rgba8 => "rgba8",
-            TextureFormat::Rgb565 => "rgb565",
         }
     }
 
@@ -293,22 +285,11 @@ impl TextureFormat {
         TextureFormat::ALL.iter().copied().find(|format| format.name() == name)
     }
 
-    /// Bytes of one block, or of one texel of an uncompressed format. Blocks lie at multiples of it from the first texel
-    /// on.
+    /// Bytes of one block of 4 by 4 texels. Blocks lie at multiples of it from the first texel on.
     pub const fn block_bytes(self) -> usize {
         match self {
             TextureFormat::Bc1 | TextureFormat::Bc4 => 8,
-            TextureFormat::Rgba8 => 4,
-            TextureFormat::Rgb565 => 2,
             _ => 16,
-        }
-    }
-
-    /// Texels along a side of a block.
-    pub(crate) const fn block_side(self) -> u32 {
-        match self {
-            TextureFormat::Rgba8 | TextureFormat::Rgb565 => 1,
-            _ => 4,
         }
     }
 }

@@ -84,6 +84,13 @@ impl Modes {
     }
 }
 
+/// Where the streams of the blocks with these first bytes end.
+#[cfg(feature = "pack")]
+pub(super) fn stream_ends(modes: &Modes, first: &[u8]) -> Vec<usize> {
+    let Cursors { endpoints, indices } = modes.cursors(first.iter().copied());
+    endpoints.into_iter().chain(indices).chain([first.len() * BLOCK]).collect()
+}
+
 /// Takes the blocks apart, each as `convert` makes it, which must keep the mode. Both slices hold the same whole number of
 /// blocks.
 pub(crate) fn apply(modes: &Modes, convert: fn(u128) -> u128, blocks: &[u8], streams: &mut [u8]) {

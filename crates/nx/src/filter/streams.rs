@@ -8,7 +8,7 @@
 use linerate_core::Tier;
 
 use super::color::to_ycocg;
-use crate::kernel::join::{Alpha, Color, Pair, Plain, join_half, join_halves, join_pair};
+use crate::kernel::join::{Alpha, Color, Pair, Plain, join_alpha_color, join_half, join_halves, join_pair};
 
 /// What 8 bytes of a block hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,13 @@ pub(crate) fn apply(halves: &[Half], blocks: &[u8], streams: &mut [u8]) {
     }
 }
 
+/// Where the streams of `count` blocks end.
+#[cfg(feature = "pack")]
+pub(super) fn stream_ends(halves: &[Half], count: usize) -> Vec<usize> {
+    let starts = halves.iter().enumerate().map(|(k, half)| (k * HALF * count, half.endpoints() * count));
+    starts.flat_map(|(start, endpoints)| [start + endpoints, start + HALF * count]).collect()
+}
+
 fn convert_colors(field: &mut [u8]) {
     for color in field.as_chunks_mut().0 {
         *color = to_ycocg(u16::from_le_bytes(*color)).to_le_bytes();
@@ -75,10 +82,10 @@ pub(crate) fn invert(tier: Tier, halves: &[Half], streams: &[u8], blocks: &mut [
             join_halves(tier, values(first), color::<true>(second), blocks.as_chunks_mut().0)
         }
         [Half::Alpha, Half::Color] => {
-            join_halves(tier, alpha(first), color::<false>(second), blocks.as_chunks_mut().0)
+            join_alpha_color(tier, alpha(first), color::<false>(second), blocks.as_chunks_mut().0)
         }
         [Half::Alpha, Half::Ycocg] => {
-            join_halves(tier, alpha(first), color::<true>(second), blocks.as_chunks_mut().0)
+            join_alpha_color(tier, alpha(first), color::<true>(second), blocks.as_chunks_mut().0)
         }
         _ => unreachable!("no format has these halves"),
     }

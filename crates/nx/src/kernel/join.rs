@@ -131,6 +131,24 @@ pub(crate) fn join_halves(tier: Tier, first: impl Half, second: impl Half, block
     dispatch(tier, Join(first, second, blocks));
 }
 
+/// Joins blocks of BC3, as many as the streams of both halves and `blocks` have.
+pub(crate) fn join_alpha_color<const YCOCG: bool>(
+    tier: Tier,
+    mut alpha: Alpha,
+    mut color: Color<'_, YCOCG>,
+    mut blocks: &mut [[u8; 16]],
+) {
+    #[cfg(target_arch = "x86_64")]
+    if tier >= Tier::Avx2 && Tier::Avx2.is_supported() {
+        // SAFETY: the CPU has AVX2.
+        let done = unsafe { super::join_avx2::join_alpha_color(&alpha, &color, blocks) };
+        alpha = Alpha { endpoints: &alpha.endpoints[done..], indices: &alpha.indices[6 * done..] };
+        color = Color { endpoints: &color.endpoints[done..], indices: &color.indices[done..] };
+        blocks = &mut blocks[done..];
+    }
+    join_halves(tier, alpha, color, blocks);
+}
+
 /// The streams of BC5: endpoints of both halves, and 6 bytes of indices of each.
 pub(crate) struct Pair<'a> {
     pub(crate) first: &'a [[u8; 2]],
@@ -139,7 +157,15 @@ pub(crate) struct Pair<'a> {
 }
 
 /// Joins blocks of BC5, as many as the streams and `blocks` have.
-pub(crate) fn join_pair(tier: Tier, pair: Pair, blocks: &mut [[u8; 16]]) {
+pub(crate) fn join_pair(tier: Tier, mut pair: Pair, mut blocks: &mut [[u8; 16]]) {
+    #[cfg(target_arch = "x86_64")]
+    if tier >= Tier::Avx2 && Tier::Avx2.is_supported() {
+        // SAFETY: the CPU has AVX2.
+        let done = unsafe { super::join_avx2::join_pair(&pair, blocks) };
+        let Pair { first, second, indices } = pair;
+        pair = Pair { first: &first[done..], second: &second[done..], indices: &indices[done..] };
+        blocks = &mut blocks[done..];
+    }
     struct Join<'a>(Pair<'a>, &'a mut [[u8; 16]]);
     impl Kernel for Join<'_> {
         #[inline(always)]

@@ -4,8 +4,11 @@
 
 mod dispatch;
 pub(crate) mod join;
+#[cfg(target_arch = "x86_64")]
+mod join_avx2;
 pub(crate) mod modes;
 #[cfg(target_arch = "x86_64")]
 mod modes_avx2;
-pub(crate) mod planes;
 mod unalign;
+#[cfg(target_arch = "x86_64")]
+mod unalign_avx2;

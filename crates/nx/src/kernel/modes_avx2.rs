@@ -1,51 +1,159 @@
-//! The AVX2 form of [`modes`](super::modes): the bytes of a block are shuffled into place.
+//! The AVX2 form of [`modes`](super::modes): 64 blocks at a time, group by group, so that what differs between groups is
+//! constant in the inner loop and no cursor waits for the block before.
 
 use core::arch::x86_64::*;
 
 use super::modes::{Gather, read_end};
 use super::unalign::unalign;
+use super::unalign_avx2::{mode_1, mode_3, mode_6};
 use crate::filter::modes::{BLOCK, GROUPS};
+
+/// Blocks at a time: bits of a mask.
+const BATCH: usize = 64;
+
+/// What a group's blocks have in common.
+pub(super) struct Group {
+    /// For each byte of a block, which of the 16 bytes from the cursor on it is; none with the top bit.
+    pub(super) endpoints_to: __m128i,
+    pub(super) indices_to: __m128i,
+    /// Bytes of a block in each stream.
+    steps: [usize; 2],
+}
 
 /// Gathers all blocks.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
     let Gather { modes, cursors, streams, blocks } = gather;
-    // For each byte of a block, which of the 16 bytes from a cursor on it is; none with the top bit.
-    let endpoint_bytes: [[u8; BLOCK]; GROUPS] = core::array::from_fn(|group| {
-        core::array::from_fn(
-            |byte| if (1..modes.split[group]).contains(&byte) { byte as u8 - 1 } else { 0x80 },
-        )
-    });
-    let index_bytes: [[u8; BLOCK]; GROUPS] = core::array::from_fn(|group| {
+    let groups: [Group; GROUPS] = core::array::from_fn(|group| {
         let split = modes.split[group];
-        core::array::from_fn(|byte| if byte >= split { (byte - split) as u8 } else { 0x80 })
+        let endpoint = |byte| if (1..split).contains(&byte) { byte as u8 - 1 } else { 0x80 };
+        let index = |byte| if byte >= split { (byte - split) as u8 } else { 0x80 };
+        Group {
+            endpoints_to: from_bytes(&core::array::from_fn(endpoint)),
+            indices_to: from_bytes(&core::array::from_fn(index)),
+            steps: [split - 1, BLOCK - split],
+        }
     });
-    let steps: [[usize; 2]; GROUPS] =
-        core::array::from_fn(|group| [modes.split[group] - 1, BLOCK - modes.split[group]]);
     let mut at: [[usize; 2]; GROUPS] =
         core::array::from_fn(|group| [cursors.endpoints[group], cursors.indices[group]]);
-    for (block, &first) in blocks.iter_mut().zip(streams) {
-        let group = usize::from(modes.group[usize::from(first)]) % GROUPS;
-        let [endpoints, indices] = at[group];
-        at[group] = [endpoints + steps[group][0], indices + steps[group][1]];
-        let endpoints = shuffle(read16(streams, endpoints), &endpoint_bytes[group]);
-        let indices = shuffle(read16(streams, indices), &index_bytes[group]);
-        let word = _mm_or_si128(_mm_or_si128(endpoints, indices), _mm_cvtsi32_si128(i32::from(first)));
-        if ALIGNED {
-            let halves = (_mm_cvtsi128_si64(word) as u64, _mm_extract_epi64::<1>(word) as u64);
-            *block = unalign(u128::from(halves.0) | (u128::from(halves.1) << 64)).to_le_bytes();
-        } else {
-            // SAFETY: a block has 16 bytes.
-            unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), word) };
+    for (blocks, first) in blocks.chunks_mut(BATCH).zip(streams.chunks(BATCH)) {
+        // Behind the last block the group is one that there is not.
+        let mut of_blocks = [u8::MAX; BATCH];
+        for (group, &first) in of_blocks.iter_mut().zip(&first[..blocks.len()]) {
+            *group = modes.group[usize::from(first)];
+        }
+        for (number, group) in groups.iter().enumerate() {
+            let mut mask = equal(&of_blocks, number as u8);
+            if mask == 0 {
+                continue;
+            }
+            let cursors = at[number];
+            let count = mask.count_ones() as usize;
+            at[number] = [cursors[0] + count * group.steps[0], cursors[1] + count * group.steps[1]];
+            if at[number].iter().all(|end| end + BLOCK <= streams.len()) {
+                // SAFETY: the mask has bits of these blocks, each of which reads 16 bytes from a cursor on that stays below
+                // those at the end.
+                unsafe { gather_group::<ALIGNED>(number, group, mask, cursors, streams, first, blocks) };
+                continue;
+            }
+            let [mut endpoints, mut indices] = cursors;
+            while mask != 0 {
+                let i = mask.trailing_zeros() as usize;
+                mask &= mask - 1;
+                let fields = [read16(streams, endpoints), read16(streams, indices)];
+                let word = u128::from_le_bytes(to_bytes(join(group, fields, first[i])));
+                blocks[i] = if ALIGNED { unalign(word) } else { word }.to_le_bytes();
+                endpoints += group.steps[0];
+                indices += group.steps[1];
+            }
         }
     }
 }
 
+/// Gathers the blocks of a group that the mask has.
+///
+/// # Safety
+/// Every bit of the mask is the number of a block and of its first byte, and there are 16 bytes from each cursor on that they
+/// have.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn gather_group<const ALIGNED: bool>(
+    number: usize,
+    group: &Group,
+    mask: u64,
+    cursors: [usize; 2],
+    streams: &[u8],
+    first: &[u8],
+    blocks: &mut [[u8; BLOCK]],
+) {
+    let each = Each { mask, cursors, steps: group.steps, streams, first, blocks };
+    // SAFETY: the caller's.
+    unsafe {
+        match number {
+            1 if ALIGNED => each.run(|fields, first| mode_1(fields, first)),
+            3 if ALIGNED => each.run(|fields, first| mode_3(fields, first)),
+            6 if ALIGNED => each.run(|fields, first| mode_6(fields, first)),
+            _ => each.run(|fields, first| join(group, fields, first)),
+        }
+    }
+}
+
+/// The blocks of a group in a batch.
+struct Each<'a> {
+    mask: u64,
+    cursors: [usize; 2],
+    steps: [usize; 2],
+    streams: &'a [u8],
+    first: &'a [u8],
+    blocks: &'a mut [[u8; BLOCK]],
+}
+
+impl Each<'_> {
+    /// Makes each block of the 16 bytes from its cursors on, and its first byte.
+    ///
+    /// # Safety
+    /// As of [`gather_group`].
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    unsafe fn run(self, block_of: impl Fn([__m128i; 2], u8) -> __m128i) {
+        let Each { mut mask, cursors, steps, streams, first, blocks } = self;
+        // SAFETY: the caller's.
+        unsafe {
+            let mut endpoints = streams.as_ptr().add(cursors[0]);
+            let mut indices = streams.as_ptr().add(cursors[1]);
+            while mask != 0 {
+                let i = mask.trailing_zeros() as usize;
+                mask &= mask - 1;
+                let fields = [_mm_loadu_si128(endpoints.cast()), _mm_loadu_si128(indices.cast())];
+                let block = block_of(fields, *first.get_unchecked(i));
+                _mm_storeu_si128(blocks.as_mut_ptr().add(i).cast(), block);
+                endpoints = endpoints.add(steps[0]);
+                indices = indices.add(steps[1]);
+            }
+        }
+    }
+}
+
+/// A block of its fields, as they are.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn shuffle(bytes: __m128i, order: &[u8; BLOCK]) -> __m128i {
-    // SAFETY: 16 bytes.
-    _mm_shuffle_epi8(bytes, unsafe { _mm_loadu_si128(order.as_ptr().cast()) })
+fn join(group: &Group, [endpoints, indices]: [__m128i; 2], first: u8) -> __m128i {
+    let endpoints = _mm_shuffle_epi8(endpoints, group.endpoints_to);
+    let indices = _mm_shuffle_epi8(indices, group.indices_to);
+    _mm_or_si128(_mm_or_si128(endpoints, indices), _mm_cvtsi32_si128(i32::from(first)))
+}
+
+/// A bit for each byte that is `value`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn equal(bytes: &[u8; BATCH], value: u8) -> u64 {
+    let value = _mm256_set1_epi8(value.cast_signed());
+    let half = |start: usize| {
+        // SAFETY: there are 32 bytes from 0 and from 32 on.
+        let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().add(start).cast()) };
+        u64::from(_mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, value)).cast_unsigned())
+    };
+    half(0) | (half(32) << 32)
 }
 
 /// 16 bytes from `offset` on; zeros behind the end.
@@ -53,12 +161,23 @@ fn shuffle(bytes: __m128i, order: &[u8; BLOCK]) -> __m128i {
 #[target_feature(enable = "avx2")]
 fn read16(bytes: &[u8], offset: usize) -> __m128i {
     match bytes.get(offset..).and_then(|bytes| bytes.first_chunk::<BLOCK>()) {
-        // SAFETY: 16 bytes.
-        Some(whole) => unsafe { _mm_loadu_si128(whole.as_ptr().cast()) },
-        None => {
-            let end = read_end(bytes, offset).to_le_bytes();
-            // SAFETY: as above.
-            unsafe { _mm_loadu_si128(end.as_ptr().cast()) }
-        }
+        Some(whole) => from_bytes(whole),
+        None => from_bytes(&read_end(bytes, offset).to_le_bytes()),
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn from_bytes(bytes: &[u8; BLOCK]) -> __m128i {
+    // SAFETY: 16 bytes.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn to_bytes(block: __m128i) -> [u8; BLOCK] {
+    let mut bytes = [0; BLOCK];
+    // SAFETY: 16 bytes.
+    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), block) };
+    bytes
 }

@@ -205,9 +205,8 @@ impl Shared<'_> {
         let codec = encoder.encode(coding, input, &mut output)?;
         let bytes_in = input.len() as u64;
         let spans = self.textures(number, coding, input);
-        let plain = if codec == toc::Codec::Copy { input.len() } else { output.len() };
         let choice = (coding, self.job.options.filters);
-        if let Some(codec) = filter.encode(encoder, choice, (input, &spans), plain, &mut output)? {
+        if let Some(codec) = filter.encode(encoder, choice, (input, &spans), codec, &mut output)? {
             return Ok(EncodedBlock { data: output, codec, filtered: true, bytes_in, hashes });
         }
         if codec == toc::Codec::Copy {

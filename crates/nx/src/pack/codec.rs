@@ -35,6 +35,8 @@ enum Parse {
     Lazy,
     /// Optimal parsing of near matches (`ZSTD_btopt`). Saves a tenth where they are short and many.
     Optimal,
+    /// Optimal parsing with the level's search.
+    Sparse,
 }
 
 impl Parse {
@@ -53,6 +55,7 @@ impl Parse {
                 CParameter::ChainLog(18),
                 CParameter::HashLog(17),
             ],
+            Parse::Sparse => &[CParameter::Strategy(Strategy::ZSTD_btopt)],
         }
     }
 }
@@ -71,6 +74,30 @@ impl Search {
         Search { zstd, parse: Parse::Level, window_log: 0 }
     }
 }
+
+/// How a stream of a filtered block may be coded beside its coding.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct StreamCoding {
+    /// Optimal parsing of matches of [`SPARSE_MATCH`] bytes and more: fewer and longer sequences, which decode faster.
+    pub(super) sparse: bool,
+    /// Whether literals are compressed.
+    pub(super) literals: bool,
+}
+
+impl StreamCoding {
+    /// All of them.
+    pub(super) const ALL: [StreamCoding; 4] = [
+        StreamCoding { sparse: false, literals: true },
+        StreamCoding { sparse: false, literals: false },
+        StreamCoding { sparse: true, literals: true },
+        StreamCoding { sparse: true, literals: false },
+    ];
+}
+
+/// The shortest matches of sparse sequences in bytes.
+const SPARSE_MATCH: u32 = 6;
+/// Levels from this one on parse optimally by themselves.
+const OPTIMAL_LEVEL: i32 = 16;
 
 /// Working memory of one thread.
 pub(super) struct Encoder {
@@ -110,6 +137,28 @@ impl Encoder {
         let (codec, len) = coded.unwrap_or((Codec::Copy, 0));
         out.truncate(len);
         Ok(codec)
+    }
+
+    /// Encodes a stream of a filtered block to a frame, which is appended to `out`.
+    pub(super) fn encode_stream(
+        &mut self,
+        zstd: Zstd,
+        coding: StreamCoding,
+        input: &[u8],
+        out: &mut Vec<u8>,
+    ) -> PackResult<()> {
+        let mut search = self.fitted_search(zstd, input)?;
+        search.zstd.literals = coding.literals;
+        if coding.sparse {
+            search.zstd.min_match = SPARSE_MATCH;
+            search.parse =
+                if (SLOW_LEVEL..OPTIMAL_LEVEL).contains(&zstd.level) { Parse::Sparse } else { Parse::Level };
+        }
+        let start = out.len();
+        out.resize(start + zstd_safe::compress_bound(input.len()), 0);
+        let len = self.compress_zstd(search, input, &mut out[start..])?;
+        out.truncate(start + len.expect("within the bound"));
+        Ok(())
     }
 
     /// Whether a large block is incompressible: slices from all over it do not shrink at level 1.

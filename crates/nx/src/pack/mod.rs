@@ -25,7 +25,7 @@
 //!   write in the folder (`linerate_io::AtomicFile`).
 //! * Files count as equal only if every byte is.
 //! * Blocks reused from an existing archive are verified first, unless the options say otherwise.
-//! * Memory: three chunks and the codec's state per thread, two chunks more with filters, one more where an
+//! * Memory: three chunks and the codec's state per thread, four chunks more with filters, one more where an
 //!   existing archive is encoded again; the files given as bytes; some hundred bytes per file; at most 100 MiB while small
 //!   files are grouped.
 //!
@@ -40,7 +40,7 @@
 //! | `names` | paths that may be added |
 //! | `dedup` | finds equal pieces |
 //! | `plan`, `similarity` | assigns files to blocks; groups small files by similarity |
-//! | `codec` | encodes one block |
+//! | `codec`, `decode_cost` | encodes one block; estimates how long a zstd frame takes to decode |
 //! | `filters`, `textures` | sets of texture filters; finds textures in blocks and filters them |
 //! | `blocks`, `file_hash` | encodes blocks in parallel and writes them in order; hashes across threads |
 //! | `sink`, `format` | the output: file or memory; Nx, or converted to R3A |
@@ -53,6 +53,7 @@ mod builder;
 mod cancel;
 mod codec;
 mod content;
+mod decode_cost;
 mod dedup;
 mod edit;
 mod error;

@@ -79,8 +79,8 @@ impl Preset {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// The filters to try for this purpose: all, or those of formats that decode as fast with them. They are not part
-    /// of [`Preset::options`], since other programs cannot read filtered archives.
+    /// The filters for this purpose: all, by size or by size and time of decoding. They are not part of
+    /// [`Preset::options`], since other programs cannot read filtered archives.
     pub fn filters(&self) -> Filters {
         if self.loads { Filters::fast() } else { Filters::all() }
     }

@@ -1,10 +1,11 @@
 //! Finds the textures in a block, and filters them where that makes the block smaller.
 
-use super::codec::Encoder;
+use super::codec::{Encoder, StreamCoding};
 use super::content::Item;
+use super::decode_cost;
 use super::error::PackResult;
 use super::filters::Filters;
-use super::options::{Coding, Options};
+use super::options::{Coding, Options, Zstd};
 use crate::filter::{self, Filter, MAX_HEAD, Texture, TextureFormat};
 use crate::header::PAGE;
 use crate::regions::{self, MAX_REGIONS, Region};
@@ -16,6 +17,12 @@ const MIN_TEXTURE: usize = 512;
 const SAMPLE: usize = 128 << 10;
 /// A filtered block must save one part in this many: restoring it takes time.
 const MIN_SAVINGS: usize = 100;
+/// If time counts, picoseconds that a byte of the compressed data is worth: what a pipe of 118 MB/s needs for it.
+const BYTE: u64 = 8500;
+/// If time counts, a filtered block may take one part in this many longer to decode, by the estimate.
+const MAX_SLOWDOWN: u64 = 5;
+/// Shorter streams, in bytes, have no frame of their own.
+const MIN_STREAM: usize = 16 << 10;
 
 /// Texels of one format in the content of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,16 +84,43 @@ pub(super) fn in_files(content: &[u8], sizes: impl Iterator<Item = usize>, guess
     spans
 }
 
+/// The size of something compressed in bytes, and the time to decode it in picoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    size: usize,
+    time: u64,
+}
+
+impl Cost {
+    /// One number to compare: the size alone, or the size and the time.
+    fn total(self, fast: bool) -> u64 {
+        if fast { self.size as u64 * BYTE + self.time } else { self.size as u64 }
+    }
+}
+
+/// The cost of a block, or of a part of it, that was encoded whole.
+fn cost(codec: Codec, compressed: &[u8], content: usize) -> Cost {
+    match codec {
+        Codec::Copy => Cost { size: content, time: decode_cost::COPY * content as u64 },
+        Codec::Lz4 => Cost { size: compressed.len(), time: decode_cost::LZ4 * content as u64 },
+        Codec::Zstd => Cost { size: compressed.len(), time: decode_cost::of_frames(compressed, content) },
+    }
+}
+
 /// Filters blocks. One per thread, with its buffers.
 #[derive(Default)]
 pub(super) struct BlockFilter {
     filtered: Vec<u8>,
     coded: Vec<u8>,
+    /// The frames of the streams, and the frame that is tried.
+    frames: Vec<u8>,
+    trial: Vec<u8>,
 }
 
 impl BlockFilter {
-    /// Encodes a block with its textures filtered to `out`, and returns the codec. `None`, with `out` as it was, if that
-    /// does not save a page and a hundredth of `plain`, the length of the block without.
+    /// Encodes a block with its textures filtered to `out`, which holds the block encoded without, by the codec `plain`, and
+    /// returns the codec. `None`, with `out` as it was, if that does not pay: it must save a page and a hundredth, and if
+    /// time counts may not take a fifth more of it.
     ///
     /// For each texture the filter is chosen by its compressed sample. The choice depends on the content and the options
     /// alone.
@@ -95,7 +129,7 @@ impl BlockFilter {
         encoder: &mut Encoder,
         (coding, filters): (Coding, Filters),
         (input, spans): (&[u8], &[Span]),
-        plain: usize,
+        plain: Codec,
         out: &mut Vec<u8>,
     ) -> PackResult<Option<Codec>> {
         let mut chosen = Vec::new();
@@ -108,19 +142,15 @@ impl BlockFilter {
         if chosen.is_empty() {
             return Ok(None);
         }
-        self.filtered.clear();
-        self.filtered.extend_from_slice(input);
-        for &Region { filter, start, len } in &chosen {
-            let range = start as usize..(start + len) as usize;
-            filter.apply(&input[range.clone()], &mut self.filtered[range]);
-        }
-        let codec = encoder.encode(coding, &self.filtered, &mut self.coded)?;
+        let (codec, found) = self.encode_filtered(encoder, (coding, filters.is_fast()), input, &chosen)?;
         let mut table = Vec::new();
         regions::write(&chosen, &mut table);
         let len = table.len() + self.coded.len();
+        let plain = cost(plain, out, input.len());
         let pages = |len: usize| len.div_ceil(PAGE as usize);
-        let pays = pages(len) < pages(plain) && len <= plain - plain / MIN_SAVINGS;
-        if codec == Codec::Copy || !pays {
+        let saves = pages(len) < pages(plain.size) && len <= plain.size - plain.size / MIN_SAVINGS;
+        let is_slow = filters.is_fast() && found.time > plain.time + plain.time / MAX_SLOWDOWN;
+        if codec == Codec::Copy || !saves || is_slow {
             return Ok(None);
         }
         out.clear();
@@ -129,7 +159,78 @@ impl BlockFilter {
         Ok(Some(codec))
     }
 
-    /// The filter that makes a sample of the texture smallest, out of those allowed; of equal ones the first.
+    /// Encodes a block with these regions filtered to `self.coded`: as one, or for zstd stream by stream. The time includes
+    /// that of the inverse filters.
+    fn encode_filtered(
+        &mut self,
+        encoder: &mut Encoder,
+        (coding, fast): (Coding, bool),
+        input: &[u8],
+        regions: &[Region],
+    ) -> PackResult<(Codec, Cost)> {
+        self.filtered.clear();
+        self.filtered.extend_from_slice(input);
+        let mut ends = Vec::new();
+        let mut inverse = 0;
+        for &Region { filter, start, len } in regions {
+            let range = start as usize..(start + len) as usize;
+            let filtered = &mut self.filtered[range.clone()];
+            filter.apply(&input[range], filtered);
+            ends.push(start as usize);
+            ends.extend(filter.stream_ends(filtered).iter().map(|end| start as usize + end));
+            inverse += filter.inverse_time() * u64::from(len);
+        }
+        ends.push(input.len());
+        let codec = encoder.encode(coding, &self.filtered, &mut self.coded)?;
+        let mut best = (codec, cost(codec, &self.coded, input.len()));
+        if let Coding::Zstd(zstd) = coding {
+            let streams = self.encode_streams(encoder, (zstd, fast), &ends)?;
+            if streams.total(fast) < best.1.total(fast) {
+                std::mem::swap(&mut self.coded, &mut self.frames);
+                best = (Codec::Zstd, streams);
+            }
+        }
+        best.1.time += inverse;
+        Ok(best)
+    }
+
+    /// Encodes each stream to a frame of its own in `self.frames`, with the search and the literals that cost least. Short
+    /// streams share a frame.
+    fn encode_streams(
+        &mut self,
+        encoder: &mut Encoder,
+        (zstd, fast): (Zstd, bool),
+        ends: &[usize],
+    ) -> PackResult<Cost> {
+        self.frames.clear();
+        let mut total = Cost::default();
+        let mut start = 0;
+        for (i, &end) in ends.iter().enumerate() {
+            let next = ends.get(i + 1).map_or(usize::MAX, |next| next - end);
+            let is_last = i + 1 == ends.len();
+            if !is_last && (end - start < MIN_STREAM || next < MIN_STREAM) {
+                continue;
+            }
+            let mut least: Option<Cost> = None;
+            let frame = self.frames.len();
+            for stream in StreamCoding::ALL {
+                self.trial.clear();
+                encoder.encode_stream(zstd, stream, &self.filtered[start..end], &mut self.trial)?;
+                let found = cost(Codec::Zstd, &self.trial, end - start);
+                if least.is_none_or(|least| found.total(fast) < least.total(fast)) {
+                    least = Some(found);
+                    self.frames.truncate(frame);
+                    self.frames.extend_from_slice(&self.trial);
+                }
+            }
+            let least = least.unwrap_or_default();
+            total = Cost { size: total.size + least.size, time: total.time + least.time };
+            start = end;
+        }
+        Ok(total)
+    }
+
+    /// The filter with which a sample of the texture costs least, out of those allowed; of equal ones the first.
     fn choose(
         &mut self,
         encoder: &mut Encoder,
@@ -147,14 +248,11 @@ impl BlockFilter {
         let sample = &input[start..start + len];
         let mut best = None;
         for filter in allowed() {
-            self.filtered.resize(len, 0);
-            filter.apply(sample, &mut self.filtered);
-            let size = match encoder.encode(coding, &self.filtered, &mut self.coded)? {
-                Codec::Copy => len,
-                Codec::Zstd | Codec::Lz4 => self.coded.len(),
-            };
-            if best.is_none_or(|(least, _)| size < least) {
-                best = Some((size, filter));
+            let region = Region { filter, start: 0, len: len as u32 };
+            let (_, cost) = self.encode_filtered(encoder, (coding, filters.is_fast()), sample, &[region])?;
+            let total = cost.total(filters.is_fast());
+            if best.is_none_or(|(least, _)| total < least) {
+                best = Some((total, filter));
             }
         }
         Ok(best.map(|(_, filter)| filter))

@@ -63,8 +63,8 @@ pub(crate) struct CodingArgs {
     pub(crate) dictionaries: bool,
 
     /// Filter the textures of blocks that become smaller by it, so that only linerate reads the archive:
-    /// none, auto (every filter; with the presets fast-load and vfs those with which textures also
-    /// decode as fast), all, fast, or a list of formats (bc1,bc3) or filters [default: none]
+    /// none, all (chosen by size), fast (by size and estimated decoding time), auto (fast with the
+    /// presets fast-load and vfs, else all), or a list of formats (bc1,bc3) or filters [default: none]
     #[arg(long, value_name = "LIST")]
     pub(crate) filters: Option<String>,
 
