@@ -158,7 +158,7 @@ pub fn plan(measurements: &[Measurement], pipe: &Pipe, budget: &Budget) -> Plan 
     let measured = measurements.iter().map(|m| row(m.clone(), false, pipe, &budget));
     let mut rows: Vec<Row> = std::iter::once(plain).chain(measured).collect();
     find_front(&mut rows);
-    let tied = best_rows(&rows);
+    let tied = best_rows(&rows, |_| true);
     let winner = break_tie(&rows, &tied);
     let ties = tied.into_iter().filter(|i| Some(*i) != winner).collect();
     Plan { pipe: pipe.clone(), budget, rows, winner, ties }
@@ -168,6 +168,12 @@ impl Plan {
     /// The row to use.
     pub fn winner(&self) -> Option<&Row> {
         self.winner.map(|i| &self.rows[i])
+    }
+
+    /// The row to use where the data is coded in any case: the winner, or what would be if it could not be stored plainly.
+    pub fn best_coded(&self) -> Option<&Row> {
+        let tied = best_rows(&self.rows, |row| !row.plain);
+        break_tie(&self.rows, &tied).map(|i| &self.rows[i])
     }
 
     /// The same choice with the figures of one direction in every row, as charts of a direction draw them. The front is
@@ -227,6 +233,14 @@ impl Row {
         };
         self.saved_per_core_second = flow.curve.on(1).median * (1.0 - 1.0 / self.ratio);
         self.memory = per_stream + per_thread.saturating_mul(flow.cores as u64);
+    }
+
+    /// The part of the required speed that all cores of the budget lack. 0 if the pipe is saturated.
+    pub fn shortfall(&self) -> f64 {
+        match self.bound {
+            Bound::Cores => 1.0 - self.delivered.median / self.required,
+            Bound::Pipe | Bound::Memory => 0.0,
+        }
     }
 
     /// The candidate's command, quoted for a POSIX shell.
@@ -365,9 +379,9 @@ fn dominates(a: &Row, b: &Row) -> bool {
     a.excluded.is_none() && no_worse && (a.ratio > b.ratio || speed(a) > speed(b))
 }
 
-/// The usable row that delivers most, and those that are a tie with it, in order.
-fn best_rows(rows: &[Row]) -> Vec<usize> {
-    let usable = || (0..rows.len()).filter(|i| rows[*i].excluded.is_none());
+/// The usable row among the wanted that delivers most, and those that are a tie with it, in order.
+fn best_rows(rows: &[Row], wanted: impl Fn(&Row) -> bool) -> Vec<usize> {
+    let usable = || (0..rows.len()).filter(|i| rows[*i].excluded.is_none() && wanted(&rows[*i]));
     // Of equal rows the first one.
     let best =
         usable().max_by(|a, b| compare(rows[*a].delivered.median, rows[*b].delivered.median).then(b.cmp(a)));

@@ -23,6 +23,21 @@ impl Plan {
         }
     }
 
+    /// The sentence of a candidate that is used whatever else there is: with how much it lacks to saturate the pipe, and followed
+    /// by another one if speeds are estimates.
+    pub fn sentence_of(&self, row: &Row) -> String {
+        let mut said = self.use_candidate(row);
+        let short = (row.shortfall() * 100.0).round();
+        if short > 0.0 {
+            said.truncate(said.len() - 1);
+            said += &format!(": {short:.0} % short of the {} that it needs.", rate(row.required));
+        }
+        match self.estimate(row) {
+            Some(estimate) => format!("{said} {estimate}"),
+            None => said,
+        }
+    }
+
     /// Sentences that a reader needs to judge the plan: uncertainty, ties, what memory costs, random reads.
     pub fn notes(&self) -> Vec<String> {
         let winner = self.winner();

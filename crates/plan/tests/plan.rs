@@ -37,6 +37,30 @@ fn slow_decoder_is_bound_by_cores_and_says_how_many_are_lacking() {
         "zstd 12: 3.0x smaller, 600 MB/s on 2 of your 2 cores; your pipe of 500 MB/s then delivers 600 MB/s of content, \
          1.20x as much as stored plainly, and with about 5 cores it would saturate."
     );
+    assert!((row.shortfall() - 0.6).abs() < 1e-9);
+    let said = plan.sentence_of(row);
+    assert_eq!(
+        said.strip_prefix(plan.sentence().trim_end_matches('.')),
+        Some(": 60 % short of the 1.5 GB/s that it needs.")
+    );
+}
+
+#[test]
+fn best_coded_is_the_winner_or_the_best_beside_storing_plainly() {
+    let slow = [candidate("zstd 19", 4.0, 100e6), candidate("zstd 3", 2.0, 300e6)];
+    let without = plan(&slow, &pipe(7e9), &budget(2));
+    assert!(without.winner().unwrap().plain);
+    assert_eq!(without.best_coded().unwrap().measurement.settings, "zstd 3");
+    let with = plan(&slow, &pipe(100e6), &budget(2));
+    assert_eq!(with.best_coded(), with.winner());
+    assert_eq!((winner(&with), with.winner().unwrap().shortfall()), ("zstd 19", 0.5));
+    let fits = plan(&slow, &pipe(20e6), &budget(2));
+    assert_eq!((winner(&fits), fits.winner().unwrap().shortfall()), ("zstd 19", 0.0));
+    assert_eq!(fits.sentence_of(fits.winner().unwrap()), fits.sentence());
+    let estimate = plan(&slow, &pipe(100e6), &budget(8));
+    let said = estimate.sentence_of(estimate.best_coded().unwrap());
+    assert!(said.ends_with(" Speeds on 8 cores are estimates: 2 threads at most were measured."), "{said}");
+    assert_eq!(plan(&[], &pipe(1e6), &budget(1)).best_coded(), None);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The settings of Nx archives that are tried, a row each: what the engine is told, and what the command line is.
 
-use linerate_nx::pack::{Coding, Options, PRESETS, Zstd};
+use linerate_nx::pack::{Coding, Filters, Options, PRESETS, Zstd};
 
 /// Settings of `linerate nx pack`.
 #[derive(Clone, Debug)]
@@ -43,6 +43,8 @@ pub(super) fn settings() -> Vec<Setting> {
     all.extend(LEVELS.map(|(level, cost)| zstd(level, MIB, cost)));
     all.extend(BLOCKS.map(|(block, level, cost)| zstd(level, block, cost)));
     all.push(raw_literals(12, 80.0));
+    let plain = [lz4(12, 130.0), zstd(3, MIB, 25.0), zstd(REFERENCE_LEVEL, MIB, 95.0), zstd(12, MIB, 180.0)];
+    all.extend(plain.map(filtered));
     all.extend(PRESETS.iter().map(|preset| {
         let cost = match preset.name {
             "fast-load" | "vfs" => 60.0,
@@ -62,6 +64,7 @@ pub(super) fn settings() -> Vec<Setting> {
 /// The position of the setting that deep ones are compared with.
 pub(super) fn reference(settings: &[Setting]) -> usize {
     let wanted = Coding::zstd(REFERENCE_LEVEL);
+    // The first, without filters.
     settings.iter().position(|setting| setting.options.solid == wanted).unwrap_or(0)
 }
 
@@ -86,6 +89,14 @@ fn raw_literals(level: i32, cost: f64) -> Setting {
     let coding = Coding::Zstd(Zstd { level, min_match: 4, literals: false, long: false });
     let words = format!("zstd {level} with raw literals and minMatch 4, blocks of 1 MiB");
     uniform(words, MIB, coding, cost, &["--raw-literals", "--min-match", "4"])
+}
+
+/// With texture filters; the cost includes them.
+fn filtered(mut setting: Setting) -> Setting {
+    setting.words.push_str(", textures filtered");
+    setting.flags.extend(["--filters".into(), "auto".into()]);
+    setting.options.filters = Filters::all();
+    setting
 }
 
 /// The same coding for files that share blocks and for large ones, in blocks and chunks of one size.
@@ -143,6 +154,6 @@ mod tests {
         let found = &all[reference(&all)];
         assert_eq!(found.words, "zstd 9, blocks of 1 MiB");
         assert!(!found.is_deep());
-        assert_eq!(all.iter().filter(|setting| setting.is_deep()).count(), 6);
+        assert_eq!(all.iter().filter(|setting| setting.is_deep()).count(), 8);
     }
 }

@@ -361,3 +361,46 @@ fn json_has_the_totals_of_pack() {
     let run = folder.nx(&["pack", "-vf", "--solidlevel=1", "--chunkedlevel=1", "in", "-o", "a.nx"]);
     assert!(run.stderr.starts_with(&format!("in: {} files, {bytes} -> ", files.len())), "{}", run.stderr);
 }
+
+/// Quick, for a drive that any decoding saturates.
+const PIPE: [&str; 7] = ["pack", "--pipe", "1MB/s", "--cores", "2", "--seconds", "0.05"];
+
+#[test]
+fn pipe_packs_as_the_plan_says_and_tells_why() {
+    let folder = Folder::new();
+    let files = plant(&folder, "in");
+    let run = folder.nx(&[&PIPE[..], &["in", "-o", "a.nx"]].concat()).ok();
+    let said = run.lines();
+    assert!(said[0].contains("on 1 of your 2 cores") && said[0].contains("1 MB/s is saturated"), "{said:?}");
+    folder.nx(&["extract", "a.nx", "-o", "out"]).ok();
+    assert!(files_below(&folder.path("out")) == files);
+    let run = folder.nx(&[&PIPE[..], &["--json", "--filters", "none", "in", "-o", "b.nx"]].concat()).ok();
+    let found: serde_json::Value = serde_json::from_str(&run.lines()[0]).expect("JSON");
+    let candidates = found["plan"]["candidates"].as_array().expect("candidates");
+    assert!(candidates.len() > 10 && found["filtered_blocks"] == 0, "{found}");
+    assert!(!candidates.iter().any(|row| row.to_string().contains("--filters")), "{found}");
+}
+
+#[test]
+fn pipe_that_nothing_saturates_tells_what_is_lacking() {
+    let folder = Folder::new();
+    plant(&folder, "in");
+    let fast = ["pack", "--pipe", "90000GB/s", "--cores", "1", "--seconds", "0.05", "in", "-o", "a.nx"];
+    let said = folder.nx(&fast).ok().lines();
+    assert!(said[0].contains(" % short of the ") && said[0].ends_with(" that it needs."), "{said:?}");
+}
+
+#[test]
+fn pipe_goes_with_no_other_choice_of_coding() {
+    let folder = Folder::new();
+    plant(&folder, "in");
+    for more in
+        [&["--preset", "vfs"][..], &["--filters", "auto"], &["--chunkedlevel=3"], &["--format", "r3a"]]
+    {
+        let run = folder.nx(&[&PIPE[..], more, &["in", "-o", "a.nx"]].concat());
+        assert_eq!(run.status, Some(USAGE), "{more:?}: {}", run.stderr);
+    }
+    let run = folder.nx(&["pack", "--cores", "2", "in", "-o", "a.nx"]);
+    assert_eq!(run.status, Some(USAGE), "cores without a pipe: {}", run.stderr);
+    assert!(!folder.path("a.nx").exists());
+}

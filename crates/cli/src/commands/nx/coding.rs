@@ -140,11 +140,16 @@ impl CodingArgs {
 
     /// Whether any option of coding is given.
     pub(crate) fn is_given(&self) -> bool {
+        self.filters.is_some() || !self.is_only_filters()
+    }
+
+    /// Whether no option of coding is given but `--filters`.
+    pub(crate) fn is_only_filters(&self) -> bool {
         let sizes = self.blocksize.or(self.chunksize).is_some();
         let shares = self.deduplicate_chunked.or(self.deduplicate_solid).is_some();
         let grouped = self.fit_search.or(self.group_similar).is_some() || self.dictionaries;
-        let filtered = self.filters.is_some() || self.guess_textures.is_some();
-        self.preset.is_some() || sizes || shares || grouped || filtered || self.sets_algorithm()
+        let guesses = self.guess_textures.is_some();
+        !(self.preset.is_some() || sizes || shares || grouped || guesses || self.sets_algorithm())
     }
 
     /// # Errors

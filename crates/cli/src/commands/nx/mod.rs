@@ -13,6 +13,7 @@ mod mount;
 mod names;
 pub(crate) mod open;
 mod pack;
+mod pipe;
 mod select;
 mod tree;
 mod verify;

@@ -8,12 +8,13 @@ use std::process::ExitCode;
 use clap::ValueHint;
 use linerate_nx::check_path;
 use linerate_nx::metadata::{Attributes, Metadata};
-use linerate_nx::pack::{Builder, CancelToken, Options};
+use linerate_nx::pack::{Builder, CancelToken};
 
 use super::coding::{CodingArgs, presets};
+use super::pipe::{Choice, PipeArgs};
 use super::select::GLOBS;
 use super::write::{self, Target};
-use super::write_args::{OutputArgs, RuleArgs, Rules, cancellable};
+use super::write_args::{FormatName, OutputArgs, RuleArgs, Rules, cancellable};
 use super::{metadata, names};
 use crate::ui::error::CliError;
 use crate::ui::exit_code;
@@ -27,6 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   linerate nx pack mods -o mods.nx                       the content of the folder, zstd 16 and 9
   linerate nx pack --preset fast-load mods -o mods.nx
+  linerate nx pack --pipe nvme-5.0 --cores 12 mods -o mods.nx    as small as such a drive and 12 cores load fastest
   linerate nx pack --filters auto mods -o mods.nx        smaller textures, for readers of this program only
   linerate nx pack -x .git -x '*.bak' . -o ../mods.nx
   linerate nx pack --store '*.ogg' --alone '*.json' mods -o mods.nx
@@ -67,6 +69,9 @@ pub(crate) struct PackArgs {
     pub(crate) sources: Vec<PathBuf>,
 
     #[command(flatten)]
+    pub(crate) pipe: PipeArgs,
+
+    #[command(flatten)]
     pub(crate) coding: CodingArgs,
 }
 
@@ -74,31 +79,59 @@ impl PackArgs {
     pub(crate) fn all_sources(&self) -> impl Iterator<Item = &Path> {
         self.source.iter().chain(&self.sources).map(PathBuf::as_path)
     }
+
+    /// # Errors
+    /// A message if an option is given beside `--pipe` that it decides.
+    fn check_pipe(&self) -> Result<(), String> {
+        let none = self.coding.filters.as_deref() == Some("none");
+        match self.pipe.pipe.is_some() {
+            true if self.output.format == FormatName::R3a => {
+                Err("--pipe chooses among Nx archives: leave out --format r3a".into())
+            }
+            true if self.coding.is_given() && !(none && self.coding.is_only_filters()) => {
+                Err("--pipe chooses how to pack: leave out the other options of packing but --filters none"
+                    .into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The coding to pack with, measured if a pipe is given.
+    fn choice(&self, reporter: &Reporter) -> Result<Option<Choice>, CliError> {
+        let Some(pipe) = &self.pipe.pipe else { return Ok(None) };
+        let sources: Vec<PathBuf> = self.all_sources().map(Path::to_owned).collect();
+        self.pipe.choose(pipe, &sources, self.coding.filters.is_none(), reporter).map(Some)
+    }
 }
 
 pub(super) fn run(args: &PackArgs) -> Result<ExitCode, String> {
-    let mut options = args.coding.options(None, args.threads.threads)?;
+    args.coding.options(None, args.threads.threads)?;
     args.coding.check_format(args.output.format.format())?;
+    args.check_pipe()?;
     let rules = args.rules.rules()?;
     let first = args.all_sources().next().map(Path::to_owned).unwrap_or_default();
     let reporter = Reporter::new(&args.verbosity, false);
     Ok(cancellable(reporter, &first, |cancel, reporter| {
-        options.cancel = CancelToken::from_flag(cancel.flag());
-        process(args, options, &rules, reporter)
+        process(args, CancelToken::from_flag(cancel.flag()), &rules, reporter)
     }))
 }
 
 fn process(
     args: &PackArgs,
-    options: Options,
+    cancel: CancelToken,
     rules: &Rules,
     reporter: &mut Reporter,
 ) -> Result<RunSummary, CliError> {
     let first = args.all_sources().next().unwrap_or(Path::new("."));
     let mut summary = RunSummary::new(first, "pack");
-    summary.set("threads", options.threads);
+    summary.set("threads", args.threads.threads);
     let target = Target::of(&args.output);
     let _lock = target.lock(args.wait.wait())?;
+    target.checked()?;
+    let choice = args.choice(reporter)?;
+    let coding = choice.as_ref().map_or(&args.coding, |choice| &choice.coding);
+    let mut options = coding.options(None, args.threads.threads).map_err(CliError::Refused)?;
+    options.cancel = cancel;
     let mut packing = Packing {
         builder: Builder::new(options).map_err(write::engine_error)?,
         metadata: args.metadata.then(Metadata::default),
@@ -121,6 +154,10 @@ fn process(
     if target.is_dry() {
         summary.lines = packing.paths;
         summary.lines.sort_unstable();
+    }
+    if let Some(choice) = choice {
+        summary.set("plan", choice.plan.to_json());
+        summary.lines.insert(0, choice.sentence);
     }
     let total = write::shows_bar().then_some(packing.bytes);
     write::write(packing.builder, &target, args.output.format.format(), total, reporter, &mut summary)?;

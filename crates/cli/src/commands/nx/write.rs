@@ -67,7 +67,7 @@ impl Target {
     }
 
     /// Fails early where the target cannot be written.
-    fn checked(&self) -> Result<Option<&Path>, CliError> {
+    pub(crate) fn checked(&self) -> Result<Option<&Path>, CliError> {
         let Some(path) = self.path() else { return Ok(None) };
         if url(path).is_some() {
             return Err(CliError::Refused(

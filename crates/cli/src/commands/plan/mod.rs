@@ -1,5 +1,6 @@
 //! `linerate plan`: measures candidates on the user's data and says which one saturates a pipe.
 
+mod choose;
 mod page;
 mod recognise;
 mod table;
@@ -9,10 +10,11 @@ use std::process::ExitCode;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ValueEnum, ValueHint};
-use linerate_bench::candidates::{self, Measured, Options, Shape};
+use linerate_bench::candidates::{Measured, Shape};
 use linerate_plan::units::time;
-use linerate_plan::{Budget, Direction, Pipe, Plan, plan};
+use linerate_plan::{Budget, Direction, Pipe, Plan};
 
+pub(crate) use self::choose::choose;
 use self::page::Page;
 use self::recognise::recognise;
 use crate::ui::error::CliError;
@@ -108,11 +110,11 @@ fn shape_parser() -> impl TypedValueParser<Value = Shape> {
         .try_map(move |name| of_name(name).ok_or("no shape has this name"))
 }
 
-fn parse_pipe(text: &str) -> Result<Pipe, String> {
+pub(crate) fn parse_pipe(text: &str) -> Result<Pipe, String> {
     Pipe::parse(text).map_err(|e| e.to_string())
 }
 
-fn parse_positive(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_positive(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
     match number.is_finite() && number > 0.0 {
         true => Ok(number),
@@ -121,7 +123,7 @@ fn parse_positive(text: &str) -> Result<f64, String> {
 }
 
 /// 0 means all cores.
-fn parse_cores(text: &str) -> Result<usize, String> {
+pub(crate) fn parse_cores(text: &str) -> Result<usize, String> {
     const MAX: usize = 4096;
     text.parse()
         .ok()
@@ -141,22 +143,15 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
         None => recognise(&args.data)?,
     };
     let page = args.report.as_deref().map(Page::create).transpose()?;
-    let available = std::thread::available_parallelism().map_or(1, usize::from);
-    let cores = if args.cores == 0 { available } else { args.cores };
-    // More threads than the machine has would measure the scheduler.
-    let options = Options { seconds: args.seconds, threads: cores.min(available), ..Options::default() };
-    let progress = reporter.activity(&first.display().to_string());
-    let measured = candidates::measure(shape, &args.data, &options, &|what| progress.show(what))
-        .map_err(|e| without_name(&e, first))?;
-    drop(progress);
     let direction = match args.direction {
         DirectionName::Read => Direction::Read,
         DirectionName::Write => Direction::Write,
         DirectionName::Both => Direction::Both,
     };
     let pipe = Pipe { direction, ..args.pipe.clone() };
-    let budget = Budget { cores, memory_per_stream: args.memory_per_stream, min_ratio: args.min_ratio };
-    let plan = plan(&measured.measurements, &pipe, &budget);
+    let budget =
+        Budget { cores: args.cores, memory_per_stream: args.memory_per_stream, min_ratio: args.min_ratio };
+    let (measured, plan) = choose(shape, &args.data, pipe, budget, args.seconds, reporter)?;
     let notes: Vec<String> = notes
         .into_iter()
         .chain(measured.notes.iter().cloned())
@@ -170,12 +165,6 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
     summary.text = Some(format!("{}, {} candidates", shape.name(), measured.measurements.len()));
     summary.output = page.map(|page| page.write(&plan, first, &measured)).transpose()?;
     Ok(summary)
-}
-
-/// The message without the name that the reporter puts before it.
-fn without_name(message: &str, file: &Path) -> CliError {
-    let name = format!("{}: ", file.display());
-    CliError::Refused(message.strip_prefix(&name).unwrap_or(message).to_owned())
 }
 
 /// Says so where all of the data takes so little time that the start of a program shows.

@@ -1,0 +1,77 @@
+//! `pack --pipe`: the coding that `linerate plan` chooses for a drive.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use linerate_bench::candidates::Shape;
+use linerate_plan::{Budget, Pipe, Plan};
+
+use super::coding::CodingArgs;
+use super::pack::PackArgs;
+use crate::commands::plan::{choose, parse_cores, parse_pipe, parse_positive};
+use crate::ui::error::CliError;
+use crate::ui::reporter::Reporter;
+
+/// What the archive will be read from.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Chosen by measuring")]
+pub(crate) struct PipeArgs {
+    /// Measure how the files compress and decode, and pack them as is best for this drive or network: a name or a rate, as for
+    /// `linerate plan`. Of the options of packing only --filters none goes with it
+    #[arg(long, value_name = "PIPE", value_parser = parse_pipe)]
+    pub(crate) pipe: Option<Pipe>,
+
+    /// Cores that will decode, 0 for all of this machine
+    #[arg(long, value_name = "N", requires = "pipe", default_value_t = 0, hide_default_value = true, value_parser = parse_cores)]
+    pub(crate) cores: usize,
+
+    /// Seconds that the measurement should take
+    #[arg(long, value_name = "SECONDS", requires = "pipe", default_value_t = 20.0, value_parser = parse_positive)]
+    pub(crate) seconds: f64,
+}
+
+/// A coding, and the sentence that says why.
+pub(crate) struct Choice {
+    pub(crate) coding: CodingArgs,
+    pub(crate) sentence: String,
+    pub(crate) plan: Plan,
+}
+
+/// The command that the planner gives for its candidates.
+#[derive(Parser)]
+struct Command {
+    #[command(flatten)]
+    pack: PackArgs,
+}
+
+impl PipeArgs {
+    /// Measures samples of the sources, and chooses.
+    ///
+    /// # Errors
+    /// Sources that cannot be read, or have no content.
+    pub(crate) fn choose(
+        &self,
+        pipe: &Pipe,
+        sources: &[PathBuf],
+        filters: bool,
+        reporter: &Reporter,
+    ) -> Result<Choice, CliError> {
+        let budget = Budget { cores: self.cores, memory_per_stream: None, min_ratio: None };
+        let (measured, mut plan) =
+            choose(Shape::Files, sources, pipe.clone(), budget, self.seconds, reporter)?;
+        if !filters {
+            let plain =
+                measured.measurements.into_iter().filter(|found| !has_filters(found.command.as_deref()));
+            plan = linerate_plan::plan(&plain.collect::<Vec<_>>(), pipe, &plan.budget);
+        }
+        let nothing = || CliError::Refused("nothing was measured that could be packed".into());
+        let row = plan.best_coded().ok_or_else(nothing)?;
+        let command = row.measurement.command.iter().flatten().skip(2);
+        let command = Command::try_parse_from(command).map_err(|e| CliError::Refused(e.to_string()))?;
+        Ok(Choice { coding: command.pack.coding, sentence: plan.sentence_of(row), plan })
+    }
+}
+
+fn has_filters(command: Option<&[String]>) -> bool {
+    command.is_some_and(|words| words.iter().any(|word| word == "--filters"))
+}

@@ -1,0 +1,41 @@
+//! Measures the candidates of a shape on the data, and chooses among them.
+
+use std::path::{Path, PathBuf};
+
+use linerate_bench::candidates::{self, Measured, Options, Shape};
+use linerate_plan::{Budget, Pipe, Plan, plan};
+
+use crate::ui::error::CliError;
+use crate::ui::reporter::Reporter;
+
+/// Measures for about `seconds`, and plans for a pipe. A budget of 0 cores has all of this machine.
+///
+/// # Errors
+/// Data that cannot be read, or is empty.
+pub(crate) fn choose(
+    shape: Shape,
+    data: &[PathBuf],
+    pipe: Pipe,
+    mut budget: Budget,
+    seconds: f64,
+    reporter: &Reporter,
+) -> Result<(Measured, Plan), CliError> {
+    let first = data.first().map_or(Path::new("."), PathBuf::as_path);
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    if budget.cores == 0 {
+        budget.cores = available;
+    }
+    // More threads than the machine has would measure the scheduler.
+    let options = Options { seconds, threads: budget.cores.min(available), ..Options::default() };
+    let progress = reporter.activity(&first.display().to_string());
+    let measured = candidates::measure(shape, data, &options, &|what| progress.show(what))
+        .map_err(|e| without_name(&e, first))?;
+    let plan = plan(&measured.measurements, &pipe, &budget);
+    Ok((measured, plan))
+}
+
+/// The message without the name that the reporter puts before it.
+fn without_name(message: &str, file: &Path) -> CliError {
+    let name = format!("{}: ", file.display());
+    CliError::Refused(message.strip_prefix(&name).unwrap_or(message).to_owned())
+}
