@@ -28,7 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   linerate nx pack mods -o mods.nx                       the content of the folder, zstd 16 and 9
   linerate nx pack --preset fast-load mods -o mods.nx
-  linerate nx pack --pipe nvme-5.0 --cores 12 mods -o mods.nx    as small as such a drive and 12 cores load fastest
+  linerate nx pack --pipe nvme-5.0 --cores 12 mods -o mods.nx    what loads fastest from such a drive on 12 cores
   linerate nx pack --filters auto mods -o mods.nx        smaller textures, for readers of this program only
   linerate nx pack -x .git -x '*.bak' . -o ../mods.nx
   linerate nx pack --store '*.ogg' --alone '*.json' mods -o mods.nx
