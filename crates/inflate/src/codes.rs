@@ -1,7 +1,7 @@
 //! Entries of Huffman decode tables: symbol, code length, extra bits.
 
 /// Bits of a code that index the primary table. Longer codes continue in a subtable.
-pub(crate) const LITLEN_ROOT: u32 = 10;
+pub(crate) const LITLEN_ROOT: u32 = 11;
 pub(crate) const DISTANCE_ROOT: u32 = 8;
 /// The longest code, in bits.
 pub(crate) const MAX_LEN: u32 = 15;
@@ -9,8 +9,8 @@ pub(crate) const MAX_LEN: u32 = 15;
 pub(crate) const MAX_MATCH: usize = 258;
 
 /// Upper bounds of the entries of a complete code, subtables included (as computed by zlib's `enough`): 286
-/// symbols with a 10-bit primary table, 30 with 8 bits. The fixed codes need no more.
-pub(crate) const LITLEN_ENTRIES: usize = 1332;
+/// symbols with an 11-bit primary table, 30 with 8 bits. The fixed codes need no more.
+pub(crate) const LITLEN_ENTRIES: usize = 2342;
 pub(crate) const DISTANCE_ENTRIES: usize = 400;
 
 /// An entry. Bits 0 to 7: bits of the code plus extra bits. Bits 8 to 11: bits of the code alone, or index bits
@@ -24,7 +24,10 @@ const SUBTABLE: Entry = 2 << KIND;
 const INVALID: Entry = 3 << KIND;
 
 /// Entry of an unused code.
-pub(crate) const UNUSED: Entry = INVALID | 1 << 8 | 1;
+pub(crate) const UNUSED: Entry = TOO_FAR | INVALID | 1 << 8 | 1;
+
+/// Value of invalid entries: as a distance, beyond any window.
+const TOO_FAR: Entry = 0xffff << 16;
 
 /// Bits of the code in this table plus extra bits.
 #[inline(always)]
@@ -103,7 +106,7 @@ pub(crate) static LITLEN: [Entry; 288] = {
 
 /// Entries of distances (RFC 1951, section 3.2.5), without code lengths.
 pub(crate) static DISTANCES: [Entry; 32] = {
-    let mut entries = [INVALID; 32];
+    let mut entries = [TOO_FAR | INVALID; 32];
     let mut symbol = 0;
     while symbol < 30 {
         entries[symbol as usize] = if symbol < 4 {

@@ -77,7 +77,8 @@ fn corrupt_deflate_data_is_an_error() {
     let bytes = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..], &[7, 0, 0, 0]].concat();
     let run = folder.gzip_with(&["-t"], &bytes);
     assert_eq!(run.status, Some(DAMAGED));
-    let start = "linerate: stdin: the compressed data is corrupt: invalid block type (at byte 1";
+    let start =
+        "linerate: stdin: the compressed data is corrupt: a deflate block has an invalid type (at byte 1";
     assert!(run.stderr.starts_with(start), "{}", run.stderr);
 
     let whole = packed(&folder, "gzip", &sample(200_000));

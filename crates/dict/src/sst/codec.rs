@@ -1,7 +1,7 @@
 //! Decompression of blocks.
 
 use linerate_core::{Error, Kind, Result};
-use zlib_rs::{Inflate, InflateFlush, Status};
+use linerate_inflate::{BufferDecoder, Format, Options, Scratch};
 
 use super::bytes::Bytes;
 use super::compression::Compression;
@@ -14,9 +14,6 @@ const IMPOSSIBLE: Error = Error::new(Kind::Corrupt, 0, "the stated length of a b
 const WRONG_LENGTH: Error =
     Error::new(Kind::Corrupt, 0, "the length of a block's content differs from its header");
 const DAMAGED: Error = Error::new(Kind::Corrupt, 0, "the compressed bytes of a block are damaged");
-
-/// Window of deflate streams, as a power of two.
-const WINDOW: u8 = 15;
 
 /// A compressed block, with its uncompressed length.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +64,7 @@ impl<'a> CompressedBlock<'a> {
 /// Decompresses blocks of all kinds.
 pub(super) struct Codec {
     pub(super) decoder: Decoder,
-    inflate: Option<Box<Inflate>>,
+    inflate: Option<Box<Scratch>>,
 }
 
 impl Codec {
@@ -100,8 +97,7 @@ impl Codec {
             })?
             .map_err(|_| DAMAGED)?,
             Compression::Zlib | Compression::Bzip2 | Compression::Other(_) => {
-                let inflate = self.inflate.get_or_insert_with(|| Box::new(Inflate::new(false, WINDOW)));
-                inflate.reset(false);
+                let inflate = self.inflate.get_or_insert_with(Box::default);
                 with_bytes(self.decoder.store(), dictionary, |bytes| {
                     inflate_block(inflate, compressed.payload, bytes, out)
                 })??
@@ -111,14 +107,10 @@ impl Codec {
     }
 }
 
-fn inflate_block(inflate: &mut Inflate, payload: &[u8], dictionary: &[u8], out: &mut [u8]) -> Result<usize> {
-    if !dictionary.is_empty() {
-        inflate.set_dictionary(dictionary).map_err(|_| DAMAGED)?;
-    }
-    match inflate.decompress(payload, out, InflateFlush::Finish) {
-        Ok(Status::StreamEnd) if inflate.total_in() == payload.len() as u64 => {
-            Ok(inflate.total_out() as usize)
-        }
+fn inflate_block(scratch: &mut Scratch, payload: &[u8], dictionary: &[u8], out: &mut [u8]) -> Result<usize> {
+    let decoder = BufferDecoder::new(Options::new(Format::Deflate));
+    match decoder.decode(scratch, Some(dictionary), payload, out) {
+        Ok(sizes) if sizes.read == payload.len() => Ok(sizes.written),
         _ => Err(DAMAGED),
     }
 }

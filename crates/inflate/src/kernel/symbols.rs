@@ -1,7 +1,7 @@
 //! Literals and matches of a deflate block, far from the ends of input and output.
 //!
-//! Bounds are checked once per iteration, which refills the bit buffer twice and writes at most three literals,
-//! or two literals and a match. Near the ends, and for invalid codes, the loop stops before the symbol, and the
+//! Bounds are checked once per iteration, which refills the bit buffer at most twice and writes at most four literals,
+//! or three literals and a match. Near the ends, and for invalid codes, the loop stops before the symbol, and the
 //! checked loop (`block_decoder.rs`) continues. Caller's contract: `Codes` were made by `tables`, whose promise about
 //! indexes it relies on, and `bits` is a position in `src`; both are checked types, so every call is safe.
 
@@ -12,15 +12,17 @@ use linerate_core::Tier;
 use crate::bits::Bits;
 use crate::block_decoder::Symbols;
 use crate::codes::{
-    Entry, MAX_MATCH, base_plus_extra, bits, code_bits, is_end, is_literal, is_special, is_subtable, value,
+    Entry, LITLEN_ROOT, MAX_LEN, MAX_MATCH, base_plus_extra, bits, code_bits, is_end, is_literal, is_special,
+    is_subtable, value,
 };
+use crate::window::History;
 
 /// Bytes per step of a copy, which may write up to this many bytes past its end.
 const STEP: usize = 16;
 /// Input bytes that an iteration may read.
 const INPUT_SLACK: usize = 16;
 /// Output bytes that an iteration may write.
-const OUTPUT_SLACK: usize = 2 + MAX_MATCH + STEP;
+const OUTPUT_SLACK: usize = 3 + MAX_MATCH + STEP;
 
 /// Decodes symbols from `position` in `symbols.src` to `out[*at..]` as far as the slack allows. Returns whether the block
 /// has ended.
@@ -47,6 +49,63 @@ fn avx2(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &mut usi
     decode_loop(symbols, position, out, at)
 }
 
+/// A bit buffer over an input. Only the low eight bits of `count` count: entries are subtracted from it whole.
+#[derive(Clone, Copy)]
+struct Reader {
+    buffer: u64,
+    count: u32,
+    at: usize,
+}
+
+impl Reader {
+    /// Consumes the code of an entry with its extra bits.
+    #[inline(always)]
+    fn consume(&mut self, entry: Entry) {
+        // The low six bits of an entry are those of its low eight: an entry has at most 28 bits.
+        self.buffer >>= entry & 63;
+        self.count = self.count.wrapping_sub(entry);
+    }
+
+    /// Fills the buffer to at least 56 bits. Bits above `count` may already be those that follow; the same bits
+    /// are ORed in again.
+    ///
+    /// # Safety
+    /// `src` has eight bytes at `self.at`.
+    #[inline(always)]
+    unsafe fn refill(&mut self, src: &[u8]) {
+        debug_assert!(self.at + 8 <= src.len());
+        // SAFETY: the caller guarantees eight bytes at `self.at`.
+        let word = unsafe { src.as_ptr().add(self.at).cast::<u64>().read_unaligned() };
+        self.buffer |= u64::from_le(word) << (self.count & 63);
+        self.at += 7 - (self.count as usize >> 3 & 7);
+        self.count |= 56;
+    }
+
+    /// The position in the input, in bits from its beginning: negative in what is left of the input before.
+    fn position(&self) -> isize {
+        8 * self.at as isize - (self.count & 63) as isize
+    }
+}
+
+/// The bits of the input from `position` on, which is not before that of `start`.
+#[inline(never)]
+fn seek(start: Bits, position: isize, src: &[u8]) -> Bits {
+    let mut bits = start;
+    let mut skip = (position - (8 * start.at as isize - start.count as isize)) as usize;
+    if skip > start.count as usize {
+        skip -= start.count as usize;
+        bits = Bits { buffer: 0, count: 0, at: start.at + skip / 8 };
+        skip %= 8;
+        if skip > 0 {
+            bits.refill(src);
+        }
+    }
+    bits.buffer >>= skip;
+    bits.count -= skip as u32;
+    bits.unread_bytes();
+    bits
+}
+
 #[inline(always)]
 fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &mut usize) -> bool {
     let Symbols { codes, history, max_distance, src } = *symbols;
@@ -55,107 +114,122 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
     else {
         return false;
     };
-    let (litlen_root, distance_root) = (codes.litlen_root, codes.distance_root);
-    let mut b = *position;
+    let litlen_mask = (1u64 << codes.litlen_root) - 1;
+    let distance_mask = (1u64 << codes.distance_root) - 1;
+    let litlen = |buffer: u64| entry_at(codes.litlen, (buffer & litlen_mask) as usize);
+    position.unread_bytes();
     let mut o = *at;
-    if b.at > last_in {
+    if position.at > last_in || o > last_out {
         return false;
     }
+    let mut b = Reader { buffer: position.buffer, count: position.count, at: position.at };
     // SAFETY: there are sixteen bytes at `b.at`, as just checked.
-    unsafe { refill(&mut b, src) };
-    let mut entry = entry_at(codes.litlen, index(b.buffer, litlen_root));
+    unsafe { b.refill(src) };
+    let mut entry = litlen(b.buffer);
     // At the beginning of an iteration the buffer has at least 56 bits, and `entry` is that of the first code.
+    // Codes in the primary table have at most eleven bits: three literals leave enough for a length, or for one more.
+    const { assert!(3 * LITLEN_ROOT + MAX_LEN + 5 <= 56 && 5 * LITLEN_ROOT <= 56) };
     while b.at <= last_in && o <= last_out {
-        let mut before = b;
-        consume(&mut b, bits(entry));
-        // Codes in the primary table have at most ten bits: two literals leave enough for a length.
+        let mut before = b.buffer;
+        b.consume(entry);
         if is_literal(entry) {
-            // SAFETY: at most three bytes, and `o <= last_out` leaves `OUTPUT_SLACK`.
+            // SAFETY: at most four bytes, and `o <= last_out` leaves `OUTPUT_SLACK`; so for the following, too.
             unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
             o += 1;
-            entry = entry_at(codes.litlen, index(b.buffer, litlen_root));
-            before = b;
-            consume(&mut b, bits(entry));
+            entry = litlen(b.buffer);
+            before = b.buffer;
+            b.consume(entry);
             if is_literal(entry) {
                 // SAFETY: as above.
                 unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
                 o += 1;
-                entry = entry_at(codes.litlen, index(b.buffer, litlen_root));
-                before = b;
-                consume(&mut b, bits(entry));
+                entry = litlen(b.buffer);
+                before = b.buffer;
+                b.consume(entry);
                 if is_literal(entry) {
                     // SAFETY: as above.
                     unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
                     o += 1;
-                    // SAFETY: an iteration refills at most twice, each time advancing by at most eight bytes and
-                    // reading eight; at its beginning there are sixteen (`b.at <= last_in`).
-                    unsafe { refill(&mut b, src) };
-                    entry = entry_at(codes.litlen, index(b.buffer, litlen_root));
-                    continue;
+                    entry = litlen(b.buffer);
+                    before = b.buffer;
+                    b.consume(entry);
+                    if is_literal(entry) {
+                        // SAFETY: as above.
+                        unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
+                        o += 1;
+                        entry = litlen(b.buffer);
+                        // SAFETY: an iteration refills at most twice, each time advancing by at most seven bytes and
+                        // reading eight; at its beginning there are sixteen (`b.at <= last_in`).
+                        unsafe { b.refill(src) };
+                        continue;
+                    }
                 }
             }
         }
-        let mut inner = before.buffer;
+        // Bits of the code that are not in its entry.
+        let mut prefix = 0;
         if is_special(entry) {
             if is_subtable(entry) {
-                inner = b.buffer;
-                entry = entry_at(codes.litlen, value(entry) as usize + index(inner, code_bits(entry)));
-                consume(&mut b, bits(entry));
+                prefix = bits(entry);
+                before = b.buffer;
+                entry = entry_at(codes.litlen, value(entry) as usize + index(before, code_bits(entry)));
+                b.consume(entry);
                 if is_literal(entry) {
-                    // SAFETY: as above: this is at most the third literal.
-                    unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
+                    // SAFETY: as above: this is at most the fourth literal, and the first refill.
+                    unsafe {
+                        *out.get_unchecked_mut(o) = value(entry) as u8;
+                        b.refill(src);
+                    }
                     o += 1;
-                    // SAFETY: as above.
-                    unsafe { refill(&mut b, src) };
-                    entry = entry_at(codes.litlen, index(b.buffer, litlen_root));
+                    entry = litlen(b.buffer);
                     continue;
                 }
             }
             if is_special(entry) {
+                *at = o;
                 let ended = is_end(entry);
-                (*position, *at) = (if ended { b } else { before }, o);
-                position.unread_bytes();
+                let end = b.position() - if ended { 0 } else { (prefix + bits(entry)) as isize };
+                *position = seek(*position, end, src);
                 return ended;
             }
         }
-        let length = base_plus_extra(entry, inner);
+        let length = base_plus_extra(entry, before);
         // SAFETY: as above, the first refill.
-        unsafe { refill(&mut b, src) };
+        unsafe { b.refill(src) };
+        let mut distance_entry = entry_at(codes.distances, (b.buffer & distance_mask) as usize);
         let mut inner = b.buffer;
-        let mut distance_entry = entry_at(codes.distances, index(inner, distance_root));
-        consume(&mut b, bits(distance_entry));
+        b.consume(distance_entry);
         if is_subtable(distance_entry) {
+            prefix += bits(distance_entry);
             inner = b.buffer;
             let at = value(distance_entry) as usize + index(inner, code_bits(distance_entry));
             distance_entry = entry_at(codes.distances, at);
-            consume(&mut b, bits(distance_entry));
+            b.consume(distance_entry);
         }
+        // Of an invalid code more than any window: its value is `TOO_FAR`.
         let distance = base_plus_extra(distance_entry, inner);
-        if is_special(distance_entry) || distance > o + history.len() || distance > max_distance {
-            b = before;
-            break;
+        if distance > max_distance.min(o + history.len()) {
+            let symbol = prefix + bits(entry) + bits(distance_entry);
+            *at = o;
+            *position = seek(*position, b.position() - symbol as isize, src);
+            return false;
         }
         // The next code is looked up before the copy, so that it does not wait for it.
         // SAFETY: as above, the second refill.
-        unsafe { refill(&mut b, src) };
-        entry = entry_at(codes.litlen, index(b.buffer, litlen_root));
+        unsafe { b.refill(src) };
+        entry = litlen(b.buffer);
         if distance <= o {
             // SAFETY: the distance is at least 1 and at most `o`, and after `o` there is space for the longest
             // match and a step (`OUTPUT_SLACK`).
             unsafe { copy(out, o, distance, length) };
-        } else if let Some(piece) = history.contiguous(distance - o, length, STEP) {
-            // SAFETY: `piece` has `length + STEP` bytes, and so has the output, as above.
-            unsafe { copy_steps(piece.as_ptr(), out.as_mut_ptr().add(o), length) };
         } else {
-            let done = history.copy(distance - o, &mut out[o..o + length]);
-            for i in o + done..o + length {
-                out[i] = out[i - distance];
-            }
+            // SAFETY: as above; `distance - o` is at most the history's length.
+            unsafe { copy_history(&history, out, o, distance, length) };
         }
         o += length;
     }
-    (*position, *at) = (b, o);
-    position.unread_bytes();
+    *at = o;
+    *position = seek(*position, b.position(), src);
     false
 }
 
@@ -172,27 +246,6 @@ fn index(buffer: u64, bits: u32) -> usize {
     (buffer & ((1 << bits) - 1)) as usize
 }
 
-#[inline(always)]
-fn consume(b: &mut Bits, count: u32) {
-    b.buffer >>= count;
-    b.count = b.count.wrapping_sub(count);
-}
-
-/// Fills the buffer to at least 56 bits. Bits above `count` may already be those that follow; the same bits
-/// are ORed in again.
-///
-/// # Safety
-/// `src` has eight bytes at `b.at`.
-#[inline(always)]
-unsafe fn refill(b: &mut Bits, src: &[u8]) {
-    debug_assert!(b.at + 8 <= src.len() && b.count < 64);
-    // SAFETY: the caller guarantees eight bytes at `b.at`.
-    let word = unsafe { src.as_ptr().add(b.at).cast::<u64>().read_unaligned() };
-    b.buffer |= u64::from_le(word) << b.count;
-    b.at += (63 - b.count as usize) / 8;
-    b.count |= 56;
-}
-
 /// Copies `length` bytes from `distance` before `at`; source and destination may overlap.
 ///
 /// # Safety
@@ -201,7 +254,7 @@ unsafe fn refill(b: &mut Bits, src: &[u8]) {
 unsafe fn copy(out: &mut [u8], at: usize, distance: usize, length: usize) {
     debug_assert!(distance >= 1 && distance <= at && at + length + STEP <= out.len());
     // SAFETY: reads end before `at + length + STEP - distance`, writes before `at + length + STEP`; the two
-    // sides of a step do not overlap, since its size is at most the distance.
+    // sides of a step do not overlap where its size is at most the distance, and are words otherwise.
     unsafe {
         let mut to = out.as_mut_ptr().add(at);
         let end = to.add(length);
@@ -213,11 +266,37 @@ unsafe fn copy(out: &mut [u8], at: usize, distance: usize, length: usize) {
                 copy_nonoverlapping(from, to, 8);
                 (from, to) = (from.add(8), to.add(8));
             }
-        } else {
+        } else if distance == 1 {
+            let byte = *from;
             while to < end {
-                *to = *from;
-                (from, to) = (from.add(1), to.add(1));
+                to.write_bytes(byte, STEP);
+                to = to.add(STEP);
             }
+        } else {
+            // Of each word the first `distance` bytes are right, and the next word begins after these.
+            while to < end {
+                let word = from.cast::<u64>().read_unaligned();
+                to.cast::<u64>().write_unaligned(word);
+                (from, to) = (from.add(distance), to.add(distance));
+            }
+        }
+    }
+}
+
+/// Copies a match that begins `distance` before `at`, in the history.
+///
+/// # Safety
+/// `out` has `length + STEP` bytes at `at`, and `distance - at` is from 1 to the length of the history.
+#[inline(never)]
+unsafe fn copy_history(history: &History<'_>, out: &mut [u8], at: usize, distance: usize, length: usize) {
+    debug_assert!(distance > at && distance - at <= history.len() && at + length + STEP <= out.len());
+    if let Some(piece) = history.contiguous(distance - at, length, STEP) {
+        // SAFETY: `piece` has `length + STEP` bytes, and so has the output, as the caller guarantees.
+        unsafe { copy_steps(piece.as_ptr(), out.as_mut_ptr().add(at), length) };
+    } else {
+        let done = history.copy(distance - at, &mut out[at..at + length]);
+        for i in at + done..at + length {
+            out[i] = out[i - distance];
         }
     }
 }

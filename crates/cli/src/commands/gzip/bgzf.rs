@@ -8,14 +8,13 @@ use std::io::Read;
 
 use linerate_deflate::checksum::{CRC32_START, crc32};
 use linerate_deflate::gzip::bgzf_block_len;
-use zlib_rs::{Inflate, InflateFlush, Status};
+use linerate_inflate::{BufferDecoder, Format, Options, Scratch};
 
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 use crate::ui::ordered::ordered;
 use crate::ui::output::Sink;
 
-pub(super) const WINDOW_BITS: u8 = 15;
 /// Bytes of a job, compressed or decoded, after which it takes no more members.
 pub(super) const JOB_BYTES: usize = 512 << 10;
 /// Maximum decoded bytes of a member.
@@ -58,9 +57,9 @@ pub(super) fn decode<R: Read>(
         options.threads,
         || if stopped.get() { None } else { Job::gather(source, options.job_bytes) },
         || {
-            let mut inflate = Inflate::new(false, WINDOW_BITS);
+            let mut scratch = Scratch::new();
             move |mut job: Job| {
-                job.decode(&mut inflate);
+                job.decode(&mut scratch);
                 job
             }
         },
@@ -123,9 +122,9 @@ impl Job {
         (!job.members.is_empty()).then_some(job)
     }
 
-    fn decode(&mut self, inflate: &mut Inflate) {
+    fn decode(&mut self, scratch: &mut Scratch) {
         for member in &self.members {
-            if member.len > MAX_MEMBER || !decode_member(&self.input, member, inflate, &mut self.output) {
+            if member.len > MAX_MEMBER || !decode_member(&self.input, member, scratch, &mut self.output) {
                 return;
             }
             self.decoded += 1;
@@ -162,17 +161,14 @@ fn next_member<R: Read>(source: &mut Source<R>) -> Option<(usize, &[u8])> {
 }
 
 /// Appends a member's content to `output`. Returns false, and appends nothing, if the member is invalid.
-fn decode_member(input: &[u8], member: &Member, inflate: &mut Inflate, output: &mut Vec<u8>) -> bool {
+fn decode_member(input: &[u8], member: &Member, scratch: &mut Scratch, output: &mut Vec<u8>) -> bool {
     let (start, len) = (output.len(), member.len as usize);
     let (data, trailer) = input[member.data..member.end].split_at(member.end - member.data - TRAILER);
-    // One spare byte, so that a longer content is noticed.
-    output.resize(start + len + 1, 0);
-    inflate.reset(false);
-    let status = inflate.decompress(data, &mut output[start..], InflateFlush::Finish);
-    let ended = matches!(status, Ok(Status::StreamEnd));
-    let sizes_match = (inflate.total_in(), inflate.total_out()) == (data.len() as u64, len as u64);
-    output.truncate(start + len);
-    let valid = ended && sizes_match && trailer[..4] == crc32(CRC32_START, &output[start..]).to_le_bytes();
+    output.resize(start + len, 0);
+    let decoder = BufferDecoder::new(Options::new(Format::Deflate));
+    let sizes = decoder.decode(scratch, None, data, &mut output[start..]);
+    let valid = sizes.is_ok_and(|sizes| (sizes.read, sizes.written) == (data.len(), len))
+        && trailer[..4] == crc32(CRC32_START, &output[start..]).to_le_bytes();
     if !valid {
         output.truncate(start);
     }

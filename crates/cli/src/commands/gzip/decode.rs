@@ -1,4 +1,4 @@
-//! Decodes gzip, zlib and deflate: containers and checksums here, deflate data by zlib-rs.
+//! Decodes gzip, zlib and deflate: containers and checksums here, deflate data by `linerate-inflate`.
 
 use std::io::Read;
 
@@ -6,10 +6,10 @@ use linerate_core::{Error, Kind};
 use linerate_deflate::Format;
 use linerate_deflate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
 use linerate_deflate::gzip::Header;
-use zlib_rs::{Inflate, InflateFlush, Status};
+use linerate_inflate::{BlockDecoder, Scratch, Status, Window};
 
 use super::args::FormatChoice;
-use super::bgzf::{self, DecodeOptions, JOB_BYTES, WINDOW_BITS};
+use super::bgzf::{self, DecodeOptions, JOB_BYTES};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::input::Source;
 use crate::ui::output::Sink;
@@ -24,6 +24,22 @@ pub(crate) struct Decoded {
     pub(crate) bytes_out: u64,
     /// Offset of trailing garbage.
     pub(crate) garbage_at: Option<u64>,
+}
+
+/// A decoder of deflate data with its memory.
+#[derive(Default)]
+struct Inflate {
+    blocks: BlockDecoder,
+    window: Window<'static>,
+    scratch: Box<Scratch>,
+}
+
+impl Inflate {
+    /// Begins the data of another member.
+    fn reset(&mut self) {
+        self.blocks.restart();
+        self.window.clear();
+    }
 }
 
 /// A compressed input whose format is known and whose first header has been read.
@@ -62,7 +78,7 @@ impl<R: Read> Decoder<R> {
             format,
             must_be_bgzf,
             header: Header::default(),
-            inflate: Inflate::new(false, WINDOW_BITS),
+            inflate: Inflate::default(),
             buffer: vec![0; BUFFER],
             bytes_out: 0,
             max_output: max_output.unwrap_or(u64::MAX),
@@ -140,7 +156,7 @@ impl<R: Read> Decoder<R> {
 
     /// Decodes the deflate data and the trailer of one member; returns its decoded length.
     fn member(&mut self, sink: Sink<'_>) -> Result<u64, CliError> {
-        self.inflate.reset(false);
+        self.inflate.reset();
         let mut check = if self.format == Format::Zlib { ADLER32_START } else { CRC32_START };
         let mut len = 0;
         loop {
@@ -166,28 +182,23 @@ impl<R: Read> Decoder<R> {
         Ok(len)
     }
 
-    /// One round of zlib-rs: the number of bytes decoded, and whether the deflate data has ended.
+    /// One round: the number of bytes decoded, and whether the deflate data has ended.
     fn step(&mut self) -> Result<(usize, bool), CliError> {
+        let at = self.source.at();
         let input = self.source.peek(1)?;
         let at_end = input.is_empty();
-        let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
-        let status = self.inflate.decompress(input, &mut self.buffer, InflateFlush::NoFlush);
-        let consumed = (self.inflate.total_in() - before_in) as usize;
-        let produced = (self.inflate.total_out() - before_out) as usize;
-        self.source.consume(consumed);
-        match status {
-            Ok(Status::StreamEnd) => Ok((produced, true)),
-            Ok(Status::Ok | Status::BufError) if at_end && produced == 0 => {
-                let what = "the input ends inside the compressed data";
-                Err(CliError::data(Kind::Truncated, self.source.at(), what))
-            }
-            Ok(Status::Ok | Status::BufError) => Ok((produced, false)),
-            Err(e) => {
-                let detail = self.inflate.error_message().unwrap_or(e.as_str());
-                let what = format!("the compressed data is corrupt: {detail}");
-                Err(CliError::data(Kind::Corrupt, self.source.at(), what))
-            }
+        let Inflate { blocks, window, scratch } = &mut self.inflate;
+        let decoded = blocks.decode(scratch, window, input, &mut self.buffer, 0);
+        let progress = decoded.map_err(|e| {
+            CliError::data(e.kind, at + e.offset, format!("the compressed data is corrupt: {}", e.message))
+        })?;
+        window.push(&self.buffer[..progress.written]).map_err(engine_error)?;
+        self.source.consume(progress.read);
+        if progress.status == Status::NeedInput && at_end && progress.written == 0 {
+            let what = "the input ends inside the compressed data";
+            return Err(CliError::data(Kind::Truncated, self.source.at(), what));
         }
+        Ok((progress.written, progress.status == Status::End))
     }
 
     fn trailer(&mut self, check: u32, len: u64) -> Result<(), CliError> {
