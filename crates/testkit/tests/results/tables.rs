@@ -483,7 +483,7 @@ fn nx_settings() -> String {
 
 /// Archives with and without texture filters.
 fn nx_filters() -> String {
-    let record = Record::read("2026-11-23-nx-filters.csv");
+    let record = Record::read("2026-11-23-nx-filters-streams.csv");
     let rows = record.all(&[]).into_iter().map(|row| {
         let percent = |column| format!("{:.1} %", 100.0 * row.number(column) / row.number("bytes"));
         let pair = |one, other| format!("{:.0} · {:.0}", row.number(one), row.number(other));
