@@ -7,8 +7,12 @@ use linerate_gateway::Transport;
 #[test]
 fn reported_memory_is_close_to_heap_growth() {
     let input = Input::generated(Traffic::new(3).guilds(0).events(900), 2).unwrap();
-    let options =
-        BenchOptions { transports: vec![Transport::Zlib, Transport::Zstd], rounds: 1, connections: 50 };
+    let options = BenchOptions {
+        transports: vec![Transport::Zlib, Transport::Zstd],
+        rounds: 1,
+        encode: false,
+        connections: 50,
+    };
     let rows = measure(&input, &options, |_| {}).unwrap();
     for row in rows.iter().filter(|row| row.measure == "many") {
         let (Some(heap), Some(reported)) = (row.heap_bytes, row.reported_bytes) else { continue };

@@ -22,7 +22,7 @@ const fn row(depth: u32, enough: usize, put_off_below: usize) -> Search {
 }
 
 /// Levels 4 to 6.
-const ROWS: [Search; 3] = [row(6, 24, 16), row(14, 48, 32), row(36, 80, 64)];
+const ROWS: [Search; 3] = [row(8, 24, 16), row(20, 48, 32), row(44, 100, 48)];
 
 impl Level {
     /// The row of a level from 4 on.

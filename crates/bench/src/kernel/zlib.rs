@@ -68,6 +68,30 @@ macro_rules! zlib_family {
             }
         }
 
+        impl $name {
+            fn deflate(
+                &mut self,
+                input: &[u8],
+                flush: c_int,
+                wanted: c_int,
+                out: &mut [u8],
+            ) -> Result<usize, String> {
+                let too_long = |_| concat!($label, ": more than 4 GiB in one call");
+                self.stream.next_in = input.as_ptr().cast_mut();
+                self.stream.avail_in = input.len().try_into().map_err(too_long)?;
+                self.stream.next_out = out.as_mut_ptr();
+                self.stream.avail_out = out.len().try_into().unwrap_or(c_uint::MAX);
+                let capacity = self.stream.avail_out;
+                // SAFETY: the stream was opened; input and output are valid for their lengths, and
+                // deflate does not write to its input.
+                let rc = unsafe { $sys::deflate(&mut *self.stream, flush) };
+                if rc != wanted || self.stream.avail_in != 0 || self.stream.avail_out == 0 {
+                    return Err(format!(concat!($label, ": code {}"), rc));
+                }
+                Ok((capacity - self.stream.avail_out) as usize)
+            }
+        }
+
         impl Drop for $name {
             fn drop(&mut self) {
                 // SAFETY: the stream was opened and is closed once.
@@ -87,23 +111,10 @@ macro_rules! zlib_family {
             }
 
             fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String> {
-                let (flush, wanted) = match last {
-                    true => ($sys::Z_FINISH, $sys::Z_STREAM_END),
-                    false => ($sys::Z_FULL_FLUSH, $sys::Z_OK),
-                };
-                let too_long = |_| concat!($label, ": more than 4 GiB in one call");
-                self.stream.next_in = input.as_ptr().cast_mut();
-                self.stream.avail_in = input.len().try_into().map_err(too_long)?;
-                self.stream.next_out = out.as_mut_ptr();
-                self.stream.avail_out = out.len().try_into().unwrap_or(c_uint::MAX);
-                let capacity = self.stream.avail_out;
-                // SAFETY: the stream was opened; input and output are valid for their lengths, and
-                // deflate does not write to its input.
-                let rc = unsafe { $sys::deflate(&mut *self.stream, flush) };
-                if rc != wanted || self.stream.avail_in != 0 || self.stream.avail_out == 0 {
-                    return Err(format!(concat!($label, ": code {}"), rc));
+                match last {
+                    true => self.deflate(input, $sys::Z_FINISH, $sys::Z_STREAM_END, out),
+                    false => self.deflate(input, $sys::Z_FULL_FLUSH, $sys::Z_OK, out),
                 }
-                Ok((capacity - self.stream.avail_out) as usize)
             }
 
             fn state_bytes(&self) -> Option<usize> {
@@ -124,5 +135,12 @@ macro_rules! zlib_family {
 
 #[cfg(feature = "zlib")]
 zlib_family!(Zlib, "zlib", libz_sys);
+#[cfg(feature = "zlib")]
+impl Zlib {
+    /// A message that the decoder can decode at once, with matches into earlier ones.
+    pub(crate) fn flushed(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
+        self.deflate(input, libz_sys::Z_SYNC_FLUSH, libz_sys::Z_OK, out)
+    }
+}
 #[cfg(feature = "zlib-ng")]
 zlib_family!(ZlibNg, "zlib-ng", libz_ng_sys);

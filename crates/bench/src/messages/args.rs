@@ -22,6 +22,7 @@ Shapes:
   whole  each connection from its first message to its last, one after the other
   live   the messages of these after the guilds
   many   connections in rotation, so that the state of each is cold; with their memory
+  encode (--encode) short messages, flushed one by one, with windows of 0 to 32 KiB
 
 Everything is decoded once and compared before the clock runs. The clock is the CPU time of the
 thread; contenders alternate in every round, and the ratios are medians of rounds.";
@@ -47,6 +48,9 @@ pub struct MessagesArgs {
     /// Connections in rotation; 0 leaves that shape out [default: 2500, with --quick 250]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     connections: Option<u32>,
+    /// Encode 2,000 live events, server-sent events and JSON rows instead, in raw deflate
+    #[arg(long, conflicts_with_all = ["transport", "connections"])]
+    encode: bool,
     /// The core to run on [default: the last one allowed]
     #[arg(long, value_name = "N")]
     core: Option<usize>,
@@ -118,6 +122,7 @@ impl MessagesArgs {
         let all = Transport::ALL.to_vec();
         BenchOptions {
             transports: if self.transport.is_empty() { all } else { self.transport.clone() },
+            encode: self.encode,
             rounds: self.rounds.map_or(rounds, usize::from),
             connections: self.connections.map_or(connections, |n| n as usize),
         }

@@ -6,7 +6,9 @@ pub mod args;
 mod decoders;
 #[cfg(feature = "plot")]
 pub(crate) mod draw;
+mod encoding;
 mod events;
+mod feeds;
 mod guild;
 mod input;
 mod many;
@@ -39,12 +41,15 @@ pub struct BenchOptions {
     pub transports: Vec<Transport>,
     /// Passes of each contender over everything.
     pub rounds: usize,
+    /// Whether to encode short messages instead, by one connection each.
+    pub encode: bool,
     /// Connections open at once; 0 leaves the shape "many" out.
     pub connections: usize,
 }
 
 /// Decodes the connections with every contender: rows of the shapes "whole", "live" and "many" for each
-/// transport. The last one is left out where connections have too few live events.
+/// transport. The last one is left out where connections have too few live events. Or encodes: rows of the shape
+/// "encode".
 ///
 /// # Errors
 /// A sentence: a contender's message, or a decoded payload that differs.
@@ -53,6 +58,9 @@ pub fn measure(
     options: &BenchOptions,
     mut progress: impl FnMut(&str),
 ) -> Result<Vec<Row>, String> {
+    if options.encode {
+        return encoding::measure(input, options.rounds, progress);
+    }
     let mut shared = Shared::new(input.longest());
     let mut rows = Vec::new();
     for &transport in &options.transports {

@@ -8,6 +8,7 @@ fn description(row: &Row) -> String {
     let Row { connections, messages, .. } = row;
     match row.measure.as_str() {
         "whole" => format!("{connections} connections, one after the other, {messages} messages"),
+        "encode" => format!("{messages} messages, encoded and flushed one by one"),
         "live" => format!("the same after the guilds, {messages} messages"),
         _ => format!("{connections} connections that take turns, {messages} messages in a round"),
     }
@@ -37,6 +38,11 @@ fn one(rows: &[Row]) -> String {
     let mut heads =
         vec!["", "MB/s", "median", "ns/message"].into_iter().map(String::from).collect::<Vec<_>>();
     heads.push(format!("/ {}", first.base));
+    // Every encoder has a ratio of its own.
+    let has_ratios = first.measure == "encode";
+    if has_ratios {
+        heads.push("ratio".into());
+    }
     if has_memory {
         heads.extend(["heap KiB", "resident KiB"].map(String::from));
     }
@@ -52,6 +58,9 @@ fn one(rows: &[Row]) -> String {
             number(row.median_ns, 0),
             number(row.speed_vs_base, 2),
         ];
+        if has_ratios {
+            line.push(number(row.ratio, 3));
+        }
         if has_memory {
             line.extend([kib(row.heap_bytes), kib(row.resident_bytes)]);
         }

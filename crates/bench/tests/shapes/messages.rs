@@ -52,10 +52,26 @@ fn the_sample_is_one_stream_of_each_kind() {
 }
 
 #[test]
+fn encoders_have_a_row_for_each_feed_with_a_ratio_of_their_own() {
+    let input = Input::read(&[path("sample.zst")]).unwrap();
+    let options = BenchOptions { transports: Vec::new(), rounds: 1, encode: true, connections: 0 };
+    let rows = measure(&input, &options, |_| {}).unwrap();
+    let feeds: Vec<_> = rows.chunk_by(|a, b| a.transport == b.transport).collect();
+    assert_eq!(feeds.len(), 3);
+    for feed in feeds {
+        let of = |name: &str| feed.iter().find(|row| row.contender == name).expect(name);
+        assert!(of("linerate 2, none").ratio < of("linerate 2, 8 KiB").ratio);
+        assert!(of("linerate 2, 8 KiB").ratio < of("linerate 6, 8 KiB").ratio);
+        assert!(feed.iter().all(|row| row.measure == "encode" && row.speed_vs_base.is_some()));
+    }
+}
+
+#[test]
 fn every_measure_has_a_row_per_contender() {
     // The other files of the same name are found.
     let input = Input::read(&[path("sample.zst")]).unwrap();
-    let options = BenchOptions { transports: Transport::ALL.to_vec(), rounds: 2, connections: 20 };
+    let options =
+        BenchOptions { transports: Transport::ALL.to_vec(), rounds: 2, encode: false, connections: 20 };
     let rows = measure(&input, &options, |_| {}).unwrap();
     for (transport, compressed, least) in [("zlib-stream", 70_000.0, 2), ("zstd-stream", 64_686.0, 3)] {
         for (shape, messages) in [("whole", 306), ("live", 300), ("many", 160)] {

@@ -19,7 +19,9 @@ fn every_level_and_format_round_trips() {
         let gzip = std::mem::take(&mut sizes);
         assert!(gzip[0] > data.len(), "-0 stores");
         assert!(gzip[2] < data.len() && gzip[..4].is_sorted_by(|a, b| a >= b), "{format}: {gzip:?}");
-        assert!(gzip[3..].iter().all(|&size| size == gzip[3]), "-4 to -9 mean -3");
+        // Matches do not help a third of this data, which is random letters: levels for size are between 1 and 2.
+        assert!(gzip[4..].iter().all(|&size| size < gzip[1]), "{format}: {gzip:?}");
+        assert!(gzip[6..].iter().all(|&size| size == gzip[6]), "-7 to -9 mean -6");
     }
 }
 

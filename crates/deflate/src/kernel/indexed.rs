@@ -76,6 +76,8 @@ impl<'a> Indexed<'a> {
 }
 
 impl Finder for Indexed<'_> {
+    const INSERTS_ALL: bool = false;
+
     #[inline(always)]
     unsafe fn insert(&mut self, buffer: &[u8], at: usize) {
         // SAFETY: 4 bytes at `at`, as the caller vouches; a hash has as many bits as the length.

@@ -18,6 +18,9 @@ const RUN_PIECE: usize = 48;
 const MAX_PUT_OFF: usize = 56;
 const _: () = assert!(MAX_PUT_OFF / 2 + 3 <= crate::coding::token::SLACK);
 
+/// Positions inserted at the end of a match: those before are found where the match came from.
+const INSIDE: usize = 4;
+
 /// A match: `length` 0 stands for none.
 #[derive(Clone, Copy)]
 pub(crate) struct Found {
@@ -39,6 +42,9 @@ impl Found {
 
 /// A source of candidates for matches, over one buffer.
 pub(crate) trait Finder {
+    /// Whether it needs every position; else only the last [`INSIDE`] of a match are inserted.
+    const INSERTS_ALL: bool;
+
     /// Inserts position `at`.
     ///
     /// # Safety
@@ -111,7 +117,8 @@ impl<F: Finder> Kernel for LazyParse<'_, F> {
                 writer.push_bytes(&buffer[literals..at]);
                 writer.push_match(found.length, found.distance);
                 at += found.length;
-                for inside in next..at.min(hashed_end) {
+                let first = if F::INSERTS_ALL { next } else { next.max(at - at.min(INSIDE)) };
+                for inside in first..at.min(hashed_end) {
                     finder.insert(buffer, inside);
                 }
                 (literals, run.start) = (at, at);

@@ -13,9 +13,10 @@ use std::{env, fs};
 use linerate_testkit::testdata::repository;
 
 const PICTURE: &str = "docs/results.svg";
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "docs/results.md",
     "docs/deflate/libslz.md",
+    "docs/deflate/index.md",
     "docs/nx/filters.md",
     "docs/nx/reading.md",
     "docs/waveforms/rice.md",

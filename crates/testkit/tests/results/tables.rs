@@ -8,6 +8,8 @@ use crate::records::Record;
 pub(crate) fn tables() -> BTreeMap<&'static str, String> {
     BTreeMap::from([
         ("deflate", deflate()),
+        ("deflate-levels", deflate_levels()),
+        ("deflate-messages", deflate_messages()),
         ("deflate-strategies", deflate_strategies()),
         ("deflate-threads", deflate_threads()),
         ("deflate-libslz", deflate_libslz()),
@@ -40,6 +42,80 @@ fn table(head: &[&str], rows: Vec<Vec<String>>, source: &str) -> String {
     let rule = format!("|{}\n", "---|".repeat(head.len()));
     let body: String = rows.iter().map(|row| line(row)).collect();
     format!("{}{rule}{body}\n{source}\n", line(&head))
+}
+
+/// Short messages, encoded and flushed one by one: ratio, time and speed by that of zlib 1, for each feed; and the heap.
+fn deflate_messages() -> String {
+    let record = Record::read("2026-11-23-deflate-messages.csv");
+    let feeds = ["gateway events", "server-sent events", "JSON rows"];
+    let contenders = [
+        "linerate 2, none",
+        "linerate 2, 2 KiB",
+        "linerate 2, 8 KiB",
+        "linerate 2, 32 KiB",
+        "linerate 6, 2 KiB",
+        "linerate 6, 8 KiB",
+        "zlib 1",
+        "zlib 6",
+        "zlib-rs 1",
+    ];
+    let row = |contender: &str| {
+        let mut cells = vec![contender.to_owned()];
+        let of = |feed| record.one(&[("transport", feed), ("contender", contender)]);
+        for feed in feeds {
+            let row = of(feed);
+            cells.push(format!("{:.2}", row.number("ratio")));
+            cells.push(format!("{:.1}", row.number("median_ns") / 1000.0));
+            cells.push(format!("{:.2}", row.number("speed_vs_base")));
+        }
+        let kib = of(feeds[0]).number("heap_bytes") / 1024.0;
+        cells.push(if kib < 1.0 { "0".to_owned() } else { format!("{kib:.0}") });
+        cells
+    };
+    let head = [
+        "",
+        "gateway: ratio",
+        "us",
+        "speed",
+        "SSE: ratio",
+        "us",
+        "speed",
+        "rows: ratio",
+        "us",
+        "speed",
+        "KiB a stream",
+    ];
+    let source = record.source(record.one(&[("transport", feeds[0]), ("contender", "zlib 1")]));
+    table(&head, contenders.into_iter().map(row).collect(), &source)
+}
+
+/// Whole files at the levels for size: ratio and speed, and both by zlib 6's.
+fn deflate_levels() -> String {
+    let record = Record::read("2026-11-23-deflate-levels.csv");
+    let zlib = record.one(&[("contender", "zlib 6")]);
+    let row = |contender: &str| {
+        let row = record.one(&[("contender", contender)]);
+        let by = |column: &str| row.number(column) / zlib.number(column);
+        vec![
+            contender.to_owned(),
+            format!("{:.3}", row.number("ratio")),
+            format!("{:.3}", by("ratio")),
+            format!("{:.0}", row.number("best_mb_s")),
+            format!("{:.2}", by("best_mb_s")),
+        ]
+    };
+    let contenders = [
+        "linerate 2",
+        "linerate 3",
+        "linerate 4",
+        "linerate 5",
+        "linerate 6",
+        "zlib 1",
+        "zlib 6",
+        "libdeflate 6",
+    ];
+    let head = ["", "ratio", "by zlib 6's", "MB/s", "by zlib 6's"];
+    table(&head, contenders.into_iter().map(row).collect(), &record.source(zlib))
 }
 
 /// Whole files: ratio, speed, and speed by that of libslz.

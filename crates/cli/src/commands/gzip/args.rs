@@ -14,7 +14,7 @@ use crate::ui::{exit_code, size};
 const EXAMPLES: &str = "\
 Examples:
   linerate gzip notes.txt                    make notes.txt.gz, delete notes.txt
-  linerate gzip -3kp4 big.tar                best level, keep big.tar, 4 threads
+  linerate gzip -6kp4 big.tar                best level, keep big.tar, 4 threads
   tar c src | linerate gzip -p2 > src.tgz    from a pipe to a pipe
   linerate gzip -dc notes.txt.gz | less      decompress to standard output
   linerate gzip -t *.gz                      check files, write nothing
@@ -79,7 +79,7 @@ pub(crate) struct Args {
     pub(crate) block: usize,
 
     /// Let blocks refer to the 32 KiB before them: smaller output, above all with small blocks.
-    /// Has no effect on bgzf
+    /// Levels from 4 on always do; has no effect on bgzf
     #[arg(long)]
     pub(crate) history: bool,
 
@@ -155,8 +155,13 @@ impl Args {
         Options::new(format.container(), self.level.0)
             .threads(self.threads.threads)
             .block_size(self.block)
-            .isolated(!self.history)
+            .isolated(!self.uses_history())
             .after_header(format == FormatChoice::Gzip)
+    }
+
+    /// Whether matches cross blocks: levels from 4 on are chosen for size, and those matches are some of it.
+    pub(crate) fn uses_history(&self) -> bool {
+        self.history || self.level.0 >= Level::Lazy
     }
 
     /// Whether an operand's output goes to standard output.
@@ -193,7 +198,8 @@ fn level_flag(n: usize) -> clap::Arg {
         0 => arg.help("Store: checksums and framing only"),
         1 => arg.long("fast").help("Fastest compression"),
         2 => arg.help("The default: nearly as fast, clearly smaller"),
-        3 => arg.long("best").help("Smallest; -4 to -9 mean the same"),
+        3 => arg.help("Slightly smaller again"),
+        6 => arg.long("best").help("Smallest, at the ratio of gzip -6; -4 and -5 between, -7 to -9 the same"),
         _ => arg.hide(true),
     }
 }
@@ -211,7 +217,7 @@ impl clap::Args for LevelChoice {
 impl clap::FromArgMatches for LevelChoice {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given = LEVEL_FLAGS.iter().position(|flag| matches.get_flag(flag));
-        Ok(LevelChoice(given.map_or(Level::default(), |n| Level::ALL[n.min(3)])))
+        Ok(LevelChoice(given.map_or(Level::default(), |n| Level::ALL[n.min(6)])))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

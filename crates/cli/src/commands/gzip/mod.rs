@@ -104,7 +104,7 @@ fn record(args: &Args, summary: &FileSummary<Totals>) -> Value {
         value["threads"] = json!(args.threads.threads);
         if summary.totals.format != "bgzf" {
             value["block"] = json!(args.block);
-            value["history"] = json!(args.history);
+            value["history"] = json!(args.uses_history());
         }
     }
     value

@@ -1,0 +1,197 @@
+//! The encoding side: flushed messages of one connection, each decodable when it arrives, in raw deflate.
+
+use std::time::Duration;
+
+use linerate_deflate::session::{Session, SessionOptions, message_bound};
+use linerate_deflate::{Format, Level, Scratch};
+use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush};
+
+use super::feeds::{Feed, feeds};
+use super::input::Input;
+use super::row::Row;
+use crate::kernel::os::{footprint, thread_time};
+use crate::stats;
+#[cfg(feature = "zlib")]
+use crate::{kernel::zlib::Zlib, table::Strategy};
+
+/// An encoder of one connection.
+trait Encoder {
+    /// Encodes and flushes a message at the beginning of `out`; returns the number of bytes.
+    fn message(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String>;
+}
+
+/// A row of the comparison.
+struct Contender {
+    name: String,
+    version: String,
+    open: fn(Setting) -> Result<Box<dyn Encoder>, String>,
+    setting: Setting,
+}
+
+/// The level, and window bits for ours.
+#[derive(Clone, Copy)]
+struct Setting {
+    level: u8,
+    window_bits: u8,
+}
+
+/// Ours with windows of 0, 2, 8 and 32 KiB, and the largest level with 2 and 8; zlib and zlib-rs with theirs of 32 KiB.
+fn contenders() -> Vec<Contender> {
+    let ours = |level, window_bits, window: &str| Contender {
+        name: format!("linerate {level}, {window}"),
+        version: env!("CARGO_PKG_VERSION").into(),
+        open: |setting| Ok(Box::new(Ours::new(setting)?)),
+        setting: Setting { level, window_bits },
+    };
+    let mut all = vec![ours(2, 0, "none"), ours(2, 11, "2 KiB"), ours(2, 13, "8 KiB"), ours(2, 15, "32 KiB")];
+    all.extend([ours(6, 11, "2 KiB"), ours(6, 13, "8 KiB")]);
+    #[cfg(feature = "zlib")]
+    all.extend([1, 6].map(|level| Contender {
+        name: format!("zlib {level}"),
+        version: crate::kernel::inflate::Zlib::version(),
+        open: |setting| Ok(Box::new(Zlib::new(i32::from(setting.level), Strategy::Default)?)),
+        setting: Setting { level, window_bits: 15 },
+    }));
+    all.push(Contender {
+        name: "zlib-rs 1".into(),
+        version: env!("BENCH_VERSION_ZLIB_RS").into(),
+        open: |setting| Ok(Box::new(Deflate::new(i32::from(setting.level), false, setting.window_bits))),
+        setting: Setting { level: 1, window_bits: 15 },
+    });
+    all
+}
+
+/// The contender that the others are compared with.
+const BASE: &str = if cfg!(feature = "zlib") { "zlib 1" } else { "zlib-rs 1" };
+
+struct Ours {
+    session: Session,
+    scratch: Box<Scratch>,
+}
+
+impl Ours {
+    fn new(setting: Setting) -> Result<Self, String> {
+        let level = Level::from_number(setting.level).map_err(|e| e.to_string())?;
+        let options = SessionOptions::new(Format::Deflate).level(level).window_bits(setting.window_bits);
+        let session = Session::new(options).map_err(|e| e.to_string())?;
+        Ok(Ours { session, scratch: Scratch::boxed() })
+    }
+}
+
+impl Encoder for Ours {
+    fn message(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
+        self.session.message(&mut self.scratch, input, out).map_err(|e| e.to_string())
+    }
+}
+
+impl Encoder for Deflate {
+    fn message(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
+        let before = self.total_out();
+        self.compress(input, out, DeflateFlush::SyncFlush).map_err(|e| format!("{e:?}"))?;
+        Ok((self.total_out() - before) as usize)
+    }
+}
+
+#[cfg(feature = "zlib")]
+impl Encoder for Zlib {
+    fn message(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
+        self.flushed(input, out)
+    }
+}
+
+/// Encodes each feed with every contender, `rounds` times in rotating order.
+///
+/// # Errors
+/// A sentence: a contender's message, or a message that does not decode to what was sent.
+pub(super) fn measure(
+    input: &Input,
+    rounds: usize,
+    mut progress: impl FnMut(&str),
+) -> Result<Vec<Row>, String> {
+    let contenders = contenders();
+    let mut rows = Vec::new();
+    for feed in feeds(input) {
+        progress(&format!("{}: checking", feed.name));
+        let sizes = contenders.iter().map(|one| check(one, &feed)).collect::<Result<Vec<_>, _>>()?;
+        let mut times = vec![Vec::new(); contenders.len()];
+        for round in 0..rounds {
+            progress(&format!("{}: round {} of {rounds}", feed.name, round + 1));
+            for i in 0..contenders.len() {
+                let index = (i + round) % contenders.len();
+                times[index].push(time(&contenders[index], &feed)?);
+            }
+        }
+        rows.extend(report(input, &feed, &contenders, &sizes, &times));
+    }
+    Ok(rows)
+}
+
+fn capacity(feed: &Feed) -> usize {
+    message_bound(feed.messages.iter().map(Vec::len).max().unwrap_or(0)) + 64
+}
+
+/// Compressed bytes, each message decoded, and what the heap grew by for the encoder.
+fn check(contender: &Contender, feed: &Feed) -> Result<(usize, Option<usize>), String> {
+    let (encoder, heap) = footprint(|| (contender.open)(contender.setting));
+    let (mut encoder, mut out, mut size) = (encoder?, vec![0; capacity(feed)], 0);
+    let mut inflate = Inflate::new(false, 15);
+    let mut plain = vec![0; capacity(feed)];
+    for (i, message) in feed.messages.iter().enumerate() {
+        let n = encoder.message(message, &mut out)?;
+        let before = inflate.total_out();
+        let done = inflate.decompress(&out[..n], &mut plain, InflateFlush::SyncFlush);
+        let written = (inflate.total_out() - before) as usize;
+        if done.is_err() || plain[..written] != message[..] {
+            return Err(format!("{}, {}: message {i} does not decode to itself", contender.name, feed.name));
+        }
+        size += n;
+    }
+    // The scratch of ours is shared by all connections of a thread.
+    let own = contender.name.starts_with("linerate");
+    Ok((size, heap.map(|heap| if own { heap.saturating_sub(size_of::<Scratch>()) } else { heap })))
+}
+
+fn time(contender: &Contender, feed: &Feed) -> Result<Duration, String> {
+    let (mut encoder, mut out) = ((contender.open)(contender.setting)?, vec![0; capacity(feed)]);
+    let begun = thread_time();
+    for message in &feed.messages {
+        std::hint::black_box(encoder.message(message, &mut out)?);
+    }
+    Ok(thread_time() - begun)
+}
+
+fn report(
+    input: &Input,
+    feed: &Feed,
+    contenders: &[Contender],
+    sizes: &[(usize, Option<usize>)],
+    times: &[Vec<Duration>],
+) -> Vec<Row> {
+    let bytes: usize = feed.messages.iter().map(Vec::len).sum();
+    let of_base = contenders.iter().position(|one| one.name == BASE).unwrap_or(0);
+    let one = |i: usize| {
+        let pairs = times[of_base].iter().zip(&times[i]);
+        let median = stats::median(&times[i]).unwrap_or_default();
+        Row {
+            measure: "encode".into(),
+            transport: feed.name.into(),
+            contender: contenders[i].name.clone(),
+            version: contenders[i].version.clone(),
+            connections: 1,
+            messages: feed.messages.len(),
+            payload_bytes: bytes,
+            ratio: Some(bytes as f64 / sizes[i].0.max(1) as f64),
+            rounds: times[i].len(),
+            best_mbs: stats::best(&times[i]).map(|time| stats::speed(bytes, time)),
+            median_mbs: Some(stats::speed(bytes, median)),
+            median_ns: Some(median.as_secs_f64() * 1e9 / feed.messages.len().max(1) as f64),
+            base: BASE.into(),
+            speed_vs_base: Some(stats::middle(
+                pairs.map(|(base, own)| base.as_secs_f64() / own.as_secs_f64()).collect(),
+            )),
+            heap_bytes: sizes[i].1,
+            ..Row::blank(&input.name)
+        }
+    };
+    (0..contenders.len()).map(one).collect()
+}

@@ -1,0 +1,96 @@
+//! Decoders of Go, Java and Node take the output of every level, window, split and flush.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::data::{self, Noise};
+use linerate_deflate::session::{Session, SessionOptions, message_bound};
+use linerate_deflate::{Format, Level, Scratch, Stream, bound, finish_bound, flush_bound};
+use linerate_testkit::tools::require;
+
+/// A gzip stream in calls of `chunk` bytes.
+fn stream(scratch: &mut Scratch, level: Level, plain: &[u8], chunk: usize, flush: bool) -> Vec<u8> {
+    let mut stream = Stream::new(Format::Gzip, level);
+    let mut out = vec![0; bound(chunk) + flush_bound() + finish_bound()];
+    let mut all = Vec::new();
+    for piece in plain.chunks(chunk) {
+        let mut n = stream.encode(&mut *scratch, piece, &mut out, true).expect("capacity");
+        if flush {
+            n += stream.flush(&mut out[n..]).expect("capacity");
+        }
+        all.extend_from_slice(&out[..n]);
+    }
+    let n = stream.finish(&mut out).expect("capacity");
+    all.extend_from_slice(&out[..n]);
+    all
+}
+
+/// A session in gzip's format, in messages of `len` bytes.
+fn session(scratch: &mut Scratch, level: Level, bits: u8, plain: &[u8], len: usize) -> Vec<u8> {
+    let options = SessionOptions::new(Format::Gzip).level(level).window_bits(bits);
+    let mut session = Session::new(options).expect("valid options");
+    let mut out = vec![0; message_bound(len) + finish_bound()];
+    let mut all = Vec::new();
+    for message in plain.chunks(len) {
+        let n = session.message(scratch, message, &mut out).expect("capacity");
+        all.extend_from_slice(&out[..n]);
+    }
+    let n = session.finish(&mut out).expect("capacity");
+    all.extend_from_slice(&out[..n]);
+    all
+}
+
+/// Writes every kind of stream into `folder`; returns their number.
+fn write_all(folder: &Path) -> usize {
+    let noise = &mut Noise::new(1);
+    let mut plain = data::mixture(noise, 30_000);
+    plain.extend(data::text(noise, 30_000));
+    plain.extend_from_within(10_000..40_000);
+    let mut scratch = Scratch::boxed();
+    let mut streams = Vec::new();
+    for level in Level::ALL {
+        for chunk in [700, 16_384, plain.len()] {
+            for flush in [false, true] {
+                let name = format!("level{}-{chunk}-{flush}", level as u8);
+                streams.push((name, stream(&mut scratch, level, &plain, chunk, flush)));
+            }
+        }
+    }
+    for bits in 8..=15 {
+        for level in [Level::Default, Level::Best] {
+            for len in [300, 40_000] {
+                let name = format!("w{bits:02}-level{}-{len}", level as u8);
+                streams.push((name, session(&mut scratch, level, bits, &plain, len)));
+            }
+        }
+    }
+    for (name, bytes) in &streams {
+        fs::write(folder.join(format!("{name}.gz")), bytes).expect("a file");
+        fs::write(folder.join(format!("{name}.plain")), &plain).expect("a file");
+    }
+    streams.len()
+}
+
+#[test]
+fn go_java_and_node_decode_every_level_window_split_and_flush() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let count = write_all(folder.path());
+    let source = |name: &str| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/foreign").join(name);
+    for (program, version, arguments, file) in [
+        ("go", "version", &["run"][..], "decode.go"),
+        ("java", "--version", &[], "Decode.java"),
+        ("node", "--version", &[], "decode.js"),
+    ] {
+        let found = Command::new(program).arg(version).output().is_ok_and(|output| output.status.success());
+        if !require(found, &format!("{program} is not installed")) {
+            continue;
+        }
+        let mut command = Command::new(program);
+        let output = command.args(arguments).arg(source(file)).arg(folder.path()).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(said.trim(), count.to_string(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}

@@ -1,0 +1,20 @@
+// Decodes each NAME.gz of a folder and compares it with NAME.plain. Names that begin with w and two digits tell the
+// window that must be enough.
+const fs = require('fs');
+const path = require('path');
+const zlib = require('zlib');
+
+const folder = process.argv[2];
+const names = fs.readdirSync(folder).filter((name) => name.endsWith('.gz'));
+for (const name of names) {
+  const packed = fs.readFileSync(path.join(folder, name));
+  const wanted = fs.readFileSync(path.join(folder, name.replace(/\.gz$/, '.plain')));
+  const window = /^w(\d\d)/.exec(name);
+  const windowBits = window ? Math.max(9, Number(window[1])) : 15;
+  // Small pieces of output, so that matches go through the window.
+  if (!zlib.gunzipSync(packed, { windowBits, chunkSize: 64 }).equals(wanted)) {
+    console.log(name);
+    process.exit(1);
+  }
+}
+console.log(names.length);
