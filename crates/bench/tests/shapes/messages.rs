@@ -93,7 +93,8 @@ fn every_measure_has_a_row_per_contender() {
 #[test]
 fn few_messages_omit_the_measure_many() {
     let input = Input::read(&[path("hello.msgs")]).unwrap();
-    let options = BenchOptions { transports: vec![Transport::Zstd], rounds: 1, connections: 10 };
+    let options =
+        BenchOptions { transports: vec![Transport::Zstd], rounds: 1, encode: false, connections: 10 };
     let rows = measure(&input, &options, |_| {}).unwrap();
     assert!(rows.iter().all(|row| row.measure != "many") && rows.len() >= 3);
     assert!(Input::read(&[path("absent.zst")]).is_err());
