@@ -11,7 +11,8 @@ const PEER: &str = "zlib-rs";
 
 pub(super) fn run() -> Result<String, String> {
     let input = Input::read(&[PathBuf::from(SAMPLE)])?;
-    let options = BenchOptions { transports: vec![Transport::Zlib], rounds: 5, connections: 1000 };
+    let options =
+        BenchOptions { transports: vec![Transport::Zlib], rounds: 5, connections: 1000, encode: false };
     let rows = measure(&input, &options, |_| {})?;
     let row = |name: &str| {
         let found = rows.iter().find(|row| row.measure == "many" && row.contender.starts_with(name));
