@@ -13,10 +13,10 @@ use crate::messages::{self, args::MessagesArgs};
 use crate::output::{OutputArgs, print, progress};
 use crate::record::Record;
 use crate::waveforms::Set;
-use crate::{cpus, frames, report, session, threads};
+use crate::{cpus, frames, inflate, report, session, threads};
 
 /// Names of the subcommands that measure a shape of work.
-const SHAPES: [&str; 6] = ["bytes", "threads", "frames", "cold", "messages", "archives"];
+const SHAPES: [&str; 7] = ["bytes", "threads", "inflate", "frames", "cold", "messages", "archives"];
 
 /// The subcommands.
 #[derive(Clone, Debug, Subcommand)]
@@ -27,6 +27,9 @@ pub enum Command {
     /// Deflate: one gzip stream from several threads, by the wall clock
     #[command(after_help = THREADS_EXAMPLES)]
     Threads(ThreadsArgs),
+    /// Inflate: deflate data in, its content out, in CPU time of one core
+    #[command(after_help = INFLATE_EXAMPLES)]
+    Inflate(InflateArgs),
     /// Zstd: frames in, their content out, in CPU time of one core
     #[command(after_help = FRAMES_EXAMPLES)]
     Frames(FramesArgs),
@@ -69,6 +72,10 @@ const THREADS_EXAMPLES: &str = "\
 Examples:
   linerate bench threads --corpus web
   linerate bench threads --corpus web --count 1,2,4,8 --block 1M --level 2";
+const INFLATE_EXAMPLES: &str = "\
+Examples:
+  linerate bench inflate --corpus web
+  linerate bench inflate --corpus web --chunk whole,4K --level 9";
 const FRAMES_EXAMPLES: &str = "\
 Examples:
   linerate bench frames --synthetic rows
@@ -172,6 +179,27 @@ pub struct PeakArgs {
     command: Vec<OsString>,
 }
 
+/// Arguments of [`Command::Inflate`].
+#[derive(Args, Clone, Debug)]
+pub struct InflateArgs {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Bytes of input and of output for each call, or `whole` for all of a file
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "whole,64K")]
+    chunk: Vec<Chunk>,
+    /// The level at which zlib-rs compresses
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(i32).range(1..=9))]
+    level: i32,
+    /// Times that each contender decodes all files
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+    /// The core to run on [default: the last one allowed]
+    #[arg(long, value_name = "N")]
+    core: Option<usize>,
+}
+
 /// Arguments of [`Command::Frames`].
 #[derive(Args, Clone, Debug)]
 pub struct FramesArgs {
@@ -243,6 +271,7 @@ pub fn run(command: &Command) -> Result<(), String> {
     match command {
         Command::Bytes(args) => bytes(args),
         Command::Threads(args) => several_threads(args),
+        Command::Inflate(args) => inflate_in(args),
         Command::Frames(args) => frames_in(args),
         Command::Cold(args) => cold::args::run(args),
         Command::Messages(args) => messages::args::run(args),
@@ -309,6 +338,20 @@ fn several_threads(args: &ThreadsArgs) -> Result<(), String> {
         }
         output.add(records)?;
     }
+    output.finish()
+}
+
+fn inflate_in(args: &InflateArgs) -> Result<(), String> {
+    let mut output = args.output.open::<Record>()?;
+    let corpus = args.corpus.read()?;
+    let place = place(args.core)?;
+    let options =
+        inflate::BenchOptions { chunks: &args.chunk, level: args.level, rounds: args.rounds.into() };
+    inflate::measure(&corpus, &options, progress, |chunk, records| {
+        let rounds = format!("{} rounds, relative to zlib-rs", args.rounds);
+        output.show(&titled(&format!("calls of {chunk}, CPU time, {place}, {rounds}"), records))?;
+        output.add(records.to_vec())
+    })?;
     output.finish()
 }
 

@@ -11,7 +11,9 @@
 //! | [`verify`], [`measure`], [`session`] | each stream decoded by another library; interleaved rounds; both, for a corpus |
 //! | [`threads`] | the shape "threads": one stream from several threads |
 //! | [`archives`] | the shape "archives": Nx archives, libzstd and other archivers |
+//! | [`inflate`] | the shape "inflate": deflate data decoded |
 //! | [`frames`] | the shape "frames": zstd frames decoded, dictionaries digested |
+//! | `decoding` | decoders in turns, for these two |
 //! | [`cold`] | the shape "cold": small zstd blocks through thousands of dictionaries |
 //! | [`messages`] | the shape "messages": gateway connections, with synthetic traffic |
 //! | [`candidates`] | engines and settings on a sample of the user's data, for `linerate plan` |
@@ -22,7 +24,7 @@
 //! | `plot`, `labels` | SVG charts of records |
 //! | `kernel/` | the operating system's clocks and C peers: all `unsafe` code |
 //!
-//! The subcommand, its records and the shapes "threads", "archives" and "frames" are the feature `command`, `plot` and
+//! The subcommand, its records and the shapes "threads", "archives", "inflate" and "frames" are the feature `command`, `plot` and
 //! `labels` the feature `plot`; both are on by default. Peers that engines do not depend on are features, off by
 //! default: `peers` (a C compiler is enough) and `system-peers`.
 
@@ -39,10 +41,14 @@ pub mod corpus;
 #[cfg(feature = "command")]
 pub mod cpus;
 pub mod csv;
+#[cfg(feature = "command")]
+mod decoding;
 pub mod environment;
 pub mod filter;
 #[cfg(feature = "command")]
 pub mod frames;
+#[cfg(feature = "command")]
+pub mod inflate;
 mod kernel;
 #[cfg(feature = "plot")]
 mod labels;

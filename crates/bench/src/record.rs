@@ -1,4 +1,4 @@
-//! CSV rows of the shapes "bytes", "threads" and "frames": one per contender and chunk size.
+//! CSV rows of the shapes "bytes", "threads", "inflate" and "frames": one per contender and chunk size.
 
 use std::fs::OpenOptions;
 use std::io::{Read, Seek, Write};

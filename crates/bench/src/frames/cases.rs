@@ -1,13 +1,13 @@
 //! What is decoded: blocks of a size, with or without a dictionary, compressed by libzstd.
 
 use std::fmt;
-use std::ops::Range;
 use std::str::FromStr;
 
 use zstd_safe::{CCtx, CDict, CParameter, get_error_name};
 
 use super::BenchOptions;
 use crate::corpus::Corpus;
+use crate::decoding::Jobs;
 use crate::filter::Chunk;
 
 /// A size of blocks, and of the dictionary that they share: `4K`, `4K+8K`, `whole`.
@@ -55,21 +55,18 @@ impl FromStr for Case {
 }
 
 /// The frames of a case.
-pub(crate) struct Jobs {
-    pub(crate) frames: Vec<Vec<u8>>,
-    pub(crate) contents: Vec<Vec<u8>>,
+pub(crate) struct Blocks<'a> {
+    pub(crate) jobs: Jobs<'a>,
     pub(crate) dictionary: Option<Vec<u8>>,
-    /// Of all contents.
-    pub(crate) bytes: usize,
 }
 
-impl Jobs {
+impl<'a> Blocks<'a> {
     /// Cuts the corpus into blocks, of which it takes some evenly if they are more than wanted, or cuts
     /// whole files at their ends; and compresses.
-    pub(crate) fn new(corpus: &Corpus, case: &Case, options: &BenchOptions<'_>) -> Result<Jobs, String> {
+    pub(crate) fn new(corpus: &'a Corpus, case: &Case, options: &BenchOptions<'_>) -> Result<Self, String> {
         let size = case.chunk.size();
         // What is left at the end of a file is no block of that size.
-        let blocks: Vec<&[u8]> = match case.chunk {
+        let blocks: Vec<&'a [u8]> = match case.chunk {
             Chunk::Whole => corpus.files.iter().map(|file| &file[..file.len().min(options.most)]).collect(),
             Chunk::Bytes(_) => corpus.files.iter().flat_map(|file| file.chunks_exact(size)).collect(),
         };
@@ -79,35 +76,9 @@ impl Jobs {
             Chunk::Bytes(_) => total.div_ceil(options.most).max(1),
         };
         let dictionary = case.dictionary.map(|n| train(&blocks, n)).transpose()?;
-        let contents: Vec<Vec<u8>> = blocks.iter().step_by(step).map(|block| block.to_vec()).collect();
+        let contents: Vec<&[u8]> = blocks.into_iter().step_by(step).collect();
         let frames = compress(&contents, options.level, dictionary.as_deref())?;
-        let bytes = contents.iter().map(Vec::len).sum();
-        Ok(Jobs { frames, contents, dictionary, bytes })
-    }
-
-    pub(crate) fn longest(&self) -> usize {
-        self.contents.iter().map(Vec::len).max().unwrap_or(0)
-    }
-
-    pub(crate) fn ratio(&self) -> f64 {
-        self.bytes as f64 / self.frames.iter().map(Vec::len).sum::<usize>().max(1) as f64
-    }
-
-    /// Runs of frames of about `bytes` bytes of content.
-    pub(crate) fn turns(&self, bytes: usize) -> impl Iterator<Item = Range<usize>> {
-        let mut start = 0;
-        std::iter::from_fn(move || {
-            let mut sum = 0;
-            let enough = |content: &Vec<u8>| {
-                sum += content.len();
-                sum >= bytes
-            };
-            let rest = &self.contents[start..];
-            let n = rest.iter().position(enough).map_or(rest.len(), |last| last + 1);
-            let part = start..start + n;
-            start += n;
-            (n > 0).then_some(part)
-        })
+        Ok(Blocks { jobs: Jobs::new(frames, contents), dictionary })
     }
 }
 
@@ -123,7 +94,7 @@ fn train(blocks: &[&[u8]], size: usize) -> Result<Vec<u8>, String> {
     Ok(dictionary)
 }
 
-fn compress(contents: &[Vec<u8>], level: i32, dictionary: Option<&[u8]>) -> Result<Vec<Vec<u8>>, String> {
+fn compress(contents: &[&[u8]], level: i32, dictionary: Option<&[u8]>) -> Result<Vec<Vec<u8>>, String> {
     let message = |e| format!("compressing: {}", get_error_name(e));
     let digested = dictionary.map(|bytes| CDict::create(bytes, level));
     let mut context = CCtx::create();
@@ -131,7 +102,7 @@ fn compress(contents: &[Vec<u8>], level: i32, dictionary: Option<&[u8]>) -> Resu
     if let Some(digested) = &digested {
         context.ref_cdict(digested).map_err(message)?;
     }
-    let one = |content: &Vec<u8>| {
+    let one = |content: &&[u8]| {
         let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
         context.compress2(&mut frame, content).map_err(message)?;
         frame.shrink_to_fit();
@@ -159,10 +130,10 @@ mod tests {
         let corpus = Corpus::rows(1 << 20);
         let options = BenchOptions { cases: &[], level: 3, most: 300_000, rounds: 1 };
         let case = "4K+8K".parse().unwrap();
-        let jobs = Jobs::new(&corpus, &case, &options).unwrap();
+        let Blocks { jobs, dictionary } = Blocks::new(&corpus, &case, &options).unwrap();
         assert_eq!(jobs.bytes, 4096 * jobs.frames.len());
         assert!((250_000..=300_000).contains(&jobs.bytes), "{}", jobs.bytes);
-        assert!(jobs.dictionary.as_ref().is_some_and(|d| (1000..=8192).contains(&d.len())));
+        assert!(dictionary.is_some_and(|d| (1000..=8192).contains(&d.len())));
         let turns: Vec<_> = jobs.turns(100_000).collect();
         assert_eq!(turns.iter().map(ExactSizeIterator::len).sum::<usize>(), jobs.frames.len());
         assert!(turns.windows(2).all(|pair| pair[0].end == pair[1].start));

@@ -3,17 +3,7 @@
 use linerate_zstd::{Dictionary, FrameDecoder, Options, Scratch, StreamDecoder};
 use zstd_safe::{CCtx, CParameter, DCtx, DDict, InBuffer, OutBuffer, get_error_name};
 
-/// A decoder with its dictionary, if there is one.
-pub(crate) trait Decode {
-    fn name(&self) -> &'static str;
-    fn version(&self) -> String;
-    /// Decodes one frame; returns the bytes written.
-    fn decode(&mut self, frame: &[u8], out: &mut [u8]) -> Result<usize, String>;
-    /// What a stream with a window of 64 KiB keeps between messages.
-    fn state_bytes(&self) -> Option<usize>;
-    /// What all streams of a thread can share.
-    fn scratch_bytes(&self) -> Option<usize>;
-}
+use crate::decoding::Decode;
 
 /// All that this build has, with the dictionary digested.
 pub(crate) fn contenders(dictionary: Option<&[u8]>) -> Result<Vec<Box<dyn Decode>>, String> {
@@ -51,6 +41,7 @@ impl Decode for Ours {
         decoder.decode(&mut self.scratch, self.dictionary.as_ref(), frame, out).map_err(|e| e.to_string())
     }
 
+    /// With a window of 64 KiB.
     fn state_bytes(&self) -> Option<usize> {
         let (stream, _) = messages()?;
         let mut decoder = StreamDecoder::new(Options::new());
@@ -92,6 +83,7 @@ impl Decode for Libzstd {
         .map_err(|e| get_error_name(e).into())
     }
 
+    /// With a window of 64 KiB.
     fn state_bytes(&self) -> Option<usize> {
         let (stream, content) = messages()?;
         let mut context = DCtx::create();
@@ -145,7 +137,7 @@ mod ruzstd {
         }
     }
 
-    impl super::Decode for Ruzstd {
+    impl crate::decoding::Decode for Ruzstd {
         fn name(&self) -> &'static str {
             "ruzstd"
         }

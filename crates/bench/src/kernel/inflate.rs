@@ -1,23 +1,48 @@
-//! zlib's and zlib-ng's inflate on one stream for as long as a connection lives.
+//! zlib's and zlib-ng's inflate, on one stream for as long as a connection lives, or on streams one after another.
 
+#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 use std::ffi::{CStr, c_int, c_uint, c_void};
 
+/// What a call of a decoder has done.
+pub(crate) struct Step {
+    /// Bytes of input.
+    pub(crate) read: usize,
+    /// Bytes of output.
+    pub(crate) written: usize,
+    /// Whether the stream has ended.
+    pub(crate) ends: bool,
+}
+
+#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 extern "C" fn allocate(_: *mut c_void, items: c_uint, size: c_uint) -> *mut c_void {
     // SAFETY: calloc takes any sizes and checks their product.
     unsafe { libc::calloc(items as usize, size as usize) }
 }
 
+#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 extern "C" fn release(_: *mut c_void, block: *mut c_void) {
     // SAFETY: the library hands back what `allocate` gave it.
     unsafe { libc::free(block) }
 }
 
+#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 macro_rules! inflate {
     ($name:ident, $label:literal, $sys:ident) => {
         pub(crate) struct $name(Box<$sys::z_stream>);
 
         impl $name {
+            /// A stream with zlib's header.
             pub(crate) fn new() -> Result<Self, String> {
+                Self::open(15)
+            }
+
+            /// A stream of deflate data alone.
+            #[cfg(feature = "command")]
+            pub(crate) fn raw() -> Result<Self, String> {
+                Self::open(-15)
+            }
+
+            fn open(window_bits: c_int) -> Result<Self, String> {
                 let mut stream = Box::new($sys::z_stream {
                     next_in: std::ptr::null_mut(),
                     avail_in: 0,
@@ -36,8 +61,8 @@ macro_rules! inflate {
                 });
                 let size = size_of::<$sys::z_stream>() as c_int;
                 // SAFETY: the stream stays in its box for as long as the library knows of it; its
-                // allocator is set; 15 asks for zlib's header and the largest window.
-                let rc = unsafe { $sys::inflateInit2_(&mut *stream, 15, $sys::zlibVersion(), size) };
+                // allocator is set; the bits are those of the largest window.
+                let rc = unsafe { $sys::inflateInit2_(&mut *stream, window_bits, $sys::zlibVersion(), size) };
                 if rc == $sys::Z_OK {
                     Ok($name(stream))
                 } else {
@@ -47,20 +72,46 @@ macro_rules! inflate {
 
             /// Decodes a whole message into `out`; returns its length.
             pub(crate) fn message(&mut self, frame: &[u8], out: &mut [u8]) -> Result<usize, String> {
+                let step = self.inflate(frame, out, $sys::Z_SYNC_FLUSH)?;
+                if step.ends || step.read != frame.len() || step.written == out.len() {
+                    return Err(concat!($label, ": not a whole message").into());
+                }
+                Ok(step.written)
+            }
+
+            /// Begins another stream of the same kind.
+            #[cfg(feature = "command")]
+            pub(crate) fn reset(&mut self) -> Result<(), String> {
+                // SAFETY: the stream was opened.
+                let rc = unsafe { $sys::inflateReset(&mut *self.0) };
+                if rc == $sys::Z_OK { Ok(()) } else { Err(format!(concat!($label, ": code {}"), rc)) }
+            }
+
+            /// Goes on with the stream; `whole` says that this call has all input and room for all output.
+            #[cfg(feature = "command")]
+            pub(crate) fn call(&mut self, input: &[u8], out: &mut [u8], whole: bool) -> Result<Step, String> {
+                self.inflate(input, out, if whole { $sys::Z_FINISH } else { $sys::Z_NO_FLUSH })
+            }
+
+            fn inflate(&mut self, input: &[u8], out: &mut [u8], flush: c_int) -> Result<Step, String> {
                 let too_long = |_| concat!($label, ": more than 4 GiB in one call");
                 let stream = &mut *self.0;
-                stream.next_in = frame.as_ptr().cast_mut();
-                stream.avail_in = frame.len().try_into().map_err(too_long)?;
+                stream.next_in = input.as_ptr().cast_mut();
+                stream.avail_in = input.len().try_into().map_err(too_long)?;
                 stream.next_out = out.as_mut_ptr();
                 stream.avail_out = out.len().try_into().unwrap_or(c_uint::MAX);
                 let capacity = stream.avail_out;
                 // SAFETY: the stream was opened; input and output are valid for their lengths, and
                 // inflate does not write to its input.
-                let rc = unsafe { $sys::inflate(stream, $sys::Z_SYNC_FLUSH) };
-                if rc != $sys::Z_OK || stream.avail_in != 0 || stream.avail_out == 0 {
+                let rc = unsafe { $sys::inflate(stream, flush) };
+                if rc != $sys::Z_OK && rc != $sys::Z_STREAM_END {
                     return Err(format!(concat!($label, ": code {}"), rc));
                 }
-                Ok((capacity - stream.avail_out) as usize)
+                Ok(Step {
+                    read: input.len() - stream.avail_in as usize,
+                    written: (capacity - stream.avail_out) as usize,
+                    ends: rc == $sys::Z_STREAM_END,
+                })
             }
 
             pub(crate) fn version() -> String {

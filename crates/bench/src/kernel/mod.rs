@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod hdf5;
-#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
+#[cfg(any(feature = "command", feature = "zlib", feature = "zlib-ng"))]
 pub(crate) mod inflate;
 #[cfg(feature = "isal")]
 pub(crate) mod isal;

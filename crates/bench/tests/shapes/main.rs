@@ -4,6 +4,7 @@
 mod archives;
 mod cold;
 mod contenders;
+mod inflate;
 mod inputs;
 mod messages;
 mod records;

@@ -22,7 +22,7 @@ fn with_corpus() -> Folder {
 fn shapes_and_contenders_are_listed() {
     let folder = Folder::new();
     let shapes = String::from_utf8(bench(&folder, &["--list"]).ok().stdout).unwrap();
-    for shape in ["bytes", "threads", "frames", "cold", "messages", "archives"] {
+    for shape in ["bytes", "threads", "inflate", "frames", "cold", "messages", "archives"] {
         assert!(shapes.lines().any(|line| line.starts_with(shape)), "{shape}: {shapes}");
     }
     let contenders = String::from_utf8(bench(&folder, &["contenders"]).ok().stdout).unwrap();

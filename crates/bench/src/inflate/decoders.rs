@@ -1,0 +1,233 @@
+//! Decoders of the shape "inflate": ours, zlib-rs, and those that are features.
+
+use linerate_inflate::{BufferDecoder, Format, Options, Scratch, Status, StreamDecoder};
+use zlib_rs::{Inflate, InflateFlush};
+
+use super::compress;
+use crate::decoding::Decode;
+use crate::filter::Chunk;
+#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
+use crate::kernel::inflate;
+use crate::kernel::inflate::Step;
+use crate::kernel::os::footprint;
+
+/// Decodes a stream into a buffer; returns the bytes written.
+type Run = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, String>>;
+
+/// A decoder with what is known about it.
+struct Contender {
+    name: &'static str,
+    version: String,
+    run: Run,
+    state: Option<usize>,
+    scratch: Option<usize>,
+}
+
+impl Decode for Contender {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn version(&self) -> String {
+        self.version.clone()
+    }
+
+    fn decode(&mut self, frame: &[u8], out: &mut [u8]) -> Result<usize, String> {
+        (self.run)(frame, out)
+    }
+
+    fn state_bytes(&self) -> Option<usize> {
+        self.state
+    }
+
+    fn scratch_bytes(&self) -> Option<usize> {
+        self.scratch
+    }
+}
+
+/// All that this build has for calls of that size.
+pub(super) fn contenders(chunk: Chunk) -> Result<Vec<Box<dyn Decode>>, String> {
+    let all = vec![
+        ours(chunk)?,
+        peer("zlib-rs", env!("BENCH_VERSION_ZLIB_RS").into(), chunk, || Ok(Inflate::new(false, 15)))?,
+        #[cfg(feature = "zlib-ng")]
+        peer("zlib-ng", inflate::ZlibNg::version(), chunk, inflate::ZlibNg::raw)?,
+        #[cfg(feature = "zlib")]
+        peer("zlib", inflate::Zlib::version(), chunk, inflate::Zlib::raw)?,
+    ];
+    #[cfg(feature = "libdeflate")]
+    let all = all.into_iter().chain(libdeflate(chunk));
+    Ok(all.into_iter().map(|contender| Box::new(contender) as Box<dyn Decode>).collect())
+}
+
+fn ours(chunk: Chunk) -> Result<Contender, String> {
+    let options = Options::new(Format::Deflate);
+    let mut scratch = Scratch::new();
+    let (run, state): (Run, usize) = match chunk {
+        Chunk::Whole => {
+            let decoder = BufferDecoder::new(options);
+            let run = move |stream: &[u8], out: &mut [u8]| {
+                decoder.decode(&mut scratch, None, stream, out).map(|n| n.written).map_err(|e| e.to_string())
+            };
+            (Box::new(run), 0)
+        }
+        Chunk::Bytes(size) => {
+            let mut decoder = StreamDecoder::new(options).map_err(|e| e.to_string())?;
+            let mut run = move |decoder: &mut StreamDecoder<'_>, stream: &[u8], out: &mut [u8]| {
+                decoder.reset();
+                in_calls(stream, out, size, |input, out| {
+                    let progress = decoder.decode(&mut scratch, input, out).map_err(|e| e.to_string())?;
+                    let ends = progress.status == Status::End;
+                    Ok(Step { read: progress.read, written: progress.written, ends })
+                })
+            };
+            run(&mut decoder, &sample()?, &mut [0; SAMPLE])?;
+            let state = decoder.memory();
+            (Box::new(move |stream, out| run(&mut decoder, stream, out)), state)
+        }
+    };
+    let version = format!("{} {}", env!("CARGO_PKG_VERSION"), linerate_core::cpu::tier().name());
+    Ok(Contender { name: "linerate", version, run, state: Some(state), scratch: Some(size_of::<Scratch>()) })
+}
+
+/// A decoder of another library that can stop at any byte.
+trait Resumable {
+    fn reset(&mut self) -> Result<(), String>;
+    /// Goes on with the stream; `whole` says that this call has all input and room for all output.
+    fn call(&mut self, input: &[u8], out: &mut [u8], whole: bool) -> Result<Step, String>;
+}
+
+impl Resumable for Inflate {
+    fn reset(&mut self) -> Result<(), String> {
+        Inflate::reset(self, false);
+        Ok(())
+    }
+
+    fn call(&mut self, input: &[u8], out: &mut [u8], whole: bool) -> Result<Step, String> {
+        let flush = if whole { InflateFlush::Finish } else { InflateFlush::NoFlush };
+        let (read, written) = (self.total_in(), self.total_out());
+        let status = self.decompress(input, out, flush).map_err(|e| e.as_str().to_owned())?;
+        Ok(Step {
+            read: (self.total_in() - read) as usize,
+            written: (self.total_out() - written) as usize,
+            ends: status == zlib_rs::Status::StreamEnd,
+        })
+    }
+}
+
+/// The methods of the same names.
+#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
+macro_rules! resumable {
+    ($name:ident) => {
+        impl Resumable for inflate::$name {
+            fn reset(&mut self) -> Result<(), String> {
+                Self::reset(self)
+            }
+
+            fn call(&mut self, input: &[u8], out: &mut [u8], whole: bool) -> Result<Step, String> {
+                Self::call(self, input, out, whole)
+            }
+        }
+    };
+}
+
+#[cfg(feature = "zlib")]
+resumable!(Zlib);
+#[cfg(feature = "zlib-ng")]
+resumable!(ZlibNg);
+
+/// A decoder that `open` makes. What the heap has grown by after a first stream is between calls the stream's, and anyone's
+/// if there is but one call for each stream.
+fn peer<D: Resumable + 'static>(
+    name: &'static str,
+    version: String,
+    chunk: Chunk,
+    open: impl FnOnce() -> Result<D, String>,
+) -> Result<Contender, String> {
+    let is_whole = chunk == Chunk::Whole;
+    let run = move |decoder: &mut D, stream: &[u8], out: &mut [u8]| {
+        decoder.reset()?;
+        in_calls(stream, out, chunk.size(), |input, out| decoder.call(input, out, is_whole))
+    };
+    let (stream, mut out) = (sample()?, vec![0; SAMPLE]);
+    let (decoder, held) = footprint(|| {
+        let mut decoder = open()?;
+        run(&mut decoder, &stream, &mut out)?;
+        Ok::<_, String>(decoder)
+    });
+    let mut decoder = decoder?;
+    let held = held.map(|heap| heap + size_of::<D>());
+    let (state, scratch) = if is_whole { (Some(0), held) } else { (held, Some(0)) };
+    let run = Box::new(move |stream: &[u8], out: &mut [u8]| run(&mut decoder, stream, out));
+    Ok(Contender { name, version, run, state, scratch })
+}
+
+/// libdeflate, which decodes whole streams only.
+#[cfg(feature = "libdeflate")]
+fn libdeflate(chunk: Chunk) -> Option<Contender> {
+    if chunk != Chunk::Whole {
+        return None;
+    }
+    let (mut decoder, scratch) = footprint(libdeflater::Decompressor::new);
+    let run = Box::new(move |stream: &[u8], out: &mut [u8]| {
+        decoder.deflate_decompress(stream, out).map_err(|e| e.to_string())
+    });
+    let version = env!("BENCH_VERSION_LIBDEFLATE").into();
+    Some(Contender { name: "libdeflate", version, run, state: Some(0), scratch })
+}
+
+/// Decodes a stream with at most `size` bytes of input and of output for each call; output is one piece behind the other.
+fn in_calls(
+    stream: &[u8],
+    out: &mut [u8],
+    size: usize,
+    mut call: impl FnMut(&[u8], &mut [u8]) -> Result<Step, String>,
+) -> Result<usize, String> {
+    let (mut read, mut written) = (0, 0);
+    loop {
+        let input = &stream[read..][..size.min(stream.len() - read)];
+        let room = size.min(out.len() - written);
+        let step = call(input, &mut out[written..][..room])?;
+        read += step.read;
+        written += step.written;
+        if step.ends {
+            return Ok(written);
+        }
+        if step.read + step.written == 0 {
+            return Err("the stream has not ended".into());
+        }
+    }
+}
+
+/// Bytes of content that fill any window.
+const SAMPLE: usize = 64 << 10;
+
+/// A stream of so much content.
+fn sample() -> Result<Vec<u8>, String> {
+    compress(&[0; SAMPLE], 6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_without_its_end_is_an_error_of_every_contender() {
+        let (stream, mut out) = (sample().unwrap(), [0; SAMPLE]);
+        for chunk in [Chunk::Whole, Chunk::Bytes(7), Chunk::Bytes(1 << 20)] {
+            for mut contender in contenders(chunk).unwrap() {
+                let name = contender.name();
+                assert_eq!(contender.decode(&stream, &mut out), Ok(SAMPLE), "{name}, {chunk}");
+                assert!(contender.decode(&stream[..stream.len() - 1], &mut out).is_err(), "{name}, {chunk}");
+                assert_eq!(contender.decode(&stream, &mut out), Ok(SAMPLE), "{name}, {chunk}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_idle_stream_of_ours_is_its_window_and_little_more() {
+        let ours = ours(Chunk::Bytes(64 << 10)).unwrap();
+        assert!(ours.state.is_some_and(|n| (32_768..=33_792).contains(&n)), "{:?}", ours.state);
+        assert!(ours.scratch.is_some_and(|n| n <= 16 << 10), "{:?}", ours.scratch);
+    }
+}
