@@ -20,7 +20,7 @@ HDF5_PLUGINS ?= target/hdf5-plugins
 export PATH := $(shell bash -c '. scripts/rust.sh && echo "$$PATH"')
 export CARGO STRICT
 
-.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-cuda test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-jda bench-gateway-memory bench-gpu bench-hdl bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall install-c uninstall-c
+.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-cuda test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-jda bench-gateway-memory bench-gpu bench-hdl bench-inflate bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall install-c uninstall-c
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +91,11 @@ bench-nx: ## Measure Nx archives against libzstd, unsquashfs, tar, unzip and 7z:
 	@scripts/setup.sh archivers || echo "missing archivers are left out"
 	@mkdir -p "$(dir $(CSV))"
 	$(CARGO) run --release --locked --package linerate -- bench archives --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+
+bench-inflate: ## Decode deflate data beside zlib-rs, zlib-ng, zlib and libdeflate: CORPUS=dir CSV=file FLAGS="--chunk whole"
+	@scripts/setup.sh rust cc peers
+	@mkdir -p "$(dir $(CSV))"
+	$(CARGO) run --release --locked --package linerate --features peers,system-peers -- bench inflate --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
 
 bench-frames: ## Decode zstd frames beside libzstd and ruzstd: CORPUS=dir CSV=file FLAGS="--case 4K+8K"
 	@scripts/setup.sh rust cc

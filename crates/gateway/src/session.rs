@@ -46,7 +46,7 @@ enum Codec {
 }
 
 impl Session {
-    /// A session for a new connection. It allocates nothing until the first message.
+    /// A session for a new connection. It allocates the state of its decoder at once, windows and tables with messages.
     pub fn new(transport: Transport, limits: Limits) -> Self {
         let codec = match transport {
             Transport::Zlib => Codec::Zlib(Box::default()),
