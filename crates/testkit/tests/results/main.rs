@@ -13,10 +13,11 @@ use std::{env, fs};
 use linerate_testkit::testdata::repository;
 
 const PICTURE: &str = "docs/results.svg";
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     "docs/results.md",
     "docs/deflate/libslz.md",
     "docs/deflate/index.md",
+    "docs/inflate/index.md",
     "docs/nx/filters.md",
     "docs/nx/reading.md",
     "docs/waveforms/rice.md",

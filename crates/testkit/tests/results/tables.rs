@@ -13,6 +13,7 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("deflate-strategies", deflate_strategies()),
         ("deflate-threads", deflate_threads()),
         ("deflate-libslz", deflate_libslz()),
+        ("inflate", inflate()),
         ("hdf5-nab", hdf5("nab", &NAB)),
         ("hdf5-nedm", hdf5("nedm", &NEDM)),
         ("hdf5-noptrex", hdf5("noptrex", &NOPTREX)),
@@ -87,6 +88,29 @@ fn deflate_messages() -> String {
     ];
     let source = record.source(record.one(&[("transport", feeds[0]), ("contender", "zlib 1")]));
     table(&head, contenders.into_iter().map(row).collect(), &source)
+}
+
+/// Deflate data decoded, whole and in pieces: our speed, by that of each peer, and bytes of a stream that waits.
+fn inflate() -> String {
+    let record = Record::read("2026-11-23-inflate.csv");
+    let peers = ["zlib-rs", "zlib-ng", "zlib", "libdeflate"];
+    let row = |(corpus, chunk): (&str, &str)| {
+        let of =
+            |contender| record.all(&[("corpus", corpus), ("chunk", chunk), ("contender", contender)]).pop();
+        let ours = of("linerate").unwrap_or_else(|| panic!("no row of {corpus}, {chunk}"));
+        let by = |peer| {
+            of(peer).map_or_else(String::new, |peer| {
+                format!("{:.2}", ours.number("speed_vs_base") / peer.number("speed_vs_base"))
+            })
+        };
+        let calls = if chunk == "whole" { "whole files" } else { "64 KiB" };
+        let head = [corpus.to_owned(), calls.to_owned(), format!("{:.0}", ours.number("median_mb_s"))];
+        head.into_iter().chain(peers.map(by)).collect()
+    };
+    let rows = ["silesia", "web", "testdata"].map(|corpus| [(corpus, "whole"), (corpus, "64K")]);
+    let head = ["", "calls", "MB/s", "by zlib-rs's", "by zlib-ng's", "by zlib's", "by libdeflate's"];
+    let source = record.source(record.latest(&[("corpus", "silesia"), ("contender", "linerate")]));
+    table(&head, rows.into_iter().flatten().map(row).collect(), &source)
 }
 
 /// Whole files at the levels for size: ratio and speed, and both by zlib 6's.
