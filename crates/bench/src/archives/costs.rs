@@ -1,6 +1,7 @@
 //! What an archive costs and what saves bytes in it, beside archives of other programs.
 
 use std::path::Path;
+use std::process::Command;
 
 use linerate_nx::pack::{Filters, Format, Options, PRESETS};
 use linerate_nx::{Archive, Codec, FileSource, Limits};
@@ -12,6 +13,7 @@ use super::row::{Row, Target};
 
 /// Threads that pack.
 const PACKING: usize = 2;
+const PIECE: usize = 1 << 20;
 /// The name of the options that are used unless asked for others.
 const DEFAULT: &str = "default";
 
@@ -106,6 +108,7 @@ fn others(options: &BenchOptions<'_>, folder: &Path, progress: fn(&str)) -> Vec<
     levels.dedup();
     let mut rows: Vec<Row> =
         levels.iter().map(|&level| other(options, folder, &TAR, level, progress)).collect();
+    rows.extend(tar_in_pieces(options, levels[0]));
     let rest = PROGRAMS.iter().filter(|program| program.name != TAR.name);
     rows.extend(rest.map(|program| other(options, folder, program, levels[0], progress)));
     rows
@@ -127,6 +130,20 @@ fn other(
         Ok(packed) => Row { version: packed.version, ..sized(options, name, packed.bytes) },
         Err(missing) => Row { version: missing, ..options.row("costs", name, 2, "") },
     }
+}
+
+/// What independent blocks cost: the tar cut into pieces of 1 MiB, each a zstd frame.
+fn tar_in_pieces(options: &BenchOptions<'_>, level: i32) -> Option<Row> {
+    let tar =
+        Command::new("tar").args(["--sort=name", "-cf", "-", "."]).current_dir(&options.input.root).output();
+    let tar = tar.ok().filter(|output| output.status.success())?.stdout;
+    let mut packed = Vec::with_capacity(zstd_safe::compress_bound(PIECE));
+    let pieces = tar.chunks(PIECE).map(|piece| {
+        packed.clear();
+        zstd_safe::compress(&mut packed, piece, level).ok()
+    });
+    let bytes = pieces.sum::<Option<usize>>()? as u64;
+    Some(sized(options, format!("{} {level}, pieces of 1 MiB", TAR_ZSTD.archive), bytes))
 }
 
 fn sized(options: &BenchOptions<'_>, contender: String, bytes: u64) -> Row {
