@@ -1,0 +1,111 @@
+//! How far back and how long the matches of textures are, with and without a filter: CSV, one row for each format, block
+//! size and filter.
+//!
+//!     cargo run --release -p linerate-nx --example distances -- LEVEL FOLDER...
+//!
+//! The textures below FOLDERs that have a header, one behind the other in blocks of 1 and of 16 MiB, each filtered by itself;
+//! matches are those of libzstd at LEVEL in long mode.
+
+#[path = "sys/sequences.rs"]
+mod sequences;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use linerate_nx::filter::{Filter, TextureFormat, detect};
+use sequences::Finder;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// Upper ends of the classes of distances, in bytes.
+const ENDS: [u32; 5] = [4 << 10, 32 << 10, 256 << 10, 1 << 20, u32::MAX];
+
+fn main() -> Outcome<()> {
+    let mut args = std::env::args().skip(1);
+    let level: i32 = args.next().ok_or("usage: distances LEVEL FOLDER...")?.parse()?;
+    let mut files = Vec::new();
+    for folder in args {
+        find_files(Path::new(&folder), &mut files)?;
+    }
+    files.sort();
+    println!(
+        "format,block_bytes,filter,bytes,matches,matches_per_kib,mean_length,to_4_kib,to_32_kib,to_256_kib,to_1_mib,further"
+    );
+    for &format in TextureFormat::ALL {
+        let textures = load(&files, format)?;
+        if textures.is_empty() {
+            continue;
+        }
+        for block in [1 << 20, 16 << 20] {
+            for filter in std::iter::once(None).chain(format.filters().last().map(|filter| Some(*filter))) {
+                println!("{format:?},{block},{}", measure(&textures, block, filter, level)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn find_files(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() { find_files(&path, files)? } else { files.push(path) }
+    }
+    Ok(())
+}
+
+/// The texels of the files with this format.
+fn load(files: &[PathBuf], format: TextureFormat) -> Outcome<Vec<Vec<u8>>> {
+    let mut found = Vec::new();
+    for path in files {
+        let mut content = std::fs::read(path)?;
+        if let Some(texture) = detect(&content).filter(|texture| texture.format == format) {
+            found.push(content.split_off(texture.start.min(content.len())));
+        }
+    }
+    Ok(found)
+}
+
+/// Counts the matches of all blocks.
+fn measure(textures: &[Vec<u8>], block: usize, filter: Option<Filter>, level: i32) -> Outcome<String> {
+    let mut finder = Finder::new(level, block.trailing_zeros()).ok_or("out of memory")?;
+    let mut counts = [0u64; ENDS.len()];
+    let (mut bytes, mut length) = (0, 0u64);
+    for content in blocks(textures, block, filter) {
+        bytes += content.len();
+        for (distance, matched) in finder.matches(&content).ok_or("libzstd refuses a block")? {
+            let class = ENDS.iter().position(|&end| distance <= end).unwrap_or(ENDS.len() - 1);
+            counts[class] += 1;
+            length += u64::from(matched);
+        }
+    }
+    let matches: u64 = counts.iter().sum();
+    let shares: Vec<String> =
+        counts.iter().map(|&n| format!("{:.4}", n as f64 / matches.max(1) as f64)).collect();
+    Ok(format!(
+        "{},{bytes},{matches},{:.2},{:.1},{}",
+        filter.map_or("none", Filter::name),
+        matches as f64 * 1024.0 / bytes as f64,
+        length as f64 / matches.max(1) as f64,
+        shares.join(",")
+    ))
+}
+
+/// The textures as an archive has them: pieces that do not cross the end of a block, each filtered by itself.
+fn blocks(textures: &[Vec<u8>], block: usize, filter: Option<Filter>) -> Vec<Vec<u8>> {
+    let mut blocks: Vec<Vec<u8>> = Vec::new();
+    for piece in textures.iter().flat_map(|texels| texels.chunks(block)) {
+        let start = match blocks.last() {
+            Some(last) if last.len() + piece.len() <= block => last.len(),
+            _ => {
+                blocks.push(Vec::with_capacity(block));
+                0
+            }
+        };
+        let Some(last) = blocks.last_mut() else { continue };
+        last.extend_from_slice(piece);
+        if let Some(filter) = filter {
+            filter.apply(piece, &mut last[start..]);
+        }
+    }
+    blocks
+}
