@@ -22,7 +22,7 @@ Shapes:
   whole  each connection from its first message to its last, one after the other
   live   the messages of these after the guilds
   many   connections in rotation, so that the state of each is cold; with their memory
-  encode (--encode) short messages, flushed one by one, with windows of 0 to 32 KiB
+  encode  (--encode) short messages, each flushed, with windows of 0 to 32 KiB
 
 Everything is decoded once and compared before the clock runs. The clock is the CPU time of the
 thread; contenders alternate in every round, and the ratios are medians of rounds.";
