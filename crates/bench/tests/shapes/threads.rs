@@ -24,7 +24,7 @@ fn each_level_and_number_of_threads_has_a_record() {
 #[test]
 fn bad_level_and_no_threads_are_errors() {
     let corpus = Corpus::random(1000);
-    let options = BenchOptions { levels: &[4], threads: &[1], block: Chunk::Whole, rounds: 1 };
+    let options = BenchOptions { levels: &[7], threads: &[1], block: Chunk::Whole, rounds: 1 };
     assert!(measure(&corpus, &options, |_| {}).err().unwrap().contains("level"));
     let options = BenchOptions { levels: &[1], threads: &[], ..options };
     assert!(measure(&corpus, &options, |_| {}).err().unwrap().contains("threads"));
