@@ -6,11 +6,10 @@
  *
  * Each call of an encode function compresses its input without reference to earlier input.
  *
- * How much room a call needs:
- *   encode   ilen + 5 for each started 65,535 bytes of input, + 10 for a header that was not written yet
- *   flush    15
- *   finish   20
- *   header   10 (gzip), 2 (zlib)
+ * How many bytes of room a call needs, and a header more if that was not written yet: 10 for gzip, 2 for zlib:
+ *   encode   ilen + 5 for each started 65,535 bytes of input
+ *   flush    5
+ *   finish   2, and the trailer: 8 for gzip, 4 for zlib
  *
  * Null pointers and streams that were not initialised make a function return 0 and change nothing.
  */

@@ -93,6 +93,11 @@ impl Descriptor {
         self.ilen = total_in;
     }
 
+    /// Bytes of the header that the next call writes first.
+    pub(crate) fn header_len(&self, format: Format) -> usize {
+        if self.state == state::INIT { format.header().len() } else { 0 }
+    }
+
     /// Whether bits wait for the next call.
     pub(crate) fn has_pending_bits(&self) -> bool {
         self.qbits > 0

@@ -6,13 +6,30 @@ use std::cell::RefCell;
 use std::ffi::{c_int, c_long, c_uchar};
 use std::slice;
 
-use linerate_deflate::{Format, Scratch, Stream, bound, checksum, finish_bound, flush_bound};
+use linerate_deflate::{Format, Scratch, Stream, bound, checksum};
 
 use crate::descriptor::Descriptor;
 
 thread_local! {
     /// Working memory of this thread: 128 KiB, made by its first call.
     static SCRATCH: RefCell<Box<Scratch>> = RefCell::new(Scratch::boxed());
+}
+
+/// Of an encode call's bound; raw streams have none.
+const LONGEST_HEADER: usize = Format::Gzip.header().len();
+/// Bytes of a flush: an empty stored block.
+const EMPTY_BLOCK: usize = 5;
+/// Bytes of the final block with padding.
+const FINAL_BLOCK: usize = 2;
+
+/// Bytes that a call may write: `most`, and the header if that was not written yet. No more may be assumed of the caller's
+/// buffer.
+///
+/// # Safety
+/// `stream` is null or points to a descriptor.
+unsafe fn room(stream: *const Descriptor, format: Format, most: usize) -> usize {
+    // SAFETY: the caller's promise.
+    most + unsafe { stream.as_ref() }.map_or(0, |stream| stream.header_len(format))
 }
 
 /// # Safety
@@ -60,7 +77,7 @@ unsafe fn encode(
     // SAFETY: `slz.h` requires `len` bytes of input, and room for the bound of `len`.
     let (input, out) = unsafe {
         let input = if len == 0 { &[][..] } else { slice::from_raw_parts(input, len) };
-        (input, slice::from_raw_parts_mut(out, bound(len)))
+        (input, slice::from_raw_parts_mut(out, room(stream, format, bound(len) - LONGEST_HEADER)))
     };
     // SAFETY: as above.
     let written = unsafe {
@@ -81,8 +98,8 @@ unsafe fn flush(stream: *mut Descriptor, format: Format, out: *mut c_uchar) -> c
     if out.is_null() {
         return 0;
     }
-    // SAFETY: `slz.h` requires room for a header and ten bytes.
-    let out = unsafe { slice::from_raw_parts_mut(out, flush_bound()) };
+    // SAFETY: `slz.h` requires this room.
+    let out = unsafe { slice::from_raw_parts_mut(out, room(stream, format, EMPTY_BLOCK)) };
     let call = |stream: &mut Stream| match aligned {
         // All that was encoded is out; of a new stream the header.
         true => SCRATCH.with_borrow_mut(|scratch| stream.encode(scratch, &[], out, true).ok()),
@@ -98,8 +115,9 @@ unsafe fn finish(stream: *mut Descriptor, format: Format, out: *mut c_uchar) -> 
     if out.is_null() {
         return 0;
     }
-    // SAFETY: `slz.h` requires room for a header, a final block and a trailer.
-    let out = unsafe { slice::from_raw_parts_mut(out, finish_bound()) };
+    // SAFETY: `slz.h` requires this room.
+    let out =
+        unsafe { slice::from_raw_parts_mut(out, room(stream, format, FINAL_BLOCK + format.trailer_len())) };
     // SAFETY: the caller's promise.
     unsafe { with(stream, format, |stream| stream.finish(out).ok()) as c_int }
 }

@@ -25,6 +25,12 @@ static void check(int holds, const char *what)
 	}
 }
 
+/* Bytes of the header, if it was not written yet. */
+static size_t header(const struct slz_stream *stream)
+{
+	return stream->state != SLZ_ST_INIT ? 0 : stream->format == SLZ_FMT_GZIP ? 10 : 2;
+}
+
 /* Writes what a call made, and checks that it stayed within its room. */
 static void emit(long written, size_t room)
 {
@@ -51,7 +57,7 @@ int main(int argc, char **argv)
 	check(slz_init(&stream, level, format) == 0 && stream.format == format, "slz_init");
 	check(stream.state == (format == SLZ_FMT_DEFLATE ? SLZ_ST_EOB : SLZ_ST_INIT), "the first state");
 	while ((got = fread(in, 1, 1 + noise(noise(4) ? 3000 : MAX), stdin)) > 0) {
-		size_t room = got + (got + 65534) / 65535 * 5 + 10;
+		size_t room = got + (got + 65534) / 65535 * 5 + header(&stream);
 
 		/* A stream may be moved. */
 		copy = stream;
@@ -67,14 +73,15 @@ int main(int argc, char **argv)
 			sum = slz_adler32_block(sum, in, (long)got);
 		check(stream.ilen == (uint32_t)total && stream.crc32 == sum, "length and checksum of the stream");
 		if (noise(3) == 0) {
-			out[15] = GUARD;
-			emit(slz_flush(&stream, out), 15);
+			out[5] = GUARD;
+			emit(slz_flush(&stream, out), 5);
 			check(stream.qbits == 0, "bits are pending after a flush");
 			check(slz_flush(&stream, out) == 0, "a second flush wrote something");
 		}
 	}
-	out[20] = GUARD;
-	emit(slz_finish(&stream, out), 20);
+	got = header(&stream) + 2 + (format == SLZ_FMT_GZIP ? 8 : format == SLZ_FMT_ZLIB ? 4 : 0);
+	out[got] = GUARD;
+	emit(slz_finish(&stream, out), got);
 	check(stream.state == (format == SLZ_FMT_DEFLATE ? SLZ_ST_DONE : SLZ_ST_END), "the last state");
 	check(slz_finish(&stream, out) == 0, "a second finish wrote something");
 	check(slz_encode(&stream, out, in, 1, 1) == 0 && stream.ilen == (uint32_t)total, "data after the end");
