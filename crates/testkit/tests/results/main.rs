@@ -19,6 +19,7 @@ const PAGES: [&str; 10] = [
     "docs/deflate/index.md",
     "docs/inflate/index.md",
     "docs/nx/filters.md",
+    "docs/nx/pack.md",
     "docs/nx/reading.md",
     "docs/waveforms/rice.md",
     "docs/waveforms/fpga.md",

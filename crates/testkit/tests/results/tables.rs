@@ -26,6 +26,8 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("nx-threads", nx_threads()),
         ("nx-filters", nx_filters()),
         ("nx-presets", nx_presets()),
+        ("nx-costs", nx_costs()),
+        ("nx-savings", nx_savings()),
         ("nx-level-load", nx_level_load()),
         ("waveform-channels", waveform_channels()),
         ("fpga", fpga()),
@@ -624,6 +626,86 @@ fn nx_presets() -> String {
     });
     let any = record.all(&[])[0];
     table(&["preset", "textures", "text", "Silesia"], rows.into(), &record.source(any))
+}
+
+/// The corpora of the record of costs, by name and title.
+const COST_CORPORA: [(&str, &str); 4] =
+    [("textures", "textures"), ("models", "models"), ("text", "small files"), ("mods", "mods")];
+
+/// Archives of every program and setting, by the tar.zst of level 9.
+fn nx_costs() -> String {
+    let record = Record::read("2026-11-23-nx-costs.csv");
+    let contenders = [
+        ("tar --zstd 9", "tar.zst, level 9"),
+        ("tar --zstd 9, pieces of 1 MiB", "the same tar, each MiB by itself"),
+        ("tar --zstd 12", "tar.zst, level 12"),
+        ("tar --zstd 16", "tar.zst, level 16"),
+        ("tar --zstd 19", "tar.zst, level 19"),
+        ("squashfs 128K zstd 9", "squashfs, 128 KiB, zstd 9"),
+        ("squashfs 1M zstd 9", "squashfs, 1 MiB, zstd 9"),
+        ("zip", "zip, its default"),
+        ("7z", "7z, its default"),
+        ("linerate default", "Nx, the default"),
+        ("linerate default with filters", "and filters"),
+        ("linerate fast-load", "Nx, `fast-load`"),
+        ("linerate fast-load with filters", "and filters"),
+        ("linerate vfs", "Nx, `vfs`"),
+        ("linerate vfs with filters", "and filters"),
+        ("linerate vfs as R3A with dictionaries", "R3A, `vfs` with dictionaries"),
+        ("linerate web", "Nx, `web`"),
+        ("linerate web with filters", "and filters"),
+        ("linerate archive", "Nx, `archive`"),
+        ("linerate archive with filters", "and filters"),
+    ];
+    let bytes = |corpus: &str, contender: &str| {
+        record.one(&[("corpus", corpus), ("contender", contender)]).number("archive_bytes")
+    };
+    let rows = contenders.map(|(contender, name)| {
+        let cells = COST_CORPORA.map(|(corpus, _)| {
+            let (here, base) = (bytes(corpus, contender), bytes(corpus, "tar --zstd 9"));
+            match contender {
+                "tar --zstd 9" => format!("{:.2} MB", here / 1e6),
+                _ => format!("{:+.1} %", 100.0 * (here / base - 1.0)),
+            }
+        });
+        [name.to_owned()].into_iter().chain(cells).collect()
+    });
+    let head = [&["archive"][..], &COST_CORPORA.map(|(_, title)| title)].concat();
+    table(&head, rows.into(), &record.source(record.all(&[])[0]))
+}
+
+/// What takes bytes in an archive without being compressed content, by all its bytes, and what each saving takes away.
+fn nx_savings() -> String {
+    let record = Record::read("2026-11-23-nx-costs.csv");
+    let row = |corpus: &str, contender: &str| record.one(&[("corpus", corpus), ("contender", contender)]);
+    let bytes =
+        |corpus: &str, setting: &str| row(corpus, &format!("linerate {setting}")).number("archive_bytes");
+    let mut rows = Vec::new();
+    for setting in ["default", "fast-load", "vfs", "web", "archive"] {
+        for part in ["header", "padding", "stored blocks"] {
+            let cells = COST_CORPORA.map(|(corpus, _)| {
+                let counted = row(corpus, &format!("linerate {setting}: {part}")).number("counted_bytes");
+                format!("{:.2} %", 100.0 * counted / bytes(corpus, setting))
+            });
+            let name = if setting == "default" { setting.to_owned() } else { format!("`{setting}`") };
+            rows.push([format!("{name}: {part}")].into_iter().chain(cells).collect());
+        }
+    }
+    let savings = [
+        ("default: grouping of similar files", "default without grouping", "default"),
+        ("default: equal files and chunks once", "default without deduplication", "default"),
+        ("default: search fitted to the content", "default without fitted searches", "default"),
+        ("default: filters", "default", "default with filters"),
+        ("`vfs`: dictionaries, in R3A", "vfs", "vfs as R3A with dictionaries"),
+    ];
+    for (name, without, with) in savings {
+        let cells = COST_CORPORA.map(|(corpus, _)| {
+            format!("{:+.1} %", 100.0 * (bytes(corpus, with) / bytes(corpus, without) - 1.0))
+        });
+        rows.push([name.to_owned()].into_iter().chain(cells).collect());
+    }
+    let head = [&["what"][..], &COST_CORPORA.map(|(_, title)| title)].concat();
+    table(&head, rows, &record.source(record.all(&[])[0]))
 }
 
 /// The loading of a level: medians of the rounds.
