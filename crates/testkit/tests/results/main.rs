@@ -13,7 +13,7 @@ use std::{env, fs};
 use linerate_testkit::testdata::repository;
 
 const PICTURE: &str = "docs/results.svg";
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "docs/results.md",
     "docs/deflate/libslz.md",
     "docs/deflate/index.md",
