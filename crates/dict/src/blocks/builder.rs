@@ -361,8 +361,10 @@ fn worthwhile(trained: Vec<u8>, blocks: &[&[u8]], level: i32) -> Result<Option<V
     let all: usize = blocks.iter().map(|block| block.len()).sum();
     let measured = subsample(blocks, MAX_MEASURED_BYTES);
     let content = &trained[trained.len() - Dictionary::measure(&trained)?.content_len()..];
+    // Samples may hold a dictionary's magic number, which raw content must not begin with.
+    let is_raw = Dictionary::measure(content).is_ok_and(|digest| !digest.is_trained());
     let mut best = (u64::MAX, None);
-    for form in [&trained[..], content] {
+    for form in std::iter::once(&trained[..]).chain(is_raw.then_some(content)) {
         let savings = Savings::measure(form, &measured, level)?;
         let total = |bytes: usize| extrapolate(bytes, savings.content, all as u64);
         let with = total(savings.with) + form.len() as u64;
