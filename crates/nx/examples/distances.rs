@@ -6,12 +6,14 @@
 //! The textures below FOLDERs that have a header, one behind the other in blocks of 1 and of 16 MiB, each filtered by itself;
 //! matches are those of libzstd at LEVEL in long mode.
 
+mod common;
 #[path = "sys/sequences.rs"]
 mod sequences;
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use common::files_below;
 use linerate_nx::filter::{Filter, TextureFormat, detect};
 use sequences::Finder;
 
@@ -23,11 +25,7 @@ const ENDS: [u32; 5] = [4 << 10, 32 << 10, 256 << 10, 1 << 20, u32::MAX];
 fn main() -> Outcome<()> {
     let mut args = std::env::args().skip(1);
     let level: i32 = args.next().ok_or("usage: distances LEVEL FOLDER...")?.parse()?;
-    let mut files = Vec::new();
-    for folder in args {
-        find_files(Path::new(&folder), &mut files)?;
-    }
-    files.sort();
+    let files = files_below(args)?;
     println!(
         "format,block_bytes,filter,bytes,matches,matches_per_kib,mean_length,to_4_kib,to_32_kib,to_256_kib,to_1_mib,further"
     );
@@ -41,14 +39,6 @@ fn main() -> Outcome<()> {
                 println!("{format:?},{block},{}", measure(&textures, block, filter, level)?);
             }
         }
-    }
-    Ok(())
-}
-
-fn find_files(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() { find_files(&path, files)? } else { files.push(path) }
     }
     Ok(())
 }

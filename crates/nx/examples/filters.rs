@@ -13,7 +13,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
-use common::{median, thread_time};
+use common::{files_below, median, thread_time};
 use linerate_nx::filter::{Filter, TextureFormat, detect};
 use zstd_safe::{CCtx, DCtx};
 
@@ -27,11 +27,7 @@ fn main() -> Outcome<()> {
     let usage = "usage: filters LEVEL TURNS FOLDER...";
     let level: i32 = args.next().ok_or(usage)?.parse()?;
     let turns: usize = args.next().ok_or(usage)?.parse()?;
-    let mut files = Vec::new();
-    for folder in args {
-        find_files(Path::new(&folder), &mut files)?;
-    }
-    files.sort();
+    let files = files_below(args)?;
     println!(
         "format,set,files,bytes,filter,size/content,size/plain,plain MB/s,with inverse MB/s,CPU speed ratio,inverse GB/s"
     );
@@ -42,14 +38,6 @@ fn main() -> Outcome<()> {
                 measure(format, set, &textures, level, turns.max(1))?;
             }
         }
-    }
-    Ok(())
-}
-
-fn find_files(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() { find_files(&path, files)? } else { files.push(path) }
     }
     Ok(())
 }
