@@ -9,6 +9,7 @@
 //! so that neighbours share stored blocks of 65,535.
 
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use linerate_core::{Error, Kind, Result, Tier, cpu};
 
@@ -30,11 +31,16 @@ use crate::kernel::search::insert_history;
 use crate::kernel::trees::{FillTables, PlanTrees, Trees};
 #[cfg(feature = "alloc")]
 use crate::levels::PUT_OFF_BELOW;
-use crate::levels::Search;
+use crate::levels::{SHORT, Search};
 use crate::{FastScratch, Level, Scratch, ScratchMut};
 
 /// Input bytes of a block of level 1.
 const FAST_BLOCK: usize = 64 << 10;
+
+/// Bytes that level 3 parses for matches of 3 bytes before it tries the faster parse again.
+const SHORT_SPAN: usize = 64 << 10;
+/// Fewer bytes are not parsed anew.
+const MIN_SHORT: usize = 2 << 10;
 
 /// Most bytes of a stored block.
 const STORED_MAX: usize = 65_535;
@@ -133,7 +139,7 @@ fn write_fast_block(
     Ok(reached)
 }
 
-/// Levels 2 and 3: tokens first, then trees for them.
+/// Levels 2 and 3: tokens first, then trees for them. Level 3 parses what is mostly literals for matches of 3 bytes.
 fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Result<()> {
     let Call { buffer, history, .. } = *output.call;
     let tier = scratch.tier.unwrap_or_else(cpu::tier);
@@ -144,11 +150,18 @@ fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Re
         let work = &mut scratch.work;
         let parse =
             Parse { work, call: &mut rebased, start, run: LiteralRun::new(start), buckets: PhantomData::<B> };
-        let Parsed { end, incompressible_throughout } = dispatch(tier, parse);
+        let Parsed { mut end, incompressible_throughout } = dispatch(tier, parse);
+        let Scratch { work: ParseState { tokens, .. }, trees, chains, .. } = &mut *scratch;
+        let mut coder = Coder { tier, tokens, trees };
         // For incompressible data, building trees would cost more than everything else.
         if !(incompressible_throughout && is_incompressible(&buffer[start..])) {
-            let Scratch { work: ParseState { tokens, .. }, trees, .. } = &mut *scratch;
-            Coder { tier, tokens, trees }.write_block(output, start, end)?;
+            if B::THOROUGH && is_literal_heavy(coder.tokens, end - start) {
+                end = buffer.len().min(end.max(start + SHORT_SPAN));
+                let mut finder = Chains::begin(chains, end, MAX_DISTANCE, SHORT);
+                coder.lazy(&mut finder, start..end, SHORT.put_off_below, output)?;
+            } else {
+                coder.write_block(output, start, end)?;
+            }
         }
         start = skip_incompressible::<B, _>(&mut scratch.work.table, &mut rebased, end);
     }
@@ -193,7 +206,7 @@ pub(crate) fn encode_message(
             (rebuilt, 0)
         });
         let mut finder = Indexed::begin(recent, index, base, history, window);
-        coder.lazy(&mut finder, PUT_OFF_BELOW, &mut output)?;
+        coder.lazy(&mut finder, history..end, PUT_OFF_BELOW, &mut output)?;
     }
     output.store_run(end)
 }
@@ -209,7 +222,15 @@ fn chained(
     let Call { buffer, history, .. } = *output.call;
     let mut finder = Chains::begin(chains, buffer.len(), window, search);
     insert_all(&mut finder, buffer, 0, history);
-    coder.lazy(&mut finder, search.put_off_below, output)
+    coder.lazy(&mut finder, history..buffer.len(), search.put_off_below, output)
+}
+
+/// Whether fewer than a quarter of the `len` bytes of the tokens are in matches, as in images and signals of 16 bits:
+/// text, programs and tables have more than half of theirs there.
+fn is_literal_heavy(tokens: &Tokens, len: usize) -> bool {
+    let matched: usize =
+        (3..).zip(&tokens.firsts[256..]).map(|(length, &count)| length * usize::from(count)).sum();
+    len >= MIN_SHORT && matched < len / 4
 }
 
 /// What turns a parse into blocks.
@@ -220,15 +241,15 @@ struct Coder<'s> {
 }
 
 impl Coder<'_> {
-    /// Parses with `finder` and writes block after block.
+    /// Parses a range of the buffer with `finder` and writes block after block.
     fn lazy<F: Finder>(
         &mut self,
         finder: &mut F,
+        range: Range<usize>,
         put_off_below: usize,
         output: &mut Output<'_, '_>,
     ) -> Result<()> {
-        let Call { buffer, history, .. } = *output.call;
-        let mut start = history;
+        let (mut start, buffer) = (range.start, &output.call.buffer[..range.end]);
         while start < buffer.len() {
             let parse = LazyParse { tokens: self.tokens, buffer, start, finder, put_off_below };
             let Parsed { end, incompressible_throughout } = dispatch(self.tier, parse);

@@ -128,3 +128,11 @@ fn matches_reach_the_whole_window_and_no_further() {
         assert!(within + 4_000 < beyond, "{level:?}: {within} bytes, {beyond} without the repeat");
     }
 }
+
+#[test]
+fn level_3_takes_matches_of_3_bytes_among_16_bit_samples() {
+    let (mut scratch, plain) = (Scratch::boxed(), data::samples(&mut Noise::new(9), 200_000));
+    let [default, high] = [Level::Default, Level::High]
+        .map(|level| encode(&mut scratch, Format::Deflate, level, &plain, plain.len()).len());
+    assert!(high * 100 < default * 94, "{high} of {default}");
+}

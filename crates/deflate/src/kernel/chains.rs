@@ -1,8 +1,8 @@
 //! Hash chains: for each position the one before with the same hash, followed to a bounded depth.
 //!
 //! Positions are offsets modulo 2^16. One that comes from more than a window back may look like a near one; it then is
-//! a candidate like others, since bytes are compared. Every position of a call is inserted in order, and the heads are
-//! cleared at its beginning, so what is found depends on the call alone.
+//! a candidate like others, since bytes are compared. Every position from some beginning on is inserted in order, and
+//! the heads are cleared at that beginning, so what is found depends on the call alone.
 
 use linerate_core::prefetch_line;
 
@@ -15,9 +15,10 @@ use crate::levels::Search;
 /// Bits of the hash of 4 bytes, at most.
 const MAX_BITS: u32 = 15;
 /// Bits of the hash of 3 bytes, at most.
-const MAX_BITS_3: u32 = 13;
-/// Matches of 3 bytes from further away cost as much as their literals.
-const MAX_DISTANCE_3: usize = 4096;
+const MAX_BITS_3: u32 = 14;
+/// Bits of the table that a message of a session borrows, at most.
+#[cfg(feature = "alloc")]
+const MAX_RECENT: u32 = 13;
 
 /// A match of this length is good enough to look for a better one among a quarter of the candidates.
 const GOOD: usize = 8;
@@ -37,7 +38,7 @@ impl ChainTables {
     /// Lends a table for the positions of `len` bytes, and one of `slots`.
     #[cfg(feature = "alloc")]
     pub(crate) fn split(&mut self, len: usize, slots: usize) -> (&mut [u16], &mut [u16]) {
-        let recent = 1 << (len.max(1).ilog2() + 1).clamp(8, MAX_BITS_3);
+        let recent = 1 << (len.max(1).ilog2() + 1).clamp(8, MAX_RECENT);
         (&mut self.heads[..recent], &mut self.before[..slots])
     }
 }
@@ -53,17 +54,21 @@ pub(crate) struct Chains<'a> {
     depth: u32,
     /// A match of this length ends the search.
     enough: usize,
+    /// Largest distance of a match of 3 bytes.
+    reach_3: usize,
 }
 
 impl<'a> Chains<'a> {
-    /// Begins a call over `len` bytes, with tables no larger than these need.
+    /// Begins a search in `len` bytes, with tables no larger than these need.
     pub(crate) fn begin(tables: &'a mut ChainTables, len: usize, window: usize, search: Search) -> Self {
-        let Search { depth, enough, .. } = search;
+        let Search { depth, enough, reach_3, .. } = search;
         let bits = (len.max(1).ilog2() + 1).clamp(8, MAX_BITS);
         let bits_3 = bits.min(MAX_BITS_3);
         tables.heads[..1 << bits].fill(0);
         tables.heads_3[..1 << bits_3].fill(0);
-        Chains { tables, shift: 32 - bits, shift_3: 32 - bits_3, window, depth, enough }
+        // An empty head is position 0, which may not be inserted: it ends its chain.
+        tables.before[0] = 0;
+        Chains { tables, shift: 32 - bits, shift_3: 32 - bits_3, window, depth, enough, reach_3 }
     }
 
     #[inline(always)]
@@ -142,7 +147,7 @@ impl Finder for Chains<'_> {
         }
         if best.length == 0 && shorter < 3 {
             let distance = usize::from((at as u16).wrapping_sub(newest_3));
-            if distance > 0 && distance <= reach.min(MAX_DISTANCE_3) {
+            if distance > 0 && distance <= reach.min(self.reach_3) {
                 // SAFETY: the candidate is below `at`.
                 let candidate = unsafe { read32(origin.add(at - distance)) };
                 if candidate << 8 == word << 8 {

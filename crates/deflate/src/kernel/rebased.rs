@@ -19,14 +19,15 @@ impl<'a> RebasedBuffer<'a> {
         RebasedBuffer { buffer, first }
     }
 
-    /// The rebased position of offset `at`. Rebases the table first if 16 bits are about to overflow.
+    /// The rebased position of offset `at`. Rebases the table first if 16 bits are about to overflow, more than once
+    /// after a part of the call that another search covered.
     #[inline(always)]
     pub(crate) fn rebased_position<const N: usize>(
         &mut self,
         at: usize,
         table: &mut PositionTable<N>,
     ) -> usize {
-        if self.first.wrapping_add(at) >= MAX_REBASED as usize {
+        while self.first.wrapping_add(at) >= MAX_REBASED as usize {
             table.rebase();
             self.first = self.first.wrapping_sub(REBASE as usize);
         }

@@ -105,6 +105,12 @@ pub(crate) fn copy(data: &mut Vec<u8>, distance: usize, len: usize) {
     (0..len).for_each(|_| data.push(data[data.len() - distance]));
 }
 
+/// A slow wave of 12 bits with noise, as of an X-ray image, in 16 bits each.
+pub(crate) fn samples(noise: &mut Noise, count: usize) -> Vec<u8> {
+    let wave = |i: usize| (2000.0 + 1500.0 * (i as f64 / 700.0).sin()) as u16;
+    (0..count).flat_map(|i| (wave(i) + (noise.below(40) + noise.below(40)) as u16).to_le_bytes()).collect()
+}
+
 /// Generated inputs, by name.
 pub(crate) fn generated() -> Vec<(&'static str, Vec<u8>)> {
     let noise = &mut Noise::new(7);
@@ -127,6 +133,8 @@ pub(crate) fn generated() -> Vec<(&'static str, Vec<u8>)> {
         ("runs by Fibonacci", fibonacci_runs()),
         ("distances by Fibonacci", fibonacci_distances(noise)),
         ("every symbol", every_symbol(noise)),
+        ("samples of 16 bits", samples(noise, 100_000)),
+        ("samples between text", [text(noise, 30_000), samples(noise, 70_000), text(noise, 9_000)].concat()),
         ("increasing words", (0..40_000u32).flat_map(|i| (i / 3).to_le_bytes()).collect()),
     ]
 }
