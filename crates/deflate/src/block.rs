@@ -28,7 +28,7 @@ use crate::kernel::matcher::{Buckets, Double, MAX_DISTANCE, Single, Small};
 use crate::kernel::parse::{Parse, ParseState, Parsed};
 use crate::kernel::rebased::RebasedBuffer;
 use crate::kernel::search::insert_history;
-use crate::kernel::trees::{FillTables, PlanTrees, Trees};
+use crate::kernel::trees::{FillTables, MIN_SYMBOLS, PlanTrees, Trees};
 #[cfg(feature = "alloc")]
 use crate::levels::PUT_OFF_BELOW;
 use crate::levels::{SHORT, Search};
@@ -44,6 +44,10 @@ const MIN_SHORT: usize = 2 << 10;
 
 /// Most bytes of a stored block.
 const STORED_MAX: usize = 65_535;
+
+/// Literals and lengths below which a message at level 1 takes the fixed trees.
+#[cfg(feature = "alloc")]
+const QUICK_SYMBOLS: u32 = 1024;
 
 /// Bytes of a message encoded at a time.
 #[cfg(feature = "alloc")]
@@ -82,7 +86,8 @@ pub(crate) fn encode(
         (Level::High, ScratchMut::Full(scratch)) => dynamic::<Double>(scratch, &mut output)?,
         (Level::Lazy | Level::Deep | Level::Best, ScratchMut::Full(scratch)) => {
             let Scratch { tier, work: ParseState { tokens, .. }, trees, chains, .. } = scratch;
-            let mut coder = Coder { tier: tier.unwrap_or_else(cpu::tier), tokens, trees };
+            let mut coder =
+                Coder { tier: tier.unwrap_or_else(cpu::tier), tokens, trees, min_symbols: MIN_SYMBOLS };
             chained(level.search(), chains, MAX_DISTANCE, &mut coder, &mut output)?;
         }
         (_, ScratchMut::Fast(_)) => {
@@ -152,7 +157,7 @@ fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Re
             Parse { work, call: &mut rebased, start, run: LiteralRun::new(start), buckets: PhantomData::<B> };
         let Parsed { mut end, incompressible_throughout } = dispatch(tier, parse);
         let Scratch { work: ParseState { tokens, .. }, trees, chains, .. } = &mut *scratch;
-        let mut coder = Coder { tier, tokens, trees };
+        let mut coder = Coder { tier, tokens, trees, min_symbols: MIN_SYMBOLS };
         // For incompressible data, building trees would cost more than everything else.
         if !(incompressible_throughout && is_incompressible(&buffer[start..])) {
             if B::THOROUGH && is_literal_heavy(coder.tokens, end - start) {
@@ -195,18 +200,22 @@ pub(crate) fn encode_message(
     let Scratch { tier, work: ParseState { tokens, .. }, trees, chains, staging, .. } = scratch;
     let call = Call { buffer: &staging[..end], history, last: false, flush };
     let mut output = Output::new(&call, bits);
-    let mut coder = Coder { tier: tier.unwrap_or_else(cpu::tier), tokens, trees };
+    let quick = level == Level::Fast;
+    let min_symbols = if quick { QUICK_SYMBOLS } else { MIN_SYMBOLS };
+    let mut coder = Coder { tier: tier.unwrap_or_else(cpu::tier), tokens, trees, min_symbols };
     if level >= Level::Lazy {
         chained(level.search(), chains, window, &mut coder, &mut output)?;
     } else if level > Level::Stored {
-        let (recent, rebuilt) = chains.split(end - history, index_slots(window));
+        // Without history there is nothing to index.
+        let slots = if history == 0 { 2 } else { index_slots(window) };
+        let (recent, rebuilt) = chains.split(end - history, slots);
         let (index, base) = index.unwrap_or_else(|| {
             rebuilt.fill(0);
             index_positions(rebuilt, &staging[..history], 0);
             (rebuilt, 0)
         });
         let mut finder = Indexed::begin(recent, index, base, history, window);
-        coder.lazy(&mut finder, history..end, PUT_OFF_BELOW, &mut output)?;
+        coder.lazy(&mut finder, history..end, if quick { 0 } else { PUT_OFF_BELOW }, &mut output)?;
     }
     output.store_run(end)
 }
@@ -238,6 +247,8 @@ struct Coder<'s> {
     tier: Tier,
     tokens: &'s mut Tokens,
     trees: &'s mut Trees,
+    /// A block of fewer literals and lengths takes the fixed trees.
+    min_symbols: u32,
 }
 
 impl Coder<'_> {
@@ -263,9 +274,9 @@ impl Coder<'_> {
 
     /// Writes the tokens of `start..end` with the cheaper trees, or leaves those bytes to the stored run.
     fn write_block(&mut self, output: &mut Output<'_, '_>, start: usize, end: usize) -> Result<()> {
-        let Coder { tier, tokens, trees } = self;
+        let Coder { tier, tokens, trees, min_symbols } = self;
         let tier = *tier;
-        let (fixed, dynamic) = dispatch(tier, PlanTrees { trees, tokens });
+        let (fixed, dynamic) = dispatch(tier, PlanTrees { trees, tokens, min_symbols: *min_symbols });
         let Some(position) = output.accept(start, end, fixed.min(dynamic))? else {
             return Ok(());
         };

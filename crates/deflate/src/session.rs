@@ -101,8 +101,9 @@ impl SessionOptions {
         }
     }
 
-    /// The level of the first message. Levels 1 to 3 search alike, for one candidate in the message and one in the
-    /// window; levels from 4 on follow hash chains, which they make anew for each message.
+    /// The level of the first message. Levels 1 to 3 search alike, for one candidate in the message and two in the
+    /// window; level 1 takes the first match, and the fixed trees for messages of less than about 2 KiB. Levels from
+    /// 4 on follow hash chains, which they make anew for each message.
     #[must_use]
     pub fn level(mut self, level: Level) -> Self {
         self.level = level;

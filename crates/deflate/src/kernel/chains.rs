@@ -6,7 +6,7 @@
 
 use linerate_core::prefetch_line;
 
-use super::isa::read32;
+use super::isa::{Isa, read32};
 use super::lazy::{Finder, Found};
 use super::matcher::{MAX_DISTANCE, MAX_MATCH, MIN_MATCH};
 use super::search::extend;
@@ -97,7 +97,7 @@ impl Finder for Chains<'_> {
     }
 
     #[inline(always)]
-    unsafe fn find(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found {
+    unsafe fn find<I: Isa>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found {
         let origin = buffer.as_ptr();
         // SAFETY: 4 bytes at `at`, as the caller vouches.
         let word = unsafe { read32(origin.add(at)) };

@@ -7,6 +7,7 @@
 use super::lazy::{Finder, insert_all};
 use super::matcher::{Buckets, MAX_DISTANCE, MIN_MATCH, PositionTable};
 use super::rebased::RebasedBuffer;
+use super::scalar::Scalar;
 
 /// Length of a literal run after which a match loop tests for incompressible data.
 pub(crate) const LONG_RUN: usize = 512;
@@ -98,7 +99,7 @@ pub(crate) fn skip_with(finder: &mut impl Finder, buffer: &[u8], at: usize) -> u
             for p in burst {
                 reached = p + 1;
                 // SAFETY: the position has 4 bytes.
-                if unsafe { finder.find(buffer, p, 0) }.length >= MIN_MATCH {
+                if unsafe { finder.find::<Scalar>(buffer, p, 0) }.length >= MIN_MATCH {
                     return reached;
                 }
             }

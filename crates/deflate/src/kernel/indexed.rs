@@ -3,10 +3,12 @@
 //! The index is only read here. So it may be shared, as that of a dictionary is, and a message that does not fit its
 //! output leaves it as it was.
 
-use super::isa::read32;
+use core::hint::select_unpredictable;
+
+use super::isa::{Isa, read32};
 use super::lazy::{Finder, Found};
 use super::matcher::MIN_MATCH;
-use super::search::extend;
+use super::search::{extend, opaque};
 
 /// Most positions in the index of a window or of a dictionary.
 pub(crate) const MAX_SLOTS: usize = 1 << 12;
@@ -88,35 +90,71 @@ impl Finder for Indexed<'_> {
     }
 
     #[inline(always)]
-    unsafe fn find(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found {
+    unsafe fn find<I: Isa>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found {
         let origin = buffer.as_ptr();
-        let mut best = Found { length: shorter.max(MIN_MATCH - 1), distance: 0 };
-        // SAFETY: as above; candidates are below `at`.
+        let lowest = at.saturating_sub(self.window);
+        // SAFETY: as above; offsets used are below `at`.
         unsafe {
             let word = read32(origin.add(at));
             let slot = self.recent.get_unchecked_mut(hash(word, self.recent_shift));
             let recent = usize::from(*slot);
             *slot = at as u16;
             let bucket = hash(word, self.index_shift) & !1;
-            let mut try_one = |from: usize| {
-                let distance = at - from;
-                if distance <= self.window && read32(origin.add(from)) == word {
-                    let length = extend(origin, at, distance, buffer.len(), MIN_MATCH);
-                    if length > best.length {
-                        best = Found { length, distance };
-                    }
-                }
+            let older =
+                |way: usize| usize::from(self.index.get_unchecked(bucket + way).wrapping_sub(self.base));
+            // Which of the three is a match is unpredictable: one branch for all.
+            let score = |from: usize, end: usize| {
+                let usable = from >= lowest && from < end;
+                let from = select_unpredictable(usable, from, 0);
+                let hit = opaque(u32::from(usable) & u32::from(read32(origin.add(from)) == word));
+                hit as usize * (from + 1)
             };
-            if recent < at {
-                try_one(recent);
+            let hits = if self.history == 0 {
+                [score(recent, at), 0, 0]
+            } else {
+                [score(recent, at), score(older(0), self.history), score(older(1), self.history)]
+            };
+            if opaque((hits[0] | hits[1] | hits[2]) as u32) == 0 {
+                return Found::NONE;
             }
-            for way in 0..2 {
-                let older = usize::from(self.index.get_unchecked(bucket + way).wrapping_sub(self.base));
-                if older < self.history {
-                    try_one(older);
-                }
+            longest::<I>(buffer, at, hits, shorter)
+        }
+    }
+}
+
+/// The longest of the matches with the candidates `hits`, each an offset and one, or 0 for none; the nearest of equals.
+///
+/// # Safety
+/// The candidates have 4 bytes in common with `at`; the CPU must support the tier that `I` is for.
+#[inline(always)]
+unsafe fn longest<I: Isa>(buffer: &[u8], at: usize, hits: [usize; 3], shorter: usize) -> Found {
+    let origin = buffer.as_ptr();
+    if at + 16 <= buffer.len() {
+        let score = |hit: usize| {
+            // SAFETY: 16 bytes from `at` on are in the buffer, and candidates are before it.
+            let length = unsafe { I::common16(origin.add(at), origin.add(hit.saturating_sub(1))) };
+            if hit == 0 { 0 } else { length << 17 | hit }
+        };
+        let best = score(hits[0]).max(score(hits[1])).max(score(hits[2]));
+        let length = best >> 17;
+        if length < 16 {
+            return if length > shorter {
+                Found { length, distance: at + 1 - (best & 0x1_ffff) }
+            } else {
+                Found::NONE
+            };
+        }
+    }
+    let mut best = Found { length: shorter.max(MIN_MATCH - 1), distance: 0 };
+    for hit in hits {
+        if hit != 0 {
+            let distance = at + 1 - hit;
+            // SAFETY: as above.
+            let length = unsafe { extend(origin, at, distance, buffer.len(), MIN_MATCH) };
+            if length > best.length {
+                best = Found { length, distance };
             }
         }
-        if best.distance == 0 { Found::NONE } else { best }
     }
+    if best.distance == 0 { Found::NONE } else { best }
 }

@@ -54,8 +54,8 @@ pub(crate) trait Finder {
     /// Inserts position `at`; returns the longest match there if it is longer than `shorter`.
     ///
     /// # Safety
-    /// As [`insert`](Self::insert).
-    unsafe fn find(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found;
+    /// As [`insert`](Self::insert); the CPU must support the tier that `I` is for.
+    unsafe fn find<I: Isa>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found;
 }
 
 /// Inserts the positions of a range that have 4 bytes.
@@ -92,7 +92,7 @@ impl<F: Finder> Kernel for LazyParse<'_, F> {
         // most MAX_PUT_OFF / 2 + 3 tokens.
         unsafe {
             while at < hashed_end && writer.len() < CAPACITY {
-                let mut found = finder.find(buffer, at, 0);
+                let mut found = finder.find::<I>(buffer, at, 0);
                 if found.length == 0 {
                     at += 1;
                     if at - literals >= RUN_PIECE {
@@ -107,7 +107,7 @@ impl<F: Finder> Kernel for LazyParse<'_, F> {
                 }
                 let mut next = at + 1;
                 while found.length < put_off_below && next < hashed_end && at - literals < MAX_PUT_OFF {
-                    let later = finder.find(buffer, next, found.length - 1);
+                    let later = finder.find::<I>(buffer, next, found.length - 1);
                     next += 1;
                     if !found.loses_to(later) {
                         break;

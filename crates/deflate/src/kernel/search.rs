@@ -274,7 +274,7 @@ pub(crate) unsafe fn probe_one<B: Buckets>(
 /// Otherwise it splits a test of four conditions into four branches, and merges four scalar bit counts into
 /// one long vector emulation; both were measured to cost 10 % and more.
 #[inline(always)]
-fn opaque(x: u32) -> u32 {
+pub(super) fn opaque(x: u32) -> u32 {
     keep_in_register(x as usize) as u32
 }
 

@@ -12,7 +12,7 @@ use crate::coding::token::{LENGTH_CODES, Tokens, distance_extra_bits};
 
 /// Literals and lengths below which a block takes the fixed trees without a look at others: the header of others would
 /// cost more than they save, in all but 1 of 50 blocks, and there some 8 bits.
-const MIN_SYMBOLS: u32 = 72;
+pub(crate) const MIN_SYMBOLS: u32 = 72;
 
 /// The trees of a block, and the counts they were built from.
 pub(crate) struct Trees {
@@ -121,6 +121,8 @@ fn sum_codes<const N: usize, const WIDTH: usize>(lengths: &[u16; 256], start: us
 pub(crate) struct PlanTrees<'a> {
     pub(crate) trees: &'a mut Trees,
     pub(crate) tokens: &'a Tokens,
+    /// A block of fewer literals and lengths takes the fixed trees.
+    pub(crate) min_symbols: u32,
 }
 
 impl Kernel for PlanTrees<'_> {
@@ -130,7 +132,7 @@ impl Kernel for PlanTrees<'_> {
     unsafe fn run<I: Isa>(self) -> (u64, u64) {
         let extra_bits = self.trees.count(self.tokens);
         let fixed = 3 + self.trees.fixed_cost() + extra_bits;
-        if self.trees.litlen_freqs.iter().sum::<u32>() < MIN_SYMBOLS {
+        if self.trees.litlen_freqs.iter().sum::<u32>() < self.min_symbols {
             return (fixed, u64::MAX);
         }
         // SAFETY: as the caller vouches.
