@@ -1,7 +1,7 @@
 //! Literals and matches of a deflate block, far from the ends of input and output.
 //!
-//! Bounds are checked once per iteration, which refills the bit buffer at most twice and writes at most four literals,
-//! or three literals and a match. Near the ends, and for invalid codes, the loop stops before the symbol, and the
+//! Bounds are checked once per iteration, which refills the bit buffer at most twice and writes at most three
+//! literals, or two literals and a match. Near the ends, and for invalid codes, the loop stops before the symbol, and the
 //! checked loop (`block_decoder.rs`) continues. Caller's contract: `Codes` were made by `tables`, whose promise about
 //! indexes it relies on, and `bits` is a position in `src`; both are checked types, so every call is safe.
 
@@ -12,7 +12,7 @@ use linerate_core::Tier;
 use crate::bits::Bits;
 use crate::block_decoder::Symbols;
 use crate::codes::{
-    Entry, LITLEN_ROOT, MAX_LEN, MAX_MATCH, base_plus_extra, bits, code_bits, is_end, is_literal, is_special,
+    DISTANCE_ROOT, Entry, LITLEN_ROOT, MAX_LEN, MAX_MATCH, bits, code_bits, is_end, is_literal, is_special,
     is_subtable, value,
 };
 use crate::window::History;
@@ -22,7 +22,7 @@ const STEP: usize = 16;
 /// Input bytes that an iteration may read.
 const INPUT_SLACK: usize = 16;
 /// Output bytes that an iteration may write.
-const OUTPUT_SLACK: usize = 3 + MAX_MATCH + STEP;
+const OUTPUT_SLACK: usize = 2 + MAX_MATCH + 2 * STEP;
 
 /// Decodes symbols from `position` in `symbols.src` to `out[*at..]` as far as the slack allows. Returns whether the block
 /// has ended.
@@ -54,7 +54,8 @@ fn avx2(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &mut usi
 struct Reader {
     buffer: u64,
     count: u32,
-    at: usize,
+    /// The next byte to load.
+    next: *const u8,
 }
 
 impl Reader {
@@ -70,20 +71,21 @@ impl Reader {
     /// are ORed in again.
     ///
     /// # Safety
-    /// `src` has eight bytes at `self.at`.
+    /// There are eight bytes at `self.next`.
     #[inline(always)]
-    unsafe fn refill(&mut self, src: &[u8]) {
-        debug_assert!(self.at + 8 <= src.len());
-        // SAFETY: the caller guarantees eight bytes at `self.at`.
-        let word = unsafe { src.as_ptr().add(self.at).cast::<u64>().read_unaligned() };
-        self.buffer |= u64::from_le(word) << (self.count & 63);
-        self.at += 7 - (self.count as usize >> 3 & 7);
+    unsafe fn refill(&mut self) {
+        // SAFETY: the caller guarantees eight bytes; at most seven are passed.
+        unsafe {
+            let word = self.next.cast::<u64>().read_unaligned();
+            self.buffer |= u64::from_le(word) << (self.count & 63);
+            self.next = self.next.add(7).sub(self.count as usize >> 3 & 7);
+        }
         self.count |= 56;
     }
 
     /// The position in the input, in bits from its beginning: negative in what is left of the input before.
-    fn position(&self) -> isize {
-        8 * self.at as isize - (self.count & 63) as isize
+    fn position(&self, src: &[u8]) -> isize {
+        8 * (self.next as isize - src.as_ptr() as isize) - (self.count & 63) as isize
     }
 }
 
@@ -114,55 +116,56 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
     else {
         return false;
     };
+    position.unread_bytes();
+    if position.at > last_in || *at > last_out {
+        return false;
+    }
     let litlen_mask = (1u64 << codes.litlen_root) - 1;
     let distance_mask = (1u64 << codes.distance_root) - 1;
     let litlen = |buffer: u64| entry_at(codes.litlen, (buffer & litlen_mask) as usize);
-    position.unread_bytes();
-    let mut o = *at;
-    if position.at > last_in || o > last_out {
-        return false;
-    }
-    let mut b = Reader { buffer: position.buffer, count: position.count, at: position.at };
-    // SAFETY: there are sixteen bytes at `b.at`, as just checked.
-    unsafe { b.refill(src) };
+    let start = out.as_mut_ptr();
+    // SAFETY: `position.at`, `last_in`, `*at` and `last_out` are at most the lengths of their slices, as just checked.
+    let (next, last_in, mut to, last_out) = unsafe {
+        let next = src.as_ptr().add(position.at);
+        (next, src.as_ptr().add(last_in), start.add(*at), start.add(last_out))
+    };
+    let mut b = Reader { buffer: position.buffer, count: position.count, next };
+    // SAFETY: there are sixteen bytes at `next`, as just checked.
+    unsafe { b.refill() };
     let mut entry = litlen(b.buffer);
     // At the beginning of an iteration the buffer has at least 56 bits, and `entry` is that of the first code.
-    // Codes in the primary table have at most eleven bits: three literals leave enough for a length, or for one more.
-    const { assert!(3 * LITLEN_ROOT + MAX_LEN + 5 <= 56 && 5 * LITLEN_ROOT <= 56) };
-    while b.at <= last_in && o <= last_out {
+    // Before a length are at most two literals with codes in the primary table. Entries are looked up before the buffer is
+    // refilled, which then happens while they are loaded.
+    const { assert!(2 * LITLEN_ROOT + MAX_LEN + 5 + DISTANCE_ROOT <= 56) };
+    const { assert!(3 * LITLEN_ROOT + LITLEN_ROOT <= 56 && MAX_LEN + 13 + LITLEN_ROOT <= 56) };
+    let (stop, ended) = loop {
+        if b.next > last_in || to > last_out {
+            break (b.position(src), false);
+        }
         let mut before = b.buffer;
         b.consume(entry);
         if is_literal(entry) {
-            // SAFETY: at most four bytes, and `o <= last_out` leaves `OUTPUT_SLACK`; so for the following, too.
-            unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
-            o += 1;
+            // SAFETY: at most three bytes, and `to <= last_out` leaves `OUTPUT_SLACK`; so for the following, too.
+            unsafe { put(&mut to, entry) };
             entry = litlen(b.buffer);
             before = b.buffer;
             b.consume(entry);
             if is_literal(entry) {
                 // SAFETY: as above.
-                unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
-                o += 1;
+                unsafe { put(&mut to, entry) };
                 entry = litlen(b.buffer);
                 before = b.buffer;
                 b.consume(entry);
                 if is_literal(entry) {
-                    // SAFETY: as above.
-                    unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
-                    o += 1;
-                    entry = litlen(b.buffer);
-                    before = b.buffer;
-                    b.consume(entry);
-                    if is_literal(entry) {
+                    entry = {
                         // SAFETY: as above.
-                        unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
-                        o += 1;
-                        entry = litlen(b.buffer);
-                        // SAFETY: an iteration refills at most twice, each time advancing by at most seven bytes and
-                        // reading eight; at its beginning there are sixteen (`b.at <= last_in`).
-                        unsafe { b.refill(src) };
-                        continue;
-                    }
+                        unsafe { put(&mut to, entry) };
+                        litlen(b.buffer)
+                    };
+                    // SAFETY: an iteration refills at most twice, each time advancing by at most seven bytes and
+                    // reading eight; at its beginning there are sixteen (`b.next <= last_in`).
+                    unsafe { b.refill() };
+                    continue;
                 }
             }
         }
@@ -175,28 +178,24 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
                 entry = entry_at(codes.litlen, value(entry) as usize + index(before, code_bits(entry)));
                 b.consume(entry);
                 if is_literal(entry) {
-                    // SAFETY: as above: this is at most the fourth literal, and the first refill.
+                    // SAFETY: as above: this is at most the third literal, and the first refill.
                     unsafe {
-                        *out.get_unchecked_mut(o) = value(entry) as u8;
-                        b.refill(src);
+                        put(&mut to, entry);
+                        entry = litlen(b.buffer);
+                        b.refill();
                     }
-                    o += 1;
-                    entry = litlen(b.buffer);
                     continue;
                 }
             }
             if is_special(entry) {
-                *at = o;
                 let ended = is_end(entry);
-                let end = b.position() - if ended { 0 } else { (prefix + bits(entry)) as isize };
-                *position = seek(*position, end, src);
-                return ended;
+                break (b.position(src) - if ended { 0 } else { (prefix + bits(entry)) as isize }, ended);
             }
         }
-        let length = base_plus_extra(entry, before);
-        // SAFETY: as above, the first refill.
-        unsafe { b.refill(src) };
+        let length = fast_base_plus_extra(entry, before);
         let mut distance_entry = entry_at(codes.distances, (b.buffer & distance_mask) as usize);
+        // SAFETY: as above, the first refill.
+        unsafe { b.refill() };
         let mut inner = b.buffer;
         b.consume(distance_entry);
         if is_subtable(distance_entry) {
@@ -207,30 +206,44 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
             b.consume(distance_entry);
         }
         // Of an invalid code more than any window: its value is `TOO_FAR`.
-        let distance = base_plus_extra(distance_entry, inner);
-        if distance > max_distance.min(o + history.len()) {
-            let symbol = prefix + bits(entry) + bits(distance_entry);
-            *at = o;
-            *position = seek(*position, b.position() - symbol as isize, src);
-            return false;
-        }
+        let distance = fast_base_plus_extra(distance_entry, inner);
         // The next code is looked up before the copy, so that it does not wait for it.
-        // SAFETY: as above, the second refill.
-        unsafe { b.refill(src) };
-        entry = litlen(b.buffer);
-        if distance <= o {
-            // SAFETY: the distance is at least 1 and at most `o`, and after `o` there is space for the longest
-            // match and a step (`OUTPUT_SLACK`).
-            unsafe { copy(out, o, distance, length) };
+        let next_entry = litlen(b.buffer);
+        let done = to as usize - start as usize;
+        if distance > max_distance.min(done) {
+            if distance > max_distance.min(done + history.len()) {
+                break (b.position(src) - (prefix + bits(entry) + bits(distance_entry)) as isize, false);
+            }
+            // SAFETY: `distance - done` is at most the history's length, and after `done` there is space for the
+            // longest match and a step (`OUTPUT_SLACK`).
+            unsafe { copy_history(&history, out, done, distance, length) };
         } else {
-            // SAFETY: as above; `distance - o` is at most the history's length.
-            unsafe { copy_history(&history, out, o, distance, length) };
+            // SAFETY: the distance is at least 1 and at most `done`, and for the space as above.
+            unsafe { copy(to, distance, length) };
         }
-        o += length;
+        entry = next_entry;
+        // SAFETY: as above, the second refill; the match ends before the space does.
+        unsafe {
+            b.refill();
+            to = to.add(length);
+        }
+    };
+    *at = to as usize - start as usize;
+    *position = seek(*position, stop, src);
+    ended
+}
+
+/// Writes the literal of an entry.
+///
+/// # Safety
+/// There is space for a byte at `to`.
+#[inline(always)]
+unsafe fn put(to: &mut *mut u8, entry: Entry) {
+    // SAFETY: the caller guarantees the byte.
+    unsafe {
+        to.write(value(entry) as u8);
+        *to = to.add(1);
     }
-    *at = o;
-    *position = seek(*position, b.position(), src);
-    false
 }
 
 /// An entry of a table.
@@ -246,31 +259,44 @@ fn index(buffer: u64, bits: u32) -> usize {
     (buffer & ((1 << bits) - 1)) as usize
 }
 
-/// Copies `length` bytes from `distance` before `at`; source and destination may overlap.
+/// As [`base_plus_extra`](crate::codes::base_plus_extra), for entries of bases, which have no type bits to mask. Of an
+/// invalid entry it is at least the value.
+#[inline(always)]
+fn fast_base_plus_extra(entry: Entry, buffer: u64) -> usize {
+    value(entry) as usize + ((buffer & ((1 << (entry & 63)) - 1)) >> (entry >> 8 & 63)) as usize
+}
+
+/// Copies `length` bytes from `distance` before `to`; source and destination may overlap.
 ///
 /// # Safety
-/// `distance` is from 1 to `at`, and `out` has `length + STEP` bytes at `at`.
+/// `distance` bytes, at least 1, precede `to`, and `MAX_MATCH + 2 * STEP` bytes of space follow.
 #[inline(always)]
-unsafe fn copy(out: &mut [u8], at: usize, distance: usize, length: usize) {
-    debug_assert!(distance >= 1 && distance <= at && at + length + STEP <= out.len());
-    // SAFETY: reads end before `at + length + STEP - distance`, writes before `at + length + STEP`; the two
-    // sides of a step do not overlap where its size is at most the distance, and are words otherwise.
+unsafe fn copy(mut to: *mut u8, distance: usize, length: usize) {
+    debug_assert!(distance >= 1 && length <= MAX_MATCH);
+    // SAFETY: reads end before `length + STEP - distance`, or `2 * STEP - distance`, writes before `length + STEP` or
+    // `2 * STEP`; the two sides of a step do not overlap where its size is at most the distance, and are words otherwise.
     unsafe {
-        let mut to = out.as_mut_ptr().add(at);
         let end = to.add(length);
         let mut from = to.sub(distance);
         if distance >= STEP {
             copy_steps(from, to, length);
-        } else if distance >= 8 {
-            while to < end {
-                copy_nonoverlapping(from, to, 8);
-                (from, to) = (from.add(8), to.add(8));
-            }
         } else if distance == 1 {
             let byte = *from;
-            while to < end {
-                to.write_bytes(byte, STEP);
-                to = to.add(STEP);
+            loop {
+                to.write_bytes(byte, 2 * STEP);
+                to = to.add(2 * STEP);
+                if to >= end {
+                    break;
+                }
+            }
+        } else if distance >= 8 {
+            loop {
+                copy_nonoverlapping(from, to, 8);
+                copy_nonoverlapping(from.add(8), to.add(8), 8);
+                (from, to) = (from.add(16), to.add(16));
+                if to >= end {
+                    break;
+                }
             }
         } else {
             // Of each word the first `distance` bytes are right, and the next word begins after these.
@@ -286,12 +312,12 @@ unsafe fn copy(out: &mut [u8], at: usize, distance: usize, length: usize) {
 /// Copies a match that begins `distance` before `at`, in the history.
 ///
 /// # Safety
-/// `out` has `length + STEP` bytes at `at`, and `distance - at` is from 1 to the length of the history.
+/// `out` has `MAX_MATCH + 2 * STEP` bytes at `at`, and `distance - at` is from 1 to the length of the history.
 #[inline(never)]
 unsafe fn copy_history(history: &History<'_>, out: &mut [u8], at: usize, distance: usize, length: usize) {
-    debug_assert!(distance > at && distance - at <= history.len() && at + length + STEP <= out.len());
-    if let Some(piece) = history.contiguous(distance - at, length, STEP) {
-        // SAFETY: `piece` has `length + STEP` bytes, and so has the output, as the caller guarantees.
+    debug_assert!(distance > at && distance - at <= history.len() && at + MAX_MATCH + 2 * STEP <= out.len());
+    if let Some(piece) = history.contiguous(distance - at, length.max(STEP), STEP) {
+        // SAFETY: `piece` has `length + STEP` bytes and at least two steps, and so has the output, as the caller guarantees.
         unsafe { copy_steps(piece.as_ptr(), out.as_mut_ptr().add(at), length) };
     } else {
         let done = history.copy(distance - at, &mut out[at..at + length]);
@@ -301,21 +327,21 @@ unsafe fn copy_history(history: &History<'_>, out: &mut [u8], at: usize, distanc
     }
 }
 
-/// Copies `length` bytes in steps of [`STEP`], up to a step too many.
+/// Copies `length` bytes in steps of [`STEP`], at least two and up to a step too many.
 ///
 /// # Safety
-/// Both sides have `length + STEP` bytes, and `to` is at least a step after `from`, or in other memory.
+/// Both sides have `length + STEP` bytes and two steps, and `to` is at least a step after `from`, or in other memory.
 #[inline(always)]
 unsafe fn copy_steps(mut from: *const u8, mut to: *mut u8, length: usize) {
     // SAFETY: the caller guarantees the bytes; the two sides of a step do not overlap.
     unsafe {
         let end = to.add(length);
-        loop {
-            copy_nonoverlapping(from, to, STEP);
+        // Most matches are shorter: without a branch that depends on the length.
+        copy_nonoverlapping(from, to, STEP);
+        copy_nonoverlapping(from.add(STEP), to.add(STEP), STEP);
+        while to.add(2 * STEP) < end {
             (from, to) = (from.add(STEP), to.add(STEP));
-            if to >= end {
-                break;
-            }
+            copy_nonoverlapping(from.add(STEP), to.add(STEP), STEP);
         }
     }
 }
