@@ -3,7 +3,7 @@
 use linerate_core::{Error, Kind};
 
 use crate::bits::{Bits, Exhausted};
-use crate::codes::{self, Entry, MAX_LEN, is_end, is_literal, is_special, is_subtable};
+use crate::codes::{self, DISTANCE_ROOT, Entry, MAX_LEN, is_end, is_literal, is_special, is_subtable};
 use crate::kernel;
 use crate::lengths::{MAX_SYMBOLS, PackedLengths};
 use crate::scratch::Scratch;
@@ -442,7 +442,7 @@ fn checked(symbols: &Symbols<'_>, bits: &mut Bits, out: &mut [u8], o: &mut usize
     for _ in 0..CHECKED_SYMBOLS {
         bits.refill(src);
         let mut after = *bits;
-        let (entry, len) = lookup(codes.litlen, codes.litlen_root, &mut after)?;
+        let (entry, len) = lookup(codes.litlen(), codes.litlen_root, &mut after)?;
         if is_literal(entry) {
             *out.get_mut(*o).ok_or(Stop::Full)? = codes::value(entry) as u8;
             (*o, *bits) = (*o + 1, after);
@@ -455,7 +455,7 @@ fn checked(symbols: &Symbols<'_>, bits: &mut Bits, out: &mut [u8], o: &mut usize
         if is_special(entry) {
             return Err(corrupt("a deflate block has an invalid literal/length code"));
         }
-        let (entry, distance) = lookup(codes.distances, codes.distance_root, &mut after)?;
+        let (entry, distance) = lookup(codes.distances(), DISTANCE_ROOT, &mut after)?;
         if is_special(entry) {
             return Err(corrupt("a deflate block has an invalid distance code"));
         }

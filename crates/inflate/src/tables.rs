@@ -5,24 +5,43 @@ use crate::codes::{
 };
 use crate::lengths::{CodeLength, Lengths, PackedLengths};
 
-/// The decode tables of a block. Made by this module alone: an index of as many bits as `litlen_root` or `distance_root`, and
+/// The decode tables of a block. Made by this module alone: an index of `litlen_root` or [`DISTANCE_ROOT`] bits, and
 /// every index that a subtable's entry leads to, is inside its table.
 #[derive(Clone, Copy)]
 pub(crate) struct Codes<'t> {
-    pub(crate) litlen: &'t [Entry],
-    pub(crate) distances: &'t [Entry],
+    /// Distances, then literals and lengths: the hot loop has one register for both.
+    tables: &'t [Entry],
     pub(crate) litlen_root: u32,
-    pub(crate) distance_root: u32,
+}
+
+impl<'t> Codes<'t> {
+    #[inline(always)]
+    pub(crate) fn litlen(&self) -> &'t [Entry] {
+        &self.tables[DISTANCE_ENTRIES..]
+    }
+
+    #[inline(always)]
+    pub(crate) fn distances(&self) -> &'t [Entry] {
+        &self.tables[..DISTANCE_ENTRIES]
+    }
 }
 
 /// The fixed codes (RFC 1951, section 3.2.6). A third of small messages uses them.
-pub(crate) static FIXED: Codes<'static> =
-    Codes { litlen: &FIXED_LITLEN, distances: &FIXED_DISTANCES, litlen_root: 9, distance_root: 5 };
+pub(crate) static FIXED: Codes<'static> = Codes { tables: &FIXED_TABLES, litlen_root: FIXED_ROOT };
 
-static FIXED_LITLEN: [Entry; 1 << 9] = {
-    let mut table = [0; 1 << 9];
+/// Bits of the longest fixed code.
+const FIXED_ROOT: u32 = 9;
+
+static FIXED_TABLES: [Entry; DISTANCE_ENTRIES + (1 << FIXED_ROOT)] = {
+    let mut tables = [UNUSED; DISTANCE_ENTRIES + (1 << FIXED_ROOT)];
     let mut index = 0;
-    while index < table.len() {
+    while index < 1 << DISTANCE_ROOT {
+        let symbol = (index as u8).reverse_bits() as usize >> 3;
+        tables[index] = codes::with_len(codes::DISTANCES[symbol], 5);
+        index += 1;
+    }
+    index = 0;
+    while index < 1 << FIXED_ROOT {
         let code = (index as u16).reverse_bits() as usize >> 7;
         let (symbol, len) = match code {
             0..0x060 => (256 + (code >> 2), 7),
@@ -30,30 +49,18 @@ static FIXED_LITLEN: [Entry; 1 << 9] = {
             0x180..0x190 => (280 + (code >> 1) - 0xc0, 8),
             _ => (144 + code - 0x190, 9),
         };
-        table[index] = codes::with_len(codes::LITLEN[symbol], len);
+        tables[DISTANCE_ENTRIES + index] = codes::with_len(codes::LITLEN[symbol], len);
         index += 1;
     }
-    table
+    tables
 };
 
-static FIXED_DISTANCES: [Entry; 1 << 5] = {
-    let mut table = [0; 1 << 5];
-    let mut index = 0;
-    while index < table.len() {
-        let symbol = (index as u8).reverse_bits() as usize >> 3;
-        table[index] = codes::with_len(codes::DISTANCES[symbol], 5);
-        index += 1;
-    }
-    table
-};
-
-/// The decode tables of dynamic blocks. A primary table is indexed by as many bits as the longest code has, so that
-/// small blocks have small tables, but by no more than [`LITLEN_ROOT`] and [`DISTANCE_ROOT`].
+/// The decode tables of dynamic blocks. The primary table of literals and lengths is indexed by as many bits as the longest
+/// code has, so that small blocks have small tables, but by no more than [`LITLEN_ROOT`].
 pub(crate) struct Tables {
-    litlen: [Entry; LITLEN_ENTRIES],
-    distances: [Entry; DISTANCE_ENTRIES],
+    /// As in [`Codes`].
+    tables: [Entry; DISTANCE_ENTRIES + LITLEN_ENTRIES],
     litlen_root: u32,
-    distance_root: u32,
     /// The lengths that the tables were built from, if they are whole.
     built_from: Option<PackedLengths>,
     /// The same as a list.
@@ -63,18 +70,15 @@ pub(crate) struct Tables {
 impl Tables {
     pub(crate) const fn new() -> Self {
         Tables {
-            litlen: [UNUSED; LITLEN_ENTRIES],
-            distances: [UNUSED; DISTANCE_ENTRIES],
+            tables: [UNUSED; DISTANCE_ENTRIES + LITLEN_ENTRIES],
             litlen_root: 1,
-            distance_root: 1,
             built_from: None,
             lengths: Lengths::new(),
         }
     }
 
     pub(crate) fn codes(&self) -> Codes<'_> {
-        let Tables { litlen, distances, litlen_root, distance_root, .. } = self;
-        Codes { litlen, distances, litlen_root: *litlen_root, distance_root: *distance_root }
+        Codes { tables: &self.tables, litlen_root: self.litlen_root }
     }
 
     /// Builds the tables, unless they were built from the same lengths last.
@@ -93,11 +97,14 @@ impl Tables {
         self.lengths.unpack(lengths);
         let symbols = usize::from(lengths.symbols);
         let (litlen_lengths, distance_lengths) = self.lengths.split(symbols);
-        self.litlen_root = fill(&mut self.litlen, LITLEN_ROOT, litlen_lengths, 0, &codes::LITLEN)
+        let (distances, litlen) = self.tables.split_at_mut(DISTANCE_ENTRIES);
+        self.litlen_root = fill(litlen, LITLEN_ROOT, litlen_lengths, 0, &codes::LITLEN)
             .ok_or("the literal/length code of a deflate block is invalid")?;
-        self.distance_root =
-            fill(&mut self.distances, DISTANCE_ROOT, distance_lengths, symbols, &codes::DISTANCES)
-                .ok_or("the distance code of a deflate block is invalid")?;
+        let root = fill(distances, DISTANCE_ROOT, distance_lengths, symbols, &codes::DISTANCES)
+            .ok_or("the distance code of a deflate block is invalid")?;
+        for bits in root..DISTANCE_ROOT {
+            distances.copy_within(..1 << bits, 1 << bits);
+        }
         self.built_from = Some(*lengths);
         Ok(())
     }
@@ -255,10 +262,10 @@ mod tests {
         let lens: Vec<_> = (0..288).map(|symbol| CodeLength::new(symbol, of_symbol(symbol))).collect();
         let mut table = [UNUSED; LITLEN_ENTRIES];
         assert_eq!(fill(&mut table, LITLEN_ROOT, &lens, 0, &codes::LITLEN), Some(9));
-        assert_eq!(table[..512], FIXED_LITLEN);
+        assert_eq!(table[..512], *FIXED.litlen());
         let lens: Vec<_> = (0..32).map(|symbol| CodeLength::new(symbol, 5)).collect();
         assert_eq!(fill(&mut table, DISTANCE_ROOT, &lens, 0, &codes::DISTANCES), Some(5));
-        assert_eq!(table[..32], FIXED_DISTANCES);
+        assert!((0..256).all(|index| FIXED.distances()[index] == table[index % 32]));
     }
 
     #[test]

@@ -121,8 +121,7 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
         return false;
     }
     let litlen_mask = (1u64 << codes.litlen_root) - 1;
-    let distance_mask = (1u64 << codes.distance_root) - 1;
-    let litlen = |buffer: u64| entry_at(codes.litlen, (buffer & litlen_mask) as usize);
+    let litlen = |buffer: u64| entry_at(codes.litlen(), (buffer & litlen_mask) as usize);
     let start = out.as_mut_ptr();
     // SAFETY: `position.at`, `last_in`, `*at` and `last_out` are at most the lengths of their slices, as just checked.
     let (next, last_in, mut to, last_out) = unsafe {
@@ -175,7 +174,7 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
             if is_subtable(entry) {
                 prefix = bits(entry);
                 before = b.buffer;
-                entry = entry_at(codes.litlen, value(entry) as usize + index(before, code_bits(entry)));
+                entry = entry_at(codes.litlen(), value(entry) as usize + index(before, code_bits(entry)));
                 b.consume(entry);
                 if is_literal(entry) {
                     // SAFETY: as above: this is at most the third literal, and the first refill.
@@ -193,7 +192,7 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
             }
         }
         let length = fast_base_plus_extra(entry, before);
-        let mut distance_entry = entry_at(codes.distances, (b.buffer & distance_mask) as usize);
+        let mut distance_entry = entry_at(codes.distances(), index(b.buffer, DISTANCE_ROOT));
         // SAFETY: as above, the first refill.
         unsafe { b.refill() };
         let mut inner = b.buffer;
@@ -202,7 +201,7 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
             prefix += bits(distance_entry);
             inner = b.buffer;
             let at = value(distance_entry) as usize + index(inner, code_bits(distance_entry));
-            distance_entry = entry_at(codes.distances, at);
+            distance_entry = entry_at(codes.distances(), at);
             b.consume(distance_entry);
         }
         // Of an invalid code more than any window: its value is `TOO_FAR`.
@@ -271,43 +270,55 @@ fn fast_base_plus_extra(entry: Entry, buffer: u64) -> usize {
 /// # Safety
 /// `distance` bytes, at least 1, precede `to`, and `MAX_MATCH + 2 * STEP` bytes of space follow.
 #[inline(always)]
-unsafe fn copy(mut to: *mut u8, distance: usize, length: usize) {
+unsafe fn copy(to: *mut u8, distance: usize, length: usize) {
     debug_assert!(distance >= 1 && length <= MAX_MATCH);
-    // SAFETY: reads end before `length + STEP - distance`, or `2 * STEP - distance`, writes before `length + STEP` or
-    // `2 * STEP`; the two sides of a step do not overlap where its size is at most the distance, and are words otherwise.
+    // SAFETY: writes end before `length + STEP` or `3 * STEP`, and reads before them.
     unsafe {
-        let end = to.add(length);
-        let mut from = to.sub(distance);
+        let from = to.sub(distance);
         if distance >= STEP {
             copy_steps(from, to, length);
-        } else if distance == 1 {
-            let byte = *from;
-            loop {
-                to.write_bytes(byte, 2 * STEP);
-                to = to.add(2 * STEP);
-                if to >= end {
-                    break;
-                }
-            }
-        } else if distance >= 8 {
-            loop {
-                copy_nonoverlapping(from, to, 8);
-                copy_nonoverlapping(from.add(8), to.add(8), 8);
-                (from, to) = (from.add(16), to.add(16));
-                if to >= end {
-                    break;
-                }
-            }
+            return;
+        }
+        // The first step by multiplication; then there is a multiple of the distance that is not shorter than a step.
+        let first = if distance == 1 {
+            REPEAT[1].wrapping_mul(u128::from(*from))
         } else {
-            // Of each word the first `distance` bytes are right, and the next word begins after these.
-            while to < end {
-                let word = from.cast::<u64>().read_unaligned();
-                to.cast::<u64>().write_unaligned(word);
-                (from, to) = (from.add(distance), to.add(distance));
-            }
+            let bytes = u128::from_le(from.cast::<u128>().read_unaligned());
+            REPEAT[distance].wrapping_mul(bytes & ((1 << (8 * distance)) - 1))
+        };
+        to.cast::<u128>().write_unaligned(first.to_le());
+        if length > STEP {
+            let period = usize::from(PERIOD[distance]);
+            copy_steps(to.add(STEP).sub(period), to.add(STEP), length - STEP);
         }
     }
 }
+
+/// The smallest multiple of a distance that is not shorter than a step.
+static PERIOD: [u8; STEP] = {
+    let mut periods = [STEP as u8; STEP];
+    let mut distance = 1;
+    while distance < STEP {
+        periods[distance] = (distance * STEP.div_ceil(distance)) as u8;
+        distance += 1;
+    }
+    periods
+};
+
+/// Factors that repeat the lowest bytes of a word, as many as the index says, up to its end.
+static REPEAT: [u128; STEP] = {
+    let mut factors = [0; STEP];
+    let mut distance = 1;
+    while distance < STEP {
+        let mut at = 0;
+        while at < STEP {
+            factors[distance] |= 1 << (8 * at);
+            at += distance;
+        }
+        distance += 1;
+    }
+    factors
+};
 
 /// Copies a match that begins `distance` before `at`, in the history.
 ///
