@@ -31,11 +31,12 @@ pub(crate) enum Part {
 }
 
 /// Flags of a gzip header.
-mod flag {
+pub(crate) mod flag {
+    pub(crate) const TEXT: u8 = 1;
     pub(super) const HEADER_CRC: u8 = 2;
-    pub(super) const EXTRA: u8 = 4;
-    pub(super) const NAME: u8 = 8;
-    pub(super) const COMMENT: u8 = 16;
+    pub(crate) const EXTRA: u8 = 4;
+    pub(crate) const NAME: u8 = 8;
+    pub(crate) const COMMENT: u8 = 16;
     pub(super) const RESERVED: u8 = 0xe0;
 }
 
@@ -114,9 +115,17 @@ impl Container {
     /// # Errors
     /// [`Kind::Corrupt`], and [`Kind::Limit`] for a window that is too large, with the offset in `src`.
     pub(crate) fn read(&mut self, src: &[u8]) -> Result<usize> {
+        self.read_parts(src, |_, _| {})
+    }
+
+    /// As [`read`](Self::read); `each` gets the bytes of every part.
+    pub(crate) fn read_parts(&mut self, src: &[u8], mut each: impl FnMut(Part, &[u8])) -> Result<usize> {
         let mut at = 0;
         while !matches!(self.part, Part::Data | Part::Dictionary | Part::End) {
-            match self.step(src, &mut at) {
+            let (part, from) = (self.part, at);
+            let step = self.step(src, &mut at);
+            each(part, &src[from..at]);
+            match step {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err((kind, message)) => return Err(Error::new(kind, at as u64, message)),

@@ -4,6 +4,7 @@
 //! * [`BufferDecoder`]: whole streams into a slice, which also serves as the window. [`decode_to_vec`]: into a vector.
 //! * [`StreamDecoder`]: streams in pieces that begin and end at any byte of input and output. Between calls it keeps the
 //!   window, of 256 bytes to 32 KiB, and less than 400 bytes; everything else is in a [`Scratch`], one per thread.
+//! * [`GzipHeader`]: name, time, comment and extra field of a gzip member.
 //! * [`BlockDecoder`]: deflate data alone, into a buffer that keeps the output of earlier calls, beside a [`Window`].
 //!
 //! ```
@@ -32,9 +33,8 @@
 //! # Ok::<(), linerate_inflate::Error>(())
 //! ```
 //!
-//! Verdicts and bytes are those of zlib, for damaged and truncated streams too; with two exceptions. A match beyond a window
-//! of less than 32 KiB is an error whatever the size of the output buffer. And a header of gzip is checked, but its fields
-//! are not kept.
+//! Verdicts and bytes are those of zlib, for damaged and truncated streams too; with one exception: a match beyond a window
+//! of less than 32 KiB is an error whatever the size of the output buffer.
 //!
 //! Untrusted input is safe: errors are typed, nothing is read or written outside the buffers, and memory is that of the
 //! window and the output buffer, which [`Options::output_limit`] bounds.
@@ -56,6 +56,7 @@
 //! | `stream/` | feature `std`: [`read::Decoder`], [`write::Decoder`] |
 //! | `stream_decoder` | [`StreamDecoder`]: streams in pieces |
 //! | `buffer_decoder` | [`BufferDecoder`]: whole streams into a slice; [`decode_to_vec`] |
+//! | `gzip_header` | [`GzipHeader`]: fields of a gzip header |
 //! | `container` | headers and trailers of zlib and gzip |
 //! | `block_decoder` | [`BlockDecoder`]: blocks, and the checked loop over their symbols |
 //! | `kernel/` | the fast loop over literals and matches, compiled per CPU tier |
@@ -77,6 +78,7 @@ mod buffer_decoder;
 mod checksum;
 mod codes;
 mod container;
+mod gzip_header;
 mod kernel;
 mod lengths;
 mod options;
@@ -91,6 +93,7 @@ pub use block_decoder::{BlockDecoder, Progress, Status};
 #[cfg(feature = "alloc")]
 pub use buffer_decoder::decode_to_vec;
 pub use buffer_decoder::{BufferDecoder, Sizes};
+pub use gzip_header::GzipHeader;
 pub use linerate_core::{Error, Kind, Result, Tier};
 pub use options::{Format, Options};
 pub use scratch::Scratch;

@@ -5,6 +5,7 @@ use linerate_core::{Error, Kind, Result};
 use crate::block_decoder::{BlockDecoder, Progress, Status};
 use crate::buffer_decoder::{check_dictionary, too_long};
 use crate::container::{Container, Part};
+use crate::gzip_header::GzipHeader;
 use crate::options::{Format, Options};
 use crate::scratch::Scratch;
 use crate::window::Window;
@@ -138,6 +139,43 @@ impl<'m> StreamDecoder<'m> {
         size_of::<Self>() + self.window.memory()
     }
 
+    /// Reads the header of a stream or member, or what there is of it, and keeps the fields of a gzip header. Until it is whole the
+    /// status is [`Status::NeedInput`], then [`Status::NeedOutput`]: [`decode`](Self::decode) continues, which otherwise reads
+    /// the header without keeping anything. [`Status::NeedDictionary`] as there.
+    ///
+    /// # Errors
+    /// Those of [`decode`](Self::decode); [`Kind::BadArgument`] after the content, where a trailer is read.
+    ///
+    /// ```
+    /// use linerate_inflate::{Format, GzipHeader, Options, Status, StreamDecoder};
+    ///
+    /// let mut memory = [0; 256];
+    /// let mut header = GzipHeader::in_memory(&mut memory);
+    /// let mut decoder = StreamDecoder::new(Options::new(Format::Gzip))?;
+    /// for piece in [&b"\x1f\x8b\x08\x08\x80\x11\x64\x4a\0\x03not"[..], b"es.txt\0\x4b\x4c\x4a"] {
+    ///     let progress = decoder.read_header(&mut header, piece)?;
+    ///     assert_eq!(progress.status == Status::NeedOutput, progress.read < piece.len());
+    /// }
+    /// assert_eq!(header.name(), Some(&b"notes.txt"[..]));
+    /// # Ok::<(), linerate_inflate::Error>(())
+    /// ```
+    pub fn read_header(&mut self, header: &mut GzipHeader<'_>, src: &[u8]) -> Result<Progress> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        if matches!(self.container.part, Part::Adler | Part::Crc | Part::Len | Part::End) {
+            return Err(Error::new(Kind::BadArgument, self.position, "no header is expected here"));
+        }
+        let result = self.container.read_parts(src, |part, bytes| header.push(part, bytes));
+        let read = self.passed(result)?;
+        let status = match self.container.part {
+            Part::Data => Status::NeedOutput,
+            Part::Dictionary => Status::NeedDictionary,
+            _ => Status::NeedInput,
+        };
+        Ok(Progress { read, written: 0, status })
+    }
+
     /// Decodes from `src` to `dst`, until one of them or the stream ends. After [`Status::End`] it does nothing more.
     ///
     /// # Errors
@@ -196,7 +234,13 @@ impl<'m> StreamDecoder<'m> {
 
     /// Reads of a header or a trailer what there is.
     fn read_container(&mut self, src: &[u8]) -> Result<usize> {
-        match self.container.read(src) {
+        let result = self.container.read(src);
+        self.passed(result)
+    }
+
+    /// Counts bytes of a header or trailer, or remembers its error.
+    fn passed(&mut self, result: Result<usize>) -> Result<usize> {
+        match result {
             Ok(n) => {
                 self.position += n as u64;
                 Ok(n)

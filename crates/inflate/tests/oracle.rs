@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{Case, Noise, Verdict, assert_as_zlib, compress, compressed, content, forms, ours, theirs};
+use common::{
+    Case, Noise, Verdict, assert_as_zlib, compress, compressed, content, forms, ours, theirs, with_all_fields,
+};
 use linerate_inflate::{Format, Scratch};
 use zlib_rs::Deflate;
 
@@ -50,26 +52,6 @@ fn goldens() -> Vec<(Format, Vec<u8>)> {
         .concat();
     all.push((Format::Zlib, two));
     all
-}
-
-/// A gzip member with an extra field, a name, a comment and a checksum of its header.
-fn with_all_fields(data: &[u8], content: &[u8]) -> Vec<u8> {
-    let mut member = vec![0x1f, 0x8b, 8, 2 | 4 | 8 | 16, 1, 2, 3, 4, 0, 3];
-    member.extend_from_slice(&[5, 0]);
-    member.extend_from_slice(b"extraname\0comment\0");
-    let crc = crc32(&member);
-    member.extend_from_slice(&crc.to_le_bytes()[..2]);
-    member.extend_from_slice(data);
-    member.extend_from_slice(&crc32(content).to_le_bytes());
-    member.extend_from_slice(&(content.len() as u32).to_le_bytes());
-    member
-}
-
-/// By its definition.
-fn crc32(data: &[u8]) -> u32 {
-    !data.iter().fold(!0, |crc, &byte| {
-        (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 & 0u32.wrapping_sub(crc & 1)))
-    })
 }
 
 #[test]

@@ -32,6 +32,26 @@ pub(crate) fn content(noise: &mut Noise, len: usize) -> Vec<u8> {
     out
 }
 
+/// A gzip member with an extra field, a name, a comment and a checksum of its header.
+pub(crate) fn with_all_fields(data: &[u8], content: &[u8]) -> Vec<u8> {
+    let mut member = vec![0x1f, 0x8b, 8, 1 | 2 | 4 | 8 | 16, 1, 2, 3, 4, 2, 3];
+    member.extend_from_slice(&[5, 0]);
+    member.extend_from_slice(b"extraname\0comment\0");
+    let crc = crc32(&member);
+    member.extend_from_slice(&crc.to_le_bytes()[..2]);
+    member.extend_from_slice(data);
+    member.extend_from_slice(&crc32(content).to_le_bytes());
+    member.extend_from_slice(&(content.len() as u32).to_le_bytes());
+    member
+}
+
+/// By its definition.
+fn crc32(data: &[u8]) -> u32 {
+    !data.iter().fold(!0, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 & 0u32.wrapping_sub(crc & 1)))
+    })
+}
+
 /// zlib's code for a format and a window: `windowBits` of `inflateInit2`.
 fn window_bits(format: Format, bits: u8) -> (bool, u8) {
     match format {
