@@ -224,6 +224,40 @@ mod tests {
         }
     }
 
+    /// zlib, zlib-ng and zlib-rs say the same as ours of every stream, and decode the same; libdeflate takes some that they refuse.
+    #[test]
+    fn damaged_streams_have_the_same_verdict_and_content_in_every_contender() {
+        let mut seed = 1u64;
+        let mut below = |end: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % end
+        };
+        let mut all: Vec<_> = [Chunk::Whole, Chunk::Bytes(100)]
+            .into_iter()
+            .flat_map(|chunk| contenders(chunk).unwrap())
+            .filter(|contender| contender.name() != "libdeflate")
+            .collect();
+        let (mut valid, mut outs) = (0, vec![vec![0; 4000]; all.len()]);
+        for round in 0..4000 {
+            let symbols = 1 + below(60);
+            let mut content: Vec<u8> = (0..1 + below(500)).map(|_| below(symbols) as u8).collect();
+            content.extend_from_within(..below(content.len()));
+            let mut stream = compress(&content, 1 + round % 9).unwrap();
+            for _ in 0..below(3) {
+                let bit = below(8 * stream.len().min(if round % 2 == 0 { 60 } else { usize::MAX }));
+                stream[bit / 8] ^= 1 << (bit % 8);
+            }
+            let mut results = all.iter_mut().zip(&mut outs).map(|(contender, out)| {
+                let result = contender.decode(&stream, out).ok();
+                result.map(|len| &out[..len])
+            });
+            let ours = results.next().unwrap();
+            valid += usize::from(ours.is_some());
+            assert!(results.all(|theirs| theirs == ours), "{round}: {stream:x?}");
+        }
+        assert!((1500..3000).contains(&valid), "{valid}");
+    }
+
     #[test]
     fn an_idle_stream_of_ours_is_its_window_and_little_more() {
         let ours = ours(Chunk::Bytes(64 << 10)).unwrap();
