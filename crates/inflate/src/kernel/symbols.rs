@@ -6,6 +6,7 @@
 //! indexes it relies on, and `bits` is a position in `src`; both are checked types, so every call is safe.
 
 use core::ptr::copy_nonoverlapping;
+use core::slice::from_raw_parts_mut;
 
 use linerate_core::Tier;
 
@@ -84,19 +85,19 @@ impl Reader {
     }
 
     /// The position in the input, in bits from its beginning: negative in what is left of the input before.
-    fn position(&self, src: &[u8]) -> isize {
-        8 * (self.next as isize - src.as_ptr() as isize) - (self.count & 63) as isize
+    fn position(&self, src: &[u8]) -> i64 {
+        8 * (self.next.addr() as i64 - src.as_ptr().addr() as i64) - i64::from(self.count & 63)
     }
 }
 
 /// The bits of the input from `position` on, which is not before that of `start`.
 #[inline(never)]
-fn seek(start: Bits, position: isize, src: &[u8]) -> Bits {
+fn seek(start: Bits, position: i64, src: &[u8]) -> Bits {
     let mut bits = start;
-    let mut skip = (position - (8 * start.at as isize - start.count as isize)) as usize;
-    if skip > start.count as usize {
-        skip -= start.count as usize;
-        bits = Bits { buffer: 0, count: 0, at: start.at + skip / 8 };
+    let mut skip = (position - (8 * start.at as i64 - i64::from(start.count))) as u64;
+    if skip > start.count.into() {
+        skip -= u64::from(start.count);
+        bits = Bits { buffer: 0, count: 0, at: start.at + (skip / 8) as usize };
         skip %= 8;
         if skip > 0 {
             bits.refill(src);
@@ -188,7 +189,7 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
             }
             if is_special(entry) {
                 let ended = is_end(entry);
-                break (b.position(src) - if ended { 0 } else { (prefix + bits(entry)) as isize }, ended);
+                break (b.position(src) - if ended { 0 } else { i64::from(prefix + bits(entry)) }, ended);
             }
         }
         let length = fast_base_plus_extra(entry, before);
@@ -208,14 +209,14 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
         let distance = fast_base_plus_extra(distance_entry, inner);
         // The next code is looked up before the copy, so that it does not wait for it.
         let next_entry = litlen(b.buffer);
-        let done = to as usize - start as usize;
+        let done = to.addr() - start.addr();
         if distance > max_distance.min(done) {
             if distance > max_distance.min(done + history.len()) {
-                break (b.position(src) - (prefix + bits(entry) + bits(distance_entry)) as isize, false);
+                break (b.position(src) - i64::from(prefix + bits(entry) + bits(distance_entry)), false);
             }
             // SAFETY: `distance - done` is at most the history's length, and after `done` there is space for the
             // longest match and a step (`OUTPUT_SLACK`).
-            unsafe { copy_history(&history, out, done, distance, length) };
+            unsafe { copy_history(&history, start, done, distance, length) };
         } else {
             // SAFETY: the distance is at least 1 and at most `done`, and for the space as above.
             unsafe { copy(to, distance, length) };
@@ -227,7 +228,7 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
             to = to.add(length);
         }
     };
-    *at = to as usize - start as usize;
+    *at = to.addr() - start.addr();
     *position = seek(*position, stop, src);
     ended
 }
@@ -323,14 +324,16 @@ static REPEAT: [u128; STEP] = {
 /// Copies a match that begins `distance` before `at`, in the history.
 ///
 /// # Safety
-/// `out` has `MAX_MATCH + 2 * STEP` bytes at `at`, and `distance - at` is from 1 to the length of the history.
+/// `start` has `at` bytes and `MAX_MATCH + 2 * STEP` more; `distance - at` is from 1 to the length of the history.
 #[inline(never)]
-unsafe fn copy_history(history: &History<'_>, out: &mut [u8], at: usize, distance: usize, length: usize) {
-    debug_assert!(distance > at && distance - at <= history.len() && at + MAX_MATCH + 2 * STEP <= out.len());
+unsafe fn copy_history(history: &History<'_>, start: *mut u8, at: usize, distance: usize, length: usize) {
+    debug_assert!(distance > at && distance - at <= history.len());
     if let Some(piece) = history.contiguous(distance - at, length.max(STEP), STEP) {
         // SAFETY: `piece` has `length + STEP` bytes and at least two steps, and so has the output, as the caller guarantees.
-        unsafe { copy_steps(piece.as_ptr(), out.as_mut_ptr().add(at), length) };
+        unsafe { copy_steps(piece.as_ptr(), start.add(at), length) };
     } else {
+        // SAFETY: as above; nothing else refers to the output during this call.
+        let out = unsafe { from_raw_parts_mut(start, at + length) };
         let done = history.copy(distance - at, &mut out[at..at + length]);
         for i in at + done..at + length {
             out[i] = out[i - distance];
