@@ -14,7 +14,7 @@ use core::ops::Range;
 use linerate_core::{Error, Kind, Result, Tier, cpu};
 
 use crate::coding::bits::{BitWriter, TOO_SMALL};
-use crate::coding::builtin::{choose, fixed_tables};
+use crate::coding::builtin::fixed_tables;
 use crate::coding::token::Tokens;
 use crate::kernel::chains::{ChainTables, Chains};
 use crate::kernel::dispatch::dispatch;
@@ -125,9 +125,7 @@ fn write_fast_block(
     let before = stored_end(output.bits.position(), start - output.written);
     let mark =
         if start > output.written { output.bits.jump_to((before / 8) as usize) } else { output.bits.state() };
-    let trees = choose(&call.buffer[start..end]);
-    work.load(trees);
-    trees.begin(output.bits);
+    work.begin_block(tier, &call.buffer[start..end], output.bits);
     let bits = &mut *output.bits;
     let reached = dispatch(tier, Fast { work, call, bits, start, end, run: LiteralRun::new(start) });
     work.end_block(output.bits);

@@ -136,3 +136,12 @@ fn level_3_takes_matches_of_3_bytes_among_16_bit_samples() {
         .map(|level| encode(&mut scratch, Format::Deflate, level, &plain, plain.len()).len());
     assert!(high * 100 < default * 94, "{high} of {default}");
 }
+
+#[test]
+fn level_1_makes_codes_for_16_bit_samples() {
+    let (mut scratch, plain) = (Scratch::boxed(), data::samples(&mut Noise::new(9), 200_000));
+    for chunk in [plain.len(), 16_384] {
+        let n = encode(&mut scratch, Format::Deflate, Level::Fast, &plain, chunk).len();
+        assert!(n * 100 < plain.len() * 90, "{n} of {}, calls of {chunk}", plain.len());
+    }
+}

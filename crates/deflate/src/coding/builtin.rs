@@ -24,14 +24,19 @@ pub(crate) struct Builtin {
 impl Builtin {
     /// Writes the block header.
     pub(crate) fn begin(&self, bits: &mut BitWriter<'_>) {
-        bits.put_or_count(0, 1);
-        let mut left = self.header_bits;
-        for piece in self.header.chunks(4) {
-            let mut bytes = [0; 4];
-            bytes[..piece.len()].copy_from_slice(piece);
-            bits.put_or_count(u64::from(u32::from_le_bytes(bytes)), left.min(32));
-            left = left.saturating_sub(32);
-        }
+        put_header(self.header, self.header_bits, bits);
+    }
+}
+
+/// Writes BFINAL 0 and the `len` bits of a header, the last byte padded with zeros.
+pub(crate) fn put_header(header: &[u8], len: u32, bits: &mut BitWriter<'_>) {
+    bits.put_or_count(0, 1);
+    let mut left = len;
+    for piece in header[..len.div_ceil(8) as usize].chunks(4) {
+        let mut bytes = [0; 4];
+        bytes[..piece.len()].copy_from_slice(piece);
+        bits.put_or_count(u64::from(u32::from_le_bytes(bytes)), left.min(32));
+        left = left.saturating_sub(32);
     }
 }
 
@@ -46,17 +51,19 @@ pub(crate) fn fixed_tables() -> &'static Tables {
     &BUILTINS[0].tables
 }
 
-/// The trees for a block over `input`: those with the shortest codes for a sample of its bytes.
-pub(crate) fn choose(input: &[u8]) -> &'static Builtin {
+/// The trees for a block over `input`: those with the shortest codes for a sample of its bytes; and how many bits these
+/// have for 64 bytes, 0 if the block is too short for a header.
+pub(crate) fn choose(input: &[u8]) -> (&'static Builtin, u32) {
     if input.len() < WORTH_A_HEADER {
-        return &BUILTINS[0];
+        return (&BUILTINS[0], 0);
     }
     // From the beginning only, which is read next anyway; samples from everywhere would miss the cache.
     let step = input.len().min(SAMPLED) / SAMPLES;
     // Four sums at once, 16 bits each.
     let sums: u64 = (0..SAMPLES).map(|i| LITERAL_LENGTHS[usize::from(input[i * step])]).sum();
-    let best = (0..4).min_by_key(|i| sums >> (16 * i) & 0xffff).unwrap_or(0);
-    &BUILTINS[best]
+    let bits = |i: usize| (sums >> (16 * i) & 0xffff) as u32;
+    let best = (0..4).min_by_key(|&i| bits(i)).unwrap_or(0);
+    (&BUILTINS[best], bits(best))
 }
 
 /// Per literal, its code length in each of the four pairs, 16 bits each.
@@ -125,6 +132,9 @@ const PROSE: Trained = Trained {
     ],
 };
 
+/// The distances of binary data.
+pub(crate) static BINARY_DISTANCES: Code<DISTANCES> = Code::from_lengths(BINARY.distances);
+
 /// Trained on executables, database files and images.
 const BINARY: Trained = Trained {
     litlens: [
@@ -192,11 +202,11 @@ mod tests {
 
     #[test]
     fn markup_prose_binary_and_short_input_select_their_trees() {
-        let of = |text: &[u8]| BUILTINS.iter().position(|b| core::ptr::eq(b, choose(&text.repeat(200))));
+        let of = |text: &[u8]| BUILTINS.iter().position(|b| core::ptr::eq(b, choose(&text.repeat(200)).0));
         assert_eq!(of(b"<div class=\"row\"><a href=\"/index.html\">Home</a></div>"), Some(1));
         assert_eq!(of(b"and the rest of them went home in the evening, "), Some(2));
         assert_eq!(of(&[0, 0, 0, 2, 1, 0, 0, 64, 0, 255, 0]), Some(3));
         assert_eq!(of(&[200, 210, 220, 230, 240, 250, 201, 211, 221, 231]), Some(0));
-        assert!(core::ptr::eq(choose(b"short"), &BUILTINS[0]));
+        assert!(core::ptr::eq(choose(b"short").0, &BUILTINS[0]));
     }
 }

@@ -5,9 +5,12 @@
 
 use core::hint::select_unpredictable;
 
-use super::dispatch::Kernel;
+use linerate_core::Tier;
+
+use super::dispatch::{Kernel, dispatch};
 use super::emit::end_block;
-use super::incompressible::{LONG_RUN, LiteralRun};
+use super::fitted::{Fit, Fitted};
+use super::incompressible::{LONG_RUN, LiteralRun, is_incompressible};
 use super::isa::Isa;
 use super::matcher::{FastTable, MAX_REBASED, PositionTable, Small};
 use super::rebased::RebasedBuffer;
@@ -17,7 +20,7 @@ use super::search::{
 };
 use super::token_bits::Bits;
 use crate::coding::bits::BitWriter;
-use crate::coding::builtin::Builtin;
+use crate::coding::builtin::{Builtin, choose};
 use crate::coding::tables::Tables;
 
 /// More bytes than one probe can write: four literals and 32 skipped ones take 54 bytes at 12 bits each,
@@ -26,8 +29,12 @@ const SLACK: usize = 128;
 
 /// Longest code of a literal or length that the trees of this level may have: three literals, a
 /// length with 5 extra bits and 7 bits pending must fit 64, and [`Bits`] holds 56.
-#[cfg(test)]
 pub(crate) const MAX_LITLEN: u8 = 12;
+
+/// Bits of 64 sampled bytes from which on other trees are tried: 7.5 for each. Text has 5 to 6, programs about 7.
+const MISFIT: u32 = 7 * 64 + 32;
+/// Bytes of a block for which trees are made: they take some 150.
+const MIN_FITTED: usize = 4 << 10;
 
 /// The state of this level's loop: one object, so that one register addresses it all.
 pub(crate) struct FastState {
@@ -35,19 +42,29 @@ pub(crate) struct FastState {
     /// Copy of the tables of the current trees, reachable from that register.
     tables: Tables,
     loaded: Option<&'static Builtin>,
+    fitted: Fitted,
 }
 
 impl FastState {
     pub(crate) const fn new() -> Self {
-        FastState { table: FastTable::new(), tables: Tables::new(), loaded: None }
+        FastState { table: FastTable::new(), tables: Tables::new(), loaded: None, fitted: Fitted::new() }
     }
 
-    /// Makes `trees` the current ones.
-    pub(crate) fn load(&mut self, trees: &'static Builtin) {
+    /// Chooses trees for a block over `input`, and writes its header.
+    pub(crate) fn begin_block(&mut self, tier: Tier, input: &[u8], bits: &mut BitWriter<'_>) {
+        let (trees, sampled) = choose(input);
+        if sampled >= MISFIT && input.len() >= MIN_FITTED && !is_incompressible(input) {
+            self.loaded = None;
+            let FastState { fitted, tables, .. } = self;
+            if dispatch(tier, Fit { fitted, tables, input, bits_per_64: sampled }) {
+                return self.fitted.begin(bits);
+            }
+        }
         if !self.loaded.is_some_and(|loaded| core::ptr::eq(loaded, trees)) {
             self.tables.clone_from(&trees.tables);
             self.loaded = Some(trees);
         }
+        trees.begin(bits);
     }
 
     pub(crate) fn end_block(&self, bits: &mut BitWriter<'_>) {

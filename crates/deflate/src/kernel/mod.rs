@@ -8,6 +8,7 @@ pub(crate) mod chains;
 pub(crate) mod dispatch;
 pub(crate) mod emit;
 pub(crate) mod fast;
+mod fitted;
 pub(crate) mod header;
 pub(crate) mod incompressible;
 #[cfg(feature = "alloc")]
