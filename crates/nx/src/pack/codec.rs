@@ -10,9 +10,14 @@ use crate::toc::Codec;
 
 /// Minimum size of blocks that are probed for compressibility before a slow codec runs.
 const MIN_PROBED: usize = 256 << 10;
-/// Bytes of a probe, and of each of its slices, which are spread evenly over the block.
+/// Bytes of a probe.
 const PROBE: usize = 64 << 10;
-const PROBE_SLICE: usize = 4 << 10;
+/// Probes in their order: level, and bytes of each of the slices, which are spread evenly over the block. Meshes of
+/// floating-point numbers and embedded images have matches that level 1 misses and short slices cut apart.
+const PROBES: [(i32, usize); 2] = [(1, 4 << 10), (9, 16 << 10)];
+/// What a probe of incompressible data saves at most: one part in this many. Images and audio that are compressed save up to
+/// a hundredth, at the full price of packing.
+const PROBE_SAVINGS: usize = 128;
 /// Above this size the match search is fitted to the block. Below, zstd's own levels are as good.
 const FITTED_ABOVE: usize = 256 << 10;
 /// Bytes of the sample for that, and of each of its slices: longer than those of the probe, since near
@@ -82,20 +87,19 @@ pub(super) struct StreamCoding {
     pub(super) sparse: bool,
     /// Whether literals are compressed.
     pub(super) literals: bool,
+    /// Of a sample: parsed as the whole stream would be, though the level does otherwise for so few bytes.
+    pub(super) sample: bool,
 }
 
 impl StreamCoding {
-    /// All of them.
-    pub(super) const ALL: [StreamCoding; 4] = [
-        StreamCoding { sparse: false, literals: true },
-        StreamCoding { sparse: false, literals: false },
-        StreamCoding { sparse: true, literals: true },
-        StreamCoding { sparse: true, literals: false },
-    ];
+    /// Samples that filters are compared by.
+    pub(super) const OF_SAMPLES: StreamCoding = StreamCoding { sparse: false, literals: true, sample: true };
 }
 
 /// The shortest matches of sparse sequences in bytes.
 const SPARSE_MATCH: u32 = 6;
+/// Levels that parse large inputs lazily, and small ones optimally.
+const LAZY_LEVELS: std::ops::RangeInclusive<i32> = 6..=12;
 /// Levels from this one on parse optimally by themselves.
 const OPTIMAL_LEVEL: i32 = 16;
 
@@ -153,6 +157,8 @@ impl Encoder {
             search.zstd.min_match = SPARSE_MATCH;
             search.parse =
                 if (SLOW_LEVEL..OPTIMAL_LEVEL).contains(&zstd.level) { Parse::Sparse } else { Parse::Level };
+        } else if coding.sample && LAZY_LEVELS.contains(&zstd.level) && search.parse == Parse::Level {
+            search.parse = Parse::Lazy;
         }
         let start = out.len();
         out.resize(start + zstd_safe::compress_bound(input.len()), 0);
@@ -161,7 +167,8 @@ impl Encoder {
         Ok(())
     }
 
-    /// Whether a large block is incompressible: slices from all over it do not shrink at level 1.
+    /// Whether a large block is incompressible: slices from all over it hardly shrink, neither short ones at level 1 nor
+    /// longer ones at level 9.
     fn is_incompressible(&mut self, coding: Coding, input: &[u8]) -> PackResult<bool> {
         let slow = match coding {
             Coding::Copy => false,
@@ -171,8 +178,13 @@ impl Encoder {
         if !slow || input.len() < MIN_PROBED {
             return Ok(false);
         }
-        let level_1 = Search::of(Zstd { level: 1, min_match: 0, literals: true, long: false });
-        Ok(self.sampled(input, PROBE, PROBE_SLICE, level_1)? >= PROBE)
+        for (level, slice) in PROBES {
+            let search = Search::of(Zstd { level, min_match: 0, literals: true, long: false });
+            if self.sampled(input, PROBE, slice, search)? <= PROBE - PROBE / PROBE_SAVINGS {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The search for a block: that of the coding, or one fitted to the block if allowed.
@@ -190,8 +202,7 @@ impl Encoder {
             6..=12 => {
                 let level = (zstd.level + if min_match == 0 { 2 } else { 1 }).min(12);
                 let deeper = Search { zstd: Zstd { level, min_match, ..zstd }, ..given };
-                let parse = if min_match > 0 { self.choose_parse(deeper, input)? } else { Parse::Level };
-                Ok(Search { parse, ..deeper })
+                Ok(Search { parse: self.choose_parse(deeper, input)?, ..deeper })
             }
             13..=16 => Ok(Search { zstd: Zstd { min_match, ..zstd }, ..given }),
             _ => Ok(given),
@@ -301,6 +312,15 @@ mod tests {
     }
 
     #[test]
+    fn matches_beyond_short_slices_are_compressed() {
+        let input: Vec<u8> = noise(512 << 10).chunks(6 << 10).flat_map(|part| part.repeat(2)).collect();
+        for coding in [Coding::zstd(9), Coding::zstd(16), Coding::lz4(9)] {
+            let (codec, out) = encode(coding, &input);
+            assert!(codec != Codec::Copy && out.len() < input.len() * 6 / 10, "{coding:?}");
+        }
+    }
+
+    #[test]
     fn repeated_noise_is_compressed() {
         let input = noise(512 << 10).repeat(2);
         let (codec, out) = encode(Coding::zstd(9), &input);
@@ -343,14 +363,17 @@ mod tests {
     }
 
     #[test]
-    fn textures_get_optimal_parsing_and_text_a_deeper_search() {
+    fn dense_content_gets_optimal_parsing_and_text_a_deeper_search() {
         let mut encoder = Encoder::new(true).expect("memory");
         let zstd = Zstd { level: 9, min_match: 0, literals: true, long: false };
         let dense = texture(512 << 10);
         let search = encoder.fitted_search(zstd, &dense).expect("codable");
         assert!((search.parse, search.zstd.min_match) == (Parse::Optimal, 4));
         assert!(len_of(Coding::zstd(9), &dense, true) * 100 < len_of(Coding::zstd(9), &dense, false) * 98);
-        let text = b"a line of text, and another.\n".repeat(20_000);
+        let lines: Vec<&[u8]> =
+            b"a line, another of it, and one more of these, as long as\nit may be\n".chunks(7).collect();
+        let text: Vec<u8> =
+            noise(80_000).iter().flat_map(|&byte| lines[usize::from(byte) % lines.len()]).copied().collect();
         let search = encoder.fitted_search(zstd, &text).expect("codable");
         assert!((search.parse, search.zstd.min_match, search.zstd.level) == (Parse::Level, 0, 11));
     }

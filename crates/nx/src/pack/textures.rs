@@ -23,6 +23,8 @@ const BYTE: u64 = 8500;
 const MAX_SLOWDOWN: u64 = 5;
 /// Shorter streams, in bytes, have no frame of their own.
 const MIN_STREAM: usize = 16 << 10;
+/// Bytes of the sample of a stream that codings are tried on.
+const STREAM_SAMPLE: usize = 64 << 10;
 
 /// Texels of one format in the content of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,8 +114,7 @@ fn cost(codec: Codec, compressed: &[u8], content: usize) -> Cost {
 pub(super) struct BlockFilter {
     filtered: Vec<u8>,
     coded: Vec<u8>,
-    /// The frames of the streams, and the frame that is tried.
-    frames: Vec<u8>,
+    /// The sample of a stream, coded.
     trial: Vec<u8>,
 }
 
@@ -142,7 +143,8 @@ impl BlockFilter {
         if chosen.is_empty() {
             return Ok(None);
         }
-        let (codec, found) = self.encode_filtered(encoder, (coding, filters.is_fast()), input, &chosen)?;
+        let (codec, found) =
+            self.encode_filtered(encoder, (coding, filters.is_fast(), false), input, &chosen)?;
         let mut table = Vec::new();
         regions::write(&chosen, &mut table);
         let len = table.len() + self.coded.len();
@@ -159,12 +161,12 @@ impl BlockFilter {
         Ok(Some(codec))
     }
 
-    /// Encodes a block with these regions filtered to `self.coded`: as one, or for zstd stream by stream. The time includes
-    /// that of the inverse filters.
+    /// Encodes a block, or the sample of a texture, with these regions filtered to `self.coded`: for zstd stream by stream.
+    /// The time includes that of the inverse filters.
     fn encode_filtered(
         &mut self,
         encoder: &mut Encoder,
-        (coding, fast): (Coding, bool),
+        (coding, fast, is_sample): (Coding, bool, bool),
         input: &[u8],
         regions: &[Region],
     ) -> PackResult<(Codec, Cost)> {
@@ -181,28 +183,25 @@ impl BlockFilter {
             inverse += filter.inverse_time() * u64::from(len);
         }
         ends.push(input.len());
-        let codec = encoder.encode(coding, &self.filtered, &mut self.coded)?;
-        let mut best = (codec, cost(codec, &self.coded, input.len()));
-        if let Coding::Zstd(zstd) = coding {
-            let streams = self.encode_streams(encoder, (zstd, fast), &ends)?;
-            if streams.total(fast) < best.1.total(fast) {
-                std::mem::swap(&mut self.coded, &mut self.frames);
-                best = (Codec::Zstd, streams);
-            }
-        }
-        best.1.time += inverse;
-        Ok(best)
+        let (codec, mut found) = if let Coding::Zstd(zstd) = coding {
+            (Codec::Zstd, self.encode_streams(encoder, (zstd, fast, is_sample), &ends)?)
+        } else {
+            let codec = encoder.encode(coding, &self.filtered, &mut self.coded)?;
+            (codec, cost(codec, &self.coded, input.len()))
+        };
+        found.time += inverse;
+        Ok((codec, found))
     }
 
-    /// Encodes each stream to a frame of its own in `self.frames`, with the search and the literals that cost least. Short
-    /// streams share a frame.
+    /// Encodes each stream to a frame of its own in `self.coded`, with the search and the literals that cost least of a sample.
+    /// Short streams share a frame.
     fn encode_streams(
         &mut self,
         encoder: &mut Encoder,
-        (zstd, fast): (Zstd, bool),
+        (zstd, fast, is_sample): (Zstd, bool, bool),
         ends: &[usize],
     ) -> PackResult<Cost> {
-        self.frames.clear();
+        self.coded.clear();
         let mut total = Cost::default();
         let mut start = 0;
         for (i, &end) in ends.iter().enumerate() {
@@ -211,20 +210,15 @@ impl BlockFilter {
             if !is_last && (end - start < MIN_STREAM || next < MIN_STREAM) {
                 continue;
             }
-            let mut least: Option<Cost> = None;
-            let frame = self.frames.len();
-            for stream in StreamCoding::ALL {
-                self.trial.clear();
-                encoder.encode_stream(zstd, stream, &self.filtered[start..end], &mut self.trial)?;
-                let found = cost(Codec::Zstd, &self.trial, end - start);
-                if least.is_none_or(|least| found.total(fast) < least.total(fast)) {
-                    least = Some(found);
-                    self.frames.truncate(frame);
-                    self.frames.extend_from_slice(&self.trial);
-                }
-            }
-            let least = least.unwrap_or_default();
-            total = Cost { size: total.size + least.size, time: total.time + least.time };
+            let stream = &self.filtered[start..end];
+            let frame = self.coded.len();
+            let coding = match is_sample {
+                true => StreamCoding::OF_SAMPLES,
+                false => choose_coding(encoder, (zstd, fast), stream, &mut self.trial)?,
+            };
+            encoder.encode_stream(zstd, coding, stream, &mut self.coded)?;
+            let found = cost(Codec::Zstd, &self.coded[frame..], stream.len());
+            total = Cost { size: total.size + found.size, time: total.time + found.time };
             start = end;
         }
         Ok(total)
@@ -249,7 +243,8 @@ impl BlockFilter {
         let mut best = None;
         for filter in allowed() {
             let region = Region { filter, start: 0, len: len as u32 };
-            let (_, cost) = self.encode_filtered(encoder, (coding, filters.is_fast()), sample, &[region])?;
+            let (_, cost) =
+                self.encode_filtered(encoder, (coding, filters.is_fast(), true), sample, &[region])?;
             let total = cost.total(filters.is_fast());
             if best.is_none_or(|(least, _)| total < least) {
                 best = Some((total, filter));
@@ -257,6 +252,32 @@ impl BlockFilter {
         }
         Ok(best.map(|(_, filter)| filter))
     }
+}
+
+/// Chooses how a stream is coded, by what a sample from its middle costs. Raw literals save nothing but time.
+fn choose_coding(
+    encoder: &mut Encoder,
+    (zstd, fast): (Zstd, bool),
+    stream: &[u8],
+    trial: &mut Vec<u8>,
+) -> PackResult<StreamCoding> {
+    let len = stream.len().min(STREAM_SAMPLE);
+    let sample = &stream[(stream.len() - len) / 2..][..len];
+    let mut total = |coding| -> PackResult<u64> {
+        trial.clear();
+        encoder.encode_stream(zstd, coding, sample, trial)?;
+        Ok(cost(Codec::Zstd, trial, len).total(fast))
+    };
+    let mut best = StreamCoding::OF_SAMPLES;
+    let mut least = total(best)?;
+    if fast {
+        let raw = StreamCoding { literals: false, ..best };
+        let cost = total(raw)?;
+        (least, best) = if cost < least { (cost, raw) } else { (least, best) };
+    }
+    let sparse = StreamCoding { sparse: true, ..best };
+    let best = if total(sparse)? < least { sparse } else { best };
+    Ok(StreamCoding { sample: false, ..best })
 }
 
 #[cfg(test)]
