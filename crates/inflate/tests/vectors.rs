@@ -1,5 +1,8 @@
 //! Small streams written by hand, whose content RFC 1950 to 1952 tell: with slices, in pieces, and without a heap.
 
+mod common;
+
+use common::{Noise, compressed, content};
 use linerate_inflate::{
     BlockDecoder, BufferDecoder, Error, Format, Kind, Options, Scratch, Sizes, Status, StreamDecoder, Window,
     decode_to_vec,
@@ -186,4 +189,24 @@ fn dictionaries_are_checked() {
         decoder.decode(&mut Scratch::new(), &stream[6..], &mut out).map(|p| p.status),
         Ok(Status::End)
     );
+}
+
+/// More input and output than the slack of the fast loop; short enough for Miri.
+#[test]
+fn some_kilobytes_are_decoded_whole_and_after_a_window() {
+    for seed in 0..if cfg!(miri) { 3 } else { 100 } {
+        let data = content(&mut Noise(seed), 2000);
+        let src = compressed(Format::Deflate, 6, 15, &data);
+        let (mut out, mut scratch) = (vec![0; data.len()], Scratch::new());
+        assert_eq!(whole(Format::Deflate, &src, &mut out).map(|sizes| sizes.written), Ok(data.len()));
+        assert!(out == data, "{seed}");
+        let mut decoder = StreamDecoder::new(Options::new(Format::Deflate)).unwrap();
+        let (mut read, mut written) = (0, 0);
+        while written < data.len() {
+            let piece = &mut [0; 700];
+            let progress = decoder.decode(&mut scratch, &src[read..], piece).unwrap();
+            assert!(progress.written > 0 && piece[..progress.written] == data[written..][..progress.written]);
+            (read, written) = (read + progress.read, written + progress.written);
+        }
+    }
 }
