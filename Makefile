@@ -147,8 +147,8 @@ bench-gateway-memory: ## What 2,500 connections hold in Java: DATA=dir CSV=file 
 
 assure: SECONDS_PER_TARGET = 300
 assure: SOAK_SECONDS = 300
-assure: ## Before a release, some hours: default features, every tier, frames of zstd's generator, Miri, other targets, release builds, Java 25, soak, long fuzzing, reports in a browser, packages, FPGA proofs and place and route
-	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/test.sh defaults matrix zstd-corpus miri foreign dist java25 soak fuzz report packages hdl-long pnr
+assure: ## Before a release, some hours: default features, every tier, frames of zstd's generator, websocket libraries of others, Miri, other targets, release builds, Java 25, soak, long fuzzing, reports in a browser, packages, FPGA proofs and place and route
+	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/test.sh defaults matrix zstd-corpus websocket-peers miri foreign dist java25 soak fuzz report packages hdl-long pnr
 
 soak-java: ## Large messages in a small Java heap under three collectors, SOAK_SECONDS each
 	@scripts/setup.sh rust java

@@ -6,7 +6,8 @@
 # rocksdb (its library and tools, which tests have files written with), rocksdb-11 (the library of a
 # newer one, from Maven), hdf5-tools,
 # java (a JDK from 17 on, and Maven),
-# chromium (a browser without a window, for reports),
+# go (a toolchain that compiles programs which decode our streams),
+# chromium (a browser without a window, for reports and websockets),
 # node (Node.js from 18 on with npm, and target/node with the packages of bindings/node),
 # hdl (Icarus Verilog, Verilator, Yosys, z3 and GHDL, for accel/hdl),
 # pnr (nextpnr for iCE40, and target/venv-hdl with Yosys and nextpnr for ECP5),
@@ -37,6 +38,7 @@ has_lint() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev
 has_cc() { command -v cc >/dev/null; }
 has_cxx() { command -v g++ >/dev/null; }
 has_valgrind() { command -v valgrind >/dev/null; }
+has_go() { command -v go >/dev/null; }
 has_gzip() { command -v gzip >/dev/null; }
 has_zstd() { command -v zstd >/dev/null; }
 
@@ -239,6 +241,7 @@ for name in "$@"; do
       fi
       ;;
     hdf5-tools) need hdf5-tools "install hdf5-tools" "h5dump and h5repack (Debian: apt-get install hdf5-tools)" ;;
+    go) need go "install golang-go" "Go (Debian: apt-get install golang-go)" ;;
     chromium) need chromium "install chromium" "Chromium (Debian: apt-get install chromium)" ;;
     java) need java "install default-jdk-headless maven" \
       "a JDK from 17 on, and Maven (Debian: apt-get install default-jdk-headless maven)" ;;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
 # Parts of `make test`: rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; of it alone: cli.
-# Parts of `make assure`: defaults matrix zstd-corpus miri foreign dist java25 soak fuzz report packages hdl-long pnr.
+# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers miri foreign dist java25 soak fuzz report packages hdl-long pnr.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -49,7 +49,7 @@ cargo_test() { # ARGUMENT...
 }
 
 # One set of features: a second one would compile most crates again. Examples are not linked here, `lint` checks them.
-features=linerate-io/s3,linerate-nx/s3,linerate/s3,linerate/mount,linerate-bench/peers,linerate-zstd/futures-io,linerate-zstd/tokio,linerate-nx/futures-io,linerate-nx/tokio
+features=linerate-io/s3,linerate-nx/s3,linerate/s3,linerate/mount,linerate-bench/peers,linerate-zstd/futures-io,linerate-zstd/tokio,linerate-nx/futures-io,linerate-nx/tokio,linerate-websocket/axum
 test_rust() {
   cargo_test --workspace --tests --features "$features"
   cargo_test --workspace --doc --features "$features"
@@ -83,6 +83,9 @@ test_soak() { make soak-java; }
 
 # 100,000 frames of zstd's own generator.
 test_zstd-corpus() { or_skip "frames of zstd's generator" scripts/zstd-corpus.sh "${FRAMES:-100000}"; }
+
+# Websocket libraries of others, every window.
+test_websocket-peers() { or_skip "websocket libraries" scripts/websocket-peers.sh; }
 
 # linerate-core, linerate-inflate and linerate-zstd on other machines.
 test_foreign() { or_skip "other targets" scripts/foreign.sh; }
@@ -358,7 +361,7 @@ test_msrv() {
 
 scripts/setup.sh rust cc gzip
 # Without these a test that compares with other programs is skipped, or fails under STRICT=1.
-scripts/setup.sh cxx valgrind zstd python3 rocksdb || true
+scripts/setup.sh cxx valgrind zstd python3 rocksdb go node chromium || true
 scripts/setup.sh java rocksdb-11 || true
 for part in "$@"; do
   echo "== $part"

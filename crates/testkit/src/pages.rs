@@ -18,5 +18,6 @@ pages! {
     nx "nx/index.md"
     nx_metadata "nx/metadata.md"
     nx_reading "nx/reading.md"
+    websocket "websocket/index.md"
     zstd "zstd/index.md"
 }

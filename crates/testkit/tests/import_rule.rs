@@ -1,9 +1,9 @@
 //! The import rule of ARCHITECTURE.md, checked against `cargo metadata`: base crates import the core,
-//! engines the core and base crates but no engine, the bench engines, the command line all of these.
+//! engines the core and base crates but no engine, adapters the core, base crates and engines, the bench engines, the command line all of these.
 //! Nothing imports the command line. Accelerators import the core, base crates and engines, and the bench in their
 //! tests; bindings the core, base crates, engines, accelerators and each other.
 //! The test kit imports the core, and is a dev-dependency only; the examples of the documentation, which it compiles,
-//! import base crates and engines.
+//! import base crates, engines and adapters.
 
 use std::process::Command;
 
@@ -16,6 +16,8 @@ enum Role {
     /// Shared by several engines.
     Base,
     Engine,
+    /// Puts engines into other libraries.
+    Adapter,
     Bench,
     Cli,
     Binding,
@@ -38,6 +40,7 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-zstd", Role::Base),
     ("linerate-dict", Role::Engine),
     ("linerate-gateway", Role::Engine),
+    ("linerate-websocket", Role::Adapter),
     ("linerate-plan", Role::Plan),
     ("linerate-bench", Role::Bench),
     ("linerate-testkit", Role::TestKit),
@@ -56,6 +59,7 @@ const MAY_IMPORT: &[(Role, &[Role])] = &[
     (Role::Core, &[]),
     (Role::Base, &[Role::Core]),
     (Role::Engine, &[Role::Core, Role::Base]),
+    (Role::Adapter, &[Role::Core, Role::Base, Role::Engine]),
     (Role::Plan, &[]),
     (Role::Bench, &[Role::Core, Role::Base, Role::Engine, Role::Plan]),
     (Role::Cli, &[Role::Core, Role::Base, Role::Engine, Role::Plan, Role::Bench]),
@@ -84,7 +88,7 @@ fn may_import(from: Role, to: Role, for_tests: bool) -> bool {
         return for_tests;
     }
     if from == Role::TestKit && for_tests {
-        return matches!(to, Role::Core | Role::Base | Role::Engine);
+        return matches!(to, Role::Core | Role::Base | Role::Engine | Role::Adapter);
     }
     MAY_IMPORT.iter().any(|(role, allowed)| *role == from && allowed.contains(&to))
 }
@@ -161,6 +165,7 @@ fn allowed_imports_are_no_violation() {
     assert_eq!(with_dependency("linerate-hdf5-deltarice", "linerate-rice", None), Vec::<String>::new());
     assert_eq!(with_dependency("linerate-deflate", "linerate-testkit", Some("dev")), Vec::<String>::new());
     assert_eq!(with_dependency("linerate-testkit", "linerate-zstd", Some("dev")), Vec::<String>::new());
+    assert_eq!(with_dependency("linerate-websocket", "linerate-inflate", None), Vec::<String>::new());
 }
 
 #[test]
@@ -171,6 +176,8 @@ fn forbidden_imports_are_violations() {
         ("linerate-inflate", "linerate-deflate"),
         ("linerate-inflate", "linerate-zstd"),
         ("linerate-deflate", "linerate-bench"),
+        ("linerate-deflate", "linerate-websocket"),
+        ("linerate-websocket", "linerate-bench"),
         ("linerate-testkit", "linerate-bench"),
         ("linerate-deflate", "linerate"),
         ("linerate-bench", "linerate"),

@@ -5,6 +5,7 @@
 mod picture;
 mod records;
 mod tables;
+mod websocket;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +14,7 @@ use std::{env, fs};
 use linerate_testkit::testdata::repository;
 
 const PICTURE: &str = "docs/results.svg";
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 12] = [
     "docs/results.md",
     "docs/deflate/libslz.md",
     "docs/deflate/index.md",
@@ -23,6 +24,7 @@ const PAGES: [&str; 11] = [
     "docs/nx/reading.md",
     "docs/waveforms/rice.md",
     "docs/waveforms/fpga.md",
+    "docs/websocket/index.md",
     "docs/zstd/index.md",
     "docs/zstd/command.md",
 ];

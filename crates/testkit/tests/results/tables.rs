@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::records::Record;
+use crate::websocket;
 
 /// Every table, by the name in its mark.
 pub(crate) fn tables() -> BTreeMap<&'static str, String> {
@@ -31,13 +32,15 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("nx-level-load", nx_level_load()),
         ("waveform-channels", waveform_channels()),
         ("fpga", fpga()),
+        ("websocket-peers", websocket::peers()),
+        ("websocket-speed", websocket::speed()),
         ("zstd-size", zstd_size()),
         ("zstd-command", zstd_command()),
     ])
 }
 
 /// A Markdown table with a line about its source below it.
-fn table(head: &[&str], rows: Vec<Vec<String>>, source: &str) -> String {
+pub(crate) fn table(head: &[&str], rows: Vec<Vec<String>>, source: &str) -> String {
     let line = |cells: &[String]| {
         format!("| {} |\n", cells.join(" | ")).replace("|  |", "| |").replace("|  |", "| |")
     };

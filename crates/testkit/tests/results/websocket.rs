@@ -1,0 +1,49 @@
+//! The tables of `docs/websocket/index.md`.
+
+use std::collections::BTreeSet;
+
+use crate::records::Record;
+use crate::tables::table;
+
+/// Libraries of others, both ways: what was agreed on for each window that our side asks for.
+pub(crate) fn peers() -> String {
+    let record = Record::read("2026-11-23-websocket-peers.csv");
+    let all = record.all(&[]);
+    let mut rows = Vec::new();
+    let names: BTreeSet<&str> = all.iter().map(|row| row.text("peer")).collect();
+    for (name, role) in names.into_iter().flat_map(|name| [(name, "server"), (name, "client")]) {
+        let mut cells = vec![name.to_owned(), role.to_owned()];
+        for bits in 8..=15 {
+            let row = record.one(&[("peer", name), ("role", role), ("bits", &bits.to_string())]);
+            let side = |side: &str| {
+                let kept = row.text(&format!("{side}_window")) == "kept";
+                format!("{}{}", row.text(&format!("{side}_bits")), if kept { "" } else { "\\*" })
+            };
+            cells.push(format!("{}, {}", side("server"), side("client")));
+        }
+        rows.push(cells);
+    }
+    let head = ["peer", "as", "8", "9", "10", "11", "12", "13", "14", "15"];
+    table(&head, rows, &record.source(all[0]))
+}
+
+/// Messages encoded and decoded: ratio, CPU time and state, by those of zlib.
+pub(crate) fn speed() -> String {
+    let record = Record::read("2026-11-23-websocket-speed.csv");
+    let traffic = ["chat", "json-rpc", "gateway"];
+    let contenders = record.all(&[("traffic", traffic[0])]);
+    let row = |contender: &str| {
+        let mut cells = vec![contender.to_owned()];
+        for traffic in traffic {
+            let row = record.one(&[("traffic", traffic), ("contender", contender)]);
+            cells.push(format!("{:.2}", row.number("ratio_vs_base")));
+            cells.push(format!("{:.2}", row.number("cpu_vs_base")));
+        }
+        let state = record.one(&[("traffic", traffic[0]), ("contender", contender)]).number("state_bytes");
+        cells.push(format!("{:.1}", state / 1024.0));
+        cells
+    };
+    let head = ["", "chat: ratio", "CPU", "JSON-RPC: ratio", "CPU", "gateway: ratio", "CPU", "KiB"];
+    let rows = contenders.iter().map(|contender| row(contender.text("contender"))).collect();
+    table(&head, rows, &record.source(contenders[0]))
+}

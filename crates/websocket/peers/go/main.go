@@ -1,0 +1,80 @@
+// Go's coder/websocket as a peer: `serve BITS` echoes and prints its port; `client URL BITS COUNT` sends, checks the echo
+// and prints what was agreed on. Its windows are of 32 KiB always.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/coder/websocket"
+)
+
+func echo(w http.ResponseWriter, r *http.Request) {
+	options := websocket.AcceptOptions{CompressionMode: websocket.CompressionContextTakeover, CompressionThreshold: 1}
+	socket, err := websocket.Accept(w, r, &options)
+	if err != nil {
+		return
+	}
+	defer socket.CloseNow()
+	socket.SetReadLimit(-1)
+	for {
+		kind, message, err := socket.Read(r.Context())
+		if err != nil || socket.Write(r.Context(), kind, message) != nil {
+			return
+		}
+	}
+}
+
+func serve() {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(listener.Addr().(*net.TCPAddr).Port)
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	log.Fatal(http.Serve(listener, http.HandlerFunc(echo)))
+}
+
+func client(url string, count int) {
+	ctx := context.Background()
+	options := websocket.DialOptions{CompressionMode: websocket.CompressionContextTakeover, CompressionThreshold: 1}
+	socket, response, err := websocket.Dial(ctx, url, &options)
+	if err != nil {
+		log.Fatal(err)
+	}
+	socket.SetReadLimit(-1)
+	for i := 0; i < count; i++ {
+		text := fmt.Sprintf("%d: ", i) + strings.Repeat(fmt.Sprintf("message %d of many, ", i%13), i%90)
+		if err := socket.Write(ctx, websocket.MessageText, []byte(text)); err != nil {
+			log.Fatal(err)
+		}
+		_, message, err := socket.Read(ctx)
+		if err != nil || string(message) != text {
+			log.Fatalf("message %d differs: %v", i, err)
+		}
+	}
+	fmt.Println(response.Header.Get("Sec-WebSocket-Extensions"))
+	socket.Close(websocket.StatusNormalClosure, "")
+}
+
+func main() {
+	if os.Args[1] == "serve" {
+		serve()
+		return
+	}
+	count, err := strconv.Atoi(os.Args[4])
+	if err != nil {
+		log.Fatal(err)
+	}
+	client(os.Args[2], count)
+}

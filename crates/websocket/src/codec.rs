@@ -1,0 +1,378 @@
+//! [`Encoder`] and [`Decoder`]: payloads of messages, without frames (RFC 7692, section 7.2).
+
+use linerate_core::{Error, Kind, Result};
+use linerate_deflate::session::{Session, SessionOptions, message_bound};
+use linerate_deflate::{Format, Level};
+use linerate_inflate::{Status, StreamDecoder};
+
+use crate::options::{Direction, Options};
+
+/// The end of an empty stored block, with which an encoder flushes: not sent at the end of a message.
+const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
+
+/// Most bytes of a message that are encoded at once: more of it goes into the next fragment.
+pub(crate) const PIECE: usize = 1 << 16;
+
+/// Working memory of encoders and decoders: one per thread.
+pub struct Scratch {
+    deflate: Box<linerate_deflate::Scratch>,
+    inflate: linerate_inflate::Scratch,
+    buffer: Vec<u8>,
+}
+
+impl Scratch {
+    /// A scratch for the best tier this CPU supports.
+    pub fn new() -> Self {
+        Scratch {
+            deflate: linerate_deflate::Scratch::boxed(),
+            inflate: linerate_inflate::Scratch::new(),
+            buffer: Vec::new(),
+        }
+    }
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Encodes the messages of one direction of a connection.
+pub struct Encoder {
+    session: Session,
+}
+
+impl Encoder {
+    /// An encoder. Its window is on the heap: with takeover 2^`window_bits` bytes, and an index of at most twice that.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for window bits other than 8 to 15.
+    pub fn new(direction: Direction, level: Level) -> Result<Self> {
+        if direction.window_bits == 0 {
+            return Err(Error::new(Kind::BadArgument, 0, "window bits must be 8 to 15"));
+        }
+        let options = SessionOptions::new(Format::Deflate)
+            .level(level)
+            .window_bits(direction.window_bits)
+            .takeover(direction.takeover)
+            .keep_tail(false);
+        Ok(Encoder { session: Session::new(options)? })
+    }
+
+    /// Encodes a whole message. None if it would not become smaller: it is to be sent as it is, and the window is as before.
+    ///
+    /// # Errors
+    /// None today.
+    pub fn message<'s>(&mut self, scratch: &'s mut Scratch, payload: &[u8]) -> Result<Option<&'s [u8]>> {
+        let Some(most) = payload.len().checked_sub(1) else { return Ok(None) };
+        let Scratch { deflate, buffer, .. } = scratch;
+        buffer.resize(most, 0);
+        match self.session.message(deflate, payload, buffer) {
+            Ok(n) => Ok(Some(&buffer[..n])),
+            Err(error) if error.kind == Kind::OutputTooSmall => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Encodes a part of a message, which may be empty; `is_last` says that it ends the message.
+    ///
+    /// # Errors
+    /// None today.
+    pub fn part<'s>(&mut self, scratch: &'s mut Scratch, part: &[u8], is_last: bool) -> Result<&'s [u8]> {
+        let Scratch { deflate, buffer, .. } = scratch;
+        buffer.resize(message_bound(part.len()) + TAIL.len(), 0);
+        let mut n = self.session.message(deflate, part, buffer)?;
+        if !is_last {
+            buffer[n..n + TAIL.len()].copy_from_slice(&TAIL);
+            n += TAIL.len();
+        }
+        Ok(&buffer[..n])
+    }
+
+    /// Bytes that this encoder holds.
+    pub fn memory(&self) -> usize {
+        self.session.memory()
+    }
+}
+
+/// Decodes the messages of one direction of a connection.
+pub struct Decoder {
+    /// Without takeover only within a message.
+    stream: Option<StreamDecoder<'static>>,
+    direction: Direction,
+    message_limit: u64,
+    ratio_limit: u32,
+    /// Bytes of the message so far, compressed and not.
+    sizes: (u64, u64),
+    /// How much of the tail the stream has seen.
+    tail: u8,
+}
+
+impl Decoder {
+    /// A decoder with the limits of `options`. Its window is on the heap and grows with the messages up to
+    /// 2^`window_bits` bytes; without takeover it is freed after each message.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for window bits other than 8 to 15.
+    pub fn new(direction: Direction, options: &Options) -> Result<Self> {
+        let Options { message_limit, ratio_limit, .. } = *options;
+        let stream = Some(new_stream(direction)?).filter(|_| direction.takeover);
+        Ok(Decoder { stream, direction, message_limit, ratio_limit, sizes: (0, 0), tail: 0 })
+    }
+
+    /// Decodes `src`, a part of a message, into `dst`, until one of them ends; returns the bytes read and written. A part
+    /// is done when all of it was read and `dst` was not filled.
+    ///
+    /// # Errors
+    /// [`Kind::Corrupt`]; [`Kind::Limit`] for a message beyond a limit of [`Options`]. The connection cannot go on.
+    pub fn part(&mut self, scratch: &mut Scratch, src: &[u8], dst: &mut [u8]) -> Result<(usize, usize)> {
+        let (mut read, mut written) = (0, 0);
+        loop {
+            let (direction, stream) = (self.direction, &mut self.stream);
+            let stream = match stream {
+                Some(stream) => stream,
+                None => stream.insert(new_stream(direction)?),
+            };
+            let part = stream.decode(&mut scratch.inflate, &src[read..], &mut dst[written..])?;
+            (read, written) = (read + part.read, written + part.written);
+            match part.status {
+                // A block that calls itself the last one: the message may go on, after a byte's end.
+                Status::End if read < src.len() => stream.continue_data(),
+                _ => break,
+            }
+        }
+        self.count(read, written)?;
+        Ok((read, written))
+    }
+
+    /// Ends a message, once all its parts were read; decodes what is left of it into `dst` and returns the number of
+    /// bytes, and whether that was all.
+    ///
+    /// # Errors
+    /// As [`part`](Self::part); [`Kind::Corrupt`] if the message does not end where its encoder has flushed.
+    pub fn finish(&mut self, scratch: &mut Scratch, dst: &mut [u8]) -> Result<(usize, bool)> {
+        let mut written = 0;
+        if let Some(stream) = &mut self.stream {
+            let tail = &TAIL[usize::from(self.tail)..];
+            let part = stream.decode(&mut scratch.inflate, tail, dst)?;
+            written = part.written;
+            self.tail += part.read as u8;
+            let is_whole = match part.status {
+                Status::NeedOutput => {
+                    self.count(0, written)?;
+                    return Ok((written, false));
+                }
+                // The message's last block called itself the last, and nothing followed.
+                Status::End => {
+                    stream.continue_data();
+                    self.tail == 0
+                }
+                _ => stream.is_flushed(),
+            };
+            if !is_whole {
+                return Err(Error::new(Kind::Corrupt, self.sizes.0, "a message ends inside a block"));
+            }
+        }
+        self.count(0, written)?;
+        (self.sizes, self.tail) = ((0, 0), 0);
+        if !self.direction.takeover {
+            self.stream = None;
+        }
+        Ok((written, true))
+    }
+
+    fn count(&mut self, read: usize, written: usize) -> Result<()> {
+        let (all_read, all_written) = &mut self.sizes;
+        *all_read += read as u64;
+        *all_written += written as u64;
+        let most = (*all_read).saturating_mul(self.ratio_limit.into()).max(PIECE as u64);
+        if *all_written > most.min(self.message_limit) {
+            return Err(Error::new(Kind::Limit, *all_read, "a message is larger than the limit"));
+        }
+        Ok(())
+    }
+
+    /// Bytes that this decoder holds.
+    pub fn memory(&self) -> usize {
+        let stream = self.stream.as_ref().map_or(0, |stream| stream.memory() - size_of_val(stream));
+        size_of::<Self>() + stream
+    }
+}
+
+/// Without takeover too, a message may use all of the window.
+fn new_stream(direction: Direction) -> Result<StreamDecoder<'static>> {
+    let options = linerate_inflate::Options::new(linerate_inflate::Format::Deflate);
+    StreamDecoder::new(options.window_bits(direction.window_bits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All of a message at once, in output buffers of `room` bytes.
+    fn decode(decoder: &mut Decoder, scratch: &mut Scratch, mut src: &[u8], room: usize) -> Result<Vec<u8>> {
+        let (mut message, mut buffer) = (Vec::new(), vec![0; room]);
+        loop {
+            let (read, written) = decoder.part(scratch, src, &mut buffer)?;
+            src = &src[read..];
+            message.extend_from_slice(&buffer[..written]);
+            if src.is_empty() && written < room {
+                break;
+            }
+        }
+        loop {
+            let (written, done) = decoder.finish(scratch, &mut buffer)?;
+            message.extend_from_slice(&buffer[..written]);
+            if done {
+                return Ok(message);
+            }
+        }
+    }
+
+    fn new_decoder(direction: Direction) -> Decoder {
+        Decoder::new(direction, &Options::default()).expect("a decoder")
+    }
+
+    #[test]
+    fn the_examples_of_the_rfc() {
+        let mut scratch = Scratch::new();
+        // RFC 7692, sections 7.2.3.1 to 7.2.3.6.
+        let examples: [(&[&[u8]], &[&str]); 6] = [
+            (&[&[0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00]], &["Hello"]),
+            (
+                &[&[0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00], &[0xf2, 0x00, 0x11, 0x00, 0x00]],
+                &["Hello", "Hello"],
+            ),
+            (&[&[0x00, 0x05, 0x00, 0xfa, 0xff, 0x48, 0x65, 0x6c, 0x6c, 0x6f, 0x00]], &["Hello"]),
+            (&[&[0xf3, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00, 0x00]], &["Hello"]),
+            (&[&[0xf2, 0x48, 0x05, 0x00, 0x00, 0x00, 0xff, 0xff, 0xca, 0xc9, 0xc9, 0x07, 0x00]], &["Hello"]),
+            (&[&[0x00], &[0x00]], &["", ""]),
+        ];
+        for (encoded, plain) in examples {
+            for room in [1, 2, 7, 100] {
+                let mut decoder = new_decoder(Direction::default());
+                for (encoded, plain) in encoded.iter().zip(plain) {
+                    assert_eq!(
+                        decode(&mut decoder, &mut scratch, encoded, room),
+                        Ok(plain.as_bytes().to_vec())
+                    );
+                }
+            }
+        }
+        // A final block with nothing after it, as some encoders send it, before another message.
+        let mut decoder = new_decoder(Direction::default());
+        for message in [&[0xf3, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00][..], &[0xf2, 0x00, 0x11, 0x00, 0x00]] {
+            assert_eq!(decode(&mut decoder, &mut scratch, message, 100), Ok(b"Hello".to_vec()));
+        }
+    }
+
+    #[test]
+    fn every_window_both_takeovers_whole_and_in_parts() {
+        let mut scratch = Scratch::new();
+        for (bits, takeover) in (8..=15).flat_map(|bits| [(bits, true), (bits, false)]) {
+            let direction = Direction { window_bits: bits, takeover };
+            let mut encoder = Encoder::new(direction, Level::Default).expect("an encoder");
+            let mut decoder = new_decoder(direction);
+            for i in 0..40_usize {
+                let text = format!("{{\"op\":0,\"n\":{i},\"t\":\"PRESENCE_UPDATE\"}}").repeat(1 + i * i / 8);
+                let encoded = match i % 3 {
+                    0 => encoder
+                        .message(&mut scratch, text.as_bytes())
+                        .expect("encoded")
+                        .expect("smaller")
+                        .to_vec(),
+                    _ => {
+                        let mut encoded = Vec::new();
+                        for part in text.as_bytes().chunks(100 * i) {
+                            encoded
+                                .extend_from_slice(encoder.part(&mut scratch, part, false).expect("encoded"));
+                        }
+                        encoded.extend_from_slice(encoder.part(&mut scratch, b"", true).expect("encoded"));
+                        encoded
+                    }
+                };
+                let room = [1, 100, 1 << 16][i % 3];
+                assert_eq!(
+                    decode(&mut decoder, &mut scratch, &encoded, room),
+                    Ok(text.into_bytes()),
+                    "{bits} {i}"
+                );
+            }
+            assert!(decoder.memory() < 600 + if takeover { 1 << bits } else { 0 });
+        }
+    }
+
+    #[test]
+    fn a_message_that_does_not_become_smaller_leaves_no_trace() {
+        let mut scratch = Scratch::new();
+        let mut noise: Vec<u8> = Vec::new();
+        let mut state = 1_u64;
+        noise.resize_with(300, || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        });
+        let direction = Direction::window_bits(9);
+        let [mut one, mut other] =
+            [(); 2].map(|()| Encoder::new(direction, Level::Default).expect("an encoder"));
+        for text in [&b"first first first first"[..], b"second, then first first"] {
+            assert_eq!(one.message(&mut scratch, &noise), Ok(None));
+            let expected = other.message(&mut scratch, text).expect("encoded").map(<[u8]>::to_vec);
+            assert_eq!(one.message(&mut scratch, text).expect("encoded").map(<[u8]>::to_vec), expected);
+        }
+        assert_eq!(one.message(&mut scratch, b""), Ok(None));
+    }
+
+    #[test]
+    fn damage_and_limits_are_errors() {
+        let mut scratch = Scratch::new();
+        let kinds = [
+            (&[0xf2, 0x48, 0xcd][..], Kind::Corrupt),
+            (&[0x06], Kind::Corrupt),
+            (&[0x00, 0x05, 0x00, 0xfa], Kind::Corrupt),
+            // A match beyond the beginning.
+            (&[0x02, 0x13, 0x00, 0x00], Kind::Corrupt),
+        ];
+        for (message, kind) in kinds {
+            let mut decoder = new_decoder(Direction::default());
+            assert_eq!(
+                decode(&mut decoder, &mut scratch, message, 100).map_err(|e| e.kind),
+                Err(kind),
+                "{message:?}"
+            );
+        }
+        let mut encoder = Encoder::new(Direction::default(), Level::Default).expect("an encoder");
+        let bomb =
+            encoder.message(&mut scratch, &vec![7; 1 << 20]).expect("encoded").expect("smaller").to_vec();
+        for options in [
+            Options { message_limit: (1 << 20) - 1, ..Options::default() },
+            Options { ratio_limit: 100, ..Options::default() },
+        ] {
+            let mut decoder = Decoder::new(Direction::default(), &options).expect("a decoder");
+            let error = decode(&mut decoder, &mut scratch, &bomb, 1 << 15).expect_err("a limit");
+            assert_eq!(error.kind, Kind::Limit);
+        }
+        let mut decoder = new_decoder(Direction::default());
+        assert_eq!(
+            decode(&mut decoder, &mut scratch, &bomb, 1 << 15).map(|message| message.len()),
+            Ok(1 << 20)
+        );
+    }
+
+    #[test]
+    fn a_peer_that_uses_a_larger_window_than_agreed_is_refused() {
+        let mut scratch = Scratch::new();
+        let mut encoder = Encoder::new(Direction::default(), Level::Default).expect("an encoder");
+        let mut decoder = new_decoder(Direction::window_bits(8));
+        let results: Vec<_> = (0..40)
+            .map(|i| {
+                let text: String =
+                    (0..90).map(|k| char::from(b'0' + (k * k * (i % 5 + 1) % 75) as u8)).collect();
+                let encoded = encoder.part(&mut scratch, text.as_bytes(), true).expect("encoded").to_vec();
+                decode(&mut decoder, &mut scratch, &encoded, 1000)
+                    .map(|plain| assert_eq!(plain, text.as_bytes()))
+            })
+            .collect();
+        let first = results.iter().position(Result::is_err).expect("an error");
+        assert!(results[first..].iter().all(|result| result.is_err_and(|e| e.kind == Kind::Corrupt)));
+    }
+}

@@ -1,0 +1,193 @@
+//! [`Inbound`]: frames of the peer, decoded for a library that knows no extension.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::codec::{Decoder, PIECE, Scratch};
+use crate::frame::{CONTINUATION, Header, HeaderReader, RSV1, apply_mask};
+use crate::options::{Direction, Options};
+
+/// Bytes that are decoded at once.
+const BUFFER: usize = 1 << 14;
+
+/// Where in the peer's frames the input is.
+enum State {
+    /// In a header, or before it.
+    Header,
+    /// In a payload that goes on as it is; so many bytes are left.
+    Plain { left: u64 },
+    /// In a payload of a compressed message, at byte `position`.
+    Compressed { header: Header, position: u64 },
+    /// After the last payload of a compressed message, whose end is to be decoded.
+    Ending { header: Header },
+}
+
+/// Takes what the peer sends; gives the same frames with payloads decoded, without RSV1 and with a mask of zeros where there
+/// was one. A message that becomes large is divided into fragments.
+pub(crate) struct Inbound {
+    decoder: Decoder,
+    reader: HeaderReader,
+    state: State,
+    /// Inside a compressed message, the opcode of the next frame that the library gets of it: the message's, or
+    /// [`CONTINUATION`].
+    opcode: Option<u8>,
+    /// What was decoded of the message and not given on.
+    decoded: Vec<u8>,
+}
+
+impl Inbound {
+    pub(crate) fn new(direction: Direction, options: &Options) -> Result<Self> {
+        Ok(Inbound {
+            decoder: Decoder::new(direction, options)?,
+            reader: HeaderReader::default(),
+            state: State::Header,
+            opcode: None,
+            decoded: Vec::new(),
+        })
+    }
+
+    /// Reads from `input` until it ends or `out` has at least [`PIECE`] bytes; returns how much was read. `input` is changed
+    /// by unmasking.
+    pub(crate) fn read(
+        &mut self,
+        scratch: &mut Buffer,
+        input: &mut [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<usize> {
+        let mut at = 0;
+        while out.len() < PIECE {
+            match self.state {
+                State::Header => {
+                    let (n, header) = self.reader.read(&input[at..]);
+                    at += n;
+                    match header {
+                        Some(header) => self.state = self.begin(header, out)?,
+                        None => break,
+                    }
+                }
+                State::Plain { left: 0 } => self.state = State::Header,
+                State::Plain { left } => {
+                    let rest = &input[at..];
+                    let n = usize::try_from(left).unwrap_or(usize::MAX).min(rest.len()).min(PIECE);
+                    if n == 0 {
+                        break;
+                    }
+                    out.extend_from_slice(&rest[..n]);
+                    at += n;
+                    self.state = State::Plain { left: left - n as u64 };
+                }
+                State::Compressed { header, position } if position == header.len => {
+                    self.state = if header.fin { State::Ending { header } } else { State::Header };
+                    if !header.fin && !self.decoded.is_empty() {
+                        self.give(&header, false, out);
+                    }
+                }
+                State::Compressed { header, position } => {
+                    let left = usize::try_from(header.len - position).unwrap_or(usize::MAX);
+                    let n = left.min(input.len() - at);
+                    if n == 0 {
+                        break;
+                    }
+                    let read = self.decode(scratch, &header, &mut input[at..at + n], position, out)?;
+                    at += read;
+                    self.state = State::Compressed { header, position: position + read as u64 };
+                }
+                State::Ending { header } => {
+                    let (n, done) = self.decoder.finish(&mut scratch.scratch, &mut scratch.buffer)?;
+                    self.decoded.extend_from_slice(&scratch.buffer[..n]);
+                    if done || self.decoded.len() >= PIECE {
+                        self.give(&header, done, out);
+                    }
+                    if done {
+                        (self.state, self.opcode, self.decoded) = (State::Header, None, Vec::new());
+                    }
+                }
+            }
+        }
+        Ok(at)
+    }
+
+    /// The state after a header; headers of frames that stay as they are go to `out`.
+    fn begin(&mut self, header: Header, out: &mut Vec<u8>) -> Result<State> {
+        let is_data = !header.is_control();
+        if header.len >> 63 != 0 {
+            return Err(protocol("a frame longer than 2^63 bytes"));
+        }
+        let starts = is_data && header.opcode != CONTINUATION;
+        match self.opcode {
+            Some(_) if starts => return Err(protocol("a message begins inside another one")),
+            _ if header.rsv & RSV1 != 0 && !starts => {
+                return Err(protocol("RSV1 in a control frame or a continuation"));
+            }
+            None if starts && header.rsv & RSV1 != 0 => self.opcode = Some(header.opcode),
+            Some(_) if is_data => {}
+            _ => {
+                out.extend_from_slice(self.reader.bytes());
+                return Ok(State::Plain { left: header.len });
+            }
+        }
+        Ok(State::Compressed { header, position: 0 })
+    }
+
+    /// Decodes a part of a payload; returns how many bytes of it. They are unmasked in place, and masked again if they are
+    /// not read.
+    fn decode(
+        &mut self,
+        scratch: &mut Buffer,
+        header: &Header,
+        input: &mut [u8],
+        position: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<usize> {
+        let mask = header.mask.unwrap_or_default();
+        apply_mask(input, mask, position);
+        let mut read = 0;
+        loop {
+            let (n, written) =
+                self.decoder.part(&mut scratch.scratch, &input[read..], &mut scratch.buffer)?;
+            read += n;
+            self.decoded.extend_from_slice(&scratch.buffer[..written]);
+            if self.decoded.len() >= PIECE {
+                self.give(header, false, out);
+            }
+            let is_done = read == input.len() && written < scratch.buffer.len();
+            if is_done || out.len() >= PIECE {
+                apply_mask(&mut input[read..], mask, position + read as u64);
+                return Ok(read);
+            }
+        }
+    }
+
+    /// Gives what was decoded as a fragment of the message, or as all of it.
+    fn give(&mut self, header: &Header, fin: bool, out: &mut Vec<u8>) {
+        let opcode = self.opcode.replace(CONTINUATION).unwrap_or(CONTINUATION);
+        let mask = header.mask.map(|_| [0; 4]);
+        Header { fin, rsv: header.rsv & !RSV1, opcode, mask, len: 0 }.write_frame(&self.decoded, out);
+        self.decoded.clear();
+    }
+
+    /// Whether a compressed message has begun, of which output may be left without more input.
+    pub(crate) fn is_inside_a_message(&self) -> bool {
+        self.opcode.is_some()
+    }
+
+    /// Bytes held between calls.
+    pub(crate) fn memory(&self) -> usize {
+        size_of::<Self>() - size_of::<Decoder>() + self.decoder.memory() + self.decoded.capacity()
+    }
+}
+
+fn protocol(message: &'static str) -> Error {
+    Error::new(Kind::BadArgument, 0, message)
+}
+
+/// A scratch, and a buffer to decode to.
+pub(crate) struct Buffer {
+    pub(crate) scratch: Scratch,
+    buffer: Box<[u8]>,
+}
+
+impl Buffer {
+    pub(crate) fn new() -> Self {
+        Buffer { scratch: Scratch::new(), buffer: vec![0; BUFFER].into() }
+    }
+}

@@ -1,0 +1,293 @@
+//! [`Link`]: one connection without its socket. Bytes of the peer and of the library go in, and each other's come out.
+
+use std::cell::RefCell;
+use std::hash::{BuildHasher, RandomState};
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::frame::Header;
+use crate::handshake::Head;
+use crate::inbound::{Buffer, Inbound};
+use crate::negotiation::{Agreement, agree, answer, offer};
+use crate::options::{Options, Role};
+use crate::outbound::Outbound;
+
+/// Opcode of a close frame.
+const CLOSE: u8 = 8;
+
+thread_local! {
+    /// Working memory of all connections that this thread serves.
+    static BUFFER: RefCell<Buffer> = RefCell::new(Buffer::new());
+}
+
+/// What the connection is doing.
+enum State {
+    /// The client's request passes.
+    Request(Head),
+    /// The server's response passes; of a server's link, what the client has offered.
+    Response(Head, String),
+    /// Messages are compressed.
+    Frames(Box<(Inbound, Outbound)>),
+    /// Nothing was agreed on: everything passes as it is.
+    Plain,
+}
+
+/// Bytes to give on, of which some are given.
+#[derive(Default)]
+struct Queue {
+    bytes: Vec<u8>,
+    given: usize,
+}
+
+impl Queue {
+    fn rest(&self) -> &[u8] {
+        &self.bytes[self.given..]
+    }
+
+    /// An empty queue has no memory: connections are idle most of the time.
+    fn give(&mut self, n: usize) {
+        self.given += n;
+        if self.given == self.bytes.len() {
+            *self = Queue::default();
+        }
+    }
+}
+
+/// One connection without its socket.
+pub(crate) struct Link {
+    role: Role,
+    options: Box<Options>,
+    state: State,
+    agreement: Option<Agreement>,
+    /// What the peer sent and nobody has looked at.
+    unread: Vec<u8>,
+    /// For the library.
+    ready: Queue,
+    /// For the peer.
+    pending: Queue,
+    failed: Option<Error>,
+}
+
+impl Link {
+    /// A link whose first bytes are the handshake.
+    pub(crate) fn new(role: Role, options: Options) -> Self {
+        Link {
+            role,
+            options: Box::new(options),
+            state: State::Request(Head::default()),
+            agreement: None,
+            unread: Vec::new(),
+            ready: Queue::default(),
+            pending: Queue::default(),
+            failed: None,
+        }
+    }
+
+    /// A link whose first bytes are frames.
+    pub(crate) fn agreed(role: Role, options: Options, agreement: Option<Agreement>) -> Result<Self> {
+        let mut link = Link::new(role, options);
+        link.begin(agreement)?;
+        Ok(link)
+    }
+
+    fn begin(&mut self, agreement: Option<Agreement>) -> Result<()> {
+        self.agreement = agreement;
+        self.state = match agreement {
+            Some(agreement) => State::Frames(Box::new((
+                Inbound::new(agreement.decoder(self.role), &self.options)?,
+                Outbound::new(agreement.encoder(self.role), &self.options)?,
+            ))),
+            None => State::Plain,
+        };
+        Ok(())
+    }
+
+    pub(crate) fn agreement(&self) -> Option<Agreement> {
+        self.agreement
+    }
+
+    /// Takes all of `wire`, which the peer sent, and changes it. After an error no more is taken, and a close frame is pending.
+    pub(crate) fn receive(&mut self, wire: &mut [u8]) -> Result<()> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let mut unread = std::mem::take(&mut self.unread);
+        let wire = if unread.is_empty() {
+            wire
+        } else {
+            unread.extend_from_slice(wire);
+            &mut unread
+        };
+        match self.take(wire) {
+            Ok(read) => {
+                self.unread = wire[read..].to_vec();
+                Ok(())
+            }
+            Err(error) => {
+                self.fail(error);
+                Err(error)
+            }
+        }
+    }
+
+    /// Returns how many bytes were read; the others can be when the library has taken what is ready, or has answered.
+    fn take(&mut self, wire: &mut [u8]) -> Result<usize> {
+        let mut at = 0;
+        while at < wire.len() || self.has_unfinished() {
+            let read = match &mut self.state {
+                State::Request(head) if self.role == Role::Server => {
+                    let (read, done) = head.read(&wire[at..]);
+                    if done {
+                        self.ready.bytes.extend_from_slice(&head.without_extensions());
+                        self.state = State::Response(Head::default(), head.extensions());
+                    }
+                    read
+                }
+                State::Response(head, _) if self.role == Role::Client => {
+                    let (read, done) = head.read(&wire[at..]);
+                    if done {
+                        let accepted = head.switches_protocols();
+                        let agreement =
+                            accepted.then(|| agree(&self.options, &head.extensions())).transpose()?;
+                        self.ready.bytes.extend_from_slice(&head.without_extensions());
+                        self.begin(agreement.flatten())?;
+                    }
+                    read
+                }
+                State::Frames(frames) => {
+                    let ready = &mut self.ready.bytes;
+                    let read =
+                        BUFFER.with_borrow_mut(|buffer| frames.0.read(buffer, &mut wire[at..], ready))?;
+                    return Ok(at + read);
+                }
+                State::Plain => {
+                    self.ready.bytes.extend_from_slice(&wire[at..]);
+                    wire.len() - at
+                }
+                _ => break,
+            };
+            at += read;
+        }
+        Ok(at)
+    }
+
+    /// Whether input that was read may have output that there was no room for.
+    fn has_unfinished(&self) -> bool {
+        matches!(&self.state, State::Frames(frames) if frames.0.is_inside_a_message())
+    }
+
+    /// Refuses what follows, and tells the peer why (RFC 6455, section 7.4.1).
+    fn fail(&mut self, error: Error) {
+        self.failed = Some(error);
+        let State::Frames(frames) = &self.state else { return };
+        if !frames.1.is_between_frames() {
+            return;
+        }
+        let code: u16 = match error.kind {
+            Kind::BadArgument => 1002,
+            Kind::Limit => 1009,
+            _ => 1007,
+        };
+        let mask =
+            (self.role == Role::Client).then(|| (RandomState::new().hash_one(code) as u32).to_ne_bytes());
+        let header = Header { fin: true, rsv: 0, opcode: CLOSE, mask, len: 0 };
+        header.write_frame(&code.to_be_bytes(), &mut self.pending.bytes);
+    }
+
+    /// What the library may read.
+    pub(crate) fn ready(&self) -> &[u8] {
+        self.ready.rest()
+    }
+
+    /// The library has read `n` bytes.
+    pub(crate) fn consume(&mut self, n: usize) {
+        self.ready.give(n);
+    }
+
+    /// Takes all of `bytes`, which the library writes.
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let mut at = 0;
+        while at < bytes.len() {
+            at += match &mut self.state {
+                State::Request(head) if self.role == Role::Client => {
+                    let (read, done) = head.read(&bytes[at..]);
+                    if done {
+                        self.send_request();
+                    }
+                    read
+                }
+                State::Response(head, _) if self.role == Role::Server => {
+                    let (read, done) = head.read(&bytes[at..]);
+                    if done {
+                        self.send_response()?;
+                    }
+                    read
+                }
+                State::Frames(frames) => {
+                    let pending = &mut self.pending.bytes;
+                    BUFFER.with_borrow_mut(|buffer| {
+                        frames.1.write(&mut buffer.scratch, &bytes[at..], pending)
+                    })?;
+                    bytes.len() - at
+                }
+                _ => {
+                    self.pending.bytes.extend_from_slice(&bytes[at..]);
+                    bytes.len() - at
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Offers compression, unless the library offers an extension of its own.
+    fn send_request(&mut self) {
+        let State::Request(head) = std::mem::replace(&mut self.state, State::Plain) else { return };
+        if head.extensions().is_empty() {
+            self.state = State::Response(Head::default(), String::new());
+            self.pending.bytes.extend_from_slice(&head.with_extensions(&offer(&self.options)));
+        } else {
+            self.pending.bytes.extend_from_slice(&head.into_bytes());
+        }
+    }
+
+    /// Accepts an offer of the client, unless the library has refused the connection or accepted an extension itself.
+    fn send_response(&mut self) -> Result<()> {
+        let State::Response(head, offers) = std::mem::replace(&mut self.state, State::Plain) else {
+            return Ok(());
+        };
+        let may = head.switches_protocols() && head.extensions().is_empty();
+        match answer(&self.options, &offers).filter(|_| may) {
+            Some((agreement, header)) => {
+                self.pending.bytes.extend_from_slice(&head.with_extensions(&header));
+                self.begin(Some(agreement))
+            }
+            None => {
+                self.pending.bytes.extend_from_slice(&head.into_bytes());
+                Ok(())
+            }
+        }
+    }
+
+    /// What is to be sent to the peer.
+    pub(crate) fn pending(&self) -> &[u8] {
+        self.pending.rest()
+    }
+
+    /// `n` bytes were sent.
+    pub(crate) fn sent(&mut self, n: usize) {
+        self.pending.give(n);
+    }
+
+    /// Bytes held between calls.
+    pub(crate) fn memory(&self) -> usize {
+        let frames = match &self.state {
+            State::Frames(frames) => frames.0.memory() + frames.1.memory(),
+            _ => 0,
+        };
+        let queues = self.unread.capacity() + self.ready.bytes.capacity() + self.pending.bytes.capacity();
+        size_of::<Self>() + size_of::<Options>() + frames + queues
+    }
+}

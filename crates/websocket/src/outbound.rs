@@ -1,0 +1,146 @@
+//! [`Outbound`]: frames of a library that knows no extension, compressed for the peer.
+
+use linerate_core::Result;
+
+use crate::codec::{Encoder, PIECE, Scratch};
+use crate::frame::{CONTINUATION, Header, HeaderReader, RSV1, apply_mask};
+use crate::options::{Direction, Options};
+
+/// Where in the library's frames the input is.
+enum State {
+    Header,
+    /// In a payload that goes on as it is; so many bytes are left.
+    Plain {
+        left: u64,
+    },
+    /// In a payload to compress; so many bytes are not yet taken. Those that are wait in `payload`.
+    Compressed {
+        header: Header,
+        left: u64,
+    },
+}
+
+/// Takes the frames that a library writes; gives frames of compressed messages where those are smaller. Each keeps the mask
+/// that the library has drawn.
+pub(crate) struct Outbound {
+    encoder: Encoder,
+    smallest: u64,
+    reader: HeaderReader,
+    state: State,
+    /// Whether a message has begun that is compressed, and whether its first frame was sent.
+    message: Option<bool>,
+    /// Bytes of the payload, without mask.
+    payload: Vec<u8>,
+    /// Bytes of this frame's payload before those.
+    position: u64,
+}
+
+impl Outbound {
+    pub(crate) fn new(direction: Direction, options: &Options) -> Result<Self> {
+        Ok(Outbound {
+            encoder: Encoder::new(direction, options.level)?,
+            smallest: options.smallest as u64,
+            reader: HeaderReader::default(),
+            state: State::Header,
+            message: None,
+            payload: Vec::new(),
+            position: 0,
+        })
+    }
+
+    /// Takes all of `input`, and appends to `out` what is for the peer.
+    pub(crate) fn write(&mut self, scratch: &mut Scratch, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let mut at = 0;
+        loop {
+            let rest = &input[at..];
+            match self.state {
+                State::Header => {
+                    let (n, header) = self.reader.read(rest);
+                    at += n;
+                    match header {
+                        Some(header) => self.state = self.begin(header, out),
+                        None => return Ok(()),
+                    }
+                }
+                State::Plain { left: 0 } => self.state = State::Header,
+                State::Plain { left } => {
+                    let n = usize::try_from(left).unwrap_or(usize::MAX).min(rest.len());
+                    if n == 0 {
+                        return Ok(());
+                    }
+                    out.extend_from_slice(&rest[..n]);
+                    at += n;
+                    self.state = State::Plain { left: left - n as u64 };
+                }
+                State::Compressed { header, left } => {
+                    let room = PIECE - self.payload.len();
+                    let n = usize::try_from(left).unwrap_or(usize::MAX).min(rest.len()).min(room);
+                    self.take(&header, &rest[..n]);
+                    at += n;
+                    let left = left - n as u64;
+                    if left == 0 {
+                        self.encode(scratch, header, header.fin, out)?;
+                        (self.state, self.payload) = (State::Header, Vec::new());
+                    } else if self.payload.len() == PIECE {
+                        self.encode(scratch, header, false, out)?;
+                        self.state = State::Compressed { header, left };
+                    } else {
+                        self.state = State::Compressed { header, left };
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The state after a header; headers of frames that stay as they are go to `out`.
+    fn begin(&mut self, header: Header, out: &mut Vec<u8>) -> State {
+        let starts = !header.is_control() && header.opcode != CONTINUATION;
+        let pays = !header.fin || header.len >= self.smallest;
+        if starts && pays && header.rsv == 0 {
+            self.message = Some(false);
+        }
+        if header.is_control() || self.message.is_none() {
+            out.extend_from_slice(self.reader.bytes());
+            return State::Plain { left: header.len };
+        }
+        self.position = 0;
+        State::Compressed { header, left: header.len }
+    }
+
+    fn take(&mut self, header: &Header, input: &[u8]) {
+        let start = self.payload.len();
+        self.payload.extend_from_slice(input);
+        apply_mask(&mut self.payload[start..], header.mask.unwrap_or_default(), self.position);
+        self.position += input.len() as u64;
+    }
+
+    /// Writes a frame with what has been taken: the message or a fragment of it.
+    fn encode(&mut self, scratch: &mut Scratch, header: Header, fin: bool, out: &mut Vec<u8>) -> Result<()> {
+        let has_begun = self.message == Some(true);
+        let opcode = if has_begun { CONTINUATION } else { header.opcode };
+        let rsv = if has_begun { 0 } else { RSV1 };
+        let header = Header { fin, rsv, opcode, ..header };
+        if fin && !has_begun {
+            match self.encoder.message(scratch, &self.payload)? {
+                Some(encoded) => header.write_frame(encoded, out),
+                None => Header { rsv: 0, ..header }.write_frame(&self.payload, out),
+            }
+        } else {
+            header.write_frame(self.encoder.part(scratch, &self.payload, fin)?, out);
+        }
+        self.payload.clear();
+        self.message = (!fin).then_some(true);
+        Ok(())
+    }
+
+    /// Whether the input has ended where a frame ends, so that another one may follow.
+    pub(crate) fn is_between_frames(&self) -> bool {
+        matches!(self.state, State::Header | State::Plain { left: 0 }) && self.reader.is_empty()
+    }
+
+    /// Bytes held between calls.
+    pub(crate) fn memory(&self) -> usize {
+        size_of::<Self>() - size_of::<Encoder>() + self.encoder.memory() + self.payload.capacity()
+    }
+}

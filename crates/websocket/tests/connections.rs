@@ -1,0 +1,138 @@
+//! Connections of tungstenite through [`DeflateStream`], in pieces of any size.
+
+mod common;
+
+use std::io::{ErrorKind, Read, Write};
+
+use common::{End, chat, noise, pair};
+use linerate_websocket::{DeflateStream, Level};
+use linerate_websocket::{Direction, Options};
+use tungstenite::handshake::HandshakeError;
+use tungstenite::{Error, Message, WebSocket};
+
+type Socket = WebSocket<DeflateStream<End>>;
+
+/// Both ends after the handshake.
+fn connect(most: usize, client: &Options, server: &Options) -> (Socket, Socket) {
+    let (one, other) = pair(most);
+    shake(DeflateStream::client(one, client.clone()), DeflateStream::server(other, server.clone()))
+}
+
+fn shake<C: Read + Write, S: Read + Write>(client: C, server: S) -> (WebSocket<C>, WebSocket<S>) {
+    let mut client = tungstenite::client("ws://localhost/", client).map(|(socket, _)| socket);
+    let mut server = tungstenite::accept(server);
+    loop {
+        client = match client {
+            Err(HandshakeError::Interrupted(it)) => it.handshake().map(|(socket, _)| socket),
+            client => client,
+        };
+        server = match server {
+            Err(HandshakeError::Interrupted(it)) => it.handshake(),
+            server => server,
+        };
+        match (client, server) {
+            (Ok(client), Ok(server)) => return (client, server),
+            (Err(HandshakeError::Failure(e)), _) | (_, Err(HandshakeError::Failure(e))) => panic!("{e}"),
+            both => (client, server) = both,
+        }
+    }
+}
+
+fn is_wait<T>(result: &Result<T, Error>) -> bool {
+    matches!(result, Err(Error::Io(e)) if e.kind() == ErrorKind::WouldBlock)
+}
+
+/// Sends a message; returns what arrives.
+fn pass(from: &mut Socket, to: &mut Socket, message: Message) -> Message {
+    let sent = from.send(message);
+    assert!(sent.is_ok() || is_wait(&sent), "{sent:?}");
+    loop {
+        let flushed = from.flush();
+        assert!(flushed.is_ok() || is_wait(&flushed), "{flushed:?}");
+        let got = to.read();
+        if !is_wait(&got) && !matches!(got, Ok(Message::Pong(_))) {
+            return got.expect("a message");
+        }
+    }
+}
+
+fn messages() -> Vec<Message> {
+    let mut all = vec![Message::text(""), Message::text("short"), Message::binary(noise(300))];
+    for i in 0..20 {
+        all.push(Message::text(chat(i)));
+        all.push(Message::Ping(b"are you there? are you there?".to_vec().into()));
+    }
+    all.push(Message::binary(noise(100_000)));
+    all.push(Message::text((0..2_000).map(chat).collect::<String>()));
+    all.push(Message::binary(vec![b'a'; 65_536]));
+    all.push(Message::binary(vec![b'a'; 65_537]));
+    all.push(Message::text(chat(99)));
+    all
+}
+
+#[test]
+fn messages_pass_both_ways_in_pieces_of_any_size() {
+    for (most, bits, takeover) in
+        [(1, 9, true), (2, 15, true), (7, 8, false), (125, 12, true), (4_096, 15, false), (1 << 20, 15, true)]
+    {
+        let direction = Direction { window_bits: bits, takeover };
+        let options = Options { encoder: direction, decoder: direction, ..Options::default() };
+        let (mut client, mut server) = connect(most, &options, &options);
+        let agreement = client.get_ref().agreement().expect("an agreement");
+        assert_eq!(server.get_ref().agreement(), Some(agreement));
+        assert_eq!((agreement.client, agreement.server), (direction, direction));
+        for message in messages() {
+            assert_eq!(pass(&mut client, &mut server, message.clone()), message);
+            assert_eq!(pass(&mut server, &mut client, message.clone()), message);
+        }
+    }
+}
+
+#[test]
+fn every_window_and_level_passes() {
+    for bits in 8..=15 {
+        for level in [Level::Stored, Level::Fast, Level::Best] {
+            let options = Options { level, ..Options::window_bits(bits) };
+            let (mut client, mut server) = connect(1_000, &options, &options);
+            for i in 0..50 {
+                let message = Message::text(chat(i));
+                assert_eq!(pass(&mut client, &mut server, message.clone()), message);
+                assert_eq!(pass(&mut server, &mut client, message.clone()), message);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_conversation_becomes_a_quarter() {
+    let (mut client, mut server) = connect(1 << 20, &Options::default(), &Options::default());
+    let wire = std::rc::Rc::clone(&client.get_ref().get_ref().outgoing);
+    let (mut plain, mut sent) = (0, 0);
+    for i in 0..100 {
+        let text = chat(i);
+        plain += text.len();
+        client.write(Message::text(text)).expect("written");
+        while client.flush().is_err() {}
+        sent += wire.borrow().len();
+        while is_wait(&server.read()) {}
+    }
+    assert!(sent * 4 < plain, "{sent} of {plain}");
+}
+
+#[test]
+fn a_side_without_the_extension_goes_on_without_compression() {
+    let (one, other) = pair(100);
+    let (mut client, mut server) = shake(DeflateStream::client(one, Options::default()), other);
+    assert_eq!(client.get_ref().agreement(), None);
+    let text = Message::text(chat(1).repeat(100));
+    let sent = server.send(text.clone());
+    assert!(sent.is_ok() || is_wait(&sent), "{sent:?}");
+    let got = loop {
+        while is_wait(&server.flush()) {}
+        let got = client.read();
+        if !is_wait(&got) {
+            break got.expect("a message");
+        }
+    };
+    assert_eq!(got, text);
+}

@@ -1,0 +1,169 @@
+//! Frames of a peer that were written by hand: fragments, damage, and what RFC 7692 forbids.
+
+mod common;
+
+use std::io::{ErrorKind, Read, Write};
+
+use common::{End, chat, pair};
+use linerate_websocket::{Agreement, DeflateStream, Direction, Encoder, Level, Options, Role, Scratch};
+
+/// A frame without mask and with a length below 126.
+fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+    [&[first, payload.len() as u8], payload].concat()
+}
+
+fn agreement(bits: u8) -> Agreement {
+    Agreement { server: Direction::window_bits(bits), client: Direction::window_bits(bits) }
+}
+
+/// A client's stream that has received `wire`; and the peer's end.
+fn client(wire: &[u8], options: Options, bits: u8) -> (DeflateStream<End>, End) {
+    let (one, mut peer) = pair(usize::MAX);
+    peer.outgoing.borrow_mut().extend(wire);
+    peer.flush().expect("in memory");
+    (DeflateStream::agreed(one, Role::Client, options, Some(agreement(bits))).expect("a stream"), peer)
+}
+
+/// Everything that can be read, in pieces of `room` bytes, and the error that ended it if it was not for want of input.
+fn read_all(stream: &mut DeflateStream<End>, room: usize) -> (Vec<u8>, Option<linerate_websocket::Error>) {
+    let (mut all, mut buf, mut waits) = (Vec::new(), vec![0; room], 0);
+    loop {
+        match stream.read(&mut buf) {
+            Ok(n) => {
+                all.extend_from_slice(&buf[..n]);
+                waits = 0;
+            }
+            Err(e) if e.kind() == ErrorKind::WouldBlock && waits < 2 => waits += 1,
+            Err(e) if e.kind() == ErrorKind::WouldBlock => return (all, None),
+            Err(e) => {
+                let inner = e.get_ref().and_then(|inner| inner.downcast_ref()).copied();
+                return (all, Some(inner.expect("an error of ours")));
+            }
+        }
+    }
+}
+
+#[test]
+fn fragments_with_control_frames_between_become_a_message() {
+    // "Hello" in two fragments (RFC 7692, section 7.2.3.1), a ping between them.
+    let wire = [
+        frame(0x41, &[0xf2, 0x48, 0xcd]),
+        frame(0x89, b"ping"),
+        frame(0x80, &[0xc9, 0xc9, 0x07, 0x00]),
+        frame(0x81, b"plain"),
+        frame(0xc2, &[0x00]),
+    ]
+    .concat();
+    let (mut stream, _peer) = client(&wire, Options::default(), 15);
+    let (got, error) = read_all(&mut stream, 1000);
+    assert_eq!(error, None);
+    let expected = [
+        frame(0x01, b"He"),
+        frame(0x89, b"ping"),
+        frame(0x80, b"llo"),
+        frame(0x81, b"plain"),
+        frame(0x82, b""),
+    ]
+    .concat();
+    assert_eq!(got, expected);
+}
+
+#[test]
+fn what_the_rfc_forbids_ends_the_connection_with_a_close_frame() {
+    let bomb = {
+        let mut encoder = Encoder::new(Direction::default(), Level::Best).expect("an encoder");
+        let mut scratch = Scratch::new();
+        encoder.message(&mut scratch, &[0; 100_000]).expect("encoded").expect("smaller").to_vec()
+    };
+    let bomb = [&[0xc2, 126, (bomb.len() >> 8) as u8, bomb.len() as u8], &bomb[..]].concat();
+    let cases: [(&str, Vec<u8>, u16); 9] = [
+        ("RSV1 in a control frame", frame(0xc9, b""), 1002),
+        ("RSV1 in a continuation", [frame(0x41, &[0xf2, 0x48]), frame(0xc0, &[0xcd])].concat(), 1002),
+        ("a message inside another", [frame(0x41, &[0xf2, 0x48]), frame(0x81, b"x")].concat(), 1002),
+        ("a length of 2^63", [&[0xc2, 127, 0x80][..], &[0; 7]].concat(), 1002),
+        ("a block of an unknown kind", frame(0xc2, &[0x06]), 1007),
+        ("a match beyond the beginning", frame(0xc2, &[0x02, 0x13, 0x00, 0x00]), 1007),
+        ("the end inside a block", frame(0xc2, &[0xf2, 0x48, 0xcd]), 1007),
+        ("stored bytes that are the tail", frame(0xc2, &[0x00, 0x04, 0x00, 0xfb, 0xff]), 1007),
+        ("a message beyond the limit", bomb, 1009),
+    ];
+    for (name, wire, code) in cases {
+        let (mut stream, peer) = client(&wire, Options { message_limit: 99_999, ..Options::default() }, 15);
+        let (_, error) = read_all(&mut stream, 1 << 16);
+        assert!(error.is_some(), "{name}");
+        assert!(stream.write(&frame(0x81, b"more")).is_err(), "{name}");
+        // Two bytes of header, the mask, the code.
+        let close: Vec<u8> = peer.incoming.borrow().iter().copied().collect();
+        assert_eq!((close.len(), &close[..2]), (8, &[0x88, 0x82][..]), "{name}");
+        assert_eq!(u16::from_be_bytes([close[6] ^ close[2], close[7] ^ close[3]]), code, "{name}");
+    }
+}
+
+/// A conversation of a peer whose window is 2^`bits` bytes.
+fn conversation(bits: u8) -> Vec<u8> {
+    let mut scratch = Scratch::new();
+    let mut encoder = Encoder::new(Direction::window_bits(bits), Level::Default).expect("an encoder");
+    let mut wire = Vec::new();
+    for i in 0..6 {
+        let text = chat(i);
+        let (start, end) = text.split_at(40);
+        wire.extend(frame(0x41, encoder.part(&mut scratch, start.as_bytes(), false).expect("encoded")));
+        wire.extend(frame(0x8a, b"pong"));
+        wire.extend(frame(0x80, encoder.part(&mut scratch, end.as_bytes(), true).expect("encoded")));
+    }
+    wire
+}
+
+#[test]
+fn every_truncation_and_bit_flip_is_an_error_or_other_frames() {
+    let wire = conversation(9);
+    let (mut stream, _peer) = client(&wire, Options::default(), 9);
+    let (whole, error) = read_all(&mut stream, 4096);
+    assert_eq!((error, whole.len() > 600), (None, true));
+    for len in 0..wire.len() {
+        let (mut stream, _peer) = client(&wire[..len], Options::default(), 9);
+        let (got, error) = read_all(&mut stream, 4096);
+        assert!(error.is_none() && whole.starts_with(&got), "{len}");
+    }
+    let mut errors = 0;
+    for bit in 0..8 * wire.len() {
+        let mut damaged = wire.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        for room in [7, 4096] {
+            let (mut stream, _peer) = client(&damaged, Options::default(), 9);
+            let (got, error) = read_all(&mut stream, room);
+            assert!(got.len() < 200_000);
+            assert!(stream.memory() < 300_000);
+            errors += usize::from(error.is_some());
+        }
+    }
+    assert!(errors > wire.len(), "{errors}");
+}
+
+#[test]
+fn a_peer_that_uses_a_larger_window_than_agreed_is_refused() {
+    let (mut stream, _peer) = client(&conversation(15), Options::default(), 8);
+    let (_, error) = read_all(&mut stream, 4096);
+    assert_eq!(error.map(|e| e.kind), Some(linerate_websocket::Kind::Corrupt));
+}
+
+#[test]
+fn a_message_of_thousand_times_its_size_is_read_in_little_memory() {
+    let mut scratch = Scratch::new();
+    let mut encoder = Encoder::new(Direction::default(), Level::Best).expect("an encoder");
+    let payload = vec![0; 16 << 20];
+    let encoded = encoder.message(&mut scratch, &payload).expect("encoded").expect("smaller").to_vec();
+    let mut wire = vec![0xc2, 127];
+    wire.extend_from_slice(&(encoded.len() as u64).to_be_bytes());
+    wire.extend_from_slice(&encoded);
+    let (mut stream, _peer) = client(&wire, Options::default(), 15);
+    let (mut buf, mut all, mut most) = (vec![0; 1 << 15], 0, 0);
+    while all < payload.len() {
+        match stream.read(&mut buf) {
+            Ok(n) => all += n,
+            Err(e) => assert_eq!(e.kind(), ErrorKind::WouldBlock),
+        }
+        most = most.max(stream.memory());
+    }
+    assert!(most < 400_000, "{most}");
+}
