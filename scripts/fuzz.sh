@@ -8,7 +8,8 @@ seconds=${1:-60}
 cargo=${CARGO:-cargo}
 
 if cargo +nightly fuzz --version >/dev/null 2>&1; then
-  for target in roundtrip tight_output rice rice_v2 nx r3a zstd_frame zstd_stream zstd_dictionary zstd_reader zstd_seekable sst dict_pack dict_blocks gateway gateway_zlib; do
+  for source in fuzz_targets/*.rs; do
+    target=$(basename "$source" .rs)
     mkdir -p "corpus/$target"
     cargo +nightly fuzz run --features libfuzzer "$target" "corpus/$target" seeds -- \
       "-max_total_time=$seconds" -max_len=4096

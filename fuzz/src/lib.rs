@@ -19,6 +19,7 @@ mod roundtrip;
 mod session;
 mod sst;
 mod tight_output;
+mod websocket;
 mod zstd;
 mod zstd_reader;
 
@@ -35,6 +36,7 @@ pub use roundtrip::roundtrip;
 pub use session::deflate_session;
 pub use sst::sst;
 pub use tight_output::tight_output;
+pub use websocket::websocket;
 pub use zstd::{zstd_dictionary, zstd_frame, zstd_stream};
 pub use zstd_reader::{zstd_reader, zstd_seekable};
 
@@ -62,6 +64,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("inflate", inflate),
     ("gateway", gateway),
     ("gateway_zlib", gateway_zlib),
+    ("websocket", websocket),
 ];
 
 /// Largest output of one [`linerate_deflate::Stream::encode`] for `n` bytes after the header, in bytes:

@@ -53,6 +53,10 @@ fn can_install(line: &str) -> bool {
         }
         ["mvn", "-f", folder, ..] => root.join(folder).join("pom.xml").exists(),
         ["cargo", "install", "--path", folder, ..] => root.join(folder).join("Cargo.toml").exists(),
+        ["cargo", "add", name, "--path", folder, ..] => {
+            let manifest = fs::read_to_string(root.join(folder).join("Cargo.toml")).unwrap_or_default();
+            manifest.contains(&format!("name = \"{name}\"\n"))
+        }
         _ => false,
     }
 }
@@ -87,8 +91,8 @@ fn every_row_of_the_front_page_leads_to_a_page_with_its_install_line_and_a_first
         let is_install = |line: &str| line.trim_start_matches("$ ").trim().starts_with(&install.text);
         let said = commands.flat_map(|block| block.text.lines()).any(is_install);
         assert!(said, "{} does not say `{}`", page.path, install.text);
-        // Python and Java are run by the tests of their bindings, on every page that has them.
-        let is_run = |language: &str| matches!(language, "sh" | "python" | "java");
+        // Python and Java are run by the tests of their bindings, and Rust by the test kit, on every page that has them.
+        let is_run = |language: &str| matches!(language, "sh" | "python" | "java" | "rust");
         assert!(page.code_blocks.iter().any(|block| is_run(&block.language)), "{} has no example", page.path);
         if install.text.starts_with("make install") {
             let first = scripts(&page).first().and_then(|script| script.lines().next().map(str::to_owned));
@@ -113,9 +117,13 @@ fn the_install_lines_of_the_front_page_name_what_exists() {
 
 #[test]
 fn an_install_line_of_something_else_is_not_accepted() {
-    for line in
-        ["make no-such-target", "pip install bindings/none", "mvn -f crates install", "apt install linerate"]
-    {
+    for line in [
+        "make no-such-target",
+        "cargo add linerate-none --path crates/websocket",
+        "pip install bindings/none",
+        "mvn -f crates install",
+        "apt install linerate",
+    ] {
         assert!(!can_install(line), "{line}");
     }
     assert!(!can_install("pip install \"bindings/python[no-such-extra]\""));

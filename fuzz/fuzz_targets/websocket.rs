@@ -1,0 +1,5 @@
+//! `websocket` for libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linerate_fuzz::websocket(data));
