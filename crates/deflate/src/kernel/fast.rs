@@ -31,10 +31,11 @@ const SLACK: usize = 128;
 /// length with 5 extra bits and 7 bits pending must fit 64, and [`Bits`] holds 56.
 pub(crate) const MAX_LITLEN: u8 = 12;
 
-/// Bits of 64 sampled bytes from which on other trees are tried: 7.5 for each. Text has 5 to 6, programs about 7.
-const MISFIT: u32 = 7 * 64 + 32;
-/// Bytes of a block for which trees are made: they take some 150.
-const MIN_FITTED: usize = 4 << 10;
+/// Bits of 64 sampled bytes from which on other trees are tried: what they have if stored. Programs have about 7 for each.
+const MISFIT: u32 = 8 * 64;
+/// Bytes of a block for which trees are made. They take some 150, and a twelfth of the time of 4 KiB that turn out not to
+/// need them.
+const MIN_FITTED: usize = 16 << 10;
 
 /// The state of this level's loop: one object, so that one register addresses it all.
 pub(crate) struct FastState {

@@ -55,6 +55,8 @@ fn deflate_messages() -> String {
     let record = Record::read("2026-11-23-deflate-messages.csv");
     let feeds = ["gateway events", "server-sent events", "JSON rows"];
     let contenders = [
+        "linerate 1, 2 KiB",
+        "linerate 1, 32 KiB",
         "linerate 2, none",
         "linerate 2, 2 KiB",
         "linerate 2, 8 KiB",
