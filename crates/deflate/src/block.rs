@@ -24,6 +24,8 @@ use crate::kernel::incompressible::{LiteralRun, is_incompressible, skip_incompre
 #[cfg(feature = "alloc")]
 use crate::kernel::indexed::{Indexed, index_positions, index_slots};
 use crate::kernel::lazy::{Finder, LazyParse, insert_all};
+#[cfg(feature = "alloc")]
+use crate::kernel::matcher::MIN_MATCH;
 use crate::kernel::matcher::{Buckets, Double, MAX_DISTANCE, Single, Small};
 use crate::kernel::parse::{Parse, ParseState, Parsed};
 use crate::kernel::rebased::RebasedBuffer;
@@ -182,8 +184,18 @@ pub(crate) struct Message<'a> {
     pub(crate) flush: bool,
     /// Largest distance of a match.
     pub(crate) window: usize,
-    /// The index of the history and the number of its first byte; made anew if there is none.
-    pub(crate) index: Option<(&'a [u16], u16)>,
+    pub(crate) known: Known<'a>,
+}
+
+/// What is known of the history of a message. `base` is the number of its first byte.
+#[cfg(feature = "alloc")]
+pub(crate) enum Known<'a> {
+    /// Nothing: an index or hash chains are made for this message.
+    Nothing,
+    /// Its index, for levels below 4.
+    Index { index: &'a [u16], base: u16 },
+    /// Hash chains, for levels from 4 on; and whether they have its positions, but for the last three.
+    Chains { tables: &'a mut [u16], base: u16, is_current: bool },
 }
 
 /// Encodes a piece of a message.
@@ -191,10 +203,10 @@ pub(crate) struct Message<'a> {
 pub(crate) fn encode_message(
     level: Level,
     scratch: &mut Scratch,
-    message: &Message<'_>,
+    message: Message<'_>,
     bits: &mut BitWriter<'_>,
 ) -> Result<()> {
-    let &Message { history, end, flush, window, index } = message;
+    let Message { history, end, flush, window, known } = message;
     let Scratch { tier, work: ParseState { tokens, .. }, trees, chains, staging, .. } = scratch;
     let call = Call { buffer: &staging[..end], history, last: false, flush };
     let mut output = Output::new(&call, bits);
@@ -202,16 +214,31 @@ pub(crate) fn encode_message(
     let min_symbols = if quick { QUICK_SYMBOLS } else { MIN_SYMBOLS };
     let mut coder = Coder { tier: tier.unwrap_or_else(cpu::tier), tokens, trees, min_symbols };
     if level >= Level::Lazy {
-        chained(level.search(), chains, window, &mut coder, &mut output)?;
+        let search = level.search();
+        let Known::Chains { tables, base, is_current } = known else {
+            chained(search, chains, window, &mut coder, &mut output)?;
+            return output.store_run(end);
+        };
+        let mut finder = Chains::resume(tables, base, window, search);
+        if !is_current {
+            finder.clear();
+        }
+        // The last three positions before have 4 bytes now.
+        let first = if is_current { history.saturating_sub(MIN_MATCH - 1) } else { 0 };
+        insert_all(&mut finder, call.buffer, first, history);
+        coder.lazy(&mut finder, history..end, search.put_off_below, &mut output)?;
     } else if level > Level::Stored {
         // Without history there is nothing to index.
         let slots = if history == 0 { 2 } else { index_slots(window) };
         let (recent, rebuilt) = chains.split(end - history, slots);
-        let (index, base) = index.unwrap_or_else(|| {
-            rebuilt.fill(0);
-            index_positions(rebuilt, &staging[..history], 0);
-            (rebuilt, 0)
-        });
+        let (index, base) = match known {
+            Known::Index { index, base } => (index, base),
+            Known::Nothing | Known::Chains { .. } => {
+                rebuilt.fill(0);
+                index_positions(rebuilt, &staging[..history], 0);
+                (&*rebuilt, 0)
+            }
+        };
         let mut finder = Indexed::begin(recent, index, base, history, window);
         coder.lazy(&mut finder, history..end, if quick { 0 } else { PUT_OFF_BELOW }, &mut output)?;
     }

@@ -23,16 +23,19 @@
 //!
 //! A session holds its window and at most 64 bytes, and an index of the window: 2 bytes for each of its positions, at
 //! most 8 KiB. That saves entering the window anew for each message, which takes 0.5 ns a byte: as long as the
-//! encoding itself for 8 KiB and a message of 600 bytes. [`SessionOptions::keep_index`] chooses; the bytes are decoded alike. Levels from 4 on never keep an index,
-//! and without takeover there is no window to keep. [`Session::memory`] counts.
+//! encoding itself for 8 KiB and a message of 600 bytes. A session that begins at level 4 or above holds hash chains instead: 6
+//! bytes for each position, at most 144 KiB. [`SessionOptions::keep_index`] chooses; the bytes are decoded alike. Without
+//! takeover there is no window to keep. [`Session::memory`] counts.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::block::{self, Message, PIECE, STAGING};
+use crate::block::{self, Known, Message, PIECE, STAGING};
 use crate::checksum::{ADLER32_START, adler32};
+use crate::coding::bits::BitWriter;
+use crate::kernel::chains::chain_slots;
 use crate::kernel::indexed::{MAX_SLOTS, index_positions, index_slots};
 use crate::kernel::matcher::{MAX_DISTANCE, MIN_MATCH};
 use crate::{Format, Level, Scratch, Stream};
@@ -103,7 +106,7 @@ impl SessionOptions {
 
     /// The level of the first message. Levels 1 to 3 search alike, for one candidate in the message and two in the
     /// window; level 1 takes the first match, and the fixed trees for messages of less than about 2 KiB. Levels from
-    /// 4 on follow hash chains, which they make anew for each message.
+    /// 4 on follow hash chains.
     #[must_use]
     pub fn level(mut self, level: Level) -> Self {
         self.level = level;
@@ -132,7 +135,7 @@ impl SessionOptions {
         self
     }
 
-    /// Whether to keep an index of the window, or to make it anew for each message.
+    /// Whether to keep the index of the window, or its hash chains, or to make them anew for each message.
     #[must_use]
     pub fn keep_index(mut self, keep: bool) -> Self {
         self.keep_index = keep;
@@ -153,7 +156,7 @@ pub struct Session {
     stream: Stream,
     /// The last bytes: byte n of the session at n modulo the length, a power of two; empty without takeover.
     ring: Box<[u8]>,
-    /// Of each hash the newest position in the window, modulo 2^16; empty if made anew for each message.
+    /// Positions in the window, modulo 2^16, by hash: an index or hash chains; empty if made anew for each message.
     index: Box<[u16]>,
     dictionary: Option<Arc<Dictionary>>,
     /// Bytes of dictionary and messages so far, modulo 2^32.
@@ -161,10 +164,16 @@ pub struct Session {
     /// Bytes of the ring in use.
     filled: u16,
     window_bits: u8,
-    keep_tail: bool,
+    /// [`KEEP_TAIL`], [`CURRENT`].
+    flags: u8,
 }
 
 const _: () = assert!(size_of::<Session>() <= 64);
+
+/// A message ends in `00 00 ff ff`.
+const KEEP_TAIL: u8 = 1;
+/// The hash chains have all positions of the window, but for the last three.
+const CURRENT: u8 = 2;
 
 impl Session {
     /// Begins a session. Allocates window and index; nothing later does.
@@ -186,16 +195,20 @@ impl Session {
                 "no preset dictionary for gzip, nor for zlib without takeover",
             ));
         }
-        let indexed = takeover && keep_index && level < Level::Lazy;
+        let slots = match (takeover && keep_index, level < Level::Lazy) {
+            (false, _) => 0,
+            (true, true) => index_slots(1 << window_bits),
+            (true, false) => chain_slots(1 << window_bits),
+        };
         let mut session = Session {
             stream: Stream::new(format, level),
             ring: alloc::vec![0; if takeover { 1 << window_bits } else { 0 }].into(),
-            index: alloc::vec![0; if indexed { index_slots(1 << window_bits) } else { 0 }].into(),
+            index: alloc::vec![0; slots].into(),
             dictionary,
             position: 0,
             filled: 0,
             window_bits,
-            keep_tail,
+            flags: if keep_tail { KEEP_TAIL } else { 0 },
         };
         if let Some(dictionary) = session.dictionary.clone().filter(|_| takeover) {
             session.enter(&dictionary.text, 0);
@@ -218,7 +231,8 @@ impl Session {
     ///
     /// # Errors
     /// [`Kind::OutputTooSmall`]: `out` has no room for the result. [`Kind::BadArgument`] after
-    /// [`finish`](Self::finish). The session is unchanged then; the contents of `out` are not specified.
+    /// [`finish`](Self::finish). The session is unchanged then, except that from level 4 on later messages may be encoded
+    /// otherwise; the contents of `out` are not specified.
     pub fn message(&mut self, scratch: &mut Scratch, input: &[u8], out: &mut [u8]) -> Result<usize> {
         if self.stream.is_last() {
             return Err(Error::new(Kind::BadArgument, 0, "a message after the end"));
@@ -226,34 +240,54 @@ impl Session {
         let mut next = self.stream;
         let (header, header_len) = self.header();
         let mut bits = next.begin_with(out, &header[..header_len])?;
-        let window = self.window();
-        let mut history = self.stage(&mut scratch.staging);
-        let mut index = self.index_of(history);
+        let history = self.stage(&mut scratch.staging);
+        let is_one = input.len() <= PIECE;
+        let is_chained = is_one && self.has_chains() && self.stream.level() >= Level::Lazy;
+        let was_current = self.flags & CURRENT != 0;
+        // Set again when the chains have the whole message.
+        self.flags &= !CURRENT;
+        let history = self.encode(scratch, input, history, is_chained && was_current, &mut bits)?;
+        bits.put_flush(self.flags & KEEP_TAIL != 0)?;
+        next.count(input);
+        let written = self.stream.commit(next, bits);
+        self.flags |= if is_chained && (was_current || !input.is_empty()) { CURRENT } else { 0 };
+        if !self.ring.is_empty() {
+            // The positions of the last three bytes before are entered now that they have four.
+            let overlap = if is_one { history.min(MIN_MATCH - 1) } else { 0 };
+            if is_one {
+                self.enter(&scratch.staging[history - overlap..history + input.len()], overlap);
+            } else {
+                self.enter(input, 0);
+            }
+        }
+        Ok(written)
+    }
+
+    /// Encodes a message after `history` bytes in the staging buffer, in pieces; returns the bytes before the last one.
+    fn encode(
+        &mut self,
+        scratch: &mut Scratch,
+        input: &[u8],
+        mut history: usize,
+        is_current: bool,
+        bits: &mut BitWriter<'_>,
+    ) -> Result<usize> {
+        let (window, level) = (self.window(), self.stream.level());
         let last = input.len().div_ceil(PIECE).max(1) - 1;
         for (i, piece) in input.chunks(PIECE).enumerate() {
             let end = history + piece.len();
             scratch.staging[history..end].copy_from_slice(piece);
-            let message = Message { history, end, flush: i == last, window, index };
-            block::encode_message(self.stream.level(), scratch, &message, &mut bits)?;
+            // In later pieces the bytes have other numbers.
+            let known = if i == 0 { self.known(history, is_current) } else { Known::Nothing };
+            let message = Message { history, end, flush: i == last, window, known };
+            block::encode_message(level, scratch, message, bits)?;
             if i < last {
                 let kept = end.min(window);
                 scratch.staging.copy_within(end - kept..end, 0);
-                (history, index) = (kept, None);
+                history = kept;
             }
         }
-        bits.put_flush(self.keep_tail)?;
-        next.count(input);
-        let written = self.stream.commit(next, bits);
-        if !self.ring.is_empty() {
-            // The positions of the last three bytes before are entered now that they have four.
-            let overlap = if last == 0 { history.min(MIN_MATCH - 1) } else { 0 };
-            let end = history + input.len();
-            match last {
-                0 => self.enter(&scratch.staging[history - overlap..end], overlap),
-                _ => self.enter(input, 0),
-            }
-        }
-        Ok(written)
+        Ok(history)
     }
 
     /// Ends the stream: a final block, padding and the trailer, at most [`finish_bound`](crate::finish_bound) bytes;
@@ -314,21 +348,29 @@ impl Session {
         filled
     }
 
-    /// The index of the `history` bytes staged, if one is kept, and the number of the first.
-    fn index_of(&self, history: usize) -> Option<(&[u16], u16)> {
+    /// What is known of the `history` bytes staged; `is_current`: of hash chains.
+    fn known(&mut self, history: usize, is_current: bool) -> Known<'_> {
+        let base = (self.position as u16).wrapping_sub(history as u16);
+        let is_chained = self.stream.level() >= Level::Lazy;
         match &self.dictionary {
             Some(dictionary) if self.ring.is_empty() => {
-                Some((&dictionary.index, (dictionary.text.len() - history) as u16))
+                Known::Index { index: &dictionary.index, base: (dictionary.text.len() - history) as u16 }
             }
-            _ => (!self.index.is_empty())
-                .then(|| (&*self.index, (self.position as u16).wrapping_sub(history as u16))),
+            _ if self.index.is_empty() || self.has_chains() != is_chained => Known::Nothing,
+            _ if is_chained => Known::Chains { tables: &mut self.index, base, is_current },
+            _ => Known::Index { index: &self.index, base },
         }
+    }
+
+    /// Whether the index is one of hash chains.
+    fn has_chains(&self) -> bool {
+        self.index.len() > index_slots(self.ring.len())
     }
 
     /// Appends `text` to the window, except its first `known` bytes, which are there already; and indexes it.
     fn enter(&mut self, text: &[u8], known: usize) {
         let window = self.ring.len();
-        if !self.index.is_empty() {
+        if !self.index.is_empty() && !self.has_chains() {
             let recent = &text[text.len().saturating_sub(window + MIN_MATCH)..];
             let end = self.position.wrapping_add((text.len() - known) as u32);
             index_positions(&mut self.index, recent, end.wrapping_sub(recent.len() as u32) as u16);

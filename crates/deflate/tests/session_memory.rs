@@ -29,7 +29,11 @@ fn session_holds_its_window_its_index_and_64_bytes() {
             }
             let held = held() - before + size_of::<Session>();
             let window = if takeover { window } else { 0 };
-            let index = if keep_index && level < Level::Lazy { (2 * window).min(8 << 10) } else { 0 };
+            let index = match (keep_index, level < Level::Lazy) {
+                (false, _) => 0,
+                (true, true) => (2 * window).min(8 << 10),
+                (true, false) => 4 * window + (2 * window).min(16 << 10),
+            };
             assert!(held <= window + index + 64, "{bits} bits, {level:?}: {held} bytes");
             assert_eq!(held, session.memory());
         }

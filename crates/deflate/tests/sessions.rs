@@ -195,6 +195,40 @@ fn output_too_small_changes_nothing() {
     assert!(send(&mut session, &mut scratch, &long) == expected[2]);
 }
 
+/// What a session keeps is an index or hash chains, as its first level says; messages at the other levels, long ones
+/// and those without room must leave it right.
+#[test]
+fn levels_may_change_between_messages_of_any_length() {
+    let noise = &mut Noise::new(12);
+    let scratch = &mut Scratch::boxed();
+    for (first, bits) in [(Level::Default, 9), (Level::Best, 9), (Level::Lazy, 12), (Level::Best, 15)] {
+        let options = SessionOptions::new(Format::Deflate).level(first).window_bits(bits);
+        let (mut session, mut receiver) = (session(&options), receiver(Format::Deflate, bits, b""));
+        for i in 0..150 {
+            let message = messages(noise, 1, if i % 25 == 24 { 90_000 } else { 2_000 }).remove(0);
+            session.set_level(if noise.below(3) == 0 { noise.pick(&Level::ALL) } else { first });
+            if i % 7 == 6 {
+                session.message(scratch, &message, &mut [0; 4]).expect_err("a flush takes five bytes");
+            }
+            let sent = send(&mut session, scratch, &message);
+            assert_received(&mut receiver, &[sent], &[message], b"");
+        }
+    }
+}
+
+#[test]
+fn hash_chains_that_are_kept_find_what_new_ones_do() {
+    let noise = &mut Noise::new(13);
+    let scratch = &mut Scratch::boxed();
+    for bits in [8, 11, 15] {
+        let messages = messages(noise, 200, 1_000);
+        let options = SessionOptions::new(Format::Deflate).level(Level::Best).window_bits(bits);
+        let mut len = |options: &SessionOptions| send_all(options, scratch, &messages).concat().len();
+        let (kept, anew) = (len(&options), len(&options.clone().keep_index(false)));
+        assert!(kept * 100 < anew * 101, "{bits} bits: {kept}, {anew} bytes");
+    }
+}
+
 #[test]
 fn finish_ends_the_stream() {
     let messages = messages(&mut Noise::new(10), 10, 2_000);

@@ -1,8 +1,9 @@
 //! Hash chains: for each position the one before with the same hash, followed to a bounded depth.
 //!
-//! Positions are offsets modulo 2^16. One that comes from more than a window back may look like a near one; it then is
+//! Positions are numbers modulo 2^16. One that comes from more than a window back may look like a near one; it then is
 //! a candidate like others, since bytes are compared. Every position from some beginning on is inserted in order, and
-//! the heads are cleared at that beginning, so what is found depends on the call alone.
+//! the heads are cleared at that beginning, so what is found depends on what follows it alone: on a call, or, where
+//! a session keeps the tables, on its messages.
 
 use linerate_core::prefetch_line;
 
@@ -43,9 +44,25 @@ impl ChainTables {
     }
 }
 
-/// The search in hash chains.
+/// Slots of the tables that a session keeps for a window: for each position a head, the position before, and for
+/// the nearest a head of 3 bytes.
+#[cfg(feature = "alloc")]
+pub(crate) fn chain_slots(window: usize) -> usize {
+    2 * window + heads_3(window)
+}
+
+#[cfg(feature = "alloc")]
+fn heads_3(window: usize) -> usize {
+    window.min(1 << MAX_RECENT)
+}
+
+/// The search in hash chains. The tables have powers of two of slots.
 pub(crate) struct Chains<'a> {
-    tables: &'a mut ChainTables,
+    heads: &'a mut [u16],
+    before: &'a mut [u16],
+    heads_3: &'a mut [u16],
+    /// The number of offset 0.
+    base: u16,
     shift: u32,
     shift_3: u32,
     /// Largest distance.
@@ -61,24 +78,69 @@ pub(crate) struct Chains<'a> {
 impl<'a> Chains<'a> {
     /// Begins a search in `len` bytes, with tables no larger than these need.
     pub(crate) fn begin(tables: &'a mut ChainTables, len: usize, window: usize, search: Search) -> Self {
-        let Search { depth, enough, reach_3, .. } = search;
         let bits = (len.max(1).ilog2() + 1).clamp(8, MAX_BITS);
-        let bits_3 = bits.min(MAX_BITS_3);
-        tables.heads[..1 << bits].fill(0);
-        tables.heads_3[..1 << bits_3].fill(0);
+        let heads = &mut tables.heads[..1 << bits];
+        let heads_3 = &mut tables.heads_3[..1 << bits.min(MAX_BITS_3)];
+        let mut chains = Chains::over(heads, &mut tables.before, heads_3, window, search);
+        chains.clear();
+        chains
+    }
+
+    /// Goes on with the tables of a session, of [`chain_slots`]`(window)` slots; offset 0 has the number `base`.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn resume(tables: &'a mut [u16], base: u16, window: usize, search: Search) -> Self {
+        let (heads, rest) = tables.split_at_mut(window);
+        let (before, heads_3) = rest.split_at_mut(window);
+        Chains { base, ..Chains::over(heads, before, heads_3, window, search) }
+    }
+
+    fn over(
+        heads: &'a mut [u16],
+        before: &'a mut [u16],
+        heads_3: &'a mut [u16],
+        window: usize,
+        search: Search,
+    ) -> Self {
+        let Search { depth, enough, reach_3, .. } = search;
+        assert!(
+            [heads.len(), before.len(), heads_3.len()].iter().all(|len| len.is_power_of_two() && *len > 1)
+        );
+        let (shift, shift_3) = (32 - heads.len().ilog2(), 32 - heads_3.len().ilog2());
+        Chains { heads, before, heads_3, base: 0, shift, shift_3, window, depth, enough, reach_3 }
+    }
+
+    /// Forgets all positions.
+    pub(crate) fn clear(&mut self) {
+        self.heads.fill(0);
+        self.heads_3.fill(0);
         // An empty head is position 0, which may not be inserted: it ends its chain.
-        tables.before[0] = 0;
-        Chains { tables, shift: 32 - bits, shift_3: 32 - bits_3, window, depth, enough, reach_3 }
+        self.before[0] = 0;
     }
 
+    /// The head of 4 bytes.
     #[inline(always)]
-    fn slot(&self, word: u32) -> usize {
-        (word.wrapping_mul(0x9E37_79B1) >> self.shift) as usize & ((1 << MAX_BITS) - 1)
+    fn head(&mut self, word: u32) -> &mut u16 {
+        let slot = (word.wrapping_mul(0x9E37_79B1) >> self.shift) as usize;
+        debug_assert!(slot < self.heads.len());
+        // SAFETY: the hash has as many bits as the length, which `over` has checked.
+        unsafe { self.heads.get_unchecked_mut(slot) }
     }
 
+    /// The head of the first 3 of 4 bytes.
     #[inline(always)]
-    fn slot_3(&self, word: u32) -> usize {
-        ((word << 8).wrapping_mul(0x9E37_79B1) >> self.shift_3) as usize & ((1 << MAX_BITS_3) - 1)
+    fn head_3(&mut self, word: u32) -> &mut u16 {
+        let slot = ((word << 8).wrapping_mul(0x9E37_79B1) >> self.shift_3) as usize;
+        debug_assert!(slot < self.heads_3.len());
+        // SAFETY: as above.
+        unsafe { self.heads_3.get_unchecked_mut(slot) }
+    }
+
+    /// The position before number `number` in its chain.
+    #[inline(always)]
+    fn before(&mut self, number: u16) -> &mut u16 {
+        let slot = usize::from(number) & (self.before.len() - 1);
+        // SAFETY: the length is a power of two.
+        unsafe { self.before.get_unchecked_mut(slot) }
     }
 }
 
@@ -89,11 +151,9 @@ impl Finder for Chains<'_> {
     unsafe fn insert(&mut self, buffer: &[u8], at: usize) {
         // SAFETY: 4 bytes at `at`, as the caller vouches.
         let word = unsafe { read32(buffer.as_ptr().add(at)) };
-        let slot = self.slot(word);
-        self.tables.before[at % MAX_DISTANCE] = self.tables.heads[slot];
-        self.tables.heads[slot] = at as u16;
-        let slot = self.slot_3(word);
-        self.tables.heads_3[slot] = at as u16;
+        let number = (at as u16).wrapping_add(self.base);
+        *self.before(number) = core::mem::replace(self.head(word), number);
+        *self.head_3(word) = number;
     }
 
     #[inline(always)]
@@ -101,20 +161,19 @@ impl Finder for Chains<'_> {
         let origin = buffer.as_ptr();
         // SAFETY: 4 bytes at `at`, as the caller vouches.
         let word = unsafe { read32(origin.add(at)) };
-        let (slot, slot_3) = (self.slot(word), self.slot_3(word));
-        let (newest, newest_3) = (self.tables.heads[slot], self.tables.heads_3[slot_3]);
-        self.tables.before[at % MAX_DISTANCE] = newest;
-        self.tables.heads[slot] = at as u16;
-        self.tables.heads_3[slot_3] = at as u16;
+        let number = (at as u16).wrapping_add(self.base);
+        let newest = core::mem::replace(self.head(word), number);
+        let newest_3 = core::mem::replace(self.head_3(word), number);
+        *self.before(number) = newest;
 
         // The slots of the next position, of which the search will ask soon.
         // SAFETY: 4 bytes at `at + 1` or the last 4.
         let next = unsafe { read32(origin.add((at + 1).min(buffer.len() - MIN_MATCH))) };
-        prefetch_line(&raw const self.tables.heads[self.slot(next)] as usize);
+        prefetch_line(&raw const *self.head(next) as usize);
         let reach = self.window.min(at);
         let longest = MAX_MATCH.min(buffer.len() - at);
         let (mut best, mut length) = (Found::NONE, shorter.max(MIN_MATCH - 1));
-        let mut distance = usize::from((at as u16).wrapping_sub(newest));
+        let mut distance = usize::from(number.wrapping_sub(newest));
         let mut nearer = 0;
         // A match to beat is worth less effort the longer it is.
         let depth = match shorter {
@@ -143,10 +202,10 @@ impl Finder for Chains<'_> {
                     }
                 }
             }
-            distance = usize::from((at as u16).wrapping_sub(self.tables.before[from % MAX_DISTANCE]));
+            distance = usize::from(number.wrapping_sub(*self.before(number.wrapping_sub(distance as u16))));
         }
         if best.length == 0 && shorter < 3 {
-            let distance = usize::from((at as u16).wrapping_sub(newest_3));
+            let distance = usize::from(number.wrapping_sub(newest_3));
             if distance > 0 && distance <= reach.min(self.reach_3) {
                 // SAFETY: the candidate is below `at`.
                 let candidate = unsafe { read32(origin.add(at - distance)) };
