@@ -62,7 +62,7 @@ impl Encoder {
     /// Encodes a whole message. None if it would not become smaller: it is to be sent as it is, and the window is as before.
     ///
     /// # Errors
-    /// None today.
+    /// Those of [`Session::message`]; none is possible today.
     pub fn message<'s>(&mut self, scratch: &'s mut Scratch, payload: &[u8]) -> Result<Option<&'s [u8]>> {
         let Some(most) = payload.len().checked_sub(1) else { return Ok(None) };
         let Scratch { deflate, buffer, .. } = scratch;
@@ -77,7 +77,7 @@ impl Encoder {
     /// Encodes a part of a message, which may be empty; `is_last` says that it ends the message.
     ///
     /// # Errors
-    /// None today.
+    /// As [`message`](Self::message).
     pub fn part<'s>(&mut self, scratch: &'s mut Scratch, part: &[u8], is_last: bool) -> Result<&'s [u8]> {
         let Scratch { deflate, buffer, .. } = scratch;
         buffer.resize(message_bound(part.len()) + TAIL.len(), 0);

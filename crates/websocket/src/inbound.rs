@@ -52,7 +52,7 @@ impl Inbound {
         scratch: &mut Buffer,
         input: &mut [u8],
         out: &mut Vec<u8>,
-    ) -> Result<usize> {
+    ) -> std::result::Result<usize, Refusal> {
         let mut at = 0;
         while out.len() < PIECE {
             match self.state {
@@ -107,7 +107,7 @@ impl Inbound {
     }
 
     /// The state after a header; headers of frames that stay as they are go to `out`.
-    fn begin(&mut self, header: Header, out: &mut Vec<u8>) -> Result<State> {
+    fn begin(&mut self, header: Header, out: &mut Vec<u8>) -> std::result::Result<State, Refusal> {
         let is_data = !header.is_control();
         if header.len >> 63 != 0 {
             return Err(protocol("a frame longer than 2^63 bytes"));
@@ -176,8 +176,21 @@ impl Inbound {
     }
 }
 
-fn protocol(message: &'static str) -> Error {
-    Error::new(Kind::BadArgument, 0, message)
+/// Why the peer's data is refused, and the code of the close frame that says so (RFC 6455, section 7.4.1).
+pub(crate) struct Refusal {
+    pub(crate) error: Error,
+    pub(crate) code: u16,
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Refusal { error, code: if error.kind == Kind::Limit { 1009 } else { 1007 } }
+    }
+}
+
+/// A refusal for a violation of the protocol.
+fn protocol(message: &'static str) -> Refusal {
+    Refusal { error: Error::new(Kind::Corrupt, 0, message), code: 1002 }
 }
 
 /// A scratch, and a buffer to decode to.

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Result};
 
 use crate::frame::Header;
 use crate::handshake::Head;
-use crate::inbound::{Buffer, Inbound};
+use crate::inbound::{Buffer, Inbound, Refusal};
 use crate::negotiation::{Agreement, agree, answer, offer};
 use crate::options::{Options, Role};
 use crate::outbound::Outbound;
@@ -123,15 +123,15 @@ impl Link {
                 self.unread = wire[read..].to_vec();
                 Ok(())
             }
-            Err(error) => {
-                self.fail(error);
-                Err(error)
+            Err(refusal) => {
+                self.refuse(&refusal);
+                Err(refusal.error)
             }
         }
     }
 
     /// Returns how many bytes were read; the others can be when the library has taken what is ready, or has answered.
-    fn take(&mut self, wire: &mut [u8]) -> Result<usize> {
+    fn take(&mut self, wire: &mut [u8]) -> std::result::Result<usize, Refusal> {
         let mut at = 0;
         while at < wire.len() || self.has_unfinished() {
             let read = match &mut self.state {
@@ -176,22 +176,19 @@ impl Link {
         matches!(&self.state, State::Frames(frames) if frames.0.is_inside_a_message())
     }
 
-    /// Refuses what follows, and tells the peer why (RFC 6455, section 7.4.1).
-    fn fail(&mut self, error: Error) {
-        self.failed = Some(error);
+    /// Refuses what follows, and tells the peer why.
+    fn refuse(&mut self, refusal: &Refusal) {
+        self.failed = Some(refusal.error);
         let State::Frames(frames) = &self.state else { return };
         if !frames.1.is_between_frames() {
             return;
         }
-        let code: u16 = match error.kind {
-            Kind::BadArgument => 1002,
-            Kind::Limit => 1009,
-            _ => 1007,
+        let mask = match self.role {
+            Role::Client => Some((RandomState::new().hash_one(refusal.code) as u32).to_ne_bytes()),
+            Role::Server => None,
         };
-        let mask =
-            (self.role == Role::Client).then(|| (RandomState::new().hash_one(code) as u32).to_ne_bytes());
         let header = Header { fin: true, rsv: 0, opcode: CLOSE, mask, len: 0 };
-        header.write_frame(&code.to_be_bytes(), &mut self.pending.bytes);
+        header.write_frame(&refusal.code.to_be_bytes(), &mut self.pending.bytes);
     }
 
     /// What the library may read.
