@@ -1,5 +1,7 @@
 //! [`Inbound`]: frames of the peer, decoded for a library that knows no extension.
 
+use std::cell::RefCell;
+
 use linerate_core::{Error, Kind, Result};
 
 use crate::codec::{Decoder, PIECE, Scratch};
@@ -7,7 +9,7 @@ use crate::frame::{CONTINUATION, Header, HeaderReader, RSV1, apply_mask};
 use crate::options::{Direction, Options};
 
 /// Bytes that are decoded at once.
-const BUFFER: usize = 1 << 14;
+const DECODED: usize = 1 << 14;
 
 /// Where in the peer's frames the input is.
 enum State {
@@ -196,11 +198,21 @@ fn protocol(message: &'static str) -> Refusal {
 /// A scratch, and a buffer to decode to.
 pub(crate) struct Buffer {
     pub(crate) scratch: Scratch,
-    buffer: Box<[u8]>,
+    pub(crate) buffer: Box<[u8]>,
 }
 
 impl Buffer {
-    pub(crate) fn new() -> Self {
-        Buffer { scratch: Scratch::new(), buffer: vec![0; BUFFER].into() }
+    fn new() -> Self {
+        Buffer { scratch: Scratch::new(), buffer: vec![0; DECODED].into() }
     }
+}
+
+thread_local! {
+    /// Working memory of all connections that this thread serves.
+    static BUFFER: RefCell<Buffer> = RefCell::new(Buffer::new());
+}
+
+/// Lends the thread's working memory. `work` does not ask for it again.
+pub(crate) fn with_buffer<T>(work: impl FnOnce(&mut Buffer) -> T) -> T {
+    BUFFER.with_borrow_mut(work)
 }

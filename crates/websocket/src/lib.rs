@@ -38,6 +38,7 @@
 //! |---|---|
 //! | `tokio` | `AsyncRead` and `AsyncWrite` for [`DeflateStream`] |
 //! | `axum` | `WebSocketUpgrade` |
+//! | `soketto` | `Extension` |
 //!
 //! # Modules
 //!
@@ -46,6 +47,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `upgrade` | feature `axum`: the extractor |
+//! | `extension` | feature `soketto`: its interface for extensions |
 //! | `stream/` | [`DeflateStream`]: `Read` and `Write`, tokio's traits |
 //! | `link` | a connection without its socket: handshake, then frames |
 //! | `inbound`, `outbound` | frames of the peer, decoded; frames of the library, compressed |
@@ -56,6 +58,8 @@
 //! | `options` | [`Options`], [`Direction`], [`Role`] |
 
 mod codec;
+#[cfg(feature = "soketto")]
+mod extension;
 mod frame;
 mod handshake;
 mod inbound;
@@ -68,6 +72,8 @@ mod stream;
 mod upgrade;
 
 pub use codec::{Decoder, Encoder, Scratch};
+#[cfg(feature = "soketto")]
+pub use extension::Extension;
 pub use linerate_core::{Error, Kind, Result};
 pub use linerate_deflate::Level;
 pub use negotiation::{Agreement, NAME, agree, answer, offer};

@@ -1,24 +1,18 @@
 //! [`Link`]: one connection without its socket. Bytes of the peer and of the library go in, and each other's come out.
 
-use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
 
 use linerate_core::{Error, Result};
 
 use crate::frame::Header;
 use crate::handshake::Head;
-use crate::inbound::{Buffer, Inbound, Refusal};
+use crate::inbound::{Inbound, Refusal, with_buffer};
 use crate::negotiation::{Agreement, agree, answer, offer};
 use crate::options::{Options, Role};
 use crate::outbound::Outbound;
 
 /// Opcode of a close frame.
 const CLOSE: u8 = 8;
-
-thread_local! {
-    /// Working memory of all connections that this thread serves.
-    static BUFFER: RefCell<Buffer> = RefCell::new(Buffer::new());
-}
 
 /// What the connection is doing.
 enum State {
@@ -156,8 +150,7 @@ impl Link {
                 }
                 State::Frames(frames) => {
                     let ready = &mut self.ready.bytes;
-                    let read =
-                        BUFFER.with_borrow_mut(|buffer| frames.0.read(buffer, &mut wire[at..], ready))?;
+                    let read = with_buffer(|buffer| frames.0.read(buffer, &mut wire[at..], ready))?;
                     return Ok(at + read);
                 }
                 State::Plain => {
@@ -225,9 +218,7 @@ impl Link {
                 }
                 State::Frames(frames) => {
                     let pending = &mut self.pending.bytes;
-                    BUFFER.with_borrow_mut(|buffer| {
-                        frames.1.write(&mut buffer.scratch, &bytes[at..], pending)
-                    })?;
+                    with_buffer(|buffer| frames.1.write(&mut buffer.scratch, &bytes[at..], pending))?;
                     bytes.len() - at
                 }
                 _ => {
