@@ -33,7 +33,8 @@ impl Write for Wire {
 /// Bytes 0 to 2 choose role, window and sizes of pieces; the rest is what the peer sends, and then a message of ours.
 pub fn websocket(data: &[u8]) {
     let [choice, window, pieces, rest @ ..] = data else { return };
-    let (one, other) = if choice & 1 == 0 { (Role::Client, Role::Server) } else { (Role::Server, Role::Client) };
+    let (one, other) =
+        if choice & 1 == 0 { (Role::Client, Role::Server) } else { (Role::Server, Role::Client) };
     let direction = Direction { window_bits: 8 + window % 8, takeover: window & 8 == 0 };
     let agreement = Agreement { server: direction, client: direction };
     let wire = |incoming: &[u8]| Wire {

@@ -17,7 +17,7 @@ const WRITE_TICK: Duration = Duration::from_millis(100);
 const GRACE: Duration = Duration::from_millis(5);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Time for the end of a connection, and the same while the server stops.
-const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 const CLOSE_TIMEOUT_AT_STOP: Duration = Duration::from_millis(200);
 /// Bytes that are read and ignored at the end of a connection.
 const MAX_DRAINED: usize = 1 << 20;
@@ -84,11 +84,6 @@ impl DeadlineStream {
             }
         }
     }
-
-    /// Shuts the connection down at once.
-    fn abort(&self) {
-        let _ = self.stream.shutdown(Shutdown::Both);
-    }
 }
 
 /// Whether a call had nothing to read, or could not write, within its time.
@@ -141,7 +136,7 @@ pub(super) enum CloseReason {
     ByClient(Option<u16>),
     /// The server closes with a code and a reason.
     ByServer(u16, &'static str),
-    /// The server drops the connection without a close frame.
+    /// The server ends the connection without a close frame. What was sent before still arrives.
     Abort,
 }
 
@@ -207,8 +202,7 @@ impl Socket {
     /// Ends the connection.
     pub(super) fn end(mut self, reason: CloseReason) {
         match reason {
-            CloseReason::Abort => self.socket.get_ref().abort(),
-            CloseReason::ByClient(_) => self.socket.get_mut().linger(),
+            CloseReason::Abort | CloseReason::ByClient(_) => self.socket.get_mut().linger(),
             CloseReason::ByServer(code, reason) => self.close(code, reason),
         }
     }
