@@ -49,7 +49,7 @@ cargo_test() { # ARGUMENT...
 }
 
 # One set of features: a second one would compile most crates again. Examples are not linked here, `lint` checks them.
-features=linerate-io/s3,linerate-nx/s3,linerate/s3,linerate/mount,linerate-bench/peers,linerate-zstd/futures-io,linerate-zstd/tokio,linerate-nx/futures-io,linerate-nx/tokio,linerate-websocket/axum,linerate-websocket/soketto
+features=linerate-io/s3,linerate-nx/s3,linerate/s3,linerate/mount,linerate-bench/peers,linerate-zstd/futures-io,linerate-zstd/tokio,linerate-nx/futures-io,linerate-nx/tokio,linerate-gateway/metrics,linerate-websocket/axum,linerate-websocket/soketto
 test_rust() {
   cargo_test --workspace --tests --features "$features"
   cargo_test --workspace --doc --features "$features"

@@ -8,6 +8,7 @@ mod dict_blocks;
 mod dict_pack;
 mod files;
 mod gateway;
+mod gateway_stats;
 mod inflate;
 mod nx;
 mod nx_filter;
@@ -26,6 +27,7 @@ mod zstd_reader;
 pub use dict_blocks::dict_blocks;
 pub use dict_pack::dict_pack;
 pub use gateway::{gateway, gateway_zlib};
+pub use gateway_stats::gateway_stats;
 pub use inflate::inflate;
 pub use nx::nx;
 pub use nx_filter::nx_filter;
@@ -64,6 +66,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("inflate", inflate),
     ("gateway", gateway),
     ("gateway_zlib", gateway_zlib),
+    ("gateway_stats", gateway_stats),
     ("websocket", websocket),
 ];
 

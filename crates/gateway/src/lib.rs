@@ -13,6 +13,7 @@
 //! * [`Recorder`], [`Recording`], [`Replay`], [`Statistics`], [`transcode`]: connections kept in files,
 //!   decoded again, counted, and compressed for the other transport. [`Messages`]: files of messages alone.
 //!   [`FileKind`]: which of these a file is.
+//! * [`stats`]: what each message cost, recorded without what it said.
 //! * `fake`, behind a feature of that name: a gateway on the loopback interface, for tests of clients.
 //!
 //! ```
@@ -43,6 +44,7 @@
 //! | `file_kind` | kinds of such files by their first bytes |
 //! | `encoder` | the gateway's side, through zlib-rs and libzstd |
 //! | `client/` | feature `client`: the websocket and its heartbeats; `address`, what is connected to |
+//! | `stats/` | records of what messages cost: `recorder` and its `connection`s, `ring` to the collecting thread, `totals`; `log`, `log_files`, `record`, `origin` on disk; `prometheus`, `metrics_facade`; `clock` |
 //! | `limits`, `message`, `transport`, `error` | small types of the interface |
 //!
 //! The fake gateway (`fake/`):
@@ -82,6 +84,7 @@ mod record;
 mod replay;
 mod scratch;
 mod session;
+pub mod stats;
 mod transport;
 mod zlib;
 mod zstd;

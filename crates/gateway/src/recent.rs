@@ -30,7 +30,7 @@ struct Frame {
 }
 
 /// Nanoseconds since 1970; negative before.
-fn now() -> i64 {
+pub(crate) fn now() -> i64 {
     let nanoseconds = match SystemTime::now().duration_since(UNIX_EPOCH) {
         Ok(since) => i128::try_from(since.as_nanos()).unwrap_or(i128::MAX),
         Err(before) => -i128::try_from(before.duration().as_nanos()).unwrap_or(i128::MAX),

@@ -10,6 +10,7 @@ use crate::message::Message;
 use crate::payload::Payload;
 use crate::recent::Recent;
 use crate::scratch::Scratch;
+use crate::stats::ConnectionRecorder;
 use crate::transport::Transport;
 use crate::zlib::Zlib;
 use crate::zstd::Zstd;
@@ -37,6 +38,7 @@ pub struct Session {
     /// The last sequence number.
     sequence: Option<u64>,
     recent: Option<Recent>,
+    stats: Option<Box<ConnectionRecorder>>,
     error: Option<SessionError>,
 }
 
@@ -62,6 +64,7 @@ impl Session {
             consumed: 0,
             sequence: None,
             recent: None,
+            stats: None,
             error: None,
         }
     }
@@ -76,6 +79,17 @@ impl Session {
     #[must_use]
     pub fn keep_recent(self, messages: usize, bytes: usize) -> Self {
         Session { recent: Some(Recent::new(messages, bytes)), ..self }
+    }
+
+    /// Records the size, decoding time and verdict of each message. Default: not recorded.
+    #[must_use]
+    pub fn record_stats(self, connection: ConnectionRecorder) -> Self {
+        Session { stats: Some(Box::new(connection)), ..self }
+    }
+
+    /// Number of the connection in its recorder, if its messages are recorded.
+    pub fn stats_number(&self) -> Option<u32> {
+        self.stats.as_ref().map(|stats| stats.number())
     }
 
     /// The transport.
@@ -126,7 +140,8 @@ impl Session {
         };
         let recent = self.recent.as_ref().map_or(0, Recent::memory);
         let partial = self.partial.as_ref().map_or(0, Payload::memory);
-        size_of::<Self>() + codec + partial + recent
+        let stats = self.stats.as_ref().map_or(0, |_| size_of::<ConnectionRecorder>());
+        size_of::<Self>() + codec + partial + recent + stats
     }
 
     /// Starts a new connection, also one that resumes an old session: clears history, fragments, counters,
@@ -142,6 +157,9 @@ impl Session {
         (self.sequence, self.error) = (None, None);
         if let Some(recent) = &mut self.recent {
             recent.clear();
+        }
+        if let Some(stats) = &mut self.stats {
+            stats.reset();
         }
     }
 
@@ -162,6 +180,19 @@ impl Session {
         if let Some(error) = self.error {
             return Err(error);
         }
+        let Some(mut stats) = self.stats.take() else { return self.next_message(frame, scratch) };
+        let begun = stats.begin();
+        let result = self.next_message(frame, scratch);
+        let outcome = match &result {
+            Ok(message) => Ok(message.map(|message| message.payload.len())),
+            Err(error) => Err(error.kind()),
+        };
+        stats.end(begun, self.transport(), frame.len(), outcome);
+        self.stats = Some(stats);
+        result
+    }
+
+    fn next_message<'s>(&mut self, frame: &[u8], scratch: &'s mut Scratch) -> Result<Option<Message<'s>>> {
         if let Some(recent) = &mut self.recent {
             recent.push(frame);
         }

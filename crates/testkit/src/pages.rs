@@ -14,6 +14,7 @@ pages! {
     dict_sst "dict/sst.md"
     gateway "gateway/index.md"
     gateway_serve "gateway/serve.md"
+    gateway_stats "gateway/stats.md"
     inflate "inflate/index.md"
     nx "nx/index.md"
     nx_metadata "nx/metadata.md"

@@ -1,0 +1,216 @@
+//! Log files in a folder, rotated by size and age.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::clock::Clock;
+use super::log::{LogEntry, LogWriter};
+use super::record::RECORD;
+
+/// Extension of log files.
+const EXTENSION: &str = "stats";
+/// Bytes that are collected before they are written.
+const BUFFER: usize = 64 << 10;
+
+/// Where logs are written, and when a new file is begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogOptions {
+    /// The folder, which is made if it is not there.
+    pub folder: PathBuf,
+    /// Begins the names of the files: `NAME-000001.stats`. Default: `gateway`.
+    pub name: String,
+    /// Largest file in bytes. Default: 256 MiB, which is 8.4 million messages.
+    pub max_bytes: u64,
+    /// Longest time that one file is written to. Default: a day.
+    pub max_age: Duration,
+    /// Files to keep, with the one that is written; the oldest are deleted. Default: 8.
+    pub max_files: usize,
+}
+
+impl LogOptions {
+    /// The defaults, for files in `folder`.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        LogOptions {
+            folder: folder.into(),
+            name: "gateway".into(),
+            max_bytes: 256 << 20,
+            max_age: Duration::from_secs(24 * 3600),
+            max_files: 8,
+        }
+    }
+
+    /// Sets the beginning of the names.
+    #[must_use]
+    pub fn name(self, name: impl Into<String>) -> Self {
+        LogOptions { name: name.into(), ..self }
+    }
+
+    /// Sets the largest file; less than a header and a record counts as that, 64 bytes.
+    #[must_use]
+    pub fn max_bytes(self, bytes: u64) -> Self {
+        LogOptions { max_bytes: bytes.max(2 * RECORD as u64), ..self }
+    }
+
+    /// Sets the longest time that one file is written to.
+    #[must_use]
+    pub fn max_age(self, age: Duration) -> Self {
+        LogOptions { max_age: age, ..self }
+    }
+
+    /// Sets how many files are kept, at least 1.
+    #[must_use]
+    pub fn max_files(self, files: usize) -> Self {
+        LogOptions { max_files: files.max(1), ..self }
+    }
+
+    fn path(&self, number: u32) -> PathBuf {
+        self.folder.join(format!("{}-{number:06}.{EXTENSION}", self.name))
+    }
+
+    /// Number of a file of this name.
+    fn number(&self, path: &Path) -> Option<u32> {
+        let stem = path.file_name()?.to_str()?.strip_suffix(EXTENSION)?.strip_suffix('.')?;
+        stem.strip_prefix(self.name.as_str())?.strip_prefix('-')?.parse().ok()
+    }
+
+    /// Numbers of the files that are there, in order.
+    fn numbers(&self) -> io::Result<Vec<u32>> {
+        let mut numbers = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            numbers.extend(self.number(&entry?.path()));
+        }
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+}
+
+/// A sequence of log files. Existing files of the name are never written to; numbers go on from the highest.
+pub struct LogFiles {
+    options: LogOptions,
+    clock: Clock,
+    log: LogWriter<BufWriter<File>>,
+    number: u32,
+    /// Bytes of the current file.
+    bytes: u64,
+    begun: Instant,
+}
+
+impl LogFiles {
+    /// Begins a file. `created` is the time of its header: nanoseconds since 1970.
+    ///
+    /// # Errors
+    /// Those of making the folder and the file.
+    pub fn create(options: LogOptions, clock: Clock, created: i64) -> io::Result<Self> {
+        fs::create_dir_all(&options.folder)?;
+        let last = options.numbers()?.last().copied().unwrap_or(0);
+        let (log, number) = begin(&options, clock, created, last)?;
+        let files = LogFiles { options, clock, log, number, bytes: RECORD as u64, begun: Instant::now() };
+        files.delete_oldest()?;
+        Ok(files)
+    }
+
+    /// Path of the file that is written to.
+    pub fn path(&self) -> PathBuf {
+        self.options.path(self.number)
+    }
+
+    /// Adds an entry, to a new file if the current one is full or old. `now` is the time of a new header.
+    ///
+    /// # Errors
+    /// Those of writing and of making a file. The entry is then lost; later ones may succeed.
+    pub fn add(&mut self, entry: &LogEntry, now: i64) -> io::Result<()> {
+        let is_full = self.bytes + RECORD as u64 > self.options.max_bytes;
+        if is_full || self.begun.elapsed() > self.options.max_age {
+            self.rotate(now)?;
+        }
+        self.log.add(entry)?;
+        self.bytes += RECORD as u64;
+        Ok(())
+    }
+
+    /// Writes what is buffered.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.log.flush()
+    }
+
+    fn rotate(&mut self, now: i64) -> io::Result<()> {
+        self.log.flush()?;
+        (self.log, self.number) = begin(&self.options, self.clock, now, self.number)?;
+        (self.bytes, self.begun) = (RECORD as u64, Instant::now());
+        self.delete_oldest()
+    }
+
+    fn delete_oldest(&self) -> io::Result<()> {
+        let numbers = self.options.numbers()?;
+        let surplus = numbers.len().saturating_sub(self.options.max_files);
+        numbers[..surplus].iter().try_for_each(|number| fs::remove_file(self.options.path(*number)))
+    }
+}
+
+/// Begins the next file whose number is free.
+fn begin(
+    options: &LogOptions,
+    clock: Clock,
+    created: i64,
+    mut number: u32,
+) -> io::Result<(LogWriter<BufWriter<File>>, u32)> {
+    let file = loop {
+        number = number.checked_add(1).ok_or(ErrorKind::FileTooLarge)?;
+        match OpenOptions::new().write(true).create_new(true).open(options.path(number)) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            file => break file?,
+        }
+    };
+    Ok((LogWriter::new(BufWriter::with_capacity(BUFFER, file), clock, created, number)?, number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::LogReader;
+
+    const ENTRY: LogEntry = LogEntry::Dropped { time: 1, records: 2 };
+
+    fn entries(options: &LogOptions) -> Vec<(u32, usize)> {
+        let count = |number: &u32| {
+            let log = LogReader::open(File::open(options.path(*number)).unwrap()).unwrap();
+            assert_eq!(log.number(), *number);
+            (*number, log.map(Result::unwrap).count())
+        };
+        options.numbers().unwrap().iter().map(count).collect()
+    }
+
+    #[test]
+    fn full_files_are_followed_by_others_and_the_oldest_are_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = LogOptions::new(folder.path()).max_bytes(3 * 32).max_files(3);
+        fs::write(folder.path().join("other-000009.stats"), "kept").unwrap();
+        let mut files = LogFiles::create(options.clone(), Clock::Monotonic, 0).unwrap();
+        (0..9).for_each(|_| files.add(&ENTRY, 0).unwrap());
+        files.flush().unwrap();
+        assert_eq!(entries(&options), [(3, 2), (4, 2), (5, 1)]);
+        // Another one goes on behind it and writes to no file that is there.
+        let mut files = LogFiles::create(options.clone(), Clock::Monotonic, 0).unwrap();
+        files.add(&ENTRY, 0).unwrap();
+        drop(files);
+        assert_eq!(entries(&options), [(4, 2), (5, 1), (6, 1)]);
+        assert!(folder.path().join("other-000009.stats").exists());
+    }
+
+    #[test]
+    fn old_files_are_followed_by_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = LogOptions::new(folder.path()).name("a").max_age(Duration::ZERO);
+        let mut files = LogFiles::create(options.clone(), Clock::Monotonic, 0).unwrap();
+        (0..2).for_each(|_| files.add(&ENTRY, 0).unwrap());
+        assert!(files.path().ends_with("a-000003.stats"));
+        drop(files);
+        assert_eq!(entries(&options), [(1, 0), (2, 1), (3, 1)]);
+    }
+}

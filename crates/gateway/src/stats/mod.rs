@@ -1,0 +1,41 @@
+//! Statistics of decoding: what each message cost, without what it said.
+//!
+//! A [`StatsRecorder`] takes one fixed-size [`MessageRecord`] per message from any number of connections, keeps live
+//! [`Stats`] of each and of all, and writes the records to log files if it is told to. The decoder pays for two
+//! readings of a clock and a place in a buffer; it never waits. No payload, token or address is recorded.
+//!
+//! ```
+//! use linerate_gateway::stats::{StatsOptions, StatsRecorder};
+//! use linerate_gateway::{Encoder, Limits, Scratch, Session, Transport};
+//!
+//! let recorder = StatsRecorder::start(StatsOptions::new())?;
+//! let mut session = Session::new(Transport::Zstd, Limits::new()).record_stats(recorder.connection());
+//! let mut wire = Vec::new();
+//! Encoder::new(Transport::Zstd)?.message(b"{}", &mut wire)?;
+//! session.message(&wire, &mut Scratch::new())?;
+//! let stats = recorder.finish()?;
+//! assert_eq!((stats.messages(), stats.payload_bytes()), (1, 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod clock;
+mod connection;
+mod log;
+mod log_files;
+#[cfg(feature = "metrics")]
+mod metrics_facade;
+mod origin;
+mod prometheus;
+mod record;
+mod recorder;
+mod ring;
+mod totals;
+
+pub use clock::Clock;
+pub use connection::ConnectionRecorder;
+pub use log::{LogEntry, LogReader, LogWriter};
+pub use log_files::{LogFiles, LogOptions};
+pub use origin::{ORIGIN_RECORD, OriginReader, OriginWriter};
+pub use record::{MessageRecord, Verdict};
+pub use recorder::{StatsOptions, StatsRecorder};
+pub use totals::Stats;

@@ -1,0 +1,146 @@
+//! The record of one message: 32 bytes, described in `docs/gateway/stats.md`.
+
+use linerate_core::{Error, Kind};
+
+use super::log::LogEntry;
+use crate::transport::Transport;
+
+/// Bytes of a record, and of a log's header.
+pub(super) const RECORD: usize = 32;
+/// Bytes before the checksum.
+pub(super) const CHECKED: usize = RECORD - 4;
+
+const MESSAGE: u8 = 0;
+const DROPPED: u8 = 1;
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Verdict {
+    /// It was decoded.
+    #[default]
+    Decoded = 0,
+    /// It is damaged, or failed the checks of the session.
+    Corrupt = 1,
+    /// It is cut off.
+    Truncated = 2,
+    /// It is above a limit, or memory ran out.
+    Limit = 3,
+    /// It uses what is not supported, such as a dictionary.
+    Unsupported = 4,
+}
+
+impl Verdict {
+    /// All verdicts.
+    pub const ALL: [Verdict; 5] =
+        [Verdict::Decoded, Verdict::Corrupt, Verdict::Truncated, Verdict::Limit, Verdict::Unsupported];
+
+    /// Its name, in lower case.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Decoded => "decoded",
+            Verdict::Corrupt => "corrupt",
+            Verdict::Truncated => "truncated",
+            Verdict::Limit => "limit",
+            Verdict::Unsupported => "unsupported",
+        }
+    }
+}
+
+impl From<Kind> for Verdict {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Truncated => Verdict::Truncated,
+            Kind::Limit => Verdict::Limit,
+            Kind::Unsupported => Verdict::Unsupported,
+            _ => Verdict::Corrupt,
+        }
+    }
+}
+
+/// What is recorded of a message. Numbers that do not fit are the largest that do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageRecord {
+    /// When its last part arrived: nanoseconds since 1970; 0 if unknown.
+    pub time: i64,
+    /// Number of its connection, unique in one recorder.
+    pub connection: u32,
+    /// Transport of the connection.
+    pub transport: Transport,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// Compressed bytes of all its parts.
+    pub compressed: u32,
+    /// Bytes of the payload; 0 unless it was decoded.
+    pub payload: u32,
+    /// Nanoseconds of decoding all its parts.
+    pub decode_ns: u32,
+}
+
+impl MessageRecord {
+    pub(super) fn to_bytes(self) -> [u8; RECORD] {
+        let transport = match self.transport {
+            Transport::Zlib => 0,
+            Transport::Zstd => 1,
+        };
+        let mut bytes = [0; RECORD];
+        bytes[..4].copy_from_slice(&[MESSAGE, transport, self.verdict as u8, 0]);
+        bytes[4..8].copy_from_slice(&self.connection.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.time.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.compressed.to_le_bytes());
+        bytes[20..24].copy_from_slice(&self.payload.to_le_bytes());
+        bytes[24..28].copy_from_slice(&self.decode_ns.to_le_bytes());
+        seal(bytes)
+    }
+}
+
+/// The record of `records` lost ones.
+pub(super) fn dropped(time: i64, records: u64) -> [u8; RECORD] {
+    let mut bytes = [0; RECORD];
+    bytes[0] = DROPPED;
+    bytes[8..16].copy_from_slice(&time.to_le_bytes());
+    bytes[16..24].copy_from_slice(&records.to_le_bytes());
+    seal(bytes)
+}
+
+/// Puts the checksum at the end.
+pub(super) fn seal(mut bytes: [u8; RECORD]) -> [u8; RECORD] {
+    let sum = crc32fast::hash(&bytes[..CHECKED]);
+    bytes[CHECKED..].copy_from_slice(&sum.to_le_bytes());
+    bytes
+}
+
+/// Whether the checksum at the end is right.
+pub(super) fn is_sealed(bytes: &[u8; RECORD]) -> bool {
+    seal(*bytes) == *bytes
+}
+
+/// Reads a record that begins at `offset` of its file.
+pub(super) fn parse(bytes: &[u8; RECORD], offset: u64) -> Result<LogEntry, Error> {
+    if !is_sealed(bytes) {
+        return Err(Error::new(Kind::Corrupt, offset, "a record of a statistics log fails its checksum"));
+    }
+    let unknown = Error::new(Kind::Unsupported, offset, "a statistics log has an unknown record");
+    let time = i64::from_le_bytes(array(bytes, 8));
+    match bytes[..4] {
+        [MESSAGE, transport @ 0..=1, verdict, 0] => {
+            let verdict = Verdict::ALL.get(usize::from(verdict)).copied().ok_or(unknown)?;
+            Ok(LogEntry::Message(MessageRecord {
+                time,
+                connection: u32::from_le_bytes(array(bytes, 4)),
+                transport: Transport::ALL[usize::from(transport)],
+                verdict,
+                compressed: u32::from_le_bytes(array(bytes, 16)),
+                payload: u32::from_le_bytes(array(bytes, 20)),
+                decode_ns: u32::from_le_bytes(array(bytes, 24)),
+            }))
+        }
+        [DROPPED, 0, 0, 0] => Ok(LogEntry::Dropped { time, records: u64::from_le_bytes(array(bytes, 16)) }),
+        _ => Err(unknown),
+    }
+}
+
+/// `N` bytes from `at`.
+pub(super) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    std::array::from_fn(|i| bytes[at + i])
+}

@@ -1,0 +1,312 @@
+//! The recorder: takes records from all connections, counts them and writes logs, in a thread of its own.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle, Thread};
+use std::time::{Duration, Instant};
+
+use super::clock::{Clock, since};
+use super::connection::ConnectionRecorder;
+use super::log::LogEntry;
+use super::log_files::{LogFiles, LogOptions};
+use super::record::{MessageRecord, Verdict};
+use super::ring::Ring;
+use super::totals::Stats;
+use crate::recent::now;
+use crate::transport::Transport;
+
+/// Longest time that records stay in the ring.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Options of a recorder.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StatsOptions {
+    /// Where logs are written. Default: nowhere.
+    pub log: Option<LogOptions>,
+    /// Clock of decoding times. Default: [`Clock::Monotonic`].
+    pub clock: Clock,
+    /// Records that may wait until they are counted and written, 40 bytes each; those beyond are dropped and
+    /// counted. Twice this many have room. Default: 16,384.
+    pub capacity: usize,
+    /// Connections with statistics of their own, some 2 KiB each; later ones are counted among all only.
+    /// Default: 10,000.
+    pub max_connections: usize,
+}
+
+impl StatsOptions {
+    /// The defaults.
+    pub fn new() -> Self {
+        StatsOptions { log: None, clock: Clock::default(), capacity: 1 << 14, max_connections: 10_000 }
+    }
+
+    /// Writes logs.
+    #[must_use]
+    pub fn log(self, log: LogOptions) -> Self {
+        StatsOptions { log: Some(log), ..self }
+    }
+
+    /// Sets the clock of decoding times.
+    #[must_use]
+    pub fn clock(self, clock: Clock) -> Self {
+        StatsOptions { clock, ..self }
+    }
+
+    /// Sets how many records may wait.
+    #[must_use]
+    pub fn capacity(self, records: usize) -> Self {
+        StatsOptions { capacity: records, ..self }
+    }
+
+    /// Sets how many connections have statistics of their own.
+    #[must_use]
+    pub fn max_connections(self, connections: usize) -> Self {
+        StatsOptions { max_connections: connections, ..self }
+    }
+}
+
+impl Default for StatsOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A record on its way to the collecting thread.
+pub(super) struct Sample {
+    /// Nanoseconds since the recorder's base.
+    pub(super) arrived: u64,
+    pub(super) connection: u32,
+    pub(super) transport: Transport,
+    pub(super) verdict: Verdict,
+    pub(super) compressed: u32,
+    pub(super) payload: u32,
+    pub(super) decode_ns: u32,
+}
+
+/// What connections and the collecting thread share.
+pub(super) struct Shared {
+    ring: Ring<Sample>,
+    clock: Clock,
+    base: Instant,
+    stopped: AtomicBool,
+    connections: AtomicU32,
+    max_connections: usize,
+    collector: Mutex<Option<Thread>>,
+    state: Mutex<State>,
+}
+
+/// What the collecting thread counted.
+struct State {
+    /// By [`Transport::ALL`].
+    transports: [Stats; 2],
+    connections: HashMap<u32, Stats<u32>>,
+}
+
+impl Shared {
+    /// Now, by the clock of decoding times.
+    pub(super) fn now(&self) -> u64 {
+        self.clock.now(self.base)
+    }
+
+    /// When a message arrived whose decoding began at `begun`: nanoseconds since the base.
+    pub(super) fn arrival(&self, begun: u64) -> u64 {
+        match self.clock {
+            Clock::Monotonic => begun,
+            Clock::ThreadCpu => since(self.base),
+        }
+    }
+
+    pub(super) fn push(&self, sample: Sample) {
+        if self.ring.push(sample) {
+            self.wake();
+        }
+    }
+
+    /// Wakes the collecting thread, unless another thread is doing so.
+    fn wake(&self) {
+        if let Ok(collector) = self.collector.try_lock()
+            && let Some(collector) = &*collector
+        {
+            collector.unpark();
+        }
+    }
+
+    /// Forgets the statistics of a connection.
+    pub(super) fn close(&self, connection: u32) {
+        self.state().connections.remove(&connection);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Records statistics of all connections that it is given to. Clones of nothing: share it by reference or [`Arc`].
+pub struct StatsRecorder {
+    shared: Arc<Shared>,
+    collector: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl StatsRecorder {
+    /// Begins a log, if one is asked for, and starts the thread that collects.
+    ///
+    /// # Errors
+    /// Those of making the log, and of starting a thread.
+    pub fn start(options: StatsOptions) -> io::Result<Self> {
+        let clock = options.clock.available();
+        let files = options.log.map(|log| LogFiles::create(log, clock, now())).transpose()?;
+        let state = State { transports: [Stats::new(), Stats::new()], connections: HashMap::new() };
+        let shared = Arc::new(Shared {
+            ring: Ring::new(options.capacity),
+            clock,
+            base: Instant::now(),
+            stopped: AtomicBool::new(false),
+            connections: AtomicU32::new(0),
+            max_connections: options.max_connections,
+            collector: Mutex::new(None),
+            state: Mutex::new(state),
+        });
+        let collector =
+            Collector { shared: Arc::clone(&shared), files, told: 0, error: None, spare: Vec::new() };
+        let collector = thread::Builder::new().name("gateway-stats".into()).spawn(|| collector.run())?;
+        *shared.collector.lock().unwrap_or_else(PoisonError::into_inner) = Some(collector.thread().clone());
+        Ok(StatsRecorder { shared, collector: Some(collector) })
+    }
+
+    /// The recorder of a new connection.
+    pub fn connection(&self) -> ConnectionRecorder {
+        let number = self.shared.connections.fetch_add(1, Ordering::Relaxed);
+        let mut state = self.shared.state();
+        if state.connections.len() < self.shared.max_connections {
+            state.connections.insert(number, Stats::of_connection());
+        }
+        ConnectionRecorder::new(Arc::clone(&self.shared), number)
+    }
+
+    /// Statistics of all messages until at most 50 milliseconds ago.
+    pub fn stats(&self) -> Stats {
+        let mut all = Stats::new();
+        self.by_transport().iter().for_each(|stats| all.merge(stats));
+        all.add_dropped(self.shared.ring.dropped());
+        all
+    }
+
+    /// Statistics of each transport, in the order of [`Transport::ALL`], without lost records, whose transport is
+    /// unknown.
+    pub fn by_transport(&self) -> [Stats; 2] {
+        self.shared.state().transports.clone()
+    }
+
+    /// Statistics of a connection that was not dropped.
+    pub fn connection_stats(&self, number: u32) -> Option<Stats<u32>> {
+        self.shared.state().connections.get(&number).cloned()
+    }
+
+    /// Connections that have statistics of their own.
+    pub fn connections(&self) -> usize {
+        self.shared.state().connections.len()
+    }
+
+    /// Records dropped until now.
+    pub fn dropped(&self) -> u64 {
+        self.shared.ring.dropped()
+    }
+
+    /// Stops: counts and writes what waits, and returns the statistics of all. Connections may go on to call it; their
+    /// records are dropped when the ring is full.
+    ///
+    /// # Errors
+    /// The first error of writing the log. Statistics and later records are not lost by it.
+    pub fn finish(mut self) -> io::Result<Stats> {
+        self.stop()?;
+        Ok(self.stats())
+    }
+
+    fn stop(&mut self) -> io::Result<()> {
+        let Some(collector) = self.collector.take() else { return Ok(()) };
+        self.shared.stopped.store(true, Ordering::Release);
+        collector.thread().unpark();
+        collector.join().unwrap_or_else(|_| Err(io::Error::other("the collecting thread panicked")))
+    }
+}
+
+impl Drop for StatsRecorder {
+    fn drop(&mut self) {
+        // Nobody is left to take the error.
+        let _ = self.stop();
+    }
+}
+
+/// The collecting thread.
+struct Collector {
+    shared: Arc<Shared>,
+    files: Option<LogFiles>,
+    /// Dropped records that the log knows of.
+    told: u64,
+    /// The first error of the log.
+    error: Option<io::Error>,
+    spare: Vec<Sample>,
+}
+
+impl Collector {
+    fn run(mut self) -> io::Result<()> {
+        loop {
+            let stopped = self.shared.stopped.load(Ordering::Acquire);
+            self.collect();
+            if stopped {
+                return self.error.map_or(Ok(()), Err);
+            }
+            thread::park_timeout(TICK);
+        }
+    }
+
+    fn collect(&mut self) {
+        let now = now();
+        // The wall clock may be set: its distance from the base is taken each time.
+        let base = now.saturating_sub(since(self.shared.base) as i64);
+        let (shared, mut spare) = (Arc::clone(&self.shared), std::mem::take(&mut self.spare));
+        shared.ring.drain(&mut spare, |sample| {
+            let record = MessageRecord {
+                time: base.saturating_add(sample.arrived as i64),
+                connection: sample.connection,
+                transport: sample.transport,
+                verdict: sample.verdict,
+                compressed: sample.compressed,
+                payload: sample.payload,
+                decode_ns: sample.decode_ns,
+            };
+            shared.state().add(&record);
+            self.write(&LogEntry::Message(record), now);
+        });
+        self.spare = spare;
+        let dropped = shared.ring.dropped();
+        if dropped > self.told {
+            self.write(&LogEntry::Dropped { time: now, records: dropped - self.told }, now);
+            self.told = dropped;
+        }
+        if let Some(files) = &mut self.files
+            && let Err(error) = files.flush()
+        {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    fn write(&mut self, entry: &LogEntry, now: i64) {
+        if let Some(files) = &mut self.files
+            && let Err(error) = files.add(entry, now)
+        {
+            self.error.get_or_insert(error);
+        }
+    }
+}
+
+impl State {
+    fn add(&mut self, record: &MessageRecord) {
+        self.transports[usize::from(record.transport == Transport::Zstd)].add(record);
+        if let Some(connection) = self.connections.get_mut(&record.connection) {
+            connection.add(record);
+        }
+    }
+}
