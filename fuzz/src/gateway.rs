@@ -19,7 +19,7 @@ impl Peer {
     fn new(transport: Transport) -> Peer {
         match transport {
             Transport::Zlib => Peer::Zlib(Box::new(Inflate::new(true, 15))),
-            Transport::Zstd => {
+            _ => {
                 let mut context = DCtx::create();
                 context.set_parameter(DParameter::WindowLogMax(16)).expect("a parameter");
                 Peer::Zstd(context)
@@ -63,7 +63,7 @@ impl Peer {
 /// much.
 pub fn gateway(data: &[u8]) {
     let Some((&choice, mut rest)) = data.split_first() else { return };
-    let transport = Transport::ALL[usize::from(choice & 1)];
+    let transport = Transport::STREAMS[usize::from(choice & 1)];
     let checks = match choice >> 1 & 3 {
         0 => Checks::NONE,
         1 => Checks::complete(Encoding::Json).sequence(true),

@@ -9,6 +9,7 @@ mod dict_pack;
 mod files;
 mod gateway;
 mod gateway_stats;
+mod gateway_message;
 mod inflate;
 mod nx;
 mod nx_filter;
@@ -28,6 +29,7 @@ pub use dict_blocks::dict_blocks;
 pub use dict_pack::dict_pack;
 pub use gateway::{gateway, gateway_zlib};
 pub use gateway_stats::gateway_stats;
+pub use gateway_message::gateway_message;
 pub use inflate::inflate;
 pub use nx::nx;
 pub use nx_filter::nx_filter;
@@ -67,6 +69,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("gateway", gateway),
     ("gateway_zlib", gateway_zlib),
     ("gateway_stats", gateway_stats),
+    ("gateway_message", gateway_message),
     ("websocket", websocket),
 ];
 

@@ -78,7 +78,7 @@ fn measure(path: &str, decoder: &str) {
     let mut decoder: (&str, Box<dyn Connect>) = match (decoder, transport) {
         ("linerate", _) => ("linerate", Box::new(Ours(transport, Scratch::new()))),
         (_, Transport::Zlib) => ("zlib-rs", Box::new(ZlibRs(vec![0; 1 << 20]))),
-        (_, Transport::Zstd) => ("libzstd", Box::new(Libzstd(vec![0; 1 << 20]))),
+        _ => ("libzstd", Box::new(Libzstd(vec![0; 1 << 20]))),
     };
     // The first connection allocates what all share.
     drop(decoder.1.connect(&messages));

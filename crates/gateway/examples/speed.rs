@@ -78,7 +78,7 @@ fn ours(transport: Transport) -> Box<dyn Connection> {
 fn theirs(transport: Transport) -> Box<dyn Connection> {
     match transport {
         Transport::Zlib => Box::new(Inflate::new(true, 15)),
-        Transport::Zstd => {
+        _ => {
             let mut context = DCtx::create();
             context.set_parameter(DParameter::WindowLogMax(16)).expect("a parameter");
             Box::new(context)

@@ -14,6 +14,8 @@ const ZSTD_TABLE_LOG: u32 = 15;
 const ZSTD_WINDOW_LOG: u32 = 16;
 const ZLIB_LEVEL: i32 = 6;
 const ZLIB_WINDOW_LOG: u8 = 15;
+/// Added to the window of zlib-rs for gzip's header and trailer.
+const GZIP: u8 = 16;
 
 /// Bytes by which the output grows.
 const STEP: usize = 16 << 10;
@@ -25,13 +27,17 @@ pub struct Encoder {
 }
 
 enum Codec {
+    /// Flushed after each message.
     Zlib(Deflate),
     Zstd(CCtx<'static>),
+    /// Finished with each message.
+    Deflate(Deflate),
+    Frames(CCtx<'static>),
 }
 
 impl Encoder {
     /// An encoder with the parameters that gateways use: zlib level 6, or zstd level 7 with a window of
-    /// 64 KiB and tables of 2^15 entries.
+    /// 64 KiB and tables of 2^15 entries; independent messages at these levels.
     ///
     /// # Errors
     /// [`Kind::Limit`] if memory runs out.
@@ -39,19 +45,43 @@ impl Encoder {
         let made = match transport {
             Transport::Zlib => Ok(Codec::Zlib(Deflate::new(ZLIB_LEVEL, true, ZLIB_WINDOW_LOG))),
             Transport::Zstd => zstd().map(Codec::Zstd),
+            Transport::ZstdFrame => frames().map(Codec::Frames),
+            Transport::ZlibMessage => Ok(Codec::Deflate(Deflate::new(ZLIB_LEVEL, true, ZLIB_WINDOW_LOG))),
+            Transport::Gzip => Ok(Codec::Deflate(Deflate::new(ZLIB_LEVEL, true, GZIP + ZLIB_WINDOW_LOG))),
+            Transport::RawDeflate => Ok(Codec::Deflate(Deflate::new(ZLIB_LEVEL, false, ZLIB_WINDOW_LOG))),
         };
         made.map(|codec| Encoder { codec, messages: 0 })
             .map_err(|error| SessionError { error, message_index: 0 })
     }
 
-    /// Compresses a message, flushes, and appends the compressed bytes to `wire`.
+    /// Sets the dictionary of the frames of [`Transport::ZstdFrame`].
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for another transport or a damaged dictionary.
+    pub fn with_dictionary(mut self, dictionary: &[u8]) -> Result<Self> {
+        let set = match &mut self.codec {
+            Codec::Frames(context) => context.load_dictionary(dictionary).is_ok(),
+            _ => false,
+        };
+        let what = "this is no dictionary, or the transport has none";
+        let error = Error::new(Kind::BadArgument, 0, what);
+        if set { Ok(self) } else { Err(SessionError { error, message_index: 0 }) }
+    }
+
+    /// Compresses a message, flushes or finishes, and appends the compressed bytes to `wire`.
     ///
     /// # Errors
     /// [`Kind::Limit`] if memory runs out.
     pub fn message(&mut self, payload: &[u8], wire: &mut Vec<u8>) -> Result<()> {
         let done = match &mut self.codec {
-            Codec::Zlib(deflate) => flush_zlib(deflate, payload, wire),
-            Codec::Zstd(context) => flush_zstd(context, payload, wire),
+            Codec::Zlib(deflate) => compress_deflate(deflate, payload, wire, DeflateFlush::SyncFlush),
+            Codec::Zstd(context) => compress_zstd(context, payload, wire, ZSTD_EndDirective::ZSTD_e_flush),
+            Codec::Deflate(deflate) => {
+                let done = compress_deflate(deflate, payload, wire, DeflateFlush::Finish);
+                deflate.reset();
+                done
+            }
+            Codec::Frames(context) => compress_frame(context, payload, wire),
         };
         done.map_err(|error| SessionError { error, message_index: self.messages })?;
         self.messages += 1;
@@ -78,17 +108,34 @@ fn zstd() -> std::result::Result<CCtx<'static>, Error> {
     Ok(context)
 }
 
-fn flush_zlib(
+fn frames() -> std::result::Result<CCtx<'static>, Error> {
+    let mut context = CCtx::try_create().ok_or(Error::new(Kind::Limit, 0, "out of memory for an encoder"))?;
+    context.set_parameter(CParameter::CompressionLevel(ZSTD_LEVEL)).map_err(zstd_error)?;
+    Ok(context)
+}
+
+fn compress_frame(
+    context: &mut CCtx<'_>,
+    payload: &[u8],
+    wire: &mut Vec<u8>,
+) -> std::result::Result<(), Error> {
+    // So that the frame states its content's size.
+    context.set_pledged_src_size(Some(payload.len() as u64)).map_err(zstd_error)?;
+    compress_zstd(context, payload, wire, ZSTD_EndDirective::ZSTD_e_end)
+}
+
+fn compress_deflate(
     deflate: &mut Deflate,
     mut payload: &[u8],
     wire: &mut Vec<u8>,
+    flush: DeflateFlush,
 ) -> std::result::Result<(), Error> {
     let failed = |_| Error::new(Kind::Corrupt, 0, "zlib cannot compress a message");
     loop {
         let start = wire.len();
         wire.resize(start + STEP, 0);
         let (read, written) = (deflate.total_in(), deflate.total_out());
-        let done = deflate.compress(payload, &mut wire[start..], DeflateFlush::SyncFlush);
+        let done = deflate.compress(payload, &mut wire[start..], flush);
         let written = (deflate.total_out() - written) as usize;
         payload = &payload[(deflate.total_in() - read) as usize..];
         wire.truncate(start + written);
@@ -99,13 +146,18 @@ fn flush_zlib(
     }
 }
 
-fn flush_zstd(context: &mut CCtx<'_>, payload: &[u8], wire: &mut Vec<u8>) -> std::result::Result<(), Error> {
+fn compress_zstd(
+    context: &mut CCtx<'_>,
+    payload: &[u8],
+    wire: &mut Vec<u8>,
+    directive: ZSTD_EndDirective,
+) -> std::result::Result<(), Error> {
     let mut input = InBuffer::around(payload);
     loop {
         let start = wire.len();
         wire.resize(start + STEP, 0);
         let mut output = OutBuffer::around(&mut wire[start..]);
-        let left = context.compress_stream2(&mut output, &mut input, ZSTD_EndDirective::ZSTD_e_flush);
+        let left = context.compress_stream2(&mut output, &mut input, directive);
         let written = output.pos();
         wire.truncate(start + written);
         if left.map_err(zstd_error)? == 0 {

@@ -16,7 +16,8 @@ pub enum FileKind {
     Recording,
     /// [`Messages`](crate::Messages), not compressed: JSON or ETF.
     Payloads,
-    /// [`Messages`](crate::Messages), compressed for this transport.
+    /// [`Messages`](crate::Messages), compressed for this transport. zlib messages that are independent begin like the
+    /// messages of a stream, and deflate data like anything: neither is found.
     Compressed(Transport),
     /// One zstd frame. Where its messages begin is not in it.
     ZstdFrame,
@@ -37,7 +38,7 @@ impl FileKind {
         }
         // The first messages may be shorter than what tells a transport.
         let (mut first, mut rest) = (Vec::new(), head);
-        while first.len() < ZSTD.len()
+        while first.len() <= ZSTD.len()
             && let Some((len, after)) = rest.split_first_chunk::<4>()
         {
             let len = (u32::from_le_bytes(*len) as usize).min(after.len());
@@ -46,7 +47,10 @@ impl FileKind {
         }
         match first.as_slice() {
             [b'{' | b'[' | b' ' | b'\n' | ETF, ..] => Some(FileKind::Payloads),
-            bytes if bytes.starts_with(ZSTD) => Some(FileKind::Compressed(Transport::Zstd)),
+            // The descriptor: of streams neither content size, dictionary nor checksum (RFC 8878, section 3.1.1.1.1).
+            [0x28, 0xb5, 0x2f, 0xfd, 0, ..] => Some(FileKind::Compressed(Transport::Zstd)),
+            bytes if bytes.starts_with(ZSTD) => Some(FileKind::Compressed(Transport::ZstdFrame)),
+            [0x1f, 0x8b, 8, ..] => Some(FileKind::Compressed(Transport::Gzip)),
             // The check of zlib's header (RFC 1950, section 2.2).
             [method, flags, ..]
                 if method & 15 == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31) =>
@@ -61,7 +65,7 @@ impl FileKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Recorder, write_message};
+    use crate::{Encoder, Recorder, write_message};
 
     #[test]
     fn kinds_are_recognised_by_the_first_bytes() {
@@ -76,6 +80,11 @@ mod tests {
         assert_eq!(kind(&[&[0x78, 0x9c, 1]]), Some(zlib));
         assert_eq!(kind(&[&[0x78], b"", &[0xda]]), Some(zlib));
         assert_eq!(kind(&[&[0x28, 0xb5, 0x2f, 0xfd, 0, 0x30]]), Some(zstd));
+        for transport in [Transport::ZstdFrame, Transport::Gzip] {
+            let (mut encoder, mut wire) = (Encoder::new(transport).unwrap(), Vec::new());
+            encoder.message(b"{}", &mut wire).unwrap();
+            assert_eq!(kind(&[&wire]), Some(FileKind::Compressed(transport)));
+        }
         assert_eq!((kind(&[b"xyz"]), kind(&[&[0x78, 0x9d]]), kind(&[])), (None, None, None));
         let recording = Recorder::new(Vec::new(), Transport::Zstd).unwrap().finish().unwrap();
         assert_eq!(FileKind::of(&recording), Some(FileKind::Recording));

@@ -1,11 +1,12 @@
 //! Message streams of chat gateways: one zlib or zstd stream for as long as the connection lives,
-//! flushed after each message.
+//! flushed after each message; and of feeds, whose messages are compressed each on its own.
 //!
 //! * [`Session`]: one per connection. Takes the content of each websocket message and returns exactly one
 //!   payload, or none if the message is not complete.
 //! * [`Scratch`]: one per thread, shared by all its sessions: buffers that are needed only while a message is
 //!   decoded. A session itself holds little more than the history that its format requires.
 //! * [`ScratchPool`]: for programs with a thread per connection.
+//! * [`Dictionaries`]: of zstd frames, digested once for all sessions.
 //! * [`Limits`]: the largest payload, the largest window.
 //! * [`Checks`]: detection of lost messages, which neither format has.
 //! * [`Envelope`]: opcode, sequence number and event of a payload, also without reading the rest of it.
@@ -36,7 +37,8 @@
 //! | module | content |
 //! |---|---|
 //! | `session` | one connection: counters, limits, the error that persists until a reset |
-//! | `zstd`, `zlib` | where a message ends on each transport |
+//! | `zstd`, `zlib` | where a message ends in each stream |
+//! | `independent`, `dictionaries` | messages compressed each on its own; dictionaries of zstd frames by id |
 //! | `scratch`, `pool`, `payload` | working memory of a thread; a pool of it; the buffer of a message |
 //! | `checks`, `envelope`, `parse`, `json`, `etf` | detection of lost messages; opcode, sequence number and event of a payload |
 //! | `nesting`, `kernel/nesting` | matching brackets of JSON, 64 bytes at a time |
@@ -63,6 +65,7 @@
 mod checks;
 #[cfg(feature = "client")]
 pub mod client;
+mod dictionaries;
 mod encoder;
 mod envelope;
 mod error;
@@ -70,6 +73,7 @@ mod etf;
 #[cfg(feature = "fake")]
 pub mod fake;
 mod file_kind;
+mod independent;
 mod json;
 mod kernel;
 mod limits;
@@ -90,6 +94,7 @@ mod zlib;
 mod zstd;
 
 pub use checks::{Checks, Encoding};
+pub use dictionaries::Dictionaries;
 pub use encoder::Encoder;
 pub use envelope::Envelope;
 pub use error::{Result, SessionError};

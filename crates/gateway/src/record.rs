@@ -1,6 +1,6 @@
 //! Files of recorded connections.
 //!
-//! The header is `LGWR`, the version 1, the transport (0 zlib, 1 zstd) and two zero bytes. Entries follow,
+//! The header is `LGWR`, the version 1, the transport and two zero bytes. Entries follow,
 //! with little-endian numbers:
 //!
 //! | bytes | |
@@ -10,6 +10,8 @@
 //! | 4 | bytes of the payload; 2^32 - 1 if unknown or the message is incomplete |
 //! | 2 | type: 0 a message, 1 a new connection, which has no bytes |
 //! | n | compressed bytes |
+//!
+//! Transports: 0 zlib and 1 zstd streams, 2 zstd frames, 3 zlib, 4 gzip, 5 raw deflate.
 //!
 //! Recordings contain private messages. They are made only on request.
 
@@ -60,11 +62,7 @@ impl<W: Write> Recorder<W> {
     /// Those of `out`.
     pub fn new(mut out: W, transport: Transport) -> io::Result<Self> {
         let [a, b, c, d] = MAGIC;
-        let transport = match transport {
-            Transport::Zlib => 0,
-            Transport::Zstd => 1,
-        };
-        out.write_all(&[a, b, c, d, VERSION, transport, 0, 0])?;
+        out.write_all(&[a, b, c, d, VERSION, transport as u8, 0, 0])?;
         Ok(Recorder { out })
     }
 
@@ -130,12 +128,11 @@ impl<R: Read> Recording<R> {
         if header[..4] != MAGIC {
             return Err(Error::new(Kind::Corrupt, 0, "this is not a recording").into());
         }
-        let transport = match header[4..] {
-            [VERSION, 0, 0, 0] => Transport::Zlib,
-            [VERSION, 1, 0, 0] => Transport::Zstd,
-            _ => {
-                return Err(Error::new(Kind::Unsupported, 4, "a recording has an unknown version").into());
-            }
+        let [VERSION, transport, 0, 0] = header[4..] else {
+            return Err(Error::new(Kind::Unsupported, 4, "a recording has an unknown version").into());
+        };
+        let Some(&transport) = Transport::ALL.get(usize::from(transport)) else {
+            return Err(Error::new(Kind::Unsupported, 5, "a recording has an unknown transport").into());
         };
         Ok(Recording { source, transport, at: HEADER as u64, done: false })
     }

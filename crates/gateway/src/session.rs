@@ -1,10 +1,15 @@
 //! The decompressor of one connection.
 
+use std::sync::Arc;
+
 use linerate_core::{Error, Kind};
+use linerate_inflate::Format;
 
 use crate::checks::Checks;
+use crate::dictionaries::Dictionaries;
 use crate::envelope::Envelope;
 use crate::error::{Result, SessionError};
+use crate::independent::Independent;
 use crate::limits::Limits;
 use crate::message::Message;
 use crate::payload::Payload;
@@ -22,7 +27,8 @@ use crate::zstd::Zstd;
 /// the thread.
 ///
 /// Each message is decoded completely before it is returned, so a caller that reads only part of it loses
-/// nothing. After an error every call returns that error until [`reset`](Self::reset).
+/// nothing. After an error of a stream every call returns that error until [`reset`](Self::reset). Where messages are
+/// independent, an error is that of its message alone.
 pub struct Session {
     codec: Codec,
     limits: Limits,
@@ -45,6 +51,8 @@ pub struct Session {
 enum Codec {
     Zlib(Box<Zlib>),
     Zstd(Box<Zstd>),
+    /// Messages without relation to the ones before.
+    Independent(Transport, Independent),
 }
 
 impl Session {
@@ -53,6 +61,10 @@ impl Session {
         let codec = match transport {
             Transport::Zlib => Codec::Zlib(Box::default()),
             Transport::Zstd => Codec::Zstd(Box::new(Zstd::new(&limits))),
+            Transport::ZstdFrame => Codec::Independent(transport, Independent::Zstd(None)),
+            Transport::ZlibMessage => Codec::Independent(transport, Independent::Deflate(Format::Zlib)),
+            Transport::Gzip => Codec::Independent(transport, Independent::Deflate(Format::Gzip)),
+            Transport::RawDeflate => Codec::Independent(transport, Independent::Deflate(Format::Deflate)),
         };
         Session {
             codec,
@@ -92,9 +104,19 @@ impl Session {
         self.stats.as_ref().map(|stats| stats.number())
     }
 
+    /// Sets the dictionaries of [`Transport::ZstdFrame`]; the other transports have none. Default: none.
+    #[must_use]
+    pub fn dictionaries(mut self, dictionaries: Arc<Dictionaries>) -> Self {
+        if let Codec::Independent(_, Independent::Zstd(own)) = &mut self.codec {
+            *own = Some(dictionaries);
+        }
+        self
+    }
+
     /// The transport.
     pub fn transport(&self) -> Transport {
         match self.codec {
+            Codec::Independent(transport, _) => transport,
             Codec::Zlib(_) => Transport::Zlib,
             Codec::Zstd(_) => Transport::Zstd,
         }
@@ -105,7 +127,7 @@ impl Session {
         &self.limits
     }
 
-    /// Whole messages of this connection.
+    /// Whole messages of this connection; of independent ones also those that were damaged.
     pub fn messages(&self) -> u64 {
         self.messages
     }
@@ -115,7 +137,7 @@ impl Session {
         self.consumed
     }
 
-    /// The error of this connection, if one occurred.
+    /// The error that ended this connection's stream, if one occurred.
     pub fn error(&self) -> Option<SessionError> {
         self.error
     }
@@ -137,6 +159,8 @@ impl Session {
         let codec = match &self.codec {
             Codec::Zlib(zlib) => zlib.memory(),
             Codec::Zstd(zstd) => zstd.memory(),
+            // Dictionaries are shared.
+            Codec::Independent(..) => 0,
         };
         let recent = self.recent.as_ref().map_or(0, Recent::memory);
         let partial = self.partial.as_ref().map_or(0, Payload::memory);
@@ -150,6 +174,7 @@ impl Session {
         match &mut self.codec {
             Codec::Zlib(zlib) => zlib.reset(),
             Codec::Zstd(zstd) => zstd.reset(&self.limits),
+            Codec::Independent(..) => {}
         }
         self.partial = None;
         self.partial_compressed = 0;
@@ -174,8 +199,9 @@ impl Session {
     ///
     /// # Errors
     /// [`Kind::Corrupt`] for a damaged stream or a payload that fails the [`Checks`]; [`Kind::Truncated`] for a
-    /// zstd message that ends within a block; [`Kind::Limit`] for a payload or window above the limits, or if
-    /// memory runs out; [`Kind::Unsupported`] for a stream that needs a dictionary.
+    /// zstd message that ends within a block, and for an independent message that is cut off; [`Kind::Limit`] for a
+    /// payload or window above the limits, or if memory runs out; [`Kind::Unsupported`] for a dictionary that is not
+    /// there.
     pub fn message<'s>(&mut self, frame: &[u8], scratch: &'s mut Scratch) -> Result<Option<Message<'s>>> {
         if let Some(error) = self.error {
             return Err(error);
@@ -197,8 +223,9 @@ impl Session {
             recent.push(frame);
         }
         let begin = self.consumed - self.partial_compressed as u64;
-        let whole = self.decode(frame, scratch).map_err(|e| self.fail(e.shifted(begin)))?;
+        let whole = self.decode(frame, scratch);
         self.consumed += frame.len() as u64;
+        let whole = whole.map_err(|e| self.fail(e.shifted(begin)))?;
         self.partial_compressed += frame.len();
         if !whole {
             // Moves the buffer, so that many small fragments cost no copies. Usually nothing was decoded
@@ -229,6 +256,7 @@ impl Session {
         match &mut self.codec {
             Codec::Zlib(zlib) => zlib.fragment(frame, scratch, &self.limits),
             Codec::Zstd(zstd) => zstd.message(frame, self.consumed, scratch, &self.limits).map(|()| true),
+            Codec::Independent(_, codec) => codec.message(frame, scratch, &self.limits).map(|()| true),
         }
     }
 
@@ -238,17 +266,21 @@ impl Session {
         if self.checks.sequence
             && let Some(sequence) = envelope.sequence
         {
-            if self.sequence.is_some_and(|last| last.wrapping_add(1) != sequence) {
+            let last = self.sequence.replace(sequence);
+            if last.is_some_and(|last| last.wrapping_add(1) != sequence) {
                 return Err("the sequence number is not the next one: messages were lost");
             }
-            self.sequence = Some(sequence);
         }
         Ok(Some(envelope))
     }
 
     fn fail(&mut self, error: Error) -> SessionError {
         let error = SessionError { error, message_index: self.messages };
-        self.error = Some(error);
+        if self.transport().is_stream() {
+            self.error = Some(error);
+        } else {
+            self.messages += 1;
+        }
         error
     }
 }

@@ -102,10 +102,7 @@ pub(crate) const CONTENDERS: &[Contender] = &[
 
 /// The contender that others of its transport are compared with.
 pub(crate) fn base(transport: Transport) -> &'static str {
-    match transport {
-        Transport::Zlib => "zlib-rs",
-        Transport::Zstd => "libzstd",
-    }
+    if transport == Transport::Zstd { "libzstd" } else { "zlib-rs" }
 }
 
 fn own_version() -> String {

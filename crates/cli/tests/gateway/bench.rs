@@ -40,6 +40,6 @@ fn missing_file_is_one_line_of_error() {
         "{}",
         run.stderr
     );
-    assert_eq!(Folder::new().gateway(&["bench", "--transport", "gzip"]).status, Some(USAGE));
+    assert_eq!(Folder::new().gateway(&["bench", "--transport", "lz4"]).status, Some(USAGE));
     assert_eq!(Folder::new().gateway(&["bench", "--shards", "2", "x"]).status, Some(USAGE));
 }

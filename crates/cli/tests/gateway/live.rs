@@ -30,7 +30,7 @@ fn recorded(folder: &Folder, server: &Server, transport: &str, args: &[&str]) ->
 
 #[test]
 fn messages_of_a_gateway_are_recorded() {
-    for transport in ["zlib-stream", "zstd-stream"] {
+    for transport in ["zlib-stream", "zstd-stream", "zstd-frame", "gzip"] {
         let (folder, server) = (Folder::new(), served(|_| {}));
         let object = recorded(&folder, &server, transport, &["--messages", "20"]).ok().object();
         assert_eq!((&object["messages"], &object["end"]), (&20.into(), &"messages".into()));

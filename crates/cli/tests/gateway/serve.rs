@@ -86,7 +86,7 @@ fn events() -> Vec<Vec<u8>> {
 fn served_file_arrives_unchanged_over_both_transports() {
     let events = events();
     assert!(events.len() > 200);
-    for transport in Transport::ALL {
+    for transport in Transport::STREAMS {
         let server = Served::start(&["--once", "--messages", &sample("sample.msgs")]);
         let (got, counts) = fetch(&server.url(), transport, events.len());
         // Nothing was lost, so that the numbers are those of the file as well.
@@ -109,7 +109,7 @@ fn every_fault_option_injects_its_fault() {
     let faults = "--close-after 3 --close-after 5:4900 --disconnect-after 8 --reconnect-after 11 --corrupt-at 14 \
         --corrupt-at 17:1 --truncate-at 20 --drop-at 23 --fragment 50 --heartbeat 10000 --no-ack=1";
     let args: Vec<&str> = ["--once", "--json"].into_iter().chain(faults.split(' ')).collect();
-    for transport in Transport::ALL {
+    for transport in Transport::STREAMS {
         let server = Served::start(&args);
         let listening: Value = serde_json::from_str(&server.first).expect("an object");
         let url = listening["url"].as_str().expect("an address");

@@ -31,7 +31,8 @@ pub struct Address {
 }
 
 impl Address {
-    /// Reads `ws://HOST:PORT/PATH?compress=NAME`, or `wss://`. Without `compress`, `transport` is asked for.
+    /// Reads `ws://HOST:PORT/PATH?compress=NAME`, or `wss://`. Without `compress`, `transport` is asked for
+    /// if it is a stream; feeds ask in ways of their own, which `url` has.
     ///
     /// # Errors
     /// [`Kind::BadArgument`] for another address, or one that names no transport or another one.
@@ -57,7 +58,8 @@ impl Address {
                 return Err(bad("the address names another transport than was asked for"));
             }
             (Some(named), _) => (path.to_owned(), named),
-            (None, Some(asked)) => (with_query(path, asked), asked),
+            (None, Some(asked)) if asked.is_stream() => (with_query(path, asked), asked),
+            (None, Some(asked)) => (path.to_owned(), asked),
             (None, None) => {
                 return Err(bad("the address lacks compress=zlib-stream or compress=zstd-stream"));
             }
@@ -142,7 +144,7 @@ mod tests {
             ("ws:///", Some(Transport::Zlib)),
             ("ws://you@gateway/", Some(Transport::Zlib)),
             ("ws://gateway/", None),
-            ("ws://gateway/?compress=gzip", None),
+            ("ws://gateway/?compress=lz4", None),
             ("ws://gateway/?compress=zlib-stream", Some(Transport::Zstd)),
         ] {
             assert_eq!(Address::parse(url, asked).unwrap_err().kind, Kind::BadArgument, "{url}");

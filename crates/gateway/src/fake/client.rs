@@ -218,10 +218,6 @@ fn note(resume: &mut Option<Resume>, envelope: &Envelope<'_>, payload: &[u8]) {
 
 impl Connection {
     fn open(base: &str, transport: Transport) -> Result<Connection, End> {
-        let compress = match transport {
-            Transport::Zlib => "zlib-stream",
-            Transport::Zstd => "zstd-stream",
-        };
         let address =
             base.strip_prefix("ws://").ok_or(End::Rejected(format!("{base} is no ws:// address")))?;
         let address = address.trim_end_matches('/');
@@ -229,7 +225,7 @@ impl Connection {
         stream.set_nodelay(true).map_err(|_| End::Lost)?;
         stream.set_read_timeout(Some(TIMEOUT)).map_err(|_| End::Lost)?;
         stream.set_write_timeout(Some(TIMEOUT)).map_err(|_| End::Lost)?;
-        let url = format!("ws://{address}/?v=10&encoding=json&compress={compress}");
+        let url = format!("ws://{address}/?v=10&encoding=json&compress={transport}");
         let (socket, _) = tungstenite::client::client(url, stream).map_err(|e| match e {
             tungstenite::HandshakeError::Failure(tungstenite::Error::Http(answer)) => {
                 End::Rejected(format!("the gateway answers {}", answer.status()))

@@ -201,8 +201,9 @@ fn accept(
     };
     let compress = request.parameter("compress").filter(|name| !name.is_empty());
     let transport = compress.map(str::parse::<Transport>).transpose();
-    let transport =
-        transport.map_err(|_| HttpError::new(400, "compress is zlib-stream, zstd-stream or absent"))?;
+    let transport = transport.map_err(|_| {
+        HttpError::new(400, "compress is absent or the name of a transport, such as zstd-stream")
+    })?;
     let format = WireFormat::new(encoding, transport, state.script.fragment);
     let format = format.map_err(|_| HttpError::new(503, "there is no memory"))?;
     let accept = tungstenite::handshake::derive_accept_key(key.as_bytes());

@@ -257,7 +257,7 @@ mod tests {
     fn unknown_versions_and_records_are_unsupported() {
         let file = file();
         for (at, value) in
-            [(4, 2), (5, 64), (6, 2), (RECORD, 2), (RECORD + 1, 2), (RECORD + 2, 5), (RECORD + 3, 1)]
+            [(4, 2), (5, 64), (6, 2), (RECORD, 2), (RECORD + 1, 6), (RECORD + 2, 5), (RECORD + 3, 1)]
         {
             let mut newer = file.clone();
             newer[at] = value;

@@ -4,13 +4,12 @@ use metrics::{counter, gauge};
 
 use super::record::Verdict;
 use super::recorder::StatsRecorder;
-use crate::transport::Transport;
 
 impl StatsRecorder {
     /// Sets counters and gauges of the `metrics` facade to what was counted until now, under the names of
     /// [`prometheus`](Self::prometheus); quantiles are gauges in seconds. Call it every few seconds, or when an exporter asks.
     pub fn publish(&self) {
-        for (transport, stats) in Transport::ALL.into_iter().zip(&self.by_transport()) {
+        for (transport, stats) in self.by_name() {
             let name = transport.name();
             for verdict in Verdict::ALL {
                 counter!("linerate_gateway_messages_total", "transport" => name, "verdict" => verdict.name())
@@ -39,7 +38,7 @@ mod tests {
     use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 
     use crate::stats::StatsOptions;
-    use crate::{Encoder, Limits, Scratch, Session};
+    use crate::{Encoder, Limits, Scratch, Session, Transport};
 
     use super::*;
 

@@ -5,7 +5,6 @@ use std::fmt::Write;
 use super::record::Verdict;
 use super::recorder::StatsRecorder;
 use super::totals::Stats;
-use crate::transport::Transport;
 
 /// Quantiles of decoding times that are told.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
@@ -17,19 +16,18 @@ impl StatsRecorder {
     /// Statistics of all connections in Prometheus' text format, version 0.0.4
     /// (`text/plain; version=0.0.4`): the answer to a request for `/metrics`.
     pub fn prometheus(&self) -> String {
-        let stats = self.by_transport();
+        let transports = self.by_name();
         let mut text = String::new();
         let mut family = |name: &str, help: &str, kind: &str, lines: &mut dyn FnMut(&mut String, &str)| {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
             lines(&mut text, name);
         };
-        let sides = || Transport::ALL.into_iter().zip(&stats);
         family(
             "linerate_gateway_messages_total",
             "Messages, by what became of them.",
             "counter",
             &mut |text, name| {
-                for (transport, stats) in sides() {
+                for (transport, stats) in &transports {
                     for verdict in Verdict::ALL {
                         let (count, verdict) = (stats.with_verdict(verdict), verdict.name());
                         let _ = writeln!(
@@ -50,7 +48,7 @@ impl StatsRecorder {
         ];
         for (name, help, of) in bytes {
             family(name, help, "counter", &mut |text, name| {
-                for (transport, stats) in sides() {
+                for (transport, stats) in &transports {
                     let _ = writeln!(text, "{name}{{transport=\"{transport}\"}} {}", of(stats));
                 }
             });
@@ -60,7 +58,7 @@ impl StatsRecorder {
             "Time of decoding a message.",
             "summary",
             &mut |text, name| {
-                for (transport, stats) in sides() {
+                for (transport, stats) in &transports {
                     for quantile in QUANTILES {
                         let value = seconds(stats.quantile_ns(quantile));
                         let _ = writeln!(

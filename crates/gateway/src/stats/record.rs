@@ -79,12 +79,8 @@ pub struct MessageRecord {
 
 impl MessageRecord {
     pub(super) fn to_bytes(self) -> [u8; RECORD] {
-        let transport = match self.transport {
-            Transport::Zlib => 0,
-            Transport::Zstd => 1,
-        };
         let mut bytes = [0; RECORD];
-        bytes[..4].copy_from_slice(&[MESSAGE, transport, self.verdict as u8, 0]);
+        bytes[..4].copy_from_slice(&[MESSAGE, self.transport as u8, self.verdict as u8, 0]);
         bytes[4..8].copy_from_slice(&self.connection.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.time.to_le_bytes());
         bytes[16..20].copy_from_slice(&self.compressed.to_le_bytes());
@@ -123,12 +119,13 @@ pub(super) fn parse(bytes: &[u8; RECORD], offset: u64) -> Result<LogEntry, Error
     let unknown = Error::new(Kind::Unsupported, offset, "a statistics log has an unknown record");
     let time = i64::from_le_bytes(array(bytes, 8));
     match bytes[..4] {
-        [MESSAGE, transport @ 0..=1, verdict, 0] => {
+        [MESSAGE, transport, verdict, 0] => {
+            let transport = Transport::ALL.get(usize::from(transport)).copied().ok_or(unknown)?;
             let verdict = Verdict::ALL.get(usize::from(verdict)).copied().ok_or(unknown)?;
             Ok(LogEntry::Message(MessageRecord {
                 time,
                 connection: u32::from_le_bytes(array(bytes, 4)),
-                transport: Transport::ALL[usize::from(transport)],
+                transport,
                 verdict,
                 compressed: u32::from_le_bytes(array(bytes, 16)),
                 payload: u32::from_le_bytes(array(bytes, 20)),

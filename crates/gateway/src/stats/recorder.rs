@@ -100,7 +100,7 @@ pub(super) struct Shared {
 /// What the collecting thread counted.
 struct State {
     /// By [`Transport::ALL`].
-    transports: [Stats; 2],
+    transports: [Stats; Transport::ALL.len()],
     connections: HashMap<u32, Stats<u32>>,
 }
 
@@ -157,7 +157,7 @@ impl StatsRecorder {
     pub fn start(options: StatsOptions) -> io::Result<Self> {
         let clock = options.clock.available();
         let files = options.log.map(|log| LogFiles::create(log, clock, now())).transpose()?;
-        let state = State { transports: [Stats::new(), Stats::new()], connections: HashMap::new() };
+        let state = State { transports: std::array::from_fn(|_| Stats::new()), connections: HashMap::new() };
         let shared = Arc::new(Shared {
             ring: Ring::new(options.capacity),
             clock,
@@ -195,8 +195,14 @@ impl StatsRecorder {
 
     /// Statistics of each transport, in the order of [`Transport::ALL`], without lost records, whose transport is
     /// unknown.
-    pub fn by_transport(&self) -> [Stats; 2] {
+    pub fn by_transport(&self) -> [Stats; Transport::ALL.len()] {
         self.shared.state().transports.clone()
+    }
+
+    /// Statistics of streams, and of other transports that had messages.
+    pub(super) fn by_name(&self) -> Vec<(Transport, Stats)> {
+        let all = Transport::ALL.into_iter().zip(self.by_transport());
+        all.filter(|(way, stats)| way.is_stream() || stats.messages() + stats.errors() > 0).collect()
     }
 
     /// Statistics of a connection that was not dropped.
@@ -304,7 +310,7 @@ impl Collector {
 
 impl State {
     fn add(&mut self, record: &MessageRecord) {
-        self.transports[usize::from(record.transport == Transport::Zstd)].add(record);
+        self.transports[record.transport as usize].add(record);
         if let Some(connection) = self.connections.get_mut(&record.connection) {
             connection.add(record);
         }

@@ -122,11 +122,12 @@ struct Parts {
 
 impl Decoding {
     /// Decodes with a [`linerate_gateway::Session`].
-    pub(crate) fn new(args: &SessionArgs, wire: &Wire) -> Decoding {
-        let engine = wire.transport.map_or(PayloadDecoder::Uncompressed, |transport| {
-            PayloadDecoder::linerate(args.session(transport))
-        });
-        Decoding::with(engine)
+    pub(crate) fn new(args: &SessionArgs, wire: &Wire) -> Result<Decoding, CliError> {
+        let engine = match wire.transport {
+            Some(transport) => PayloadDecoder::linerate(args.session(transport)?),
+            None => PayloadDecoder::Uncompressed,
+        };
+        Ok(Decoding::with(engine))
     }
 
     pub(crate) fn with(engine: PayloadDecoder) -> Decoding {

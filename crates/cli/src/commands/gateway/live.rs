@@ -18,8 +18,10 @@ const TICK: Duration = Duration::from_millis(100);
 pub(super) struct Plan {
     pub(super) messages: Option<u64>,
     pub(super) duration: Option<Duration>,
-    /// Messages sent after HELLO.
+    /// Messages sent once: after HELLO, or at once.
     pub(super) lines: Vec<String>,
+    /// Whether they wait for HELLO, which feeds do not send.
+    pub(super) after_hello: bool,
     /// The file of the certificates that are trusted, instead of those built in.
     pub(super) trusted: Option<PathBuf>,
 }
@@ -46,6 +48,10 @@ pub(super) fn record<W: Write>(
 ) -> Result<String, CliError> {
     let cancel = CancelToken::on_signal();
     let begun = Instant::now();
+    let mut waiting = plan.after_hello;
+    if !waiting {
+        send(&mut client, plan)?;
+    }
     let reason = loop {
         if cancel.is_cancelled() {
             break "interrupted";
@@ -61,8 +67,9 @@ pub(super) fn record<W: Write>(
             }
         };
         let payload = writer.frame(now(), frame).map_err(CliError::io("cannot write the recording"))?;
-        if payload.is_some_and(|payload| client.observe(payload)) {
-            plan.lines.iter().try_for_each(|line| client.send(line)).map_err(lost)?;
+        if payload.is_some_and(|payload| client.observe(payload)) && waiting {
+            waiting = false;
+            send(&mut client, plan)?;
         }
         if plan.messages.is_some_and(|max| writer.messages >= max) {
             break "messages";
@@ -70,6 +77,11 @@ pub(super) fn record<W: Write>(
     };
     client.close();
     Ok(reason.to_owned())
+}
+
+/// Sends the messages of the plan.
+fn send(client: &mut Client<Stream>, plan: &Plan) -> Result<(), CliError> {
+    plan.lines.iter().try_for_each(|line| client.send(line)).map_err(lost)
 }
 
 fn lost(error: io::Error) -> CliError {

@@ -29,6 +29,8 @@ Examples:
       --send identify.json --for 60 -o live.lgwr
   linerate gateway record 'wss://gateway.example/?compress=zstd-stream' \\
       --send identify.json --messages 1000 -o live.lgwr
+  linerate gateway record 'wss://feed.example/subscribe' --transport zstd-frame -D feed.dict \\
+      --for 60 -o feed.lgwr
 
 Private content:
   Recordings contain private messages. Only the owner of the file may read it (mode 0600). Do
@@ -38,7 +40,7 @@ Live connections:
   wss:// is encrypted, ws:// is not. Certificates are checked against Mozilla's list, which is
   built in, or against those of --cacert. Each line of the file that --send names goes to the
   gateway after HELLO: an IDENTIFY or RESUME, for example; without one a gateway sends little
-    more than HELLO. Heartbeats are sent at the interval of HELLO. Ctrl-C, --for, --messages or
+    more than HELLO. Feeds, whose messages are compressed each on its own, get them at once. Heartbeats are sent at the interval of HELLO. Ctrl-C, --for, --messages or
     the gateway ends the recording. The file grows as messages arrive, and is kept however the
     connection ends; so is that of a pipe.";
 
@@ -59,7 +61,7 @@ pub(crate) struct RecordArgs {
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
 
-    /// Send each line of a file to a live gateway after its HELLO
+    /// Send each line of a file to a live gateway after its HELLO, or to a feed at once
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     send: Option<PathBuf>,
 
@@ -74,7 +76,7 @@ pub(crate) struct RecordArgs {
     verbosity: VerbosityArgs,
 
     /// Compressed length-prefixed messages, a recording, `-` for standard input, or the ws://
-    /// or wss:// address of a gateway
+    /// or wss:// address of a gateway or feed
     #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath)]
     source: PathBuf,
 }
@@ -117,10 +119,11 @@ fn record_file(args: &RecordArgs, reporter: &mut Reporter) -> Result<RunSummary,
         return Ok(summary);
     }
     let writing = || write_error(&args.output);
+    let session = args.session.session(transport)?;
     let mut output = output_args::open(&args.output, args.force)?;
     output.keep_private();
     let out = BufWriter::with_capacity(256 << 10, output);
-    let mut writer = RecordingWriter::new(out, &args.session, transport).map_err(writing())?;
+    let mut writer = RecordingWriter::new(out, session).map_err(writing())?;
     copy(args, wire, &mut writer, |time| time)?;
     describe(&writer, transport, args, reporter, &mut summary);
     let (output, _) = writer.recorder.finish().map_err(writing())?.into_parts();
@@ -137,8 +140,9 @@ fn record_pipe(
     summary: &mut RunSummary,
 ) -> Result<(), CliError> {
     let writing = || write_error(&args.output);
+    let session = args.session.session(transport)?;
     let file = private(&args.output, args.force)?;
-    let mut writer = RecordingWriter::new(file, &args.session, transport).map_err(writing())?;
+    let mut writer = RecordingWriter::new(file, session).map_err(writing())?;
     let outcome = copy(args, wire, &mut writer, |time| if time == 0 { now() } else { time });
     describe(&writer, transport, args, reporter, summary);
     writer.recorder.finish().map_err(writing())?;
@@ -179,12 +183,14 @@ fn record_live(
         messages: args.messages,
         duration: args.duration,
         lines: lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect(),
+        after_hello: address.transport().is_stream(),
         trusted: args.cacert.clone(),
     };
+    let session = args.session.session(address.transport())?;
     let client = live::connect(address, plan.trusted.as_deref())?;
     let writing = || write_error(&args.output);
     let file = private(&args.output, args.force)?;
-    let mut writer = RecordingWriter::new(file, &args.session, address.transport()).map_err(writing())?;
+    let mut writer = RecordingWriter::new(file, session).map_err(writing())?;
     let outcome = live::record(client, &plan, &mut writer);
     // The recording is valid however the connection ended.
     describe(&writer, address.transport(), args, reporter, &mut summary);

@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 use std::time::SystemTime;
 
-use linerate_gateway::{Entry, Recorder, Scratch, Session, Transport};
+use linerate_gateway::{Entry, Recorder, Scratch, Session};
 
-use super::session_args::SessionArgs;
 use super::wire::fault;
 
 /// Writes a recording, decoding it to know the payloads.
@@ -22,10 +21,10 @@ pub(super) struct RecordingWriter<W> {
 }
 
 impl<W: Write> RecordingWriter<W> {
-    pub(super) fn new(out: W, args: &SessionArgs, transport: Transport) -> io::Result<RecordingWriter<W>> {
+    pub(super) fn new(out: W, session: Session) -> io::Result<RecordingWriter<W>> {
         Ok(RecordingWriter {
-            recorder: Recorder::new(out, transport)?,
-            session: args.session(transport),
+            recorder: Recorder::new(out, session.transport())?,
+            session,
             scratch: Scratch::new(),
             fault: None,
             messages: 0,

@@ -99,7 +99,7 @@ fn process(args: &ReplayArgs, path: &Path, reporter: &mut Reporter) -> Result<Ru
 }
 
 fn decoding(args: &ReplayArgs, transport: Transport, wire: &Wire) -> Result<Decoding, CliError> {
-    let Some(name) = &args.decoder else { return Ok(Decoding::new(&args.session, wire)) };
+    let Some(name) = &args.decoder else { return Decoding::new(&args.session, wire) };
     let decoder =
         PeerDecoder::open(name, transport, args.session.max_message()).map_err(CliError::Refused)?;
     Ok(Decoding::with(PayloadDecoder::Peer { name: name.clone(), decoder: Box::new(decoder) }))

@@ -1,16 +1,24 @@
 //! Arguments of decoding a connection.
 
-use clap::ValueEnum;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use linerate_gateway::{Checks, Encoding, Limits, Session, Transport};
+use std::path::PathBuf;
+use std::sync::Arc;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ValueEnum, ValueHint};
+use linerate_gateway::{Checks, Dictionaries, Encoding, Limits, Session, Transport};
+
+use crate::ui::error::CliError;
 use crate::ui::size;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct SessionArgs {
-    /// Transport compression, if it cannot be detected: zlib-stream or zstd-stream
+    /// Transport compression, if it cannot be detected: a stream, or messages on their own
     #[arg(long, value_name = "NAME", value_parser = transports())]
     pub(crate) transport: Option<Transport>,
+
+    /// Dictionary of zstd-frame, found by its ID if there are several
+    #[arg(short = 'D', long, value_name = "DICT", value_hint = ValueHint::FilePath)]
+    dictionary: Vec<PathBuf>,
 
     /// Maximum bytes of a payload
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size::parse)]
@@ -63,8 +71,21 @@ impl SessionArgs {
         self.check != Check::None
     }
 
-    pub(crate) fn session(&self, transport: Transport) -> Session {
+    pub(crate) fn session(&self, transport: Transport) -> Result<Session, CliError> {
         let limits = Limits::new().max_message(self.max_message()).window_log(self.window_log);
-        Session::new(transport, limits).checks(self.check.checks())
+        let session = Session::new(transport, limits).checks(self.check.checks());
+        if self.dictionary.is_empty() {
+            return Ok(session);
+        }
+        let files = self.dictionaries()?;
+        let dictionaries = Dictionaries::new(files.iter().map(Vec::as_slice))
+            .map_err(|error| CliError::Refused(format!("-D: {}", error.message)))?;
+        Ok(session.dictionaries(Arc::new(dictionaries)))
+    }
+
+    /// The content of the dictionaries.
+    pub(crate) fn dictionaries(&self) -> Result<Vec<Vec<u8>>, CliError> {
+        let read = |path: &PathBuf| std::fs::read(path).map_err(CliError::io_at("cannot read", path));
+        self.dictionary.iter().map(read).collect()
     }
 }

@@ -79,7 +79,7 @@ fn process(
     let wire = Wire::open(path, args.session.transport)?;
     let (form, words) = (wire.form, wire.words());
     let mut counted = FileStatistics::new(wire.transport, args.both)?;
-    let mut decoding = Decoding::new(&args.session, &wire);
+    let mut decoding = Decoding::new(&args.session, &wire)?;
     let outcome = decoding.run(wire, |message| {
         let bytes = counted.add(message)?;
         csv.as_mut().map_or(Ok(()), |csv| csv.write(record(&name, message, bytes)))
@@ -156,8 +156,10 @@ struct FileStatistics {
 impl FileStatistics {
     /// Statistics of the transport that messages were sent with, or of both.
     fn new(sent: Option<Transport>, both: bool) -> Result<FileStatistics, CliError> {
-        let wanted = Transport::ALL.into_iter().filter(|&way| both || sent.is_none_or(|sent| sent == way));
-        let sides = wanted.map(|way| Side::new(way, sent)).collect::<Result<_, _>>()?;
+        let streams =
+            Transport::STREAMS.into_iter().filter(|&way| both || sent.is_none_or(|sent| sent == way));
+        let own = sent.into_iter().filter(|sent| !sent.is_stream());
+        let sides = own.chain(streams).map(|way| Side::new(way, sent)).collect::<Result<_, _>>()?;
         Ok(FileStatistics { sides, sizes: Vec::new() })
     }
 
@@ -165,7 +167,12 @@ impl FileStatistics {
     fn add(&mut self, message: &Decoded<'_>) -> Result<[Option<usize>; 2], CliError> {
         let mut bytes = [None; 2];
         for side in &mut self.sides {
-            bytes[usize::from(side.transport == Transport::Zstd)] = Some(side.add(message)?);
+            let compressed = side.add(message)?;
+            match side.transport {
+                Transport::Zlib => bytes[0] = Some(compressed),
+                Transport::Zstd => bytes[1] = Some(compressed),
+                _ => {}
+            }
         }
         self.sizes.push(message.payload.len() as u32);
         Ok(bytes)
@@ -288,6 +295,7 @@ fn short(transport: Transport) -> &'static str {
     match transport {
         Transport::Zlib => "zlib",
         Transport::Zstd => "zstd",
+        independent => independent.name(),
     }
 }
 

@@ -4,7 +4,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{ValueEnum, ValueHint};
+use clap::ValueHint;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use linerate_gateway::{Encoder, Entry, Recorder, Transport, write_message};
 
 use super::decode::{Decoded, Decoding, Ended};
@@ -23,9 +24,12 @@ Examples:
   linerate gateway transcode --to zstd-stream shard-0.zlib -o shard-0.zst
   linerate gateway transcode --to payloads shard-0.zst -o shard-0.msgs
   linerate gateway transcode --to zlib-stream recorded.lgwr -o other.lgwr    times are kept
+  linerate gateway transcode --to zstd-frame -D feed.dict shard-0.zst -o frames
 
 Settings:
   Those of gateways: zlib level 6, or zstd level 7 with a window of 64 KiB and tables of 2^15.
+  The transports zstd-frame, zlib, gzip and raw-deflate compress each message on its own;
+    zstd-frame with the first dictionary of -D, if there is one.
   A recording becomes a recording; payloads are always length-prefixed messages. Output
   made from a recording can be read only by its owner.";
 
@@ -33,7 +37,7 @@ Settings:
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct TranscodeArgs {
     /// Format of the output
-    #[arg(long, value_enum, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", value_parser = formats())]
     to: To,
 
     #[arg(short = 'o', long, value_name = "FILE", help = output_args::STREAM, value_hint = ValueHint::FilePath)]
@@ -53,21 +57,16 @@ pub(crate) struct TranscodeArgs {
     file: PathBuf,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum To {
-    ZlibStream,
-    ZstdStream,
-    Payloads,
-}
+/// Format of the output; `None` for payloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct To(Option<Transport>);
 
-impl To {
-    fn transport(self) -> Option<Transport> {
-        match self {
-            To::ZlibStream => Some(Transport::Zlib),
-            To::ZstdStream => Some(Transport::Zstd),
-            To::Payloads => None,
-        }
-    }
+const PAYLOADS: &str = "payloads";
+
+/// Parses the name of a transport, or `payloads`.
+fn formats() -> impl TypedValueParser<Value = To> {
+    PossibleValuesParser::new(Transport::ALL.map(Transport::name).into_iter().chain([PAYLOADS]))
+        .map(|name| To(name.parse().ok()))
 }
 
 pub(crate) fn run(args: &TranscodeArgs) -> ExitCode {
@@ -79,11 +78,11 @@ fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, 
     let mut summary = RunSummary::new(&args.file, "transcode");
     let wire = Wire::open(&args.file, args.session.transport)?;
     let from = wire.transport;
-    let form = if args.to == To::Payloads { Form::Messages } else { wire.form };
+    let form = if args.to.0.is_none() { Form::Messages } else { wire.form };
     // The content of a recording stays private.
     let private = wire.form == Form::Recording;
     let mut writer = Writer::new(args, form, private)?;
-    let mut decoding = Decoding::new(&args.session, &wire);
+    let mut decoding = Decoding::new(&args.session, &wire)?;
     let outcome = decoding.run(wire, |message| writer.add(message));
     let totals = decoding.totals;
     match outcome {
@@ -100,7 +99,7 @@ fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, 
     totals.describe(&mut summary);
     summary.set("kind", form.name());
     summary.set("from", from.map(Transport::name));
-    summary.set("to", args.to.transport().map(Transport::name));
+    summary.set("to", args.to.0.map(Transport::name));
     summary.set("written_bytes", written);
     summary.output = Some(args.output.clone());
     summary.bytes = totals.payload;
@@ -116,6 +115,8 @@ fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, 
 /// Writes messages in the format of the output.
 struct Writer {
     transport: Option<Transport>,
+    /// Of the frames that are written.
+    dictionary: Option<Vec<u8>>,
     encoder: Option<Encoder>,
     connection: u64,
     sink: Sink,
@@ -130,8 +131,12 @@ enum Sink {
 
 impl Writer {
     fn new(args: &TranscodeArgs, form: Form, private: bool) -> Result<Writer, CliError> {
-        let transport = args.to.transport();
-        let encoder = transport.map(Encoder::new).transpose().map_err(fault)?;
+        let transport = args.to.0;
+        let mut dictionary = None;
+        if transport == Some(Transport::ZstdFrame) {
+            dictionary = args.session.dictionaries()?.into_iter().next();
+        }
+        let encoder = encoder(transport, dictionary.as_deref())?;
         let mut output = output_args::open(&args.output, args.force)?;
         if private {
             output.keep_private();
@@ -143,12 +148,12 @@ impl Writer {
             }
             _ => Sink::Messages(out),
         };
-        Ok(Writer { transport, encoder, connection: 0, sink, written: 0 })
+        Ok(Writer { transport, dictionary, encoder, connection: 0, sink, written: 0 })
     }
 
     fn add(&mut self, message: &Decoded<'_>) -> Result<(), CliError> {
         if std::mem::replace(&mut self.connection, message.connection) != message.connection {
-            self.encoder = self.transport.map(Encoder::new).transpose().map_err(fault)?;
+            self.encoder = encoder(self.transport, self.dictionary.as_deref())?;
             if let Sink::Recording(recorder) = &mut self.sink {
                 let time = message.connected.unwrap_or(0);
                 recorder.add(&Entry::Connection { time }).map_err(CliError::io("cannot write"))?;
@@ -182,6 +187,16 @@ impl Writer {
         let (output, _) = out.map_err(CliError::io("cannot write"))?.into_parts();
         output.commit()?;
         Ok(self.written)
+    }
+}
+
+/// An encoder for a new connection.
+fn encoder(transport: Option<Transport>, dictionary: Option<&[u8]>) -> Result<Option<Encoder>, CliError> {
+    let Some(transport) = transport else { return Ok(None) };
+    let encoder = Encoder::new(transport).map_err(fault)?;
+    match dictionary {
+        Some(dictionary) => encoder.with_dictionary(dictionary).map(Some).map_err(fault),
+        None => Ok(Some(encoder)),
     }
 }
 
