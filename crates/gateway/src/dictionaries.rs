@@ -42,7 +42,7 @@ impl Dictionaries {
 
     /// Bytes held: contents and tables.
     pub fn memory(&self) -> usize {
-        let digested: usize = self.by_id.iter().map(Dictionary::memory).sum();
+        let digested: usize = self.by_id.iter().map(|one| one.memory() + one.content().len()).sum();
         digested + self.by_id.capacity() * size_of::<Dictionary<'static>>()
     }
 

@@ -17,7 +17,7 @@ const WRITE_TICK: Duration = Duration::from_millis(100);
 const GRACE: Duration = Duration::from_millis(5);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Time for the end of a connection, and the same while the server stops.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 const CLOSE_TIMEOUT_AT_STOP: Duration = Duration::from_millis(200);
 /// Bytes that are read and ignored at the end of a connection.
 const MAX_DRAINED: usize = 1 << 20;
