@@ -50,8 +50,7 @@ impl<const N: usize> Code<N> {
             return;
         }
         let (used, sorted) = (&used[..n], &mut sorted[..n]);
-        sorted.copy_from_slice(used);
-        sort(sorted, nodes);
+        sort(used, sorted, &mut nodes[..n]);
         let mut of_length = leaves_at_depths(sorted, nodes, parents, depths, limit);
         limit_depths(&mut of_length, limit);
         // The rarest symbols get the longest codes.
@@ -105,30 +104,42 @@ impl TreeWork {
     }
 }
 
+/// Symbols passed over together if none is in use.
+const STRIDE: usize = 16;
+
 /// Writes `frequency << 16 | symbol` of each symbol in use to `used`, by symbol; returns their number.
 #[inline(always)]
 fn collect_used<const N: usize>(freqs: &[u32; N], used: &mut [u32; MAX_SYMBOLS]) -> usize {
     let mut n = 0;
-    for (symbol, &f) in freqs.iter().enumerate() {
-        used[n] = f << 16 | symbol as u32;
-        n += usize::from(f != 0);
+    for (first, freqs) in (0..).step_by(STRIDE).zip(freqs.chunks(STRIDE)) {
+        // Text has few control characters and nothing above 127.
+        if freqs.iter().fold(0, |all, f| all | f) == 0 {
+            continue;
+        }
+        for (symbol, &f) in (first..).zip(freqs) {
+            used[n] = f << 16 | symbol;
+            n += usize::from(f != 0);
+        }
     }
     n
 }
 
-/// Sorts keys by frequency and symbol.
+/// Sorts keys by frequency and symbol into `sorted`.
 ///
-/// A radix sort of 6 bits a pass: two passes for frequencies below 4,096, which is nearly always.
+/// A radix sort of 6 bits a pass: two passes for frequencies below 4,096, which is nearly always, and one for those
+/// of short blocks.
 #[inline(always)]
-fn sort(keys: &mut [u32], other: &mut [u32; MAX_SYMBOLS]) {
-    let other = &mut other[..keys.len()];
-    let mut all = keys.iter().fold(0, |all, key| all | key) >> 16;
-    let mut shift = 16;
-    while all != 0 {
-        radix_pass(keys, other, shift);
-        keys.copy_from_slice(other);
-        all >>= 6;
-        shift += 6;
+fn sort(keys: &[u32], sorted: &mut [u32], other: &mut [u32]) {
+    let all = keys.iter().fold(0, |all, key| all | key) >> 16;
+    if all < 1 << 6 {
+        radix_pass(keys, sorted, 16);
+    } else if all < 1 << 12 {
+        radix_pass(keys, other, 16);
+        radix_pass(other, sorted, 22);
+    } else {
+        radix_pass(keys, sorted, 16);
+        radix_pass(sorted, other, 22);
+        radix_pass(other, sorted, 28);
     }
 }
 

@@ -51,15 +51,23 @@ impl Header {
         row[n] = 0xff; // ends the last run
         // SAFETY: as the caller vouches.
         unsafe { self.make_runs::<I>(&row, n) };
-        let mut freqs = [0u32; 19];
-        for run in &self.runs[..self.len] {
-            freqs[(run & 0xff) as usize] += 1;
-        }
+        let freqs = self.count_symbols();
         self.code.make(&freqs, 7, work);
         self.sent =
             ORDER.iter().rposition(|&s| self.code.lengths[s as usize] != 0).map_or(4, |i| (i + 1).max(4));
-        let cost = |s: usize| freqs[s] * (u32::from(self.code.lengths[s]) + run_extra_bits(s));
+        let cost = |s: usize| freqs[s] * (u32::from(self.code.lengths[s]) + EXTRA_BITS[s]);
         14 + 3 * self.sent as u32 + (0..19).map(cost).sum::<u32>()
+    }
+
+    /// Counts the symbols of the runs.
+    #[inline(always)]
+    fn count_symbols(&self) -> [u32; 19] {
+        // Two tables, since neighbours with one count would wait for each other.
+        let mut counts = [[0u32; 32]; 2];
+        for (i, run) in self.runs[..self.len].iter().enumerate() {
+            counts[i % 2][usize::from(run & 31)] += 1;
+        }
+        core::array::from_fn(|symbol| counts[0][symbol] + counts[1][symbol])
     }
 
     /// Cuts the first `n` lengths of `row` into runs.
@@ -73,17 +81,22 @@ impl Header {
     unsafe fn make_runs<I: Isa>(&mut self, row: &[u8; ROW], n: usize) {
         // SAFETY: as the caller vouches.
         let (repeats, long) = unsafe { run_masks::<I>(row) };
+        let mut differs = repeats;
+        for word in &mut differs {
+            *word = !*word;
+        }
         self.len = 0;
         let mut at = 0;
         while at < n {
             let next = next_one(&long, at).min(n);
-            for &length in &row[at..next] {
-                self.runs[self.len] = u16::from(length);
-                self.len += 1;
+            let single = &row[at..next];
+            for (run, &length) in self.runs[self.len..][..single.len()].iter_mut().zip(single) {
+                *run = u16::from(length);
             }
+            self.len += single.len();
             at = next;
             if at < n {
-                let end = next_one(&repeats.map(|w| !w), at) + 1;
+                let end = next_one(&differs, at) + 1;
                 self.push_run(row[at], end - at);
                 at = end;
             }
@@ -125,14 +138,28 @@ impl Header {
     /// Writes everything between the 3 header bits of the block and its first symbol.
     pub(crate) fn put(&self, bits: &mut BitWriter<'_>) -> Result<()> {
         let counts = (self.litlens - 257) | (self.distances - 1) << 5 | (self.sent - 4) << 10;
-        bits.put(counts as u64, 14)?;
-        for &symbol in &ORDER[..self.sent] {
-            bits.put(u64::from(self.code.lengths[symbol as usize]), 3)?;
+        let order = ORDER[..self.sent].iter().enumerate();
+        let lengths =
+            order.fold(0, |all, (i, &s)| all | u64::from(self.code.lengths[usize::from(s)]) << (3 * i));
+        // At most 19 lengths of 3 bits, the first ten with the counts.
+        let first = self.sent.min(10);
+        bits.put(counts as u64 | (lengths & 0x3fff_ffff) << 14, 14 + 3 * first as u32)?;
+        bits.put(lengths >> 30, 3 * (self.sent - first) as u32)?;
+        // Code and its length.
+        let mut codes = [0u16; 32];
+        for (entry, (&code, &n)) in codes.iter_mut().zip(self.code.codes.iter().zip(&self.code.lengths)) {
+            *entry = code & 0x7f | u16::from(n) << 8;
         }
-        for &run in &self.runs[..self.len] {
-            let (symbol, extra) = ((run & 0xff) as usize, u64::from(run >> 8));
-            let n = u32::from(self.code.lengths[symbol]);
-            bits.put(extra << n | u64::from(self.code.codes[symbol]), n + run_extra_bits(symbol))?;
+        // Three at a time: at most 42 bits.
+        for runs in self.runs[..self.len].chunks(3) {
+            let (mut value, mut len) = (0, 0);
+            for &run in runs {
+                let (symbol, extra) = (usize::from(run & 31), u64::from(run >> 8));
+                let n = u32::from(codes[symbol] >> 8);
+                value |= (extra << n | u64::from(codes[symbol] & 0xff)) << len;
+                len += n + EXTRA_BITS[symbol];
+            }
+            bits.put(value, len)?;
         }
         Ok(())
     }
@@ -187,15 +214,12 @@ fn next_one(mask: &Mask, at: usize) -> usize {
     64 * word + bits.trailing_zeros() as usize
 }
 
-/// Extra bits of a symbol of the code-length alphabet.
-const fn run_extra_bits(symbol: usize) -> u32 {
-    match symbol {
-        16 => 2,
-        17 => 3,
-        18 => 7,
-        _ => 0,
-    }
-}
+/// Extra bits of the symbols of the code-length alphabet; those from 19 on are never looked up.
+const EXTRA_BITS: [u32; 32] = {
+    let mut bits = [0; 32];
+    (bits[16], bits[17], bits[18]) = (2, 3, 7);
+    bits
+};
 
 #[cfg(test)]
 mod tests {
@@ -226,7 +250,7 @@ mod tests {
         let mut all: Vec<u8> = Vec::new();
         for &run in &header.runs[..header.len] {
             let (symbol, extra) = ((run & 0xff) as u8, usize::from(run >> 8));
-            assert!(extra < 1 << run_extra_bits(usize::from(symbol)));
+            assert!(extra < 1 << EXTRA_BITS[usize::from(symbol)]);
             match symbol {
                 16 => all.extend(vec![*all.last().expect("a repeat of something"); 3 + extra]),
                 17 => all.extend(vec![0; 3 + extra]),

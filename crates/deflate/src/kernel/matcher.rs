@@ -38,7 +38,7 @@ pub(crate) trait Buckets {
     }
 }
 
-/// The buckets of level 1: 16 KiB, which leaves most of the L1 cache to the data.
+/// The buckets of level 1, and of short calls at level 2: 16 KiB, which leaves most of the L1 cache to the data.
 pub(crate) struct Small;
 /// The buckets of level 2.
 pub(crate) struct Single;
