@@ -1,4 +1,4 @@
-// Decodes each NAME.gz of a folder and compares it with NAME.plain.
+// Decodes each NAME.gz of a folder and compares it with the file "plain".
 package main
 
 import (
@@ -8,14 +8,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 func main() {
 	names, _ := filepath.Glob(filepath.Join(os.Args[1], "*.gz"))
+	wanted, _ := os.ReadFile(filepath.Join(os.Args[1], "plain"))
 	for _, name := range names {
 		packed, _ := os.ReadFile(name)
-		wanted, _ := os.ReadFile(strings.TrimSuffix(name, ".gz") + ".plain")
 		reader, err := gzip.NewReader(bytes.NewReader(packed))
 		var plain []byte
 		if err == nil {

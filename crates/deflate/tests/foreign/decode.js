@@ -1,4 +1,4 @@
-// Decodes each NAME.gz of a folder and compares it with NAME.plain. Names that begin with w and two digits tell the
+// Decodes each NAME.gz of a folder and compares it with the file `plain`. Names that begin with w and two digits tell the
 // window that must be enough.
 const fs = require('fs');
 const path = require('path');
@@ -6,9 +6,9 @@ const zlib = require('zlib');
 
 const folder = process.argv[2];
 const names = fs.readdirSync(folder).filter((name) => name.endsWith('.gz'));
+const wanted = fs.readFileSync(path.join(folder, 'plain'));
 for (const name of names) {
   const packed = fs.readFileSync(path.join(folder, name));
-  const wanted = fs.readFileSync(path.join(folder, name.replace(/\.gz$/, '.plain')));
   const window = /^w(\d\d)/.exec(name);
   const windowBits = window ? Math.max(9, Number(window[1])) : 15;
   // Small pieces of output, so that matches go through the window.
