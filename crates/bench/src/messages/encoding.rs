@@ -35,8 +35,8 @@ struct Setting {
     window_bits: u8,
 }
 
-/// Ours with windows of 0, 2, 8 and 32 KiB, level 1 with 2 and 32, and the largest level with 2 and 8; zlib and zlib-rs
-/// with theirs of 32 KiB.
+/// Ours with windows of 0, 2, 8 and 32 KiB, level 1 with 2 and 32, level 4 with 8 and the largest with 2 and 8;
+/// zlib and zlib-rs with theirs of 32 KiB.
 fn contenders() -> Vec<Contender> {
     let ours = |level, window_bits, window: &str| Contender {
         name: format!("linerate {level}, {window}"),
@@ -46,7 +46,7 @@ fn contenders() -> Vec<Contender> {
     };
     let mut all = vec![ours(1, 11, "2 KiB"), ours(1, 15, "32 KiB"), ours(2, 0, "none"), ours(2, 11, "2 KiB")];
     all.extend([ours(2, 13, "8 KiB"), ours(2, 15, "32 KiB")]);
-    all.extend([ours(6, 11, "2 KiB"), ours(6, 13, "8 KiB")]);
+    all.extend([ours(4, 13, "8 KiB"), ours(6, 11, "2 KiB"), ours(6, 13, "8 KiB")]);
     #[cfg(feature = "zlib")]
     all.extend([1, 6].map(|level| Contender {
         name: format!("zlib {level}"),
