@@ -114,6 +114,8 @@ fn cost(codec: Codec, compressed: &[u8], content: usize) -> Cost {
 pub(super) struct BlockFilter {
     filtered: Vec<u8>,
     coded: Vec<u8>,
+    /// The block in one frame.
+    whole: Vec<u8>,
     /// The sample of a stream, coded.
     trial: Vec<u8>,
 }
@@ -161,8 +163,8 @@ impl BlockFilter {
         Ok(Some(codec))
     }
 
-    /// Encodes a block, or the sample of a texture, with these regions filtered to `self.coded`: for zstd stream by stream.
-    /// The time includes that of the inverse filters.
+    /// Encodes a block, or the sample of a texture, with these regions filtered to `self.coded`: for zstd stream by stream,
+    /// or, if several textures with much in common cost less so, in one frame. The time includes that of the inverse filters.
     fn encode_filtered(
         &mut self,
         encoder: &mut Encoder,
@@ -183,12 +185,19 @@ impl BlockFilter {
             inverse += filter.inverse_time() * u64::from(len);
         }
         ends.push(input.len());
-        let (codec, mut found) = if let Coding::Zstd(zstd) = coding {
-            (Codec::Zstd, self.encode_streams(encoder, (zstd, fast, is_sample), &ends)?)
-        } else {
-            let codec = encoder.encode(coding, &self.filtered, &mut self.coded)?;
-            (codec, cost(codec, &self.coded, input.len()))
-        };
+        let mut best = None;
+        if let Coding::Zstd(zstd) = coding {
+            best = Some((Codec::Zstd, self.encode_streams(encoder, (zstd, fast, is_sample), &ends)?));
+        }
+        if best.is_none() || regions.len() > 1 {
+            let codec = encoder.encode(coding, &self.filtered, &mut self.whole)?;
+            let whole = cost(codec, &self.whole, input.len());
+            if best.is_none_or(|(_, streams)| whole.total(fast) < streams.total(fast)) {
+                std::mem::swap(&mut self.coded, &mut self.whole);
+                best = Some((codec, whole));
+            }
+        }
+        let (codec, mut found) = best.unwrap_or((Codec::Copy, Cost::default()));
         found.time += inverse;
         Ok((codec, found))
     }
