@@ -32,6 +32,7 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("nx-level-load", nx_level_load()),
         ("waveform-channels", waveform_channels()),
         ("fpga", fpga()),
+        ("websocket-idle", websocket::idle()),
         ("websocket-peers", websocket::peers()),
         ("websocket-speed", websocket::speed()),
         ("zstd-size", zstd_size()),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::records::Record;
+use crate::records::{Record, Row};
 use crate::tables::table;
 
 /// Libraries of others, both ways: what was agreed on for each window that our side asks for.
@@ -25,6 +25,21 @@ pub(crate) fn peers() -> String {
     }
     let head = ["peer", "as", "8", "9", "10", "11", "12", "13", "14", "15"];
     table(&head, rows, &record.source(all[0]))
+}
+
+/// Resident bytes of an idle connection, and what compression takes of them.
+pub(crate) fn idle() -> String {
+    let record = Record::read("2026-11-23-websocket-idle.csv");
+    let all = record.all(&[]);
+    let plain = record.one(&[("window_bits", "0")]).number("bytes_per_connection");
+    let kilobytes = |bytes: f64| format!("{:.1} KB", bytes / 1e3);
+    let row = |row: &Row| {
+        let bytes = row.number("bytes_per_connection");
+        vec![format!("{} bits", row.text("window_bits")), kilobytes(bytes), kilobytes(bytes - plain)]
+    };
+    let compressed = all.iter().filter(|row| row.text("window_bits") != "0");
+    let rows = compressed.map(|found| row(found)).collect();
+    table(&["windows", "a connection", "for compression"], rows, &record.source(all[0]))
 }
 
 /// Messages encoded and decoded: ratio, CPU time and state, by those of zlib.
