@@ -11,6 +11,8 @@
 //! | `grid`, `scatter` | selected elements of a chunk; many chunks on several threads into one output, shared by `sys::shared` |
 //! | `dict` | classes of `pylinerate.dict`: stores, batches, files, training |
 //! | `gateway` | the class behind `pylinerate.gateway.Decompressor` |
+//! | `websocket` | classes behind `pylinerate.websockets` |
+//! | `frame` | the content of a websocket message or frame |
 //! | `gpu` | classes of `pylinerate.gpu`: a device, its memory, batches on a stream, DLPack |
 //! | `error` | errors of the engines as Python exceptions |
 //! | `sys` | buffers of other Python objects, and other `unsafe` code |
@@ -19,6 +21,7 @@
 
 mod dict;
 mod error;
+mod frame;
 mod gateway;
 mod gpu;
 mod grid;
@@ -29,6 +32,7 @@ mod rice;
 mod rice2;
 mod scatter;
 mod sys;
+mod websocket;
 
 use pyo3::prelude::*;
 
@@ -43,7 +47,7 @@ mod _pylinerate {
     #[pymodule_export]
     use crate::error::{Error, GatewayError};
     #[pymodule_export]
-    use crate::gateway::{GatewayDecompressor, gateway_peek};
+    use crate::gateway::{GatewayDecompressor, gateway_peek, gateway_trim};
     #[pymodule_export]
     use crate::gpu::{
         GpuBatch, GpuBorrowed, GpuDevice, GpuMemory, gpu_decode, gpu_decode_stored, gpu_decode2,
@@ -58,6 +62,8 @@ mod _pylinerate {
     };
     #[pymodule_export]
     use crate::rice2::{rice2_bound, rice2_decode, rice2_decode_segments, rice2_encode, rice2_info};
+    #[pymodule_export]
+    use crate::websocket::{WebsocketCodec, WebsocketOptions};
 
     /// The version of the package.
     #[pymodule_export]

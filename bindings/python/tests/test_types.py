@@ -12,13 +12,15 @@ from typing import Any, Protocol, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
+from websockets.typing import ExtensionName
 
 from pylinerate import Error
 from pylinerate.dict import (
     Batch, BlockFile, Candidate, Decoder, Encoder, Entry, Pack, Savings, SetReport, Slices, Sst, Stats, Store,
     cluster, multi_get, savings, search, train
 )
-from pylinerate.gateway import Decompressor, Envelope, GatewayError, ZstdContext, peek
+from pylinerate.gateway import Decompressor, Envelope, GatewayError, ZlibModule, ZstdContext, peek
+from pylinerate.websockets import PerMessageDeflate, client_extensions, server_extensions
 
 store = Store(table_budget=1 << 20, huge_pages=False)
 id = store.insert(np.zeros(100, np.uint8))
@@ -80,6 +82,11 @@ assert_type(decompressor.error, GatewayError | None)
 assert_type(decompressor.recording(), bytes)
 assert_type(decompressor.memory, int)
 assert_type(ZstdContext().decompress(b""), str | None)
+ZlibModule(raises=TimeoutError, checks="json").decompressobj()
+assert_type(server_extensions(window_bits=11, receive_takeover=False)[0].name, ExtensionName)
+[extension] = [client_extensions()[0].process_response_params([], [])]
+assert_type(extension, PerMessageDeflate)
+assert_type(extension.memory, int)
 
 class Context(Protocol):
     COMPRESSION_TYPE: str
@@ -116,6 +123,8 @@ Decompressor("zlib-stream", checks="xml")
 decompressor.decompress("text")
 decompressor.messages = 5
 print(decompressor.envelope.op)
+server_extensions(window=11)
+client_extensions(level="best")
 """
 
 
@@ -143,7 +152,7 @@ def test_stub_matches_the_extension(mypy, tmp_path):
 
 def test_modules_pass_strict_mypy(mypy):
     modules = ["dict", "gateway", "_files", "_optional", "_pack", "_process", "_slices", "_threads", "_training"]
-    modules.append("_pylinerate")
+    modules += ["_pylinerate", "_zlib_module", "websockets"]
     status, output = mypy("--strict", *[word for name in modules for word in ("-m", f"pylinerate.{name}")])
     assert status == 0, output
 

@@ -5,7 +5,7 @@
 //!   payload, or none if the message is not complete.
 //! * [`Scratch`]: one per thread, shared by all its sessions: buffers that are needed only while a message is
 //!   decoded. A session itself holds little more than the history that its format requires.
-//! * [`ScratchPool`]: for programs with a thread per connection.
+//! * [`ScratchPool`]: for programs with a thread per connection. [`release_memory`]: after many connections were closed.
 //! * [`Dictionaries`]: of zstd frames, digested once for all sessions.
 //! * [`Limits`]: the largest payload, the largest window.
 //! * [`Checks`]: detection of lost messages, which neither format has.
@@ -47,6 +47,7 @@
 //! | `encoder` | the gateway's side, through zlib-rs and libzstd |
 //! | `client/` | feature `client`: the websocket and its heartbeats; `address`, what is connected to |
 //! | `stats/` | records of what messages cost: `recorder` and its `connection`s, `ring` to the collecting thread, `totals`; `log`, `log_files`, `record`, `origin` on disk; `prometheus`, `metrics_facade`; `clock` |
+//! | `sys/malloc` | freed memory, returned to the system |
 //! | `limits`, `message`, `transport`, `error` | small types of the interface |
 //!
 //! The fake gateway (`fake/`):
@@ -89,6 +90,7 @@ mod replay;
 mod scratch;
 mod session;
 pub mod stats;
+mod sys;
 mod transport;
 mod zlib;
 mod zstd;
@@ -109,4 +111,5 @@ pub use record::{Entry, Recorder, Recording};
 pub use replay::{Counters, Replay, Statistics, transcode};
 pub use scratch::Scratch;
 pub use session::Session;
+pub use sys::malloc::release_memory;
 pub use transport::Transport;

@@ -1,7 +1,7 @@
 //! The import rule of ARCHITECTURE.md, checked against `cargo metadata`: base crates import the core,
 //! engines the core and base crates but no engine, adapters the core, base crates and engines, the bench engines, the command line all of these.
 //! Nothing imports the command line. Accelerators import the core, base crates and engines, and the bench in their
-//! tests; bindings the core, base crates, engines, accelerators and each other.
+//! tests; bindings the core, base crates, engines, adapters, accelerators and each other.
 //! The test kit imports the core, and is a dev-dependency only; the examples of the documentation, which it compiles,
 //! import base crates, engines and adapters.
 
@@ -64,7 +64,7 @@ const MAY_IMPORT: &[(Role, &[Role])] = &[
     (Role::Bench, &[Role::Core, Role::Base, Role::Engine, Role::Plan]),
     (Role::Cli, &[Role::Core, Role::Base, Role::Engine, Role::Plan, Role::Bench]),
     (Role::Accelerator, &[Role::Core, Role::Base, Role::Engine]),
-    (Role::Binding, &[Role::Core, Role::Base, Role::Engine, Role::Accelerator, Role::Binding]),
+    (Role::Binding, &[Role::Core, Role::Base, Role::Engine, Role::Adapter, Role::Accelerator, Role::Binding]),
     (Role::TestKit, &[Role::Core]),
 ];
 

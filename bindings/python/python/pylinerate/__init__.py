@@ -3,6 +3,7 @@
 * :mod:`pylinerate.rice`: chunks of NumPy arrays in memory
 * :mod:`pylinerate.dict`: small zstd blocks, each with one of very many dictionaries
 * :mod:`pylinerate.gateway`: message streams of chat gateways
+* :mod:`pylinerate.websockets`: permessage-deflate for the package websockets (needs it)
 * :mod:`pylinerate.hdf5`: filters for h5py, and parallel reading (needs h5py)
 * :mod:`pylinerate.numcodecs`, :mod:`pylinerate.zarr`: codecs, which numcodecs and zarr find by name
   once the package is installed

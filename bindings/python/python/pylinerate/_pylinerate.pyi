@@ -295,6 +295,8 @@ _Envelope = tuple[int | None, int | None, str | None]
 
 def gateway_peek(payload: _AnyBuffer | str, encoding: Literal["json", "etf"]) -> _Envelope: ...
 
+def gateway_trim() -> None: ...
+
 class GatewayDecompressor:
     def __new__(
         cls,
@@ -323,6 +325,31 @@ class GatewayDecompressor:
     @property
     def error(self) -> GatewayError | None: ...
     def _envelope(self) -> _Envelope | None: ...
+
+@final
+class WebsocketOptions:
+    def __new__(
+        cls,
+        encoder: tuple[int, bool],  # window bits, takeover
+        decoder: tuple[int, bool],
+        level: int,
+        smallest: int,
+        message_limit: int,
+        ratio_limit: int,
+    ) -> Self: ...
+    def offer(self) -> str: ...
+    def answer(self, offer: str) -> tuple[str, WebsocketCodec] | None: ...
+    def agree(self, answer: str) -> WebsocketCodec | None: ...
+
+@final
+class WebsocketCodec:
+    def encode(self, data: _AnyBuffer) -> bytes | None: ...
+    def encode_part(self, data: _AnyBuffer, is_last: bool) -> bytes: ...
+    def decode(self, data: _AnyBuffer, is_last: bool, max_size: int) -> bytes: ...
+    @property
+    def agreement(self) -> tuple[int, bool, int, bool]: ...  # the server's window bits, takeover; the client's
+    @property
+    def memory(self) -> int: ...
 
 _Place = tuple[int, int] | _Buffer | NDArray[uint8]  # device address and bytes, or bytes in host memory
 _Target = tuple[int, int]  # device address; samples or bytes that fit

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     #: Transport of a gateway: the ``compress`` parameter of its URL.
     Kind: TypeAlias = Literal["zlib-stream", "zstd-stream"]
 
-__all__ = ["Decompressor", "Envelope", "GatewayError", "ZlibContext", "ZstdContext", "peek"]
+__all__ = ["Decompressor", "Envelope", "GatewayError", "ZlibContext", "ZlibModule", "ZstdContext", "peek", "trim"]
 
 
 class Envelope(NamedTuple):
@@ -59,6 +59,15 @@ def peek(payload: AnyBuffer | str, encoding: Literal["json", "etf"] = "json") ->
         If the payload is not an object or term, or is damaged before the last of the members.
     """
     return Envelope(*_pylinerate.gateway_peek(payload, encoding))
+
+
+def trim() -> None:
+    """Return memory to the system: working memory that is not in use, and what closed connections have left.
+
+    It happens by itself some seconds after 64 connections or more were closed. It takes milliseconds for hundreds of
+    megabytes.
+    """
+    _pylinerate.gateway_trim()
 
 
 class Decompressor(NotPicklable, _pylinerate.GatewayDecompressor):
@@ -142,3 +151,6 @@ class ZstdContext(_Context):
 
     COMPRESSION_TYPE: str = "zstd-stream"
     _kind = "zstd-stream"
+
+
+from ._zlib_module import ZlibModule  # noqa: E402, after what it imports from here

@@ -12,13 +12,14 @@ use pyo3::types::{PyBytes, PyString};
 
 use super::connection::{Connection, LastEnvelope, ReceiveError};
 use super::envelope::{Members, encoding_of};
-use super::frame::Frame;
+use super::trim::closed;
 use crate::error::{output_too_small, raise, raise_session_error};
+use crate::frame::Frame;
 use crate::sys::buffers::Output;
 use crate::sys::bytes::copied;
 
 /// Working memory for all connections of the process. A single event loop uses one.
-static SCRATCH: ScratchPool = ScratchPool::new(16);
+pub(super) static SCRATCH: ScratchPool = ScratchPool::new(16);
 /// Compressed bytes from which the interpreter lock is released during decoding. For fewer, releasing costs more than
 /// decoding: another thread may keep the lock for 5 ms.
 const RELEASE_LOCK_FROM: usize = 16 << 10;
@@ -237,6 +238,13 @@ impl GatewayDecompressor {
     #[cold]
     fn keep(&self, frame: &[u8], payload: Cow<'_, [u8]>) {
         self.lock().keep(frame, payload);
+    }
+}
+
+impl Drop for GatewayDecompressor {
+    fn drop(&mut self) {
+        // Its memory is freed behind this, long before anybody looks.
+        closed();
     }
 }
 

@@ -6,8 +6,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::frame::Frame;
 use crate::error::raise;
+use crate::frame::Frame;
 
 /// Opcode, sequence number and event.
 pub(super) type Members = (Option<u64>, Option<u64>, Option<String>);

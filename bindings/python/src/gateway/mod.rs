@@ -3,7 +3,8 @@
 mod connection;
 mod decompressor;
 mod envelope;
-mod frame;
+mod trim;
 
 pub(crate) use decompressor::GatewayDecompressor;
 pub(crate) use envelope::gateway_peek;
+pub(crate) use trim::gateway_trim;

@@ -3,6 +3,7 @@
 
 mod gateway;
 mod nx;
+mod websocket;
 
 use std::fs;
 
@@ -35,6 +36,12 @@ fn missing_tests(list: &[Hazard]) -> Vec<String> {
 fn each_hazard_of_gateway_streams_has_its_tests() {
     assert_eq!(missing_tests(gateway::LIST), Vec::<String>::new());
     assert!(gateway::LIST.iter().all(|(_, tests)| !tests.is_empty()));
+}
+
+#[test]
+fn each_hazard_of_permessage_deflate_has_its_tests() {
+    assert_eq!(missing_tests(websocket::LIST), Vec::<String>::new());
+    assert!(websocket::LIST.iter().all(|(_, tests)| !tests.is_empty()));
 }
 
 #[test]

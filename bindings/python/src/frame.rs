@@ -6,7 +6,7 @@ use pyo3::types::PyBytes;
 use crate::sys::buffers::Input;
 
 /// Immutable compressed bytes.
-pub(super) enum Frame<'py> {
+pub(crate) enum Frame<'py> {
     /// A `bytes` object, as websocket libraries return it.
     Bytes(Bound<'py, PyBytes>),
     /// A copy of any other buffer, which could be written to during decoding.
@@ -14,7 +14,7 @@ pub(super) enum Frame<'py> {
 }
 
 impl Frame<'_> {
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Frame::Bytes(bytes) => bytes.as_bytes(),
             Frame::Copy(bytes) => bytes,

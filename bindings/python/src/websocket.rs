@@ -1,0 +1,237 @@
+//! permessage-deflate for Python's `websockets`: classes behind `pylinerate.websockets`.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use linerate_core::{Error, Kind, Result};
+use linerate_websocket::{
+    Agreement, Decoder, Direction, Encoder, Level, Options, Role, Scratch, agree, answer, offer,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::raise;
+use crate::frame::Frame;
+use crate::sys::bytes::copied;
+
+/// Bytes from which the interpreter lock is released: as for messages of gateways, it does not pay for fewer.
+const RELEASE_LOCK_FROM: usize = 16 << 10;
+/// Output buffers that are kept for the next message, in bytes at most.
+const KEPT_BUFFER: usize = 1 << 20;
+/// Working memories that are kept: as many threads may work at once without allocating them.
+const KEPT: usize = 16;
+/// Bytes of output that a message begins with.
+const FIRST_BUFFER: usize = 4 << 10;
+
+/// Working memory of one thread, while it encodes or decodes.
+#[derive(Default)]
+struct Work {
+    scratch: Scratch,
+    out: Vec<u8>,
+}
+
+static WORK: Mutex<Vec<Work>> = Mutex::new(Vec::new());
+
+/// Runs `job` with working memory of the process.
+fn with_work<T>(job: impl FnOnce(&mut Work) -> T) -> T {
+    let mut work = locked(&WORK).pop().unwrap_or_default();
+    let result = job(&mut work);
+    if work.out.capacity() > KEPT_BUFFER {
+        work.out = Vec::new();
+    }
+    let mut kept = locked(&WORK);
+    if kept.len() < KEPT {
+        kept.push(work);
+    }
+    result
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Options of one side of a connection, and its part of the handshake.
+#[pyclass(frozen, module = "pylinerate._pylinerate")]
+pub(crate) struct WebsocketOptions {
+    options: Options,
+}
+
+#[pymethods]
+impl WebsocketOptions {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        encoder: (u8, bool),
+        decoder: (u8, bool),
+        level: u8,
+        smallest: usize,
+        message_limit: u64,
+        ratio_limit: u32,
+    ) -> PyResult<Self> {
+        let direction = |(window_bits, takeover)| match window_bits {
+            8..=15 => Ok(Direction { window_bits, takeover }),
+            _ => Err(raise(py, Error::new(Kind::BadArgument, 0, "window bits must be 8 to 15"))),
+        };
+        let level = Level::from_number(level).map_err(|e| raise(py, e))?;
+        let (encoder, decoder) = (direction(encoder)?, direction(decoder)?);
+        let options = Options { encoder, decoder, level, smallest, message_limit, ratio_limit };
+        Ok(WebsocketOptions { options })
+    }
+
+    /// A client's offers: the value of its `Sec-WebSocket-Extensions`.
+    fn offer(&self) -> String {
+        offer(&self.options)
+    }
+
+    /// A server's answer and its codec; None if there is no offer that can be accepted.
+    fn answer(&self, py: Python<'_>, offer: &str) -> PyResult<Option<(String, WebsocketCodec)>> {
+        let Some((agreement, header)) = answer(&self.options, offer) else { return Ok(None) };
+        Ok(Some((header, self.codec(py, agreement, Role::Server)?)))
+    }
+
+    /// The client's codec after the server's answer; None if the server has declined.
+    ///
+    /// Raises
+    /// ------
+    /// Error
+    ///     For an answer that fits no offer.
+    fn agree(&self, py: Python<'_>, answer: &str) -> PyResult<Option<WebsocketCodec>> {
+        let agreement = agree(&self.options, answer).map_err(|e| raise(py, e))?;
+        agreement.map(|agreement| self.codec(py, agreement, Role::Client)).transpose()
+    }
+}
+
+impl WebsocketOptions {
+    fn codec(&self, py: Python<'_>, agreement: Agreement, role: Role) -> PyResult<WebsocketCodec> {
+        let Options { level, smallest, .. } = self.options;
+        let encoder = Encoder::new(agreement.encoder(role), level).map_err(|e| raise(py, e))?;
+        let decoder = Decoder::new(agreement.decoder(role), &self.options).map_err(|e| raise(py, e))?;
+        let (encoder, decoder) = (Mutex::new(encoder), Mutex::new(decoder));
+        Ok(WebsocketCodec { agreement, smallest, encoder, decoder })
+    }
+}
+
+/// Payloads of one connection, both ways. The locks are never held while waiting for the interpreter's.
+#[pyclass(frozen, module = "pylinerate._pylinerate")]
+pub(crate) struct WebsocketCodec {
+    agreement: Agreement,
+    smallest: usize,
+    encoder: Mutex<Encoder>,
+    decoder: Mutex<Decoder>,
+}
+
+#[pymethods]
+impl WebsocketCodec {
+    /// Encodes a whole message. None if it is to be sent as it is.
+    fn encode<'py>(&self, py: Python<'py>, data: Frame<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let data = data.bytes();
+        if data.len() < self.smallest {
+            return Ok(None);
+        }
+        with_work(|Work { scratch, .. }| {
+            let encoded = released(py, data.len(), || locked(&self.encoder).message(scratch, data));
+            encoded.map_err(|e| raise(py, e))?.map(|encoded| copied(py, encoded)).transpose()
+        })
+    }
+
+    /// Encodes a fragment of a message.
+    fn encode_part<'py>(
+        &self,
+        py: Python<'py>,
+        data: Frame<'py>,
+        is_last: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let data = data.bytes();
+        with_work(|Work { scratch, .. }| {
+            let encoded = released(py, data.len(), || locked(&self.encoder).part(scratch, data, is_last));
+            copied(py, encoded.map_err(|e| raise(py, e))?)
+        })
+    }
+
+    /// Decodes a fragment of a message, or a whole one, to `max_size` bytes at most.
+    ///
+    /// Raises
+    /// ------
+    /// Error
+    ///     Of the kind "corrupt", or "limit exceeded". The connection cannot go on.
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        data: Frame<'py>,
+        is_last: bool,
+        max_size: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let data = data.bytes();
+        with_work(|work| {
+            let decoded = released(py, data.len(), || {
+                decode(&mut locked(&self.decoder), work, data, is_last, max_size)
+            });
+            let len = decoded.map_err(|e| raise(py, e))?;
+            copied(py, &work.out[..len])
+        })
+    }
+
+    /// Bits of the server's window, whether it is kept between messages; the same of the client's.
+    #[getter]
+    fn agreement(&self) -> (u8, bool, u8, bool) {
+        let Agreement { server, client } = self.agreement;
+        (server.window_bits, server.takeover, client.window_bits, client.takeover)
+    }
+
+    /// Bytes that this connection holds.
+    #[getter]
+    fn memory(&self, py: Python<'_>) -> usize {
+        py.detach(|| locked(&self.encoder).memory() + locked(&self.decoder).memory()) + size_of::<Self>()
+    }
+}
+
+/// Runs `job`, without the interpreter lock if it is for many bytes.
+fn released<T: Send>(py: Python<'_>, bytes: usize, job: impl FnOnce() -> T + Send) -> T {
+    if bytes < RELEASE_LOCK_FROM { job() } else { py.detach(job) }
+}
+
+/// Decodes into the beginning of `work.out`, and returns the number of bytes.
+fn decode(
+    decoder: &mut Decoder,
+    work: &mut Work,
+    data: &[u8],
+    is_last: bool,
+    max_size: usize,
+) -> Result<usize> {
+    let Work { scratch, out } = work;
+    let (mut rest, mut len) = (data, 0);
+    loop {
+        let room = free(out, len, max_size)?;
+        let (read, written) = decoder.part(scratch, rest, room)?;
+        (rest, len) = (&rest[read..], len + written);
+        if rest.is_empty() && len < out.len() {
+            break;
+        }
+    }
+    let mut is_done = !is_last;
+    while !is_done {
+        let (written, done) = decoder.finish(scratch, free(out, len, max_size)?)?;
+        (len, is_done) = (len + written, done);
+    }
+    if len > max_size {
+        return Err(too_large());
+    }
+    Ok(len)
+}
+
+/// The free bytes of `out` behind `len`, at least one, of which the last is one too many for a message.
+fn free(out: &mut Vec<u8>, len: usize, max_size: usize) -> Result<&mut [u8]> {
+    if len > max_size {
+        return Err(too_large());
+    }
+    if len == out.len() {
+        let grown = (2 * len).max(FIRST_BUFFER).min(max_size.saturating_add(1));
+        let no_memory = Error::new(Kind::Limit, 0, "out of memory for a message");
+        out.try_reserve_exact(grown - len).map_err(|_| no_memory)?;
+        out.resize(grown, 0);
+    }
+    Ok(&mut out[len..])
+}
+
+fn too_large() -> Error {
+    Error::new(Kind::Limit, 0, "a message is larger than the limit")
+}

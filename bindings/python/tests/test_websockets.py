@@ -1,0 +1,268 @@
+"""permessage-deflate in the package websockets, beside its own implementation, on the loopback interface."""
+
+import asyncio
+import doctest
+import random
+import zlib
+
+import pytest
+
+websockets = pytest.importorskip("websockets", reason="SKIP: websockets is not installed")
+
+import websockets.sync.client
+from websockets.asyncio.client import connect
+from websockets.asyncio.server import serve
+from websockets.exceptions import ConnectionClosedError, NegotiationError, PayloadTooBig, ProtocolError
+from websockets.extensions import permessage_deflate as theirs
+from websockets.frames import Frame, Opcode
+
+import pylinerate.websockets
+from pylinerate import Error
+from pylinerate.websockets import PerMessageDeflate, client_extensions, server_extensions
+
+
+def messages():
+    """Texts and bytes: empty, short, repetitive, random, and longer than windows and buffers."""
+    rng = random.Random(1)
+    text = [f'{{"op":0,"s":{i},"t":"PRESENCE_UPDATE","d":{{"naïve":"{i % 7}"}}}}' * (i % 9) for i in range(40)]
+    data = [b"", b"a", rng.randbytes(3000), rng.randbytes(100) * 700, bytes(1 << 20)]
+    return [*text, *data, "☃" * 30_000, *text]
+
+
+async def exchange(server, client, sent, **options):
+    """Sends each message to a server that returns it; returns what was received and the client's extensions."""
+
+    async def echo(socket):
+        async for message in socket:
+            await socket.send(message)
+
+    options = {"compression": None, "max_size": None, **options}
+    async with serve(echo, "127.0.0.1", 0, extensions=server, **options) as listening:
+        url = f"ws://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+        async with connect(url, extensions=client, **options) as socket:
+            received = []
+            for message in sent:
+                await socket.send(message)
+                received.append(await asyncio.wait_for(socket.recv(), 60))
+            return received, socket.protocol.extensions
+
+
+def run(server, client, sent, **options):
+    return asyncio.run(exchange(server, client, sent, **options))
+
+
+@pytest.mark.parametrize("takeover", [True, False])
+@pytest.mark.parametrize("bits", range(9, 16))
+def test_every_window_with_their_implementation(bits, takeover):
+    limits = {"server_max_window_bits": bits, "client_max_window_bits": bits}
+    limits |= {"server_no_context_takeover": not takeover, "client_no_context_takeover": not takeover}
+    options = {"window_bits": bits, "takeover": takeover}
+    sent = messages()
+
+    received, [agreed] = run([theirs.ServerPerMessageDeflateFactory(**limits)], client_extensions(**options), sent)
+    assert received == sent
+    assert (agreed.server_window_bits, agreed.client_window_bits) == (bits, bits)
+    assert (agreed.server_takeover, agreed.client_takeover) == (takeover, takeover)
+
+    received, [agreed] = run(server_extensions(**options), [theirs.ClientPerMessageDeflateFactory(**limits)], sent)
+    assert received == sent
+    assert (agreed.remote_max_window_bits, agreed.local_max_window_bits) == (bits, bits)
+    assert (agreed.remote_no_context_takeover, agreed.local_no_context_takeover) == (not takeover, not takeover)
+
+
+@pytest.mark.parametrize("options", [{"window_bits": 8}, {"window_bits": 8, "takeover": False}, {}, {"level": 6}])
+def test_both_ends_of_ours(options):
+    sent = messages()
+    received, [agreed] = run(server_extensions(**options), client_extensions(**options), sent)
+    assert received == sent
+    assert agreed.server_window_bits == agreed.client_window_bits == options.get("window_bits", 15)
+
+
+def test_fragments_both_ways_with_their_implementation():
+    parts = ["fragment after fragment ", "", "fragment after fragment " * 4000, "end"]
+    for server, client in [
+        ([theirs.ServerPerMessageDeflateFactory()], client_extensions()),
+        (server_extensions(), [theirs.ClientPerMessageDeflateFactory(client_max_window_bits=True)]),
+        (server_extensions(), client_extensions(takeover=False)),
+    ]:
+        received, _ = run(server, client, [parts, "whole", parts])
+        assert received == ["".join(parts), "whole", "".join(parts)]
+
+
+def test_a_peer_without_the_extension():
+    for server, client in [(server_extensions(), None), (None, client_extensions())]:
+        received, extensions = run(server, client, ["text"])
+        assert (received, extensions) == (["text"], [])
+
+
+def test_threads():
+    def echo(socket):
+        for message in socket:
+            socket.send(message)
+
+    from websockets.sync.server import serve as serve_threads
+    from threading import Thread
+
+    with serve_threads(echo, "127.0.0.1", 0, compression=None, extensions=server_extensions(), max_size=None) as server:
+        running = Thread(target=server.serve_forever)
+        running.start()
+        url = f"ws://127.0.0.1:{server.socket.getsockname()[1]}"
+        options = {"compression": None, "extensions": client_extensions(), "max_size": None}
+        with websockets.sync.client.connect(url, **options) as one, websockets.sync.client.connect(url, **options) as two:
+            for message in messages():
+                one.send(message)
+                two.send(message)
+                assert one.recv(60) == two.recv(60) == message
+        server.shutdown()
+        running.join()
+
+
+def pair(**options):
+    """The extensions of a server and a client that have agreed."""
+    [server] = server_extensions(**options)
+    client = client_extensions(**options)[0]
+    params, extension = server.process_request_params(client.get_request_params(), [])
+    return extension, client.process_response_params(params, [])
+
+
+def frame(data, opcode=Opcode.BINARY, fin=True, rsv1=True):
+    return Frame(opcode, data, fin, rsv1)
+
+
+def test_limits_at_n_and_n_plus_1():
+    for size in [5000, 1 << 20]:
+        server, client = pair()
+        small = client.encode(frame(bytes(size), rsv1=False))
+        assert small.rsv1 and len(small.data) < size // 100
+        assert server.decode(small, max_size=size).data == bytes(size)
+        server, client = pair()
+        with pytest.raises(PayloadTooBig):
+            server.decode(client.encode(frame(bytes(size))), max_size=size - 1)
+    for options in [{"message_limit": 99_999}, {"ratio_limit": 100}]:
+        server, client = pair(**options)
+        with pytest.raises(PayloadTooBig):
+            server.decode(client.encode(frame(bytes(100_000))))
+    # Over all fragments.
+    server, client = pair(message_limit=1000)
+    for opcode in [Opcode.TEXT, Opcode.CONT, Opcode.CONT, Opcode.CONT]:
+        small = client.encode(frame(b"x" * 250, opcode, fin=False))
+        assert server.decode(small).data == b"x" * 250
+    with pytest.raises(PayloadTooBig):
+        server.decode(client.encode(frame(b"x", Opcode.CONT)))
+
+
+def test_a_bomb_closes_the_connection_with_1009():
+    async def scenario():
+        async def bomb(socket):
+            await socket.send(bytes(1 << 28))
+            await socket.wait_closed()
+
+        server = {"compression": None, "extensions": [theirs.ServerPerMessageDeflateFactory()]}
+        async with serve(bomb, "127.0.0.1", 0, **server) as listening:
+            url = f"ws://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+            options = {"compression": None, "extensions": client_extensions(), "open_timeout": 60}
+            async with connect(url, **options) as socket:
+                with pytest.raises(ConnectionClosedError) as caught:
+                    await asyncio.wait_for(socket.recv(), 120)
+                assert caught.value.sent.code == 1009
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        bytes.fromhex("f248cd"),  # ends inside a block
+        bytes.fromhex("06"),  # a block of no type
+        bytes.fromhex("000500fa"),  # a stored block's lengths
+        bytes.fromhex("02130000"),  # a match before the beginning
+    ],
+)
+def test_damage_is_a_protocol_error_that_stays(data):
+    server, client = pair()
+    with pytest.raises(ProtocolError):
+        server.decode(frame(data))
+    server, client = pair()
+    good = client.encode(frame(b"good, good, good, good, good, good")).data
+    with pytest.raises(ProtocolError):
+        server.decode(frame(good[:-2]))
+
+
+def test_flipped_bits_and_truncation_end_in_an_error_or_bytes():
+    _, client = pair()
+    good = client.encode(frame(messages()[8].encode())).data
+    damaged = [good[:n] for n in range(len(good))]
+    damaged += [good[:i] + bytes([good[i] ^ (1 << bit)]) + good[i + 1 :] for i in range(len(good)) for bit in range(8)]
+    errors = 0
+    for data in damaged:
+        server, _ = pair()
+        try:
+            assert len(server.decode(frame(data), max_size=5000).data) <= 5000
+        except (ProtocolError, PayloadTooBig):
+            errors += 1
+    assert errors > len(damaged) // 3
+
+
+def test_a_larger_window_than_agreed_is_a_protocol_error():
+    server, _ = pair(window_bits=9)
+    cheater = zlib.compressobj(wbits=-15)
+    text = random.Random(2).randbytes(2000)
+    encoded = [cheater.compress(text) + cheater.flush(zlib.Z_SYNC_FLUSH) for _ in range(2)]
+    assert server.decode(frame(encoded[0][:-4])).data == text
+    with pytest.raises(ProtocolError):
+        server.decode(frame(encoded[1][:-4]))
+
+
+def test_rsv1_where_it_does_not_belong():
+    server, client = pair()
+    server.decode(client.encode(frame(b"a fragment", Opcode.TEXT, fin=False)))
+    with pytest.raises(ProtocolError):
+        server.decode(frame(b"", Opcode.CONT))
+    ping = frame(b"ping", Opcode.PING, rsv1=False)
+    assert server.decode(ping) is ping and server.encode(ping) is ping
+
+
+def test_plain_frames_between_compressed_ones():
+    server, client = pair()
+    noise = random.Random(3).randbytes(500)
+    for data in [b"text " * 30, noise, b"short", b"text " * 40]:
+        sent = client.encode(frame(data, rsv1=False))
+        assert sent.rsv1 == (data[:5] == b"text ")
+        assert server.decode(sent).data == data
+    part = frame(b"plain", Opcode.TEXT, fin=False, rsv1=False)
+    rest = frame(b" fragments", Opcode.CONT, rsv1=False)
+    assert (server.decode(part), server.decode(rest)) == (part, rest)
+
+
+def test_handshakes_that_fail():
+    [server], client = server_extensions(), client_extensions(receive_window_bits=10)[0]
+    _, accepted = server.process_request_params([], [])
+    for params in [[("unknown", None)], [("server_max_window_bits", "7")], [("client_no_context_takeover", "1")]]:
+        with pytest.raises(NegotiationError):
+            server.process_request_params(params, [])
+        with pytest.raises(NegotiationError):
+            client.process_response_params(params, [])
+    for factory, method in [(server, "process_request_params"), (client, "process_response_params")]:
+        with pytest.raises(NegotiationError):
+            getattr(factory, method)([], [accepted])
+    with pytest.raises(NegotiationError):
+        client.process_response_params([], [])  # of a window of 32 KiB, where one of 1 KiB was offered
+    for wrong in [{"window_bits": 7}, {"receive_window_bits": 16}, {"level": 7}]:
+        with pytest.raises(Error):
+            server_extensions(**wrong)
+    with pytest.raises(TypeError):
+        server_extensions(window=10)
+
+
+def test_memory_of_a_connection():
+    server, client = pair(window_bits=10)
+    for message in messages():
+        data = message.encode() if isinstance(message, str) else message
+        assert server.decode(client.encode(frame(data, rsv1=False))).data == data
+        assert client.decode(server.encode(frame(data, rsv1=False))).data == data
+    assert server.memory < 6 << 10 and client.memory < 6 << 10
+    assert isinstance(server, PerMessageDeflate) and "server 10 bits" in repr(server)
+
+
+def test_the_example_of_the_module():
+    assert doctest.testmod(pylinerate.websockets).failed == 0

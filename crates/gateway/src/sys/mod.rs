@@ -1,0 +1,4 @@
+//! Functions of the system.
+#![allow(unsafe_code)]
+
+pub(crate) mod malloc;
