@@ -118,7 +118,7 @@ train(b"bytes", 100)
 BlockFile.open("users")
 BlockFile.build("users", [b"key"])
 BlockFile.open("users", store)["key"]
-Decompressor("zlib")
+Decompressor("lz4")
 Decompressor("zlib-stream", checks="xml")
 decompressor.decompress("text")
 decompressor.messages = 5

@@ -9,6 +9,7 @@ from typing_extensions import Buffer as _Buffer
 VERSION: str
 DEBUG_ASSERTIONS: bool
 
+_Transport = Literal["zlib-stream", "zstd-stream", "zstd-frame", "zlib", "gzip", "raw-deflate"]
 _Numbers = tuple[int, int, tuple[int, ...] | list[int]]  # m, segment or -1, filter
 
 class Error(ValueError):
@@ -297,16 +298,24 @@ def gateway_peek(payload: _AnyBuffer | str, encoding: Literal["json", "etf"]) ->
 
 def gateway_trim() -> None: ...
 
+class GatewayDictionaries:
+    def __new__(cls, *dictionaries: bytes) -> Self: ...
+    @property
+    def ids(self) -> list[int]: ...
+    @property
+    def memory(self) -> int: ...
+
 class GatewayDecompressor:
     def __new__(
         cls,
-        kind: Literal["zlib-stream", "zstd-stream"],
+        kind: _Transport,
         *,
         max_message: int = 67108864,
         window_log: int = 16,
         checks: Literal["json", "etf"] | None = None,
         sequence: bool = False,
         recent: tuple[int, int] | None = None,
+        dictionaries: GatewayDictionaries | None = None,
     ) -> Self: ...
     def decompress(self, data: _AnyBuffer) -> bytes | None: ...
     def decompress_text(self, data: _AnyBuffer) -> str | None: ...
@@ -315,7 +324,7 @@ class GatewayDecompressor:
     def resume_after(self, sequence: int) -> None: ...
     def recording(self) -> bytes: ...
     @property
-    def kind(self) -> Literal["zlib-stream", "zstd-stream"]: ...
+    def kind(self) -> _Transport: ...
     @property
     def messages(self) -> int: ...
     @property

@@ -28,10 +28,21 @@ from ._process import NotPicklable
 if TYPE_CHECKING:
     from ._slices import AnyBuffer
 
-    #: Transport of a gateway: the ``compress`` parameter of its URL.
-    Kind: TypeAlias = Literal["zlib-stream", "zstd-stream"]
+    #: Transport: of a gateway, the ``compress`` parameter of its URL, or of a feed whose messages are compressed each
+    #: on its own.
+    Kind: TypeAlias = Literal["zlib-stream", "zstd-stream", "zstd-frame", "zlib", "gzip", "raw-deflate"]
 
-__all__ = ["Decompressor", "Envelope", "GatewayError", "ZlibContext", "ZlibModule", "ZstdContext", "peek", "trim"]
+__all__ = [
+    "Decompressor",
+    "Dictionaries",
+    "Envelope",
+    "GatewayError",
+    "ZlibContext",
+    "ZlibModule",
+    "ZstdContext",
+    "peek",
+    "trim",
+]
 
 
 class Envelope(NamedTuple):
@@ -78,8 +89,9 @@ class Decompressor(NotPicklable, _pylinerate.GatewayDecompressor):
 
     Parameters
     ----------
-    kind : "zlib-stream" or "zstd-stream"
-        The transport: the ``compress`` parameter of the gateway's URL.
+    kind : "zlib-stream", "zstd-stream", "zstd-frame", "zlib", "gzip" or "raw-deflate"
+        The transport: one of the first two for gateways, the ``compress`` parameter of their URL. The others are those
+        of feeds, whose messages are compressed each on its own; an error is then that of its message alone.
     max_message : int
         Largest payload in bytes. One byte more is an error.
     window_log : int
@@ -93,6 +105,8 @@ class Decompressor(NotPicklable, _pylinerate.GatewayDecompressor):
         With ``checks``, whether sequence numbers must also increase by one.
     recent : tuple of int, optional
         Maximum number and maximum total bytes of compressed messages to keep; see :meth:`recording`.
+    dictionaries : Dictionaries, optional
+        Of "zstd-frame": those that frames may name.
 
     Errors persist: after a :class:`GatewayError` every call raises it again until :meth:`reset`. A message that
     could not be delivered, because ``out`` was too small or memory ran out, is not lost: the next call with the
@@ -110,6 +124,26 @@ class Decompressor(NotPicklable, _pylinerate.GatewayDecompressor):
     def __repr__(self) -> str:
         state = "" if self.error is None else ", failed"
         return f"<{type(self).__name__}: {self.kind}, {self.messages} messages{state}>"
+
+
+class Dictionaries(NotPicklable, _pylinerate.GatewayDictionaries):
+    """Zstd dictionaries, digested once for any number of decompressors. Frames name theirs by its id.
+
+    Parameters
+    ----------
+    *dictionaries : bytes
+        Each in zstd's format, with an id; or raw content, whose id is 0, for the frames that name none.
+
+    Raises
+    ------
+    Error
+        If one is damaged, or two have the same id.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.ids}>"
 
 
 class _Context:

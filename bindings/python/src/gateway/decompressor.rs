@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use linerate_core::{Error, Kind};
 use linerate_gateway::{Checks, Limits, ScratchPool, Session, Transport};
@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use super::connection::{Connection, LastEnvelope, ReceiveError};
+use super::dictionaries::GatewayDictionaries;
 use super::envelope::{Members, encoding_of};
 use super::trim::closed;
 use crate::error::{output_too_small, raise, raise_session_error};
@@ -39,7 +40,8 @@ pub(crate) struct GatewayDecompressor {
 impl GatewayDecompressor {
     #[new]
     #[pyo3(signature = (
-        kind, *, max_message=67_108_864, window_log=16, checks=None, sequence=false, recent=None
+        kind, *, max_message=67_108_864, window_log=16, checks=None, sequence=false, recent=None,
+        dictionaries=None
     ))]
     fn new(
         kind: &str,
@@ -48,11 +50,18 @@ impl GatewayDecompressor {
         checks: Option<&str>,
         sequence: bool,
         recent: Option<(usize, usize)>,
+        dictionaries: Option<PyRef<'_, GatewayDictionaries>>,
     ) -> PyResult<Self> {
         let limits = limits_of(max_message, window_log)?;
         let mut session = Session::new(transport_of(kind)?, limits).checks(checks_of(checks, sequence)?);
         if let Some((messages, bytes)) = recent {
             session = session.keep_recent(messages, bytes);
+        }
+        if let Some(dictionaries) = dictionaries {
+            if session.transport() != Transport::ZstdFrame {
+                return Err(PyValueError::new_err("dictionaries are for the kind \"zstd-frame\" alone"));
+            }
+            session = session.dictionaries(Arc::clone(&dictionaries.0));
         }
         let connection = Mutex::new(Connection::new(session));
         Ok(GatewayDecompressor { busy: AtomicBool::new(false), connection })
@@ -74,7 +83,7 @@ impl GatewayDecompressor {
     /// ------
     /// GatewayError
     ///     If the stream is damaged, truncated or above the limits. Every further call raises it too, until
-    ///     `reset`.
+    ///     `reset`; but the next message decodes if messages are compressed each on its own.
     /// RuntimeError
     ///     If another thread uses the decompressor at this moment. This changes nothing.
     fn decompress<'py>(&self, py: Python<'py>, data: Frame<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
@@ -150,7 +159,7 @@ impl GatewayDecompressor {
         copied(py, &file)
     }
 
-    /// "zlib-stream" or "zstd-stream": the `compress` parameter of the gateway's URL.
+    /// The transport: of streams the `compress` parameter of the gateway's URL.
     #[getter]
     fn kind(&self, py: Python<'_>) -> &'static str {
         self.read(py, |connection| connection.session().transport().name())
@@ -268,7 +277,8 @@ fn raise_receive_error(py: Python<'_>, error: ReceiveError) -> PyErr {
 
 fn transport_of(name: &str) -> PyResult<Transport> {
     name.parse().map_err(|_| {
-        PyValueError::new_err(format!("kind is {name:?}, but must be \"zlib-stream\" or \"zstd-stream\""))
+        let names = Transport::ALL.map(|transport| format!("{:?}", transport.name())).join(", ");
+        PyValueError::new_err(format!("kind is {name:?}, but must be one of {names}"))
     })
 }
 
