@@ -9,6 +9,7 @@ use crate::websocket;
 pub(crate) fn tables() -> BTreeMap<&'static str, String> {
     BTreeMap::from([
         ("deflate", deflate()),
+        ("deflate-calls", deflate_calls()),
         ("deflate-levels", deflate_levels()),
         ("deflate-messages", deflate_messages()),
         ("deflate-strategies", deflate_strategies()),
@@ -62,6 +63,7 @@ fn deflate_messages() -> String {
         "linerate 2, 2 KiB",
         "linerate 2, 8 KiB",
         "linerate 2, 32 KiB",
+        "linerate 4, 8 KiB",
         "linerate 6, 2 KiB",
         "linerate 6, 8 KiB",
         "zlib 1",
@@ -182,6 +184,23 @@ fn deflate() -> String {
     });
     let any = record.all(&[("chunk", "whole")])[0];
     table(&["contender", "version", "format", "ratio", "MB/s", "by libslz"], rows.into(), &record.source(any))
+}
+
+/// Calls of several sizes: speed and ratio by libslz's.
+fn deflate_calls() -> String {
+    let record = Record::read("2026-11-23-deflate-calls.csv");
+    let contenders = ["linerate 1", "linerate 2", "linerate 3", "ISA-L 0", "ISA-L 1"];
+    let shapes = [("web", "1K"), ("web", "4K"), ("web", "16K"), ("silesia", "64K"), ("silesia", "whole")];
+    let rows = shapes.map(|(corpus, chunk)| {
+        let call = if chunk == "whole" { "whole files" } else { &chunk.replace('K', " KiB") };
+        let by_libslz = contenders.map(|contender| {
+            let row = record.one(&[("corpus", corpus), ("chunk", chunk), ("contender", contender)]);
+            format!("{:.2}, {:.2}", row.number("speed_vs_base"), row.number("ratio_vs_base"))
+        });
+        [&[format!("{corpus}, {call}")][..], &by_libslz].concat()
+    });
+    let source = record.source(record.all(&[])[0]);
+    table(&[&["calls"][..], &contenders].concat(), rows.into(), &source)
 }
 
 /// Whole files: the rows of libslz's table that are no plain level.
