@@ -32,6 +32,11 @@ pub trait ReadAt: Send + Sync {
         0
     }
 
+    /// Hints that these bytes will be read soon, so that a disk has them ready. By default nothing is done.
+    fn will_read(&self, offset: u64, len: u64) {
+        let _ = (offset, len);
+    }
+
     /// Whether the bytes at `offset` are generated on each read from fewer stored bytes, so that
     /// re-encoding such a block beats copying it.
     fn is_generated(&self, offset: u64) -> bool {
@@ -54,6 +59,9 @@ macro_rules! forward {
             }
             fn coalesce_limit(&self) -> u64 {
                 (**self).coalesce_limit()
+            }
+            fn will_read(&self, offset: u64, len: u64) {
+                (**self).will_read(offset, len);
             }
             fn is_generated(&self, offset: u64) -> bool {
                 (**self).is_generated(offset)
@@ -95,6 +103,10 @@ impl ReadAt for Vec<u8> {
         self.get(start..start.checked_add(len)?)
     }
 }
+
+/// Bytes of one hint to the system.
+#[cfg(target_os = "linux")]
+const HINT: u64 = 128 << 10;
 
 /// A file read by positioned reads. Others may read, rename and delete it meanwhile, also on Windows.
 #[derive(Debug)]
@@ -140,6 +152,17 @@ impl ReadAt for FileSource {
     #[cfg(any(unix, windows))]
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         read_exact_at(&self.file, offset, out)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn will_read(&self, offset: u64, len: u64) {
+        use rustix::fs::{Advice, fadvise};
+        // Linux reads no more for one hint than the device's read-ahead, often 128 KiB.
+        for start in (offset..offset.saturating_add(len)).step_by(HINT as usize) {
+            let part = std::num::NonZeroU64::new(HINT.min(offset + len - start));
+            // A hint that fails changes nothing.
+            let _ = fadvise(&self.file, start, part, Advice::WillNeed);
+        }
     }
 
     #[cfg(not(any(unix, windows)))]

@@ -13,7 +13,7 @@ use crate::block::{BlockReader, BufferSizes};
 use crate::decode::Ending;
 use crate::error::{FileError, is_full};
 use crate::hash::ContentHasher;
-use crate::queue::{Queue, Slice, Task, WorkerState};
+use crate::queue::{Queue, READ_AHEAD, Slice, Task, WorkerState};
 
 /// Receives files that are read in parallel, by [`Loader::deliver`](crate::Loader::deliver) or
 /// [`Batch::deliver`](crate::shared::Batch::deliver). Files are numbered by their index in the list that was asked for.
@@ -179,6 +179,7 @@ impl Run {
         };
         let (skipped, wanted): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(is_skipped);
         let queue = Queue::new(archive, wanted.iter().map(|&number| (number, files[number])));
+        queue.blocks().take(READ_AHEAD).for_each(|block| read_ahead(archive, block));
         let (files_done, total_files) = (skipped.len() as u64, files.len() as u64);
         let done = Progress { files: files_done, total_files, total_bytes, ..Progress::default() };
         Ok(Run {
@@ -196,6 +197,12 @@ impl Run {
     pub(crate) fn threads<S: ReadAt>(&self, archive: &Archive<S>, wanted: usize) -> usize {
         threads(archive, &self.queue, self.sizes, wanted)
     }
+}
+
+/// Tells the source that a block will be read.
+fn read_ahead<S: ReadAt>(archive: &Archive<S>, block: usize) {
+    let compressed = archive.toc().blocks[block].compressed;
+    archive.source().will_read(archive.layout().offset(block), compressed.into());
 }
 
 /// Buffer sizes for the largest blocks.
@@ -277,6 +284,7 @@ impl<'j, S: ReadAt> Job<'j, S> {
         while !self.is_stopped() && self.run.queue.take(&mut worker, &mut batch) {
             batch.retain_mut(|task| self.is_wanted(task));
             let until = batch.last().map_or(0, |task| task.block);
+            batch.iter().filter_map(|task| task.ahead).for_each(|block| read_ahead(self.archive, block));
             for task in batch.drain(..) {
                 if self.is_stopped() {
                     break;

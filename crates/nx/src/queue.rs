@@ -30,7 +30,12 @@ pub(crate) struct Task<'q> {
     pub(crate) slices: &'q [Slice],
     /// Indices into [`Queue::runs`].
     pub(crate) runs: Vec<u32>,
+    /// The block that is [`READ_AHEAD`] further in the queue.
+    pub(crate) ahead: Option<usize>,
 }
+
+/// Blocks that the source is told of before they are read: enough for a drive to work while all threads decode.
+pub(crate) const READ_AHEAD: usize = 16;
 
 /// The queue of blocks: first those of chunked files, then all others, largest first.
 ///
@@ -151,9 +156,9 @@ impl Queue {
         let at = match own.or_else(|| self.start_span(&mut state)) {
             Some(at) => at,
             None => {
-                if let Some(&block) = self.order.get(state.next_solid) {
+                if state.next_solid < self.order.len() {
                     state.next_solid += 1;
-                    batch.push(self.task(block, Vec::new()));
+                    batch.push(self.task(state.next_solid - 1, Vec::new()));
                     return true;
                 }
                 // Help with the span that has most blocks left.
@@ -197,13 +202,16 @@ impl Queue {
             active.open.push(active.next_run);
             active.next_run += 1;
         }
-        self.task(block, active.open.clone())
+        self.task(active.next - 1, active.open.clone())
     }
 
-    fn task(&self, block: u32, runs: Vec<u32>) -> Task<'_> {
+    /// The block at an index of `order`.
+    fn task(&self, at: usize, runs: Vec<u32>) -> Task<'_> {
+        let block = self.order[at];
         let start = self.slices.partition_point(|slice| slice.block < block);
         let end = self.slices.partition_point(|slice| slice.block <= block);
-        Task { block: block as usize, slices: &self.slices[start..end], runs }
+        let ahead = self.order.get(at + READ_AHEAD).map(|&block| block as usize);
+        Task { block: block as usize, slices: &self.slices[start..end], runs, ahead }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
