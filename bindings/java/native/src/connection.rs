@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use linerate_gateway::{Error, Kind, Message, Scratch, Session, SessionError};
+use linerate_gateway::{Envelope, Error, Kind, Scratch, Session, SessionError};
 
 use crate::options::Options;
 
@@ -21,6 +21,8 @@ pub(crate) struct Connection {
     /// A payload that did not fit into the caller's buffer, until it is fetched.
     unfetched: Option<Vec<u8>>,
     last: LastMessage,
+    /// Events whose payloads are not delivered.
+    dropped: Vec<Box<str>>,
     /// An error outside the session.
     error: Option<SessionError>,
     /// Whether a panic left the session in an unknown state.
@@ -46,6 +48,7 @@ impl Connection {
             parts: Vec::new(),
             unfetched: None,
             last: LastMessage::default(),
+            dropped: Vec::new(),
             error: None,
             broken: false,
         }
@@ -56,7 +59,7 @@ impl Connection {
         LIVE.load(Ordering::Relaxed)
     }
 
-    /// Decodes a frame into the scratch; `None` if the message is incomplete.
+    /// Decodes a frame into the scratch; `None` if the message is incomplete, or its event is dropped.
     pub(crate) fn message<'s>(
         &mut self,
         frame: &[u8],
@@ -67,8 +70,20 @@ impl Connection {
             return Err(error);
         }
         let Some(message) = self.session.message(frame, scratch)? else { return Ok(None) };
-        self.last.set(&message);
-        Ok(Some(message.payload))
+        let mut envelope = message.envelope;
+        if envelope.is_none() && !self.dropped.is_empty() {
+            // What cannot be read has no event, so it is delivered.
+            envelope = Some(Envelope::peek(message.payload, self.options.encoding()).unwrap_or_default());
+        }
+        let Some(envelope) = envelope else { return Ok(Some(message.payload)) };
+        self.last.set(envelope);
+        let is_dropped = envelope.event.is_some_and(|event| self.dropped.iter().any(|name| **name == *event));
+        Ok((!is_dropped).then_some(message.payload))
+    }
+
+    /// Sets the events whose payloads are not delivered, as if the message were incomplete.
+    pub(crate) fn drop_events<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
+        self.dropped = names.map(Box::from).collect();
     }
 
     /// Received parts of an incomplete websocket message.
@@ -105,6 +120,11 @@ impl Connection {
     /// Takes the payload kept by [`keep`](Self::keep).
     pub(crate) fn fetch(&mut self) -> Option<Vec<u8>> {
         self.unfetched.take()
+    }
+
+    /// The length of the payload kept.
+    pub(crate) fn pending(&self) -> Option<usize> {
+        self.unfetched.as_ref().map(Vec::len)
     }
 
     /// Records that a message, and so all later ones, was lost because memory ran out.
@@ -165,8 +185,7 @@ impl Drop for Connection {
 }
 
 impl LastMessage {
-    fn set(&mut self, message: &Message<'_>) {
-        let Some(envelope) = message.envelope else { return };
+    fn set(&mut self, envelope: Envelope<'_>) {
         (self.op, self.sequence) = (envelope.op, envelope.sequence);
         self.has_event = envelope.event.is_some();
         self.event.clear();
@@ -207,6 +226,29 @@ mod tests {
         assert_eq!(connection.message(&wire(&mut server, text), scratch).unwrap(), Some(&text[..]));
         let last = connection.last();
         assert_eq!((last.op, last.sequence, last.event()), (Some(11), None, None));
+    }
+
+    #[test]
+    fn dropped_events_are_not_delivered() {
+        let scratch = &mut Scratch::new();
+        let texts = [
+            r#"{"t":"TYPING_START","s":1,"op":0,"d":{}}"#,
+            r#"{"t":"READY","s":2,"op":0,"d":{}}"#,
+            "no object",
+        ];
+        for (checks, len) in [(0, 3), (1, 2)] {
+            let mut server = Encoder::new(Transport::Zstd).unwrap();
+            let mut connection = Connection::new(options(checks));
+            connection.drop_events("TYPING_START\nPRESENCE_UPDATE\n".lines());
+            for (i, text) in texts[..len].iter().enumerate() {
+                let payload = connection.message(&wire(&mut server, text.as_bytes()), scratch).unwrap();
+                assert_eq!(payload, (i > 0).then_some(text.as_bytes()));
+                let expected = [Some(1), Some(2), None][i];
+                assert_eq!(connection.last().sequence, expected);
+            }
+            connection.reset();
+            assert_eq!(connection.dropped.len(), 2);
+        }
     }
 
     #[test]

@@ -29,6 +29,11 @@ impl Options {
         }
     }
 
+    /// The encoding of payloads: JSON unless checks say something else.
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.checks().encoding.unwrap_or(Encoding::Json)
+    }
+
     fn checks(&self) -> Checks {
         match self.checks {
             1 => Checks::complete(Encoding::Json),

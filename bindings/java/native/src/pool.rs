@@ -18,3 +18,9 @@ pub(crate) fn scratch() -> PooledScratch<'static> {
 pub(crate) fn memory() -> usize {
     POOL.memory()
 }
+
+/// Frees what is not in use, and returns freed memory to the system.
+pub(crate) fn trim() {
+    POOL.clear();
+    linerate_gateway::release_memory();
+}

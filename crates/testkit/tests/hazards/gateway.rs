@@ -8,7 +8,10 @@ const DAMAGE: &str = "crates/gateway/tests/damage.rs";
 const STREAMS: &str = "crates/gateway/tests/streams.rs";
 const ZLIB: &str = "crates/gateway/tests/zlib_forms.rs";
 const ZSTD: &str = "crates/gateway/tests/zstd_forms.rs";
+const BUFFERS: &str = "bindings/java/gateway/src/test/java/dev/linerate/gateway/BuffersTest.java";
+const EVENTS: &str = "bindings/java/gateway/src/test/java/dev/linerate/gateway/EventsTest.java";
 const JDA: &str = "bindings/java/jda/src/test/java/dev/linerate/gateway/jda/DecompressorsTest.java";
+const PYTHON_ZLIB: &str = "bindings/python/tests/test_gateway_zlib_module.py";
 const PYTHON_DAMAGE: &str = "bindings/python/tests/test_gateway_damage.py";
 
 pub(crate) const LIST: &[Hazard] = &[
@@ -32,6 +35,7 @@ pub(crate) const LIST: &[Hazard] = &[
                 &["zlibBombOfOneGibibyteIsAnError", "zstdBombOfOneGibibyteIsAnError"],
             ),
             (PYTHON_DAMAGE, &["test_decompression_bombs_stop_at_the_limit"]),
+            (PYTHON_ZLIB, &["test_errors_and_limits"]),
         ],
     ),
     (
@@ -77,6 +81,7 @@ pub(crate) const LIST: &[Hazard] = &[
                 &["checksDetectALostMessageAtTheNextEvent"],
             ),
             (PYTHON_DAMAGE, &["test_a_lost_message_is_found_by_the_next_event"]),
+            (PYTHON_ZLIB, &["test_disnake_receives_each_event_once_from_gateway_serve"]),
         ],
     ),
     (
@@ -123,6 +128,11 @@ pub(crate) const LIST: &[Hazard] = &[
         &[
             ("bindings/java/gateway/src/test/java/dev/linerate/gateway/hostile/CrowdTest.java", &[]),
             ("crates/gateway/tests/resident.rs", &["resident_memory_of_2500_sessions_is_bounded"]),
+            (
+                "bindings/java/gateway/src/test/java/dev/linerate/gateway/hostile/TrimTest.java",
+                &["residentMemoryReturnsAfterTheClose", "residentMemoryReturnsByItself"],
+            ),
+            ("bindings/python/tests/test_gateway_trim.py", &["test_resident_memory_returns"]),
         ],
     ),
     (
@@ -231,6 +241,20 @@ pub(crate) const LIST: &[Hazard] = &[
             "bindings/java/gateway/src/test/java/dev/linerate/gateway/hostile/ReaderTest.java",
             &["readReturnsBytesOrTheEnd", "resetWhileAStreamIsOpen"],
         )],
+    ),
+    (
+        "buffers of the caller that are too small, and payloads that are not wanted",
+        &[
+            (
+                BUFFERS,
+                &[
+                    "wholeConnectionsIntoBuffers",
+                    "mistakesAndDamageChangeNothing",
+                    "aPendingPayloadEndsWithTheNextMessage",
+                ],
+            ),
+            (EVENTS, &["whatIsNoPayload", "droppedEventsAreNotDelivered", "checksSeeDroppedEvents"]),
+        ],
     ),
     (
         "connections that move between threads",

@@ -51,15 +51,15 @@ impl<'c> Env<'c> {
         !self.has_exception()
     }
 
-    /// Copies bytes to the beginning of an array. Leaves a pending exception if it is shorter; Java then ignores the
+    /// Copies bytes to an array, from `offset` on. Leaves a pending exception if it is shorter; Java then ignores the
     /// returned value.
     ///
     /// # Safety
     /// `array` is a `byte[]` of this call.
-    pub(crate) unsafe fn write(self, array: jbyteArray, from: &[u8]) {
+    pub(crate) unsafe fn write(self, array: jbyteArray, offset: i32, from: &[u8]) {
         let len = length(from.len());
         // SAFETY: `from` has `len` bytes; the virtual machine checks the range in the array.
-        unsafe { (self.functions().SetByteArrayRegion)(self.raw, array, 0, len, from.as_ptr().cast()) };
+        unsafe { (self.functions().SetByteArrayRegion)(self.raw, array, offset, len, from.as_ptr().cast()) };
     }
 
     /// Copies numbers to the beginning of an array. Returns false with a pending exception if it is shorter.
@@ -82,7 +82,7 @@ impl<'c> Env<'c> {
             return array;
         }
         // SAFETY: the array was created by this call with the length of the bytes.
-        unsafe { self.write(array, bytes) };
+        unsafe { self.write(array, 0, bytes) };
         array
     }
 
@@ -135,13 +135,13 @@ impl Direct<'_> {
         true
     }
 
-    /// Copies bytes to the beginning. Returns false if the buffer is too small.
-    pub(crate) fn write(&self, from: &[u8]) -> bool {
-        if from.len() > self.capacity {
+    /// Copies bytes to the buffer, from `offset` on. Returns false if the buffer is too small.
+    pub(crate) fn write(&self, offset: usize, from: &[u8]) -> bool {
+        if offset > self.capacity || from.len() > self.capacity - offset {
             return false;
         }
-        // SAFETY: the buffer has that capacity, and `from` is memory of ours.
-        unsafe { ptr::copy_nonoverlapping(from.as_ptr(), self.address, from.len()) };
+        // SAFETY: the range is within the buffer, as just checked, and `from` is memory of ours.
+        unsafe { ptr::copy_nonoverlapping(from.as_ptr(), self.address.add(offset), from.len()) };
         true
     }
 }

@@ -18,19 +18,19 @@ use crate::pool;
 use crate::sys::env::Env;
 
 /// Version of the interface to the Java classes; equal to `Native.VERSION`.
-const VERSION: jint = 3;
+const VERSION: jint = 4;
 
 /// The message is incomplete.
-const INCOMPLETE: jlong = -1;
+pub(super) const INCOMPLETE: jlong = -1;
 /// The stream is in error; see `error`.
 const ERROR: jlong = -2;
 /// A Java exception is pending.
 const EXCEPTION: jlong = -3;
 /// The connection had a panic, now or before.
-const DEFECT: jlong = -4;
+pub(super) const DEFECT: jlong = -4;
 
 /// Runs `body` with a connection. After a panic it returns `defect`, and the connection is broken.
-fn with<T>(connection: jlong, defect: T, body: impl FnOnce(&mut Connection) -> T) -> T {
+pub(super) fn with<T>(connection: jlong, defect: T, body: impl FnOnce(&mut Connection) -> T) -> T {
     let connection = ptr::with_exposed_provenance_mut::<Connection>(connection as usize);
     // SAFETY: by the contract it was returned by `create`, is not freed, and is not used by another thread.
     let connection = unsafe { &mut *connection };
@@ -45,7 +45,7 @@ fn with<T>(connection: jlong, defect: T, body: impl FnOnce(&mut Connection) -> T
 ///
 /// # Safety
 /// `part` is an argument of the call of `env`: a direct `ByteBuffer` if `direct`, otherwise a `byte[]`.
-unsafe fn copy(
+pub(super) unsafe fn copy(
     env: Env<'_>,
     part: jobject,
     direct: jboolean,
@@ -64,7 +64,7 @@ unsafe fn copy(
 
 /// Takes a part of a websocket message. `fill` writes all of it or returns false. After the last part the message is
 /// decoded, and `deliver` is called with the payload.
-fn decode(
+pub(super) fn decode(
     connection: &mut Connection,
     len: jint,
     last: jboolean,
@@ -117,7 +117,7 @@ fn decode_frame(
 }
 
 /// Keeps a payload that did not fit, to be fetched; returns its length.
-fn keep(connection: &mut Connection, payload: &[u8]) -> jlong {
+pub(super) fn keep(connection: &mut Connection, payload: &[u8]) -> jlong {
     match connection.keep(payload) {
         Ok(()) => payload.len() as jlong,
         Err(_) => ERROR,
@@ -234,7 +234,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeInto(
                     return keep(connection, payload);
                 }
                 // SAFETY: a `byte[]` of this call.
-                unsafe { env.write(into, payload) };
+                unsafe { env.write(into, 0, payload) };
                 payload.len() as jlong
             },
         )
@@ -254,7 +254,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_fetch(
     with(connection, DEFECT, |connection| {
         let payload = connection.fetch().unwrap_or_default();
         // SAFETY: a `byte[]` of this call.
-        unsafe { env.write(into, &payload) };
+        unsafe { env.write(into, 0, &payload) };
         payload.len() as jlong
     })
 }
@@ -289,7 +289,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeDirect(
                 if payload.len() > into.capacity() {
                     return keep(connection, payload);
                 }
-                into.write(payload);
+                into.write(0, payload);
                 payload.len() as jlong
             },
         )
@@ -308,7 +308,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_fetchDirect(
     let into = unsafe { Env::new(env).direct(into) };
     with(connection, DEFECT, |connection| {
         let payload = connection.fetch().unwrap_or_default();
-        let written = into.is_some_and(|into| into.write(&payload));
+        let written = into.is_some_and(|into| into.write(0, &payload));
         if written { payload.len() as jlong } else { DEFECT }
     })
 }
@@ -449,6 +449,13 @@ extern "system" fn Java_dev_linerate_gateway_Native_recording(
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_live(_: *mut JNIEnv, _: jclass) -> jlong {
     Connection::live()
+}
+
+/// `static native void trim()`: frees working memory that is not in use, and returns freed memory to the system.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_trim(_: *mut JNIEnv, _: jclass) {
+    // A panic in here leaks memory, nothing else.
+    let _ = catch_unwind(pool::trim);
 }
 
 /// `static native long sharedMemory()`: bytes of the process's working memory.

@@ -1,5 +1,7 @@
 //! Foreign functions: the native methods, and the JNI functions that they call.
 #![allow(unsafe_code)]
 
+mod buffers;
 mod env;
+mod envelopes;
 mod exports;

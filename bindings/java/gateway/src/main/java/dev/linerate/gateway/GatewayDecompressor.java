@@ -2,7 +2,10 @@ package dev.linerate.gateway;
 
 import java.io.Closeable;
 import java.io.InputStream;
+import java.nio.BufferOverflowException;
 import java.nio.ByteBuffer;
+import java.nio.ReadOnlyBufferException;
+import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.function.LongFunction;
 import java.util.function.LongUnaryOperator;
@@ -77,6 +80,9 @@ public final class GatewayDecompressor implements Closeable {
         if (connection == 0) {
             throw NativeResult.defect();
         }
+        if (options.dropped.length > 0) {
+            Native.dropEvents(connection, options.dropped, options.dropped.length);
+        }
         Handle watched = null;
         try {
             watched = Reaper.watch(this, connection);
@@ -117,6 +123,7 @@ public final class GatewayDecompressor implements Closeable {
         private Checks checks = Checks.NONE;
         private int keepMessages;
         private int keepBytes;
+        private byte[] dropped = {};
 
         private Builder(Transport transport) {
             this.transport = Objects.requireNonNull(transport, "transport");
@@ -182,6 +189,29 @@ public final class GatewayDecompressor implements Closeable {
             }
             keepMessages = messages;
             keepBytes = bytes;
+            return this;
+        }
+
+        /**
+         * Drops events before they reach Java: their messages are decoded, as they must be, but not delivered. The
+         * result of the call is that of an incomplete message, and {@link GatewayDecompressor#lastEvent} and
+         * {@link GatewayDecompressor#lastSequence} tell of the message, also without {@link Checks}; the number is the
+         * one to resume after. Payloads are taken for JSON unless the checks are for ETF; of JSON only what comes before
+         * the last of {@code t}, {@code s} and {@code op} is read.
+         *
+         * @param names names of events, such as {@code TYPING_START}
+         * @return this
+         * @throws IllegalArgumentException if one is empty or has a line feed
+         */
+        public Builder dropEvents(String... names) {
+            StringBuilder lines = new StringBuilder();
+            for (String name : names) {
+                if (name.isEmpty() || name.indexOf('\n') >= 0) {
+                    throw new IllegalArgumentException("the event \"" + name + "\"");
+                }
+                lines.append(name).append('\n');
+            }
+            dropped = lines.toString().getBytes(StandardCharsets.UTF_8);
             return this;
         }
 
@@ -407,6 +437,100 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
+     * Decompresses a part of a websocket message into a buffer of the caller, of any kind, such as one of Netty's
+     * {@code ByteBuf.nioBuffer}. The payload goes to its position, which is set behind it.
+     *
+     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its position is its
+     *     limit; after an exception other than {@link BufferOverflowException} it is unchanged
+     * @param last whether this is the last part of the websocket message
+     * @param into receives the payload; unchanged if there is none
+     * @return the length of the payload in bytes; -1 if the message is incomplete
+     * @throws DecompressionException if the stream is damaged or above the limits
+     * @throws BufferOverflowException if the payload is longer than what remains in {@code into}. It is kept until the
+     *     next message: {@link #pendingLength} tells its length, {@link #fetch} delivers it
+     * @throws ReadOnlyBufferException if {@code into} is read-only; then nothing is decoded
+     * @throws IllegalArgumentException if both buffers are the same object
+     * @throws OutOfMemoryError if a copy of a read-only part does not fit on the heap
+     */
+    public int decompress(ByteBuffer part, boolean last, ByteBuffer into) throws DecompressionException {
+        requireWritable(into);
+        if (part == into) {
+            throw new IllegalArgumentException("the part is the buffer that its payload should go to");
+        }
+        Object memory = Parts.memory(part);
+        int payload;
+        try {
+            payload = decodeTo(memory, part.isDirect(), Parts.offset(part), part.remaining(), last, into);
+            Parts.consume(part);
+        } finally {
+            Parts.release(part, memory);
+        }
+        advance(into, payload);
+        return payload;
+    }
+
+    private int decodeTo(Object part, boolean direct, int offset, int length, boolean last, ByteBuffer into)
+            throws DecompressionException {
+        Object memory = Parts.memory(into);
+        int at = Parts.offset(into);
+        long connection = enter();
+        try {
+            endStream();
+            int payload = (int) Native.decodeTo(
+                    connection, part, direct, offset, length, last, memory, into.isDirect(), at, into.remaining());
+            return NativeResult.isComplete(connection, payload) ? payload : -1;
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Returns the length of the payload that was too long for a buffer.
+     *
+     * @return the length in bytes; -1 if there is none
+     */
+    public int pendingLength() {
+        return (int) queryLong(Native::pending);
+    }
+
+    /**
+     * Delivers the payload that was too long for a buffer.
+     *
+     * @param into receives the payload at its position, which is set behind it; unchanged if there is none
+     * @return the length of the payload in bytes; -1 if there is none
+     * @throws BufferOverflowException if the payload is longer than what remains; it is still kept
+     * @throws ReadOnlyBufferException if {@code into} is read-only
+     */
+    public int fetch(ByteBuffer into) {
+        requireWritable(into);
+        long connection = enter();
+        int payload;
+        try {
+            payload = (int) Native.pending(connection);
+            if (payload >= 0 && payload <= into.remaining()) {
+                Native.fetchTo(connection, Parts.memory(into), into.isDirect(), Parts.offset(into));
+            }
+        } finally {
+            exit();
+        }
+        advance(into, payload);
+        return payload;
+    }
+
+    private static void requireWritable(ByteBuffer into) {
+        if (into.isReadOnly()) {
+            throw new ReadOnlyBufferException();
+        }
+    }
+
+    private static void advance(ByteBuffer into, int payload) {
+        if (payload > into.remaining()) {
+            throw new BufferOverflowException();
+        }
+        Parts.setPosition(into, into.position() + Math.max(payload, 0));
+    }
+
+    /**
      * Decompresses a message to be read as a stream. The message is decoded completely before this returns, so the
      * stream need not be read to its end.
      *
@@ -587,6 +711,16 @@ public final class GatewayDecompressor implements Closeable {
     public static long sharedMemory() {
         NativeLoader.load();
         return Native.sharedMemory();
+    }
+
+    /**
+     * Returns memory outside the heap to the system: {@link #sharedMemory} that is not in use, and what closed
+     * connections have left. This happens by itself some seconds after connections were closed, if no others are being
+     * closed meanwhile. It takes milliseconds for hundreds of megabytes.
+     */
+    public static void trim() {
+        NativeLoader.load();
+        Native.trim();
     }
 
     /**

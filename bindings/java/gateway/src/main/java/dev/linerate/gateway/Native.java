@@ -13,7 +13,7 @@ import java.nio.ByteBuffer;
  */
 final class Native {
     /** Version of the interface between this class and the library. */
-    static final int VERSION = 3;
+    static final int VERSION = 4;
 
     /** In place of a length: the message is incomplete. */
     static final int INCOMPLETE = -1;
@@ -90,4 +90,37 @@ final class Native {
     static native long live();
 
     static native long sharedMemory();
+
+    static native void trim();
+
+    /**
+     * Returns the length of the payload, and writes it to {@code into}: a {@code byte[]}, or a direct buffer. If it
+     * exceeds {@code room}, the payload is kept for {@link #fetchTo}.
+     */
+    static native long decodeTo(
+            long connection,
+            Object part,
+            boolean direct,
+            int offset,
+            int length,
+            boolean last,
+            Object into,
+            boolean intoDirect,
+            int intoOffset,
+            int room);
+
+    /** Returns the length of the kept payload; -1 if there is none. */
+    static native long pending(long connection);
+
+    /** Writes the kept payload, for which there must be room. */
+    static native long fetchTo(long connection, Object into, boolean intoDirect, int intoOffset);
+
+    /** Sets the events that are not delivered: {@code length} bytes of names, each with a line feed behind it. */
+    static native void dropEvents(long connection, byte[] names, int length);
+
+    /**
+     * Returns the event of a payload; null if it has none. Writes to {@code members} the opcode and the sequence number,
+     * -1 for what it does not have, and 1; or leaves them unchanged for what is no payload.
+     */
+    static native String peek(byte[] payload, int offset, int length, boolean etf, long[] members);
 }

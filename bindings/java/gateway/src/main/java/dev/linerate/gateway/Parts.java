@@ -47,7 +47,7 @@ final class Parts {
         }
     }
 
-    private static void setPosition(ByteBuffer part, int position) {
+    static void setPosition(ByteBuffer part, int position) {
         // Through the superclass: ByteBuffer overrides these methods only since Java 9.
         ((Buffer) part).position(position);
     }

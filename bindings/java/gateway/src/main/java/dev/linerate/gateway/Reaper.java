@@ -17,6 +17,10 @@ final class Reaper implements Runnable {
     private static final ReferenceQueue<GatewayDecompressor> UNREACHABLE = new ReferenceQueue<>();
     /** Handles that are not freed: phantom references are enqueued only while they are reachable themselves. */
     private static final Set<Handle> LIVE = new HashSet<>();
+    /** Connections freed in all, and how many when memory was last returned to the system. Guarded by {@link #LIVE}. */
+    private static long freed;
+
+    private static long trimmed;
     /** Whether the thread runs. Guarded by {@link #LIVE}, like its content. */
     private static boolean running;
 
@@ -38,6 +42,7 @@ final class Reaper implements Runnable {
     static void forget(Handle handle) {
         synchronized (LIVE) {
             LIVE.remove(handle);
+            freed++;
         }
     }
 
@@ -51,16 +56,35 @@ final class Reaper implements Runnable {
     @Override
     public void run() {
         do {
+            long before = freed();
             try {
                 Handle handle = (Handle) UNREACHABLE.remove(CHECK_INTERVAL_MILLIS);
                 if (handle != null) {
                     handle.close();
                 }
+                trim(before);
             } catch (InterruptedException e) {
                 // Interrupts have no meaning for this thread.
                 continue;
             }
         } while (isNeeded());
+    }
+
+    private static long freed() {
+        synchronized (LIVE) {
+            return freed;
+        }
+    }
+
+    /** Returns memory to the system once connections were freed, but none since {@code before}. */
+    private static void trim(long before) {
+        synchronized (LIVE) {
+            if (freed == trimmed || (freed != before && !LIVE.isEmpty())) {
+                return;
+            }
+            trimmed = freed;
+        }
+        Native.trim();
     }
 
     private static boolean isNeeded() {

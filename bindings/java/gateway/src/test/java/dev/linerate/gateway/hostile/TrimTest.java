@@ -1,0 +1,60 @@
+package dev.linerate.gateway.hostile;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.linerate.gateway.GatewayDecompressor;
+import dev.linerate.gateway.Transport;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+/** Resident memory after connections were closed. */
+@EnabledOnOs(OS.LINUX)
+class TrimTest {
+    private static final int CONNECTIONS = 1000;
+
+    @Test
+    void residentMemoryReturnsAfterTheClose() throws Exception {
+        long[] sizes = closedCrowd();
+        GatewayDecompressor.trim();
+        assertReturned(sizes);
+    }
+
+    @Test
+    void residentMemoryReturnsByItself() throws Exception {
+        long[] sizes = closedCrowd();
+        long end = System.nanoTime() + 60_000_000_000L;
+        while (Resident.kilobytes() > sizes[0] + (sizes[1] - sizes[0]) / 3 && System.nanoTime() < end) {
+            Thread.sleep(50);
+        }
+        assertReturned(sizes);
+    }
+
+    /** Resident KB before connections were opened, and while they were open. */
+    private static long[] closedCrowd() throws IOException {
+        byte[] frame = Wire.stream(Transport.ZSTD, Wire.sized(64 << 10))[0];
+        long before = Resident.kilobytes();
+        List<GatewayDecompressor> crowd = new ArrayList<>();
+        for (int i = 0; i < CONNECTIONS; i++) {
+            GatewayDecompressor gateway = GatewayDecompressor.create(Transport.ZSTD);
+            gateway.decompress(frame);
+            crowd.add(gateway);
+        }
+        long open = Resident.kilobytes();
+        assertTrue(open - before > CONNECTIONS * 60L, open - before + " KB");
+        // Not in the order of their memory: that alone would return some.
+        for (int i = 1; i < 2 * CONNECTIONS; i += 2) {
+            crowd.get(i * 7 % CONNECTIONS).close();
+        }
+        crowd.forEach(GatewayDecompressor::close);
+        return new long[] {before, open};
+    }
+
+    private static void assertReturned(long[] sizes) throws IOException {
+        long left = Resident.kilobytes() - sizes[0];
+        assertTrue(left < (sizes[1] - sizes[0]) / 2, left + " KB are left of " + (sizes[1] - sizes[0]));
+    }
+}

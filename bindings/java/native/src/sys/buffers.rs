@@ -1,0 +1,88 @@
+//! Native methods for payloads in buffers of the caller, from any offset on. The contract is that of `exports`.
+
+use jni_sys::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
+
+use super::env::Env;
+use super::exports::{DEFECT, INCOMPLETE, copy, decode, keep, with};
+
+/// Memory of a buffer that Java passed: a `byte[]`, or a direct `ByteBuffer` if `direct`.
+#[derive(Clone, Copy)]
+struct Target<'c> {
+    env: Env<'c>,
+    into: jobject,
+    direct: jboolean,
+    offset: jint,
+}
+
+impl Target<'_> {
+    /// Copies a payload; 0 if there is no room for it.
+    fn write(self, payload: &[u8]) -> jlong {
+        if payload.is_empty() {
+            return 0; // an empty buffer may have no address
+        }
+        if self.direct {
+            // SAFETY: a direct buffer of this call, as Java declares by `direct`.
+            let into = unsafe { self.env.direct(self.into) }.expect("Java passes direct buffers");
+            assert!(into.write(self.offset as usize, payload), "Java passes ranges within its buffers");
+        } else {
+            // SAFETY: a `byte[]` of this call, as Java declares by `direct`.
+            unsafe { self.env.write(self.into, self.offset, payload) };
+        }
+        payload.len() as jlong
+    }
+}
+
+/// `static native long decodeTo(long connection, Object part, boolean direct, int offset, int length, boolean last, Object into, boolean intoDirect, int intoOffset, int room)`:
+/// the length of the payload. If it exceeds `room`, the payload is kept for `fetchTo`.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_decodeTo(
+    env: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+    part: jobject,
+    direct: jboolean,
+    offset: jint,
+    len: jint,
+    last: jboolean,
+    into: jobject,
+    into_direct: jboolean,
+    into_offset: jint,
+    room: jint,
+) -> jlong {
+    // SAFETY: the environment of this call.
+    let env = unsafe { Env::new(env) };
+    let target = Target { env, into, direct: into_direct, offset: into_offset };
+    with(connection, DEFECT, |connection| {
+        // SAFETY: what Java passed to this call.
+        let fill = unsafe { copy(env, part, direct, offset) };
+        decode(connection, len, last, fill, |connection, payload| {
+            if payload.len() > room as usize { keep(connection, payload) } else { target.write(payload) }
+        })
+    })
+}
+
+/// `static native long pending(long connection)`: the length of the kept payload, -1 if there is none.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_pending(
+    _: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+) -> jlong {
+    with(connection, INCOMPLETE, |connection| connection.pending().map_or(INCOMPLETE, |len| len as jlong))
+}
+
+/// `static native long fetchTo(long connection, Object into, boolean intoDirect, int intoOffset)`: the length of the kept
+/// payload, for which there is room.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_fetchTo(
+    env: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+    into: jobject,
+    direct: jboolean,
+    offset: jint,
+) -> jlong {
+    // SAFETY: the environment of this call.
+    let target = Target { env: unsafe { Env::new(env) }, into, direct, offset };
+    with(connection, DEFECT, |connection| target.write(&connection.fetch().unwrap_or_default()))
+}

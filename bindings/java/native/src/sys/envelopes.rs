@@ -1,0 +1,83 @@
+//! Native methods for envelopes, and for events that are dropped. The contract is that of `exports`.
+
+use std::panic::catch_unwind;
+use std::{ptr, slice};
+
+use jni_sys::{JNIEnv, jboolean, jbyteArray, jclass, jint, jlong, jlongArray, jstring};
+use linerate_gateway::{Encoding, Envelope};
+
+use super::env::Env;
+use super::exports::with;
+use crate::frame::Frame;
+
+/// `static native void dropEvents(long connection, byte[] names, int length)`: the names, each with a line feed behind it.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_dropEvents(
+    env: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+    names: jbyteArray,
+    len: jint,
+) {
+    // SAFETY: the environment of this call.
+    let env = unsafe { Env::new(env) };
+    with(connection, (), |connection| {
+        // SAFETY: a `byte[]` of this call.
+        let names = unsafe { read(env, names, 0, len, |names| String::from_utf8_lossy(names).into_owned()) };
+        connection.drop_events(names.unwrap_or_default().lines());
+    });
+}
+
+/// `static native String peek(byte[] payload, int offset, int length, boolean etf, long[] members)`: the event of a payload,
+/// null if there is none; writes opcode and sequence number to `members`, -1 for what it does not have, and 1; or 0 for
+/// what is no payload.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_peek(
+    env: *mut JNIEnv,
+    _: jclass,
+    payload: jbyteArray,
+    offset: jint,
+    len: jint,
+    etf: jboolean,
+    members: jlongArray,
+) -> jstring {
+    // SAFETY: the environment of this call.
+    let env = unsafe { Env::new(env) };
+    let number = |number: Option<u64>| number.and_then(|n| n.try_into().ok()).unwrap_or(-1);
+    let peek = |payload: &[u8]| {
+        let encoding = if etf { Encoding::Etf } else { Encoding::Json };
+        let Ok(Envelope { op, sequence, event }) = Envelope::peek(payload, encoding) else {
+            return ptr::null_mut();
+        };
+        // SAFETY: a `long[]` of this call.
+        let written = unsafe { env.write_longs(members, &[number(op), number(sequence), 1]) };
+        event.filter(|_| written).map_or(ptr::null_mut(), |event| env.string(event))
+    };
+    // SAFETY: a `byte[]` of this call.
+    catch_unwind(std::panic::AssertUnwindSafe(|| unsafe { read(env, payload, offset, len, peek) }))
+        .ok()
+        .flatten()
+        .unwrap_or(ptr::null_mut())
+}
+
+/// Calls `job` with a copy of bytes of an array. None with a pending exception if they are not within it, and without if
+/// memory runs out.
+///
+/// # Safety
+/// `array` is a `byte[]` that Java passed to the call of `env`.
+unsafe fn read<T>(
+    env: Env<'_>,
+    array: jbyteArray,
+    offset: jint,
+    len: jint,
+    job: impl FnOnce(&[u8]) -> T,
+) -> Option<T> {
+    let mut copy = Frame::new();
+    let buffer = copy.buffer(usize::try_from(len).unwrap_or(0)).ok()?;
+    // SAFETY: the caller passes a `byte[]`.
+    if !unsafe { env.read(array, offset, buffer) } {
+        return None;
+    }
+    // SAFETY: all of the buffer was written.
+    Some(job(unsafe { slice::from_raw_parts(buffer.as_ptr().cast::<u8>(), buffer.len()) }))
+}
