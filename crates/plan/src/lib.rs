@@ -40,6 +40,7 @@
 //! | `sentence` | the plan in words |
 //! | [`json`] | the plan as JSON, and its keys |
 //! | [`report`] | the plan as an HTML page with charts |
+//! | [`report::day`] | a day of message streams as such a page |
 //! | [`units`] | rates, sizes and times as people read them |
 
 #![forbid(unsafe_code)]

@@ -5,6 +5,7 @@
 
 mod axis;
 mod bars;
+pub mod day;
 mod labels;
 mod markup;
 mod pareto;
@@ -73,7 +74,7 @@ impl Size {
 
 /// The report as one HTML page.
 pub fn html(plan: &Plan, context: &Context) -> String {
-    let mut page = head(context);
+    let mut page = head(&format!("Plan for {}", context.data));
     page.push_str("<main>\n");
     page.push_str(&summary(plan, context));
     let views = views(plan);
@@ -113,14 +114,14 @@ fn pair(left: &str, right: &str) -> String {
     format!("<div class=\"pair\">\n{left}{right}</div>\n")
 }
 
-fn head(context: &Context) -> String {
+fn head(title: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta name=\"color-scheme\" content=\"light dark\"/>\n\
-         <title>Plan for {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
-        escape(&context.data)
+         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
+        escape(title)
     )
 }
 

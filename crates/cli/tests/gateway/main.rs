@@ -2,6 +2,7 @@
 
 mod bench;
 mod data;
+mod day;
 mod generate;
 mod live;
 mod pages;

@@ -2,6 +2,7 @@
 
 mod bench;
 mod columns;
+mod day;
 mod decode;
 mod decoder;
 mod generate;
@@ -11,6 +12,8 @@ mod recording_writer;
 mod replay;
 mod serve;
 mod session_args;
+mod sets;
+mod sets_of_files;
 mod stats;
 mod stream;
 #[cfg(feature = "remote")]
@@ -50,6 +53,8 @@ enum GatewayCommand {
     Replay(Box<replay::ReplayArgs>),
     /// Count messages by size, opcode and event, zlib beside zstd
     Stats(Box<stats::StatsArgs>),
+    /// Decode a day of thousands of generated connections, three ways, and report it
+    Day(Box<day::DayArgs>),
     /// Make recordings from files, from standard input and from live gateways
     Record(Box<record::RecordArgs>),
     /// Compress connections with the other transport, or write their payloads
@@ -66,6 +71,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let result = match &args.command {
         GatewayCommand::Replay(args) => replay::run(args),
         GatewayCommand::Stats(args) => Ok(stats::run(args)),
+        GatewayCommand::Day(args) => Ok(day::run(args)),
         GatewayCommand::Record(args) => record::run(args),
         GatewayCommand::Transcode(args) => Ok(transcode::run(args)),
         GatewayCommand::Generate(args) => Ok(generate::run(args)),

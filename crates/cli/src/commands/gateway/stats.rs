@@ -1,4 +1,4 @@
-//! `linerate gateway stats`: counts messages by size, opcode and event, zlib beside zstd.
+//! `linerate gateway stats`: counts messages by size, opcode and event, zlib beside zstd; or sets of statistics by hour.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,16 @@ use std::process::ExitCode;
 
 use clap::ValueHint;
 use linerate_gateway::{Counters, Encoder, Encoding, Envelope, Statistics, Transport};
+use linerate_plan::report::day;
 use serde_json::{Value, json};
 
 use super::columns::aligned;
 use super::decode::{Decoded, Decoding};
 use super::session_args::SessionArgs;
+use super::sets::{self, SetStats};
+use super::sets_of_files::{self, NamedFiles};
 use super::wire::{Wire, fault};
+use crate::commands::plan::page::{Page, context};
 use crate::ui::error::CliError;
 use crate::ui::exit_code;
 use crate::ui::format::rounded;
@@ -26,8 +30,18 @@ Examples:
   linerate gateway stats --both shard-0.zlib         also its size with zstd
   linerate gateway stats shard-0.msgs                payloads are compressed both ways
   linerate gateway stats --csv *.lgwr > messages.csv a line for each message
+  linerate gateway stats --set A='a*.stats' --set B='b*.stats' --report day.html
+                                                     statistics logs, hour by hour
+
+Sets:
+  With --set or --report, and for statistics logs, messages are counted by set, hour (UTC) and
+    event instead. The files of one set may be statistics logs, records of 18 bytes,
+    recordings and messages.
 
 CSV:
+  Of sets: set, hour (empty for all), messages, errors, bytes compressed and of payload,
+    nanoseconds of decoding: all, median, 90, 99 and 99.9 %.
+  Otherwise:
   file, message, time_ns (arrival, since 1970), decode_ns, payload, zlib, zstd (bytes), opcode,
     event. Unknown fields are empty.";
 
@@ -42,20 +56,32 @@ pub(crate) struct StatsArgs {
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 
+    /// Count the files that match as a set of this name; may be given several times
+    #[arg(long, value_name = "NAME=GLOB", value_parser = sets_of_files::parse_set, conflicts_with = "both")]
+    set: Vec<NamedFiles>,
+
+    /// Write the sets as an HTML page
+    #[arg(long, value_name = "REPORT", value_hint = ValueHint::FilePath, conflicts_with = "both")]
+    report: Option<PathBuf>,
+
     #[command(flatten)]
     session: SessionArgs,
 
     #[command(flatten)]
     verbosity: VerbosityArgs,
 
-    /// Length-prefixed messages, compressed or not, or recordings; `-` is standard input
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    /// Length-prefixed messages, compressed or not, recordings or statistics logs; `-` is standard input
+    #[arg(value_name = "FILE", required_unless_present = "set", value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
 }
 
 const CSV_HEADER: &str = "file,message,time_ns,decode_ns,payload,zlib,zstd,opcode,event";
 
 pub(crate) fn run(args: &StatsArgs) -> ExitCode {
+    let are_sets = !args.set.is_empty() || args.report.is_some();
+    if are_sets || args.files.iter().any(|path| sets_of_files::has_records(path)) {
+        return run_sets(args);
+    }
     let mut begun = false;
     Reporter::new(&args.verbosity, args.csv).each(&args.files, |path, reporter| {
         let mut csv = args.csv.then(StdoutLines::new).transpose()?;
@@ -66,6 +92,55 @@ pub(crate) fn run(args: &StatsArgs) -> ExitCode {
         }
         process(args, path, csv, reporter)
     })
+}
+
+/// Counts sets: those that are named, and the files that are in none as one more.
+fn run_sets(args: &StatsArgs) -> ExitCode {
+    let mut named = args.set.clone();
+    if !args.files.is_empty() {
+        named.push(NamedFiles { name: "all".into(), files: args.files.clone() });
+    }
+    let first = named.iter().flat_map(|set| &set.files).next().cloned().unwrap_or_default();
+    Reporter::new(&args.verbosity, args.csv)
+        .one(&first, |reporter| count_sets(args, &first, &named, reporter))
+}
+
+fn count_sets(
+    args: &StatsArgs,
+    first: &Path,
+    named: &[NamedFiles],
+    reporter: &mut Reporter,
+) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(first, "stats");
+    let page = args.report.as_deref().map(Page::create).transpose()?;
+    let mut sets = Vec::new();
+    for NamedFiles { name, files } in named {
+        let mut set = SetStats::new(name);
+        for path in files {
+            // What came before an error counts.
+            if let Err(error) = sets_of_files::count(path, &args.session, &mut set) {
+                reporter.failed(&path.display().to_string(), error);
+            }
+        }
+        sets.push(set);
+    }
+    if args.csv {
+        let mut csv = StdoutLines::new()?;
+        csv.write(sets::CSV_HEADER)?;
+        sets.iter().flat_map(SetStats::csv).try_for_each(|line| csv.write(line))?;
+        csv.finish()?;
+    } else {
+        summary.lines = sets::lines(&sets);
+    }
+    summary.bytes = sets.iter().map(|set| set.total.payload_bytes()).sum();
+    summary.text = Some(format!("{} sets", sets.len()));
+    summary.set("sets", sets.iter().map(SetStats::object).collect::<Vec<_>>());
+    if let Some(page) = page {
+        let of_page: Vec<day::Set> = sets.iter().map(SetStats::set).collect();
+        let names: Vec<&str> = named.iter().map(|set| set.name.as_str()).collect();
+        summary.output = Some(page.write_text(&day::html(&of_page, &context(names.join(", "), 0)))?);
+    }
+    Ok(summary)
 }
 
 fn process(
@@ -106,7 +181,7 @@ fn process(
 }
 
 /// The encoding of a payload: Erlang's external terms begin with 131, which no text does.
-fn encoding(payload: &[u8]) -> Encoding {
+pub(crate) fn encoding(payload: &[u8]) -> Encoding {
     if payload.first() == Some(&131) { Encoding::Etf } else { Encoding::Json }
 }
 
@@ -333,7 +408,7 @@ fn record(file: &str, message: &Decoded<'_>, [zlib, zstd]: [Option<usize>; 2]) -
     line
 }
 
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

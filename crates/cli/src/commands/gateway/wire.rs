@@ -115,7 +115,7 @@ impl Iterator for Wire {
 }
 
 /// An error of reading, which may be one of the format.
-fn reading(error: io::Error) -> CliError {
+pub(crate) fn reading(error: io::Error) -> CliError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(Error { kind, offset: at, message: what, .. }) => CliError::data(*kind, *at, *what),
         None => CliError::Read { error, offset: 0 },

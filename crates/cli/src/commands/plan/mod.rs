@@ -1,7 +1,7 @@
 //! `linerate plan`: measures candidates on the user's data and says which one saturates a pipe.
 
 mod choose;
-mod page;
+pub(crate) mod page;
 mod recognise;
 mod table;
 

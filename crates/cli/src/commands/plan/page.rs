@@ -12,7 +12,7 @@ use linerate_plan::report::{self, Context};
 use crate::ui::error::CliError;
 
 /// The file of a page, open before anything is measured, so that a path that cannot be written fails at once.
-pub(super) struct Page {
+pub(crate) struct Page {
     path: PathBuf,
     file: AtomicFile,
 }
@@ -22,7 +22,7 @@ impl Page {
     ///
     /// # Errors
     /// Names the file that cannot be written.
-    pub(super) fn create(path: &Path) -> Result<Page, CliError> {
+    pub(crate) fn create(path: &Path) -> Result<Page, CliError> {
         let file =
             AtomicFile::create(path, Existing::Replace).map_err(CliError::io_at("cannot write", path))?;
         Ok(Page { path: path.to_owned(), file })
@@ -32,23 +32,26 @@ impl Page {
     ///
     /// # Errors
     /// Names the file that cannot be written.
-    pub(super) fn write(
-        mut self,
-        plan: &Plan,
-        data: &Path,
-        measured: &Measured,
-    ) -> Result<PathBuf, CliError> {
-        let page = report::html(plan, &context(data, measured));
+    pub(super) fn write(self, plan: &Plan, data: &Path, measured: &Measured) -> Result<PathBuf, CliError> {
+        self.write_text(&report::html(plan, &context(data.display().to_string(), measured.bytes)))
+    }
+
+    /// Writes a page of any content.
+    ///
+    /// # Errors
+    /// Names the file that cannot be written.
+    pub(crate) fn write_text(mut self, page: &str) -> Result<PathBuf, CliError> {
         let written = self.file.write_all(page.as_bytes()).and_then(|()| self.file.commit());
         written.map_err(CliError::io_at("cannot write", &self.path))?;
         Ok(self.path)
     }
 }
 
-fn context(data: &Path, measured: &Measured) -> Context {
+/// What a page says of the machine and of `bytes` bytes of `data`.
+pub(crate) fn context(data: String, bytes: u64) -> Context {
     Context {
-        data: data.display().to_string(),
-        data_bytes: measured.bytes,
+        data,
+        data_bytes: bytes,
         cpu: environment::cpu(),
         cores: std::thread::available_parallelism().map_or(1, usize::from),
         os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),

@@ -1,0 +1,273 @@
+//! `linerate gateway day`: thousands of connections for a day, three ways of decoding, compressed in time.
+
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use clap::ValueHint;
+use linerate_bench::messages::traffic::Traffic;
+use linerate_gateway::stats::{Clock, LogEntry, LogFiles, LogOptions, MessageRecord, Verdict};
+use linerate_gateway::{Encoder, Limits, Scratch, Session, Transport};
+use linerate_plan::report::day;
+
+use super::sets::{SetStats, lines};
+use super::wire::fault;
+use crate::commands::plan::page::{Page, context};
+use crate::ui::error::CliError;
+use crate::ui::exit_code;
+use crate::ui::progress::Activity;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate gateway day --report day.html                   2,500 connections, 10 million messages a set
+  linerate gateway day --shards 100 --messages 200k --json
+  linerate gateway day --logs logs --report day.html       also statistics logs A-000001.stats, B-, C-
+
+Sets:
+  A: zlib-stream, B: zstd-stream, both taken in pieces of 8 KiB; C: zstd-stream in pieces of 128 KiB.
+    Every set decodes the same messages at the same times of the day. Nothing waits between
+    messages, so a day takes as long as decoding does.";
+
+/// Distinct connections that are generated; shards beyond play one of these, each at its own times.
+const STREAMS: usize = 50;
+/// Longest stream in messages: a shard that reaches the end connects again.
+const MAX_STREAM: u64 = 20_000;
+const HOUR_NS: i64 = 3_600_000_000_000;
+/// Messages between two looks at the clock of progress.
+const STEP: u64 = 10_000;
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct DayArgs {
+    /// Number of connections
+    #[arg(long, value_name = "N", default_value_t = 2500, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    shards: u32,
+
+    /// Hours of the day, from midnight
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=24))]
+    hours: u32,
+
+    /// Messages of each set: a number, also with k or M
+    #[arg(long, value_name = "N", default_value = "10M", value_parser = parse_messages)]
+    messages: u64,
+
+    /// Guilds of each connection
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(..=Traffic::MAX_GUILDS as u64))]
+    guilds: u64,
+
+    /// Seed of the random generator
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Write the day as an HTML page
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    report: Option<PathBuf>,
+
+    /// Write statistics logs of each set into this folder
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    logs: Option<PathBuf>,
+
+    #[command(flatten)]
+    verbosity: VerbosityArgs,
+}
+
+/// A way of decoding.
+struct Way {
+    name: &'static str,
+    /// Begins the names of its logs.
+    log: &'static str,
+    transport: Transport,
+    /// Bytes of the buffer that payloads are taken with.
+    buffer: usize,
+}
+
+const WAYS: [Way; 3] = [
+    Way { name: "A: zlib, 8 KiB", log: "A", transport: Transport::Zlib, buffer: 8 << 10 },
+    Way { name: "B: zstd, 8 KiB", log: "B", transport: Transport::Zstd, buffer: 8 << 10 },
+    Way { name: "C: zstd, 128 KiB", log: "C", transport: Transport::Zstd, buffer: 128 << 10 },
+];
+
+/// A count of messages: digits, and `k` or `M` for thousands or millions.
+fn parse_messages(text: &str) -> Result<u64, String> {
+    let (digits, factor) = match text.strip_suffix(['k', 'M']) {
+        Some(digits) => (digits, if text.ends_with('k') { 1000 } else { 1_000_000 }),
+        None => (text, 1),
+    };
+    let count = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(factor));
+    count.filter(|count| (1..=10_000_000_000).contains(count)).ok_or("from 1 to 10000M".into())
+}
+
+pub(crate) fn run(args: &DayArgs) -> ExitCode {
+    let name = args.report.as_deref().unwrap_or(Path::new("day"));
+    Reporter::new(&args.verbosity, false).one(name, |reporter| process(args, name, reporter))
+}
+
+fn process(args: &DayArgs, name: &Path, reporter: &Reporter) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(name, "day");
+    let page = args.report.as_deref().map(Page::create).transpose()?;
+    let activity = reporter.activity("day");
+    let mut sets = Vec::new();
+    for way in &WAYS {
+        activity.show(&format!("{}: connections are generated", way.name));
+        let streams = streams(args, way.transport)?;
+        sets.push(decode(args, way, &streams, &activity)?);
+    }
+    drop(activity);
+    summary.bytes = sets.iter().map(|set| set.total.payload_bytes()).sum();
+    summary.text = Some(format!("{} shards, {} messages a set", args.shards, args.messages));
+    summary.lines = lines(&sets);
+    summary.set("shards", args.shards);
+    summary.set("sets", sets.iter().map(SetStats::object).collect::<Vec<_>>());
+    if let Some(page) = page {
+        let title = format!("{} connections, {} hours", args.shards, args.hours);
+        let sets: Vec<day::Set> = sets.iter().map(SetStats::set).collect();
+        summary.output = Some(page.write_text(&day::html(&sets, &context(title, 0)))?);
+    }
+    Ok(summary)
+}
+
+/// Compressed messages of each distinct connection.
+fn streams(args: &DayArgs, transport: Transport) -> Result<Vec<Vec<Box<[u8]>>>, CliError> {
+    let each = (args.messages / u64::from(args.shards)).clamp(1, MAX_STREAM);
+    let events = each.saturating_sub(2 + args.guilds) as usize;
+    let traffic = Traffic::new(args.seed).guilds(args.guilds as usize).events(events);
+    let stream = |index: u64| {
+        let mut encoder = Encoder::new(transport).map_err(fault)?;
+        let mut frames = Vec::new();
+        for payload in traffic.shard(index) {
+            let mut wire = Vec::new();
+            encoder.message(&payload, &mut wire).map_err(fault)?;
+            frames.push(wire.into_boxed_slice());
+        }
+        Ok(frames)
+    };
+    (0..STREAMS.min(args.shards as usize) as u64).map(stream).collect()
+}
+
+/// A connection, and how many messages of its stream came.
+struct Shard {
+    session: Session,
+    at: usize,
+}
+
+fn decode(
+    args: &DayArgs,
+    way: &Way,
+    streams: &[Vec<Box<[u8]>>],
+    activity: &Activity,
+) -> Result<SetStats, CliError> {
+    let midnight = midnight();
+    let mut set = SetStats::new(way.name);
+    let log = |folder: &PathBuf| {
+        // All of the day stays.
+        let options = LogOptions::new(folder).name(way.log).max_files(usize::MAX);
+        LogFiles::create(options, Clock::Monotonic, midnight).map_err(CliError::io_at("cannot write", folder))
+    };
+    let mut log = args.logs.as_ref().map(log).transpose()?;
+    let shard = |_| Shard { session: Session::new(way.transport, Limits::new()), at: 0 };
+    let mut shards: Vec<Shard> = (0..args.shards).map(shard).collect();
+    let (mut scratch, mut buffer) = (Scratch::new(), vec![0; way.buffer]);
+    let mut random = args.seed | 1;
+    let mut done = 0;
+    for (hour, messages) in messages_by_hour(args).into_iter().enumerate() {
+        for i in 0..messages {
+            if done % STEP == 0 {
+                activity.show(&format!("{}: {hour:02}:00, {done} of {} messages", way.name, args.messages));
+            }
+            done += 1;
+            random = xorshift(random);
+            let connection = (random >> 32) as u32 % args.shards;
+            let shard = &mut shards[connection as usize];
+            let frames = &streams[connection as usize % streams.len()];
+            if shard.at == frames.len() {
+                shard.session.reset();
+                shard.at = 0;
+            }
+            let frame = &frames[shard.at];
+            shard.at += 1;
+            let begun = Instant::now();
+            let message = shard.session.message(frame, &mut scratch).map_err(fault)?;
+            let payload = message.map_or(&[][..], |message| message.payload);
+            take(payload, &mut buffer);
+            let decode_ns = u32::try_from(begun.elapsed().as_nanos()).unwrap_or(u32::MAX);
+            let within = (i128::from(i) * i128::from(HOUR_NS) / i128::from(messages)) as i64;
+            let record = MessageRecord {
+                time: midnight + hour as i64 * HOUR_NS + within,
+                connection,
+                transport: way.transport,
+                verdict: Verdict::Decoded,
+                compressed: frame.len() as u32,
+                payload: payload.len() as u32,
+                decode_ns,
+            };
+            set.add(&record, None);
+            if let (Some(log), Some(folder)) = (&mut log, &args.logs) {
+                let added = log.add(&LogEntry::Message(record), record.time);
+                added.map_err(CliError::io_at("cannot write", folder))?;
+            }
+        }
+    }
+    if let (Some(log), Some(folder)) = (&mut log, &args.logs) {
+        log.flush().map_err(CliError::io_at("cannot write", folder))?;
+    }
+    Ok(set)
+}
+
+/// Copies a payload in pieces, as a client takes it that has a buffer.
+fn take(payload: &[u8], buffer: &mut [u8]) {
+    for piece in payload.chunks(buffer.len()) {
+        buffer[..piece.len()].copy_from_slice(piece);
+        black_box(&mut *buffer);
+    }
+}
+
+/// Messages of each hour: most at 20:00, a quarter of that at 8:00.
+fn messages_by_hour(args: &DayArgs) -> Vec<u64> {
+    let weight = |hour: u32| 1.0 + 0.6 * ((f64::from(hour) - 20.0) / 24.0 * std::f64::consts::TAU).cos();
+    let total: f64 = (0..args.hours).map(weight).sum();
+    let mut left = args.messages;
+    let mut messages: Vec<u64> = (0..args.hours)
+        .map(|hour| {
+            let messages = ((args.messages as f64 * weight(hour) / total) as u64).min(left);
+            left -= messages;
+            messages
+        })
+        .collect();
+    // What rounding left.
+    if let Some(last) = messages.last_mut() {
+        *last += left;
+    }
+    messages
+}
+
+/// The beginning of the day, UTC: nanoseconds since 1970.
+fn midnight() -> i64 {
+    let day = 24 * HOUR_NS;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
+    now / day * day
+}
+
+/// The next number of a generator (xorshift64).
+fn xorshift(mut state: u64) -> u64 {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^ (state << 17)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_messages_have_units() {
+        let counts = ["7", "20k", "10M"].map(|text| parse_messages(text).unwrap());
+        assert_eq!(counts, [7, 20_000, 10_000_000]);
+        for text in ["", "0", "-1", "1G", "1.5M", "99999999999", "99999999999999999999M"] {
+            assert!(parse_messages(text).is_err(), "{text}");
+        }
+    }
+}

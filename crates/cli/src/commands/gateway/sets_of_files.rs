@@ -1,0 +1,128 @@
+//! Sets of statistics from files: statistics logs, records of 18 bytes, recordings and files of messages.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use globset::Glob;
+use linerate_gateway::stats::{LogEntry, LogReader, MessageRecord, ORIGIN_RECORD, OriginReader, Verdict};
+use linerate_gateway::{Envelope, FileKind, Transport};
+
+use super::decode::{Decoded, Decoding, Ended};
+use super::session_args::SessionArgs;
+use super::sets::SetStats;
+use super::stats::encoding;
+use super::wire::{Wire, reading};
+use crate::ui::error::CliError;
+
+/// Begins statistics logs.
+const LOG: &[u8] = b"LGST";
+/// Bytes of a reader's buffer.
+const BUFFER: usize = 256 << 10;
+
+/// A set that was asked for: its name and its files.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedFiles {
+    pub(crate) name: String,
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Reads `NAME=GLOB`; without a wildcard the glob is the path of a file.
+pub(crate) fn parse_set(text: &str) -> Result<NamedFiles, String> {
+    let (name, glob) = text.split_once('=').ok_or("a set is NAME=GLOB")?;
+    let files = matching(Path::new(glob)).map_err(|error| format!("{glob}: {error}"))?;
+    if name.is_empty() || files.is_empty() {
+        return Err(format!("{glob}: no file has such a name"));
+    }
+    Ok(NamedFiles { name: name.into(), files })
+}
+
+/// The files whose names match the last part of a path, in order.
+fn matching(path: &Path) -> Result<Vec<PathBuf>, String> {
+    let (Some(name), folder) = (path.file_name().and_then(|name| name.to_str()), path.parent()) else {
+        return Err("it has no name".into());
+    };
+    let glob = Glob::new(name).map_err(|error| error.to_string())?.compile_matcher();
+    let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).map_err(|error| error.to_string())?;
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .filter(|entry| glob.is_match(entry.file_name()) && entry.path().is_file())
+        .map(|entry| folder.map_or_else(|| entry.file_name().into(), |folder| folder.join(entry.file_name())))
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+/// Whether a file is a statistics log or has records of 18 bytes.
+pub(crate) fn has_records(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| {
+        let len = file.metadata().map_or(0, |metadata| metadata.len());
+        let mut head = Vec::new();
+        let read = file.take(FileKind::HEAD as u64).read_to_end(&mut head);
+        read.is_ok() && (head.starts_with(LOG) || is_origin(&head, len))
+    })
+}
+
+/// Records of 18 bytes have no magic number: these have the same separator, and are no messages.
+fn is_origin(head: &[u8], len: u64) -> bool {
+    let separators = || head.chunks_exact(ORIGIN_RECORD).map(|record| &record[16..]);
+    let is_whole = len > 0 && len.is_multiple_of(ORIGIN_RECORD as u64);
+    let same = separators().next().is_some_and(|first| separators().all(|other| other == first));
+    is_whole && same && FileKind::of(head).is_none()
+}
+
+/// Counts all messages of a file.
+///
+/// # Errors
+/// Those of reading and of decoding; what came before is counted.
+pub(crate) fn count(path: &Path, session: &SessionArgs, set: &mut SetStats) -> Result<(), CliError> {
+    if !has_records(path) {
+        return count_messages(path, session, set);
+    }
+    let mut file = File::open(path).map_err(CliError::io("cannot open"))?;
+    let mut magic = [0; LOG.len()];
+    let is_log = file.read_exact(&mut magic).is_ok() && magic == LOG;
+    let file = BufReader::with_capacity(BUFFER, File::open(path).map_err(CliError::io("cannot open"))?);
+    if is_log {
+        for entry in LogReader::open(file).map_err(reading)? {
+            match entry.map_err(reading)? {
+                LogEntry::Message(record) => set.add(&record, None),
+                LogEntry::Dropped { records, .. } => set.total.add_dropped(records),
+            }
+        }
+        return Ok(());
+    }
+    for record in OriginReader::new(file, session.transport.unwrap_or(Transport::Zstd)) {
+        set.add(&record.map_err(reading)?, None);
+    }
+    Ok(())
+}
+
+/// Decodes recordings and files of messages.
+fn count_messages(path: &Path, session: &SessionArgs, set: &mut SetStats) -> Result<(), CliError> {
+    let wire = Wire::open(path, session.transport)?;
+    let transport = wire.transport.unwrap_or(Transport::Zstd);
+    let mut decoding = Decoding::new(session, &wire)?;
+    let outcome = decoding.run(wire, |message| {
+        let envelope = Envelope::read(message.payload, encoding(message.payload)).unwrap_or_default();
+        set.add(&record(message, transport), envelope.event);
+        Ok(())
+    });
+    outcome.map_err(|ended| match ended {
+        Ended::Message { error, .. } | Ended::Otherwise(error) => error,
+    })
+}
+
+fn record(message: &Decoded<'_>, transport: Transport) -> MessageRecord {
+    let saturated = |value: u128| u32::try_from(value).unwrap_or(u32::MAX);
+    MessageRecord {
+        time: message.time.unwrap_or(0),
+        connection: saturated(message.connection.into()),
+        transport,
+        verdict: Verdict::Decoded,
+        compressed: saturated(message.compressed as u128),
+        payload: saturated(message.payload.len() as u128),
+        decode_ns: saturated(message.spent.as_nanos()),
+    }
+}

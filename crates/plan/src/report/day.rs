@@ -1,0 +1,333 @@
+//! A day of message streams as a page: sets of connections beside each other, hour by hour.
+
+use std::fmt::Write as _;
+
+use super::axis::Axis;
+use super::markup::escape;
+use super::{Context, FLAT, NARROW, Size, WIDE, figure, machine_section, pair, split};
+use crate::units;
+
+const LEFT: f64 = 68.0;
+const RIGHT: f64 = 20.0;
+const TOP: f64 = 30.0;
+const BOTTOM: f64 = 44.0;
+/// Hours of a day.
+const HOURS: f64 = 24.0;
+/// Sets with a color of their own; further ones share them.
+const COLORS: usize = 3;
+
+/// Messages of a set, an hour or an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Group {
+    /// Decoded messages.
+    pub messages: u64,
+    /// Messages that were not decoded.
+    pub errors: u64,
+    /// Compressed bytes.
+    pub compressed: u64,
+    /// Bytes of payloads.
+    pub payload: u64,
+    /// Seconds of decoding.
+    pub seconds: f64,
+    /// Seconds of decoding a message: median, 90, 99 and 99.9 %.
+    pub quantiles: [f64; 4],
+}
+
+impl Group {
+    /// Payload bytes per compressed byte; 0 without messages.
+    pub fn ratio(&self) -> f64 {
+        if self.compressed == 0 { 0.0 } else { self.payload as f64 / self.compressed as f64 }
+    }
+
+    /// Payload bytes per second of decoding; 0 without messages.
+    pub fn rate(&self) -> f64 {
+        if self.seconds > 0.0 { self.payload as f64 / self.seconds } else { 0.0 }
+    }
+}
+
+/// A set of connections.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Set {
+    /// Its name.
+    pub name: String,
+    /// All its messages.
+    pub total: Group,
+    /// By hour of the day (UTC), in order; hours without messages are left out.
+    pub hours: Vec<(u8, Group)>,
+    /// By event, where payloads are known.
+    pub events: Vec<(String, Group)>,
+    /// Records that were lost.
+    pub dropped: u64,
+}
+
+/// A chart over the hours of the day.
+struct Chart {
+    name: &'static str,
+    title: &'static str,
+    text: &'static str,
+    value: fn(&Group) -> f64,
+    unit: fn(f64) -> String,
+}
+
+const CHARTS: [Chart; 5] = [
+    Chart {
+        name: "median",
+        title: "Time of a message: median",
+        text: "Half of the messages of an hour were decoded within this time.",
+        value: |group| group.quantiles[0],
+        unit: units::time,
+    },
+    Chart {
+        name: "tail",
+        title: "Time of a message: 99 %",
+        text: "Ninety-nine of a hundred messages of an hour were decoded within this time.",
+        value: |group| group.quantiles[2],
+        unit: units::time,
+    },
+    Chart {
+        name: "rate",
+        title: "Throughput",
+        text: "Bytes of payload for each second of decoding, on one core.",
+        value: Group::rate,
+        unit: units::rate,
+    },
+    Chart {
+        name: "ratio",
+        title: "Ratio",
+        text: "Bytes of payload over compressed bytes.",
+        value: Group::ratio,
+        unit: units::ratio,
+    },
+    Chart {
+        name: "messages",
+        title: "Messages",
+        text: "Messages of each hour.",
+        value: |group| group.messages as f64,
+        unit: count,
+    },
+];
+
+/// The day as one HTML page without scripts and without requests. `Context::data` is its title.
+pub fn html(sets: &[Set], context: &Context) -> String {
+    let mut page = super::head(&context.data);
+    page.push_str("<main>\n");
+    page.push_str(&summary(sets, context));
+    CHARTS.iter().for_each(|chart| page.push_str(&chart_section(chart, sets)));
+    page.push_str(&table_section("Sets", "Set", &total_rows(sets)));
+    page.push_str(&table_section("Hours (UTC)", "Hour", &hour_rows(sets)));
+    page.push_str(&table_section("Events", "Event", &event_rows(sets)));
+    page.push_str(&pair(&machine_section(context), METHOD));
+    page.push_str("</main>\n</body>\n</html>\n");
+    page
+}
+
+const METHOD: &str = "<section>\n<h2>How to read it</h2>\n<p>Times are those of decoding, not of parsing, and of messages that \
+    were decoded. Quantiles are those of a histogram with steps of 0.1 %. Throughput is payload over time of decoding; the \
+    time between messages does not count. Hours are those of arrival.</p>\n</section>\n";
+
+fn summary(sets: &[Set], context: &Context) -> String {
+    let messages: u64 = sets.iter().map(|set| set.total.messages).sum();
+    let mut html = format!(
+        "<header>\n<p class=\"eyebrow\">Message streams: <b>{}</b></p>\n<h1>{} messages in {} set{}</h1>\n<dl class=\"figures\">\n",
+        escape(&context.data),
+        count(messages as f64),
+        sets.len(),
+        if sets.len() == 1 { "" } else { "s" }
+    );
+    for set in sets.iter().take(2 * COLORS) {
+        let (number, unit) = split(&units::time(set.total.quantiles[0]));
+        let remark = format!(
+            "median; 99 % within {}; ratio {}",
+            units::time(set.total.quantiles[2]),
+            units::ratio(set.total.ratio())
+        );
+        figure(&mut html, &escape(&set.name), &number, &unit, &remark);
+    }
+    html.push_str("</dl>\n");
+    let dropped: u64 = sets.iter().map(|set| set.dropped).sum();
+    let errors: u64 = sets.iter().map(|set| set.total.errors).sum();
+    let _ = writeln!(
+        html,
+        "<ul class=\"notes\">\n<li>{} messages were not decoded; {} records were lost.</li>\n</ul>\n</header>",
+        count(errors as f64),
+        count(dropped as f64)
+    );
+    html
+}
+
+fn chart_section(chart: &Chart, sets: &[Set]) -> String {
+    if sets.iter().all(|set| set.hours.len() < 2) {
+        return String::new();
+    }
+    let flat = |size: Size| Size { height: size.height * FLAT, ..size };
+    let charts = svg(chart, sets, &flat(WIDE)) + &svg(chart, sets, &flat(NARROW));
+    let keys: String = sets
+        .iter()
+        .enumerate()
+        .map(|(i, set)| format!("<span class=\"key set{}\">{}</span> ", i % COLORS, escape(&set.name)))
+        .collect();
+    format!(
+        "<section>\n<h2>{}</h2>\n<p>{}</p>\n<figure>\n{charts}<figcaption class=\"legend\">{keys}</figcaption>\n</figure>\n\
+         </section>\n",
+        chart.title, chart.text
+    )
+}
+
+fn svg(chart: &Chart, sets: &[Set], size: &Size) -> String {
+    let values = || sets.iter().flat_map(|set| &set.hours).map(|(_, group)| (chart.value)(group));
+    let high = values().fold(0.0, f64::max).max(f64::MIN_POSITIVE) * 1.08;
+    let x = Axis { low: 0.0, high: HOURS, from: LEFT, to: size.width - RIGHT, logarithmic: false };
+    let y = Axis { low: 0.0, high, from: size.height - BOTTOM, to: TOP, logarithmic: false };
+    let mut svg = size.open(chart.name, chart.title, &format!("Across: hours of the day. {}", chart.text));
+    for tick in y.ticks(5) {
+        let at = y.at(tick);
+        let _ = writeln!(svg, r#"<path class="grid" d="M{LEFT} {at:.1}H{:.1}"/>"#, x.to);
+        let (left, below, text) = (LEFT - 8.0, at + 4.0, (chart.unit)(tick));
+        let _ = writeln!(
+            svg,
+            r#"<text class="tick" x="{left}" y="{below:.1}" text-anchor="end">{}</text>"#,
+            escape(&text)
+        );
+    }
+    let step = if size.narrow { 6 } else { 3 };
+    for hour in (0..=24).step_by(step) {
+        let (at, below) = (x.at(f64::from(hour)), y.from + 18.0);
+        let _ = writeln!(
+            svg,
+            r#"<text class="tick" x="{at:.1}" y="{below:.1}" text-anchor="middle">{hour}:00</text>"#
+        );
+    }
+    for (i, set) in sets.iter().enumerate() {
+        series(&mut svg, chart, set, i % COLORS, &x, &y);
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn series(svg: &mut String, chart: &Chart, set: &Set, color: usize, x: &Axis, y: &Axis) {
+    // Values stand in the middle of their hour.
+    let points = || {
+        set.hours
+            .iter()
+            .map(|(hour, group)| (x.at(f64::from(*hour) + 0.5), y.at((chart.value)(group)), hour, group))
+    };
+    let path: Vec<String> = points().map(|(x, y, ..)| format!("{x:.1} {y:.1}")).collect();
+    if path.is_empty() {
+        return;
+    }
+    let name = escape(&set.name);
+    let _ = writeln!(svg, r#"<g class="series set{color}"><path d="M{}"/>"#, path.join("L"));
+    for (x, y, hour, group) in points() {
+        let value = escape(&(chart.unit)((chart.value)(group)));
+        let _ = writeln!(
+            svg,
+            r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.5"><title>{name}, {hour}:00: {value}</title></circle>"#
+        );
+    }
+    svg.push_str("</g>\n");
+}
+
+fn total_rows(sets: &[Set]) -> Vec<(String, Group)> {
+    sets.iter().map(|set| (set.name.clone(), set.total)).collect()
+}
+
+fn hour_rows(sets: &[Set]) -> Vec<(String, Group)> {
+    let named = |hour: u8, set: &Set| format!("{hour:02}:00 {}", set.name);
+    let of_hour = |hour: u8| {
+        sets.iter().flat_map(move |set| {
+            let groups = set.hours.iter().filter(move |(at, _)| *at == hour);
+            groups.map(move |(_, group)| (named(hour, set), *group))
+        })
+    };
+    (0..24).flat_map(of_hour).collect()
+}
+
+fn event_rows(sets: &[Set]) -> Vec<(String, Group)> {
+    let of_set = |set: &Set| {
+        let set = set.clone();
+        set.events.into_iter().map(move |(event, group)| (format!("{event} {}", set.name), group))
+    };
+    sets.iter().flat_map(of_set).collect()
+}
+
+fn table_section(title: &str, first: &str, rows: &[(String, Group)]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut html = format!(
+        "<section>\n<h2>{title}</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">\n<table \
+         class=\"all\">\n<thead><tr><th scope=\"col\">{first}</th>"
+    );
+    for name in
+        ["Messages", "Not decoded", "Payload", "Ratio", "Throughput", "Median", "90 %", "99 %", "99.9 %"]
+    {
+        let _ = write!(html, "<th scope=\"col\">{name}</th>");
+    }
+    html.push_str("</tr></thead>\n<tbody>\n");
+    for (name, group) in rows {
+        let _ = write!(html, "<tr><th scope=\"row\">{}</th>", escape(name));
+        let cells = [
+            count(group.messages as f64),
+            count(group.errors as f64),
+            units::size(group.payload),
+            units::ratio(group.ratio()),
+            units::rate(group.rate()),
+        ];
+        for cell in cells.into_iter().chain(group.quantiles.map(units::time)) {
+            let _ = write!(html, "<td>{}</td>", escape(&cell));
+        }
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</tbody>\n</table>\n</div>\n</section>\n");
+    html
+}
+
+/// A whole number with commas.
+fn count(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_have_commas() {
+        assert_eq!([0.0, 999.0, 1000.0, 1_234_567.4].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn page_is_well_formed_and_escapes_names() {
+        let group = Group {
+            messages: 10,
+            compressed: 5,
+            payload: 50,
+            seconds: 1e-5,
+            quantiles: [1e-6; 4],
+            errors: 1,
+        };
+        let set = Set {
+            name: "A <b>".into(),
+            total: group,
+            hours: vec![(3, group), (4, Group::default())],
+            events: vec![("READY & more".into(), group)],
+            dropped: 7,
+        };
+        let page = html(&[set, Set::default()], &Context { data: "a day".into(), ..Context::default() });
+        let mut reader = quick_xml::Reader::from_str(&page);
+        while reader.read_event().expect("well-formed") != quick_xml::events::Event::Eof {}
+        for part in ["A &lt;b&gt;", "READY &amp; more", "10 messages in 2 sets", "7 records were lost", "10x"]
+        {
+            assert!(page.contains(part), "{part}");
+        }
+        assert!(!page.contains("<b>:") && !page.contains("NaN") && !page.contains("inf"));
+    }
+}
