@@ -5,11 +5,11 @@ use std::time::Instant;
 /// Clock that decoding times are taken from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Clock {
-    /// Elapsed time, also that in which the thread waited for a processor. A reading takes some 25 ns.
+    /// Elapsed time, also that in which the thread waited for a processor.
     #[default]
     Monotonic,
     /// CPU time of the thread, on Unix; elsewhere as [`Monotonic`](Self::Monotonic). A reading is a call of the
-    /// operating system, some 200 ns, which is much for short messages.
+    /// operating system, which is much for short messages.
     ThreadCpu,
 }
 

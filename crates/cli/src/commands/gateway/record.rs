@@ -29,8 +29,8 @@ Examples:
       --send identify.json --for 60 -o live.lgwr
   linerate gateway record 'wss://gateway.example/?compress=zstd-stream' \\
       --send identify.json --messages 1000 -o live.lgwr
-  linerate gateway record 'wss://feed.example/subscribe' --transport zstd-frame -D feed.dict \\
-      --for 60 -o feed.lgwr
+  linerate gateway record 'wss://feed.example/' --transport zstd-frame \\
+      -D feed.dict --for 60 -o feed.lgwr
 
 Private content:
   Recordings contain private messages. Only the owner of the file may read it (mode 0600). Do
