@@ -73,14 +73,16 @@ class PageTest {
     @Test
     void partialExamplesCompile() throws Exception {
         String gateway = "import dev.linerate.gateway.*;\n";
-        compiled(String.join(
-                "\n",
-                "import com.fasterxml.jackson.databind.*;",
-                "import java.io.IOException;",
-                example("docs/gateway/java.md", "onBinaryMessage").replaceFirst("\n\n", "\nclass Bot {\n"),
-                "ObjectMapper parser = new ObjectMapper();",
-                "void handle(JsonNode message) {}",
-                "}"));
+        for (String word : List.of("// Jackson", ".dropEvents(")) {
+            compiled(String.join(
+                    "\n",
+                    "import com.fasterxml.jackson.databind.*;",
+                    "import java.io.IOException;",
+                    example("docs/gateway/java.md", word).replaceFirst("\n\n", "\nclass Bot {\n"),
+                    "ObjectMapper parser = new ObjectMapper();",
+                    "void handle(JsonNode message) {}",
+                    "}"));
+        }
         compiled(gateway + "class Bot {\n" + example("docs/gateway/java.md", ".keepRecent(") + "}");
         compiled(String.join(
                 "\n",
@@ -100,7 +102,8 @@ class PageTest {
     void everyExampleButThatOfThePullRequestIsTested() throws Exception {
         List<String> tested = List.of(
                 "public class Example",
-                "onBinaryMessage",
+                "// Jackson",
+                ".dropEvents(",
                 "public class GatewayListener",
                 ".keepRecent(",
                 "public class Bot",
