@@ -19,22 +19,21 @@ pub struct PeerDecoder {
 }
 
 impl PeerDecoder {
-    /// Names of the peers in this build, sorted.
-    pub fn names() -> Vec<&'static str> {
-        let mut names: Vec<_> =
-            CONTENDERS.iter().map(|c| c.name).filter(|name| *name != "linerate").collect();
-        names.sort_unstable();
-        names.dedup();
-        names
-    }
+    /// Names of the peers, also of those that this build lacks: help texts are the same in every build.
+    pub const NAMES: [&str; 5] = ["libzstd", "libzstd 8K", "zlib", "zlib-ng", "zlib-rs"];
 
     /// Opens the peer `name` for payloads of at most `max_message` bytes (1 GiB at most).
     ///
     /// # Errors
-    /// A sentence: it has no memory, or does not know this transport.
+    /// A sentence: it has no memory, does not know this transport, or is not in this build.
     pub fn open(name: &str, transport: Transport, max_message: usize) -> Result<PeerDecoder, String> {
-        let contender = CONTENDERS.iter().find(|c| c.name == name && c.transport == transport);
-        let contender = contender.ok_or_else(|| format!("{name} does not decode {transport}"))?;
+        let known = || CONTENDERS.iter().filter(|c| c.name == name);
+        let contender = known().find(|c| c.transport == transport).ok_or_else(|| {
+            match known().next().is_some() || !PeerDecoder::NAMES.contains(&name) {
+                true => format!("{name} does not decode {transport}"),
+                false => format!("built without the feature `{name}`"),
+            }
+        })?;
         Ok(PeerDecoder {
             contender,
             decoder: (contender.open)()?,
@@ -74,5 +73,26 @@ impl PeerDecoder {
     /// Bytes held, if the library reports them.
     pub fn memory(&self) -> Option<usize> {
         self.decoder.reported_memory()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_peer_of_this_build_has_its_name_in_the_list() {
+        for peer in CONTENDERS.iter().filter(|c| c.name != "linerate") {
+            assert!(PeerDecoder::NAMES.contains(&peer.name), "{}", peer.name);
+            assert!(PeerDecoder::open(peer.name, peer.transport, 100).is_ok(), "{}", peer.name);
+        }
+    }
+
+    #[test]
+    fn a_peer_that_cannot_be_opened_says_why() {
+        let error = |name, transport| PeerDecoder::open(name, transport, 100).err();
+        assert_eq!(error("libzstd", Transport::Zlib).as_deref(), Some("libzstd does not decode zlib-stream"));
+        #[cfg(not(feature = "zlib-ng"))]
+        assert_eq!(error("zlib-ng", Transport::Zlib).as_deref(), Some("built without the feature `zlib-ng`"));
     }
 }

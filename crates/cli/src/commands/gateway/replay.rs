@@ -36,7 +36,7 @@ pub(crate) struct ReplayArgs {
     expect: Option<PathBuf>,
 
     /// Decode with another decoder
-    #[arg(long, value_name = "NAME", value_parser = PeerDecoder::names())]
+    #[arg(long, value_name = "NAME", value_parser = PeerDecoder::NAMES)]
     decoder: Option<String>,
 
     #[command(flatten)]
