@@ -7,7 +7,7 @@ use std::error::Error;
 use linerate_nx::shared::{Executor, SharedArchive, SharedOptions};
 use linerate_nx::{Archive, FileSource};
 
-fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("usage: load ARCHIVE")?;
     let archive = Archive::open(FileSource::open(path)?)?;
     let options = SharedOptions::new().executor(Executor::threads(4));

@@ -3,7 +3,7 @@
 //!     cargo run --release -p linerate-nx --features mount --example mount -- ARCHIVE FOLDER
 
 #[cfg(target_os = "linux")]
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     use linerate_nx::mount::{Mount, MountOptions};
     use linerate_nx::shared::SharedArchive;
     use linerate_nx::{Archive, FileSource};
@@ -22,6 +22,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn main() {
+pub(crate) fn main() {
     eprintln!("archives can be mounted on Linux only");
 }

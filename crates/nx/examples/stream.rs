@@ -8,7 +8,7 @@ use std::io::{Read, Seek, SeekFrom};
 use linerate_nx::shared::SharedArchive;
 use linerate_nx::{Archive, FileSource};
 
-fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let (Some(archive), Some(path)) = (args.next(), args.next()) else {
         return Err("usage: stream ARCHIVE PATH".into());
