@@ -67,6 +67,8 @@ struct Chart {
     text: &'static str,
     value: fn(&Group) -> f64,
     unit: fn(f64) -> String,
+    /// Values of some hours are many times those of others.
+    logarithmic: bool,
 }
 
 const CHARTS: [Chart; 5] = [
@@ -76,6 +78,7 @@ const CHARTS: [Chart; 5] = [
         text: "Half of the messages of an hour were decoded within this time.",
         value: |group| group.quantiles[0],
         unit: units::time,
+        logarithmic: false,
     },
     Chart {
         name: "tail",
@@ -83,6 +86,7 @@ const CHARTS: [Chart; 5] = [
         text: "Ninety-nine of a hundred messages of an hour were decoded within this time.",
         value: |group| group.quantiles[2],
         unit: units::time,
+        logarithmic: true,
     },
     Chart {
         name: "rate",
@@ -90,6 +94,7 @@ const CHARTS: [Chart; 5] = [
         text: "Bytes of payload for each second of decoding, on one core.",
         value: Group::rate,
         unit: units::rate,
+        logarithmic: false,
     },
     Chart {
         name: "ratio",
@@ -97,6 +102,7 @@ const CHARTS: [Chart; 5] = [
         text: "Bytes of payload over compressed bytes.",
         value: Group::ratio,
         unit: units::ratio,
+        logarithmic: false,
     },
     Chart {
         name: "messages",
@@ -104,6 +110,7 @@ const CHARTS: [Chart; 5] = [
         text: "Messages of each hour.",
         value: |group| group.messages as f64,
         unit: count,
+        logarithmic: false,
     },
 ];
 
@@ -176,8 +183,11 @@ fn chart_section(chart: &Chart, sets: &[Set]) -> String {
 fn svg(chart: &Chart, sets: &[Set], size: &Size) -> String {
     let values = || sets.iter().flat_map(|set| &set.hours).map(|(_, group)| (chart.value)(group));
     let high = values().fold(0.0, f64::max).max(f64::MIN_POSITIVE) * 1.08;
+    // Hours in which nothing was decoded have no place on a logarithmic axis.
+    let low = values().filter(|value| *value > 0.0).fold(high, f64::min) / 1.08;
+    let low = if chart.logarithmic { low } else { 0.0 };
     let x = Axis { low: 0.0, high: HOURS, from: LEFT, to: size.width - RIGHT, logarithmic: false };
-    let y = Axis { low: 0.0, high, from: size.height - BOTTOM, to: TOP, logarithmic: false };
+    let y = Axis { low, high, from: size.height - BOTTOM, to: TOP, logarithmic: chart.logarithmic };
     let mut svg = size.open(chart.name, chart.title, &format!("Across: hours of the day. {}", chart.text));
     for tick in y.ticks(5) {
         let at = y.at(tick);

@@ -24,6 +24,7 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("gateway", gateway()),
         ("gateway-java", gateway_java()),
         ("gateway-guild", gateway_guild()),
+        ("gateway-day", gateway_day()),
         ("nx-settings", nx_settings()),
         ("nx-threads", nx_threads()),
         ("nx-filters", nx_filters()),
@@ -516,6 +517,25 @@ fn gateway_guild() -> String {
         first.into_iter().chain(measured).collect()
     });
     let head = ["", "whole connection", "live traffic", "2,500 connections in turn"];
+    table(&head, rows.into(), &record.source(record.all(&[])[0]))
+}
+
+/// A day of 2,500 connections in three sets; times in nanoseconds become microseconds.
+fn gateway_day() -> String {
+    let record = Record::read("2026-11-23-gateway-day.csv");
+    let sets = ["A: zlib-stream 8 KiB", "B: zstd-stream 8 KiB", "C: zstd-stream 128 KiB"];
+    let rows = sets.map(|set| {
+        let row = record.one(&[("set", set), ("hour", "")]);
+        let time = |column: &str| format!("{:.1}", row.number(column) / 1e3);
+        let (payload, compressed) = (row.number("payload"), row.number("compressed"));
+        vec![
+            set.to_owned(),
+            format!("{:.2}", payload / compressed),
+            format!("{:.0}", payload / row.number("decode_ns") * 1e3),
+            format!("{} · {} · {} · {}", time("median_ns"), time("p90_ns"), time("p99_ns"), time("p999_ns")),
+        ]
+    });
+    let head = ["", "ratio", "MB/s", "median · 90 % · 99 % · 99.9 %, microseconds"];
     table(&head, rows.into(), &record.source(record.all(&[])[0]))
 }
 
