@@ -47,7 +47,10 @@ mod _pylinerate {
     #[pymodule_export]
     use crate::error::{Error, GatewayError};
     #[pymodule_export]
-    use crate::gateway::{GatewayDecompressor, GatewayDictionaries, gateway_peek, gateway_trim};
+    use crate::gateway::{
+        GatewayDecompressor, GatewayDictionaries, GatewayStats, GatewayStatsRecorder, gateway_peek,
+        gateway_trim,
+    };
     #[pymodule_export]
     use crate::gpu::{
         GpuBatch, GpuBorrowed, GpuDevice, GpuMemory, gpu_decode, gpu_decode_stored, gpu_decode2,

@@ -380,7 +380,7 @@ def test_invalid_arguments_are_rejected():
 def test_signatures_and_docstrings():
     assert str(inspect.signature(Decompressor)) == (
         "(kind, *, max_message=67108864, window_log=16, checks=None, sequence=False, recent=None, "
-        "dictionaries=None)"
+        "dictionaries=None, stats=None)"
     )
     assert str(inspect.signature(Decompressor.decompress_into)) == "(self, /, data, out)"
     names = [name for name in dir(Decompressor) if not name.startswith("_")]

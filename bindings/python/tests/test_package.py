@@ -151,7 +151,7 @@ def test_requirements_are_in_extras_only():
     required = importlib.metadata.requires("pylinerate")
     assert required and all("extra ==" in line for line in required)
     extras = importlib.metadata.metadata("pylinerate").get_all("Provides-Extra")
-    assert set(extras) == {"numpy", "hdf5", "zarr", "dask", "websockets"}
+    assert set(extras) == {"numpy", "hdf5", "zarr", "dask", "websockets", "prometheus"}
 
 
 def test_stub_has_every_name_of_the_extension():

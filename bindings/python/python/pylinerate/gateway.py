@@ -22,10 +22,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from . import _pylinerate
+from ._optional import require
 from ._pylinerate import GatewayError
+from ._pylinerate import GatewayStats as Stats
 from ._process import NotPicklable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ._slices import AnyBuffer
 
     #: Transport: of a gateway, the ``compress`` parameter of its URL, or of a feed whose messages are compressed each
@@ -37,6 +41,8 @@ __all__ = [
     "Dictionaries",
     "Envelope",
     "GatewayError",
+    "Stats",
+    "StatsRecorder",
     "ZlibContext",
     "ZlibModule",
     "ZstdContext",
@@ -107,6 +113,8 @@ class Decompressor(NotPicklable, _pylinerate.GatewayDecompressor):
         Maximum number and maximum total bytes of compressed messages to keep; see :meth:`recording`.
     dictionaries : Dictionaries, optional
         Of "zstd-frame": those that frames may name.
+    stats : StatsRecorder, optional
+        Where it is recorded what each message cost; :attr:`stats` is then what those of this connection did.
 
     Errors persist: after a :class:`GatewayError` every call raises it again until :meth:`reset`. A message that
     could not be delivered, because ``out`` was too small or memory ran out, is not lost: the next call with the
@@ -144,6 +152,60 @@ class Dictionaries(NotPicklable, _pylinerate.GatewayDictionaries):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.ids}>"
+
+
+class StatsRecorder(NotPicklable, _pylinerate.GatewayStatsRecorder):
+    """Records what each message of any number of decompressors cost: time of arrival, bytes, time of decoding, verdict.
+
+    Payloads, tokens and addresses are not recorded. Decoding never waits for the recorder; messages that it could not
+    take are counted as :attr:`dropped`. It has a thread of its own, so that a process that was forked needs a recorder
+    of its own.
+
+    Parameters
+    ----------
+    log : path, optional
+        Folder of the log files, ``NAME-000001.stats`` and so on, 32 bytes a message, which ``linerate gateway stats``
+        reads. Nothing is written without.
+    name : str, optional
+        Beginning of their names.
+    max_bytes, max_age, max_files : int, float, int
+        A new file is begun above these bytes or seconds; the oldest is deleted beyond this number of files.
+    clock : "elapsed" or "cpu"
+        Whether decoding times are elapsed time, or CPU time of the thread where the system tells it.
+    capacity : int
+        Records that may wait until they are counted.
+    max_connections : int
+        Connections with statistics of their own, some 2 KiB each; later ones are counted among all only.
+
+    Raises
+    ------
+    OSError
+        If the log cannot be made.
+
+    >>> with StatsRecorder() as recorder:
+    ...     decompressor = Decompressor("zlib", stats=recorder)
+    ...     payload = decompressor.decompress(bytes.fromhex("789cabae0500017500f9"))
+    >>> recorder.stats().messages, recorder.stats().payload_bytes
+    (1, 2)
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> StatsRecorder:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def collect(self) -> Iterator[Any]:
+        """Yield the metrics of ``prometheus_client``: ``prometheus_client.REGISTRY.register(recorder)``."""
+        require("prometheus_client", "prometheus")
+        from prometheus_client.parser import text_string_to_metric_families
+
+        yield from text_string_to_metric_families(self.prometheus())
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.connections} connections>"
 
 
 class _Context:

@@ -13,6 +13,7 @@ use pyo3::types::{PyBytes, PyString};
 use super::connection::{Connection, LastEnvelope, ReceiveError};
 use super::dictionaries::GatewayDictionaries;
 use super::envelope::{Members, encoding_of};
+use super::stats::{GatewayStats, GatewayStatsRecorder};
 use super::trim::closed;
 use crate::error::{output_too_small, raise, raise_session_error};
 use crate::frame::Frame;
@@ -34,6 +35,8 @@ pub(crate) struct GatewayDecompressor {
     busy: AtomicBool,
     /// Locked while decoding or reading, never while waiting for the interpreter lock.
     connection: Mutex<Connection>,
+    /// Where its messages are recorded, and the number by which that knows it.
+    recorder: Option<(Py<GatewayStatsRecorder>, u32)>,
 }
 
 #[pymethods]
@@ -41,9 +44,11 @@ impl GatewayDecompressor {
     #[new]
     #[pyo3(signature = (
         kind, *, max_message=67_108_864, window_log=16, checks=None, sequence=false, recent=None,
-        dictionaries=None
+        dictionaries=None, stats=None
     ))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
+        py: Python<'_>,
         kind: &str,
         max_message: usize,
         window_log: u8,
@@ -51,6 +56,7 @@ impl GatewayDecompressor {
         sequence: bool,
         recent: Option<(usize, usize)>,
         dictionaries: Option<PyRef<'_, GatewayDictionaries>>,
+        stats: Option<Py<GatewayStatsRecorder>>,
     ) -> PyResult<Self> {
         let limits = limits_of(max_message, window_log)?;
         let mut session = Session::new(transport_of(kind)?, limits).checks(checks_of(checks, sequence)?);
@@ -63,8 +69,14 @@ impl GatewayDecompressor {
             }
             session = session.dictionaries(Arc::clone(&dictionaries.0));
         }
+        let mut recorder = None;
+        if let Some(stats) = stats {
+            let connection = stats.get().connection(py);
+            recorder = Some((stats, connection.number()));
+            session = session.record_stats(connection);
+        }
         let connection = Mutex::new(Connection::new(session));
-        Ok(GatewayDecompressor { busy: AtomicBool::new(false), connection })
+        Ok(GatewayDecompressor { busy: AtomicBool::new(false), connection, recorder })
     }
 
     /// Decompresses the content of one websocket message.
@@ -182,6 +194,14 @@ impl GatewayDecompressor {
     #[getter]
     fn memory(&self, py: Python<'_>) -> usize {
         self.read(py, Connection::memory) + size_of::<Self>() - size_of::<Connection>()
+    }
+
+    /// Statistics of this connection, by its recorder; None if it has no recorder, or one of fewer
+    /// ``max_connections``.
+    #[getter]
+    fn stats(&self, py: Python<'_>) -> Option<GatewayStats> {
+        let (recorder, number) = self.recorder.as_ref()?;
+        recorder.get().of_connection(py, *number)
     }
 
     /// The error of this connection, which every call raises; None if there is none.

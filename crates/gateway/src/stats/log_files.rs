@@ -104,7 +104,7 @@ impl LogFiles {
     /// # Errors
     /// Those of making the folder and the file.
     pub fn create(options: LogOptions, clock: Clock, created: i64) -> io::Result<Self> {
-        fs::create_dir_all(&options.folder)?;
+        fs::create_dir_all(&options.folder).map_err(|e| named(e, &options.folder))?;
         let last = options.numbers()?.last().copied().unwrap_or(0);
         let (log, number) = begin(&options, clock, created, last)?;
         let files = LogFiles { options, clock, log, number, bytes: RECORD as u64, begun: Instant::now() };
@@ -126,7 +126,7 @@ impl LogFiles {
         if is_full || self.begun.elapsed() > self.options.max_age {
             self.rotate(now)?;
         }
-        self.log.add(entry)?;
+        self.log.add(entry).map_err(|e| named(e, &self.path()))?;
         self.bytes += RECORD as u64;
         Ok(())
     }
@@ -136,11 +136,11 @@ impl LogFiles {
     /// # Errors
     /// Those of writing.
     pub fn flush(&mut self) -> io::Result<()> {
-        self.log.flush()
+        self.log.flush().map_err(|e| named(e, &self.path()))
     }
 
     fn rotate(&mut self, now: i64) -> io::Result<()> {
-        self.log.flush()?;
+        self.flush()?;
         (self.log, self.number) = begin(&self.options, self.clock, now, self.number)?;
         (self.bytes, self.begun) = (RECORD as u64, Instant::now());
         self.delete_oldest()
@@ -160,14 +160,22 @@ fn begin(
     created: i64,
     mut number: u32,
 ) -> io::Result<(LogWriter<BufWriter<File>>, u32)> {
-    let file = loop {
+    let (path, file) = loop {
         number = number.checked_add(1).ok_or(ErrorKind::FileTooLarge)?;
-        match OpenOptions::new().write(true).create_new(true).open(options.path(number)) {
+        let path = options.path(number);
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            file => break file?,
+            Err(error) => return Err(named(error, &path)),
+            Ok(file) => break (path, file),
         }
     };
-    Ok((LogWriter::new(BufWriter::with_capacity(BUFFER, file), clock, created, number)?, number))
+    let log = LogWriter::new(BufWriter::with_capacity(BUFFER, file), clock, created, number);
+    Ok((log.map_err(|e| named(e, &path))?, number))
+}
+
+/// The error, with the file or folder that it is about.
+fn named(error: io::Error, path: &Path) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]

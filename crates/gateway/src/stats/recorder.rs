@@ -230,7 +230,11 @@ impl StatsRecorder {
         Ok(self.stats())
     }
 
-    fn stop(&mut self) -> io::Result<()> {
+    /// [`finish`](Self::finish), after which the statistics can still be read. A second call does nothing.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn stop(&mut self) -> io::Result<()> {
         let Some(collector) = self.collector.take() else { return Ok(()) };
         self.shared.stopped.store(true, Ordering::Release);
         collector.thread().unpark();

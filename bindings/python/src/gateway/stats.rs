@@ -1,0 +1,211 @@
+//! The Python classes of statistics: what the messages of any number of decompressors cost.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use linerate_core::Kind;
+use linerate_gateway::Transport;
+use linerate_gateway::stats::{
+    Clock, ConnectionRecorder, LogOptions, Stats, StatsOptions, StatsRecorder, Verdict,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The native part of `pylinerate.gateway.StatsRecorder`.
+#[pyclass(frozen, subclass, weakref, module = "pylinerate._pylinerate")]
+pub(crate) struct GatewayStatsRecorder(Mutex<StatsRecorder>);
+
+#[pymethods]
+impl GatewayStatsRecorder {
+    #[new]
+    #[pyo3(signature = (
+        log=None, *, name=None, max_bytes=268_435_456, max_age=86_400.0, max_files=8, clock="elapsed",
+        capacity=16_384, max_connections=10_000
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn new(
+        log: Option<PathBuf>,
+        name: Option<String>,
+        max_bytes: u64,
+        max_age: f64,
+        max_files: usize,
+        clock: &str,
+        capacity: usize,
+        max_connections: usize,
+    ) -> PyResult<Self> {
+        let mut options =
+            StatsOptions::new().clock(clock_of(clock)?).capacity(capacity).max_connections(max_connections);
+        if let Some(folder) = log {
+            let age = Duration::try_from_secs_f64(max_age)
+                .map_err(|e| PyValueError::new_err(format!("max_age is {max_age}: {e}")))?;
+            let log = LogOptions::new(folder).max_bytes(max_bytes).max_age(age).max_files(max_files);
+            options = options.log(match name {
+                Some(name) => log.name(name),
+                None => log,
+            });
+        }
+        Ok(GatewayStatsRecorder(Mutex::new(StatsRecorder::start(options)?)))
+    }
+
+    /// Statistics of all messages until at most 50 milliseconds ago.
+    fn stats(&self, py: Python<'_>) -> GatewayStats {
+        GatewayStats(Of::All(Box::new(py.detach(|| self.lock().stats()))))
+    }
+
+    /// Statistics by transport, of those that had messages.
+    fn by_transport<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(py);
+        let stats = py.detach(|| self.lock().by_transport());
+        for (transport, stats) in Transport::ALL.into_iter().zip(stats) {
+            if stats.messages() + stats.errors() > 0 {
+                found.set_item(transport.name(), GatewayStats(Of::All(Box::new(stats))))?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Statistics of all messages in Prometheus' text format, version 0.0.4: the answer to a request for
+    /// ``/metrics``, whose type is ``text/plain; version=0.0.4``.
+    fn prometheus(&self, py: Python<'_>) -> String {
+        py.detach(|| self.lock().prometheus())
+    }
+
+    /// Connections that have statistics of their own.
+    #[getter]
+    fn connections(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.lock().connections())
+    }
+
+    /// Messages that are not in the statistics, because records came faster than they were collected.
+    #[getter]
+    fn dropped(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.lock().dropped())
+    }
+
+    /// Counts and writes what waits, and stops. Statistics can still be read; messages that follow are not recorded.
+    /// A second call does nothing.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     The first error of writing the log. Statistics are whole nevertheless.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        Ok(py.detach(|| self.lock().stop())?)
+    }
+}
+
+impl GatewayStatsRecorder {
+    /// Never held while waiting for the interpreter lock.
+    fn lock(&self) -> MutexGuard<'_, StatsRecorder> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The recorder of a new connection.
+    pub(super) fn connection(&self, py: Python<'_>) -> ConnectionRecorder {
+        py.detach(|| self.lock().connection())
+    }
+
+    /// Statistics of one connection; `None` beyond `max_connections`.
+    pub(super) fn of_connection(&self, py: Python<'_>, number: u32) -> Option<GatewayStats> {
+        let stats = py.detach(|| self.lock().connection_stats(number));
+        stats.map(|stats| GatewayStats(Of::Connection(Box::new(stats))))
+    }
+}
+
+/// A snapshot: messages, bytes and times of a connection, of a transport or of all.
+#[pyclass(frozen, module = "pylinerate._pylinerate")]
+pub(crate) struct GatewayStats(Of);
+
+/// Of whom statistics are.
+enum Of {
+    /// A transport or all connections.
+    All(Box<Stats>),
+    Connection(Box<Stats<u32>>),
+}
+
+/// Reads the statistics of either kind.
+macro_rules! read {
+    ($stats:expr, $name:ident($($argument:expr),*)) => {
+        match &$stats.0 {
+            Of::All(stats) => stats.$name($($argument),*),
+            Of::Connection(stats) => stats.$name($($argument),*),
+        }
+    };
+}
+
+#[pymethods]
+impl GatewayStats {
+    /// Messages that were decoded.
+    #[getter]
+    fn messages(&self) -> u64 {
+        read!(self, messages())
+    }
+
+    /// Messages that were not decoded, by the ``kind`` of their `GatewayError`; kinds without any are left out.
+    #[getter]
+    fn errors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let errors = PyDict::new(py);
+        for kind in [Kind::Corrupt, Kind::Truncated, Kind::Limit, Kind::Unsupported] {
+            let count = read!(self, with_verdict(Verdict::from(kind)));
+            if count > 0 {
+                errors.set_item(kind.name(), count)?;
+            }
+        }
+        Ok(errors)
+    }
+
+    /// Compressed bytes.
+    #[getter]
+    fn compressed_bytes(&self) -> u64 {
+        read!(self, compressed_bytes())
+    }
+
+    /// Bytes of payloads.
+    #[getter]
+    fn payload_bytes(&self) -> u64 {
+        read!(self, payload_bytes())
+    }
+
+    /// Payload bytes per compressed byte; 0 without messages.
+    #[getter]
+    fn ratio(&self) -> f64 {
+        read!(self, ratio())
+    }
+
+    /// Nanoseconds of decoding, in total.
+    #[getter]
+    fn decode_ns(&self) -> u64 {
+        read!(self, decode_ns())
+    }
+
+    /// Records that were dropped; of all messages only.
+    #[getter]
+    fn dropped(&self) -> u64 {
+        read!(self, dropped())
+    }
+
+    /// Nanoseconds of decoding that this part of messages did not exceed, ``quantile`` from 0 to 1: to 0.1 % for all
+    /// messages, to 6 % for one connection. 0 without messages.
+    fn quantile_ns(&self, quantile: f64) -> PyResult<u64> {
+        if !(0.0..=1.0).contains(&quantile) {
+            return Err(PyValueError::new_err(format!("quantile is {quantile}, but must be 0 to 1")));
+        }
+        Ok(read!(self, quantile_ns(quantile)))
+    }
+
+    fn __repr__(&self) -> String {
+        let (messages, ratio) = (read!(self, messages()), read!(self, ratio()));
+        let (median, most) = (read!(self, quantile_ns(0.5)), read!(self, quantile_ns(0.99)));
+        format!("<Stats: {messages} messages, ratio {ratio:.2}, median {median} ns, 99 % {most} ns>")
+    }
+}
+
+fn clock_of(name: &str) -> PyResult<Clock> {
+    match name {
+        "elapsed" => Ok(Clock::Monotonic),
+        "cpu" => Ok(Clock::ThreadCpu),
+        _ => Err(PyValueError::new_err(format!("clock is {name:?}, but must be \"elapsed\" or \"cpu\""))),
+    }
+}
