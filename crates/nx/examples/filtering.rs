@@ -3,8 +3,8 @@
 //!
 //!     cargo run --release -p linerate-nx --example filtering -- TURNS SETTING,... ARCHIVES FOLDER...
 //!
-//! Settings are the presets, with the filters that `auto` means for them; `12`, which is zstd 12 in blocks of 1 MiB; and `1M` and
-//! `16M`, blocks of that size at zstd 22 in long mode; these with all filters. `SETTING/all` and `SETTING/fast` have others. ARCHIVES is a folder
+//! Settings are the presets, with the filters that `auto` means for them; `12` and `12-16M`, which are zstd 12 in blocks of 1 and of
+//! 16 MiB; and `1M` and `16M`, blocks of that size at zstd 22 in long mode; these with all filters. `SETTING/all` and `SETTING/fast` have others. ARCHIVES is a folder
 //! for the archives: what it has is not packed again, so that a second run measures decoding alone.
 
 mod common;
@@ -47,6 +47,7 @@ fn options(setting: &str) -> Option<Options> {
     let (name, asked) = setting.split_once('/').map_or((setting, None), |(name, list)| (name, Some(list)));
     let (options, filters) = match name {
         "12" => (at(1 << 20, Coding::zstd(12)), Filters::all()),
+        "12-16M" => (at(16 << 20, Coding::zstd(12)), Filters::all()),
         "1M" => (at(1 << 20, slowest), Filters::all()),
         "16M" => (at(16 << 20, slowest), Filters::all()),
         _ => {

@@ -152,6 +152,43 @@ fn only_filters_of_the_options_are_used_and_stored_files_stay_stored() {
 }
 
 #[test]
+fn texture_without_a_header_is_filtered_as_its_options_say() {
+    let texels = |kind: &[u8; 4], size| dds(kind, size, 7).split_off(128);
+    // Of a chunk, of several, and one whose header knows better; each is a block of its own.
+    let files =
+        [("a.tex", texels(b"DXT5", 30)), ("b.tex", texels(b"DXT5", 400)), ("c.tex", dds(b"DXT1", 300, 8))];
+    let mut options = options(Coding::zstd(6));
+    options.guess_textures = false;
+    let formats = |file_options: FileOptions| {
+        let mut builder = Builder::new(options.clone()).expect("options");
+        for (name, bytes) in &files {
+            builder.add_bytes_with(*name, bytes.as_slice(), file_options.alone(true)).expect("a new path");
+        }
+        let archive = open(builder.to_bytes().expect("packable").0);
+        assert!(files.iter().all(|(name, bytes)| {
+            archive.read(archive.find(name).expect("packed")).expect("readable") == *bytes
+        }));
+        files.clone().map(|(name, _)| {
+            let blocks = archive.find(name).expect("packed").blocks();
+            let regions = blocks.map(|block| archive.regions(block).expect("ours"));
+            regions
+                .map(|regions| regions.first().map(|region| (region.filter.format(), region.start)))
+                .collect::<Vec<_>>()
+        })
+    };
+    let header = Some((TextureFormat::Bc1, 128));
+    let [small, large, dds] = formats(FileOptions::new());
+    assert!(
+        small.iter().chain(&large).all(Option::is_none) && dds.contains(&header),
+        "{small:?} {large:?} {dds:?}"
+    );
+    let told = Some((TextureFormat::Bc3, 0));
+    let [small, large, dds] = formats(FileOptions::new().texture(TextureFormat::Bc3));
+    assert!(small == [told] && large.len() > 1 && large.iter().filter(|found| **found == told).count() > 1);
+    assert!(dds.contains(&header), "{dds:?}");
+}
+
+#[test]
 fn repack_makes_archives_plain_and_filtered_again() {
     let files = files();
     for coding in CODINGS {

@@ -2,6 +2,7 @@
 
 use crate::data::{DAMAGED, USAGE};
 use crate::tree::{files_below, plant};
+use linerate_testkit::data::dds;
 use linerate_testkit::program::Folder;
 
 const FAST: [&str; 4] = ["--solidlevel=3", "--chunkedlevel=3", "--chunksize=128K", "-q"];
@@ -82,6 +83,29 @@ fn repack_makes_an_archive_plain_and_edits_keep_its_filters() {
     folder.nx(&["repack", "--format=r3a", "a.nx", "-o", "a.r3a"]).ok();
     folder.nx(&["extract", "a.r3a", "-o", "out"]).ok();
     assert!(files_below(&folder.path("out")) == files);
+}
+
+#[test]
+fn textures_without_a_header_are_filtered_where_a_glob_says_so() {
+    let folder = Folder::new();
+    let texels = dds(b"DXT5", 300, 9).split_off(128);
+    folder.write("in/a/skin.TEX", &texels);
+    let args = ["--filters=all", "--guess-textures=false", "--solidlevel=3", "-q", "in", "-o"];
+    folder.nx(&[&["pack"], &args[..], &["plain.nx"]].concat()).ok();
+    assert_eq!(version(&folder.read("plain.nx")), 1);
+    let told = ["pack", "-i", "--texture-format=b=bc7", "--texture-format=*.tex=bc3"];
+    folder.nx(&[&told[..], &args, &["a.nx"]].concat()).ok();
+    assert_eq!(version(&folder.read("a.nx")), 65);
+    let info = folder.nx(&["info", "a.nx"]).ok().text();
+    assert!(info.contains("bc3-") && !info.contains("bc7-"), "{info}");
+    assert!(folder.nx(&["extract", "-c", "a.nx", "a/skin.TEX"]).ok().stdout == texels);
+    for (bad, why) in
+        [("*.tex", "`=` and a format"), ("*.tex=png", "`png` is no texture format; formats are bc1, ")]
+    {
+        let run = folder.nx(&["pack", "--texture-format", bad, "in", "-o", "b.nx"]);
+        assert_eq!(run.status, Some(USAGE));
+        assert!(run.stderr.contains(why), "{}", run.stderr);
+    }
 }
 
 #[test]

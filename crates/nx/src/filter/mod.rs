@@ -156,7 +156,7 @@ impl Filter {
 
     /// Where the streams of `filtered` end, in ascending order; the last one may have a tail behind it.
     #[cfg(feature = "pack")]
-    pub(crate) fn stream_ends(self, filtered: &[u8]) -> Vec<usize> {
+    pub fn stream_ends(self, filtered: &[u8]) -> Vec<usize> {
         let streams = &filtered[..self.whole_blocks(filtered.len())];
         let count = streams.len() / self.format().block_bytes();
         match self {

@@ -221,8 +221,9 @@ impl Shared<'_> {
         match &self.job.plan.blocks[number] {
             _ if filters.is_empty() || coding == Coding::Copy => Vec::new(),
             Block::Solid { files, .. } => {
-                let sizes = files.iter().map(|&file| self.job.items[file].size as usize);
-                textures::in_files(content, sizes, guess_textures)
+                let items = files.iter().map(|&file| &self.job.items[file]);
+                let files = items.map(|item| (item.size as usize, item.file_options));
+                textures::in_files(content, files, guess_textures)
             }
             Block::Chunk { number, texture, .. } => {
                 textures::in_chunk(*texture, number * chunk, content, guess_textures)

@@ -6,6 +6,7 @@ use super::cancel::CancelToken;
 use super::error::{PackError, PackResult};
 use super::filters::Filters;
 use super::thread_pool::ThreadPool;
+use crate::filter::TextureFormat;
 
 /// Smallest chunk size, in bytes.
 pub const MIN_CHUNK: u64 = 512;
@@ -108,7 +109,8 @@ pub struct Options {
     /// filtered, and the archive gets header version 65 then, which only this crate reads. Nx only: R3A has no filters,
     /// and ignores this. Default: none.
     pub filters: Filters,
-    /// Whether textures are also looked for by their bytes, where no header says that there are some. Only with filters.
+    /// Whether textures are also looked for by their bytes, where neither a header nor [`FileOptions::texture`] says that
+    /// there are some. Only with filters.
     /// Default: true.
     pub guess_textures: bool,
     /// Threads that compress; 0 counts as 1. The output does not depend on it. Default: 1.
@@ -226,6 +228,9 @@ pub struct FileOptions {
     /// Whether the file has its own block even below the solid limit, so that reading it decodes
     /// nothing else.
     pub alone: bool,
+    /// The format of the texels that the file is made of, from its first byte to its last, if it has no header that names
+    /// one. Only with [`Options::filters`].
+    pub texture: Option<TextureFormat>,
 }
 
 impl FileOptions {
@@ -244,6 +249,12 @@ impl FileOptions {
     #[must_use]
     pub fn alone(self, alone: bool) -> FileOptions {
         FileOptions { alone, ..self }
+    }
+
+    /// Sets the format of a texture without a header.
+    #[must_use]
+    pub fn texture(self, format: TextureFormat) -> FileOptions {
+        FileOptions { texture: Some(format), ..self }
     }
 
     pub(super) fn check(self) -> PackResult<()> {

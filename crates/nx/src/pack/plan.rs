@@ -29,7 +29,7 @@ const MAX_CHUNKS: u64 = 1 << 22;
 pub(super) enum Block {
     /// Whole files, one after the other.
     Solid { files: Vec<usize>, len: usize, coding: Coding },
-    /// One chunk of a file, which may be a texture by its header.
+    /// One chunk of a file, which may be a texture.
     Chunk { file: usize, number: u64, len: usize, coding: Coding, texture: Option<Texture> },
     /// A block of an existing archive, by its number in the builder, for `file` and maybe others.
     Reused { archive: usize, block: usize, file: usize },

@@ -5,7 +5,7 @@ use super::content::Item;
 use super::decode_cost;
 use super::error::PackResult;
 use super::filters::Filters;
-use super::options::{Coding, Options, Zstd};
+use super::options::{Coding, FileOptions, Options, Zstd};
 use crate::filter::{self, Filter, MAX_HEAD, Texture, TextureFormat};
 use crate::header::PAGE;
 use crate::regions::{self, MAX_REGIONS, Region};
@@ -34,14 +34,20 @@ pub(super) struct Span {
     pub(super) len: usize,
 }
 
-/// The texture in a file larger than a chunk, by its header.
+/// The texture in a file larger than a chunk.
 pub(super) fn of_file(item: &Item, options: &Options) -> PackResult<Option<Texture>> {
     if options.filters.is_empty() {
         return Ok(None);
     }
     let mut head = vec![0; item.size.min(MAX_HEAD as u64) as usize];
     item.read_at(0, &mut head)?;
-    Ok(filter::detect(&head))
+    Ok(of_head(&head, item.file_options))
+}
+
+/// The texture in a file by its header; without one all of the file, if its options name a format.
+fn of_head(head: &[u8], file_options: FileOptions) -> Option<Texture> {
+    let told = file_options.texture.map(|format| Texture { format, start: 0, len: None });
+    filter::detect(head).or(told)
 }
 
 /// The texels in the chunk of a file that begins at `offset`: whole blocks of texels from the first that begins in it,
@@ -66,13 +72,17 @@ fn texels(texture: Texture, offset: u64, len: usize) -> Option<Span> {
     Some(Span { format: texture.format, start: (start - offset) as usize, len: texels as usize })
 }
 
-/// The texels of the files of a solid block, `sizes` bytes each.
-pub(super) fn in_files(content: &[u8], sizes: impl Iterator<Item = usize>, guess: bool) -> Vec<Span> {
+/// The texels of the files of a solid block, by their sizes in bytes and their options.
+pub(super) fn in_files(
+    content: &[u8],
+    files: impl Iterator<Item = (usize, FileOptions)>,
+    guess: bool,
+) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut start = 0;
-    for size in sizes {
+    for (size, file_options) in files {
         let file = &content[start..start + size];
-        let texture = filter::detect(&file[..size.min(MAX_HEAD)]);
+        let texture = of_head(&file[..size.min(MAX_HEAD)], file_options);
         let found = in_chunk(texture, 0, file, guess);
         spans.extend(found.into_iter().map(|span| Span { start: start + span.start, ..span }));
         start += size;
@@ -333,12 +343,13 @@ mod tests {
         };
         let sizes: Vec<usize> = (0..300).map(|i| 700 + 8 * (i % 7)).collect();
         let content: Vec<u8> = sizes.iter().flat_map(|&size| head(size)).collect();
-        let spans = in_files(&content, sizes.iter().copied(), false);
+        let files = |sizes: Vec<usize>| sizes.into_iter().map(|size| (size, FileOptions::new()));
+        let spans = in_files(&content, files(sizes.clone()), false);
         assert_eq!(spans.len(), MAX_REGIONS);
         assert!(spans.windows(2).all(|pair| pair[0].start + pair[0].len <= pair[1].start));
         let smallest = sizes.iter().min().expect("sizes");
         let dropped = sizes.iter().filter(|size| *size == smallest).count();
         assert!(spans.iter().filter(|span| span.len == smallest - 128).count() < dropped);
-        assert!(in_files(&vec![7; 5000], [0, 5000].into_iter(), false).is_empty());
+        assert!(in_files(&vec![7; 5000], files(vec![0, 5000]), false).is_empty());
     }
 }

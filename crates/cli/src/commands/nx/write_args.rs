@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ValueEnum, ValueHint};
+use linerate_nx::filter::TextureFormat;
 use linerate_nx::pack::{FileOptions, Format, Walk};
 
 use super::args::LimitArgs;
@@ -41,9 +42,25 @@ pub(crate) struct RuleArgs {
     #[arg(long, value_name = "GLOB")]
     pub(crate) alone: Vec<String>,
 
+    /// Take files that the glob matches for texels of that format (bc1 to bc5, bc6h, bc7) from the first
+    /// byte on, unless a header says otherwise; the first glob that matches counts; only with --filters
+    #[arg(long, value_name = "GLOB=FORMAT", value_parser = texture_format)]
+    pub(crate) texture_format: Vec<(String, TextureFormat)>,
+
     /// Match globs case-insensitively
     #[arg(short = 'i', long)]
     pub(crate) ignore_case: bool,
+}
+
+/// # Errors
+/// A message with all formats, if it is not a glob, an equals sign and one of them.
+fn texture_format(text: &str) -> Result<(String, TextureFormat), String> {
+    let (glob, name) = text.rsplit_once('=').ok_or("a glob, `=` and a format are needed, as in *.tex=bc1")?;
+    let format = TextureFormat::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = TextureFormat::ALL.iter().map(|format| format.name()).collect();
+        format!("`{name}` is no texture format; formats are {}", names.join(", "))
+    })?;
+    Ok((glob.to_owned(), format))
 }
 
 impl RuleArgs {
@@ -51,10 +68,13 @@ impl RuleArgs {
         let globs = |texts: &[String]| -> Result<Vec<Glob>, String> {
             texts.iter().map(|text| Glob::new(text, self.ignore_case)).collect()
         };
+        let textures = self.texture_format.iter();
+        let textures = textures.map(|(text, format)| Ok((Glob::new(text, self.ignore_case)?, *format)));
         Ok(Rules {
             select: Select::new(&self.include, &self.exclude, self.ignore_case)?,
             store: globs(&self.store)?,
             alone: globs(&self.alone)?,
+            textures: textures.collect::<Result<_, String>>()?,
             skip_bad_names: self.skip_bad_names,
         })
     }
@@ -66,6 +86,7 @@ pub(crate) struct Rules {
     select: Select,
     store: Vec<Glob>,
     alone: Vec<Glob>,
+    textures: Vec<(Glob, TextureFormat)>,
     pub(crate) skip_bad_names: bool,
 }
 
@@ -86,11 +107,13 @@ impl Rules {
             return None;
         }
         let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(path));
-        let options = match matches(&self.store) {
-            true => FileOptions::new().coding(linerate_nx::pack::Coding::Copy),
-            false => FileOptions::default(),
-        };
-        Some(if matches(&self.alone) { options.alone(true) } else { options })
+        let mut options = FileOptions::new().alone(matches(&self.alone));
+        if matches(&self.store) {
+            options.coding = Some(linerate_nx::pack::Coding::Copy);
+        }
+        let texture = self.textures.iter().find(|(glob, _)| glob.matches(path));
+        options.texture = texture.map(|(_, format)| *format);
+        Some(options)
     }
 }
 
