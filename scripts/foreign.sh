@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# foreign.sh [TARGET...]: the tests of linerate-core, linerate-inflate and linerate-zstd on other machines: aarch64-unknown-linux-gnu (by qemu-user),
-# i686-unknown-linux-gnu, wasm32-wasip1 (by Node). Each needs Rust's library for the target (rustup target add TARGET), a C
+# foreign.sh [TARGET...]: the tests of linerate-core, linerate-inflate and linerate-zstd on other machines: aarch64-unknown-linux-gnu (by qemu-user;
+# there those of linerate-nx's texture filters, too), i686-unknown-linux-gnu, wasm32-wasip1 (by Node). Each needs Rust's library for the target (rustup target add TARGET), a C
 # compiler for libzstd, which tests compare with, and what runs its programs. What lacks one is named, and the status is 77.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -49,6 +49,9 @@ for target; do
   echo "== $target"
   "$cargo" test --locked --target "$target" --package linerate-core --package linerate-zstd "${tests[@]}"
   "$cargo" test --locked --target "$target" --package linerate-inflate --lib --test vectors --test gzip_header --test oracle
+  if [ "$target" = aarch64-unknown-linux-gnu ]; then
+    "$cargo" test --locked --target "$target" --package linerate-nx --lib --test filters --test filtered
+  fi
   "$cargo" test --locked --target "$target" --package linerate-zstd --features small --lib --test vectors --test stream --test generated
 done
 if [ -n "$lacking" ]; then exit 77; fi
