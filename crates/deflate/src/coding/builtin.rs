@@ -1,6 +1,6 @@
-//! The trees of level 1: the fixed pair, three trained pairs, and the choice among them.
+//! The trees of level 1: the fixed pair, six trained pairs, and the choice among them.
 //!
-//! The lengths are printed by `examples/train_trees.rs`. A trained pair costs a header of 81 to 87
+//! The lengths are printed by `examples/train_trees.rs`. A trained pair costs a header of 81 to 101
 //! bytes, so short blocks do not use it.
 
 use super::bits::BitWriter;
@@ -59,31 +59,45 @@ pub(crate) fn choose(input: &[u8]) -> (&'static Builtin, u32) {
     }
     // From the beginning only, which is read next anyway; samples from everywhere would miss the cache.
     let step = input.len().min(SAMPLED) / SAMPLES;
-    // Four sums at once, 16 bits each.
-    let sums: u64 = (0..SAMPLES).map(|i| LITERAL_LENGTHS[usize::from(input[i * step])]).sum();
+    // All sums at once.
+    let sums: u128 =
+        HANDICAP + (0..SAMPLES).map(|i| LITERAL_LENGTHS[usize::from(input[i * step])]).sum::<u128>();
     let bits = |i: usize| (sums >> (16 * i) & 0xffff) as u32;
-    let best = (0..4).min_by_key(|&i| bits(i)).unwrap_or(0);
+    let best = (0..BUILTINS.len()).min_by_key(|&i| bits(i)).unwrap_or(0);
     (&BUILTINS[best], bits(best))
 }
 
-/// Per literal, its code length in each of the four pairs, 16 bits each.
-static LITERAL_LENGTHS: [u64; 256] = {
+/// Bits that a pair for other scripts than Latin must save over 64 bytes: below that, it is chosen by chance for markup and
+/// binary data.
+const HANDICAP: u128 = 16 << 64 | 16 << 80 | 16 << 96;
+
+/// Per literal, its code length in each pair of [`BUILTINS`], 16 bits each.
+static LITERAL_LENGTHS: [u128; 256] = {
     let mut table = [0; 256];
     let mut i = 0;
     while i < 256 {
-        let fixed = if i < 144 { 8 } else { 9 };
-        let [a, b, c] = [MARKUP.litlens[i] as u64, PROSE.litlens[i] as u64, BINARY.litlens[i] as u64];
-        table[i] = fixed | a << 16 | b << 32 | c << 48;
+        table[i] = if i < 144 { 8 } else { 9 };
+        let mut pair = 0;
+        while pair < TRAINED.len() {
+            table[i] |= (TRAINED[pair].litlens[i] as u128) << (16 * (pair + 1));
+            pair += 1;
+        }
         i += 1;
     }
     table
 };
 
-static BUILTINS: [Builtin; 4] = [
+/// The trained pairs, in the order of [`BUILTINS`].
+const TRAINED: [&Trained; 6] = [&MARKUP, &PROSE, &BINARY, &CJK, &CYRILLIC, &ARABIC];
+
+static BUILTINS: [Builtin; 1 + TRAINED.len()] = [
     Builtin { tables: FIXED, header: &[0b01], header_bits: 2 },
     MARKUP.builtin(&MARKUP_HEADER, 695),
     PROSE.builtin(&PROSE_HEADER, 648),
     BINARY.builtin(&BINARY_HEADER, 694),
+    CJK.builtin(&CJK_HEADER, 805),
+    CYRILLIC.builtin(&CYRILLIC_HEADER, 790),
+    ARABIC.builtin(&ARABIC_HEADER, 780),
 ];
 
 impl Trained {
@@ -152,6 +166,64 @@ const BINARY: Trained = Trained {
     distances: [7, 5, 11, 9, 7, 8, 6, 6, 6, 6, 5, 5, 5, 5, 5, 5, 4, 5, 4, 4, 4, 4, 3, 4, 4, 4, 5, 7, 11, 10],
 };
 
+/// Trained on Japanese and Chinese HTML.
+const CJK: Trained = Trained {
+    litlens: [
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 9, 9, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 4, 12, 6, 11, 12, 12, 12, 12, 9, 9, 12, 12, 8, 7, 7, 6, 9, 7, 8, 8, 9, 9, 9,
+        10, 10, 9, 9, 11, 6, 8, 7, 11, 12, 10, 10, 9, 8, 10, 10, 10, 11, 9, 12, 12, 10, 10, 10, 10, 9, 12,
+        10, 9, 8, 10, 11, 11, 11, 11, 12, 12, 12, 12, 12, 10, 12, 5, 8, 6, 6, 5, 7, 7, 7, 5, 11, 8, 6, 7, 6,
+        6, 6, 10, 6, 5, 5, 7, 8, 8, 8, 8, 10, 12, 12, 12, 12, 12, 7, 6, 7, 7, 9, 9, 9, 9, 8, 8, 9, 8, 8, 9,
+        10, 8, 9, 9, 9, 10, 9, 9, 9, 9, 9, 9, 9, 9, 8, 9, 10, 9, 8, 9, 10, 10, 9, 9, 9, 9, 8, 10, 9, 8, 9, 9,
+        8, 8, 9, 10, 11, 9, 10, 10, 10, 9, 8, 9, 8, 8, 8, 9, 9, 9, 12, 12, 10, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 10,
+        6, 7, 6, 7, 7, 7, 8, 12, 12, 12, 12, 12, 9, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 11, 12, 5, 5, 6, 6, 6, 7, 7, 6, 7, 7, 8, 7, 8, 8, 9, 8, 9, 10, 11, 10, 10, 11, 12, 11, 12,
+        12, 12, 12,
+    ],
+    distances: [
+        10, 8, 12, 12, 8, 9, 7, 7, 6, 6, 5, 5, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 8, 12, 12,
+    ],
+};
+
+/// Trained on Russian HTML.
+const CYRILLIC: Trained = Trained {
+    litlens: [
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 10, 9, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 12, 4, 11, 6, 11, 12, 12, 12, 12, 10, 10, 12, 12, 8, 7, 6, 6, 9, 8, 8, 8, 9,
+        9, 10, 10, 10, 9, 9, 10, 6, 7, 7, 10, 12, 10, 10, 9, 9, 10, 10, 10, 11, 9, 12, 12, 10, 10, 10, 10, 9,
+        12, 10, 9, 8, 10, 12, 11, 11, 11, 12, 12, 12, 12, 12, 11, 12, 5, 8, 6, 6, 5, 8, 7, 7, 5, 11, 8, 6, 7,
+        6, 6, 6, 10, 6, 6, 5, 7, 8, 8, 8, 8, 11, 12, 12, 12, 12, 12, 8, 8, 8, 8, 10, 9, 10, 9, 11, 11, 12, 9,
+        9, 11, 10, 9, 12, 11, 10, 12, 12, 12, 12, 12, 11, 12, 11, 12, 11, 10, 11, 10, 10, 10, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 11, 12, 12, 12, 12, 7, 9, 8, 9, 8, 7, 10, 9, 7, 9, 8, 8, 8, 8, 7, 9, 12, 12, 9,
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 4, 5, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 11, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 11, 12, 4, 5, 5, 6, 6, 7, 7, 6, 6, 7, 8, 7, 8, 8, 9, 8, 9,
+        10, 10, 9, 10, 12, 11, 11, 12, 12, 12, 12,
+    ],
+    distances: [9, 7, 12, 10, 8, 8, 7, 6, 6, 6, 5, 5, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 6, 8, 12, 11],
+};
+
+/// Trained on Arabic and Persian HTML.
+const ARABIC: Trained = Trained {
+    litlens: [
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 9, 9, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 4, 12, 6, 11, 12, 12, 12, 12, 9, 9, 12, 12, 8, 7, 6, 6, 9, 7, 9, 9, 9, 10,
+        10, 10, 10, 9, 9, 11, 7, 8, 7, 11, 12, 10, 10, 9, 8, 10, 10, 12, 11, 9, 12, 12, 10, 10, 10, 10, 9,
+        12, 10, 9, 8, 10, 12, 11, 11, 11, 12, 12, 12, 12, 12, 10, 12, 5, 7, 6, 6, 5, 7, 7, 7, 5, 11, 8, 6, 6,
+        5, 5, 6, 10, 6, 5, 5, 7, 8, 8, 8, 7, 11, 12, 12, 12, 12, 12, 9, 9, 9, 10, 8, 8, 8, 8, 8, 12, 9, 12,
+        8, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 11, 12, 12, 10, 12, 10, 10, 12,
+        11, 12, 7, 8, 9, 8, 11, 9, 9, 9, 7, 11, 8, 9, 8, 9, 9, 11, 10, 11, 9, 11, 12, 12, 12, 10, 12, 12, 12,
+        10, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 5, 5, 8, 8,
+        12, 12, 12, 12, 12, 12, 9, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 4, 5, 5, 6, 6, 7, 7, 6, 7, 7, 8, 8, 8, 9, 10, 9,
+        9, 10, 11, 11, 10, 12, 12, 12, 12, 12, 12, 12,
+    ],
+    distances: [
+        9, 12, 12, 10, 8, 8, 7, 7, 6, 6, 5, 5, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 8, 12, 12,
+    ],
+};
+
 const MARKUP_HEADER: [u8; 87] = [
     246, 174, 2, 64, 142, 35, 187, 134, 104, 39, 204, 68, 223, 237, 59, 107, 86, 154, 233, 153, 238, 33, 216,
     157, 181, 101, 73, 62, 43, 145, 108, 69, 187, 62, 39, 145, 148, 85, 77, 119, 205, 76, 89, 61, 93, 237,
@@ -171,6 +243,28 @@ const BINARY_HEADER: [u8; 87] = [
     160, 189, 247, 191, 191, 219, 114, 46, 233, 39, 71, 223, 243, 202, 243, 190, 239, 201, 29,
 ];
 
+const CJK_HEADER: [u8; 101] = [
+    246, 158, 3, 176, 109, 43, 187, 174, 101, 119, 239, 181, 94, 113, 29, 118, 43, 18, 166, 100, 59, 177, 15,
+    226, 53, 177, 146, 156, 219, 12, 55, 86, 110, 116, 165, 95, 192, 39, 249, 79, 32, 128, 224, 127, 106,
+    164, 139, 32, 61, 36, 75, 142, 108, 199, 107, 200, 177, 156, 120, 40, 150, 45, 57, 231, 36, 150, 37, 217,
+    110, 211, 189, 247, 222, 1, 65, 82, 93, 238, 222, 227, 250, 63, 0, 18, 164, 40, 89, 206, 37, 215, 235,
+    136, 90, 153, 4, 254, 127, 123, 255, 175, 22,
+];
+const CYRILLIC_HEADER: [u8; 99] = [
+    246, 158, 3, 48, 110, 235, 186, 174, 101, 117, 239, 181, 94, 144, 14, 187, 229, 1, 34, 41, 217, 150, 140,
+    59, 215, 150, 108, 71, 173, 135, 106, 209, 77, 210, 149, 126, 2, 159, 119, 63, 196, 1, 48, 240, 143, 35,
+    93, 28, 150, 149, 84, 138, 213, 184, 43, 77, 227, 216, 238, 90, 233, 56, 81, 60, 235, 196, 113, 106, 213,
+    189, 223, 239, 222, 35, 221, 123, 239, 149, 190, 255, 129, 59, 224, 120, 164, 40, 91, 110, 210, 161, 171,
+    201, 3, 240, 255, 219, 251, 131, 13,
+];
+const ARABIC_HEADER: [u8; 98] = [
+    246, 158, 3, 48, 174, 35, 43, 90, 179, 233, 189, 181, 199, 63, 138, 13, 218, 255, 189, 182, 83, 236, 91,
+    237, 145, 88, 9, 103, 72, 49, 177, 194, 221, 209, 194, 236, 255, 179, 187, 115, 250, 127, 230, 231, 207,
+    172, 164, 61, 154, 237, 168, 97, 68, 239, 229, 32, 36, 28, 43, 235, 108, 239, 201, 178, 47, 231, 3, 2,
+    132, 222, 91, 155, 145, 168, 166, 247, 222, 251, 155, 249, 127, 247, 239, 74, 114, 236, 220, 133, 110,
+    136, 180, 251, 255, 204, 235, 125, 70, 0,
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,7 +274,7 @@ mod tests {
     /// If the trees change, this prints the new constants.
     #[test]
     fn header_constants_match_the_trees() {
-        for (trained, builtin) in [MARKUP, PROSE, BINARY].iter().zip(&BUILTINS[1..]) {
+        for (trained, builtin) in TRAINED.iter().zip(&BUILTINS[1..]) {
             let (header, cost) = Header::of_lengths(&trained.litlens, &trained.distances);
             let mut out = [0; 256];
             let mut bits = BitWriter::new(&mut out, 0, 0);
@@ -194,18 +288,21 @@ mod tests {
 
     #[test]
     fn code_lengths_fit_the_bit_buffer() {
-        for trained in [MARKUP, PROSE, BINARY] {
+        for trained in TRAINED {
             assert!(trained.litlens.iter().all(|&l| 0 < l && l <= MAX_LITLEN));
             assert!(trained.distances.iter().all(|&l| 0 < l && l <= 15));
         }
     }
 
     #[test]
-    fn markup_prose_binary_and_short_input_select_their_trees() {
+    fn texts_binary_and_short_input_select_their_trees() {
         let of = |text: &[u8]| BUILTINS.iter().position(|b| core::ptr::eq(b, choose(&text.repeat(200)).0));
         assert_eq!(of(b"<div class=\"row\"><a href=\"/index.html\">Home</a></div>"), Some(1));
         assert_eq!(of(b"and the rest of them went home in the evening, "), Some(2));
         assert_eq!(of(&[0, 0, 0, 2, 1, 0, 0, 64, 0, 255, 0]), Some(3));
+        assert_eq!(of("<p>これは日本語の文章です。</p><p>这是一个中文网页。</p>".as_bytes()), Some(4));
+        assert_eq!(of("<p>Это обычная страница на русском языке.</p>".as_bytes()), Some(5));
+        assert_eq!(of("<p>هذه صفحة عادية باللغة العربية.</p>".as_bytes()), Some(6));
         assert_eq!(of(&[200, 210, 220, 230, 240, 250, 201, 211, 221, 231]), Some(0));
         assert!(core::ptr::eq(choose(b"short").0, &BUILTINS[0]));
     }
