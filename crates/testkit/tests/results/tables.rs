@@ -191,7 +191,18 @@ fn deflate() -> String {
 fn deflate_calls() -> String {
     let record = Record::read("2026-11-23-deflate-calls.csv");
     let contenders = ["linerate 1", "linerate 2", "linerate 3", "ISA-L 0", "ISA-L 1"];
-    let shapes = [("web", "1K"), ("web", "4K"), ("web", "16K"), ("silesia", "64K"), ("silesia", "whole")];
+    let shapes = [
+        ("web", "1K"),
+        ("web", "4K"),
+        ("web", "16K"),
+        ("silesia", "64K"),
+        ("silesia", "whole"),
+        ("Japanese HTML", "16K"),
+        ("Chinese HTML", "16K"),
+        ("Russian HTML", "16K"),
+        ("Arabic HTML", "16K"),
+        ("the four", "64K"),
+    ];
     let rows = shapes.map(|(corpus, chunk)| {
         let call = if chunk == "whole" { "whole files" } else { &chunk.replace('K', " KiB") };
         let by_libslz = contenders.map(|contender| {
