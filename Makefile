@@ -20,7 +20,7 @@ HDF5_PLUGINS ?= target/hdf5-plugins
 export PATH := $(shell bash -c '. scripts/rust.sh && echo "$$PATH"')
 export CARGO STRICT
 
-.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-cuda test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-jda bench-gateway-memory bench-gpu bench-hdl bench-inflate bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall install-c uninstall-c
+.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-cuda test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-jda bench-gateway-memory bench-gateway-start-up bench-gpu bench-hdl bench-inflate bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall install-c uninstall-c
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -139,6 +139,11 @@ bench-gateway-jda: DATA =
 bench-gateway-jda: CSV = target/bench-gateway-java.csv
 bench-gateway-jda: ## JDA from end to end, with its own decompressor and with ours: DATA=dir CSV=file FLAGS="--rounds 3"
 	@scripts/bench-gateway-java.sh jda "$(DATA)" "$(CSV)" "" $(FLAGS)
+
+bench-gateway-start-up: DATA =
+bench-gateway-start-up: CSV = target/bench-gateway-java.csv
+bench-gateway-start-up: ## Ten connections' start-up into JDA's DataObject: DATA=dir CSV=file FLAGS="--rounds 5"
+	@scripts/bench-gateway-java.sh start-up "$(DATA)" "$(CSV)" "" $(FLAGS)
 
 bench-gateway-memory: DATA =
 bench-gateway-memory: CSV = target/bench-gateway-memory.csv

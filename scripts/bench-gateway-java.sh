@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench-gateway-java.sh speed|memory|jda DATA CSV PLOTS [FLAG...]: builds the Java binding and what measures it
+# bench-gateway-java.sh speed|memory|jda|start-up DATA CSV PLOTS [FLAG...]: builds the Java binding and what measures it
 # beside the JDK and zstd-jni, runs that, and for speed draws. An empty DATA is $LINERATE_GATEWAY_DATA if
 # that is set, else ten shards are made up into target/gateway-shards. The Java that is measured is
 # $JAVA_HOME's if that is set, else the one in the path. $LINERATE_DISCORD_ZSTD_JAVA is the class path of
@@ -14,22 +14,28 @@ java=${JAVA_HOME:+$JAVA_HOME/bin/}java
 bench=bindings/java/bench/target
 
 scripts/setup.sh rust java
+generated=()
 if [ -z "$data" ]; then
   data=target/gateway-shards
+  if [ "$what" = start-up ]; then
+    data=target/gateway-start-up generated=(--guilds 430 --events 0)
+  fi
   if [ ! -e "$data/shard-9.zst" ]; then
-    "$cargo" run --quiet --release --locked --package linerate -- gateway generate --shards 10 --seed 1 -o "$data"
+    "$cargo" run --quiet --release --locked --package linerate -- gateway generate --shards 10 --seed 1 ${generated[@]+"${generated[@]}"} -o "$data"
   fi
 fi
 mvn -q -ntp -f bindings/java/pom.xml -pl bench -am -DskipTests package
 
+options=()
 case $what in
   speed) class=Bench arguments=(--plots "$plots") ;;
   memory) class=Memory arguments=() ;;
+  start-up) class=StartUp arguments=() options=(-Xms4g -Xmx4g -XX:+AlwaysPreTouch) ;;
   jda)
     "$cargo" build --quiet --release --locked --package linerate
     class=Jda arguments=(--linerate "${CARGO_TARGET_DIR:-target}/release/linerate")
     ;;
-  *) echo "bench-gateway-java.sh: neither speed, memory nor jda: $what" >&2; exit 2 ;;
+  *) echo "bench-gateway-java.sh: neither speed, memory, jda nor start-up: $what" >&2; exit 2 ;;
 esac
-"$java" -cp "$bench/classes:$bench/lib/*${LINERATE_DISCORD_ZSTD_JAVA:+:$LINERATE_DISCORD_ZSTD_JAVA}" "dev.linerate.gateway.bench.$class" --data "$data" --csv "$csv" \
+"$java" ${options[@]+"${options[@]}"} -cp "$bench/classes:$bench/lib/*${LINERATE_DISCORD_ZSTD_JAVA:+:$LINERATE_DISCORD_ZSTD_JAVA}" "dev.linerate.gateway.bench.$class" --data "$data" --csv "$csv" \
   ${arguments[@]+"${arguments[@]}"} "$@"

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::records::Record;
+use crate::records::{Record, Row};
 use crate::websocket;
 
 /// Every table, by the name in its mark.
@@ -23,6 +23,7 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("cold-stock", cold_stock()),
         ("gateway", gateway()),
         ("gateway-java", gateway_java()),
+        ("gateway-start-up", gateway_start_up()),
         ("gateway-guild", gateway_guild()),
         ("gateway-day", gateway_day()),
         ("nx-settings", nx_settings()),
@@ -586,6 +587,45 @@ fn gateway_java() -> String {
     });
     let any = record.all(&[("scenario", "10 shards"), ("jdk", "Debian 17.0.15+6-Debian-1deb12u1")])[0];
     table(&["", "bytes", "parsed by Jackson"], rows.into(), &record.source(any))
+}
+
+/// Ten connections' start-up into JDA's `DataObject`: time and allocation, and both relative to JDA's own, beside what
+/// discord-zstd-java publishes of its forms.
+fn gateway_start_up() -> String {
+    let record = Record::read("2026-11-23-gateway-start-up.csv");
+    let jda = record.one(&[("contender", "JDK bulk, as JDA")]);
+    let total = |row: &Row, column: &str| row.number(column) * row.number("messages");
+    let less = |row: &Row, column: &str| {
+        let percent = 100.0 * (total(row, column) / total(jda, column) - 1.0);
+        format!("{percent:+.0} %").replace('-', "\u{2212}")
+    };
+    let contenders = [
+        ("", "parsing alone", ["", ""]),
+        ("zlib-stream", "JDK bulk, as JDA", ["0 %", "0 %"]),
+        ("zlib-stream", "JDK stream", ["\u{2212}10 %", "\u{2212}48 %"]),
+        ("zlib-stream", "linerate bulk", ["", ""]),
+        ("zlib-stream", "linerate reusable", ["", ""]),
+        ("zlib-stream", "linerate stream", ["", ""]),
+        ("zstd-stream", "zstd-jni bulk", ["\u{2212}30 %", "\u{2212}35 %"]),
+        ("zstd-stream", "zstd-jni stream", ["\u{2212}31 %", "\u{2212}48 %"]),
+        ("zstd-stream", "linerate bulk", ["", ""]),
+        ("zstd-stream", "linerate reusable", ["", ""]),
+        ("zstd-stream", "linerate stream", ["", ""]),
+    ];
+    let rows = contenders.map(|(transport, contender, published)| {
+        let row = record.one(&[("transport", transport), ("contender", contender)]);
+        let name =
+            if transport.is_empty() { contender.to_owned() } else { format!("{transport}: {contender}") };
+        let seconds = total(row, "median_us_per_message") / 1e6;
+        let megabytes = total(row, "allocated_bytes_per_message") / 1e6;
+        let measured = [format!("{seconds:.2}"), less(row, "median_us_per_message")];
+        let garbage = [format!("{megabytes:.0}"), less(row, "allocated_bytes_per_message")];
+        let [time, allocated] = published.map(String::from);
+        let cells = [name].into_iter().chain(measured).chain([time]).chain(garbage).chain([allocated]);
+        cells.collect()
+    });
+    let head = ["", "s", "by JDA's", "published", "MB allocated", "by JDA's", "published"];
+    table(&head, rows.into(), &record.source(jda))
 }
 
 /// Decoding of all blocks in memory by the number of threads, in GiB/s.

@@ -14,6 +14,7 @@ public enum Contender {
     ZLIB_STREAM("linerate stream", Transport.ZLIB, () -> new LinerateStream(Transport.ZLIB)),
     ZSTD_JNI_STREAM("zstd-jni stream", Transport.ZSTD, ZstdJniStream::new),
     ZSTD_JNI_CONTEXT("zstd-jni direct", Transport.ZSTD, ZstdJniContext::new),
+    ZSTD_JNI_BULK("zstd-jni bulk", Transport.ZSTD, ZstdJniBulk::new),
     DISCORD_BULK_8K("discord-zstd-java bulk 8K", Transport.ZSTD, () -> new DiscordZstdJava.Bulk(8 << 10)),
     DISCORD_BULK_128K("discord-zstd-java bulk 128K", Transport.ZSTD, () -> new DiscordZstdJava.Bulk(128 << 10)),
     DISCORD_STREAM("discord-zstd-java stream", Transport.ZSTD, DiscordZstdJava.Stream::new),
@@ -52,6 +53,11 @@ public enum Contender {
                 .filter(Contender::isAvailable)
                 .map(Contender::name)
                 .toArray(String[]::new);
+    }
+
+    /** Whether its payloads are outside the heap. */
+    boolean givesBuffers() {
+        return title.endsWith(" direct");
     }
 
     boolean ours() {

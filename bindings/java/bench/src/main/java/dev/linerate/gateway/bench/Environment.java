@@ -76,6 +76,7 @@ final class Environment {
                 return "JDK " + System.getProperty("java.version");
             case ZSTD_JNI_STREAM:
             case ZSTD_JNI_CONTEXT:
+            case ZSTD_JNI_BULK:
                 return "zstd-jni " + ZstdVersion.VERSION;
             case DISCORD_BULK_8K:
             case DISCORD_BULK_128K:
@@ -94,7 +95,7 @@ final class Environment {
     static String command(String program, String[] args) {
         List<String> words = new ArrayList<>(List.of(program));
         for (int k = 0; k < args.length; k++) {
-            if (List.of("--csv", "--plots", "--json").contains(args[k])) {
+            if (List.of("--csv", "--plots", "--json", "--samples").contains(args[k])) {
                 k++;
             } else {
                 words.add(args[k].startsWith(File.separator) ? Path.of(args[k]).getFileName().toString() : args[k]);

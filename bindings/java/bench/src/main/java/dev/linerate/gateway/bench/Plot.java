@@ -37,7 +37,7 @@ final class Plot {
 
     private static Map<String, List<Row>> groups(List<Row> rows) {
         Map<String, List<Row>> groups = new LinkedHashMap<>();
-        for (String work : List.of(Work.BYTES.title(), Work.TREE.title())) {
+        for (String work : List.of(Work.BYTES.title(), Work.TREE.title(), Work.DATA_OBJECT.title())) {
             for (Row row : rows) {
                 if (row.work().equals(work)) {
                     groups.computeIfAbsent(row.scenario() + ", " + work, k -> new ArrayList<>()).add(row);

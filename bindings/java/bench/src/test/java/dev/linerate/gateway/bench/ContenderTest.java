@@ -43,25 +43,27 @@ class ContenderTest {
         assertThrows(IllegalStateException.class, () -> Compare.all(contender, frames, payloads));
     }
 
-    /** Each decodes its streams to the end, twice; Jackson parses the same trees. */
+    /** Each decodes its streams to the end, twice; Jackson and JDA parse the same trees. */
     @ParameterizedTest
     @EnumSource(Contender.class)
     void contendersReadStreamsAgainAndParse(Contender contender) throws IOException {
         Frame[] frames = Frame.of(corpus.stream(0, contender.transport()));
-        Taker trees = Work.TREE.taker();
-        try (Connection connection = contender.connect()) {
-            for (int round = 0; round < 2; round++) {
-                connection.reset();
-                for (Frame frame : frames) {
-                    connection.message(frame, trees);
+        for (Work work : new Work[] {Work.TREE, Work.DATA_OBJECT}) {
+            Taker trees = work.taker();
+            try (Connection connection = contender.connect()) {
+                for (int round = 0; round < 2; round++) {
+                    connection.reset();
+                    for (Frame frame : frames) {
+                        connection.message(frame, trees);
+                    }
                 }
             }
+            Taker parsed = work.taker();
+            for (byte[] payload : corpus.payloads(0)) {
+                parsed.array(payload, payload.length);
+            }
+            assertEquals(2 * parsed.sum(), trees.sum());
         }
-        Taker parsed = Work.TREE.taker();
-        for (byte[] payload : corpus.payloads(0)) {
-            parsed.array(payload, payload.length);
-        }
-        assertEquals(2 * parsed.sum(), trees.sum());
     }
 
     @ParameterizedTest
