@@ -1,10 +1,12 @@
 //! A connection held by Java.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use linerate_gateway::{Envelope, Error, Kind, Scratch, Session, SessionError};
 
 use crate::options::Options;
+use crate::recorder::Recorder;
 
 /// Number of connections that are not freed.
 static LIVE: AtomicI64 = AtomicI64::new(0);
@@ -84,6 +86,13 @@ impl Connection {
     /// Sets the events whose payloads are not delivered, as if the message were incomplete.
     pub(crate) fn drop_events<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
         self.dropped = names.map(Box::from).collect();
+    }
+
+    /// Records messages, of which there was none yet. Returns the connection's number in the recorder.
+    pub(crate) fn record_stats(&mut self, recorder: Arc<Recorder>) -> Option<u32> {
+        self.options.recorder = Some(recorder);
+        self.session = self.options.session();
+        self.session.stats_number()
     }
 
     /// Received parts of an incomplete websocket message.
@@ -204,7 +213,16 @@ mod tests {
     use super::*;
 
     fn options(checks: i32) -> Options {
-        Options { transport: 1, max_message: 100, window_log: 16, checks, keep_messages: 0, keep_bytes: 0 }
+        let (keep_messages, keep_bytes, recorder) = (0, 0, None);
+        Options {
+            transport: 1,
+            max_message: 100,
+            window_log: 16,
+            checks,
+            keep_messages,
+            keep_bytes,
+            recorder,
+        }
     }
 
     fn wire(server: &mut Encoder, text: &[u8]) -> Vec<u8> {

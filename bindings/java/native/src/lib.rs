@@ -11,12 +11,15 @@
 //! |---|---|
 //! | `connection`, `options` | a session and its last message; its options |
 //! | `frame`, `pool` | a frame copied from Java; the process's working memory |
-//! | `sys/exports`, `sys/env` | the native methods; the JNI functions they call |
+//! | `recorder` | statistics of connections |
+//! | `sys/exports`, `sys/buffers`, `sys/envelopes`, `sys/stats` | the native methods |
+//! | `sys/env` | the JNI functions they call |
 
 mod connection;
 mod frame;
 mod options;
 mod pool;
+mod recorder;
 mod sys;
 
 use connection::Connection;

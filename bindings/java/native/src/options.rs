@@ -1,6 +1,10 @@
 //! Options of a connection, as passed from Java.
 
+use std::sync::Arc;
+
 use linerate_gateway::{Checks, Encoding, Limits, Session, Transport};
+
+use crate::recorder::Recorder;
 
 /// The arguments of `Native.create`.
 pub(crate) struct Options {
@@ -13,6 +17,8 @@ pub(crate) struct Options {
     /// Recent messages to keep, and their maximum bytes; 0 for none.
     pub(crate) keep_messages: i32,
     pub(crate) keep_bytes: i32,
+    /// Records the connection's messages.
+    pub(crate) recorder: Option<Arc<Recorder>>,
 }
 
 impl Options {
@@ -22,7 +28,10 @@ impl Options {
         let limits = Limits::new()
             .max_message(unsigned(self.max_message))
             .window_log(u8::try_from(self.window_log).unwrap_or(0));
-        let session = Session::new(transport, limits).checks(self.checks());
+        let mut session = Session::new(transport, limits).checks(self.checks());
+        if let Some(recorder) = &self.recorder {
+            session = session.record_stats(recorder.connection());
+        }
         match (unsigned(self.keep_messages), unsigned(self.keep_bytes)) {
             (0, _) | (_, 0) => session,
             (messages, bytes) => session.keep_recent(messages, bytes),

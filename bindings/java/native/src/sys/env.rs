@@ -51,6 +51,19 @@ impl<'c> Env<'c> {
         !self.has_exception()
     }
 
+    /// A copy of an array's bytes.
+    ///
+    /// # Safety
+    /// `array` is a `byte[]` that Java passed to this call.
+    pub(crate) unsafe fn bytes(self, array: jbyteArray) -> Vec<u8> {
+        // SAFETY: the caller passes a `byte[]`.
+        let len = unsafe { (self.functions().GetArrayLength)(self.raw, array) };
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+        // SAFETY: `bytes` has the array's length.
+        unsafe { (self.functions().GetByteArrayRegion)(self.raw, array, 0, len, bytes.as_mut_ptr().cast()) };
+        bytes
+    }
+
     /// Copies bytes to an array, from `offset` on. Leaves a pending exception if it is shorter; Java then ignores the
     /// returned value.
     ///

@@ -18,7 +18,7 @@ use crate::pool;
 use crate::sys::env::Env;
 
 /// Version of the interface to the Java classes; equal to `Native.VERSION`.
-const VERSION: jint = 4;
+const VERSION: jint = 5;
 
 /// The message is incomplete.
 pub(super) const INCOMPLETE: jlong = -1;
@@ -143,7 +143,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_create(
     keep_messages: jint,
     keep_bytes: jint,
 ) -> jlong {
-    let options = Options { transport, max_message, window_log, checks, keep_messages, keep_bytes };
+    let recorder = None;
+    let options = Options { transport, max_message, window_log, checks, keep_messages, keep_bytes, recorder };
     let created = catch_unwind(|| Box::into_raw(Box::new(Connection::new(options))));
     created.map_or(0, |connection| connection.expose_provenance() as jlong)
 }

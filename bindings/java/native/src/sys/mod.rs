@@ -5,3 +5,4 @@ mod buffers;
 mod env;
 mod envelopes;
 mod exports;
+mod stats;

@@ -64,6 +64,10 @@ import java.util.function.LongUnaryOperator;
 public final class GatewayDecompressor implements Closeable {
     private final Transport transport;
     private final Handle handle;
+    /** Records its messages; null if nobody does. */
+    private final StatsRecorder recorder;
+    /** Its number in the recorder. */
+    private final int number;
     /** The stream of the last payload, if it may still be read; otherwise null. */
     private PayloadStream stream;
 
@@ -83,9 +87,11 @@ public final class GatewayDecompressor implements Closeable {
         if (options.dropped.length > 0) {
             Native.dropEvents(connection, options.dropped, options.dropped.length);
         }
+        recorder = options.recorder;
+        number = recorder == null ? -1 : recorder.record(connection);
         Handle watched = null;
         try {
-            watched = Reaper.watch(this, connection);
+            watched = Reaper.watch(this, connection, Native::free);
         } finally {
             if (watched == null) {
                 Native.free(connection);
@@ -124,6 +130,7 @@ public final class GatewayDecompressor implements Closeable {
         private int keepMessages;
         private int keepBytes;
         private byte[] dropped = {};
+        private StatsRecorder recorder;
 
         private Builder(Transport transport) {
             this.transport = Objects.requireNonNull(transport, "transport");
@@ -212,6 +219,17 @@ public final class GatewayDecompressor implements Closeable {
                 lines.append(name).append('\n');
             }
             dropped = lines.toString().getBytes(StandardCharsets.UTF_8);
+            return this;
+        }
+
+        /**
+         * Records what each message costs: sizes, decoding time and outcome, but no payload.
+         *
+         * @param recorder the recorder, of any number of decompressors; null for none
+         * @return this
+         */
+        public Builder recordStats(StatsRecorder recorder) {
+            this.recorder = recorder;
             return this;
         }
 
@@ -736,6 +754,16 @@ public final class GatewayDecompressor implements Closeable {
             throw new IllegalStateException("recent messages are not kept: see Builder.keepRecent");
         }
         return file;
+    }
+
+    /**
+     * Returns the statistics of this connection, also of those before the last {@link #reset}.
+     *
+     * @return what was recorded until at most 50 milliseconds ago; null if nothing is recorded, after {@link #close},
+     *     and beyond {@link StatsRecorder.Builder#maxConnections}
+     */
+    public Stats stats() {
+        return recorder == null ? null : recorder.ofConnection(number);
     }
 
     private long queryLong(LongUnaryOperator function) {

@@ -3,36 +3,39 @@ package dev.linerate.gateway;
 import java.lang.ref.PhantomReference;
 import java.lang.ref.ReferenceQueue;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.function.LongConsumer;
 
 /**
- * The native connection of a decompressor, and the state word that guards it.
+ * A native object, such as the connection of a decompressor, and the state word that guards it.
  *
  * <p>One thread at a time is between {@link #enter} and {@link #exit}. A close during that time only sets the state,
  * and the thread inside frees the memory in {@code exit}. So memory is freed exactly once and never during
  * decoding, whether by the program or by the {@link Reaper}.
  */
-final class Handle extends PhantomReference<GatewayDecompressor> {
+final class Handle extends PhantomReference<Object> {
     private static final AtomicIntegerFieldUpdater<Handle> STATE =
             AtomicIntegerFieldUpdater.newUpdater(Handle.class, "state");
 
     private static final int IDLE = 0;
     private static final int BUSY = 1;
-    /** Busy; the thread inside frees the connection. */
+    /** Busy; the thread inside frees the object. */
     private static final int CLOSING = 2;
     private static final int CLOSED = 3;
 
-    private final long connection;
+    private final long address;
+    private final LongConsumer freeing;
     private volatile int state = IDLE;
 
-    Handle(GatewayDecompressor owner, ReferenceQueue<GatewayDecompressor> queue, long connection) {
+    Handle(Object owner, ReferenceQueue<Object> queue, long address, LongConsumer freeing) {
         super(owner, queue);
-        this.connection = connection;
+        this.address = address;
+        this.freeing = freeing;
     }
 
-    /** Acquires the connection until {@link #exit}. */
+    /** Acquires the object until {@link #exit}. */
     long enter() {
         if (STATE.compareAndSet(this, IDLE, BUSY)) {
-            return connection;
+            return address;
         }
         throw new IllegalStateException(
                 isClosed() ? "the decompressor is closed" : "another thread is using the decompressor");
@@ -45,7 +48,7 @@ final class Handle extends PhantomReference<GatewayDecompressor> {
         }
     }
 
-    /** Frees the connection, or leaves that to the thread inside. Returns true if this call has freed it. */
+    /** Frees the object, or leaves that to the thread inside. Returns true if this call has freed it. */
     boolean close() {
         while (true) {
             if (STATE.compareAndSet(this, IDLE, CLOSED)) {
@@ -64,6 +67,6 @@ final class Handle extends PhantomReference<GatewayDecompressor> {
 
     private void free() {
         Reaper.forget(this);
-        Native.free(connection);
+        freeing.accept(address);
     }
 }

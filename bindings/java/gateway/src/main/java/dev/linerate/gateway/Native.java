@@ -13,7 +13,7 @@ import java.nio.ByteBuffer;
  */
 final class Native {
     /** Version of the interface between this class and the library. */
-    static final int VERSION = 4;
+    static final int VERSION = 5;
 
     /** In place of a length: the message is incomplete. */
     static final int INCOMPLETE = -1;
@@ -123,4 +123,39 @@ final class Native {
      * -1 for what it does not have, and 1; or leaves them unchanged for what is no payload.
      */
     static native String peek(byte[] payload, int offset, int length, boolean etf, long[] members);
+
+    /**
+     * Returns null, and the recorder in {@code created}; or why there is none.
+     *
+     * @param folder UTF-8; null for no log
+     */
+    static native String createRecorder(
+            byte[] folder,
+            byte[] name,
+            long maxBytes,
+            long maxAgeMillis,
+            int maxFiles,
+            boolean cpuTime,
+            int capacity,
+            int maxConnections,
+            long[] created);
+
+    static native void freeRecorder(long recorder);
+
+    /** Returns null, or the first error of writing the log. */
+    static native String stopRecorder(long recorder);
+
+    /** Records a connection that had no message yet. Returns its number in the recorder. */
+    static native int recordStats(long connection, long recorder);
+
+    /**
+     * Writes the {@link Stats#NUMBERS} of a connection, if that is not negative, else of a transport, else of all.
+     * Returns false if there are none.
+     */
+    static native boolean stats(long recorder, int connection, int transport, long[] into);
+
+    static native int recordedConnections(long recorder);
+
+    /** Returns null after a defect. */
+    static native String prometheus(long recorder);
 }

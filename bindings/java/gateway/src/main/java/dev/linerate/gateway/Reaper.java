@@ -3,21 +3,22 @@ package dev.linerate.gateway;
 import java.lang.ref.ReferenceQueue;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.function.LongConsumer;
 
 /**
- * Frees the connections of decompressors that became unreachable without close.
+ * Frees native objects, such as the connections of decompressors, whose owners became unreachable without close.
  *
- * <p>Its thread runs only while there are decompressors, so it does not keep the class loader of a program alive
+ * <p>Its thread runs only while there are such objects, so it does not keep the class loader of a program alive
  * that has closed them all.
  */
 final class Reaper implements Runnable {
     /** Interval at which the thread checks whether it is still needed. */
     private static final long CHECK_INTERVAL_MILLIS = 2_000;
 
-    private static final ReferenceQueue<GatewayDecompressor> UNREACHABLE = new ReferenceQueue<>();
+    private static final ReferenceQueue<Object> UNREACHABLE = new ReferenceQueue<>();
     /** Handles that are not freed: phantom references are enqueued only while they are reachable themselves. */
     private static final Set<Handle> LIVE = new HashSet<>();
-    /** Connections freed in all, and how many when memory was last returned to the system. Guarded by {@link #LIVE}. */
+    /** Objects freed in all, and how many when memory was last returned to the system. Guarded by {@link #LIVE}. */
     private static long freed;
 
     private static long trimmed;
@@ -26,9 +27,9 @@ final class Reaper implements Runnable {
 
     private Reaper() {}
 
-    /** Creates the handle of a connection, which is freed when {@code owner} becomes unreachable. */
-    static Handle watch(GatewayDecompressor owner, long connection) {
-        Handle handle = new Handle(owner, UNREACHABLE, connection);
+    /** Creates the handle of an object, which is freed by {@code freeing} when {@code owner} becomes unreachable. */
+    static Handle watch(Object owner, long address, LongConsumer freeing) {
+        Handle handle = new Handle(owner, UNREACHABLE, address, freeing);
         synchronized (LIVE) {
             if (!running) {
                 start();
@@ -76,7 +77,7 @@ final class Reaper implements Runnable {
         }
     }
 
-    /** Returns memory to the system once connections were freed, but none since {@code before}. */
+    /** Returns memory to the system once objects were freed, but none since {@code before}. */
     private static void trim(long before) {
         synchronized (LIVE) {
             if (freed == trimmed || (freed != before && !LIVE.isEmpty())) {

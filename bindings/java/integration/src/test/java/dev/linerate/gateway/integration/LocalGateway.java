@@ -52,6 +52,20 @@ final class LocalGateway implements AutoCloseable {
         return folder.resolve("shard-0.msgs");
     }
 
+    /** Runs {@code linerate gateway stats}; returns what it says. */
+    static String stats(String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(command().toString(), "gateway", "stats"));
+        command.addAll(Arrays.asList(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        try (Child child = Child.start(builder)) {
+            String said = new String(child.process().getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (!child.process().waitFor(60, TimeUnit.SECONDS) || child.process().exitValue() != 0) {
+                throw new IOException("linerate gateway stats fails: " + said);
+            }
+            return said;
+        }
+    }
+
     private static String address(InputStream output) throws IOException {
         BufferedReader lines = new BufferedReader(new InputStreamReader(output, StandardCharsets.UTF_8));
         String line = lines.readLine();

@@ -87,6 +87,19 @@ class PageTest {
         compiled(String.join(
                 "\n",
                 gateway,
+                "import dev.linerate.gateway.jfr.StatsEvents;",
+                "import dev.linerate.gateway.micrometer.GatewayMetrics;",
+                "import io.micrometer.core.instrument.MeterRegistry;",
+                "import java.io.IOException;",
+                "import java.nio.file.Paths;",
+                "import javax.management.*;",
+                "class Bot {",
+                "Bot() throws IOException {}",
+                example("docs/gateway/java.md", ".recordStats("),
+                "}"));
+        compiled(String.join(
+                "\n",
+                gateway,
                 "import com.neovisionaries.ws.client.WebSocketFactory;",
                 "import dev.linerate.gateway.jda.GatewaySockets;",
                 "import net.dv8tion.jda.api.*;",
@@ -105,6 +118,7 @@ class PageTest {
                 "// Jackson",
                 ".dropEvents(",
                 "public class GatewayListener",
+                ".recordStats(",
                 ".keepRecent(",
                 "public class Bot",
                 "GatewaySockets sockets",

@@ -1,0 +1,144 @@
+package dev.linerate.gateway;
+
+/** Messages, bytes and decoding times until some moment: of a connection, of a transport or of all. */
+public final class Stats {
+    /** Count of the numbers that the library writes. */
+    static final int NUMBERS = 14;
+
+    private static final int COMPRESSED = 5;
+    private static final int PAYLOAD = 6;
+    private static final int DECODE = 7;
+    private static final int DROPPED = 8;
+    private static final int QUANTILES = 9;
+
+    private final long[] numbers;
+
+    Stats(long[] numbers) {
+        this.numbers = numbers;
+    }
+
+    /**
+     * Returns the number of decoded messages.
+     *
+     * @return messages, without those that were errors
+     */
+    public long messages() {
+        return numbers[0];
+    }
+
+    /**
+     * Returns the number of messages that were errors.
+     *
+     * @return messages of all kinds of errors
+     */
+    public long errors() {
+        return numbers[1] + numbers[2] + numbers[3] + numbers[4];
+    }
+
+    /**
+     * Returns the number of messages that were errors of a kind.
+     *
+     * @param kind the kind
+     * @return messages
+     */
+    public long errors(DecompressionException.Kind kind) {
+        return numbers[1 + kind.ordinal()];
+    }
+
+    /**
+     * Returns the compressed bytes of all messages.
+     *
+     * @return bytes
+     */
+    public long compressedBytes() {
+        return numbers[COMPRESSED];
+    }
+
+    /**
+     * Returns the bytes of all payloads.
+     *
+     * @return bytes
+     */
+    public long payloadBytes() {
+        return numbers[PAYLOAD];
+    }
+
+    /**
+     * Returns payload bytes per compressed byte.
+     *
+     * @return the ratio; 0 without messages
+     */
+    public double ratio() {
+        return compressedBytes() == 0 ? 0 : (double) payloadBytes() / compressedBytes();
+    }
+
+    /**
+     * Returns the time of decoding all messages that were decoded.
+     *
+     * @return nanoseconds
+     */
+    public long decodeNanos() {
+        return numbers[DECODE];
+    }
+
+    /**
+     * Returns the time that half of the messages did not exceed.
+     *
+     * @return nanoseconds, to 0.1 % (of one connection to 6 %); 0 without messages
+     */
+    public long medianNanos() {
+        return numbers[QUANTILES];
+    }
+
+    /**
+     * Returns the time that 90 % of the messages did not exceed.
+     *
+     * @return nanoseconds, as exact as {@link #medianNanos}
+     */
+    public long p90Nanos() {
+        return numbers[QUANTILES + 1];
+    }
+
+    /**
+     * Returns the time that 99 % of the messages did not exceed.
+     *
+     * @return nanoseconds, as exact as {@link #medianNanos}
+     */
+    public long p99Nanos() {
+        return numbers[QUANTILES + 2];
+    }
+
+    /**
+     * Returns the time that 99.9 % of the messages did not exceed.
+     *
+     * @return nanoseconds, as exact as {@link #medianNanos}
+     */
+    public long p999Nanos() {
+        return numbers[QUANTILES + 3];
+    }
+
+    /**
+     * Returns the longest time of a message.
+     *
+     * @return nanoseconds, as exact as {@link #medianNanos}
+     */
+    public long maxNanos() {
+        return numbers[QUANTILES + 4];
+    }
+
+    /**
+     * Returns the number of messages that are not in these statistics, since the recorder could not keep up.
+     *
+     * @return records; always 0 for a connection and for a transport, of which that is not known
+     */
+    public long dropped() {
+        return numbers[DROPPED];
+    }
+
+    @Override
+    public String toString() {
+        return messages() + " messages, " + errors() + " errors, " + compressedBytes() + " bytes compressed, "
+                + payloadBytes() + " of payload, median " + medianNanos() + " ns, 99 % " + p99Nanos() + " ns, "
+                + dropped() + " dropped";
+    }
+}

@@ -1,0 +1,281 @@
+package dev.linerate.gateway;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Records what each message of any number of connections costs: time of arrival, compressed and payload bytes,
+ * decoding time and outcome. No payload, token or address is recorded.
+ *
+ * <p>The decoder reads a clock twice and puts a record of 40 bytes into a bounded buffer; it never waits, and what the
+ * buffer has no room for is dropped and counted. A thread of the recorder counts the records and, if asked to,
+ * writes them to the logs that {@code linerate gateway stats} reads.
+ *
+ * <p>Thread-safe. {@link #close} writes what waits; the statistics can be read afterwards.
+ */
+public final class StatsRecorder implements Closeable {
+    private static final int MAX_CAPACITY = 1 << 24;
+
+    private final Handle handle;
+
+    private StatsRecorder(Builder options) throws IOException {
+        NativeLoader.load();
+        long[] created = new long[1];
+        String error = Native.createRecorder(
+                options.folder == null ? null : utf8(options.folder.toString()),
+                utf8(options.name),
+                options.maxBytes,
+                options.maxAgeMillis,
+                options.maxFiles,
+                options.cpuTime,
+                options.capacity,
+                options.maxConnections,
+                created);
+        if (error != null) {
+            throw new IOException("the statistics log in " + options.folder + ": " + error);
+        }
+        Handle watched = null;
+        try {
+            watched = Reaper.watch(this, created[0], Native::freeRecorder);
+        } finally {
+            if (watched == null) {
+                Native.freeRecorder(created[0]);
+            }
+        }
+        handle = watched;
+    }
+
+    private static byte[] utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Returns a builder with the default options.
+     *
+     * @return a builder, which may start more than one recorder
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Options of recorders. Not thread-safe. */
+    public static final class Builder {
+        private Path folder;
+        private String name = "gateway";
+        private long maxBytes = 256L << 20;
+        private long maxAgeMillis = TimeUnit.DAYS.toMillis(1);
+        private int maxFiles = 8;
+        private boolean cpuTime;
+        private int capacity = 1 << 14;
+        private int maxConnections = 10_000;
+
+        private Builder() {}
+
+        /**
+         * Writes logs: {@code gateway-000001.stats} and so on, 32 bytes for each message. Numbers go on from the highest
+         * that is there.
+         *
+         * @param folder the folder, which is made if it is not there; default: no logs
+         * @return this
+         */
+        public Builder log(Path folder) {
+            this.folder = Objects.requireNonNull(folder, "folder");
+            return this;
+        }
+
+        /**
+         * Sets what the names of logs begin with.
+         *
+         * @param name the beginning; default: {@code gateway}
+         * @return this
+         * @throws IllegalArgumentException if it is empty or has a slash or a backslash
+         */
+        public Builder logName(String name) {
+            if (name.isEmpty() || name.indexOf('/') >= 0 || name.indexOf('\\') >= 0) {
+                throw new IllegalArgumentException("the name of a log: " + name);
+            }
+            this.name = name;
+            return this;
+        }
+
+        /**
+         * Sets when another log is begun, and how many are kept; the oldest are deleted.
+         *
+         * @param bytes the largest log; default: 256 MiB
+         * @param age the longest time that one log is written to; default: a day
+         * @param unit the unit of {@code age}
+         * @param files the logs to keep; default: 8
+         * @return this
+         * @throws IllegalArgumentException if one of the numbers is not above 0
+         */
+        public Builder rotate(long bytes, long age, TimeUnit unit, int files) {
+            if (bytes <= 0 || age <= 0 || files <= 0) {
+                throw new IllegalArgumentException(files + " logs of " + bytes + " bytes and " + age + " " + unit);
+            }
+            maxBytes = bytes;
+            maxAgeMillis = Math.max(1, unit.toMillis(age));
+            maxFiles = files;
+            return this;
+        }
+
+        /**
+         * Takes decoding times as CPU time of the thread, on Unix: a call of the operating system, twice for each
+         * message. Without this they are elapsed time.
+         *
+         * @return this
+         */
+        public Builder cpuTime() {
+            cpuTime = true;
+            return this;
+        }
+
+        /**
+         * Sets how many records may wait until they are counted; those beyond are dropped.
+         *
+         * @param records the number, 80 bytes each; 1 to 16,777,216; default: 16,384
+         * @return this
+         * @throws IllegalArgumentException if it is not within that range
+         */
+        public Builder capacity(int records) {
+            if (records < 1 || records > MAX_CAPACITY) {
+                throw new IllegalArgumentException("a capacity of " + records + " records");
+            }
+            capacity = records;
+            return this;
+        }
+
+        /**
+         * Limits the connections that have statistics of their own. Those beyond are counted among all only.
+         *
+         * @param connections the number of open connections, 2 KiB each; default: 10,000
+         * @return this
+         * @throws IllegalArgumentException if it is negative
+         */
+        public Builder maxConnections(int connections) {
+            if (connections < 0) {
+                throw new IllegalArgumentException(connections + " connections");
+            }
+            maxConnections = connections;
+            return this;
+        }
+
+        /**
+         * Starts a recorder, with a thread of its own.
+         *
+         * @return the recorder
+         * @throws IOException if the log cannot be made
+         * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
+         */
+        public StatsRecorder start() throws IOException {
+            return new StatsRecorder(this);
+        }
+    }
+
+    /**
+     * Returns the statistics of all messages.
+     *
+     * @return what was recorded until at most 50 milliseconds ago
+     */
+    public Stats stats() {
+        return numbers(-1, -1);
+    }
+
+    /**
+     * Returns the statistics of a transport.
+     *
+     * @param transport the transport
+     * @return what was recorded until at most 50 milliseconds ago
+     */
+    public Stats stats(Transport transport) {
+        return numbers(-1, transport.ordinal());
+    }
+
+    /** Statistics of a connection; null if it is closed or has none. */
+    Stats ofConnection(int number) {
+        return numbers(number, -1);
+    }
+
+    private synchronized Stats numbers(int connection, int transport) {
+        long[] numbers = new long[Stats.NUMBERS];
+        long recorder = handle.enter();
+        try {
+            return Native.stats(recorder, connection, transport, numbers) ? new Stats(numbers) : null;
+        } finally {
+            handle.exit();
+        }
+    }
+
+    /**
+     * Returns how many open connections have statistics of their own.
+     *
+     * @return their number
+     */
+    public synchronized int connections() {
+        long recorder = handle.enter();
+        try {
+            return Native.recordedConnections(recorder);
+        } finally {
+            handle.exit();
+        }
+    }
+
+    /**
+     * Returns the statistics in Prometheus' text format, version 0.0.4.
+     *
+     * @return the answer to a request for {@code /metrics}
+     */
+    public synchronized String prometheus() {
+        long recorder = handle.enter();
+        try {
+            String text = Native.prometheus(recorder);
+            if (text == null) {
+                throw NativeResult.defect();
+            }
+            return text;
+        } finally {
+            handle.exit();
+        }
+    }
+
+    /**
+     * Returns the statistics of all messages for JMX.
+     *
+     * @return an object for {@code MBeanServer.registerMBean}
+     */
+    public StatsMXBean mxBean() {
+        return new RecorderBean(this);
+    }
+
+    /** Records a new connection. Returns its number. */
+    synchronized int record(long connection) {
+        long recorder = handle.enter();
+        try {
+            return Native.recordStats(connection, recorder);
+        } finally {
+            handle.exit();
+        }
+    }
+
+    /**
+     * Writes the records that wait, and ends the log and the recorder's thread. Messages that are decoded later are not
+     * recorded.
+     *
+     * @throws IOException the first error of writing the log. The statistics are complete all the same
+     */
+    @Override
+    public synchronized void close() throws IOException {
+        long recorder = handle.enter();
+        try {
+            String error = Native.stopRecorder(recorder);
+            if (error != null) {
+                throw new IOException("the statistics log: " + error);
+            }
+        } finally {
+            handle.exit();
+        }
+    }
+}

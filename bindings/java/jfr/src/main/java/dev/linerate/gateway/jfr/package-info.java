@@ -1,0 +1,2 @@
+/** Statistics of {@code linerate-gateway} in recordings of JDK Flight Recorder. */
+package dev.linerate.gateway.jfr;

@@ -1,0 +1,110 @@
+package dev.linerate.gateway.micrometer;
+
+import dev.linerate.gateway.DecompressionException;
+import dev.linerate.gateway.Stats;
+import dev.linerate.gateway.StatsRecorder;
+import dev.linerate.gateway.Transport;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.binder.BaseUnits;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Meters of a {@link StatsRecorder}, of the names that its Prometheus text has: messages by transport and verdict, bytes,
+ * decoding times with quantiles, connections, and what was dropped. Messages cost what recording them costs; the meters
+ * read the statistics when they are asked.
+ *
+ * <pre>{@code
+ * new GatewayMetrics(recorder, Transport.ZSTD).bindTo(registry);
+ * }</pre>
+ */
+public final class GatewayMetrics implements MeterBinder {
+    private static final String PREFIX = "linerate.gateway.";
+
+    private final StatsRecorder recorder;
+    private final Transport[] transports;
+
+    /**
+     * Makes the binder of some transports.
+     *
+     * @param recorder the recorder, which the meters keep alive
+     * @param transports the transports that have meters; all if none is named
+     */
+    public GatewayMetrics(StatsRecorder recorder, Transport... transports) {
+        this.recorder = Objects.requireNonNull(recorder, "recorder");
+        this.transports = transports.length == 0 ? Transport.values() : transports.clone();
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        for (Transport transport : transports) {
+            bind(registry, transport);
+        }
+        Gauge.builder(PREFIX + "connections", recorder, StatsRecorder::connections)
+                .description("Connections that are recorded")
+                .strongReference(true)
+                .register(registry);
+        // A registry refers to what it reads only weakly: the gauge above keeps the recorder.
+        FunctionCounter.builder(PREFIX + "dropped.records", recorder, r -> r.stats().dropped())
+                .description("Messages that are not in these statistics")
+                .register(registry);
+    }
+
+    private void bind(MeterRegistry registry, Transport transport) {
+        messages(registry, transport, "decoded", Stats::messages);
+        for (DecompressionException.Kind kind : DecompressionException.Kind.values()) {
+            messages(registry, transport, kind.name().toLowerCase(Locale.ROOT), stats -> stats.errors(kind));
+        }
+        bytes(registry, transport, "compressed.bytes", "Compressed bytes of messages", Stats::compressedBytes);
+        bytes(registry, transport, "payload.bytes", "Bytes of payloads", Stats::payloadBytes);
+        FunctionTimer.builder(
+                        PREFIX + "decode",
+                        recorder,
+                        r -> r.stats(transport).messages(),
+                        r -> r.stats(transport).decodeNanos(),
+                        TimeUnit.NANOSECONDS)
+                .description("Time of decoding a message")
+                .tag("transport", transport.queryName())
+                .register(registry);
+        quantile(registry, transport, "0.5", Stats::medianNanos);
+        quantile(registry, transport, "0.9", Stats::p90Nanos);
+        quantile(registry, transport, "0.99", Stats::p99Nanos);
+        quantile(registry, transport, "0.999", Stats::p999Nanos);
+    }
+
+    private void messages(MeterRegistry registry, Transport transport, String verdict, ToDoubleFunction<Stats> count) {
+        FunctionCounter.builder(PREFIX + "messages", recorder, r -> count.applyAsDouble(r.stats(transport)))
+                .description("Messages, by what became of them")
+                .tag("transport", transport.queryName())
+                .tag("verdict", verdict)
+                .register(registry);
+    }
+
+    private void bytes(
+            MeterRegistry registry, Transport transport, String name, String description, ToDoubleFunction<Stats> count) {
+        FunctionCounter.builder(PREFIX + name, recorder, r -> count.applyAsDouble(r.stats(transport)))
+                .description(description)
+                .baseUnit(BaseUnits.BYTES)
+                .tag("transport", transport.queryName())
+                .register(registry);
+    }
+
+    private void quantile(MeterRegistry registry, Transport transport, String quantile, ToDoubleFunction<Stats> nanos) {
+        TimeGauge.builder(
+                        PREFIX + "decode.quantile",
+                        recorder,
+                        TimeUnit.NANOSECONDS,
+                        r -> nanos.applyAsDouble(r.stats(transport)))
+                .description("Time of decoding that this part of messages did not exceed")
+                .tag("transport", transport.queryName())
+                .tag("quantile", quantile)
+                .register(registry);
+    }
+}

@@ -1,0 +1,2 @@
+/** Statistics of {@code linerate-gateway} as Micrometer meters. */
+package dev.linerate.gateway.micrometer;

@@ -1,0 +1,74 @@
+//! A recorder of statistics held by Java.
+
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use linerate_gateway::stats::{ConnectionRecorder, StatsOptions, StatsRecorder, Verdict};
+
+/// Quantiles of decoding times that Java reads.
+const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
+
+/// Numbers of [`Snapshot`].
+const NUMBERS: usize = Verdict::ALL.len() + 4 + QUANTILES.len();
+
+/// Statistics as the Java class `Stats` reads them: messages by verdict, compressed and payload bytes, nanoseconds of
+/// decoding, lost records, quantiles of decoding times in nanoseconds.
+pub(crate) type Snapshot = [i64; NUMBERS];
+
+/// The numbers of statistics, whose histograms have counters of several types.
+macro_rules! snapshot {
+    ($stats:expr) => {{
+        let stats = $stats;
+        let verdicts = Verdict::ALL.map(|verdict| stats.with_verdict(verdict));
+        let sums = [stats.compressed_bytes(), stats.payload_bytes(), stats.decode_ns(), stats.dropped()];
+        let times = QUANTILES.map(|quantile| stats.quantile_ns(quantile));
+        let mut numbers = verdicts.into_iter().chain(sums).chain(times);
+        std::array::from_fn(|_| numbers.next().map_or(0, |number| i64::try_from(number).unwrap_or(i64::MAX)))
+    }};
+}
+
+/// A recorder that connections share with Java.
+pub(crate) struct Recorder(Mutex<StatsRecorder>);
+
+impl Recorder {
+    pub(crate) fn start(options: StatsOptions) -> io::Result<Self> {
+        Ok(Recorder(Mutex::new(StatsRecorder::start(options)?)))
+    }
+
+    pub(crate) fn connection(&self) -> ConnectionRecorder {
+        self.inner().connection()
+    }
+
+    /// Writes what waits and ends the log.
+    pub(crate) fn stop(&self) -> io::Result<()> {
+        self.inner().stop()
+    }
+
+    /// Statistics of all messages.
+    pub(crate) fn all(&self) -> Snapshot {
+        snapshot!(self.inner().stats())
+    }
+
+    /// Statistics of the transport with this number.
+    pub(crate) fn transport(&self, number: usize) -> Option<Snapshot> {
+        self.inner().by_transport().get(number).map(|stats| snapshot!(stats))
+    }
+
+    /// Statistics of an open connection.
+    pub(crate) fn connection_stats(&self, number: u32) -> Option<Snapshot> {
+        self.inner().connection_stats(number).map(|stats| snapshot!(stats))
+    }
+
+    /// Connections that have statistics of their own.
+    pub(crate) fn connections(&self) -> usize {
+        self.inner().connections()
+    }
+
+    pub(crate) fn prometheus(&self) -> String {
+        self.inner().prometheus()
+    }
+
+    fn inner(&self) -> MutexGuard<'_, StatsRecorder> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
