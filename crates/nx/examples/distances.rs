@@ -4,7 +4,8 @@
 //!     cargo run --release -p linerate-nx --example distances -- LEVEL FOLDER...
 //!
 //! The textures below FOLDERs that have a header, one behind the other in blocks of 1 and of 16 MiB, each filtered by itself;
-//! matches are those of libzstd at LEVEL in long mode.
+//! matches are those of libzstd at LEVEL in long mode. `FILTER/streams` is with streams of 16 KiB and more apart from each
+//! other, as the frames of an archive are.
 
 mod common;
 #[path = "sys/sequences.rs"]
@@ -34,13 +35,37 @@ fn main() -> Outcome<()> {
         if textures.is_empty() {
             continue;
         }
+        let filter = *format.filters().last().ok_or("a format without filters")?;
         for block in [1 << 20, 16 << 20] {
-            for filter in std::iter::once(None).chain(format.filters().last().map(|filter| Some(*filter))) {
-                println!("{format:?},{block},{}", measure(&textures, block, filter, level)?);
+            for form in [Form::Plain, Form::Filtered(filter), Form::Streams(filter)] {
+                println!("{format:?},{block},{}", measure(&textures, block, form, level)?);
             }
         }
     }
     Ok(())
+}
+
+/// Shorter streams have no frame of their own in archives.
+const MIN_STREAM: usize = 16 << 10;
+
+/// What matches are looked for in.
+#[derive(Clone, Copy)]
+enum Form {
+    Plain,
+    /// Blocks of filtered textures.
+    Filtered(Filter),
+    /// Their streams, each alone.
+    Streams(Filter),
+}
+
+impl Form {
+    fn name(self) -> String {
+        match self {
+            Form::Plain => "none".to_owned(),
+            Form::Filtered(filter) => filter.name().to_owned(),
+            Form::Streams(filter) => format!("{}/streams", filter.name()),
+        }
+    }
 }
 
 /// The texels of the files with this format.
@@ -56,11 +81,11 @@ fn load(files: &[PathBuf], format: TextureFormat) -> Outcome<Vec<Vec<u8>>> {
 }
 
 /// Counts the matches of all blocks.
-fn measure(textures: &[Vec<u8>], block: usize, filter: Option<Filter>, level: i32) -> Outcome<String> {
+fn measure(textures: &[Vec<u8>], block: usize, form: Form, level: i32) -> Outcome<String> {
     let mut finder = Finder::new(level, block.trailing_zeros()).ok_or("out of memory")?;
     let mut counts = [0u64; ENDS.len()];
     let (mut bytes, mut length) = (0, 0u64);
-    for content in blocks(textures, block, filter) {
+    for content in blocks(textures, block, form) {
         bytes += content.len();
         for (distance, matched) in finder.matches(&content).ok_or("libzstd refuses a block")? {
             let class = ENDS.iter().position(|&end| distance <= end).unwrap_or(ENDS.len() - 1);
@@ -73,29 +98,46 @@ fn measure(textures: &[Vec<u8>], block: usize, filter: Option<Filter>, level: i3
         counts.iter().map(|&n| format!("{:.4}", n as f64 / matches.max(1) as f64)).collect();
     Ok(format!(
         "{},{bytes},{matches},{:.2},{:.1},{}",
-        filter.map_or("none", Filter::name),
+        form.name(),
         matches as f64 * 1024.0 / bytes as f64,
         length as f64 / matches.max(1) as f64,
         shares.join(",")
     ))
 }
 
-/// The textures as an archive has them: pieces that do not cross the end of a block, each filtered by itself.
-fn blocks(textures: &[Vec<u8>], block: usize, filter: Option<Filter>) -> Vec<Vec<u8>> {
+/// The textures as an archive has them: pieces that do not cross the end of a block, each filtered by itself, and streams of
+/// pieces if these are apart.
+fn blocks(textures: &[Vec<u8>], block: usize, form: Form) -> Vec<Vec<u8>> {
     let mut blocks: Vec<Vec<u8>> = Vec::new();
     for piece in textures.iter().flat_map(|texels| texels.chunks(block)) {
-        let start = match blocks.last() {
-            Some(last) if last.len() + piece.len() <= block => last.len(),
-            _ => {
-                blocks.push(Vec::with_capacity(block));
-                0
+        let mut filtered = piece.to_vec();
+        match form {
+            Form::Plain => {}
+            Form::Filtered(filter) => filter.apply(piece, &mut filtered),
+            Form::Streams(filter) => {
+                filter.apply(piece, &mut filtered);
+                blocks.extend(streams(filter, filtered));
+                continue;
             }
-        };
-        let Some(last) = blocks.last_mut() else { continue };
-        last.extend_from_slice(piece);
-        if let Some(filter) = filter {
-            filter.apply(piece, &mut last[start..]);
+        }
+        match blocks.last_mut() {
+            Some(last) if last.len() + filtered.len() <= block => last.append(&mut filtered),
+            _ => blocks.push(filtered),
         }
     }
     blocks
+}
+
+/// Cuts a filtered piece where a stream ends, unless a side of the cut would be short.
+fn streams(filter: Filter, filtered: Vec<u8>) -> Vec<Vec<u8>> {
+    let mut streams = Vec::new();
+    let mut start = 0;
+    for end in filter.stream_ends(&filtered) {
+        if end - start >= MIN_STREAM && filtered.len() - end >= MIN_STREAM {
+            streams.push(filtered[start..end].to_vec());
+            start = end;
+        }
+    }
+    streams.push(filtered[start..].to_vec());
+    streams
 }

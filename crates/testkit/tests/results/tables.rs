@@ -28,7 +28,11 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("gateway-day", gateway_day()),
         ("nx-settings", nx_settings()),
         ("nx-threads", nx_threads()),
+        ("nx-thread-tables", nx_thread_tables()),
         ("nx-filters", nx_filters()),
+        ("nx-filtered-packing", nx_filtered_packing()),
+        ("nx-blocks", nx_blocks()),
+        ("nx-distances", nx_distances()),
         ("nx-presets", nx_presets()),
         ("nx-costs", nx_costs()),
         ("nx-savings", nx_savings()),
@@ -679,21 +683,138 @@ fn nx_settings() -> String {
     table(&head, rows.collect(), &record.source(record.all(&[])[0]))
 }
 
+/// The record of archives with and without texture filters.
+const FILTERS: &str = "2026-11-23-nx-filters-streams.csv";
+
+/// Two figures of a row, without and with filters.
+fn pair(row: &Row, [one, other]: [&str; 2], digits: usize) -> String {
+    format!("{:.digits$} · {:.digits$}", row.number(one), row.number(other))
+}
+
+/// Archives with and without filters by their content, in per cent.
+fn filtered_sizes(row: &Row) -> String {
+    let percent = |column| format!("{:.1} %", 100.0 * row.number(column) / row.number("bytes"));
+    format!("{} · {}", percent("archive_bytes"), percent("filtered_bytes"))
+}
+
+const SPEED: [&str; 2] = ["mb_s", "filtered_mb_s"];
+const SPEED_OF_TWO: [&str; 2] = ["mb_s_two_threads", "filtered_mb_s_two_threads"];
+
+/// The settings with blocks of 1 and 16 MiB.
+const BLOCKS: [(&str, &str); 4] = [
+    ("12", "zstd 12, 1 MiB"),
+    ("12-16M", "zstd 12, 16 MiB"),
+    ("1M", "zstd 22 in long mode, 1 MiB"),
+    ("16M", "zstd 22 in long mode, 16 MiB"),
+];
+
+/// Decoding by one and two threads at each of these settings, with and without filters.
+fn nx_thread_tables() -> String {
+    let record = Record::read(FILTERS);
+    let row = |setting| record.latest(&[("folder", "textures"), ("setting", setting)]);
+    let gib = |row: &Row, columns: [&str; 2]| {
+        let [one, other] = columns.map(|column| row.number(column) * 1e6 / f64::from(1 << 30));
+        format!("{one:.2} · {other:.2}")
+    };
+    let published = [["1.27", "4.93", "11.74"], ["1.34", "5.00", "10.67"], ["", "", ""], ["", "", ""]];
+    let rows = BLOCKS.iter().zip(published).map(|(&(setting, name), published)| {
+        let row = row(setting);
+        let measured = [name.to_owned(), filtered_sizes(row), gib(row, SPEED), gib(row, SPEED_OF_TWO)];
+        measured.into_iter().chain(published.map(str::to_owned)).collect()
+    });
+    let head =
+        ["setting", "archive", "1 thread", "2 threads", "published, 1 thread", "4 threads", "12 threads"];
+    table(&head, rows.collect(), &record.source(row("12")))
+}
+
+/// Packing with and without filters at the presets for the smallest archives.
+fn nx_filtered_packing() -> String {
+    let record = Record::read(FILTERS);
+    let row = |setting| record.latest(&[("folder", "textures"), ("setting", setting)]);
+    let rows = ["archive", "web"].map(|preset| {
+        let row = row(preset);
+        let times = ["pack_s", "filtered_pack_s"];
+        let ratio = row.number(times[1]) / row.number(times[0]);
+        vec![format!("`{preset}`"), filtered_sizes(row), pair(row, times, 1), format!("{ratio:.2}")]
+    });
+    let head = ["preset", "archive", "packing, s of CPU", "ratio"];
+    table(&head, rows.into(), &record.source(row("archive")))
+}
+
+/// The texture formats with folders of their own in the record of filters.
+const FORMATS: [&str; 4] = ["bc1", "bc3", "bc5", "bc7"];
+
+/// Blocks of 1 and of 16 MiB at zstd 22 in long mode, with and without filters.
+fn nx_blocks() -> String {
+    let record = Record::read(FILTERS);
+    let row = |folder, setting| record.latest(&[("folder", folder), ("setting", setting)]);
+    let rows = FORMATS.iter().chain(&["textures"]).flat_map(|folder| {
+        [("1M", "1 MiB"), ("16M", "16 MiB")].map(|(setting, size)| {
+            let row = row(folder, setting);
+            vec![
+                (*folder).to_owned(),
+                size.to_owned(),
+                filtered_sizes(row),
+                pair(row, SPEED, 0),
+                pair(row, SPEED_OF_TWO, 0),
+            ]
+        })
+    });
+    let head = ["folder", "blocks", "archive", "MB/s, one thread", "MB/s, two threads"];
+    table(&head, rows.collect(), &record.source(row("textures", "1M")))
+}
+
+/// How far back and how long matches are, with and without a filter.
+fn nx_distances() -> String {
+    let record = Record::read("2026-11-23-nx-distances.csv");
+    let last = record.latest(&[("block_bytes", "16777216"), ("filter", "bc7-aligned/streams")]);
+    let filters = [("Bc1", "bc1-ycocg"), ("Bc3", "bc3-ycocg"), ("Bc5", "bc5-split"), ("Bc7", "bc7-aligned")];
+    let rows = filters.iter().flat_map(|(format, filter)| {
+        let streams = format!("{filter}/streams");
+        [("1048576", "1 MiB"), ("16777216", "16 MiB")].map(|(block, size)| {
+            let forms = ["none", *filter, &streams].map(|filter| {
+                record.latest(&[("format", *format), ("block_bytes", block), ("filter", filter)])
+            });
+            let all = |cell: &dyn Fn(&Row) -> String| forms.map(cell).join(" · ");
+            let far = |row: &Row| 100.0 * (row.number("to_1_mib") + row.number("further"));
+            vec![
+                format.to_uppercase(),
+                size.to_owned(),
+                all(&|row| format!("{:.0}", row.number("matches_per_kib"))),
+                all(&|row| format!("{:.1}", row.number("mean_length"))),
+                all(&|row| format!("{:.0} %", 100.0 * row.number("to_4_kib"))),
+                all(&|row| format!("{:.0} %", far(row))),
+            ]
+        })
+    });
+    let head = [
+        "format",
+        "blocks",
+        "matches per KiB",
+        "mean length, bytes",
+        "distance up to 4 KiB",
+        "above 256 KiB",
+    ];
+    table(&head, rows.collect(), &record.source(last))
+}
+
 /// Archives with and without texture filters.
 fn nx_filters() -> String {
-    let record = Record::read("2026-11-23-nx-filters-streams.csv");
-    let rows = record.all(&[]).into_iter().map(|row| {
-        let percent = |column| format!("{:.1} %", 100.0 * row.number(column) / row.number("bytes"));
-        let pair = |one, other| format!("{:.0} · {:.0}", row.number(one), row.number(other));
+    let record = Record::read(FILTERS);
+    let settings = ["12", "12/fast", "fast-load"];
+    let row = |folder, setting| record.latest(&[("folder", folder), ("setting", setting)]);
+    let rows =
+        FORMATS.iter().chain(&["bc6h"]).flat_map(|folder| settings.map(|setting| row(folder, setting)));
+    let rows = rows.map(|row| {
         vec![
             row.text("folder").to_owned(),
             format!("`{}`", row.text("setting")),
-            format!("{} · {}", percent("archive_bytes"), percent("filtered_bytes")),
+            filtered_sizes(row),
             format!("{:+.1} %", 100.0 * (row.number("size_ratio") - 1.0)),
-            pair("mb_s", "filtered_mb_s"),
+            pair(row, SPEED, 0),
             format!("{:.2}", row.number("cpu_speed_ratio")),
             format!("{:.2}", row.number("wall_speed_ratio_two_threads")),
-            format!("{:.1} · {:.1}", row.number("pack_s"), row.number("filtered_pack_s")),
+            pair(row, ["pack_s", "filtered_pack_s"], 1),
         ]
     });
     let head = [
@@ -706,7 +827,7 @@ fn nx_filters() -> String {
         "speed, two threads",
         "packing, s of CPU",
     ];
-    table(&head, rows.collect(), &record.source(record.all(&[])[0]))
+    table(&head, rows.collect(), &record.source(row("bc1", "12")))
 }
 
 /// Every preset: archive by content, and decoding speed of one thread.
