@@ -132,11 +132,12 @@ fn inflate() -> String {
 /// Whole files at the levels for size: ratio and speed, and both by zlib 6's.
 fn deflate_levels() -> String {
     let record = Record::read("2026-11-23-deflate-levels.csv");
-    let zlib = record.one(&[("contender", "zlib 6")]);
-    let row = |contender: &str| {
-        let row = record.one(&[("contender", contender)]);
+    let find = |corpus, contender| record.one(&[("corpus", corpus), ("contender", contender)]);
+    let row = |(corpus, contender)| {
+        let (row, zlib) = (find(corpus, contender), find(corpus, "zlib 6"));
         let by = |column: &str| row.number(column) / zlib.number(column);
         vec![
+            corpus.to_owned(),
             contender.to_owned(),
             format!("{:.3}", row.number("ratio")),
             format!("{:.3}", by("ratio")),
@@ -144,18 +145,24 @@ fn deflate_levels() -> String {
             format!("{:.2}", by("best_mb_s")),
         ]
     };
-    let contenders = [
-        "linerate 2",
-        "linerate 3",
-        "linerate 4",
-        "linerate 5",
-        "linerate 6",
-        "zlib 1",
-        "zlib 6",
-        "libdeflate 6",
+    let rows = [
+        ("silesia", "linerate 2"),
+        ("silesia", "linerate 3"),
+        ("silesia", "linerate 4"),
+        ("silesia", "linerate 5"),
+        ("silesia", "linerate 6"),
+        ("silesia", "zlib 1"),
+        ("silesia", "zlib 6"),
+        ("silesia", "libdeflate 6"),
+        ("nci", "linerate 5"),
+        ("nci", "linerate 6"),
+        ("nci", "libdeflate 6"),
+        ("web", "linerate 5"),
+        ("web", "linerate 6"),
+        ("web", "libdeflate 6"),
     ];
-    let head = ["", "ratio", "by zlib 6's", "MB/s", "by zlib 6's"];
-    table(&head, contenders.into_iter().map(row).collect(), &record.source(zlib))
+    let head = ["", "", "ratio", "by zlib 6's", "MB/s", "by zlib 6's"];
+    table(&head, rows.into_iter().map(row).collect(), &record.source(find("silesia", "zlib 6")))
 }
 
 /// Whole files: ratio, speed, and speed by that of libslz.
