@@ -29,7 +29,7 @@ fn main() -> Outcome<()> {
     let turns: usize = args.next().ok_or(usage)?.parse()?;
     let files = files_below(args)?;
     println!(
-        "format,set,files,bytes,filter,size/content,size/plain,plain MB/s,with inverse MB/s,CPU speed ratio,inverse GB/s"
+        "format,set,files,bytes,filter,size_by_content,size_by_plain,mb_s,filtered_mb_s,cpu_speed_ratio,inverse_gb_s"
     );
     for &format in TextureFormat::ALL {
         for (set, bit) in [("tuning", 0), ("unseen", 1)] {

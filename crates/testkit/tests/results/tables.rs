@@ -31,6 +31,7 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         ("nx-thread-tables", nx_thread_tables()),
         ("nx-filters", nx_filters()),
         ("nx-filtered-packing", nx_filtered_packing()),
+        ("nx-inverses", nx_inverses()),
         ("nx-blocks", nx_blocks()),
         ("nx-distances", nx_distances()),
         ("nx-presets", nx_presets()),
@@ -750,6 +751,30 @@ fn nx_filtered_packing() -> String {
 
 /// The texture formats with folders of their own in the record of filters.
 const FORMATS: [&str; 4] = ["bc1", "bc3", "bc5", "bc7"];
+
+/// Each filter before zstd, on textures it was tuned with and on others, and its inverse alone.
+fn nx_inverses() -> String {
+    let record = Record::read("2026-11-23-nx-inverses.csv");
+    let unseen = record.all(&[("set", "unseen")]);
+    let rows = unseen.iter().map(|row| {
+        let (format, filter) = (row.text("format"), row.text("filter"));
+        let tuned = record.latest(&[("set", "tuning"), ("format", format), ("filter", filter)]);
+        let both = |cell: &dyn Fn(&Row) -> String| format!("{} · {}", cell(tuned), cell(row));
+        let inverse = match filter {
+            "best" => String::new(),
+            _ => both(&|row| format!("{:.1}", row.number("inverse_gb_s"))),
+        };
+        vec![
+            format.to_uppercase(),
+            format!("`{filter}`"),
+            both(&|row| format!("{:+.1} %", 100.0 * (row.number("size_by_plain") - 1.0))),
+            both(&|row| format!("{:.2}", row.number("cpu_speed_ratio"))),
+            inverse,
+        ]
+    });
+    let head = ["format", "filter", "size", "speed", "inverse alone, GB/s"];
+    table(&head, rows.collect(), &record.source(unseen[0]))
+}
 
 /// Blocks of 1 and of 16 MiB at zstd 22 in long mode, with and without filters.
 fn nx_blocks() -> String {
