@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use linerate_gateway::{Envelope, Error, Kind, Scratch, Session, SessionError};
+use linerate_gateway::{Dictionaries, Envelope, Error, Kind, Scratch, Session, SessionError};
 
 use crate::options::Options;
 use crate::recorder::Recorder;
@@ -27,6 +27,8 @@ pub(crate) struct Connection {
     dropped: Vec<Box<str>>,
     /// An error outside the session.
     error: Option<SessionError>,
+    /// The error of the last call, also one that is of its message alone.
+    last_error: Option<SessionError>,
     /// Whether a panic left the session in an unknown state.
     broken: bool,
 }
@@ -52,6 +54,7 @@ impl Connection {
             last: LastMessage::default(),
             dropped: Vec::new(),
             error: None,
+            last_error: None,
             broken: false,
         }
     }
@@ -67,11 +70,13 @@ impl Connection {
         frame: &[u8],
         scratch: &'s mut Scratch,
     ) -> Result<Option<&'s [u8]>, SessionError> {
-        self.unfetched = None;
+        (self.unfetched, self.last_error) = (None, None);
         if let Some(error) = self.error {
             return Err(error);
         }
-        let Some(message) = self.session.message(frame, scratch)? else { return Ok(None) };
+        let decoded =
+            self.session.message(frame, scratch).inspect_err(|error| self.last_error = Some(*error));
+        let Some(message) = decoded? else { return Ok(None) };
         let mut envelope = message.envelope;
         if envelope.is_none() && !self.dropped.is_empty() {
             // What cannot be read has no event, so it is delivered.
@@ -86,6 +91,12 @@ impl Connection {
     /// Sets the events whose payloads are not delivered, as if the message were incomplete.
     pub(crate) fn drop_events<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
         self.dropped = names.map(Box::from).collect();
+    }
+
+    /// Sets the dictionaries of zstd frames, of which there was none yet.
+    pub(crate) fn set_dictionaries(&mut self, dictionaries: Arc<Dictionaries>) {
+        self.options.dictionaries = Some(dictionaries);
+        self.session = self.options.session();
     }
 
     /// Records messages, of which there was none yet. Returns the connection's number in the recorder.
@@ -147,8 +158,14 @@ impl Connection {
         *self.error.get_or_insert(SessionError { error, message_index: self.session.messages() })
     }
 
+    /// The error that persists.
     pub(crate) fn error(&self) -> Option<SessionError> {
         self.error.or(self.session.error())
+    }
+
+    /// Why the last message had no payload.
+    pub(crate) fn last_error(&self) -> Option<SessionError> {
+        self.error().or(self.last_error)
     }
 
     /// Marks the connection as unusable after a panic.
@@ -167,7 +184,7 @@ impl Connection {
             self.session.reset();
         }
         self.parts = Vec::new();
-        (self.unfetched, self.error, self.broken) = (None, None, false);
+        (self.unfetched, self.error, self.last_error, self.broken) = (None, None, None, false);
         self.last = LastMessage::default();
     }
 
@@ -213,15 +230,15 @@ mod tests {
     use super::*;
 
     fn options(checks: i32) -> Options {
-        let (keep_messages, keep_bytes, recorder) = (0, 0, None);
         Options {
             transport: 1,
             max_message: 100,
             window_log: 16,
             checks,
-            keep_messages,
-            keep_bytes,
-            recorder,
+            keep_messages: 0,
+            keep_bytes: 0,
+            dictionaries: None,
+            recorder: None,
         }
     }
 
@@ -297,6 +314,17 @@ mod tests {
         assert_eq!(connection.reserve_part(0, true), Err(error));
         connection.reset();
         connection.reserve_part(most, false).unwrap();
+    }
+
+    #[test]
+    fn error_of_an_independent_message_ends_with_the_next() {
+        let scratch = &mut Scratch::new();
+        let mut connection = Connection::new(Options { transport: 5, ..options(0) });
+        let stored = |text: &[u8]| [&[1, text.len() as u8, 0, !(text.len() as u8), 255], text].concat();
+        let error = connection.message(b"?", scratch).unwrap_err();
+        assert_eq!((connection.last_error(), connection.error()), (Some(error), None));
+        assert_eq!(connection.message(&stored(b"x"), scratch).unwrap(), Some(&b"x"[..]));
+        assert_eq!(connection.last_error(), None);
     }
 
     #[test]

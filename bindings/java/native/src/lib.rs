@@ -12,7 +12,7 @@
 //! | `connection`, `options` | a session and its last message; its options |
 //! | `frame`, `pool` | a frame copied from Java; the process's working memory |
 //! | `recorder` | statistics of connections |
-//! | `sys/exports`, `sys/buffers`, `sys/envelopes`, `sys/stats` | the native methods |
+//! | `sys/exports`, `sys/buffers`, `sys/envelopes`, `sys/stats`, `sys/dictionaries` | the native methods |
 //! | `sys/env` | the JNI functions they call |
 
 mod connection;

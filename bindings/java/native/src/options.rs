@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use linerate_gateway::{Checks, Encoding, Limits, Session, Transport};
+use linerate_gateway::{Checks, Dictionaries, Encoding, Limits, Session, Transport};
 
 use crate::recorder::Recorder;
 
@@ -17,6 +17,8 @@ pub(crate) struct Options {
     /// Recent messages to keep, and their maximum bytes; 0 for none.
     pub(crate) keep_messages: i32,
     pub(crate) keep_bytes: i32,
+    /// Dictionaries of zstd frames.
+    pub(crate) dictionaries: Option<Arc<Dictionaries>>,
     /// Records the connection's messages.
     pub(crate) recorder: Option<Arc<Recorder>>,
 }
@@ -24,11 +26,15 @@ pub(crate) struct Options {
 impl Options {
     /// A session with these options. Java has checked all values.
     pub(crate) fn session(&self) -> Session {
-        let transport = if self.transport == 0 { Transport::Zlib } else { Transport::Zstd };
+        // Java's enum has the order of ours.
+        let transport = Transport::ALL[unsigned(self.transport)];
         let limits = Limits::new()
             .max_message(unsigned(self.max_message))
             .window_log(u8::try_from(self.window_log).unwrap_or(0));
         let mut session = Session::new(transport, limits).checks(self.checks());
+        if let Some(dictionaries) = &self.dictionaries {
+            session = session.dictionaries(Arc::clone(dictionaries));
+        }
         if let Some(recorder) = &self.recorder {
             session = session.record_stats(recorder.connection());
         }

@@ -18,7 +18,7 @@ use crate::pool;
 use crate::sys::env::Env;
 
 /// Version of the interface to the Java classes; equal to `Native.VERSION`.
-const VERSION: jint = 5;
+const VERSION: jint = 6;
 
 /// The message is incomplete.
 pub(super) const INCOMPLETE: jlong = -1;
@@ -143,8 +143,17 @@ extern "system" fn Java_dev_linerate_gateway_Native_create(
     keep_messages: jint,
     keep_bytes: jint,
 ) -> jlong {
-    let recorder = None;
-    let options = Options { transport, max_message, window_log, checks, keep_messages, keep_bytes, recorder };
+    let (dictionaries, recorder) = (None, None);
+    let options = Options {
+        transport,
+        max_message,
+        window_log,
+        checks,
+        keep_messages,
+        keep_bytes,
+        dictionaries,
+        recorder,
+    };
     let created = catch_unwind(|| Box::into_raw(Box::new(Connection::new(options))));
     created.map_or(0, |connection| connection.expose_provenance() as jlong)
 }
@@ -198,7 +207,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_outcome(
     _: jclass,
     connection: jlong,
 ) -> jint {
-    let outcome = with(connection, DEFECT, |connection| match connection.error() {
+    let outcome = with(connection, DEFECT, |connection| match connection.last_error() {
         _ if connection.is_broken() => DEFECT,
         Some(_) => ERROR,
         None => INCOMPLETE,
@@ -339,7 +348,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_error(
     // SAFETY: the environment of this call.
     let env = unsafe { Env::new(env) };
     with(connection, ptr::null_mut(), |connection| {
-        let Some(error) = connection.error() else { return ptr::null_mut() };
+        let Some(error) = connection.last_error() else { return ptr::null_mut() };
         let kind = ordinal(error.kind()).unwrap_or_else(|| panic!("no stream is the cause of this: {error}"));
         let text = error.to_string();
         // SAFETY: a `long[]` of this call.

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 mod buffers;
+mod dictionaries;
 mod env;
 mod envelopes;
 mod exports;

@@ -52,7 +52,8 @@ import java.util.function.LongUnaryOperator;
  * {@link #isClosed} may be called at any time. Different decompressors are independent.
  *
  * <p><strong>Errors.</strong> After a {@link DecompressionException} every call throws the same until
- * {@link #reset}. Each message is decoded completely before it is returned, so a reader that stops early does not
+ * {@link #reset}; of transports that are no {@linkplain Transport#isStream streams}, an error is that of its message
+ * alone. Each message is decoded completely before it is returned, so a reader that stops early does not
  * affect the next message. All methods except {@code close} and {@code isClosed} throw
  * {@link IllegalStateException} once the decompressor is closed.
  *
@@ -86,6 +87,9 @@ public final class GatewayDecompressor implements Closeable {
         }
         if (options.dropped.length > 0) {
             Native.dropEvents(connection, options.dropped, options.dropped.length);
+        }
+        if (options.dictionaries != null) {
+            options.dictionaries.serve(connection);
         }
         recorder = options.recorder;
         number = recorder == null ? -1 : recorder.record(connection);
@@ -130,6 +134,7 @@ public final class GatewayDecompressor implements Closeable {
         private int keepMessages;
         private int keepBytes;
         private byte[] dropped = {};
+        private Dictionaries dictionaries;
         private StatsRecorder recorder;
 
         private Builder(Transport transport) {
@@ -219,6 +224,22 @@ public final class GatewayDecompressor implements Closeable {
                 lines.append(name).append('\n');
             }
             dropped = lines.toString().getBytes(StandardCharsets.UTF_8);
+            return this;
+        }
+
+        /**
+         * Sets the dictionaries of zstd frames. A frame that names another one is an error of kind
+         * {@link DecompressionException.Kind#UNSUPPORTED}.
+         *
+         * @param dictionaries the dictionaries, of any number of decompressors
+         * @return this
+         * @throws IllegalArgumentException unless the transport is {@link Transport#ZSTD_FRAME}
+         */
+        public Builder dictionaries(Dictionaries dictionaries) {
+            if (transport != Transport.ZSTD_FRAME) {
+                throw new IllegalArgumentException("dictionaries are for zstd-frame, not for " + transport.queryName());
+            }
+            this.dictionaries = Objects.requireNonNull(dictionaries, "dictionaries");
             return this;
         }
 

@@ -13,7 +13,7 @@ import java.nio.ByteBuffer;
  */
 final class Native {
     /** Version of the interface between this class and the library. */
-    static final int VERSION = 5;
+    static final int VERSION = 6;
 
     /** In place of a length: the message is incomplete. */
     static final int INCOMPLETE = -1;
@@ -153,6 +153,21 @@ final class Native {
      * Returns false if there are none.
      */
     static native boolean stats(long recorder, int connection, int transport, long[] into);
+
+    /**
+     * Returns null, and the dictionaries in {@code created}; or why there are none.
+     *
+     * @param all each after its length in four bytes, lowest first
+     */
+    static native String createDictionaries(byte[] all, long[] created);
+
+    static native void freeDictionaries(long dictionaries);
+
+    /** Sets the dictionaries of a connection that had no message yet. */
+    static native void setDictionaries(long connection, long dictionaries);
+
+    /** Writes the bytes held, then the ids in ascending order. */
+    static native void dictionaryNumbers(long dictionaries, long[] into);
 
     static native int recordedConnections(long recorder);
 

@@ -2,12 +2,20 @@ package dev.linerate.gateway;
 
 import java.util.Objects;
 
-/** Transport compression of a gateway. */
+/** Compression of a connection's messages: one stream for all of them, as gateways have, or each on its own, as feeds have. */
 public enum Transport {
     /** One zlib stream per connection, flushed after each message; window of 32 KiB. */
     ZLIB("zlib-stream"),
     /** One zstd frame per connection, flushed after each message; window of 64 KiB. */
-    ZSTD("zstd-stream");
+    ZSTD("zstd-stream"),
+    /** Each message is one or several zstd frames, which may name a dictionary by its id, as in Bluesky's Jetstream. */
+    ZSTD_FRAME("zstd-frame"),
+    /** Each message is a zlib stream. */
+    ZLIB_MESSAGE("zlib"),
+    /** Each message is a gzip file of one or several members. */
+    GZIP("gzip"),
+    /** Each message is deflate data up to a final block, without a header. */
+    RAW_DEFLATE("raw-deflate");
 
     private final String queryName;
 
@@ -16,18 +24,27 @@ public enum Transport {
     }
 
     /**
-     * Returns the value of the {@code compress} parameter of the gateway's URL.
+     * Returns the name; of streams it is the value of the {@code compress} parameter of the gateway's URL.
      *
-     * @return {@code "zlib-stream"} or {@code "zstd-stream"}
+     * @return a name such as {@code "zlib-stream"}
      */
     public String queryName() {
         return queryName;
     }
 
     /**
+     * Returns whether messages refer to the ones before, so that none can be decoded without them.
+     *
+     * @return true for the transports of gateways
+     */
+    public boolean isStream() {
+        return this == ZLIB || this == ZSTD;
+    }
+
+    /**
      * Returns the transport with this {@link #queryName}.
      *
-     * @param name the value of {@code compress}
+     * @param name the name, such as the value of {@code compress}
      * @return the transport
      * @throws IllegalArgumentException for any other name
      */

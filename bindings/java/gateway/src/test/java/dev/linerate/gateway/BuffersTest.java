@@ -83,7 +83,7 @@ class BuffersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void partsAndEmptyPayloads(Transport transport) throws IOException {
         byte[] frame = Traffic.frames(transport).get(0);
         byte[] payload = Traffic.payloads().get(0);
@@ -102,7 +102,7 @@ class BuffersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void mistakesAndDamageChangeNothing(Transport transport) throws IOException {
         byte[] frame = Traffic.frames(transport).get(0);
         byte[] payload = Traffic.payloads().get(0);
@@ -135,7 +135,7 @@ class BuffersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void aPendingPayloadEndsWithTheNextMessage(Transport transport) throws IOException {
         List<byte[]> frames = Traffic.frames(transport);
         try (GatewayDecompressor gateway = GatewayDecompressor.create(transport)) {

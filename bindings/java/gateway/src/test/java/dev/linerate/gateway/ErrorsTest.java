@@ -128,7 +128,7 @@ class ErrorsTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void checks(Transport transport) throws Exception {
         byte[] noObject = Traffic.first(transport, ascii("{\"op\":1"));
         byte[] term = Traffic.first(transport, new byte[] {(byte) 131, 116, 0, 0, 0, 0});
@@ -175,7 +175,7 @@ class ErrorsTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void recording(Transport transport) throws Exception {
         byte[] wire = Hello.wire(transport);
         try (GatewayDecompressor decompressor =
@@ -208,7 +208,7 @@ class ErrorsTest {
         assertThrows(IllegalArgumentException.class, () -> new ReusableBuffer().trim(-1));
         assertThrows(IllegalArgumentException.class, () -> new DirectBuffer(-1));
         assertThrows(IllegalArgumentException.class, () -> new DirectBuffer(9).trim(-1));
-        assertThrows(IllegalArgumentException.class, () -> Transport.ofQueryName("zlib"));
+        assertThrows(IllegalArgumentException.class, () -> Transport.ofQueryName("deflate"));
         for (Transport transport : Transport.values()) {
             assertEquals(transport, Transport.ofQueryName(transport.queryName()));
         }
@@ -216,7 +216,7 @@ class ErrorsTest {
 
     /** Invalid arguments decode nothing and do not change the decompressor. */
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void frames(Transport transport) throws Exception {
         byte[] wire = Hello.wire(transport);
         int[][] ranges = {

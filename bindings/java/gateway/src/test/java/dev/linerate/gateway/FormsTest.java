@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Every form of the result has the same payloads, however frames are split. */
 class FormsTest {
     static Stream<Arguments> everyForm() {
-        return Arrays.stream(Transport.values())
+        return Arrays.stream(new Transport[] {Transport.ZLIB, Transport.ZSTD})
                 .flatMap(transport -> Arrays.stream(Form.values()).map(form -> Arguments.of(transport, form)));
     }
 
@@ -50,7 +50,7 @@ class FormsTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void formsMayAlternate(Transport transport) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
@@ -211,7 +211,7 @@ class FormsTest {
 
     /** Frames are copied before anything is written. */
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void frameAndPayloadMayShareMemory(Transport transport) throws Exception {
         byte[] wire = Hello.wire(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The first message of a connection, compressed by zlib and libzstd. */
 class HelloTest {
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void newArray(Transport transport) throws Exception {
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
             assertArrayEquals(Hello.TEXT, decompressor.decompress(Hello.wire(transport)));
@@ -23,7 +23,7 @@ class HelloTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void reusableBuffer(Transport transport) throws Exception {
         // With and without sufficient capacity.
         for (int capacity : new int[] {0, 1, Hello.TEXT.length - 1, Hello.TEXT.length, 1000}) {
@@ -36,7 +36,7 @@ class HelloTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void directBuffer(Transport transport) throws Exception {
         for (int capacity : new int[] {0, 1, Hello.TEXT.length - 1, Hello.TEXT.length, 1000}) {
             try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
@@ -52,7 +52,7 @@ class HelloTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void stream(Transport transport) throws Exception {
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
             try (InputStream in = decompressor.open(Hello.wire(transport))) {
@@ -62,7 +62,7 @@ class HelloTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void envelope(Transport transport) throws Exception {
         try (GatewayDecompressor decompressor =
                 GatewayDecompressor.builder(transport).checks(Checks.JSON_SEQUENCE).build()) {

@@ -112,7 +112,7 @@ class PartsTest {
     @MethodSource("everyFormAndMemory")
     void frameInAnyKindOfBufferIsTaken(Into into, Memory memory) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             List<byte[]> frames = Traffic.frames(transport);
             try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
                 for (int i = 0; i < frames.size(); i++) {
@@ -179,7 +179,7 @@ class PartsTest {
 
     /** Two zlib messages in one websocket message are one payload, also if parts end where they end. */
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void partThatEndsWithAMessageWaitsForTheLastPart(Transport transport) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
@@ -224,7 +224,7 @@ class PartsTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void endlessPartsAreAnError(Transport transport) throws Exception {
         try (GatewayDecompressor decompressor =
                 GatewayDecompressor.builder(transport).maxMessage(100_000).build()) {
@@ -252,7 +252,7 @@ class PartsTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void resetDiscardsParts(Transport transport) throws Exception {
         byte[] wire = Hello.wire(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {

@@ -25,7 +25,7 @@ class StreamTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void readsNeverReturnZero(Transport transport) throws Exception {
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
             for (int size = 1; size <= LENGTH + 1; size++) {
@@ -45,7 +45,7 @@ class StreamTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void singleBytes(Transport transport) throws Exception {
         byte[] payload = {0, 1, 127, -128, -1};
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
@@ -59,7 +59,7 @@ class StreamTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void skipAndAvailable(Transport transport) throws Exception {
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
             InputStream in = hello(decompressor);
@@ -96,7 +96,7 @@ class StreamTest {
 
     /** A parser that throws, a caller that stops early. */
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void earlyClose(Transport transport) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
@@ -122,7 +122,7 @@ class StreamTest {
 
     /** Regression: one object for all messages let an old reader read later payloads. */
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void earlierStreamThrowsAfterTheNextMessage(Transport transport) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
@@ -144,7 +144,7 @@ class StreamTest {
 
     /** Some parsers close their input late. */
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void lateCloseOfAnEarlierStreamDoesNotEndTheNext(Transport transport) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
@@ -161,7 +161,7 @@ class StreamTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void nextMessageEndsTheStream(Transport transport) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
@@ -216,7 +216,7 @@ class StreamTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"ZLIB", "ZSTD"})
     void emptyMessage(Transport transport) throws Exception {
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
             InputStream in = decompressor.open(Traffic.first(transport, new byte[0]));

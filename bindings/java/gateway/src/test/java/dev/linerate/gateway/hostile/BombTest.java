@@ -60,7 +60,7 @@ class BombTest {
     @Test
     void limitIsExactToTheByte() throws IOException {
         int limit = 100_000;
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             try (GatewayDecompressor decompressor = GatewayDecompressor.builder(transport).maxMessage(limit).build()) {
                 for (Form form : Form.values()) {
                     byte[] longest = Wire.sized(limit);

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.function.Executable;
 class LifetimeTest {
     @Test
     void allMethodsThrowAfterClose() throws IOException {
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             byte[] frame = Wire.stream(transport, Wire.events(1))[0];
             GatewayDecompressor decompressor = GatewayDecompressor.create(transport);
             assertFalse(decompressor.isClosed());
@@ -59,7 +59,7 @@ class LifetimeTest {
 
     @Test
     void streamOfAClosedDecompressorThrows() throws IOException {
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             GatewayDecompressor decompressor = GatewayDecompressor.create(transport);
             InputStream stream = decompressor.open(Wire.stream(transport, Wire.sized(5000))[0]);
             assertEquals('"', stream.read());
@@ -79,7 +79,7 @@ class LifetimeTest {
     @Test
     void closeWhileAnotherThreadDecodesAndReads() throws Exception {
         AtomicInteger decoded = new AtomicInteger();
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             byte[] payload = Wire.sized(60_000);
             byte[] frame = Wire.stream(transport, payload)[0];
             for (int k = 0; k < 400; k++) {
@@ -130,7 +130,7 @@ class LifetimeTest {
     /** All threads but one get an exception. That one gets correct payloads, or an error since others took messages. */
     @Test
     void concurrentThreadsGetAnException() throws Exception {
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             byte[][] frames = Wire.stream(transport, Wire.sized(20_000), Wire.sized(20_000), Wire.sized(20_000));
             try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
                 AtomicReference<Throwable> wrong = new AtomicReference<>();
@@ -178,7 +178,7 @@ class LifetimeTest {
     /** Regression of another decoder: reset acted on another object than the one that decodes. */
     @Test
     void resetStartsANewConnectionInAnyState() throws IOException {
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             byte[][] payloads = {Wire.sized(3000), Wire.sized(70_000), Wire.sized(500)};
             byte[][] frames = Wire.stream(transport, payloads);
             try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {

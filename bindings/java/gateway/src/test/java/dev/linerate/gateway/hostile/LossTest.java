@@ -24,7 +24,7 @@ class LossTest {
     @Test
     void lostMessageMayGoUndetectedWithoutChecks() throws IOException {
         byte[][] payloads = Wire.events(MESSAGES);
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             byte[][] frames = Wire.stream(transport, payloads);
             int wrong = 0;
             DecompressionException error = null;
@@ -56,7 +56,7 @@ class LossTest {
     @Test
     void checksDetectALostMessageAtTheNextEvent() throws IOException {
         byte[][] payloads = Wire.events(MESSAGES);
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             byte[][] frames = Wire.stream(transport, payloads);
             try (GatewayDecompressor decompressor =
                     GatewayDecompressor.builder(transport).checks(Checks.JSON_SEQUENCE).build()) {
@@ -81,7 +81,7 @@ class LossTest {
     @Test
     void checksDetectMoreFlippedBits() throws IOException {
         byte[][] payloads = Wire.events(50);
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             byte[][] frames = Wire.stream(transport, payloads);
             int[] plain = flips(transport, Checks.NONE, payloads, frames);
             int[] checked = flips(transport, Checks.JSON_SEQUENCE, payloads, frames);

@@ -20,7 +20,7 @@ class ReaderTest {
     @Test
     void readersMayStopEarly() throws IOException {
         byte[][] payloads = large(20);
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             byte[][] frames = Wire.stream(transport, payloads);
             for (int stop : STOPS) {
                 for (boolean close : new boolean[] {true, false}) {
@@ -45,7 +45,7 @@ class ReaderTest {
     @Test
     void parsersMayThrow() throws IOException {
         byte[][] payloads = large(20);
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             byte[][] frames = Wire.stream(transport, payloads);
             try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
                 for (int k = 0; k < frames.length; k++) {
@@ -69,7 +69,7 @@ class ReaderTest {
     @Test
     void readReturnsBytesOrTheEnd() throws IOException {
         byte[][] payloads = large(6);
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             byte[][] frames = Wire.stream(transport, payloads);
             try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
                 for (int k = 0; k < frames.length; k++) {
@@ -96,7 +96,7 @@ class ReaderTest {
     @Test
     void resetWhileAStreamIsOpen() throws IOException {
         byte[][] payloads = large(4);
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             byte[][] frames = Wire.stream(transport, payloads);
             try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
                 InputStream old = decompressor.open(frames[0]);

@@ -31,7 +31,7 @@ class StreamEndTest {
     /** Checks detect that there were two. */
     @Test
     void twoMessagesInOneAreDecodedOrDetected() throws IOException {
-        for (Transport transport : Transport.values()) {
+        for (Transport transport : new Transport[] {Transport.ZLIB, Transport.ZSTD}) {
             byte[][] payloads = Wire.events(3);
             byte[][] frames = Wire.stream(transport, payloads);
             byte[] both = Wire.concat(frames[1], frames[2]);

@@ -32,7 +32,7 @@ class ClientTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void everyMessageArrives(Transport transport) throws Exception {
         try (LocalGateway gateway = LocalGateway.start("--messages", messages);
                 Client client = new Client(gateway.url(), transport)) {
@@ -44,7 +44,7 @@ class ClientTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void messagesMayComeInFragments(Transport transport) throws Exception {
         try (LocalGateway gateway = LocalGateway.start("--messages", messages, "--fragment", "40");
                 Client client = new Client(gateway.url(), transport)) {
@@ -55,7 +55,7 @@ class ClientTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void connectionsMayEndInEveryWay(Transport transport) throws Exception {
         try (LocalGateway gateway = LocalGateway.start(
                         "--messages", messages, "--close-after", "30", "--disconnect-after", "80", "--reconnect-after",
@@ -69,7 +69,7 @@ class ClientTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void damagedStreamIsAnErrorAndANewStreamIsNot(Transport transport) throws Exception {
         try (LocalGateway gateway = LocalGateway.start("--messages", messages, "--corrupt-at", "50");
                 Client client = new Client(gateway.url(), transport)) {
@@ -83,7 +83,7 @@ class ClientTest {
 
     /** Only the check of sequence numbers can detect that. */
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void lostMessageIsAnError(Transport transport) throws Exception {
         try (LocalGateway gateway = LocalGateway.start("--messages", messages, "--drop-at", "50");
                 Client client = new Client(gateway.url(), transport)) {
@@ -94,7 +94,7 @@ class ClientTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void truncatedMessageIsAnError(Transport transport) throws Exception {
         try (LocalGateway gateway = LocalGateway.start("--messages", messages, "--truncate-at", "50");
                 Client client = new Client(gateway.url(), transport)) {

@@ -49,7 +49,7 @@ class JdaTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void jdaWithOursResumesAfterAForcedClose(Transport transport) throws Exception {
         try (LocalGateway gateway = LocalGateway.start("--messages", messages, "--close-after", "40");
                 Bot bot = bot(gateway, Compression.NONE, GatewaySockets.of(transport))) {
@@ -59,7 +59,7 @@ class JdaTest {
 
     /** Also with JDA's own compression enabled, and with fragmented payloads. */
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void jdaWithOursResumesAfterCorruption(Transport transport) throws Exception {
         List<DecompressionException> errors = Collections.synchronizedList(new ArrayList<>());
         try (LocalGateway gateway =

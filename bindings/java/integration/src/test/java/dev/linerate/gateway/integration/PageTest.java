@@ -87,6 +87,15 @@ class PageTest {
         compiled(String.join(
                 "\n",
                 gateway,
+                "import java.io.IOException;",
+                "import java.nio.file.*;",
+                "class Bot {",
+                "Bot() throws IOException {}",
+                example("docs/gateway/java.md", "new Dictionaries("),
+                "}"));
+        compiled(String.join(
+                "\n",
+                gateway,
                 "import dev.linerate.gateway.jfr.StatsEvents;",
                 "import dev.linerate.gateway.micrometer.GatewayMetrics;",
                 "import io.micrometer.core.instrument.MeterRegistry;",
@@ -118,6 +127,7 @@ class PageTest {
                 "// Jackson",
                 ".dropEvents(",
                 "public class GatewayListener",
+                "new Dictionaries(",
                 ".recordStats(",
                 ".keepRecent(",
                 "public class Bot",

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DecompressorsTest {
     static Stream<Arguments> forms() {
         return Stream.of(Form.Kind.values())
-                .flatMap(form -> Stream.of(Transport.values()).map(transport -> Arguments.of(form, transport)));
+                .flatMap(form -> Stream.of(new Transport[] {Transport.ZLIB, Transport.ZSTD}).map(transport -> Arguments.of(form, transport)));
     }
 
     @ParameterizedTest
@@ -164,7 +164,7 @@ class DecompressorsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void shutdownEndsTheStream(Transport transport) throws IOException {
         StreamedDecompressor decompressor = new StreamedDecompressor(transport);
         InputStream stream = decompressor.createInputStream(new Gateway(transport).frame(Gateway.text(500, 1)));
@@ -178,7 +178,7 @@ class DecompressorsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void closeEndsTheStream(Transport transport) throws IOException {
         StreamedDecompressor decompressor = new StreamedDecompressor(transport);
         InputStream stream = decompressor.createInputStream(new Gateway(transport).frame(Gateway.text(500, 1)));
@@ -191,7 +191,7 @@ class DecompressorsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Transport.class)
+    @EnumSource(value = Transport.class, names = {"ZLIB", "ZSTD"})
     void readersMayStopEarly(Transport transport) throws IOException {
         StreamedDecompressor decompressor = new StreamedDecompressor(transport);
         Gateway gateway = new Gateway(transport);
