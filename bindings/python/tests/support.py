@@ -5,6 +5,8 @@ import random
 import struct
 import subprocess
 import sys
+import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,6 +33,32 @@ def run_python(code, timeout=120, options=(), **process):
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **process)
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def releases_the_interpreter_lock(work):
+    """Whether this thread ran several times while another one was in ``work``. A call may end before this thread gets a
+    processor, so it is repeated; under a lock that is held this thread runs before and after each call alone.
+    """
+
+    def ticks():
+        started, done = threading.Event(), threading.Event()
+
+        def run():
+            started.set()
+            work()
+            done.set()
+
+        worker = threading.Thread(target=run)
+        worker.start()
+        started.wait()
+        count = 0
+        while not done.is_set():
+            count += 1
+            time.sleep(0.0005)
+        worker.join()
+        return count
+
+    return any(ticks() > 3 for _ in range(200))
 
 
 @contextmanager

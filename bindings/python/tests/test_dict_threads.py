@@ -1,10 +1,9 @@
 """Decoders and their store in several threads."""
 
 import threading
-import time
 
 import pytest
-from support import log_rows
+from support import log_rows, releases_the_interpreter_lock
 
 from pylinerate.dict import Decoder, Encoder, Store, UnknownId, train
 
@@ -138,19 +137,4 @@ def test_the_interpreter_lock_is_released(dictionaries):
         lambda: Encoder(store, 19).encode(id, row * 5),
         lambda: train(samples, 16 << 10),
     ):
-        started, done = threading.Event(), threading.Event()
-
-        def run(work=work, started=started, done=done):
-            started.set()
-            work()
-            done.set()
-
-        worker = threading.Thread(target=run)
-        worker.start()
-        started.wait()
-        ticks = 0
-        while not done.is_set():
-            ticks += 1
-            time.sleep(0.0005)
-        worker.join()
-        assert ticks > 3, "the interpreter lock was held"
+        assert releases_the_interpreter_lock(work)

@@ -2,12 +2,11 @@
 
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 from gateways import KINDS, frames_of, traffic
-from support import run_python
+from support import releases_the_interpreter_lock, run_python
 
 from pylinerate.gateway import Decompressor
 
@@ -112,21 +111,7 @@ def test_concurrent_use_is_a_runtime_error_that_changes_nothing(huge, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_interpreter_lock_is_released(huge, kind):
     frames = huge[1][kind]
-    done = threading.Event()
-
-    def run():
-        for _ in range(5):
-            Decompressor(kind).decompress(frames[0])
-        done.set()
-
-    worker = threading.Thread(target=run)
-    worker.start()
-    ticks = 0
-    while not done.is_set():
-        ticks += 1
-        time.sleep(0.0005)
-    worker.join()
-    assert ticks > 10, "the interpreter lock was held"
+    assert releases_the_interpreter_lock(lambda: Decompressor(kind).decompress(frames[0]))
 
 
 #: Bytes of a connection whose history is full.

@@ -4,11 +4,10 @@ import doctest
 import os
 import pickle
 import threading
-import time
 
 import numpy as np
 import pytest
-from support import waves
+from support import releases_the_interpreter_lock, waves
 
 import pylinerate
 from pylinerate import rice
@@ -326,22 +325,7 @@ def test_the_interpreter_lock_is_released():
         lambda: encode2(array),
         lambda: decode2(encode2(array)),
     ):
-        started, done = threading.Event(), threading.Event()
-
-        def run(work=work, started=started, done=done):
-            started.set()
-            work()
-            done.set()
-
-        worker = threading.Thread(target=run)
-        worker.start()
-        started.wait()
-        ticks = 0
-        while not done.is_set():
-            ticks += 1
-            time.sleep(0.0005)
-        worker.join()
-        assert ticks > 3, "the interpreter lock was held"
+        assert releases_the_interpreter_lock(work)
 
 
 def test_a_forked_process_can_encode_and_decode():
