@@ -31,8 +31,13 @@ pub(super) fn compress<R: Read, W: Write>(
     let options = &Options { block_size: options.block_size.min(MOST), ..*options };
     let input = job_size(options.block_size);
     let block = HEADER + compress_bound(options.block_size) + TRAILER;
-    let sizes =
-        JobSizes { threads: options.threads, input, history: 0, output: input / options.block_size * block };
+    let sizes = JobSizes {
+        threads: options.threads,
+        ahead: JobSizes::ahead_of(input),
+        input,
+        history: 0,
+        output: input / options.block_size * block,
+    };
     let mut totals = Totals::default();
     pipeline::run(
         &sizes,

@@ -63,8 +63,8 @@ pub struct Options {
     pub threads: usize,
     /// Bytes of one stateless call, at least 1. [`Container::Bgzf`] takes at most 65,280.
     ///
-    /// Memory is about (`threads` + 2) x 2 x the greater of `block_size` and 128 KiB, and a
-    /// [`Scratch`] per thread.
+    /// Memory is about 2 x `threads` x the greater of `block_size` and 128 KiB, 4 MiB or four blocks for what
+    /// waits, and a [`Scratch`] per thread.
     pub block_size: usize,
     /// Whether blocks are compressed independently. If not, each may refer to the 32 KiB before it, for a better
     /// ratio, above all of small blocks. Default: yes.
@@ -171,6 +171,7 @@ fn single<R: Read, W: Write>(
     let input = job_size(options.block_size);
     let sizes = JobSizes {
         threads: options.threads,
+        ahead: JobSizes::ahead_of(input),
         input,
         history: if options.isolated { 0 } else { HISTORY },
         output: input / options.block_size * bound(options.block_size) + finish_bound(),

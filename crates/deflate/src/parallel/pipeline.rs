@@ -15,6 +15,8 @@ use crate::{Result, Scratch};
 /// Sizes in bytes, and the number of workers.
 pub(super) struct JobSizes {
     pub(super) threads: usize,
+    /// Jobs besides those of the workers: read and waiting, or done and not written yet.
+    pub(super) ahead: usize,
     /// Input of one job; the last may have less.
     pub(super) input: usize,
     /// History before the job that it may refer to.
@@ -23,7 +25,16 @@ pub(super) struct JobSizes {
     pub(super) output: usize,
 }
 
-/// One piece of the input and its compressed output. Jobs are reused: at most `threads` + 2 exist.
+impl JobSizes {
+    /// Two jobs, or 2 MiB of input if that is more: with only two jobs of 128 KiB workers wait for the calling thread
+    /// to be woken, and two are hardly faster than one.
+    pub(super) const fn ahead_of(input: usize) -> usize {
+        let jobs = (2 << 20) / input;
+        if jobs > 2 { jobs } else { 2 }
+    }
+}
+
+/// One piece of the input and its compressed output. Jobs are reused: at most `threads` + `ahead` exist.
 pub(super) struct Job {
     /// History, input, and one byte of the next job, to detect the end of the input.
     buffer: Vec<u8>,
@@ -141,7 +152,7 @@ where
     S: FnMut(&Job) -> io::Result<()>,
 {
     let sizes = job_reader.sizes;
-    let max_jobs = sizes.threads.saturating_add(2);
+    let max_jobs = sizes.threads.saturating_add(sizes.ahead);
     let (task_sender, task_receiver) = mpsc::channel::<Task>();
     let task_receiver = &Mutex::new(task_receiver);
     thread::scope(|scope| {
