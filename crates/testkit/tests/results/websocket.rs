@@ -46,16 +46,18 @@ pub(crate) fn idle() -> String {
 pub(crate) fn speed() -> String {
     let record = Record::read("2026-11-23-websocket-speed.csv");
     let traffic = ["chat", "json-rpc", "gateway"];
-    let contenders = record.all(&[("traffic", traffic[0])]);
+    // Of the latest measurement; the record has earlier ones too.
+    let revision = ("linerate", record.latest(&[]).text("linerate"));
+    let contenders = record.all(&[revision, ("traffic", traffic[0])]);
     let row = |contender: &str| {
         let mut cells = vec![contender.to_owned()];
         for traffic in traffic {
-            let row = record.one(&[("traffic", traffic), ("contender", contender)]);
+            let row = record.one(&[revision, ("traffic", traffic), ("contender", contender)]);
             cells.push(format!("{:.2}", row.number("ratio_vs_base")));
             cells.push(format!("{:.2}", row.number("cpu_vs_base")));
         }
-        let state = record.one(&[("traffic", traffic[0]), ("contender", contender)]).number("state_bytes");
-        cells.push(format!("{:.1}", state / 1024.0));
+        let state = record.one(&[revision, ("traffic", traffic[0]), ("contender", contender)]);
+        cells.push(format!("{:.1}", state.number("state_bytes") / 1024.0));
         cells
     };
     let head = ["", "chat: ratio", "CPU", "JSON-RPC: ratio", "CPU", "gateway: ratio", "CPU", "KiB"];
