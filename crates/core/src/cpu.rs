@@ -115,6 +115,24 @@ mod tests {
         assert_eq!(masked(Tier::Scalar, None), Tier::Scalar);
     }
 
+    /// As the kernel says which features there are.
+    #[cfg(all(feature = "std", target_os = "linux", target_arch = "x86_64", not(miri)))]
+    #[test]
+    fn tier_of_the_hardware_is_the_one_whose_features_the_kernel_lists() {
+        let cpus = std::fs::read_to_string("/proc/cpuinfo").expect("the kernel's list");
+        let flags = cpus.lines().find(|line| line.starts_with("flags")).expect("the features of the first");
+        let all = |names: &str| names.split(' ').all(|name| flags.split(' ').any(|flag| flag == name));
+        let v3 = all("avx2 bmi1 bmi2 abm popcnt");
+        let v4 = all("avx512f avx512bw avx512cd avx512dq avx512vl avx512vbmi avx512_vbmi2");
+        let expected = match (v3, v4) {
+            (true, true) => Tier::Avx512,
+            (true, false) => Tier::Avx2,
+            (false, _) => Tier::Scalar,
+        };
+        assert_eq!(hardware(), expected);
+        assert!(Tier::ALL.into_iter().all(|tier| tier.is_supported() == (tier <= expected)));
+    }
+
     #[test]
     fn chosen_tier_is_supported_and_stable() {
         assert!(tier().is_supported());

@@ -139,12 +139,45 @@ impl fmt::Display for Reason {
         f.write_str(self.0.message)?;
         let Some(number) = self.0.os else { return Ok(()) };
         #[cfg(feature = "std")]
-        {
-            let text = std::io::Error::from_raw_os_error(number.get()).to_string();
-            write!(f, ": {}", text.rsplit_once(" (os error").map_or(&*text, |(reason, _)| reason))
-        }
+        return write!(f, ": {}", system_reason(&std::io::Error::from_raw_os_error(number.get())));
         #[cfg(not(feature = "std"))]
         write!(f, ": system error {number}")
+    }
+}
+
+/// The system's text for an error, without the number that the standard library appends and without a full stop. On
+/// Windows, where other programs can keep files from being replaced, it says what to do against that.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// assert_eq!(linerate_core::system_reason(&std::io::Error::from_raw_os_error(28)), "No space left on device");
+/// ```
+#[cfg(feature = "std")]
+pub fn system_reason(error: &std::io::Error) -> String {
+    let mut text = error.to_string();
+    let Some(number) = error.raw_os_error() else { return text };
+    if let Some(end) = text.rfind(" (os error ") {
+        text.truncate(end);
+    }
+    text.truncate(text.trim_end().trim_end_matches('.').len());
+    if let Some(remedy) = remedy(number) {
+        text.push_str("; ");
+        text.push_str(remedy);
+    }
+    text
+}
+
+/// What a user can do against an error of Windows.
+#[cfg(feature = "std")]
+fn remedy(number: i32) -> Option<&'static str> {
+    const ERROR_SHARING_VIOLATION: i32 = 32;
+    const ERROR_LOCK_VIOLATION: i32 = 33;
+    const ERROR_USER_MAPPED_FILE: i32 = 1224;
+    match number {
+        ERROR_SHARING_VIOLATION | ERROR_LOCK_VIOLATION | ERROR_USER_MAPPED_FILE if cfg!(windows) => {
+            Some("close the program that has it open, and try again")
+        }
+        _ => None,
     }
 }
 
@@ -191,9 +224,20 @@ mod tests {
         assert!(size_of::<Result<usize>>() <= 32);
     }
 
+    #[cfg(feature = "std")]
+    #[test]
+    fn kinds_are_told_apart_by_their_names() {
+        use Kind::{BadArgument, Corrupt, Limit, OutputTooSmall, Read, Truncated, Unsupported, Write};
+        let all = [Truncated, Corrupt, Unsupported, OutputTooSmall, BadArgument, Limit, Read, Write];
+        let names: std::collections::BTreeSet<_> = all.map(|kind| kind.to_string()).into();
+        assert_eq!(names.len(), all.len());
+        assert_eq!(OutputTooSmall.to_string(), "output too small");
+    }
+
     #[test]
     fn shifted_offset_saturates() {
-        let e = Error::new(Kind::Corrupt, 5, "x");
+        let e = Error::new(Kind::Corrupt, 5, "x").with_kind(Kind::Limit);
+        assert_eq!(e.kind, Kind::Limit);
         assert_eq!(e.shifted(10).offset, 15);
         assert_eq!(e.shifted(u64::MAX).offset, u64::MAX);
     }
@@ -211,6 +255,12 @@ mod tests {
         // And through both again.
         assert_eq!(Error::from_io(Kind::Read, 3, "cannot read", &back), e);
         assert_eq!(Error::from_io(Kind::Read, 3, "no number", &std::io::ErrorKind::Other.into()).os, None);
+    }
+
+    #[cfg(all(feature = "std", unix))]
+    #[test]
+    fn a_number_that_has_a_remedy_on_windows_has_none_elsewhere() {
+        assert_eq!(system_reason(&std::io::Error::from_raw_os_error(32)), "Broken pipe");
     }
 
     #[cfg(feature = "std")]

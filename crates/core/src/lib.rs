@@ -1,5 +1,5 @@
-//! Shared by all Linerate engines: the [`Error`] type, CPU [`Tier`] detection, and
-//! [`prefetch_line`].
+//! Shared by all Linerate engines: the [`Error`] type, CPU [`Tier`] detection,
+//! [`prefetch_line`], and an ordered [`parallel_map`].
 //!
 //! ```
 //! use linerate_core::{Error, Kind};
@@ -16,7 +16,13 @@
 pub mod cpu;
 mod error;
 mod kernel;
+#[cfg(feature = "std")]
+mod parallel;
 
 pub use cpu::Tier;
+#[cfg(feature = "std")]
+pub use error::system_reason;
 pub use error::{Error, Kind, Reason, Result};
 pub use kernel::prefetch::{CACHE_LINE, prefetch_line};
+#[cfg(feature = "std")]
+pub use parallel::parallel_map;
