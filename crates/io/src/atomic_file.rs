@@ -586,4 +586,113 @@ mod tests {
             assert_eq!(files(folder.path()), [own, "a".into()]);
         }
     }
+
+    #[cfg(windows)]
+    mod windows {
+        use std::os::windows::fs::OpenOptionsExt;
+
+        use super::*;
+        use crate::{MapSource, ReadAt};
+
+        /// Wine shows the files of Unix as disk Z.
+        fn is_wine() -> bool {
+            Path::new(r"Z:\proc\self\stat").exists()
+        }
+
+        #[test]
+        fn read_only_file_is_replaced_and_the_new_one_is_read_only() {
+            let folder = tempfile::tempdir().unwrap();
+            let target = folder.path().join("a");
+            fs::write(&target, b"old").unwrap();
+            let mut permissions = fs::metadata(&target).unwrap().permissions();
+            permissions.set_readonly(true);
+            fs::set_permissions(&target, permissions.clone()).unwrap();
+            let committed = written(&target, Existing::Replace, b"new").unwrap().commit();
+            let expected = if is_wine() && committed.is_err() {
+                let _ = writeln!(io::stderr(), "SKIP: wine does not rename read-only files, nor over them");
+                &b"old"[..]
+            } else {
+                committed.unwrap();
+                b"new"
+            };
+            assert_eq!((&*fs::read(&target).unwrap(), files(folder.path()).len()), (expected, 1));
+            assert!(fs::metadata(&target).unwrap().permissions().readonly());
+            #[expect(
+                clippy::permissions_set_readonly_false,
+                reason = "on Windows it is an attribute of one file"
+            )]
+            permissions.set_readonly(false);
+            fs::set_permissions(&target, permissions).unwrap();
+        }
+
+        /// Programs of Rust, Java and Python's `pathlib` open files so; the reader keeps what it has opened.
+        #[test]
+        fn file_that_others_read_and_let_go_is_replaced() {
+            let folder = tempfile::tempdir().unwrap();
+            let target = folder.path().join("a");
+            fs::write(&target, b"old").unwrap();
+            let mut reader = File::open(&target).unwrap();
+            let committed = written(&target, Existing::Replace, b"new").unwrap().commit();
+            if is_wine() && committed.is_err() {
+                let _ = writeln!(
+                    io::stderr(),
+                    "SKIP: wine does not replace open files (FILE_RENAME_POSIX_SEMANTICS)"
+                );
+                assert_eq!((fs::read(&target).unwrap(), files(folder.path()).len()), (b"old".to_vec(), 1));
+                return;
+            }
+            committed.unwrap();
+            let mut found = String::new();
+            io::Read::read_to_string(&mut reader, &mut found).unwrap();
+            assert_eq!((found.as_str(), fs::read(&target).unwrap()), ("old", b"new".to_vec()));
+        }
+
+        /// As games hold their archives.
+        #[test]
+        fn file_that_others_hold_stays_as_it_is() {
+            const FILE_SHARE_READ: u32 = 1;
+            let folder = tempfile::tempdir().unwrap();
+            let target = folder.path().join("a");
+            fs::write(&target, b"old").unwrap();
+            let held = File::options().read(true).share_mode(FILE_SHARE_READ).open(&target).unwrap();
+            let error = written(&target, Existing::Replace, b"new").unwrap().commit().unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(32), "a sharing violation: {error}");
+            assert_eq!((fs::read(&target).unwrap(), files(folder.path()).len()), (b"old".to_vec(), 1));
+            drop(held);
+            written(&target, Existing::Replace, b"new").unwrap().commit().unwrap();
+            assert_eq!(fs::read(&target).unwrap(), b"new");
+        }
+
+        #[test]
+        fn mapped_file_is_replaced_whole_or_stays() {
+            let folder = tempfile::tempdir().unwrap();
+            let target = folder.path().join("a");
+            fs::write(&target, b"old").unwrap();
+            let map = MapSource::open(&target).unwrap();
+            let result = written(&target, Existing::Replace, b"new").unwrap().commit();
+            assert_eq!(map.view(0, 3).unwrap(), b"old");
+            let expected = if result.is_ok() { b"new" } else { b"old" };
+            assert_eq!((&*fs::read(&target).unwrap(), files(folder.path()).len()), (&expected[..], 1));
+        }
+
+        #[test]
+        fn paths_beyond_260_characters_and_verbatim_ones_are_written() {
+            let folder = tempfile::tempdir().unwrap();
+            let deep = (0..4).fold(folder.path().to_owned(), |path, _| path.join("n".repeat(100)));
+            fs::create_dir_all(&deep).unwrap();
+            let verbatim = crate::sys::windows::full_path(&deep).unwrap();
+            assert!(
+                verbatim.as_os_str().len() > 400
+                    && verbatim.as_os_str().as_encoded_bytes().starts_with(br"\\?\")
+            );
+            for target in [deep.join("a"), verbatim.join("b")] {
+                written(&target, Existing::Refuse, b"x").unwrap().commit().unwrap();
+                let error = AtomicFile::create(&target, Existing::Refuse).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+                written(&target, Existing::Replace, b"new").unwrap().commit().unwrap();
+                assert_eq!(fs::read(&target).unwrap(), b"new");
+            }
+            assert_eq!(files(&deep), ["a", "b"]);
+        }
+    }
 }

@@ -108,7 +108,19 @@ mod tests {
     #[cfg(unix)]
     test_folder!(unix_folders, unix::Folder);
 
+    #[cfg(windows)]
+    #[test]
+    fn folder_on_windows_has_free_space_and_takes_a_time() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::create_all(&place.path().join("a")).unwrap();
+        assert!(folder.free_space().unwrap() > 0);
+        let modified = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+        folder.set_attributes(&FileAttributes { modified, mode: None }).unwrap();
+        assert_eq!(std::fs::metadata(place.path().join("a")).unwrap().modified().unwrap(), modified);
+    }
+
     /// Operations of both kinds of folder, for the tests.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only tests with links call them"))]
     trait Operations {
         fn try_create_subfolder(&self, name: &str) -> bool;
         fn try_commit(&self, temp: &str, name: &str) -> bool;

@@ -89,18 +89,28 @@ fn place() -> u32 {
     })
 }
 
-/// Start time of this process in clock ticks; 0 where unknown.
+/// Start time of this process in the system's units; 0 where unknown.
 fn own_start() -> u64 {
     static START: OnceLock<u64> = OnceLock::new();
-    *START.get_or_init(|| start_of("self").unwrap_or(0))
+    #[cfg(not(windows))]
+    let start = || start_of("self");
+    #[cfg(windows)]
+    let start = crate::sys::windows::own_start;
+    *START.get_or_init(|| start().unwrap_or(0))
 }
 
-/// Field 22 of `/proc/PID/stat` (proc(5)). The second field, a name in parentheses, may hold anything.
+/// Field 22 of `/proc/PID/stat` (proc(5)), in clock ticks. The second field, a name in parentheses, may hold anything.
+#[cfg(not(windows))]
 fn start_of(process: &str) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_ascii_whitespace().nth(19)?.parse().ok()
 }
+
+/// Start times of one process differ by at most so many clock ticks. An emulator (qemu-user) tells its own process another time
+/// than Linux tells others, that of its own beginning.
+#[cfg(unix)]
+const SAME_START: u64 = 300;
 
 #[cfg(unix)]
 fn process_runs(process: u32, start: u64) -> Option<bool> {
@@ -108,11 +118,14 @@ fn process_runs(process: u32, start: u64) -> Option<bool> {
     match rustix::process::test_kill_process(number) {
         Err(rustix::io::Errno::SRCH) => Some(false),
         // A process with this PID exists, of any user. Is it the same one?
-        _ => Some(start_of(&process.to_string()).is_none_or(|found| found == start)),
+        _ => Some(start_of(&process.to_string()).is_none_or(|found| found.abs_diff(start) <= SAME_START)),
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
+use crate::sys::windows::process_runs;
+
+#[cfg(not(any(unix, windows)))]
 fn process_runs(_process: u32, _start: u64) -> Option<bool> {
     None
 }
@@ -215,9 +228,15 @@ mod tests {
     use super::*;
 
     /// A process that has ended.
-    #[cfg(unix)]
+    #[cfg(any(unix, windows))]
     fn ended() -> u32 {
-        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let (program, arguments) =
+            if cfg!(windows) { ("cmd", &["/c", "ver"][..]) } else { ("true", &[][..]) };
+        let mut child = std::process::Command::new(program)
+            .args(arguments)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
         child.wait().unwrap();
         child.id()
     }
@@ -249,7 +268,7 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
+    #[cfg(any(unix, windows))]
     #[test]
     fn only_files_of_ended_processes_are_removed() {
         let place = tempfile::tempdir().unwrap();
@@ -266,6 +285,7 @@ mod tests {
         }
         // A folder with a temporary name stays, and links are not followed.
         fs::create_dir(root.join("a").join(&gone)).unwrap();
+        #[cfg(unix)]
         std::os::unix::fs::symlink(root, root.join("a/link")).unwrap();
 
         let listed = remove_leftovers(root, true, true).removed;
@@ -282,6 +302,18 @@ mod tests {
         assert!(root.join("a").join(&gone).is_dir());
         let absent = remove_leftovers(&root.join("absent"), true, false);
         assert_eq!(absent.failed[0].0, root.join("absent"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn start_times_a_little_apart_are_those_of_one_process() {
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        let process = child.id();
+        let start = start_of(&process.to_string()).unwrap();
+        let [told, other] = [SAME_START, SAME_START + 1].map(|ticks| process_runs(process, start + ticks));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!((told, other), (Some(true), Some(false)));
     }
 
     #[test]

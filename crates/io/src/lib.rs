@@ -30,6 +30,7 @@
 //! |---|---|
 //! | `read_at` | [`ReadAt`], [`FileSource`], [`CountingSource`] |
 //! | `sys/map` | [`MapSource`]: memory maps |
+//! | `sys/windows` | renames, processes and free space on Windows |
 //! | `remote/` | files on servers: `http`, `s3` (requests), `response`, `request_error`, `retry`, `remote_file` |
 //! | `url` | recognition of URLs |
 //! | `atomic_file` | [`AtomicFile`] |

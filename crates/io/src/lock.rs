@@ -27,7 +27,16 @@ const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(2), Duration::
 /// file beside it, `NAME.linerate-lock`, deleted with its last handle.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    /// Closing alone would leave `flock` held while a child process that another thread starts at this moment
+    /// has a copy of the descriptor: between its `fork` and its `exec`.
+    fn drop(&mut self) {
+        // The system releases the lock with the last descriptor at the latest.
+        let _ = self.file.unlock();
+    }
 }
 
 impl Lock {
@@ -42,7 +51,7 @@ impl Lock {
         let mut delay = RETRY_DELAYS.0;
         loop {
             match try_lock(path)? {
-                Try::Locked(file) => return Ok(Lock { _file: file }),
+                Try::Locked(file) => return Ok(Lock { file }),
                 // Another file took the name meanwhile: retry at once.
                 Try::Replaced => continue,
                 Try::Held => {}
@@ -64,6 +73,7 @@ impl Lock {
 enum Try {
     Locked(File),
     Held,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there the lock is another file than the one replaced"))]
     Replaced,
 }
 
@@ -104,17 +114,31 @@ fn try_lock(path: &Path) -> io::Result<Try> {
     const DELETE: u32 = 0x0001_0000;
     const FILE_FLAG_DELETE_ON_CLOSE: u32 = 0x0400_0000;
     const ERROR_SHARING_VIOLATION: i32 = 32;
+    const ATTEMPTS: u32 = 4;
     std::fs::metadata(path)?;
-    let mut name = path.canonicalize()?.into_os_string();
+    let mut name = crate::sys::windows::full_path(path)?.into_os_string();
     name.push(".linerate-lock");
     let mut options = File::options();
     options.write(true).create(true).access_mode(GENERIC_WRITE | DELETE).share_mode(0);
-    match options.custom_flags(FILE_FLAG_DELETE_ON_CLOSE).open(&name) {
-        Ok(file) => Ok(Try::Locked(file)),
-        Err(e) if e.raw_os_error() == Some(ERROR_SHARING_VIOLATION) => Ok(Try::Held),
-        // While its last handle is being closed.
-        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Ok(Try::Held),
-        Err(e) => Err(e),
+    options.custom_flags(FILE_FLAG_DELETE_ON_CLOSE);
+    let mut attempt = 0;
+    loop {
+        match options.open(&name) {
+            Ok(file) => return Ok(Try::Locked(file)),
+            Err(e) if e.raw_os_error() == Some(ERROR_SHARING_VIOLATION) => return Ok(Try::Held),
+            // Its last handle is being closed. If it is absent, this folder takes no new files, or it was closed
+            // just now, and the next attempt tells.
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
+                let is_absent =
+                    std::fs::symlink_metadata(&name).is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
+                match (is_absent, attempt) {
+                    (false, _) => return Ok(Try::Held),
+                    (true, ATTEMPTS..) => return Err(e),
+                    (true, _) => attempt += 1,
+                }
+            }
+            Err(e) => return Err(e),
+        }
     }
 }
 
@@ -134,6 +158,7 @@ pub struct Holder {
 }
 
 /// Longest command line shown, in characters.
+#[cfg(target_os = "linux")]
 const MAX_COMMAND_LEN: usize = 80;
 
 /// Finds the holder in `/proc/locks` (proc(5)): `1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF`.
@@ -240,6 +265,19 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no lock file is left");
     }
 
+    /// A child process has copies of all descriptors from its `fork` to its `exec`.
+    #[cfg(unix)]
+    #[test]
+    fn dropped_lock_is_free_while_a_copy_of_its_descriptor_is_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, b"x").unwrap();
+        let lock = Lock::exclusive(&path, Wait::No).unwrap();
+        let _copy = lock.file.try_clone().unwrap();
+        drop(lock);
+        Lock::exclusive(&path, Wait::No).unwrap();
+    }
+
     #[test]
     fn waiting_lock_is_on_the_replacement() {
         let folder = tempfile::tempdir().unwrap();
@@ -254,7 +292,11 @@ mod tests {
         std::thread::sleep(Duration::from_millis(30));
         let next = folder.path().join("b");
         std::fs::write(&next, b"new").unwrap();
-        std::fs::rename(&next, &path).unwrap();
+        // Wine renames over no file that is open, as this one is for moments, while the other thread looks at it.
+        while let Err(error) = std::fs::rename(&next, &path) {
+            assert!(cfg!(windows) && error.kind() == io::ErrorKind::PermissionDenied, "{error}");
+            std::thread::yield_now();
+        }
         drop(first);
         let second = waiting.join().unwrap();
         assert!(is_held(Lock::exclusive(&path, Wait::No)), "the new file is locked, not the old one");

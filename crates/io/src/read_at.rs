@@ -294,6 +294,28 @@ mod tests {
         }
     }
 
+    /// The position of a file is one for all threads, and on Windows each read moves it.
+    #[test]
+    fn threads_read_one_file_at_their_own_offsets() {
+        let words: Vec<u8> = (0..40_000u32).flat_map(u32::to_le_bytes).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("words");
+        std::fs::write(&path, &words).unwrap();
+        let source = FileSource::open(&path).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..4u32 {
+                let source = &source;
+                scope.spawn(move || {
+                    for word in (thread..40_000).step_by(4) {
+                        let mut out = [0; 4];
+                        source.read_at(u64::from(word) * 4, &mut out).unwrap();
+                        assert_eq!(u32::from_le_bytes(out), word);
+                    }
+                });
+            }
+        });
+    }
+
     #[test]
     fn reads_and_bytes_are_counted() {
         let source = CountingSource::new(vec![0; 100]);

@@ -58,7 +58,7 @@ fn is_zero(page: &[u8; PAGE]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
+    use std::io::{Read, Seek};
 
     use super::*;
 
@@ -107,6 +107,8 @@ mod tests {
                 assert_eq!(ended, ends_in_hole && offset != 512, "{zeros:?} at {offset}");
                 file.set_len(offset + len as u64).unwrap();
                 let mut found = Vec::new();
+                // Where the writes left it is the system's affair.
+                file.rewind().unwrap();
                 file.read_to_end(&mut found).unwrap();
                 assert!(found[..offset as usize].iter().all(|&byte| byte == 0));
                 assert!(found[offset as usize..] == bytes, "{zeros:?} at {offset}");

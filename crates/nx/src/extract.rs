@@ -11,7 +11,7 @@ use crate::ReadAt;
 use crate::archive::{Archive, File};
 use crate::error::{FileError, PathError};
 use crate::parallel::{Destination, Progress, RunOptions, check_limits, read_files};
-use crate::paths::{check_path, collisions};
+use crate::paths::{check_name_here, collisions};
 use crate::tree::{Location, Tree};
 use linerate_io::{Folder, Ownership, temporary_name, write_sparse_at};
 
@@ -50,7 +50,8 @@ pub struct Extracted {
 /// [temporary name](linerate_io::temporary_name) in the same folder. A killed run leaves only such temporary files, which the
 /// next extraction to that folder removes. Runs of zeros of 16 KiB and more are holes. A replaced file passes its
 /// owner and permissions to the new one. Symbolic links below the folder are never followed, and paths
-/// that [`check_path`] rejects are never written. Memory: one decoded and one compressed block per thread.
+/// that [`check_path`](crate::check_path) rejects are never written, nor on Windows those that are
+/// [not portable](crate::not_portable). Memory: one decoded and one compressed block per thread.
 ///
 #[cfg_attr(feature = "pack", doc = "```")]
 #[cfg_attr(not(feature = "pack"), doc = "```ignore")]
@@ -188,7 +189,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
                     None => continue,
                 },
             };
-            match check_path(&path) {
+            match check_name_here(&path) {
                 Ok(()) => {
                     chosen.files.push(file);
                     chosen.paths.push(path);

@@ -6,6 +6,12 @@ use core::hash::Hasher as _;
 
 use twox_hash::{XxHash3_64, XxHash64};
 
+/// XXH3-64 of pieces. That of `twox_hash` counts bytes in a `usize`: on 32 bits it is wrong beyond 4 GiB.
+#[cfg(not(target_pointer_width = "32"))]
+type Xxh3Pieces = XxHash3_64;
+#[cfg(target_pointer_width = "32")]
+type Xxh3Pieces = xxhash_rust::xxh3::Xxh3;
+
 /// The hash function of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HashKind {
@@ -41,7 +47,7 @@ impl HashKind {
     pub fn hasher(self) -> ContentHasher {
         ContentHasher(match self {
             HashKind::Xxh64 => State::Xxh64(XxHash64::with_seed(0)),
-            HashKind::Xxh3 => State::Xxh3(Box::new(XxHash3_64::new())),
+            HashKind::Xxh3 => State::Xxh3(Box::new(Xxh3Pieces::new())),
         })
     }
 }
@@ -54,7 +60,7 @@ pub struct ContentHasher(State);
 enum State {
     Xxh64(XxHash64),
     // Over half a kilobyte.
-    Xxh3(Box<XxHash3_64>),
+    Xxh3(Box<Xxh3Pieces>),
 }
 
 impl ContentHasher {

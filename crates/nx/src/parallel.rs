@@ -143,7 +143,8 @@ pub(crate) fn read_files<S: ReadAt>(
     std::thread::scope(|scope| {
         let first = workers.pop();
         for worker in workers {
-            scope.spawn(|| job.work(worker));
+            // Without this thread the others do its part: a system may have no more threads, or none at all (WASI).
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || job.work(worker));
         }
         // The calling thread is one of the workers.
         first.into_iter().for_each(|worker| job.work(worker));

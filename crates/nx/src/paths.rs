@@ -81,6 +81,15 @@ pub fn not_portable(path: &str) -> Option<(&str, char)> {
     Some((&path[..end], character))
 }
 
+/// Checks a path as a name on this system: as [`check_path`] does, and on Windows for the characters that it rejects.
+pub(crate) fn check_name_here(path: &str) -> Result<(), &'static str> {
+    check_path(path)?;
+    match cfg!(windows) && not_portable(path).is_some() {
+        true => Err("a name with one of * ? < > | \", which Windows rejects; it extracts on other systems"),
+        false => Ok(()),
+    }
+}
+
 fn check_name(name: &str) -> Result<(), &'static str> {
     match name {
         "" => return Err("a path with an empty name in it"),
@@ -115,7 +124,17 @@ fn folded(path: &str) -> String {
     if path.is_ascii() {
         return path.to_ascii_lowercase();
     }
-    path.nfd().flat_map(char::to_lowercase).nfc().collect()
+    path.nfd().map(upper).flat_map(char::to_lowercase).nfc().collect()
+}
+
+/// The capital of a letter that has one of a single letter. Two small letters may share it, as both sigmas do, and
+/// NTFS compares capitals.
+fn upper(letter: char) -> char {
+    let mut capitals = letter.to_uppercase();
+    match (capitals.next(), capitals.next()) {
+        (Some(capital), None) => capital,
+        _ => letter,
+    }
 }
 
 /// Groups of paths that are equal on some file systems: equal ones, and ones that differ only in case or
@@ -222,6 +241,15 @@ mod tests {
     }
 
     #[test]
+    fn characters_that_windows_rejects_are_refused_there_before_a_file_is_made() {
+        assert_eq!(check_name_here("pages/what/index.html"), Ok(()));
+        for character in NOT_ON_WINDOWS {
+            assert_eq!(check_name_here(&format!("a/b{character}c/d")).is_err(), cfg!(windows));
+        }
+        assert!(check_name_here("a:b").is_err());
+    }
+
+    #[test]
     fn bad_name_ends_at_the_topmost_bad_component() {
         assert_eq!(bad_name("a/b"), None);
         for (path, front) in [("a/CON/x:y/z", "a/CON"), ("a:b", "a:b"), ("x./y", "x."), ("/a", "")] {
@@ -235,6 +263,12 @@ mod tests {
     fn colliding_paths_are_grouped() {
         let paths = ["a/B", "x", "A/b", "e\u{301}", "É", "x", "y"];
         assert_eq!(collisions(paths), [vec![0, 2], vec![1, 5], vec![3, 4]]);
+        assert_eq!(
+            collisions(["\u{3c3}", "\u{3c2}", "\u{3a3}"]),
+            [vec![0, 1, 2]],
+            "letters with one capital"
+        );
+        assert!(collisions(["stra\u{df}e", "strasse"]).is_empty(), "a letter whose capital is two");
         assert!(collisions(["a", "b", "a/b"]).is_empty());
     }
 

@@ -271,7 +271,8 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
             }
         };
         std::thread::scope(|scope| {
-            (1..self.threads).for_each(|_| drop(scope.spawn(work)));
+            // As many as there can be: each works until all is done.
+            (1..self.threads).for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, work)));
             work();
         });
         let mut compared = compared.into_inner().unwrap_or_else(PoisonError::into_inner);

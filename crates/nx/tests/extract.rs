@@ -35,7 +35,9 @@ fn tree(folder: &Path) -> BTreeSet<String> {
 
 #[test]
 fn goldens_are_extracted_by_any_number_of_threads() {
-    for golden in goldens().into_iter().filter(Golden::is_small) {
+    // Windows refuses two of the names in one: tests/windows.rs.
+    let taken_here = |golden: &Golden| golden.is_small() && !(cfg!(windows) && golden.name == "names");
+    for golden in goldens().into_iter().filter(taken_here) {
         for threads in [1, 2, 7] {
             let place = tempfile::tempdir().unwrap();
             let archive = golden.open_mapped();

@@ -8,8 +8,10 @@ mod common;
 use std::fs;
 
 use common::make::{COPY, Frame, Make, ZSTD, frame, noise};
+#[cfg(unix)]
+use linerate_nx::Existing;
 use linerate_nx::pack::{Builder, Options};
-use linerate_nx::{Archive, Existing, Extractor, FileError, Kind, Limits, Verifier};
+use linerate_nx::{Archive, Extractor, FileError, Kind, Limits, Verifier};
 
 /// An archive of these paths, each with a byte of its own in one stored block of chunks of 1 MiB.
 fn of(paths: &[&str]) -> Archive<Vec<u8>> {

@@ -19,12 +19,12 @@ impl Folder {
     /// Opens the folder `path`, creating it and its parents. `path` itself may be a link: the caller chose it.
     pub fn create_all(path: &Path) -> io::Result<Folder> {
         fs::create_dir_all(path)?;
-        Ok(Folder(Arc::new(path.canonicalize()?)))
+        Ok(Folder(Arc::new(full_path(path)?)))
     }
 
     /// Opens the existing folder `path`, which may be a link: the caller chose it.
     pub fn existing(path: &Path) -> io::Result<Folder> {
-        let path = path.canonicalize()?;
+        let path = full_path(path)?;
         match path.is_dir() {
             true => Ok(Folder(Arc::new(path))),
             false => Err(io::ErrorKind::NotADirectory.into()),
@@ -96,11 +96,8 @@ impl Folder {
 
     /// Renames `temp` to `name` atomically. Replaces an existing file only if `replace`.
     pub fn commit(&self, temp: &str, name: impl AsRef<Path>, replace: bool) -> io::Result<()> {
-        let name = name.as_ref();
-        if !replace && self.exists(name)? {
-            return Err(io::ErrorKind::AlreadyExists.into());
-        }
-        fs::rename(self.0.join(temp), self.0.join(name))
+        let (from, to) = (self.0.join(temp), self.0.join(name));
+        if replace { rename_over(&from, &to) } else { rename_new(&from, &to) }
     }
 
     /// Removes a file.
@@ -148,7 +145,20 @@ impl Folder {
         super::set_attributes(&self.reopen(name)?, attributes)
     }
 
+    /// Sets the time of this folder.
+    #[cfg(windows)]
+    pub fn set_attributes(&self, attributes: &FileAttributes) -> io::Result<()> {
+        use std::os::windows::fs::OpenOptionsExt;
+        const FILE_WRITE_ATTRIBUTES: u32 = 0x100;
+        // Without it, only files are opened.
+        const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+        let mut options = OpenOptions::new();
+        options.access_mode(FILE_WRITE_ATTRIBUTES).custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
+        super::set_attributes(&options.open(&*self.0)?, attributes)
+    }
+
     /// Sets the time of this folder: not here, where folders cannot be opened as files.
+    #[cfg(not(windows))]
     pub fn set_attributes(&self, _attributes: &FileAttributes) -> io::Result<()> {
         Ok(())
     }
@@ -166,8 +176,32 @@ impl Folder {
     /// Does nothing on these systems.
     pub fn reserve_descriptors(&self, _count: usize) {}
 
-    /// Bytes that can still be written here: not told.
+    /// Bytes that can still be written here, where the system tells.
     pub fn free_space(&self) -> Option<u64> {
+        #[cfg(windows)]
+        return crate::sys::windows::free_space(&self.0);
+        #[cfg(not(windows))]
         None
+    }
+}
+
+#[cfg(windows)]
+use crate::sys::windows::{full_path, rename_new, rename_over};
+
+#[cfg(not(windows))]
+fn full_path(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
+}
+
+#[cfg(not(windows))]
+use fs::rename as rename_over;
+
+/// Renames to a name that must not exist, as far as a look before can tell.
+#[cfg(not(windows))]
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(to) {
+        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => fs::rename(from, to),
+        Err(e) => Err(e),
     }
 }

@@ -1,5 +1,7 @@
-//! What takes the system's word: mapped files.
+//! What takes the system's word: mapped files, and calls of Windows.
 
 mod map;
+#[cfg(windows)]
+pub(crate) mod windows;
 
 pub use map::MapSource;

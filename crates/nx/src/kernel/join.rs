@@ -132,6 +132,7 @@ pub(crate) fn join_halves(tier: Tier, first: impl Half, second: impl Half, block
 }
 
 /// Joins blocks of BC3, as many as the streams of both halves and `blocks` have.
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut, reason = "no form takes a part first"))]
 pub(crate) fn join_alpha_color<const YCOCG: bool>(
     tier: Tier,
     mut alpha: Alpha,
@@ -157,6 +158,7 @@ pub(crate) struct Pair<'a> {
 }
 
 /// Joins blocks of BC5, as many as the streams and `blocks` have.
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut, reason = "no form takes a part first"))]
 pub(crate) fn join_pair(tier: Tier, mut pair: Pair, mut blocks: &mut [[u8; 16]]) {
     #[cfg(target_arch = "x86_64")]
     if tier >= Tier::Avx2 && Tier::Avx2.is_supported() {

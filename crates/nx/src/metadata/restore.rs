@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use super::{Attributes, MODE, Metadata, check_target};
 use crate::error::{FileError, PathError};
 use crate::extract::Existing;
-use crate::paths::check_path;
+use crate::paths::check_name_here;
 use crate::tree::{Location, Tree};
 use linerate_io::{FileAttributes, Folder, temporary_name};
 
@@ -43,7 +43,7 @@ pub struct Restored {
 
 /// Restores [`Metadata`] to a folder.
 ///
-/// Paths are treated as in [`Extractor`](crate::Extractor): those that [`check_path`] rejects are errors,
+/// Paths are treated as in [`Extractor`](crate::Extractor): those that it refuses are errors,
 /// and no link below the folder is followed.
 pub struct Restorer<'a> {
     metadata: &'a Metadata,
@@ -132,7 +132,7 @@ impl<'a> Restorer<'a> {
         let mut wanted = Vec::new();
         for (path, of) in all {
             let Some(name) = self.name(path) else { continue };
-            match check_path(&name) {
+            match check_name_here(&name) {
                 Ok(()) => wanted.push((path.as_str(), name, of)),
                 Err(what) => done.failures.push(PathError::new(path, FileError::Path(what))),
             }

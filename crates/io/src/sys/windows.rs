@@ -1,0 +1,166 @@
+//! What the standard library does not offer of Windows: paths of any length, renaming without replacing, processes, free
+//! space.
+
+#![allow(unsafe_code)]
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::windows::ffi::{OsStrExt, OsStringExt};
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf, Prefix};
+use std::ptr::null_mut;
+
+use windows_sys::Win32::Foundation::{
+    CloseHandle, ERROR_INVALID_PARAMETER, ERROR_SHARING_VIOLATION, FILETIME, GetLastError, HANDLE,
+    WAIT_OBJECT_0,
+};
+use windows_sys::Win32::Storage::FileSystem::{DELETE, GetDiskFreeSpaceExW, MoveFileExW, SYNCHRONIZE};
+use windows_sys::Win32::System::Threading::{
+    GetCurrentProcess, GetProcessTimes, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION, WaitForSingleObject,
+};
+
+/// A path that the current folder does not change and that may have more than 260 characters.
+///
+/// # Errors
+///
+/// Those of the system, if there is no such file or folder.
+pub(crate) fn full_path(path: &Path) -> io::Result<PathBuf> {
+    match path.canonicalize() {
+        // Drivers of some memory disks cannot name their files, nor can wine with long paths.
+        Err(_) if path.exists() => Ok(verbatim(std::path::absolute(path)?)),
+        done => done,
+    }
+}
+
+/// An absolute path with the prefix that lifts the limit of 260 characters.
+fn verbatim(path: PathBuf) -> PathBuf {
+    let prefix = match path.components().next() {
+        Some(Component::Prefix(prefix)) => prefix,
+        _ => return path,
+    };
+    let (start, kept) = match prefix.kind() {
+        Prefix::Disk(_) => (r"\\?\", 0),
+        // Less its two back-slashes.
+        Prefix::UNC(..) => (r"\\?\UNC\", 2),
+        _ => return path,
+    };
+    let text: Vec<u16> = start.encode_utf16().chain(path.as_os_str().encode_wide().skip(kept)).collect();
+    OsString::from_wide(&text).into()
+}
+
+/// Renames `from` to `to`, which must not exist: one step, unlike a look before a rename that replaces.
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    let (from, to) = (wide(from)?, wide(to)?);
+    // SAFETY: two strings that end in a zero and live until the call returns.
+    match unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), 0) } {
+        0 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// Renames `from` to `to`, which may exist and be read-only.
+///
+/// # Errors
+///
+/// Those of the system. Where a program holds `to` and does not share its deletion, Windows says that access is denied;
+/// the error is then that of opening it, which says that it is in use.
+pub(crate) fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
+    let Err(error) = fs::rename(from, to) else { return Ok(()) };
+    if error.kind() != io::ErrorKind::PermissionDenied {
+        return Err(error);
+    }
+    let opened = OpenOptions::new().access_mode(DELETE).open(to);
+    if let Err(held) = opened
+        && held.raw_os_error() == Some(ERROR_SHARING_VIOLATION as i32)
+    {
+        return Err(held);
+    }
+    // NTFS replaces read-only files if it is asked to, which the standard library does; FAT does not.
+    let kept = fs::metadata(to)?.permissions();
+    if !kept.readonly() {
+        return Err(error);
+    }
+    let mut writable = kept.clone();
+    #[expect(clippy::permissions_set_readonly_false, reason = "on Windows it is an attribute of one file")]
+    writable.set_readonly(false);
+    fs::set_permissions(to, writable)?;
+    let renamed = fs::rename(from, to);
+    if renamed.is_err() {
+        let _ = fs::set_permissions(to, kept);
+    }
+    renamed
+}
+
+/// Bytes that this user may still write to the folder.
+pub(crate) fn free_space(folder: &Path) -> Option<u64> {
+    let folder = wide(folder).ok()?;
+    let mut free = 0;
+    // SAFETY: a string that ends in a zero, and a number to write to; null pointers ask for nothing.
+    let done = unsafe { GetDiskFreeSpaceExW(folder.as_ptr(), &mut free, null_mut(), null_mut()) };
+    (done != 0).then_some(free)
+}
+
+/// When this process was started, in units of 100 ns since 1601.
+pub(crate) fn own_start() -> Option<u64> {
+    // SAFETY: the pseudo-handle of this process is always valid.
+    started(unsafe { GetCurrentProcess() })
+}
+
+/// Whether the process of this number, started then, still runs; `None` if it may not be asked.
+pub(crate) fn process_runs(process: u32, start: u64) -> Option<bool> {
+    // SAFETY: no pointers are passed.
+    let handle = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, 0, process) };
+    if handle.is_null() {
+        // SAFETY: it reads a number of this thread.
+        let error = unsafe { GetLastError() };
+        // The answer for a number that no process has. Of others' processes access is denied.
+        return (error == ERROR_INVALID_PARAMETER).then_some(false);
+    }
+    // SAFETY: the handle was opened above, with the right to wait.
+    let ended = unsafe { WaitForSingleObject(handle, 0) } == WAIT_OBJECT_0;
+    let begun = started(handle);
+    // SAFETY: it was opened above, and is used no more.
+    unsafe { CloseHandle(handle) };
+    if ended { Some(false) } else { begun.map(|begun| begun == start) }
+}
+
+fn started(process: HANDLE) -> Option<u64> {
+    let zero = FILETIME { dwLowDateTime: 0, dwHighDateTime: 0 };
+    let [mut created, mut ended, mut kernel, mut user] = [zero; 4];
+    // SAFETY: the caller's handle may be queried; the four times are written to.
+    let done = unsafe { GetProcessTimes(process, &mut created, &mut ended, &mut kernel, &mut user) };
+    (done != 0).then(|| u64::from(created.dwHighDateTime) << 32 | u64::from(created.dwLowDateTime))
+}
+
+/// A path as the system takes it: UTF-16 with a zero at the end.
+fn wide(path: &Path) -> io::Result<Vec<u16>> {
+    let mut text: Vec<u16> = path.as_os_str().encode_wide().collect();
+    if text.contains(&0) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a path with a zero in it"));
+    }
+    text.push(0);
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disks_and_shares_get_the_prefix_for_long_paths() {
+        for (path, expected) in [
+            (r"C:\a\b", r"\\?\C:\a\b"),
+            (r"\\server\share\a", r"\\?\UNC\server\share\a"),
+            (r"\\?\C:\a", r"\\?\C:\a"),
+            (r"\\.\pipe\a", r"\\.\pipe\a"),
+        ] {
+            assert_eq!(verbatim(path.into()), Path::new(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn full_path_of_nothing_is_an_error() {
+        assert_eq!(full_path(Path::new("not there")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}
