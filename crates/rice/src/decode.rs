@@ -163,6 +163,8 @@ fn decode_part(params: &Params, chunk: &[u8], part: Part, out: &mut [i16], optio
 
 #[cfg(feature = "std")]
 mod parallel {
+    use linerate_core::parallel_map;
+
     use super::*;
 
     /// Decodes `part`, which fills `out`, in one run of segments per thread.
@@ -183,17 +185,9 @@ mod parallel {
             left -= count;
         }
         let mut outs = out.chunks_mut((per_thread * segments.segment_len()).max(1));
-        std::thread::scope(|scope| {
-            let mut work = parts.into_iter().map(|part| {
-                let out = outs.next().unwrap_or_default();
-                move || decode_part(params, chunk, part, out, options)
-            });
-            let mine = work.next();
-            let others: std::vec::Vec<_> = work.map(|work| scope.spawn(work)).collect();
-            // In order of the segments, so that the error is that of the first damaged one.
-            let first = mine.map_or(Ok(()), |work| work());
-            let rest = others.into_iter().map(|other| other.join().expect("decoding does not panic"));
-            core::iter::once(first).chain(rest).fold(Ok(()), Result::and)
-        })
+        let work = parts.into_iter().map(|part| (part, outs.next().unwrap_or_default()));
+        let worker = || |(part, out)| decode_part(params, chunk, part, out, options);
+        // In order of the segments, so that the error is that of the first damaged one.
+        parallel_map(options.thread_count(), work, worker).into_iter().collect()
     }
 }

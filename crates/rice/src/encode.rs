@@ -144,6 +144,8 @@ mod parallel {
     //! segments of the last thread need none, since nothing follows them. Then every thread writes its
     //! segments to their final offsets.
 
+    use linerate_core::parallel_map;
+
     use super::*;
 
     pub(super) fn encode(
@@ -167,40 +169,29 @@ mod parallel {
 
         let (out, out_of_last) = out.split_at_mut(end as usize);
         let mut rest = out;
-        let last = std::thread::scope(|scope| {
-            let parts = samples.chunks(per_thread * segment).zip(sizes.chunks(per_thread));
-            let others: std::vec::Vec<_> = parts
-                .map(|(samples, sizes)| {
-                    let bytes = sizes.iter().sum::<u64>() as usize;
-                    let (out, after) = core::mem::take(&mut rest).split_at_mut(bytes);
-                    rest = after;
-                    scope.spawn(move || encode_all(params, samples, segment, out, options))
-                })
-                .collect();
-            let samples = &samples[before_last * segment..];
-            let last = encode_all(params, samples, segment, out_of_last, options);
-            others.into_iter().try_for_each(|o| o.join().expect("encoding does not panic").map(drop))?;
-            last.map_err(|e| e.shifted(end + 4))
-        })?;
-        Ok(end as usize + last)
+        let sized = samples.chunks(per_thread * segment).zip(sizes.chunks(per_thread));
+        let sized = sized.map(|(samples, sizes)| {
+            let bytes = sizes.iter().sum::<u64>() as usize;
+            let (out, after) = core::mem::take(&mut rest).split_at_mut(bytes);
+            rest = after;
+            (samples, out)
+        });
+        let work = sized.chain([(&samples[before_last * segment..], out_of_last)]);
+        let worker = || |(samples, out)| encode_all(params, samples, segment, out, options);
+        let mut written = parallel_map(options.thread_count(), work, worker);
+        let last = written.pop().unwrap_or(Ok(0)).map_err(|e| e.shifted(end + 4));
+        written.into_iter().try_for_each(|written| written.map(drop))?;
+        Ok(end as usize + last?)
     }
 
     /// The size in bytes of each segment, including its length field. All are of full length.
     fn sizes(params: &Params, samples: &[i16], segment: usize, options: Options) -> std::vec::Vec<u64> {
-        let mut sizes = std::vec![0u64; samples.len() / segment];
-        let share = sizes.len().div_ceil(options.thread_count()).max(1);
-        std::thread::scope(|scope| {
-            let mut work =
-                samples.chunks(share * segment).zip(sizes.chunks_mut(share)).map(|(samples, sizes)| {
-                    move || {
-                        let each = samples.chunks(segment).zip(sizes);
-                        each.for_each(|(samples, size)| *size = segment_bytes(params, samples, options));
-                    }
-                });
-            let mine = work.next();
-            work.for_each(|work| drop(scope.spawn(work)));
-            mine.into_iter().for_each(|work| work());
-        });
-        sizes
+        let share = (samples.len() / segment).div_ceil(options.thread_count()).max(1) * segment;
+        let worker = || {
+            |samples: &[i16]| -> std::vec::Vec<u64> {
+                samples.chunks(segment).map(|s| segment_bytes(params, s, options)).collect()
+            }
+        };
+        parallel_map(options.thread_count(), samples.chunks(share), worker).concat()
     }
 }

@@ -32,7 +32,7 @@ impl Options {
 
     /// Uses at most `threads` threads, the calling one included; 0 counts as 1. Each thread codes whole
     /// segments, so a chunk of one segment is always coded by one. All have ended when the call
-    /// returns. Without the feature `std` there is one thread.
+    /// returns. Without the feature `std`, and in WebAssembly, there is one thread.
     #[must_use]
     pub fn threads(self, threads: usize) -> Options {
         Options { threads: threads.max(1), ..self }

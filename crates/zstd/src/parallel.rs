@@ -2,10 +2,9 @@
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 use std::{io, thread};
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind, Result, parallel_map};
 
 use crate::decoder::FrameDecoder;
 use crate::dictionary::Dictionary;
@@ -126,27 +125,11 @@ impl<'a> ParallelDecoder<'a> {
             rest = after;
             Job { range: range.clone(), out }
         });
-        let jobs: Vec<Job<'_>> = jobs.collect();
-        let threads = self.threads.min(jobs.len());
-        let (queue, first) = (Mutex::new(jobs.into_iter()), Mutex::new(None::<Error>));
-        let work = || {
+        let worker = || {
             let mut scratch = Scratch::new();
-            loop {
-                let Some(job) = queue.lock().unwrap_or_else(PoisonError::into_inner).next() else { return };
-                if let Err(error) = self.decode_frame(src, job, &mut scratch) {
-                    let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
-                    // Frames are taken in order, so that all before a damaged one are decoded, too.
-                    *first = Some(first.filter(|first| first.offset <= error.offset).unwrap_or(error));
-                    return;
-                }
-            }
+            move |job| self.decode_frame(src, job, &mut scratch)
         };
-        thread::scope(|scope| {
-            // Where no thread can be started, as on WebAssembly, this one decodes all frames.
-            (1..threads).for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, work)));
-            work();
-        });
-        first.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        parallel_map(self.threads, jobs, worker).into_iter().collect()
     }
 
     fn decode_frame(&self, src: &[u8], job: Job<'_>, scratch: &mut Scratch) -> Result<()> {

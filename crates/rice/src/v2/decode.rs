@@ -331,6 +331,8 @@ const fn corrupt(what: &'static str) -> Error {
 
 #[cfg(feature = "std")]
 mod parallel {
+    use linerate_core::parallel_map;
+
     use super::*;
 
     /// Decodes the segments `which`, which fill `out`, in one run per thread.
@@ -342,16 +344,9 @@ mod parallel {
     ) -> Result<()> {
         let per_thread = which.len().div_ceil(options.thread_count());
         let parts = which.clone().step_by(per_thread).map(|i| i..(i + per_thread).min(which.end));
-        std::thread::scope(|scope| {
-            let mut work = parts
-                .zip(out.chunks_mut(per_thread * layout.geometry.segment()))
-                .map(|(which, out)| move || T::decode_run(layout, which, out, options));
-            let mine = work.next();
-            let others: Vec<_> = work.map(|work| scope.spawn(work)).collect();
-            // In order of the segments, so that the error is that of the first damaged one.
-            let first = mine.map_or(Ok(()), |work| work());
-            let rest = others.into_iter().map(|other| other.join().expect("decoding does not panic"));
-            core::iter::once(first).chain(rest).fold(Ok(()), Result::and)
-        })
+        let work = parts.zip(out.chunks_mut(per_thread * layout.geometry.segment()));
+        let worker = || |(which, out)| T::decode_run(layout, which, out, options);
+        // In order of the segments, so that the error is that of the first damaged one.
+        parallel_map(options.thread_count(), work, worker).into_iter().collect()
     }
 }

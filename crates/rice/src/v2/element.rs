@@ -153,6 +153,7 @@ mod sealed {
     }
 
     /// The unit of all arithmetic of a stream: 16 or 32 bits, wrapping.
+    #[allow(unreachable_pub, reason = "Element::Word has it as a bound; Rust 1.89 does not see that")]
     pub trait Word: bytemuck::Pod + Default + Ord + Send + Sync + core::fmt::Debug + 'static {
         const BITS: u32;
         const BYTES: usize;

@@ -155,6 +155,8 @@ mod parallel {
     //! Encodes runs of segments on several threads, each at the offset that it has if all runs before it
     //! are of maximum size; then the runs are moved together.
 
+    use linerate_core::parallel_map;
+
     use super::super::geometry::part_bound;
     use super::*;
 
@@ -170,16 +172,9 @@ mod parallel {
         let parts = per_thread * geometry.channels;
         let max_bytes = parts * part_bound::<T>(geometry.frames);
         let runs = samples.chunks(per_thread * geometry.segment()).zip(table.chunks_mut(parts));
-        let lengths: std::vec::Vec<Result<usize>> = std::thread::scope(|scope| {
-            let mut work = runs.zip(out.chunks_mut(max_bytes)).map(|((samples, table), out)| {
-                move || T::encode_run(samples, geometry, 0, table, out, options)
-            });
-            let mine = work.next();
-            let others: std::vec::Vec<_> = work.map(|work| scope.spawn(work)).collect();
-            let first = mine.map_or(Ok(0), |mut work| work());
-            let rest = others.into_iter().map(|other| other.join().expect("encoding does not panic"));
-            core::iter::once(first).chain(rest).collect()
-        });
+        let work = runs.zip(out.chunks_mut(max_bytes));
+        let worker = || |((samples, table), out)| T::encode_run(samples, geometry, 0, table, out, options);
+        let lengths = parallel_map(options.thread_count(), work, worker);
         let mut end = 0;
         for (i, (length, table)) in lengths.into_iter().zip(table.chunks_mut(parts)).enumerate() {
             let length = length?;

@@ -46,7 +46,11 @@ impl Geometry {
     pub(super) fn bound<T: Element>(&self) -> usize {
         let of = |frames: usize| self.channels * (4 + part_bound::<T>(frames));
         let (whole, rest) = (self.samples / self.segment(), self.samples % self.segment());
-        whole * of(self.frames) + if rest > 0 { of(rest / self.channels) } else { 0 }
+        whole.saturating_mul(of(self.frames)).saturating_add(if rest > 0 {
+            of(rest / self.channels)
+        } else {
+            0
+        })
     }
 }
 

@@ -225,7 +225,8 @@ impl<'a> Layout<'a> {
 
     /// Byte range in the payload that table entry `i` describes.
     fn entry(&self, i: usize) -> Result<Range<usize>> {
-        let end = |i: usize| u32::from_le_bytes(self.table[i]) as usize * 4;
+        // Saturated, an end on a machine of 32 bits is too late, as it is on others.
+        let end = |i: usize| (u32::from_le_bytes(self.table[i]) as usize).saturating_mul(4);
         let (start, end) = (if i == 0 { 0 } else { end(i - 1) }, end(i));
         if start > end || end > self.payload.len() {
             return Err(corrupt(HEADER + 4 * i, "a segment that ends before it begins, or too late"));
