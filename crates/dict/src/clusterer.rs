@@ -1,14 +1,13 @@
 //! The clustering algorithm: farthest-first seeds (Gonzalez 1985), then rounds of assignment and retraining
 //! as in *k*-means (Lloyd 1982), then pruning. The distance of a set to a dictionary is its compressed size.
 
-use linerate_core::{Kind, Result};
+use linerate_core::{Kind, Result, parallel_map};
 use zstd_safe::CDict;
 
 use crate::cluster::{Choice, Clustering, ClusteringResult, Costs, Reason, SampleSet, SetReport};
 use crate::prune::prune_dictionaries;
 use crate::samples::{Split, extrapolate, subsample};
 use crate::savings::{SizeMeter, prepare};
-use crate::threads::parallel_map;
 use crate::train::Training;
 
 /// Training bytes of one dictionary, unless 128 times its size is more.
@@ -62,7 +61,7 @@ impl<'a> Clusterer<'a> {
         for (i, cost) in clusterer.costs_with(None)?.into_iter().enumerate() {
             clusterer.sets[i].without = cost;
         }
-        let own = parallel_map(sets.len(), options.threads, |i| clusterer.own(i));
+        let own = parallel_map(options.threads, 0..sets.len(), || |i| clusterer.own(i));
         for (set, own) in clusterer.sets.iter_mut().zip(own) {
             set.own = own?;
         }
@@ -243,7 +242,8 @@ impl<'a> Clusterer<'a> {
     /// Compressed size of each set with a dictionary, or without.
     fn costs_with(&self, dictionary: Option<&[u8]>) -> Result<Vec<u64>> {
         let prepared = dictionary.map(|bytes| prepare(bytes, self.options.level)).transpose()?;
-        let costs = parallel_map(self.sets.len(), self.options.threads, |i| self.cost(i, prepared.as_ref()));
+        let cost = || |i| self.cost(i, prepared.as_ref());
+        let costs = parallel_map(self.options.threads, 0..self.sets.len(), cost);
         costs.into_iter().collect()
     }
 }

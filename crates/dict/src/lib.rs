@@ -29,7 +29,8 @@
 //! | `memory.rs` | the state behind the store's lock: arenas, vacant slots, table eviction |
 //! | `clock.rs` | CLOCK eviction order of the slots that have tables |
 //! | `slots.rs`, `hash_index.rs` | array of slots that grows without moving them; index from content hash to slot |
-//! | `sys/slot.rs` | one dictionary: lock-free pins, publication and reclamation |
+//! | `sys/slot.rs`, `sys/sync.rs` | one dictionary: lock-free pins, publication and reclamation; what it is written in |
+//! | `model.rs` | loom model of the slots and of reclamation (`cfg(loom)`, tests only) |
 //! | `sys/arena.rs`, `sys/mapping.rs`, `free_list.rs` | memory in huge pages between guard pages; best-fit allocation |
 //! | `source.rs` | dictionaries that are read at first use |
 //! | `decoder.rs`, `pipeline.rs`, `job.rs` | single blocks, batches and their order, streams of jobs |
@@ -86,6 +87,8 @@ mod id;
 mod input;
 mod job;
 mod memory;
+#[cfg(all(loom, test))]
+mod model;
 mod output;
 pub mod pack;
 mod pipeline;
@@ -105,8 +108,6 @@ pub mod sst;
 mod stats;
 mod store;
 mod sys;
-#[cfg(feature = "train")]
-mod threads;
 mod train;
 mod worker;
 

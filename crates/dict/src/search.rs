@@ -1,10 +1,9 @@
 //! Search for the dictionary size with the smallest total.
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind, Result, parallel_map};
 
 use crate::samples::{Split, extrapolate, subsample};
 use crate::savings::Savings;
-use crate::threads::parallel_map;
 use crate::train::Training;
 
 /// Default candidate sizes, in bytes.
@@ -113,8 +112,8 @@ impl Search {
         let holdout = subsample(&split.holdout, MAX_HOLDOUT_BYTES);
         let content: usize = holdout.iter().map(|block| block.len()).sum();
         let expected = self.expected.unwrap_or_else(|| samples.iter().map(|s| s.len() as u64).sum());
-        let measured = parallel_map(self.sizes.len(), self.threads, |i| {
-            self.candidate(self.sizes[i], &split.training, &holdout, progress)
+        let measured = parallel_map(self.threads, &self.sizes, || {
+            |&size: &usize| self.candidate(size, &split.training, &holdout, progress)
         });
         let mut candidates = Vec::new();
         for (&size, measured) in self.sizes.iter().zip(measured) {

@@ -1,8 +1,7 @@
 //! The dictionary store: dictionaries by ID, with reference counts, shared by threads.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, PoisonError, TryLockError};
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::{Dictionary, Digest};
@@ -14,6 +13,7 @@ use crate::prefetch::prefetch;
 use crate::slots::Slots;
 use crate::source::Source;
 use crate::stats::Stats;
+use crate::sys::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, fence};
 use crate::sys::{Allocation, Arena, NewContent, Pin};
 
 /// libzstd ignores shorter dictionaries.
@@ -118,7 +118,7 @@ impl Store {
         let raw = Arena::new(options.raw_limit, options.huge_pages);
         let tables = Arena::new(options.table_budget, options.huge_pages);
         let memory = Mutex::new(Memory::new(raw, tables));
-        let load_locks = [const { Mutex::new(()) }; LOAD_LOCKS];
+        let load_locks = std::array::from_fn(|_| Mutex::new(()));
         let (reap_pending, digests) = (AtomicBool::new(false), AtomicU64::new(0));
         Store { shared: Arc::new(Shared { slots: Slots::new(), memory, reap_pending, load_locks, digests }) }
     }

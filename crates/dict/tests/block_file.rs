@@ -308,8 +308,8 @@ fn visit(i: usize, noise: &mut Noise) -> (Vec<u8>, Vec<u8>) {
         r#"{{"id": "{i:08}", "ts": {}, "user": {}, "session": "{:08x}{:08x}", "path": "{path}", "ms": {}}}"#,
         1_700_000_000 + i * 3,
         noise.below(5000),
-        noise.below(1 << 32),
-        noise.below(1 << 32),
+        noise.below(u32::MAX as usize),
+        noise.below(u32::MAX as usize),
         noise.below(2000),
     );
     (format!("{i:08}").into_bytes(), row.into_bytes())

@@ -105,11 +105,50 @@ fn stats_match_the_file() {
             () => None,
         };
         assert_eq!(kind, expected, "{name}");
+        let savings = &stats["savings"];
+        assert_eq!(savings.is_object(), expected.is_some() && has("zstd"), "{name}: {savings}");
+        if savings.is_object() {
+            let number = |name: &str| savings[name].as_f64().expect("a number");
+            let zstd = &stats["blocks"]["zstd"];
+            assert_eq!((&savings["sampled_content"], &savings["level"]), (&zstd["content"], &json!(3)));
+            assert_eq!(number("blocks"), number("sampled_without") - number("sampled_with"));
+            assert_eq!(number("net"), number("blocks") - number("dictionary"));
+            assert_eq!(savings["dictionary"], stats["dictionary"]["bytes"]);
+            // RocksDB compressed them at the same level, and states the content's length before each.
+            let stored = zstd["stored"].as_f64().unwrap() - 2.0 * zstd["blocks"].as_f64().unwrap();
+            assert!((number("sampled_with") / stored - 1.0).abs() < 0.1, "{name}: {savings}, {stored}");
+            assert!(number("blocks") > 0.0, "{name}: {savings}");
+        }
     }
     let name = fixture("5-xxh3-zstd-finalized.sst");
     let text = folder.dict(&["sst", "stats", "--properties", &name]).ok().lines();
     assert!(text.iter().any(|line| line == "  rocksdb.comparator = leveldb.BytewiseComparator"), "{text:?}");
     assert!(text.iter().any(|line| line.starts_with("dictionary  1024 bytes, trained, number ")), "{text:?}");
+}
+
+#[test]
+fn compression_managers_and_newer_versions_are_named() {
+    let folder = Folder::new();
+    let compressor = |name: &str| {
+        let lines = folder.dict(&["sst", "stats", name]).ok().lines();
+        lines.into_iter().find(|line| line.starts_with("compressor ")).expect("a line")
+    };
+    assert_eq!(compressor(&fixture("5-xxh3-zstd.sst")), "compressor  RocksDB");
+    let own = fixture("7-none-zlib-samples.sst");
+    assert_eq!(compressor(&own), "compressor  BuiltinV2, RocksDB's own");
+    // This file has no checksums.
+    let mut bytes = std::fs::read(&own).unwrap();
+    let at = bytes.windows(9).position(|window| window == b"BuiltinV2").expect("a name");
+    bytes[at..at + 9].copy_from_slice(b"AcmeZip01");
+    folder.write("custom.sst", &bytes);
+    assert!(compressor("custom.sst").starts_with("compressor  AcmeZip01, a custom compression manager"));
+    let stats = folder.dict(&["sst", "stats", "--json", "custom.sst"]).ok().objects().remove(0);
+    assert_eq!(stats["compression_manager"], "AcmeZip01");
+    let version = bytes.len() - 12;
+    bytes[version] = 8;
+    folder.write("newer.sst", &bytes);
+    let run = folder.dict(&["sst", "stats", "newer.sst"]);
+    assert!(run.stderr.contains("a format version newer than 7"), "{}", run.stderr);
 }
 
 #[test]

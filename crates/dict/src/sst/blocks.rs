@@ -83,13 +83,16 @@ impl Reader {
     /// # Errors
     /// As [`get`](Self::get).
     pub fn decode_block<'a>(&'a mut self, sst: &'a Sst, handle: Handle) -> Result<Block<'a>> {
-        let compression = self.compression(sst, handle)?;
+        let compression = self.block_compression(sst, handle)?;
         let content = self.load(sst, handle, sst.dictionary.as_ref())?.content(&self.content);
         Ok(Block { handle, compression, content })
     }
 
     /// The compression of a block, from its trailer.
-    pub(super) fn compression(&self, sst: &Sst, handle: Handle) -> Result<Compression> {
+    ///
+    /// # Errors
+    /// [`Kind::Corrupt`](crate::Kind::Corrupt) if it is not within the file, [`Kind::Read`](crate::Kind::Read).
+    pub fn block_compression(&self, sst: &Sst, handle: Handle) -> Result<Compression> {
         stored_len(sst, handle)?;
         let [number] = sst.input.array(handle.offset + handle.size)?;
         Ok(Compression::from_number(number))

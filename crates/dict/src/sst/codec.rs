@@ -45,6 +45,13 @@ impl<'a> CompressedBlock<'a> {
                     "blocks compressed with bzip2 are not supported",
                 ));
             }
+            Compression::Other(0x80..=0xfe) => {
+                return Err(Error::new(
+                    Kind::Unsupported,
+                    0,
+                    "a block has a custom compression type, which only its compression manager reads",
+                ));
+            }
             Compression::Other(_) => {
                 return Err(Error::new(Kind::Unsupported, 0, "the compression type of a block is not known"));
             }

@@ -36,7 +36,9 @@ impl Footer {
         }
         let version = u32::from_le_bytes([v0, v1, v2, v3]);
         if !(2..=7).contains(&version) {
-            let what = "the format version of the file is not one of 2 to 7";
+            let newer = "the file has a format version newer than 7, the newest that is known";
+            let older = "the file has a format version older than 2, the oldest that is read";
+            let what = if version > 7 { newer } else { older };
             return Err(Error::new(Kind::Unsupported, offset, what));
         }
         let checksum = Checksum::from_number(kind).ok_or(Error::new(

@@ -119,6 +119,21 @@ impl Properties {
         self.text("rocksdb.compression")
     }
 
+    /// Compatibility name of the compression manager that wrote the file, from format version 7 on: `BuiltinV2` is RocksDB's own,
+    /// and empty for a file that was not to be compressed. Only a custom one has block types that other managers do not read.
+    pub fn compression_manager(&self) -> Option<String> {
+        self.compression().split_once(';').map(|(name, _)| name.to_owned())
+    }
+
+    /// The configured level. `None` if it is not stated, or is the default of the compression.
+    pub fn compression_level(&self) -> Option<i32> {
+        /// RocksDB's `kDefaultCompressionLevel`.
+        const DEFAULT: i32 = 32767;
+        let options = self.text("rocksdb.compression_options");
+        let level = options.split(';').find_map(|option| option.trim().strip_prefix("level="))?;
+        level.parse().ok().filter(|&level| level != DEFAULT)
+    }
+
     /// RocksDB's name of the comparator.
     pub fn comparator(&self) -> String {
         self.text("rocksdb.comparator")

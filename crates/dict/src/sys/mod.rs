@@ -4,6 +4,7 @@
 mod arena;
 mod mapping;
 mod slot;
+pub(crate) mod sync;
 
 pub(crate) use arena::{Allocation, Arena};
 pub(crate) use slot::{Digested, Eviction, NewContent, Pin, Slot};

@@ -5,10 +5,8 @@
 //! value before its increment. Whoever removes something does so by a compare-and-exchange that requires zero
 //! pins. So either the reader is counted, or it sees that nothing is there.
 
-use core::cell::UnsafeCell;
 use core::ptr::{NonNull, null_mut};
 use core::slice::from_raw_parts;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -16,6 +14,7 @@ use linerate_core::Result;
 use linerate_zstd::{Dictionary, Digest, ExpandedHuffman};
 
 use super::arena::{Allocation, RawAllocation};
+use super::sync::{AtomicPtr, AtomicU32, AtomicU64, Guarded, Ordering};
 use crate::source::Source;
 use crate::store::Shared;
 
@@ -57,9 +56,10 @@ pub(crate) struct Slot {
     /// Number of the source, or [`STORE`].
     owner: AtomicU32,
     /// Valid if `LOADED`.
-    digest: UnsafeCell<Digest>,
+    digest: Guarded<Digest>,
 }
 
+#[cfg(not(all(loom, test)))]
 const _: () = assert!(size_of::<Slot>() == 64);
 
 // SAFETY: `state` orders all accesses to the other fields, as they document; the memory that they point to
@@ -111,7 +111,7 @@ impl Slot {
             tables: AtomicPtr::new(null_mut()),
             len: AtomicU32::new(0),
             owner: AtomicU32::new(STORE),
-            digest: UnsafeCell::new(Digest::default()),
+            digest: Guarded::new(Digest::default()),
         }
     }
 
@@ -150,7 +150,7 @@ impl Slot {
         self.len.store(len, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Relaxed);
         // SAFETY: the caller guarantees that no other thread reads or writes the digest yet.
-        unsafe { *self.digest.get() = digest };
+        unsafe { self.digest.set(digest) };
         if digest.is_trained() { LOADED } else { LOADED | TABLES }
     }
 
@@ -237,7 +237,7 @@ impl Slot {
     fn take_tables(&self) -> Option<RawAllocation> {
         let at = NonNull::new(self.tables.swap(null_mut(), Ordering::Relaxed))?;
         // SAFETY: the digest is written only by a thread that set `BUSY` while `LOADED` was not set.
-        let len = unsafe { *self.digest.get() }.compact_len() as u32;
+        let len = unsafe { self.digest.get() }.compact_len() as u32;
         Some(RawAllocation { at, len })
     }
 }
@@ -327,7 +327,7 @@ impl Pin<'_> {
             return None;
         }
         // SAFETY: the digest is not written once `LOADED` is set, and `TABLES` implies `LOADED`.
-        let digest = unsafe { *self.slot.digest.get() };
+        let digest = unsafe { self.slot.digest.get() };
         let at = self.slot.tables.load(Ordering::Relaxed);
         let len = if at.is_null() { 0 } else { digest.compact_len() };
         // SAFETY: the tables were built before `TABLES` was set, in memory that is not taken while there are
@@ -349,7 +349,7 @@ impl Pin<'_> {
             return Ok(false);
         }
         // SAFETY: the digest is not written once `LOADED` is set.
-        let digest = unsafe { *self.slot.digest.get() };
+        let digest = unsafe { self.slot.digest.get() };
         let made = match allocate(digest.compact_len()) {
             None => Ok(false),
             Some(mut allocation) => match Dictionary::compact_into(self.bytes(), allocation.bytes_mut()) {

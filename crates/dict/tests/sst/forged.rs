@@ -324,13 +324,39 @@ fn oversized_block_lengths_are_errors() {
     refused(with(&[&varint(1 << 30)[..], &[0; 9]].concat(), 1), Kind::Corrupt, "impossibly large");
     refused(with(&one(b"a", b""), 3), Kind::Unsupported, "bzip2");
     refused(with(&one(b"a", b""), 6), Kind::Unsupported, "not known");
-    refused(with(&one(b"a", b""), 0x80), Kind::Unsupported, "not known");
+    refused(with(&one(b"a", b""), 0x80), Kind::Unsupported, "custom compression type");
     // A zstd frame with another length than stated before it.
     let frame = zstd_safe_frame(&one(b"a", b"value"));
     let len = one(b"a", b"value").len() as u64;
     assert_eq!(scanned(with(&[varint(len), frame.clone()].concat(), 7)), Ok(1));
     refused(with(&[varint(len + 1), frame.clone()].concat(), 7), Kind::Corrupt, "differs from its header");
     assert!(scanned(with(&[varint(len - 1), frame].concat(), 7)).is_err());
+}
+
+#[test]
+fn other_format_versions_are_unsupported_and_say_which_way() {
+    for (version, message) in [(1, "older than 2"), (8, "newer than 7"), (u32::MAX, "newer than 7")] {
+        let error = open(Forge { version, ..Forge::new() }.finish(&block(&[]))).unwrap_err();
+        assert_eq!(error.kind, Kind::Unsupported);
+        assert!(error.message.contains(message), "{version}: {error}");
+    }
+}
+
+#[test]
+fn properties_name_compression_manager_and_level() {
+    let properties = |name: &str, options: &str| {
+        let forge = Forge::new().property("rocksdb.compression", name);
+        let bytes = forge.property("rocksdb.compression_options", options).finish(&block(&[]));
+        let mut reader = Reader::new(&Store::new());
+        let sst = reader.open_bytes(bytes, Options::new()).unwrap();
+        let properties = reader.properties(&sst).unwrap();
+        (properties.compression_manager(), properties.compression_level())
+    };
+    assert_eq!(properties("ZSTD", ""), (None, None));
+    assert_eq!(properties("BuiltinV2;07;", "level=3; "), (Some("BuiltinV2".into()), Some(3)));
+    assert_eq!(properties("Acme;0780;", "window_bits=-14; level=-5; "), (Some("Acme".into()), Some(-5)));
+    assert_eq!(properties(";;", "level=32767; strategy=0; "), (Some(String::new()), None));
+    assert_eq!(properties("", "level=x; "), (None, None));
 }
 
 fn zstd_safe_frame(content: &[u8]) -> Vec<u8> {

@@ -18,6 +18,7 @@ mod sst;
 mod sst_entries;
 mod sst_file;
 mod sst_report;
+mod sst_savings;
 mod train;
 mod verify;
 

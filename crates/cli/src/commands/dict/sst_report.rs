@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueHint;
-use linerate_dict::sst::{DictionaryKind, SstStats};
+use linerate_dict::sst::{DictionaryKind, Properties, SstStats};
 use serde_json::{Map, Value, json};
 
 use super::keys::hex;
 use super::sst_file::{LimitArgs, open};
+use super::sst_savings::SampledSavings;
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
@@ -62,8 +63,9 @@ pub(super) fn stats(limits: &LimitArgs, all_properties: bool, path: &Path) -> Re
     summary.set("kind", "sst");
     let (sst, mut reader) = open(path, limits)?;
     let stats = reader.stats(&sst).map_err(engine_error)?;
-    lines(&stats, &mut summary);
-    record(&stats, &mut summary);
+    let savings = SampledSavings::measure(&stats, &sst, &mut reader)?;
+    lines(&stats, savings.as_ref(), &mut summary);
+    record(&stats, savings.as_ref(), &mut summary);
     if all_properties {
         let mut all = Map::new();
         for property in stats.properties.iter() {
@@ -88,7 +90,19 @@ fn value_of(stats: &SstStats, name: &str, value: &[u8]) -> Value {
     }
 }
 
-fn lines(stats: &SstStats, summary: &mut RunSummary) {
+/// Who compressed the file.
+fn manager(properties: &Properties) -> String {
+    match properties.compression_manager().as_deref() {
+        None => "RocksDB".into(),
+        Some("BuiltinV2") => "BuiltinV2, RocksDB's own".into(),
+        Some("") => "none".into(),
+        Some(custom) => {
+            format!("{custom}, a custom compression manager: blocks of types 128 to 254 are its own")
+        }
+    }
+}
+
+fn lines(stats: &SstStats, savings: Option<&SampledSavings>, summary: &mut RunSummary) {
     let SstStats { properties, .. } = stats;
     let all = stats.all_blocks();
     let dictionary = match stats.dictionary.map(|found| (found.bytes, found.kind)) {
@@ -106,6 +120,7 @@ fn lines(stats: &SstStats, summary: &mut RunSummary) {
             stats.checksum.name(),
             stats.index.name()
         ),
+        format!("compressor  {}", manager(properties)),
         format!("bytes       {}", stats.file_bytes),
         format!(
             "entries     {}: {} deletions, {} merge operands; {} range deletions",
@@ -116,8 +131,9 @@ fn lines(stats: &SstStats, summary: &mut RunSummary) {
         ),
         format!("content     keys {}, values {}", properties.raw_key_bytes(), properties.raw_value_bytes()),
         format!("dictionary  {dictionary}"),
-        format!("blocks      {}, {} -> {} bytes", all.blocks, all.content, all.stored),
     ]);
+    summary.lines.extend(savings.map(|found| format!("savings     {}", found.text())));
+    summary.lines.extend([format!("blocks      {}, {} -> {} bytes", all.blocks, all.content, all.stored)]);
     for (compression, count) in &stats.blocks {
         let (name, blocks) = (compression.name(), count.blocks);
         summary.lines.push(format!("  {name:<9} {blocks}, {} -> {} bytes", count.content, count.stored));
@@ -129,7 +145,7 @@ fn lines(stats: &SstStats, summary: &mut RunSummary) {
     ));
 }
 
-fn record(stats: &SstStats, summary: &mut RunSummary) {
+fn record(stats: &SstStats, savings: Option<&SampledSavings>, summary: &mut RunSummary) {
     let SstStats { properties, .. } = stats;
     summary.set("bytes", stats.file_bytes);
     summary.set("format_version", stats.format_version);
@@ -148,6 +164,8 @@ fn record(stats: &SstStats, summary: &mut RunSummary) {
         _ => json!({ "bytes": found.bytes, "kind": "raw" }),
     });
     summary.set("dictionary", dictionary.unwrap_or_default());
+    summary.set("savings", savings.map(SampledSavings::object).unwrap_or_default());
+    summary.set("compression_manager", properties.compression_manager());
     let of = |count: &linerate_dict::sst::BlockCount| json!({ "blocks": count.blocks, "stored": count.stored, "content": count.content });
     let blocks: Map<String, Value> =
         stats.blocks.iter().map(|(compression, count)| (compression.name().to_owned(), of(count))).collect();
