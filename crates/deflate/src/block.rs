@@ -71,6 +71,8 @@ pub(crate) struct Call<'a> {
     pub(crate) last: bool,
     /// Whether a flush follows, so that any number of bits may be pending.
     pub(crate) flush: bool,
+    /// Largest distance of a match.
+    pub(crate) window: usize,
 }
 
 /// Encodes a call with non-empty input. At most 5 bits are pending before and after.
@@ -81,6 +83,9 @@ pub(crate) fn encode(
     bits: &mut BitWriter<'_>,
 ) -> Result<()> {
     let mut output = Output::new(call, bits);
+    // Hash chains are searched no further than a window that is smaller than the buffer.
+    let is_narrow = call.window < call.buffer.len().min(MAX_DISTANCE);
+    let level = if is_narrow && level != Level::Stored { level.max(Level::Lazy) } else { level };
     match (level, scratch) {
         (Level::Stored, _) => {}
         (Level::Fast, ScratchMut::Fast(FastScratch { tier, work }))
@@ -96,7 +101,7 @@ pub(crate) fn encode(
             let Scratch { tier, work: ParseState { tokens, .. }, trees, chains, .. } = scratch;
             let mut coder =
                 Coder { tier: tier.unwrap_or_else(cpu::tier), tokens, trees, min_symbols: MIN_SYMBOLS };
-            chained(level.search(), chains, MAX_DISTANCE, &mut coder, &mut output)?;
+            chained(level.search(), chains, call.window, &mut coder, &mut output)?;
         }
         (_, ScratchMut::Fast(_)) => {
             return Err(Error::new(Kind::BadArgument, 0, "levels above 1 need a full scratch"));
@@ -214,7 +219,7 @@ pub(crate) fn encode_message(
 ) -> Result<()> {
     let Message { history, end, flush, window, known } = message;
     let Scratch { tier, work: ParseState { tokens, .. }, trees, chains, staging, .. } = scratch;
-    let call = Call { buffer: &staging[..end], history, last: false, flush };
+    let call = Call { buffer: &staging[..end], history, last: false, flush, window };
     let mut output = Output::new(&call, bits);
     let quick = level == Level::Fast;
     let min_symbols = if quick { QUICK_SYMBOLS } else { MIN_SYMBOLS };

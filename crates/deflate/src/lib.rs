@@ -37,6 +37,8 @@
 //! | `scratch`, `sys/` | working memory per thread, allocated zeroed |
 //! | `parallel/` | jobs on a thread pool into one stream (`pipeline`) or BGZF (`bgzf`) |
 //! | `writer` | [`GzWriter`], `std::io::Write` with a buffer |
+//! | `thread` | [`with_thread_scratch`], working memory of the thread |
+//! | `controller` | [`Controller`], the level by CPU time and rate of input |
 //! | `checksum` | CRC-32, Adler-32 and their combination |
 //! | `format` | containers and levels |
 //! | [`gzip`] | headers of gzip members: name, time, comment, extra field, checksum |
@@ -57,6 +59,8 @@ extern crate alloc;
 mod block;
 pub mod checksum;
 mod coding;
+#[cfg(target_has_atomic = "64")]
+mod controller;
 mod format;
 #[cfg(feature = "alloc")]
 pub mod gzip;
@@ -72,13 +76,19 @@ mod sys;
 #[cfg(all(test, feature = "std"))]
 mod testing;
 #[cfg(feature = "std")]
+mod thread;
+#[cfg(feature = "std")]
 mod writer;
 
+#[cfg(target_has_atomic = "64")]
+pub use controller::Controller;
 pub use format::{Format, Level};
 pub use linerate_core::{Error, Kind, Result, Tier};
 pub use scratch::{FastScratch, Scratch, ScratchMut};
 #[cfg(feature = "alloc")]
 pub use stream::compress_to_vec;
 pub use stream::{Phase, Stream, StreamState, bound, compress, compress_bound, finish_bound, flush_bound};
+#[cfg(feature = "std")]
+pub use thread::with_thread_scratch;
 #[cfg(feature = "std")]
 pub use writer::GzWriter;

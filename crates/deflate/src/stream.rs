@@ -180,19 +180,41 @@ impl Stream {
         out: &mut [u8],
         more: bool,
     ) -> Result<usize> {
+        self.encode_in_window(scratch, buffer, history, 15, out, more)
+    }
+
+    /// As [`encode_with_history`](Self::encode_with_history), for a decoder with a window of 2^`window_bits` bytes, 8 to
+    /// 15: no match is further away. If history and input are longer than a window below 32 KiB, levels 1 to 3 search as
+    /// level 4 does.
+    ///
+    /// # Errors
+    /// As [`encode_with_history`](Self::encode_with_history); [`Kind::BadArgument`] also for other window bits.
+    pub fn encode_in_window<'s>(
+        &mut self,
+        scratch: impl Into<ScratchMut<'s>>,
+        buffer: &[u8],
+        history: usize,
+        window_bits: u8,
+        out: &mut [u8],
+        more: bool,
+    ) -> Result<usize> {
         if self.is_last() {
             return Err(Error::new(Kind::BadArgument, 0, "data after the final block"));
         }
         if history > buffer.len() {
             return Err(Error::new(Kind::BadArgument, 0, "the history is longer than its buffer"));
         }
-        let buffer = &buffer[history.saturating_sub(1 << 15)..];
-        let history = history.min(1 << 15);
+        if !matches!(window_bits, 8..=15) {
+            return Err(Error::new(Kind::BadArgument, 0, "window bits must be 8 to 15"));
+        }
+        let window = 1 << window_bits;
+        let buffer = &buffer[history.saturating_sub(window)..];
+        let history = history.min(window);
         let mut next = *self;
         let mut bits = next.begin(out)?;
         let input = &buffer[history..];
         if !input.is_empty() {
-            let call = Call { buffer, history, last: !more, flush: false };
+            let call = Call { buffer, history, last: !more, flush: false, window };
             block::encode(self.level, scratch.into(), &call, &mut bits)?;
             next.count(input);
             next.phase = if more { Phase::Open } else { Phase::Last };

@@ -2,17 +2,21 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
+use std::mem;
 use std::thread;
 
-use crate::{Format, Level, Scratch, Stream, bound, finish_bound};
+use linerate_core::Error;
+
+use crate::{Format, Level, Stream, bound, finish_bound, flush_bound, with_thread_scratch};
 
 /// Compresses what is written to it into an inner writer.
 ///
 /// Buffers bytes, by default 64 KiB, and compresses a full buffer in one stateless call. The output does not
 /// depend on how the input was cut into writes.
 ///
-/// Memory: twice the buffer, and a [`Scratch`] of at most 128 KiB. For very many idle
-/// streams, keep a [`Stream`] for each instead, and one [`Scratch`] per thread.
+/// Memory: what is written and not compressed yet, what is compressed and not taken by the inner writer yet, and some
+/// 150 bytes; after a flush, that is all. While it is filled again and again a buffer stays allocated. The [`Scratch`](crate::Scratch)
+/// is the thread's ([`with_thread_scratch`]).
 ///
 /// [`finish`](Self::finish) ends the stream and reports errors. Dropping the writer ends the stream
 /// too, but cannot report errors; it does not while the thread is panicking, so that
@@ -37,14 +41,12 @@ pub struct GzWriter<W: Write> {
     /// `None` only after [`finish`](Self::finish) has taken it.
     inner: Option<W>,
     stream: Stream,
-    scratch: Box<Scratch>,
-    /// Input not compressed yet.
+    /// Input not compressed yet, at most `size` bytes.
     input: Vec<u8>,
     size: usize,
-    /// Output, of which `sent..ready` is not written yet.
+    /// Output, of which the first `sent` bytes are written.
     output: Vec<u8>,
     sent: usize,
-    ready: usize,
     /// Whether the stream has taken input since it was last at a byte boundary.
     unaligned: bool,
     ended: bool,
@@ -63,16 +65,13 @@ impl<W: Write> GzWriter<W> {
 
     /// A writer that compresses `size` bytes at a time, at least 1.
     pub fn with_buffer(inner: W, format: Format, level: Level, size: usize) -> Self {
-        let size = size.max(1);
         GzWriter {
             inner: Some(inner),
             stream: Stream::new(format, level),
-            scratch: Scratch::boxed(),
-            input: Vec::with_capacity(size),
-            size,
-            output: vec![0; bound(size).saturating_add(finish_bound())],
+            input: Vec::new(),
+            size: size.max(1),
+            output: Vec::new(),
             sent: 0,
-            ready: 0,
             unaligned: false,
             ended: false,
             inside: false,
@@ -106,29 +105,51 @@ impl<W: Write> GzWriter<W> {
     pub fn try_finish(&mut self) -> io::Result<()> {
         self.compress_buffered(false)?;
         if !self.ended {
-            self.ready += self.stream.finish(&mut self.output[self.ready..])?;
+            let mut end = [0; finish_bound()];
+            let n = self.stream.finish(&mut end)?;
+            self.output.extend_from_slice(&end[..n]);
             self.ended = true;
         }
         self.drain()
     }
 
-    /// Compresses the buffered input, as the end of the stream unless `more`. Leaves capacity in `output` for a
-    /// flush or the end.
+    /// Compresses the buffered input, as the end of the stream unless `more`, and frees its buffer.
     fn compress_buffered(&mut self, more: bool) -> io::Result<()> {
         self.drain()?;
         if !self.input.is_empty() {
-            self.ready = self.stream.encode(&mut self.scratch, &self.input, &mut self.output, more)?;
-            self.input.clear();
-            self.unaligned = true;
+            let input = mem::take(&mut self.input);
+            self.compress(&input, more)?;
         }
         Ok(())
     }
 
-    /// Writes the ready output. After an error the rest stays ready.
+    /// Compresses `input` behind the output.
+    fn compress(&mut self, input: &[u8], more: bool) -> io::Result<()> {
+        let (stream, output) = (&mut self.stream, &mut self.output);
+        with_thread_scratch(bound(input.len()), |scratch, out| {
+            let n = stream.encode(scratch, input, out, more)?;
+            output.extend_from_slice(&out[..n]);
+            Ok::<_, Error>(())
+        })?;
+        self.unaligned = true;
+        Ok(())
+    }
+
+    /// Appends `bytes`, which there is room for, to the input. Its buffer doubles up to `size`, so that it is at most twice
+    /// as large as its contents until it is full for the first time.
+    fn buffer(&mut self, bytes: &[u8]) {
+        let (len, capacity) = (self.input.len(), self.input.capacity());
+        if capacity - len < bytes.len() {
+            self.input.reserve_exact((2 * capacity).clamp(len + bytes.len(), self.size) - len);
+        }
+        self.input.extend_from_slice(bytes);
+    }
+
+    /// Writes the output, and frees its buffer. After an error the rest is kept.
     fn drain(&mut self) -> io::Result<()> {
-        while self.sent < self.ready {
+        while self.sent < self.output.len() {
             self.inside = true;
-            let rest = &self.output[self.sent..self.ready];
+            let rest = &self.output[self.sent..];
             let result = self.inner.as_mut().map_or(Ok(0), |inner| inner.write(rest));
             self.inside = false;
             match result {
@@ -138,7 +159,7 @@ impl<W: Write> GzWriter<W> {
                 Err(e) => return Err(e),
             }
         }
-        (self.sent, self.ready) = (0, 0);
+        (self.sent, self.output) = (0, Vec::new());
         Ok(())
     }
 }
@@ -150,20 +171,23 @@ impl<W: Write> Write for GzWriter<W> {
             return Err(io::Error::new(ErrorKind::InvalidInput, "data after the end of the stream"));
         }
         if self.input.len() == self.size {
-            self.compress_buffered(true)?;
+            self.drain()?;
+            let mut input = mem::take(&mut self.input);
+            self.compress(&input, true)?;
+            input.clear();
+            // More follows as a rule: the buffer stays.
+            self.input = input;
             self.drain()?;
         }
         // More than a whole buffer is not copied. The next call writes the output, because an error now would
         // mean that these bytes were not taken.
         if self.input.is_empty() && bytes.len() > self.size {
             self.drain()?;
-            let whole = &bytes[..self.size];
-            self.ready = self.stream.encode(&mut self.scratch, whole, &mut self.output, true)?;
-            self.unaligned = true;
-            return Ok(whole.len());
+            self.compress(&bytes[..self.size], true)?;
+            return Ok(self.size);
         }
         let taken = bytes.len().min(self.size - self.input.len());
-        self.input.extend_from_slice(&bytes[..taken]);
+        self.buffer(&bytes[..taken]);
         Ok(taken)
     }
 
@@ -172,7 +196,9 @@ impl<W: Write> Write for GzWriter<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.compress_buffered(true)?;
         if self.unaligned && !self.ended {
-            self.ready += self.stream.flush(&mut self.output[self.ready..])?;
+            let mut tail = [0; flush_bound()];
+            let n = self.stream.flush(&mut tail)?;
+            self.output.extend_from_slice(&tail[..n]);
             self.unaligned = false;
         }
         self.drain()?;
@@ -195,7 +221,7 @@ impl<W: Write + fmt::Debug> fmt::Debug for GzWriter<W> {
             .field("inner", &self.inner)
             .field("stream", &self.stream)
             .field("buffered", &self.input.len())
-            .field("unsent", &(self.ready - self.sent))
+            .field("unsent", &(self.output.len() - self.sent))
             .finish_non_exhaustive()
     }
 }

@@ -6,6 +6,7 @@ use common::data::{self, Noise};
 use common::decoders::assert_decodes;
 use common::{at_level, call, finish, promised, scratches, states};
 use linerate_deflate::{Format, Kind, Level, Scratch, Stream, bound};
+use linerate_testkit::sys::zlib_window::ZlibWindow;
 
 const CODING: [Level; 6] = [Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best];
 
@@ -79,6 +80,29 @@ fn history_beyond_the_window_is_ignored() {
             let buffer = [&data::text(noise, older)[..], &recent, &input].concat();
             let written = call_with(&mut scratch, &mut start.clone(), &buffer, 32_768 + older);
             assert!(written == expected, "{level:?}, {older} older bytes");
+        }
+    }
+}
+
+#[test]
+fn smaller_windows_are_enough_for_their_decoders() {
+    let plain = data::mixture(&mut Noise::new(8), 60_000);
+    for level in CODING {
+        for window_bits in 8..=15u8 {
+            let mut scratch = Scratch::boxed();
+            let mut stream = Stream::new(Format::Deflate, level);
+            let mut decoder = ZlibWindow::new(-i32::from(window_bits.max(9)), &[]);
+            let (mut decoded, chunk) = (Vec::new(), 100 << (window_bits - 8));
+            for start in (0..plain.len()).step_by(chunk) {
+                let (seen, end) = (start.min(40_000), plain.len().min(start + chunk));
+                let mut out = vec![0; bound(end - start)];
+                let buffer = &plain[start - seen..end];
+                let n = stream.encode_in_window(&mut scratch, buffer, seen, window_bits, &mut out, true);
+                decoded
+                    .extend(decoder.take(&out[..n.expect("capacity of bound")]).expect("within the window"));
+            }
+            decoded.extend(decoder.take(&finish(&mut stream)).expect("the end"));
+            assert!(decoded == plain, "{level:?}, window of {window_bits} bits");
         }
     }
 }
@@ -160,6 +184,10 @@ fn errors_leave_the_stream_unchanged() {
     assert_eq!((error.kind, stream), (Kind::BadArgument, before));
     assert_eq!(stream.encode_with_history(&mut scratch, b"abc", 3, &mut out, false), Ok(10));
     assert!(!stream.is_last());
+    for window_bits in [0, 7, 16] {
+        let result = stream.encode_in_window(&mut scratch, b"abc", 0, window_bits, &mut out, true);
+        assert_eq!(result.expect_err("no such window").kind, Kind::BadArgument);
+    }
     stream.encode_with_history(&mut scratch, b"abc", 2, &mut out, false).expect("capacity");
     let last = stream;
     let error = stream.encode_with_history(&mut scratch, b"abc", 2, &mut out, true).expect_err("the end");

@@ -130,11 +130,19 @@ pub fn children_time() -> Option<Duration> {
 }
 
 /// Bytes that the C heap holds for this process, which Rust's system allocator shares; `None`
-/// where the C library cannot tell.
+/// where the C library cannot tell, as glibc before 2.33: it is looked up, so that programs start there, too.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn heap_in_use() -> Option<usize> {
+    type Mallinfo2 = unsafe extern "C" fn() -> libc::mallinfo2;
+    // SAFETY: the name ends with a zero byte.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"mallinfo2".as_ptr()) };
+    if found.is_null() {
+        return None;
+    }
+    // SAFETY: glibc has it with this signature.
+    let mallinfo2 = unsafe { std::mem::transmute::<*mut libc::c_void, Mallinfo2>(found) };
     // SAFETY: takes no arguments and returns plain numbers.
-    let info = unsafe { libc::mallinfo2() };
+    let info = unsafe { mallinfo2() };
     Some(info.uordblks + info.hblkhd)
 }
 

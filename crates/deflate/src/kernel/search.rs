@@ -280,6 +280,10 @@ pub(super) fn opaque(x: u32) -> u32 {
 
 /// As [`opaque`], for a value to keep in a register instead of recomputing it.
 #[inline(always)]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    expect(unused_mut, reason = "only the assembler writes it")
+)]
 pub(crate) fn keep_in_register(mut x: usize) -> usize {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     // SAFETY: no instruction at all, only a comment.
