@@ -1,0 +1,218 @@
+//! Frames of another body, compressed.
+
+use std::cell::Cell;
+use std::fmt;
+use std::mem;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::{Buf, Bytes};
+use http::HeaderMap;
+use http_body::{Body, Frame, SizeHint};
+use linerate_deflate::Level;
+use pin_project_lite::pin_project;
+
+use crate::encoder::{Encoder, Then};
+use crate::load::Load;
+use crate::negotiation::Coding;
+
+/// Most bytes that one call compresses, which takes some 0.4 ms: others of the thread wait for no longer. Shorter calls
+/// compress worse.
+const MAX_CALL: usize = 128 << 10;
+
+thread_local! {
+    /// Where short frames are gathered; empty.
+    static GATHERED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+pin_project! {
+    /// Compresses the data of another body, or passes it on.
+    ///
+    /// Frames that are ready at once are compressed together, up to 128 KiB. When the inner body is pending, everything it has
+    /// sent is flushed, so that the client can decode it: an event arrives when it was sent. Trailers follow the data.
+    ///
+    /// Between polls it holds the inner body, 16 bytes of encoder state or a session of
+    /// [`with_window`](Self::with_window), and what is left of a frame of more than 128 KiB; the rest is the thread's.
+    ///
+    /// An error of the inner body is returned as it is, and ends this one: the compressed stream stays without its end, so a client
+    /// notices.
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use http_body_util::{BodyExt, Full};
+    /// use linerate_http::{Coding, CompressionBody, Level};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), std::convert::Infallible> {
+    /// let page = Full::new(Bytes::from("<p>a page</p>\n".repeat(1000)));
+    /// let body = CompressionBody::new(page, Coding::Gzip, Level::Default);
+    /// let compressed = body.collect().await?.to_bytes();
+    /// assert_eq!(compressed[..3], [0x1f, 0x8b, 8]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub struct CompressionBody<B> {
+        #[pin]
+        inner: B,
+        encoder: Option<Encoder>,
+        load: Option<Arc<Load>>,
+        // The rest of a long frame.
+        rest: Bytes,
+        trailers: Option<Box<HeaderMap>>,
+        is_ended: bool,
+    }
+}
+
+impl<B> CompressionBody<B> {
+    /// Compresses `inner`, each call alone.
+    pub fn new(inner: B, coding: Coding, level: Level) -> Self {
+        Self::with_encoder(inner, Some(Encoder::new(coding, level)), None)
+    }
+
+    /// Compresses `inner` with matches into the last 2^`window_bits` bytes, `window_bits` 8 to 15 (a value outside means the nearest
+    /// one): for server-sent events and other short messages.
+    pub fn with_window(inner: B, coding: Coding, level: Level, window_bits: u8) -> Self {
+        Self::with_encoder(inner, Some(Encoder::with_window(coding, level, window_bits.clamp(8, 15))), None)
+    }
+
+    /// Passes on `inner`, for services whose responses have one type of body.
+    pub fn identity(inner: B) -> Self {
+        Self::with_encoder(inner, None, None)
+    }
+
+    /// The content of a response to HEAD: none, of which the length is not known.
+    pub(crate) fn head(inner: B) -> Self {
+        CompressionBody { is_ended: true, ..Self::identity(inner) }
+    }
+
+    pub(crate) fn with_encoder(inner: B, encoder: Option<Encoder>, load: Option<Arc<Load>>) -> Self {
+        CompressionBody { inner, encoder, load, rest: Bytes::new(), trailers: None, is_ended: false }
+    }
+
+    /// The inner body.
+    pub fn get_ref(&self) -> &B {
+        &self.inner
+    }
+}
+
+impl<B: fmt::Debug> fmt::Debug for CompressionBody<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompressionBody")
+            .field("inner", &self.inner)
+            .field("is_compressed", &self.encoder.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Input of one call: one frame as it is, or several, copied.
+#[derive(Default)]
+struct Input {
+    one: Bytes,
+    gathered: Vec<u8>,
+}
+
+impl Input {
+    fn len(&self) -> usize {
+        self.one.len() + self.gathered.len()
+    }
+
+    /// Takes what fits from `data`, and returns the rest. A first frame is taken whole.
+    fn push(&mut self, mut data: Bytes) -> Bytes {
+        if self.len() == 0 {
+            self.one = data;
+            return Bytes::new();
+        }
+        if self.gathered.is_empty() {
+            self.gathered = GATHERED.take();
+            self.gathered.extend_from_slice(&mem::take(&mut self.one));
+        }
+        let rest = data.split_off(data.len().min(MAX_CALL - self.gathered.len()));
+        self.gathered.extend_from_slice(&data);
+        rest
+    }
+
+    /// Calls `encode` with at most [`MAX_CALL`] bytes, and returns the rest of a single long frame.
+    fn take<R>(mut self, encode: impl FnOnce(&[u8]) -> R) -> (R, Bytes) {
+        if self.gathered.is_empty() {
+            let rest = self.one.split_off(self.one.len().min(MAX_CALL));
+            return (encode(&self.one), rest);
+        }
+        let result = encode(&self.gathered);
+        self.gathered.clear();
+        GATHERED.set(self.gathered);
+        (result, Bytes::new())
+    }
+}
+
+impl<B: Body> Body for CompressionBody<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let mut this = self.project();
+        if *this.is_ended {
+            return Poll::Ready(this.trailers.take().map(|trailers| Ok(Frame::trailers(*trailers))));
+        }
+        let Some(encoder) = this.encoder else {
+            let frame = this.inner.poll_frame(cx);
+            return frame.map_ok(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
+        };
+        let mut input = Input { one: mem::take(this.rest), gathered: Vec::new() };
+        let then = loop {
+            if input.len() >= MAX_CALL {
+                break Then::More;
+            }
+            match this.inner.as_mut().poll_frame(cx) {
+                Poll::Pending => break Then::Pause,
+                Poll::Ready(None) => break Then::End,
+                Poll::Ready(Some(Err(error))) => {
+                    *this.is_ended = true;
+                    return Poll::Ready(Some(Err(error)));
+                }
+                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(mut data) => *this.rest = input.push(data.copy_to_bytes(data.remaining())),
+                    Err(frame) => {
+                        *this.trailers = frame.into_trailers().ok().map(Box::new);
+                        break Then::End;
+                    }
+                },
+            }
+        };
+        *this.is_ended = then == Then::End;
+        let (output, rest) = input.take(|input| {
+            if let Some(load) = this.load {
+                let level = load.level();
+                encoder.set_level(level);
+                load.add_input(level, input.len());
+            }
+            encoder.encode(input, then)
+        });
+        if !rest.is_empty() {
+            *this.rest = rest;
+        }
+        if output.is_empty() && then == Then::Pause {
+            return Poll::Pending;
+        }
+        Poll::Ready(Some(Ok(Frame::data(output))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        if self.is_ended {
+            self.trailers.is_none()
+        } else {
+            self.encoder.is_none() && self.inner.is_end_stream()
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self.encoder {
+            None if !self.is_ended => self.inner.size_hint(),
+            Some(_) if self.is_ended => SizeHint::with_exact(0),
+            None | Some(_) => SizeHint::default(),
+        }
+    }
+}

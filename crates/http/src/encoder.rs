@@ -1,0 +1,80 @@
+//! One response's encoder: stateless calls, or a session with a window.
+
+use bytes::Bytes;
+use linerate_deflate::session::{Session, SessionOptions, message_bound};
+use linerate_deflate::{Error, Level, Stream, finish_bound, with_thread_scratch};
+
+use crate::negotiation::Coding;
+
+/// What follows the input of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// More input, at once.
+    More,
+    /// A pause: everything so far must be decodable.
+    Pause,
+    /// The end.
+    End,
+}
+
+/// Compresses a response, call by call.
+pub(crate) enum Encoder {
+    /// Each call alone: 16 bytes between calls, and whether bits of the last one may be pending.
+    Calls { stream: Stream, is_pending: bool },
+    /// With a window of earlier calls, which all end flushed.
+    Windowed(Box<Session>),
+}
+
+impl Encoder {
+    pub(crate) fn new(coding: Coding, level: Level) -> Self {
+        Encoder::Calls { stream: Stream::new(coding.format(), level), is_pending: false }
+    }
+
+    /// With a window of 2^`window_bits` bytes, 8 to 15.
+    pub(crate) fn with_window(coding: Coding, level: Level, window_bits: u8) -> Self {
+        let options = SessionOptions::new(coding.format()).level(level).window_bits(window_bits);
+        Encoder::Windowed(Box::new(Session::new(options).expect("window bits of 8 to 15, no dictionary")))
+    }
+
+    /// Changes the level from the next call on.
+    pub(crate) fn set_level(&mut self, level: Level) {
+        match self {
+            Encoder::Calls { stream, .. } => stream.set_level(level),
+            Encoder::Windowed(session) => session.set_level(level),
+        }
+    }
+
+    /// Compresses `input`, which may be empty, and returns what there is to send. Not called after [`Then::End`].
+    pub(crate) fn encode(&mut self, input: &[u8], then: Then) -> Bytes {
+        // At least `bound`, and 5 bytes for a flush.
+        let len = message_bound(input.len()) + finish_bound();
+        with_thread_scratch(len, |scratch, out| {
+            let written = match self {
+                Encoder::Calls { stream, is_pending } => {
+                    let more = then != Then::End;
+                    let n = if input.is_empty() { Ok(0) } else { stream.encode(scratch, input, out, more) };
+                    *is_pending |= !input.is_empty();
+                    n.and_then(|n| Ok(n + end_call(stream, is_pending, &mut out[n..], then)?))
+                }
+                Encoder::Windowed(session) => {
+                    let n = if input.is_empty() { Ok(0) } else { session.message(scratch, input, out) };
+                    let is_end = then == Then::End;
+                    n.and_then(|n| Ok(n + if is_end { session.finish(&mut out[n..])? } else { 0 }))
+                }
+            };
+            Bytes::copy_from_slice(&out[..written.expect("room for the bounds, before the end")])
+        })
+    }
+}
+
+/// Flushes or ends the stream, as `then` says.
+fn end_call(stream: &mut Stream, is_pending: &mut bool, out: &mut [u8], then: Then) -> Result<usize, Error> {
+    match then {
+        Then::Pause if *is_pending => {
+            *is_pending = false;
+            stream.flush(out)
+        }
+        Then::More | Then::Pause => Ok(0),
+        Then::End => stream.finish(out),
+    }
+}

@@ -1,0 +1,143 @@
+//! A body that follows a script, and a decoder that says what it has so far.
+
+#![allow(dead_code, unreachable_pub, reason = "shared by tests, of which not every one uses all")]
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use flate2::{Decompress, FlushDecompress, Status};
+use http::HeaderMap;
+use http_body::{Body, Frame};
+use linerate_deflate::checksum::{CRC32_START, crc32};
+use linerate_http::Coding;
+
+/// What a body does when it is polled.
+#[derive(Clone, Debug)]
+pub enum Step {
+    Data(Bytes),
+    Pending,
+    Trailers(HeaderMap),
+    Error(&'static str),
+}
+
+pub struct Script {
+    steps: VecDeque<Step>,
+    /// Bytes sent so far.
+    pub sent: usize,
+    /// Whether the last poll was pending.
+    pub is_paused: bool,
+}
+
+impl Script {
+    pub fn new(steps: impl IntoIterator<Item = Step>) -> Self {
+        Script { steps: steps.into_iter().collect(), sent: 0, is_paused: false }
+    }
+}
+
+impl Body for Script {
+    type Data = Bytes;
+    type Error = &'static str;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, &'static str>>> {
+        let step = self.steps.pop_front();
+        self.is_paused = matches!(step, Some(Step::Pending));
+        Poll::Ready(match step {
+            None => None,
+            Some(Step::Data(data)) => {
+                self.sent += data.len();
+                Some(Ok(Frame::data(data)))
+            }
+            Some(Step::Trailers(trailers)) => Some(Ok(Frame::trailers(trailers))),
+            Some(Step::Error(error)) => Some(Err(error)),
+            Some(Step::Pending) => {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+        })
+    }
+}
+
+pub type Polled<B> = Poll<Option<Result<Frame<<B as Body>::Data>, <B as Body>::Error>>>;
+
+/// Polls a body, whatever wakes it.
+pub fn poll<B: Body + Unpin>(body: &mut B) -> Polled<B> {
+    Pin::new(body).poll_frame(&mut Context::from_waker(futures_util::task::noop_waker_ref()))
+}
+
+/// zlib's decoder, with what it has decoded.
+pub struct Decoder {
+    inflate: Decompress,
+    coding: Coding,
+    /// Bytes of gzip's header to come.
+    header: usize,
+    decoded: Vec<u8>,
+    is_ended: bool,
+    /// What follows the deflate data.
+    trailer: Vec<u8>,
+}
+
+impl Decoder {
+    pub fn new(coding: Coding) -> Self {
+        let is_gzip = coding == Coding::Gzip;
+        Decoder {
+            inflate: Decompress::new(!is_gzip),
+            coding,
+            header: if is_gzip { 10 } else { 0 },
+            decoded: Vec::new(),
+            is_ended: false,
+            trailer: Vec::new(),
+        }
+    }
+
+    /// Everything that can be decoded once `bytes` have arrived.
+    pub fn push(&mut self, bytes: &[u8]) -> &[u8] {
+        let header = self.header.min(bytes.len());
+        self.header -= header;
+        let mut rest = &bytes[header..];
+        while !self.is_ended {
+            self.decoded.reserve(1 << 16);
+            let (read, written) = (self.inflate.total_in(), self.decoded.len());
+            let status =
+                self.inflate.decompress_vec(rest, &mut self.decoded, FlushDecompress::Sync).expect("valid");
+            rest = &rest[(self.inflate.total_in() - read) as usize..];
+            self.is_ended = status == Status::StreamEnd;
+            if rest.is_empty() && self.decoded.len() < self.decoded.capacity()
+                || self.decoded.len() == written
+            {
+                break;
+            }
+        }
+        self.trailer.extend_from_slice(rest);
+        &self.decoded
+    }
+
+    /// Whether the final block has been decoded. zlib checks the Adler-32 behind it.
+    pub fn is_ended(&self) -> bool {
+        self.is_ended
+    }
+
+    /// Checks the end, and returns everything.
+    pub fn finish(self) -> Vec<u8> {
+        assert!(self.is_ended, "the stream has no end");
+        if self.coding == Coding::Gzip {
+            let crc = crc32(CRC32_START, &self.decoded);
+            assert_eq!(self.trailer, [crc, self.decoded.len() as u32].map(u32::to_le_bytes).concat());
+        }
+        self.decoded
+    }
+}
+
+/// Numbers that look random, the same on every machine.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % limit
+    }
+}
