@@ -1,42 +1,112 @@
 #!/usr/bin/env bash
-# install-c.sh FOLDER PREFIX: puts the C libraries that cargo has built in FOLDER, with headers and pkg-config files, below
-# PREFIX; DESTDIR stands before it.
-# install-c.sh --remove PREFIX: removes them.
+# install-c.sh FOLDER PREFIX [LIBRARY...]: puts the C libraries that cargo has built in FOLDER (all: linerate slz z), with headers,
+# pkg-config and CMake files, below PREFIX; DESTDIR stands before it. LIBDIR is the folder for libraries there (lib).
+# install-c.sh --remove PREFIX [LIBRARY...]: removes them.
 set -euo pipefail
 
-built=${1:?usage: install-c.sh FOLDER|--remove PREFIX}
-prefix=${2:?usage: install-c.sh FOLDER|--remove PREFIX}
+built=${1:?usage: install-c.sh FOLDER|--remove PREFIX [LIBRARY...]}
+prefix=${2:?usage: install-c.sh FOLDER|--remove PREFIX [LIBRARY...]}
+shift 2
+[ $# -gt 0 ] || set -- linerate slz z
 root=${DESTDIR:-}$prefix
-if [ "$built" = --remove ]; then
-  rm -f "$root"/lib/libslz.so.1 "$root"/lib/libslz.so "$root"/lib/libslz.a "$root"/lib/pkgconfig/slz.pc "$root"/include/slz.h
-  exit
-fi
-
+lib=${LIBDIR:-lib}
 source=$(cd "$(dirname "$0")/.." && pwd)
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$source/Cargo.toml" | head -1)
 umask 022
-mkdir -p "$root/lib/pkgconfig" "$root/include"
 
 # By renaming: a program may have the old one loaded.
 put() { # MODE FILE: its content is standard input
+  mkdir -p "${2%/*}"
   cat >"$2.new"
   chmod "$1" "$2.new"
   mv "$2.new" "$2"
 }
 
-put 755 "$root/lib/libslz.so.1" <"$built/libslz.so"
-ln -sf libslz.so.1 "$root/lib/libslz.so"
-put 644 "$root/lib/libslz.a" <"$built/libslz.a"
-put 644 "$root/include/slz.h" <"$source/bindings/c/slz/slz.h"
-put 644 "$root/lib/pkgconfig/slz.pc" <<PC
+install_library() { # NAME INTERFACE-VERSION DESCRIPTION HEADER...: headers are in bindings/c/NAME
+  local name=$1 interface=$2 description=$3 header
+  shift 3
+  put 755 "$root/$lib/lib$name.so.$interface" <"$built/lib$name.so"
+  ln -sf "lib$name.so.$interface" "$root/$lib/lib$name.so"
+  put 644 "$root/$lib/lib$name.a" <"$built/lib$name.a"
+  for header in "$@"; do put 644 "$root/include/$header" <"$source/bindings/c/$name/$header"; done
+  put 644 "$root/$lib/pkgconfig/$name.pc" <<PC
 prefix=$prefix
-libdir=\${prefix}/lib
+libdir=\${prefix}/$lib
 includedir=\${prefix}/include
 
-Name: slz
-Description: stateless deflate, zlib and gzip encoder with the interface of libslz, by Linerate
+Name: $name
+Description: $description
 Version: $version
-Libs: -L\${libdir} -lslz
+Libs: -L\${libdir} -l$name
 Libs.private: -lpthread -ldl -lm
 Cflags: -I\${includedir}
 PC
+}
+
+remove_library() { # NAME INTERFACE-VERSION DESCRIPTION HEADER...
+  local name=$1 header
+  rm -f "$root/$lib/lib$name.so.$2" "$root/$lib/lib$name".{so,a} "$root/$lib/pkgconfig/$name.pc"
+  shift 3
+  for header in "$@"; do rm -f "$root/include/$header"; done
+}
+
+# The targets linerate::linerate, shared, and linerate::static, for find_package(linerate).
+install_cmake() {
+  local folder=$root/$lib/cmake/linerate up
+  up=$(sed 's:[^/]*:..:g' <<<"$lib")
+  sed "s:@lib@:$lib:; s:@up@:$up:" <<'CMAKE' | put 644 "$folder/linerate-config.cmake"
+get_filename_component(_linerate_prefix "${CMAKE_CURRENT_LIST_DIR}/../../@up@" ABSOLUTE)
+if(NOT TARGET linerate::linerate)
+  add_library(linerate::linerate SHARED IMPORTED)
+  set_target_properties(linerate::linerate PROPERTIES
+    IMPORTED_LOCATION "${_linerate_prefix}/@lib@/liblinerate.so"
+    INTERFACE_INCLUDE_DIRECTORIES "${_linerate_prefix}/include")
+  add_library(linerate::static STATIC IMPORTED)
+  set_target_properties(linerate::static PROPERTIES
+    IMPORTED_LOCATION "${_linerate_prefix}/@lib@/liblinerate.a"
+    INTERFACE_LINK_LIBRARIES "pthread;dl;m"
+    INTERFACE_INCLUDE_DIRECTORIES "${_linerate_prefix}/include")
+endif()
+unset(_linerate_prefix)
+CMAKE
+  put 644 "$folder/linerate-config-version.cmake" <<CMAKE
+set(PACKAGE_VERSION "$version")
+if(PACKAGE_FIND_VERSION VERSION_LESS_EQUAL PACKAGE_VERSION AND PACKAGE_FIND_VERSION VERSION_GREATER_EQUAL "$interface")
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+CMAKE
+}
+
+# As build.rs has it: 0.1 of 0.1.2, and 1 of 1.2.3.
+case $version in
+  0.*) interface=${version%.*} ;;
+  *) interface=${version%%.*} ;;
+esac
+
+verb=install
+if [ "$built" = --remove ]; then verb=remove; fi
+for library in "$@"; do
+  case $library in
+    linerate)
+      ${verb}_library linerate "$interface" "compression engines: deflate, inflate, zstd, Delta-Rice, Nx archives" \
+        linerate.h linerate.hpp
+      if [ $verb = install ]; then install_cmake; else rm -rf "$root/$lib/cmake/linerate"; fi
+      ;;
+    slz)
+      ${verb}_library slz 1 \
+        "stateless deflate, zlib and gzip encoder with the interface of libslz, by Linerate" slz.h
+      ;;
+    # Neither header nor static library: programs load it before zlib.
+    z)
+      if [ $verb = install ]; then
+        put 755 "$root/$lib/liblinerate_z.so" <"$built/liblinerate_z.so"
+      else
+        rm -f "$root/$lib/liblinerate_z.so"
+      fi
+      ;;
+    *) echo "install-c.sh: unknown library: $library" >&2; exit 2 ;;
+  esac
+done

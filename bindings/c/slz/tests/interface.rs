@@ -6,44 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use flate2::read::{DeflateDecoder, GzDecoder, ZlibDecoder};
+use linerate_testkit::c_program::{self, Library, SANITIZED, STANDARDS, valgrind};
 use linerate_testkit::data;
 use linerate_testkit::program::Run;
-use linerate_testkit::tools::{has_program, require};
+use linerate_testkit::tools::has_program;
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
+const SONAME: &str = "libslz.so.1";
 /// By their numbers in `slz.h`.
 const FORMATS: [&str; 3] = ["gzip", "zlib", "deflate"];
 
-/// The folder with the libraries, which cargo builds with the tests.
-fn libraries() -> Option<PathBuf> {
-    let program = std::env::current_exe().expect("this test program");
-    let folder = program.parent().expect("a folder");
-    let found = [folder, folder.parent().expect("target")].into_iter().find(|f| f.join("libslz.so").exists());
-    require(found.is_some(), "libslz.so was not built").then(|| found.expect("it is there").to_owned())
-}
-
-/// Compiles a program against the header, and links it with one of the libraries; the sanitizers watch the C part.
-fn compile(compiler: &[&str], source: &str, library: &Path, program: &Path, more: &[&str]) {
-    let compiled = Command::new(compiler[0])
-        .args(&compiler[1..])
-        .args(["-Wall", "-Wextra", "-Werror", "-I", HERE])
-        .arg(Path::new(HERE).join(source))
-        .args(["-x", "none"])
-        .arg(library)
-        .arg(format!("-Wl,-rpath,{}", library.parent().expect("a folder").display()))
-        .args(["-lpthread", "-ldl", "-lm", "-o"])
-        .arg(program)
-        .args(more)
-        .output()
-        .expect("the compiler runs");
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-}
-
-/// The shared library under the name that programs ask for.
-fn named(libraries: &Path, folder: &Path) -> PathBuf {
-    let name = folder.join("libslz.so.1");
-    std::fs::copy(libraries.join("libslz.so"), &name).expect("the library is copied");
-    name
+/// Compiles a program against the header, and links it with one of the libraries.
+fn compile(compiler: &[&str], source: &str, library: &Path, program: &Path) {
+    c_program::compile(compiler, Path::new(HERE), &Path::new(HERE).join(source), library, program);
 }
 
 fn decoded(format: usize, bytes: &[u8]) -> Vec<u8> {
@@ -78,54 +53,38 @@ fn inputs() -> Vec<Vec<u8>> {
 #[cfg(target_os = "linux")]
 #[test]
 fn streams_in_pieces_are_decoded_by_zlib_and_keep_the_promises_of_each_call() {
-    let (Some(libraries), true) = (libraries(), has_program("cc")) else { return };
+    let (Some(library), true) = (Library::built("slz"), has_program("cc")) else { return };
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("pieces");
-    compile(
-        &["cc", "-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
-        "tests/c/pieces.c",
-        &named(&libraries, folder.path()),
-        &program,
-        &[],
-    );
+    compile(SANITIZED, "tests/c/pieces.c", &library.copy_as(SONAME, folder.path()), &program);
     check_pieces(&|| Command::new(&program), &inputs());
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn valgrind_finds_no_fault_in_the_static_library() {
-    let (Some(libraries), true, true) = (libraries(), has_program("cc"), has_program("valgrind")) else {
+    let (Some(library), true, true) = (Library::built("slz"), has_program("cc"), has_program("valgrind"))
+    else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("pieces");
-    compile(&["cc", "-g"], "tests/c/pieces.c", &libraries.join("libslz.a"), &program, &[]);
-    let command = || {
-        let mut command = Command::new("valgrind");
-        command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]).arg(&program);
-        // It has no AVX-512.
-        command.env("LINERATE_CPU", "avx2");
-        command
-    };
-    check_pieces(&command, &[data::mixed(300_000)]);
+    compile(&["cc", "-g"], "tests/c/pieces.c", &library.static_library(), &program);
+    check_pieces(&|| valgrind(&program), &[data::mixed(300_000)]);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn header_and_example_compile_as_c_and_cpp_and_the_example_compresses() {
-    let (Some(libraries), true, true) = (libraries(), has_program("cc"), has_program("c++")) else { return };
+    let (Some(library), true, true) = (Library::built("slz"), has_program("cc"), has_program("c++")) else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
-    let library = named(&libraries, folder.path());
+    let library = library.copy_as(SONAME, folder.path());
     let program = folder.path().join("compress");
     let input = data::mixed(500_000);
-    let standards: [&[&str]; 4] = [
-        &["cc", "-std=c99", "-pedantic"],
-        &["cc", "-std=c11", "-pedantic"],
-        &["c++", "-x", "c++", "-std=c++17", "-pedantic"],
-        &["c++", "-x", "c++", "-std=c++20", "-pedantic"],
-    ];
-    for standard in standards {
-        compile(standard, "examples/compress.c", &library, &program, &[]);
+    for standard in STANDARDS {
+        compile(standard, "examples/compress.c", &library, &program);
         let mut levels = BTreeSet::new();
         for level in ["1", "2", "3"] {
             let mut command = Command::new(&program);
@@ -140,16 +99,23 @@ fn header_and_example_compile_as_c_and_cpp_and_the_example_compresses() {
 #[cfg(target_os = "linux")]
 #[test]
 fn what_is_installed_compiles_the_example_and_is_removed_whole() {
-    let (Some(libraries), true) = (libraries(), has_program("cc")) else { return };
+    let (Some(library), true) = (Library::built("slz"), has_program("cc")) else { return };
     let folder = tempfile::tempdir().unwrap();
     let script = Path::new(HERE).join("../../../scripts/install-c.sh");
     let install = |what: &Path| {
         let prefix = folder.path().join("usr");
         assert!(
-            Command::new(&script).arg(what).arg(prefix).env_remove("DESTDIR").status().unwrap().success()
+            Command::new(&script)
+                .arg(what)
+                .arg(prefix)
+                .arg("slz")
+                .env_remove("DESTDIR")
+                .status()
+                .unwrap()
+                .success()
         );
     };
-    install(&libraries);
+    install(library.folder());
     let (lib, include) = (folder.path().join("usr/lib"), folder.path().join("usr/include"));
     let program = folder.path().join("compress");
     let compiled = Command::new("cc")
@@ -187,31 +153,27 @@ fn declared() -> BTreeSet<String> {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_library_exports_what_the_header_declares_and_nothing_else() {
-    let (Some(libraries), true) = (libraries(), has_program("nm")) else { return };
-    let output =
-        Command::new("nm").args(["-D", "--defined-only"]).arg(libraries.join("libslz.so")).output().unwrap();
-    let symbols = String::from_utf8(output.stdout).unwrap();
-    let exported = symbols.lines().filter_map(|line| line.split_once(" T ").map(|(_, name)| name.to_owned()));
+    let Some(exported) = Library::built("slz").and_then(|library| library.exports()) else { return };
     let declared = declared();
     assert_eq!(declared.len(), 20);
-    assert_eq!(exported.collect::<BTreeSet<_>>(), declared);
+    assert_eq!(exported, declared);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn libslz_and_this_library_serve_the_same_program() {
-    let (Some(libraries), true) = (libraries(), has_program("cc")) else { return };
+    let (Some(library), true) = (Library::built("slz"), has_program("cc")) else { return };
     let Some(theirs) = libslz() else { return };
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("compress");
-    named(&libraries, folder.path());
-    compile(&["cc"], "examples/compress.c", &folder.path().join("libslz.so.1"), &program, &[]);
+    let ours = library.copy_as(SONAME, folder.path());
+    compile(&["cc"], "examples/compress.c", &ours, &program);
     let input = data::mixed(500_000);
     let run = |library: &Path| {
         let mut command = Command::new(&program);
         Run::of(command.env("LD_PRELOAD", library), &input).ok().stdout
     };
-    let (ours, theirs) = (run(&folder.path().join("libslz.so.1")), run(&theirs));
+    let (ours, theirs) = (run(&ours), run(&theirs));
     assert_ne!(ours, theirs, "the same library ran twice");
     assert_eq!(decoded(0, &ours), input);
     assert_eq!(decoded(0, &theirs), input);

@@ -1,0 +1,55 @@
+/* The messages of one connection: standard input has each with its length before it, four bytes, little-endian; standard output gets
+ * the payloads. The first argument is the linerate_transport, the second a dictionary for zstd frames. */
+#include "check.h"
+
+int main(int argc, char **argv)
+{
+	static uint8_t out[512];
+	linerate_gateway_options options = linerate_gateway_defaults(argc > 1 ? atoi(argv[1]) : LINERATE_TRANSPORT_ZLIB_STREAM);
+	linerate_gateway_dictionaries dictionaries = {0};
+	linerate_gateway gateway;
+	linerate_scratch scratch;
+	linerate_message message;
+	linerate_bytes text;
+	size_t len, at = 0, memory, written;
+	uint8_t *in = input(&len);
+	uint64_t messages = 0;
+
+	if (argc > 2) {
+		text.at = (const uint8_t *)argv[2];
+		text.len = strlen(argv[2]);
+		check(linerate_gateway_dictionaries_new(&text, 1, &dictionaries));
+	}
+	options.encoding = LINERATE_ENCODING_JSON;
+	options.check_sequence = 1;
+	options.max_message = 1 << 20;
+	options.dictionaries = dictionaries;
+	check(linerate_gateway_new(&options, &gateway));
+	check(linerate_gateway_dictionaries_free(dictionaries)); /* The session keeps them. */
+	check(linerate_scratch_new(LINERATE_ENGINE_GATEWAY, &scratch));
+	check(linerate_gateway_reset(gateway));
+	check(linerate_gateway_resume_after(gateway, 6));
+	while (at + 4 <= len) {
+		size_t n = in[at] | (size_t)in[at + 1] << 8 | (size_t)in[at + 2] << 16;
+		linerate_error error = linerate_gateway_message(gateway, scratch, in + at + 4, n, out, sizeof(out), &message);
+
+		at += 4 + n;
+		if (error.kind == LINERATE_OUTPUT_TOO_SMALL) {
+			uint8_t *large = (uint8_t *)malloc(message.len);
+
+			require(large != NULL, "out of memory");
+			check(linerate_gateway_payload(gateway, large, message.len, &written));
+			emit(large, written);
+			free(large);
+		} else {
+			check(error);
+			emit(out, message.len);
+		}
+		require(!message.is_complete || (message.index == messages++ && message.has_op), "messages are counted");
+	}
+	check(linerate_gateway_memory(gateway, &memory));
+	check(linerate_gateway_free(gateway));
+	check(linerate_scratch_free(scratch));
+	free(in);
+	return fflush(stdout) != 0;
+}

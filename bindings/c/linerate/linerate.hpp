@@ -1,0 +1,214 @@
+/* linerate.hpp: linerate.h for C++17. Errors are exceptions, handles are freed by their owners, and bytes are spans where the
+ * standard library has them.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+
+#ifndef LINERATE_HPP
+#define LINERATE_HPP
+
+#include <linerate.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+#if __has_include(<version>)
+#include <version>
+#endif
+#ifdef __cpp_lib_span
+#include <span>
+#endif
+
+namespace linerate {
+
+/* An error of the library; what() is its text with the system's reason and the offset. */
+class error : public std::runtime_error {
+public:
+	explicit error(const linerate_error &of) : std::runtime_error(text(of)), error_(of) {}
+	std::int32_t kind() const noexcept { return error_.kind; }
+	std::int32_t os() const noexcept { return error_.os; }
+	std::uint64_t offset() const noexcept { return error_.offset; }
+
+private:
+	static std::string text(const linerate_error &of)
+	{
+		std::string out(linerate_error_text(of, nullptr, 0) + 1, '\0');
+		linerate_error_text(of, &out[0], out.size());
+		out.pop_back();
+		return out;
+	}
+	linerate_error error_;
+};
+
+/* Throws unless there is no error. */
+inline void check(const linerate_error &of)
+{
+	if (of.kind != LINERATE_OK)
+		throw error(of);
+}
+
+#ifdef __cpp_lib_span
+using bytes = std::span<const std::uint8_t>;
+using buffer = std::span<std::uint8_t>;
+#else
+/* What of std::span is needed. */
+template <class T> class view {
+public:
+	view(T *data, std::size_t size) : data_(data), size_(size) {}
+	template <class Container> view(Container &&of) : data_(of.data()), size_(of.size()) {}
+	T *data() const { return data_; }
+	std::size_t size() const { return size_; }
+
+private:
+	T *data_;
+	std::size_t size_;
+};
+using bytes = view<const std::uint8_t>;
+using buffer = view<std::uint8_t>;
+#endif
+
+/* Bytes of a text. */
+inline bytes as_bytes(std::string_view text)
+{
+	return bytes(reinterpret_cast<const std::uint8_t *>(text.data()), text.size());
+}
+
+/* Owns a handle, and frees it. Any function of linerate.h takes get(). */
+template <class Handle, linerate_error (*Free)(Handle)> class owner {
+public:
+	owner() noexcept : handle_{0} {}
+	explicit owner(Handle handle) noexcept : handle_(handle) {}
+	owner(owner &&other) noexcept : handle_(std::exchange(other.handle_, Handle{0})) {}
+	owner &operator=(owner &&other) noexcept
+	{
+		std::swap(handle_, other.handle_);
+		return *this;
+	}
+	~owner() { Free(handle_); }
+	Handle get() const noexcept { return handle_; }
+	Handle *out() noexcept { return &handle_; }
+
+private:
+	Handle handle_;
+};
+
+using session = owner<linerate_session, linerate_session_free>;
+using deflate_dictionary = owner<linerate_deflate_dictionary, linerate_deflate_dictionary_free>;
+using controller = owner<linerate_controller, linerate_controller_free>;
+using inflater = owner<linerate_inflater, linerate_inflater_free>;
+using zstd_decoder = owner<linerate_zstd_decoder, linerate_zstd_decoder_free>;
+using zstd_dictionary = owner<linerate_zstd_dictionary, linerate_zstd_dictionary_free>;
+using store = owner<linerate_store, linerate_store_free>;
+using block_decoder = owner<linerate_block_decoder, linerate_block_decoder_free>;
+using gateway = owner<linerate_gateway, linerate_gateway_free>;
+
+/* Working memory for engines, a sum of linerate_engine. */
+class scratch : public owner<linerate_scratch, linerate_scratch_free> {
+public:
+	explicit scratch(std::uint32_t engines) { check(linerate_scratch_new(engines, out())); }
+};
+
+/* A deflate stream of 16 bytes. */
+class deflater {
+public:
+	deflater(std::int32_t format, std::int32_t level) { check(linerate_deflater_init(&stream_, format, level)); }
+	void set_level(std::int32_t level) { check(linerate_deflater_set_level(&stream_, level)); }
+	/* Each returns the bytes written to out. */
+	std::size_t encode(const scratch &scratch, bytes input, buffer out, bool more = true)
+	{
+		std::size_t n;
+		check(linerate_deflater_encode(&stream_, scratch.get(), input.data(), input.size(), out.data(), out.size(), more, &n));
+		return n;
+	}
+	std::size_t flush(buffer out)
+	{
+		std::size_t n;
+		check(linerate_deflater_flush(&stream_, out.data(), out.size(), &n));
+		return n;
+	}
+	std::size_t finish(buffer out)
+	{
+		std::size_t n;
+		check(linerate_deflater_finish(&stream_, out.data(), out.size(), &n));
+		return n;
+	}
+
+private:
+	linerate_deflater stream_;
+};
+
+/* All of input as one stream. */
+inline std::vector<std::uint8_t> deflate(const scratch &scratch, std::int32_t format, std::int32_t level, bytes input)
+{
+	std::vector<std::uint8_t> out(linerate_deflate_bound(input.size()));
+	std::size_t n;
+	check(linerate_deflate(scratch.get(), format, level, input.data(), input.size(), out.data(), out.size(), &n));
+	out.resize(n);
+	return out;
+}
+
+/* The stream at the beginning of input, whose content has at most max_size bytes. */
+inline std::vector<std::uint8_t> inflate(const scratch &scratch, std::int32_t format, bytes input, std::size_t max_size)
+{
+	const linerate_inflate_options options = linerate_inflate_defaults(format);
+	std::vector<std::uint8_t> out(max_size);
+	linerate_progress done;
+	check(linerate_inflate(scratch.get(), &options, nullptr, 0, input.data(), input.size(), out.data(), out.size(), &done));
+	out.resize(done.written);
+	return out;
+}
+
+/* All frames of input, whose headers state the size of their content. */
+inline std::vector<std::uint8_t> decode_zstd(const scratch &scratch, bytes input, std::size_t max_size)
+{
+	const linerate_zstd_options options = linerate_zstd_defaults();
+	std::vector<std::uint8_t> out(max_size);
+	std::size_t n;
+	check(linerate_zstd_decode(scratch.get(), &options, linerate_zstd_dictionary{0}, input.data(), input.size(), out.data(),
+				   out.size(), &n));
+	out.resize(n);
+	return out;
+}
+
+/* An Nx archive. Many threads may use one. */
+class archive : public owner<linerate_archive, linerate_archive_free> {
+public:
+	explicit archive(const std::string &path)
+	{
+		const linerate_archive_options options = linerate_archive_defaults();
+		check(linerate_archive_open(path.c_str(), &options, out()));
+	}
+	std::size_t size() const
+	{
+		std::size_t n;
+		check(linerate_archive_count(get(), &n));
+		return n;
+	}
+	linerate_archive_file file(std::size_t index) const
+	{
+		linerate_archive_file file;
+		check(linerate_archive_get(get(), index, &file));
+		return file;
+	}
+	std::string path(std::size_t index) const
+	{
+		std::string path(file(index).path_len + 1, '\0');
+		check(linerate_archive_path(get(), index, &path[0], path.size()));
+		path.pop_back();
+		return path;
+	}
+	std::vector<std::uint8_t> read(std::string_view path) const
+	{
+		std::size_t index, n;
+		check(linerate_archive_find(get(), path.data(), path.size(), &index));
+		std::vector<std::uint8_t> content(file(index).size);
+		check(linerate_archive_read(get(), index, content.data(), content.size(), &n));
+		return content;
+	}
+};
+
+} // namespace linerate
+
+#endif

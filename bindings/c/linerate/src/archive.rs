@@ -1,0 +1,479 @@
+//! Nx archives: files listed, read whole and in ranges, extracted and verified on several threads.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::path::PathBuf;
+
+use linerate_core::{Error, Kind};
+use linerate_nx::shared::{SharedArchive, SharedCache, SharedOptions};
+use linerate_nx::{
+    Archive, Existing, Extractor, File, FileError, FileSource, PathError, Progress, ReadAt, Verifier,
+};
+
+use crate::border::{input, output, place, run, value};
+use crate::error::{Call, linerate_error};
+use crate::handles::Table;
+
+/// An open archive with a cache of decoded blocks. Many threads may use it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_archive {
+    /// The handle.
+    pub id: u64,
+}
+
+/// Options of an archive; linerate_archive_defaults fills them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_archive_options {
+    /// Bytes of decoded blocks that are kept. Default: 64 MiB.
+    pub cache: u64,
+    /// Not 0: whole files are checked against their hashes. Default: 1.
+    pub verify: u8,
+    /// 0.
+    pub reserved: [u8; 7],
+}
+
+/// A file of an archive.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_archive_file {
+    /// Bytes of its content.
+    pub size: u64,
+    /// The hash of its content, if has_hash is not 0.
+    pub hash: u64,
+    /// Bytes of its path, without a terminating zero.
+    pub path_len: usize,
+    /// Not 0: the archive has hashes.
+    pub has_hash: u8,
+    /// 0.
+    pub reserved: [u8; 7],
+}
+
+/// How far an extraction or verification is.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_archive_progress {
+    /// Files done, failed ones included.
+    pub files: u64,
+    /// Bytes of content done.
+    pub bytes: u64,
+    /// Files in total.
+    pub total_files: u64,
+    /// Bytes in total.
+    pub total_bytes: u64,
+}
+
+/// Called after each block, by the thread that decoded it, so by several at once if there are several. 0 cancels the work.
+pub type linerate_progress_fn =
+    Option<unsafe extern "C" fn(context: *mut c_void, progress: *const linerate_archive_progress) -> i32>;
+
+/// Called for each file that failed, at the end, by the calling thread. The path has path_len bytes and no terminating zero.
+pub type linerate_failure_fn = Option<
+    unsafe extern "C" fn(context: *mut c_void, path: *const c_char, path_len: usize, error: linerate_error),
+>;
+
+/// What to do with a file that exists already.
+#[repr(i32)]
+pub enum linerate_existing {
+    /// It is a failure.
+    LINERATE_EXISTING_FAIL = 0,
+    /// It stays, and is counted as skipped.
+    LINERATE_EXISTING_SKIP = 1,
+    /// It is replaced, when the new one is complete.
+    LINERATE_EXISTING_REPLACE = 2,
+}
+
+/// Options of an extraction or verification; linerate_run_defaults fills them. Callbacks may call functions of this library, and must
+/// neither throw nor jump.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_run_options {
+    /// Threads, the calling one included. Default: 1.
+    pub threads: u32,
+    /// A linerate_existing. Default: 0. Verifications have no use for it.
+    pub existing: i32,
+    /// Not 0: contents are checked against their hashes. Default: 1.
+    pub verify: u8,
+    /// Not 0: each file is flushed to the disk before it gets its name. Default: 0.
+    pub sync: u8,
+    /// 0.
+    pub reserved: [u8; 6],
+    /// Called with progress, or null.
+    pub on_progress: linerate_progress_fn,
+    /// Called with failures, or null.
+    pub on_failure: linerate_failure_fn,
+    /// What both are called with.
+    pub context: *mut c_void,
+}
+
+/// The result of an extraction or verification.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_run_report {
+    /// Files written, or found to be right.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that failed.
+    pub failures: u64,
+    /// Files that were there already.
+    pub skipped: u64,
+    /// Not 0: on_progress, or a full disk, stopped the work.
+    pub stopped: u8,
+    /// 0.
+    pub reserved: [u8; 7],
+}
+
+type Source = Box<dyn ReadAt>;
+
+static ARCHIVES: Table<SharedArchive<Source>> = Table::new(12);
+
+/// A callback's argument, which the caller shares between the threads of a call.
+struct Context(*mut c_void);
+
+// SAFETY: `linerate.h` tells the caller that several threads call back at once.
+unsafe impl Sync for Context {}
+
+impl Context {
+    fn get(&self) -> *mut c_void {
+        self.0
+    }
+}
+
+impl From<&FileError> for linerate_error {
+    fn from(error: &FileError) -> linerate_error {
+        let plain = |kind, message| Error::new(kind, 0, message).into();
+        match error {
+            FileError::Archive(error) => (*error).into(),
+            FileError::Output(error) => Error::from_io(Kind::Write, 0, "cannot write the file", error).into(),
+            FileError::Path(message) | FileError::Link(message) => plain(Kind::Corrupt, message),
+            FileError::Collision => plain(Kind::Corrupt, "another file of the archive has this name"),
+            FileError::Exists => plain(Kind::Write, "the file exists"),
+            _ => linerate_error::internal(c"the file failed for a reason that has no name here"),
+        }
+    }
+}
+
+/// A path of the file system.
+///
+/// # Safety
+/// `path` is null or points to a C string.
+unsafe fn path_of(path: *const c_char) -> Call<PathBuf> {
+    if path.is_null() {
+        return Err(linerate_error::bad_argument(c"a null pointer"));
+    }
+    // SAFETY: the caller's promise.
+    let path = unsafe { CStr::from_ptr(path) };
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        Ok(std::ffi::OsStr::from_bytes(path.to_bytes()).into())
+    }
+    #[cfg(not(unix))]
+    {
+        let path = path.to_str().map_err(|_| linerate_error::bad_argument(c"a path that is not UTF-8"))?;
+        Ok(path.into())
+    }
+}
+
+fn file_of(archive: &SharedArchive<Source>, index: usize) -> Call<File<'_>> {
+    let missing = linerate_error::bad_argument(c"the archive has no file of this index");
+    archive.archive().get(index).ok_or(missing)
+}
+
+fn open(source: Source, options: linerate_archive_options) -> Call<linerate_archive> {
+    let shared = SharedOptions::new().cache(&SharedCache::new(options.cache)).verify(options.verify != 0);
+    let archive = SharedArchive::with_options(Archive::open(source)?, shared)?;
+    Ok(linerate_archive { id: ARCHIVES.insert(archive)? })
+}
+
+/// The defaults.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_archive_defaults() -> linerate_archive_options {
+    linerate_archive_options { cache: SharedArchive::<Source>::CACHE, verify: 1, reserved: [0; 7] }
+}
+
+/// Opens the archive in a file, whose path is UTF-8 on Windows. It allocates tables of all files, and blocks as they are read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_open(
+    path: *const c_char,
+    options: *const linerate_archive_options,
+    archive: *mut linerate_archive,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (path, options, archive) = unsafe { (path_of(path)?, value(options)?, place(archive)?) };
+        let source = FileSource::open(path)
+            .map_err(|error| Error::from_io(Kind::Read, 0, "cannot open the archive", &error))?;
+        archive.write(open(Box::new(source), options)?);
+        Ok(())
+    })
+}
+
+/// Opens the archive in memory of the caller, which must stay as it is until linerate_archive_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_open_memory(
+    from: *const u8,
+    len: usize,
+    options: *const linerate_archive_options,
+    archive: *mut linerate_archive,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises: the memory outlives the handle.
+        let (bytes, options, archive) =
+            unsafe { (input::<u8>(from, len)?, value(options)?, place(archive)?) };
+        archive.write(open(Box::new(bytes), options)?);
+        Ok(())
+    })
+}
+
+/// Frees an archive, which no thread may be using; one whose id is 0 is ignored.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_archive_free(archive: linerate_archive) -> linerate_error {
+    run(|| ARCHIVES.free_unless_zero(archive.id))
+}
+
+/// Stores the number of files; their indices are below it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_count(
+    archive: linerate_archive,
+    count: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let count = unsafe { place(count) }?;
+        count.write(ARCHIVES.share(archive.id)?.archive().len());
+        Ok(())
+    })
+}
+
+/// Stores what is known about the file of an index.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_get(
+    archive: linerate_archive,
+    index: usize,
+    file: *mut linerate_archive_file,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let place = unsafe { place(file) }?;
+        let archive = ARCHIVES.share(archive.id)?;
+        let file = file_of(&archive, index)?;
+        place.write(linerate_archive_file {
+            size: file.size(),
+            hash: file.hash().unwrap_or(0),
+            path_len: file.path().len(),
+            has_hash: file.hash().is_some().into(),
+            reserved: [0; 7],
+        });
+        Ok(())
+    })
+}
+
+/// Copies the path of a file, in UTF-8, and a terminating zero: path_len + 1 bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_path(
+    archive: linerate_archive,
+    index: usize,
+    out: *mut c_char,
+    capacity: usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let out: &mut [u8] = unsafe { output(out.cast(), capacity) }?;
+        let archive = ARCHIVES.share(archive.id)?;
+        let path = file_of(&archive, index)?.path().as_bytes();
+        let too_small = linerate_error::too_small(c"the output buffer is smaller than the path and a zero");
+        let (out, zero) = out.get_mut(..=path.len()).ok_or(too_small)?.split_at_mut(path.len());
+        out.copy_from_slice(path);
+        zero[0] = 0;
+        Ok(())
+    })
+}
+
+/// Stores the index of the file of exactly this path, of path_len bytes of UTF-8; LINERATE_BAD_ARGUMENT if there is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_find(
+    archive: linerate_archive,
+    path: *const c_char,
+    path_len: usize,
+    index: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (path, index) = unsafe { (input::<u8>(path.cast(), path_len)?, place(index)?) };
+        let archive = ARCHIVES.share(archive.id)?;
+        let file = std::str::from_utf8(path).ok().and_then(|path| archive.archive().find(path));
+        let missing = linerate_error::bad_argument(c"the archive has no file of this path");
+        index.write(file.ok_or(missing)?.index());
+        Ok(())
+    })
+}
+
+/// Reads a whole file, checks it, and stores its size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_read(
+    archive: linerate_archive,
+    index: usize,
+    out: *mut u8,
+    capacity: usize,
+    written: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (out, written) = unsafe { (output(out, capacity)?, place(written)?) };
+        let archive = ARCHIVES.share(archive.id)?;
+        written.write(archive.read_into(file_of(&archive, index)?, out)?);
+        Ok(())
+    })
+}
+
+/// Reads a file from offset on, up to capacity bytes or its end, and stores how many. Its hash is not checked.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_read_range(
+    archive: linerate_archive,
+    index: usize,
+    offset: u64,
+    out: *mut u8,
+    capacity: usize,
+    written: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (out, written) = unsafe { (output(out, capacity)?, place(written)?) };
+        let archive = ARCHIVES.share(archive.id)?;
+        let mut file = archive.open_file(file_of(&archive, index)?)?;
+        let mut done = 0;
+        while done < out.len() {
+            let n = file
+                .read_at(offset.saturating_add(done as u64), &mut out[done..])
+                .map_err(|error| Error::from_io(Kind::Read, 0, "cannot read the file", &error))?;
+            if n == 0 {
+                break;
+            }
+            done += n;
+        }
+        written.write(done);
+        Ok(())
+    })
+}
+
+/// The defaults.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_run_defaults() -> linerate_run_options {
+    linerate_run_options {
+        threads: 1,
+        existing: linerate_existing::LINERATE_EXISTING_FAIL as i32,
+        verify: 1,
+        sync: 0,
+        reserved: [0; 6],
+        on_progress: None,
+        on_failure: None,
+        context: std::ptr::null_mut(),
+    }
+}
+
+impl linerate_run_options {
+    /// The callback of progress.
+    ///
+    /// # Safety
+    /// It is null or a function of its type that accepts the context.
+    unsafe fn progress(self) -> Option<impl Fn(&Progress) -> bool + Sync> {
+        let (call, context) = (self.on_progress?, Context(self.context));
+        Some(move |done: &Progress| {
+            let Progress { files, bytes, total_files, total_bytes } = *done;
+            let progress = linerate_archive_progress { files, bytes, total_files, total_bytes };
+            // SAFETY: the caller's promise.
+            (unsafe { call(context.get(), &progress) }) != 0
+        })
+    }
+
+    /// Reports failures.
+    ///
+    /// # Safety
+    /// As [`linerate_run_options::progress`].
+    unsafe fn report(self, failures: &[PathError]) {
+        let Some(call) = self.on_failure else { return };
+        for failure in failures {
+            let error = linerate_error::from(&failure.source);
+            // SAFETY: the caller's promise.
+            unsafe { call(self.context, failure.path.as_ptr().cast(), failure.path.len(), error) };
+        }
+    }
+}
+
+/// Extracts all files to a folder, which is created if it is missing; each appears under its name when it is complete. Files that
+/// fail are in the report and told to on_failure, and all others are extracted; the function fails if the folder cannot be created,
+/// the disk has too little space, or all files are larger than 16 TiB, or 1000 times the archive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_extract(
+    archive: linerate_archive,
+    folder: *const c_char,
+    options: *const linerate_run_options,
+    report: *mut linerate_run_report,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (folder, options, report) = unsafe { (path_of(folder)?, value(options)?, place(report)?) };
+        let existing = match options.existing {
+            0 => Existing::Fail,
+            1 => Existing::Skip,
+            2 => Existing::Replace,
+            _ => return Err(linerate_error::bad_argument(c"unknown choice for files that exist")),
+        };
+        let archive = ARCHIVES.share(archive.id)?;
+        let mut extractor = Extractor::new(archive.archive())
+            .threads(options.threads as usize)
+            .verify(options.verify != 0)
+            .sync(options.sync != 0)
+            .existing(existing);
+        // SAFETY: the caller's promise.
+        if let Some(progress) = unsafe { options.progress() } {
+            extractor = extractor.on_progress(progress);
+        }
+        let done = extractor.to_folder(folder).map_err(|error| linerate_error::from(&error.source))?;
+        // SAFETY: the caller's promise.
+        unsafe { options.report(&done.failures) };
+        report.write(linerate_run_report {
+            files: done.files,
+            bytes: done.bytes,
+            failures: done.failures.len() as u64,
+            skipped: done.skipped.len() as u64,
+            stopped: done.stopped.into(),
+            reserved: [0; 7],
+        });
+        Ok(())
+    })
+}
+
+/// Reads all files and checks them against their hashes; those that fail are in the report and told to on_failure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_verify(
+    archive: linerate_archive,
+    options: *const linerate_run_options,
+    report: *mut linerate_run_report,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (options, report) = unsafe { (value(options)?, place(report)?) };
+        let archive = ARCHIVES.share(archive.id)?;
+        let mut verifier =
+            Verifier::new(archive.archive()).threads(options.threads as usize).hashes(options.verify != 0);
+        // SAFETY: the caller's promise.
+        if let Some(progress) = unsafe { options.progress() } {
+            verifier = verifier.on_progress(progress);
+        }
+        let done = verifier.run()?;
+        // SAFETY: the caller's promise.
+        unsafe { options.report(&done.failures) };
+        report.write(linerate_run_report {
+            files: done.files,
+            bytes: done.bytes,
+            failures: done.failures.len() as u64,
+            skipped: 0,
+            stopped: done.stopped.into(),
+            reserved: [0; 7],
+        });
+        Ok(())
+    })
+}

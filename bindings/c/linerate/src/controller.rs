@@ -1,0 +1,83 @@
+//! The level of a server's deflate calls, by CPU time and rate of input.
+
+use std::time::Duration;
+
+use linerate_deflate::Controller;
+
+use crate::border::{place, run};
+use crate::deflate::level_of;
+use crate::error::linerate_error;
+use crate::handles::Table;
+
+/// Lowers the level of a server's streams while it uses more CPU time, or compresses more input, than it may. Many threads may
+/// use it, and none of them waits.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_controller {
+    /// The handle.
+    pub id: u64,
+}
+
+static CONTROLLERS: Table<Controller> = Table::new(5);
+
+/// Allocates a controller that chooses at most max_level. max_cpu is in percent of one CPU and max_rate in bytes of input per
+/// second; 0 is no limit.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_controller_new(
+    max_level: i32,
+    max_cpu: u32,
+    max_rate: u64,
+    controller: *mut linerate_controller,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let controller = unsafe { place(controller) }?;
+        let mut new = Controller::new(level_of(max_level)?);
+        if max_cpu > 0 {
+            new = new.max_cpu(max_cpu);
+        }
+        if max_rate > 0 {
+            new = new.max_rate(max_rate);
+        }
+        controller.write(linerate_controller { id: CONTROLLERS.insert(new)? });
+        Ok(())
+    })
+}
+
+/// Frees a controller; one whose id is 0 is ignored.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_controller_free(controller: linerate_controller) -> linerate_error {
+    run(|| CONTROLLERS.free_unless_zero(controller.id))
+}
+
+/// Counts input of a call that compressed, not of one at level 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_controller_add_input(
+    controller: linerate_controller,
+    len: usize,
+) -> linerate_error {
+    run(|| {
+        CONTROLLERS.share(controller.id)?.add_input(len);
+        Ok(())
+    })
+}
+
+/// Stores the level for the next call of any stream. Every 100 ms of now it is chosen anew: one lower if more was used since
+/// than a limit allows, one higher if a quarter of each limit was left. now, of any clock that never runs back, and cpu, the CPU
+/// time that the process has used, are in nanoseconds.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_controller_level(
+    controller: linerate_controller,
+    now: u64,
+    cpu: u64,
+    level: *mut i32,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let level = unsafe { place(level) }?;
+        let chosen =
+            CONTROLLERS.share(controller.id)?.update(Duration::from_nanos(now), Duration::from_nanos(cpu));
+        level.write(chosen as i32);
+        Ok(())
+    })
+}

@@ -1,0 +1,217 @@
+//! `linerate_error`, by value; its message is a C string that lives as long as the library.
+
+use std::ffi::{CStr, c_char};
+use std::fmt::Write;
+use std::num::NonZeroI32;
+use std::sync::{Mutex, PoisonError};
+
+use linerate_core::{Error, Kind};
+
+/// Kinds of errors.
+#[repr(i32)]
+pub enum linerate_kind {
+    /// No error.
+    LINERATE_OK = 0,
+    /// The input ends early.
+    LINERATE_TRUNCATED = 1,
+    /// The input violates its format or its checksum.
+    LINERATE_CORRUPT = 2,
+    /// The input is valid but uses an unsupported feature.
+    LINERATE_UNSUPPORTED = 3,
+    /// The output buffer is too small. Nothing has changed but its content.
+    LINERATE_OUTPUT_TOO_SMALL = 4,
+    /// An invalid request: a null pointer, an unknown number, a handle that was freed, data after the end.
+    LINERATE_BAD_ARGUMENT = 5,
+    /// A limit set by the caller (memory, output size) would be exceeded.
+    LINERATE_LIMIT = 6,
+    /// A file or a device failed; the system's number may say why.
+    LINERATE_READ = 7,
+    /// An output cannot be created or written; the system's number may say why.
+    LINERATE_WRITE = 8,
+    /// A fault of this library. The handles of the call are of no more use, but to be freed.
+    LINERATE_INTERNAL = 9,
+}
+
+/// The result of a function.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_error {
+    /// A linerate_kind: LINERATE_OK if there is no error.
+    pub kind: i32,
+    /// The operating system's error number (errno, GetLastError), or 0.
+    pub os: i32,
+    /// Offset in bytes, in the input or stream of the function.
+    pub offset: u64,
+    /// The message, in English and without a full stop; never null, valid as long as the library is loaded.
+    pub message: *const c_char,
+}
+
+/// What the functions of this crate return among themselves.
+pub(crate) type Call<T = ()> = Result<T, linerate_error>;
+
+const NAMES: [&CStr; 10] = [
+    c"no error",
+    c"truncated",
+    c"corrupt",
+    c"unsupported",
+    c"output too small",
+    c"bad argument",
+    c"limit exceeded",
+    c"cannot read",
+    c"cannot write",
+    c"internal",
+];
+
+impl linerate_error {
+    pub(crate) const OK: linerate_error = linerate_error::plain(linerate_kind::LINERATE_OK, NAMES[0]);
+
+    const fn plain(kind: linerate_kind, message: &'static CStr) -> linerate_error {
+        linerate_error { kind: kind as i32, os: 0, offset: 0, message: message.as_ptr() }
+    }
+
+    pub(crate) const fn bad_argument(message: &'static CStr) -> linerate_error {
+        linerate_error::plain(linerate_kind::LINERATE_BAD_ARGUMENT, message)
+    }
+
+    pub(crate) const fn too_small(message: &'static CStr) -> linerate_error {
+        linerate_error::plain(linerate_kind::LINERATE_OUTPUT_TOO_SMALL, message)
+    }
+
+    pub(crate) const fn internal(message: &'static CStr) -> linerate_error {
+        linerate_error::plain(linerate_kind::LINERATE_INTERNAL, message)
+    }
+}
+
+impl From<Error> for linerate_error {
+    fn from(error: Error) -> linerate_error {
+        let kind = match error.kind {
+            Kind::Truncated => linerate_kind::LINERATE_TRUNCATED,
+            Kind::Corrupt => linerate_kind::LINERATE_CORRUPT,
+            Kind::Unsupported => linerate_kind::LINERATE_UNSUPPORTED,
+            Kind::OutputTooSmall => linerate_kind::LINERATE_OUTPUT_TOO_SMALL,
+            Kind::BadArgument => linerate_kind::LINERATE_BAD_ARGUMENT,
+            Kind::Limit => linerate_kind::LINERATE_LIMIT,
+            Kind::Read => linerate_kind::LINERATE_READ,
+            Kind::Write => linerate_kind::LINERATE_WRITE,
+            _ => linerate_kind::LINERATE_INTERNAL,
+        } as i32;
+        linerate_error {
+            kind,
+            os: error.os.map_or(0, NonZeroI32::get),
+            offset: error.offset,
+            message: c_string(error.message).unwrap_or(NAMES[kind as usize]).as_ptr(),
+        }
+    }
+}
+
+/// Messages of engines with the terminating zero that theirs lack: copied once each, into memory of the library, so that no
+/// error allocates.
+struct Messages {
+    seen: [(*const u8, usize, usize); 1024],
+    count: usize,
+    text: [u8; 64 << 10],
+    len: usize,
+}
+
+// SAFETY: the pointers are addresses of static strings, which are compared and not followed.
+unsafe impl Send for Messages {}
+
+static MESSAGES: Mutex<Messages> =
+    Mutex::new(Messages { seen: [(std::ptr::null(), 0, 0); 1024], count: 0, text: [0; 64 << 10], len: 0 });
+
+/// The message as a C string; `None` if there is no more memory for it, and its kind must do.
+fn c_string(message: &'static str) -> Option<&'static CStr> {
+    let mut messages = MESSAGES.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (message.as_ptr(), message.len());
+    let known = messages.seen[..messages.count].iter().find(|(at, len, _)| (*at, *len) == key);
+    let at = match known {
+        Some((_, _, at)) => *at,
+        None => messages.add(message)?,
+    };
+    let text = messages.text[at..].as_ptr();
+    // SAFETY: `add` ended the text with a zero; it lies in a static, where what was added is never changed.
+    Some(unsafe { CStr::from_ptr(text.cast()) })
+}
+
+impl Messages {
+    fn add(&mut self, message: &'static str) -> Option<usize> {
+        let (at, end) = (self.len, self.len + message.len());
+        if self.count == self.seen.len() || end >= self.text.len() || message.contains('\0') {
+            return None;
+        }
+        self.text[at..end].copy_from_slice(message.as_bytes());
+        self.seen[self.count] = (message.as_ptr(), message.len(), at);
+        (self.count, self.len) = (self.count + 1, end + 1);
+        Some(at)
+    }
+}
+
+/// Text into memory of the caller: as much as there is room for, and a zero. Counts what there was.
+struct Text<'o> {
+    out: &'o mut [u8],
+    len: usize,
+}
+
+impl Write for Text<'_> {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let room = self.out.len().saturating_sub(1);
+        let (from, to) = (self.len.min(room), (self.len + text.len()).min(room));
+        self.out[from..to].copy_from_slice(&text.as_bytes()[..to - from]);
+        self.len += text.len();
+        Ok(())
+    }
+}
+
+/// The name of a linerate_kind, as in messages of the program linerate: "truncated". "unknown" for any other number.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_kind_name(kind: i32) -> *const c_char {
+    let name = usize::try_from(kind).ok().and_then(|kind| NAMES.get(kind));
+    name.map_or(c"unknown", |name| name).as_ptr()
+}
+
+/// Writes message, the system's reason and offset as one line, with a terminating zero, and cuts it to capacity bytes. Returns
+/// its length without the zero, however large capacity is. The message of the error must be one of this library, or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_error_text(
+    error: linerate_error,
+    out: *mut c_char,
+    capacity: usize,
+) -> usize {
+    let text = crate::border::catch(|| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { crate::border::output(out.cast(), capacity) }?;
+        let message = match error.message.is_null() {
+            true => c"no message",
+            // SAFETY: the caller's promise.
+            false => unsafe { CStr::from_ptr(error.message) },
+        };
+        let mut text = Text { out, len: 0 };
+        let _ = text.write_str(&message.to_string_lossy());
+        if error.os != 0 {
+            let reason = std::io::Error::from_raw_os_error(error.os).to_string();
+            let reason = reason.rsplit_once(" (os error").map_or(&*reason, |(reason, _)| reason);
+            let _ = write!(text, ": {reason}");
+        }
+        let of_file =
+            [linerate_kind::LINERATE_READ as i32, linerate_kind::LINERATE_WRITE as i32].contains(&error.kind);
+        if error.kind != linerate_kind::LINERATE_OK as i32 && !(of_file && error.offset == 0) {
+            let _ = write!(text, " (at byte {})", error.offset);
+        }
+        if capacity > 0 {
+            text.out[text.len.min(capacity - 1)] = 0;
+        }
+        Ok(text.len)
+    });
+    text.unwrap_or(0)
+}
+
+/// The version of the library: "0.1.0".
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_version() -> *const c_char {
+    const VERSION: &CStr =
+        match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+            Ok(version) => version,
+            Err(_) => c"",
+        };
+    VERSION.as_ptr()
+}

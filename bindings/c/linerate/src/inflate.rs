@@ -1,0 +1,235 @@
+//! Inflate: whole streams from one buffer into another, and streams in pieces behind a handle.
+
+use linerate_inflate::{BufferDecoder, Format, Options, Progress, Status, StreamDecoder};
+
+use crate::border::{buffers, input, place, run, value};
+use crate::error::{Call, linerate_error};
+use crate::handles::Table;
+use crate::scratch::linerate_scratch;
+
+/// Why a decoder of streams has returned.
+#[repr(i32)]
+pub enum linerate_status {
+    /// All input is consumed. Without more of it, the data is truncated.
+    LINERATE_NEED_INPUT = 0,
+    /// The output buffer is full, and more follows.
+    LINERATE_NEED_OUTPUT = 1,
+    /// The stream or frame has ended.
+    LINERATE_END = 2,
+    /// A zlib header asks for a preset dictionary.
+    LINERATE_NEED_DICTIONARY = 3,
+}
+
+use linerate_status::{LINERATE_END, LINERATE_NEED_DICTIONARY, LINERATE_NEED_INPUT, LINERATE_NEED_OUTPUT};
+
+/// What a call of a decoder has done.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_progress {
+    /// Bytes of input consumed.
+    pub read: usize,
+    /// Bytes of output written.
+    pub written: usize,
+    /// A linerate_status.
+    pub status: i32,
+}
+
+/// A decoder of deflate, zlib or gzip in pieces. Used by one thread at a time.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_inflater {
+    /// The handle.
+    pub id: u64,
+}
+
+/// Options of a decoder; linerate_inflate_defaults fills them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_inflate_options {
+    /// A linerate_format.
+    pub format: i32,
+    /// Logarithm of the window in bytes, 8 to 15. Default: 15. Whole streams have no window.
+    pub window_bits: u32,
+    /// Largest output of a stream in bytes. Default: no limit.
+    pub output_limit: u64,
+    /// Not 0: CRC-32, Adler-32 and length are verified. Default: 1.
+    pub verify_checksum: u8,
+    /// 0.
+    pub reserved: [u8; 7],
+}
+
+static INFLATERS: Table<StreamDecoder<'static>> = Table::new(4);
+
+impl linerate_inflate_options {
+    fn options(&self) -> Call<Options> {
+        let format = match self.format {
+            0 => Format::Deflate,
+            1 => Format::Zlib,
+            2 => Format::Gzip,
+            3 => Format::ZlibOrGzip,
+            _ => return Err(linerate_error::bad_argument(c"unknown format")),
+        };
+        Ok(Options::new(format)
+            .window_bits(u8::try_from(self.window_bits).unwrap_or(u8::MAX))
+            .output_limit(self.output_limit)
+            .verify_checksum(self.verify_checksum != 0))
+    }
+}
+
+impl From<Progress> for linerate_progress {
+    fn from(progress: Progress) -> linerate_progress {
+        let status = match progress.status {
+            Status::NeedInput => LINERATE_NEED_INPUT,
+            Status::NeedOutput => LINERATE_NEED_OUTPUT,
+            Status::NeedDictionary => LINERATE_NEED_DICTIONARY,
+            _ => LINERATE_END,
+        };
+        linerate_progress { read: progress.read, written: progress.written, status: status as i32 }
+    }
+}
+
+/// The defaults for a linerate_format.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_inflate_defaults(format: i32) -> linerate_inflate_options {
+    linerate_inflate_options {
+        format,
+        window_bits: 15,
+        output_limit: u64::MAX,
+        verify_checksum: 1,
+        reserved: [0; 7],
+    }
+}
+
+/// Decodes the stream or gzip member at the beginning of the input into out; progress says where both ended. The dictionary, of
+/// dictionary_len bytes or null, precedes the content of deflate data, and that of a zlib stream whose header asks for it.
+/// LINERATE_OUTPUT_TOO_SMALL, LINERATE_TRUNCATED, LINERATE_CORRUPT or LINERATE_LIMIT otherwise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_inflate(
+    scratch: linerate_scratch,
+    options: *const linerate_inflate_options,
+    dictionary: *const u8,
+    dictionary_len: usize,
+    from: *const u8,
+    len: usize,
+    out: *mut u8,
+    capacity: usize,
+    progress: *mut linerate_progress,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (options, progress) = unsafe { (value(options)?, place(progress)?) };
+        // SAFETY: the caller's promises.
+        let (dictionary, (from, out)) = unsafe {
+            let (dictionary, _) = buffers(dictionary, dictionary_len, out, capacity)?;
+            (dictionary, buffers(from, len, out, capacity)?)
+        };
+        let dictionary = (!dictionary.is_empty()).then_some(dictionary);
+        let mut scratch = scratch.lock()?;
+        let sizes =
+            BufferDecoder::new(options.options()?).decode(scratch.inflate()?, dictionary, from, out)?;
+        progress.write(Progress { read: sizes.read, written: sizes.written, status: Status::End }.into());
+        Ok(())
+    })
+}
+
+/// Allocates a decoder; its window grows with the output.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_inflater_new(
+    options: *const linerate_inflate_options,
+    inflater: *mut linerate_inflater,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (options, inflater) = unsafe { (value(options)?, place(inflater)?) };
+        let id = INFLATERS.insert(StreamDecoder::new(options.options()?)?)?;
+        inflater.write(linerate_inflater { id });
+        Ok(())
+    })
+}
+
+/// Frees a decoder; one whose id is 0 is ignored.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_inflater_free(inflater: linerate_inflater) -> linerate_error {
+    run(|| INFLATERS.free_unless_zero(inflater.id))
+}
+
+/// Decodes until input, output or stream ends. After LINERATE_END it does nothing more. An error is returned after all output
+/// that precedes it, and by every later call until linerate_inflater_reset; its offset counts from the stream's beginning.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_inflater_decode(
+    inflater: linerate_inflater,
+    scratch: linerate_scratch,
+    from: *const u8,
+    len: usize,
+    out: *mut u8,
+    capacity: usize,
+    progress: *mut linerate_progress,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let ((input, out), progress) = unsafe { (buffers(from, len, out, capacity)?, place(progress)?) };
+        let (mut inflater, mut scratch) = (INFLATERS.lock(inflater.id)?, scratch.lock()?);
+        progress.write(inflater.decode(scratch.inflate()?, input, out)?.into());
+        Ok(())
+    })
+}
+
+/// Begins a new stream, in the memory of the last.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_inflater_reset(inflater: linerate_inflater) -> linerate_error {
+    run(|| {
+        INFLATERS.lock(inflater.id)?.reset();
+        Ok(())
+    })
+}
+
+/// After LINERATE_END, continues with the next gzip member, or zlib stream, of the input. The output limit goes on.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_inflater_next_member(inflater: linerate_inflater) -> linerate_error {
+    run(|| {
+        INFLATERS.lock(inflater.id)?.next_member();
+        Ok(())
+    })
+}
+
+/// Sets the preset dictionary: after LINERATE_NEED_DICTIONARY, or before deflate data without a container.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_inflater_set_dictionary(
+    inflater: linerate_inflater,
+    dictionary: *const u8,
+    len: usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let dictionary = unsafe { input(dictionary, len) }?;
+        Ok(INFLATERS.lock(inflater.id)?.set_dictionary(dictionary)?)
+    })
+}
+
+/// Stores the Adler-32 of the dictionary that a zlib header has asked for, or 0 if none has.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_inflater_dictionary_id(
+    inflater: linerate_inflater,
+    id: *mut u32,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let id = unsafe { place(id) }?;
+        id.write(INFLATERS.lock(inflater.id)?.dictionary_id().unwrap_or(0));
+        Ok(())
+    })
+}
+
+/// Stores the bytes that a decoder holds.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_inflater_memory(
+    inflater: linerate_inflater,
+    bytes: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { place(bytes) }?;
+        bytes.write(INFLATERS.lock(inflater.id)?.memory());
+        Ok(())
+    })
+}

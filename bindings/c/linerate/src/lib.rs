@@ -1,0 +1,39 @@
+//! `liblinerate`: the engines behind one C interface. `linerate.h` is its documentation, made from the comments here.
+//!
+//! Memory is the caller's, errors are returned by value, nothing unwinds, and state of ours is behind handles.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`error`] | `linerate_error`, and its messages as C strings |
+//! | `border` | pointers of the caller as slices; panics as errors |
+//! | `handles` | tables of what is behind handles, which find those that were freed or are in use |
+//! | [`scratch`] | working memory of a thread, for all engines |
+//! | [`deflate`], [`session`] | deflate streams of 16 bytes; flushed messages with a window |
+//! | [`controller`] | the level of deflate calls by load |
+//! | [`inflate`] | whole streams, and streams in pieces |
+//! | [`zstd`] | the same of zstd frames; dictionaries |
+//! | [`store`] | batches of small zstd blocks through thousands of dictionaries |
+//! | [`gateway`] | messages of long-lived connections |
+//! | [`rice`] | Delta-Rice, versions 1 and 2 |
+//! | [`archive`] | Nx archives |
+
+#![allow(unsafe_code)]
+#![allow(non_camel_case_types, reason = "names of C")]
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "linerate.h states once what every function requires of its pointers"
+)]
+
+pub mod archive;
+mod border;
+pub mod controller;
+pub mod deflate;
+pub mod error;
+pub mod gateway;
+mod handles;
+pub mod inflate;
+pub mod rice;
+pub mod scratch;
+pub mod session;
+pub mod store;
+pub mod zstd;

@@ -1,0 +1,373 @@
+//! Delta-Rice, versions 1 and 2: samples in memory of the caller to chunks and streams, and back.
+
+use std::ffi::c_void;
+use std::num::NonZeroU32;
+
+use linerate_rice::v2::{self, Element, ElementType, StreamOptions};
+use linerate_rice::{Filter, Options, Params};
+
+use crate::border::{buffers, input, place, run, value};
+use crate::error::{Call, linerate_error};
+
+/// Parameters of version 1, which are stored outside of chunks; linerate_rice_defaults fills them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_rice_params {
+    /// A power of two from 1 to 32,768. Default: 8.
+    pub m: u32,
+    /// Samples of a segment, or 0: all. Default: 0.
+    pub segment: u32,
+    /// Number of coefficients in taps, at most 32, or 0: the running difference, 1 and -1. Default: 0.
+    pub tap_count: u32,
+    /// The coefficients of the filter; to encode, the first must be 1 or -1.
+    pub taps: [i32; 32],
+}
+
+/// Types of samples of version 2.
+#[repr(i32)]
+pub enum linerate_element {
+    /// int16_t.
+    LINERATE_I16 = 0,
+    /// uint16_t.
+    LINERATE_U16 = 1,
+    /// int32_t.
+    LINERATE_I32 = 2,
+    /// uint32_t.
+    LINERATE_U32 = 3,
+}
+
+/// Options of streams of version 2. Zeros are the defaults.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_rice2_options {
+    /// Samples of a segment, at most 65,536, or 0: some 4096.
+    pub segment: u32,
+    /// Samples of a row, which the stream keeps, or 0: none.
+    pub row: u32,
+    /// Channels of which a row has one sample each, at most 1024; 1 is none, and 0 finds out.
+    pub channels: u32,
+}
+
+/// The header of a stream of version 2.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_rice2_info {
+    /// A linerate_element.
+    pub element: i32,
+    /// Samples of a row, or 0.
+    pub row: u32,
+    /// Samples.
+    pub samples: u64,
+    /// Segments.
+    pub segments: u64,
+    /// Bytes of the stream.
+    pub bytes: u64,
+}
+
+impl linerate_rice_params {
+    fn params(&self) -> Call<Params> {
+        let params = Params::new(self.m, NonZeroU32::new(self.segment))?;
+        let count = self.tap_count as usize;
+        if count == 0 {
+            return Ok(params);
+        }
+        let taps =
+            self.taps.get(..count).ok_or(linerate_error::bad_argument(c"more than 32 coefficients"))?;
+        Ok(params.with_filter(Filter::new(taps)?))
+    }
+}
+
+impl linerate_rice2_options {
+    fn options(&self) -> StreamOptions {
+        StreamOptions::new()
+            .segment(NonZeroU32::new(self.segment))
+            .row(NonZeroU32::new(self.row))
+            .channels(NonZeroU32::new(self.channels))
+    }
+}
+
+fn threads(count: u32) -> Options {
+    Options::new().threads(count as usize)
+}
+
+/// The defaults.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_rice_defaults() -> linerate_rice_params {
+    linerate_rice_params { m: 8, segment: 0, tap_count: 0, taps: [0; 32] }
+}
+
+/// Stores the bytes of a chunk of count samples at most.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_rice_bound(
+    params: *const linerate_rice_params,
+    count: usize,
+    bytes: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (params, bytes) = unsafe { (value(params)?, place(bytes)?) };
+        bytes.write(params.params()?.bound(count));
+        Ok(())
+    })
+}
+
+/// Encodes samples as one chunk of version 1, on so many threads; uint16_t are the same 16 bits.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_rice_encode(
+    params: *const linerate_rice_params,
+    samples: *const i16,
+    count: usize,
+    out: *mut u8,
+    capacity: usize,
+    thread_count: u32,
+    written: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (params, (samples, out), written) =
+            unsafe { (value(params)?, buffers(samples, count, out, capacity)?, place(written)?) };
+        written.write(linerate_rice::encode_into(&params.params()?, samples, out, threads(thread_count))?);
+        Ok(())
+    })
+}
+
+/// Stores the number of samples that a chunk of version 1 states.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_rice_samples(
+    chunk: *const u8,
+    len: usize,
+    count: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (chunk, count) = unsafe { (input(chunk, len)?, place(count)?) };
+        count.write(linerate_rice::decoded_len(chunk)?);
+        Ok(())
+    })
+}
+
+/// Decodes a chunk of version 1 into room for samples, on so many threads, and stores their number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_rice_decode(
+    params: *const linerate_rice_params,
+    chunk: *const u8,
+    len: usize,
+    samples: *mut i16,
+    room: usize,
+    thread_count: u32,
+    count: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (params, (chunk, samples), count) =
+            unsafe { (value(params)?, buffers(chunk, len, samples, room)?, place(count)?) };
+        count.write(linerate_rice::decode_into(&params.params()?, chunk, samples, threads(thread_count))?);
+        Ok(())
+    })
+}
+
+/// Decodes the segments from first on, before end, of a chunk of version 1, and stores the number of their samples.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_rice_decode_segments(
+    params: *const linerate_rice_params,
+    chunk: *const u8,
+    len: usize,
+    first: usize,
+    end: usize,
+    samples: *mut i16,
+    room: usize,
+    count: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (params, (chunk, samples), count) =
+            unsafe { (value(params)?, buffers(chunk, len, samples, room)?, place(count)?) };
+        let decoded =
+            linerate_rice::decode_segments(&params.params()?, chunk, first..end, samples, threads(1))?;
+        count.write(decoded);
+        Ok(())
+    })
+}
+
+/// What is done with samples of any type.
+trait Work {
+    type Result;
+    /// # Safety
+    /// The pointer to samples is one to samples of this type.
+    unsafe fn with<T: Element>(self) -> Call<Self::Result>;
+}
+
+/// Chooses the type by a linerate_element.
+///
+/// # Safety
+/// As [`Work::with`].
+unsafe fn with_element<W: Work>(element: i32, work: W) -> Call<W::Result> {
+    let element = u8::try_from(element).ok().and_then(ElementType::from_code);
+    // SAFETY: the caller's promise.
+    unsafe {
+        match element.ok_or(linerate_error::bad_argument(c"unknown type of samples"))? {
+            ElementType::I16 => work.with::<i16>(),
+            ElementType::U16 => work.with::<u16>(),
+            ElementType::I32 => work.with::<i32>(),
+            ElementType::U32 => work.with::<u32>(),
+        }
+    }
+}
+
+struct Bound {
+    options: StreamOptions,
+    count: usize,
+}
+
+impl Work for Bound {
+    type Result = usize;
+    unsafe fn with<T: Element>(self) -> Call<usize> {
+        Ok(v2::bound::<T>(&self.options, self.count))
+    }
+}
+
+struct Encode {
+    options: StreamOptions,
+    samples: *const c_void,
+    count: usize,
+    out: *mut u8,
+    capacity: usize,
+    threads: Options,
+}
+
+impl Work for Encode {
+    type Result = usize;
+    unsafe fn with<T: Element>(self) -> Call<usize> {
+        // SAFETY: the caller's promises.
+        let (samples, out) =
+            unsafe { buffers(self.samples.cast::<T>(), self.count, self.out, self.capacity) }?;
+        Ok(v2::encode_into(&self.options, samples, out, self.threads)?)
+    }
+}
+
+struct Decode {
+    stream: *const u8,
+    len: usize,
+    segments: Option<std::ops::Range<usize>>,
+    samples: *mut c_void,
+    room: usize,
+    threads: Options,
+}
+
+impl Work for Decode {
+    type Result = usize;
+    unsafe fn with<T: Element>(self) -> Call<usize> {
+        // SAFETY: the caller's promises.
+        let (stream, samples) =
+            unsafe { buffers(self.stream, self.len, self.samples.cast::<T>(), self.room) }?;
+        Ok(match self.segments {
+            None => v2::decode_into(stream, samples, self.threads)?,
+            Some(segments) => v2::decode_segments(stream, segments, samples, self.threads)?,
+        })
+    }
+}
+
+/// Stores the bytes of a stream of version 2 of count samples at most.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_rice2_bound(
+    options: *const linerate_rice2_options,
+    element: i32,
+    count: usize,
+    bytes: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (options, bytes) = unsafe { (value(options)?.options(), place(bytes)?) };
+        // SAFETY: no samples are touched.
+        bytes.write(unsafe { with_element(element, Bound { options, count }) }?);
+        Ok(())
+    })
+}
+
+/// Encodes samples of the type element as one stream of version 2, on so many threads.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_rice2_encode(
+    options: *const linerate_rice2_options,
+    element: i32,
+    samples: *const c_void,
+    count: usize,
+    out: *mut u8,
+    capacity: usize,
+    thread_count: u32,
+    written: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (options, written) = unsafe { (value(options)?.options(), place(written)?) };
+        let work = Encode { options, samples, count, out, capacity, threads: threads(thread_count) };
+        // SAFETY: the caller's promise.
+        written.write(unsafe { with_element(element, work) }?);
+        Ok(())
+    })
+}
+
+/// Reads the header of a stream of version 2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_rice2_get_info(
+    stream: *const u8,
+    len: usize,
+    info: *mut linerate_rice2_info,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (stream, info) = unsafe { (input(stream, len)?, place(info)?) };
+        let read = v2::info(stream)?;
+        info.write(linerate_rice2_info {
+            element: read.element.code().into(),
+            row: read.row.map_or(0, NonZeroU32::get),
+            samples: read.samples,
+            segments: read.segments,
+            bytes: read.bytes,
+        });
+        Ok(())
+    })
+}
+
+/// Decodes a stream of version 2 into room for samples of the type element, which must be its own, on so many threads, and stores
+/// their number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_rice2_decode(
+    stream: *const u8,
+    len: usize,
+    element: i32,
+    samples: *mut c_void,
+    room: usize,
+    thread_count: u32,
+    count: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let count = unsafe { place(count) }?;
+        let work = Decode { stream, len, segments: None, samples, room, threads: threads(thread_count) };
+        // SAFETY: the caller's promise.
+        count.write(unsafe { with_element(element, work) }?);
+        Ok(())
+    })
+}
+
+/// Decodes the segments from first on, before end, of a stream of version 2, and stores the number of their samples.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_rice2_decode_segments(
+    stream: *const u8,
+    len: usize,
+    first: usize,
+    end: usize,
+    element: i32,
+    samples: *mut c_void,
+    room: usize,
+    count: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let count = unsafe { place(count) }?;
+        let work = Decode { stream, len, segments: Some(first..end), samples, room, threads: threads(1) };
+        // SAFETY: the caller's promise.
+        count.write(unsafe { with_element(element, work) }?);
+        Ok(())
+    })
+}

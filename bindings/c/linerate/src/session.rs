@@ -1,0 +1,193 @@
+//! Deflate sessions: flushed messages with a window of earlier ones, behind a handle.
+
+use std::sync::Arc;
+
+use linerate_deflate::session::{Dictionary, Session, SessionOptions, message_bound};
+
+use crate::border::{buffers, input, output, place, run, value};
+use crate::deflate::{format_of, level_of};
+use crate::error::{Call, linerate_error};
+use crate::handles::Table;
+use crate::scratch::linerate_scratch;
+
+/// A connection whose messages are compressed with a window of earlier ones. Used by one thread at a time.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_session {
+    /// The handle.
+    pub id: u64,
+}
+
+/// A preset dictionary. Many threads may use it; sessions keep it alive, and it may be freed before them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_deflate_dictionary {
+    /// The handle; 0 is none.
+    pub id: u64,
+}
+
+/// Options of a session; linerate_session_defaults fills them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_session_options {
+    /// A linerate_format.
+    pub format: i32,
+    /// 0 to 6. Default: 2.
+    pub level: i32,
+    /// Logarithm of the window in bytes, 8 to 15, or 0 for messages that are each on their own. Default: 15.
+    pub window_bits: u32,
+    /// Not 0: matches reach into earlier messages. Default: 1.
+    pub takeover: u8,
+    /// Not 0: a message ends with the four bytes of its flush, 00 00 ff ff. Default: 1; permessage-deflate leaves them out.
+    pub keep_tail: u8,
+    /// Not 0: the index of the window is kept between messages, which costs memory and saves time. Default: 1.
+    pub keep_index: u8,
+    /// 0.
+    pub reserved: [u8; 5],
+    /// A preset dictionary, or a handle of 0: none.
+    pub dictionary: linerate_deflate_dictionary,
+}
+
+static SESSIONS: Table<Session> = Table::new(2);
+static DICTIONARIES: Table<Arc<Dictionary>> = Table::new(3);
+
+impl linerate_session_options {
+    fn options(&self) -> Call<SessionOptions> {
+        let window_bits = u8::try_from(self.window_bits).unwrap_or(u8::MAX);
+        let options = SessionOptions::new(format_of(self.format)?)
+            .level(level_of(self.level)?)
+            .window_bits(window_bits)
+            .takeover(self.takeover != 0)
+            .keep_tail(self.keep_tail != 0)
+            .keep_index(self.keep_index != 0);
+        match self.dictionary.id {
+            0 => Ok(options),
+            id => Ok(options.dictionary(Arc::clone(&*DICTIONARIES.share(id)?))),
+        }
+    }
+}
+
+/// The defaults for a linerate_format.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_session_defaults(format: i32) -> linerate_session_options {
+    linerate_session_options {
+        format,
+        level: 2,
+        window_bits: 15,
+        takeover: 1,
+        keep_tail: 1,
+        keep_index: 1,
+        reserved: [0; 5],
+        dictionary: linerate_deflate_dictionary { id: 0 },
+    }
+}
+
+/// Allocates a session.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_session_new(
+    options: *const linerate_session_options,
+    session: *mut linerate_session,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (options, session) = unsafe { (value(options)?, place(session)?) };
+        let id = SESSIONS.insert(Session::new(options.options()?)?)?;
+        session.write(linerate_session { id });
+        Ok(())
+    })
+}
+
+/// Frees a session; one whose id is 0 is ignored.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_session_free(session: linerate_session) -> linerate_error {
+    run(|| SESSIONS.free_unless_zero(session.id))
+}
+
+/// Bytes that linerate_session_message writes at most for len bytes of input.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_session_bound(len: usize) -> usize {
+    message_bound(len)
+}
+
+/// Compresses a message and flushes it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_session_message(
+    session: linerate_session,
+    scratch: linerate_scratch,
+    from: *const u8,
+    len: usize,
+    out: *mut u8,
+    capacity: usize,
+    written: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let ((input, out), written) = unsafe { (buffers(from, len, out, capacity)?, place(written)?) };
+        let (mut session, mut scratch) = (SESSIONS.lock(session.id)?, scratch.lock()?);
+        written.write(session.message(scratch.deflate()?, input, out)?);
+        Ok(())
+    })
+}
+
+/// Ends the stream of a session: at most linerate_deflater_finish_bound() bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_session_finish(
+    session: linerate_session,
+    out: *mut u8,
+    capacity: usize,
+    written: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (out, written) = unsafe { (output(out, capacity)?, place(written)?) };
+        written.write(SESSIONS.lock(session.id)?.finish(out)?);
+        Ok(())
+    })
+}
+
+/// Sets the level of the following messages.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_session_set_level(session: linerate_session, level: i32) -> linerate_error {
+    run(|| {
+        SESSIONS.lock(session.id)?.set_level(level_of(level)?);
+        Ok(())
+    })
+}
+
+/// Stores the bytes that a session holds.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_session_memory(
+    session: linerate_session,
+    bytes: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { place(bytes) }?;
+        bytes.write(SESSIONS.lock(session.id)?.memory());
+        Ok(())
+    })
+}
+
+/// Allocates a preset dictionary: of text the last 32,768 bytes, and an index of them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_deflate_dictionary_new(
+    text: *const u8,
+    len: usize,
+    dictionary: *mut linerate_deflate_dictionary,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (text, dictionary) = unsafe { (input(text, len)?, place(dictionary)?) };
+        let id = DICTIONARIES.insert(Arc::new(Dictionary::new(text)))?;
+        dictionary.write(linerate_deflate_dictionary { id });
+        Ok(())
+    })
+}
+
+/// Frees a dictionary; one whose id is 0 is ignored.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_deflate_dictionary_free(
+    dictionary: linerate_deflate_dictionary,
+) -> linerate_error {
+    run(|| DICTIONARIES.free_unless_zero(dictionary.id))
+}

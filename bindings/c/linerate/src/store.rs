@@ -1,0 +1,251 @@
+//! Small zstd blocks through thousands of dictionaries: a store, and decoders of batches.
+
+use linerate_dict::{Decoder, Id, Job, Order, Store, StoreOptions};
+
+use crate::border::{buffers, input, output, place, run, value};
+use crate::error::{Call, linerate_error};
+use crate::handles::Table;
+
+/// Dictionaries by number. Many threads may use it; decoders keep it alive, and it may be freed before them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_store {
+    /// The handle.
+    pub id: u64,
+}
+
+/// A decoder of blocks with the dictionaries of a store; some 330 KiB. Used by one thread at a time.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_block_decoder {
+    /// The handle.
+    pub id: u64,
+}
+
+/// Options of a store; linerate_store_defaults fills them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_store_options {
+    /// Bytes of decoding tables, which are evicted beyond. Default: no limit.
+    pub table_budget: usize,
+    /// Bytes of dictionaries, beyond which none is inserted. Default: no limit.
+    pub raw_limit: usize,
+    /// Not 0: memory is in huge pages, where the system has them. Default: 1.
+    pub huge_pages: u8,
+    /// 0.
+    pub reserved: [u8; 7],
+}
+
+/// Sizes of a store.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_store_stats {
+    /// Dictionaries.
+    pub dictionaries: usize,
+    /// Their bytes.
+    pub raw_bytes: usize,
+    /// Dictionaries with decoding tables.
+    pub digested: usize,
+    /// Bytes of these tables.
+    pub table_bytes: usize,
+    /// How often tables were made.
+    pub digests: u64,
+    /// How often tables were evicted.
+    pub evictions: u64,
+}
+
+/// One block of a batch.
+#[repr(C)]
+pub struct linerate_job {
+    /// Its dictionary: a number of linerate_store_insert, or 0 for none.
+    pub dictionary: u64,
+    /// The block, a zstd frame.
+    pub block: *const u8,
+    /// Its bytes.
+    pub len: usize,
+    /// Where its content is written. No two jobs of a batch may have memory in common.
+    pub out: *mut u8,
+    /// Bytes of that memory.
+    pub capacity: usize,
+    /// Result: the bytes of content.
+    pub written: usize,
+    /// Result: the error of this block, which is none of the others'.
+    pub error: linerate_error,
+}
+
+/// Orders in which the jobs of a batch are decoded; all stay where they are.
+#[repr(i32)]
+pub enum linerate_order {
+    /// Grouped by dictionary if there are at least two jobs for each, else as given.
+    LINERATE_ORDER_ANY = 0,
+    /// As given.
+    LINERATE_ORDER_AS_GIVEN = 1,
+    /// Grouped by dictionary.
+    LINERATE_ORDER_BY_DICTIONARY = 2,
+}
+
+static STORES: Table<Store> = Table::new(8);
+static DECODERS: Table<Decoder> = Table::new(9);
+
+/// The defaults.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_store_defaults() -> linerate_store_options {
+    linerate_store_options {
+        table_budget: usize::MAX,
+        raw_limit: usize::MAX,
+        huge_pages: 1,
+        reserved: [0; 7],
+    }
+}
+
+/// Allocates an empty store.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_store_new(
+    options: *const linerate_store_options,
+    store: *mut linerate_store,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (options, store) = unsafe { (value(options)?, place(store)?) };
+        let options = StoreOptions::new()
+            .table_budget(options.table_budget)
+            .raw_limit(options.raw_limit)
+            .huge_pages(options.huge_pages != 0);
+        store.write(linerate_store { id: STORES.insert(Store::with_options(options))? });
+        Ok(())
+    })
+}
+
+/// Frees a store, and its dictionaries with the last decoder; one whose id is 0 is ignored.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_store_free(store: linerate_store) -> linerate_error {
+    run(|| STORES.free_unless_zero(store.id))
+}
+
+/// Copies a dictionary into the store, and stores its number there. The same bytes once more have the same number, and are
+/// counted: each insertion is undone by one linerate_store_release.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_store_insert(
+    store: linerate_store,
+    bytes: *const u8,
+    len: usize,
+    dictionary: *mut u64,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (bytes, dictionary) = unsafe { (input(bytes, len)?, place(dictionary)?) };
+        dictionary.write(STORES.share(store.id)?.insert(bytes)?.get());
+        Ok(())
+    })
+}
+
+/// Undoes one insertion. After the last the number is unknown, and is never used again.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_store_release(store: linerate_store, dictionary: u64) -> linerate_error {
+    run(|| {
+        STORES.share(store.id)?.release(Id::from_raw(dictionary))?;
+        Ok(())
+    })
+}
+
+/// Stores the sizes of a store.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_store_get_stats(
+    store: linerate_store,
+    stats: *mut linerate_store_stats,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let stats = unsafe { place(stats) }?;
+        let now = STORES.share(store.id)?.stats();
+        stats.write(linerate_store_stats {
+            dictionaries: now.dictionaries,
+            raw_bytes: now.raw_bytes,
+            digested: now.digested,
+            table_bytes: now.table_bytes,
+            digests: now.digests,
+            evictions: now.evictions,
+        });
+        Ok(())
+    })
+}
+
+/// Allocates a decoder for the blocks of a store.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_block_decoder_new(
+    store: linerate_store,
+    decoder: *mut linerate_block_decoder,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let decoder = unsafe { place(decoder) }?;
+        let new = Decoder::new(&*STORES.share(store.id)?);
+        decoder.write(linerate_block_decoder { id: DECODERS.insert(new)? });
+        Ok(())
+    })
+}
+
+/// Frees a decoder; one whose id is 0 is ignored.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_block_decoder_free(decoder: linerate_block_decoder) -> linerate_error {
+    run(|| DECODERS.free_unless_zero(decoder.id))
+}
+
+/// Decodes one block, a zstd frame, with a dictionary of the store or, if that is 0, with none. A dictionary's tables are
+/// allocated in the store when a block first needs them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_block_decoder_decode(
+    decoder: linerate_block_decoder,
+    dictionary: u64,
+    block: *const u8,
+    len: usize,
+    out: *mut u8,
+    capacity: usize,
+    written: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let ((block, out), written) = unsafe { (buffers(block, len, out, capacity)?, place(written)?) };
+        written.write(DECODERS.lock(decoder.id)?.decode(Id::from_raw(dictionary), block, out)?);
+        Ok(())
+    })
+}
+
+/// Decodes a batch, prefetching the memory of each job while the one before is decoded. The results are in the jobs; the function
+/// fails only for arguments that no job has, and then has changed none. It allocates 72 bytes a job, and frees them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_block_decoder_batch(
+    decoder: linerate_block_decoder,
+    jobs: *mut linerate_job,
+    count: usize,
+    order: i32,
+) -> linerate_error {
+    run(|| {
+        let order = match order {
+            0 => Order::Any,
+            1 => Order::AsGiven,
+            2 => Order::ByDictionary,
+            _ => return Err(linerate_error::bad_argument(c"unknown order")),
+        };
+        // SAFETY: the caller's promise.
+        let jobs = unsafe { output(jobs, count) }?;
+        let mut decoder = DECODERS.lock(decoder.id)?;
+        let pairs: Call<Vec<Job<'_>>> = jobs
+            .iter()
+            .map(|job| {
+                // SAFETY: the caller's promises.
+                let (block, out) = unsafe { buffers(job.block, job.len, job.out, job.capacity) }?;
+                Ok(Job::new(Id::from_raw(job.dictionary), block, out))
+            })
+            .collect();
+        let mut running = pairs?;
+        decoder.decode_batch(&mut running, order);
+        for (job, done) in jobs.iter_mut().zip(running) {
+            match done.result {
+                Ok(written) => (job.written, job.error) = (written, linerate_error::OK),
+                Err(error) => (job.written, job.error) = (0, error.into()),
+            }
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,447 @@
+//! The C examples on `linerate.h`, as C and as C++, under sanitizers and valgrind; and what the library exports.
+
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use flate2::read::MultiGzDecoder;
+use linerate_gateway::{Encoder, Transport};
+use linerate_testkit::c_program::{self, Library, SANITIZED, STANDARDS, valgrind};
+use linerate_testkit::data;
+use linerate_testkit::program::Run;
+use linerate_testkit::tools::{has_program, require};
+use tempfile::TempDir;
+
+const HERE: &str = env!("CARGO_MANIFEST_DIR");
+
+fn soname() -> String {
+    format!("liblinerate.so.{}", env!("CARGO_PKG_VERSION").rsplit_once('.').expect("three numbers").0)
+}
+
+/// An example, compiled, and how it is run.
+struct Example {
+    program: PathBuf,
+    with_valgrind: bool,
+}
+
+impl Example {
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command =
+            if self.with_valgrind { valgrind(&self.program) } else { Command::new(&self.program) };
+        command.args(args);
+        command
+    }
+
+    fn run(&self, args: &[&str], input: &[u8]) -> Run {
+        let run = Run::of(&mut self.command(args), input);
+        assert_eq!(run.status, Some(0), "{}", run.stderr);
+        run
+    }
+}
+
+fn source(name: &str) -> PathBuf {
+    Path::new(HERE).join("examples").join(format!("{name}.c"))
+}
+
+/// Compiles an example with the sanitizers against the shared library, and for valgrind against the static one, and has `check`
+/// run both.
+fn watched(name: &str, check: impl Fn(&Example)) {
+    let (Some(library), true) = (Library::built("linerate"), has_program("cc")) else { return };
+    let folder = TempDir::new().unwrap();
+    let program = folder.path().join(name);
+    let shared = library.copy_as(&soname(), folder.path());
+    c_program::compile(SANITIZED, Path::new(HERE), &source(name), &shared, &program);
+    check(&Example { program: program.clone(), with_valgrind: false });
+    if has_program("valgrind") {
+        let compiler = ["cc", "-std=c11", "-g"];
+        c_program::compile(&compiler, Path::new(HERE), &source(name), &library.static_library(), &program);
+        check(&Example { program, with_valgrind: true });
+    }
+}
+
+fn gunzip(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    MultiGzDecoder::new(bytes).read_to_end(&mut out).expect("gzip");
+    out
+}
+
+#[test]
+fn deflate_streams_are_decoded_by_zlib() {
+    watched("deflate", |example| {
+        for input in [data::mixed(120_000), data::json_rows(1, 100), Vec::new()] {
+            let run = example.run(&[], &input);
+            assert_eq!(gunzip(&run.stdout), input);
+            assert!(run.stderr.starts_with(&format!("linerate {}: zlib is ", env!("CARGO_PKG_VERSION"))));
+        }
+    });
+}
+
+#[test]
+fn messages_of_a_session_are_one_stream() {
+    let text = r#"{"timestamp":"2026-11-21T08:","level":"INFO","service":""#;
+    let rows = data::json_rows(2, 200);
+    watched("session", |example| {
+        let run = example.run(&[], &rows);
+        let mut decoder = flate2::Decompress::new(true);
+        let mut out = Vec::with_capacity(rows.len() + 1);
+        assert!(decoder.decompress_vec(&run.stdout, &mut out, flate2::FlushDecompress::None).is_err());
+        decoder.set_dictionary(text.as_bytes()).expect("the dictionary");
+        let rest = &run.stdout[decoder.total_in() as usize..];
+        decoder.decompress_vec(rest, &mut out, flate2::FlushDecompress::Finish).expect("zlib");
+        assert_eq!(out, rows);
+        assert!(run.stdout.len() * 2 < rows.len());
+    });
+}
+
+#[test]
+fn streams_of_zlib_are_decoded() {
+    let input = data::mixed(100_000);
+    let gzip = |input: &[u8]| {
+        let mut out = Vec::new();
+        flate2::read::GzEncoder::new(input, flate2::Compression::best()).read_to_end(&mut out).unwrap();
+        out
+    };
+    let members = [gzip(&input), gzip(b"a second member")].concat();
+    watched("inflate", |example| {
+        assert_eq!(example.run(&[], &members).stdout, [&input[..], b"a second member"].concat());
+        let mut damaged = members.clone();
+        damaged[5000] ^= 0x55;
+        let run = Run::of(&mut example.command(&[]), &damaged);
+        assert_eq!(run.status, Some(1));
+        assert!(run.stderr.contains("corrupt: ") && run.stderr.contains(" (at byte "), "{}", run.stderr);
+    });
+}
+
+/// zstd frames, one for each piece, that refer to a dictionary of raw content.
+fn frames<'p>(pieces: impl Iterator<Item = &'p [u8]>, dictionary: &[u8]) -> Vec<u8> {
+    let mut context = zstd_safe::CCtx::create();
+    let mut frames = Vec::new();
+    for piece in pieces {
+        let mut frame = vec![0; zstd_safe::compress_bound(piece.len())];
+        let n =
+            context.compress_using_dict(&mut frame[..], piece, dictionary, 3).expect("libzstd compresses");
+        frames.extend_from_slice(&frame[..n]);
+    }
+    frames
+}
+
+const TEXT: &str = r#""method":"GET","path":"/api/v2/search/items/","status":200,"duration_us":"#;
+
+#[test]
+fn frames_of_libzstd_are_decoded() {
+    let (input, rows) = (data::mixed(150_000), data::json_rows(3, 100));
+    watched("zstd", |example| {
+        let plain = frames(input.chunks(50_000), b"");
+        assert_eq!(example.run(&[], &plain).stdout, input);
+        assert_eq!(example.run(&[TEXT], &frames(rows.chunks(500), TEXT.as_bytes())).stdout, rows);
+        let run = Run::of(&mut example.command(&[]), &plain[..plain.len() - 3]);
+        assert_eq!((run.status, &*run.stderr), (Some(1), "the input ends early\n"));
+    });
+}
+
+#[test]
+fn batches_of_blocks_are_decoded_through_a_store() {
+    let rows = data::json_rows(4, 100);
+    watched("store", |example| {
+        assert_eq!(example.run(&[TEXT], &frames(rows.chunks(1500), TEXT.as_bytes())).stdout, rows);
+    });
+}
+
+#[test]
+fn a_controller_lowers_the_level_under_load_and_raises_it_after() {
+    watched("controller", |example| {
+        let levels = String::from_utf8(example.run(&[], b"").stdout).unwrap();
+        assert!(levels.starts_with("3210") && levels.ends_with("3\n"), "{levels}");
+    });
+}
+
+/// Three messages of a gateway, the second too large for the example's buffer, each with its length before it.
+fn recorded(transport: Transport, dictionary: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let mut encoder = Encoder::new(transport).unwrap();
+    if !dictionary.is_empty() {
+        encoder = encoder.with_dictionary(dictionary).unwrap();
+    }
+    let (mut wire, mut payloads) = (Vec::new(), Vec::new());
+    for (s, filler) in [(7, 10), (8, 5000), (9, 0)] {
+        let payload = format!(r#"{{"t":"READY","s":{s},"op":0,"d":"{}"}}"#, "filler".repeat(filler));
+        let mut message = Vec::new();
+        encoder.message(payload.as_bytes(), &mut message).unwrap();
+        wire.extend_from_slice(&u32::to_le_bytes(message.len() as u32));
+        wire.extend_from_slice(&message);
+        payloads.extend_from_slice(payload.as_bytes());
+    }
+    (wire, payloads)
+}
+
+#[test]
+fn messages_of_a_gateway_are_decoded() {
+    let text = r#"{"t":"READY","s":1,"op":0,"d":"filler"}"#;
+    watched("gateway", |example| {
+        for (number, transport) in Transport::ALL.into_iter().enumerate() {
+            let (wire, payloads) = recorded(transport, b"");
+            assert_eq!(example.run(&[&number.to_string()], &wire).stdout, payloads, "{transport}");
+        }
+        let (wire, payloads) = recorded(Transport::ZstdFrame, text.as_bytes());
+        assert_eq!(example.run(&["2", text], &wire).stdout, payloads);
+        let (wire, _) = recorded(Transport::Zlib, b"");
+        let run = Run::of(&mut example.command(&["0"]), &wire[4 + usize::from(wire[0])..]);
+        assert_eq!(run.status, Some(1), "the first message is missing");
+    });
+}
+
+#[test]
+fn samples_are_encoded_in_both_versions_and_come_back() {
+    let samples: Vec<i16> = (0..20_000).map(|i| (i % 700 + i % 13) as i16).collect();
+    let bytes: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
+    watched("rice", |example| {
+        let out = example.run(&[], &bytes).stdout;
+        let params = linerate_rice::Params::new(8, 1000.try_into().ok()).unwrap();
+        let options = linerate_rice::Options::new();
+        let chunk = linerate_rice::encode(&params, &samples, options).unwrap();
+        assert_eq!(out[..chunk.len()], chunk);
+        assert_eq!(linerate_rice::v2::decode::<i16>(&out[chunk.len()..], options).unwrap(), samples);
+    });
+}
+
+#[test]
+fn archives_are_listed_read_verified_and_extracted() {
+    let files =
+        [("a/first.txt", data::mixed(150_000)), ("b.json", data::json_rows(5, 20)), ("empty", Vec::new())];
+    let mut builder = linerate_nx::pack::Builder::new(linerate_nx::pack::Options::default()).unwrap();
+    for (path, content) in &files {
+        builder.add_bytes(*path, content.clone()).unwrap();
+    }
+    let (mut archive, _) = builder.to_bytes().unwrap();
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("files.nx");
+    fs::write(&path, &archive).unwrap();
+    watched("archive", |example| {
+        let target = folder.path().join(if example.with_valgrind { "one" } else { "two" });
+        let args = [path.to_str().unwrap(), target.to_str().unwrap(), "cancel"];
+        let lines = String::from_utf8(example.run(&args[..2], &archive).stdout).unwrap();
+        assert!(lines.contains("  150000 a/first.txt\n") && lines.contains("       0 empty\n"), "{lines}");
+        assert!(
+            lines.ends_with("verified 3, failed 0, stopped 0\nextracted 3, failed 0, skipped 0\n"),
+            "{lines}"
+        );
+        for (name, content) in &files {
+            assert_eq!(&fs::read(target.join(name)).unwrap(), content, "{name}");
+        }
+        let lines = String::from_utf8(example.run(&args, &archive).stdout).unwrap();
+        assert!(lines.contains(", stopped 1\nextracted 0, failed 0, skipped 3\n"), "{lines}");
+        let missing = Run::of(&mut example.command(&["/does/not/exist", args[1]]), b"");
+        let message = "cannot read: cannot open the archive: No such file or directory\n";
+        assert_eq!((missing.status, &*missing.stderr), (Some(1), message));
+    });
+    // Of a damaged file the path and the reason are told.
+    let middle = archive.len() / 2;
+    archive[middle] ^= 0x10;
+    fs::write(&path, &archive).unwrap();
+    watched("archive", |example| {
+        let run = Run::of(&mut example.command(&[path.to_str().unwrap(), "unused"]), &archive);
+        assert_eq!(run.status, Some(1));
+        assert!(run.stderr.starts_with("corrupt: "), "{}", run.stderr);
+    });
+}
+
+#[test]
+fn header_and_examples_compile_without_a_warning_as_c_and_as_cpp() {
+    let (Some(library), true, true) = (Library::built("linerate"), has_program("cc"), has_program("c++"))
+    else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    let shared = library.copy_as(&soname(), folder.path());
+    let program = folder.path().join("compress");
+    let input = data::mixed(300_000);
+    for standard in STANDARDS {
+        c_program::compile(standard, Path::new(HERE), &source("compress"), &shared, &program);
+        let run = Run::of(&mut Command::new(&program), &input).ok();
+        assert_eq!(gunzip(&run.stdout), input);
+    }
+}
+
+/// An archive of one file, `a/text`, and the file's content.
+fn small_archive(folder: &TempDir) -> (PathBuf, Vec<u8>) {
+    let content = data::mixed(50_000);
+    let mut builder = linerate_nx::pack::Builder::new(linerate_nx::pack::Options::default()).unwrap();
+    builder.add_bytes("a/text", content.clone()).unwrap();
+    let path = folder.path().join("files.nx");
+    fs::write(&path, builder.to_bytes().unwrap().0).unwrap();
+    (path, content)
+}
+
+#[test]
+fn the_cpp_header_reads_an_archive_and_throws_errors() {
+    let (Some(library), true) = (Library::built("linerate"), has_program("c++")) else { return };
+    let folder = TempDir::new().unwrap();
+    let shared = library.copy_as(&soname(), folder.path());
+    let (archive, content) = small_archive(&folder);
+    for standard in ["-std=c++17", "-std=c++20"] {
+        let program = folder.path().join(standard);
+        let compiler =
+            ["c++", standard, "-pedantic", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+        let source = Path::new(HERE).join("examples/archive.cpp");
+        c_program::compile(&compiler, Path::new(HERE), &source, &shared, &program);
+        let run = Run::of(Command::new(&program).arg(&archive).arg("a/text"), b"").ok();
+        assert_eq!(run.stdout, content);
+        let run = Run::of(Command::new(&program).arg(&archive).arg("missing"), b"");
+        run.fails(1, "the archive has no file of this path (at byte 0)");
+    }
+}
+
+#[test]
+fn a_go_program_compresses() {
+    let Some(library) = Library::built("linerate") else { return };
+    let is_there = Command::new("go").arg("version").output().is_ok_and(|run| run.status.success());
+    if !(require(is_there, "go is not installed") && has_program("cc")) {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    library.copy_as(&soname(), folder.path());
+    std::os::unix::fs::symlink(soname(), folder.path().join("liblinerate.so")).unwrap();
+    let (program, path) = (folder.path().join("compress"), folder.path().display());
+    let built = Command::new("go")
+        .args(["build", "-o"])
+        .arg(&program)
+        .arg(Path::new(HERE).join("examples/compress.go"))
+        .envs([("CGO_ENABLED", "1"), ("GO111MODULE", "off"), ("GOFLAGS", "")])
+        .env("CGO_CFLAGS", format!("-I{HERE}"))
+        .env("CGO_LDFLAGS", format!("-L{path} -Wl,-rpath,{path}"))
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    for input in [data::json_rows(6, 300), Vec::new()] {
+        let run = Run::of(&mut Command::new(&program), &input).ok();
+        assert_eq!(gunzip(&run.stdout), input);
+    }
+}
+
+#[test]
+fn a_csharp_program_reads_an_archive() {
+    let Some(library) = Library::built("linerate") else { return };
+    if !(has_program("mcs") && has_program("mono")) {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    library.copy_as(&soname(), folder.path());
+    let (archive, content) = small_archive(&folder);
+    let program = folder.path().join("ReadArchive.exe");
+    let built = Command::new("mcs")
+        .arg(format!("-out:{}", program.display()))
+        .arg(Path::new(HERE).join("examples/ReadArchive.cs"))
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stdout));
+    let run = |name: &str| {
+        let mut command = Command::new("mono");
+        command.arg(&program).arg(&archive).arg(name).env("LD_LIBRARY_PATH", folder.path());
+        Run::of(&mut command, b"")
+    };
+    assert_eq!(run("a/text").ok().stdout, content);
+    let missing = run("missing");
+    assert!(missing.stderr.contains("the archive has no file of this path"), "{}", missing.stderr);
+}
+
+#[test]
+fn the_programs_of_the_page_have_less_than_40_lines() {
+    for name in ["compress.c", "compress.go", "ReadArchive.cs"] {
+        let text = fs::read_to_string(Path::new(HERE).join("examples").join(name)).unwrap();
+        assert!(text.lines().count() < 40, "{name}");
+    }
+}
+
+/// The functions of the header, by the names that stand before a parenthesis.
+fn names_in(text: &str) -> BTreeSet<String> {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//") && !line.starts_with(" *"));
+    let names = code.flat_map(|line| {
+        let calls = line.split('(').rev().skip(1);
+        calls
+            .filter_map(|before| before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next())
+            .collect::<Vec<_>>()
+    });
+    names.filter(|name| name.starts_with("linerate_")).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_library_exports_the_functions_of_the_header_and_nothing_else() {
+    let Some(mut exported) = Library::built("linerate").and_then(|library| library.exports()) else { return };
+    let header = fs::read_to_string(Path::new(HERE).join("linerate.h")).unwrap();
+    // Built together with crates that have `linerate-nx/s3`, it contains this dependency, whose C functions Rust exports.
+    exported.retain(|name| !name.starts_with("crc_fast_"));
+    assert_eq!(exported, names_in(&header));
+}
+
+#[test]
+fn every_function_is_called_by_an_example() {
+    let examples = fs::read_dir(Path::new(HERE).join("examples")).unwrap();
+    let called: BTreeSet<String> =
+        examples.flat_map(|entry| names_in(&fs::read_to_string(entry.unwrap().path()).unwrap())).collect();
+    let header = names_in(&fs::read_to_string(Path::new(HERE).join("linerate.h")).unwrap());
+    let missing: Vec<&String> = header.difference(&called).collect();
+    assert!(header.len() > 30, "{header:?}");
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn what_is_installed_is_found_by_pkg_config_and_cmake_and_removed_whole() {
+    let (Some(library), true) = (Library::built("linerate"), has_program("cc")) else { return };
+    let folder = TempDir::new().unwrap();
+    let prefix = folder.path().join("usr");
+    let install = |what: &Path| {
+        let script = Path::new(HERE).join("../../../scripts/install-c.sh");
+        let done = Command::new(script).arg(what).arg(&prefix).arg("linerate").env_remove("DESTDIR").status();
+        assert!(done.unwrap().success());
+    };
+    install(library.folder());
+    let check = |program: &Path| {
+        let mut command = Command::new(program);
+        let run = Run::of(command.env("LD_LIBRARY_PATH", prefix.join("lib")), b"the installed library").ok();
+        assert_eq!(gunzip(&run.stdout), b"the installed library");
+    };
+    if has_program("pkg-config") {
+        let flags = Command::new("pkg-config")
+            .env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))
+            .args(["--cflags", "--libs", "linerate >= 0.1"])
+            .output()
+            .unwrap();
+        assert!(flags.status.success(), "{flags:?}");
+        let program = folder.path().join("compress");
+        let mut compile = Command::new("cc");
+        compile.arg(source("compress")).args(String::from_utf8(flags.stdout).unwrap().split_whitespace());
+        assert!(compile.arg("-o").arg(&program).status().unwrap().success());
+        check(&program);
+    }
+    if has_program("cmake") {
+        let lines = format!(
+            "cmake_minimum_required(VERSION 3.13)\nproject(example C)\nfind_package(linerate 0.1 REQUIRED)\n\
+             foreach(kind linerate static)\nadd_executable(with_${{kind}} {})\n\
+             target_link_libraries(with_${{kind}} linerate::${{kind}})\nendforeach()\n",
+            source("compress").display()
+        );
+        fs::write(folder.path().join("CMakeLists.txt"), lines).unwrap();
+        let build = folder.path().join("build");
+        let cmake = |args: &[&str]| {
+            let run = Command::new("cmake").args(args).current_dir(folder.path()).output().unwrap();
+            assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        };
+        let package = format!("-Dlinerate_DIR={}", prefix.join("lib/cmake/linerate").display());
+        cmake(&["-S", ".", "-B", "build", &package]);
+        cmake(&["--build", "build"]);
+        check(&build.join("with_linerate"));
+        check(&build.join("with_static"));
+    }
+    install(Path::new("--remove"));
+    let mut folders = vec![prefix];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            assert!(path.is_dir(), "{} is left", path.display());
+            folders.push(path);
+        }
+    }
+}

@@ -1,0 +1,474 @@
+//! Random calls of the interface by several threads, which share all handles, freed ones and those of other kinds among them: with
+//! null pointers, wrong numbers, sizes and states, damaged input and overlapping buffers. Each call returns, and says no more than
+//! it may. The seed is fixed; how the threads meet is not.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CString, c_char, c_void};
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::Mutex;
+
+use linerate::archive::*;
+use linerate::controller::*;
+use linerate::deflate::*;
+use linerate::error::*;
+use linerate::gateway::*;
+use linerate::inflate::*;
+use linerate::rice::*;
+use linerate::scratch::*;
+use linerate::session::*;
+use linerate::store::*;
+use linerate::zstd::*;
+use linerate_testkit::data::{self, Noise};
+
+const CALLS: usize = 25_000;
+const THREADS: u64 = 4;
+const CAPACITY: usize = 40_000;
+
+/// Handles of all kinds, live and freed.
+static HANDLES: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
+struct Caller<'f> {
+    noise: Noise,
+    /// Valid data of each format, which stays as it is.
+    files: &'f [&'static [u8]],
+    input: Vec<u8>,
+    output: Vec<u8>,
+    stream: linerate_deflater,
+    folder: CString,
+}
+
+/// An argument for input, and one for output.
+struct Buffers {
+    from: *const u8,
+    len: usize,
+    out: *mut u8,
+    capacity: usize,
+}
+
+impl Caller<'_> {
+    fn number(&mut self) -> u64 {
+        match self.noise.below(4) {
+            0 => self.noise.number(),
+            1 => u64::MAX - self.noise.below(3) as u64,
+            _ => self.noise.below(20) as u64,
+        }
+    }
+
+    fn small(&mut self) -> i32 {
+        if self.noise.below(8) == 0 { self.number() as i32 } else { self.noise.below(4) as i32 }
+    }
+
+    /// Mostly one of the last handles of a kind, which may live.
+    fn handle(&mut self, tag: usize) -> u64 {
+        let handles = HANDLES.lock().unwrap();
+        let of_kind: Vec<u64> = match self.noise.below(12) {
+            0 => return 0,
+            1 => return self.noise.number(),
+            2 => handles.iter().rev().take(50).copied().collect(),
+            _ => {
+                handles.iter().rev().filter(|id| (*id >> 24 & 255) as usize == tag).take(4).copied().collect()
+            }
+        };
+        if of_kind.is_empty() { 1 } else { of_kind[self.noise.below(of_kind.len())] }
+    }
+
+    /// A place for a result, or null.
+    fn place<T>(&mut self, room: &mut MaybeUninit<T>) -> *mut T {
+        if self.noise.below(40) == 0 { ptr::null_mut() } else { room.as_mut_ptr() }
+    }
+
+    /// Options, or null.
+    fn given<T>(&mut self, options: &T) -> *const T {
+        if self.noise.below(40) == 0 { ptr::null() } else { options }
+    }
+
+    fn buffers(&mut self) -> Buffers {
+        let file = self.files[self.noise.below(self.files.len())];
+        let len = if self.noise.below(3) == 0 { self.noise.below(file.len() + 1) } else { file.len() };
+        self.input[..len].copy_from_slice(&file[..len]);
+        if self.noise.below(3) == 0 && len > 0 {
+            let at = self.noise.below(len);
+            self.input[at] = self.noise.number() as u8;
+        }
+        let capacity = if self.noise.below(3) == 0 { self.noise.below(CAPACITY) } else { CAPACITY };
+        let mut buffers = Buffers { from: self.input.as_ptr(), len, out: self.output.as_mut_ptr(), capacity };
+        match self.noise.below(40) {
+            0 => buffers.from = ptr::null(),
+            1 => buffers.out = ptr::null_mut(),
+            2 => buffers.from = self.output.as_ptr(),
+            3 => buffers.len = usize::MAX,
+            4 => buffers.capacity = usize::MAX / 2 + 2,
+            _ => {}
+        }
+        buffers
+    }
+
+    /// A call that makes a handle.
+    fn make(&mut self) -> linerate_error {
+        let (buffers, kind, number) = (self.buffers(), self.small(), self.number());
+        let arm = self.noise.below(12);
+        let dictionary = self.handle([0, 3, 0, 0, 0, 0, 6, 0, 8, 0, 0, 0][arm]);
+        let mut id = MaybeUninit::<u64>::uninit();
+        let place = self.place(&mut id);
+        // SAFETY: pointers are null or lead to memory of their types; every handle is one number. Impossible lengths are refused.
+        let error = unsafe {
+            match arm {
+                0 => linerate_scratch_new(if number % 2 == 0 { 15 } else { number as u32 }, place.cast()),
+                1 => {
+                    let mut options = linerate_session_defaults(kind);
+                    (options.level, options.window_bits) = (self.small(), number as u32);
+                    options.dictionary.id = if number % 3 == 0 { dictionary } else { 0 };
+                    linerate_session_new(self.given(&options), place.cast())
+                }
+                2 => linerate_deflate_dictionary_new(buffers.from, buffers.len, place.cast()),
+                3 => linerate_controller_new(kind, number as u32, number, place.cast()),
+                4 => {
+                    let mut options = linerate_inflate_defaults(kind);
+                    options.output_limit = number.saturating_mul(1000);
+                    options.window_bits = if number % 2 == 0 { 15 } else { number as u32 };
+                    linerate_inflater_new(self.given(&options), place.cast())
+                }
+                5 => linerate_zstd_dictionary_new(buffers.from, buffers.len, place.cast()),
+                6 => {
+                    let mut options = linerate_zstd_defaults();
+                    options.magicless = u8::from(number % 5 == 0);
+                    let id = if number % 3 == 0 { dictionary } else { 0 };
+                    linerate_zstd_decoder_new(
+                        self.given(&options),
+                        linerate_zstd_dictionary { id },
+                        place.cast(),
+                    )
+                }
+                7 => {
+                    let mut options = linerate_store_defaults();
+                    (options.table_budget, options.huge_pages) = (number as usize, 0);
+                    linerate_store_new(self.given(&options), place.cast())
+                }
+                8 => linerate_block_decoder_new(linerate_store { id: dictionary }, place.cast()),
+                9 => {
+                    let mut options = linerate_gateway_defaults(self.small());
+                    (options.encoding, options.check_sequence) = (kind, u8::from(number % 2 == 0));
+                    linerate_gateway_new(self.given(&options), place.cast())
+                }
+                10 => {
+                    let list = linerate_bytes { at: buffers.from, len: buffers.len };
+                    linerate_gateway_dictionaries_new(self.given(&list), (number % 2) as usize, place.cast())
+                }
+                _ => {
+                    let file = self.files[self.noise.below(self.files.len())];
+                    let options = linerate_archive_defaults();
+                    let options = self.given(&options);
+                    linerate_archive_open_memory(file.as_ptr(), file.len(), options, place.cast())
+                }
+            }
+        };
+        if error.kind == 0 {
+            // SAFETY: the call has stored a handle.
+            HANDLES.lock().unwrap().push(unsafe { id.assume_init() });
+        }
+        error
+    }
+
+    fn free(&mut self) -> linerate_error {
+        let arm = self.noise.below(12);
+        let id = self.handle(arm + 1);
+        match arm {
+            0 => linerate_scratch_free(linerate_scratch { id }),
+            1 => linerate_session_free(linerate_session { id }),
+            2 => linerate_deflate_dictionary_free(linerate_deflate_dictionary { id }),
+            3 => linerate_inflater_free(linerate_inflater { id }),
+            4 => linerate_controller_free(linerate_controller { id }),
+            5 => linerate_zstd_dictionary_free(linerate_zstd_dictionary { id }),
+            6 => linerate_zstd_decoder_free(linerate_zstd_decoder { id }),
+            7 => linerate_store_free(linerate_store { id }),
+            8 => linerate_block_decoder_free(linerate_block_decoder { id }),
+            9 => linerate_gateway_free(linerate_gateway { id }),
+            10 => linerate_gateway_dictionaries_free(linerate_gateway_dictionaries { id }),
+            _ => linerate_archive_free(linerate_archive { id }),
+        }
+    }
+
+    /// A call that writes bytes, and how many it says it has written.
+    fn convert(&mut self) -> (linerate_error, usize, usize) {
+        let Buffers { from, len, out, capacity } = self.buffers();
+        let arm = self.noise.below(20);
+        let tag = [0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 0, 4, 6, 6, 7, 9, 10, 12, 12, 9][arm];
+        let (id, number, kind) = (self.handle(tag), self.number(), self.small());
+        let scratch = linerate_scratch { id: self.handle(1) };
+        let (mut written, mut progress) = (MaybeUninit::new(0), MaybeUninit::uninit());
+        progress.write(linerate_progress { read: 0, written: 0, status: 0 });
+        let mut message = MaybeUninit::<linerate_message>::zeroed();
+        let (n, p) = (self.place(&mut written), self.place(&mut progress));
+        let zstd_dictionary = linerate_zstd_dictionary { id: if number % 2 == 0 { 0 } else { id } };
+        let (inflate, zstd) = (linerate_inflate_defaults(kind), linerate_zstd_defaults());
+        let (inflate, zstd) = (self.given(&inflate), self.given(&zstd));
+        if self.noise.below(20) == 0 {
+            self.stream.phase = number as u32;
+        }
+        let mut stream = self.stream;
+        let mut count = capacity;
+        // SAFETY: as in `make`.
+        let error = unsafe {
+            match arm {
+                0 => linerate_deflate(scratch, kind, self.small(), from, len, out, capacity, n),
+                1 => linerate_deflater_init(&mut stream, kind, self.small()),
+                2 => linerate_deflater_set_level(&mut stream, kind),
+                3 | 4 => {
+                    linerate_deflater_encode(&mut stream, scratch, from, len, out, capacity, kind != 0, n)
+                }
+                5 => {
+                    let history = number as usize;
+                    linerate_deflater_encode_with_history(
+                        &mut stream,
+                        scratch,
+                        from,
+                        len,
+                        history,
+                        out,
+                        capacity,
+                        true,
+                        n,
+                    )
+                }
+                6 => linerate_deflater_flush(&mut stream, out, capacity, n),
+                7 => linerate_deflater_finish(&mut stream, out, capacity, n),
+                8 => linerate_session_message(linerate_session { id }, scratch, from, len, out, capacity, n),
+                9 => linerate_session_finish(linerate_session { id }, out, capacity, n),
+                10 => linerate_inflate(scratch, inflate, from, len / 2, from, len, out, capacity, p),
+                11 => {
+                    linerate_inflater_decode(linerate_inflater { id }, scratch, from, len, out, capacity, p)
+                }
+                12 => linerate_zstd_decode(scratch, zstd, zstd_dictionary, from, len, out, capacity, n),
+                13 => linerate_zstd_decode_frame(scratch, zstd, zstd_dictionary, from, len, out, capacity, p),
+                14 => linerate_zstd_decoder_decode(
+                    linerate_zstd_decoder { id },
+                    scratch,
+                    from,
+                    len,
+                    out,
+                    capacity,
+                    p,
+                ),
+                15 => {
+                    let decoder = linerate_block_decoder { id };
+                    linerate_block_decoder_decode(decoder, number, from, len, out, capacity, n)
+                }
+                16 => {
+                    let gateway = linerate_gateway { id };
+                    let error = linerate_gateway_message(
+                        gateway,
+                        scratch,
+                        from,
+                        len,
+                        out,
+                        capacity,
+                        message.as_mut_ptr(),
+                    );
+                    linerate_gateway_payload(gateway, out, capacity, n);
+                    error
+                }
+                17 => linerate_archive_read(linerate_archive { id }, number as usize, out, capacity, n),
+                18 => linerate_archive_read_range(
+                    linerate_archive { id },
+                    kind as usize,
+                    number,
+                    out,
+                    capacity,
+                    n,
+                ),
+                _ => {
+                    count = 8;
+                    let block = linerate_job {
+                        dictionary: number,
+                        block: from,
+                        len,
+                        out,
+                        capacity,
+                        written: 0,
+                        error: linerate_error_of_nothing(),
+                    };
+                    let mut jobs = [block];
+                    let jobs = if number % 7 == 0 { ptr::null_mut() } else { jobs.as_mut_ptr() };
+                    linerate_block_decoder_batch(linerate_block_decoder { id }, jobs, 1, kind)
+                }
+            }
+        };
+        if error.kind == 0 || self.noise.below(8) > 0 {
+            self.stream = stream;
+        }
+        // SAFETY: both were written at the beginning.
+        let (written, progress) = unsafe { (written.assume_init(), progress.assume_init()) };
+        assert!(progress.read <= len);
+        (error, written.max(progress.written), count)
+    }
+
+    /// The other calls.
+    fn ask(&mut self) -> linerate_error {
+        let Buffers { from, len, out, capacity } = self.buffers();
+        let arm = self.noise.below(26);
+        let tags = [2, 2, 5, 5, 4, 4, 4, 4, 0, 6, 7, 8, 8, 8, 10, 10, 10, 12, 12, 12, 12, 12, 12, 0, 0, 0];
+        let (id, number, kind) = (self.handle(tags[arm]), self.number(), self.small());
+        let mut room = [MaybeUninit::<u64>::uninit(); 32];
+        let room = if self.noise.below(30) == 0 { ptr::null_mut() } else { room.as_mut_ptr() };
+        let mut run = linerate_run_defaults();
+        (run.threads, run.existing) = (1 + (number % 3) as u32, kind);
+        run.on_progress = Some(on_progress);
+        run.on_failure = Some(on_failure);
+        let mut params = linerate_rice_defaults();
+        (params.m, params.segment, params.tap_count) =
+            (if number % 2 == 0 { 8 } else { number as u32 }, kind as u32, number as u32);
+        let options = linerate_rice2_options { segment: kind as u32, row: number as u32, channels: 1 };
+        let (samples, count) = (out.cast::<i16>(), capacity / 2);
+        // SAFETY: as in `make`; results have at most 256 bytes.
+        unsafe {
+            match arm {
+                0 => linerate_session_set_level(linerate_session { id }, kind),
+                1 => linerate_session_memory(linerate_session { id }, room.cast()),
+                2 => linerate_controller_level(linerate_controller { id }, number, number, room.cast()),
+                3 => linerate_controller_add_input(linerate_controller { id }, number as usize),
+                4 => linerate_inflater_reset(linerate_inflater { id }),
+                5 => linerate_inflater_next_member(linerate_inflater { id }),
+                6 => linerate_inflater_set_dictionary(linerate_inflater { id }, from, len),
+                7 => linerate_inflater_dictionary_id(linerate_inflater { id }, room.cast()),
+                8 => linerate_zstd_frame_info(&linerate_zstd_defaults(), from, len, room.cast()),
+                9 => linerate_zstd_dictionary_id(linerate_zstd_dictionary { id }, room.cast()),
+                10 => linerate_zstd_decoder_reset(linerate_zstd_decoder { id }),
+                11 => linerate_store_insert(linerate_store { id }, from, len, room.cast()),
+                12 => linerate_store_release(linerate_store { id }, number),
+                13 => linerate_store_get_stats(linerate_store { id }, room.cast()),
+                14 => linerate_gateway_reset(linerate_gateway { id }),
+                15 => linerate_gateway_resume_after(linerate_gateway { id }, number),
+                16 => linerate_gateway_memory(linerate_gateway { id }, room.cast()),
+                17 => linerate_archive_count(linerate_archive { id }, room.cast()),
+                18 => linerate_archive_get(linerate_archive { id }, kind as usize, room.cast()),
+                19 => linerate_archive_path(linerate_archive { id }, kind as usize, out.cast(), capacity),
+                20 => linerate_archive_find(linerate_archive { id }, from.cast(), len.min(20), room.cast()),
+                21 => linerate_archive_verify(linerate_archive { id }, &run, room.cast()),
+                22 => {
+                    linerate_archive_extract(linerate_archive { id }, self.folder.as_ptr(), &run, room.cast())
+                }
+                23 => linerate_rice_decode(&params, from, len, samples, count, 2, room.cast()),
+                24 => linerate_rice2_decode(
+                    from,
+                    len,
+                    kind,
+                    out.cast(),
+                    capacity.min(CAPACITY) / 4,
+                    1,
+                    room.cast(),
+                ),
+                _ => {
+                    let first = number as usize;
+                    let end = first.wrapping_add(kind as usize);
+                    linerate_rice_decode_segments(
+                        &params,
+                        from,
+                        len,
+                        first,
+                        end,
+                        samples,
+                        count,
+                        room.cast(),
+                    );
+                    linerate_rice2_bound(&options, kind, len, room.cast())
+                }
+            }
+        }
+    }
+}
+
+/// What a result holds before there is one.
+fn linerate_error_of_nothing() -> linerate_error {
+    linerate_error { kind: 0, os: 0, offset: 0, message: ptr::null() }
+}
+
+unsafe extern "C" fn on_progress(_: *mut c_void, _: *const linerate_archive_progress) -> i32 {
+    1
+}
+
+unsafe extern "C" fn on_failure(_: *mut c_void, _: *const c_char, _: usize, error: linerate_error) {
+    assert!((1..9).contains(&error.kind));
+}
+
+/// Data in every format.
+fn files() -> Vec<&'static [u8]> {
+    use linerate_deflate::{Format, Level, compress_to_vec};
+    let rows = data::json_rows(9, 20);
+    let mut builder = linerate_nx::pack::Builder::new(linerate_nx::pack::Options::default()).unwrap();
+    builder.add_bytes("a", rows.clone()).unwrap();
+    builder.add_bytes("b", data::mixed(10_000)).unwrap();
+    let mut frame = vec![0; zstd_safe::compress_bound(rows.len())];
+    let n = zstd_safe::compress(&mut frame[..], &rows, 3).unwrap();
+    frame.truncate(n);
+    let samples: Vec<i16> = (0..3000).map(|i| i % 100).collect();
+    let options = linerate_rice::Options::new();
+    let files = [
+        compress_to_vec(Format::Deflate, Level::Default, &rows),
+        compress_to_vec(Format::Zlib, Level::Default, &rows),
+        compress_to_vec(Format::Gzip, Level::Default, &rows),
+        frame,
+        builder.to_bytes().unwrap().0,
+        linerate_rice::encode(&linerate_rice::Params::default(), &samples, options).unwrap(),
+        linerate_rice::v2::encode(&linerate_rice::v2::StreamOptions::new(), &samples, options).unwrap(),
+        rows,
+    ];
+    files.into_iter().map(|file| &*file.leak()).collect()
+}
+
+#[test]
+fn no_call_does_more_than_it_may() {
+    let (files, folder) = (files(), tempfile::tempdir().unwrap());
+    let callers = (0..THREADS).map(|seed| {
+        let folder = folder.path().join(seed.to_string());
+        Caller {
+            noise: Noise::new(seed),
+            files: &files,
+            input: vec![0; CAPACITY],
+            output: vec![0; CAPACITY + 1],
+            stream: linerate_deflater {
+                checksum: 0,
+                total_in: 0,
+                pending: 0,
+                pending_len: 0,
+                format: 0,
+                level: 1,
+                phase: 0,
+            },
+            folder: CString::new(folder.to_str().unwrap()).unwrap(),
+        }
+    });
+    let kinds = Mutex::new([0; 10]);
+    std::thread::scope(|scope| {
+        for mut caller in callers {
+            let kinds = &kinds;
+            scope.spawn(move || {
+                for _ in 0..CALLS {
+                    let error = match caller.noise.below(10) {
+                        0 | 1 => caller.make(),
+                        2 => caller.free(),
+                        3..7 => {
+                            caller.output[CAPACITY] = 0xa5;
+                            let (error, written, most) = caller.convert();
+                            assert!(written <= most.min(CAPACITY), "{written} bytes were written");
+                            assert_eq!(caller.output[CAPACITY], 0xa5);
+                            error
+                        }
+                        _ => caller.ask(),
+                    };
+                    assert!((0..9).contains(&error.kind), "kind {}", error.kind);
+                    let mut text = [0; 100];
+                    // SAFETY: an error of the library, and a buffer of this size.
+                    assert!(unsafe { linerate_error_text(error, text.as_mut_ptr(), text.len()) } > 0);
+                    kinds.lock().unwrap()[error.kind as usize] += 1;
+                }
+            });
+        }
+    });
+    let kinds = kinds.into_inner().unwrap();
+    let all = THREADS as usize * CALLS;
+    assert_eq!(kinds.iter().sum::<usize>(), all);
+    assert!(kinds[0] > all / 10 && kinds[5] > all / 10, "both verdicts occur: {kinds:?}");
+    assert!([1, 2, 4].iter().all(|kind| kinds[*kind] > 0), "{kinds:?}");
+}
