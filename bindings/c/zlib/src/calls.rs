@@ -1,0 +1,263 @@
+//! The functions for streams of our own. What each returns, and when, is zlib's manual.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_uint, c_ulong};
+
+use crate::encoder::{Encoder, Progress, Then};
+use crate::settings::{Container, Settings};
+use crate::state::{NEVER, State};
+use crate::z_stream::{Flush, ZStream, code};
+
+/// `Z_BLOCK`.
+const BLOCK: c_int = 5;
+/// `last_flush` after a call that was not completed for lack of output space.
+const INCOMPLETE: i8 = -1;
+
+impl ZStream {
+    /// Copies as much of `bytes` to `next_out` as there is room for; returns how much.
+    ///
+    /// # Safety
+    /// `avail_out` bytes can be written at `next_out`, and overlap nothing of ours.
+    unsafe fn put(&mut self, bytes: &[u8]) -> usize {
+        let count = bytes.len().min(self.avail_out as usize);
+        // SAFETY: the caller's promise.
+        self.next_out = unsafe {
+            self.next_out.copy_from_nonoverlapping(bytes.as_ptr(), count);
+            self.next_out.add(count)
+        };
+        self.avail_out -= count as c_uint;
+        self.total_out = self.total_out.wrapping_add(count as c_ulong);
+        count
+    }
+
+    /// Delivers what waits, as far as there is room.
+    ///
+    /// # Safety
+    /// As [`put`](Self::put).
+    unsafe fn deliver(&mut self, encoder: &mut Encoder) {
+        // SAFETY: the caller's promise.
+        let count = unsafe { self.put(encoder.waiting()) };
+        encoder.deliver(count);
+    }
+
+    /// Gathers as much of the input as fits.
+    ///
+    /// # Safety
+    /// `avail_in` bytes can be read at `next_in`, which is not null if there are any.
+    unsafe fn take(&mut self, encoder: &mut Encoder) {
+        let count = encoder.free().min(self.avail_in as usize);
+        if count == 0 {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        self.next_in = unsafe {
+            encoder.gather(self.next_in, count);
+            self.next_in.add(count)
+        };
+        self.avail_in -= count as c_uint;
+        self.total_in = self.total_in.wrapping_add(count as c_ulong);
+    }
+
+    /// Encodes what is gathered, and delivers it as far as there is room.
+    ///
+    /// # Safety
+    /// As [`put`](Self::put).
+    unsafe fn encode(&mut self, encoder: &mut Encoder, then: Then) {
+        // SAFETY: the caller's promise.
+        encoder.encode(then, |bytes| unsafe { self.put(bytes) });
+    }
+
+    /// Shows what callers may read.
+    fn show(&mut self, encoder: &Encoder) {
+        self.adler = encoder.checksum().into();
+        self.data_type = encoder.data_type();
+    }
+}
+
+/// Makes `z` a stream of ours.
+///
+/// # Safety
+/// As [`State::allocate`].
+pub(crate) unsafe fn init(z: &mut ZStream, settings: Settings) -> c_int {
+    z.msg = std::ptr::null();
+    // SAFETY: the caller's promise.
+    let made = unsafe { State::allocate(z, settings, |input, output| Encoder::new(settings, input, output)) };
+    if made.is_none() {
+        return z.fail(code::MEM_ERROR);
+    }
+    (z.total_in, z.total_out) = (0, 0);
+    (z.adler, z.data_type) = (c_ulong::from(settings.container() != Container::Gzip), 2);
+    code::OK
+}
+
+/// # Safety
+/// As `deflate`: `next_in` and `next_out` are null or as `avail_in` and `avail_out` say.
+pub(crate) unsafe fn deflate(z: &mut ZStream, state: &mut State, flush: c_int) -> c_int {
+    let Some(flush) = Flush::from_number(flush) else { return code::STREAM_ERROR };
+    let encoder = &mut state.encoder;
+    let is_ended = encoder.progress() == Progress::Ended;
+    if z.next_out.is_null() || (z.next_in.is_null() && z.avail_in > 0) || (is_ended && flush != Flush::Finish)
+    {
+        return z.fail(code::STREAM_ERROR);
+    }
+    if z.avail_out == 0 {
+        return z.fail(code::BUF_ERROR);
+    }
+    let before = std::mem::replace(&mut state.last_flush, flush.rank());
+    let makes_progress =
+        !encoder.waiting().is_empty() || z.avail_in > 0 || flush.rank() > before || flush == Flush::Finish;
+    if !makes_progress || (is_ended && z.avail_in > 0) {
+        return z.fail(code::BUF_ERROR);
+    }
+    // SAFETY: the caller's promise, and what was null is excluded.
+    let is_complete = unsafe { run(z, encoder, flush, before == INCOMPLETE) };
+    if z.avail_out == 0 {
+        state.last_flush = INCOMPLETE;
+    }
+    z.show(encoder);
+    match is_complete && flush == Flush::Finish {
+        true => code::STREAM_END,
+        false => code::OK,
+    }
+}
+
+/// Does what a call of `deflate` asks for, as far as there is room; returns whether all of it is done.
+///
+/// # Safety
+/// Input and output are as the stream says.
+unsafe fn run(z: &mut ZStream, encoder: &mut Encoder, flush: Flush, goes_on: bool) -> bool {
+    // SAFETY: the caller's promise, for all calls.
+    unsafe {
+        z.deliver(encoder);
+        if encoder.waiting().is_empty() && encoder.progress() == Progress::New {
+            encoder.begin();
+            z.deliver(encoder);
+        }
+        while encoder.waiting().is_empty() {
+            z.take(encoder);
+            if z.avail_in == 0 {
+                finish_call(z, encoder, flush, goes_on);
+                break;
+            }
+            z.encode(encoder, Then::More);
+        }
+    }
+    encoder.waiting().is_empty()
+}
+
+/// The end of a call, when all input is gathered and nothing waits.
+///
+/// # Safety
+/// As [`run`].
+unsafe fn finish_call(z: &mut ZStream, encoder: &mut Encoder, flush: Flush, goes_on: bool) {
+    let then = match flush {
+        Flush::No => return,
+        Flush::Finish if encoder.progress() == Progress::Ended => return,
+        Flush::Finish => Then::End,
+        Flush::Block => Then::More,
+        Flush::Partial | Flush::Sync | Flush::Full => Then::Flush,
+    };
+    // A call that had no room for all of a flush is repeated, the flush is not.
+    if !(then == Then::Flush && goes_on && encoder.is_flushed()) {
+        // SAFETY: the caller's promise.
+        unsafe { z.encode(encoder, then) };
+    }
+    if flush == Flush::Full {
+        encoder.forget();
+    }
+}
+
+/// Begins anew. `Err` with the settings that zlib must begin it with.
+pub(crate) fn reset(z: &mut ZStream, state: &mut State) -> Result<c_int, Settings> {
+    let settings = state.encoder.settings();
+    if !settings.are_served() {
+        // They were changed after the beginning.
+        return Err(settings);
+    }
+    state.encoder.reset();
+    state.last_flush = NEVER;
+    (z.total_in, z.total_out, z.msg) = (0, 0, std::ptr::null());
+    z.show(&state.encoder);
+    Ok(code::OK)
+}
+
+/// Changes level and strategy. `Err` with the settings that zlib must begin it with.
+///
+/// # Safety
+/// As [`deflate`].
+pub(crate) unsafe fn params(
+    z: &mut ZStream,
+    state: &mut State,
+    level: c_int,
+    strategy: c_int,
+) -> Result<c_int, Settings> {
+    let settings = Settings { level, strategy, ..state.encoder.settings() };
+    if !matches!(level, -1..=9) || !matches!(strategy, 0..=4) {
+        return Ok(code::STREAM_ERROR);
+    }
+    if state.encoder.is_untouched() && !settings.are_served() {
+        return Err(settings);
+    }
+    let is_other = settings.engine_level() != state.encoder.settings().engine_level();
+    if is_other && state.last_flush != NEVER {
+        // What came before is encoded as it was to be.
+        // SAFETY: the caller's promise.
+        if unsafe { deflate(z, state, BLOCK) } == code::STREAM_ERROR {
+            return Ok(code::STREAM_ERROR);
+        }
+        if z.avail_in > 0 || state.encoder.gathered() > 0 {
+            return Ok(code::BUF_ERROR);
+        }
+    }
+    state.encoder.set_settings(settings);
+    Ok(code::OK)
+}
+
+/// # Safety
+/// `to` is a `z_stream` that may be written over; `zalloc` of `z` keeps zlib's contract.
+pub(crate) unsafe fn copy(to: *mut ZStream, z: &ZStream, state: &State) -> c_int {
+    let mut copy = *z;
+    let from = &state.encoder;
+    // SAFETY: the caller's promise.
+    let made =
+        unsafe { State::allocate(&mut copy, from.settings(), |input, output| from.copy(input, output)) };
+    if made.is_none() {
+        return code::MEM_ERROR;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { to.write(copy) };
+    code::OK
+}
+
+pub(crate) fn set_dictionary(z: &mut ZStream, state: &mut State, text: &[u8]) -> c_int {
+    match state.encoder.set_dictionary(text) {
+        true => {
+            z.show(&state.encoder);
+            code::OK
+        }
+        false => code::STREAM_ERROR,
+    }
+}
+
+/// Sets the header of a gzip member, which zlib writes: `Err` with the settings that it must begin with.
+pub(crate) fn set_header(state: &State, is_null: bool) -> Result<c_int, Settings> {
+    let settings = state.encoder.settings();
+    match settings.container() {
+        Container::Gzip if !is_null && state.encoder.is_untouched() => Err(settings),
+        // Nothing changes without one, or after the header.
+        Container::Gzip => Ok(code::OK),
+        _ => Ok(code::STREAM_ERROR),
+    }
+}
+
+pub(crate) fn prime(state: &mut State, count: c_int, value: c_int) -> c_int {
+    let encoder = &mut state.encoder;
+    if encoder.settings().container() != Container::Raw || encoder.progress() == Progress::Ended {
+        return code::STREAM_ERROR;
+    }
+    match u32::try_from(count) {
+        Ok(count @ 0..=16) if encoder.prime(count, value as u32) => code::OK,
+        _ => code::BUF_ERROR,
+    }
+}

@@ -1,0 +1,456 @@
+//! A stream of our own: what it has gathered, its history, and what it has not delivered.
+//!
+//! Input is gathered until its buffer is full or a flush or the end asks for it, and then encoded in one call, with matches
+//! into the window before. So output depends neither on how input arrives nor on the room for output. Streams that flush
+//! short pieces again and again, as connections do, keep an index of their window in a [`Session`].
+
+use std::cell::RefCell;
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use linerate_deflate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
+use linerate_deflate::session::{Dictionary, Session, SessionOptions, message_bound};
+use linerate_deflate::{Format, Scratch, Stream, StreamState};
+
+use crate::buffer::Buffer;
+use crate::settings::{Container, Settings};
+
+/// Bytes of output beside those of one piece: header, flush, end and trailer, and what [`Encoder::prime`] inserts.
+const OUTPUT_OVERHEAD: usize = 64;
+
+/// A flushed piece that is shorter counts as a message.
+const MESSAGE: usize = 4 << 10;
+/// After so many messages an index of the window is kept.
+const MANY_MESSAGES: u8 = 3;
+/// Longer pieces are encoded without it.
+const MAX_MESSAGE: usize = 32 << 10;
+
+/// `Z_BINARY`, `Z_TEXT` and `Z_UNKNOWN`.
+const BINARY: c_int = 0;
+const TEXT: c_int = 1;
+const UNKNOWN: c_int = 2;
+/// Bytes that are looked at to tell text from binary data.
+const SAMPLE: usize = 4 << 10;
+
+/// What follows a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// More, at the next bit.
+    More,
+    /// More, at a byte boundary: all before can be decoded.
+    Flush,
+    /// The trailer.
+    End,
+}
+
+/// How far the stream is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Before the header.
+    New,
+    Open,
+    /// After the trailer, which may wait to be delivered.
+    Ended,
+}
+
+/// Working memory of a thread.
+struct Work {
+    scratch: Box<Scratch>,
+    out: Vec<u8>,
+}
+
+impl Work {
+    fn new() -> RefCell<Work> {
+        RefCell::new(Work { scratch: Scratch::boxed(), out: Vec::new() })
+    }
+
+    /// Lends the memory of this thread, or memory for one call while the thread ends.
+    fn lend<R>(call: impl FnOnce(&mut Work) -> R) -> R {
+        thread_local!(static WORK: RefCell<Work> = Work::new());
+        let mut call = Some(call);
+        let mut run = |work: &RefCell<Work>| call.take().map(|call| call(&mut work.borrow_mut()));
+        let result = WORK.try_with(&mut run).unwrap_or_else(|_| run(&Work::new()));
+        result.expect("one of the two runs")
+    }
+}
+
+/// Bytes that wait at most, for streams that gather so many.
+pub(crate) fn output_capacity(input_capacity: usize) -> usize {
+    message_bound(input_capacity) + OUTPUT_OVERHEAD
+}
+
+/// One stream.
+pub(crate) struct Encoder {
+    settings: Settings,
+    progress: Progress,
+    /// Raw deflate: header and trailer are written here.
+    stream: Stream,
+    /// History, then what is gathered.
+    input: Buffer,
+    history: usize,
+    output: Buffer,
+    delivered: usize,
+    /// Messages in a row.
+    messages: u8,
+    /// What the history holds, indexed; between byte boundaries.
+    session: Option<Box<Session>>,
+    /// Adler-32 or CRC-32 of the input.
+    check: u32,
+    /// Its length modulo 2^32.
+    total: u32,
+    dictionary_id: Option<u32>,
+    data_type: c_int,
+    /// Whether nothing came after a flush.
+    is_flushed: bool,
+}
+
+impl Encoder {
+    /// A stream at its beginning, with buffers of [`Settings::input_capacity`] and [`output_capacity`] bytes.
+    pub(crate) fn new(settings: Settings, input: Buffer, output: Buffer) -> Encoder {
+        let mut encoder = Encoder {
+            settings,
+            progress: Progress::New,
+            stream: Stream::new_after_header(Format::Deflate, settings.engine_level()),
+            input,
+            history: 0,
+            output,
+            delivered: 0,
+            messages: 0,
+            session: None,
+            check: 0,
+            total: 0,
+            dictionary_id: None,
+            data_type: UNKNOWN,
+            is_flushed: false,
+        };
+        encoder.reset();
+        encoder
+    }
+
+    /// Begins anew, with the same settings.
+    pub(crate) fn reset(&mut self) {
+        self.progress = Progress::New;
+        self.stream = Stream::new_after_header(Format::Deflate, self.settings.engine_level());
+        self.forget();
+        self.output.keep_last(0);
+        self.delivered = 0;
+        self.check = if self.settings.container() == Container::Gzip { CRC32_START } else { ADLER32_START };
+        self.total = 0;
+        self.dictionary_id = None;
+        self.data_type = UNKNOWN;
+        self.is_flushed = false;
+    }
+
+    /// The same stream with empty buffers of the same capacity, which it fills. It has no index of its window.
+    pub(crate) fn copy(&self, mut input: Buffer, mut output: Buffer) -> Encoder {
+        input.push(self.input.bytes());
+        output.push(self.output.bytes());
+        Encoder { input, output, session: None, messages: 0, ..*self }
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// Takes other settings from the next piece on. The container stays.
+    pub(crate) fn set_settings(&mut self, settings: Settings) {
+        self.settings = settings;
+        self.stream.set_level(settings.engine_level());
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// Whether nothing was asked of it yet, so that zlib could begin it anew.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.progress == Progress::New
+            && self.history == 0
+            && self.dictionary_id.is_none()
+            && !self.is_primed()
+    }
+
+    fn is_primed(&self) -> bool {
+        !self.output.bytes().is_empty() || self.pending_bits() > 0
+    }
+
+    /// Whether nothing came after a flush.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.is_flushed
+    }
+
+    pub(crate) fn data_type(&self) -> c_int {
+        self.data_type
+    }
+
+    /// What `adler` says: the checksum of the input, or of the dictionary before the header; 1 for raw streams.
+    pub(crate) fn checksum(&self) -> u32 {
+        self.dictionary_id.filter(|_| self.progress == Progress::New).unwrap_or(self.check)
+    }
+
+    /// Bytes that wait to be delivered.
+    pub(crate) fn waiting(&self) -> &[u8] {
+        &self.output.bytes()[self.delivered..]
+    }
+
+    /// Counts bytes of [`waiting`](Self::waiting) as delivered.
+    pub(crate) fn deliver(&mut self, count: usize) {
+        self.delivered += count;
+        if self.delivered == self.output.len() {
+            self.output.keep_last(0);
+            self.delivered = 0;
+        }
+    }
+
+    /// Bits that wait for the next piece.
+    pub(crate) fn pending_bits(&self) -> u8 {
+        self.stream.state().pending_len
+    }
+
+    /// Bytes that are gathered and not encoded.
+    pub(crate) fn gathered(&self) -> usize {
+        self.input.len() - self.history
+    }
+
+    /// Bytes that can be gathered before a piece must be encoded.
+    pub(crate) fn free(&self) -> usize {
+        self.input.free()
+    }
+
+    /// Gathers `len` bytes, at most [`free`](Self::free).
+    ///
+    /// # Safety
+    /// They can be read, and are not of this stream's memory.
+    #[allow(unsafe_code)]
+    pub(crate) unsafe fn gather(&mut self, from: *const u8, len: usize) {
+        // SAFETY: the caller's promise.
+        let text = unsafe { self.input.push_from(from, len) };
+        match self.settings.container() {
+            Container::Raw => {}
+            Container::Zlib => self.check = adler32(self.check, text),
+            Container::Gzip => self.check = crc32(self.check, text),
+        }
+        self.total = self.total.wrapping_add(len as u32);
+        self.is_flushed &= len == 0;
+    }
+
+    /// Writes the header, to nothing else that waits.
+    pub(crate) fn begin(&mut self) {
+        self.progress = Progress::Open;
+        match self.settings.container() {
+            Container::Raw => {}
+            Container::Gzip => {
+                self.output.push(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, self.settings.gzip_flags(), 3]);
+            }
+            Container::Zlib => {
+                let method = (self.settings.window_bits() - 8) << 4 | 8;
+                let flags = self.settings.zlib_level() << 6 | u8::from(self.dictionary_id.is_some()) << 5;
+                // FCHECK makes the two bytes a multiple of 31 (RFC 1950, section 2.2).
+                let check = 31 - (u16::from(method) << 8 | u16::from(flags)) % 31;
+                self.output.push(&[method, flags + check as u8]);
+                if let Some(id) = self.dictionary_id {
+                    self.output.push(&id.to_be_bytes());
+                }
+            }
+        }
+    }
+
+    /// Encodes what is gathered, where nothing waits. Offers the result to `take`, which returns how much it took; the
+    /// rest waits.
+    pub(crate) fn encode(&mut self, then: Then, take: impl FnOnce(&[u8]) -> usize) {
+        Work::lend(|Work { scratch, out }| {
+            let gathered = self.gathered();
+            let room = output_capacity(gathered);
+            if out.len() < room {
+                out.resize(room, 0);
+            }
+            if self.data_type == UNKNOWN && gathered > 0 {
+                self.data_type = data_type(&self.input.bytes()[self.history..]);
+            }
+            let mut n = self.encode_piece(scratch, then, out);
+            n += self.end_piece(then, gathered, &mut out[n..]);
+            let taken = take(&out[..n]);
+            self.output.push(&out[taken..n]);
+        });
+        self.is_flushed = then == Then::Flush;
+        if then == Then::End {
+            self.progress = Progress::Ended;
+        }
+    }
+
+    /// Forgets the history: nothing after refers to what was before.
+    pub(crate) fn forget(&mut self) {
+        debug_assert!(self.gathered() == 0 || self.progress == Progress::New);
+        self.input.keep_last(0);
+        self.history = 0;
+        self.drop_session();
+    }
+
+    /// The last bytes of the input, at most a window.
+    pub(crate) fn window(&self) -> &[u8] {
+        let bytes = self.input.bytes();
+        &bytes[bytes.len().saturating_sub(self.window_len())..]
+    }
+
+    /// Enters a dictionary behind the history; returns false where there may be none.
+    pub(crate) fn set_dictionary(&mut self, text: &[u8]) -> bool {
+        match self.settings.container() {
+            Container::Raw if self.gathered() == 0 && self.progress != Progress::Ended => {}
+            Container::Zlib if self.progress == Progress::New => {
+                self.dictionary_id = Some(adler32(self.dictionary_id.unwrap_or(ADLER32_START), text));
+            }
+            _ => return false,
+        }
+        let text = &text[text.len().saturating_sub(self.window_len())..];
+        self.input.keep_last(self.window_len() - text.len());
+        self.input.push(text);
+        self.history = self.input.len();
+        self.drop_session();
+        true
+    }
+
+    /// Writes the lowest `count` bits of `value`, at most 16, before what is gathered; returns false if there is no room.
+    pub(crate) fn prime(&mut self, count: u32, value: u32) -> bool {
+        if self.output.free() < OUTPUT_OVERHEAD {
+            return false;
+        }
+        let (bytes, whole) = self.append_bits(count, value);
+        self.output.push(&bytes[..whole]);
+        self.drop_session();
+        self.is_flushed = false;
+        true
+    }
+
+    /// Appends bits to those that are pending; returns the whole bytes that this makes, and their number.
+    fn append_bits(&mut self, count: u32, value: u32) -> ([u8; 4], usize) {
+        let StreamState { pending, pending_len, .. } = self.stream.state();
+        let bits = u32::from(pending) | (value & ((1 << count) - 1)) << pending_len;
+        let len = u32::from(pending_len) + count;
+        let (bytes, whole) = (bits.to_le_bytes(), (len / 8) as usize);
+        let state =
+            StreamState { pending: bytes[whole], pending_len: (len % 8) as u8, ..self.stream.state() };
+        let level = self.stream.level();
+        self.stream = Stream::from_state(Format::Deflate, level, state).expect("bits within their number");
+        (bytes, whole)
+    }
+
+    /// Bytes that `deflate` writes at most for `len` more, of which the last call is the end.
+    pub(crate) fn bound(&self, len: usize) -> usize {
+        let capacity = self.settings.input_capacity();
+        let pieces = 1 + len.saturating_sub(capacity).div_ceil(self.step());
+        let stored_blocks = pieces.saturating_mul(capacity.div_ceil(65_535));
+        len.saturating_add(stored_blocks.saturating_mul(5)).saturating_add(OUTPUT_OVERHEAD / 2)
+    }
+
+    /// Encodes the piece itself; returns the number of bytes.
+    fn encode_piece(&mut self, scratch: &mut Scratch, then: Then, out: &mut [u8]) -> usize {
+        let gathered = self.gathered();
+        if gathered == 0 {
+            return 0;
+        }
+        if gathered > MAX_MESSAGE {
+            self.drop_session();
+        }
+        let mut before = 0;
+        if self.pending_bits() > 5 {
+            // As `prime` can leave them, while a piece begins with 5 at most: an empty block of fixed codes makes 0 or 1.
+            let bytes;
+            (bytes, before) = self.append_bits(10, 0b010);
+            out[..before].copy_from_slice(&bytes[..before]);
+        }
+        let out = &mut out[before..];
+        let buffer = self.input.bytes();
+        let written = match &mut self.session {
+            Some(session) => {
+                session.set_level(self.stream.level());
+                session.message(scratch, &buffer[self.history..], out)
+            }
+            None => {
+                let (history, window_bits) = (self.history, self.settings.window_bits());
+                let more = then != Then::End;
+                self.stream.encode_in_window(scratch, buffer, history, window_bits, out, more)
+            }
+        };
+        self.history = buffer.len();
+        if self.input.free() < self.step() / 2 {
+            self.input.keep_last(self.window_len());
+            self.history = self.input.len();
+        }
+        before + written.expect("the capacity of the bound")
+    }
+
+    /// Writes what follows a piece of `gathered` bytes; returns the number of bytes.
+    fn end_piece(&mut self, then: Then, gathered: usize, out: &mut [u8]) -> usize {
+        match then {
+            Then::More => 0,
+            // A message is flushed already.
+            Then::Flush if self.session.is_some() && gathered > 0 => 0,
+            Then::Flush => {
+                let n = self.stream.flush(out).expect("the capacity of a flush");
+                self.count_message(gathered);
+                n
+            }
+            Then::End => {
+                let n = self.stream.finish(out).expect("the capacity of the end");
+                let (check, total) = (self.check, self.total);
+                let trailer = match self.settings.container() {
+                    Container::Raw => 0,
+                    Container::Zlib => {
+                        out[n..n + 4].copy_from_slice(&check.to_be_bytes());
+                        4
+                    }
+                    Container::Gzip => {
+                        out[n..n + 4].copy_from_slice(&check.to_le_bytes());
+                        out[n + 4..n + 8].copy_from_slice(&total.to_le_bytes());
+                        8
+                    }
+                };
+                n + trailer
+            }
+        }
+    }
+
+    /// Counts a flushed piece; keeps an index of the window from the third message in a row on.
+    fn count_message(&mut self, gathered: usize) {
+        match gathered {
+            0 => return,
+            1..=MESSAGE => self.messages += 1,
+            _ => self.messages = 0,
+        }
+        if self.messages == MANY_MESSAGES {
+            let options = SessionOptions::new(Format::Deflate)
+                .level(self.stream.level())
+                .window_bits(self.settings.window_bits())
+                .dictionary(Arc::new(Dictionary::new(self.window())));
+            self.session = Session::new(options).ok().map(Box::new);
+            self.messages = 0;
+        }
+    }
+
+    fn drop_session(&mut self) {
+        self.session = None;
+        self.messages = 0;
+    }
+
+    fn window_len(&self) -> usize {
+        1 << self.settings.window_bits()
+    }
+
+    /// Bytes of a piece once there is a window of history.
+    fn step(&self) -> usize {
+        self.settings.input_capacity() - self.window_len()
+    }
+}
+
+/// Text has none of the control characters that text never has, and some other than these few: zlib's rule.
+fn data_type(bytes: &[u8]) -> c_int {
+    let mut is_text = false;
+    for &byte in &bytes[..bytes.len().min(SAMPLE)] {
+        match byte {
+            0..=6 | 14..=25 | 28..=31 => return BINARY,
+            b'\t' | b'\n' | b'\r' | 32.. => is_text = true,
+            _ => {}
+        }
+    }
+    if is_text { TEXT } else { BINARY }
+}

@@ -1,0 +1,147 @@
+//! The memory of a stream, by the caller's functions, and whose stream it is.
+//!
+//! One block holds all of it, no larger than what zlib allocates for the same arguments: servers that compute zlib's memory
+//! in advance have enough. Working memory belongs to the thread, and the index of a stream that flushes messages comes from
+//! Rust's allocator.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{c_uint, c_void};
+
+use crate::buffer::Buffer;
+use crate::encoder::{Encoder, output_capacity};
+use crate::settings::Settings;
+use crate::z_stream::{Allocate, Release, ZStream};
+
+/// `last_flush` before the first call.
+pub(crate) const NEVER: i8 = -2;
+
+/// First word of a state of ours. zlib's, and its inflate's, begin with the address of their `z_stream`, which this cannot
+/// be on 64-bit systems; the second word is the state's own address, which theirs is not.
+const MARK: usize = 0xf1a7_e11a_e5d0_9b3d_u64 as usize;
+
+/// What `state` of a `z_stream` points to.
+#[repr(C)]
+pub(crate) struct State {
+    mark: usize,
+    address: usize,
+    pub(crate) encoder: Encoder,
+    /// Rank of the flush of the call before.
+    pub(crate) last_flush: i8,
+}
+
+/// Whose stream it is.
+pub(crate) enum Owner<'s> {
+    /// Nobody's: it was not initialised, or is closed.
+    Nobody,
+    Ours(&'s mut ZStream, &'s mut State),
+    Zlib,
+}
+
+impl<'s> Owner<'s> {
+    /// Looks at a stream.
+    ///
+    /// # Safety
+    /// `stream` is null, or a `z_stream` whose `state` is null or what a `deflateInit` has made it; nobody else uses it as
+    /// long as the result is.
+    pub(crate) unsafe fn of(stream: *mut ZStream) -> Owner<'s> {
+        // SAFETY: the caller's promise.
+        let Some(z) = (unsafe { stream.as_mut() }) else { return Owner::Nobody };
+        if z.state.is_null() {
+            return Owner::Nobody;
+        }
+        let words = z.state.cast::<[usize; 2]>();
+        // SAFETY: every state is larger than two words, whose first is set from its beginning.
+        match unsafe { words.cast::<usize>().read() == MARK && words.read()[1] == z.state.addr() } {
+            // SAFETY: ours, by its mark, and alone used by the caller.
+            true => Owner::Ours(z, unsafe { &mut *words.cast::<State>() }),
+            false => Owner::Zlib,
+        }
+    }
+}
+
+/// Of the caller's, if there are none.
+unsafe extern "C" fn allocate(_: *mut c_void, items: c_uint, size: c_uint) -> *mut c_void {
+    // SAFETY: malloc takes any size; two 32-bit numbers have a product.
+    unsafe { libc::malloc(items as usize * size as usize) }
+}
+
+unsafe extern "C" fn release(_: *mut c_void, block: *mut c_void) {
+    // SAFETY: the block is one of `allocate`'s.
+    unsafe { libc::free(block) }
+}
+
+/// The caller's functions, which stay as they are; ours where there are none, as zlib does it.
+fn functions(z: &mut ZStream) -> (Allocate, Release) {
+    if z.zalloc.is_none() {
+        z.zalloc = Some(allocate);
+        z.opaque = std::ptr::null_mut();
+    }
+    (*z.zalloc.get_or_insert(allocate), *z.zfree.get_or_insert(release))
+}
+
+impl State {
+    /// Allocates a stream, and makes its encoder by `make` from buffers for input and output; `None` without memory. It is
+    /// the `state` of `z` then.
+    ///
+    /// # Safety
+    /// `zalloc` and `zfree` of `z` are `None` or keep zlib's contract: a block for any use.
+    pub(crate) unsafe fn allocate(
+        z: &mut ZStream,
+        settings: Settings,
+        make: impl FnOnce(Buffer, Buffer) -> Encoder,
+    ) -> Option<()> {
+        let input = settings.input_capacity();
+        let output = output_capacity(input);
+        let (allocate, _) = functions(z);
+        let size = (size_of::<State>() + input + output) as c_uint;
+        // SAFETY: the caller's promise.
+        let block = unsafe { allocate(z.opaque, 1, size) };
+        if block.is_null() {
+            return None;
+        }
+        let state = block.cast::<State>();
+        // SAFETY: the block has room for the state, and the two buffers behind it, which belong to nobody else; it is
+        // aligned for any use.
+        unsafe {
+            let buffers = state.add(1).cast::<u8>();
+            let encoder = make(Buffer::new(buffers, input), Buffer::new(buffers.add(input), output));
+            state.write(State { mark: MARK, address: block.addr(), encoder, last_flush: NEVER });
+        }
+        z.state = block;
+        Some(())
+    }
+
+    /// Gives the memory of a stream back.
+    ///
+    /// # Safety
+    /// The state of `z` is ours and not referred to; `zfree` is as it was, or keeps zlib's contract.
+    pub(crate) unsafe fn release(z: &mut ZStream) {
+        let (_, release) = functions(z);
+        let state = z.state.cast::<State>();
+        z.state = std::ptr::null_mut();
+        // SAFETY: the caller's promise. Nobody recognises the block afterwards.
+        unsafe {
+            state.drop_in_place();
+            state.cast::<[usize; 2]>().write([0; 2]);
+            release(z.opaque, state.cast());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_takes_no_more_memory_than_the_settings_allow_for() {
+        for window_bits in 9..=15 {
+            for mem_level in 1..=9 {
+                let settings = Settings { window_bits, mem_level, ..Settings::of_level(6) };
+                let input = settings.input_capacity();
+                let size = size_of::<State>() + input + output_capacity(input);
+                assert!(size <= settings.budget(), "{window_bits} {mem_level}: {size}");
+            }
+        }
+    }
+}

@@ -1,0 +1,571 @@
+//! Random sequences of calls: what they return, what they promise, and whether zlib decodes what they write, in exactly the
+//! window that was asked for.
+#![cfg(target_os = "linux")]
+#![allow(unsafe_code)]
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_char, c_int, c_uint, c_ulong, c_void};
+use std::ptr;
+
+use libz_sys::{adler32, crc32, z_stream};
+use linerate_testkit::c_program::Library;
+use linerate_testkit::data;
+use linerate_testkit::sys::zlib_window::ZlibWindow;
+
+const NO_FLUSH: c_int = 0;
+const PARTIAL: c_int = 1;
+const SYNC: c_int = 2;
+const FULL: c_int = 3;
+const FINISH: c_int = 4;
+const BLOCK: c_int = 5;
+const OK: c_int = 0;
+const STREAM_END: c_int = 1;
+const STREAM_ERROR: c_int = -2;
+const DATA_ERROR: c_int = -3;
+const BUF_ERROR: c_int = -5;
+const GUARD: u8 = 0xa5;
+
+macro_rules! functions {
+    ($($name:ident($($argument:ty),*) -> $result:ty;)*) => {
+        /// The library's functions.
+        #[allow(non_snake_case)]
+        #[derive(Clone, Copy)]
+        struct Functions {
+            $($name: unsafe extern "C" fn($($argument),*) -> $result,)*
+        }
+
+        impl Functions {
+            fn load(library: &Library) -> Functions {
+                let path = CString::new(library.shared().to_str().expect("a path")).expect("without null");
+                // SAFETY: the library under test, which stays loaded; its functions have the types of `zlib.h`.
+                unsafe {
+                    let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+                    assert!(!handle.is_null(), "the library is loaded");
+                    Functions {
+                        $($name: {
+                            let name = CString::new(stringify!($name)).expect("a name");
+                            let address = libc::dlsym(handle, name.as_ptr());
+                            assert!(!address.is_null(), "{name:?}");
+                            std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) -> $result>(address)
+                        },)*
+                    }
+                }
+            }
+        }
+    };
+}
+
+functions! {
+    deflateInit2_(*mut z_stream, c_int, c_int, c_int, c_int, c_int, *const c_char, c_int) -> c_int;
+    deflate(*mut z_stream, c_int) -> c_int;
+    deflateEnd(*mut z_stream) -> c_int;
+    deflateReset(*mut z_stream) -> c_int;
+    deflateParams(*mut z_stream, c_int, c_int) -> c_int;
+    deflateTune(*mut z_stream, c_int, c_int, c_int, c_int) -> c_int;
+    deflateCopy(*mut z_stream, *mut z_stream) -> c_int;
+    deflateSetDictionary(*mut z_stream, *const u8, c_uint) -> c_int;
+    deflateGetDictionary(*mut z_stream, *mut u8, *mut c_uint) -> c_int;
+    deflateBound(*mut z_stream, c_ulong) -> c_ulong;
+    deflatePending(*mut z_stream, *mut c_uint, *mut c_int) -> c_int;
+    deflatePrime(*mut z_stream, c_int, c_int) -> c_int;
+}
+
+/// Pseudorandom numbers; the same every time.
+struct Noise(u64);
+
+impl Noise {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % limit
+    }
+
+    fn one<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+}
+
+/// Memory of the caller: blocks with guards, and how much was asked for.
+#[derive(Default)]
+struct Heap {
+    blocks: HashMap<usize, usize>,
+    total: usize,
+}
+
+const GUARD_BYTES: usize = 16;
+
+unsafe extern "C" fn allocate(heap: *mut c_void, items: c_uint, size: c_uint) -> *mut c_void {
+    let len = items as usize * size as usize;
+    // SAFETY: `opaque` is the test's heap; the block has a guard behind it.
+    unsafe {
+        let heap = &mut *heap.cast::<Heap>();
+        heap.total += len;
+        let block = libc::malloc(len + GUARD_BYTES).cast::<u8>();
+        // Nothing may rely on zeroed memory.
+        block.write_bytes(GUARD, len + GUARD_BYTES);
+        heap.blocks.insert(block.addr(), len);
+        block.cast()
+    }
+}
+
+unsafe extern "C" fn release(heap: *mut c_void, block: *mut c_void) {
+    // SAFETY: as above.
+    unsafe {
+        let len = (*heap.cast::<Heap>()).blocks.remove(&block.addr()).expect("a block of this heap");
+        let guard = std::slice::from_raw_parts(block.cast::<u8>().add(len), GUARD_BYTES);
+        assert!(guard.iter().all(|byte| *byte == GUARD), "written behind a block");
+        libc::free(block);
+    }
+}
+
+fn new_stream(heap: *mut Heap) -> Box<z_stream> {
+    Box::new(z_stream {
+        next_in: ptr::null_mut(),
+        avail_in: 0,
+        total_in: 0,
+        next_out: ptr::null_mut(),
+        avail_out: 0,
+        total_out: 0,
+        msg: ptr::null_mut(),
+        state: ptr::null_mut(),
+        zalloc: allocate,
+        zfree: release,
+        opaque: heap.cast(),
+        data_type: 0,
+        adler: 0,
+        reserved: 0,
+    })
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    level: c_int,
+    window_bits: c_int,
+    mem_level: c_int,
+    strategy: c_int,
+}
+
+impl Settings {
+    fn random(noise: &mut Noise) -> Settings {
+        let bits = noise.one(&[9, 10, 11, 12, 13, 14, 15, 15, 15, 15]);
+        Settings {
+            level: noise.one(&[-1, 0, 1, 1, 2, 3, 4, 5, 6, 6, 9]),
+            window_bits: noise.one(&[bits, -bits, 16 + bits]),
+            mem_level: noise.one(&[1, 5, 8, 8, 8, 9]),
+            strategy: noise.one(&[0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]),
+        }
+    }
+
+    fn window(&self) -> usize {
+        1 << (self.window_bits.abs() % 16 + if self.window_bits == 16 { 16 } else { 0 })
+    }
+
+    fn is_raw(&self) -> bool {
+        self.window_bits < 0
+    }
+
+    /// Bytes that zlib allocates for these, without its own state.
+    fn tables(&self) -> usize {
+        (4 * self.window()) + (1 << (self.mem_level + 9))
+    }
+}
+
+/// A stream under test, the input that it took, and a decoder of its output.
+struct Case<'f> {
+    library: &'f Functions,
+    z: Box<z_stream>,
+    settings: Settings,
+    plain: Vec<u8>,
+    /// Of the dictionary and the input.
+    history: Vec<u8>,
+    dictionary: usize,
+    written: Vec<u8>,
+    decoded: Vec<u8>,
+    decoder: ZlibWindow,
+    /// Positions in output and input after the last full flush.
+    independent: Option<(usize, usize)>,
+    last_flush: c_int,
+}
+
+impl<'f> Case<'f> {
+    fn begin(library: &'f Functions, heap: *mut Heap, settings: Settings) -> Case<'f> {
+        let mut z = new_stream(heap);
+        let Settings { level, window_bits, mem_level, strategy } = settings;
+        let size = size_of::<z_stream>() as c_int;
+        // SAFETY: a stream with memory functions; the version is zlib's.
+        let code = unsafe {
+            let version = libz_sys::zlibVersion();
+            (library.deflateInit2_)(&mut *z, level, 8, window_bits, mem_level, strategy, version, size)
+        };
+        assert_eq!(code, OK, "{settings:?}");
+        assert!(z.msg.is_null() && z.total_in == 0 && z.total_out == 0 && z.data_type == 2);
+        let decoder = ZlibWindow::new(window_bits, &[]);
+        Case {
+            library,
+            z,
+            settings,
+            plain: Vec::new(),
+            history: Vec::new(),
+            dictionary: 0,
+            written: Vec::new(),
+            decoded: Vec::new(),
+            decoder,
+            independent: None,
+            last_flush: NO_FLUSH,
+        }
+    }
+
+    fn set_dictionary(&mut self, text: &[u8]) {
+        // SAFETY: a stream, and memory for reading.
+        let code =
+            unsafe { (self.library.deflateSetDictionary)(&mut *self.z, text.as_ptr(), text.len() as c_uint) };
+        if self.settings.window_bits > 15 {
+            assert_eq!(code, STREAM_ERROR, "gzip has no dictionary");
+            return;
+        }
+        assert_eq!(code, OK);
+        self.decoder = ZlibWindow::new(self.settings.window_bits, text);
+        self.history = text.to_vec();
+        self.dictionary = text.len();
+    }
+
+    /// One call of deflate; returns its code, and whether there was room for everything.
+    fn call(&mut self, input: &[u8], room: usize, flush: c_int) -> (c_int, usize) {
+        let mut out = vec![GUARD; room + GUARD_BYTES];
+        self.z.next_in = input.as_ptr().cast_mut();
+        self.z.avail_in = input.len() as c_uint;
+        self.z.next_out = out.as_mut_ptr();
+        self.z.avail_out = room as c_uint;
+        let (total_in, total_out) = (self.z.total_in, self.z.total_out);
+        // SAFETY: a stream with valid input and output.
+        let code = unsafe { (self.library.deflate)(&mut *self.z, flush) };
+        let (taken, got) = (input.len() - self.z.avail_in as usize, room - self.z.avail_out as usize);
+        assert_eq!(self.z.next_in, input.as_ptr().wrapping_add(taken).cast_mut());
+        assert_eq!(self.z.next_out, out.as_mut_ptr().wrapping_add(got));
+        assert_eq!(self.z.total_in, total_in + taken as c_ulong);
+        assert_eq!(self.z.total_out, total_out + got as c_ulong);
+        assert!(out[room..].iter().all(|byte| *byte == GUARD), "written behind the output");
+        assert!(matches!(self.z.data_type, 0..=2));
+        self.plain.extend(&input[..taken]);
+        self.history.extend(&input[..taken]);
+        self.written.extend(&out[..got]);
+        self.decoded.extend(self.decoder.take(&out[..got]).unwrap_or_else(|e| panic!("{e}")));
+        assert!(self.plain.starts_with(&self.decoded));
+        (code, taken)
+    }
+
+    /// Feeds `input` with `flush`, in as many calls as the room takes, until it is done.
+    fn feed(&mut self, mut input: &[u8], noise: &mut Noise, flush: c_int) {
+        let small = noise.below(4) == 0;
+        for calls in 0.. {
+            assert!(calls < 1_000_000, "no end");
+            let room = if small { 1 + noise.below(40) } else { 1 + noise.below(50_000) };
+            let (code, taken) = self.call(input, room, flush);
+            input = &input[taken..];
+            let is_full = self.z.avail_out == 0;
+            match code {
+                STREAM_END => {
+                    assert!(flush == FINISH && input.is_empty());
+                    break;
+                }
+                // Nothing to do: no input, and no more flush than before.
+                BUF_ERROR => {
+                    assert!(taken == 0 && input.is_empty() && flush != FINISH);
+                    break;
+                }
+                _ => assert_eq!(code, OK),
+            }
+            assert!(flush != FINISH || is_full, "the end is not reached, and there is room");
+            assert!(is_full || input.is_empty(), "input is left, and there is room");
+            // As the manual asks: until there is room left.
+            if !is_full && input.is_empty() {
+                break;
+            }
+        }
+        if matches!(flush, PARTIAL | SYNC | FULL | FINISH) {
+            assert_eq!(self.decoded.len(), self.plain.len(), "all can be decoded after flush {flush}");
+        }
+        if flush == FULL {
+            self.independent = Some((self.written.len(), self.plain.len()));
+        }
+        self.last_flush = flush;
+        self.check_state();
+    }
+
+    /// What can be asked of a stream at any time.
+    fn check_state(&mut self) {
+        let (mut bytes, mut bits) = (9, 9);
+        let mut window = vec![0; 1 << 15];
+        let mut len = 0;
+        // SAFETY: a stream, numbers, and memory for the largest window.
+        unsafe {
+            assert_eq!((self.library.deflatePending)(&mut *self.z, &mut bytes, &mut bits), OK);
+            assert_eq!((self.library.deflateTune)(&mut *self.z, 4, 5, 16, 8), OK);
+            let code = (self.library.deflateGetDictionary)(&mut *self.z, window.as_mut_ptr(), &mut len);
+            assert_eq!(code, OK);
+        }
+        assert!(bits < 8 || (bits <= 16 && self.settings.level == 9), "{bits} bits");
+        let window = &window[..len as usize];
+        assert!(window.len() <= self.settings.window());
+        assert!(self.history.ends_with(window));
+        if self.independent.is_none() {
+            // zlib's own holds back what one match needs.
+            assert!(window.len() + 262 >= self.settings.window().min(self.history.len()));
+        }
+    }
+
+    fn check_sum(&self) {
+        // SAFETY: memory for reading.
+        let sum = unsafe {
+            let (text, len) = (self.plain.as_ptr(), self.plain.len() as c_uint);
+            match self.settings.window_bits {
+                ..0 => return,
+                0..16 => adler32(1, text, len),
+                16.. => crc32(0, text, len),
+            }
+        };
+        assert_eq!(self.z.adler, sum);
+    }
+
+    /// An empty block of fixed codes, bit by bit.
+    fn prime(&mut self, noise: &mut Noise) {
+        let first = noise.below(11) as c_int;
+        // SAFETY: a stream.
+        let code = unsafe {
+            match (self.library.deflatePrime)(&mut *self.z, first, 2) {
+                OK => (self.library.deflatePrime)(&mut *self.z, 10 - first, 2 >> first),
+                other => other,
+            }
+        };
+        assert_eq!(code, OK);
+    }
+
+    fn params(&mut self, input: &[u8], noise: &mut Noise) {
+        let (level, strategy) = (noise.one(&[-1, 0, 1, 3, 6, 9]), noise.one(&[0, 0, 0, 1, 2, 3, 4]));
+        let mut out = vec![0; 200_000 + input.len()];
+        self.z.next_in = input.as_ptr().cast_mut();
+        self.z.avail_in = input.len() as c_uint;
+        self.z.next_out = out.as_mut_ptr();
+        self.z.avail_out = out.len() as c_uint;
+        // SAFETY: a stream with valid input and output.
+        let code = unsafe { (self.library.deflateParams)(&mut *self.z, level, strategy) };
+        assert_eq!(code, OK, "level {level}, strategy {strategy}");
+        let (taken, got) = (input.len() - self.z.avail_in as usize, out.len() - self.z.avail_out as usize);
+        self.plain.extend(&input[..taken]);
+        self.history.extend(&input[..taken]);
+        self.written.extend(&out[..got]);
+        self.decoded.extend(self.decoder.take(&out[..got]).unwrap_or_else(|e| panic!("{e}")));
+    }
+
+    /// Goes on with a copy of the stream.
+    fn copy(&mut self) {
+        let mut copy = new_stream(ptr::null_mut());
+        // SAFETY: two streams, the second in use.
+        unsafe {
+            assert_eq!((self.library.deflateCopy)(&mut *copy, &mut *self.z), OK);
+            assert_ne!(copy.state, self.z.state);
+            let code = (self.library.deflateEnd)(&mut *self.z);
+            assert!(matches!(code, OK | DATA_ERROR));
+        }
+        self.z = copy;
+    }
+
+    /// Checks the end of a stream, of which all was decoded.
+    fn finish(&mut self) {
+        assert!(self.decoded == self.plain);
+        self.check_sum();
+        // zlib's own streams count the dictionary as input.
+        assert!(self.z.total_in as usize - self.plain.len() <= self.dictionary);
+        assert_eq!(self.z.total_out as usize, self.written.len());
+        let (code, _) = self.call(&[], 10, FINISH);
+        assert_eq!(code, STREAM_END, "once more");
+        assert_eq!(self.call(&[], 10, SYNC).0, STREAM_ERROR, "after the end");
+        assert_eq!(self.call(b"x", 10, FINISH).0, BUF_ERROR, "input after the end");
+        if let (Some((written, plain)), true) = (self.independent, self.settings.is_raw()) {
+            let mut decoder = ZlibWindow::new(self.settings.window_bits, &[]);
+            let rest = decoder.take(&self.written[written..]).expect("decodes without what was before");
+            assert!(rest == self.plain[plain..]);
+        }
+    }
+
+    fn reset(&mut self) {
+        // SAFETY: a stream.
+        assert_eq!(unsafe { (self.library.deflateReset)(&mut *self.z) }, OK);
+        assert!(self.z.total_in == 0 && self.z.total_out == 0 && self.z.msg.is_null());
+        (self.plain, self.history, self.written, self.decoded) = Default::default();
+        self.decoder = ZlibWindow::new(self.settings.window_bits, &[]);
+        self.independent = None;
+        self.dictionary = 0;
+    }
+
+    fn end(mut self, expected: c_int) {
+        // SAFETY: a stream.
+        unsafe {
+            assert_eq!((self.library.deflateEnd)(&mut *self.z), expected);
+            assert_eq!((self.library.deflateEnd)(&mut *self.z), STREAM_ERROR, "a closed stream");
+            assert_eq!((self.library.deflate)(&mut *self.z, FINISH), STREAM_ERROR);
+        }
+    }
+}
+
+fn inputs() -> Vec<Vec<u8>> {
+    data::kinds(120_000).into_iter().map(|(_, bytes)| bytes).collect()
+}
+
+fn functions() -> Option<Functions> {
+    Library::built("linerate_z").map(|library| Functions::load(&library))
+}
+
+/// One stream after the other on the same state, in random calls.
+fn run(library: &Functions, inputs: &[Vec<u8>], seed: u64) {
+    let mut noise = Noise(seed);
+    let mut heap = Heap::default();
+    let settings = Settings::random(&mut noise);
+    let mut case = Case::begin(library, &mut heap, settings);
+    assert!(heap.total <= 8192 + settings.tables(), "more memory than zlib takes: {}", heap.total);
+    for stream in 0..2 {
+        let input = &inputs[noise.below(inputs.len())];
+        let mut position = noise.below(input.len());
+        if noise.below(5) == 0 {
+            let text = &input[..1 + noise.below(40_000)];
+            case.set_dictionary(text);
+        }
+        if settings.is_raw() && noise.below(4) == 0 && case.dictionary == 0 {
+            case.prime(&mut noise);
+        }
+        // Some streams are messages, some long pieces.
+        let longest = noise.one(&[40, 900, 9_000, 90_000]);
+        for _ in 0..1 + noise.below(14) {
+            let end = input.len().min(position + noise.below(longest));
+            let piece = &input[position..end];
+            position = end;
+            match noise.below(16) {
+                0 => case.params(piece, &mut noise),
+                1 => {
+                    case.feed(piece, &mut noise, BLOCK);
+                    case.copy();
+                }
+                2 => case.feed(piece, &mut noise, FULL),
+                3 => case.feed(piece, &mut noise, PARTIAL),
+                4 => case.feed(piece, &mut noise, BLOCK),
+                5..=9 => case.feed(piece, &mut noise, SYNC),
+                _ => case.feed(piece, &mut noise, NO_FLUSH),
+            }
+        }
+        case.feed(&input[position..input.len().min(position + longest)], &mut noise, FINISH);
+        case.finish();
+        if stream == 0 {
+            case.reset();
+        }
+    }
+    case.end(OK);
+    assert!(heap.blocks.is_empty(), "memory is lost");
+}
+
+#[test]
+fn random_calls_are_decoded_in_their_windows_and_keep_zlibs_promises() {
+    let Some(library) = functions() else { return };
+    let inputs = inputs();
+    for seed in 0..400 {
+        let caught = std::panic::catch_unwind(|| run(&library, &inputs, seed));
+        caught.unwrap_or_else(|_| panic!("seed {seed}"));
+    }
+}
+
+#[test]
+fn one_call_ends_the_stream_in_the_room_of_the_bound() {
+    let Some(library) = functions() else { return };
+    let mut noise = Noise(1);
+    let random: Vec<u8> = (0..400_000).map(|_| noise.below(256) as u8).collect();
+    for window_bits in [9, 12, 15, -9, -15, 31, 25] {
+        for mem_level in [1, 8, 9] {
+            for level in [1, 3, 6] {
+                for len in [0, 1, 2, 100, 4_080, 5_000, 65_535, 65_536, 98_304, 98_305, 300_000, 400_000] {
+                    let mut heap = Heap::default();
+                    let settings = Settings { level, window_bits, mem_level, strategy: 0 };
+                    let mut case = Case::begin(&library, &mut heap, settings);
+                    // SAFETY: a stream.
+                    let bound = unsafe { (library.deflateBound)(&mut *case.z, len as c_ulong) } as usize;
+                    let input = &random[..len];
+                    let mut out = vec![0; bound];
+                    case.z.next_in = input.as_ptr().cast_mut();
+                    case.z.avail_in = len as c_uint;
+                    case.z.next_out = out.as_mut_ptr();
+                    case.z.avail_out = bound as c_uint;
+                    // SAFETY: a stream with valid input and output.
+                    let code = unsafe { (library.deflate)(&mut *case.z, FINISH) };
+                    assert_eq!(code, STREAM_END, "{settings:?}, {len} bytes, bound {bound}");
+                    if (window_bits, mem_level) == (15, 8) {
+                        // What `compress` of zlib allocates.
+                        let zlib = len + (len >> 12) + (len >> 14) + (len >> 25) + 13;
+                        assert!(case.z.total_out as usize <= zlib, "{len} bytes");
+                    }
+                    case.end(OK);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn output_does_not_depend_on_how_input_arrives_or_on_the_room_for_output() {
+    let Some(library) = functions() else { return };
+    let input = data::mixed(400_000);
+    let settings = Settings { level: 6, window_bits: 31, mem_level: 8, strategy: 0 };
+    let mut written = (0..4).map(|seed| {
+        let (mut noise, mut heap) = (Noise(seed), Heap::default());
+        let mut case = Case::begin(&library, &mut heap, settings);
+        let step = [1_000, 30_000, 100_000, 400_000][seed as usize];
+        input.chunks(step).for_each(|piece| case.feed(piece, &mut noise, NO_FLUSH));
+        case.feed(&[], &mut noise, FINISH);
+        let written = std::mem::take(&mut case.written);
+        case.end(OK);
+        written
+    });
+    let first = written.next().expect("four");
+    assert!(written.all(|other| other == first));
+}
+
+#[test]
+fn wrong_calls_are_refused_and_change_nothing() {
+    let Some(library) = functions() else { return };
+    let mut heap = Heap::default();
+    let settings = Settings { level: 6, window_bits: 15, mem_level: 8, strategy: 0 };
+    let mut case = Case::begin(&library, &mut heap, settings);
+    for flush in [-1, 6, 7, 100] {
+        assert_eq!(case.call(b"x", 10, flush).0, STREAM_ERROR);
+    }
+    assert_eq!(case.call(b"x", 0, NO_FLUSH).0, BUF_ERROR);
+    // SAFETY: streams, some of which are null, and what the calls point to.
+    unsafe {
+        case.z.next_out = ptr::null_mut();
+        case.z.avail_out = 10;
+        assert_eq!((library.deflate)(&mut *case.z, FINISH), STREAM_ERROR);
+        assert!(!case.z.msg.is_null());
+        for (level, strategy) in [(10, 0), (-2, 0), (6, 5), (6, -1)] {
+            assert_eq!((library.deflateParams)(&mut *case.z, level, strategy), STREAM_ERROR);
+        }
+        assert_eq!((library.deflatePrime)(&mut *case.z, 8, 0), STREAM_ERROR, "zlib's container");
+        assert_eq!((library.deflateSetDictionary)(&mut *case.z, ptr::null(), 3), STREAM_ERROR);
+        assert_eq!((library.deflate)(ptr::null_mut(), FINISH), STREAM_ERROR);
+        assert_eq!((library.deflateEnd)(ptr::null_mut()), STREAM_ERROR);
+        assert_eq!((library.deflateCopy)(ptr::null_mut(), &mut *case.z), STREAM_ERROR);
+        let mut other = new_stream(&mut heap);
+        assert_eq!((library.deflateEnd)(&mut *other), STREAM_ERROR, "not initialised");
+        let (version, size) = (libz_sys::zlibVersion(), size_of::<z_stream>() as c_int);
+        let init = library.deflateInit2_;
+        assert_eq!(init(&mut *other, 6, 8, 15, 8, 0, c"2.0".as_ptr(), size), -6);
+        assert_eq!(init(&mut *other, 6, 8, 15, 8, 0, version, size - 1), -6);
+        for (level, method, bits, mem_level, strategy) in
+            [(10, 8, 15, 8, 0), (6, 7, 15, 8, 0), (6, 8, 48, 8, 0), (6, 8, 15, 0, 0), (6, 8, 15, 8, 9)]
+        {
+            let code = init(&mut *other, level, method, bits, mem_level, strategy, version, size);
+            assert_eq!(code, STREAM_ERROR);
+        }
+    }
+    // It works all the same, and says so when input is lost.
+    let mut noise = Noise(3);
+    case.feed(b"some text, some text", &mut noise, SYNC);
+    assert_eq!(case.decoded, b"some text, some text");
+    case.end(DATA_ERROR);
+    assert!(heap.blocks.is_empty());
+}
