@@ -1,0 +1,336 @@
+"""Measures nginx, Apache and HAProxy with several encoders: CPU time per request, bytes, memory.
+
+Run as `python bench/servers/measure.py SERVER NAME=FILE...`. SERVER is nginx or apache, and each FILE a library that is
+loaded before zlib, or empty for zlib itself; or SERVER is haproxy, and each FILE a program that `scripts/haproxy-slz.sh`
+has built. Prints CSV. Servers run on the loopback interface, as the user who runs this, with one process, and wrk sends
+requests for some seconds. Options: --seconds, --rounds (the best CPU time counts), --pages (bytes), --servers (folder
+of unpacked packages, as `scripts/setup.sh servers` makes it). Linux only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import os
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CORPUS = ["theory.html", "zic.c", "earthquakes.json", "northamerica.tz", "seattle-weather.csv"]
+CONNECTIONS = 50
+SLOW_CLIENTS = 500
+SLOW_PAGE = 1_000_000
+HAPROXY_PAGE = 76_800
+HAPROXY_USERS = 500
+
+
+def page(size: int) -> bytes:
+    """HTML, then other text: files of the bench's corpus, one behind the other."""
+    text = b"".join((REPOSITORY / "crates/bench/corpus" / name).read_bytes() for name in CORPUS)
+    return (text * (size // len(text) + 1))[:size]
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@dataclass
+class Server:
+    """A server that runs in a folder of its own, until it is left."""
+
+    command: list[str]
+    configuration: str
+    environment: dict[str, str] = field(default_factory=dict)
+    port: int = field(default_factory=free_port)
+
+    def __enter__(self) -> Server:
+        self.temporary = tempfile.TemporaryDirectory()
+        folder = self.folder = Path(self.temporary.name)
+        folder.chmod(0o755)
+        (folder / "html").mkdir()
+        text = self.configuration.format(folder=folder, port=self.port)
+        (folder / "server.conf").write_text(text)
+        command = [part.format(folder=folder) for part in self.command]
+        self.output = (folder / "output").open("wb")
+        self.process = subprocess.Popen(
+            command, env=os.environ | self.environment, stdout=self.output, stderr=self.output
+        )
+        self.wait()
+        return self
+
+    def wait(self) -> None:
+        for _ in range(500):
+            if self.process.poll() is not None:
+                sys.exit(f"{self.command[0]} ended: {(self.folder / 'output').read_text()}")
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+            except ConnectionRefusedError:
+                time.sleep(0.02)
+            else:
+                return
+        sys.exit(f"{self.command[0]} does not answer")
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.output.close()
+        self.temporary.cleanup()
+
+    def write_page(self, size: int) -> str:
+        """Puts a page into the folder of pages; returns its address."""
+        (self.folder / "html" / f"{size}.html").write_bytes(page(size))
+        return f"http://127.0.0.1:{self.port}/{size}.html"
+
+    def cpu_seconds(self) -> float:
+        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+
+    def resident_kb(self) -> int:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s*(\d+)", status)[1])
+
+    def alerts(self) -> int:
+        log = self.folder / "error.log"
+        return log.read_text(errors="replace").count("[alert]") if log.exists() else 0
+
+
+def body_bytes(url: str, size: int) -> int:
+    """Bytes of a compressed page, which is checked."""
+    request = urllib.request.Request(url, headers={"Accept-Encoding": "gzip"})
+    with urllib.request.urlopen(request) as response:
+        body = response.read()
+    assert response.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(body) == page(size)
+    return len(body)
+
+
+def load(url: str, connections: int, seconds: float) -> int:
+    """Requests that were answered."""
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s"]
+    command += ["-H", "Accept-Encoding: gzip", url]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert "Socket errors" not in output and "Non-2xx" not in output, output
+    return int(re.search(r"(\d+) requests in", output)[1])
+
+
+def slow_client_kb(server: Server, url: str) -> float:
+    """Resident memory for each client that has read a few bytes of a large page."""
+    before = server.resident_kb()
+    path = "/" + url.split("/", 3)[3]
+    request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n".encode()
+    clients = []
+    for _ in range(SLOW_CLIENTS):
+        client = socket.socket()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(("127.0.0.1", server.port))
+        client.sendall(request)
+        clients.append(client)
+    for client in clients:
+        client.recv(100)
+    time.sleep(1)
+    held = (server.resident_kb() - before) / SLOW_CLIENTS
+    for client in clients:
+        client.close()
+    return held
+
+
+def nginx(servers: Path, level: int, library: str, *, compresses: bool = True, send_buffer: str = "") -> Server:
+    kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    temporary = " ".join(f"{kind}_temp_path {{folder}}/{kind};" for kind in kinds)
+    coding = f"gzip on; gzip_comp_level {level}; gzip_min_length 1;" if compresses else ""
+    configuration = (
+        "daemon off; master_process off; pid {folder}/pid; error_log {folder}/error.log warn;\n"
+        "events {{ worker_connections 4096; }}\n"
+        f"http {{{{ {temporary} access_log off; default_type text/html; {coding}\n"
+        f"keepalive_requests 1000000; server {{{{ listen 127.0.0.1:{{port}} {send_buffer}; root {{folder}}/html; }}}} }}}}\n"
+    )
+    command = [find(servers, "nginx"), "-p", "{folder}", "-e", "{folder}/error.log", "-c", "{folder}/server.conf"]
+    return Server(command, configuration, preload(library))
+
+
+def apache(servers: Path, level: int, library: str) -> Server:
+    program = find(servers, "apache2")
+    root = Path(program).parents[1]
+    names = ["mpm_event", "authz_core", "filter", "deflate"]
+    modules = "".join(f"LoadModule {name}_module {root}/lib/apache2/modules/mod_{name}.so\n" for name in names)
+    configuration = (
+        "ServerRoot {folder}\nServerName localhost\nListen 127.0.0.1:{port}\nPidFile {folder}/pid\n"
+        "DefaultRuntimeDir {folder}\nErrorLog {folder}/error.log\nLogLevel warn\nUser nobody\nGroup nogroup\n"
+        "DocumentRoot {folder}/html\nMaxKeepAliveRequests 0\nThreadsPerChild 64\nMaxRequestWorkers 64\n"
+        f"ServerLimit 1\n{modules}DeflateCompressionLevel {level}\nSetOutputFilter DEFLATE\n"
+    )
+    libraries = ":".join(str(path) for path in (root / "lib").iterdir() if path.is_dir())
+    environment = preload(library) | {"LD_LIBRARY_PATH": libraries}
+    return Server([program, "-X", "-f", "{folder}/server.conf"], configuration, environment)
+
+
+def haproxy(program: str, backend: Server, *, limited: bool, level: int) -> Server:
+    limit = "maxcompcpuusage 85\n" if limited else ""
+    configuration = (
+        f"global\nnbthread 1\ncpu-map 1 0\ntune.bufsize 16384\nmaxconn 4000\n{limit}"
+        "stats socket {folder}/stats mode 600\n"
+        "defaults\nmode http\ntimeout connect 30s\ntimeout client 30s\ntimeout server 30s\n"
+        "frontend f\nbind 127.0.0.1:{port}\ncompression algo gzip\ncompression type text/html\n"
+        f"default_backend b\nbackend b\nhttp-reuse always\nserver s 127.0.0.1:{backend.port}\n"
+    )
+    environment = {"LINERATE_SLZ_LEVEL": str(level)} if "linerate" in program else {}
+    return Server([program, "-f", "{folder}/server.conf"], configuration, environment)
+
+
+def find(servers: Path, name: str) -> str:
+    for folder in (servers / "usr/sbin", Path("/usr/sbin")):
+        if (folder / name).exists():
+            return str(folder / name)
+    sys.exit(f"no {name}: scripts/setup.sh servers")
+
+
+def preload(library: str) -> dict[str, str]:
+    return {"LD_PRELOAD": str(Path(library).resolve())} if library else {}
+
+
+def statistics(server: Server) -> dict[str, str]:
+    """The row of the frontend in HAProxy's own statistics."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(server.folder / "stats"))
+        client.sendall(b"show stat\n")
+        text = b"".join(iter(lambda: client.recv(65536), b"")).decode()
+    rows = csv.DictReader(text.lstrip("# ").splitlines())
+    return next(row for row in rows if row["svname"] == "FRONTEND")
+
+
+def environment() -> dict[str, str]:
+    cpu = dict(re.findall(r"^(model name|cpu family|model)\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M))
+    revision = subprocess.run(
+        ["git", "rev-parse", "--short=7", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    version = re.search(r'^version = "(.*)"', (REPOSITORY / "Cargo.toml").read_text(), re.M)[1]
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "cpu": f"{cpu['model name']} (family {cpu['cpu family']} model {cpu['model']})",
+        "linerate": f"{version} {revision}",
+    }
+
+
+def web_rows(options: argparse.Namespace) -> list[dict[str, object]]:
+    """nginx or Apache: each library and level with each page."""
+    start = nginx if options.server == "nginx" else apache
+    rows: dict[tuple[str, int, int], dict[str, object]] = {}
+    for _ in range(options.rounds):
+        for library, file in options.contenders:
+            for level in options.levels:
+                with start(options.servers, level, file) as server:
+                    for size in options.pages:
+                        url = server.write_page(size)
+                        got = body_bytes(url, size)
+                        before = server.cpu_seconds()
+                        answered = load(url, CONNECTIONS, options.seconds)
+                        spent = (server.cpu_seconds() - before) / answered * 1e6
+                        row = rows.setdefault(
+                            (library, level, size),
+                            {"library": library, "level": level, "page_bytes": size, "body_bytes": got, "cpu_us": spent},
+                        )
+                        row["cpu_us"] = min(row["cpu_us"], spent)
+                        row["requests"] = answered
+                    alerts = server.alerts()
+                held = ""
+                if options.server == "nginx":
+                    with nginx(options.servers, level, file, send_buffer="sndbuf=4k") as server:
+                        held = f"{slow_client_kb(server, server.write_page(SLOW_PAGE)):.0f}"
+                for size in options.pages:
+                    rows[library, level, size] |= {"slow_client_kb": held, "alerts": alerts}
+    for row in rows.values():
+        row["cpu_us"] = f"{row['cpu_us']:.1f}"
+    return list(rows.values())
+
+
+def haproxy_rows(options: argparse.Namespace) -> list[dict[str, object]]:
+    """HAProxy between users and nginx, without a limit and with one."""
+    rows: dict[tuple[str, int, bool], dict[str, object]] = {}
+    with nginx(options.servers, 1, "", compresses=False) as backend:
+        backend.write_page(HAPROXY_PAGE)
+        os.sched_setaffinity(backend.process.pid, {os.cpu_count() - 1})
+        os.sched_setaffinity(0, {os.cpu_count() - 1})
+        for _ in range(options.rounds):
+            for library, program in options.contenders:
+                for level in options.levels if "linerate" in program else [1]:
+                    for limited in [False, True]:
+                        row = haproxy_row(options, backend, (library, program, level), limited=limited)
+                        best = rows.setdefault((library, level, limited), row)
+                        if float(row["cpu_us"]) < float(best["cpu_us"]):
+                            rows[library, level, limited] = row
+    return list(rows.values())
+
+
+def haproxy_row(
+    options: argparse.Namespace, backend: Server, contender: tuple[str, str, int], *, limited: bool
+) -> dict[str, object]:
+    library, program, level = contender
+    with haproxy(program, backend, limited=limited, level=level) as server:
+        url = f"http://127.0.0.1:{server.port}/{HAPROXY_PAGE}.html"
+        got = body_bytes(url, HAPROXY_PAGE)
+        before, start = server.cpu_seconds(), time.monotonic()
+        answered = load(url, HAPROXY_USERS, options.seconds)
+        spent, wall = server.cpu_seconds() - before, time.monotonic() - start
+        row = statistics(server)
+        # `bout` counts what went through before it was compressed. Those under way count too: with many users they are
+        # a large part of a few seconds.
+        came = max(int(row["bout"]), int(row["comp_in"]))
+        saved = int(row["comp_in"]) - int(row["comp_out"])
+        pages = came / HAPROXY_PAGE
+        return {
+            "library": library,
+            "level": level,
+            "limit": "maxcompcpuusage 85" if limited else "none",
+            "users": HAPROXY_USERS,
+            "page_bytes": HAPROXY_PAGE,
+            "body_bytes": got,
+            "requests": answered,
+            "cpu_us": f"{spent / pages * 1e6:.1f}",
+            "pages_per_cpu_s": f"{pages / spent:.0f}",
+            "cpu_percent": f"{100 * spent / wall:.0f}",
+            "bytes_in": came,
+            "bytes_out": came - saved,
+            "saved_percent": f"{100 * saved / came:.1f}",
+            "resident_kb": server.resident_kb(),
+        }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("server", choices=["nginx", "apache", "haproxy"])
+    parser.add_argument("contenders", nargs="+", type=lambda text: tuple(text.split("=", 1)))
+    parser.add_argument("--seconds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--levels", type=lambda text: [int(level) for level in text.split(",")], default=[1, 6])
+    parser.add_argument(
+        "--pages",
+        type=lambda text: [int(size) for size in text.split(",")],
+        default=[1_000, 4_000, 16_000, 71_000, 250_000, 1_000_000],
+    )
+    parser.add_argument("--servers", type=Path, default=REPOSITORY / "target/servers")
+    options = parser.parse_args()
+    rows = haproxy_rows(options) if options.server == "haproxy" else web_rows(options)
+    command = "python bench/servers/measure.py " + shlex.join(sys.argv[1:])
+    writer = None
+    for row in rows:
+        row = environment() | {"server": options.server} | row | {"command": command}
+        if writer is None:
+            writer = csv.DictWriter(sys.stdout, row.keys(), lineterminator="\n")
+            writer.writeheader()
+        writer.writerow(row)
+
+
+if __name__ == "__main__":
+    main()
