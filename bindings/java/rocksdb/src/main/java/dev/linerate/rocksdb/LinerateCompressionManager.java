@@ -1,0 +1,200 @@
+package dev.linerate.rocksdb;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import org.rocksdb.ColumnFamilyOptions;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+
+/**
+ * The compression manager for RocksDB that decodes zstd and zlib blocks by Linerate; all else it leaves to RocksDB, and the
+ * files of a database stay what they are. It needs the rocksdbjni of the version that this module was built for, on Linux with
+ * glibc.
+ *
+ * <pre>{@code
+ * Options options = new Options();
+ * LinerateCompressionManager.use(options);
+ * RocksDB database = RocksDB.open(options, path);
+ * }</pre>
+ *
+ * <p>Once {@link #load} was called, its name in option strings is {@value #NAME}.
+ */
+public final class LinerateCompressionManager {
+    /** The name in option strings: {@code compression_manager=Linerate}. */
+    public static final String NAME = "Linerate";
+
+    private static final String PLUGIN = "liblinerate_rocksdb.so";
+    private static final String LOADER = "liblinerate_rocksdb_java.so";
+
+    private static boolean loaded;
+
+    private LinerateCompressionManager() {}
+
+    /**
+     * Loads RocksDB and the plugin, unless they are.
+     *
+     * @throws UnsatisfiedLinkError if that fails; the message is a line with the reason
+     */
+    public static synchronized void load() {
+        if (loaded) {
+            return;
+        }
+        RocksDB.loadLibrary();
+        checkVersion();
+        try {
+            Path folder = Files.createTempDirectory("linerate-rocksdb");
+            try {
+                System.load(extract(LOADER, folder).toString());
+                String failure = load0(rocksdb(), extract(PLUGIN, folder).toString());
+                if (failure != null) {
+                    throw failed(failure);
+                }
+            } finally {
+                // What is loaded stays mapped.
+                Files.deleteIfExists(folder.resolve(LOADER));
+                Files.deleteIfExists(folder.resolve(PLUGIN));
+                Files.delete(folder);
+            }
+        } catch (IOException e) {
+            throw failed("cannot extract the libraries into " + System.getProperty("java.io.tmpdir") + ": " + e);
+        }
+        loaded = true;
+    }
+
+    /**
+     * Has databases opened with these options decode by Linerate.
+     *
+     * @param options of the default column family
+     * @throws UnsatisfiedLinkError as {@link #load}
+     */
+    public static void use(Options options) {
+        load();
+        useInOptions(options.getNativeHandle());
+    }
+
+    /**
+     * Has a column family opened with these options decode by Linerate.
+     *
+     * @param options of the column family
+     * @throws UnsatisfiedLinkError as {@link #load}
+     */
+    public static void use(ColumnFamilyOptions options) {
+        load();
+        useInFamily(options.getNativeHandle());
+    }
+
+    /**
+     * Returns what was decoded in this process so far.
+     *
+     * @return a snapshot
+     * @throws UnsatisfiedLinkError as {@link #load}
+     */
+    public static Counters counters() {
+        load();
+        long[] values = new long[4];
+        counters0(values);
+        return new Counters(values);
+    }
+
+    private static void checkVersion() {
+        String wanted = LinerateCompressionManager.class.getPackage().getImplementationTitle();
+        String found = RocksDB.rocksdbVersion().toString();
+        // The title ends in the version; there is none outside a jar.
+        if (wanted != null && !wanted.endsWith(" " + found)) {
+            throw failed("rocksdbjni is of version " + found + ", but this is " + wanted);
+        }
+    }
+
+    private static Path extract(String library, Path folder) throws IOException {
+        try (InputStream in = LinerateCompressionManager.class.getResourceAsStream(platform() + "/" + library)) {
+            if (in == null) {
+                throw failed("this jar has no library for " + platform());
+            }
+            Path file = folder.resolve(library);
+            Files.copy(in, file);
+            return file;
+        }
+    }
+
+    private static String platform() {
+        String processor = System.getProperty("os.arch", "");
+        return System.getProperty("os.name", "").toLowerCase(java.util.Locale.ROOT)
+                + "-"
+                + (processor.equals("amd64") ? "x86_64" : processor);
+    }
+
+    /** The file of RocksDB's library, as the system's loader knows it. */
+    private static String rocksdb() throws IOException {
+        try (BufferedReader maps = Files.newBufferedReader(Paths.get("/proc/self/maps"), StandardCharsets.UTF_8)) {
+            for (String line = maps.readLine(); line != null; line = maps.readLine()) {
+                int slash = line.indexOf('/');
+                if (slash >= 0 && line.indexOf("librocksdbjni", line.lastIndexOf('/')) >= 0) {
+                    return line.substring(slash).replace(" (deleted)", "");
+                }
+            }
+        }
+        throw failed("rocksdbjni was loaded from a file of another name");
+    }
+
+    private static UnsatisfiedLinkError failed(String why) {
+        return new UnsatisfiedLinkError("linerate-rocksdb: " + why);
+    }
+
+    private static native String load0(String rocksdb, String plugin);
+
+    private static native void useInOptions(long options);
+
+    private static native void useInFamily(long options);
+
+    private static native void counters0(long[] out);
+
+    /** What the plugin decoded in this process. */
+    public static final class Counters {
+        private final long[] values;
+
+        Counters(long[] values) {
+            this.values = values;
+        }
+
+        /**
+         * Returns how many dictionaries were digested.
+         *
+         * @return a count
+         */
+        public long dictionaries() {
+            return values[0];
+        }
+
+        /**
+         * Returns how many zstd blocks were decoded.
+         *
+         * @return a count
+         */
+        public long zstdBlocks() {
+            return values[1];
+        }
+
+        /**
+         * Returns how many zlib blocks were decoded.
+         *
+         * @return a count
+         */
+        public long zlibBlocks() {
+            return values[2];
+        }
+
+        /**
+         * Returns how many blocks and dictionaries RocksDB's own decompressor was asked about.
+         *
+         * @return a count
+         */
+        public long refused() {
+            return values[3];
+        }
+    }
+}

@@ -1,0 +1,200 @@
+// The C++ half of the plugin: adapters between RocksDB's interfaces and the functions of ../src/functions.rs.
+
+#include "linerate/rocksdb.h"
+
+#include <rocksdb/options.h>
+#include <rocksdb/status.h>
+#include <rocksdb/utilities/object_registry.h>
+#include <rocksdb/version.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+extern "C" {
+struct linerate_rocksdb_dictionary;
+
+struct linerate_rocksdb_verdict {
+  const char* message;  // null if the block was decoded; without a final zero
+  size_t len;
+  uint64_t offset;
+};
+
+linerate_rocksdb_dictionary* linerate_rocksdb_dictionary_new(const char* bytes, size_t len);
+void linerate_rocksdb_dictionary_free(linerate_rocksdb_dictionary* dictionary);
+size_t linerate_rocksdb_dictionary_memory(const linerate_rocksdb_dictionary* dictionary);
+linerate_rocksdb_verdict linerate_rocksdb_zstd(const linerate_rocksdb_dictionary* dictionary, const char* src,
+                                               size_t src_len, char* dst, size_t dst_len);
+linerate_rocksdb_verdict linerate_rocksdb_zlib(const char* dictionary, size_t dictionary_len, const char* src,
+                                               size_t src_len, char* dst, size_t dst_len);
+}
+
+namespace linerate {
+namespace {
+
+using rocksdb::CompressionManager;
+using rocksdb::CompressionType;
+using rocksdb::Decompressor;
+using rocksdb::Slice;
+using rocksdb::Status;
+
+constexpr const char* kName = "Linerate";
+constexpr const char* kBuiltin = "BuiltinV2";
+
+// Of a cache line each: threads that decode count all the time.
+struct alignas(64) Counter {
+  std::atomic<uint64_t> value{0};
+  void Add() { value.fetch_add(1, std::memory_order_relaxed); }
+  uint64_t Get() const { return value.load(std::memory_order_relaxed); }
+};
+Counter dictionaries, zstd_blocks, zlib_blocks, refused;
+
+class LinerateDecompressor : public rocksdb::DecompressorWrapper {
+ public:
+  using DecompressorWrapper::DecompressorWrapper;
+
+  const char* Name() const override { return "LinerateDecompressor"; }
+
+  // RocksDB keeps `dictionary` for as long as the decompressor, beside it in the block cache.
+  Status MaybeCloneForDict(const Slice& dictionary, std::unique_ptr<Decompressor>* out) override;
+
+  Status DecompressBlock(const Args& args, char* out) override {
+    return Decompress(nullptr, Slice("", 0), args, out);
+  }
+
+ protected:
+  Status Decompress(const linerate_rocksdb_dictionary* digest, const Slice& dictionary, const Args& args,
+                    char* out) {
+    const Slice& block = args.compressed_data;
+    linerate_rocksdb_verdict verdict;
+    Counter* decoded;
+    switch (args.compression_type) {
+      case rocksdb::kZSTD:
+        verdict = linerate_rocksdb_zstd(digest, block.data(), block.size(), out, args.uncompressed_size);
+        decoded = &zstd_blocks;
+        break;
+      case rocksdb::kZlibCompression:
+        verdict = linerate_rocksdb_zlib(dictionary.data(), dictionary.size(), block.data(), block.size(), out,
+                                        args.uncompressed_size);
+        decoded = &zlib_blocks;
+        break;
+      default:
+        return wrapped_->DecompressBlock(args, out);
+    }
+    if (!verdict.message) {
+      decoded->Add();
+      return Status::OK();
+    }
+    // The built-in decompressor has the last word: no block that it reads is lost.
+    refused.Add();
+    if (wrapped_->DecompressBlock(args, out).ok()) return Status::OK();
+    return Status::Corruption("Linerate: " + std::string(verdict.message, verdict.len),
+                              "at byte " + std::to_string(verdict.offset) + " of a compressed block");
+  }
+};
+
+// With a dictionary. `wrapped_` is the built-in decompressor with the same.
+class DictionaryDecompressor : public LinerateDecompressor {
+ public:
+  DictionaryDecompressor(std::shared_ptr<Decompressor> wrapped, linerate_rocksdb_dictionary* digest,
+                         const Slice& dictionary)
+      : LinerateDecompressor(std::move(wrapped)), digest_(digest), dictionary_(dictionary) {}
+  ~DictionaryDecompressor() override { linerate_rocksdb_dictionary_free(digest_); }
+
+  const Slice& GetSerializedDict() const override { return dictionary_; }
+
+  size_t ApproximateOwnedMemoryUsage() const override {
+    return sizeof(*this) + linerate_rocksdb_dictionary_memory(digest_) + wrapped_->ApproximateOwnedMemoryUsage();
+  }
+
+  Status DecompressBlock(const Args& args, char* out) override { return Decompress(digest_, dictionary_, args, out); }
+
+ private:
+  linerate_rocksdb_dictionary* const digest_;
+  const Slice dictionary_;
+};
+
+Status LinerateDecompressor::MaybeCloneForDict(const Slice& dictionary, std::unique_ptr<Decompressor>* out) {
+  std::unique_ptr<Decompressor> builtin;
+  Status status = wrapped_->MaybeCloneForDict(dictionary, &builtin);
+  if (!status.ok()) return status;
+  linerate_rocksdb_dictionary* digest = linerate_rocksdb_dictionary_new(dictionary.data(), dictionary.size());
+  if (!digest) {
+    refused.Add();
+    *out = std::move(builtin);
+    return status;
+  }
+  dictionaries.Add();
+  *out = std::make_unique<DictionaryDecompressor>(std::move(builtin), digest, dictionary);
+  return status;
+}
+
+bool Decodes(CompressionType type) { return type == rocksdb::kZSTD || type == rocksdb::kZlibCompression; }
+
+class LinerateCompressionManager : public rocksdb::CompressionManagerWrapper {
+ public:
+  // The general decompressor of `base`, since those for zstd alone digest dictionaries with libzstd.
+  explicit LinerateCompressionManager(std::shared_ptr<CompressionManager> base)
+      : CompressionManagerWrapper(std::move(base)),
+        decompressor_(std::make_shared<LinerateDecompressor>(wrapped_->GetDecompressor())) {}
+
+  const char* Name() const override { return kName; }
+
+  std::shared_ptr<Decompressor> GetDecompressor() override { return decompressor_; }
+
+  std::shared_ptr<Decompressor> GetDecompressorOptimizeFor(CompressionType type) override {
+    return Decodes(type) ? decompressor_ : wrapped_->GetDecompressorOptimizeFor(type);
+  }
+
+  std::shared_ptr<Decompressor> GetDecompressorForTypes(const CompressionType* begin,
+                                                        const CompressionType* end) override {
+    return std::any_of(begin, end, Decodes) ? decompressor_ : wrapped_->GetDecompressorForTypes(begin, end);
+  }
+
+ private:
+  const std::shared_ptr<Decompressor> decompressor_;
+};
+
+// Whether the RocksDB of this process is the one whose headers this file was compiled with: its C++ classes have no stable
+// layout.
+bool IsRocksDbOfHeaders() {
+  static const std::string headers = std::to_string(ROCKSDB_MAJOR) + '.' + std::to_string(ROCKSDB_MINOR) + '.';
+  return rocksdb::GetRocksVersionAsString(true).compare(0, headers.size(), headers) == 0;
+}
+
+// When the library is loaded, after RocksDB.
+const bool registered = [] {
+  if (!IsRocksDbOfHeaders()) return false;
+  rocksdb::ObjectLibrary::Default()->AddFactory<CompressionManager>(
+      kName, [](const std::string&, std::unique_ptr<CompressionManager>* guard, std::string*) {
+        *guard = std::make_unique<LinerateCompressionManager>(rocksdb::GetBuiltinV2CompressionManager());
+        return guard->get();
+      });
+  return true;
+}();
+
+}  // namespace
+
+std::shared_ptr<CompressionManager> NewCompressionManager(std::shared_ptr<CompressionManager> base) {
+  if (!IsRocksDbOfHeaders()) return nullptr;
+  if (!base) base = rocksdb::GetBuiltinV2CompressionManager();
+  if (Slice(base->CompatibilityName()) != kBuiltin) return base;
+  return std::make_shared<LinerateCompressionManager>(std::move(base));
+}
+
+Counters GetCounters() {
+  return {dictionaries.Get(), zstd_blocks.Get(), zlib_blocks.Get(), refused.Get()};
+}
+
+}  // namespace linerate
+
+// For callers that find functions by their names, such as the Java module.
+extern "C" {
+void linerate_rocksdb_use(rocksdb::ColumnFamilyOptions* options) {
+  options->compression_manager = linerate::NewCompressionManager();
+}
+
+linerate::Counters linerate_rocksdb_counters() { return linerate::GetCounters(); }
+}

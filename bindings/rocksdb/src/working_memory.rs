@@ -1,0 +1,87 @@
+//! What a thread keeps between blocks.
+
+use linerate_core::{Error, Kind, Result};
+use linerate_inflate::{self as inflate, BufferDecoder};
+use linerate_zstd::{self as zstd, ExpandedHuffman, Format, FrameDecoder, PrefetchQueue, RequiredParts};
+
+use crate::dictionary::SstDictionary;
+
+/// Dictionaries used last, which are taken to be in the CPU's caches.
+const RECENT: usize = 4;
+
+/// One of the dictionaries used last.
+#[derive(Default)]
+struct Recent {
+    /// 0: none.
+    id: u64,
+    /// Its Huffman codes, once a block required them.
+    huffman: ExpandedHuffman,
+    is_expanded: bool,
+}
+
+/// Working memory of a thread.
+#[derive(Default)]
+pub(crate) struct WorkingMemory {
+    zstd: zstd::Scratch,
+    inflate: inflate::Scratch,
+    recent: [Recent; RECENT],
+    /// Index in `recent` to be replaced next.
+    next_recent: usize,
+}
+
+impl WorkingMemory {
+    /// Decodes a block that is one zstd frame of exactly as much content as `dst` has bytes.
+    pub(crate) fn zstd(
+        &mut self,
+        dictionary: Option<&SstDictionary<'_>>,
+        block: &[u8],
+        dst: &mut [u8],
+    ) -> Result<()> {
+        let Some(dictionary) = dictionary else {
+            let sizes = FrameDecoder::default().decode_frame(&mut self.zstd, None, block, dst)?;
+            return exactly([sizes.read, sizes.written], [block.len(), dst.len()]);
+        };
+        let mut queue = PrefetchQueue::new();
+        let mut whole_content = true;
+        let required = RequiredParts::from_frame(block, Format::Standard);
+        let mut place = self.recent.iter().position(|recent| recent.id == dictionary.id);
+        if place.is_none() {
+            whole_content = dictionary.prefetch(&required, &mut queue);
+            place = Some(self.next_recent);
+            self.recent[self.next_recent].id = dictionary.id;
+            self.recent[self.next_recent].is_expanded = false;
+            self.next_recent = (self.next_recent + 1) % RECENT;
+        }
+        let recent = &mut self.recent[place.unwrap_or_default()];
+        if required.huffman && dictionary.is_trained() && !recent.is_expanded {
+            dictionary.expand_huffman(&mut recent.huffman)?;
+            recent.is_expanded = true;
+        }
+        let view = dictionary.view(&recent.huffman);
+        let decoder = FrameDecoder::new(zstd::Options::new().two_phase(!whole_content));
+        let sizes = decoder.decode_prefetching(&mut self.zstd, Some(&view), block, dst, &mut queue)?;
+        exactly([sizes.read, sizes.written], [block.len(), dst.len()])
+    }
+
+    /// Decodes a block that is one raw deflate stream, as RocksDB writes them, of exactly as much content as `dst` has bytes.
+    pub(crate) fn zlib(&mut self, dictionary: &[u8], block: &[u8], dst: &mut [u8]) -> Result<()> {
+        let decoder = BufferDecoder::new(inflate::Options::new(inflate::Format::Deflate));
+        let sizes = decoder.decode(&mut self.inflate, Some(dictionary), block, dst)?;
+        // Like the built-in decompressor, which does not look at what follows the stream.
+        exactly([block.len(), sizes.written], [block.len(), dst.len()])
+    }
+}
+
+fn exactly(sizes: [usize; 2], wanted: [usize; 2]) -> Result<()> {
+    if sizes[0] != wanted[0] {
+        return Err(Error::new(Kind::Corrupt, sizes[0] as u64, "bytes follow the compressed data"));
+    }
+    if sizes[1] != wanted[1] {
+        return Err(Error::new(
+            Kind::Corrupt,
+            sizes[0] as u64,
+            "the content is shorter than the block's size",
+        ));
+    }
+    Ok(())
+}

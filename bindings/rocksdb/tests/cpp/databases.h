@@ -1,0 +1,103 @@
+// Databases of many small SST files, each with rows and a dictionary of its own, for tests and measurements.
+
+#pragma once
+
+#include <rocksdb/convenience.h>
+#include <rocksdb/db.h>
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/table.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+struct Shape {
+  std::string compression = "kZSTD";  // as in option strings
+  unsigned files = 8;
+  unsigned rows = 200;  // of a file
+  unsigned dictionary = 8192;  // bytes, 0 for none
+  bool trained = true;         // or raw content
+  unsigned block = 4096;       // bytes
+  std::string kind = "json";   // or text, tuples
+};
+
+inline void Check(const rocksdb::Status& status, const char* what) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "%s: %s\n", what, status.ToString().c_str());
+  std::exit(1);
+}
+
+inline std::string Key(unsigned file, unsigned row) {
+  char key[32];
+  std::snprintf(key, sizeof key, "%06u/%06u", file, row);
+  return key;
+}
+
+// The same for the same numbers, always.
+inline std::string Row(const Shape& shape, unsigned file, unsigned row) {
+  static const char* const kWords[] = {"timeout", "accepted", "session", "retry",  "queue",  "disk",  "index",  "flush",
+                                       "commit",  "replica",  "leader",  "shard",  "cache",  "worker", "socket", "tenant",
+                                       "upload",  "report",   "batch",   "quota",  "window", "policy", "backup", "export",
+                                       "rotate",  "verify",   "select",  "cursor", "stream", "digest", "the",    "of"};
+  uint64_t state = (uint64_t{file} << 32 | row) * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;
+  auto below = [&](unsigned n) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return static_cast<unsigned>((state >> 11) % n);
+  };
+  auto word = [&] { return std::string(kWords[below(32)]); };
+  auto number = [&](unsigned n) { return std::to_string(below(n)); };
+  std::string service = kWords[file % 32];
+  if (shape.kind == "tuples") {
+    std::string tuple;
+    for (int column = 0; column < 6; column++) {
+      uint32_t value = column < 4 ? file * 31 + below(200) : below(1u << 24);
+      tuple.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+    return tuple;
+  }
+  std::string text;
+  if (shape.kind == "text") {
+    while (text.size() < 300) text += word() + (below(9) ? " " : ". ") + (below(4) ? "" : word() + number(1000) + " ");
+    return text;
+  }
+  return "{\"time\":\"2026-03-" + std::to_string(10 + below(20)) + "T" + number(24) + ":" + number(60) + "\",\"service\":\"" +
+         service + "-" + std::to_string(file % 7) + "\",\"host\":\"node-" + number(40) + "." + service +
+         ".example\",\"level\":\"" + (below(5) ? "info" : "error") + "\",\"trace\":\"" + std::to_string(state) +
+         "\",\"request\":{\"method\":\"" + (below(3) ? "GET" : "POST") + "\",\"path\":\"/v1/" + service + "/" + word() + "/" +
+         number(100000) + "\",\"status\":" + (below(8) ? "200" : "503") + ",\"bytes\":" + number(60000) + ",\"ms\":" +
+         number(900) + "},\"user\":{\"id\":" + number(1000000) + ",\"name\":\"" + word() + "." + word() + "\"},\"message\":\"" +
+         word() + " " + word() + " after " + word() + "\"}";
+}
+
+inline rocksdb::Options OptionsOf(const Shape& shape, rocksdb::BlockBasedTableOptions table = {}) {
+  rocksdb::Options options;
+  Check(rocksdb::GetOptionsFromString(rocksdb::ConfigOptions(), options, "compression=" + shape.compression, &options),
+        "options");
+  options.create_if_missing = true;
+  options.disable_auto_compactions = true;
+  options.compression_opts.level = 3;
+  options.compression_opts.max_dict_bytes = shape.dictionary;
+  if (shape.trained) options.compression_opts.zstd_max_train_bytes = 100 * shape.dictionary;
+  table.block_size = shape.block;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return options;
+}
+
+inline void Make(const Shape& shape, const std::string& folder) {
+  rocksdb::Options options = OptionsOf(shape);
+  std::unique_ptr<rocksdb::DB> database;
+  Check(rocksdb::DB::Open(options, folder, &database), "open");
+  std::vector<std::string> names;
+  for (unsigned file = 0; file < shape.files; file++) {
+    names.push_back(folder + "/new" + std::to_string(file) + ".sst");
+    rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
+    Check(writer.Open(names.back()), "write");
+    for (unsigned row = 0; row < shape.rows; row++) Check(writer.Put(Key(file, row), Row(shape, file, row)), "write");
+    Check(writer.Finish(), "write");
+  }
+  rocksdb::IngestExternalFileOptions ingest;
+  ingest.move_files = true;
+  Check(database->IngestExternalFile(names, ingest), "ingest");
+}

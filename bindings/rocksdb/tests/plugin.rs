@@ -1,0 +1,143 @@
+//! The plugin in RocksDB 11: `cpp/check.cpp`, and the example of the documentation, compiled against the headers and the
+//! library of `scripts/setup.sh rocksdb-11`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use linerate_testkit::c_program::Library;
+use linerate_testkit::testdata::repository;
+use linerate_testkit::tools::{has_program, require};
+
+/// What the tests compile against and link with.
+struct RocksDb {
+    include: PathBuf,
+    /// Of `librocksdb.so`.
+    folder: PathBuf,
+    /// Of the plugin.
+    plugin: PathBuf,
+}
+
+/// RocksDB and the plugin, or `None` and the test is reported as skipped.
+fn rocksdb() -> Option<&'static RocksDb> {
+    static BUILT: OnceLock<Option<RocksDb>> = OnceLock::new();
+    let built = BUILT.get_or_init(build).as_ref();
+    require(built.is_some(), "RocksDB 11 or a C++ compiler is not there (scripts/setup.sh cxx rocksdb-11)");
+    built
+}
+
+fn build() -> Option<RocksDb> {
+    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = temporary.with_file_name("rocksdb");
+    let include = folder.join("include");
+    let header = include.join("rocksdb/advanced_compression.h");
+    let compiler = Command::new("c++").arg("--version").output().is_ok();
+    if !compiler || !header.exists() || !folder.join("librocksdb.so").exists() {
+        return None;
+    }
+    let library = Library::built("linerate_rocksdb_rust")?.static_library();
+    let plugin = temporary.join("rocksdb-plugin");
+    let linked = Command::new("bash")
+        .arg(repository().join("scripts/rocksdb-plugin.sh"))
+        .args([&plugin, &library])
+        .env("ROCKSDB_INCLUDE", &include)
+        .output()
+        .expect("bash runs");
+    assert!(linked.status.success(), "{}", String::from_utf8_lossy(&linked.stderr));
+    Some(RocksDb { include, folder, plugin })
+}
+
+impl RocksDb {
+    /// A program from a source file of this package.
+    fn compile(&self, source: &str) -> PathBuf {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let source = package.join(source);
+        let program = self.plugin.join(source.file_stem().expect("a name"));
+        let compiled = Command::new("c++")
+            .args(["-std=c++20", "-O1", "-fno-rtti", "-Wall", "-Wextra", "-Werror", "-isystem"])
+            .arg(&self.include)
+            .arg("-I")
+            .arg(package.join("plugin/include"))
+            .arg(&source)
+            .args([self.plugin.join("liblinerate_rocksdb.so"), self.folder.join("librocksdb.so")])
+            .arg(format!("-Wl,-rpath,{}:{}", self.plugin.display(), self.folder.display()))
+            .args(["-lpthread", "-o"])
+            .arg(&program)
+            .output()
+            .expect("the compiler runs");
+        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        program
+    }
+}
+
+/// Runs a program and returns what it prints.
+fn run(program: &Path, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().expect("the program runs");
+    let (printed, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}: {printed}{errors}", output.status);
+    printed.into_owned()
+}
+
+/// `cpp/check.cpp`, compiled.
+fn program() -> Option<&'static Path> {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    rocksdb().map(|rocksdb| PROGRAM.get_or_init(|| rocksdb.compile("tests/cpp/check.cpp")).as_path())
+}
+
+/// Runs a test of `cpp/check.cpp` in an empty folder.
+fn check(test: &str) {
+    let Some(program) = program() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    run(program, &[test, folder.path().to_str().expect("a path")]);
+}
+
+#[test]
+fn blocks_of_all_formats_are_read_by_whom_they_should() {
+    check("formats");
+}
+
+#[test]
+fn damaged_files_are_refused_as_by_rocksdb_itself() {
+    check("damage");
+}
+
+#[test]
+fn damaged_blocks_and_dictionaries_are_refused_or_decode_as_by_rocksdb_itself() {
+    check("dictionaries");
+}
+
+#[test]
+fn the_manager_has_a_name_in_option_strings_and_files() {
+    check("registered");
+}
+
+#[test]
+fn threads_read_while_files_are_compacted_and_deleted() {
+    check("threads");
+}
+
+#[test]
+fn threads_that_share_decompressors_race_nowhere() {
+    let Some(program) = program().filter(|_| has_program("valgrind")) else { return };
+    let output = Command::new("valgrind")
+        .args(["--tool=helgrind", "--quiet", "--error-exitcode=9"])
+        .arg(program)
+        .args(["shared", "."])
+        .env("LINERATE_CPU", "avx2") // valgrind has no AVX-512
+        .output()
+        .expect("valgrind runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_example_compares_random_rows() {
+    let Some(rocksdb) = rocksdb() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path().to_str().expect("a path");
+    let Some(program) = program() else { return };
+    run(program, &["make", folder]);
+    let printed = run(&rocksdb.compile("examples/random_rows.cpp"), &[folder, "1000000"]);
+    assert!(printed.starts_with("1000000 rows alike, "), "{printed}");
+    assert!(!printed.ends_with(" 0 blocks by Linerate\n"), "{printed}");
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# rocksdb-plugin.sh DIR [PROFILE|STATIC-LIBRARY]: links the plugin for RocksDB, liblinerate_rocksdb.so, and puts it into DIR, from
+# its Rust half (built with a profile of Cargo, `dist` unless another or a static library is given) and its C++ half; with the
+# folder JAVA_INCLUDE of jni.h also liblinerate_rocksdb_java.so, which the Java module loads it with. RocksDB's headers are those
+# of the system, or of the folder ROCKSDB_INCLUDE. It is compiled without RTTI: a RocksDB with or without loads it.
+set -euo pipefail
+folder=${1:?usage: rocksdb-plugin.sh DIR [PROFILE|STATIC-LIBRARY]}
+static=${2:-dist}
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+cd "$(dirname "$0")/.."
+
+if [[ $static != *.a ]]; then
+  "${CARGO:-cargo}" build --quiet --profile "$static" --locked --package linerate-rocksdb
+  static=${CARGO_TARGET_DIR:-target}/${static/%dev/debug}/liblinerate_rocksdb_rust.a
+fi
+# By renaming: a process may have the old one loaded.
+link() { # NAME ARGUMENT...
+  "${CXX:-c++}" -std=c++20 -O2 -fPIC -fno-rtti -Wall -Wextra -Werror -shared ${ROCKSDB_INCLUDE:+-isystem "$ROCKSDB_INCLUDE"} \
+    -I bindings/rocksdb/plugin/include "${@:2}" -Wl,--gc-sections -s "-Wl,-soname,$1" -lpthread -ldl -lm -o "$folder/.new"
+  mv "$folder/.new" "$folder/$1"
+  echo "$folder/$1"
+}
+link liblinerate_rocksdb.so bindings/rocksdb/plugin/rocksdb.cpp "$static" -Wl,--version-script=bindings/rocksdb/plugin/exports.map
+if [ -n "${JAVA_INCLUDE:-}" ]; then
+  link liblinerate_rocksdb_java.so bindings/rocksdb/plugin/java.cpp -isystem "$JAVA_INCLUDE" -isystem "$JAVA_INCLUDE/linux"
+fi
