@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind};
 use linerate_websocket::{
     Agreement, Decoder, Direction, Encoder, Level, Options, Role, Scratch, agree, answer, offer,
 };
@@ -19,8 +19,6 @@ const RELEASE_LOCK_FROM: usize = 16 << 10;
 const KEPT_BUFFER: usize = 1 << 20;
 /// Working memories that are kept: as many threads may work at once without allocating them.
 const KEPT: usize = 16;
-/// Bytes of output that a message begins with.
-const FIRST_BUFFER: usize = 4 << 10;
 
 /// Working memory of one thread, while it encodes or decodes.
 #[derive(Default)]
@@ -161,12 +159,12 @@ impl WebsocketCodec {
         max_size: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let data = data.bytes();
-        with_work(|work| {
+        with_work(|Work { scratch, out }| {
             let decoded = released(py, data.len(), || {
-                decode(&mut locked(&self.decoder), work, data, is_last, max_size)
+                locked(&self.decoder).part_to_buffer(scratch, data, is_last, out, max_size)
             });
             let len = decoded.map_err(|e| raise(py, e))?;
-            copied(py, &work.out[..len])
+            copied(py, &out[..len])
         })
     }
 
@@ -187,51 +185,4 @@ impl WebsocketCodec {
 /// Runs `job`, without the interpreter lock if it is for many bytes.
 fn released<T: Send>(py: Python<'_>, bytes: usize, job: impl FnOnce() -> T + Send) -> T {
     if bytes < RELEASE_LOCK_FROM { job() } else { py.detach(job) }
-}
-
-/// Decodes into the beginning of `work.out`, and returns the number of bytes.
-fn decode(
-    decoder: &mut Decoder,
-    work: &mut Work,
-    data: &[u8],
-    is_last: bool,
-    max_size: usize,
-) -> Result<usize> {
-    let Work { scratch, out } = work;
-    let (mut rest, mut len) = (data, 0);
-    loop {
-        let room = free(out, len, max_size)?;
-        let (read, written) = decoder.part(scratch, rest, room)?;
-        (rest, len) = (&rest[read..], len + written);
-        if rest.is_empty() && len < out.len() {
-            break;
-        }
-    }
-    let mut is_done = !is_last;
-    while !is_done {
-        let (written, done) = decoder.finish(scratch, free(out, len, max_size)?)?;
-        (len, is_done) = (len + written, done);
-    }
-    if len > max_size {
-        return Err(too_large());
-    }
-    Ok(len)
-}
-
-/// The free bytes of `out` behind `len`, at least one, of which the last is one too many for a message.
-fn free(out: &mut Vec<u8>, len: usize, max_size: usize) -> Result<&mut [u8]> {
-    if len > max_size {
-        return Err(too_large());
-    }
-    if len == out.len() {
-        let grown = (2 * len).max(FIRST_BUFFER).min(max_size.saturating_add(1));
-        let no_memory = Error::new(Kind::Limit, 0, "out of memory for a message");
-        out.try_reserve_exact(grown - len).map_err(|_| no_memory)?;
-        out.resize(grown, 0);
-    }
-    Ok(&mut out[len..])
-}
-
-fn too_large() -> Error {
-    Error::new(Kind::Limit, 0, "a message is larger than the limit")
 }

@@ -144,7 +144,7 @@ fn header_may_be_a_fragment_and_a_bad_one_is_an_error_at_once() {
 #[test]
 fn match_distance_is_at_most_32_kib_across_messages() {
     let before = |len: usize| {
-        let content: Vec<u8> = (0..len).map(|i| (i * i / 7) as u8).collect();
+        let content: Vec<u8> = (0..len as u64).map(|i| (i * i / 7) as u8).collect();
         let cut: Vec<Vec<u8>> =
             content.chunks(10_000).map(|piece| [stored(piece), stored(b"")].concat()).collect();
         (content, cut)

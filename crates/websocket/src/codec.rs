@@ -13,6 +13,9 @@ const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 /// Most bytes of a message that are encoded at once: more of it goes into the next fragment.
 pub(crate) const PIECE: usize = 1 << 16;
 
+/// Bytes of output that a message begins with, where it grows.
+const FIRST_BUFFER: usize = 4 << 10;
+
 /// Working memory of encoders and decoders: one per thread.
 pub struct Scratch {
     deflate: Box<linerate_deflate::Scratch>,
@@ -29,12 +32,31 @@ impl Scratch {
             buffer: Vec::new(),
         }
     }
+
+    /// Bytes that it holds.
+    pub fn memory(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.deflate) + self.buffer.capacity()
+    }
+
+    /// The buffer with at least `len` bytes, to be put back.
+    fn take_buffer(&mut self, len: usize) -> Vec<u8> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        if buffer.len() < len {
+            buffer.resize(len, 0);
+        }
+        buffer
+    }
 }
 
 impl Default for Scratch {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Most bytes that [`Encoder::part_into`] writes for a part of `n` bytes.
+pub const fn part_bound(n: usize) -> usize {
+    message_bound(n).saturating_add(TAIL.len())
 }
 
 /// Encodes the messages of one direction of a connection.
@@ -64,11 +86,28 @@ impl Encoder {
     /// # Errors
     /// Those of [`Session::message`]; none is possible today.
     pub fn message<'s>(&mut self, scratch: &'s mut Scratch, payload: &[u8]) -> Result<Option<&'s [u8]>> {
+        let most = payload.len().saturating_sub(1);
+        let mut buffer = scratch.take_buffer(most);
+        let encoded = self.message_into(scratch, payload, &mut buffer[..most]);
+        scratch.buffer = buffer;
+        Ok(encoded?.map(|n| &scratch.buffer[..n]))
+    }
+
+    /// Encodes a whole message into `out`, and returns the number of bytes. None if it would not become smaller, or does
+    /// not fit: it is to be sent as it is, and the window is as before.
+    ///
+    /// # Errors
+    /// As [`message`](Self::message).
+    pub fn message_into(
+        &mut self,
+        scratch: &mut Scratch,
+        payload: &[u8],
+        out: &mut [u8],
+    ) -> Result<Option<usize>> {
         let Some(most) = payload.len().checked_sub(1) else { return Ok(None) };
-        let Scratch { deflate, buffer, .. } = scratch;
-        buffer.resize(most, 0);
-        match self.session.message(deflate, payload, buffer) {
-            Ok(n) => Ok(Some(&buffer[..n])),
+        let most = most.min(out.len());
+        match self.session.message(&mut scratch.deflate, payload, &mut out[..most]) {
+            Ok(n) => Ok(Some(n)),
             Err(error) if error.kind == Kind::OutputTooSmall => Ok(None),
             Err(error) => Err(error),
         }
@@ -79,14 +118,30 @@ impl Encoder {
     /// # Errors
     /// As [`message`](Self::message).
     pub fn part<'s>(&mut self, scratch: &'s mut Scratch, part: &[u8], is_last: bool) -> Result<&'s [u8]> {
-        let Scratch { deflate, buffer, .. } = scratch;
-        buffer.resize(message_bound(part.len()) + TAIL.len(), 0);
-        let mut n = self.session.message(deflate, part, buffer)?;
-        if !is_last {
-            buffer[n..n + TAIL.len()].copy_from_slice(&TAIL);
-            n += TAIL.len();
-        }
-        Ok(&buffer[..n])
+        let mut buffer = scratch.take_buffer(part_bound(part.len()));
+        let encoded = self.part_into(scratch, part, is_last, &mut buffer);
+        scratch.buffer = buffer;
+        Ok(&scratch.buffer[..encoded?])
+    }
+
+    /// Encodes a part of a message, as [`part`](Self::part), into `out`; returns the number of bytes, at most
+    /// [`part_bound`]`(part.len())`.
+    ///
+    /// # Errors
+    /// [`Kind::OutputTooSmall`]: the encoder is unchanged then.
+    pub fn part_into(
+        &mut self,
+        scratch: &mut Scratch,
+        part: &[u8],
+        is_last: bool,
+        out: &mut [u8],
+    ) -> Result<usize> {
+        let tail: &[u8] = if is_last { &[] } else { &TAIL };
+        let too_small = Error::new(Kind::OutputTooSmall, 0, "no room for a part of a message");
+        let room = out.len().checked_sub(tail.len()).ok_or(too_small)?;
+        let n = self.session.message(&mut scratch.deflate, part, &mut out[..room])?;
+        out[n..n + tail.len()].copy_from_slice(tail);
+        Ok(n + tail.len())
     }
 
     /// Bytes that this encoder holds.
@@ -181,13 +236,42 @@ impl Decoder {
         Ok((written, true))
     }
 
+    /// Decodes a part of a message into the beginning of `out`, which grows as it needs to; returns the number of bytes,
+    /// at most `limit`. With `is_last` the message ends.
+    ///
+    /// # Errors
+    /// As [`part`](Self::part) and [`finish`](Self::finish); [`Kind::Limit`] beyond `limit`, too, and if there is no memory.
+    pub fn part_to_buffer(
+        &mut self,
+        scratch: &mut Scratch,
+        part: &[u8],
+        is_last: bool,
+        out: &mut Vec<u8>,
+        limit: usize,
+    ) -> Result<usize> {
+        let (mut rest, mut len) = (part, 0);
+        loop {
+            let (read, written) = self.part(scratch, rest, free_space(out, len, limit)?)?;
+            (rest, len) = (&rest[read..], len + written);
+            if rest.is_empty() && len < out.len() {
+                break;
+            }
+        }
+        let mut is_done = !is_last;
+        while !is_done {
+            let (written, done) = self.finish(scratch, free_space(out, len, limit)?)?;
+            (len, is_done) = (len + written, done);
+        }
+        if len > limit { Err(TOO_LARGE) } else { Ok(len) }
+    }
+
     fn count(&mut self, read: usize, written: usize) -> Result<()> {
         let (all_read, all_written) = &mut self.sizes;
         *all_read += read as u64;
         *all_written += written as u64;
         let most = (*all_read).saturating_mul(self.ratio_limit.into()).max(PIECE as u64);
         if *all_written > most.min(self.message_limit) {
-            return Err(Error::new(Kind::Limit, *all_read, "a message is larger than the limit"));
+            return Err(TOO_LARGE.with_offset(*all_read));
         }
         Ok(())
     }
@@ -197,6 +281,22 @@ impl Decoder {
         let stream = self.stream.as_ref().map_or(0, |stream| stream.memory() - size_of_val(stream));
         size_of::<Self>() + stream
     }
+}
+
+const TOO_LARGE: Error = Error::new(Kind::Limit, 0, "a message is larger than the limit");
+
+/// The bytes of `out` behind `len`, at least one: a message of `limit` bytes is known to end when it leaves one free.
+fn free_space(out: &mut Vec<u8>, len: usize, limit: usize) -> Result<&mut [u8]> {
+    if len > limit {
+        return Err(TOO_LARGE);
+    }
+    if len == out.len() {
+        let grown = (2 * len).max(FIRST_BUFFER).min(limit.saturating_add(1));
+        let no_memory = Error::new(Kind::Limit, 0, "out of memory for a message");
+        out.try_reserve_exact(grown - len).map_err(|_| no_memory)?;
+        out.resize(grown, 0);
+    }
+    Ok(&mut out[len..])
 }
 
 /// Without takeover too, a message may use all of the window.
@@ -320,6 +420,27 @@ mod tests {
             assert_eq!(one.message(&mut scratch, text).expect("encoded").map(<[u8]>::to_vec), expected);
         }
         assert_eq!(one.message(&mut scratch, b""), Ok(None));
+    }
+
+    #[test]
+    fn a_buffer_grows_to_the_limit_and_one_byte_more_is_an_error() {
+        let mut scratch = Scratch::new();
+        for len in [0, 1, FIRST_BUFFER - 1, FIRST_BUFFER, FIRST_BUFFER + 1, 100_000] {
+            let text = vec![7; len];
+            let mut encoder = Encoder::new(Direction::default(), Level::Default).expect("an encoder");
+            let encoded = encoder.part(&mut scratch, &text, true).expect("encoded").to_vec();
+            let mut out = Vec::new();
+            let mut decode = |limit| {
+                let mut decoder = new_decoder(Direction::default());
+                let n = decoder.part_to_buffer(&mut scratch, &encoded, true, &mut out, limit)?;
+                Ok(out[..n].to_vec())
+            };
+            assert_eq!(decode(len), Ok(text.clone()));
+            assert_eq!(decode(usize::MAX), Ok(text));
+            if len > 0 {
+                assert_eq!(decode(len - 1).map_err(|e: Error| e.kind), Err(Kind::Limit));
+            }
+        }
     }
 
     #[test]

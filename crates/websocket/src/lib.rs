@@ -71,7 +71,7 @@ mod stream;
 #[cfg(feature = "axum")]
 mod upgrade;
 
-pub use codec::{Decoder, Encoder, Scratch};
+pub use codec::{Decoder, Encoder, Scratch, part_bound};
 #[cfg(feature = "soketto")]
 pub use extension::Extension;
 pub use linerate_core::{Error, Kind, Result};

@@ -57,15 +57,12 @@ fn an_idle_connection_holds_two_windows_an_index_and_a_thousand_bytes() {
     // The thread's working memory.
     talk(&mut connect(8));
     for bits in 8..=15 {
-        // What other threads allocate is counted, too: the test's own framework may, once.
-        let measured = (0..5).find_map(|_| {
-            let before = held();
-            let mut stream = Box::new(connect(bits));
-            talk(&mut stream);
-            let held = held().wrapping_sub(before).wrapping_sub(size_of::<Echo>());
-            (held == stream.memory()).then_some(held)
-        });
-        let (window, held) = (1 << bits, measured.expect("the allocator counts what the stream does"));
+        let before = held();
+        let mut stream = Box::new(connect(bits));
+        talk(&mut stream);
+        let held = held().wrapping_sub(before).wrapping_sub(size_of::<Echo>());
+        assert_eq!(held, stream.memory(), "{bits} bits");
+        let window = 1 << bits;
         assert!(held <= 2 * window + (2 * window).min(8 << 10) + 1_100, "{bits} bits: {held} bytes");
         assert!(bits != 10 || held <= 6_000, "{held} bytes");
     }

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `connection`, `options` | a session and its last message; its options |
 //! | `frame`, `pool` | a frame copied from Java; the process's working memory |
+//! | `websocket`, `sys/websocket` | permessage-deflate: encoders and decoders; their native methods |
 //! | `recorder` | statistics of connections |
 //! | `sys/exports`, `sys/buffers`, `sys/envelopes`, `sys/stats`, `sys/dictionaries` | the native methods |
 //! | `sys/env` | the JNI functions they call |
@@ -21,5 +22,6 @@ mod options;
 mod pool;
 mod recorder;
 mod sys;
+mod websocket;
 
 use connection::Connection;

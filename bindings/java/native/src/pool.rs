@@ -5,6 +5,8 @@ use std::thread;
 
 use linerate_gateway::{PooledScratch, ScratchPool};
 
+use crate::websocket;
+
 /// One per processor: more cannot be used at the same time.
 static POOL: LazyLock<ScratchPool> =
     LazyLock::new(|| ScratchPool::new(thread::available_parallelism().map_or(1, usize::from)));
@@ -16,11 +18,12 @@ pub(crate) fn scratch() -> PooledScratch<'static> {
 
 /// Bytes held by the pool, without memory that is in use.
 pub(crate) fn memory() -> usize {
-    POOL.memory()
+    POOL.memory() + websocket::shared_memory()
 }
 
 /// Frees what is not in use, and returns freed memory to the system.
 pub(crate) fn trim() {
     POOL.clear();
+    websocket::trim();
     linerate_gateway::release_memory();
 }

@@ -19,7 +19,7 @@ impl Noise {
     }
 
     pub(crate) fn below(&mut self, end: usize) -> usize {
-        (self.next() >> 16) as usize % end
+        ((self.next() >> 16) % end as u64) as usize
     }
 }
 

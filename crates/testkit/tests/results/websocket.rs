@@ -1,12 +1,21 @@
-//! The tables of `docs/websocket/index.md`.
+//! The tables of `docs/websocket/`.
 
 use std::collections::BTreeSet;
 
 use crate::records::{Record, Row};
-use crate::tables::table;
+use crate::tables::{Table, table};
+
+pub(crate) fn tables() -> Vec<Table> {
+    vec![
+        ("websocket-idle", idle()),
+        ("websocket-netty", netty()),
+        ("websocket-peers", peers()),
+        ("websocket-speed", speed()),
+    ]
+}
 
 /// Libraries of others, both ways: what was agreed on for each window that our side asks for.
-pub(crate) fn peers() -> String {
+fn peers() -> String {
     let record = Record::read("2026-11-23-websocket-peers.csv");
     let all = record.all(&[]);
     let mut rows = Vec::new();
@@ -28,7 +37,7 @@ pub(crate) fn peers() -> String {
 }
 
 /// Resident bytes of an idle connection, and what compression takes of them.
-pub(crate) fn idle() -> String {
+fn idle() -> String {
     let record = Record::read("2026-11-23-websocket-idle.csv");
     let all = record.all(&[]);
     let plain = record.one(&[("window_bits", "0")]).number("bytes_per_connection");
@@ -43,7 +52,7 @@ pub(crate) fn idle() -> String {
 }
 
 /// Messages encoded and decoded: ratio, CPU time and state, by those of zlib.
-pub(crate) fn speed() -> String {
+fn speed() -> String {
     let record = Record::read("2026-11-23-websocket-speed.csv");
     let traffic = ["chat", "json-rpc", "gateway"];
     // Of the latest measurement; the record has earlier ones too.
@@ -63,4 +72,38 @@ pub(crate) fn speed() -> String {
     let head = ["", "chat: ratio", "CPU", "JSON-RPC: ratio", "CPU", "gateway: ratio", "CPU", "KiB"];
     let rows = contenders.iter().map(|contender| row(contender.text("contender"))).collect();
     table(&head, rows, &record.source(contenders[0]))
+}
+
+/// Handlers of Netty: ratio, time and garbage of a message, and what an idle connection takes beside one without compression.
+fn netty() -> String {
+    let record = Record::read("2026-11-23-websocket-netty.csv");
+    let all = record.all(&[]);
+    let plain = record.one(&[("contender", "no compression")]);
+    let row = |row: &Row| {
+        let more = |column: &str| (row.number(column) - plain.number(column)) / 1e3;
+        let micros = |column: &str| format!("{:.1}", row.number(column) / 1e3);
+        vec![
+            format!("{}, {} bits", row.text("contender"), row.text("window_bits")),
+            row.text("ratio_vs_base").to_owned(),
+            micros("encode_ns"),
+            micros("decode_ns"),
+            row.text("cpu_vs_base").to_owned(),
+            row.text("garbage_bytes").to_owned(),
+            format!("{:.1} KB", more("native_bytes_each")),
+            format!("{:.1} KB", more("heap_bytes_each")),
+        ]
+    };
+    let rows = all.iter().filter(|row| row.text("contender") != "no compression");
+    let rows = rows.map(|found| row(found)).collect();
+    let head = [
+        "",
+        "ratio",
+        "µs to encode",
+        "to decode",
+        "CPU",
+        "garbage, bytes",
+        "outside the heap",
+        "in the heap",
+    ];
+    table(&head, rows, &record.source(all[0]))
 }

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-use std::ptr;
+use std::{ptr, slice};
 
 use jni_sys::{JNIEnv, JNINativeInterface__1_4, jbyteArray, jint, jlongArray, jobject, jstring};
 
@@ -131,10 +131,34 @@ impl<'c> Env<'c> {
     }
 }
 
-impl Direct<'_> {
+impl<'c> Direct<'c> {
     /// Bytes of the buffer.
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
+    }
+
+    /// The bytes from `offset` on; `None` if they are not within the buffer.
+    ///
+    /// # Safety
+    /// Nobody writes to them during the call from Java.
+    pub(crate) unsafe fn slice(&self, offset: usize, len: usize) -> Option<&'c [u8]> {
+        if offset > self.capacity || len > self.capacity - offset {
+            return None;
+        }
+        // SAFETY: the range is within the buffer, which the call keeps alive; the caller excludes writers.
+        Some(unsafe { slice::from_raw_parts(self.address.add(offset), len) })
+    }
+
+    /// The bytes from `offset` on, to be written; `None` if they are not within the buffer.
+    ///
+    /// # Safety
+    /// Nobody else reads or writes them during the call from Java.
+    pub(crate) unsafe fn slice_mut(&self, offset: usize, len: usize) -> Option<&'c mut [u8]> {
+        if offset > self.capacity || len > self.capacity - offset {
+            return None;
+        }
+        // SAFETY: as in `slice`.
+        Some(unsafe { slice::from_raw_parts_mut(self.address.add(offset), len) })
     }
 
     /// Copies bytes out. Returns false if they are not within the buffer. If Java writes to them at the same time,

@@ -18,14 +18,14 @@ use crate::pool;
 use crate::sys::env::Env;
 
 /// Version of the interface to the Java classes; equal to `Native.VERSION`.
-const VERSION: jint = 6;
+const VERSION: jint = 7;
 
 /// The message is incomplete.
 pub(super) const INCOMPLETE: jlong = -1;
 /// The stream is in error; see `error`.
-const ERROR: jlong = -2;
+pub(super) const ERROR: jlong = -2;
 /// A Java exception is pending.
-const EXCEPTION: jlong = -3;
+pub(super) const EXCEPTION: jlong = -3;
 /// The connection had a panic, now or before.
 pub(super) const DEFECT: jlong = -4;
 
@@ -325,7 +325,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_fetchDirect(
 
 /// The ordinal of the Java enum `Kind`. `None` for kinds that are not about streams, such as files, and that sessions
 /// never return: reporting them as corrupt would blame the gateway.
-fn ordinal(kind: Kind) -> Option<jlong> {
+pub(super) fn ordinal(kind: Kind) -> Option<jlong> {
     match kind {
         Kind::Corrupt => Some(0),
         Kind::Truncated => Some(1),

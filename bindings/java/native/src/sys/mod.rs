@@ -7,3 +7,4 @@ mod env;
 mod envelopes;
 mod exports;
 mod stats;
+mod websocket;

@@ -28,15 +28,7 @@ public final class Dictionaries {
         if (error != null) {
             throw new IllegalArgumentException(error);
         }
-        Handle watched = null;
-        try {
-            watched = Reaper.watch(this, created[0], Native::freeDictionaries);
-        } finally {
-            if (watched == null) {
-                Native.freeDictionaries(created[0]);
-            }
-        }
-        handle = watched;
+        handle = Reaper.own(this, created[0], Native::freeDictionaries);
     }
 
     private static byte[] joined(byte[][] dictionaries) {

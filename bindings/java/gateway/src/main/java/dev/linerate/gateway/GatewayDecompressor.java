@@ -93,15 +93,7 @@ public final class GatewayDecompressor implements Closeable {
         }
         recorder = options.recorder;
         number = recorder == null ? -1 : recorder.record(connection);
-        Handle watched = null;
-        try {
-            watched = Reaper.watch(this, connection, Native::free);
-        } finally {
-            if (watched == null) {
-                Native.free(connection);
-            }
-        }
-        handle = watched;
+        handle = Reaper.own(this, connection, Native::free);
     }
 
     /**

@@ -38,7 +38,7 @@ final class Handle extends PhantomReference<Object> {
             return address;
         }
         throw new IllegalStateException(
-                isClosed() ? "the decompressor is closed" : "another thread is using the decompressor");
+                isClosed() ? "this object is closed" : "another thread is using this object");
     }
 
     void exit() {

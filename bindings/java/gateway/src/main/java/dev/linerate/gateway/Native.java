@@ -13,7 +13,7 @@ import java.nio.ByteBuffer;
  */
 final class Native {
     /** Version of the interface between this class and the library. */
-    static final int VERSION = 6;
+    static final int VERSION = 7;
 
     /** In place of a length: the message is incomplete. */
     static final int INCOMPLETE = -1;

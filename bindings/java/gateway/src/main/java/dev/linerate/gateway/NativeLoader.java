@@ -67,12 +67,13 @@ public final class NativeLoader {
     /**
      * Returns the platform name, as used in the jar.
      *
-     * @return operating system and architecture, such as {@code linux-x86_64}
+     * @return operating system and architecture, such as {@code linux-x86_64}, and {@code -musl} on a Linux with that
+     *     C library, such as Alpine
      */
     public static String platform() {
-        String system = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
+        String system = system(System.getProperty("os.name", "").toLowerCase(Locale.ROOT));
         String processor = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
-        return system(system) + "-" + processor(processor);
+        return system + "-" + processor(processor) + (system.equals("linux") && Libc.isMusl() ? "-musl" : "");
     }
 
     private static String system(String name) {

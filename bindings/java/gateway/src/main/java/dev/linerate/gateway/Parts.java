@@ -47,6 +47,13 @@ final class Parts {
         }
     }
 
+    /** Ensures that the native library can write into a buffer. */
+    static void checkOutput(ByteBuffer into) {
+        if (!into.isDirect() || into.isReadOnly()) {
+            throw new IllegalArgumentException("output needs a direct buffer that is not read-only");
+        }
+    }
+
     static void setPosition(ByteBuffer part, int position) {
         // Through the superclass: ByteBuffer overrides these methods only since Java 9.
         ((Buffer) part).position(position);

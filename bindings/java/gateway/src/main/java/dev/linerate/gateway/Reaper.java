@@ -27,9 +27,26 @@ final class Reaper implements Runnable {
 
     private Reaper() {}
 
-    /** Creates the handle of an object, which is freed by {@code freeing} when {@code owner} becomes unreachable. */
-    static Handle watch(Object owner, long address, LongConsumer freeing) {
-        Handle handle = new Handle(owner, UNREACHABLE, address, freeing);
+    /**
+     * Creates the handle of an object, which is freed by {@code freeing} when {@code owner} becomes unreachable, and at once
+     * if there is no memory for the handle.
+     */
+    static Handle own(Object owner, long address, LongConsumer freeing) {
+        if (address == 0) {
+            throw NativeResult.defect();
+        }
+        Handle watched = null;
+        try {
+            watched = watch(new Handle(owner, UNREACHABLE, address, freeing));
+        } finally {
+            if (watched == null) {
+                freeing.accept(address);
+            }
+        }
+        return watched;
+    }
+
+    private static Handle watch(Handle handle) {
         synchronized (LIVE) {
             if (!running) {
                 start();

@@ -38,15 +38,7 @@ public final class StatsRecorder implements Closeable {
         if (error != null) {
             throw new IOException("the statistics log in " + options.folder + ": " + error);
         }
-        Handle watched = null;
-        try {
-            watched = Reaper.watch(this, created[0], Native::freeRecorder);
-        } finally {
-            if (watched == null) {
-                Native.freeRecorder(created[0]);
-            }
-        }
-        handle = watched;
+        handle = Reaper.own(this, created[0], Native::freeRecorder);
     }
 
     private static byte[] utf8(String text) {

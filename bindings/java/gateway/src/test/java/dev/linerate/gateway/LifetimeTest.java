@@ -90,7 +90,7 @@ class LifetimeTest {
         assertEquals(transport, decompressor.transport());
         for (Executable call : everyCall(decompressor)) {
             IllegalStateException e = assertThrows(IllegalStateException.class, call);
-            assertEquals("the decompressor is closed", e.getMessage());
+            assertEquals("this object is closed", e.getMessage());
         }
         assertThrows(IllegalStateException.class, stream::read);
         assertThrows(IllegalStateException.class, () -> stream.read(new byte[9]));
@@ -143,7 +143,7 @@ class LifetimeTest {
                 try {
                     for (Executable call : calls) {
                         IllegalStateException e = assertThrows(IllegalStateException.class, call);
-                        assertEquals("another thread is using the decompressor", e.getMessage());
+                        assertEquals("another thread is using this object", e.getMessage());
                     }
                 } catch (Throwable e) {
                     wrong.set(e);
@@ -240,7 +240,7 @@ class LifetimeTest {
             decompressor.close();
             reader.join();
             assertEquals(IllegalStateException.class, end.get().getClass(), () -> String.valueOf(end.get()));
-            assertEquals("the decompressor is closed", end.get().getMessage());
+            assertEquals("this object is closed", end.get().getMessage());
         }
         assertTrue(Native.live() <= before);
     }

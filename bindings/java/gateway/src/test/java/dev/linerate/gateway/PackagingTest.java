@@ -53,7 +53,7 @@ class PackagingTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"GatewayDecompressor", "NativeLoader", "PayloadStream", "DecompressionException$Kind", "StatsRecorder"})
+    @ValueSource(strings = {"GatewayDecompressor", "DeflateEncoder", "NativeLoader", "PayloadStream", "DecompressionException$Kind", "StatsRecorder"})
     void classesForJava8(String name) throws Exception {
         assertEquals(52, version("dev/linerate/gateway/" + name + ".class"));
     }

@@ -94,7 +94,7 @@ final class Held {
     }
 
     /** Resident memory of the process in KB. */
-    private static long rss() throws IOException {
+    static long rss() throws IOException {
         try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
             return lines.filter(line -> line.startsWith("VmRSS:"))
                     .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")))
@@ -104,7 +104,7 @@ final class Held {
     }
 
     /** Used heap in bytes after collecting garbage until nothing more is freed. */
-    private static long heap() throws InterruptedException {
+    static long heap() throws InterruptedException {
         long least = Long.MAX_VALUE;
         while (true) {
             System.gc();

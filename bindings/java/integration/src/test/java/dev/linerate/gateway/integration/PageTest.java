@@ -109,6 +109,17 @@ class PageTest {
         compiled(String.join(
                 "\n",
                 gateway,
+                "import dev.linerate.netty.GatewayHandler;",
+                "import discord4j.common.ReactorResources;",
+                "import discord4j.gateway.GatewayReactorResources;",
+                "import reactor.netty.NettyPipeline;",
+                "import reactor.netty.http.client.HttpClient;",
+                "class Bot {",
+                example("docs/gateway/java.md", "GatewayReactorResources resources"),
+                "}"));
+        compiled(String.join(
+                "\n",
+                gateway,
                 "import com.neovisionaries.ws.client.WebSocketFactory;",
                 "import dev.linerate.gateway.jda.GatewaySockets;",
                 "import net.dv8tion.jda.api.*;",
@@ -130,6 +141,7 @@ class PageTest {
                 "new Dictionaries(",
                 ".recordStats(",
                 ".keepRecent(",
+                "GatewayReactorResources resources",
                 "public class Bot",
                 "GatewaySockets sockets",
                 "any.token",
@@ -158,7 +170,7 @@ class PageTest {
     private Path compiled(String example) throws IOException {
         Path source = Files.writeString(folder.resolve("Bot.java"), example);
         int failures = ToolProvider.getSystemJavaCompiler()
-                .run(null, null, null, "-cp", System.getProperty("java.class.path"), "-d", folder.toString(), source
+                .run(null, null, null, "-proc:none", "-cp", System.getProperty("java.class.path"), "-d", folder.toString(), source
                         .toString());
         assertEquals(0, failures);
         return folder;

@@ -21,6 +21,7 @@ public final class BufferedDecompressor implements Buffered {
      * Creates a decompressor with the default limits.
      *
      * @param transport the transport to request from the gateway
+     * @throws IllegalArgumentException if it is no stream, as gateways have
      */
     public BufferedDecompressor(dev.linerate.gateway.Transport transport) {
         this(GatewayDecompressor.create(transport));
@@ -30,6 +31,7 @@ public final class BufferedDecompressor implements Buffered {
      * Wraps a decompressor with limits and checks of the caller, and takes ownership of it.
      *
      * @param decompressor a decompressor that is not used otherwise
+     * @throws IllegalArgumentException as above; it is closed then
      */
     public BufferedDecompressor(GatewayDecompressor decompressor) {
         shard = new Shard(decompressor);

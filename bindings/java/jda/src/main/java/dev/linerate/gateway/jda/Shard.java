@@ -8,8 +8,13 @@ import net.dv8tion.jda.api.exceptions.DecompressionException;
 final class Shard {
     private final GatewayDecompressor decompressor;
 
+    /** Takes ownership, also of one that it refuses. */
     Shard(GatewayDecompressor decompressor) {
         this.decompressor = Objects.requireNonNull(decompressor, "decompressor");
+        if (!decompressor.transport().isStream()) {
+            decompressor.close();
+            throw new IllegalArgumentException("gateways do not have " + queryName());
+        }
     }
 
     GatewayDecompressor decompressor() {

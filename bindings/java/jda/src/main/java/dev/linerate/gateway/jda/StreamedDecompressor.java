@@ -22,6 +22,7 @@ public final class StreamedDecompressor implements Streamed {
      * Creates a decompressor with the default limits.
      *
      * @param transport the transport to request from the gateway
+     * @throws IllegalArgumentException if it is no stream, as gateways have
      */
     public StreamedDecompressor(dev.linerate.gateway.Transport transport) {
         this(GatewayDecompressor.create(transport));
@@ -31,6 +32,7 @@ public final class StreamedDecompressor implements Streamed {
      * Wraps a decompressor with limits and checks of the caller, and takes ownership of it.
      *
      * @param decompressor a decompressor that is not used otherwise
+     * @throws IllegalArgumentException as above; it is closed then
      */
     public StreamedDecompressor(GatewayDecompressor decompressor) {
         shard = new Shard(decompressor);

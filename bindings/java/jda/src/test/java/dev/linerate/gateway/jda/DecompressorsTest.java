@@ -222,6 +222,15 @@ class DecompressorsTest {
         decompressor.shutdown();
     }
 
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"ZLIB", "ZSTD"})
+    void transportsThatAreNoStreamsAreRefused(Transport transport) {
+        GatewayDecompressor own = GatewayDecompressor.create(transport);
+        assertThrows(IllegalArgumentException.class, () -> new BufferedDecompressor(own));
+        assertTrue(own.isClosed());
+        assertThrows(IllegalArgumentException.class, () -> new StreamedDecompressor(transport));
+    }
+
     @Test
     void suppliedDecompressorsKeepTheirOptions() throws IOException {
         GatewayDecompressor own =

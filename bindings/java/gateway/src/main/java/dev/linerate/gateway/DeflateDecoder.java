@@ -1,0 +1,98 @@
+package dev.linerate.gateway;
+
+import java.io.Closeable;
+import java.nio.ByteBuffer;
+
+/**
+ * Decompresses the messages that the peer of a websocket sends, without frames (RFC 7692, section 7.2.2).
+ *
+ * <p>After a {@link DecompressionException} every call throws the same: the connection cannot go on. It may be used by
+ * different threads, one at a time: the second one gets an {@link IllegalStateException}, as does any use after
+ * {@link #close}. A decoder that becomes unreachable without it is freed some time after garbage collection.
+ */
+public final class DeflateDecoder implements Closeable {
+    private static final long DONE = 1L << 62;
+
+    private final Handle handle;
+
+    DeflateDecoder(int windowBits, boolean takeover, int messageLimit, int ratioLimit) {
+        handle = Reaper.own(
+                this,
+                NativeDeflate.createDecoder(windowBits, takeover, messageLimit, ratioLimit),
+                NativeDeflate::freeDecoder);
+    }
+
+    /**
+     * Decompresses a part of a message, or a whole one, until it or the room ends.
+     *
+     * @param part the bytes from its position to its limit, in a buffer of any kind; its position moves behind what is read
+     * @param last whether the message ends with it
+     * @param into a direct buffer; its position moves behind what is written
+     * @return whether all of the part is decompressed. Otherwise there is no room left: call again with the rest of it,
+     *     which may be empty, and more room
+     * @throws DecompressionException if the message is damaged or above the limits; {@code into} has part of it then
+     * @throws IllegalArgumentException if {@code into} is not direct, or is read-only
+     */
+    public boolean decode(ByteBuffer part, boolean last, ByteBuffer into) throws DecompressionException {
+        Parts.checkOutput(into);
+        long decoder = handle.enter();
+        try {
+            Object memory = Parts.memory(part);
+            long progress;
+            try {
+                progress = NativeDeflate.decode(
+                        decoder,
+                        memory,
+                        part.isDirect(),
+                        Parts.offset(part),
+                        part.remaining(),
+                        last,
+                        into,
+                        into.position(),
+                        into.remaining());
+            } finally {
+                Parts.release(part, memory);
+            }
+            if (progress < 0) {
+                throw failure(decoder, progress);
+            }
+            Parts.setPosition(part, part.position() + (int) (progress >>> 31 & Integer.MAX_VALUE));
+            Parts.setPosition(into, into.position() + (int) (progress & Integer.MAX_VALUE));
+            return (progress & DONE) != 0;
+        } finally {
+            handle.exit();
+        }
+    }
+
+    private static DecompressionException failure(long decoder, long result) {
+        long[] where = new long[3];
+        String text = result == Native.ERROR ? NativeDeflate.decoderError(decoder, where) : null;
+        if (text == null) {
+            throw NativeResult.defect();
+        }
+        return NativeResult.exception(text, where);
+    }
+
+    /**
+     * Returns the native memory of this decoder.
+     *
+     * @return bytes outside the heap
+     */
+    public long memory() {
+        long decoder = handle.enter();
+        try {
+            return NativeDeflate.decoderMemory(decoder);
+        } finally {
+            handle.exit();
+        }
+    }
+
+    /**
+     * Frees the memory. It may be called from any thread and more than once; a thread that is decompressing finishes its
+     * call first.
+     */
+    @Override
+    public void close() {
+        handle.close();
+    }
+}

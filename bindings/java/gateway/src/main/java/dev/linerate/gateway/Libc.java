@@ -1,0 +1,27 @@
+package dev.linerate.gateway;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+
+/** The C library of this process. A library that was linked with glibc does not load beside musl. */
+final class Libc {
+    private Libc() {}
+
+    static boolean isMusl() {
+        return isMusl(Paths.get("/proc/self/maps"));
+    }
+
+    /** Whether musl's dynamic linker, {@code /lib/ld-musl-x86_64.so.1}, is among the files a process has mapped. */
+    static boolean isMusl(Path mappings) {
+        try {
+            // Names need not be UTF-8.
+            return new String(Files.readAllBytes(mappings), StandardCharsets.ISO_8859_1).contains("/ld-musl-");
+        } catch (IOException e) {
+            // Without /proc. glibc is what most have.
+            return false;
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! permessage-deflate: an encoder or a decoder of one direction of a connection, held by Java.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use linerate_websocket::{Decoder, Direction, Encoder, Error, Level, Options, Result, Scratch};
+
+/// Bytes of a message that are copied from Java and decoded at once.
+const PIECE: usize = 16 << 10;
+
+/// Number of encoders and decoders that are not freed.
+static LIVE: AtomicI64 = AtomicI64::new(0);
+
+/// Working memory that no call uses, at most [`MOST`].
+static POOL: Mutex<Vec<Work>> = Mutex::new(Vec::new());
+
+/// One per processor: more cannot be used at the same time. Asking takes longer than a message.
+static MOST: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
+
+/// Working memory of one call.
+pub(crate) struct Work {
+    pub(crate) scratch: Scratch,
+    pub(crate) piece: Box<[u8; PIECE]>,
+}
+
+impl Work {
+    fn new() -> Self {
+        Work { scratch: Scratch::new(), piece: Box::new([0; PIECE]) }
+    }
+}
+
+/// Calls `job` with working memory of the process.
+pub(crate) fn with_work<T>(job: impl FnOnce(&mut Work) -> T) -> T {
+    let taken = pool().pop();
+    let mut work = taken.unwrap_or_else(Work::new);
+    let result = job(&mut work);
+    let mut pool = pool();
+    if pool.len() < *MOST {
+        pool.push(work);
+    }
+    result
+}
+
+/// Bytes of the working memory that no call uses.
+pub(crate) fn shared_memory() -> usize {
+    pool().iter().map(|work| size_of::<Work>() + work.scratch.memory() + PIECE).sum()
+}
+
+/// Frees the working memory that no call uses.
+pub(crate) fn trim() {
+    *pool() = Vec::new();
+}
+
+fn pool() -> MutexGuard<'static, Vec<Work>> {
+    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Number of encoders and decoders that are not freed.
+pub(crate) fn live() -> i64 {
+    LIVE.load(Ordering::Relaxed)
+}
+
+/// An encoder or a decoder held by Java.
+pub(crate) struct Held<C> {
+    pub(crate) codec: C,
+    /// Whether a panic left it in an unknown state.
+    pub(crate) broken: bool,
+}
+
+impl<C> Held<C> {
+    fn new(codec: C) -> Self {
+        LIVE.fetch_add(1, Ordering::Relaxed);
+        Held { codec, broken: false }
+    }
+}
+
+impl<C> Drop for Held<C> {
+    fn drop(&mut self) {
+        LIVE.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+pub(crate) type HeldEncoder = Held<Encoder>;
+pub(crate) type HeldDecoder = Held<MessageDecoder>;
+
+pub(crate) fn new_encoder(direction: Direction, level: u8) -> Result<HeldEncoder> {
+    Ok(Held::new(Encoder::new(direction, Level::from_number(level)?)?))
+}
+
+pub(crate) fn new_decoder(direction: Direction, options: &Options) -> Result<HeldDecoder> {
+    let decoder = Decoder::new(direction, options)?;
+    Ok(Held::new(MessageDecoder { decoder, read: 0, messages: 0, is_ending: false, error: None }))
+}
+
+/// A decoder, where it is on the connection, and its error, which persists.
+pub(crate) struct MessageDecoder {
+    decoder: Decoder,
+    /// Compressed bytes of the connection.
+    read: u64,
+    messages: u64,
+    /// Whether all parts of the message were read, and there was no room for its end.
+    is_ending: bool,
+    pub(crate) error: Option<Failure>,
+}
+
+/// An error, and where on the connection it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) error: Error,
+    pub(crate) offset: u64,
+    pub(crate) message: u64,
+}
+
+/// What a call for a part of a message has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    pub(crate) read: usize,
+    pub(crate) written: usize,
+    /// Whether all of the part is decoded; otherwise there was no room.
+    pub(crate) is_done: bool,
+}
+
+impl MessageDecoder {
+    /// Decodes `len` bytes of a part, of which `copy` gives pieces by their offset, into `out`. None if `copy` gives none.
+    pub(crate) fn part(
+        &mut self,
+        work: &mut Work,
+        len: usize,
+        is_last: bool,
+        out: &mut [u8],
+        mut copy: impl FnMut(usize, &mut [u8]) -> bool,
+    ) -> Option<std::result::Result<Progress, Failure>> {
+        if let Some(error) = self.error {
+            return Some(Err(error));
+        }
+        let mut progress = Progress::default();
+        while !self.is_ending {
+            let piece = &mut work.piece[..(len - progress.read).min(PIECE)];
+            if !copy(progress.read, piece) {
+                return None;
+            }
+            let decoded = self.decoder.part(&mut work.scratch, piece, &mut out[progress.written..]);
+            let (read, written) = match decoded {
+                Ok(counts) => counts,
+                Err(error) => return Some(Err(self.fail(error))),
+            };
+            self.read += read as u64;
+            progress.read += read;
+            progress.written += written;
+            if progress.written == out.len() {
+                // There may be more output of what was read.
+                return Some(Ok(progress));
+            }
+            self.is_ending = is_last && progress.read == len;
+            if progress.read == len {
+                break;
+            }
+        }
+        progress.is_done = true;
+        if self.is_ending {
+            match self.decoder.finish(&mut work.scratch, &mut out[progress.written..]) {
+                Ok((written, is_done)) => {
+                    progress.written += written;
+                    progress.is_done = is_done;
+                    self.is_ending = !is_done;
+                    self.messages += u64::from(is_done);
+                }
+                Err(error) => return Some(Err(self.fail(error))),
+            }
+        }
+        Some(Ok(progress))
+    }
+
+    fn fail(&mut self, error: Error) -> Failure {
+        let failure = Failure { error, offset: self.read, message: self.messages };
+        *self.error.insert(failure)
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        size_of::<Held<Self>>() - size_of::<Decoder>() + self.decoder.memory()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use linerate_websocket::Kind;
+
+    use super::*;
+
+    fn decode(
+        decoder: &mut MessageDecoder,
+        encoded: &[u8],
+        room: usize,
+    ) -> std::result::Result<Vec<u8>, Failure> {
+        let (mut message, mut out, mut at) = (Vec::new(), vec![0; room], 0);
+        loop {
+            let rest = &encoded[at..];
+            let copy = |from: usize, into: &mut [u8]| {
+                into.copy_from_slice(&rest[from..from + into.len()]);
+                true
+            };
+            let progress = with_work(|work| decoder.part(work, rest.len(), true, &mut out, copy)).unwrap()?;
+            message.extend_from_slice(&out[..progress.written]);
+            at += progress.read;
+            if progress.is_done {
+                return Ok(message);
+            }
+        }
+    }
+
+    #[test]
+    fn message_longer_than_a_piece_comes_out_of_buffers_of_any_size() {
+        let mut state = 1_u32;
+        let text: Vec<u8> = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 26) as u8
+        })
+        .take(3 * PIECE)
+        .collect();
+        let mut encoder = new_encoder(Direction::default(), 2).unwrap();
+        let encoded = with_work(|work| encoder.codec.part(&mut work.scratch, &text, true).unwrap().to_vec());
+        assert!(encoded.len() > PIECE);
+        for room in [1, 1000, 2 * PIECE, 4 * PIECE] {
+            let mut decoder = new_decoder(Direction::default(), &Options::default()).unwrap();
+            assert_eq!(decode(&mut decoder.codec, &encoded, room).unwrap(), text);
+            assert_eq!((decoder.codec.read, decoder.codec.messages), (encoded.len() as u64, 1));
+        }
+        assert!(shared_memory() > 100_000);
+    }
+
+    #[test]
+    fn error_persists_and_says_where_it_is() {
+        let mut decoder = new_decoder(Direction::default(), &Options::default()).unwrap();
+        assert_eq!(decode(&mut decoder.codec, &[0], 10), Ok(Vec::new()));
+        let error = decode(&mut decoder.codec, &[6], 10).unwrap_err();
+        assert_eq!((error.error.kind, error.offset, error.message), (Kind::Corrupt, 1, 1));
+        assert_eq!(decode(&mut decoder.codec, &[0], 10), Err(error));
+    }
+}

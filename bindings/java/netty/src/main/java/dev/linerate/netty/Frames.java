@@ -1,0 +1,24 @@
+package dev.linerate.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.ContinuationWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocketFrame;
+
+/** Creates frames. */
+final class Frames {
+    private Frames() {}
+
+    /** Returns a frame of the same type and finality, with other content. */
+    static WebSocketFrame like(WebSocketFrame frame, int rsv, ByteBuf content) {
+        boolean last = frame.isFinalFragment();
+        if (frame instanceof TextWebSocketFrame) {
+            return new TextWebSocketFrame(last, rsv, content);
+        }
+        if (frame instanceof BinaryWebSocketFrame) {
+            return new BinaryWebSocketFrame(last, rsv, content);
+        }
+        return new ContinuationWebSocketFrame(last, rsv, content);
+    }
+}

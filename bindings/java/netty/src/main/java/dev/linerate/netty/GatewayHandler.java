@@ -1,0 +1,195 @@
+package dev.linerate.netty;
+
+import dev.linerate.gateway.DecompressionException;
+import dev.linerate.gateway.GatewayDecompressor;
+import dev.linerate.gateway.Transport;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.QueryStringDecoder;
+import io.netty.handler.codec.http.QueryStringEncoder;
+import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.ContinuationWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocketFrame;
+import io.netty.util.ReferenceCountUtil;
+import java.nio.BufferOverflowException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Decompresses what a chat gateway sends, below a client of Netty or Reactor Netty that has no place for a decompressor of
+ * others. It asks for the transport in the request of the websocket, {@code compress=} of its query, and replaces each
+ * compressed message by its payload. It stands between the HTTP codec and the client; one for each connection.
+ *
+ * <p>A damaged stream closes the connection, so that the client resumes its session, after a
+ * {@link DecompressionException} in the pipeline.
+ */
+public final class GatewayHandler extends ChannelDuplexHandler {
+    /** RFC 1950: deflate with a window of 32 KiB. */
+    private static final int ZLIB_HEADER = 0x7801;
+    /** The most bytes of a stored block: RFC 1951, section 3.2.4. */
+    private static final int MAX_STORED = 0xffff;
+
+    private static final int USUAL_RATIO = 8;
+
+    private final Transport transport;
+    private final boolean toZlib;
+    private GatewayDecompressor gateway;
+    /** Whether continuations belong to a compressed message. */
+    private boolean isInside;
+    /** Whether the stream is damaged: what else comes is dropped. */
+    private boolean hasFailed;
+    /** Whether the stream of stored blocks has its header. */
+    private boolean hasBegun;
+
+    private GatewayHandler(Transport transport, boolean toZlib) {
+        if (transport != Transport.ZLIB && transport != Transport.ZSTD) {
+            throw new IllegalArgumentException(transport.queryName() + " is no transport of a gateway's connection");
+        }
+        this.transport = transport;
+        this.toZlib = toZlib;
+    }
+
+    /**
+     * Creates a handler for a client that takes messages without compression.
+     *
+     * @param transport {@link Transport#ZLIB} or {@link Transport#ZSTD}
+     * @return the handler of one connection; payloads are text
+     * @throws IllegalArgumentException for any other transport
+     */
+    public static GatewayHandler toText(Transport transport) {
+        return new GatewayHandler(transport, false);
+    }
+
+    /**
+     * Creates a handler for a client that always inflates, such as Discord4J. It gets payloads as a zlib stream of stored
+     * blocks, so that inflating them is copying.
+     *
+     * @param transport {@link Transport#ZLIB} or {@link Transport#ZSTD}
+     * @return the handler of one connection
+     * @throws IllegalArgumentException for any other transport
+     */
+    public static GatewayHandler toZlib(Transport transport) {
+        return new GatewayHandler(transport, true);
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        gateway = GatewayDecompressor.create(transport);
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext ctx) {
+        if (gateway != null) {
+            gateway.close();
+        }
+    }
+
+    @Override
+    public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
+        if (message instanceof HttpRequest) {
+            HttpRequest request = (HttpRequest) message;
+            request.setUri(asking(request.uri()));
+        }
+        ctx.write(message, promise);
+    }
+
+    private String asking(String uri) {
+        QueryStringDecoder query = new QueryStringDecoder(uri);
+        QueryStringEncoder changed = new QueryStringEncoder(query.rawPath());
+        for (Map.Entry<String, List<String>> parameter : query.parameters().entrySet()) {
+            if (!parameter.getKey().equals("compress")) {
+                parameter.getValue().forEach(value -> changed.addParam(parameter.getKey(), value));
+            }
+        }
+        changed.addParam("compress", transport.queryName());
+        return changed.toString();
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
+        if (hasFailed) {
+            ReferenceCountUtil.release(message);
+            return;
+        }
+        boolean isPart = message instanceof BinaryWebSocketFrame || (isInside && message instanceof ContinuationWebSocketFrame);
+        if (!isPart) {
+            ctx.fireChannelRead(message);
+            return;
+        }
+        WebSocketFrame frame = (WebSocketFrame) message;
+        ByteBuf payload;
+        try {
+            isInside = !frame.isFinalFragment();
+            payload = decompress(ctx, frame);
+        } catch (DecompressionException e) {
+            hasFailed = true;
+            ctx.fireExceptionCaught(e);
+            ctx.close();
+            return;
+        } finally {
+            frame.release();
+        }
+        if (payload != null) {
+            ctx.fireChannelRead(toZlib ? stored(ctx, payload) : new TextWebSocketFrame(payload));
+        } else {
+            // The rest is to come, also from channels that read only when they are told.
+            ctx.read();
+        }
+    }
+
+    /** Returns the payload; null if the message is incomplete. */
+    private ByteBuf decompress(ChannelHandlerContext ctx, WebSocketFrame frame) throws DecompressionException {
+        ByteBuf content = frame.content();
+        ByteBuf payload = ctx.alloc().directBuffer(USUAL_RATIO * Math.max(content.readableBytes(), Long.BYTES));
+        int length = -1;
+        try {
+            ByteBuffer part = content.nioBuffer();
+            try {
+                length = gateway.decompress(part, frame.isFinalFragment(), room(payload));
+            } catch (BufferOverflowException e) {
+                payload.ensureWritable(gateway.pendingLength());
+                length = gateway.fetch(room(payload));
+            }
+            return length < 0 ? null : payload.writerIndex(length);
+        } finally {
+            if (length < 0) {
+                payload.release();
+            }
+        }
+    }
+
+    private static ByteBuffer room(ByteBuf payload) {
+        return payload.internalNioBuffer(0, payload.capacity());
+    }
+
+    /** Returns a message of a zlib stream, flushed. */
+    private WebSocketFrame stored(ChannelHandlerContext ctx, ByteBuf payload) {
+        int length = payload.readableBytes();
+        ByteBuf message = ctx.alloc().directBuffer(length + 5 * (length / MAX_STORED + 2) + 2);
+        try {
+            if (!hasBegun) {
+                message.writeShort(ZLIB_HEADER);
+                hasBegun = true;
+            }
+            while (payload.isReadable()) {
+                int block = Math.min(payload.readableBytes(), MAX_STORED);
+                begin(message, block);
+                message.writeBytes(payload, block);
+            }
+            begin(message, 0);
+            return new BinaryWebSocketFrame(message);
+        } finally {
+            payload.release();
+        }
+    }
+
+    /** Begins a stored block: its header fills a byte, since the one before has ended at a byte. */
+    private static void begin(ByteBuf message, int length) {
+        message.writeByte(0).writeShortLE(length).writeShortLE(~length);
+    }
+}

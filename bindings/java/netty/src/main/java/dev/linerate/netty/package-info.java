@@ -1,0 +1,2 @@
+/** permessage-deflate for websockets of Netty. */
+package dev.linerate.netty;
