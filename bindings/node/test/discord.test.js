@@ -1,53 +1,36 @@
 'use strict';
 
 // Runs the released discord.js on traffic of `linerate gateway generate`, served by `linerate gateway
-// serve`. scripts/test.sh node installs discord.js and runs this test.
+// serve`: as it is, and where the package zlib-sync is ours. scripts/test.sh node installs both and runs this test.
 
 const assert = require('node:assert');
-const { execFileSync, spawn } = require('node:child_process');
-const fs = require('node:fs');
-const os = require('node:os');
 const path = require('node:path');
-const readline = require('node:readline');
-const { after, test } = require('node:test');
+const { test } = require('node:test');
 
 const { Client, Events, GatewayIntentBits } = require('discord.js');
 
-const REPOSITORY = path.join(__dirname, '..', '..');
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'linerate-node-'));
-after(() => fs.rmSync(folder, { recursive: true }));
+const { generate, payloads, serve, temporaryFolder } = require('./support.js');
 
-// Path of the program: LINERATE_BIN, or the newest build in the target folder.
-function program() {
-  if (process.env.LINERATE_BIN) return process.env.LINERATE_BIN;
-  const target = process.env.CARGO_TARGET_DIR ?? path.join(REPOSITORY, 'target');
-  const built = ['debug', 'release'].map((profile) => path.join(target, profile, 'linerate')).filter(fs.existsSync);
-  assert.ok(built.length > 0, `${target}: no linerate program; run cargo build --package linerate, or set LINERATE_BIN`);
-  return built.sort((one, other) => fs.statSync(other).mtimeMs - fs.statSync(one).mtimeMs)[0];
-}
+const folder = temporaryFolder();
+const { Inflate } = optional('zlib-sync');
 
-// The payloads of a file: each after its 4-byte little-endian length.
-function messages(file) {
-  const bytes = fs.readFileSync(file);
-  const all = [];
-  for (let at = 0; at < bytes.length; at += 4 + bytes.readUInt32LE(at)) {
-    all.push(JSON.parse(bytes.subarray(at + 4, at + 4 + bytes.readUInt32LE(at)).toString()));
+function optional(name) {
+  try {
+    return require(require.resolve(name, { paths: [path.dirname(require.resolve('discord.js'))] }));
+  } catch (error) {
+    if (error.code === 'MODULE_NOT_FOUND') return {};
+    throw error;
   }
-  return all;
 }
 
-// Serves on a free port for at most a minute.
-async function serve(...options) {
-  const args = ['gateway', 'serve', '--json', '--for', '60', ...options];
-  const child = spawn(program(), args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const lines = readline.createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const { port } = JSON.parse((await lines.next()).value);
-  const end = async () => {
-    child.kill();
-    const { value } = await lines.next();
-    return value === undefined ? undefined : JSON.parse(value);
+// Counts the messages that go through zlib-sync.
+let pushes = 0;
+if (Inflate) {
+  const { push } = Inflate.prototype;
+  Inflate.prototype.push = function counted(...args) {
+    pushes += 1;
+    return push.apply(this, args);
   };
-  return { port, end };
 }
 
 // Resolves once `condition()` is true; rejects on an error of the client or after 45 s.
@@ -65,12 +48,11 @@ function until(client, condition, what) {
   });
 }
 
-for (const options of [[], ['--close-after', '100']]) {
-  test(`discord.js receives every event of generated traffic ${options.join(' ')}`, async () => {
-    const made = path.join(folder, `made${options.length}`);
-    execFileSync(program(), ['gateway', 'generate', '-q', '--guilds', '4', '--events', '300', '-o', made]);
-    const file = path.join(made, 'shard-0.msgs');
-    const sent = messages(file).filter((message) => message.op === 0);
+for (const options of [[], ['--close-after', '100'], ['--fragment', '700', '--disconnect-after', '50']]) {
+  test(`discord.js ${Inflate ? 'with zlib-sync of linerate ' : ''}receives every event of generated traffic ${options.join(' ')}`, async () => {
+    const file = generate(path.join(folder, `made${options.length}`), 4, 300);
+    const sent = payloads(file).map(JSON.parse).filter((message) => message.op === 0);
+    pushes = 0;
     const count = (name) => sent.filter((message) => message.t === name).length;
     const gateway = await serve('--messages', file, ...options);
     const client = new Client({
@@ -111,6 +93,8 @@ for (const options of [[], ['--close-after', '100']]) {
       process.off('warning', warned);
       await client.destroy();
     }
+    // Fragments are pushed one by one.
+    assert.ok(Inflate === undefined ? pushes === 0 : pushes >= sent.length, `${pushes} pushes`);
     const report = await gateway.end();
     assert.strictEqual(report.identifies, 1);
     assert.strictEqual(report.resumes, options.length > 0 ? 1 : 0);

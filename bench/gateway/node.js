@@ -1,0 +1,243 @@
+'use strict';
+
+// Measures the npm package linerate beside zlib-sync, node:zlib and fzstd on connections of a gateway.
+//
+// Run as `node --expose-gc bench/gateway/node.js DIR [--csv FILE] [--rounds N]`, with NODE_PATH for the packages
+// (scripts/bench-gateway-node.sh). DIR has files of messages, each after its 4-byte little-endian length: payloads in X.msgs, their
+// compressed forms in X.zlib and X.zst. All output is compared with X.msgs first. CPU time of the process, with that of the thread
+// pool; contenders take turns in each round. Two shapes:
+//
+// * start: connections from their first message on
+// * live: messages after the last GUILD_CREATE; those before are decoded untimed
+
+const { execFileSync } = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const zlib = require('node:zlib');
+
+const ENDINGS = { 'zlib-stream': '.zlib', 'zstd-stream': '.zst' };
+const COLUMNS = [
+  'shape', 'date', 'cpu', 'node', 'linerate', 'kind', 'corpus', 'connections', 'messages', 'bytes', 'contender',
+  'contender_version', 'result', 'clock', 'best_mb_s', 'median_mb_s', 'best_us', 'median_us', 'base', 'speed_vs_base',
+  'rounds', 'command',
+];
+
+const { GatewayDecompressor } = require('linerate');
+
+// A package and its version; null if it is not installed, or not for this version of Node.js.
+function optional(name) {
+  let module;
+  try {
+    module = require(name);
+  } catch (error) {
+    console.error(`left out: ${name}, ${error.code}`);
+    return null;
+  }
+  const file = require.resolve(name);
+  // Not by `require`: a package need not export it.
+  const inside = path.join('node_modules', name);
+  const folder = file.slice(0, file.lastIndexOf(inside) + inside.length);
+  const { version } = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'));
+  return { module, version };
+}
+
+// Contenders: name, version, type of the result, and what begins a connection: a function from a message to its payload, or to a
+// promise of it. The first of a type is the base of comparisons.
+function contenders(kind) {
+  const all = [];
+  const add = (name, version, result, begin) => all.push({ name, version, result, begin });
+  const ours = require('linerate/package.json').version;
+  if (kind === 'zlib-stream') {
+    const byInflate = ({ Inflate, Z_SYNC_FLUSH }, options) => () => {
+      const inflate = new Inflate({ chunkSize: 65_535, ...options });
+      return (frame) => {
+        inflate.push(frame, Z_SYNC_FLUSH);
+        return inflate.result;
+      };
+    };
+    const other = optional('zlib-sync');
+    if (other) {
+      add('zlib-sync', other.version, 'string', byInflate(other.module, { to: 'string' }));
+      add('zlib-sync', other.version, 'Buffer', byInflate(other.module, {}));
+    }
+    const asText = (begin) => () => {
+      const decode = begin();
+      return async (frame) => (await decode(frame)).toString();
+    };
+    add('node:zlib', process.versions.zlib, 'string', asText(() => byStream(zlib.createInflate(), zlib.constants.Z_SYNC_FLUSH)));
+    add('node:zlib', process.versions.zlib, 'Buffer', () => byStream(zlib.createInflate(), zlib.constants.Z_SYNC_FLUSH));
+    const shaped = require('@linerate/zlib-sync');
+    add('@linerate/zlib-sync', ours, 'string', byInflate(shaped, { to: 'string' }));
+    add('@linerate/zlib-sync', ours, 'Buffer', byInflate(shaped, {}));
+  } else {
+    const fzstd = optional('fzstd');
+    if (fzstd) {
+      const begin = () => {
+        let parts = [];
+        const stream = new fzstd.module.Decompress((part) => parts.push(part));
+        return (frame) => {
+          parts = [];
+          stream.push(frame);
+          return Buffer.concat(parts);
+        };
+      };
+      add('fzstd', fzstd.version, 'string', () => {
+        const decode = begin();
+        return (frame) => decode(frame).toString();
+      });
+      add('fzstd', fzstd.version, 'Buffer', begin);
+    }
+    if (zlib.createZstdDecompress) {
+      const stream = () => byStream(zlib.createZstdDecompress(), zlib.constants.ZSTD_e_flush);
+      add('node:zlib', process.versions.zstd, 'Buffer', stream);
+    }
+  }
+  const decompressor = (method) => () => {
+    const made = new GatewayDecompressor(kind);
+    return (frame) => made[method](frame);
+  };
+  add('linerate', ours, 'string', decompressor('decompressText'));
+  add('linerate', ours, 'Buffer', decompressor('decompress'));
+  return all;
+}
+
+// Messages through a stream of node:zlib, which works on the thread pool.
+function byStream(stream, flush) {
+  let parts = [];
+  stream.on('data', (part) => parts.push(part));
+  return (frame) =>
+    new Promise((resolve, reject) => {
+      parts = [];
+      stream.once('error', reject);
+      stream.write(frame);
+      stream.flush(flush, () => {
+        stream.off('error', reject);
+        resolve(Buffer.concat(parts));
+      });
+    });
+}
+
+function records(file) {
+  const bytes = fs.readFileSync(file);
+  const all = [];
+  for (let at = 0; at < bytes.length; at += 4 + bytes.readUInt32LE(at)) {
+    all.push(bytes.subarray(at + 4, at + 4 + bytes.readUInt32LE(at)));
+  }
+  return all;
+}
+
+// Connections: messages, their payloads, and the index of the first message that no GUILD_CREATE follows.
+function connections(folder, kind) {
+  const files = fs.readdirSync(folder).filter((name) => name.endsWith('.msgs')).sort();
+  if (files.length === 0) throw new Error(`no .msgs files in ${folder}`);
+  return files.map((name) => {
+    const file = path.join(folder, name);
+    const payloads = records(file);
+    const settled = payloads.findLastIndex((payload) => payload.includes('"t":"GUILD_CREATE"')) + 1;
+    return { frames: records(file.replace(/\.msgs$/, ENDINGS[kind])), payloads, settled };
+  });
+}
+
+async function verify({ name, begin }, all) {
+  for (const { frames, payloads } of all) {
+    const decode = begin();
+    for (let i = 0; i < frames.length; i++) {
+      const got = Buffer.from(await decode(frames[i]));
+      if (!got.equals(payloads[i])) throw new Error(`${name} decodes message ${i} to other bytes`);
+    }
+  }
+}
+
+// CPU microseconds for the messages after the first `skip`.
+async function time(begin, frames, skip) {
+  const decode = begin();
+  const isAsync = decode(frames[0]) instanceof Promise;
+  const run = async (some) => {
+    if (isAsync) for (const frame of some) await decode(frame);
+    else for (const frame of some) decode(frame);
+  };
+  await run(frames.slice(1, Math.max(skip, 1)));
+  const timed = frames.slice(Math.max(skip, 1));
+  global.gc();
+  const before = process.cpuUsage();
+  await run(timed);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / timed.length;
+}
+
+const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+
+async function measure(shape, kind, all, rounds) {
+  const rivals = contenders(kind);
+  for (const rival of rivals) await verify(rival, all);
+  const skips = all.map(({ settled }) => (shape === 'live' ? settled : 0));
+  const sizes = all.flatMap(({ payloads }, i) => payloads.slice(Math.max(skips[i], 1)).map((payload) => payload.length));
+  const taken = rivals.map(() => []);
+  for (let round = 0; round < rounds; round++) {
+    for (let i = 0; i < rivals.length; i++) {
+      const index = (round + i) % rivals.length;
+      let sum = 0;
+      for (const [k, { frames }] of all.entries()) {
+        sum += (await time(rivals[index].begin, frames, skips[k])) * (frames.length - Math.max(skips[k], 1));
+      }
+      taken[index].push(sum / sizes.length);
+    }
+  }
+  const total = sizes.reduce((a, b) => a + b, 0);
+  return rivals.map((rival, i) => {
+    const base = rivals.findIndex((other) => other.result === rival.result);
+    // Each round's own ratio: what else the machine does changes all of a round.
+    const ratio = median(taken[i].map((us, round) => taken[base][round] / us));
+    const [best, middle] = [Math.min(...taken[i]), median(taken[i])];
+    const average = total / sizes.length;
+    return {
+      shape, kind, connections: all.length, messages: sizes.length, bytes: total,
+      contender: rival.name, contender_version: rival.version, result: rival.result, clock: 'cpu',
+      best_mb_s: (average / best).toFixed(1), median_mb_s: (average / middle).toFixed(1),
+      best_us: best.toFixed(3), median_us: middle.toFixed(3),
+      base: rivals[base].name, speed_vs_base: ratio.toFixed(3),
+    };
+  });
+}
+
+function about(folder, rounds) {
+  const lines = fs.existsSync('/proc/cpuinfo') ? fs.readFileSync('/proc/cpuinfo', 'utf8').split('\n') : [];
+  const field = (name) => lines.find((line) => line.startsWith(`${name}\t`))?.split(': ')[1] ?? '?';
+  const git = ['-C', __dirname, 'describe', '--always', '--dirty', '--exclude=*'];
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    cpu: `${os.cpus()[0].model} (family ${field('cpu family')} model ${field('model')})`,
+    node: process.versions.node,
+    linerate: `${require('linerate/package.json').version} ${execFileSync('git', git).toString().trim()}`,
+    corpus: path.basename(folder),
+    rounds,
+    command: `bench/gateway/node.js ${path.basename(folder)} --rounds ${rounds}`,
+  };
+}
+
+function quoted(value) {
+  const text = String(value);
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+async function main(args) {
+  const option = (name, fallback) => (args.includes(name) ? args[args.indexOf(name) + 1] : fallback);
+  const [folder, csv, rounds] = [args[0], option('--csv'), Number(option('--rounds', '7'))];
+  if (!folder) throw new Error('usage: node --expose-gc bench/gateway/node.js DIR [--csv FILE] [--rounds N]');
+  const common = about(folder, rounds);
+  for (const kind of Object.keys(ENDINGS)) {
+    const all = connections(folder, kind);
+    for (const shape of ['start', 'live']) {
+      console.log(`\n${kind}, ${shape}`);
+      for (const row of await measure(shape, kind, all, rounds)) {
+        console.log(`${`${row.contender}, ${row.result}`.padEnd(30)}${row.median_us.padStart(9)} us${row.speed_vs_base.padStart(8)}`);
+        if (!csv) continue;
+        if (!fs.existsSync(csv)) fs.writeFileSync(csv, `${COLUMNS.join(',')}\n`);
+        fs.appendFileSync(csv, `${COLUMNS.map((name) => quoted({ ...common, ...row }[name])).join(',')}\n`);
+      }
+    }
+  }
+}
+
+main(process.argv.slice(2));

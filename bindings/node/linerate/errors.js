@@ -1,0 +1,41 @@
+'use strict';
+
+/** An error of compressed data, or of its limits. */
+class LinerateError extends Error {
+  constructor(message, { code, kind, offset, cause } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.kind = kind;
+    this.offset = offset;
+  }
+}
+Object.defineProperty(LinerateError.prototype, 'name', { value: 'LinerateError', configurable: true, writable: true });
+
+/** An error of a gateway's connection. */
+class GatewayError extends LinerateError {
+  constructor(message, details = {}) {
+    super(message, details);
+    this.messageIndex = details.messageIndex;
+  }
+}
+Object.defineProperty(GatewayError.prototype, 'name', { value: 'GatewayError', configurable: true, writable: true });
+
+/** The error that native code threw, as one of the classes above; others as they are. */
+function typed(error) {
+  if (typeof error?.code !== 'string' || !error.code.startsWith('ERR_LINERATE_')) return error;
+  const Class = error.messageIndex === undefined ? LinerateError : GatewayError;
+  const made = new Class(error.message, error);
+  Error.captureStackTrace(made, typed);
+  return made;
+}
+
+/** Calls native code. */
+function native(call) {
+  try {
+    return call();
+  } catch (error) {
+    throw typed(error);
+  }
+}
+
+module.exports = { GatewayError, LinerateError, native, typed };

@@ -1,0 +1,60 @@
+//! Errors of the engines as JavaScript errors: `code`, `kind`, `offset` and, of gateways, `messageIndex`.
+
+use linerate_core::{Error, Kind};
+use linerate_gateway::SessionError;
+use napi::bindgen_prelude::{JsObjectValue, Object};
+use napi::{Env, JsValue, Result};
+
+/// An engine's error.
+pub(crate) fn raise(env: &Env, error: Error) -> napi::Error {
+    raised(object(env, &error.to_string(), error.kind, error.offset))
+}
+
+/// A connection's error.
+pub(crate) fn raise_session_error(env: &Env, error: SessionError) -> napi::Error {
+    raised(session_error_object(env, error))
+}
+
+/// A connection's error, not thrown.
+pub(crate) fn session_error_object<'e>(env: &'e Env, error: SessionError) -> Result<Object<'e>> {
+    let mut object = object(env, &error.to_string(), error.kind(), error.offset())?;
+    object.set_named_property("messageIndex", error.message_index as f64)?;
+    Ok(object)
+}
+
+/// The error of an object that a panic has left in an unknown state.
+pub(crate) fn broken(env: &Env) -> napi::Error {
+    let made = env.create_error(napi::Error::from_reason("an internal error occurred in an earlier call"));
+    raised(made.and_then(|mut object| {
+        object.set_named_property("code", "ERR_LINERATE_INTERNAL")?;
+        Ok(object)
+    }))
+}
+
+fn object<'e>(env: &'e Env, text: &str, kind: Kind, offset: u64) -> Result<Object<'e>> {
+    let mut object = env.create_error(napi::Error::from_reason(text))?;
+    object.set_named_property("code", code(kind))?;
+    object.set_named_property("kind", kind.name())?;
+    object.set_named_property("offset", offset as f64)?;
+    Ok(object)
+}
+
+fn raised(object: Result<Object<'_>>) -> napi::Error {
+    match object {
+        Ok(object) => napi::Error::from(object.to_unknown()),
+        Err(error) => error,
+    }
+}
+
+const fn code(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Truncated => "ERR_LINERATE_TRUNCATED",
+        Kind::Corrupt => "ERR_LINERATE_CORRUPT",
+        Kind::Unsupported => "ERR_LINERATE_UNSUPPORTED",
+        Kind::OutputTooSmall => "ERR_LINERATE_OUTPUT_TOO_SMALL",
+        Kind::Limit => "ERR_LINERATE_LIMIT",
+        Kind::Read => "ERR_LINERATE_READ",
+        Kind::Write => "ERR_LINERATE_WRITE",
+        _ => "ERR_LINERATE_BAD_ARGUMENT",
+    }
+}

@@ -1,0 +1,57 @@
+//! Memory behind objects, as the garbage collector counts it; a pool of working memory.
+
+use std::sync::{Mutex, PoisonError};
+
+use napi::{Env, Result};
+
+/// Smaller changes are not reported, which costs more than they matter.
+const STEP: i64 = 16 << 10;
+
+/// What the garbage collector was told about an object, in bytes. Without it, thousands of dropped connections would
+/// wait for a collection that their small objects do not cause.
+#[derive(Default)]
+pub(crate) struct ReportedMemory(i64);
+
+impl ReportedMemory {
+    /// Reports that the object holds `bytes` now.
+    pub(crate) fn update(&mut self, env: &Env, bytes: usize) -> Result<()> {
+        let change = bytes as i64 - self.0;
+        if change.abs() >= STEP {
+            env.adjust_external_memory(change)?;
+            self.0 += change;
+        }
+        Ok(())
+    }
+
+    /// Reports that the object is freed.
+    pub(crate) fn freed(self, env: &Env) -> Result<()> {
+        if self.0 != 0 {
+            env.adjust_external_memory(-self.0)?;
+        }
+        Ok(())
+    }
+}
+
+/// Working memory of the process: as many as were in use at the same time, at most [`KEPT`].
+pub(crate) struct Pool<T>(Mutex<Vec<T>>);
+
+/// Node.js has a thread per worker and four for tasks.
+const KEPT: usize = 8;
+
+impl<T: Default> Pool<T> {
+    pub(crate) const fn new() -> Self {
+        Pool(Mutex::new(Vec::new()))
+    }
+
+    /// Calls `job` with working memory. That of a job that panics is dropped.
+    pub(crate) fn with<R>(&self, job: impl FnOnce(&mut T) -> R) -> R {
+        let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut work = taken.unwrap_or_default();
+        let result = job(&mut work);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < KEPT {
+            kept.push(work);
+        }
+        result
+    }
+}

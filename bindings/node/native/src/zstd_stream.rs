@@ -1,0 +1,137 @@
+//! The class behind `ZstdDecompress`: zstd frames in pieces, decoded on the thread pool.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use linerate_core::{Error, Kind};
+use linerate_zstd::{Options, Scratch, Status, StreamDecoder};
+use napi::bindgen_prelude::{AsyncTask, Buffer, ObjectFinalize};
+use napi::{Env, Result, Task};
+use napi_derive::napi;
+
+use crate::error::{broken, raise};
+use crate::memory::{Pool, ReportedMemory};
+
+static SCRATCH: Pool<Scratch> = Pool::new();
+
+/// A decoder and the input that it has not read.
+struct State {
+    decoder: StreamDecoder,
+    input: Vec<u8>,
+    read: usize,
+    /// Bytes of output that may follow.
+    left: u64,
+}
+
+/// Frames in pieces.
+#[napi(custom_finalize)]
+pub struct ZstdStream {
+    state: Arc<Mutex<State>>,
+    reported: ReportedMemory,
+}
+
+#[napi]
+impl ZstdStream {
+    #[napi(constructor, catch_unwind)]
+    pub fn new(window_log: u8, limit: f64) -> Self {
+        let decoder = StreamDecoder::new(Options::new().window_limit(1 << window_log));
+        let state = State { decoder, input: Vec::new(), read: 0, left: limit as u64 };
+        ZstdStream { state: Arc::new(Mutex::new(state)), reported: ReportedMemory::default() }
+    }
+
+    /// Takes a copy of the next input: [`step`](Self::step) decodes it.
+    #[napi(catch_unwind)]
+    pub fn write(&mut self, env: Env, data: &[u8]) -> Result<()> {
+        let mut state = self.lock(&env)?;
+        state.input.clear();
+        state.read = 0;
+        let no_memory = Error::new(Kind::Limit, 0, "there is no memory for the input");
+        state.input.try_reserve_exact(data.len()).map_err(|_| raise(&env, no_memory))?;
+        state.input.extend_from_slice(data);
+        let memory = state.decoder.memory() + state.input.capacity();
+        drop(state);
+        self.reported.update(&env, memory)
+    }
+
+    /// Decodes at most `size` bytes on the thread pool. Nothing once all input is decoded.
+    #[napi(catch_unwind)]
+    pub fn step(&self, size: u32) -> AsyncTask<Step> {
+        AsyncTask::new(Step { state: Arc::clone(&self.state), size: size as usize })
+    }
+
+    /// Checks that the input may end here.
+    #[napi(catch_unwind)]
+    pub fn finish(&self, env: Env) -> Result<()> {
+        let state = self.lock(&env)?;
+        if state.decoder.is_between_frames() {
+            return Ok(());
+        }
+        let what = "the input ends before the frame does";
+        Err(raise(&env, Error::new(Kind::Truncated, state.decoder.position(), what)))
+    }
+}
+
+impl ZstdStream {
+    fn lock(&self, env: &Env) -> Result<MutexGuard<'_, State>> {
+        self.state.lock().map_err(|_| broken(env))
+    }
+}
+
+impl ObjectFinalize for ZstdStream {
+    fn finalize(self, env: Env) -> Result<()> {
+        self.reported.freed(&env)
+    }
+}
+
+/// Decodes the next bytes.
+pub struct Step {
+    state: Arc<Mutex<State>>,
+    size: usize,
+}
+
+impl Task for Step {
+    type Output = linerate_core::Result<Option<Vec<u8>>>;
+    type JsValue = Option<Buffer>;
+
+    fn compute(&mut self) -> Result<Self::Output> {
+        let decode = std::panic::AssertUnwindSafe(|| {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            SCRATCH.with(|scratch| state.decode(scratch, self.size))
+        });
+        std::panic::catch_unwind(decode).map_err(|_| napi::Error::from_reason("an internal error occurred"))
+    }
+
+    fn resolve(&mut self, env: Env, output: Self::Output) -> Result<Self::JsValue> {
+        output.map(|bytes| bytes.map(Buffer::from)).map_err(|error| raise(&env, error))
+    }
+}
+
+impl State {
+    /// At most `size` bytes of output, at least one, unless all input is decoded.
+    fn decode(&mut self, scratch: &mut Scratch, size: usize) -> linerate_core::Result<Option<Vec<u8>>> {
+        // One byte more than allowed tells whether there is more.
+        let size = size.min(usize::try_from(self.left).unwrap_or(usize::MAX).saturating_add(1));
+        let mut out = Vec::new();
+        let no_memory = Error::new(Kind::Limit, self.decoder.position(), "there is no memory for the output");
+        out.try_reserve_exact(size).map_err(|_| no_memory)?;
+        out.resize(size, 0);
+        let mut len = 0;
+        while len < size {
+            let input = &self.input[self.read..];
+            let progress = match self.decoder.decode(scratch, None, input, &mut out[len..]) {
+                Ok(progress) => progress,
+                Err(error) if len == 0 => return Err(error),
+                Err(_) => break, // for the next call, which gets it again
+            };
+            (self.read, len) = (self.read + progress.read, len + progress.written);
+            if progress.status == Status::NeedInput
+                || (self.read == self.input.len() && progress.status == Status::FrameEnd)
+            {
+                break;
+            }
+        }
+        let too_long = Error::new(Kind::Limit, self.decoder.position(), "the content is above the limit");
+        self.left = self.left.checked_sub(len as u64).ok_or(too_long)?;
+        out.truncate(len);
+        Ok((len > 0).then_some(out))
+    }
+}

@@ -1,0 +1,214 @@
+'use strict';
+
+const assert = require('node:assert');
+const { test } = require('node:test');
+
+const { GatewayDecompressor, GatewayError, LinerateError, peek } = require('linerate');
+
+const { HELLO, rawFrame, sample, zlibStream } = require('./support.js');
+
+// What a call throws; undefined if it throws nothing.
+function thrown(call) {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+}
+
+test('messages of a zlib stream come out one by one, as buffers and as strings', async () => {
+  const texts = ['{"op":10}', sample(1, 70_000), ' ', 'Grüße, 世界 🎉', sample(2, 300)];
+  const frames = await zlibStream(texts);
+  for (const method of ['decompress', 'decompressText']) {
+    const decompressor = new GatewayDecompressor('zlib-stream');
+    frames.forEach((frame, i) => {
+      const payload = decompressor[method](frame);
+      assert.strictEqual(typeof payload === 'string' ? payload : payload.toString(), texts[i]);
+      assert.strictEqual(decompressor.messages, i + 1);
+    });
+    const sum = (lengths) => lengths.reduce((all, length) => all + length, 0);
+    assert.strictEqual(decompressor.compressedBytes, sum(frames.map((frame) => frame.length)));
+    assert.strictEqual(decompressor.payloadBytes, sum(texts.map((text) => Buffer.byteLength(text))));
+    assert.strictEqual(decompressor.kind, 'zlib-stream');
+    assert.strictEqual(decompressor.error, null);
+    assert.ok(decompressor.memory > 30_000 && decompressor.memory < 40_000, `${decompressor.memory}`);
+  }
+});
+
+test('a message in fragments of every size comes out with the last one', async () => {
+  const text = sample(3, 200);
+  const [frame] = await zlibStream([text]);
+  for (let cut = 1; cut < frame.length; cut++) {
+    const decompressor = new GatewayDecompressor('zlib-stream');
+    assert.strictEqual(decompressor.decompressText(frame.subarray(0, cut)), null);
+    assert.strictEqual(decompressor.decompressText(frame.subarray(cut)), text);
+  }
+});
+
+test('zstd streams, and messages compressed each on its own', () => {
+  const decompressor = new GatewayDecompressor('zstd-stream', { checks: 'json' });
+  assert.strictEqual(decompressor.decompressText(HELLO.zstd), HELLO.text);
+  assert.deepStrictEqual(decompressor.envelope, { op: 10, s: null, t: null });
+  const zlib = require('node:zlib');
+  const own = {
+    zlib: zlib.deflateSync,
+    gzip: zlib.gzipSync,
+    'raw-deflate': zlib.deflateRawSync,
+    'zstd-frame': (text) => rawFrame(Buffer.from(text)),
+  };
+  for (const [kind, compress] of Object.entries(own)) {
+    const each = new GatewayDecompressor(kind, { windowLog: 17 });
+    for (const text of ['one', 'two']) assert.strictEqual(each.decompressText(compress(text)), text);
+    const error = thrown(() => each.decompress(compress('three').subarray(0, 6)));
+    assert.ok(error instanceof GatewayError, String(error));
+    assert.strictEqual(each.decompressText(compress('four')), 'four');
+  }
+});
+
+test('an error is typed, says where it is, and persists until a reset', async () => {
+  const frames = await zlibStream(['one', 'two', 'three']);
+  const decompressor = new GatewayDecompressor('zlib-stream');
+  decompressor.decompress(frames[0]);
+  const broken = Buffer.from(frames[1]);
+  broken[0] = 0xff;
+  for (const frame of [broken, frames[2]]) {
+    const error = thrown(() => decompressor.decompress(frame));
+    assert.ok(error instanceof GatewayError && error instanceof LinerateError && error instanceof Error);
+    assert.strictEqual(error.name, 'GatewayError');
+    assert.strictEqual(error.code, 'ERR_LINERATE_CORRUPT');
+    assert.strictEqual(error.kind, 'corrupt');
+    assert.strictEqual(error.messageIndex, 1);
+    assert.ok(error.offset >= frames[0].length && error.offset <= frames[0].length + broken.length);
+    assert.match(error.message, /^message 1: .* \(at byte \d+\)$/);
+    assert.match(error.stack, /gateway\.test\.js/);
+  }
+  assert.strictEqual(decompressor.error.code, 'ERR_LINERATE_CORRUPT');
+  decompressor.reset();
+  assert.strictEqual(decompressor.error, null);
+  frames.forEach((frame, i) => assert.strictEqual(decompressor.decompressText(frame), ['one', 'two', 'three'][i]));
+});
+
+test('text that is not UTF-8 is an error that persists; as a buffer it comes out', async () => {
+  const [frame] = await zlibStream([Buffer.from([0x61, 0xff, 0x62])]);
+  const decompressor = new GatewayDecompressor('zlib-stream');
+  assert.strictEqual(thrown(() => decompressor.decompressText(frame)).code, 'ERR_LINERATE_CORRUPT');
+  assert.strictEqual(thrown(() => decompressor.decompressText(frame)).code, 'ERR_LINERATE_CORRUPT');
+  assert.notStrictEqual(decompressor.error, null);
+  decompressor.reset();
+  assert.deepStrictEqual(decompressor.decompress(frame), Buffer.from([0x61, 0xff, 0x62]));
+});
+
+test('the limit on payloads is exact, and a bomb or a large window costs no memory', async () => {
+  const [frame] = await zlibStream([sample(4, 1000)]);
+  assert.strictEqual(new GatewayDecompressor('zlib-stream', { maxMessage: 1000 }).decompress(frame).length, 1000);
+  const error = thrown(() => new GatewayDecompressor('zlib-stream', { maxMessage: 999 }).decompress(frame));
+  assert.strictEqual(error.code, 'ERR_LINERATE_LIMIT');
+  const [bomb] = await zlibStream([Buffer.alloc(100_000_000)]);
+  const decompressor = new GatewayDecompressor('zlib-stream', { maxMessage: 1_000_000 });
+  assert.strictEqual(thrown(() => decompressor.decompress(bomb)).code, 'ERR_LINERATE_LIMIT');
+  assert.ok(decompressor.memory < 2_000_000);
+  const wide = Buffer.from(HELLO.zstd);
+  wide[5] = 0x70; // a window of 16 MiB
+  assert.strictEqual(thrown(() => new GatewayDecompressor('zstd-stream').decompress(wide)).code, 'ERR_LINERATE_LIMIT');
+  assert.strictEqual(new GatewayDecompressor('zstd-stream', { windowLog: 24 }).decompressText(wide), HELLO.text);
+});
+
+test('truncations and flipped bits are typed errors, fragments or other text, never a crash', async () => {
+  const [zlibFrame] = await zlibStream([HELLO.text]);
+  for (const [kind, frame] of [['zlib-stream', zlibFrame], ['zstd-stream', HELLO.zstd]]) {
+    const counts = { fragments: 0, errors: 0, others: 0 };
+    const attempt = (damaged) => {
+      const decompressor = new GatewayDecompressor(kind, { checks: 'json' });
+      try {
+        const text = decompressor.decompressText(damaged);
+        if (text === null) counts.fragments += 1;
+        else counts.others += 1;
+      } catch (error) {
+        assert.ok(error instanceof GatewayError, String(error));
+        counts.errors += 1;
+      }
+    };
+    for (let length = 0; length < frame.length; length++) attempt(frame.subarray(0, length));
+    assert.strictEqual(counts.others, 0);
+    for (let bit = 0; bit < 8 * frame.length; bit++) {
+      const damaged = Buffer.from(frame);
+      damaged[bit >> 3] ^= 1 << (bit & 7);
+      attempt(damaged);
+    }
+    assert.ok(counts.errors > frame.length, JSON.stringify(counts));
+  }
+});
+
+test('lost messages are detected by the sequence numbers', async () => {
+  const texts = [1, 2, 3].map((s) => `{"op":0,"t":"TYPING_START","s":${s}}`);
+  const frames = await zlibStream(texts);
+  const decompressor = new GatewayDecompressor('zlib-stream', { checks: 'json', sequence: true });
+  decompressor.resumeAfter(0);
+  decompressor.decompress(frames[0]);
+  assert.deepStrictEqual(decompressor.envelope, { op: 0, s: 1, t: 'TYPING_START' });
+  assert.strictEqual(thrown(() => decompressor.decompress(frames[2])).code, 'ERR_LINERATE_CORRUPT');
+});
+
+test('recent messages are a recording', async () => {
+  const frames = await zlibStream(['{"op":1}', '{"op":2}']);
+  const decompressor = new GatewayDecompressor('zlib-stream', { recent: { messages: 10, bytes: 1000 } });
+  frames.forEach((frame) => decompressor.decompress(frame));
+  assert.ok(decompressor.recording().includes(frames[1]));
+  assert.strictEqual(thrown(() => new GatewayDecompressor('zlib-stream').recording()).code, 'ERR_LINERATE_BAD_ARGUMENT');
+});
+
+test('envelopes are read from strings and bytes', () => {
+  const payload = '{"t":"READY","s":7,"op":0,"d":{"x":1}}';
+  for (const form of [payload, Buffer.from(payload)]) assert.deepStrictEqual(peek(form), { op: 0, s: 7, t: 'READY' });
+  assert.strictEqual(thrown(() => peek('[]')).code, 'ERR_LINERATE_CORRUPT');
+  assert.strictEqual(thrown(() => peek('{}', 'xml')).code, 'ERR_INVALID_ARG_VALUE');
+});
+
+test('every kind of buffer is taken', async () => {
+  const text = sample(5, 500);
+  const [frame] = await zlibStream([text]);
+  const padded = new Uint8Array([1, 2, 3, ...frame, 4]);
+  const shared = new Uint8Array(new SharedArrayBuffer(frame.length + 4)).fill(7);
+  shared.set(frame, 2);
+  const forms = [
+    frame,
+    new Uint8Array(frame),
+    new Uint8Array(frame).buffer,
+    new Int8Array(new Uint8Array(frame).buffer),
+    new DataView(padded.buffer, 3, frame.length),
+    padded.subarray(3, 3 + frame.length),
+    shared.subarray(2, 2 + frame.length),
+    Buffer.from(shared.buffer, 2, frame.length),
+    shared.slice(2, 2 + frame.length).buffer,
+    require('node:vm').runInNewContext('new Uint8Array(bytes)', { bytes: [...frame] }),
+  ];
+  for (const form of forms) assert.strictEqual(new GatewayDecompressor('zlib-stream').decompressText(form), text);
+  const detached = new Uint8Array(frame);
+  structuredClone(detached.buffer, { transfer: [detached.buffer] });
+  assert.strictEqual(new GatewayDecompressor('zlib-stream').decompress(detached), null); // as no bytes at all
+});
+
+test('wrong arguments have codes of Node.js', () => {
+  const decompressor = new GatewayDecompressor('zlib-stream');
+  for (const data of [undefined, null, 'text', 5, {}, [1, 2]]) {
+    const error = thrown(() => decompressor.decompress(data));
+    assert.ok(error instanceof TypeError);
+    assert.strictEqual(error.code, 'ERR_INVALID_ARG_TYPE');
+  }
+  const codes = [
+    [[undefined], 'ERR_INVALID_ARG_VALUE'],
+    [['brotli'], 'ERR_INVALID_ARG_VALUE'],
+    [['zlib-stream', null], 'ERR_INVALID_ARG_TYPE'],
+    [['zlib-stream', { maxMessage: '5' }], 'ERR_INVALID_ARG_TYPE'],
+    [['zlib-stream', { maxMessage: -1 }], 'ERR_OUT_OF_RANGE'],
+    [['zstd-stream', { windowLog: 9 }], 'ERR_OUT_OF_RANGE'],
+    [['zstd-stream', { windowLog: 28 }], 'ERR_OUT_OF_RANGE'],
+    [['zstd-stream', { checks: 'xml' }], 'ERR_INVALID_ARG_VALUE'],
+    [['zstd-stream', { sequence: true }], 'ERR_INVALID_ARG_VALUE'],
+    [['zstd-stream', { recent: { messages: 1 } }], 'ERR_INVALID_ARG_TYPE'],
+  ];
+  for (const [args, code] of codes) assert.strictEqual(thrown(() => new GatewayDecompressor(...args))?.code, code, JSON.stringify(args));
+  assert.throws(() => GatewayDecompressor('zlib-stream'), TypeError);
+  const { decompress } = GatewayDecompressor.prototype;
+  assert.throws(() => decompress.call({}, Buffer.alloc(1)), TypeError);
+});

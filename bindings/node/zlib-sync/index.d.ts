@@ -1,0 +1,59 @@
+/// <reference types="node" />
+
+export interface InflateOptions {
+  /** Has no effect: output is not made in chunks. */
+  chunkSize?: number;
+  /** Whether `result` is a string. */
+  to?: 'string';
+  /** As zlib has it: 8 to 15, negative without a container, plus 16 for gzip, plus 32 for either. */
+  windowBits?: number;
+  /** Largest result in bytes, 64 MiB by default. zlib-sync has no limit. */
+  maxOutputLength?: number;
+}
+
+/** Decompresses a stream whose state is kept between pushes. */
+export class Inflate {
+  readonly windowBits: number;
+  /** Output since the last push that flushed; null after an error. */
+  readonly result: Buffer | string | null;
+  /** `err` in words; null if all is well. */
+  readonly msg: string | null;
+  /** 0, `Z_STREAM_END`, or a negative number. */
+  readonly err: number;
+  readonly chunkSize: number;
+  constructor(options?: InflateOptions);
+  push(buffer: NodeJS.ArrayBufferView, flush?: boolean | number): void;
+}
+
+export const Z_NO_FLUSH: number;
+export const Z_PARTIAL_FLUSH: number;
+export const Z_SYNC_FLUSH: number;
+export const Z_FULL_FLUSH: number;
+export const Z_FINISH: number;
+export const Z_BLOCK: number;
+export const Z_TREES: number;
+export const Z_OK: number;
+export const Z_STREAM_END: number;
+export const Z_NEED_DICT: number;
+export const Z_ERRNO: number;
+export const Z_STREAM_ERROR: number;
+export const Z_DATA_ERROR: number;
+export const Z_MEM_ERROR: number;
+export const Z_BUF_ERROR: number;
+export const Z_VERSION_ERROR: number;
+export const Z_NO_COMPRESSION: number;
+export const Z_BEST_SPEED: number;
+export const Z_BEST_COMPRESSION: number;
+export const Z_DEFAULT_COMPRESSION: number;
+export const Z_FILTERED: number;
+export const Z_HUFFMAN_ONLY: number;
+export const Z_RLE: number;
+export const Z_FIXED: number;
+export const Z_DEFAULT_STRATEGY: number;
+export const Z_BINARY: number;
+export const Z_TEXT: number;
+export const Z_ASCII: number;
+export const Z_UNKNOWN: number;
+export const Z_DEFLATED: number;
+export const Z_NULL: number;
+export const ZLIB_VERSION: string;
