@@ -1,5 +1,7 @@
-//! Random delays after which a test kills a process.
+//! Killing a process after a random delay.
 
+use std::process::{Command, Stdio};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 /// Names the seed with which a run of the tests can be repeated.
@@ -22,4 +24,17 @@ pub fn moments(count: u32, whole: Duration) -> impl Iterator<Item = Duration> {
         // 31 bits.
         if number == 0 { Duration::ZERO } else { whole.mul_f64(mixed as f64 / (1u64 << 31) as f64) }
     })
+}
+
+/// Starts a program, kills it after a while, and says whether it had not ended by itself.
+///
+/// # Panics
+/// If it does not start.
+pub fn killed(command: &mut Command, after: Duration) -> bool {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the program starts");
+    thread::sleep(after);
+    // Of one that has ended there is nothing to kill.
+    let _ = child.kill();
+    !child.wait().expect("it ends").success()
 }

@@ -6,13 +6,16 @@
 //! | [`sys::guarded`] | buffers between guard pages: an access outside ends the process |
 //! | [`sys::zlib_window`] | zlib's inflate with exactly one window |
 //! | [`testdata`] | files of `testdata/`, and corpora named by `LINERATE_CORPORA` |
+//! | [`damage`] | the matrix of kills, full disks and damaged input: counts and the rows of its record |
+//! | [`disk`] | a small file system that is full, mounted for one run of the program |
 //! | [`data`] | generated content, the same on every machine |
+//! | [`c_program`] | C programs against a header and a library, under sanitizers and valgrind |
 //! | [`program`] | the program `linerate`, run in a folder of the test's own |
 //! | [`web`] | a web server on loopback that answers range requests, also wrongly |
 //! | [`tools`] | external programs: present or skipped |
 //! | [`markdown`] | the pages of the documentation, parsed |
 //! | `pages` | the Rust blocks of the documentation, compiled |
-//! | [`kill`] | random delays after which a test kills a process |
+//! | [`kill`] | killing a process after a random delay |
 //! | [`rice`] | golden chunks of the original Delta-Rice filter |
 //! | [`r3a`] | R3A archives built field by field |
 //! | [`zstd`] | zstd frames built field by field, and libzstd as the oracle |
@@ -20,7 +23,11 @@
 
 #![allow(missing_docs, reason = "not published")]
 
+pub mod c_program;
+pub mod damage;
 pub mod data;
+#[cfg(unix)]
+pub mod disk;
 pub mod kill;
 pub mod markdown;
 #[cfg(doctest)]

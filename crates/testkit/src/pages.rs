@@ -15,6 +15,7 @@ pages! {
     gateway "gateway/index.md"
     gateway_serve "gateway/serve.md"
     gateway_stats "gateway/stats.md"
+    http "http/index.md"
     inflate "inflate/index.md"
     nx "nx/index.md"
     nx_metadata "nx/metadata.md"

@@ -1,6 +1,7 @@
 //! Runs the program `linerate` in a folder of the test's own. For tests of its package, which Cargo builds
 //! together with the program.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::Write;
@@ -151,6 +152,23 @@ impl Folder {
     }
 }
 
+/// Every file below a folder, links too, with what is in it.
+pub fn files_below(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    fn visit(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Vec<u8>>) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let entry = entry.expect("an entry");
+            let name = format!("{prefix}{}", entry.file_name().into_string().expect("UTF-8"));
+            match entry.file_type().expect("a type").is_dir() {
+                true => visit(&entry.path(), &format!("{name}/"), found),
+                false => drop(found.insert(name, fs::read(entry.path()).expect("readable"))),
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    visit(root, "", &mut found);
+    found
+}
+
 /// Exit status and output of a program that has ended.
 #[derive(Debug)]
 pub struct Run {
@@ -185,9 +203,12 @@ impl Run {
         self
     }
 
-    /// Asserts the exit status and the only line on standard error.
+    /// Asserts the exit status and the only line on standard error, which is in the words of Linux: of a missing file, another
+    /// system says it in its own.
     #[track_caller]
     pub fn fails(&self, status: i32, line: &str) {
+        let missing = linerate_core::system_reason(&std::io::Error::from_raw_os_error(2));
+        let line = line.replace("No such file or directory", &missing);
         assert_eq!((self.status, self.stderr.as_str()), (Some(status), format!("{line}\n").as_str()));
     }
 

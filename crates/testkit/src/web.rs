@@ -211,8 +211,9 @@ fn serve(stream: &TcpStream, stop: &AtomicBool, count: &Mutex<Count>, answer: &A
 
 /// Reads the head of the next request; `None` if there is none.
 fn head(lines: &mut impl BufRead, stop: &AtomicBool) -> Option<Request> {
+    // Anything else, such as the start of TLS, whose random bytes may have line ends, is no request.
     let first = line(lines, stop)?;
-    let path = first.split(' ').nth(1)?.to_owned();
+    let path = first.strip_suffix(" HTTP/1.1")?.split_once(' ')?.1.to_owned();
     let mut request = Request { number: 0, path, lines: Vec::new(), range: 0..u64::MAX };
     loop {
         let line = line(lines, stop)?;

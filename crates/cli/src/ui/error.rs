@@ -127,15 +127,9 @@ pub(crate) fn write_error(output: &Path) -> impl Fn(Error) -> CliError {
     }
 }
 
-/// The error's text without the number that the standard library appends. A full disk or quota is named
-/// as such on every system.
+/// The system's reason. A full disk or quota is named as such on every system.
 fn reason(error: &io::Error) -> String {
-    let mut text = error.to_string();
-    if let Some(end) = text.rfind(" (os error ")
-        && error.raw_os_error().is_some()
-    {
-        text.truncate(end);
-    }
+    let text = linerate_core::system_reason(error);
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => format!("the disk is full ({text})"),
         _ => text,
@@ -148,10 +142,24 @@ mod tests {
 
     #[test]
     fn message_has_the_context_the_reason_and_the_offset() {
-        let missing = CliError::io("cannot open")(io::Error::from_raw_os_error(2));
-        assert_eq!(missing.to_string(), "cannot open: No such file or directory");
-        let full = CliError::io("cannot write")(io::Error::from_raw_os_error(28));
-        assert_eq!(full.to_string(), "cannot write: the disk is full (No space left on device)");
+        #[cfg(unix)]
+        {
+            let missing = CliError::io("cannot open")(io::Error::from_raw_os_error(2));
+            assert_eq!(missing.to_string(), "cannot open: No such file or directory");
+            let full = CliError::io("cannot write")(io::Error::from_raw_os_error(28));
+            assert_eq!(full.to_string(), "cannot write: the disk is full (No space left on device)");
+        }
+        #[cfg(windows)]
+        {
+            let held = CliError::io("cannot open")(io::Error::from_raw_os_error(32)).to_string();
+            assert!(
+                held.starts_with("cannot open: ") && !held.contains("os error") && !held.contains(".;"),
+                "{held}"
+            );
+            assert!(held.ends_with("; close the program that has it open, and try again"), "{held}");
+            let full = CliError::io("cannot write")(io::Error::from_raw_os_error(112)).to_string();
+            assert!(full.starts_with("cannot write: the disk is full (") && full.ends_with(')'), "{full}");
+        }
         let cut = CliError::data(Kind::Truncated, 7, "the input ends early");
         assert_eq!(cut.to_string(), "the input ends early (at byte 7)");
         assert_eq!((cut.kind(), cut.offset()), ("truncated", Some(7)));

@@ -12,7 +12,8 @@ use crate::ui::output::{self, Output};
 /// An open input file.
 pub(crate) struct Opened {
     pub(crate) file: File,
-    pub(crate) meta: Metadata,
+    /// Of a regular file. Windows has none of a pipe.
+    pub(crate) meta: Option<Metadata>,
 }
 
 /// Options of replacing a file by its output.
@@ -46,10 +47,14 @@ impl Opened {
     }
 
     fn of(file: std::io::Result<File>) -> Result<Opened, CliError> {
-        let cannot_open = || CliError::io("cannot open");
-        let file = file.map_err(cannot_open())?;
-        let meta = file.metadata().map_err(cannot_open())?;
+        let file = file.map_err(CliError::io("cannot open"))?;
+        let meta = file.metadata().ok().filter(Metadata::is_file);
         Ok(Opened { file, meta })
+    }
+
+    /// The size of a regular file, in bytes.
+    pub(crate) fn size(&self) -> Option<u64> {
+        self.meta.as_ref().map(Metadata::len)
     }
 }
 
@@ -86,10 +91,10 @@ impl FinishedOutput {
         modified: Option<SystemTime>,
         deletes: bool,
     ) -> Result<FinishedOutput, CliError> {
-        let source = source.filter(|_| input.meta.is_file());
+        let source = source.zip(input.meta.as_ref());
         let deleted = source.filter(|_| deletes && output.is_new_file());
-        let deleted = deleted.map(|path| (path.to_owned(), input.meta.clone()));
-        output.take_over(source.map(|_| &input.meta), modified, deleted.is_some())?;
+        let deleted = deleted.map(|(path, meta)| (path.to_owned(), meta.clone()));
+        output.take_over(source.map(|(_, meta)| meta), modified, deleted.is_some())?;
         Ok(FinishedOutput { output, deleted })
     }
 }
@@ -262,6 +267,8 @@ mod tests {
             FinishedOutput::new(output, Some(&source), &input, None, true).expect("it is complete");
         let committed = commit_outputs(vec![finished]).remove(0).expect("the output is in place");
         assert!(committed.output.is_some_and(|target| target.exists()));
+        // On Windows a file may be there until it is closed.
+        drop(input);
         (committed.warning, source.exists())
     }
 

@@ -1,19 +1,22 @@
 //! Buffered lines on standard output, for lists that may be long.
 
 use std::fmt::Display;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write, stdout};
 
 use crate::ui::error::CliError;
 use crate::ui::output;
 use crate::ui::printer::one_line;
 
-pub(crate) struct StdoutLines(BufWriter<File>);
+pub(crate) struct StdoutLines(BufWriter<Box<dyn Write>>);
 
 impl StdoutLines {
     pub(crate) fn new() -> Result<StdoutLines, CliError> {
-        let stdout = output::stdout().map_err(CliError::stdout_write)?;
-        Ok(StdoutLines(BufWriter::with_capacity(64 << 10, stdout)))
+        // A console of Windows shows bytes by its code page; the standard library gives it UTF-16.
+        let lines: Box<dyn Write> = match cfg!(windows) && stdout().is_terminal() {
+            true => Box::new(stdout()),
+            false => Box::new(output::stdout().map_err(CliError::stdout_write)?),
+        };
+        Ok(StdoutLines(BufWriter::with_capacity(64 << 10, lines)))
     }
 
     pub(crate) fn write(&mut self, line: impl Display) -> Result<(), CliError> {

@@ -6,20 +6,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::tree::{files_below, plant};
-use linerate_testkit::kill::moments;
+use linerate_testkit::kill::{self, moments};
 use linerate_testkit::program::Folder;
 
 const MOMENTS: u32 = 25;
 
-/// Starts the program, kills it after a while, and says whether it had not ended by itself.
 fn killed(folder: &Folder, args: &[&str], after: Duration) -> bool {
-    let mut command = folder.command(&["nx"]);
-    let command = command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn().expect("the program starts");
-    thread::sleep(after);
-    // Of one that has ended there is nothing to kill.
-    let _ = child.kill();
-    !child.wait().expect("it ends").success()
+    kill::killed(folder.command(&["nx"]).args(args), after)
 }
 
 fn time_of(folder: &Folder, args: &[&str]) -> Duration {

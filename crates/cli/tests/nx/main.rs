@@ -21,3 +21,5 @@ mod r3a;
 #[cfg(feature = "remote")]
 mod remote;
 mod tree;
+#[cfg(windows)]
+mod windows;

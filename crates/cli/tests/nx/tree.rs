@@ -1,28 +1,10 @@
 //! Folders of files, made and read back.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use linerate_testkit::data::{dds, mixed as sample};
 use linerate_testkit::program::Folder;
-
-/// Every file below a folder, links too, with what is in it.
-pub(crate) fn files_below(root: &Path) -> BTreeMap<String, Vec<u8>> {
-    fn visit(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Vec<u8>>) {
-        for entry in fs::read_dir(folder).expect("a folder") {
-            let entry = entry.expect("an entry");
-            let name = format!("{prefix}{}", entry.file_name().into_string().expect("UTF-8"));
-            match entry.file_type().expect("a type").is_dir() {
-                true => visit(&entry.path(), &format!("{name}/"), found),
-                false => drop(found.insert(name, fs::read(entry.path()).expect("readable"))),
-            }
-        }
-    }
-    let mut found = BTreeMap::new();
-    visit(root, "", &mut found);
-    found
-}
+pub(crate) use linerate_testkit::program::files_below;
 
 /// Names and contents of all the sorts that packing tells apart: empty, small, equal, larger than a
 /// chunk, incompressible, hidden.

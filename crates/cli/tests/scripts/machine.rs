@@ -1,7 +1,7 @@
 //! Machines that are made up: a folder of programs in the place of `PATH`.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -52,8 +52,11 @@ impl Machine {
         let log = self.path("log");
         let script =
             format!("#!/bin/sh\necho {name} \"$@\" >>{}\nPATH=/usr/bin:/bin\n{script}\n", log.display());
-        fs::write(&path, script).expect("room for a program");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
+        // Not written by this process: a child that another test starts meanwhile would have the file open for writing
+        // until its `exec`, and what is open for writing cannot be executed (ETXTBSY).
+        let mut write = Command::new("/bin/sh");
+        write.args(["-c", "printf %s \"$1\" >\"$0\" && chmod 755 \"$0\""]).arg(&path).arg(script);
+        assert!(write.status().expect("a shell").success(), "room for a program");
     }
 
     /// The distribution has `package`, and no other.

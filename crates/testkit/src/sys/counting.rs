@@ -2,20 +2,19 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The system's allocator, with [`held`] and [`allocations`].
 pub struct Counting;
 
-static HELD: AtomicUsize = AtomicUsize::new(0);
-
 thread_local! {
+    /// Below zero, wrapping, in a thread that frees what others allocated.
+    static HELD: Cell<usize> = const { Cell::new(0) };
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Bytes allocated now, by all threads.
+/// Bytes allocated by this thread less those it freed. Other threads, such as that of the test runner, allocate meanwhile.
 pub fn held() -> usize {
-    HELD.load(Ordering::Relaxed)
+    HELD.get()
 }
 
 /// Allocations of this thread so far; growing one is another.
@@ -26,14 +25,14 @@ pub fn allocations() -> usize {
 // SAFETY: every call is forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        HELD.fetch_add(layout.size(), Ordering::Relaxed);
+        HELD.set(HELD.get().wrapping_add(layout.size()));
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         // SAFETY: the caller keeps this function's contract, which is the same.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        HELD.set(HELD.get().wrapping_sub(layout.size()));
         // SAFETY: the caller keeps this function's contract, which is the same.
         unsafe { System.dealloc(at, layout) }
     }

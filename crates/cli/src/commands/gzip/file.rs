@@ -51,7 +51,7 @@ fn process(
         }
     }
     let input = open(args, operand, beside)?;
-    let _turn = wait_for_turn(alone, input.meta.len());
+    let _turn = wait_for_turn(alone, input.size().unwrap_or(0));
     let begun = Instant::now();
     let (mut summary, finished) = match args.mode() {
         Mode::Compress => compress(args, operand, &input, alone),
@@ -101,8 +101,8 @@ fn compress(
     let mut output = open_output(to_stdout, target.as_deref().or(args.output.as_deref()), args.force)?;
     let mut header_len = 0;
     if format == FormatChoice::Gzip {
-        let header = match operand.path() {
-            Some(path) if !args.no_name && input.meta.is_file() => header::for_file(path, &input.meta),
+        let header = match operand.path().zip(input.meta.as_ref()) {
+            Some((path, meta)) if !args.no_name => header::for_file(path, meta),
             _ => Header::default(),
         };
         let header = header.to_bytes().map_err(engine_error)?;
@@ -112,9 +112,9 @@ fn compress(
     let mut progress = progress(args, operand, input, alone);
     let mut reader = Counted::new(&input.file);
     let mut options = args.options(format);
-    if input.meta.is_file() {
+    if let Some(size) = input.size() {
         // Blocks larger than the file do not change the output.
-        let whole = usize::try_from(input.meta.len()).map_or(usize::MAX, |len| len.saturating_add(1));
+        let whole = usize::try_from(size).map_or(usize::MAX, |len| len.saturating_add(1));
         options.block_size = options.block_size.min(whole.max(SMALL_BLOCK));
     }
     let totals = compress_with_progress(&mut reader, &mut output, &options, |totals| {
@@ -177,6 +177,6 @@ fn decompress(
 }
 
 fn progress(args: &Args, operand: &Operand, input: &Opened, alone: bool) -> Progress {
-    let total = input.meta.is_file().then_some(input.meta.len());
-    Progress::new(alone && !args.verbosity.quiet && !args.verbosity.json, &operand.name(), total)
+    let shown = alone && !args.verbosity.quiet && !args.verbosity.json;
+    Progress::new(shown, &operand.name(), input.size())
 }

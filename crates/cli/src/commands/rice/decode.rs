@@ -77,7 +77,7 @@ fn check(args: &DecodeArgs) -> Result<(), &'static str> {
 fn process(args: &DecodeArgs, operand: &Operand) -> Result<FileSummary, CliError> {
     let mut summary = FileSummary::new(operand, Mode::Decode);
     let (input, meta) = operand.open()?;
-    let mut sink = Sink::open(&args.target, operand, &meta, |path| names::decoded(path, args.raw))?;
+    let mut sink = Sink::open(&args.target, operand, meta, |path| names::decoded(path, args.raw))?;
     let verbosity = &args.work.verbosity;
     let progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), input.file_len());
     let found = match args.chunk.params() {

@@ -142,7 +142,7 @@ fn process(args: &EncodeArgs, operand: &Operand) -> Result<FileSummary, CliError
     let (input, meta) = operand.open()?;
     let array = args.raw.open(input)?;
     let suffix = if args.version.v1 { names::CHUNK } else { names::STREAMS };
-    let mut sink = Sink::open(&args.target, operand, &meta, |path| names::encoded(path, suffix))?;
+    let mut sink = Sink::open(&args.target, operand, meta, |path| names::encoded(path, suffix))?;
     let verbosity = &args.work.verbosity;
     let progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), array.input_len());
     match args.version.v1 {

@@ -36,14 +36,13 @@ impl Operand {
         }
     }
 
-    /// Opens it. Standard input counts as a pipe, whatever it is.
-    pub(super) fn open(&self) -> Result<(Input, Metadata), CliError> {
+    /// Opens it. Returns the metadata of a regular file, too; standard input counts as a pipe, whatever it is.
+    pub(super) fn open(&self) -> Result<(Input, Option<Metadata>), CliError> {
         let cannot_open = || CliError::io("cannot open");
         match self {
             Operand::Stdin => {
                 let file = input::stdin().map_err(cannot_open())?;
-                let meta = file.metadata().map_err(cannot_open())?;
-                Ok((Input::from_reader(file), meta))
+                Ok((Input::from_reader(file), None))
             }
             Operand::Named(path) => {
                 let meta = fs::metadata(path).map_err(cannot_open())?;
@@ -51,7 +50,7 @@ impl Operand {
                     return Err(CliError::Refused("it is a directory".into()));
                 }
                 let file = File::open(path).map_err(cannot_open())?;
-                Ok((Input::from_file(file).map_err(engine_error)?, meta))
+                Ok((Input::from_file(file).map_err(engine_error)?, Some(meta).filter(Metadata::is_file)))
             }
         }
     }
@@ -68,14 +67,13 @@ pub(super) struct Sink {
 
 impl Sink {
     /// The output that the command line asks for: standard output, the file it names, or else
-    /// `beside`, a name made from that of the input.
+    /// `beside`, a name made from that of the input. It gets the attributes in `source`.
     pub(super) fn open(
         args: &TargetArgs,
         operand: &Operand,
-        meta: &Metadata,
+        source: Option<Metadata>,
         beside: impl FnOnce(&Path) -> PathBuf,
     ) -> Result<Sink, CliError> {
-        let source = operand.path().filter(|_| meta.is_file());
         let output = match (&args.output, operand.path()) {
             _ if args.is_stdout(operand.path().is_none()) => {
                 output::stdout().map(Output::Stdout).map_err(CliError::stdout_write)?
@@ -84,7 +82,7 @@ impl Sink {
             (None, Some(path)) => Output::at(&beside(path), args.force)?,
             (None, None) => return Err(CliError::Refused("there is no name for the output".into())),
         };
-        Ok(Sink { output, source: source.map(|_| meta.clone()), bytes: 0 })
+        Ok(Sink { output, source, bytes: 0 })
     }
 
     pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), CliError> {

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 use std::process::ExitCode;
-use std::thread;
 
+use linerate_core::parallel_map;
 use linerate_rice::file::SegmentChoice;
 use linerate_rice::{Filter, Options, Params, encoded_len, tune};
 use serde_json::json;
@@ -123,15 +123,8 @@ fn sizes(
 ) -> Result<Vec<Size>, CliError> {
     let params = (1..16).map(|k| Params::new(1 << k, segment).map(|p| p.with_filter(*filter)));
     let params: Vec<Params> = params.collect::<Result<_, _>>().map_err(engine_error)?;
-    let of = |params: &[Params]| -> Result<Vec<Size>, CliError> {
-        params.iter().map(|&params| Ok(Size { params, bytes: bytes(samples, &params)? })).collect()
-    };
-    let per_thread = params.len().div_ceil(threads);
-    let parts: Vec<Result<Vec<Size>, CliError>> = thread::scope(|scope| {
-        let work: Vec<_> = params.chunks(per_thread).map(|part| scope.spawn(move || of(part))).collect();
-        work.into_iter().map(|part| part.join().expect("counting does not panic")).collect()
-    });
-    Ok(parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    let size = |params| Ok(Size { params, bytes: bytes(samples, &params)? });
+    parallel_map(threads, params, || size).into_iter().collect()
 }
 
 fn bytes(samples: &[i16], params: &Params) -> Result<u64, CliError> {

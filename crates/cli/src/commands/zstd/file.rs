@@ -53,7 +53,7 @@ impl Processor<'_> {
             None => Opened::stdin()?,
             Some(path) => Opened::open(path, beside.map(|_| in_place), "; -r works on the files below it")?,
         };
-        let turn = wait_for_turn(alone, input.meta.len());
+        let turn = wait_for_turn(alone, input.size().unwrap_or(0));
         let threads = if alone || turn.is_some() { args.threads } else { 1 };
         let begun = Instant::now();
         let mut output = match mode.makes_files() {
@@ -63,7 +63,7 @@ impl Processor<'_> {
                 open_output(to_stdout, target.as_deref().or(args.output.as_deref()), args.force)?
             }
         };
-        let file_size = input.meta.is_file().then_some(input.meta.len());
+        let file_size = input.size();
         let mut progress = Progress::new(alone && args.shows_progress(), &operand.name(), file_size);
         let mut sink = |bytes: &[u8], bytes_in| {
             progress.update(bytes_in);

@@ -1,0 +1,113 @@
+//! C programs against a header and a library of the workspace: compiled by every standard of C and C++, watched by
+//! sanitizers and by valgrind. For tests of a package with the crate types `lib`, `cdylib` and `staticlib`: Cargo builds
+//! the two others with the first.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::tools::{has_program, require};
+
+/// Command lines of compilers that a header must pass without a warning.
+pub const STANDARDS: [&[&str]; 4] = [
+    &["cc", "-std=c99", "-pedantic"],
+    &["cc", "-std=c11", "-pedantic"],
+    &["c++", "-x", "c++", "-std=c++17", "-pedantic"],
+    &["c++", "-x", "c++", "-std=c++20", "-pedantic"],
+];
+
+/// C under AddressSanitizer, with its search for leaks, and UndefinedBehaviorSanitizer. They watch the C part, and the heap
+/// of both.
+pub const SANITIZED: &[&str] =
+    &["cc", "-std=c99", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+/// The libraries of one package, as Cargo built them for its tests.
+pub struct Library {
+    folder: PathBuf,
+    stem: String,
+}
+
+impl Library {
+    /// The library `libSTEM`; a test without it is reported as skipped.
+    ///
+    /// # Panics
+    /// If it is missing and `STRICT=1`.
+    #[track_caller]
+    pub fn built(stem: &str) -> Option<Library> {
+        let program = env::current_exe().expect("the path of this test");
+        let folder = program.parent().expect("the folder of tests");
+        let shared = format!("lib{stem}.so");
+        let found = [folder, folder.parent().expect("the folder of the profile")].into_iter();
+        let folder = found.filter(|folder| folder.join(&shared).exists()).map(Path::to_owned).next();
+        require(folder.is_some(), &format!("{shared} was not built"));
+        folder.map(|folder| Library { folder, stem: stem.to_owned() })
+    }
+
+    /// The folder that `scripts/install-c.sh` installs from.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub fn static_library(&self) -> PathBuf {
+        self.folder.join(format!("lib{}.a", self.stem))
+    }
+
+    pub fn shared(&self) -> PathBuf {
+        self.folder.join(format!("lib{}.so", self.stem))
+    }
+
+    /// A copy of the shared library in `folder`, under the name that programs linked with it ask for.
+    pub fn copy_as(&self, soname: &str, folder: &Path) -> PathBuf {
+        let copy = folder.join(soname);
+        fs::copy(self.shared(), &copy).expect("the library is copied");
+        copy
+    }
+
+    /// The functions that the shared library exports, with their version, if they have one: `NAME` or `NAME@@VERSION`.
+    /// A test without `nm` is reported as skipped.
+    #[track_caller]
+    pub fn exports(&self) -> Option<BTreeSet<String>> {
+        has_program("nm").then(|| {
+            let output = Command::new("nm").args(["-D", "--defined-only"]).arg(self.shared()).output();
+            let symbols = String::from_utf8(output.expect("nm runs").stdout).expect("names of symbols");
+            let functions =
+                symbols.lines().filter_map(|line| Some(line.split_once(" T ")?.1.trim().to_owned()));
+            functions.collect()
+        })
+    }
+}
+
+/// Compiles `source` with a command line such as [`SANITIZED`], without a warning, against the headers in `include`; links
+/// it with `library`, whose folder it searches again when it runs.
+///
+/// # Panics
+/// If there is an error or a warning.
+#[track_caller]
+pub fn compile(compiler: &[&str], include: &Path, source: &Path, library: &Path, program: &Path) {
+    let compiled = Command::new(compiler[0])
+        .args(&compiler[1..])
+        .args(["-Wall", "-Wextra", "-Werror", "-I"])
+        .arg(include)
+        .arg(source)
+        .args(["-x", "none"])
+        .arg(library)
+        .arg(format!("-Wl,-rpath,{}", library.parent().expect("a folder").display()))
+        .args(["-lpthread", "-ldl", "-lm", "-o"])
+        .arg(program)
+        .output()
+        .expect("the compiler runs");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+}
+
+/// `program` under valgrind, which fails on invalid memory and on leaks; not on blocks that are "possibly lost", as that of a
+/// thread's handle always is.
+pub fn valgrind(program: &Path) -> Command {
+    let mut command = Command::new("valgrind");
+    command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);
+    command.args(["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]).arg(program);
+    // It has no AVX-512.
+    command.env("LINERATE_CPU", "avx2");
+    command
+}

@@ -1,0 +1,84 @@
+//! A small disk that is really full: a file system mounted for one run of the program alone.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::process::{Command, Stdio};
+
+use crate::program::{FAILED, Folder, Run, files_below};
+
+/// Mounts a file system of `$1` bytes at `$2`, copies what is in `$3` to it, runs the rest, and copies what is there then
+/// to `$4`.
+const SCRIPT: &str = r#"
+    mount -t tmpfs -o "size=$1" none "$2" && cp -R "$3/." "$2" || exit 99
+    disk=$2 after=$4
+    shift 4
+    "$@"
+    code=$?
+    cp -R "$disk/." "$after"
+    exit $code
+"#;
+
+/// How a process comes by a mount of its own: as root, or as an ordinary user where that is allowed.
+fn mounter() -> Option<&'static [&'static str]> {
+    const WAYS: [&[&str]; 2] = [&["--mount"], &["--mount", "--map-root-user"]];
+    let folder = Folder::new();
+    WAYS.into_iter().find(|way| {
+        let mut command = Command::new("unshare");
+        let command = command.args(*way).args(["mount", "-t", "tmpfs", "none"]).arg(folder.path("."));
+        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    })
+}
+
+/// A folder with `before/`, which is on the disk when the program starts, `disk/`, where the disk is,
+/// and `after/`, what is there in the end.
+pub struct Disk {
+    pub folder: Folder,
+    way: &'static [&'static str],
+}
+
+impl Disk {
+    /// Says that it is skipped where nothing can be mounted.
+    pub fn new() -> Option<Disk> {
+        let Some(way) = mounter() else {
+            // Not `println`, which the test runner swallows.
+            let _ = writeln!(io::stderr(), "SKIP: no small file system can be mounted here");
+            return None;
+        };
+        let folder = Folder::new();
+        ["before", "disk", "after"]
+            .iter()
+            .for_each(|name| fs::create_dir(folder.path(name)).expect("a folder"));
+        Some(Disk { folder, way })
+    }
+
+    /// Runs the program on a disk of so many bytes.
+    pub fn run(&self, bytes: usize, args: &[&str]) -> Run {
+        let program = self.folder.command(&[]);
+        let paths = ["disk", "before", "after"].map(|name| self.folder.path(name));
+        let mut command = Command::new("unshare");
+        command.args(self.way).args(["sh", "-c", SCRIPT, "sh", &bytes.to_string()]).args(paths);
+        command.arg(program.get_program()).args(args);
+        Run::of(command.current_dir(self.folder.path(".")), b"")
+    }
+
+    pub fn after(&self) -> BTreeMap<String, Vec<u8>> {
+        files_below(&self.folder.path("after"))
+    }
+
+    /// Empties `before` and `after`.
+    pub fn clear(&self) {
+        for name in ["before", "after"] {
+            fs::remove_dir_all(self.folder.path(name)).expect("a folder");
+            fs::create_dir(self.folder.path(name)).expect("a folder");
+        }
+    }
+}
+
+/// Asserts that a run failed because of the disk, and said so.
+#[track_caller]
+pub fn assert_full(run: &Run) {
+    assert_eq!(run.status, Some(FAILED), "{}", run.stderr);
+    assert!(run.stderr.lines().any(|line| line.contains("the disk is full")), "{}", run.stderr);
+}
