@@ -60,8 +60,20 @@ const NOT_RUN: &[&str] = &["", "console", "kotlin", "text", "toml", "xml"];
 
 /// Who runs the blocks of each language: the files of the tests, which name the page or take every page.
 const RUNNERS: &[(&str, &[&str])] = &[
-    ("c", &["bindings/c/slz/tests/interface.rs"]),
-    ("java", &["bindings/java/gateway/src/test/java", "bindings/java/integration/src/test/java"]),
+    ("c", &["bindings/c/linerate/tests/interface.rs", "bindings/c/slz/tests/interface.rs"]),
+    ("cpp", &["bindings/c/linerate/tests/interface.rs", "bindings/rocksdb/tests/plugin.rs"]),
+    ("csharp", &["bindings/c/linerate/tests/interface.rs"]),
+    ("go", &["bindings/c/linerate/tests/interface.rs"]),
+    (
+        "java",
+        &[
+            "bindings/java/gateway/src/test/java",
+            "bindings/java/integration/src/test/java",
+            "bindings/java/netty/src/test/java",
+            "bindings/java/rocksdb/pom.xml",
+        ],
+    ),
+    ("js", &["bindings/node/test/documents.test.js"]),
     ("python", &["bindings/hdf5/tests/test_docs.py", "bindings/python/tests/test_package.py"]),
     ("rust", &["crates/testkit/src/pages.rs"]),
     ("sh", &["crates/cli/tests/documents/main.rs"]),
@@ -92,17 +104,21 @@ fn every_language_of_a_code_block_has_a_test_or_is_only_shown() {
     }
 }
 
-/// Which the tests of the bindings compile and run.
+/// The folders with examples, which tests of the bindings compile and run.
+const EXAMPLES: [&str; 3] =
+    ["bindings/c/linerate/examples", "bindings/c/slz/examples", "bindings/rocksdb/examples"];
+
 #[test]
-fn every_block_of_c_is_an_example_of_the_bindings() {
-    let examples = sources(&repository().join("bindings/c/slz/examples"));
-    let blocks = book().flat_map(|page| page.code_blocks);
-    let mut found = 0;
-    for block in blocks.filter(|block| block.language == "c") {
-        assert!(examples.contains(&block.text), "{}", block.text);
-        found += 1;
+fn every_block_of_c_cpp_csharp_and_go_is_an_example_of_the_bindings() {
+    let examples: String = EXAMPLES.iter().map(|folder| sources(&repository().join(folder))).collect();
+    for language in ["c", "cpp", "csharp", "go"] {
+        let mut found = 0;
+        for block in book().flat_map(|page| page.code_blocks).filter(|block| block.language == language) {
+            assert!(examples.contains(&block.text), "{}", block.text);
+            found += 1;
+        }
+        assert!(found > 0, "no page has blocks of {language}");
     }
-    assert!(found > 0, "no page has blocks of C");
 }
 
 #[test]

@@ -2,32 +2,34 @@
 //!
 //! `LINERATE_UPDATE=1 cargo test -p linerate-testkit --test results` writes them anew.
 
+mod damage;
+mod deflate;
+mod dict;
+mod gateway;
+mod http;
+mod nx;
+mod packages;
 mod picture;
+mod platforms;
 mod records;
+mod rocksdb;
+mod rocksdb_batch;
+mod servers;
 mod tables;
+mod waveforms;
 mod websocket;
+mod zstd;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::{env, fs};
 
+use linerate_testkit::markdown::pages;
 use linerate_testkit::testdata::repository;
 
 const PICTURE: &str = "docs/results.svg";
-const PAGES: [&str; 12] = [
-    "docs/results.md",
-    "docs/deflate/libslz.md",
-    "docs/deflate/index.md",
-    "docs/inflate/index.md",
-    "docs/nx/filters.md",
-    "docs/nx/pack.md",
-    "docs/nx/reading.md",
-    "docs/waveforms/rice.md",
-    "docs/waveforms/fpga.md",
-    "docs/websocket/index.md",
-    "docs/zstd/index.md",
-    "docs/zstd/command.md",
-];
+/// At the beginning of a line.
+const BEGIN: &str = "\n<!-- records: ";
 const END: &str = "<!-- end -->";
 
 /// Compares a file with what it should hold, or writes it.
@@ -46,12 +48,12 @@ fn fill(page: &str, depth: usize, tables: &BTreeMap<&str, String>) -> (String, V
     let mut filled = String::new();
     let mut rest = page;
     let mut names = Vec::new();
-    while let Some((before, after)) = rest.split_once("<!-- records: ") {
+    while let Some((before, after)) = rest.split_once(BEGIN) {
         let (name, after) = after.split_once(" -->").expect("a mark has an end");
         let (_, after) = after.split_once(END).expect("a table has an end");
         let table = tables.get(name).unwrap_or_else(|| panic!("no table {name}"));
         let table = table.replace("](records/", &format!("]({}records/", "../".repeat(depth)));
-        filled.push_str(&format!("{before}<!-- records: {name} -->\n\n{table}\n{END}"));
+        filled.push_str(&format!("{before}{BEGIN}{name} -->\n\n{table}\n{END}"));
         names.push(name.to_owned());
         rest = after;
     }
@@ -67,10 +69,10 @@ fn the_picture_of_the_front_page_is_that_of_the_records() {
 fn the_tables_of_pages_are_those_of_the_records() {
     let tables = tables::tables();
     let mut placed = Vec::new();
-    for path in PAGES {
-        let page = fs::read_to_string(repository().join(path)).expect("a page");
-        let (filled, names) = fill(&page, path.matches('/').count(), &tables);
-        check(path, &filled);
+    for path in pages().into_iter().map(|page| page.path) {
+        let text = fs::read_to_string(repository().join(&path)).expect("a page");
+        let (filled, names) = fill(&text, path.matches('/').count(), &tables);
+        check(&path, &filled);
         placed.extend(names);
     }
     placed.sort();
