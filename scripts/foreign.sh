@@ -1,57 +1,261 @@
 #!/usr/bin/env bash
-# foreign.sh [TARGET...]: the tests of linerate-core, linerate-inflate and linerate-zstd on other machines: aarch64-unknown-linux-gnu (by qemu-user;
-# there those of linerate-nx's texture filters, too), i686-unknown-linux-gnu, wasm32-wasip1 (by Node). Each needs Rust's library for the target (rustup target add TARGET), a C
-# compiler for libzstd, which tests compare with, and what runs its programs. What lacks one is named, and the status is 77.
+# foreign.sh [TARGET...]: the tests of the workspace's crates on other machines, one program after the other:
+# aarch64-unknown-linux-gnu (by qemu-user), i686-unknown-linux-gnu, wasm32-wasip1 (by Node), x86_64-pc-windows-gnu (by wine); and
+# the command, linked statically with musl, in an empty root folder. Each needs Rust's library for the target (rustup target add TARGET, or the component
+# rust-src), a C compiler, and what runs its programs. What lacks one is named, and the status is 77. CSV=FILE gets a row for
+# each target and package; records/*-platforms.csv are such files. PACKAGES="linerate-core ..." builds and tests these alone;
+# ONLY="..." builds all, and tests these alone.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
 . scripts/rust.sh
+. scripts/record.sh
 
 cargo=${CARGO:-cargo}
-lacking=
+tools=$root/target/foreign-tools
+targets="aarch64-unknown-linux-gnu i686-unknown-linux-gnu wasm32-wasip1 x86_64-pc-windows-gnu x86_64-unknown-linux-musl"
+engines="linerate-core linerate-io linerate-deflate linerate-inflate linerate-zstd linerate-rice linerate-dict linerate-nx linerate-gateway"
+# Test programs whose outcome may differ between machines: formats, damaged input, memory, files, interfaces; and all unit
+# tests. The others try the same at length, or measure; PROGRAMS="--tests" runs them, too.
+programs="conformance vectors oracle damage stream generated golden goldens v2 v2_golden filters filtered tables extract blocks
+block_file zlib_forms zstd_forms streams guarded sessions calls properties contract gzip zstd rice nx dict gateway interface header
+misuse differential programs"
+# Packages with other features: PACKAGE, the name in the record, and what cargo is asked for.
+small="linerate-zstd|linerate-zstd small|--features small --lib --test vectors --test stream --test generated"
 
 has() { # PROGRAM PACKAGE
   command -v "$1" >/dev/null || { why="$1 (Debian: $2)"; return 1; }
 }
 
-# Sets what cargo and the crate cc go by, and the tests to run.
-prepare() { # TARGET
-  tests=(--tests)
-  case $1 in
+has_wine() { wine=$(command -v wine || command -v wine64) || { why="wine (Debian: wine)"; return 1; }; }
+
+# A setting of cargo's for the target.
+setting() { # NAME VALUE
+  local name=${target^^}
+  export "CARGO_TARGET_${name//-/_}_$1=$2"
+}
+
+# Sets what cargo and the crate cc go by, the packages to test, and the name and version of what runs the programs.
+prepare() {
+  compiler=$(rustc --version)
+  options=()
+  variants=("$small")
+  case $target in
     aarch64-unknown-linux-gnu)
       has aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu && has qemu-aarch64 qemu-user || return
-      export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc
-      export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
+      setting LINKER aarch64-linux-gnu-gcc
+      export CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc
+      foreign_tools
+      runner=$(qemu-aarch64 --version | sed -n 's/.* version \([^ ]*\).*/qemu-aarch64 \1/p')
+      packages="$engines linerate-websocket linerate-http linerate-plan linerate linerate-c linerate-slz linerate-z"
       ;;
     i686-unknown-linux-gnu)
       has i686-linux-gnu-gcc gcc-i686-linux-gnu || return
-      export CARGO_TARGET_I686_UNKNOWN_LINUX_GNU_LINKER=i686-linux-gnu-gcc CC_i686_unknown_linux_gnu=i686-linux-gnu-gcc
       local lib=/usr/i686-linux-gnu/lib
-      export CARGO_TARGET_I686_UNKNOWN_LINUX_GNU_RUNNER="$lib/ld-linux.so.2 --library-path $lib"
+      setting LINKER i686-linux-gnu-gcc
+      setting RUSTFLAGS "-C link-arg=-Wl,--dynamic-linker=$lib/ld-linux.so.2,-rpath,$lib"
+      export CC_i686_unknown_linux_gnu=i686-linux-gnu-gcc
+      runner="Linux $(uname -r | cut -d . -f 1,2), $(uname -m)"
+      packages=$engines
       ;;
     wasm32-wasip1)
       has clang clang && has llvm-ar llvm && has node nodejs || return
       [ -d /usr/include/wasm32-wasi ] || { why="the headers of C (Debian: wasi-libc)"; return 1; }
       export CC_wasm32_wasip1=clang AR_wasm32_wasip1=llvm-ar CFLAGS_wasm32_wasip1="-isystem /usr/include/wasm32-wasi"
-      export CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $PWD/scripts/wasi.mjs"
+      runner="Node.js $(node -p process.versions.node)"
+      packages="linerate-core linerate-deflate linerate-inflate linerate-zstd linerate-rice"
+      variants+=("linerate-nx|linerate-nx reading|--no-default-features --tests")
       ;;
-    *) why="it is unknown here"; return 1 ;;
+    x86_64-pc-windows-gnu)
+      has x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 && has_wine || return
+      export CC_x86_64_pc_windows_gnu=x86_64-w64-mingw32-gcc WINEDEBUG=${WINEDEBUG:--all}
+      # Its own disk C:, not that of the user's programs.
+      export WINEPREFIX=${CARGO_TARGET_DIR:-$root/target}/wine
+      mkdir -p "$WINEPREFIX"
+      runner=$("$wine" --version 2>/dev/null)
+      packages="$engines linerate-websocket linerate"
+      ;;
+    *-linux-musl)
+      packages=linerate
+      variants=()
+      runner="Linux $(uname -r | cut -d . -f 1,2), empty root folder"
+      return
+      ;;
+    *) why="a row in prepare"; return 1 ;;
   esac
-  [ -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ] || { why="Rust's library (rustup target add $1)"; return 1; }
+  packages=${PACKAGES:-$packages}
+  local sysroot
+  sysroot=$(rustc --print sysroot)
+  if [ ! -d "$sysroot/lib/rustlib/$target/lib" ]; then
+    [ -d "$sysroot/lib/rustlib/src/rust/library" ] || { why="Rust's library (rustup target add $target)"; return 1; }
+    options+=(-Z build-std=std,panic_unwind)
+    export RUSTC_BOOTSTRAP=1
+  fi
+  setting RUNNER "$root/scripts/foreign.sh --run $target"
 }
 
-if [ $# = 0 ]; then set -- aarch64-unknown-linux-gnu i686-unknown-linux-gnu wasm32-wasip1; fi
-for target; do
-  if ! prepare "$target"; then
+# Why a program of tests, PACKAGE/PROGRAM, is not run; fails if it is.
+left_out() { # TARGET PROGRAM
+  case $1,$2 in
+    aarch64-*,linerate/dict | aarch64-*,linerate/gateway | aarch64-*,linerate/gzip | aarch64-*,linerate/nx | aarch64-*,linerate/rice | aarch64-*,linerate/zstd)
+      echo "starts the command hundreds of times, seconds each by emulation" ;;
+    aarch64-*,linerate-zstd/conformance | aarch64-*/damage | aarch64-*/oracle | aarch64-*/properties | aarch64-*/v2 | aarch64-*/block_file)
+      echo "many cases, minutes by emulation" ;;
+    wasm32-*,linerate-deflate/vectors) echo "it catches a panic, and panics abort there" ;;
+    wasm32-*,"linerate-nx reading"/damage | wasm32-*,"linerate-nx reading"/extract* | wasm32-*,"linerate-nx reading"/golden | wasm32-*,"linerate-nx reading"/memory | wasm32-*,"linerate-nx reading"/r3a | wasm32-*,"linerate-nx reading"/vectors)
+      echo "it wants temporary folders, memory maps or other programs" ;;
+    *) return 1 ;;
+  esac
+}
+
+# A folder for PATH: the compilers that tests start are those for the target, and what would load a library of the target into a
+# program of this machine is missing. In `lib` is zlib, which linerate-z loads and cross compilers come without: compiled from the
+# source that the crate libz-sys has.
+foreign_tools() {
+  local tool zlib
+  rm -rf "$tools"
+  mkdir -p "$tools/lib"
+  zlib=$("$cargo" metadata --locked --format-version 1 | grep -o '[^"]*/libz-sys-[^"/]*/Cargo.toml' | head -n 1)
+  aarch64-linux-gnu-gcc -O2 -fPIC -shared -DHAVE_UNISTD_H -Wl,-soname,libz.so.1 "${zlib%/*}"/src/zlib/*.c -o "$tools/lib/libz.so.1"
+  for tool in cc=gcc c++=g++ nm=nm; do ln -s "$(command -v "aarch64-linux-gnu-${tool#*=}" || echo /bin/false)" "$tools/${tool%=*}"; done
+  for tool in valgrind go mcs; do ln -s /bin/false "$tools/$tool"; done
+}
+
+# Runs one program.
+execute() { # TARGET PROGRAM ARGUMENT...
+  local target=$1
+  shift
+  case $target in
+    aarch64-*)
+      # Tests start programs, too. Where the kernel knows no interpreter for them it is told, for this process alone (Linux 6.7).
+      if [ "$(uname -m)" = aarch64 ] || grep -qs '^interpreter.*aarch64' /proc/sys/fs/binfmt_misc/*; then "$@"; return; fi
+      unshare --user --map-root-user --mount bash -c 'mount -t binfmt_misc none /proc/sys/fs/binfmt_misc
+        printf "%s" ":aarch64:M::\x7f\x45\x4c\x46\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:$0:F" >/proc/sys/fs/binfmt_misc/register
+        exec "$@"' "$(command -v qemu-aarch64-static || command -v qemu-aarch64)" env QEMU_LD_PREFIX=/usr/aarch64-linux-gnu "PATH=$tools:$PATH" "LD_LIBRARY_PATH=$tools/lib" "PROPTEST_CASES=${PROPTEST_CASES:-32}" ASAN_OPTIONS=detect_leaks=0 "$@"
+      ;;
+    *-windows-*)
+      # To a file: what wine leaves running would keep a pipe open.
+      local wine out status=0
+      has_wine
+      out=$(mktemp)
+      "$wine" "$@" >"$out" 2>&1 </dev/null || status=$?
+      cat "$out"
+      rm "$out"
+      return $status
+      ;;
+    # There are no threads, what panics aborts, and folders are not made.
+    wasm32-*) node --no-warnings "$root/scripts/wasi.mjs" "$@" --skip concurrent --skip panic --skip parallel \
+      --skip shared --skip thread --skip tree:: ;;
+    *) "$@" ;;
+  esac
+}
+
+# Cargo's runner: runs a program, and notes its package, its name, and how many tests passed, failed, were ignored and skipped.
+run() { # TARGET PROGRAM ARGUMENT...
+  local program=${2##*/} package=${as:-$CARGO_PKG_NAME} log status=0 counts why
+  program=${program%.*}
+  program=${program%-*}
+  if [ -n "${ONLY:-}" ] && [[ " $ONLY " != *" $package "* ]]; then return; fi
+  if why=$(left_out "$1" "$package/$program"); then
+    echo "left out: $package/$program: $why"
+    echo "$package,0,0,0,0,$program" >>"$FOREIGN_NOTES"
+    return
+  fi
+  log=$(mktemp)
+  execute "$@" 2>&1 | tee "$log" || status=$?
+  counts=$(sed -nE 's/^test result: [a-zA-Z]+\. ([0-9]+) passed; ([0-9]+) failed; ([0-9]+) ignored.*/\1,\2,\3/p' "$log" | tail -n 1)
+  [ -n "$counts" ] || if [ $status = 0 ]; then counts=1,0,0; else counts=0,1,0; fi
+  echo "$package,$counts,$(grep -c 'SKIP: ' "$log" || true)" >>"$FOREIGN_NOTES"
+  rm "$log"
+  return $status
+}
+
+# What cargo is asked for: those of the programs that the packages have.
+selected() {
+  local package folders= name found
+  if [ -n "${PROGRAMS:-}" ]; then echo "$PROGRAMS"; return; fi
+  for package in $packages; do
+    case $package in
+      linerate) folders+=" crates/cli" ;;
+      linerate-c) folders+=" bindings/c/linerate" ;;
+      linerate-slz) folders+=" bindings/c/slz" ;;
+      linerate-z) folders+=" bindings/c/zlib" ;;
+      *) folders+=" crates/${package#linerate-}" ;;
+    esac
+  done
+  # shellcheck disable=SC2046,SC2086 # names of folders
+  found=" $(cd / && ls $(printf "$root/%s/tests " $folders) 2>/dev/null | sed 's/\.rs$//' | tr '\n' ' ' || true) "
+  echo "--lib --bins"
+  for name in $programs; do
+    if [[ $found == *" $name "* ]]; then echo "--test $name"; fi
+  done
+}
+
+# All packages, then the variants of those.
+tests() {
+  local variant package name arguments failed=0
+  # shellcheck disable=SC2046,SC2086 # names of packages
+  "$cargo" test --locked --no-fail-fast --target "$target" $(printf -- '--package %s ' $packages) $(selected) "${options[@]}" || failed=1
+  for variant in "${variants[@]}"; do
+    IFS='|' read -r package name arguments <<<"$variant"
+    if [ -n "${PACKAGES:-}" ] && [[ " $PACKAGES " != *" $package "* ]]; then continue; fi
+    # shellcheck disable=SC2086 # words
+    as=$name "$cargo" test --locked --no-fail-fast --target "$target" --package "$package" $arguments "${options[@]}" || failed=1
+  done
+  return $failed
+}
+
+# The command, as releases have it.
+static() {
+  local program=${CARGO_TARGET_DIR:-target}/$target/dist/linerate log
+  if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then compiler=$(rustc +nightly --version); fi
+  scripts/cross.sh "$target" --package linerate || return
+  log=$(mktemp)
+  scripts/static-check.sh "$program" | tee "$log" || return
+  echo "linerate,$(sed -n 's/.*: \([0-9]*\) commands .*/\1/p' "$log"),0,0,0" >>"$FOREIGN_NOTES"
+  rm "$log"
+}
+
+# A row for each package.
+record() {
+  local columns=date,cpu,target,runner,rustc,linerate,package,programs,passed,failed,ignored,skipped,left_out,command
+  local command="scripts/foreign.sh $target"
+  [ -s "$CSV" ] || echo "$columns" >"$CSV"
+  awk -F , -v OFS=, -v first="$(date -u +%F),$(processor),$target,\"$runner\",$compiler,$(linerate_version)" -v command="$command" '
+    !($1 in programs) { order[++count] = $1 }
+    { programs[$1] += NF == 5; passed[$1] += $2; failed[$1] += $3; ignored[$1] += $4; skipped[$1] += $5 }
+    NF > 5 { left[$1] = left[$1] (left[$1] ? " " : "") $6 }
+    END {
+      for (i = 1; i <= count; i++) {
+        p = order[i]
+        print first, p, programs[p], passed[p], failed[p], ignored[p], skipped[p], left[p], command
+      }
+    }' "$FOREIGN_NOTES" >>"$CSV"
+}
+
+case ${1:-} in
+  --run) cd "$OLDPWD"; run "${@:2}"; exit ;;
+  --execute) cd "$OLDPWD"; execute "${@:2}"; exit ;;
+esac
+
+FOREIGN_NOTES=$(mktemp)
+export FOREIGN_NOTES
+trap 'rm -f "$FOREIGN_NOTES"' EXIT
+status=0
+lacking=
+for target in ${*:-$targets}; do
+  if ! prepare; then
     echo "foreign.sh: $target lacks $why" >&2
     lacking=1
     continue
   fi
   echo "== $target"
-  "$cargo" test --locked --target "$target" --package linerate-core --package linerate-zstd "${tests[@]}"
-  "$cargo" test --locked --target "$target" --package linerate-inflate --lib --test vectors --test gzip_header --test oracle
-  if [ "$target" = aarch64-unknown-linux-gnu ]; then
-    "$cargo" test --locked --target "$target" --package linerate-nx --lib --test filters --test filtered
-  fi
-  "$cargo" test --locked --target "$target" --package linerate-zstd --features small --lib --test vectors --test stream --test generated
+  : >"$FOREIGN_NOTES"
+  case $target in
+    *-linux-musl) static || status=$? ;;
+    *) tests || status=1 ;;
+  esac
+  if [ -n "${CSV:-}" ]; then record; fi
 done
+[ $status = 0 ] || exit $status
 if [ -n "$lacking" ]; then exit 77; fi

@@ -11,6 +11,7 @@ files=()
 for file; do files+=("$(realpath "$file")"); done
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
+. scripts/record.sh
 
 cargo=${CARGO:-cargo}
 rounds=${ROUNDS:-7}
@@ -46,9 +47,7 @@ for row in "${rows[@]}"; do
   bytes[$row]=$(code_bytes "$programs/$what $features")
 done
 
-cpu=$(awk -F': ' '/^model name/ { n = $2 } /^cpu family/ { f = $2 } /^model\t/ { m = $2 }
-  END { print n " (family " f " model " m ")" }' /proc/cpuinfo)
-made="$(date -u +%F),$cpu,$(rustc --version),$(version linerate-zstd) $(git rev-parse --short HEAD)"
+made="$(date -u +%F),$(processor),$(rustc --version),$(version linerate-zstd) $(git rev-parse --short HEAD)"
 echo "date,cpu,rustc,linerate,decoder,version,features,opt_level,code_bytes,file,content_bytes,frame_bytes,mb_s,turns,command" >"$csv"
 command="scripts/zstd-size.sh CSV ${files[*]##*/}"
 for file in "${files[@]}"; do

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# cross.sh TRIPLE CARGO-ARGUMENT...: builds for a machine of a release with profile dist, and zig as C compiler and linker:
+#   scripts/cross.sh aarch64-unknown-linux-musl --package linerate
+# puts the program into target/TRIPLE/dist. With glibc programs need 2.17 (CentOS 7, Debian 8); with musl a program is
+# static, and what is only loaded (--package linerate-java) links the system's libc. For macOS there is no SDK here:
+# what needs Apple's frameworks cannot be linked.
+#
+# Rust's library is rustup's (rustup target add TRIPLE), or nightly's, compiled from its source (rust-src). PROFILE names
+# another profile. cross.sh TRIPLE --compiler prints which compilers and profile these are. The status is 77 if something lacks.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/rust.sh
+
+triples="x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-musl
+x86_64-pc-windows-gnu x86_64-apple-darwin aarch64-apple-darwin"
+usage="usage: cross.sh TRIPLE CARGO-ARGUMENT..., TRIPLE --compiler, or --list"
+
+# Libraries that other programs load.
+loaded='linerate-(java|node|python|hdf5-deltarice2?|c|z|slz)$'
+
+lacks() { # WHAT
+  echo "cross.sh: $triple lacks $1" >&2
+  exit 77
+}
+
+triple=${1:?$usage}
+shift
+if [ "$triple" = --list ]; then
+  printf '%s\n' $triples
+  exit
+fi
+[[ " ${triples//$'\n'/ } " == *" $triple "* ]] || { echo "cross.sh: no target of releases: $triple ($usage)" >&2; exit 2; }
+
+scripts/setup.sh rust zig || lacks "zig, which links for other machines"
+PATH=$PWD/target/venv-dist/bin:$PATH
+
+toolchain=
+std=()
+if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$triple/lib" ]; then
+  if [ ! -d "$(rustc +nightly --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library" ]; then
+    lacks "Rust's library (rustup target add $triple)"
+  fi
+  toolchain=+nightly
+  std=(-Z "build-std=std,panic_unwind")
+fi
+
+if [ "${1:-}" = --compiler ]; then
+  # shellcheck disable=SC2086
+  echo "$(rustc $toolchain --version), zig $(python -m ziglang version), profile ${PROFILE:-dist}$(
+    env | sed -n 's/^CARGO_PROFILE_DIST_\(.*\)=/ \1=/p' | LC_ALL=C sort | tr -d '\n')"
+  exit
+fi
+
+target=$triple
+flags=
+case $triple in
+  *-linux-gnu) target=$triple.2.17 ;;
+  # Cargo makes no library for loading from code that is to be linked statically.
+  *-musl)
+    for argument; do if [[ $argument =~ $loaded ]]; then flags="-C target-feature=-crt-static"; fi; done
+    # What a program begins with is zig's: that of Rust's library is in rustup's alone.
+    if [ -z "$flags" ] && [ ${#std[@]} != 0 ]; then flags="-C link-self-contained=no"; fi
+    ;;
+esac
+# Not RUSTFLAGS, which would replace what a user has set for all targets.
+variable=CARGO_TARGET_$(tr a-z- A-Z_ <<<"$triple")_RUSTFLAGS
+export "$variable=${!variable:-} $flags"
+
+# shellcheck disable=SC2086
+cargo $toolchain zigbuild "${std[@]}" --locked --target "$target" --profile "${PROFILE:-dist}" "$@"
