@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# package-check.sh: packs every crate that is published, unpacks the packages outside the workspace, and builds each with
-# its examples and runs its documentation tests there, with the other packages in place of those of the registry.
+# package-check.sh [CRATE...]: packs every crate that is published, unpacks the packages outside the workspace, and builds each, or
+# those named, with its examples and runs its documentation tests there, with the other packages in place of those of the registry.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -26,6 +26,7 @@ for file in "$CARGO_TARGET_DIR"/package/*.crate; do
   echo "${name%-*} = { path = '$folder/$name' }" >>"$folder/.cargo/config.toml"
 done
 
+if [ $# -gt 0 ]; then crates=("$@"); fi
 for crate in "${crates[@]}"; do
   echo "     Package $crate"
   cd "$folder/$crate"-[0-9]*

@@ -1,15 +1,20 @@
 """Builds the wheel: maturin, after the HDF5 plugins have been built and put into the package.
 
-The plugins are libraries of the same Cargo workspace, so wheels are built from a checkout.
+The plugins are libraries of the same Cargo workspace: wheels are built from a checkout, or from a source distribution,
+which has the crates in their places.
 
 ``pip install --config-settings profile=dev`` chooses another of Cargo's profiles than ``dist``: it compiles faster, for
 tests.
 """
 
+import gzip
 import json
 import os
 import shutil
 import subprocess
+import tarfile
+import tempfile
+import time
 from pathlib import Path
 
 import maturin
@@ -46,7 +51,40 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    raise NotImplementedError("there is no source distribution: pip install bindings/python in a checkout")
+    name = maturin.build_sdist(sdist_directory, config_settings)
+    complete_sdist(Path(sdist_directory) / name)
+    return name
+
+
+def complete_sdist(file):
+    """Adds what maturin leaves out: this file beside pyproject.toml, and the crates of the plugins."""
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(file) as archive:
+            archive.extractall(folder, filter="data")
+        (root,) = Path(folder).iterdir()
+        shutil.copy2(HERE / "build_backend.py", root)
+        for plugin in ["deltarice", "deltarice2"]:
+            shutil.copytree(HERE.parent / "hdf5" / plugin, root / "bindings" / "hdf5" / plugin)
+        manifest = root / "Cargo.toml"
+        manifest.write_text(manifest.read_text().replace('"bindings/hdf5/filter"', '"bindings/hdf5/*"', 1))
+        # Cargo.lock without crates that are not here, as --locked wants it: other versions stay.
+        command = [os.environ.get("CARGO", "cargo"), "metadata", "--quiet", "--format-version=1"]
+        subprocess.run(command, cwd=root, check=True, stdout=subprocess.DEVNULL)
+        pack_sdist(root, file)
+
+
+def pack_sdist(root, file):
+    """Packs the folder; with SOURCE_DATE_EPOCH set, the same files give the same bytes."""
+    now = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
+
+    def anonymous(entry):
+        entry.uid = entry.gid = 0
+        entry.uname = entry.gname = ""
+        entry.mtime = now
+        return entry
+
+    with gzip.GzipFile(file, "wb", mtime=now) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
+        archive.add(root, root.name, filter=anonymous)
 
 
 def build(maturin_build, wheel_directory, config_settings, metadata_directory):
@@ -58,20 +96,25 @@ def build(maturin_build, wheel_directory, config_settings, metadata_directory):
     return maturin_build(wheel_directory, settings, metadata_directory)
 
 
-def build_plugins(profile):
+def build_plugins(profile, target=None):
+    """Builds the plugins into the package, for this machine or for a target of ``scripts/cross.sh``."""
     shutil.rmtree(PLUGINS, ignore_errors=True)
     PLUGINS.mkdir()
-    for library in built_libraries(profile):
+    for library in built_libraries(profile, target):
         shutil.copy2(library, PLUGINS)
 
 
-def built_libraries(profile):
+def built_libraries(profile, target):
     """Builds the plugins and returns the files that are libraries, as Cargo names them."""
-    command = [os.environ.get("CARGO", "cargo"), "build", "--profile", profile, "--locked"]
+    if target:
+        command = [HERE.parent.parent / "scripts" / "cross.sh", target]
+    else:
+        command = [os.environ.get("CARGO", "cargo"), "build", "--profile", profile, "--locked"]
     command += ["--message-format=json-render-diagnostics"]
     command += [f"--package={crate}" for crate in CRATES]
-    output = subprocess.run(command, cwd=HERE, check=True, stdout=subprocess.PIPE).stdout
-    messages = [json.loads(line) for line in output.splitlines()]
+    environment = os.environ | {"PROFILE": profile}
+    output = subprocess.run(command, cwd=HERE, env=environment, check=True, stdout=subprocess.PIPE).stdout
+    messages = [json.loads(line) for line in output.splitlines() if line.startswith(b"{")]
     built = [
         m for m in messages if m["reason"] == "compiler-artifact" and "cdylib" in m["target"]["crate_types"]
     ]

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# dist-jars.sh OUT [NATIVES]: puts the Java modules with sources and documentation into OUT/maven, a repository of files. The
+# native libraries are NATIVES/PLATFORM/, as linux-x86_64; without NATIVES they are built for every platform that can be linked
+# here, into target/natives. dist-jars.sh --check OUT: resolves linerate-gateway from that repository into an empty local one, and
+# runs the program of docs/gateway/java.md; on Java 8, too, where JAVA8_HOME names one.
+#
+# linerate-rocksdb has the library of this machine alone: C++ has to fit the one that rocksdbjni was built with.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/packaging.sh
+usage="usage: dist-jars.sh OUT [NATIVES], or --check OUT"
+modules=gateway,micrometer,jfr,netty,jda
+
+platform() { # TRIPLE: its name in the jar, as NativeLoader.platform() has it
+  case $1 in
+    *-linux-gnu) echo "linux-${1%%-*}" ;;
+    *-linux-musl) echo "linux-${1%%-*}-musl" ;;
+    *-windows-gnu) echo "windows-${1%%-*}" ;;
+    *-apple-darwin) echo "macos-${1%%-*}" ;;
+  esac
+}
+
+build() { # NATIVES
+  rm -rf "$1"
+  each_platform linerate-java keep "$1"
+}
+
+keep() { # NATIVES FOLDER TRIPLE: the library that cargo has put there, and licences
+  local folder
+  folder=$1/$(platform "$3")
+  mkdir -p "$folder"
+  find "$2" -maxdepth 1 -regex '.*/\(lib\)?linerate_java\.\(so\|dylib\|dll\)' -exec cp -t "$folder" {} +
+  scripts/third-party.py "$3" linerate-java >"$folder/THIRD-PARTY.txt"
+}
+
+pack() { # OUT NATIVES
+  if scripts/setup.sh cxx rocksdb-11; then modules+=,rocksdb; else echo "left out: linerate-rocksdb"; fi
+  rm -rf "$1/maven"
+  mvn --batch-mode --no-transfer-progress --quiet --file bindings/java/pom.xml -P release -Dgpg.skip -DskipTests \
+    "-Dlinerate.natives=$2" "-DaltDeploymentRepository=dist::file:$1/maven" --projects ".,$modules" --also-make clean deploy
+  echo "$1/maven: $(cd "$2" && ls | xargs)"
+}
+
+# What a user does: one dependency, one program. The other modules are resolved with what they depend on.
+check() { # OUT
+  local folder=$temporary/check root=$temporary/arm64 version java module classes
+  version=$(sed -n 's:.*<version>\(.*\)</version>.*:\1:p' bindings/java/pom.xml | head -n 1)
+  mkdir -p "$folder/program"
+  resolve "$1" "$folder/repository" linerate-gateway
+  sed -n '/^import dev.linerate.gateway.\*;/,/^```/p' docs/gateway/java.md | sed '/^```/,$d' >"$folder/program/Example.java"
+  # A snapshot is there twice.
+  classes=$(find "$folder/repository/dev/linerate" -name "linerate-gateway-*.jar" | head -n 1)
+  javac --release 8 -Xlint:-options -cp "$classes" -d "$folder/program" "$folder/program/Example.java"
+  for java in "$(command -v java)" ${JAVA8_HOME:+"$JAVA8_HOME/bin/java"}; do
+    "$java" -Djava.io.tmpdir="$folder" -cp "$classes:$folder/program" Example | grep '^{"op":11,"d":null}$' >/dev/null
+    ran "linerate-gateway-$version.jar" "$(java_version "$java")"
+  done
+  if [ "$(uname -m)" != aarch64 ] && jar tf "$classes" | grep linux-aarch64/ >/dev/null; then
+    arm64_root "$root" default-jre-headless
+    java=/usr/lib/jvm/default-java/bin/java
+    cp "$classes" "$root/tmp/gateway.jar"
+    cp "$folder"/program/*.class "$root/tmp/"
+    in_arm64 "$root" $java -cp gateway.jar:. Example | grep '^{"op":11,"d":null}$' >/dev/null
+    ran "linerate-gateway-$version.jar" "$(java_version in_arm64 "$root" $java) of $debian, $(emulator)"
+  fi
+  for module in "$1"/maven/dev/linerate/linerate-*/; do
+    module=$(basename "$module")
+    case $module in linerate-gateway | *-parent) continue ;; esac
+    resolve "$1" "$folder/repository" "$module"
+    echo "$module-$version.jar: resolved"
+  done
+}
+
+resolve() { # OUT REPOSITORY MODULE
+  mvn --batch-mode --no-transfer-progress --quiet "-Dmaven.repo.local=$2" \
+    org.apache.maven.plugins:maven-dependency-plugin:3.9.0:get "-DremoteRepositories=dist::default::file:$1/maven" \
+    "-Dartifact=dev.linerate:$3:$version"
+}
+
+java_version() { # JAVA...
+  "$@" -version 2>&1 | sed -n '1s/.*"\(.*\)".*/Java \1/p'
+}
+
+scripts/setup.sh rust zig java || lacks
+if [ "${1:-}" = --check ]; then
+  check "$(realpath "${2:?$usage}")"
+else
+  mkdir -p "${1:?$usage}"
+  natives=${2:-$PWD/target/natives}
+  if [ -z "${2:-}" ]; then build "$natives"; fi
+  pack "$(realpath "$1")" "$(realpath "$natives")"
+fi

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# dist.sh OUT [KIND...]: packages of a release for every platform that can be linked here, into OUT, and SHA256SUMS.
+# dist.sh --check OUT [KIND...]: installs each in an empty environment, and runs an example of its page. CSV=FILE gets a row for each;
+# records/*-packages.csv are such files.
+# Kinds: archive (program, static), deb, wheels, jars, npm.
+set -euo pipefail
+check=
+if [ "${1:-}" = --check ]; then
+  check=--check
+  shift
+fi
+out=$(realpath -m "${1:?usage: dist.sh [--check] OUT [KIND...]}")
+shift
+cd "$(dirname "$0")/.."
+. scripts/rust.sh
+. scripts/record.sh
+
+# Name and path of each package, but no checksums, and of jars those that programs use. Maven numbers snapshots by their time.
+packages() {
+  find "$out" -type f \( -name '*.whl' -o -name '*.tar.gz' -o -name '*.cdx.json' -o -name '*.deb' -o -name '*.tgz' -o -name '*.jar' \) \
+    ! -name '*-sources.jar' ! -name '*-javadoc.jar' -printf '%f\t%p\n' |
+    sed -E 's/^([^\t]*)-[0-9]{8}\.[0-9]{6}-[0-9]+\.jar\t/\1-SNAPSHOT.jar\t/' | LC_ALL=C sort
+}
+
+kind() { # NAME
+  case $1 in
+    pylinerate-*) echo wheels ;;
+    *.deb) echo deb ;;
+    *.jar) echo jars ;;
+    *.tgz) echo npm ;;
+    *) echo archive ;;
+  esac
+}
+
+# The triple that a name stands for, or nothing.
+triple() { # NAME
+  local cpu system
+  case $1 in
+    *x86_64* | *amd64* | *-x64-*) cpu=x86_64 ;;
+    *aarch64* | *arm64*) cpu=aarch64 ;;
+    *) return ;;
+  esac
+  case $1 in
+    *musl*) system=unknown-linux-musl ;;
+    *win32*) system=pc-windows-gnu ;;
+    *darwin*) system=apple-darwin ;;
+    *) system=unknown-linux-gnu ;;
+  esac
+  echo "$cpu-$system"
+}
+
+record() {
+  local name path kind triple where
+  [ -s "$CSV" ] || echo "date,cpu,linerate,package,bytes,kind,target,built_with,installed,example,command" >"$CSV"
+  packages | while IFS=$'\t' read -r name path; do
+    kind=$(kind "$name")
+    if [[ " ${kinds[*]} " != *" $kind "* ]]; then continue; fi
+    triple=$(triple "$name")
+    where=$(awk -F '\t' -v name="$name" '$1 == name { print $2 }' "$PACKAGE_NOTES" | paste -sd ';' | sed 's/;/; /g')
+    echo "$(date -u +%F),$(processor),$(linerate_version),$name,$(stat -c %s "$path"),$kind,$triple,\"$(
+      if [ -n "$triple" ]; then scripts/cross.sh "$triple" --compiler; fi
+    )\",\"$where\",$(if [ -n "$where" ]; then echo yes; else echo no; fi),make dist-check" >>"$CSV"
+  done
+}
+
+kinds=("$@")
+if [ $# = 0 ]; then kinds=(archive deb wheels jars npm); fi
+mkdir -p "$out"
+PACKAGE_NOTES=$(mktemp)
+export PACKAGE_NOTES
+trap 'rm -f "$PACKAGE_NOTES"' EXIT
+left_out=
+for kind in "${kinds[@]}"; do
+  echo "== $kind"
+  status=0
+  "scripts/dist-$kind.sh" $check "$out" || status=$?
+  if [ $status = 77 ]; then left_out+=" $kind"; elif [ $status != 0 ]; then exit $status; fi
+done
+if [ -n "$check" ]; then
+  if [ -n "${CSV:-}" ]; then record; fi
+else
+  (cd "$out" && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS.new &&
+    mv SHA256SUMS.new SHA256SUMS)
+fi
+if [ -n "$left_out" ]; then
+  echo "left out:$left_out (see above)"
+  exit 77
+fi

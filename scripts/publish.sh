@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# publish.sh [CARGO-ARGUMENT...]: packs all crates that are published and builds each from its package, in the order of
+# their dependencies, as if crates.io had the others (--no-verify: packs alone). Nothing is uploaded.
+# publish.sh --really [CARGO-ARGUMENT...]: asks, then publishes them: cargo login before. What is published stays.
+#
+# With a tag v*, the interfaces are compared with those of the latest one, by cargo-semver-checks.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/rust.sh
+cargo=${CARGO:-cargo}
+
+"$cargo" publish --help | grep -q -e --workspace || {
+  echo "publish.sh: lacks cargo 1.90 or newer, which publishes a workspace in order" >&2
+  exit 77
+}
+
+tag=$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || true)
+if [ -z "$tag" ]; then
+  echo "no tag v* yet: no interfaces to compare with"
+elif "$cargo" semver-checks --version >/dev/null 2>&1; then
+  "$cargo" semver-checks --workspace --baseline-rev "$tag"
+else
+  echo "publish.sh: lacks cargo-semver-checks (cargo install cargo-semver-checks --locked)" >&2
+  exit 77
+fi
+
+mode=--dry-run
+if [ "${1:-}" = --really ]; then
+  shift
+  mode=
+  version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+  read -r -p "Publish version $version of every crate on crates.io, for good? [y/N] " answer
+  [ "$answer" = y ] || exit 1
+fi
+# shellcheck disable=SC2086
+"$cargo" publish --workspace --locked $mode "$@"

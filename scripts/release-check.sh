@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# release-check.sh VERSION: what this checkout lacks before it can be published as VERSION, a line each; the status is 1 if anything.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+version=${1:?usage: release-check.sh VERSION}
+found=0
+
+want() { # PATTERN FILE WHAT
+  grep -qE -- "$1" "$2" && return
+  echo "$2: $3"
+  found=1
+}
+
+number=${version//./\\.}
+want "^version = \"$number\"$" Cargo.toml "the version is not $version"
+want "^version: $number$" CITATION.cff "the version is not $version"
+want "^## \[?$number\]? - [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md "no section \"## $version - YYYY-MM-DD\""
+want '^repository = "https://' Cargo.toml "no \`repository\`: the address of the sources"
+pom=bindings/java/pom.xml
+want "^  <version>$number</version>$" $pom "the version is not $version (mvn -f bindings/java versions:set -DnewVersion=$version)"
+want '^  <url>https://' $pom "no \`url\`, which Maven Central wants"
+want '^  <scm>' $pom "no \`scm\`, which Maven Central wants"
+want '^\[project.urls\]$' bindings/python/pyproject.toml "no \`project.urls\`"
+for package in bindings/node/*/package.json; do
+  want "^  \"version\": \"$number\"" "$package" "the version is not $version"
+  want '^  "repository"' "$package" "no \`repository\`"
+done
+if [ -n "$(git status --porcelain)" ]; then echo "uncommitted changes"; found=1; fi
+if [ "$(git describe --exact-match --tags 2>/dev/null)" != "v$version" ]; then echo "no tag v$version on this commit"; found=1; fi
+exit $found
