@@ -8,10 +8,14 @@ CSV ?= target/bench.csv
 DATA ?= json,text
 PLOTS ?= target/plots
 FLAGS ?=
+# Of bench-servers: NAME=FILE, a library to load in place of zlib.
+LIBRARIES ?=
 # Of bench-gpu: a folder with the programs that `scripts/bench-gpu.sh --build FOLDER` has built.
 PROGRAMS ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
+OUT ?= dist
+KINDS ?=
 DIST = $(or $(CARGO_TARGET_DIR),target)/dist
 SECONDS_PER_TARGET ?= 60
 SOAK_SECONDS ?= 600
@@ -20,7 +24,7 @@ HDF5_PLUGINS ?= target/hdf5-plugins
 export PATH := $(shell bash -c '. scripts/rust.sh && echo "$$PATH"')
 export CARGO STRICT
 
-.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-cuda test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-jda bench-gateway-memory bench-gateway-start-up bench-gpu bench-hdl bench-inflate bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall install-c uninstall-c
+.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-cuda test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-jda bench-gateway-memory bench-gateway-node bench-gateway-start-up bench-gpu bench-hdl bench-inflate bench-netty bench-nx bench-rocksdb bench-servers bench-sst bench-waveforms plots fuzz assure hdf5-plugins rocksdb-plugin setup soak-java npm program dist dist-check install uninstall install-c uninstall-c
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,7 +69,7 @@ test-python: ## The Python package, installed into target/venv
 test-java: ## The Java modules on the default JDK; native access on 25, where there is one
 	@scripts/test.sh java
 
-test-node: ## discord.js against the gateway for tests
+test-node: ## The npm packages; discord.js against the gateway for tests
 	@scripts/test.sh node
 
 test-cuda: ## The CUDA kernels on the CPU, with g++ and its sanitizers; their PTX compiled again
@@ -121,6 +125,15 @@ bench-sst: ## Read rows of 2,048 SST files, each with its dictionary, beside Roc
 	@mkdir -p "$(dir $(CSV))"
 	$(CARGO) run --release --locked --package linerate-bench --example sst-cold -- --csv "$(CSV)" $(FLAGS)
 
+bench-rocksdb: CSV = target/bench-rocksdb.csv
+bench-rocksdb: DATA = target/rocksdb-databases
+bench-rocksdb: ## Get, MultiGet and iterators in RocksDB with and without the plugin: DATA=dir CSV=file FLAGS="--quick"
+	@scripts/bench-rocksdb.sh "$(CSV)" "$(DATA)" $(FLAGS)
+
+bench-servers: CSV = target/bench-servers.csv
+bench-servers: ## nginx, Apache and HAProxy with zlib, SLZ and our encoder; other libraries too: CSV=file LIBRARIES="zlib-ng=libz.so.1" FLAGS="--seconds 3"
+	@scripts/bench-servers.sh "$(CSV)" "$(LIBRARIES)" $(FLAGS)
+
 bench-waveforms: CORPUS =
 bench-waveforms: CSV = target/bench-waveforms.csv
 bench-waveforms: ## Delta-Rice beside others, through HDF5 and in memory: CORPUS=dir CSV=file PLOTS=dir FLAGS=...
@@ -150,10 +163,22 @@ bench-gateway-memory: CSV = target/bench-gateway-memory.csv
 bench-gateway-memory: ## What 2,500 connections hold in Java: DATA=dir CSV=file FLAGS="--connections 1000"
 	@scripts/bench-gateway-java.sh memory "$(DATA)" "$(CSV)" "$(PLOTS)" $(FLAGS)
 
+bench-gateway-node: DATA =
+bench-gateway-node: CSV = target/bench-gateway-node.csv
+bench-gateway-node: ## npm package beside zlib-sync, node:zlib and fzstd: DATA=dir CSV=file FLAGS="--rounds 9"
+	@scripts/bench-gateway-node.sh "$(DATA)" "$(CSV)" $(FLAGS)
+
+bench-netty: DATA =
+bench-netty: CSV = target/bench-netty.csv
+bench-netty: ## permessage-deflate in Netty beside its own: DATA=dir CSV=file FLAGS="--rounds 3"
+	@scripts/bench-gateway-java.sh netty "$(DATA)" "$(CSV)" "" $(FLAGS)
+
+assure: CSV = target/assure.csv
+assure: PARTS = defaults matrix zstd-corpus websocket-peers haproxy miri loom tsan damage mutants sanitizers foreign dist java25 node18 soak fuzz report packages deny spelling hdl-long pnr
 assure: SECONDS_PER_TARGET = 300
 assure: SOAK_SECONDS = 300
-assure: ## Before a release, some hours: default features, every tier, frames of zstd's generator, websocket libraries of others, Miri, other targets, release builds, Java 25, soak, long fuzzing, reports in a browser, packages, FPGA proofs and place and route
-	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/test.sh defaults matrix zstd-corpus websocket-peers miri foreign dist java25 soak fuzz report packages hdl-long pnr
+assure: ## Before a release, some hours: default features, every tier, frames of zstd's generator, websocket libraries of others, Miri, loom, ThreadSanitizer, damage, mutants, AddressSanitizer, other targets, release builds, Java 25, Node.js 18, soak, long fuzzing, reports in a browser, packages, licences, spelling, FPGA proofs and place and route: CSV=file PARTS="miri loom"
+	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/assure.sh "$(CSV)" $(PARTS)
 
 soak-java: ## Large messages in a small Java heap under three collectors, SOAK_SECONDS each
 	@scripts/setup.sh rust java
@@ -169,23 +194,39 @@ fuzz: ## cargo-fuzz where it is installed, else a longer bounded run
 setup: ## Install what the targets above need, or list what is missing
 	@scripts/setup.sh rust cc gzip
 
-dist: ## Build the program as `make install` installs it: target/dist/linerate
+program: ## Build the program as `make install` installs it: target/dist/linerate
 	@scripts/setup.sh rust cc
 	$(CARGO) build --profile dist --locked --package linerate
 
-install: $(if $(BINARY),,dist) ## Program, manual pages, completions: make install PREFIX=/usr/local DESTDIR= BINARY=built
+npm: ## The npm packages for this machine, into target/npm
+	@scripts/setup.sh rust cc node
+	@scripts/dist-npm.sh target --host
+
+dist: ## Packages of a release for every platform that can be linked here: make dist OUT=dist KINDS="archive deb wheels jars npm"
+	@scripts/dist.sh "$(OUT)" $(KINDS)
+
+dist-check: ## Install each package of `make dist` in an empty environment, and run an example of its page: OUT=dist KINDS=... CSV=file
+	@scripts/dist.sh --check "$(OUT)" $(KINDS)
+
+install: $(if $(BINARY),,program) ## Program, manual pages, completions: make install PREFIX=/usr/local DESTDIR= BINARY=built
 	@DESTDIR="$(DESTDIR)" scripts/install.sh "$(or $(BINARY),$(DIST)/linerate)" "$(PREFIX)"
 
 uninstall: ## Remove what `make install` installed: PREFIX=/usr/local DESTDIR=
 	@DESTDIR="$(DESTDIR)" scripts/install.sh --remove "$(PREFIX)"
 
-install-c: ## C libraries, headers and pkg-config files: make install-c PREFIX=/usr/local DESTDIR=
+install-c: ## C libraries, headers, pkg-config and CMake files: make install-c PREFIX=/usr/local DESTDIR=
 	@scripts/setup.sh rust cc
-	$(CARGO) build --profile dist --locked --package linerate-slz
+	$(CARGO) build --profile dist --locked --package linerate-slz --package linerate-c --package linerate-z
 	@DESTDIR="$(DESTDIR)" scripts/install-c.sh "$(DIST)" "$(PREFIX)"
 
 uninstall-c: ## Remove what `make install-c` installed: PREFIX=/usr/local DESTDIR=
 	@DESTDIR="$(DESTDIR)" scripts/install-c.sh --remove "$(PREFIX)"
+
+rocksdb-plugin: ## The plugin for RocksDB and its header: make rocksdb-plugin PREFIX=/usr/local ROCKSDB_INCLUDE=headers
+	@scripts/setup.sh rust cxx
+	@mkdir -p "$(DESTDIR)$(PREFIX)/include/linerate"
+	@scripts/rocksdb-plugin.sh "$(DESTDIR)$(PREFIX)/lib"
+	@cp bindings/rocksdb/plugin/include/linerate/rocksdb.h "$(DESTDIR)$(PREFIX)/include/linerate/"
 
 hdf5-plugins: ## Build the HDF5 plugins: make hdf5-plugins HDF5_PLUGINS=dir
 	@scripts/setup.sh rust

@@ -4,14 +4,22 @@
 # Needs: rust, lint (clippy and rustfmt), cc, cxx (g++ with its sanitizers), gzip, zstd, python3, peers (the C libraries that the bench
 # links and builds), archivers (the programs that the bench of archives starts),
 # rocksdb (its library and tools, which tests have files written with), rocksdb-11 (the library of a
-# newer one, from Maven), hdf5-tools,
+# newer one, from Maven, and its headers), hdf5-tools,
 # java (a JDK from 17 on, and Maven),
+# zlib (its headers, for C programs), cpython-tests (CPython's tests of zlib, for the system's Python),
+# servers (nginx and Apache, unpacked in target/servers), wrk (which sends requests),
+# pkg-config and cmake (which find installed C libraries), mono (which compiles and runs C#),
 # go (a toolchain that compiles programs which decode our streams),
 # chromium (a browser without a window, for reports and websockets),
 # node (Node.js from 18 on with npm, and target/node with the packages of bindings/node),
 # hdl (Icarus Verilog, Verilator, Yosys, z3 and GHDL, for accel/hdl),
 # pnr (nextpnr for iCE40, and target/venv-hdl with Yosys and nextpnr for ECP5),
-# mdbook (which builds the site of docs/; from crates.io, compiled here),
+# mdbook (which builds the site of docs/; from crates.io, compiled here), cargo-fuzz (likewise),
+# zig (target/venv-dist with zig, which compiles C and links for other machines, and what packs wheels),
+# sbom (cargo-cyclonedx, which lists a program's components; from crates.io, compiled here),
+# foreign (C compilers and emulators for other machines: ARM64, x86 of 32 bits, WebAssembly, Windows),
+# arm64 (an emulator of ARM64 that runs programs in another root folder, and mmdebstrap, which fills one),
+# deb (dpkg-deb, lintian and mmdebstrap, for Debian packages and a system to try them in),
 # nvidia: NVIDIA's compiler of CUDA kernels, and nvCOMP, wheels in target/venv-cuda,
 # and python: target/venv with the packages of scripts/requirements-test.txt;
 # bench-python: the same in target/venv-bench for bench/waveforms.
@@ -38,6 +46,29 @@ has_lint() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev
 has_cc() { command -v cc >/dev/null; }
 has_cxx() { command -v g++ >/dev/null; }
 has_valgrind() { command -v valgrind >/dev/null; }
+has_zlib() { has_cc && printf '#include <zlib.h>\nint main(void) { return zlibVersion() == 0; }' | links -lz; }
+has_cpython-tests() { /usr/bin/python3 -c 'import test.test_zlib' 2>/dev/null; }
+install_cpython-tests() {
+  install python3 && install "libpython$(/usr/bin/python3 -c 'import sys; print(*sys.version_info[:2], sep=".")')-testsuite"
+}
+has_servers() {
+  local program
+  for program in nginx apache2; do
+    [ -x "/usr/sbin/$program" ] || [ -x "${CARGO_TARGET_DIR:-target}/servers/usr/sbin/$program" ] || return
+  done
+}
+# The packages are unpacked, not installed: installed servers would run.
+get_servers() {
+  local folder=${CARGO_TARGET_DIR:-$PWD/target}/servers package
+  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null && mkdir -p "$folder" || return
+  if can_install; then install libpcre2-8-0 libcrypt1 libssl3 libexpat1 libuuid1 || return; fi
+  (cd "$folder" && apt-get download -qq nginx apache2-bin libapr1 libaprutil1 2>/dev/null &&
+    for package in ./*.deb; do dpkg-deb -x "$package" . && rm "$package"; done)
+}
+has_wrk() { command -v wrk >/dev/null; }
+has_pkg-config() { command -v pkg-config >/dev/null; }
+has_mono() { command -v mcs >/dev/null && command -v mono >/dev/null; }
+has_cmake() { command -v cmake >/dev/null; }
 has_go() { command -v go >/dev/null; }
 has_gzip() { command -v gzip >/dev/null; }
 has_zstd() { command -v zstd >/dev/null; }
@@ -60,10 +91,12 @@ has_rocksdb() {
     printf '#include <rocksdb/c.h>\nint main(void) { return 0; }' | links -lrocksdb
 }
 
-# The library in Maven's rocksdbjni, which is built for Linux with all of RocksDB's C interface.
+# The library in Maven's rocksdbjni, which is built for Linux with all of RocksDB's C interface, and exports its C++ one;
+# and the headers in the crate librocksdb-sys, which is unpacked, not built.
 rocksdb_11=11.8.1
 rocksdb_folder=${CARGO_TARGET_DIR:-$PWD/target}/rocksdb
-has_rocksdb-11() { [ -e "$rocksdb_folder/$rocksdb_11" ]; }
+rocksdb_headers=0.19.0+11.8.1
+has_rocksdb-11() { [ -e "$rocksdb_folder/$rocksdb_11" ] && [ -e "$rocksdb_folder/include/$rocksdb_headers" ]; }
 get_rocksdb-11() {
   has_java || return 1
   local machine
@@ -73,10 +106,25 @@ get_rocksdb-11() {
     *) return 1 ;;
   esac
   mkdir -p "$rocksdb_folder"
+  get_rocksdb_headers || return
+  if [ -e "$rocksdb_folder/$rocksdb_11" ]; then return; fi
   mvn --batch-mode --quiet dependency:copy -Dmdep.useBaseVersion=true \
     "-Dartifact=org.rocksdb:rocksdbjni:$rocksdb_11" "-DoutputDirectory=$rocksdb_folder" &&
     (cd "$rocksdb_folder" && jar xf "rocksdbjni-$rocksdb_11.jar" "librocksdbjni-$machine.so" &&
       mv "librocksdbjni-$machine.so" librocksdb.so && rm "rocksdbjni-$rocksdb_11.jar" && touch "$rocksdb_11")
+}
+
+get_rocksdb_headers() {
+  local project manifest
+  project=$(mktemp -d)
+  mkdir "$project/src" && touch "$project/src/lib.rs" &&
+    printf '[package]\nname = "headers"\nedition = "2021"\n[dependencies]\nlibrocksdb-sys = "=%s"\n[workspace]\n' \
+      "$rocksdb_headers" >"$project/Cargo.toml" &&
+    manifest=$("${CARGO:-cargo}" metadata --quiet --format-version 1 --manifest-path "$project/Cargo.toml" |
+      grep -o '[^"]*/librocksdb-sys-[^"/]*/Cargo.toml' | head -n 1)
+  rm -r "$project"
+  [ -n "$manifest" ] && rm -rf "$rocksdb_folder/include" &&
+    cp -r "${manifest%/*}/rocksdb/include" "$rocksdb_folder/include" && touch "$rocksdb_folder/include/$rocksdb_headers"
 }
 
 has_hdf5-tools() { command -v h5dump >/dev/null && command -v h5repack >/dev/null; }
@@ -100,6 +148,19 @@ has_all() { # PROGRAM...
 has_hdl() { has_all iverilog verilator yosys yosys-smtbmc yosys-abc z3 ghdl c++ make && has_python3; }
 has_nextpnr-ice40() { has_all yosys nextpnr-ice40; }
 has_mdbook() { command -v mdbook >/dev/null || [ -x "${CARGO_HOME:-$HOME/.cargo}/bin/mdbook" ]; }
+has_cyclonedx() { command -v cargo-cyclonedx >/dev/null || [ -x "${CARGO_HOME:-$HOME/.cargo}/bin/cargo-cyclonedx" ]; }
+has_foreign() {
+  has_all aarch64-linux-gnu-g++ qemu-aarch64 i686-linux-gnu-gcc clang llvm-ar node x86_64-w64-mingw32-gcc &&
+    [ -d /usr/include/wasm32-wasi ] && { has_all wine || has_all wine64; }
+}
+# Compilers for other machines conflict with gcc-multilib, which is not to be removed.
+install_foreign() {
+  install --no-remove g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user gcc-i686-linux-gnu libc6-dev-i386-cross \
+    clang llvm wasi-libc nodejs gcc-mingw-w64-x86-64 wine wine64
+}
+has_deb() { has_all dpkg-deb readelf lintian mmdebstrap; }
+has_arm64() { has_all qemu-aarch64-static mmdebstrap; }
+has_cargo-fuzz() { "${CARGO:-cargo}" fuzz --version >/dev/null 2>&1; }
 has_python3() { python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
 has_cxx-python() {
@@ -241,6 +302,20 @@ for name in "$@"; do
       fi
       ;;
     hdf5-tools) need hdf5-tools "install hdf5-tools" "h5dump and h5repack (Debian: apt-get install hdf5-tools)" ;;
+    zlib) need zlib "install zlib1g-dev gcc libc6-dev" "zlib's headers (Debian: apt-get install zlib1g-dev)" ;;
+    cpython-tests)
+      need cpython-tests install_cpython-tests "CPython's tests (Debian: apt-get install libpython3.11-testsuite)"
+      ;;
+    servers)
+      if ! has_servers; then
+        echo "getting: nginx and Apache"
+        get_servers || missing+=("nginx and Apache (Debian: apt-get install nginx apache2)")
+      fi
+      ;;
+    wrk) need wrk "install wrk" "wrk (Debian: apt-get install wrk)" ;;
+    pkg-config) need pkg-config "install pkgconf" "pkg-config (Debian: apt-get install pkgconf)" ;;
+    mono) need mono "install mono-mcs mono-runtime" "Mono (Debian: apt-get install mono-mcs mono-runtime)" ;;
+    cmake) need cmake "install cmake make" "CMake (Debian: apt-get install cmake)" ;;
     go) need go "install golang-go" "Go (Debian: apt-get install golang-go)" ;;
     chromium) need chromium "install chromium" "Chromium (Debian: apt-get install chromium)" ;;
     java) need java "install default-jdk-headless maven" \
@@ -257,6 +332,12 @@ for name in "$@"; do
         quietly "${CARGO:-cargo}" install mdbook --locked || missing+=("mdbook: cargo install mdbook --locked; $why")
       fi
       ;;
+    cargo-fuzz)
+      if ! has_cargo-fuzz; then
+        echo "installing: cargo-fuzz, some minutes"
+        quietly "${CARGO:-cargo}" install cargo-fuzz --locked || missing+=("cargo-fuzz: cargo install cargo-fuzz --locked; $why")
+      fi
+      ;;
     hdl)
       need hdl "install iverilog verilator yosys z3 ghdl g++ make python3 python3-venv" \
         "tools for Verilog and VHDL (Debian: apt-get install iverilog verilator yosys z3 ghdl g++ make python3-venv)"
@@ -264,6 +345,23 @@ for name in "$@"; do
     pnr)
       need nextpnr-ice40 "install yosys nextpnr-ice40" "nextpnr for iCE40 (Debian: apt-get install yosys nextpnr-ice40)"
       need_venv target/venv-hdl accel/hdl/syn/requirements.txt
+      ;;
+    zig) need_venv target/venv-dist scripts/requirements-dist.txt ;;
+    sbom)
+      if ! has_cyclonedx; then
+        echo "installing: cargo-cyclonedx, some minutes"
+        quietly "${CARGO:-cargo}" install cargo-cyclonedx --locked ||
+          missing+=("cargo-cyclonedx: cargo install cargo-cyclonedx --locked; $why")
+      fi
+      ;;
+    deb)
+      need deb "install dpkg-dev lintian mmdebstrap" "dpkg-deb, lintian, mmdebstrap (Debian: apt-get install dpkg-dev lintian mmdebstrap)"
+      ;;
+    foreign)
+      need foreign install_foreign "compilers and emulators for other machines (Debian: apt-get install g++-aarch64-linux-gnu qemu-user gcc-i686-linux-gnu clang llvm wasi-libc nodejs gcc-mingw-w64-x86-64 wine)"
+      ;;
+    arm64)
+      need arm64 "install qemu-user-static mmdebstrap" "qemu-aarch64-static, mmdebstrap (Debian: apt-get install qemu-user-static mmdebstrap)"
       ;;
     nvidia) need_venv target/venv-cuda accel/cuda/requirements.txt ;;
     python) need_venv target/venv scripts/requirements-test.txt ;;

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
 # Parts of `make test`: rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; of it alone: cli.
-# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers miri foreign dist java25 soak fuzz report packages hdl-long pnr.
+# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers haproxy miri loom tsan damage mutants sanitizers foreign dist java25 node18 soak fuzz report packages deny spelling hdl-long pnr.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
+. scripts/record.sh
 
 cargo=${CARGO:-cargo}
 strict=${STRICT:-0}
 # Of the libraries that other languages load. Most of their crates are compiled for `rust` with this profile already;
 # `dist`, with link-time optimization, is what users install.
 profile=dev
+case $(uname -s) in MINGW* | MSYS* | CYGWIN*) windows=yes ;; *) windows= ;; esac
 skipped=0
 notes=0
 finished=
@@ -51,6 +53,13 @@ cargo_test() { # ARGUMENT...
 # One set of features: a second one would compile most crates again. Examples are not linked here, `lint` checks them.
 features=linerate-io/s3,linerate-nx/s3,linerate/s3,linerate/mount,linerate-bench/peers,linerate-zstd/futures-io,linerate-zstd/tokio,linerate-nx/futures-io,linerate-nx/tokio,linerate-gateway/metrics,linerate-websocket/axum,linerate-websocket/soketto
 test_rust() {
+  if [ -n "$windows" ]; then
+    # What runs there: engines, what belongs to servers of websockets, and the command, without FUSE and the bench's peers.
+    local engines=()
+    for crate in core io deflate inflate zstd rice dict nx gateway websocket; do engines+=(--package "linerate-$crate"); done
+    cargo_test "${engines[@]}" --package linerate --features linerate-nx/futures-io,linerate-nx/tokio --tests
+    return
+  fi
   cargo_test --workspace --tests --features "$features"
   cargo_test --workspace --doc --features "$features"
 }
@@ -87,8 +96,24 @@ test_zstd-corpus() { or_skip "frames of zstd's generator" scripts/zstd-corpus.sh
 # Websocket libraries of others, every window.
 test_websocket-peers() { or_skip "websocket libraries" scripts/websocket-peers.sh; }
 
-# linerate-core, linerate-inflate and linerate-zstd on other machines.
-test_foreign() { or_skip "other targets" scripts/foreign.sh; }
+# HAProxy with our libslz, built from Debian's source: pages through it are what they were.
+test_haproxy() {
+  if ! scripts/setup.sh servers wrk; then
+    skip HAProxy "see above"
+    return
+  fi
+  or_skip HAProxy scripts/haproxy-slz.sh target/haproxy
+  if [ -x target/haproxy/haproxy-linerate ]; then
+    python3 bench/servers/measure.py haproxy linerate=target/haproxy/haproxy-linerate --levels 1,2,3 --seconds 1
+  fi
+}
+
+# The crates' tests on other machines: docs/reference/platforms.md.
+# Rust's libraries for them are rustup's, which foreign.sh names.
+test_foreign() {
+  scripts/setup.sh foreign || true
+  or_skip "other targets" scripts/foreign.sh
+}
 
 or_skip() { # WHAT COMMAND...: its status is 77 for what is not here
   local status=0
@@ -108,9 +133,84 @@ test_miri() {
   "$cargo" +nightly miri test --locked --package linerate-zstd --lib --test vectors --test generated
 }
 
+# A model of the lock-free slots of dictionaries, in every order of two threads (crates/dict/src/model.rs).
+test_loom() {
+  RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=$CARGO_TARGET_DIR/loom \
+    "$cargo" test --locked --package linerate-dict --no-default-features --lib model
+}
+
+# Threads under ThreadSanitizer, the standard library compiled for it: dictionaries, archives, connections. One test at a time: it does
+# not see memory that is unmapped by rustix, without libc, and takes what another test maps there for the same.
+test_tsan() {
+  if ! rustup component list --toolchain nightly 2>/dev/null | grep -q '^rust-src (installed)'; then
+    note "no ThreadSanitizer (rustup toolchain install nightly --component rust-src)"
+    return
+  fi
+  local -x RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=$CARGO_TARGET_DIR/tsan RUST_TEST_THREADS=1
+  local tests=(-Z build-std --target "$(rustc -vV | sed -n 's/^host: //p')" --locked)
+  "$cargo" +nightly test "${tests[@]}" --package linerate-dict --lib --test tiers --test hashes --test sources --test pack
+  "$cargo" +nightly test "${tests[@]}" --package linerate-nx --lib --test shared -- shared parallel hash
+  "$cargo" +nightly test "${tests[@]}" --package linerate-gateway --lib --test pool -- ring pool
+}
+
+# What kills, full disks and damaged input do, by command and reader: the record is target/damage.csv.
+test_damage() {
+  local record=$CARGO_TARGET_DIR/damage.csv rows run
+  rows=$(mktemp)
+  local -x LINERATE_DAMAGE=${DAMAGE_ROUNDS:-200} LINERATE_DAMAGE_CSV=$rows
+  cargo_test --package linerate --test damage
+  cargo_test --package linerate-websocket --test frames every_truncation
+  cargo_test --package linerate-hdf5 --test deltarice --test deltarice2 every_truncation
+  run="$(date -u +%F),$(processor),$(linerate_version)"
+  {
+    echo "date,cpu,linerate,$(sed -n 's/^pub const COLUMNS: &str = "\(.*\)";/\1/p' crates/testkit/src/damage.rs),command"
+    sed "s~^~$run,~; s~\$~,scripts/test.sh damage (DAMAGE_ROUNDS=$LINERATE_DAMAGE)~" "$rows"
+  } >"$record"
+  rm "$rows"
+  echo "wrote $record"
+}
+
+# Every fuzz target under AddressSanitizer, led by coverage: the record is target/fuzz.csv.
+test_sanitizers() {
+  if ! "$cargo" +nightly --version >/dev/null 2>&1; then
+    note "no fuzzing under AddressSanitizer (rustup toolchain install nightly)"
+  elif scripts/setup.sh cxx cargo-fuzz; then
+    scripts/fuzz.sh "${SECONDS_PER_TARGET:-60}" target/fuzz.csv
+  else
+    skip "fuzzing under AddressSanitizer" "see above"
+  fi
+}
+
+# Changed code, which tests must notice: shard MUTANTS of all such mutants. The record is target/mutants.csv.
+test_mutants() {
+  if "$cargo" mutants --version >/dev/null 2>&1; then
+    scripts/mutants.sh target/mutants.csv "${MUTANTS:-0/200}" linerate-{core,io,deflate,inflate,zstd,rice,gateway}
+  else
+    skip mutants "cargo-mutants is not installed (cargo install cargo-mutants --locked)"
+  fi
+}
+
 # The report of `linerate plan` in a browser.
 test_report() {
   if scripts/setup.sh chromium; then scripts/report-check.sh; else skip "reports in a browser" "see above"; fi
+}
+
+# Licences and sources of dependencies, and known vulnerabilities, where their list can be fetched.
+test_deny() {
+  if ! "$cargo" deny --version >/dev/null 2>&1; then
+    skip "licences of dependencies" "cargo-deny is not installed (cargo install cargo-deny --locked)"
+    return
+  fi
+  "$cargo" deny --log-level error check licenses bans sources
+  if "$cargo" deny fetch db >/dev/null 2>&1; then
+    "$cargo" deny --log-level error check advisories
+  else
+    note "no vulnerabilities were looked up: their list cannot be fetched here"
+  fi
+}
+
+test_spelling() {
+  if command -v typos >/dev/null; then typos; else skip spelling "typos is not installed (cargo install typos-cli --locked)"; fi
 }
 
 # Each crate as a package, outside the workspace.
@@ -134,12 +234,13 @@ test_pnr() {
   fi
 }
 
-# What users install: the plugins, the wheel and the Java library, optimized as for a release.
+# What users install: the plugins, the wheel, the Java library and the npm packages, optimized as for a release.
 test_dist() {
   local profile=dist
   test_hdf5
   test_python
   test_java
+  test_node
 }
 
 test_cli() { cargo_test --package linerate; }
@@ -208,6 +309,7 @@ test_java() {
     return
   fi
   build_program
+  if [ ! -e target/rocksdb/include ]; then skip "Java in RocksDB" "its headers are not in target/rocksdb (scripts/setup.sh rocksdb-11)"; fi
   run_maven verify
   on_java_25 --projects gateway '-Dtest=LoaderTest,LifetimeTest,CheckedJniTest,CheckedCallsTest'
 }
@@ -249,14 +351,33 @@ run_maven() { # ARGUMENT...
   if [ "$skips" != 0 ]; then skip "$skips Java tests" "see above"; fi
 }
 
-# discord.js with the program's gateway. There is no binding for Node.
+# The npm packages as they would be installed, in target/node; discord.js with the program's gateway, there without zlib-sync,
+# and in target/node-zlib-sync with ours in its place.
 test_node() {
   if ! scripts/setup.sh node; then
-    skip "discord.js" "see above"
+    skip "Node.js" "see above"
     return
   fi
   build_program
-  NODE_PATH=$PWD/target/node/node_modules node --test bindings/node/discord.test.js
+  scripts/node-packages.sh target/node target/node-zlib-sync "$profile"
+  node_tests node
+}
+
+node_tests() { # PROGRAM
+  NODE_PATH=$PWD/target/node/node_modules "$1" --expose-gc --test bindings/node/test/*.test.js
+  NODE_PATH=$PWD/target/node-zlib-sync/node_modules "$1" --test bindings/node/test/discord.test.js
+}
+
+# The same on the oldest Node.js that the packages are for: a program that the registry of npm has in a package.
+test_node18() {
+  local package
+  package=node-$(node -p 'process.platform + "-" + process.arch')
+  if ! npm install --prefix target/node18 --silent --no-package-lock --no-audit --no-fund --ignore-scripts "$package@18"; then
+    skip "Node.js 18" "npm cannot install $package@18"
+    return
+  fi
+  ran node || test_node
+  node_tests "target/node18/node_modules/$package/bin/node"
 }
 
 # The CUDA kernels on the CPU, under sanitizers; whether the committed PTX is what their sources compile to; and the
@@ -359,10 +480,11 @@ test_msrv() {
   fi
 }
 
-scripts/setup.sh rust cc gzip
+# On Windows the C compiler is Microsoft's, which Rust finds by itself.
+if [ -n "$windows" ]; then scripts/setup.sh rust gzip; else scripts/setup.sh rust cc gzip; fi
 # Without these a test that compares with other programs is skipped, or fails under STRICT=1.
-scripts/setup.sh cxx valgrind zstd python3 rocksdb go node chromium || true
-scripts/setup.sh java rocksdb-11 || true
+[ -n "$windows" ] || scripts/setup.sh cxx valgrind zlib cpython-tests servers pkg-config cmake mono zstd python3 rocksdb go node chromium || true
+[ -n "$windows" ] || scripts/setup.sh java rocksdb-11 || true
 for part in "$@"; do
   echo "== $part"
   "test_$part"
