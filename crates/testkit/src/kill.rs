@@ -1,5 +1,7 @@
-//! Killing a process after a random delay.
+//! Ending a process: killed after a random delay, or asked to end.
 
+#[cfg(unix)]
+use std::process::Child;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -37,4 +39,16 @@ pub fn killed(command: &mut Command, after: Duration) -> bool {
     // Of one that has ended there is nothing to kill.
     let _ = child.kill();
     !child.wait().expect("it ends").success()
+}
+
+/// Sends SIGTERM, which the program takes as it does Ctrl+C. Not SIGINT: a shell without job control has programs in the background
+/// ignore that one, and so all that they start, these tests among them.
+///
+/// # Panics
+/// If it cannot be sent.
+#[cfg(unix)]
+pub fn terminate(child: &Child) {
+    // The shell has this command where no package does.
+    let kill = Command::new("sh").args(["-c", &format!("kill -TERM {}", child.id())]).status();
+    assert!(kill.expect("a shell").success(), "the program cannot be ended");
 }

@@ -158,18 +158,19 @@ mod interrupted {
     use std::io::Write;
     use std::os::unix::process::ExitStatusExt;
     use std::path::PathBuf;
-    use std::process::{Child, Command, Stdio};
+    use std::process::{Child, Stdio};
     use std::thread::sleep;
     use std::time::Duration;
 
+    use linerate_testkit::kill::terminate;
+
     use super::*;
 
-    /// Interrupts the program, which ends by that.
-    fn interrupt(mut child: Child) {
-        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-        assert!(kill.is_ok_and(|status| status.success()));
+    /// Sends the program a signal, which ends it.
+    fn end(mut child: Child) {
+        terminate(&child);
         let status = child.wait().expect("it ends");
-        assert_eq!(status.signal(), Some(2), "{status}");
+        assert_eq!(status.signal(), Some(15), "{status}");
     }
 
     #[test]
@@ -181,7 +182,7 @@ mod interrupted {
         // More than a pipe holds: once it is written, the program is reading.
         let record = records(&BTreeMap::from([(b"k".to_vec(), vec![0; 300_000])]));
         stdin.write_all(&record).expect("the program reads");
-        interrupt(child);
+        end(child);
         assert!(folder.names().is_empty());
     }
 
@@ -205,7 +206,7 @@ mod interrupted {
         };
         (0..3000).take_while(|_| !is_begun()).for_each(|_| sleep(Duration::from_millis(10)));
         assert!(is_begun());
-        interrupt(child);
+        end(child);
         assert_eq!(folder.names(), ["rec"]);
     }
 }

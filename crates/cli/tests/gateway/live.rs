@@ -114,8 +114,11 @@ fn damaged_message_is_recorded_with_a_warning() {
 #[cfg(unix)]
 #[test]
 fn signal_ends_it_with_a_summary() {
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
     use std::time::Instant;
+
+    use linerate_testkit::kill::terminate;
+
     let (folder, server) = (Folder::new(), served(|_| {}));
     let url = format!("{}/?compress=zlib-stream", server.url());
     let mut command = folder.command(&["gateway", "record", &url, "-o", "live.lgwr", "--json"]);
@@ -125,10 +128,7 @@ fn signal_ends_it_with_a_summary() {
         assert!(begun.elapsed() < Duration::from_secs(20), "nothing is recorded");
         std::thread::sleep(Duration::from_millis(20));
     }
-    // The shell has this command where no package does.
-    let kill = format!("kill -INT {}", child.id());
-    let killed = Command::new("sh").args(["-c", &kill]).status();
-    assert!(killed.expect("a shell").success());
+    terminate(&child);
     let output = child.wait_with_output().expect("it ends");
     assert!(output.status.success(), "{output:?}");
     let object: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -10,6 +10,8 @@ use linerate_gateway::fake::{Client, ClientCounts};
 use serde_json::Value;
 
 use crate::data::{DAMAGED, FAILED, USAGE, sample, sample_messages, write_messages};
+#[cfg(unix)]
+use linerate_testkit::kill::terminate;
 use linerate_testkit::program::Folder;
 
 /// What a server does not outlive, whatever becomes of its test.
@@ -142,6 +144,7 @@ fn invalidated_session_is_followed_by_a_new_one() {
     assert!(server.end().1.success());
 }
 
+#[cfg(unix)]
 #[test]
 fn http_is_answered_on_the_same_port() {
     let server = Served::start(&["-q"]);
@@ -155,15 +158,8 @@ fn http_is_answered_on_the_same_port() {
         answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains(&format!("{{\"url\":\"{url}\"}}")),
         "{answer}"
     );
-    interrupt(&server.child);
+    terminate(&server.child);
     assert_eq!(server.end().0, "", "-q leaves out the summary");
-}
-
-fn interrupt(child: &Child) {
-    // The shell has this command where no package does.
-    let kill = format!("kill -INT {}", child.id());
-    let killed = Command::new("sh").args(["-c", &kill]).status();
-    assert!(killed.expect("a shell").success());
 }
 
 #[cfg(unix)]
@@ -174,10 +170,10 @@ fn signal_ends_it_with_a_summary() {
     // A client that is connected does not hold it up.
     let stream =
         TcpStream::connect(server.url().strip_prefix("ws://").expect("an address")).expect("a connection");
-    interrupt(&server.child);
+    terminate(&server.child);
     let (summary, status) = server.end();
     assert!(summary.contains("sessions     0"), "{summary}");
-    assert_eq!(status.signal(), Some(2));
+    assert_eq!(status.signal(), Some(15));
     drop(stream);
 }
 
@@ -238,7 +234,7 @@ fn more_clients_than_the_soft_limit_of_open_files_are_served() {
     let server = Served::limited("ulimit -Sn 200", &["--json"]);
     let listening: Value = serde_json::from_str(&server.first).expect("an object");
     assert_eq!(admitted(listening["url"].as_str().expect("an address"), 300), 300);
-    interrupt(&server.child);
+    terminate(&server.child);
     let (report, _) = server.end();
     let report: Value = serde_json::from_str(&report).expect("an object");
     assert_eq!((&report["connections"], &report["refused"]), (&300.into(), &0.into()));
@@ -255,6 +251,6 @@ fn clients_beyond_the_hard_limit_of_open_files_are_refused_after_a_note() {
     server.first.clear();
     server.stdout.read_line(&mut server.first).expect("a line");
     assert_eq!(admitted(&server.url(), 200), 136);
-    interrupt(&server.child);
+    terminate(&server.child);
     assert!(server.end().0.contains("refused: 1\n"));
 }

@@ -6,6 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::tree::{files_below, plant};
+#[cfg(unix)]
+use linerate_testkit::kill::terminate;
 use linerate_testkit::kill::{self, moments};
 use linerate_testkit::program::Folder;
 
@@ -116,10 +118,9 @@ fn interrupted_pack_leaves_the_old_archive() {
         let command = command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the program starts");
         thread::sleep(whole_run * moment / 8);
-        let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-        let _ = kill.expect("kill is there");
+        terminate(&child);
         let status = child.wait().expect("it ends");
-        assert!(status.success() || status.signal() == Some(2), "{status}");
+        assert!(status.success() || status.signal() == Some(15), "{status}");
         let found = folder.read("out/a.nx");
         assert!(found == whole || found == b"before", "{} bytes", found.len());
         assert_eq!(fs::read_dir(folder.path("out")).unwrap().count(), 1, "nothing is left over");
@@ -166,8 +167,7 @@ fn interrupted_extract_removes_temporary_files() {
         let command = command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the program starts");
         thread::sleep(whole_run * (moment + 1) / 10);
-        let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-        let _ = kill.expect("kill is there");
+        terminate(&child);
         let status = child.wait().expect("it ends");
         interrupted += u32::from(!status.success());
         for (path, bytes) in files_below(&folder.path("out")) {

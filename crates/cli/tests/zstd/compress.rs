@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::data::testdata;
 use linerate_testkit::data::{Noise, json_rows, mixed as sample};
-use linerate_testkit::program::{DAMAGED, FAILED, Folder, LIMIT, Run, USAGE, WARNED};
+use linerate_testkit::program::{DAMAGED, FAILED, Folder, LIMIT, USAGE, WARNED};
 
 /// The totals of frames, by their headers.
 fn listed(folder: &Folder, frames: &[u8]) -> Value {
@@ -250,6 +250,9 @@ fn closed_output_pipe_ends_by_sigpipe_without_a_message() {
 #[test]
 fn signal_removes_the_incomplete_output() {
     use std::os::unix::process::ExitStatusExt;
+
+    use linerate_testkit::kill::terminate;
+
     let folder = Folder::new();
     let mut command = folder.command(&["zstd", "-T2", "-o", "out.zst"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
@@ -257,10 +260,9 @@ fn signal_removes_the_incomplete_output() {
     // More than a pipe holds: it is reading, with its output open.
     stdin.write_all(&sample(4_000_000)).unwrap();
     assert!(!folder.has("out.zst"));
-    let kill = format!("kill -INT {}", child.id());
-    Run::of(std::process::Command::new("sh").args(["-c", &kill]), b"").ok();
+    terminate(&child);
     // Not closed before: the end of the input could overtake the signal.
-    assert_eq!(child.wait().unwrap().signal(), Some(2));
+    assert_eq!(child.wait().unwrap().signal(), Some(15));
     drop(stdin);
     assert_eq!(folder.names(), [""; 0]);
 }
