@@ -5,9 +5,10 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use linerate_testkit::kill::terminate;
 use linerate_testkit::program::Folder;
 
 use crate::data::USAGE;
@@ -32,11 +33,6 @@ fn mount(folder: &Folder, args: &[&str]) -> Option<Child> {
     None
 }
 
-fn signal(child: &Child, name: &str) {
-    let status = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
-    assert!(status.unwrap().success());
-}
-
 /// Waits for the program to end by itself, and returns its exit status; kills it after half a minute.
 fn status(mut child: Child) -> Option<i32> {
     for _ in 0..600 {
@@ -55,15 +51,15 @@ fn mounted_folder_has_the_files_of_the_archive_and_a_signal_unmounts_it() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
     folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "in", "-o", "a.nx"]).ok();
-    for (name, args) in [("INT", &["-p1"][..]), ("TERM", &["-p3", "--cache=0"])] {
+    for args in [&["-p1"][..], &["-p3", "--cache=0"]] {
         let Some(child) = mount(&folder, args) else { return };
-        assert!(files_below(&folder.path("mnt")) == files, "{name}");
+        assert!(files_below(&folder.path("mnt")) == files, "{args:?}");
         let refused = fs::write(folder.path("mnt").join("new"), b"x").unwrap_err();
         assert_eq!(refused.raw_os_error(), Some(rustix::io::Errno::ROFS.raw_os_error()));
         assert!(fs::metadata(folder.path("mnt").join("no such file")).is_err());
-        signal(&child, name);
-        assert_eq!(status(child), Some(0), "{name}");
-        assert_eq!(fs::read_dir(folder.path("mnt")).unwrap().count(), 0, "{name}");
+        terminate(&child);
+        assert_eq!(status(child), Some(0), "{args:?}");
+        assert_eq!(fs::read_dir(folder.path("mnt")).unwrap().count(), 0, "{args:?}");
     }
 }
 
@@ -85,7 +81,7 @@ fn metadata_of_the_archive_is_that_of_the_files() {
     assert_eq!(fs::read_link(folder.path("mnt/link")).unwrap().to_str(), Some("a"));
     assert_eq!(fs::read(folder.path("mnt/link")).unwrap(), b"some text");
     assert!(folder.path("mnt/empty").is_dir());
-    signal(&child, "TERM");
+    terminate(&child);
     assert_eq!(status(child), Some(0));
 }
 
@@ -100,7 +96,7 @@ fn open_file_does_not_keep_the_mount_from_ending() {
     let mut byte = [0];
     open.read_exact(&mut byte).unwrap();
     assert_eq!(byte, [7]);
-    signal(&child, "INT");
+    terminate(&child);
     assert_eq!(status(child), Some(0));
     assert_eq!(fs::read_dir(folder.path("mnt")).unwrap().count(), 0);
 }
