@@ -5,9 +5,10 @@
  * caller's: a null pointer is allowed for an empty buffer, and buffers of one call must not overlap. Results are stored
  * through pointers that must not be null, unless a function allows it.
  *
- * Handles are numbers. What they stand for is allocated by functions named _new and _open, and freed by those named _free. A
- * handle that was freed, never made, or belongs to another kind is LINERATE_BAD_ARGUMENT, as is one that another thread is
- * using in a call: a handle may move between threads, and is used by one at a time, unless its type says that many may.
+ * Handles are numbers. What they stand for is allocated by functions named _new and _open, and freed by those named _free.
+ * Functions that take a number of threads may allocate memory while they run; others do where they say so. A handle that was
+ * freed, never made, or belongs to another kind is LINERATE_BAD_ARGUMENT, as is one that another thread is using in a call: a
+ * handle may move between threads, and is used by one at a time, unless its type says that many may.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
@@ -560,7 +561,7 @@ typedef struct {
 typedef struct {
   // Bytes of its content.
   uint64_t size;
-  // The hash of its content, if has_hash is not 0.
+  // The hash of its content, if has_hash is not 0: XXH3-64, or XXH64 in archives with a header of version 0.
   uint64_t hash;
   // Bytes of its path, without a terminating zero.
   size_t path_len;
@@ -633,7 +634,8 @@ extern "C" {
 const char *linerate_kind_name(int32_t kind);
 
 // Writes message, the system's reason and offset as one line, with a terminating zero, and cuts it to capacity bytes. Returns
-// its length without the zero, however large capacity is. The message of the error must be one of this library, or a C string.
+// the length of the whole line without the zero, even if it was cut. The message of the error must be one of this library, or a C
+// string. For the system's reason it allocates memory while it runs.
 size_t linerate_error_text(linerate_error error,
                            char *out,
                            size_t capacity);
@@ -675,8 +677,8 @@ linerate_error linerate_deflater_init(linerate_deflater *stream, int32_t format,
 // Sets the level of the following calls.
 linerate_error linerate_deflater_set_level(linerate_deflater *stream, int32_t level);
 
-// Compresses input without reference to earlier calls. With more false the call writes the last block;
-// linerate_deflater_finish follows. Without, at most 5 bits wait for the next call. All of input is consumed, or nothing.
+// Compresses input without reference to earlier calls. With more true, at most 5 bits wait for the next call; with more false the
+// call writes the last block, and linerate_deflater_finish follows. All of input is consumed, or nothing.
 linerate_error linerate_deflater_encode(linerate_deflater *stream,
                                         linerate_scratch scratch,
                                         const uint8_t *from,
@@ -930,8 +932,9 @@ linerate_error linerate_block_decoder_decode(linerate_block_decoder decoder,
                                              size_t capacity,
                                              size_t *written);
 
-// Decodes a batch, prefetching the memory of each job while the one before is decoded. The results are in the jobs; the function
-// fails only for arguments that no job has, and then has changed none. It allocates 72 bytes a job, and frees them.
+// Decodes a batch, prefetching the memory of each job while the one before is decoded. The results are in the jobs. The function
+// fails, and then changes no job, only if the decoder, the order or the pointers of a job are invalid. It allocates 72 bytes a job,
+// and frees them; the decoder keeps 4 more for each job of its largest batch.
 linerate_error linerate_block_decoder_batch(linerate_block_decoder decoder,
                                             linerate_job *jobs,
                                             size_t count,
@@ -947,9 +950,9 @@ linerate_error linerate_gateway_new(const linerate_gateway_options *options, lin
 linerate_error linerate_gateway_free(linerate_gateway gateway);
 
 // Decodes the content of one websocket message, and copies the payload to out. If that is too small, the error is
-// LINERATE_OUTPUT_TOO_SMALL, message is stored nevertheless, and linerate_gateway_payload has the payload until the next message.
-// Any other error of a stream is that of every call until linerate_gateway_reset; of independent messages, that of this one. The
-// session's window and the scratch's payload buffer grow with the messages.
+// LINERATE_OUTPUT_TOO_SMALL, message is stored nevertheless, and the session keeps a copy of the payload until the next message, for
+// linerate_gateway_payload. Any other error of a stream is that of every call until linerate_gateway_reset; of independent messages,
+// that of this one. The session's window and the scratch's payload buffer grow with the messages.
 linerate_error linerate_gateway_message(linerate_gateway gateway,
                                         linerate_scratch scratch,
                                         const uint8_t *from,
@@ -987,7 +990,7 @@ linerate_rice_params linerate_rice_defaults(void);
 // Stores the bytes of a chunk of count samples at most.
 linerate_error linerate_rice_bound(const linerate_rice_params *params, size_t count, size_t *bytes);
 
-// Encodes samples as one chunk of version 1, on so many threads; uint16_t are the same 16 bits.
+// Encodes samples as one chunk of version 1, on thread_count threads, the calling one included; uint16_t are the same 16 bits.
 linerate_error linerate_rice_encode(const linerate_rice_params *params,
                                     const int16_t *samples,
                                     size_t count,
@@ -999,7 +1002,7 @@ linerate_error linerate_rice_encode(const linerate_rice_params *params,
 // Stores the number of samples that a chunk of version 1 states.
 linerate_error linerate_rice_samples(const uint8_t *chunk, size_t len, size_t *count);
 
-// Decodes a chunk of version 1 into room for samples, on so many threads, and stores their number.
+// Decodes a chunk of version 1 into room for samples, on thread_count threads, and stores their number.
 linerate_error linerate_rice_decode(const linerate_rice_params *params,
                                     const uint8_t *chunk,
                                     size_t len,
@@ -1024,7 +1027,7 @@ linerate_error linerate_rice2_bound(const linerate_rice2_options *options,
                                     size_t count,
                                     size_t *bytes);
 
-// Encodes samples of the type element as one stream of version 2, on so many threads.
+// Encodes samples of the type element as one stream of version 2, on thread_count threads, the calling one included.
 linerate_error linerate_rice2_encode(const linerate_rice2_options *options,
                                      int32_t element,
                                      const void *samples,
@@ -1037,8 +1040,8 @@ linerate_error linerate_rice2_encode(const linerate_rice2_options *options,
 // Reads the header of a stream of version 2.
 linerate_error linerate_rice2_get_info(const uint8_t *stream, size_t len, linerate_rice2_info *info);
 
-// Decodes a stream of version 2 into room for samples of the type element, which must be its own, on so many threads, and stores
-// their number.
+// Decodes a stream of version 2 into room for samples of the type element, which must be its own, on thread_count threads, and
+// stores their number.
 linerate_error linerate_rice2_decode(const uint8_t *stream,
                                      size_t len,
                                      int32_t element,
@@ -1047,7 +1050,8 @@ linerate_error linerate_rice2_decode(const uint8_t *stream,
                                      uint32_t thread_count,
                                      size_t *count);
 
-// Decodes the segments from first on, before end, of a stream of version 2, and stores the number of their samples.
+// Decodes the segments from first on, before end, of a stream of version 2, and stores the number of their samples. It allocates
+// memory while it runs.
 linerate_error linerate_rice2_decode_segments(const uint8_t *stream,
                                               size_t len,
                                               size_t first,

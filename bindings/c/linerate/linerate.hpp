@@ -8,6 +8,7 @@
 
 #include <linerate.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -53,7 +54,7 @@ inline void check(const linerate_error &of)
 using bytes = std::span<const std::uint8_t>;
 using buffer = std::span<std::uint8_t>;
 #else
-/* What of std::span is needed. */
+/* As much of std::span as is needed here. */
 template <class T> class view {
 public:
 	view(T *data, std::size_t size) : data_(data), size_(size) {}
@@ -88,7 +89,12 @@ public:
 	}
 	~owner() { Free(handle_); }
 	Handle get() const noexcept { return handle_; }
-	Handle *out() noexcept { return &handle_; }
+	/* Where a function stores a new handle; one that is there already is freed. */
+	Handle *out() noexcept
+	{
+		Free(std::exchange(handle_, Handle{0}));
+		return &handle_;
+	}
 
 private:
 	Handle handle_;
@@ -160,7 +166,7 @@ inline std::vector<std::uint8_t> inflate(const scratch &scratch, std::int32_t fo
 	return out;
 }
 
-/* All frames of input, whose headers state the size of their content. */
+/* All frames of input, whose content has at most max_size bytes in all. */
 inline std::vector<std::uint8_t> decode_zstd(const scratch &scratch, bytes input, std::size_t max_size)
 {
 	const linerate_zstd_options options = linerate_zstd_defaults();

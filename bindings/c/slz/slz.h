@@ -1,8 +1,8 @@
 /* slz.h: libslz's interface, served by Linerate's deflate encoder.
  *
  * A stream is 40 bytes (28 on 32-bit systems) that belong to the caller: they may be copied, moved and kept between calls,
- * and hold no pointer that must live. Working memory belongs to the thread: its first call allocates 336 KiB, of which levels
- * up to 3 touch 127 KiB.
+ * and hold no pointer that must live. Working memory belongs to the thread: its first call allocates at most 368 KiB, of
+ * which levels up to 3 touch 127 KiB.
  *
  * Each call of an encode function compresses its input without reference to earlier input.
  *
@@ -11,7 +11,8 @@
  *   flush    5
  *   finish   2, and the trailer: 8 for gzip, 4 for zlib
  *
- * Null pointers and streams that were not initialised make a function return 0 and change nothing.
+ * Null pointers and streams that were not initialised make a function return 0 and change nothing, but the
+ * stream of slz_encode, slz_flush and slz_finish must not be null: these are inline, and read its format.
  */
 #ifndef SLZ_H
 #define SLZ_H

@@ -1,5 +1,5 @@
-/* Deflate streams: standard input as gzip to standard output, in calls of 10,000 bytes with what zlib calls a dictionary, the
- * input before; flushed after each third. Before, all of it in one call. */
+/* Deflate streams: first all of standard input in one call, then as gzip to standard output in calls of 10,000 bytes: every
+ * other one has the input before it as history, and every third is flushed. */
 #include "check.h"
 
 int main(void)

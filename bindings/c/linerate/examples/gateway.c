@@ -30,10 +30,13 @@ int main(int argc, char **argv)
 	check(linerate_gateway_reset(gateway));
 	check(linerate_gateway_resume_after(gateway, 6));
 	while (at + 4 <= len) {
-		size_t n = in[at] | (size_t)in[at + 1] << 8 | (size_t)in[at + 2] << 16;
-		linerate_error error = linerate_gateway_message(gateway, scratch, in + at + 4, n, out, sizeof(out), &message);
+		size_t n = in[at] | (size_t)in[at + 1] << 8 | (size_t)in[at + 2] << 16 | (size_t)in[at + 3] << 24;
+		linerate_error error;
 
-		at += 4 + n;
+		at += 4;
+		require(n <= len - at, "the input ends early");
+		error = linerate_gateway_message(gateway, scratch, in + at, n, out, sizeof(out), &message);
+		at += n;
 		if (error.kind == LINERATE_OUTPUT_TOO_SMALL) {
 			uint8_t *large = (uint8_t *)malloc(message.len);
 

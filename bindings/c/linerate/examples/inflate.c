@@ -1,5 +1,5 @@
 /* Inflate: all gzip members or the zlib stream of standard input to standard output, through a buffer of 4 KiB; with the text of
- * the first argument as preset dictionary, if the stream asks for one. Then all of it in one call. */
+ * the first argument as preset dictionary, if the stream asks for one. Then the stream, or the first member, in one call. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -39,7 +39,7 @@ pub struct linerate_archive_options {
 pub struct linerate_archive_file {
     /// Bytes of its content.
     pub size: u64,
-    /// The hash of its content, if has_hash is not 0.
+    /// The hash of its content, if has_hash is not 0: XXH3-64, or XXH64 in archives with a header of version 0.
     pub hash: u64,
     /// Bytes of its path, without a terminating zero.
     pub path_len: usize,

@@ -175,8 +175,8 @@ pub unsafe extern "C" fn linerate_deflater_set_level(
     })
 }
 
-/// Compresses input without reference to earlier calls. With more false the call writes the last block;
-/// linerate_deflater_finish follows. Without, at most 5 bits wait for the next call. All of input is consumed, or nothing.
+/// Compresses input without reference to earlier calls. With more true, at most 5 bits wait for the next call; with more false the
+/// call writes the last block, and linerate_deflater_finish follows. All of input is consumed, or nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflater_encode(
     stream: *mut linerate_deflater,

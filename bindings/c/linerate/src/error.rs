@@ -1,5 +1,6 @@
 //! `linerate_error`, by value; its message is a C string that lives as long as the library.
 
+use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char};
 use std::fmt::Write;
 use std::num::NonZeroI32;
@@ -107,40 +108,50 @@ impl From<Error> for linerate_error {
 /// Messages of engines with the terminating zero that theirs lack: copied once each, into memory of the library, so that no
 /// error allocates.
 struct Messages {
-    seen: [(*const u8, usize, usize); 1024],
+    /// Address and length of each message, and where its copy begins.
+    seen: [(usize, usize, usize); 1024],
     count: usize,
-    text: [u8; 64 << 10],
+    /// Bytes of [`COPIES`] that are taken.
     len: usize,
 }
 
-// SAFETY: the pointers are addresses of static strings, which are compared and not followed.
-unsafe impl Send for Messages {}
+static MESSAGES: Mutex<Messages> = Mutex::new(Messages { seen: [(0, 0, 0); 1024], count: 0, len: 0 });
 
-static MESSAGES: Mutex<Messages> =
-    Mutex::new(Messages { seen: [(std::ptr::null(), 0, 0); 1024], count: 0, text: [0; 64 << 10], len: 0 });
+const COPIES_LEN: usize = 64 << 10;
+
+/// Outside of the lock, since callers read a copy while another is added.
+struct Copies(UnsafeCell<[u8; COPIES_LEN]>);
+
+// SAFETY: a byte is written under the lock of `MESSAGES`, before anybody has a pointer to it, and never again.
+unsafe impl Sync for Copies {}
+
+static COPIES: Copies = Copies(UnsafeCell::new([0; COPIES_LEN]));
 
 /// The message as a C string; `None` if there is no more memory for it, and its kind must do.
 fn c_string(message: &'static str) -> Option<&'static CStr> {
     let mut messages = MESSAGES.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = (message.as_ptr(), message.len());
+    let key = (message.as_ptr().addr(), message.len());
     let known = messages.seen[..messages.count].iter().find(|(at, len, _)| (*at, *len) == key);
     let at = match known {
         Some((_, _, at)) => *at,
         None => messages.add(message)?,
     };
-    let text = messages.text[at..].as_ptr();
-    // SAFETY: `add` ended the text with a zero; it lies in a static, where what was added is never changed.
-    Some(unsafe { CStr::from_ptr(text.cast()) })
+    // SAFETY: `add` has put a copy there, which lies in a static, ends with a zero, and is never changed.
+    Some(unsafe { CStr::from_ptr(COPIES.0.get().cast::<c_char>().add(at)) })
 }
 
 impl Messages {
     fn add(&mut self, message: &'static str) -> Option<usize> {
         let (at, end) = (self.len, self.len + message.len());
-        if self.count == self.seen.len() || end >= self.text.len() || message.contains('\0') {
+        if self.count == self.seen.len() || end >= COPIES_LEN || message.contains('\0') {
             return None;
         }
-        self.text[at..end].copy_from_slice(message.as_bytes());
-        self.seen[self.count] = (message.as_ptr(), message.len(), at);
+        // SAFETY: `at..end` is in bounds, and nobody has a pointer to bytes from `len` on; the zero at `end` is there already.
+        unsafe {
+            let copy = COPIES.0.get().cast::<u8>().add(at);
+            std::ptr::copy_nonoverlapping(message.as_ptr(), copy, message.len());
+        }
+        self.seen[self.count] = (message.as_ptr().addr(), message.len(), at);
         (self.count, self.len) = (self.count + 1, end + 1);
         Some(at)
     }
@@ -170,7 +181,8 @@ pub extern "C" fn linerate_kind_name(kind: i32) -> *const c_char {
 }
 
 /// Writes message, the system's reason and offset as one line, with a terminating zero, and cuts it to capacity bytes. Returns
-/// its length without the zero, however large capacity is. The message of the error must be one of this library, or a C string.
+/// the length of the whole line without the zero, even if it was cut. The message of the error must be one of this library, or a C
+/// string. For the system's reason it allocates memory while it runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_error_text(
     error: linerate_error,

@@ -179,9 +179,9 @@ pub extern "C" fn linerate_gateway_free(gateway: linerate_gateway) -> linerate_e
 }
 
 /// Decodes the content of one websocket message, and copies the payload to out. If that is too small, the error is
-/// LINERATE_OUTPUT_TOO_SMALL, message is stored nevertheless, and linerate_gateway_payload has the payload until the next message.
-/// Any other error of a stream is that of every call until linerate_gateway_reset; of independent messages, that of this one. The
-/// session's window and the scratch's payload buffer grow with the messages.
+/// LINERATE_OUTPUT_TOO_SMALL, message is stored nevertheless, and the session keeps a copy of the payload until the next message, for
+/// linerate_gateway_payload. Any other error of a stream is that of every call until linerate_gateway_reset; of independent messages,
+/// that of this one. The session's window and the scratch's payload buffer grow with the messages.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_gateway_message(
     gateway: linerate_gateway,

@@ -111,7 +111,7 @@ pub unsafe extern "C" fn linerate_rice_bound(
     })
 }
 
-/// Encodes samples as one chunk of version 1, on so many threads; uint16_t are the same 16 bits.
+/// Encodes samples as one chunk of version 1, on thread_count threads, the calling one included; uint16_t are the same 16 bits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice_encode(
     params: *const linerate_rice_params,
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn linerate_rice_samples(
     })
 }
 
-/// Decodes a chunk of version 1 into room for samples, on so many threads, and stores their number.
+/// Decodes a chunk of version 1 into room for samples, on thread_count threads, and stores their number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice_decode(
     params: *const linerate_rice_params,
@@ -284,7 +284,7 @@ pub unsafe extern "C" fn linerate_rice2_bound(
     })
 }
 
-/// Encodes samples of the type element as one stream of version 2, on so many threads.
+/// Encodes samples of the type element as one stream of version 2, on thread_count threads, the calling one included.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice2_encode(
     options: *const linerate_rice2_options,
@@ -328,8 +328,8 @@ pub unsafe extern "C" fn linerate_rice2_get_info(
     })
 }
 
-/// Decodes a stream of version 2 into room for samples of the type element, which must be its own, on so many threads, and stores
-/// their number.
+/// Decodes a stream of version 2 into room for samples of the type element, which must be its own, on thread_count threads, and
+/// stores their number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice2_decode(
     stream: *const u8,
@@ -350,7 +350,8 @@ pub unsafe extern "C" fn linerate_rice2_decode(
     })
 }
 
-/// Decodes the segments from first on, before end, of a stream of version 2, and stores the number of their samples.
+/// Decodes the segments from first on, before end, of a stream of version 2, and stores the number of their samples. It allocates
+/// memory while it runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rice2_decode_segments(
     stream: *const u8,

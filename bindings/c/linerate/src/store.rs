@@ -84,6 +84,10 @@ pub enum linerate_order {
     LINERATE_ORDER_BY_DICTIONARY = 2,
 }
 
+/// As the documentation of [`linerate_block_decoder_batch`] says.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Job<'_>>() == 72);
+
 static STORES: Table<Store> = Table::new(8);
 static DECODERS: Table<Decoder> = Table::new(9);
 
@@ -211,8 +215,9 @@ pub unsafe extern "C" fn linerate_block_decoder_decode(
     })
 }
 
-/// Decodes a batch, prefetching the memory of each job while the one before is decoded. The results are in the jobs; the function
-/// fails only for arguments that no job has, and then has changed none. It allocates 72 bytes a job, and frees them.
+/// Decodes a batch, prefetching the memory of each job while the one before is decoded. The results are in the jobs. The function
+/// fails, and then changes no job, only if the decoder, the order or the pointers of a job are invalid. It allocates 72 bytes a job,
+/// and frees them; the decoder keeps 4 more for each job of its largest batch.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_block_decoder_batch(
     decoder: linerate_block_decoder,

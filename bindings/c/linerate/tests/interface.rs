@@ -47,6 +47,14 @@ fn source(name: &str) -> PathBuf {
     Path::new(HERE).join("examples").join(format!("{name}.c"))
 }
 
+/// The names of all examples in C.
+fn c_examples() -> Vec<String> {
+    let files =
+        fs::read_dir(Path::new(HERE).join("examples")).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = files.filter_map(|file| Some(file.to_str()?.strip_suffix(".c")?.to_owned()));
+    names.collect()
+}
+
 /// Compiles an example with the sanitizers against the shared library, and for valgrind against the static one, and has `check`
 /// run both.
 fn watched(name: &str, check: impl Fn(&Example)) {
@@ -259,7 +267,9 @@ fn header_and_examples_compile_without_a_warning_as_c_and_as_cpp() {
     let program = folder.path().join("compress");
     let input = data::mixed(300_000);
     for standard in STANDARDS {
-        c_program::compile(standard, Path::new(HERE), &source("compress"), &shared, &program);
+        for name in c_examples() {
+            c_program::compile(standard, Path::new(HERE), &source(&name), &shared, &folder.path().join(name));
+        }
         let run = Run::of(&mut Command::new(&program), &input).ok();
         assert_eq!(gunzip(&run.stdout), input);
     }

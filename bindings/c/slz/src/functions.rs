@@ -2,18 +2,12 @@
 
 #![allow(unsafe_code)]
 
-use std::cell::RefCell;
 use std::ffi::{c_int, c_long, c_uchar};
 use std::slice;
 
-use linerate_deflate::{Format, Scratch, Stream, bound, checksum};
+use linerate_deflate::{Format, Stream, bound, checksum, with_thread_scratch};
 
 use crate::descriptor::Descriptor;
-
-thread_local! {
-    /// Working memory of this thread: 128 KiB, made by its first call.
-    static SCRATCH: RefCell<Box<Scratch>> = RefCell::new(Scratch::boxed());
-}
 
 /// Of an encode call's bound; raw streams have none.
 const LONGEST_HEADER: usize = Format::Gzip.header().len();
@@ -82,7 +76,7 @@ unsafe fn encode(
     // SAFETY: as above.
     let written = unsafe {
         with(stream, format, |stream| {
-            SCRATCH.with_borrow_mut(|scratch| stream.encode(scratch, input, out, more != 0).ok())
+            with_thread_scratch(0, |scratch, _| stream.encode(scratch, input, out, more != 0).ok())
         })
     };
     written as c_long
@@ -102,7 +96,7 @@ unsafe fn flush(stream: *mut Descriptor, format: Format, out: *mut c_uchar) -> c
     let out = unsafe { slice::from_raw_parts_mut(out, room(stream, format, EMPTY_BLOCK)) };
     let call = |stream: &mut Stream| match aligned {
         // All that was encoded is out; of a new stream the header.
-        true => SCRATCH.with_borrow_mut(|scratch| stream.encode(scratch, &[], out, true).ok()),
+        true => with_thread_scratch(0, |scratch, _| stream.encode(scratch, &[], out, true).ok()),
         false => stream.flush(out).ok(),
     };
     // SAFETY: as above.

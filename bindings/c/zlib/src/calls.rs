@@ -91,6 +91,8 @@ pub(crate) unsafe fn init(z: &mut ZStream, settings: Settings) -> c_int {
     code::OK
 }
 
+/// Compresses as far as input and output reach.
+///
 /// # Safety
 /// As `deflate`: `next_in` and `next_out` are null or as `avail_in` and `avail_out` say.
 pub(crate) unsafe fn deflate(z: &mut ZStream, state: &mut State, flush: c_int) -> c_int {
@@ -214,6 +216,8 @@ pub(crate) unsafe fn params(
     Ok(code::OK)
 }
 
+/// Copies a stream of ours to `to`.
+///
 /// # Safety
 /// `to` is a `z_stream` that may be written over; `zalloc` of `z` keeps zlib's contract.
 pub(crate) unsafe fn copy(to: *mut ZStream, z: &ZStream, state: &State) -> c_int {
@@ -225,11 +229,15 @@ pub(crate) unsafe fn copy(to: *mut ZStream, z: &ZStream, state: &State) -> c_int
     if made.is_none() {
         return code::MEM_ERROR;
     }
-    // SAFETY: the caller's promise.
-    unsafe { to.write(copy) };
+    // SAFETY: the state is the one that was just allocated, and the caller's promise.
+    unsafe {
+        (*copy.state.cast::<State>()).last_flush = state.last_flush;
+        to.write(copy);
+    }
     code::OK
 }
 
+/// Enters a preset dictionary.
 pub(crate) fn set_dictionary(z: &mut ZStream, state: &mut State, text: &[u8]) -> c_int {
     match state.encoder.set_dictionary(text) {
         true => {
@@ -251,6 +259,7 @@ pub(crate) fn set_header(state: &State, is_null: bool) -> Result<c_int, Settings
     }
 }
 
+/// Inserts the lowest `count` bits of `value`.
 pub(crate) fn prime(state: &mut State, count: c_int, value: c_int) -> c_int {
     let encoder = &mut state.encoder;
     if encoder.settings().container() != Container::Raw || encoder.progress() == Progress::Ended {

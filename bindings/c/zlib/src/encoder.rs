@@ -4,13 +4,12 @@
 //! into the window before. So output depends neither on how input arrives nor on the room for output. Streams that flush
 //! short pieces again and again, as connections do, keep an index of their window in a [`Session`].
 
-use std::cell::RefCell;
 use std::ffi::c_int;
 use std::sync::Arc;
 
 use linerate_deflate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
 use linerate_deflate::session::{Dictionary, Session, SessionOptions, message_bound};
-use linerate_deflate::{Format, Scratch, Stream, StreamState};
+use linerate_deflate::{Format, Scratch, Stream, StreamState, with_thread_scratch};
 
 use crate::buffer::Buffer;
 use crate::settings::{Container, Settings};
@@ -51,27 +50,6 @@ pub(crate) enum Progress {
     Open,
     /// After the trailer, which may wait to be delivered.
     Ended,
-}
-
-/// Working memory of a thread.
-struct Work {
-    scratch: Box<Scratch>,
-    out: Vec<u8>,
-}
-
-impl Work {
-    fn new() -> RefCell<Work> {
-        RefCell::new(Work { scratch: Scratch::boxed(), out: Vec::new() })
-    }
-
-    /// Lends the memory of this thread, or memory for one call while the thread ends.
-    fn lend<R>(call: impl FnOnce(&mut Work) -> R) -> R {
-        thread_local!(static WORK: RefCell<Work> = Work::new());
-        let mut call = Some(call);
-        let mut run = |work: &RefCell<Work>| call.take().map(|call| call(&mut work.borrow_mut()));
-        let result = WORK.try_with(&mut run).unwrap_or_else(|_| run(&Work::new()));
-        result.expect("one of the two runs")
-    }
 }
 
 /// Bytes that wait at most, for streams that gather so many.
@@ -258,12 +236,8 @@ impl Encoder {
     /// Encodes what is gathered, where nothing waits. Offers the result to `take`, which returns how much it took; the
     /// rest waits.
     pub(crate) fn encode(&mut self, then: Then, take: impl FnOnce(&[u8]) -> usize) {
-        Work::lend(|Work { scratch, out }| {
-            let gathered = self.gathered();
-            let room = output_capacity(gathered);
-            if out.len() < room {
-                out.resize(room, 0);
-            }
+        let gathered = self.gathered();
+        with_thread_scratch(output_capacity(gathered), |scratch, out| {
             if self.data_type == UNKNOWN && gathered > 0 {
                 self.data_type = data_type(&self.input.bytes()[self.history..]);
             }
@@ -296,6 +270,8 @@ impl Encoder {
     pub(crate) fn set_dictionary(&mut self, text: &[u8]) -> bool {
         match self.settings.container() {
             Container::Raw if self.gathered() == 0 && self.progress != Progress::Ended => {}
+            // An empty dictionary is none: a decoder is not to ask for it.
+            Container::Zlib if self.progress == Progress::New && text.is_empty() => return true,
             Container::Zlib if self.progress == Progress::New => {
                 self.dictionary_id = Some(adler32(self.dictionary_id.unwrap_or(ADLER32_START), text));
             }

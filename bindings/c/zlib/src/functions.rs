@@ -232,8 +232,8 @@ unsafe extern "C" fn deflateSetHeader(stream: *mut ZStream, header: *mut c_void)
 unsafe extern "C" fn deflateBound(stream: *mut ZStream, len: c_ulong) -> c_ulong {
     match owner!(stream) {
         Owner::Ours(_, state) => state.encoder.bound(len as usize) as c_ulong,
-        // For any stream of either.
-        Owner::Nobody => len.saturating_add(len >> 5).saturating_add(len >> 7).saturating_add(1024),
+        // For any stream of either: zlib's longest are fixed codes, 9 bits for a byte.
+        Owner::Nobody => len.saturating_add(len >> 3).saturating_add(len >> 6).saturating_add(1024),
         Owner::Zlib => match Zlib::get().and_then(|zlib| zlib.bound) {
             // SAFETY: the contract of `zlib.h`, and the stream is zlib's own.
             Some(bound) => unsafe { bound(stream, len) },

@@ -1,9 +1,9 @@
 //! zlib's deflate interface over `linerate-deflate`: programs that are linked with `libz.so.1` dynamically compress with this
 //! encoder under `LD_PRELOAD`, unchanged.
 //!
-//! Streams that the encoder serves are its own: levels 1 to 6 with the default strategy. All others, and what few functions
-//! it lacks, are zlib's, which is searched for behind this library. Only functions are exported, those of `zlib.h` whose
-//! names begin with `deflate`; `docs/deflate/zlib.md` says how they differ.
+//! Streams that the encoder serves are its own: levels 1 to 6 with the default strategy. All others are zlib's, and so are
+//! those with a gzip header of the caller's; zlib is searched for behind this library. Only functions are exported, those of
+//! `zlib.h` whose names begin with `deflate`; `docs/deflate/zlib.md` says how they differ.
 //!
 //! | module | content |
 //! |---|---|

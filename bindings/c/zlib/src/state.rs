@@ -60,12 +60,14 @@ impl<'s> Owner<'s> {
     }
 }
 
-/// Of the caller's, if there are none.
+/// Stands in for `zalloc` where the caller has set none.
 unsafe extern "C" fn allocate(_: *mut c_void, items: c_uint, size: c_uint) -> *mut c_void {
-    // SAFETY: malloc takes any size; two 32-bit numbers have a product.
-    unsafe { libc::malloc(items as usize * size as usize) }
+    let Some(len) = (items as usize).checked_mul(size as usize) else { return std::ptr::null_mut() };
+    // SAFETY: malloc takes any size.
+    unsafe { libc::malloc(len) }
 }
 
+/// Stands in for `zfree` where the caller has set none.
 unsafe extern "C" fn release(_: *mut c_void, block: *mut c_void) {
     // SAFETY: the block is one of `allocate`'s.
     unsafe { libc::free(block) }

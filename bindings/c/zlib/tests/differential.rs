@@ -156,7 +156,7 @@ impl Settings {
     }
 
     fn window(&self) -> usize {
-        1 << (self.window_bits.abs() % 16 + if self.window_bits == 16 { 16 } else { 0 })
+        1 << (self.window_bits.abs() % 16)
     }
 
     fn is_raw(&self) -> bool {
@@ -183,7 +183,6 @@ struct Case<'f> {
     decoder: ZlibWindow,
     /// Positions in output and input after the last full flush.
     independent: Option<(usize, usize)>,
-    last_flush: c_int,
 }
 
 impl<'f> Case<'f> {
@@ -210,7 +209,6 @@ impl<'f> Case<'f> {
             decoded: Vec::new(),
             decoder,
             independent: None,
-            last_flush: NO_FLUSH,
         }
     }
 
@@ -287,7 +285,6 @@ impl<'f> Case<'f> {
         if flush == FULL {
             self.independent = Some((self.written.len(), self.plain.len()));
         }
-        self.last_flush = flush;
         self.check_state();
     }
 
@@ -356,7 +353,7 @@ impl<'f> Case<'f> {
         self.decoded.extend(self.decoder.take(&out[..got]).unwrap_or_else(|e| panic!("{e}")));
     }
 
-    /// Goes on with a copy of the stream.
+    /// Goes on with a copy of the stream, which has nothing to do.
     fn copy(&mut self) {
         let mut copy = new_stream(ptr::null_mut());
         // SAFETY: two streams, the second in use.
@@ -367,6 +364,7 @@ impl<'f> Case<'f> {
             assert!(matches!(code, OK | DATA_ERROR));
         }
         self.z = copy;
+        assert_eq!(self.call(&[], 10, NO_FLUSH).0, BUF_ERROR, "the copy knows the last flush");
     }
 
     /// Checks the end of a stream, of which all was decoded.
@@ -468,6 +466,35 @@ fn random_calls_are_decoded_in_their_windows_and_keep_zlibs_promises() {
     for seed in 0..400 {
         let caught = std::panic::catch_unwind(|| run(&library, &inputs, seed));
         caught.unwrap_or_else(|_| panic!("seed {seed}"));
+    }
+}
+
+#[test]
+fn empty_dictionary_is_not_asked_for() {
+    let Some(library) = functions() else { return };
+    let (mut noise, mut heap) = (Noise(5), Heap::default());
+    // Ours, and zlib's.
+    for level in [6, 9] {
+        let settings = Settings { level, window_bits: 15, mem_level: 8, strategy: 0 };
+        let mut case = Case::begin(&library, &mut heap, settings);
+        case.set_dictionary(b"");
+        case.feed(b"some text, some text", &mut noise, FINISH);
+        // FDICT (RFC 1950, section 2.2).
+        assert_eq!(case.written[1] & 0x20, 0, "level {level}");
+        case.finish();
+        case.end(OK);
+    }
+}
+
+#[test]
+fn bound_without_a_stream_is_that_of_zlib_at_least() {
+    let Some(library) = functions() else { return };
+    for len in [0, 1, 7, 100, 65_535, 1 << 20, 1 << 30] {
+        // SAFETY: a null pointer is no stream.
+        let (ours, zlibs) = unsafe {
+            ((library.deflateBound)(ptr::null_mut(), len), libz_sys::deflateBound(ptr::null_mut(), len))
+        };
+        assert!(ours >= zlibs, "{len} bytes: {ours} and {zlibs}");
     }
 }
 
