@@ -18,7 +18,7 @@ measure() { # SERVER ARGUMENT...
 }
 
 measure nginx zlib= "linerate=$built" "${libraries[@]}" "$@"
-# With 50 connections a page of 1 MB takes longer than zlib has.
+# 1 MB to each of 50 connections takes zlib longer than wrk waits.
 measure apache zlib= "linerate=$built" "${libraries[@]}" --pages 1000,16000,71000,250000 "$@"
 scripts/haproxy-slz.sh target/haproxy
 measure haproxy slz=target/haproxy/haproxy-slz linerate=target/haproxy/haproxy-linerate zlib=target/haproxy/haproxy-zlib \

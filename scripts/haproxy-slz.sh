@@ -17,7 +17,9 @@ get_source() {
   local state=$folder/apt
   . /etc/os-release
   mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
-  echo "deb-src http://deb.debian.org/debian ${VERSION_CODENAME:?} main" >"$state/sources.list"
+  # Where the system's own packages come from.
+  apt-get indextargets --format '$(LABEL) $(RELEASE) deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+    sed -nE "s/^(Debian|Ubuntu) ${VERSION_CODENAME:?} (deb-src)/\2/p" >"$state/sources.list"
   local options=(-qq -o "Dir::Etc::sourcelist=$state/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State=$state"
     -o "Dir::State::status=/var/lib/dpkg/status" -o "Dir::Cache=$state/cache" -o APT::Get::List-Cleanup=0 -o APT::Sandbox::User=root)
   apt-get "${options[@]}" update && (cd "$folder" && apt-get "${options[@]}" --download-only source haproxy)

@@ -3,8 +3,8 @@
 Run as `python bench/servers/measure.py SERVER NAME=FILE...`. SERVER is nginx or apache, and each FILE a library that is
 loaded before zlib, or empty for zlib itself; or SERVER is haproxy, and each FILE a program that `scripts/haproxy-slz.sh`
 has built. Prints CSV. Servers run on the loopback interface, as the user who runs this, with one process, and wrk sends
-requests for some seconds. Options: --seconds, --rounds (the best CPU time counts), --pages (bytes), --servers (folder
-of unpacked packages, as `scripts/setup.sh servers` makes it). Linux only.
+requests for some seconds. Options: --seconds, --rounds (the best CPU time counts), --levels, --pages (bytes), --servers
+(folder of unpacked packages, as `scripts/setup.sh servers` makes it). Linux only.
 """
 
 from __future__ import annotations
@@ -171,9 +171,14 @@ def apache(servers: Path, level: int, library: str) -> Server:
         "DocumentRoot {folder}/html\nMaxKeepAliveRequests 0\nThreadsPerChild 64\nMaxRequestWorkers 64\n"
         f"ServerLimit 1\n{modules}DeflateCompressionLevel {level}\nSetOutputFilter DEFLATE\n"
     )
-    libraries = ":".join(str(path) for path in (root / "lib").iterdir() if path.is_dir())
-    environment = preload(library) | {"LD_LIBRARY_PATH": libraries}
+    environment = preload(library) | unpacked_libraries(program)
     return Server([program, "-X", "-f", "{folder}/server.conf"], configuration, environment)
+
+
+def unpacked_libraries(program: str) -> dict[str, str]:
+    """The environment in which an unpacked program finds the libraries of its package."""
+    folders = (Path(program).parents[1] / "lib").iterdir()
+    return {"LD_LIBRARY_PATH": ":".join(str(path) for path in folders if path.is_dir())}
 
 
 def haproxy(program: str, backend: Server, *, limited: bool, level: int) -> Server:
@@ -185,8 +190,13 @@ def haproxy(program: str, backend: Server, *, limited: bool, level: int) -> Serv
         "frontend f\nbind 127.0.0.1:{port}\ncompression algo gzip\ncompression type text/html\n"
         f"default_backend b\nbackend b\nhttp-reuse always\nserver s 127.0.0.1:{backend.port}\n"
     )
-    environment = {"LINERATE_SLZ_LEVEL": str(level)} if "linerate" in program else {}
+    environment = {"LINERATE_SLZ_LEVEL": str(level)} if has_levels(program) else {}
     return Server([program, "-f", "{folder}/server.conf"], configuration, environment)
+
+
+def has_levels(program: str) -> bool:
+    """Whether the level of HAProxy's encoder can be chosen: with our libslz."""
+    return "linerate" in Path(program).name
 
 
 def find(servers: Path, name: str) -> str:
@@ -208,6 +218,19 @@ def statistics(server: Server) -> dict[str, str]:
         text = b"".join(iter(lambda: client.recv(65536), b"")).decode()
     rows = csv.DictReader(text.lstrip("# ").splitlines())
     return next(row for row in rows if row["svname"] == "FRONTEND")
+
+
+def server_version(options: argparse.Namespace) -> str:
+    """The version of the server, as it says it itself."""
+    if options.server == "haproxy":
+        program, libraries = options.contenders[0][1], {}
+    else:
+        program = find(options.servers, {"nginx": "nginx", "apache": "apache2"}[options.server])
+        libraries = unpacked_libraries(program)
+    run = subprocess.run(
+        [program, "-v"], env=os.environ | libraries, capture_output=True, text=True, check=True
+    )
+    return re.search(r"\d+(\.\d+)+", run.stdout + run.stderr)[0]
 
 
 def environment() -> dict[str, str]:
@@ -264,7 +287,7 @@ def haproxy_rows(options: argparse.Namespace) -> list[dict[str, object]]:
         os.sched_setaffinity(0, {os.cpu_count() - 1})
         for _ in range(options.rounds):
             for library, program in options.contenders:
-                for level in options.levels if "linerate" in program else [1]:
+                for level in options.levels if has_levels(program) else [1]:
                     for limited in [False, True]:
                         row = haproxy_row(options, backend, (library, program, level), limited=limited)
                         best = rows.setdefault((library, level, limited), row)
@@ -319,13 +342,15 @@ def main() -> None:
         type=lambda text: [int(size) for size in text.split(",")],
         default=[1_000, 4_000, 16_000, 71_000, 250_000, 1_000_000],
     )
-    parser.add_argument("--servers", type=Path, default=REPOSITORY / "target/servers")
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or REPOSITORY / "target")
+    parser.add_argument("--servers", type=Path, default=target / "servers")
     options = parser.parse_args()
     rows = haproxy_rows(options) if options.server == "haproxy" else web_rows(options)
+    server = f"{options.server} {server_version(options)}"
     command = "python bench/servers/measure.py " + shlex.join(sys.argv[1:])
     writer = None
     for row in rows:
-        row = environment() | {"server": options.server} | row | {"command": command}
+        row = environment() | {"server": server} | row | {"command": command}
         if writer is None:
             writer = csv.DictWriter(sys.stdout, row.keys(), lineterminator="\n")
             writer.writeheader()

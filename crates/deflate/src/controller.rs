@@ -1,4 +1,4 @@
-//! Chooses the level from load: a proportional share of CPU time and a rate of input, as leaky buckets.
+//! Chooses the level by load: limits of CPU time and of the rate of input, each kept by a leaky bucket.
 
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use core::time::Duration;

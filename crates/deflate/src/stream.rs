@@ -188,7 +188,8 @@ impl Stream {
     /// level 4 does.
     ///
     /// # Errors
-    /// As [`encode_with_history`](Self::encode_with_history); [`Kind::BadArgument`] also for other window bits.
+    /// As [`encode_with_history`](Self::encode_with_history); [`Kind::BadArgument`] also for other window bits, and for
+    /// [`Level::Fast`] with a [`FastScratch`](crate::FastScratch) where it searches as level 4.
     pub fn encode_in_window<'s>(
         &mut self,
         scratch: impl Into<ScratchMut<'s>>,

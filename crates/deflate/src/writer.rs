@@ -15,8 +15,8 @@ use crate::{Format, Level, Stream, bound, finish_bound, flush_bound, with_thread
 /// depend on how the input was cut into writes.
 ///
 /// Memory: what is written and not compressed yet, what is compressed and not taken by the inner writer yet, and some
-/// 150 bytes; after a flush, that is all. While it is filled again and again a buffer stays allocated. The [`Scratch`](crate::Scratch)
-/// is the thread's ([`with_thread_scratch`]).
+/// 150 bytes, which are all that is left after a flush. While it is filled again and again a buffer stays allocated. The
+/// [`Scratch`](crate::Scratch) is the thread's ([`with_thread_scratch`]).
 ///
 /// [`finish`](Self::finish) ends the stream and reports errors. Dropping the writer ends the stream
 /// too, but cannot report errors; it does not while the thread is panicking, so that

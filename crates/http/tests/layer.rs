@@ -206,7 +206,7 @@ fn over_the_limit_nothing_new_is_compressed_and_streams_continue_stored() {
 fn events_have_the_window_of_the_options() {
     let events: String =
         (0..200).map(|i| format!("data: {{\"symbol\":\"BTC-USD\",\"price\":{i}}}\n\n")).collect();
-    let size = |content_type: &str, options: Options| {
+    let first_byte = |content_type: &str, options: Options| {
         let response = Response::builder()
             .header(CONTENT_TYPE, content_type)
             .body(Full::new(Bytes::from(events.clone())))
@@ -214,10 +214,10 @@ fn events_have_the_window_of_the_options() {
         content(answer(request(Method::GET, "deflate"), response, options))[0]
     };
     // The header of zlib says how large the window is (RFC 1950, section 2.2).
-    assert_eq!(size("text/event-stream", Options::new()) >> 4, 11 - 8);
-    assert_eq!(size("text/event-stream", Options::new().event_window_bits(3)) >> 4, 0);
-    assert_eq!(size("text/event-stream", Options::new().event_window_bits(0)) >> 4, 7);
-    assert_eq!(size("text/plain", Options::new()) >> 4, 7);
+    assert_eq!(first_byte("text/event-stream", Options::new()) >> 4, 11 - 8);
+    assert_eq!(first_byte("text/event-stream", Options::new().event_window_bits(3)) >> 4, 0);
+    assert_eq!(first_byte("text/event-stream", Options::new().event_window_bits(0)) >> 4, 7);
+    assert_eq!(first_byte("text/plain", Options::new()) >> 4, 7);
 }
 
 #[test]
