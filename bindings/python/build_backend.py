@@ -66,7 +66,10 @@ def complete_sdist(file):
         for plugin in ["deltarice", "deltarice2"]:
             shutil.copytree(HERE.parent / "hdf5" / plugin, root / "bindings" / "hdf5" / plugin)
         manifest = root / "Cargo.toml"
-        manifest.write_text(manifest.read_text().replace('"bindings/hdf5/filter"', '"bindings/hdf5/*"', 1))
+        filter_alone, text = '"bindings/hdf5/filter"', manifest.read_text()
+        if filter_alone not in text:
+            raise RuntimeError(f"maturin's Cargo.toml has no member {filter_alone}: adapt build_backend.py")
+        manifest.write_text(text.replace(filter_alone, '"bindings/hdf5/*"', 1))
         # Cargo.lock without crates that are not here, as --locked wants it: other versions stay.
         command = [os.environ.get("CARGO", "cargo"), "metadata", "--quiet", "--format-version=1"]
         subprocess.run(command, cwd=root, check=True, stdout=subprocess.DEVNULL)

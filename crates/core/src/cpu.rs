@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(masked(Tier::Scalar, None), Tier::Scalar);
     }
 
-    /// As the kernel says which features there are.
+    /// The expected tier follows from the kernel's list of features.
     #[cfg(all(feature = "std", target_os = "linux", target_arch = "x86_64", not(miri)))]
     #[test]
     fn tier_of_the_hardware_is_the_one_whose_features_the_kernel_lists() {

@@ -146,7 +146,7 @@ impl fmt::Display for Reason {
 }
 
 /// The system's text for an error, without the number that the standard library appends and without a full stop. On
-/// Windows, where other programs can keep files from being replaced, it says what to do against that.
+/// Windows, where another program can keep a file from being opened or replaced, it ends with what to do about that.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
@@ -167,7 +167,7 @@ pub fn system_reason(error: &std::io::Error) -> String {
     text
 }
 
-/// What a user can do against an error of Windows.
+/// What a user can do about an error of Windows.
 #[cfg(feature = "std")]
 fn remedy(number: i32) -> Option<&'static str> {
     const ERROR_SHARING_VIOLATION: i32 = 32;

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::vec::Vec;
 
-/// What becomes of each of `items`, in their order, by functions that `worker` makes, one for each thread: the calling one and
-/// at most `threads - 1` others. Each takes the next item when it is done with the one before.
+/// Maps `items` on at most `threads` threads, the calling one included, and returns the results in the order of the items.
+/// `worker` makes a function for each thread, which takes the next item when it is done with the one before.
 ///
 /// Where a system refuses a thread, or has none at all (WASI), the others do its work.
 ///

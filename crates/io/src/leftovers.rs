@@ -107,8 +107,8 @@ fn start_of(process: &str) -> Option<u64> {
     fields.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
-/// Start times of one process differ by at most so many clock ticks. An emulator (qemu-user) tells its own process another time
-/// than Linux tells others, that of its own beginning.
+/// Most clock ticks between two start times of one process. Under an emulator (qemu-user) a process reads as its own the time
+/// at which the emulator was ready; others read that of the kernel, which is earlier.
 #[cfg(unix)]
 const SAME_START: u64 = 300;
 

@@ -30,7 +30,7 @@
 //! |---|---|
 //! | `read_at` | [`ReadAt`], [`FileSource`], [`CountingSource`] |
 //! | `sys/map` | [`MapSource`]: memory maps |
-//! | `sys/windows` | renames, processes and free space on Windows |
+//! | `sys/windows` | renames, processes, free space and consoles on Windows |
 //! | `remote/` | files on servers: `http`, `s3` (requests), `response`, `request_error`, `retry`, `remote_file` |
 //! | `url` | recognition of URLs |
 //! | `atomic_file` | [`AtomicFile`] |
@@ -67,4 +67,6 @@ pub use remote::S3Source;
 pub use remote::{HttpOptions, HttpSource};
 pub use sparse::write_sparse_at;
 pub use sys::MapSource;
+#[cfg(windows)]
+pub use sys::windows::on_console_end;
 pub use url::{is_s3_url, is_url};

@@ -128,8 +128,12 @@ fn folded(path: &str) -> String {
 }
 
 /// The capital of a letter that has one of a single letter. Two small letters may share it, as both sigmas do, and
-/// NTFS compares capitals.
+/// NTFS compares capitals. Turkish has names that differ in the dot of an i alone, which file systems tell apart.
 fn upper(letter: char) -> char {
+    const DOTLESS_I: char = '\u{131}';
+    if letter == DOTLESS_I {
+        return letter;
+    }
     let mut capitals = letter.to_uppercase();
     match (capitals.next(), capitals.next()) {
         (Some(capital), None) => capital,
@@ -269,6 +273,7 @@ mod tests {
             "letters with one capital"
         );
         assert!(collisions(["stra\u{df}e", "strasse"]).is_empty(), "a letter whose capital is two");
+        assert!(collisions(["k\u{131}l", "kil"]).is_empty(), "an i without its dot is another letter");
         assert!(collisions(["a", "b", "a/b"]).is_empty());
     }
 

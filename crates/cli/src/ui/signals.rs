@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Once};
+#[cfg(windows)]
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Installs signal handling, once, that removes incomplete output files before the program exits. On
 /// Linux most of these have no name (`O_TMPFILE`) and disappear by themselves.
@@ -26,7 +28,20 @@ fn install() {
     });
 }
 
-#[cfg(not(unix))]
+/// Handles Ctrl+C, Ctrl+Break and the end of the console.
+#[cfg(windows)]
+fn install() {
+    linerate_io::on_console_end(|| {
+        let goes_on = cancel_all();
+        if !goes_on {
+            // Held until the end, so that no new file is made meanwhile.
+            std::mem::forget(linerate_io::remove_temporaries());
+        }
+        goes_on
+    });
+}
+
+#[cfg(not(any(unix, windows)))]
 fn install() {}
 
 /// Whether the signal was ignored when the program started, as `nohup` and shells arrange.
@@ -56,10 +71,10 @@ pub(crate) struct CancelToken {
 }
 
 impl CancelToken {
-    /// A token that SIGHUP, SIGINT and SIGTERM cancel from now on.
+    /// A token that SIGHUP, SIGINT and SIGTERM cancel from now on; on Windows, Ctrl+C, Ctrl+Break and the end of the console.
     pub(crate) fn on_signal() -> CancelToken {
         let cancel = CancelToken { signal: Arc::default(), cancelled: Arc::default() };
-        #[cfg(unix)]
+        #[cfg(any(unix, windows))]
         register(&cancel.signal, &cancel.cancelled);
         cancel
     }
@@ -79,6 +94,12 @@ impl CancelToken {
         if let signal @ 1.. = self.signal.load(Ordering::Relaxed) {
             let _ = signal_hook::low_level::emulate_default_handler(signal as i32);
         }
+        #[cfg(windows)]
+        if self.is_cancelled() {
+            // The exit code of a process that the system ends at Ctrl+C.
+            const STATUS_CONTROL_C_EXIT: u32 = 0xc000_013a;
+            std::process::exit(STATUS_CONTROL_C_EXIT.cast_signed());
+        }
     }
 }
 
@@ -94,10 +115,51 @@ fn register(signal: &Arc<AtomicUsize>, cancelled: &Arc<AtomicBool>) {
     }
 }
 
+/// `signal` and `cancelled` of each token.
+#[cfg(windows)]
+type Tokens = Vec<(Arc<AtomicUsize>, Arc<AtomicBool>)>;
+
+#[cfg(windows)]
+fn tokens() -> MutexGuard<'static, Tokens> {
+    static TOKENS: Mutex<Tokens> = Mutex::new(Vec::new());
+    TOKENS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(windows)]
+fn register(signal: &Arc<AtomicUsize>, cancelled: &Arc<AtomicBool>) {
+    tokens().push((Arc::clone(signal), Arc::clone(cancelled)));
+    remove_temporaries_on_signal();
+}
+
+/// Cancels every token. Returns whether there was one not yet cancelled.
+#[cfg(windows)]
+fn cancel_all() -> bool {
+    let mut any = false;
+    for (signal, cancelled) in &*tokens() {
+        signal.store(1, Ordering::Relaxed);
+        any |= !cancelled.swap(true, Ordering::Release);
+    }
+    any
+}
+
 /// Ends the program by SIGPIPE without a message, as other programs do when their pipe is closed. The
 /// Rust runtime ignores that signal, so writing returned an error instead.
 pub(crate) fn exit_by_sigpipe() -> ! {
     #[cfg(unix)]
     let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
     std::process::exit(141)
+}
+
+#[cfg(all(test, windows))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_ctrl_c_cancels_and_the_second_ends_the_program() {
+        let cancel = CancelToken::on_signal();
+        assert!(!cancel.is_cancelled());
+        assert!(cancel_all());
+        assert!(cancel.is_cancelled() && cancel.flag().load(Ordering::Acquire));
+        assert!(!cancel_all());
+    }
 }

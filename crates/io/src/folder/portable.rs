@@ -1,6 +1,8 @@
 //! Folders by path, for systems without directory descriptors. Each is checked not to be a link when it is
 //! opened; a process that can replace it afterwards could write there anyway.
 
+#[cfg(not(windows))]
+use std::fs::rename as rename_over;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,6 +12,8 @@ use std::time::SystemTime;
 use super::FileAttributes;
 use crate::leftovers::sweep_once;
 use crate::ownership::Ownership;
+#[cfg(windows)]
+use crate::sys::windows::{full_path, rename_new, rename_over};
 
 /// A folder that existed, and was no link, when it was opened.
 #[derive(Clone, Debug)]
@@ -185,16 +189,10 @@ impl Folder {
     }
 }
 
-#[cfg(windows)]
-use crate::sys::windows::{full_path, rename_new, rename_over};
-
 #[cfg(not(windows))]
 fn full_path(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
-
-#[cfg(not(windows))]
-use fs::rename as rename_over;
 
 /// Renames to a name that must not exist, as far as a look before can tell.
 #[cfg(not(windows))]

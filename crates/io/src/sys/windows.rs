@@ -1,5 +1,5 @@
 //! What the standard library does not offer of Windows: paths of any length, renaming without replacing, processes, free
-//! space.
+//! space, the end of a console.
 
 #![allow(unsafe_code)]
 
@@ -10,12 +10,15 @@ use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf, Prefix};
 use std::ptr::null_mut;
+use std::sync::OnceLock;
+use std::thread;
 
 use windows_sys::Win32::Foundation::{
     CloseHandle, ERROR_INVALID_PARAMETER, ERROR_SHARING_VIOLATION, FILETIME, GetLastError, HANDLE,
     WAIT_OBJECT_0,
 };
 use windows_sys::Win32::Storage::FileSystem::{DELETE, GetDiskFreeSpaceExW, MoveFileExW, SYNCHRONIZE};
+use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler};
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetProcessTimes, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION, WaitForSingleObject,
 };
@@ -39,13 +42,13 @@ fn verbatim(path: PathBuf) -> PathBuf {
         Some(Component::Prefix(prefix)) => prefix,
         _ => return path,
     };
-    let (start, kept) = match prefix.kind() {
+    let (start, skipped) = match prefix.kind() {
         Prefix::Disk(_) => (r"\\?\", 0),
-        // Less its two back-slashes.
+        // Its two back-slashes.
         Prefix::UNC(..) => (r"\\?\UNC\", 2),
         _ => return path,
     };
-    let text: Vec<u16> = start.encode_utf16().chain(path.as_os_str().encode_wide().skip(kept)).collect();
+    let text: Vec<u16> = start.encode_utf16().chain(path.as_os_str().encode_wide().skip(skipped)).collect();
     OsString::from_wide(&text).into()
 }
 
@@ -77,10 +80,10 @@ pub(crate) fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
         return Err(held);
     }
     // NTFS replaces read-only files if it is asked to, which the standard library does; FAT does not.
-    let kept = fs::metadata(to)?.permissions();
-    if !kept.readonly() {
-        return Err(error);
-    }
+    let kept = match fs::metadata(to) {
+        Ok(found) if found.permissions().readonly() => found.permissions(),
+        _ => return Err(error),
+    };
     let mut writable = kept.clone();
     #[expect(clippy::permissions_set_readonly_false, reason = "on Windows it is an attribute of one file")]
     writable.set_readonly(false);
@@ -131,6 +134,33 @@ fn started(process: HANDLE) -> Option<u64> {
     // SAFETY: the caller's handle may be queried; the four times are written to.
     let done = unsafe { GetProcessTimes(process, &mut created, &mut ended, &mut kernel, &mut user) };
     (done != 0).then(|| u64::from(created.dwHighDateTime) << 32 | u64::from(created.dwLowDateTime))
+}
+
+/// What [`on_console_end`] was given.
+static ON_CONSOLE_END: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// Has the system call `handler`, in a thread that it starts for that, when the console is to end this program: at Ctrl+C
+/// and Ctrl+Break, when its window is closed, when the user logs off. If `handler` returns true, the program goes on and
+/// has to end by itself, after a closed window within some seconds; else the system ends it at once. Only the first call in
+/// a process has an effect.
+pub fn on_console_end(handler: fn() -> bool) {
+    if ON_CONSOLE_END.set(handler).is_ok() {
+        // If it cannot be set, the system ends the program without it.
+        // SAFETY: the function may be called from any thread, and exists until the process ends.
+        unsafe { SetConsoleCtrlHandler(Some(console_ends), 1) };
+    }
+}
+
+/// Answers an event of the console: 0 passes it to the next handler, which is the system's and ends the process.
+extern "system" fn console_ends(event: u32) -> i32 {
+    let goes_on = ON_CONSOLE_END.get().is_some_and(|handler| handler());
+    if goes_on && !matches!(event, CTRL_C_EVENT | CTRL_BREAK_EVENT) {
+        // After any other event, the system ends the process as soon as this returns.
+        loop {
+            thread::park();
+        }
+    }
+    goes_on.into()
 }
 
 /// A path as the system takes it: UTF-16 with a zero at the end.

@@ -44,17 +44,15 @@ impl Geometry {
 
     /// Maximum bytes of the parts and of their table entries.
     pub(super) fn bound<T: Element>(&self) -> usize {
-        let of = |frames: usize| self.channels * (4 + part_bound::<T>(frames));
+        let of = |frames: usize| part_bound::<T>(frames).saturating_add(4).saturating_mul(self.channels);
         let (whole, rest) = (self.samples / self.segment(), self.samples % self.segment());
-        whole.saturating_mul(of(self.frames)).saturating_add(if rest > 0 {
-            of(rest / self.channels)
-        } else {
-            0
-        })
+        let last = if rest > 0 { of(rest / self.channels) } else { 0 };
+        whole.saturating_mul(of(self.frames)).saturating_add(last)
     }
 }
 
 /// Maximum size in bytes of one part of `n` samples.
 pub(super) fn part_bound<T: Element>(n: usize) -> usize {
-    (RAW_HEAD + n * T::TYPE.bytes()).next_multiple_of(4)
+    let bytes = n.saturating_mul(T::TYPE.bytes()).saturating_add(RAW_HEAD);
+    bytes.checked_next_multiple_of(4).unwrap_or(usize::MAX)
 }

@@ -31,7 +31,7 @@ enum Matcher {
 
 impl Glob {
     pub(crate) fn new(text: &str, ignore_case: bool) -> Result<Glob, String> {
-        // As shells there complete names. No path of an archive has a back-slash.
+        // Shells on Windows complete names with back-slashes; no path of an archive has one.
         let slashes = if cfg!(windows) { text.replace('\\', "/") } else { text.to_owned() };
         let bare = slashes.strip_suffix('/').unwrap_or(&slashes);
         let base = match bare.strip_prefix('/') {
