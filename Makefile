@@ -20,8 +20,10 @@ DIST = $(or $(CARGO_TARGET_DIR),target)/dist
 SECONDS_PER_TARGET ?= 60
 SOAK_SECONDS ?= 600
 HDF5_PLUGINS ?= target/hdf5-plugins
-# Where rustup puts Rust, if the one in PATH will not do.
+# Where rustup puts Rust, if the one in PATH will not do. On Windows bash writes PATH as make cannot read it.
+ifneq ($(OS),Windows_NT)
 export PATH := $(shell bash -c '. scripts/rust.sh && echo "$$PATH"')
+endif
 export CARGO STRICT
 
 .PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-cuda test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-jda bench-gateway-memory bench-gateway-node bench-gateway-start-up bench-gpu bench-hdl bench-inflate bench-netty bench-nx bench-rocksdb bench-servers bench-sst bench-waveforms plots fuzz assure hdf5-plugins rocksdb-plugin setup soak-java npm program dist dist-check install uninstall install-c uninstall-c

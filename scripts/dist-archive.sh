@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.."
 . scripts/packaging.sh
 
 triples="x86_64-unknown-linux-musl aarch64-unknown-linux-musl"
-build_needs="rust zig sbom"
-check_needs=gzip
+build_needs="rust zig cargo-cyclonedx"
+check_needs="cc gzip python3"
 
 build() { # TRIPLE
   local name=linerate-$version-$1 folder

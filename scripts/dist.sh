@@ -2,7 +2,8 @@
 # dist.sh OUT [KIND...]: packages of a release for every platform that can be linked here, into OUT, and SHA256SUMS.
 # dist.sh --check OUT [KIND...]: installs each in an empty environment, and runs an example of its page. CSV=FILE gets a row for each;
 # records/*-packages.csv are such files.
-# Kinds: archive (program, static), deb, wheels, jars, npm.
+# Kinds: archive (program, static), deb, wheels, jars, npm. After one that failed the others are made or checked, too; the status is 1.
+# It is 77 if something lacks.
 set -euo pipefail
 check=
 if [ "${1:-}" = --check ]; then
@@ -49,38 +50,59 @@ triple() { # NAME
   echo "$cpu-$system"
 }
 
+# Notes what the packages of KIND that are newer than FILE were made of and with, for the record: they may be checked later.
+note_built() { # KIND FILE
+  local name path triple
+  packages | while IFS=$'\t' read -r name path; do
+    if [ "$(kind "$name")" != "$1" ] || [ ! "$path" -nt "$2" ]; then continue; fi
+    triple=$(triple "$name")
+    printf '%s\t%s\t%s\n' "$name" "$(linerate_version)" "$([ -z "$triple" ] || scripts/cross.sh "$triple" --compiler)"
+  done >>"$built"
+}
+
 record() {
-  local name path kind triple where
+  local name path kind triple where version compiler
   [ -s "$CSV" ] || echo "date,cpu,linerate,package,bytes,kind,target,built_with,installed,example,command" >"$CSV"
   packages | while IFS=$'\t' read -r name path; do
     kind=$(kind "$name")
     if [[ " ${kinds[*]} " != *" $kind "* ]]; then continue; fi
     triple=$(triple "$name")
     where=$(awk -F '\t' -v name="$name" '$1 == name { print $2 }' "$PACKAGE_NOTES" | paste -sd ';' | sed 's/;/; /g')
-    echo "$(date -u +%F),$(processor),$(linerate_version),$name,$(stat -c %s "$path"),$kind,$triple,\"$(
-      if [ -n "$triple" ]; then scripts/cross.sh "$triple" --compiler; fi
-    )\",\"$where\",$(if [ -n "$where" ]; then echo yes; else echo no; fi),make dist-check" >>"$CSV"
+    IFS=$'\t' read -r version compiler < <(awk -F '\t' -v name="$name" '$1 == name { found = $2 "\t" $3 } END { print found }' "$built")
+    echo "$(date -u +%F),$(processor),$version,$name,$(stat -c %s "$path"),$kind,$triple,\"$compiler\",\"$where\",$(
+      if [ -n "$where" ]; then echo yes; else echo no; fi
+    ),make dist-check" >>"$CSV"
   done
 }
 
 kinds=("$@")
 if [ $# = 0 ]; then kinds=(archive deb wheels jars npm); fi
-mkdir -p "$out"
+built=${CARGO_TARGET_DIR:-target}/dist-built.tsv
+mkdir -p "$out" "${built%/*}"
+touch "$built"
 PACKAGE_NOTES=$(mktemp)
 export PACKAGE_NOTES
-trap 'rm -f "$PACKAGE_NOTES"' EXIT
+begun=$(mktemp)
+trap 'rm -f "$PACKAGE_NOTES" "$begun"' EXIT
 left_out=
+failed=
 for kind in "${kinds[@]}"; do
   echo "== $kind"
+  touch "$begun"
   status=0
   "scripts/dist-$kind.sh" $check "$out" || status=$?
-  if [ $status = 77 ]; then left_out+=" $kind"; elif [ $status != 0 ]; then exit $status; fi
+  case $status in 0) ;; 77) left_out+=" $kind" ;; *) failed+=" $kind" ;; esac
+  if [ -z "$check" ]; then note_built "$kind" "$begun"; fi
 done
 if [ -n "$check" ]; then
   if [ -n "${CSV:-}" ]; then record; fi
 else
-  (cd "$out" && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS.new &&
+  (cd "$out" && find . -type f ! -name 'SHA256SUMS*' -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS.new &&
     mv SHA256SUMS.new SHA256SUMS)
+fi
+if [ -n "$failed" ]; then
+  echo "failed:$failed (see above)" >&2
+  exit 1
 fi
 if [ -n "$left_out" ]; then
   echo "left out:$left_out (see above)"

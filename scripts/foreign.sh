@@ -4,7 +4,7 @@
 # the command, linked statically with musl, in an empty root folder. Each needs Rust's library for the target (rustup target add TARGET, or the component
 # rust-src), a C compiler, and what runs its programs. What lacks one is named, and the status is 77. CSV=FILE gets a row for
 # each target and package; records/*-platforms.csv are such files. PACKAGES="linerate-core ..." builds and tests these alone;
-# ONLY="..." builds all, and tests these alone.
+# ONLY="..." builds all, and tests these alone. A program of tests that takes longer than LIMIT seconds (1800) has failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -38,6 +38,7 @@ setting() { # NAME VALUE
 # Sets what cargo and the crate cc go by, the packages to test, and the name and version of what runs the programs.
 prepare() {
   compiler=$(rustc --version)
+  unset RUSTC_BOOTSTRAP
   options=()
   variants=("$small")
   case $target in
@@ -162,7 +163,8 @@ run() { # TARGET PROGRAM ARGUMENT...
     return
   fi
   log=$(mktemp)
-  execute "$@" 2>&1 | tee "$log" || status=$?
+  timeout "${LIMIT:-1800}" "$root/scripts/foreign.sh" --execute "$@" 2>&1 | tee "$log" || status=$?
+  [ $status != 124 ] || echo "foreign.sh: stopped after ${LIMIT:-1800} s: $package/$program"
   counts=$(sed -nE 's/^test result: [a-zA-Z]+\. ([0-9]+) passed; ([0-9]+) failed; ([0-9]+) ignored.*/\1,\2,\3/p' "$log" | tail -n 1)
   [ -n "$counts" ] || if [ $status = 0 ]; then counts=1,0,0; else counts=0,1,0; fi
   echo "$package,$counts,$(grep -c 'SKIP: ' "$log" || true)" >>"$FOREIGN_NOTES"
@@ -252,7 +254,11 @@ for target in ${*:-$targets}; do
   echo "== $target"
   : >"$FOREIGN_NOTES"
   case $target in
-    *-linux-musl) static || status=$? ;;
+    *-linux-musl)
+      made=0
+      static || made=$?
+      case $made in 0) ;; 77) lacking=1 ;; *) status=1 ;; esac
+      ;;
     *) tests || status=1 ;;
   esac
   if [ -n "${CSV:-}" ]; then record; fi

@@ -66,14 +66,15 @@ figure() { # NAME LOG
 }
 
 fuzz() { # TARGET
-  local log corpus status=0 started=$SECONDS finds
+  local log begun corpus status=0 started=$SECONDS finds
   log=$(mktemp)
+  begun=$(mktemp)
   corpus=corpus/$1
   mkdir -p "$corpus" "artifacts/$1"
-  rm -f "artifacts/$1"/*
   "$programs/$1" "$corpus" seeds "-artifact_prefix=artifacts/$1/" \
     "-max_total_time=$seconds" "-max_len=$max_len" -timeout=120 -print_final_stats=1 >"$log" 2>&1 || status=$?
-  finds=$(find "artifacts/$1" -type f | wc -l)
+  finds=$(find "artifacts/$1" -type f -newer "$begun" | wc -l) # those of earlier runs stay
+  rm "$begun"
   if [ $status != 0 ]; then tail -n 60 "$log"; fi
   echo "$1: $(figure number_of_executed_units "$log") inputs, $finds finds"
   if [ -n "$csv" ]; then

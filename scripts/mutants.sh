@@ -12,21 +12,24 @@ shard=${2:?usage: mutants.sh CSV K/N CRATE...}
 cargo=${CARGO:-cargo}
 logs=${CARGO_TARGET_DIR:-$PWD/target}/mutants
 unset CARGO_TARGET_DIR # the copy of the tree has its own
-mkdir -p "$(dirname "$csv")"
+mkdir -p "$logs" "$(dirname "$csv")"
 [ -s "$csv" ] || echo "date,cpu,rustc,linerate,crate,shard,mutants,caught,missed,unviable,timeouts,command" >"$csv"
 
-missed=0
+# All crates in one run: the copy is compiled once.
+packages=()
+for crate in "${@:3}"; do packages+=(--package "$crate"); done
+options=(--no-shuffle --colors never)
+# Mutants of every crate, not of the first ones, where cargo-mutants has the choice.
+if [[ $("$cargo" mutants --help) == *--sharding* ]]; then options+=(--sharding round-robin); fi
+status=0
+"$cargo" mutants "${packages[@]}" --shard "$shard" --output "$logs" "${options[@]}" || status=$?
+[[ $status = [023] ]] || exit $status # 2: some were missed; 3: some took too long
+
 for crate in "${@:3}"; do
-  out=$logs/$crate
-  mkdir -p "$out"
-  status=0
-  "$cargo" mutants --package "$crate" --shard "$shard" --output "$out" --no-shuffle --colors never || status=$?
-  [[ $status = [023] ]] || exit $status # 2: some were missed; 3: some took too long
-  count() { wc -l <"$out/mutants.out/$1.txt"; }
+  count() { grep -c "^crates/${crate#linerate-}/" "$logs/mutants.out/$1.txt" || true; }
   all=("$(count caught)" "$(count missed)" "$(count unviable)" "$(count timeout)")
   printf -v row '%s,' "$(date -u +%F)" "$(processor)" "$(rustc --version)" "$(linerate_version)" "$crate" "$shard" \
     $((all[0] + all[1] + all[2] + all[3])) "${all[@]}"
-  echo "${row}scripts/mutants.sh CSV $shard $crate" >>"$csv"
-  missed=$((missed + all[1]))
+  echo "${row}scripts/mutants.sh CSV $shard ${*:3}" >>"$csv"
 done
-[ "$missed" = 0 ]
+[ ! -s "$logs/mutants.out/missed.txt" ]

@@ -14,6 +14,7 @@ mapfile -t crates < <("$cargo" metadata --no-deps --format-version 1 |
   python3 -c 'import json, sys
 for p in json.load(sys.stdin)["packages"]:
     if p["publish"] is None: print(p["name"])')
+[ ${#crates[@]} -gt 0 ] || { echo "package-check.sh: cargo metadata names no crate to publish" >&2; exit 1; }
 packages=()
 for crate in "${crates[@]}"; do packages+=(--package "$crate"); done
 "$cargo" package --quiet --no-verify --allow-dirty "${packages[@]}"

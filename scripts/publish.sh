@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # publish.sh [CARGO-ARGUMENT...]: packs all crates that are published and builds each from its package, in the order of
 # their dependencies, as if crates.io had the others (--no-verify: packs alone). Nothing is uploaded.
-# publish.sh --really [CARGO-ARGUMENT...]: asks, then publishes them: cargo login before. What is published stays.
+# publish.sh --really [CARGO-ARGUMENT...]: asks, then publishes them: cargo login before. What is published stays. After it stopped half
+# way, --exclude CRATE for each that is there already.
 #
 # With a tag v*, the interfaces are compared with those of the latest one, by cargo-semver-checks.
 set -euo pipefail
@@ -9,10 +10,10 @@ cd "$(dirname "$0")/.."
 . scripts/rust.sh
 cargo=${CARGO:-cargo}
 
-"$cargo" publish --help | grep -q -e --workspace || {
+if [[ $("$cargo" publish -h) != *--workspace* ]]; then
   echo "publish.sh: lacks cargo 1.90 or newer, which publishes a workspace in order" >&2
   exit 77
-}
+fi
 
 tag=$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || true)
 if [ -z "$tag" ]; then

@@ -13,6 +13,10 @@ want() { # PATTERN FILE WHAT
 
 number=${version//./\\.}
 want "^version = \"$number\"$" Cargo.toml "the version is not $version"
+if grep '^linerate-.* version = ' Cargo.toml | grep -qvF "version = \"$version\""; then
+  echo "Cargo.toml: a crate of the workspace is wanted in another version than $version"
+  found=1
+fi
 want "^version: $number$" CITATION.cff "the version is not $version"
 want "^## \[?$number\]? - [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md "no section \"## $version - YYYY-MM-DD\""
 want '^repository = "https://' Cargo.toml "no \`repository\`: the address of the sources"
@@ -25,6 +29,7 @@ for package in bindings/node/*/package.json; do
   want "^  \"version\": \"$number\"" "$package" "the version is not $version"
   want '^  "repository"' "$package" "no \`repository\`"
 done
+want "\"linerate\": \"$number\"" bindings/node/zlib-sync/package.json "wants another version of linerate than $version"
 if [ -n "$(git status --porcelain)" ]; then echo "uncommitted changes"; found=1; fi
 if [ "$(git describe --exact-match --tags 2>/dev/null)" != "v$version" ]; then echo "no tag v$version on this commit"; found=1; fi
 exit $found

@@ -14,9 +14,9 @@
 # node (Node.js from 18 on with npm, and target/node with the packages of bindings/node),
 # hdl (Icarus Verilog, Verilator, Yosys, z3 and GHDL, for accel/hdl),
 # pnr (nextpnr for iCE40, and target/venv-hdl with Yosys and nextpnr for ECP5),
-# mdbook (which builds the site of docs/; from crates.io, compiled here), cargo-fuzz (likewise),
 # zig (target/venv-dist with zig, which compiles C and links for other machines, and what packs wheels),
-# sbom (cargo-cyclonedx, which lists a program's components; from crates.io, compiled here),
+# mdbook (which builds the site of docs/), cargo-fuzz, cargo-mutants, cargo-deny, typos-cli (which checks spelling), cargo-cyclonedx
+# (which lists a program's components): from crates.io, compiled here, into ~/.cargo/bin,
 # foreign (C compilers and emulators for other machines: ARM64, x86 of 32 bits, WebAssembly, Windows),
 # arm64 (an emulator of ARM64 that runs programs in another root folder, and mmdebstrap, which fills one),
 # deb (dpkg-deb, lintian and mmdebstrap, for Debian packages and a system to try them in),
@@ -96,7 +96,7 @@ has_rocksdb() {
 rocksdb_11=11.8.1
 rocksdb_folder=${CARGO_TARGET_DIR:-$PWD/target}/rocksdb
 rocksdb_headers=0.19.0+11.8.1
-has_rocksdb-11() { [ -e "$rocksdb_folder/$rocksdb_11" ] && [ -e "$rocksdb_folder/include/$rocksdb_headers" ]; }
+has_rocksdb-11() { [ -e "$rocksdb_folder/$rocksdb_11" ] && [ -e "target/rocksdb/include/$rocksdb_headers" ]; }
 get_rocksdb-11() {
   has_java || return 1
   local machine
@@ -105,7 +105,9 @@ get_rocksdb-11() {
     "Linux aarch64") machine=linux-aarch64 ;;
     *) return 1 ;;
   esac
-  mkdir -p "$rocksdb_folder"
+  mkdir -p "$rocksdb_folder" target
+  # Maven's modules look for the headers there.
+  [ -e target/rocksdb ] || ln -sfn "$(cd "$rocksdb_folder" && pwd)" target/rocksdb
   get_rocksdb_headers || return
   if [ -e "$rocksdb_folder/$rocksdb_11" ]; then return; fi
   mvn --batch-mode --quiet dependency:copy -Dmdep.useBaseVersion=true \
@@ -147,8 +149,6 @@ has_all() { # PROGRAM...
 }
 has_hdl() { has_all iverilog verilator yosys yosys-smtbmc yosys-abc z3 ghdl c++ make && has_python3; }
 has_nextpnr-ice40() { has_all yosys nextpnr-ice40; }
-has_mdbook() { command -v mdbook >/dev/null || [ -x "${CARGO_HOME:-$HOME/.cargo}/bin/mdbook" ]; }
-has_cyclonedx() { command -v cargo-cyclonedx >/dev/null || [ -x "${CARGO_HOME:-$HOME/.cargo}/bin/cargo-cyclonedx" ]; }
 has_foreign() {
   has_all aarch64-linux-gnu-g++ qemu-aarch64 i686-linux-gnu-gcc clang llvm-ar node x86_64-w64-mingw32-gcc &&
     [ -d /usr/include/wasm32-wasi ] && { has_all wine || has_all wine64; }
@@ -160,7 +160,6 @@ install_foreign() {
 }
 has_deb() { has_all dpkg-deb readelf lintian mmdebstrap; }
 has_arm64() { has_all qemu-aarch64-static mmdebstrap; }
-has_cargo-fuzz() { "${CARGO:-cargo}" fuzz --version >/dev/null 2>&1; }
 has_python3() { python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
 has_cxx-python() {
@@ -267,6 +266,12 @@ need() { # NAME INSTALL-COMMAND HOW-TO
   "has_$1" || [[ " ${missing[*]-}" == *" $3"* ]] || missing+=("$3${why:+; $why}")
 }
 
+need_crate() { # CRATE PROGRAM
+  if has_all "$2" || [ -x "${CARGO_HOME:-$HOME/.cargo}/bin/$2" ]; then return; fi
+  echo "installing: $1, some minutes"
+  quietly "${CARGO:-cargo}" install "$1" --locked || missing+=("$1: cargo install $1 --locked; $why")
+}
+
 how_to_get_rust() {
   local have
   have=$(rust_version || true)
@@ -326,18 +331,8 @@ for name in "$@"; do
         make_node target/node bindings/node/package.json || missing+=("target/node with the packages of bindings/node")
       fi
       ;;
-    mdbook)
-      if ! has_mdbook; then
-        echo "installing: mdbook, some minutes"
-        quietly "${CARGO:-cargo}" install mdbook --locked || missing+=("mdbook: cargo install mdbook --locked; $why")
-      fi
-      ;;
-    cargo-fuzz)
-      if ! has_cargo-fuzz; then
-        echo "installing: cargo-fuzz, some minutes"
-        quietly "${CARGO:-cargo}" install cargo-fuzz --locked || missing+=("cargo-fuzz: cargo install cargo-fuzz --locked; $why")
-      fi
-      ;;
+    mdbook | cargo-fuzz | cargo-mutants | cargo-deny | cargo-cyclonedx) need_crate "$name" "$name" ;;
+    typos-cli) need_crate "$name" typos ;;
     hdl)
       need hdl "install iverilog verilator yosys z3 ghdl g++ make python3 python3-venv" \
         "tools for Verilog and VHDL (Debian: apt-get install iverilog verilator yosys z3 ghdl g++ make python3-venv)"
@@ -347,13 +342,6 @@ for name in "$@"; do
       need_venv target/venv-hdl accel/hdl/syn/requirements.txt
       ;;
     zig) need_venv target/venv-dist scripts/requirements-dist.txt ;;
-    sbom)
-      if ! has_cyclonedx; then
-        echo "installing: cargo-cyclonedx, some minutes"
-        quietly "${CARGO:-cargo}" install cargo-cyclonedx --locked ||
-          missing+=("cargo-cyclonedx: cargo install cargo-cyclonedx --locked; $why")
-      fi
-      ;;
     deb)
       need deb "install dpkg-dev lintian mmdebstrap" "dpkg-deb, lintian, mmdebstrap (Debian: apt-get install dpkg-dev lintian mmdebstrap)"
       ;;

@@ -22,7 +22,8 @@ same() { # FILE-OR-FOLDER FILE-OR-FOLDER
   diff -r "$root/$1" "$root/$2" >/dev/null || { echo "failed: $2 differs from $1" >&2; exit 1; }
 }
 
-if readelf -lW "$program" | grep -q INTERP; then echo "failed: $program wants a dynamic linker" >&2; exit 1; fi
+headers=$(readelf -lW "$program")
+if [[ $headers == *INTERP* ]]; then echo "failed: $program wants a dynamic linker" >&2; exit 1; fi
 cp "$program" "$root/linerate"
 mkdir "$root/in"
 cp -r testdata/nx testdata/gateway testdata/sst "$root/in/"

@@ -74,8 +74,9 @@ test_scalar() {
     echo "     Running ${program##*/} (crates/$crate)"
     (cd "crates/$crate" && LINERATE_CPU=scalar "$program" --quiet </dev/null 2>&1) | tee -a "$log"
   done < <("$cargo" test --workspace --tests --features "$features" --locked --no-run --message-format=json |
-    sed -nE 's~.*"package_id":"[^"]*/crates/(core|deflate|gateway|inflate|rice|zstd)#.*"executable":"([^"]*)".*~\1 \2~p' |
-    grep -v '/fake[^/]*$') # no code per tier in the gateway for tests
+    sed -nE 's~.*"package_id":"[^"]*/crates/(core|deflate|gateway|inflate|nx|rice|zstd)#.*"executable":"([^"]*)".*~\1 \2~p' |
+    grep -v '/fake[^/]*$' | # no code per tier in the gateway for tests
+    awk '$1 != "nx" || /\/(linerate_nx|filters|filtered)-[^\/]*$/') # of archives the texture filters alone
   [ "$found" -ge 20 ] || { echo "failed: scalar: $found test programs" >&2; exit 1; }
   skipped=$((skipped + $(grep -c 'SKIP: ' "$log" || true)))
   rm "$log"
@@ -84,9 +85,9 @@ test_scalar() {
 # Parts of `make assure`.
 test_defaults() { cargo_test --workspace; }
 test_matrix() {
-  LINERATE_CPU=scalar cargo_test --workspace --features "$features"
-  LINERATE_CPU=avx2 cargo_test --workspace --features "$features"
-  PROPTEST_CASES=2000 cargo_test --workspace --tests --features "$features"
+  LINERATE_CPU=scalar cargo_test --workspace --tests --features "$features"
+  LINERATE_CPU=avx2 cargo_test --workspace --tests --features "$features"
+  PROPTEST_CASES=${PROPTEST_CASES:-2000} cargo_test --workspace --tests --features "$features"
 }
 test_soak() { make soak-java; }
 
@@ -108,11 +109,11 @@ test_haproxy() {
   fi
 }
 
-# The crates' tests on other machines: docs/reference/platforms.md.
+# The crates' tests on other machines: docs/reference/platforms.md. The record is target/platforms.csv.
 # Rust's libraries for them are rustup's, which foreign.sh names.
 test_foreign() {
   scripts/setup.sh foreign || true
-  or_skip "other targets" scripts/foreign.sh
+  CSV=target/platforms.csv or_skip "other targets" scripts/foreign.sh
 }
 
 or_skip() { # WHAT COMMAND...: its status is 77 for what is not here
@@ -121,16 +122,23 @@ or_skip() { # WHAT COMMAND...: its status is 77 for what is not here
   if [ $status = 77 ]; then skip "$1" "see above"; else return $status; fi
 }
 
-# The portable forms in an interpreter that finds undefined behaviour: Miri has no AVX2, and runs no C.
+# The portable forms in an interpreter that finds undefined behaviour: Miri has no AVX2, and runs no C. Of each crate as much as
+# MIRI_SECONDS allow.
 test_miri() {
   if ! "$cargo" +nightly miri --version >/dev/null 2>&1; then
     note "no Miri (rustup +nightly component add miri rust-src)"
     return
   fi
   local -x MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-permissive-provenance"
-  "$cargo" +nightly miri test --locked --package linerate-core --lib
-  "$cargo" +nightly miri test --locked --package linerate-inflate --lib --test vectors
-  "$cargo" +nightly miri test --locked --package linerate-zstd --lib --test vectors --test generated
+  miri --package linerate-core --lib
+  miri --package linerate-inflate --lib --test vectors
+  miri --package linerate-zstd --lib --test generated --test vectors
+}
+
+miri() { # ARGUMENT...
+  local status=0 limit=${MIRI_SECONDS:-1800}
+  timeout "$limit" "$cargo" +nightly miri test --locked "$@" || status=$?
+  if [ $status = 124 ]; then note "Miri was stopped after $limit s: $*"; else return $status; fi
 }
 
 # A model of the lock-free slots of dictionaries, in every order of two threads (crates/dict/src/model.rs).
@@ -142,7 +150,7 @@ test_loom() {
 # Threads under ThreadSanitizer, the standard library compiled for it: dictionaries, archives, connections. One test at a time: it does
 # not see memory that is unmapped by rustix, without libc, and takes what another test maps there for the same.
 test_tsan() {
-  if ! rustup component list --toolchain nightly 2>/dev/null | grep -q '^rust-src (installed)'; then
+  if [[ $(rustup component list --installed --toolchain nightly 2>/dev/null) != *rust-src* ]]; then
     note "no ThreadSanitizer (rustup toolchain install nightly --component rust-src)"
     return
   fi
@@ -183,10 +191,10 @@ test_sanitizers() {
 
 # Changed code, which tests must notice: shard MUTANTS of all such mutants. The record is target/mutants.csv.
 test_mutants() {
-  if "$cargo" mutants --version >/dev/null 2>&1; then
+  if scripts/setup.sh cargo-mutants; then
     scripts/mutants.sh target/mutants.csv "${MUTANTS:-0/200}" linerate-{core,io,deflate,inflate,zstd,rice,gateway}
   else
-    skip mutants "cargo-mutants is not installed (cargo install cargo-mutants --locked)"
+    skip mutants "see above"
   fi
 }
 
@@ -195,22 +203,32 @@ test_report() {
   if scripts/setup.sh chromium; then scripts/report-check.sh; else skip "reports in a browser" "see above"; fi
 }
 
-# Licences and sources of dependencies, and known vulnerabilities, where their list can be fetched.
+# Licences and sources of dependencies, and known vulnerabilities, where RustSec's list of them can be fetched; from ADVISORIES=FOLDER,
+# a clone of it, if that is set.
 test_deny() {
-  if ! "$cargo" deny --version >/dev/null 2>&1; then
-    skip "licences of dependencies" "cargo-deny is not installed (cargo install cargo-deny --locked)"
+  if ! scripts/setup.sh cargo-deny; then
+    skip "licences of dependencies" "see above"
     return
   fi
   "$cargo" deny --log-level error check licenses bans sources
+  if [ -n "${ADVISORIES:-}" ]; then
+    local -x GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=url.$ADVISORIES.insteadOf
+    local -x GIT_CONFIG_VALUE_0=https://github.com/RustSec/advisory-db
+  fi
   if "$cargo" deny fetch db >/dev/null 2>&1; then
     "$cargo" deny --log-level error check advisories
+    echo "list of vulnerabilities: $(git -C "${CARGO_HOME:-$HOME/.cargo}"/advisory-dbs/advisory-db-* log -1 --format='%cs %h')"
   else
     note "no vulnerabilities were looked up: their list cannot be fetched here"
   fi
 }
 
 test_spelling() {
-  if command -v typos >/dev/null; then typos; else skip spelling "typos is not installed (cargo install typos-cli --locked)"; fi
+  if scripts/setup.sh typos-cli; then
+    PATH=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin typos
+  else
+    skip spelling "see above"
+  fi
 }
 
 # Each crate as a package, outside the workspace.
@@ -288,7 +306,9 @@ test_hdf5() {
   fi
   ran rust || cargo_test --package linerate-hdf5
   scripts/hdf5-plugins.sh "target/hdf5-plugins-$profile" "$profile"
-  HDF5_PLUGIN_PATH=$PWD/target/hdf5-plugins-$profile run_pytest bindings/hdf5/tests
+  local -x HDF5_PLUGIN_PATH=$PWD/target/hdf5-plugins-$profile
+  run_pytest bindings/hdf5/tests
+  cargo_test --workspace --features "$features" --test plan hdf5_file_gives_commands_of_h5repack
 }
 
 run_pytest() { # ARGUMENT...
@@ -483,7 +503,7 @@ test_msrv() {
 # On Windows the C compiler is Microsoft's, which Rust finds by itself.
 if [ -n "$windows" ]; then scripts/setup.sh rust gzip; else scripts/setup.sh rust cc gzip; fi
 # Without these a test that compares with other programs is skipped, or fails under STRICT=1.
-[ -n "$windows" ] || scripts/setup.sh cxx valgrind zlib cpython-tests servers pkg-config cmake mono zstd python3 rocksdb go node chromium || true
+[ -n "$windows" ] || scripts/setup.sh cxx valgrind zlib hdf5-tools cpython-tests servers pkg-config cmake mono zstd python3 rocksdb go node chromium || true
 [ -n "$windows" ] || scripts/setup.sh java rocksdb-11 || true
 for part in "$@"; do
   echo "== $part"
