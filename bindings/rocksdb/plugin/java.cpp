@@ -1,5 +1,6 @@
-// The native functions of dev.linerate.rocksdb.LinerateCompressionManager. This library needs neither RocksDB nor the plugin to
-// be loaded, and loads the plugin: the virtual machine loads RocksDB where only itself sees its symbols.
+// The native functions of dev.linerate.rocksdb.LinerateCompressionManager. This library is linked with neither RocksDB nor the
+// plugin: the virtual machine loads RocksDB where no other library sees its symbols, so this one makes them visible first, and
+// then loads the plugin.
 
 #include <dlfcn.h>
 #include <jni.h>
@@ -8,8 +9,8 @@
 
 namespace {
 
-// Of the plugin.
-void (*use)(rocksdb::ColumnFamilyOptions*) = nullptr;
+// Functions of the plugin.
+bool (*use)(rocksdb::ColumnFamilyOptions*) = nullptr;
 linerate::Counters (*counters)() = nullptr;
 
 jstring Message(JNIEnv* java, const char* text) { return java->NewStringUTF(text ? text : "no reason was given"); }
@@ -34,7 +35,7 @@ JNIEXPORT jstring JNICALL Java_dev_linerate_rocksdb_LinerateCompressionManager_l
                                                                                     jstring plugin) {
   const Path rocksdb_path(java, rocksdb), plugin_path(java, plugin);
   if (!rocksdb_path.text || !plugin_path.text) return nullptr;  // an exception is pending
-  // It is loaded already; now its symbols are seen by others.
+  // It is loaded already; from now on libraries that are loaded later see its symbols.
   if (!dlopen(rocksdb_path.text, RTLD_NOLOAD | RTLD_LAZY | RTLD_GLOBAL)) return Message(java, dlerror());
   void* loaded = dlopen(plugin_path.text, RTLD_NOW | RTLD_LOCAL);
   if (!loaded) return Message(java, dlerror());
@@ -43,12 +44,12 @@ JNIEXPORT jstring JNICALL Java_dev_linerate_rocksdb_LinerateCompressionManager_l
   return use && counters ? nullptr : Message(java, "it lacks a function");
 }
 
-JNIEXPORT void JNICALL Java_dev_linerate_rocksdb_LinerateCompressionManager_useInOptions(JNIEnv*, jclass, jlong options) {
-  use(reinterpret_cast<rocksdb::Options*>(options));
+JNIEXPORT jboolean JNICALL Java_dev_linerate_rocksdb_LinerateCompressionManager_useInOptions(JNIEnv*, jclass, jlong options) {
+  return use(reinterpret_cast<rocksdb::Options*>(options));
 }
 
-JNIEXPORT void JNICALL Java_dev_linerate_rocksdb_LinerateCompressionManager_useInFamily(JNIEnv*, jclass, jlong options) {
-  use(reinterpret_cast<rocksdb::ColumnFamilyOptions*>(options));
+JNIEXPORT jboolean JNICALL Java_dev_linerate_rocksdb_LinerateCompressionManager_useInFamily(JNIEnv*, jclass, jlong options) {
+  return use(reinterpret_cast<rocksdb::ColumnFamilyOptions*>(options));
 }
 
 JNIEXPORT void JNICALL Java_dev_linerate_rocksdb_LinerateCompressionManager_counters0(JNIEnv* java, jclass, jlongArray out) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -43,7 +44,7 @@ using rocksdb::Status;
 constexpr const char* kName = "Linerate";
 constexpr const char* kBuiltin = "BuiltinV2";
 
-// Of a cache line each: threads that decode count all the time.
+// Counters on cache lines of their own: every thread that decodes counts each block.
 struct alignas(64) Counter {
   std::atomic<uint64_t> value{0};
   void Add() { value.fetch_add(1, std::memory_order_relaxed); }
@@ -95,24 +96,29 @@ class LinerateDecompressor : public rocksdb::DecompressorWrapper {
   }
 };
 
-// With a dictionary. `wrapped_` is the built-in decompressor with the same.
+struct FreeDictionary {
+  void operator()(linerate_rocksdb_dictionary* digest) const { linerate_rocksdb_dictionary_free(digest); }
+};
+using Digest = std::unique_ptr<linerate_rocksdb_dictionary, FreeDictionary>;
+
+// With a dictionary. `wrapped_` is the built-in decompressor with the same dictionary.
 class DictionaryDecompressor : public LinerateDecompressor {
  public:
-  DictionaryDecompressor(std::shared_ptr<Decompressor> wrapped, linerate_rocksdb_dictionary* digest,
-                         const Slice& dictionary)
-      : LinerateDecompressor(std::move(wrapped)), digest_(digest), dictionary_(dictionary) {}
-  ~DictionaryDecompressor() override { linerate_rocksdb_dictionary_free(digest_); }
+  DictionaryDecompressor(std::shared_ptr<Decompressor> wrapped, Digest digest, const Slice& dictionary)
+      : LinerateDecompressor(std::move(wrapped)), digest_(std::move(digest)), dictionary_(dictionary) {}
 
   const Slice& GetSerializedDict() const override { return dictionary_; }
 
   size_t ApproximateOwnedMemoryUsage() const override {
-    return sizeof(*this) + linerate_rocksdb_dictionary_memory(digest_) + wrapped_->ApproximateOwnedMemoryUsage();
+    return sizeof(*this) + linerate_rocksdb_dictionary_memory(digest_.get()) + wrapped_->ApproximateOwnedMemoryUsage();
   }
 
-  Status DecompressBlock(const Args& args, char* out) override { return Decompress(digest_, dictionary_, args, out); }
+  Status DecompressBlock(const Args& args, char* out) override {
+    return Decompress(digest_.get(), dictionary_, args, out);
+  }
 
  private:
-  linerate_rocksdb_dictionary* const digest_;
+  const Digest digest_;
   const Slice dictionary_;
 };
 
@@ -120,14 +126,14 @@ Status LinerateDecompressor::MaybeCloneForDict(const Slice& dictionary, std::uni
   std::unique_ptr<Decompressor> builtin;
   Status status = wrapped_->MaybeCloneForDict(dictionary, &builtin);
   if (!status.ok()) return status;
-  linerate_rocksdb_dictionary* digest = linerate_rocksdb_dictionary_new(dictionary.data(), dictionary.size());
+  Digest digest(linerate_rocksdb_dictionary_new(dictionary.data(), dictionary.size()));
   if (!digest) {
     refused.Add();
     *out = std::move(builtin);
     return status;
   }
   dictionaries.Add();
-  *out = std::make_unique<DictionaryDecompressor>(std::move(builtin), digest, dictionary);
+  *out = std::make_unique<DictionaryDecompressor>(std::move(builtin), std::move(digest), dictionary);
   return status;
 }
 
@@ -135,7 +141,7 @@ bool Decodes(CompressionType type) { return type == rocksdb::kZSTD || type == ro
 
 class LinerateCompressionManager : public rocksdb::CompressionManagerWrapper {
  public:
-  // The general decompressor of `base`, since those for zstd alone digest dictionaries with libzstd.
+  // The general decompressor of `base`: that for zstd may digest dictionaries with libzstd, which would be wasted here.
   explicit LinerateCompressionManager(std::shared_ptr<CompressionManager> base)
       : CompressionManagerWrapper(std::move(base)),
         decompressor_(std::make_shared<LinerateDecompressor>(wrapped_->GetDecompressor())) {}
@@ -164,7 +170,7 @@ bool IsRocksDbOfHeaders() {
   return rocksdb::GetRocksVersionAsString(true).compare(0, headers.size(), headers) == 0;
 }
 
-// When the library is loaded, after RocksDB.
+// Runs when the library is loaded, after RocksDB.
 const bool registered = [] {
   if (!IsRocksDbOfHeaders()) return false;
   rocksdb::ObjectLibrary::Default()->AddFactory<CompressionManager>(
@@ -192,8 +198,12 @@ Counters GetCounters() {
 
 // For callers that find functions by their names, such as the Java module.
 extern "C" {
-void linerate_rocksdb_use(rocksdb::ColumnFamilyOptions* options) {
-  options->compression_manager = linerate::NewCompressionManager();
+// False if RocksDB is of another version than its headers; `options`, whose layout is not known then, are not touched.
+bool linerate_rocksdb_use(rocksdb::ColumnFamilyOptions* options) {
+  auto manager = linerate::NewCompressionManager();
+  if (!manager) return false;
+  options->compression_manager = std::move(manager);
+  return true;
 }
 
 linerate::Counters linerate_rocksdb_counters() { return linerate::GetCounters(); }

@@ -15,10 +15,10 @@ const SMALL_CONTENT: usize = 16 << 10;
 #[repr(C, align(64))]
 struct Line([u8; CACHE_LINE]);
 
-/// A dictionary digested into compact tables, at most 5.3 KiB; its content stays where RocksDB keeps it. The digest of
-/// libzstd takes 27 KiB, of which a block that was not read lately fetches most from memory.
+/// A dictionary digested into compact tables of at most 5.3 KiB; its content stays where RocksDB keeps it. A digest of libzstd
+/// takes 27 KiB, and most of it comes from memory when a block of a file is read that was not read lately.
 pub struct SstDictionary<'a> {
-    /// Unlike an address, never used again.
+    /// Number of this dictionary in the process. Unlike its address, it is never used again.
     pub(crate) id: u64,
     digest: Digest,
     tables: Box<[Line]>,
@@ -43,7 +43,7 @@ impl<'a> SstDictionary<'a> {
         })
     }
 
-    /// Bytes that it owns.
+    /// Bytes of this value and its tables, without the content.
     pub fn memory(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.tables)
     }
@@ -58,14 +58,14 @@ impl<'a> SstDictionary<'a> {
         codes.expand(&self.digest, as_bytes(&self.tables))
     }
 
-    /// For one block; `codes` are those of this dictionary if the block requires them.
+    /// The dictionary for the decoder of one block; `codes` are those of this dictionary if the block requires them.
     pub(crate) fn view<'v>(&'v self, codes: &'v ExpandedHuffman) -> Dictionary<'v> {
         // SAFETY: `tables` are those that `compact_into` made for this digest, where it made them.
         unsafe { Dictionary::trusted(self.digest, as_bytes(&self.tables), codes, self.content) }
     }
 
-    /// Prefetches the required tables, and enqueues the content. Returns whether the whole content is in the queue or not
-    /// required.
+    /// Prefetches the tables, and enqueues the content if the block requires it and it is small. Returns whether the whole
+    /// content is in the queue or not required.
     pub(crate) fn prefetch(&self, required: &RequiredParts, queue: &mut PrefetchQueue) -> bool {
         let start = self.tables.as_ptr() as usize;
         (start..start + size_of_val(&*self.tables)).step_by(CACHE_LINE).for_each(prefetch_line);

@@ -12,7 +12,7 @@ use crate::dictionary::SstDictionary;
 use crate::working_memory::WorkingMemory;
 
 thread_local! {
-    /// Made by the first block of a thread, freed by its end.
+    /// Made by the first block that a thread decodes, freed when the thread ends.
     static MEMORY: RefCell<WorkingMemory> = RefCell::default();
 }
 
@@ -42,26 +42,37 @@ fn with_memory(decode: impl FnOnce(&mut WorkingMemory) -> Result<()>) -> Verdict
     catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(internal)).into()
 }
 
-/// Digests a dictionary, or returns null if it is damaged. `bytes` stay valid until
-/// [`linerate_rocksdb_dictionary_free`].
+/// The memory that a block is decoded into.
 ///
 /// # Safety
-/// `bytes` points to `len` bytes.
+/// `at` points to `len` bytes, which nobody else uses while the call lasts; null if there are none.
+unsafe fn output<'a>(at: *mut u8, len: usize) -> &'a mut [u8] {
+    if len == 0 {
+        return &mut [];
+    }
+    // SAFETY: the caller's promise. Any bytes are a `u8`, and none is read before it is written.
+    unsafe { slice::from_raw_parts_mut(at, len) }
+}
+
+/// Digests a dictionary, or returns null if it is damaged.
+///
+/// # Safety
+/// `bytes` is not null and points to `len` bytes, which stay there unchanged until [`linerate_rocksdb_dictionary_free`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rocksdb_dictionary_new(
     bytes: *const u8,
     len: usize,
 ) -> *mut SstDictionary<'static> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise; `'static` stands for the life of the dictionary.
     let bytes = unsafe { slice::from_raw_parts(bytes, len) };
     let digested = catch_unwind(|| SstDictionary::new(bytes).ok()).unwrap_or(None);
     digested.map_or(ptr::null_mut(), |dictionary| Box::into_raw(Box::new(dictionary)))
 }
 
-/// Frees a dictionary; null is none.
+/// Frees a dictionary; does nothing with null.
 ///
 /// # Safety
-/// `dictionary` is null or of [`linerate_rocksdb_dictionary_new`], and not used any more.
+/// `dictionary` is null, or was returned by [`linerate_rocksdb_dictionary_new`] and is used no more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rocksdb_dictionary_free(dictionary: *mut SstDictionary<'static>) {
     if !dictionary.is_null() {
@@ -70,10 +81,10 @@ pub unsafe extern "C" fn linerate_rocksdb_dictionary_free(dictionary: *mut SstDi
     }
 }
 
-/// Bytes that a dictionary owns beside its content; of null none.
+/// Bytes that a dictionary owns beside its content; 0 for null.
 ///
 /// # Safety
-/// `dictionary` is null or of [`linerate_rocksdb_dictionary_new`].
+/// `dictionary` is null, or was returned by [`linerate_rocksdb_dictionary_new`] and not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rocksdb_dictionary_memory(
     dictionary: *const SstDictionary<'static>,
@@ -85,7 +96,8 @@ pub unsafe extern "C" fn linerate_rocksdb_dictionary_memory(
 /// Decodes a block, one zstd frame, into exactly `dst_len` bytes; `dictionary` may be null.
 ///
 /// # Safety
-/// `dictionary` is null or of [`linerate_rocksdb_dictionary_new`]; `src` and `dst` point to as many bytes as their lengths say.
+/// `dictionary` is null, or was returned by [`linerate_rocksdb_dictionary_new`] and not freed. `src` is not null and points to
+/// `src_len` bytes; `dst` to `dst_len` bytes, which nobody else uses while the call lasts, and may be null if there are none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rocksdb_zstd(
     dictionary: *const SstDictionary<'static>,
@@ -95,17 +107,15 @@ pub unsafe extern "C" fn linerate_rocksdb_zstd(
     dst_len: usize,
 ) -> Verdict {
     // SAFETY: the caller's promise.
-    let (dictionary, block, dst) = unsafe {
-        (dictionary.as_ref(), slice::from_raw_parts(src, src_len), slice::from_raw_parts_mut(dst, dst_len))
-    };
+    let (dictionary, block, dst) =
+        unsafe { (dictionary.as_ref(), slice::from_raw_parts(src, src_len), output(dst, dst_len)) };
     with_memory(|memory| memory.zstd(dictionary, block, dst))
 }
 
-/// Decodes a block, one raw deflate stream, into exactly `dst_len` bytes. `dictionary` has the bytes before its content,
-/// none if `dictionary_len` is 0.
+/// Decodes a block, one raw deflate stream, into exactly `dst_len` bytes. `dictionary` is the history before its content.
 ///
 /// # Safety
-/// The pointers point to as many bytes as their lengths say, and are not null.
+/// `dictionary` and `src` are not null and point to as many bytes as their lengths say; `dst` as for [`linerate_rocksdb_zstd`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rocksdb_zlib(
     dictionary: *const u8,
@@ -120,7 +130,7 @@ pub unsafe extern "C" fn linerate_rocksdb_zlib(
         (
             slice::from_raw_parts(dictionary, dictionary_len),
             slice::from_raw_parts(src, src_len),
-            slice::from_raw_parts_mut(dst, dst_len),
+            output(dst, dst_len),
         )
     };
     with_memory(|memory| memory.zlib(dictionary, block, dst))

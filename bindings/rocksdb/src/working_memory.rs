@@ -6,7 +6,7 @@ use linerate_zstd::{self as zstd, ExpandedHuffman, Format, FrameDecoder, Prefetc
 
 use crate::dictionary::SstDictionary;
 
-/// Dictionaries used last, which are taken to be in the CPU's caches.
+/// Number of dictionaries used last, which are taken to be in the CPU's caches.
 const RECENT: usize = 4;
 
 /// One of the dictionaries used last.
@@ -67,7 +67,7 @@ impl WorkingMemory {
     pub(crate) fn zlib(&mut self, dictionary: &[u8], block: &[u8], dst: &mut [u8]) -> Result<()> {
         let decoder = BufferDecoder::new(inflate::Options::new(inflate::Format::Deflate));
         let sizes = decoder.decode(&mut self.inflate, Some(dictionary), block, dst)?;
-        // Like the built-in decompressor, which does not look at what follows the stream.
+        // What follows the stream is ignored, as by the built-in decompressor.
         exactly([block.len(), sizes.written], [block.len(), dst.len()])
     }
 }

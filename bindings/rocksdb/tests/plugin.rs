@@ -31,8 +31,7 @@ fn build() -> Option<RocksDb> {
     let folder = temporary.with_file_name("rocksdb");
     let include = folder.join("include");
     let header = include.join("rocksdb/advanced_compression.h");
-    let compiler = Command::new("c++").arg("--version").output().is_ok();
-    if !compiler || !header.exists() || !folder.join("librocksdb.so").exists() {
+    if !has_program("c++") || !header.exists() || !folder.join("librocksdb.so").exists() {
         return None;
     }
     let library = Library::built("linerate_rocksdb_rust")?.static_library();

@@ -29,7 +29,7 @@
 //! | `memory.rs` | the state behind the store's lock: arenas, vacant slots, table eviction |
 //! | `clock.rs` | CLOCK eviction order of the slots that have tables |
 //! | `slots.rs`, `hash_index.rs` | array of slots that grows without moving them; index from content hash to slot |
-//! | `sys/slot.rs`, `sys/sync.rs` | one dictionary: lock-free pins, publication and reclamation; what it is written in |
+//! | `sys/slot.rs`, `sys/sync.rs` | one dictionary: lock-free pins, publication and reclamation; its atomics |
 //! | `model.rs` | loom model of the slots and of reclamation (`cfg(loom)`, tests only) |
 //! | `sys/arena.rs`, `sys/mapping.rs`, `free_list.rs` | memory in huge pages between guard pages; best-fit allocation |
 //! | `source.rs` | dictionaries that are read at first use |

@@ -1,4 +1,5 @@
-//! Model of the slots and of reclamation: loom runs two threads in the orders that memory orderings allow.
+//! Model of the slots and of reclamation: loom runs two threads in every order that the memory orderings allow, with few
+//! preemptions.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p linerate-dict --release --lib model`
 
@@ -16,7 +17,7 @@ use crate::sys::{Arena, Eviction, NewContent, Pin, Slot};
 /// With tables, unlike raw content.
 const TRAINED: &[u8] = include_bytes!("../../../testdata/zstd/tree-11.dict");
 
-/// Tries the orders with at most so many preemptions.
+/// Tries the orders with at most this many preemptions.
 fn explore(preemptions: usize, threads: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -48,7 +49,7 @@ fn pinned_bytes_stay_when_the_slot_is_retired_and_filled_again() {
             thread::spawn(move || {
                 let Some(pin) = slot.pin(first, None) else { return };
                 let bytes = pin.bytes();
-                // Between these another thread may run.
+                // Another thread may run between these accesses.
                 assert!(pin.is_loaded() && bytes == [1; 64]);
                 assert_eq!(pin.digested().expect("it needs no tables").content, [1; 64]);
             })
@@ -85,7 +86,7 @@ fn tables_in_use_are_not_evicted() {
         for _ in 0..2 {
             if let Eviction::Freed(Some(raw)) = slot.evict() {
                 arena.free_raw(raw);
-                // The memory is another's now.
+                // The memory has another owner now.
                 arena.allocate(4096).expect("memory").bytes_mut().fill(0xaa);
             }
         }

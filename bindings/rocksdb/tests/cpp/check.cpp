@@ -133,8 +133,8 @@ void Damage(const std::string& folder) {
 }
 
 // Rows of a file as one block, with a dictionary trained on more of them.
-void Compress(rocksdb::CompressionManager& manager, unsigned file, std::string& content, std::vector<std::string>& dictionaries,
-              std::vector<std::string>& blocks) {
+void Compress(rocksdb::CompressionManager& manager, rocksdb::CompressionType wanted, unsigned file, std::string& content,
+              std::vector<std::string>& dictionaries, std::vector<std::string>& blocks) {
   rocksdb::CompressionOptions options;
   options.max_dict_bytes = 8192, options.zstd_max_train_bytes = 819200;
   rocksdb::Compressor::DictSamples samples;
@@ -145,34 +145,35 @@ void Compress(rocksdb::CompressionManager& manager, unsigned file, std::string& 
     samples.sample_lens.push_back(sample.size());
     if (row < 10) content += sample;
   }
-  auto compressor = manager.GetCompressor(options, rocksdb::kZSTD)
+  auto compressor = manager.GetCompressor(options, wanted)
                         ->MaybeCloneSpecialized(rocksdb::CacheEntryRole::kDataBlock, std::move(samples));
   Want(compressor != nullptr, "a compressor with a dictionary");
   dictionaries.push_back(compressor->GetSerializedDict().ToString());
   std::string block(content.size(), 0);
   size_t size = block.size();
-  rocksdb::CompressionType type = rocksdb::kZSTD;
+  rocksdb::CompressionType type = wanted;
   Check(compressor->CompressBlock(content, block.data(), &size, &type, nullptr), "compress");
-  Want(type == rocksdb::kZSTD, "a compressed block");
+  Want(type == wanted, "a compressed block");
   blocks.push_back(block.substr(0, size));
 }
 
-// A block with another file's dictionary, and damaged dictionaries, straight through the interface.
-void Dictionaries(const std::string&) {
+// Damaged blocks, blocks with another file's dictionary or a wrong size, and damaged dictionaries, straight through the
+// interface.
+void DamageWithoutChecksums(rocksdb::CompressionType type) {
   auto manager = linerate::NewCompressionManager();
   std::vector<std::string> serialized, blocks;
   std::string content[2];
-  for (unsigned file : {0, 1}) Compress(*manager, file, content[file], serialized, blocks);
+  for (unsigned file : {0, 1}) Compress(*manager, type, file, content[file], serialized, blocks);
   // What both make of a block, a line each; the text of a refusal is of the second.
   std::string reason;
   auto decode = [&](const std::string& dictionary, const std::string& block, std::string& out) {
     for (const auto& m : {rocksdb::GetBuiltinV2CompressionManager(), manager}) {
       std::unique_ptr<rocksdb::Decompressor> decompressor;
-      Status status = m->GetDecompressorOptimizeFor(rocksdb::kZSTD)->MaybeCloneForDict(dictionary, &decompressor);
+      Status status = m->GetDecompressorOptimizeFor(type)->MaybeCloneForDict(dictionary, &decompressor);
       std::string here;
       if (status.ok()) {
         rocksdb::Decompressor::Args args;
-        args.compression_type = rocksdb::kZSTD, args.compressed_data = block;
+        args.compression_type = type, args.compressed_data = block;
         status = decompressor->ExtractUncompressedSize(args);
         if (status.ok() && args.uncompressed_size > 1 << 20) status = Status::Corruption("size");
         if (status.ok()) {
@@ -201,7 +202,8 @@ void Dictionaries(const std::string&) {
     if (round % 5 < 2) dictionary[random() % (round % 3 ? 120 : dictionary.size())] ^= 1 << random() % 8;
     if (round % 7 == 0) dictionary.resize(1 + random() % dictionary.size());
     if (round % 11 == 0) block.resize(random() % block.size());
-    if (round % 13 < 4) block[random() % block.size()] ^= 1 << random() % 8;
+    if (round % 13 < 4 && !block.empty()) block[random() % block.size()] ^= 1 << random() % 8;
+    if (round % 19 == 0 && !block.empty()) block[0] ^= 1 << random() % 7;  // the size of the content begins here
     std::string both;
     decode(dictionary, block, both);
     const size_t half = both.size() / 2;
@@ -213,13 +215,17 @@ void Dictionaries(const std::string&) {
   std::printf("%u of 4000 refused by both\n", refused);
 }
 
+void Dictionaries(const std::string&) {
+  for (auto type : {rocksdb::kZSTD, rocksdb::kZlibCompression}) DamageWithoutChecksums(type);
+}
+
 // Only the plugin's part, for helgrind: threads share decompressors, and each makes some of its own.
 void Shared(const std::string&) {
   constexpr unsigned kFiles = 3;
   auto manager = linerate::NewCompressionManager();
   std::vector<std::string> dictionaries, blocks;
   std::string content[kFiles];
-  for (unsigned file = 0; file < kFiles; file++) Compress(*manager, file, content[file], dictionaries, blocks);
+  for (unsigned file = 0; file < kFiles; file++) Compress(*manager, rocksdb::kZSTD, file, content[file], dictionaries, blocks);
   auto decompressor = [&](unsigned file) {
     std::unique_ptr<rocksdb::Decompressor> made;
     Check(manager->GetDecompressorOptimizeFor(rocksdb::kZSTD)->MaybeCloneForDict(dictionaries[file], &made), "a dictionary");

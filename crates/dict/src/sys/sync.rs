@@ -1,26 +1,26 @@
-//! Atomics, the lock and the cell that the slot protocol is written in: those of `core` and `std`, or in its model (tests
-//! with `--cfg loom`) those of loom, which tries the orders that threads may run in and finds accesses that race.
+//! The atomics, lock and cell of the slot protocol: those of `core` and `std`, or in its model (tests with `--cfg loom`) those of
+//! loom, which tries the orders in which threads may run and finds data races.
 
 #[cfg(not(all(loom, test)))]
-mod of_threads {
+mod primitives {
     pub(crate) use core::cell::UnsafeCell;
     pub(crate) use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
     pub(crate) use std::sync::{Mutex, MutexGuard};
 }
 
 #[cfg(all(loom, test))]
-mod of_threads {
+mod primitives {
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
     pub(crate) use loom::sync::{Mutex, MutexGuard};
 }
 
-use of_threads::UnsafeCell;
-pub(crate) use of_threads::{
+use primitives::UnsafeCell;
+pub(crate) use primitives::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering, fence,
 };
 
-/// A value that something else guards, such as flags in an atomic word.
+/// A value whose accesses something else orders, such as flags in an atomic word.
 #[repr(transparent)]
 pub(crate) struct Guarded<T>(UnsafeCell<T>);
 
@@ -29,6 +29,8 @@ impl<T: Copy> Guarded<T> {
         Guarded(UnsafeCell::new(value))
     }
 
+    /// Returns the value.
+    ///
     /// # Safety
     /// No other thread sets it meanwhile.
     #[inline]
@@ -36,11 +38,13 @@ impl<T: Copy> Guarded<T> {
         // SAFETY: the caller guarantees that nothing writes to it.
         #[cfg(not(all(loom, test)))]
         return unsafe { *self.0.get() };
-        // SAFETY: as above, and loom looks.
+        // SAFETY: as above; loom checks it.
         #[cfg(all(loom, test))]
         return self.0.with(|at| unsafe { *at });
     }
 
+    /// Replaces the value.
+    ///
     /// # Safety
     /// No other thread sets or gets it meanwhile.
     pub(crate) unsafe fn set(&self, value: T) {
@@ -49,7 +53,7 @@ impl<T: Copy> Guarded<T> {
         unsafe {
             *self.0.get() = value;
         }
-        // SAFETY: as above, and loom looks.
+        // SAFETY: as above; loom checks it.
         #[cfg(all(loom, test))]
         self.0.with_mut(|at| unsafe { *at = value });
     }

@@ -7,10 +7,13 @@ pub(crate) fn tables() -> Vec<Table> {
     vec![("rocksdb", operations())]
 }
 
-/// What a row of the record was measured on.
+/// The database and the reads of a row.
 fn case(row: &Row) -> String {
     let number = |column: &str| row.number(column);
-    let compression = row.text("compression").trim_start_matches('k').trim_end_matches("Compression");
+    let compression = match row.text("compression") {
+        "kNoCompression" => "uncompressed",
+        name => name.trim_start_matches('k').trim_end_matches("Compression"),
+    };
     let dictionary = match number("dictionary") {
         0.0 => "no dictionary".to_owned(),
         bytes => format!("dictionary of {:.0} KiB", bytes / 1024.0),
@@ -28,7 +31,7 @@ fn case(row: &Row) -> String {
     )
 }
 
-/// Reads through the plugin beside RocksDB's own decompressor, and libzstd with digested dictionaries.
+/// Reads through the plugin, beside RocksDB's own decompressor and libzstd with digested dictionaries.
 fn operations() -> String {
     let record = Record::read("2026-11-23-rocksdb.csv");
     let rows = record.all(&[("contender", "linerate")]).into_iter().map(|ours| {
@@ -58,8 +61,8 @@ fn operations() -> String {
         "built-in, µs",
         "digested libzstd, µs",
         "Linerate, µs",
-        "by built-in",
-        "by digested",
+        "times built-in",
+        "times digested",
     ];
     let any = record.all(&[])[0];
     let source = format!("{}; RocksDB {}", record.source(any), any.text("rocksdb"));

@@ -31,12 +31,13 @@ impl SampledSavings {
         let count = stats.blocks.get(&Compression::Zstd).copied().unwrap_or_default();
         let (Some(id), 1..) = (sst.dictionary(), count.blocks) else { return Ok(None) };
         let all = reader.blocks(sst).map_err(engine_error)?;
+        // Then no trailer is read again, which may be a request to a web server for each block.
+        let all_zstd = all.len() as u64 == count.blocks;
         let wanted = SAMPLE / (count.content / count.blocks).max(1);
         let step = count.blocks.div_ceil(wanted.max(1)) as usize;
         let (mut blocks, mut seen) = (Vec::new(), 0);
         for handle in all {
-            let compression = reader.block_compression(sst, handle).map_err(engine_error)?;
-            if compression == Compression::Zstd {
+            if all_zstd || reader.block_compression(sst, handle).map_err(engine_error)? == Compression::Zstd {
                 if seen % step == 0 {
                     blocks.push(reader.decode_block(sst, handle).map_err(engine_error)?.content().to_vec());
                 }
@@ -51,7 +52,7 @@ impl SampledSavings {
         Ok(Some(SampledSavings { sample, sampled_blocks, blocks, content: count.content, level }))
     }
 
-    /// Bytes that zstd blocks would take more without the dictionary.
+    /// Bytes that the zstd blocks would take more without the dictionary.
     fn saved(&self) -> i64 {
         let sampled = self.sample.without as f64 - self.sample.with as f64;
         (sampled * self.content as f64 / self.sample.content.max(1) as f64).round() as i64

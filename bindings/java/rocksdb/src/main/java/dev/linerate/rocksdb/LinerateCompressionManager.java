@@ -14,7 +14,7 @@ import org.rocksdb.RocksDB;
 /**
  * The compression manager for RocksDB that decodes zstd and zlib blocks by Linerate; all else it leaves to RocksDB, and the
  * files of a database stay what they are. It needs the rocksdbjni of the version that this module was built for, on Linux with
- * glibc.
+ * glibc. From {@link #load} on, libraries that are loaded later see the symbols of RocksDB's native library.
  *
  * <pre>{@code
  * Options options = new Options();
@@ -22,11 +22,14 @@ import org.rocksdb.RocksDB;
  * RocksDB database = RocksDB.open(options, path);
  * }</pre>
  *
- * <p>Once {@link #load} was called, its name in option strings is {@value #NAME}.
+ * <p>Once {@link #load} has returned, its name in option strings is {@value #NAME}.
  */
 public final class LinerateCompressionManager {
     /** The name in option strings: {@code compression_manager=Linerate}. */
     public static final String NAME = "Linerate";
+
+    /** Of the module's jar, before the version of RocksDB. */
+    private static final String TITLE = "linerate-rocksdb for RocksDB ";
 
     private static final String PLUGIN = "liblinerate_rocksdb.so";
     private static final String LOADER = "liblinerate_rocksdb_java.so";
@@ -36,9 +39,9 @@ public final class LinerateCompressionManager {
     private LinerateCompressionManager() {}
 
     /**
-     * Loads RocksDB and the plugin, unless they are.
+     * Loads RocksDB and the plugin, unless they are loaded.
      *
-     * @throws UnsatisfiedLinkError if that fails; the message is a line with the reason
+     * @throws UnsatisfiedLinkError if that fails; the message has the reason
      */
     public static synchronized void load() {
         if (loaded) {
@@ -74,7 +77,7 @@ public final class LinerateCompressionManager {
      */
     public static void use(Options options) {
         load();
-        useInOptions(options.getNativeHandle());
+        requireUsed(useInOptions(options.getNativeHandle()));
     }
 
     /**
@@ -85,11 +88,11 @@ public final class LinerateCompressionManager {
      */
     public static void use(ColumnFamilyOptions options) {
         load();
-        useInFamily(options.getNativeHandle());
+        requireUsed(useInFamily(options.getNativeHandle()));
     }
 
     /**
-     * Returns what was decoded in this process so far.
+     * Returns what has been decoded in this process so far.
      *
      * @return a snapshot
      * @throws UnsatisfiedLinkError as {@link #load}
@@ -104,9 +107,15 @@ public final class LinerateCompressionManager {
     private static void checkVersion() {
         String wanted = LinerateCompressionManager.class.getPackage().getImplementationTitle();
         String found = RocksDB.rocksdbVersion().toString();
-        // The title ends in the version; there is none outside a jar.
-        if (wanted != null && !wanted.endsWith(" " + found)) {
+        // The title ends in the version. Outside a jar there is none, and in a jar of several libraries it is another.
+        if (wanted != null && wanted.startsWith(TITLE) && !wanted.equals(TITLE + found)) {
             throw failed("rocksdbjni is of version " + found + ", but this is " + wanted);
+        }
+    }
+
+    private static void requireUsed(boolean used) {
+        if (!used) {
+            throw failed("the plugin was not built for rocksdbjni " + RocksDB.rocksdbVersion());
         }
     }
 
@@ -147,9 +156,9 @@ public final class LinerateCompressionManager {
 
     private static native String load0(String rocksdb, String plugin);
 
-    private static native void useInOptions(long options);
+    private static native boolean useInOptions(long options);
 
-    private static native void useInFamily(long options);
+    private static native boolean useInFamily(long options);
 
     private static native void counters0(long[] out);
 
