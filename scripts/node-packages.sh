@@ -20,4 +20,5 @@ cp -R bindings/node/zlib-sync "$modules/@linerate/zlib-sync"
 # A new file each time: the old one may be loaded.
 cp "$native" "$modules/linerate/linerate.node"
 cp -R "$1" "$2"
+rm -rf "$2/node_modules/zlib-sync"
 cp -R bindings/node/zlib-sync "$2/node_modules/zlib-sync"

@@ -22,9 +22,12 @@ Object.defineProperty(GatewayError.prototype, 'name', { value: 'GatewayError', c
 
 /** The error that native code threw, as one of the classes above; others as they are. */
 function typed(error) {
-  if (typeof error?.code !== 'string' || !error.code.startsWith('ERR_LINERATE_')) return error;
-  const Class = error.messageIndex === undefined ? LinerateError : GatewayError;
-  const made = new Class(error.message, error);
+  // What a panic becomes.
+  const code = error?.code === 'GenericFailure' ? 'ERR_LINERATE_INTERNAL' : error?.code;
+  if (typeof code !== 'string' || !code.startsWith('ERR_LINERATE_')) return error;
+  const { kind, offset, messageIndex } = error;
+  const Class = messageIndex === undefined ? LinerateError : GatewayError;
+  const made = new Class(error.message, { code, kind, offset, messageIndex });
   Error.captureStackTrace(made, typed);
   return made;
 }

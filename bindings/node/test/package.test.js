@@ -28,6 +28,15 @@ test('CommonJS and ECMAScript modules export the same', async () => {
   }
 });
 
+test('a panic becomes an error with a code of linerate', () => {
+  const { typed } = require(path.join(packageFolder, 'errors.js'));
+  const made = typed(Object.assign(new Error('index out of bounds'), { code: 'GenericFailure' })); // as napi makes it
+  assert.ok(made instanceof linerate.LinerateError);
+  assert.deepStrictEqual([made.code, made.message], ['ERR_LINERATE_INTERNAL', 'index out of bounds']);
+  const other = Object.assign(new TypeError('x'), { code: 'ERR_INVALID_ARG_TYPE' });
+  assert.strictEqual(typed(other), other);
+});
+
 test('the package for a platform is named as others name theirs', () => {
   const musl = () => true;
   const glibc = () => false;

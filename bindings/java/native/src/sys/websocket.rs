@@ -293,11 +293,8 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_decode(
     into_offset: jint,
     room: jint,
 ) -> jlong {
-    // SAFETY: the environment of this call; a buffer that Java passed, whose bytes nobody else uses; and the part.
-    let (env, out) = unsafe {
-        let env = Env::new(env);
-        (env, output(env, into, into_offset, room))
-    };
+    // SAFETY: the environment of this call.
+    let env = unsafe { Env::new(env) };
     let copy = |from: usize, piece: &mut [u8]| {
         let from = offset as usize + from;
         // SAFETY: initialized bytes may be written as if they were not.
@@ -305,15 +302,17 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_decode(
         // SAFETY: what Java passed to this call.
         unsafe { super::exports::copy(env, part, direct, from as jint)(piece) }
     };
-    let decode = |decoder: &mut websocket::MessageDecoder| match with_work(|work| {
-        decoder.part(work, len as usize, last, out, copy)
-    }) {
-        Some(Ok(progress)) => {
-            let done = i64::from(progress.is_done) << 62;
-            done | (progress.read as jlong) << 31 | progress.written as jlong
+    let decode = |decoder: &mut websocket::MessageDecoder| {
+        // SAFETY: a direct buffer of this call, whose bytes nobody else uses.
+        let out = unsafe { output(env, into, into_offset, room) };
+        match with_work(|work| decoder.part(work, len as usize, last, out, copy)) {
+            Some(Ok(progress)) => {
+                let done = i64::from(progress.is_done) << 62;
+                done | (progress.read as jlong) << 31 | progress.written as jlong
+            }
+            Some(Err(_)) => ERROR,
+            None => EXCEPTION,
         }
-        Some(Err(_)) => ERROR,
-        None => EXCEPTION,
     };
     // SAFETY: the contract of this module.
     unsafe { with(decoder, DEFECT, decode) }

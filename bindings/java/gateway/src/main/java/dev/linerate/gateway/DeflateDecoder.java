@@ -27,7 +27,7 @@ public final class DeflateDecoder implements Closeable {
      *
      * @param part the bytes from its position to its limit, in a buffer of any kind; its position moves behind what is read
      * @param last whether the message ends with it
-     * @param into a direct buffer; its position moves behind what is written
+     * @param into a direct buffer that shares no memory with the part; its position moves behind what is written
      * @return whether all of the part is decompressed. Otherwise there is no room left: call again with the rest of it,
      *     which may be empty, and more room
      * @throws DecompressionException if the message is damaged or above the limits; {@code into} has part of it then

@@ -38,7 +38,8 @@ public final class DeflateEncoder implements Closeable {
      *
      * @param message the bytes from its position to its limit, in a buffer of any kind; its position does not change.
      *     Nobody may write to a direct buffer meanwhile
-     * @param into a direct buffer; its position moves behind what is written. As much room as the message has is enough
+     * @param into a direct buffer that shares no memory with the message; its position moves behind what is written. As
+     *     much room as the message has is enough
      * @return whether the message became smaller, and fits: its frame has RSV1. Otherwise it is to be sent as it is, and
      *     nothing has changed but bytes behind the position of {@code into}
      * @throws IllegalArgumentException if {@code into} is not direct, or is read-only
@@ -52,7 +53,8 @@ public final class DeflateEncoder implements Closeable {
      *
      * @param part the bytes from its position to its limit, as of {@link #encode}; it may be empty
      * @param last whether the message ends with it
-     * @param into a direct buffer with room for the {@link #bound}; its position moves behind what is written
+     * @param into a direct buffer that shares no memory with the part, with room for the {@link #bound}; its position moves
+     *     behind what is written
      * @throws IllegalArgumentException if {@code into} is not direct, is read-only, or has less room
      */
     public void encodePart(ByteBuffer part, boolean last, ByteBuffer into) {

@@ -3,7 +3,6 @@ package dev.linerate.gateway;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -112,7 +111,10 @@ class DeflateTest {
         assertThrows(IllegalArgumentException.class, () -> builder.messageLimit(-1));
         assertThrows(IllegalArgumentException.class, () -> builder.ratioLimit(0));
         for (int level = 0; level <= 6; level++) {
-            assertNotNull(builder.level(level).build().answer("permessage-deflate").newEncoder());
+            // Closed: closedCodecs counts.
+            try (DeflateEncoder encoder = builder.level(level).build().answer("permessage-deflate").newEncoder()) {
+                assertTrue(encoder.memory() > 0);
+            }
         }
     }
 

@@ -91,6 +91,9 @@ final class DeflateFrameDecoder extends WebSocketExtensionDecoder {
                     ? WebSocketCloseStatus.MESSAGE_TOO_BIG
                     : WebSocketCloseStatus.INVALID_PAYLOAD_DATA;
             throw failure(ctx, status, e.getMessage(), e);
+        } catch (RuntimeException | Error e) {
+            // Such as memory that ran out: what was read of the message cannot be read again.
+            throw failure(ctx, WebSocketCloseStatus.INTERNAL_SERVER_ERROR, "a message was not decompressed", e);
         }
         isInside = !frame.isFinalFragment();
         out.add(Frames.like(frame, frame.rsv() & ~WebSocketExtension.RSV1, decoded));

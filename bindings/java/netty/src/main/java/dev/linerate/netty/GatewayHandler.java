@@ -21,12 +21,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Decompresses what a chat gateway sends, below a client of Netty or Reactor Netty that has no place for a decompressor of
- * others. It asks for the transport in the request of the websocket, {@code compress=} of its query, and replaces each
+ * Decompresses what a chat gateway sends, below a client of Netty or Reactor Netty that has no place for another
+ * decompressor. It asks for the transport in the request of the websocket, {@code compress=} of its query, and replaces each
  * compressed message by its payload. It stands between the HTTP codec and the client; one for each connection.
  *
  * <p>A damaged stream closes the connection, so that the client resumes its session, after a
- * {@link DecompressionException} in the pipeline.
+ * {@link DecompressionException} in the pipeline; so does a message that there is no memory for, after its error.
  */
 public final class GatewayHandler extends ChannelDuplexHandler {
     /** RFC 1950: deflate with a window of 32 KiB. */
@@ -34,7 +34,10 @@ public final class GatewayHandler extends ChannelDuplexHandler {
     /** The most bytes of a stored block: RFC 1951, section 3.2.4. */
     private static final int MAX_STORED = 0xffff;
 
+    /** Room for a payload at first: this many times the message's bytes, but no more than that. */
     private static final int USUAL_RATIO = 8;
+
+    private static final int MAX_FIRST_ROOM = 16 << 20;
 
     private final Transport transport;
     private final boolean toZlib;
@@ -126,7 +129,8 @@ public final class GatewayHandler extends ChannelDuplexHandler {
         try {
             isInside = !frame.isFinalFragment();
             payload = decompress(ctx, frame);
-        } catch (DecompressionException e) {
+        } catch (DecompressionException | RuntimeException | Error e) {
+            // Also when memory ran out: the message is lost, and the client can only resume.
             hasFailed = true;
             ctx.fireExceptionCaught(e);
             ctx.close();
@@ -145,7 +149,8 @@ public final class GatewayHandler extends ChannelDuplexHandler {
     /** Returns the payload; null if the message is incomplete. */
     private ByteBuf decompress(ChannelHandlerContext ctx, WebSocketFrame frame) throws DecompressionException {
         ByteBuf content = frame.content();
-        ByteBuf payload = ctx.alloc().directBuffer(USUAL_RATIO * Math.max(content.readableBytes(), Long.BYTES));
+        long room = (long) USUAL_RATIO * Math.max(content.readableBytes(), Long.BYTES);
+        ByteBuf payload = ctx.alloc().directBuffer((int) Math.min(room, MAX_FIRST_ROOM));
         int length = -1;
         try {
             ByteBuffer part = content.nioBuffer();
