@@ -36,7 +36,7 @@ pub fn prefetch_line(address: usize) {
     let _ = address;
 }
 
-#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(test, not(miri), any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests {
     use super::*;
 
