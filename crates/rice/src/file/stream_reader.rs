@@ -350,3 +350,26 @@ fn not_a_stream(offset: u64) -> Error {
     };
     Error::new(Kind::Corrupt, offset, message)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::v2::StreamOptions;
+
+    #[test]
+    fn streams_one_after_another_are_read_to_the_last_sample() {
+        let parts: [Vec<i16>; 4] = [3000, 0, 1, 5000].map(|n| (0..n).map(|i| i % 1000).collect());
+        let settings = StreamOptions::new().segment(NonZeroU32::new(100));
+        let file = parts.each_ref().map(|part| v2::encode(&settings, part, Options::new()).unwrap()).concat();
+        let mut reader = StreamReader::new(Input::from_reader(Cursor::new(file)), Options::new());
+        let mut read = Vec::new();
+        while let Some(piece) = reader.next_piece::<i16>().unwrap() {
+            read.extend_from_slice(piece);
+        }
+        assert_eq!(read, parts.concat());
+        assert_eq!(reader.seen().map(|seen| (seen.streams, seen.samples)), Some((4, 8001)));
+    }
+}
