@@ -12,8 +12,7 @@ mod stream;
 
 use std::error::Error;
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use linerate_nx::pack::Options;
 use pack_tree::{TreeFile, content, pack};
@@ -83,6 +82,9 @@ fn mount_shows_the_files_until_enter(
     folder: &std::path::Path,
     files: &[TreeFile],
 ) -> Result<(), Box<dyn Error>> {
+    use std::io::{BufRead, BufReader, Read};
+    use std::process::Stdio;
+
     std::fs::create_dir(folder)?;
     let mut command = example("mount", &[archive, folder.as_os_str()]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
