@@ -147,7 +147,7 @@ test_loom() {
     "$cargo" test --locked --package linerate-dict --no-default-features --lib model
 }
 
-# Threads under ThreadSanitizer, the standard library compiled for it: dictionaries, archives, connections. One test at a time: it does
+# Threads under ThreadSanitizer, the standard library compiled for it: dictionaries, archives, connections, what Java holds of these. One test at a time: it does
 # not see memory that is unmapped by rustix, without libc, and takes what another test maps there for the same.
 test_tsan() {
   if [[ $(rustup component list --installed --toolchain nightly 2>/dev/null) != *rust-src* ]]; then
@@ -159,6 +159,7 @@ test_tsan() {
   "$cargo" +nightly test "${tests[@]}" --package linerate-dict --lib --test tiers --test hashes --test sources --test pack
   "$cargo" +nightly test "${tests[@]}" --package linerate-nx --lib --test shared -- shared parallel hash
   "$cargo" +nightly test "${tests[@]}" --package linerate-gateway --lib --test pool -- ring pool
+  "$cargo" +nightly test "${tests[@]}" --package linerate-java --lib threads
 }
 
 # What kills, full disks and damaged input do, by command and reader: the record is target/damage.csv.

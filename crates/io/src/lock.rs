@@ -72,6 +72,7 @@ impl Lock {
 
 enum Try {
     Locked(File),
+    #[cfg_attr(not(any(unix, windows)), expect(dead_code, reason = "there are no locks there"))]
     Held,
     #[cfg_attr(not(unix), expect(dead_code, reason = "there the lock is another file than the one replaced"))]
     Replaced,

@@ -15,6 +15,7 @@
 //! | `recorder` | statistics of connections |
 //! | `sys/exports`, `sys/buffers`, `sys/envelopes`, `sys/stats`, `sys/dictionaries` | the native methods |
 //! | `sys/env` | the JNI functions they call |
+//! | `sys/threads` | a test of threads that share connections |
 
 mod connection;
 mod frame;

@@ -7,4 +7,6 @@ mod env;
 mod envelopes;
 mod exports;
 mod stats;
+#[cfg(test)]
+mod threads;
 mod websocket;
