@@ -67,6 +67,11 @@ fn each_operand_is_a_set() {
     assert_eq!(assignment(&folder.read("out/assignment.json")).len(), 1);
 }
 
+/// What the system says to a folder whose name a file has.
+fn not_a_folder() -> &'static str {
+    if cfg!(windows) { "Invalid name" } else { "Not a directory" }
+}
+
 #[test]
 fn invalid_input_is_one_line_of_error() {
     let folder = Folder::new();
@@ -75,7 +80,7 @@ fn invalid_input_is_one_line_of_error() {
     folder.dict(&["cluster", "sets/2", "absent", "-o", "out"]).fails(FAILED, absent);
     folder
         .dict(&["cluster", "sets", "-o", "sets/2"])
-        .fails(FAILED, "linerate: sets: cannot write sets/2: Not a directory");
+        .fails(FAILED, &format!("linerate: sets: cannot write sets/2: {}", not_a_folder()));
     for wrong in
         [&["cluster", "sets"][..], &["cluster", "-o", "out"], &["cluster", "--count=0", "sets", "-o", "out"]]
     {

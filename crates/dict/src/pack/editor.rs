@@ -248,11 +248,16 @@ impl Editor {
     /// As [`open`](Self::open).
     pub fn open_locked(path: impl AsRef<Path>, lock: Lock) -> Result<Editor> {
         let mut file = File::options().read(true).write(true).open(&path).map_err(|e| write_error(&e))?;
-        let pack = Pack::open_input(Input::map(path)?)?;
+        // Not mapped: Windows does not cut a file that is.
+        let pack = Pack::open_input(Input::file(path)?)?;
         let before = pack.open.end;
         let begin = |file: &mut File| {
-            file.set_len(before)?;
-            file.seek(SeekFrom::End(0))
+            match file.set_len(before) {
+                // What is left of the interrupted write after the new segment is ignored as before.
+                Err(error) if is_mapped(&error) => {}
+                cut => cut?,
+            }
+            file.seek(SeekFrom::Start(before))
         };
         begin(&mut file).map_err(|e| write_error(&e))?;
         let file = BufWriter::with_capacity(BUFFER, file);
@@ -560,6 +565,12 @@ impl Editor {
 
 const SAME_HASH: Error = Error::new(Kind::Unsupported, 0, "the pack has another dictionary with this hash");
 pub(super) const IN_USE: Error = Error::new(Kind::BadArgument, 0, "a dictionary is still in use");
+
+/// Whether Windows did not cut a file because a reader has mapped it.
+fn is_mapped(error: &io::Error) -> bool {
+    const ERROR_USER_MAPPED_FILE: i32 = 1224;
+    cfg!(windows) && error.raw_os_error() == Some(ERROR_USER_MAPPED_FILE)
+}
 
 /// Locks a pack for one editor.
 pub(super) fn lock(path: &Path) -> Result<Lock> {

@@ -138,3 +138,24 @@ fn a_replaced_pack_is_not_appended_to() {
     drop(lock);
     assert_eq!(numbers(&path).unwrap(), [1, 2, 3]);
 }
+
+/// Windows does not cut a file that a reader has mapped: what an editor leaves there is written over by the next.
+#[test]
+fn a_mapped_pack_is_changed_after_a_change_that_was_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pack");
+    pack_of(&path, 3);
+    let reader = Pack::open(&path).unwrap();
+    let mut given_up = Editor::open(&path).unwrap();
+    for seed in 10..20 {
+        given_up.add(&dictionary(seed), 0).unwrap();
+    }
+    drop(given_up);
+    assert_eq!(numbers(&path).unwrap(), [1, 2, 3]);
+    let mut editor = Editor::open(&path).unwrap();
+    let id = editor.add(&dictionary(9), 0).unwrap();
+    editor.commit().unwrap();
+    let changed = Pack::open(&path).unwrap();
+    assert_eq!(&changed.read(id).unwrap()[..], dictionary(9));
+    assert_eq!(&reader.read(1).unwrap()[..], &changed.read(1).unwrap()[..]);
+}

@@ -215,7 +215,7 @@ impl NamedResult<'_> {
             debug_assert!(number <= pack_number(i));
             for (path, set) in self.paths.iter().zip(&self.found.sets) {
                 if set.choice == Choice::Dictionary(i) {
-                    editor.retain(number, user_id(&path.display().to_string()))?;
+                    editor.retain(number, user_id(&set_name(path)))?;
                 }
             }
         }
@@ -230,7 +230,7 @@ impl NamedResult<'_> {
                 Choice::Plain(reason) => (Value::Null, Some(text_of(reason))),
             };
             json!({
-                "set": path.display().to_string(),
+                "set": set_name(path),
                 "dictionary": dictionary,
                 "reason": reason,
                 "bytes": set.content,
@@ -240,6 +240,11 @@ impl NamedResult<'_> {
             })
         })
     }
+}
+
+/// The path of a set with slashes on every system: users of a pack are found by it.
+fn set_name(path: &Path) -> String {
+    path.display().to_string().replace(std::path::MAIN_SEPARATOR, "/")
 }
 
 /// The number that a pack gives the dictionary of this index.
