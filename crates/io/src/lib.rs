@@ -56,7 +56,7 @@ pub use atomic_file::{AtomicFile, Existing, remove_temporaries};
 pub use folder::{FileAttributes, Folder, write_all_at};
 pub use leftovers::{Leftovers, is_temporary_name, remove_leftovers, sweep_once, temporary_name};
 pub use linerate_core::{Error, Kind, Result};
-pub use lock::{Holder, Lock, LockError, Wait};
+pub use lock::{Holder, LOCK_SUFFIX, Lock, LockError, Wait};
 pub use ownership::Ownership;
 #[cfg(any(unix, windows))]
 pub use read_at::read_exact_at;

@@ -17,6 +17,9 @@ pub enum Wait {
     For(Duration),
 }
 
+/// What the name of a lock's file on Windows ends with.
+pub const LOCK_SUFFIX: &str = ".linerate-lock";
+
 /// First and longest delay between two attempts.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
 
@@ -118,7 +121,7 @@ fn try_lock(path: &Path) -> io::Result<Try> {
     const ATTEMPTS: u32 = 4;
     std::fs::metadata(path)?;
     let mut name = crate::sys::windows::full_path(path)?.into_os_string();
-    name.push(".linerate-lock");
+    name.push(LOCK_SUFFIX);
     let mut options = File::options();
     options.write(true).create(true).access_mode(GENERIC_WRITE | DELETE).share_mode(0);
     options.custom_flags(FILE_FLAG_DELETE_ON_CLOSE);

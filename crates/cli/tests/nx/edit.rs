@@ -103,6 +103,20 @@ fn update_adds_and_replaces_changed_files() {
     assert!(contents(&folder, "b.nx") == files);
 }
 
+#[test]
+fn archive_in_its_folder_is_not_updated_with_itself() {
+    let folder = Folder::new();
+    folder.write("in/a", b"a");
+    folder.nx(&["pack", "in", "-o", "in/all.nx"]).ok();
+    folder.write("in/b", b"b");
+    for options in [&["--metadata"][..], &["-f", "-o", "in/all.nx"], &["-f", "-o", "in/other.nx"]] {
+        folder.nx(&[&["update", "in/all.nx", "in"], options].concat()).ok();
+        assert_eq!(folder.nx(&["list", "in/all.nx"]).ok().lines(), ["a", "b"]);
+    }
+    folder.nx(&["update", "-f", "in/all.nx", "in", "-o", "in/other.nx"]).ok();
+    assert_eq!(folder.nx(&["list", "in/other.nx"]).ok().lines(), ["a", "b"]);
+}
+
 /// Updates an archive from two folders at once, and returns how both ended.
 fn update_at_once(folder: &Folder, more: &[&str]) -> [std::process::Output; 2] {
     let start = |source: &str| {

@@ -45,6 +45,10 @@ fn small() -> impl Iterator<Item = crate::data::Golden> {
 fn every_golden_is_extracted_to_its_tree() {
     for threads in ["1", "3"] {
         for golden in small().filter(|golden| golden.damaged().is_empty()) {
+            // Two of its names cannot be on Windows, which crates/nx/tests/windows.rs tries.
+            if cfg!(windows) && golden.name == "names" {
+                continue;
+            }
             let folder = Folder::new();
             folder.nx(&["extract", "-p", threads, golden.file(), "-o", "out"]).ok();
             assert_eq!(found(&folder.path("out")), expected(&golden), "{}", golden.name);

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::coding::{CodingArgs, presets};
 use super::open::{Opened, open};
+use super::pack::{is_own, own_names};
 use super::select::{GLOBS, Select};
 use super::write::{self, Target};
 use super::write_args::{EditArgs, FormatName, RuleArgs, Rules, cancellable};
@@ -231,7 +232,8 @@ fn update(
     let options =
         options(&args.edit, cancel, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
     args.coding.check_format(format(&args.edit, &archive)).map_err(CliError::Refused)?;
-    let file_options = |path: &str| rules.options(path);
+    let own = own_names(&args.folder, &[Some(&args.archive), target.path()]);
+    let file_options = |path: &str| rules.options(path).filter(|_| !is_own(&own, path));
     let prune = |path: &str| rules.prunes(path);
     let walk = rules.walk(&args.folder, &prune);
     let found = Builder::update(options, &archive, walk, file_options, args.mirror);
@@ -241,7 +243,7 @@ fn update(
     let keeps = args.metadata || carried.is_some();
     if keeps {
         let mut all = carried.filter(|_| !args.mirror).unwrap_or_default();
-        let (of_folder, bad) = metadata::of_folder(&args.folder, rules, None)?;
+        let (of_folder, bad) = metadata::of_folder(&args.folder, rules, &own)?;
         all.overlay(of_folder);
         bad_names.extend(bad);
         builder.metadata(all);

@@ -9,6 +9,7 @@ use linerate_nx::pack::{BadName, Clash};
 use serde_json::{Value, json};
 
 use super::open::{Opened, damage};
+use super::pack::is_own;
 use super::write;
 use super::write_args::Rules;
 use crate::ui::error::CliError;
@@ -29,9 +30,9 @@ pub(crate) fn carried(archive: &Opened, name: &Path, reporter: &mut Reporter) ->
 pub(crate) fn of_folder(
     folder: &Path,
     rules: &Rules,
-    own: Option<&str>,
+    own: &[String],
 ) -> Result<(Metadata, Vec<BadName>), CliError> {
-    let keep = |path: &str| own != Some(path) && rules.options(path).is_some();
+    let keep = |path: &str| !is_own(own, path) && rules.options(path).is_some();
     let prune = |path: &str| rules.prunes(path);
     Metadata::capture_walk(rules.walk(folder, &prune), keep).map_err(write::engine_error)
 }
