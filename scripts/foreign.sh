@@ -11,6 +11,8 @@ root=$PWD
 . scripts/rust.sh
 . scripts/record.sh
 
+# What a test lacks on another machine is skipped, and counted in the record.
+unset STRICT
 cargo=${CARGO:-cargo}
 tools=$root/target/foreign-tools
 targets="aarch64-unknown-linux-gnu i686-unknown-linux-gnu wasm32-wasip1 x86_64-pc-windows-gnu x86_64-unknown-linux-musl"
