@@ -132,7 +132,7 @@ impl Out {
         }
     }
 
-    /// Overwrites bytes at `at`; the next write appends again.
+    /// Overwrites bytes at `at`; the next write goes on where the last one ended.
     fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         match self {
             Out::New(file) => overwrite(&mut **file, at, bytes),
@@ -161,9 +161,10 @@ impl Out {
 }
 
 fn overwrite(file: &mut (impl Write + Seek), at: u64, bytes: &[u8]) -> io::Result<()> {
+    let next = file.stream_position()?;
     file.seek(SeekFrom::Start(at))?;
     file.write_all(bytes)?;
-    file.seek(SeekFrom::End(0)).map(|_| ())
+    file.seek(SeekFrom::Start(next)).map(|_| ())
 }
 
 impl Drop for Appending {
