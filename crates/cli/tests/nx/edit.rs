@@ -109,12 +109,15 @@ fn archive_in_its_folder_is_not_updated_with_itself() {
     folder.write("in/a", b"a");
     folder.nx(&["pack", "in", "-o", "in/all.nx"]).ok();
     folder.write("in/b", b"b");
-    for options in [&["--metadata"][..], &["-f", "-o", "in/all.nx"], &["-f", "-o", "in/other.nx"]] {
+    for options in [&["--metadata"][..], &["-f", "-o", "in/all.nx"]] {
         folder.nx(&[&["update", "in/all.nx", "in"], options].concat()).ok();
         assert_eq!(folder.nx(&["list", "in/all.nx"]).ok().lines(), ["a", "b"]);
     }
-    folder.nx(&["update", "-f", "in/all.nx", "in", "-o", "in/other.nx"]).ok();
-    assert_eq!(folder.nx(&["list", "in/other.nx"]).ok().lines(), ["a", "b"]);
+    // The second time the output is there, too.
+    for _ in 0..2 {
+        folder.nx(&["update", "-f", "in/all.nx", "in", "-o", "in/other.nx"]).ok();
+        assert_eq!(folder.nx(&["list", "in/other.nx"]).ok().lines(), ["a", "b"]);
+    }
 }
 
 /// Updates an archive from two folders at once, and returns how both ended.

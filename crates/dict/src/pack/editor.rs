@@ -234,7 +234,8 @@ impl Editor {
         Ok(editor)
     }
 
-    /// Opens an existing pack. Bytes of an interrupted write at its end are cut off.
+    /// Opens an existing pack. Bytes of an interrupted write at its end are cut off, or, on Windows while a reader has it mapped,
+    /// written over.
     ///
     /// # Errors
     /// [`Kind::Write`], also if another editor has it open; the errors of [`Pack::open`].

@@ -55,7 +55,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_createDictionaries(
 
 /// `static native void freeDictionaries(long dictionaries)`: forgets them; connections that use them keep them.
 #[unsafe(no_mangle)]
-extern "system" fn Java_dev_linerate_gateway_Native_freeDictionaries(
+pub(super) extern "system" fn Java_dev_linerate_gateway_Native_freeDictionaries(
     _: *mut JNIEnv,
     _: jclass,
     dictionaries: jlong,
@@ -66,7 +66,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_freeDictionaries(
 
 /// `static native void setDictionaries(long connection, long dictionaries)`: of a connection that had no message.
 #[unsafe(no_mangle)]
-extern "system" fn Java_dev_linerate_gateway_Native_setDictionaries(
+pub(super) extern "system" fn Java_dev_linerate_gateway_Native_setDictionaries(
     _: *mut JNIEnv,
     _: jclass,
     connection: jlong,

@@ -133,7 +133,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_version(_: *mut JNIEnv, _: j
 /// `static native long create(int transport, int maxMessage, int windowLog, int checks, int keepMessages, int keepBytes)`:
 /// a connection, 0 after a panic.
 #[unsafe(no_mangle)]
-extern "system" fn Java_dev_linerate_gateway_Native_create(
+pub(super) extern "system" fn Java_dev_linerate_gateway_Native_create(
     _: *mut JNIEnv,
     _: jclass,
     transport: jint,
@@ -160,7 +160,11 @@ extern "system" fn Java_dev_linerate_gateway_Native_create(
 
 /// `static native void free(long connection)`
 #[unsafe(no_mangle)]
-extern "system" fn Java_dev_linerate_gateway_Native_free(_: *mut JNIEnv, _: jclass, connection: jlong) {
+pub(super) extern "system" fn Java_dev_linerate_gateway_Native_free(
+    _: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+) {
     let connection = ptr::with_exposed_provenance_mut::<Connection>(connection as usize);
     // SAFETY: by the contract it was returned by `create`, and it is freed only once.
     let connection = unsafe { Box::from_raw(connection) };
@@ -360,7 +364,11 @@ extern "system" fn Java_dev_linerate_gateway_Native_error(
 
 /// `static native void reset(long connection)`
 #[unsafe(no_mangle)]
-extern "system" fn Java_dev_linerate_gateway_Native_reset(_: *mut JNIEnv, _: jclass, connection: jlong) {
+pub(super) extern "system" fn Java_dev_linerate_gateway_Native_reset(
+    _: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+) {
     with(connection, (), Connection::reset);
 }
 
@@ -463,14 +471,17 @@ extern "system" fn Java_dev_linerate_gateway_Native_live(_: *mut JNIEnv, _: jcla
 
 /// `static native void trim()`: frees working memory that is not in use, and returns freed memory to the system.
 #[unsafe(no_mangle)]
-extern "system" fn Java_dev_linerate_gateway_Native_trim(_: *mut JNIEnv, _: jclass) {
+pub(super) extern "system" fn Java_dev_linerate_gateway_Native_trim(_: *mut JNIEnv, _: jclass) {
     // A panic in here leaks memory, nothing else.
     let _ = catch_unwind(pool::trim);
 }
 
 /// `static native long sharedMemory()`: bytes of the process's working memory.
 #[unsafe(no_mangle)]
-extern "system" fn Java_dev_linerate_gateway_Native_sharedMemory(_: *mut JNIEnv, _: jclass) -> jlong {
+pub(super) extern "system" fn Java_dev_linerate_gateway_Native_sharedMemory(
+    _: *mut JNIEnv,
+    _: jclass,
+) -> jlong {
     catch_unwind(pool::memory).map_or(0, |bytes| bytes as jlong)
 }
 

@@ -83,7 +83,11 @@ unsafe fn text(env: Env<'_>, array: jbyteArray) -> String {
 
 /// `static native void freeRecorder(long recorder)`: forgets it; connections that use it keep it.
 #[unsafe(no_mangle)]
-extern "system" fn Java_dev_linerate_gateway_Native_freeRecorder(_: *mut JNIEnv, _: jclass, recorder: jlong) {
+pub(super) extern "system" fn Java_dev_linerate_gateway_Native_freeRecorder(
+    _: *mut JNIEnv,
+    _: jclass,
+    recorder: jlong,
+) {
     // SAFETY: by the contract it was returned by `createRecorder`, and it is freed only once.
     let recorder = unsafe { Arc::from_raw(address(recorder)) };
     // A panic in here leaks memory, nothing else.
@@ -107,7 +111,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_stopRecorder(
 
 /// `static native int recordStats(long connection, long recorder)`: records a new connection; its number.
 #[unsafe(no_mangle)]
-extern "system" fn Java_dev_linerate_gateway_Native_recordStats(
+pub(super) extern "system" fn Java_dev_linerate_gateway_Native_recordStats(
     _: *mut JNIEnv,
     _: jclass,
     connection: jlong,

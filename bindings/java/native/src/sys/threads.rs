@@ -6,53 +6,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use jni_sys::{JNIEnv, jclass, jint, jlong};
+use jni_sys::{jint, jlong};
 use linerate_gateway::stats::{StatsOptions, Verdict};
 use linerate_gateway::{Dictionaries, Encoder, Transport};
 
+use super::dictionaries::{
+    Java_dev_linerate_gateway_Native_freeDictionaries as free_dictionaries,
+    Java_dev_linerate_gateway_Native_setDictionaries as set_dictionaries,
+};
+use super::exports::{
+    Java_dev_linerate_gateway_Native_create as create, Java_dev_linerate_gateway_Native_free as free,
+    Java_dev_linerate_gateway_Native_reset as reset,
+    Java_dev_linerate_gateway_Native_sharedMemory as shared_memory,
+    Java_dev_linerate_gateway_Native_trim as trim, with,
+};
+use super::stats::{
+    Java_dev_linerate_gateway_Native_freeRecorder as free_recorder,
+    Java_dev_linerate_gateway_Native_recordStats as record_stats,
+};
+use crate::pool;
 use crate::recorder::Recorder;
-use crate::sys::exports::with;
-use crate::{Connection, pool};
 
 /// Messages of a connection, each on another thread.
 const MESSAGES: usize = 50;
-
-// By the names that Java looks for.
-unsafe extern "system" {
-    fn Java_dev_linerate_gateway_Native_create(
-        _: *mut JNIEnv,
-        _: jclass,
-        transport: jint,
-        max_message: jint,
-        window_log: jint,
-        checks: jint,
-        keep_messages: jint,
-        keep_bytes: jint,
-    ) -> jlong;
-    fn Java_dev_linerate_gateway_Native_setDictionaries(
-        _: *mut JNIEnv,
-        _: jclass,
-        connection: jlong,
-        dictionaries: jlong,
-    );
-    fn Java_dev_linerate_gateway_Native_recordStats(
-        _: *mut JNIEnv,
-        _: jclass,
-        connection: jlong,
-        recorder: jlong,
-    ) -> jint;
-    fn Java_dev_linerate_gateway_Native_reset(_: *mut JNIEnv, _: jclass, connection: jlong);
-    fn Java_dev_linerate_gateway_Native_free(_: *mut JNIEnv, _: jclass, connection: jlong);
-    fn Java_dev_linerate_gateway_Native_freeDictionaries(_: *mut JNIEnv, _: jclass, dictionaries: jlong);
-    fn Java_dev_linerate_gateway_Native_freeRecorder(_: *mut JNIEnv, _: jclass, recorder: jlong);
-    fn Java_dev_linerate_gateway_Native_trim(_: *mut JNIEnv, _: jclass);
-    fn Java_dev_linerate_gateway_Native_sharedMemory(_: *mut JNIEnv, _: jclass) -> jlong;
-}
-
-/// What Java holds for an object: its address, once in memory that is counted.
-fn held<T>(object: T) -> jlong {
-    Arc::into_raw(Arc::new(object)).expose_provenance() as jlong
-}
 
 /// Connections in the state that `Handle` has in Java: one thread at a time takes one, the next where it left off.
 struct Handles(Vec<(AtomicBool, jlong)>);
@@ -60,7 +36,7 @@ struct Handles(Vec<(AtomicBool, jlong)>);
 impl Handles {
     fn enter<T>(&self, number: usize, body: impl FnOnce(jlong) -> T) -> Option<T> {
         let (busy, connection) = &self.0[number];
-        // The orders of Java's compareAndSet, no more than they need to be.
+        // Weaker than Java's compareAndSet, and all that is needed.
         busy.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok()?;
         let result = body(*connection);
         busy.store(false, Ordering::Release);
@@ -71,32 +47,27 @@ impl Handles {
 fn new_connection(dictionaries: jlong, recorder: jlong) -> jlong {
     let (env, class) = (ptr::null_mut(), ptr::null_mut());
     let transport = Transport::ALL.iter().position(|transport| *transport == Transport::ZstdFrame);
-    // SAFETY: numbers that Java passes, and objects that are not freed.
-    unsafe {
-        let transport = transport.expect("one of all") as jint;
-        let connection =
-            Java_dev_linerate_gateway_Native_create(env, class, transport, 1 << 20, 20, 0, 2, 1000);
-        Java_dev_linerate_gateway_Native_setDictionaries(env, class, connection, dictionaries);
-        assert!(Java_dev_linerate_gateway_Native_recordStats(env, class, connection, recorder) >= 0);
-        connection
-    }
+    let connection = create(env, class, transport.expect("one of all") as jint, 1 << 20, 20, 0, 2, 1000);
+    set_dictionaries(env, class, connection, dictionaries);
+    assert!(record_stats(env, class, connection, recorder) >= 0);
+    connection
 }
 
 #[test]
 fn connections_go_from_thread_to_thread_while_what_they_share_is_freed() {
-    let (env, class) = (ptr::null_mut(), ptr::null_mut());
     let content = b"{\"t\":\"PRESENCE_UPDATE\",\"s\":".repeat(30);
     let mut wire = Vec::new();
     let mut encoder = Encoder::new(Transport::ZstdFrame).unwrap().with_dictionary(&content).unwrap();
     encoder.message(&content, &mut wire).unwrap();
 
-    let before = Connection::live();
-    let dictionaries = held(Dictionaries::new([&content[..]]).unwrap());
+    let (env, class) = (ptr::null_mut(), ptr::null_mut());
+    let dictionaries = Arc::new(Dictionaries::new([&content[..]]).unwrap());
+    let dictionaries_left = Arc::downgrade(&dictionaries);
+    let dictionaries = Arc::into_raw(dictionaries).expose_provenance() as jlong;
     let recorder = Arc::new(Recorder::start(StatsOptions::new()).unwrap());
     let java_recorder = Arc::into_raw(Arc::clone(&recorder)).expose_provenance() as jlong;
-    let handles = Handles(
-        (0..4).map(|_| (AtomicBool::new(false), new_connection(dictionaries, java_recorder))).collect(),
-    );
+    let connection = || (AtomicBool::new(false), new_connection(dictionaries, java_recorder));
+    let handles = Handles((0..4).map(|_| connection()).collect());
     let decoded: Vec<AtomicUsize> = handles.0.iter().map(|_| AtomicUsize::new(0)).collect();
 
     thread::scope(|scope| {
@@ -113,44 +84,31 @@ fn connections_go_from_thread_to_thread_while_what_they_share_is_freed() {
                         assert_eq!(payload.as_ref(), Some(content));
                         decoded[number].fetch_add(1, Ordering::Relaxed);
                         if turn % 7 == 0 {
-                            // SAFETY: a connection of this thread until it is left.
-                            unsafe {
-                                Java_dev_linerate_gateway_Native_reset(
-                                    ptr::null_mut(),
-                                    ptr::null_mut(),
-                                    connection,
-                                )
-                            };
+                            reset(ptr::null_mut(), ptr::null_mut(), connection);
                         }
                     });
                 }
             });
         }
         // Java has closed them, connections have not.
-        // SAFETY: each once, and this thread does not use them again.
-        unsafe {
-            Java_dev_linerate_gateway_Native_freeDictionaries(env, class, dictionaries);
-            Java_dev_linerate_gateway_Native_freeRecorder(env, class, java_recorder);
-        }
+        free_dictionaries(env, class, dictionaries);
+        free_recorder(env, class, java_recorder);
         for _ in 0..MESSAGES {
-            // SAFETY: they take nothing.
-            let shared = unsafe {
-                Java_dev_linerate_gateway_Native_trim(env, class);
-                Java_dev_linerate_gateway_Native_sharedMemory(env, class)
-            };
-            assert!(shared >= 0 && recorder.all()[0] >= 0);
+            trim(env, class);
+            assert!(shared_memory(env, class) >= 0 && recorder.all()[0] >= 0);
             thread::yield_now();
         }
     });
 
     recorder.stop().unwrap();
-    let all: usize = decoded.iter().map(|decoded| decoded.load(Ordering::Relaxed)).sum();
-    assert!(decoded.iter().all(|decoded| decoded.load(Ordering::Relaxed) > 0));
+    let decoded: Vec<usize> = decoded.into_iter().map(AtomicUsize::into_inner).collect();
+    assert!(decoded.iter().all(|decoded| *decoded > 0), "{decoded:?}");
     let counted: i64 = recorder.all()[..Verdict::ALL.len()].iter().sum();
-    assert_eq!(counted, all as i64);
-    for (_, connection) in &handles.0 {
-        // SAFETY: no thread is left that uses them.
-        unsafe { Java_dev_linerate_gateway_Native_free(env, class, *connection) };
-    }
-    assert!(Connection::live() <= before + 4, "other tests have some of their own");
+    assert_eq!(counted, decoded.iter().sum::<usize>() as i64);
+    assert!(
+        dictionaries_left.upgrade().is_some() && Arc::strong_count(&recorder) > 1,
+        "connections hold them"
+    );
+    handles.0.iter().for_each(|(_, connection)| free(env, class, *connection));
+    assert!(dictionaries_left.upgrade().is_none() && Arc::strong_count(&recorder) == 1, "nothing does");
 }
