@@ -124,6 +124,25 @@ def test_numcodecs_rejects_bad_parameters_types_and_chunks():
             codec().decode(chunk, out=np.empty(n, "i2"))
 
 
+@pytest.mark.parametrize("name", [NAME, "linerate.deltarice2"])
+def test_numcodecs_output_that_cannot_be_filled_in_place_is_refused(name):
+    array = waves((6, 700))
+    made = numcodecs.get_codec({"id": name})
+    chunk = made.encode(array)
+    transposed = np.empty((700, 6), "i2").T
+    assert made.decode(chunk, out=transposed) is transposed
+    assert np.array_equal(transposed.reshape(-1, order="F"), array.reshape(-1))  # in the order of its memory
+    for out in (np.empty((6, 1400), "i2")[:, ::2], np.empty((12, 700), "i2")[::2], np.empty((6, 700), "i2")[:, ::-1]):
+        with pytest.raises(ValueError, match="not contiguous"):
+            made.decode(chunk, out=out)
+    read_only = np.empty((6, 700), "i2")
+    read_only.flags.writeable = False
+    with pytest.raises(ValueError):
+        made.decode(chunk, out=read_only)
+    with pytest.raises(TypeError, match="byte order"):
+        made.decode(chunk, out=np.empty((6, 700), ">i2"))
+
+
 @pytest.mark.parametrize("dtype", ["int16", "uint16"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_zarr_format_2_round_trips(dtype, order):
@@ -217,6 +236,71 @@ def test_zarr_round_trips_shapes_of_one_to_three_axes():
         assert np.array_equal(made[...], array), shape
 
 
+@pytest.mark.parametrize("name", [NAME, "linerate.deltarice2"])
+def test_zarr_arrays_without_axes_are_read_again(name):
+    made = zarr.create_array({}, shape=(), dtype="int16", serializer={"name": name}, compressors=None)
+    made[...] = -7
+    again = zarr.open_array(made.store, mode="r")
+    assert again[()] == -7 and np.asarray(again[...]).shape == ()
+
+
+#: FusedCodecPipeline is in zarr 3.3 and newer, which is for Python 3.12 and newer: `make assure` has one of these.
+PIPELINES = [
+    name for name in ("BatchedCodecPipeline", "FusedCodecPipeline") if hasattr(zarr.core.codec_pipeline, name)
+]
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES)
+@pytest.mark.parametrize("name", [NAME, "linerate.deltarice2"])
+@pytest.mark.parametrize("shards", [None, (32, 1000)])
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_zarr_reads_and_writes_by_every_pipeline(tmp_path, pipeline, name, shards, in_memory):
+    array = waves((64, 1000))
+    with zarr.config.set({"codec_pipeline.path": f"zarr.core.codec_pipeline.{pipeline}"}):
+        made = zarr.create_array(
+            {} if in_memory else tmp_path / "x.zarr",
+            shape=array.shape,
+            chunks=(16, 1000),
+            shards=shards,
+            dtype="int16",
+            serializer={"name": name},
+            compressors=None,
+        )
+        made[:32] = array[:32]
+        assert np.array_equal(made[:], np.concatenate([array[:32], np.zeros_like(array[:32])]))  # missing chunks
+        made[:] = array
+        made[5, 7:9] = array[5, 7:9]
+        for picked in (np.s_[:], np.s_[3], np.s_[3:40, 5:700:3], np.s_[63, 999], np.s_[17:18]):
+            assert np.array_equal(made[picked], array[picked])
+        assert np.array_equal(made.oindex[[1, 5, 60], :], array[[1, 5, 60]])
+        assert np.array_equal(made.vindex[[1, 5], [3, 4]], array[[1, 5], [3, 4]])
+
+
+def test_zarr_consolidation_resharding_and_resizing_keep_the_samples(tmp_path):
+    array = waves((64, 1000))
+    group = zarr.create_group(tmp_path / "x.zarr")
+    for name in (NAME, "linerate.deltarice2"):
+        options = {"chunks": (16, 1000), "serializer": {"name": name}, "compressors": None}
+        group.create_array(name, data=array, **options)
+    zarr.consolidate_metadata(group.store)
+    read = zarr.open_consolidated(tmp_path / "x.zarr", mode="r")
+    for name in (NAME, "linerate.deltarice2"):
+        source = read[name]
+        assert np.array_equal(source[...], array)
+        sharded = zarr.from_array(
+            tmp_path / f"{name}.zarr", data=source, chunks=(4, 1000), shards=(32, 1000), serializer="keep"
+        )
+        assert sharded.serializer == source.serializer and np.array_equal(sharded[...], array)
+        assert np.array_equal(sharded[5:7, 3:900], array[5:7, 3:900])
+        plain = zarr.from_array(tmp_path / f"{name}-plain.zarr", data=sharded, serializer="auto")
+        assert np.array_equal(plain[...], array)
+        stored = zarr.open_array(tmp_path / "x.zarr" / name)
+        stored.append(array[:20])
+        assert np.array_equal(stored[...], np.concatenate([array, array[:20]]))
+        stored.resize((50, 1000))
+        assert np.array_equal(stored[...], array[:50])
+
+
 def test_zarr_codec_objects_round_trip_and_compare():
     from pylinerate.zarr import DeltaRice
 
@@ -233,6 +317,10 @@ def test_zarr_rejects_bad_types_and_parameters():
     for dtype in ("int32", "float32", "int8", "bool"):
         with pytest.raises(TypeError, match="samples are"):
             zarr.create_array({}, shape=(4, 5), dtype=dtype, serializer=serializer(), compressors=None)
+    for name in (NAME, NAME2):  # zarr does not have codecs in shards validate themselves
+        with pytest.raises(TypeError, match="samples are"):
+            options = {"serializer": {"name": name}, "compressors": None, "chunks": (2, 5), "shards": (4, 5)}
+            zarr.create_array({}, shape=(4, 5), dtype="float32", **options)
     for bad in ({"m": 12}, {"m": 1}, {"m": "auto"}, {"segment": 0}, {"filter": [2, -1]}):
         with pytest.raises(ValueError):
             zarr.create_array({}, shape=(4, 5), dtype="int16", serializer=serializer(**bad), compressors=None)
@@ -461,3 +549,23 @@ def test_channels_are_part_of_the_configuration_if_given():
         stored = make(array, (800, 3), serializer=named, compressors=None)
         assert stored.metadata.codecs[0].to_dict()["configuration"] == {"segment": None, **config}
         assert np.array_equal(stored[...], array) and np.array_equal(stored[790:810:3, 1], array[790:810:3, 1])
+
+
+def test_channels_that_no_axis_of_the_chunks_has_are_refused_when_the_array_is_created():
+    named = {"name": f"{NAME}2", "configuration": {"channels": 5}}
+    with pytest.raises(ValueError, match="5 channels"):
+        zarr.create_array({}, shape=(1600, 3), chunks=(800, 3), dtype="int16", serializer=named, compressors=None)
+    turned = {"filters": zarr.codecs.TransposeCodec(order=(1, 0)), "compressors": None}
+    named["configuration"]["channels"] = 3
+    made = make(channels().T, (3, 800), serializer=named, **turned)
+    assert np.array_equal(made[...], channels().T)
+
+
+def test_format_2_arrays_with_channels_in_another_order_are_refused_when_written():
+    """zarr does not tell codecs of format 2 the order and the type of an array before its first chunk."""
+    made = numcodecs.get_codec({"id": f"{NAME}2", "channels": 3})
+    options = {"chunks": (800, 3), "zarr_format": 2, "filters": None}
+    with pytest.raises(ValueError, match="C order"):
+        make(channels(), compressors=made, order="F", **options)
+    with pytest.raises(TypeError, match="byte order"):
+        make(channels(">i2"), compressors=made, **options)

@@ -108,7 +108,7 @@ class DeltaRice(Codec):
         threads, m, taps = thread_count(self.threads), self.params.m, self.params.filter
         if out is None:
             return decode(memoryview(buf), m, self.segment, taps, self.dtype, -1, threads)
-        output = ensure_ndarray(out).reshape(-1, order="A").view(self.dtype)
+        output = flat_codec_output(out, self.dtype)
         n = decode(memoryview(buf), m, self.segment, taps, self.dtype, -1, threads, output)
         if n != output.size:
             raise ValueError(f"the chunk has {n} samples, out holds {output.size}")
@@ -132,6 +132,9 @@ class DeltaRice(Codec):
 
 class DeltaRice2(Codec):
     """Version 2 streams, for arrays of 16- and 32-bit integers of any shape. There are no parameters to choose.
+
+    zarr does not tell codecs of format 2 the type and the order of an array when it is created. So a type in another byte
+    order (``TypeError``), and channels with ``order="F"`` (``ValueError``), are refused when the first chunk is written.
 
     Parameters
     ----------
@@ -157,6 +160,8 @@ class DeltaRice2(Codec):
         """The stream of all samples of the array ``buf``."""
         array = ensure_ndarray(buf)
         if array.flags.f_contiguous and not array.flags.c_contiguous:
+            if (self.channels or 1) > 1:
+                raise ValueError("with channels the array must be in C order: in F order channels are not neighbours")
             array = array.T  # the samples in the order in which they are in memory
         return encode_rows2(array, self.segment, thread_count(self.threads), self.channels)
 
@@ -166,7 +171,7 @@ class DeltaRice2(Codec):
         if out is None:
             return decode2(buf, -1, threads)
         info = info2(buf)
-        output = ensure_ndarray(out).reshape(-1, order="A").view(info.dtype)
+        output = flat_codec_output(out, info.dtype)
         if info.samples != output.size:
             raise ValueError(f"the stream has {info.samples} samples, out holds {output.size}")
         decode2(buf, threads=threads, out=output)
@@ -179,6 +184,16 @@ class DeltaRice2(Codec):
 
     def __repr__(self) -> str:
         return f"DeltaRice2(segment={self.segment}, channels={self.channels})"
+
+
+def flat_codec_output(out: Any, dtype: np.dtype[Any]) -> Any:
+    """``out`` in one dimension, in the order in which it is in memory, for writing. Never a copy."""
+    array = ensure_ndarray(out)
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        raise ValueError("out is not contiguous: the samples would go to a copy of it")
+    if not array.dtype.isnative:
+        raise TypeError(f"out is {array.dtype.str}, but must be in the machine's byte order")
+    return array.reshape(-1, order="A").view(dtype)
 
 
 def fixed_params(m: int, segment: int | None, filter: Iterable[int]) -> Params:

@@ -98,9 +98,10 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         """The metadata of the codec."""
         return {"name": self.name, "configuration": self._configuration()}
 
-    def validate(self, *, shape: Any, dtype: Any, chunk_grid: Any) -> None:
-        """Raises ``TypeError`` for other types when an array is created."""
-        sample_dtype(native_dtype(dtype), self.sizes)
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        """Raises ``TypeError`` for other types when an array is created, inside shards too."""
+        sample_dtype(native_dtype(array_spec.dtype), self.sizes)
+        return self
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
         """Not known in advance."""
@@ -118,15 +119,23 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         chunk_data = await byte_getter.get(chunk_spec.prototype)
         if chunk_data is None:
             return None
+        return await asyncio.to_thread(self._decode_selection, chunk_data, selection, chunk_spec)
+
+    def _decode_partial_sync(
+        self, byte_getter: Any, selection: Any, chunk_spec: ArraySpec
+    ) -> NDBuffer | None:
+        """As ``_decode_partial_single``: zarr 3.3 and newer calls it in ``FusedCodecPipeline``."""
+        chunk_data = byte_getter.get_sync(prototype=chunk_spec.prototype)
+        return None if chunk_data is None else self._decode_selection(chunk_data, selection, chunk_spec)
+
+    def _decode_selection(self, chunk_data: Buffer, selection: Any, chunk_spec: ArraySpec) -> NDBuffer:
+        """The selected samples of a chunk."""
         if in_device_memory(chunk_data):
             # A device decodes a whole chunk in the time of a part.
-            return (await self._decode_single(chunk_data, chunk_spec))[selection]
-        return await asyncio.to_thread(self._decode_partial_sync, chunk_data, selection, chunk_spec)
-
-    def _decode_partial_sync(self, chunk_data: Buffer, selection: Any, chunk_spec: ArraySpec) -> NDBuffer:
+            return self._decode_sync(chunk_data, chunk_spec)[selection]
         chunk, shape, dtype = chunk_data.as_numpy_array(), chunk_spec.shape, native_dtype(chunk_spec.dtype)
         rows = rows_of(selection, shape)
-        if len(rows) == shape[0]:
+        if not shape or len(rows) == shape[0]:
             selected = self._decode(chunk, shape, dtype)[selection]
         else:
             row = math.prod(shape[1:])
@@ -305,6 +314,12 @@ class DeltaRice2(_Codec):
         object.__setattr__(self, "channels", stream_channels(self.channels))
         if self.threads is not None:
             object.__setattr__(self, "threads", thread_count(self.threads))
+
+    def validate(self, *, shape: Any, dtype: Any, chunk_grid: Any) -> None:
+        """Raises ``ValueError`` when an array is created whose chunks have no axis of as many samples as channels."""
+        sizes = getattr(chunk_grid, "chunk_shape", None)
+        if self.channels is not None and self.channels > 1 and sizes is not None and self.channels not in sizes:
+            raise ValueError(f"the last axis of chunks of {tuple(sizes)} is not that of {self.channels} channels")
 
     def _configuration(self) -> dict[str, Any]:
         more = {} if self.channels is None else {"channels": self.channels}
