@@ -4,11 +4,15 @@
 
 use std::ffi::{c_int, c_uint, c_ulong};
 
+use linerate_deflate::checksum::ADLER32_START;
+
 use crate::encoder::{Encoder, Progress, Then};
 use crate::settings::{Container, Settings};
 use crate::state::{NEVER, State};
 use crate::z_stream::{Flush, ZStream, code};
 
+/// `Z_UNKNOWN`.
+const UNKNOWN: c_int = 2;
 /// `Z_BLOCK`.
 const BLOCK: c_int = 5;
 /// `last_flush` after a call that was not completed for lack of output space.
@@ -52,7 +56,7 @@ impl ZStream {
         }
         // SAFETY: the caller's promise.
         self.next_in = unsafe {
-            encoder.gather(self.next_in, count);
+            encoder.gather(self.next_in, count, &mut self.adler);
             self.next_in.add(count)
         };
         self.avail_in -= count as c_uint;
@@ -64,14 +68,18 @@ impl ZStream {
     /// # Safety
     /// As [`put`](Self::put).
     unsafe fn encode(&mut self, encoder: &mut Encoder, then: Then) {
+        if self.data_type == UNKNOWN {
+            self.data_type = encoder.data_type().unwrap_or(UNKNOWN);
+        }
         // SAFETY: the caller's promise.
         encoder.encode(then, |bytes| unsafe { self.put(bytes) });
     }
 
-    /// Shows what callers may read.
-    fn show(&mut self, encoder: &Encoder) {
-        self.adler = encoder.checksum().into();
-        self.data_type = encoder.data_type();
+    /// Begins what callers may read of a stream, and write: `adler` of a raw one is theirs from here on.
+    fn begin(&mut self, settings: &Settings) {
+        (self.total_in, self.total_out, self.msg) = (0, 0, std::ptr::null());
+        self.adler = settings.checksum_start().unwrap_or(ADLER32_START).into();
+        self.data_type = UNKNOWN;
     }
 }
 
@@ -86,8 +94,7 @@ pub(crate) unsafe fn init(z: &mut ZStream, settings: Settings) -> c_int {
     if made.is_none() {
         return z.fail(code::MEM_ERROR);
     }
-    (z.total_in, z.total_out) = (0, 0);
-    (z.adler, z.data_type) = (c_ulong::from(settings.container() != Container::Gzip), 2);
+    z.begin(&settings);
     code::OK
 }
 
@@ -117,7 +124,6 @@ pub(crate) unsafe fn deflate(z: &mut ZStream, state: &mut State, flush: c_int) -
     if z.avail_out == 0 {
         state.last_flush = INCOMPLETE;
     }
-    z.show(encoder);
     match is_complete && flush == Flush::Finish {
         true => code::STREAM_END,
         false => code::OK,
@@ -133,7 +139,7 @@ unsafe fn run(z: &mut ZStream, encoder: &mut Encoder, flush: Flush, goes_on: boo
     unsafe {
         z.deliver(encoder);
         if encoder.waiting().is_empty() && encoder.progress() == Progress::New {
-            encoder.begin();
+            encoder.begin(&mut z.adler);
             z.deliver(encoder);
         }
         while encoder.waiting().is_empty() {
@@ -156,7 +162,7 @@ unsafe fn finish_call(z: &mut ZStream, encoder: &mut Encoder, flush: Flush, goes
     let then = match flush {
         Flush::No => return,
         Flush::Finish if encoder.progress() == Progress::Ended => return,
-        Flush::Finish => Then::End,
+        Flush::Finish => Then::End { checksum: z.adler as u32, total: z.total_in as u32 },
         Flush::Block => Then::More,
         Flush::Partial | Flush::Sync | Flush::Full => Then::Flush,
     };
@@ -179,8 +185,7 @@ pub(crate) fn reset(z: &mut ZStream, state: &mut State) -> Result<c_int, Setting
     }
     state.encoder.reset();
     state.last_flush = NEVER;
-    (z.total_in, z.total_out, z.msg) = (0, 0, std::ptr::null());
-    z.show(&state.encoder);
+    z.begin(&settings);
     Ok(code::OK)
 }
 
@@ -201,7 +206,7 @@ pub(crate) unsafe fn params(
     if state.encoder.is_untouched() && !settings.are_served() {
         return Err(settings);
     }
-    let is_other = settings.engine_level() != state.encoder.settings().engine_level();
+    let is_other = settings.zlib_search() != state.encoder.settings().zlib_search();
     if is_other && state.last_flush != NEVER {
         // What came before is encoded as it was to be.
         // SAFETY: the caller's promise.
@@ -239,13 +244,7 @@ pub(crate) unsafe fn copy(to: *mut ZStream, z: &ZStream, state: &State) -> c_int
 
 /// Enters a preset dictionary.
 pub(crate) fn set_dictionary(z: &mut ZStream, state: &mut State, text: &[u8]) -> c_int {
-    match state.encoder.set_dictionary(text) {
-        true => {
-            z.show(&state.encoder);
-            code::OK
-        }
-        false => code::STREAM_ERROR,
-    }
+    if state.encoder.set_dictionary(text, &mut z.adler) { code::OK } else { code::STREAM_ERROR }
 }
 
 /// Sets the header of a gzip member, which zlib writes: `Err` with the settings that it must begin with.

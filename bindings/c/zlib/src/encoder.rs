@@ -4,10 +4,10 @@
 //! into the window before. So output depends neither on how input arrives nor on the room for output. Streams that flush
 //! short pieces again and again, as connections do, keep an index of their window in a [`Session`].
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_ulong};
 use std::sync::Arc;
 
-use linerate_deflate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
+use linerate_deflate::checksum::{adler32, crc32};
 use linerate_deflate::session::{Dictionary, Session, SessionOptions, message_bound};
 use linerate_deflate::{Format, Scratch, Stream, StreamState, with_thread_scratch};
 
@@ -24,10 +24,9 @@ const MANY_MESSAGES: u8 = 3;
 /// Longer pieces are encoded without it.
 const MAX_MESSAGE: usize = 32 << 10;
 
-/// `Z_BINARY`, `Z_TEXT` and `Z_UNKNOWN`.
+/// `Z_BINARY` and `Z_TEXT`.
 const BINARY: c_int = 0;
 const TEXT: c_int = 1;
-const UNKNOWN: c_int = 2;
 /// Bytes that are looked at to tell text from binary data.
 const SAMPLE: usize = 4 << 10;
 
@@ -38,8 +37,8 @@ pub(crate) enum Then {
     More,
     /// More, at a byte boundary: all before can be decoded.
     Flush,
-    /// The trailer.
-    End,
+    /// The trailer: checksum, and length modulo 2^32.
+    End { checksum: u32, total: u32 },
 }
 
 /// How far the stream is.
@@ -72,12 +71,7 @@ pub(crate) struct Encoder {
     messages: u8,
     /// What the history holds, indexed; between byte boundaries.
     session: Option<Box<Session>>,
-    /// Adler-32 or CRC-32 of the input.
-    check: u32,
-    /// Its length modulo 2^32.
-    total: u32,
-    dictionary_id: Option<u32>,
-    data_type: c_int,
+    has_dictionary: bool,
     /// Whether nothing came after a flush.
     is_flushed: bool,
 }
@@ -95,10 +89,7 @@ impl Encoder {
             delivered: 0,
             messages: 0,
             session: None,
-            check: 0,
-            total: 0,
-            dictionary_id: None,
-            data_type: UNKNOWN,
+            has_dictionary: false,
             is_flushed: false,
         };
         encoder.reset();
@@ -112,10 +103,7 @@ impl Encoder {
         self.forget();
         self.output.keep_last(0);
         self.delivered = 0;
-        self.check = if self.settings.container() == Container::Gzip { CRC32_START } else { ADLER32_START };
-        self.total = 0;
-        self.dictionary_id = None;
-        self.data_type = UNKNOWN;
+        self.has_dictionary = false;
         self.is_flushed = false;
     }
 
@@ -142,10 +130,7 @@ impl Encoder {
 
     /// Whether nothing was asked of it yet, so that zlib could begin it anew.
     pub(crate) fn is_untouched(&self) -> bool {
-        self.progress == Progress::New
-            && self.history == 0
-            && self.dictionary_id.is_none()
-            && !self.is_primed()
+        self.progress == Progress::New && self.history == 0 && !self.has_dictionary && !self.is_primed()
     }
 
     fn is_primed(&self) -> bool {
@@ -155,15 +140,6 @@ impl Encoder {
     /// Whether nothing came after a flush.
     pub(crate) fn is_flushed(&self) -> bool {
         self.is_flushed
-    }
-
-    pub(crate) fn data_type(&self) -> c_int {
-        self.data_type
-    }
-
-    /// What `adler` says: the checksum of the input, or of the dictionary before the header; 1 for raw streams.
-    pub(crate) fn checksum(&self) -> u32 {
-        self.dictionary_id.filter(|_| self.progress == Progress::New).unwrap_or(self.check)
     }
 
     /// Bytes that wait to be delivered.
@@ -190,30 +166,35 @@ impl Encoder {
         self.input.len() - self.history
     }
 
+    /// `data_type` of what is gathered; `None` of nothing.
+    pub(crate) fn data_type(&self) -> Option<c_int> {
+        let text = &self.input.bytes()[self.history..];
+        (!text.is_empty()).then(|| data_type(text))
+    }
+
     /// Bytes that can be gathered before a piece must be encoded.
     pub(crate) fn free(&self) -> usize {
         self.input.free()
     }
 
-    /// Gathers `len` bytes, at most [`free`](Self::free).
+    /// Gathers `len` bytes, at most [`free`](Self::free), and continues the container's checksum with them.
     ///
     /// # Safety
     /// They can be read, and are not of this stream's memory.
     #[allow(unsafe_code)]
-    pub(crate) unsafe fn gather(&mut self, from: *const u8, len: usize) {
+    pub(crate) unsafe fn gather(&mut self, from: *const u8, len: usize, checksum: &mut c_ulong) {
         // SAFETY: the caller's promise.
         let text = unsafe { self.input.push_from(from, len) };
         match self.settings.container() {
             Container::Raw => {}
-            Container::Zlib => self.check = adler32(self.check, text),
-            Container::Gzip => self.check = crc32(self.check, text),
+            Container::Zlib => *checksum = adler32(*checksum as u32, text).into(),
+            Container::Gzip => *checksum = crc32(*checksum as u32, text).into(),
         }
-        self.total = self.total.wrapping_add(len as u32);
         self.is_flushed &= len == 0;
     }
 
-    /// Writes the header, to nothing else that waits.
-    pub(crate) fn begin(&mut self) {
+    /// Writes the header, to nothing else that waits. `checksum` is that of the dictionary, and begins anew.
+    pub(crate) fn begin(&mut self, checksum: &mut c_ulong) {
         self.progress = Progress::Open;
         match self.settings.container() {
             Container::Raw => {}
@@ -222,14 +203,17 @@ impl Encoder {
             }
             Container::Zlib => {
                 let method = (self.settings.window_bits() - 8) << 4 | 8;
-                let flags = self.settings.zlib_level() << 6 | u8::from(self.dictionary_id.is_some()) << 5;
+                let flags = self.settings.zlib_level() << 6 | u8::from(self.has_dictionary) << 5;
                 // FCHECK makes the two bytes a multiple of 31 (RFC 1950, section 2.2).
                 let check = 31 - (u16::from(method) << 8 | u16::from(flags)) % 31;
                 self.output.push(&[method, flags + check as u8]);
-                if let Some(id) = self.dictionary_id {
-                    self.output.push(&id.to_be_bytes());
+                if self.has_dictionary {
+                    self.output.push(&(*checksum as u32).to_be_bytes());
                 }
             }
+        }
+        if let Some(start) = self.settings.checksum_start() {
+            *checksum = start.into();
         }
     }
 
@@ -238,16 +222,13 @@ impl Encoder {
     pub(crate) fn encode(&mut self, then: Then, take: impl FnOnce(&[u8]) -> usize) {
         let gathered = self.gathered();
         with_thread_scratch(output_capacity(gathered), |scratch, out| {
-            if self.data_type == UNKNOWN && gathered > 0 {
-                self.data_type = data_type(&self.input.bytes()[self.history..]);
-            }
             let mut n = self.encode_piece(scratch, then, out);
             n += self.end_piece(then, gathered, &mut out[n..]);
             let taken = take(&out[..n]);
             self.output.push(&out[taken..n]);
         });
         self.is_flushed = then == Then::Flush;
-        if then == Then::End {
+        if matches!(then, Then::End { .. }) {
             self.progress = Progress::Ended;
         }
     }
@@ -266,14 +247,15 @@ impl Encoder {
         &bytes[bytes.len().saturating_sub(self.window_len())..]
     }
 
-    /// Enters a dictionary behind the history; returns false where there may be none.
-    pub(crate) fn set_dictionary(&mut self, text: &[u8]) -> bool {
+    /// Enters a dictionary behind the history, and continues zlib's checksum with it; returns false where there may be none.
+    pub(crate) fn set_dictionary(&mut self, text: &[u8], checksum: &mut c_ulong) -> bool {
         match self.settings.container() {
             Container::Raw if self.gathered() == 0 && self.progress != Progress::Ended => {}
             // An empty dictionary is none: a decoder is not to ask for it.
             Container::Zlib if self.progress == Progress::New && text.is_empty() => return true,
             Container::Zlib if self.progress == Progress::New => {
-                self.dictionary_id = Some(adler32(self.dictionary_id.unwrap_or(ADLER32_START), text));
+                self.has_dictionary = true;
+                *checksum = adler32(*checksum as u32, text).into();
             }
             _ => return false,
         }
@@ -343,7 +325,7 @@ impl Encoder {
             }
             None => {
                 let (history, window_bits) = (self.history, self.settings.window_bits());
-                let more = then != Then::End;
+                let more = !matches!(then, Then::End { .. });
                 self.stream.encode_in_window(scratch, buffer, history, window_bits, out, more)
             }
         };
@@ -366,17 +348,16 @@ impl Encoder {
                 self.count_message(gathered);
                 n
             }
-            Then::End => {
+            Then::End { checksum, total } => {
                 let n = self.stream.finish(out).expect("the capacity of the end");
-                let (check, total) = (self.check, self.total);
                 let trailer = match self.settings.container() {
                     Container::Raw => 0,
                     Container::Zlib => {
-                        out[n..n + 4].copy_from_slice(&check.to_be_bytes());
+                        out[n..n + 4].copy_from_slice(&checksum.to_be_bytes());
                         4
                     }
                     Container::Gzip => {
-                        out[n..n + 4].copy_from_slice(&check.to_le_bytes());
+                        out[n..n + 4].copy_from_slice(&checksum.to_le_bytes());
                         out[n + 4..n + 8].copy_from_slice(&total.to_le_bytes());
                         8
                     }

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use linerate_deflate::Level;
+use linerate_deflate::checksum::{ADLER32_START, CRC32_START};
 
 /// What surrounds the deflate data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,15 @@ impl Settings {
         }
     }
 
+    /// The checksum of no input; `None` for raw streams, whose `adler` is the caller's.
+    pub(crate) fn checksum_start(&self) -> Option<u32> {
+        match self.container() {
+            Container::Raw => None,
+            Container::Zlib => Some(ADLER32_START),
+            Container::Gzip => Some(CRC32_START),
+        }
+    }
+
     /// Of streams that are served: 9 to 15.
     pub(crate) fn window_bits(&self) -> u8 {
         let bits = self.window_bits.unsigned_abs();
@@ -82,6 +92,17 @@ impl Settings {
             (5, _) => Level::Deep,
             _ => Level::Best,
         }
+    }
+
+    /// What zlib searches with, and so compresses what came before when `deflateParams` changes it: nothing, a fast or a lazy
+    /// search; and the strategy.
+    pub(crate) fn zlib_search(&self) -> (u8, c_int) {
+        let search = match self.level {
+            0 => 0,
+            1..=3 => 1,
+            _ => 2,
+        };
+        (search, self.strategy)
     }
 
     /// Bytes to allocate: no more than zlib does.

@@ -35,9 +35,9 @@ macro_rules! functions {
         }
 
         impl Functions {
-            fn load(library: &Library) -> Functions {
-                let path = CString::new(library.shared().to_str().expect("a path")).expect("without null");
-                // SAFETY: the library under test, which stays loaded; its functions have the types of `zlib.h`.
+            fn load(library: &str) -> Functions {
+                let path = CString::new(library).expect("without null");
+                // SAFETY: the library under test or zlib, which stays loaded; its functions have the types of `zlib.h`.
                 unsafe {
                     let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
                     assert!(!handle.is_null(), "the library is loaded");
@@ -410,7 +410,7 @@ fn inputs() -> Vec<Vec<u8>> {
 }
 
 fn functions() -> Option<Functions> {
-    Library::built("linerate_z").map(|library| Functions::load(&library))
+    Library::built("linerate_z").map(|library| Functions::load(library.shared().to_str().expect("a path")))
 }
 
 /// One stream after the other on the same state, in random calls.
@@ -466,6 +466,86 @@ fn random_calls_are_decoded_in_their_windows_and_keep_zlibs_promises() {
     for seed in 0..400 {
         let caught = std::panic::catch_unwind(|| run(&library, &inputs, seed));
         caught.unwrap_or_else(|_| panic!("seed {seed}"));
+    }
+}
+
+/// Calls to make of a stream of ours and of one of zlib's.
+struct Twin {
+    library: Functions,
+    z: Box<z_stream>,
+    is_raw: bool,
+}
+
+impl Twin {
+    fn begin(library: Functions, settings: Settings, heap: *mut Heap) -> Twin {
+        let case = Case::begin(&library, heap, settings);
+        let Case { z, .. } = case;
+        Twin { library, z, is_raw: settings.is_raw() }
+    }
+
+    /// A random call, whose arguments depend on `noise` alone, with room for all output; returns what can be compared.
+    fn call(&mut self, noise: &mut Noise, input: &[u8]) -> (c_int, c_ulong, c_ulong) {
+        let Twin { library, z, .. } = self;
+        let at = noise.below(input.len());
+        let piece = &input[at..input.len().min(at + noise.below(3_000))];
+        let mut out = vec![0; 200_000];
+        (z.next_in, z.avail_in) = (piece.as_ptr().cast_mut(), piece.len() as c_uint);
+        (z.next_out, z.avail_out) = (out.as_mut_ptr(), out.len() as c_uint);
+        let (mut other, mut ended) = (new_stream(z.opaque.cast()), 0);
+        // SAFETY: a stream with valid input and output, and a second one that is not in use.
+        let code = unsafe {
+            match noise.below(24) {
+                0 => (library.deflateReset)(&mut **z),
+                1 => (library.deflateParams)(&mut **z, noise.one(&[1, 4, 6]), 0),
+                2 => {
+                    // Where a raw stream may take one, and what it says elsewhere, is not compared.
+                    let code =
+                        (library.deflateSetDictionary)(&mut **z, piece.as_ptr(), piece.len() as c_uint);
+                    if self.is_raw { OK } else { code }
+                }
+                3 => {
+                    let code = (library.deflateCopy)(&mut *other, &mut **z);
+                    (library.deflateEnd)(&mut **z);
+                    *z = other;
+                    code
+                }
+                4 | 5 => {
+                    z.adler = noise.below(1 << 30) as c_ulong;
+                    OK
+                }
+                6 => {
+                    let code = (library.deflate)(&mut **z, FINISH);
+                    ended = z.adler;
+                    // A dictionary is for the beginning: most streams are short.
+                    code + 10 * (library.deflateReset)(&mut **z)
+                }
+                _ => (library.deflate)(&mut **z, noise.one(&[NO_FLUSH, PARTIAL, SYNC, FULL, BLOCK])),
+            }
+        };
+        (code, z.adler, ended)
+    }
+}
+
+#[test]
+fn adler_is_what_zlib_sets_call_by_call() {
+    let Some(ours) = functions() else { return };
+    let zlib = Functions::load("libz.so.1");
+    let input = data::mixed(60_000);
+    for window_bits in [-15, -9, 15, 9, 31, 25] {
+        for seed in 0..150 {
+            let settings = Settings { level: 6, window_bits, mem_level: 8, strategy: 0 };
+            let mut heap = Heap::default();
+            let (mut noise, mut same) = (Noise(seed), Noise(seed));
+            let mut pair = [ours, zlib].map(|library| Twin::begin(library, settings, &mut heap));
+            for call in 0..30 {
+                let (one, two) = (pair[0].call(&mut noise, &input), pair[1].call(&mut same, &input));
+                assert_eq!(one, two, "{window_bits}, seed {seed}, call {call}");
+            }
+            for Twin { library, z, .. } in &mut pair {
+                // SAFETY: a stream.
+                unsafe { (library.deflateEnd)(&mut **z) };
+            }
+        }
     }
 }
 
