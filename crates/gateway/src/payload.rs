@@ -6,6 +6,8 @@ use linerate_core::{Error, Kind};
 const INITIAL: usize = 64 << 10;
 /// Size that is never freed, in bytes.
 const RETAINED: usize = 1 << 20;
+/// Longest content that is copied to and from a waiting connection, in bytes.
+const COPIED: usize = 4 << 10;
 const NO_MEMORY: Error = Error::new(Kind::Limit, 0, "out of memory for a message");
 /// Consecutive messages of at most [`RETAINED`] bytes after which a larger buffer is trimmed.
 const TRIM_AFTER: u32 = 256;
@@ -89,17 +91,34 @@ impl Payload {
         if len > limit { Err(Self::TOO_LONG) } else { Ok(()) }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.len
+    /// Takes the content out, for a connection that waits for the rest of a message; `None` if there is none.
+    ///
+    /// Short content is copied, so that the buffer stays with its thread and the connection holds only what it needs.
+    /// Longer content is moved, so that many fragments cost no copies.
+    pub(crate) fn suspend(&mut self) -> Option<Payload> {
+        if self.len == 0 {
+            return None;
+        }
+        if self.len <= COPIED {
+            return Some(Payload { bytes: self.bytes().to_vec(), len: self.len, small: 0 });
+        }
+        let mut content = std::mem::take(self);
+        if content.bytes.len() > 4 * content.len + INITIAL {
+            content.bytes.truncate(content.len);
+            content.bytes.shrink_to_fit();
+        }
+        Some(content)
     }
 
-    /// Frees the free space if the buffer is much larger than the content.
-    pub(crate) fn shrunk(mut self) -> Self {
-        if self.bytes.len() > 4 * self.len + INITIAL {
-            self.bytes.truncate(self.len);
-            self.bytes.shrink_to_fit();
+    /// Takes back what [`suspend`](Self::suspend) has returned.
+    pub(crate) fn resume(&mut self, content: Payload) {
+        match self.bytes.get_mut(..content.len) {
+            Some(space) if content.len <= COPIED => {
+                space.copy_from_slice(content.bytes());
+                self.len = content.len;
+            }
+            _ => *self = content,
         }
-        self
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {

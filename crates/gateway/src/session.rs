@@ -195,11 +195,12 @@ impl Session {
     }
 
     /// Decodes the content of one websocket message. Returns `None` for a fragment of a message, which zlib
-    /// streams may send; the next calls take the rest.
+    /// streams may send; the next calls take the rest. Fragments are decoded when they arrive, so a damaged or ended
+    /// stream is an error even if no message is completed.
     ///
     /// # Errors
     /// [`Kind::Corrupt`] for a damaged stream or a payload that fails the [`Checks`]; [`Kind::Truncated`] for a
-    /// zstd message that ends within a block, and for an independent message that is cut off; [`Kind::Limit`] for a
+    /// zstd message that is empty or cut off, and for an independent message that is cut off; [`Kind::Limit`] for a
     /// payload or window above the limits, or if memory runs out; [`Kind::Unsupported`] for a dictionary that is not
     /// there.
     pub fn message<'s>(&mut self, frame: &[u8], scratch: &'s mut Scratch) -> Result<Option<Message<'s>>> {
@@ -228,11 +229,7 @@ impl Session {
         let whole = whole.map_err(|e| self.fail(e.shifted(begin)))?;
         self.partial_compressed += frame.len();
         if !whole {
-            // Moves the buffer, so that many small fragments cost no copies. Usually nothing was decoded
-            // yet; then a waiting connection must not keep the thread's buffer.
-            if scratch.payload.len() > 0 {
-                self.partial = Some(std::mem::take(&mut scratch.payload).shrunk());
-            }
+            self.partial = scratch.payload.suspend();
             return Ok(None);
         }
         let compressed = std::mem::take(&mut self.partial_compressed);
@@ -250,7 +247,7 @@ impl Session {
     /// Decodes into the scratch; returns whether the message is complete.
     fn decode(&mut self, frame: &[u8], scratch: &mut Scratch) -> Result<bool, Error> {
         match self.partial.take() {
-            Some(partial) => scratch.payload = partial,
+            Some(partial) => scratch.payload.resume(partial),
             None => scratch.payload.begin(),
         }
         match &mut self.codec {

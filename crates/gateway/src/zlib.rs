@@ -1,8 +1,9 @@
 //! Messages of a zlib stream: each ends with an empty stored block (a sync flush), whose last four bytes are
 //! `00 00 FF FF`.
 //!
-//! The same bytes can occur elsewhere. When a fragment ends with them, the message is decoded; it is complete
-//! only if decoding ends directly after an empty stored block.
+//! The same bytes can occur elsewhere, so they do not tell where a message ends. Each fragment is decoded when it
+//! arrives, and the message is complete if decoding ends directly after an empty stored block. So damage is found in
+//! the fragment that has it, not when a flush follows, which may be never.
 
 use linerate_core::{Error, Kind};
 use linerate_inflate::{BlockDecoder, Status, Window};
@@ -11,8 +12,6 @@ use crate::limits::Limits;
 use crate::payload::Payload;
 use crate::scratch::Scratch;
 
-/// End of an empty stored block: length 0 and its complement (RFC 1951, section 3.2.4).
-const FLUSH_MARKER: [u8; 4] = [0, 0, 0xff, 0xff];
 /// Bytes of the stream header (RFC 1950, section 2.2).
 const HEADER: usize = 2;
 /// Output space reserved at once, in bytes.
@@ -23,10 +22,10 @@ pub(crate) struct Zlib {
     /// Output before the current message; the message itself is in the payload.
     window: Window<'static>,
     blocks: BlockDecoder,
-    header_read: bool,
-    /// Fragments that are not decoded yet.
-    pending: Vec<u8>,
-    /// Compressed bytes of the message before `pending`.
+    header: [u8; HEADER],
+    /// Bytes of the header received.
+    header_len: usize,
+    /// Compressed bytes of the message in earlier fragments.
     consumed: u64,
 }
 
@@ -38,7 +37,7 @@ impl Zlib {
 
     /// Bytes held on the heap.
     pub(crate) fn memory(&self) -> usize {
-        size_of::<Self>() + self.window.memory() + self.pending.capacity()
+        size_of::<Self>() + self.window.memory()
     }
 
     /// Decodes a fragment and appends it to the payload; returns whether the message is complete.
@@ -51,36 +50,10 @@ impl Zlib {
         scratch: &mut Scratch,
         limits: &Limits,
     ) -> Result<bool, Error> {
-        if self.pending.is_empty() && src.ends_with(&FLUSH_MARKER) {
-            return self.decode(src, scratch, limits);
-        }
-        if !self.pending.is_empty() && self.pending.len() + src.len() > limits.max_compressed() {
-            return Err(Payload::TOO_LONG.shifted(self.consumed + self.pending.len() as u64));
-        }
-        self.pending.extend_from_slice(src);
-        if !self.pending.ends_with(&FLUSH_MARKER) {
-            return self.check_pending().map(|()| false);
-        }
-        let pending = std::mem::take(&mut self.pending);
-        self.decode(&pending, scratch, limits)
-    }
-
-    /// Checks the header before the rest of the message is here.
-    fn check_pending(&mut self) -> Result<(), Error> {
-        match self.pending.first_chunk() {
-            Some(&header) if !self.header_read => check_header(header),
-            _ => Ok(()),
-        }
-    }
-
-    /// Decodes bytes that may be the end of a message; returns whether they are.
-    fn decode(&mut self, src: &[u8], scratch: &mut Scratch, limits: &Limits) -> Result<bool, Error> {
-        let mut at = 0;
-        if !self.header_read
-            && let Some(&header) = src.first_chunk()
-        {
-            check_header(header)?;
-            (self.header_read, at) = (true, HEADER);
+        let mut at = self.header_bytes(src)?;
+        if at == src.len() {
+            self.consumed += at as u64;
+            return Ok(false);
         }
         let (payload, tables) = scratch.for_zlib();
         let limit = limits.max_message;
@@ -104,11 +77,26 @@ impl Zlib {
         }
         if !self.blocks.is_flushed() {
             self.consumed += src.len() as u64;
-            return Ok(false);
+            // Blocks that are empty never reach the limit on payloads.
+            let is_too_long = self.consumed > limits.max_compressed() as u64;
+            return if is_too_long { Err(Payload::TOO_LONG.shifted(self.consumed)) } else { Ok(false) };
         }
         self.window.push(payload.bytes()).map_err(|e| e.shifted(self.consumed))?;
         self.consumed = 0;
         Ok(true)
+    }
+
+    /// Takes what is missing of the stream header from the beginning of `src`; returns how many bytes.
+    fn header_bytes(&mut self, src: &[u8]) -> Result<usize, Error> {
+        let taken = src.len().min(HEADER - self.header_len);
+        if taken > 0 {
+            self.header[self.header_len..self.header_len + taken].copy_from_slice(&src[..taken]);
+            self.header_len += taken;
+            if self.header_len == HEADER {
+                check_header(self.header)?;
+            }
+        }
+        Ok(taken)
     }
 }
 

@@ -18,12 +18,20 @@ fn waiting_sessions_hold_only_their_fragments() {
     let before = session.memory();
     let (first, rest) = wire[1].split_at(5);
     assert_eq!(session.message(first, &mut scratch).unwrap(), None);
-    assert!(session.memory() <= before + 64, "nothing is decoded before the message may be whole");
+    assert!(session.memory() <= before + 64, "the buffer stays with the thread");
     assert_eq!(session.message(rest, &mut scratch).unwrap().unwrap().payload, sent[1]);
-    // A stored block that looks like the end: its content is kept, but not the three-megabyte buffer.
+    // A stored block that looks like the end.
     let block = [&[0, 4, 0, 0xfb, 0xff][..], &[0, 0, 0xff, 0xff]].concat();
     assert_eq!(session.message(&block, &mut scratch).unwrap(), None);
     assert!(session.memory() <= before + 64);
     let end = [0, 0, 0, 0xff, 0xff];
     assert_eq!(session.message(&end, &mut scratch).unwrap().unwrap().payload, [0, 0, 0xff, 0xff]);
+    // More than is copied: moved, and the three megabytes of the buffer are freed.
+    let block = [&[0, 0, 32, 0xff, 0xdf][..], &[7; 8192]].concat();
+    session.reset();
+    session.message(&wire[0], &mut scratch).unwrap().unwrap();
+    let before = session.memory();
+    assert_eq!(session.message(&block, &mut scratch).unwrap(), None);
+    assert!(session.memory() <= before + 8192 + 64);
+    assert_eq!(session.message(&end, &mut scratch).unwrap().unwrap().payload, [7; 8192]);
 }

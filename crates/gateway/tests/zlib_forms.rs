@@ -232,6 +232,63 @@ fn final_block_is_an_error_with_its_offset() {
     assert_eq!(error.offset(), consumed + 13, "{error}");
 }
 
+/// A stream that ends as encoders end it, with Adler-32 behind the final block, has no flush behind it.
+#[test]
+fn ended_or_broken_stream_is_an_error_without_a_flush() {
+    let mut scratch = Scratch::new();
+    let mut refused = |before: &[u8], frame: &[u8]| {
+        let mut session = session();
+        session.message(before, &mut scratch).expect("sound");
+        let error = session.message(frame, &mut scratch).expect_err("an error at once");
+        assert!(error.offset() <= (before.len() + frame.len()) as u64);
+        (error.kind(), error.error.message)
+    };
+    let ends = (Kind::Corrupt, "the zlib stream ends");
+    let whole = [&HEADER[..], &stored(b"a"), &stored(b"")].concat();
+    // Of one message, of a message after others, of a fragment.
+    let adler = hex("00620062");
+    assert_eq!(refused(b"", &[&HEADER[..], &hex("4b0400"), &adler].concat()), ends);
+    for last in [hex("0300"), hex("010000ffff"), hex("4b0400")] {
+        assert_eq!(refused(&whole, &[&last[..], &adler].concat()), ends);
+        assert_eq!(refused(&whole, &[&stored(b"b")[..], &stored(b""), &last, &adler].concat()), ends);
+        assert_eq!(refused(&whole[..8], &[&last[..], &adler].concat()), ends);
+        // Its first byte is enough.
+        assert_eq!(refused(&whole, &last[..1]), ends);
+    }
+    // Noise and text, in large and in small pieces.
+    let mut noise = Noise::new(5);
+    for round in 0..200 {
+        let garbage: Vec<u8> = (0..4096)
+            .map(|_| if round % 2 == 0 { noise.next() as u8 } else { b"{}:, "[noise.below(5)] })
+            .collect();
+        for len in [1, 100, 4096] {
+            let mut session = after(&[[stored(b"a"), stored(b"")].concat()]);
+            let mut scratch = Scratch::new();
+            let found = garbage.chunks(len).find_map(|piece| session.message(piece, &mut scratch).err());
+            assert!(found.is_some(), "{round} {len}");
+        }
+    }
+}
+
+/// Blocks without content never reach the limit on payloads.
+#[test]
+fn endless_empty_blocks_are_an_error_at_the_limit_on_compressed_bytes() {
+    let limits = Limits::new().max_message(1000);
+    let mut session = Session::new(Transport::Zlib, limits);
+    let mut scratch = Scratch::new();
+    assert_eq!(session.message(&HEADER, &mut scratch).unwrap(), None);
+    // Ends within the header of the next block.
+    let blocks = [&stored(b"").repeat(200)[..], &[0]].concat();
+    let rest = [&blocks[1..], &[]].concat();
+    let fragments = std::iter::once(&blocks).chain(std::iter::repeat(&rest));
+    let (number, error) = fragments
+        .enumerate()
+        .find_map(|(number, fragment)| Some(number).zip(session.message(fragment, &mut scratch).err()))
+        .expect("an error");
+    assert_eq!((error.kind(), error.error.message), (Kind::Limit, "a message is longer than the limit"));
+    assert_eq!(number, limits.max_compressed() / 1000);
+}
+
 /// A dynamic block header with the given code lengths, each sent with a four-bit code.
 fn dynamic(symbols: &[u32], distances: &[u32]) -> Bits {
     const ORDER: [u32; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
