@@ -17,6 +17,11 @@ const ZLIB_WINDOW_LOG: u8 = 15;
 /// Added to the window of zlib-rs for gzip's header and trailer.
 const GZIP: u8 = 16;
 
+/// What libzstd begins a frame with, given these parameters: magic number, descriptor, window of 64 KiB.
+const ZSTD_HEADER: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0, (ZSTD_WINDOW_LOG as u8 - 10) << 3];
+/// A raw block without content that is not the last of its frame.
+const ZSTD_EMPTY_BLOCK: [u8; 3] = [0; 3];
+
 /// Bytes by which the output grows.
 const STEP: usize = 16 << 10;
 
@@ -29,10 +34,19 @@ pub struct Encoder {
 enum Codec {
     /// Flushed after each message.
     Zlib(Deflate),
-    Zstd(CCtx<'static>),
+    Zstd(CCtx<'static>, FrameHeader),
     /// Finished with each message.
     Deflate(Deflate),
     Frames(CCtx<'static>),
+}
+
+/// Who writes the header of a zstd stream. libzstd does so with the first payload that is not empty.
+#[derive(PartialEq, Eq)]
+enum FrameHeader {
+    Missing,
+    /// Written with an empty message; libzstd repeats it.
+    Ours,
+    Whole,
 }
 
 impl Encoder {
@@ -44,7 +58,7 @@ impl Encoder {
     pub fn new(transport: Transport) -> Result<Self> {
         let made = match transport {
             Transport::Zlib => Ok(Codec::Zlib(Deflate::new(ZLIB_LEVEL, true, ZLIB_WINDOW_LOG))),
-            Transport::Zstd => zstd().map(Codec::Zstd),
+            Transport::Zstd => zstd().map(|context| Codec::Zstd(context, FrameHeader::Missing)),
             Transport::ZstdFrame => frames().map(Codec::Frames),
             Transport::ZlibMessage => Ok(Codec::Deflate(Deflate::new(ZLIB_LEVEL, true, ZLIB_WINDOW_LOG))),
             Transport::Gzip => Ok(Codec::Deflate(Deflate::new(ZLIB_LEVEL, true, GZIP + ZLIB_WINDOW_LOG))),
@@ -75,7 +89,7 @@ impl Encoder {
     pub fn message(&mut self, payload: &[u8], wire: &mut Vec<u8>) -> Result<()> {
         let done = match &mut self.codec {
             Codec::Zlib(deflate) => compress_deflate(deflate, payload, wire, DeflateFlush::SyncFlush),
-            Codec::Zstd(context) => compress_zstd(context, payload, wire, ZSTD_EndDirective::ZSTD_e_flush),
+            Codec::Zstd(context, header) => compress_zstd_message(context, header, payload, wire),
             Codec::Deflate(deflate) => {
                 let done = compress_deflate(deflate, payload, wire, DeflateFlush::Finish);
                 deflate.reset();
@@ -144,6 +158,29 @@ fn compress_deflate(
             return Ok(());
         }
     }
+}
+
+/// Compresses and flushes. A flush of libzstd without content gives no byte, which is no message.
+fn compress_zstd_message(
+    context: &mut CCtx<'_>,
+    header: &mut FrameHeader,
+    payload: &[u8],
+    wire: &mut Vec<u8>,
+) -> std::result::Result<(), Error> {
+    if payload.is_empty() {
+        if *header == FrameHeader::Missing {
+            wire.extend(ZSTD_HEADER);
+            *header = FrameHeader::Ours;
+        }
+        wire.extend(ZSTD_EMPTY_BLOCK);
+        return Ok(());
+    }
+    let start = wire.len();
+    compress_zstd(context, payload, wire, ZSTD_EndDirective::ZSTD_e_flush)?;
+    if std::mem::replace(header, FrameHeader::Whole) == FrameHeader::Ours {
+        wire.drain(start..start + ZSTD_HEADER.len());
+    }
+    Ok(())
 }
 
 fn compress_zstd(

@@ -37,6 +37,9 @@ impl Zstd {
         scratch: &mut Scratch,
         limits: &Limits,
     ) -> Result<(), Error> {
+        if src.is_empty() {
+            return Err(Error::new(Kind::Truncated, 0, "a message is empty"));
+        }
         let (payload, buffers) = scratch.for_zstd();
         let (limit, len) = (limits.max_message, src.len());
         loop {
@@ -55,7 +58,7 @@ impl Zstd {
         if self.decoder.is_between_blocks() {
             Ok(())
         } else {
-            Err(Error::new(Kind::Truncated, len as u64, "a message ends within a block"))
+            Err(Error::new(Kind::Truncated, len as u64, "a message is cut off"))
         }
     }
 }

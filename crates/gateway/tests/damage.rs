@@ -15,7 +15,7 @@ fn truncated_zstd_message_is_an_error() {
     let wire = wire(Transport::Zstd, &sent);
     let mut scratch = Scratch::new();
     let last = wire.last().unwrap();
-    for len in 1..last.len() {
+    for len in 0..last.len() {
         let mut session = Session::new(Transport::Zstd, Limits::new());
         for wire in &wire[..wire.len() - 1] {
             session.message(wire, &mut scratch).unwrap();
@@ -24,6 +24,28 @@ fn truncated_zstd_message_is_an_error() {
         assert_eq!((error.kind(), error.message_index), (Kind::Truncated, wire.len() as u64 - 1), "{len}");
         let consumed: usize = wire[..wire.len() - 1].iter().map(Vec::len).sum();
         assert_eq!(error.offset(), (consumed + len) as u64);
+    }
+}
+
+/// A whole number of blocks, zero, is not a message.
+#[test]
+fn zstd_message_without_a_block_is_an_error() {
+    let header = hex("28b52ffd0030");
+    let mut scratch = Scratch::new();
+    for (before, frame) in [
+        (vec![], &b""[..]),
+        (vec![], &header),
+        ([&header[..], &hex("080000 61")].concat(), b""),
+        // A frame ends, and the header of the next one is all that follows.
+        ([&header[..], &hex("080000 61")].concat(), &[&hex("090000 62")[..], &header].concat()),
+    ] {
+        let mut session = Session::new(Transport::Zstd, Limits::new());
+        if !before.is_empty() {
+            assert_eq!(session.message(&before, &mut scratch).unwrap().unwrap().payload, b"a");
+        }
+        let error = session.message(frame, &mut scratch).unwrap_err();
+        assert_eq!(error.kind(), Kind::Truncated, "{frame:x?}");
+        assert_eq!(error.offset(), (before.len() + frame.len()) as u64);
     }
 }
 
@@ -198,15 +220,17 @@ fn invalid_streams_are_errors_of_the_right_kind() {
     assert_eq!(zstd("28b52ffd 01 30 07 010000"), Kind::Unsupported); // a dictionary
     assert_eq!(zstd("28b52ffd 00 30 070000"), Kind::Corrupt); // an invalid block type
     assert_eq!(zstd("28b52ffd 04 30 010000 00000000"), Kind::Corrupt); // a wrong checksum
-    // Decoding starts when a fragment ends with the flush marker.
-    let zlib = |digits: &str| first_error(Transport::Zlib, limits, &hex(&format!("{digits}0000ffff")));
+    let zlib = |digits: &str| {
+        let whole = first_error(Transport::Zlib, limits, &hex(&format!("{digits}0000ffff")));
+        assert_eq!(first_error(Transport::Zlib, limits, &hex(digits)), whole, "{digits}: at once");
+        whole
+    };
     assert_eq!(zlib("789d"), Kind::Corrupt); // the check of the header
     assert_eq!(zlib("7820 00000000"), Kind::Unsupported); // a dictionary
     assert_eq!(zlib("789c 010000ffff 00000001"), Kind::Corrupt); // a final block
     assert_eq!(zlib("789c 06"), Kind::Corrupt); // an invalid block type
     assert_eq!(zlib("789c 000100ffff"), Kind::Corrupt); // a length that does not match its complement
     assert_eq!(zlib("789c 02 02 00"), Kind::Corrupt); // a match before the beginning
-    assert_eq!(first_error(Transport::Zlib, limits, &hex("789d")), Kind::Corrupt); // at once
 }
 
 #[test]

@@ -84,7 +84,10 @@ enum State {
         variant: u8,
         left: usize,
     },
-    BlockHeader,
+    BlockHeader {
+        /// Whether it is that of the frame's first block.
+        first: bool,
+    },
     Raw {
         left: usize,
         last: bool,
@@ -263,10 +266,10 @@ impl StreamDecoder {
             && self.failed.is_none()
     }
 
-    /// Whether all input has been decoded and written: no header or block is incomplete. True at every flush
-    /// of the encoder.
+    /// Whether all input has been decoded and written: no header or block is incomplete, and no frame is without its first
+    /// block. True at every flush of the encoder.
     pub fn is_between_blocks(&self) -> bool {
-        matches!(self.state, State::FrameHeader | State::BlockHeader)
+        matches!(self.state, State::FrameHeader | State::BlockHeader { first: false })
             && self.header_bytes_len == 0
             && self.pending == 0
             && self.failed.is_none()
@@ -340,7 +343,7 @@ impl StreamDecoder {
                 _ if self.pending > 0 => Ok(self.flush_pending(io)),
                 State::FrameHeader => self.frame_header(dictionary, io),
                 State::Skip { variant, left } => Ok(self.skip(variant, left, io)),
-                State::BlockHeader => self.block_header(io),
+                State::BlockHeader { .. } => self.block_header(io),
                 State::Raw { left, last } => self.raw(left, last, io),
                 State::RleByte { size, last } => self.rle_byte(size, last, io),
                 State::Rle { byte, left, last } => self.rle(byte, left, last, io),
@@ -410,7 +413,7 @@ impl StreamDecoder {
                 self.total = 0;
                 self.hash = XxHash64::with_seed(0);
                 io.in_window = io.written;
-                self.state = State::BlockHeader;
+                self.state = State::BlockHeader { first: true };
                 Ok(Step::Continue)
             }
         }
@@ -462,7 +465,7 @@ impl StreamDecoder {
     }
 
     fn end_block(&mut self, last: bool) -> Result<Step> {
-        self.state = State::BlockHeader;
+        self.state = State::BlockHeader { first: false };
         if !last {
             return Ok(Step::Continue);
         }

@@ -16,7 +16,7 @@ public class DecompressionException extends IOException {
     public enum Kind {
         /** The bytes violate the format, or the payload fails the {@link Checks}. */
         CORRUPT,
-        /** A zstd message ends within a block. */
+        /** A zstd message is empty or cut off. */
         TRUNCATED,
         /** A payload or window is above the limits, or memory ran out. */
         LIMIT,
