@@ -100,11 +100,17 @@ impl Link {
         self.agreement
     }
 
-    /// Takes all of `wire`, which the peer sent, and changes it. After an error no more is taken, and a close frame is pending.
+    /// Takes all of `wire`, which the peer sent, and changes it. After an error no more is taken, and a close frame is pending;
+    /// the error is returned once the library has read what was ready before it.
     pub(crate) fn receive(&mut self, wire: &mut [u8]) -> Result<()> {
-        if let Some(error) = self.failed {
-            return Err(error);
+        let waits_for_library = wire.is_empty() && !self.ready().is_empty();
+        if self.failed.is_none() && !waits_for_library {
+            self.decode(wire);
         }
+        self.failed.filter(|_| self.ready().is_empty()).map_or(Ok(()), Err)
+    }
+
+    fn decode(&mut self, wire: &mut [u8]) {
         let mut unread = std::mem::take(&mut self.unread);
         let wire = if unread.is_empty() {
             wire
@@ -113,14 +119,8 @@ impl Link {
             &mut unread
         };
         match self.take(wire) {
-            Ok(read) => {
-                self.unread = wire[read..].to_vec();
-                Ok(())
-            }
-            Err(refusal) => {
-                self.refuse(&refusal);
-                Err(refusal.error)
-            }
+            Ok(read) => self.unread = wire[read..].to_vec(),
+            Err(refusal) => self.refuse(&refusal),
         }
     }
 

@@ -25,27 +25,33 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for DeflateStream<S> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<Result<()>> {
         let this = self.get_mut();
         let start = buf.filled().len();
-        while buf.remaining() > 0 {
-            if let Err(error) = this.link.receive(&mut buf.filled_mut()[start..]) {
-                buf.set_filled(start);
+        if buf.remaining() == 0 {
+            return Poll::Ready(Ok(()));
+        }
+        // The caller's buffer takes what the peer sent, and then what that means. Only the latter may be returned: bytes that
+        // fill the buffer are not the end of the loop.
+        loop {
+            let received = this.link.receive(&mut buf.filled_mut()[start..]);
+            buf.set_filled(start);
+            if let Err(error) = received {
                 // The peer gets the reason if its socket takes it now.
-                let _: Poll<Result<()>> = this.poll_pending(cx);
+                if this.poll_pending(cx).is_ready() {
+                    let _: Poll<Result<()>> = Pin::new(&mut this.stream).poll_flush(cx);
+                }
                 return Poll::Ready(Err(invalid(error)));
             }
-            buf.set_filled(start);
             let ready = this.link.ready();
             if !ready.is_empty() {
                 let n = ready.len().min(buf.remaining());
                 buf.put_slice(&ready[..n]);
                 this.link.consume(n);
-                break;
+                return Poll::Ready(Ok(()));
             }
             ready!(Pin::new(&mut this.stream).poll_read(cx, buf))?;
             if buf.filled().len() == start {
-                break;
+                return Poll::Ready(Ok(()));
             }
         }
-        Poll::Ready(Ok(()))
     }
 }
 
