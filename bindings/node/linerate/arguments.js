@@ -1,6 +1,6 @@
 'use strict';
 
-const { types } = require('node:util');
+const { inspect, types } = require('node:util');
 
 /** Largest payload, message or output if the caller says nothing: 64 MiB. */
 const DEFAULT_LIMIT = 64 * 1024 * 1024;
@@ -15,14 +15,40 @@ function refuse(Class, code, message) {
  */
 function bytes(data, name = 'data') {
   if (ArrayBuffer.isView(data)) {
+    if (!isWithin(data)) throw gone(name);
     if (types.isSharedArrayBuffer(data.buffer)) return copied(data.buffer, data.byteOffset, data.byteLength);
     if (types.isUint8Array(data)) return data;
     return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   }
-  if (types.isArrayBuffer(data)) return new Uint8Array(data);
+  if (types.isArrayBuffer(data)) {
+    try {
+      return new Uint8Array(data);
+    } catch {
+      throw gone(name);
+    }
+  }
   if (types.isSharedArrayBuffer(data)) return copied(data, 0, data.byteLength);
   const what = data === null ? 'null' : typeof data;
   throw refuse(TypeError, 'ERR_INVALID_ARG_TYPE', `${name} must be a Buffer, a view or an ArrayBuffer, not ${what}`);
+}
+
+const { keys } = Object.getPrototypeOf(Uint8Array.prototype);
+
+/**
+ * Whether a view has its memory: the buffer may have been transferred to another thread, or have shrunk. The length of such a
+ * view is 0, or throws, as methods do.
+ */
+function isWithin(view) {
+  try {
+    if (view.byteLength === 0 && types.isTypedArray(view)) keys.call(view);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function gone(name) {
+  return refuse(TypeError, 'ERR_INVALID_STATE', `${name} is a detached buffer, or a view outside of its buffer`);
 }
 
 function copied(shared, offset, length) {
@@ -70,7 +96,8 @@ function flag(options, name, fallback = false) {
 function choice(value, name, choices) {
   if (choices.includes(value)) return value;
   const list = choices.map((one) => JSON.stringify(one)).join(', ');
-  throw refuse(TypeError, 'ERR_INVALID_ARG_VALUE', `${name} must be one of ${list}, not ${JSON.stringify(value)}`);
+  const given = typeof value === 'string' ? JSON.stringify(value) : inspect(value, { depth: 0, customInspect: false, breakLength: Infinity });
+  throw refuse(TypeError, 'ERR_INVALID_ARG_VALUE', `${name} must be one of ${list}, not ${given}`);
 }
 
 module.exports = { bytes, choice, flag, integer, limit, object, refuse };

@@ -29,6 +29,8 @@ export class LinerateError extends Error {
 
 /** A damaged or truncated stream of a gateway, or one above the limits. `offset` counts from the connection's beginning. */
 export class GatewayError extends LinerateError {
+  readonly kind: string;
+  readonly offset: number;
   /** Index of the message, from 0. */
   readonly messageIndex: number;
 }

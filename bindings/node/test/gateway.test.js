@@ -2,10 +2,14 @@
 
 const assert = require('node:assert');
 const { test } = require('node:test');
+const { inspect } = require('node:util');
+const zlib = require('node:zlib');
 
-const { GatewayDecompressor, GatewayError, LinerateError, peek } = require('linerate');
+const linerate = require('linerate');
 
 const { HELLO, rawFrame, sample, zlibStream } = require('./support.js');
+
+const { GatewayDecompressor, GatewayError, LinerateError, peek } = linerate;
 
 // What a call throws; undefined if it throws nothing.
 function thrown(call) {
@@ -49,7 +53,6 @@ test('zstd streams, and messages compressed each on its own', () => {
   const decompressor = new GatewayDecompressor('zstd-stream', { checks: 'json' });
   assert.strictEqual(decompressor.decompressText(HELLO.zstd), HELLO.text);
   assert.deepStrictEqual(decompressor.envelope, { op: 10, s: null, t: null });
-  const zlib = require('node:zlib');
   const own = {
     zlib: zlib.deflateSync,
     gzip: zlib.gzipSync,
@@ -183,9 +186,51 @@ test('every kind of buffer is taken', async () => {
     require('node:vm').runInNewContext('new Uint8Array(bytes)', { bytes: [...frame] }),
   ];
   for (const form of forms) assert.strictEqual(new GatewayDecompressor('zlib-stream').decompressText(form), text);
-  const detached = new Uint8Array(frame);
-  structuredClone(detached.buffer, { transfer: [detached.buffer] });
-  assert.strictEqual(new GatewayDecompressor('zlib-stream').decompress(detached), null); // as no bytes at all
+  assert.strictEqual(new GatewayDecompressor('zlib-stream').decompress(new Uint8Array(0)), null);
+});
+
+test('detached buffers and views outside of theirs are refused, not empty frames that lose a message', async () => {
+  const [frame] = await zlibStream(['text']);
+  const gone = (make) => {
+    const view = make(new Uint8Array(frame).buffer);
+    structuredClone(view.buffer ?? view, { transfer: [view.buffer ?? view] });
+    return view;
+  };
+  const views = [
+    gone((buffer) => buffer),
+    gone((buffer) => new Uint8Array(buffer)),
+    gone((buffer) => Buffer.from(buffer)),
+    gone((buffer) => new Int8Array(buffer, 1, 5)),
+    gone((buffer) => new DataView(buffer)),
+  ];
+  // Buffers that shrink are there from Node.js 20 on.
+  const resizable = new ArrayBuffer(frame.length, { maxByteLength: 2 * frame.length });
+  if (resizable.resizable) {
+    views.push(new Uint8Array(resizable, 2, frame.length - 2), new DataView(resizable, 2, frame.length - 2));
+    resizable.resize(1);
+  }
+  const inflate = new (require('@linerate/zlib-sync').Inflate)();
+  for (const view of views) {
+    const decompressor = new GatewayDecompressor('zlib-stream');
+    for (const call of [(data) => decompressor.decompress(data), (data) => decompressor.decompressText(data), peek, linerate.inflateSync]) {
+      assert.throws(() => call(view), { name: 'TypeError', code: 'ERR_INVALID_STATE' });
+    }
+    await assert.rejects(linerate.inflate(view), { code: 'ERR_INVALID_STATE' });
+    assert.strictEqual(decompressor.decompressText(frame), 'text', 'nothing was lost');
+    if (ArrayBuffer.isView(view)) assert.throws(() => inflate.push(view), { name: 'TypeError', code: 'ERR_INVALID_STATE' });
+  }
+});
+
+test('a zlib stream that is broken or ends is an error without a flush; so is a zstd message without a block', () => {
+  const header = HELLO.zstd.subarray(0, 6);
+  for (const [kind, frame, code] of [
+    ['zlib-stream', Buffer.alloc(100, 'garbage '), 'ERR_LINERATE_CORRUPT'],
+    ['zlib-stream', zlib.deflateSync('text'), 'ERR_LINERATE_CORRUPT'],
+    ['zstd-stream', Buffer.alloc(0), 'ERR_LINERATE_TRUNCATED'],
+    ['zstd-stream', header, 'ERR_LINERATE_TRUNCATED'],
+  ]) {
+    assert.strictEqual(thrown(() => new GatewayDecompressor(kind).decompress(frame)).code, code, kind);
+  }
 });
 
 test('wrong arguments have codes of Node.js', () => {
@@ -195,9 +240,15 @@ test('wrong arguments have codes of Node.js', () => {
     assert.ok(error instanceof TypeError);
     assert.strictEqual(error.code, 'ERR_INVALID_ARG_TYPE');
   }
+  const circular = { toString: 5 };
+  circular.self = circular;
   const codes = [
     [[undefined], 'ERR_INVALID_ARG_VALUE'],
     [['brotli'], 'ERR_INVALID_ARG_VALUE'],
+    [[5n], 'ERR_INVALID_ARG_VALUE'],
+    [[circular], 'ERR_INVALID_ARG_VALUE'],
+    [[Symbol('zlib-stream')], 'ERR_INVALID_ARG_VALUE'],
+    [['zlib-stream', { checks: circular }], 'ERR_INVALID_ARG_VALUE'],
     [['zlib-stream', null], 'ERR_INVALID_ARG_TYPE'],
     [['zlib-stream', { maxMessage: '5' }], 'ERR_INVALID_ARG_TYPE'],
     [['zlib-stream', { maxMessage: -1 }], 'ERR_OUT_OF_RANGE'],
@@ -207,7 +258,7 @@ test('wrong arguments have codes of Node.js', () => {
     [['zstd-stream', { sequence: true }], 'ERR_INVALID_ARG_VALUE'],
     [['zstd-stream', { recent: { messages: 1 } }], 'ERR_INVALID_ARG_TYPE'],
   ];
-  for (const [args, code] of codes) assert.strictEqual(thrown(() => new GatewayDecompressor(...args))?.code, code, JSON.stringify(args));
+  for (const [args, code] of codes) assert.strictEqual(thrown(() => new GatewayDecompressor(...args))?.code, code, inspect(args));
   assert.throws(() => GatewayDecompressor('zlib-stream'), TypeError);
   const { decompress } = GatewayDecompressor.prototype;
   assert.throws(() => decompress.call({}, Buffer.alloc(1)), TypeError);

@@ -121,3 +121,29 @@ test('workers decompress at the same time, and may end at any moment', async () 
     assert.strictEqual(await worker.terminate(), 1);
   }
 });
+
+test('output of tasks is freed when their worker ends', async () => {
+  const content = Buffer.alloc(MIB, 'abcdefgh');
+  const program = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    const linerate = require('linerate');
+    for (let i = 0; i < 10; i++) {
+      linerate.inflate(workerData.zlib);
+      linerate.zstdDecompress(workerData.zstd);
+      linerate.createZstdDecompress({ chunkSize: ${MIB} }).write(workerData.zstd);
+    }
+    parentPort.postMessage('at work');`;
+  const workerData = { zlib: zlib.deflateSync(content), zstd: rawFrame(content) };
+  const round = async (workers) => {
+    for (let i = 0; i < workers; i++) {
+      const worker = new Worker(program, { eval: true, workerData });
+      await new Promise((resolve, reject) => worker.once('error', reject).once('message', resolve));
+      await worker.terminate();
+    }
+    await collect();
+    return process.memoryUsage.rss();
+  };
+  const first = await round(5);
+  const last = await round(15);
+  assert.ok(last - first < 100 * MIB, `${(last - first) / MIB} MiB more after 15 workers with 30 MiB of output each`);
+});

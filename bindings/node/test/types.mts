@@ -30,7 +30,9 @@ try {
 } catch (error) {
   if (error instanceof GatewayError) {
     const index: number = error.messageIndex;
-    if (error.code === 'ERR_LINERATE_CORRUPT') console.log(index, error.offset);
+    const offset: number = error.offset;
+    const word: string = error.kind;
+    if (error.code === 'ERR_LINERATE_CORRUPT') console.log(index, offset, word);
   } else if (error instanceof LinerateError) {
     console.log(error.kind);
   }

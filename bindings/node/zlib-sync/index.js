@@ -126,12 +126,20 @@ class Inflate {
   }
 }
 
+const { keys } = Object.getPrototypeOf(Uint8Array.prototype);
+
 /** Bytes of a buffer or view; those of shared memory as a copy. */
 function bytesOf(buffer) {
   if (!ArrayBuffer.isView(buffer)) throw new TypeError('push expects a Buffer');
-  const { buffer: memory, byteOffset, byteLength } = buffer;
-  const view = new Uint8Array(memory, byteOffset, byteLength);
-  if (memory instanceof SharedArrayBuffer) return new Uint8Array(view);
+  let view;
+  try {
+    view = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+    // Of a view outside of a buffer that has shrunk, length and offset are 0, and methods throw.
+    if (view.length === 0 && !(buffer instanceof DataView)) keys.call(buffer);
+  } catch {
+    throw Object.assign(new TypeError('push got a detached buffer, or a view outside of its buffer'), { code: 'ERR_INVALID_STATE' });
+  }
+  if (buffer.buffer instanceof SharedArrayBuffer) return new Uint8Array(view);
   return buffer instanceof Uint8Array ? buffer : view;
 }
 

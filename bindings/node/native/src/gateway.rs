@@ -2,12 +2,12 @@
 
 use linerate_core::{Error, Kind};
 use linerate_gateway::{Checks, Encoding, Limits, ScratchPool, Session, SessionError, Transport};
-use napi::bindgen_prelude::{BufferSlice, Object, ObjectFinalize};
+use napi::bindgen_prelude::{Buffer, BufferSlice, Object, ObjectFinalize};
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
 use crate::error::{broken, raise, raise_session_error, session_error_object};
-use crate::memory::ReportedMemory;
+use crate::memory::{ReportedMemory, buffer_of};
 
 /// Working memory for all connections of the process. Each worker uses one.
 static SCRATCH: ScratchPool = ScratchPool::new(16);
@@ -95,8 +95,8 @@ impl GatewaySession {
     }
 
     #[napi(catch_unwind)]
-    pub fn recording<'env>(&self, env: &'env Env) -> Result<Option<BufferSlice<'env>>> {
-        self.session.recording().map(|file| BufferSlice::from_data(env, file)).transpose()
+    pub fn recording(&self, env: &Env) -> Result<Option<Buffer>> {
+        self.session.recording().map(|file| buffer_of(env, file)).transpose()
     }
 
     #[napi(getter, catch_unwind)]

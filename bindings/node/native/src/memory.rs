@@ -1,8 +1,23 @@
-//! Memory behind objects, as the garbage collector counts it; a pool of working memory.
+//! Memory behind objects, as the garbage collector counts it; output as buffers; a pool of working memory.
 
 use std::sync::{Mutex, PoisonError};
 
+use napi::bindgen_prelude::{Buffer, JsObjectValue, Object};
 use napi::{Env, Result};
+
+/// Output as a buffer that owns it.
+///
+/// # Errors
+/// If the environment ends, as that of a worker that is terminated. It makes no buffers any more, and napi would then leak the
+/// output; nor does it set properties, which tells so before.
+pub(crate) fn buffer_of(env: &Env, mut bytes: Vec<u8>) -> Result<Buffer> {
+    Object::new(env)?.set_named_property("alive", true)?;
+    // Buffers keep what they are made of, so what is mostly empty is copied.
+    if bytes.capacity() > bytes.len() + bytes.len() / 4 {
+        bytes.shrink_to_fit();
+    }
+    Ok(Buffer::from(bytes))
+}
 
 /// Smaller changes are not reported, which costs more than they matter.
 const STEP: i64 = 16 << 10;

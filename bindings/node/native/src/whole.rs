@@ -7,7 +7,7 @@ use napi::{Env, Result, Task};
 use napi_derive::napi;
 
 use crate::error::raise;
-use crate::memory::Pool;
+use crate::memory::{Pool, buffer_of};
 
 static ZSTD_SCRATCH: Pool<linerate_zstd::Scratch> = Pool::new();
 
@@ -31,7 +31,8 @@ impl Job {
     }
 
     fn now(self, env: &Env, input: &[u8]) -> Result<Buffer> {
-        self.run(input).map(buffer_of).map_err(|error| raise(env, error))
+        let output = self.run(input).map_err(|error| raise(env, error))?;
+        buffer_of(env, output)
     }
 
     /// Copies the input: the caller may change it meanwhile.
@@ -45,14 +46,6 @@ fn deflate(format: linerate_deflate::Format, level: Level, input: &[u8]) -> line
         let n = linerate_deflate::compress(format, level, scratch, input, out)?;
         Ok(out[..n].to_vec())
     })
-}
-
-/// Buffers keep what they are made of, so what is mostly empty is copied.
-fn buffer_of(mut bytes: Vec<u8>) -> Buffer {
-    if bytes.capacity() > bytes.len() + bytes.len() / 4 {
-        bytes.shrink_to_fit();
-    }
-    Buffer::from(bytes)
 }
 
 /// A job on the thread pool.
@@ -71,7 +64,7 @@ impl Task for Later {
     }
 
     fn resolve(&mut self, env: Env, output: Self::Output) -> Result<Buffer> {
-        output.map(buffer_of).map_err(|error| raise(&env, error))
+        buffer_of(&env, output.map_err(|error| raise(&env, error))?)
     }
 }
 

@@ -9,7 +9,7 @@ use napi::{Env, Result, Task};
 use napi_derive::napi;
 
 use crate::error::{broken, raise};
-use crate::memory::{Pool, ReportedMemory};
+use crate::memory::{Pool, ReportedMemory, buffer_of};
 
 static SCRATCH: Pool<Scratch> = Pool::new();
 
@@ -101,7 +101,8 @@ impl Task for Step {
     }
 
     fn resolve(&mut self, env: Env, output: Self::Output) -> Result<Self::JsValue> {
-        output.map(|bytes| bytes.map(Buffer::from)).map_err(|error| raise(&env, error))
+        let output = output.map_err(|error| raise(&env, error))?;
+        output.map(|bytes| buffer_of(&env, bytes)).transpose()
     }
 }
 
