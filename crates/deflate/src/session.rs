@@ -38,7 +38,7 @@ use crate::coding::bits::BitWriter;
 use crate::kernel::chains::chain_slots;
 use crate::kernel::indexed::{MAX_SLOTS, index_positions, index_slots};
 use crate::kernel::matcher::{MAX_DISTANCE, MIN_MATCH};
-use crate::{Format, Level, Scratch, Stream};
+use crate::{Format, Level, Scratch, Stream, StreamState};
 
 /// Most bytes that one [`Session::message`] writes for `n` bytes: `n`, 5 for each started 32,768, a header, and a
 /// flush. [`usize::MAX`] on overflow.
@@ -234,12 +234,49 @@ impl Session {
     /// [`finish`](Self::finish). The session is unchanged then, except that from level 4 on later messages may be encoded
     /// otherwise; the contents of `out` are not specified.
     pub fn message(&mut self, scratch: &mut Scratch, input: &[u8], out: &mut [u8]) -> Result<usize> {
+        let keep_tail = self.flags & KEEP_TAIL != 0;
+        self.write(scratch, input, out, |bits| bits.put_flush(keep_tail))
+    }
+
+    /// As [`message`](Self::message), with zlib's `Z_PARTIAL_FLUSH`: an empty block of 10 bits follows, with the fixed
+    /// trees, and the receiver can decode all of `input` though the output need not end at a byte boundary. Up to 7
+    /// bits, of that block alone, are written by the next call.
+    ///
+    /// # Errors
+    /// As [`message`](Self::message).
+    pub fn partial_message(&mut self, scratch: &mut Scratch, input: &[u8], out: &mut [u8]) -> Result<usize> {
+        self.write(scratch, input, out, |bits| bits.put_empty_fixed(false))
+    }
+
+    /// The state of the stream that messages are written to, as [`Stream::state`].
+    pub fn state(&self) -> StreamState {
+        self.stream.state()
+    }
+
+    /// Goes on from another state of the stream, as after bits that were written in between.
+    ///
+    /// # Errors
+    /// As [`Stream::from_state`].
+    pub fn set_state(&mut self, state: StreamState) -> Result<()> {
+        self.stream = Stream::from_state(self.stream.format(), self.stream.level(), state)?;
+        Ok(())
+    }
+
+    /// Encodes a message, and what `flush` writes behind it.
+    fn write(
+        &mut self,
+        scratch: &mut Scratch,
+        input: &[u8],
+        out: &mut [u8],
+        flush: impl FnOnce(&mut BitWriter<'_>) -> Result<()>,
+    ) -> Result<usize> {
         if self.stream.is_last() {
             return Err(Error::new(Kind::BadArgument, 0, "a message after the end"));
         }
         let mut next = self.stream;
         let (header, header_len) = self.header();
         let mut bits = next.begin_with(out, &header[..header_len])?;
+        bits.settle()?;
         let history = self.stage(&mut scratch.staging);
         let is_one = input.len() <= PIECE;
         let is_chained = is_one && self.has_chains() && self.stream.level() >= Level::Lazy;
@@ -247,7 +284,7 @@ impl Session {
         // Set again when the chains have the whole message.
         self.flags &= !CURRENT;
         let history = self.encode(scratch, input, history, is_chained && was_current, &mut bits)?;
-        bits.put_flush(self.flags & KEEP_TAIL != 0)?;
+        flush(&mut bits)?;
         next.count(input);
         let written = self.stream.commit(next, bits);
         self.flags |= if is_chained && (was_current || !input.is_empty()) { CURRENT } else { 0 };

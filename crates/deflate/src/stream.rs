@@ -215,6 +215,7 @@ impl Stream {
         let mut bits = next.begin(out)?;
         let input = &buffer[history..];
         if !input.is_empty() {
+            bits.settle()?;
             let call = Call { buffer, history, last: !more, flush: false, window };
             block::encode(self.level, scratch.into(), &call, &mut bits)?;
             next.count(input);

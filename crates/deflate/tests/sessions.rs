@@ -7,7 +7,9 @@ use std::sync::Arc;
 use common::data::{self, Noise};
 use common::{FORMATS, scratches};
 use linerate_deflate::session::{Dictionary, Session, SessionOptions, message_bound};
-use linerate_deflate::{Format, Kind, Level, Scratch, finish_bound};
+use linerate_deflate::{
+    Format, Kind, Level, Phase, Scratch, Stream, StreamState, bound, finish_bound, flush_bound,
+};
 use linerate_testkit::sys::zlib_window::ZlibWindow;
 
 const WINDOWS: [u8; 9] = [0, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -101,6 +103,61 @@ fn messages_longer_than_a_piece_decode() {
                 assert!(sent.iter().zip(&messages).all(|(b, m)| b.len() <= message_bound(m.len())));
                 assert_received(&mut receiver(Format::Zlib, bits, &[]), &sent, &messages, &[]);
             }
+        }
+    }
+}
+
+#[test]
+fn partial_messages_decode_before_their_last_bits_are_written() {
+    let noise = &mut Noise::new(3);
+    let messages = messages(noise, 80, 40_000);
+    for level in Level::ALL {
+        for format in FORMATS {
+            let mut session = session(&SessionOptions::new(format).level(level).window_bits(12));
+            let (mut scratch, mut receiver) = (Scratch::boxed(), receiver(format, 12, &[]));
+            for (i, message) in messages.iter().enumerate() {
+                let mut out = vec![0; message_bound(message.len())];
+                let n = match i % 5 {
+                    4 => session.message(&mut scratch, message, &mut out),
+                    _ => session.partial_message(&mut scratch, message, &mut out),
+                };
+                let n = n.expect("capacity of message_bound");
+                assert!(receiver.take(&out[..n]).as_ref() == Ok(message), "message {i} of {level:?}");
+                assert_eq!(out[..n].ends_with(&TAIL), i % 5 == 4);
+            }
+            let mut out = vec![0; finish_bound()];
+            let n = session.finish(&mut out).expect("capacity of finish_bound");
+            assert_eq!(receiver.take(&out[..n]), Ok(Vec::new()));
+        }
+    }
+}
+
+#[test]
+fn six_bits_that_another_wrote_stay_within_the_bound() {
+    // Three empty blocks of fixed codes: 30 bits.
+    let before = 0b010u32 | 0b010 << 10 | 0b010 << 20;
+    let [first, second, third, pending] = before.to_le_bytes();
+    let noise = &mut Noise::new(4);
+    for text in [noise.bytes(3_000), data::text(noise, 3_000), vec![b'x']] {
+        for level in Level::ALL {
+            let mut session = session(&SessionOptions::new(Format::Deflate).level(level));
+            // After the header, of which raw deflate has none.
+            let phase = Phase::Open;
+            let state = StreamState { pending, pending_len: 6, phase, ..session.state() };
+            session.set_state(state).expect("six bits");
+            let mut stream = Stream::from_state(Format::Deflate, level, state).expect("six bits");
+            let sent = send(&mut session, &mut Scratch::boxed(), &text);
+            let mut out = vec![0; bound(text.len())];
+            let mut n =
+                stream.encode(&mut Scratch::boxed(), &text, &mut out, true).expect("capacity of bound");
+            out.resize(n + flush_bound(), 0);
+            n += stream.flush(&mut out[n..]).expect("capacity of flush_bound");
+            for bytes in [&sent[..], &out[..n]] {
+                let all = [&[first, second, third], bytes].concat();
+                assert!(receiver(Format::Deflate, 15, &[]).take(&all).as_ref() == Ok(&text), "{level:?}");
+            }
+            let too_many = StreamState { pending: 0, pending_len: 8, ..state };
+            assert!(session.set_state(too_many).is_err());
         }
     }
 }

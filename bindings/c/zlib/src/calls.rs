@@ -164,10 +164,11 @@ unsafe fn finish_call(z: &mut ZStream, encoder: &mut Encoder, flush: Flush, goes
         Flush::Finish if encoder.progress() == Progress::Ended => return,
         Flush::Finish => Then::End { checksum: z.adler as u32, total: z.total_in as u32 },
         Flush::Block => Then::More,
-        Flush::Partial | Flush::Sync | Flush::Full => Then::Flush,
+        Flush::Partial => Then::Partial,
+        Flush::Sync | Flush::Full => Then::Flush,
     };
     // A call that had no room for all of a flush is repeated, the flush is not.
-    if !(then == Then::Flush && goes_on && encoder.is_flushed()) {
+    if !(goes_on && then > Then::More && encoder.flushed() >= then) {
         // SAFETY: the caller's promise.
         unsafe { z.encode(encoder, then) };
     }

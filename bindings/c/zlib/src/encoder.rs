@@ -31,10 +31,12 @@ const TEXT: c_int = 1;
 const SAMPLE: usize = 4 << 10;
 
 /// What follows a piece.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Then {
     /// More, at the next bit.
     More,
+    /// More, at the next bit after an empty block of 10: all before can be decoded.
+    Partial,
     /// More, at a byte boundary: all before can be decoded.
     Flush,
     /// The trailer: checksum, and length modulo 2^32.
@@ -69,11 +71,11 @@ pub(crate) struct Encoder {
     delivered: usize,
     /// Messages in a row.
     messages: u8,
-    /// What the history holds, indexed; between byte boundaries.
+    /// What the history holds, indexed.
     session: Option<Box<Session>>,
     has_dictionary: bool,
-    /// Whether nothing came after a flush.
-    is_flushed: bool,
+    /// The flush that nothing came after; [`Then::More`] without one.
+    flushed: Then,
 }
 
 impl Encoder {
@@ -90,7 +92,7 @@ impl Encoder {
             messages: 0,
             session: None,
             has_dictionary: false,
-            is_flushed: false,
+            flushed: Then::More,
         };
         encoder.reset();
         encoder
@@ -104,7 +106,7 @@ impl Encoder {
         self.output.keep_last(0);
         self.delivered = 0;
         self.has_dictionary = false;
-        self.is_flushed = false;
+        self.flushed = Then::More;
     }
 
     /// The same stream with empty buffers of the same capacity, which it fills. It has no index of its window.
@@ -137,9 +139,9 @@ impl Encoder {
         !self.output.bytes().is_empty() || self.pending_bits() > 0
     }
 
-    /// Whether nothing came after a flush.
-    pub(crate) fn is_flushed(&self) -> bool {
-        self.is_flushed
+    /// The flush that nothing came after; [`Then::More`] without one.
+    pub(crate) fn flushed(&self) -> Then {
+        self.flushed
     }
 
     /// Bytes that wait to be delivered.
@@ -190,7 +192,9 @@ impl Encoder {
             Container::Zlib => *checksum = adler32(*checksum as u32, text).into(),
             Container::Gzip => *checksum = crc32(*checksum as u32, text).into(),
         }
-        self.is_flushed &= len == 0;
+        if len > 0 {
+            self.flushed = Then::More;
+        }
     }
 
     /// Writes the header, to nothing else that waits. `checksum` is that of the dictionary, and begins anew.
@@ -227,7 +231,7 @@ impl Encoder {
             let taken = take(&out[..n]);
             self.output.push(&out[taken..n]);
         });
-        self.is_flushed = then == Then::Flush;
+        self.flushed = then;
         if matches!(then, Then::End { .. }) {
             self.progress = Progress::Ended;
         }
@@ -274,8 +278,7 @@ impl Encoder {
         }
         let (bytes, whole) = self.append_bits(count, value);
         self.output.push(&bytes[..whole]);
-        self.drop_session();
-        self.is_flushed = false;
+        self.flushed = Then::More;
         true
     }
 
@@ -309,19 +312,19 @@ impl Encoder {
         if gathered > MAX_MESSAGE {
             self.drop_session();
         }
-        let mut before = 0;
-        if self.pending_bits() > 5 {
-            // As `prime` can leave them, while a piece begins with 5 at most: an empty block of fixed codes makes 0 or 1.
-            let bytes;
-            (bytes, before) = self.append_bits(10, 0b010);
-            out[..before].copy_from_slice(&bytes[..before]);
-        }
-        let out = &mut out[before..];
         let buffer = self.input.bytes();
         let written = match &mut self.session {
             Some(session) => {
-                session.set_level(self.stream.level());
-                session.message(scratch, &buffer[self.history..], out)
+                let level = self.stream.level();
+                session.set_level(level);
+                session.set_state(self.stream.state()).expect("a state of a stream");
+                let text = &buffer[self.history..];
+                let written = match then {
+                    Then::Partial => session.partial_message(scratch, text, out),
+                    _ => session.message(scratch, text, out),
+                };
+                self.stream = Stream::from_state(Format::Deflate, level, session.state()).expect("as above");
+                written
             }
             None => {
                 let (history, window_bits) = (self.history, self.settings.window_bits());
@@ -334,7 +337,7 @@ impl Encoder {
             self.input.keep_last(self.window_len());
             self.history = self.input.len();
         }
-        before + written.expect("the capacity of the bound")
+        written.expect("the capacity of the bound")
     }
 
     /// Writes what follows a piece of `gathered` bytes; returns the number of bytes.
@@ -342,7 +345,13 @@ impl Encoder {
         match then {
             Then::More => 0,
             // A message is flushed already.
-            Then::Flush if self.session.is_some() && gathered > 0 => 0,
+            Then::Partial | Then::Flush if self.session.is_some() && gathered > 0 => 0,
+            Then::Partial => {
+                let (bytes, n) = self.append_bits(10, 0b010);
+                out[..n].copy_from_slice(&bytes[..n]);
+                self.count_message(gathered);
+                n
+            }
             Then::Flush => {
                 let n = self.stream.flush(out).expect("the capacity of a flush");
                 self.count_message(gathered);

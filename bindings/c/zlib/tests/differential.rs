@@ -436,7 +436,8 @@ fn run(library: &Functions, inputs: &[Vec<u8>], seed: u64) {
             let end = input.len().min(position + noise.below(longest));
             let piece = &input[position..end];
             position = end;
-            match noise.below(16) {
+            match noise.below(18) {
+                16 | 17 if settings.is_raw() => case.prime(&mut noise),
                 0 => case.params(piece, &mut noise),
                 1 => {
                     case.feed(piece, &mut noise, BLOCK);
@@ -523,6 +524,131 @@ impl Twin {
             }
         };
         (code, z.adler, ended)
+    }
+}
+
+/// What is deflated, and where its last block begins that a partial flush has made, in bits.
+struct Log {
+    deflated: Vec<u8>,
+    end: usize,
+}
+
+impl Log {
+    /// Compresses `text` behind what is there, at its bit, with what is before as dictionary.
+    fn append(&mut self, library: &Functions, level: c_int, plain: &[u8], text: &[u8], flush: c_int) {
+        let mut heap = Heap::default();
+        let settings = Settings { level, window_bits: -15, mem_level: 8, strategy: 0 };
+        let mut case = Case::begin(library, &mut heap, settings);
+        let Log { deflated, end } = self;
+        let last_byte = deflated.get(*end / 8).copied().unwrap_or(0);
+        deflated.truncate(*end / 8);
+        let mut out = vec![0; 100_000];
+        let dictionary = &plain[plain.len().saturating_sub(1 << 15)..];
+        let z = &mut *case.z;
+        (z.next_in, z.avail_in) = (text.as_ptr().cast_mut(), text.len() as c_uint);
+        (z.next_out, z.avail_out) = (out.as_mut_ptr(), out.len() as c_uint);
+        // SAFETY: a stream with valid input and output.
+        unsafe {
+            let bits = (*end % 8) as c_int;
+            let value = c_int::from(last_byte) & ((1 << bits) - 1);
+            assert_eq!((library.deflatePrime)(z, bits, value), OK);
+            let code = (library.deflateSetDictionary)(z, dictionary.as_ptr(), dictionary.len() as c_uint);
+            assert_eq!(code, OK);
+            let code = (library.deflate)(z, flush);
+            assert_eq!(code, if flush == FINISH { STREAM_END } else { OK });
+            let _ = (library.deflateEnd)(z);
+        }
+        deflated.extend(&out[..z.total_out as usize]);
+        let last = deflated.iter().rposition(|byte| *byte != 0).expect("a bit");
+        // The second bit of an empty block of fixed codes is its only 1.
+        *end = 8 * last + deflated[last].ilog2() as usize - 1;
+    }
+}
+
+#[test]
+fn records_are_appended_at_the_bit_where_a_partial_flush_has_begun() {
+    let Some(ours) = functions() else { return };
+    let zlib = Functions::load("libz.so.1");
+    let input = data::mixed(60_000);
+    for (library, level) in [(ours, 1), (ours, 6), (zlib, 6)] {
+        let mut log = Log { deflated: Vec::new(), end: 0 };
+        let (mut noise, mut at) = (Noise(9), 0);
+        for _ in 0..40 {
+            let next = at + noise.below(1_500);
+            log.append(&library, level, &input[..at], &input[at..next], PARTIAL);
+            at = next;
+            let decoded = ZlibWindow::new(-15, &[]).take(&log.deflated).expect("a stream");
+            assert!(decoded == input[..at], "level {level}, {at} bytes");
+        }
+        log.append(&library, level, &input[..at], b"the end", FINISH);
+        let decoded = ZlibWindow::new(-15, &[]).take(&log.deflated).expect("a stream");
+        assert!(decoded == [&input[..at], b"the end"].concat());
+    }
+}
+
+#[test]
+fn partial_flush_ends_in_an_empty_block_of_ten_bits() {
+    let Some(ours) = functions() else { return };
+    let zlib = Functions::load("libz.so.1");
+    let (input, mut noise) = (data::mixed(60_000), Noise(3));
+    for (library, level) in [(ours, 1), (ours, 6), (zlib, 6)] {
+        let mut heap = Heap::default();
+        let settings = Settings { level, window_bits: -15, mem_level: 8, strategy: 0 };
+        let mut case = Case::begin(&library, &mut heap, settings);
+        // Enough messages for an index of the window, and one that is too long for it.
+        for message in 0..60 {
+            let from = noise.below(20_000);
+            let to = from + if message == 40 { 40_000 } else { 1 + noise.below(600) };
+            let (code, _) = case.call(&input[from..to], 100_000, PARTIAL);
+            assert_eq!((code, case.decoded.len()), (OK, case.plain.len()));
+            let mut bits = 0;
+            // SAFETY: a stream, and a number.
+            unsafe { (library.deflatePending)(&mut *case.z, ptr::null_mut(), &mut bits) };
+            let last = case.written.iter().rposition(|byte| *byte != 0).expect("a bit");
+            let after = 8 * (case.written.len() - 1 - last) as u32 + case.written[last].leading_zeros();
+            assert_eq!(after + bits as u32, 8, "level {level}, message {message}: bits after 0 1");
+            assert!(!case.written.ends_with(&[0, 0, 0xff, 0xff]));
+        }
+        case.feed(&[], &mut noise, FINISH);
+        case.finish();
+        case.end(OK);
+    }
+}
+
+#[test]
+fn flush_that_fits_its_output_exactly_is_made_once() {
+    let Some(library) = functions() else { return };
+    let input = data::mixed(60_000);
+    for flush in [PARTIAL, SYNC, FULL] {
+        for window_bits in [-15, 15, 31] {
+            let settings = Settings { level: 6, window_bits, mem_level: 8, strategy: 0 };
+            let mut heap = Heap::default();
+            let mut wide = Case::begin(&library, &mut heap, settings);
+            let mut exact = Case::begin(&library, &mut heap, settings);
+            for message in input.chunks(700).take(30) {
+                let before = wide.written.len();
+                wide.call(message, 100_000, flush);
+                let (mut code, room) = (OK, wide.written.len() - before);
+                let mut rest = message;
+                // As programs do: until there is room left.
+                for call in 0..2 {
+                    let taken;
+                    (code, taken) = exact.call(rest, room, flush);
+                    rest = &rest[taken..];
+                    assert_eq!(exact.z.avail_out == 0, call == 0, "flush {flush}");
+                }
+                assert_eq!(code, OK, "as zlib has it after a call that left no room");
+                assert!(exact.written == wide.written, "flush {flush}");
+            }
+            // Another flush than the one that fitted is made.
+            let before = wide.written.len();
+            wide.call(b"a message", 100_000, PARTIAL);
+            exact.call(b"a message", wide.written.len() - before, PARTIAL);
+            exact.call(&[], 100, SYNC);
+            assert!(exact.written.ends_with(&[0, 0, 0xff, 0xff]));
+            wide.end(DATA_ERROR);
+            exact.end(DATA_ERROR);
+        }
     }
 }
 

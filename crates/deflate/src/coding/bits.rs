@@ -152,6 +152,12 @@ impl<'a> BitWriter<'a> {
         self.align()
     }
 
+    /// Leaves at most 5 bits pending, as the bound of a call needs it (see [`block`](crate::block)): an empty block with
+    /// the fixed trees after 6 or 7 leaves 0 or 1.
+    pub(crate) fn settle(&mut self) -> Result<()> {
+        if self.len > 5 { self.put_empty_fixed(false) } else { Ok(()) }
+    }
+
     /// An empty block with the fixed trees: 10 bits.
     pub(crate) fn put_empty_fixed(&mut self, last: bool) -> Result<()> {
         self.put(0b010 | u64::from(last), 10)
