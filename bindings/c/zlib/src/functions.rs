@@ -10,7 +10,7 @@ use crate::encoder::Progress;
 use crate::settings::Settings;
 use crate::state::{Owner, State};
 use crate::z_stream::{ZStream, code};
-use crate::zlib::Zlib;
+use crate::zlib::{Zlib, is_in_init};
 
 /// Calls one of zlib's functions; a stream error without zlib, or if it has no such function.
 macro_rules! zlib {
@@ -81,6 +81,63 @@ unsafe extern "C" fn deflateInit_(
     unsafe { init(stream, Settings::of_level(level), version, size) }
 }
 
+/// `deflateInit2_`, which returns to `caller`; null where that is not known.
+///
+/// zlib's own `deflateInit_` calls it, which a program has by `dlsym` from zlib: so it has `deflate`, for which a stream of
+/// ours is none.
+unsafe extern "C" fn init2(
+    stream: *mut ZStream,
+    level: c_int,
+    method: c_int,
+    window_bits: c_int,
+    mem_level: c_int,
+    strategy: c_int,
+    version: *const c_char,
+    size: c_int,
+    caller: *const c_void,
+) -> c_int {
+    let settings = Settings { level, method, window_bits, mem_level, strategy };
+    if settings == Settings::of_level(level) && is_in_init(caller) {
+        return zlib!(init2(stream, level, method, window_bits, mem_level, strategy, version, size));
+    }
+    // SAFETY: the contract of `zlib.h`.
+    unsafe { init(stream, settings, version, size) }
+}
+
+/// Adds the address that is returned to, which is on the stack, to the arguments, of which the last two are there.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+unsafe extern "C" fn deflateInit2_(
+    stream: *mut ZStream,
+    level: c_int,
+    method: c_int,
+    window_bits: c_int,
+    mem_level: c_int,
+    strategy: c_int,
+    version: *const c_char,
+    size: c_int,
+) -> c_int {
+    std::arch::naked_asm!(
+        ".cfi_startproc",
+        "mov rax, [rsp]",
+        "mov r10, [rsp + 8]",
+        "mov r11, [rsp + 16]",
+        "push rax",
+        "push r11",
+        "push r10",
+        ".cfi_adjust_cfa_offset 24",
+        "call {init2}",
+        "add rsp, 24",
+        ".cfi_adjust_cfa_offset -24",
+        "ret",
+        ".cfi_endproc",
+        init2 = sym init2,
+    )
+}
+
+/// Without that address: elsewhere zlib's `deflateInit_` need not return here at all, and hands its caller's on.
+#[cfg(not(target_arch = "x86_64"))]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn deflateInit2_(
     stream: *mut ZStream,
@@ -92,9 +149,9 @@ unsafe extern "C" fn deflateInit2_(
     version: *const c_char,
     size: c_int,
 ) -> c_int {
-    let settings = Settings { level, method, window_bits, mem_level, strategy };
+    let caller = std::ptr::null();
     // SAFETY: the contract of `zlib.h`.
-    unsafe { init(stream, settings, version, size) }
+    unsafe { init2(stream, level, method, window_bits, mem_level, strategy, version, size, caller) }
 }
 
 #[unsafe(no_mangle)]

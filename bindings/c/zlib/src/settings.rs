@@ -28,7 +28,7 @@ const MAX_INPUT: usize = 96 << 10;
 const OVERHEAD: usize = 768;
 
 /// The arguments of `deflateInit2`, as they were given.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) level: c_int,
     pub(crate) method: c_int,

@@ -34,6 +34,7 @@ macro_rules! zlib {
 }
 
 zlib! {
+    init: c"deflateInit_", (*mut ZStream, c_int, *const c_char, c_int) -> c_int;
     init2: c"deflateInit2_", (*mut ZStream, c_int, c_int, c_int, c_int, c_int, *const c_char, c_int) -> c_int;
     deflate: c"deflate", (*mut ZStream, c_int) -> c_int;
     end: c"deflateEnd", (*mut ZStream) -> c_int;
@@ -80,4 +81,24 @@ impl Zlib {
         // SAFETY: the caller's promise; `zlibVersion` takes nothing.
         unsafe { init2(z, level, method, window_bits, mem_level, strategy, version(), size) }
     }
+}
+
+/// Most bytes of zlib's `deflateInit_`, which does nothing but to call `deflateInit2_`.
+const INIT_MAX: usize = 4096;
+
+/// Whether `address` is in zlib's `deflateInit_`; null, where it is not known, counts as such.
+pub(crate) fn is_in_init(address: *const c_void) -> bool {
+    let Some(init) = Zlib::get().and_then(|zlib| zlib.init) else { return false };
+    let start = init as *const c_void;
+    if address.is_null() {
+        return true;
+    }
+    // The search takes longer than a short message.
+    if address.addr().wrapping_sub(start.addr()) >= INIT_MAX {
+        return false;
+    }
+    // SAFETY: a structure of pointers.
+    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: any address may be asked for.
+    unsafe { libc::dladdr(address, &mut found) != 0 && found.dli_saddr.cast_const() == start }
 }

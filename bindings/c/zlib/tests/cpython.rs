@@ -19,14 +19,14 @@ fn has_tests() -> bool {
     require(found, "no tests of CPython (Debian: libpython3.11-testsuite)")
 }
 
-/// What Python's `zlib.compress` makes of its own program.
+/// What Python's `zlib` makes of its own program, as gzip.
 fn compressed(library: Option<&Path>) -> Vec<u8> {
     let mut command = Command::new(PYTHON);
     if let Some(library) = library {
         command.env("LD_PRELOAD", library);
     }
-    let program =
-        "import sys, zlib; sys.stdout.buffer.write(zlib.compress(open(sys.executable, 'rb').read(99999)))";
+    let program = "import sys, zlib; z = zlib.compressobj(6, 8, 31); text = open(sys.executable, 'rb').read(99999); \
+        sys.stdout.buffer.write(z.compress(text) + z.flush())";
     Run::of(command.args(["-c", program]), b"").ok().stdout
 }
 
@@ -46,4 +46,51 @@ fn cpythons_tests_pass_with_the_preloaded_library() {
     let count = run.stderr.lines().find(|line| line.starts_with("Ran ")).expect("a count");
     // `println` would be captured by the test runner.
     let _ = writeln!(stderr(), "CPython, {}: {count}", TESTS.join(" "));
+}
+
+/// Opens streams of zlib's by `deflateInit_` and `deflateInit2_` from zlib itself, each as its manual has it, through every
+/// function that takes one; prints what they return.
+const BY_ADDRESS: &str = r#"
+import ctypes, zlib
+library = ctypes.CDLL("libz.so.1")
+class Stream(ctypes.Structure):
+    _fields_ = [("next_in", ctypes.c_char_p), ("avail_in", ctypes.c_uint), ("total_in", ctypes.c_ulong),
+        ("next_out", ctypes.c_void_p), ("avail_out", ctypes.c_uint), ("total_out", ctypes.c_ulong),
+        ("msg", ctypes.c_char_p)] + [(name, ctypes.c_void_p) for name in ("state", "zalloc", "zfree", "opaque")] + [
+        ("data_type", ctypes.c_int), ("adler", ctypes.c_ulong), ("reserved", ctypes.c_ulong)]
+text = b"some text, some text, " * 50
+size = ctypes.c_int(ctypes.sizeof(Stream))
+version = b"1.2.13"
+for level in -1, 1, 6, 9:
+    for init in (lambda z: library.deflateInit_(z, level, version, size),
+            lambda z: library.deflateInit2_(z, level, 8, 15, 8, 0, version, size),
+            lambda z: library.deflateInit2_(z, level, 8, 31, 9, 0, version, size)):
+        stream, copy = Stream(), Stream()
+        z, out = ctypes.byref(stream), ctypes.create_string_buffer(2000)
+        codes = [init(z), library.deflateParams(z, level, 0), library.deflateReset(z)]
+        stream.next_in, stream.avail_in = text, len(text)
+        stream.next_out, stream.avail_out = ctypes.addressof(out), 2000
+        codes += [library.deflate(z, 2), library.deflateCopy(ctypes.byref(copy), z)]
+        codes += [library.deflate(ctypes.byref(copy), 4), library.deflateEnd(ctypes.byref(copy))]
+        print(level, codes, zlib.decompress(out.raw[:copy.total_out], 47) == text)
+        library.deflateEnd(z)
+packed, length = ctypes.create_string_buffer(2000), ctypes.c_ulong(2000)
+print(library.compress(packed, ctypes.byref(length), text, len(text)), zlib.decompress(packed.raw[:length.value]) == text)
+"#;
+
+#[test]
+fn streams_of_functions_that_python_has_from_zlib_itself_are_zlibs() {
+    let Some(library) = Library::built("linerate_z") else { return };
+    let found = Path::new(PYTHON).exists();
+    if !require(found, "no python3 of the distribution") {
+        return;
+    }
+    let mut command = Command::new(PYTHON);
+    let run = Run::of(command.args(["-c", BY_ADDRESS]).env("LD_PRELOAD", library.shared()), b"").ok();
+    let lines: Vec<_> = run.stdout.split(|byte| *byte == b'\n').map(String::from_utf8_lossy).collect();
+    assert_eq!(lines.len(), 14);
+    for line in &lines[..12] {
+        assert!(line.ends_with("[0, 0, 0, 0, 0, 1, 0] True"), "{line}");
+    }
+    assert_eq!(lines[12], "0 True", "compress");
 }
