@@ -30,7 +30,8 @@ impl Input {
     /// Maps a file into memory.
     ///
     /// The file must not change, except that bytes may be appended. On Unix, truncating it terminates the
-    /// process with a signal; [`Input::file`] reports an error instead.
+    /// process with a signal; [`Input::file`] reports an error instead, and [`Pack::open`](crate::Pack::open)
+    /// maps a pack so that it may be edited meanwhile.
     ///
     /// # Errors
     /// [`Kind::Read`].

@@ -107,7 +107,7 @@ class Pack(File):
         path : str or path
             The file.
         map : bool
-            Whether to map the file into memory. A mapped file must not be shortened while it is
+            Whether to map the file into memory, up to its last commit: the pack may be edited while it is
             open.
 
         Raises

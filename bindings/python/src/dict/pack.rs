@@ -48,10 +48,7 @@ fn numbers(stats: &Stats) -> Numbers {
 impl DictPack {
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf, map: bool) -> PyResult<Self> {
-        let pack = py.detach(|| {
-            let source = if map { Source::map(&path) } else { Source::file(&path) };
-            Pack::open_input(source?)
-        });
+        let pack = py.detach(|| if map { Pack::open(&path) } else { Pack::open_input(Source::file(&path)?) });
         Ok(DictPack(Open::new(pack.map_err(|e| raise(py, e))?)))
     }
 

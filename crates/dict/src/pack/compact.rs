@@ -8,7 +8,6 @@ use linerate_io::Lock;
 use super::editor::{Editor, IN_USE, Options, lock};
 use super::index::Entry;
 use super::open::Pack;
-use crate::input::Input;
 use crate::output::write_error;
 
 /// Result of compacting.
@@ -66,7 +65,7 @@ pub(super) fn prepare(
     options: Options,
     mut keep: impl FnMut(&Entry) -> bool,
 ) -> Result<(Editor, Compacted)> {
-    let pack = Pack::open_input(Input::map(path)?)?;
+    let pack = Pack::open(path)?;
     let mut kept = Vec::new();
     let mut dropped = 0;
     for (i, entry) in pack.open.rows() {

@@ -1,10 +1,12 @@
 //! Reading of packs.
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::{FileSource, MapSource, read_error};
 use linerate_zstd::Dictionary;
 
 use super::codec::Decompressor;
@@ -26,8 +28,11 @@ pub(super) struct Open {
     input: Input,
     pub(super) header: Header,
     pub(super) index: Index,
-    /// SegmentTrailer of the last segment.
+    /// End of the last complete segment. Nothing after it is read: an editor may be writing there, and cuts it
+    /// off when it gives up.
     pub(super) end: u64,
+    /// Bytes of the file when it was opened.
+    len: u64,
     decompression: Mutex<DecompressionState>,
 }
 
@@ -62,41 +67,27 @@ pub struct Stats {
 }
 
 impl Pack {
-    /// Opens a file by mapping it, see [`Input::map`]. Dictionaries are not read yet.
+    /// Opens a file: finds its last complete segment by reading, and maps it up to there. Dictionaries are not
+    /// read yet. The file may be edited meanwhile, also by an [`Editor`](super::Editor) that gives up.
     ///
     /// # Errors
     /// [`Kind::Read`]; [`Kind::Truncated`] without a complete segment, [`Kind::Corrupt`] for a damaged header
     /// or index, [`Kind::Unsupported`] for another version.
     pub fn open(path: impl AsRef<Path>) -> Result<Pack> {
-        Self::open_input(Input::map(path)?)
+        let cannot_read = |e| read_error(0, &e);
+        let file = File::open(path).map_err(cannot_read)?;
+        let read = FileSource::new(file.try_clone().map_err(cannot_read)?).map_err(cannot_read)?;
+        let open = Open::last_commit(Input::source(read))?;
+        let map = MapSource::first(&file, open.end).map_err(cannot_read)?;
+        Ok(Pack { open: Arc::new(Open { input: Input::source(map), ..open }) })
     }
 
-    /// Opens a pack from any input.
+    /// Opens a pack from any input. One from [`Input::map`] must not be edited meanwhile.
     ///
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_input(input: Input) -> Result<Pack> {
-        let header = Header::parse(&input.array(0)?)?;
-        let end = match last_end(&input)? {
-            Some(end) => end,
-            None => whole_segments(&input)?.ok_or(Error::new(
-                Kind::Truncated,
-                input.len(),
-                "the pack ends within its first segment",
-            ))?,
-        };
-        let len = usize::try_from(end.index_len).map_err(|_| corrupt(end.index, "the index is too large"))?;
-        let mut bytes = Vec::new();
-        input.append(end.index, len, &mut bytes)?;
-        if hash(&bytes) != end.index_hash {
-            return Err(corrupt(end.index, "the index of a pack is damaged"));
-        }
-        let index = Index::parse(bytes, end.index).map_err(|e| e.shifted(end.index))?;
-        if index.generation() != end.generation {
-            return Err(corrupt(end.index, "the index of the pack belongs to another segment"));
-        }
-        let decompression = Mutex::new(DecompressionState { decompressor: None, base: None });
-        Ok(Pack { open: Arc::new(Open { input, header, index, end: end.end, decompression }) })
+        Ok(Pack { open: Arc::new(Open::last_commit(input)?) })
     }
 
     /// Number of dictionaries.
@@ -152,8 +143,8 @@ impl Pack {
     pub fn stats(&self) -> Stats {
         let open = &self.open;
         let mut stats = Stats {
-            len: open.input.len(),
-            ignored: open.input.len() - open.end,
+            len: open.len,
+            ignored: open.len - open.end,
             generation: self.generation(),
             uncompressed: open.header.uncompressed,
             ..Stats::default()
@@ -177,7 +168,7 @@ impl Pack {
     /// The errors of [`read`](Self::read).
     pub fn verify(&self) -> Result<Stats> {
         let open = &self.open;
-        if whole_segments(&open.input)?.is_none_or(|end| end.end != open.end) {
+        if whole_segments(&open.input, open.end)?.is_none_or(|end| end.end != open.end) {
             return Err(corrupt(0, "the segments of the pack are not contiguous"));
         }
         for i in 0..open.index.len() {
@@ -203,20 +194,20 @@ fn last_end(input: &Input) -> Result<Option<SegmentTrailer>> {
     else {
         return Ok(None);
     };
-    Ok(SegmentTrailer::parse(&input.array(at)?, input.len()))
+    Ok(unless_cut(input.array(at))?.and_then(|bytes| SegmentTrailer::parse(&bytes, input.len())))
 }
 
-/// The trailer of the last complete segment, found from the start of the file. Used after an interrupted
-/// write.
-fn whole_segments(input: &Input) -> Result<Option<SegmentTrailer>> {
+/// The trailer of the last complete segment that ends at or before `limit`, found from the start of the file.
+/// Used after an interrupted write, and during one.
+fn whole_segments(input: &Input, limit: u64) -> Result<Option<SegmentTrailer>> {
     let mut last: Option<SegmentTrailer> = None;
     let mut at = Header::LEN as u64;
-    while at + SegmentHeader::LEN as u64 + SegmentTrailer::PAIR_LEN <= input.len() {
-        let Some(head) = SegmentHeader::parse(&input.array(at)?, at) else { break };
-        let Some(end) = at.checked_add(head.len).filter(|&end| end <= input.len()) else { break };
-        let Some(found) = SegmentTrailer::parse(&input.array(end - SegmentTrailer::PAIR_LEN)?, end) else {
-            break;
-        };
+    while at + SegmentHeader::LEN as u64 + SegmentTrailer::PAIR_LEN <= limit {
+        let Some(head) = unless_cut(input.array(at))? else { break };
+        let Some(head) = SegmentHeader::parse(&head, at) else { break };
+        let Some(end) = at.checked_add(head.len).filter(|&end| end <= limit) else { break };
+        let Some(found) = unless_cut(input.array(end - SegmentTrailer::PAIR_LEN))? else { break };
+        let Some(found) = SegmentTrailer::parse(&found, end) else { break };
         let follows = last.is_none_or(|last| last.generation.checked_add(1) == Some(head.generation));
         if found.segment != at || found.generation != head.generation || !follows {
             break;
@@ -227,7 +218,42 @@ fn whole_segments(input: &Input) -> Result<Option<SegmentTrailer>> {
     Ok(last)
 }
 
+/// `None` for bytes of an unfinished segment, which its editor has cut off since the file was opened.
+fn unless_cut<T>(bytes: Result<T>) -> Result<Option<T>> {
+    match bytes {
+        Err(e) if e.kind == Kind::Truncated => Ok(None),
+        bytes => bytes.map(Some),
+    }
+}
+
 impl Open {
+    /// Finds the last complete segment, and reads its index.
+    fn last_commit(input: Input) -> Result<Open> {
+        let len = input.len();
+        let header = Header::parse(&input.array(0)?)?;
+        let end = match last_end(&input)? {
+            Some(end) => end,
+            None => whole_segments(&input, len)?.ok_or(Error::new(
+                Kind::Truncated,
+                len,
+                "the pack ends within its first segment",
+            ))?,
+        };
+        let index_len =
+            usize::try_from(end.index_len).map_err(|_| corrupt(end.index, "the index is too large"))?;
+        let mut bytes = Vec::new();
+        input.append(end.index, index_len, &mut bytes)?;
+        if hash(&bytes) != end.index_hash {
+            return Err(corrupt(end.index, "the index of a pack is damaged"));
+        }
+        let index = Index::parse(bytes, end.index).map_err(|e| e.shifted(end.index))?;
+        if index.generation() != end.generation {
+            return Err(corrupt(end.index, "the index of the pack belongs to another segment"));
+        }
+        let decompression = Mutex::new(DecompressionState { decompressor: None, base: None });
+        Ok(Open { input, header, index, end: end.end, len, decompression })
+    }
+
     /// Rows of dictionaries that were not removed, with their indexes.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, Entry)> + '_ {
         (0..self.index.len()).map(|i| (i, self.index.entry(i))).filter(|(_, entry)| !entry.removed)

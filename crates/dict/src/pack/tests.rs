@@ -9,6 +9,7 @@ use linerate_core::{Error, Kind, Result};
 use super::compact::prepare;
 use super::editor::lock;
 use super::{Editor, Options, Pack};
+use crate::input::Input;
 
 /// Failpoint: called with the name of each step; an error interrupts the write there.
 pub(super) type Failpoint = Box<dyn FnMut(&'static str) -> Result<()> + Send>;
@@ -163,4 +164,64 @@ fn a_mapped_pack_is_changed_after_a_change_that_was_given_up() {
     let changed = Pack::open(&path).unwrap();
     assert_eq!(&changed.read(id).unwrap()[..], dictionary(9));
     assert_eq!(&reader.read(1).unwrap()[..], &changed.read(1).unwrap()[..]);
+}
+
+/// A pack that ends at the end of a page, and an editor with 2 MiB after it in the file.
+fn half_written(path: &Path) -> Editor {
+    let mut filler = 64;
+    loop {
+        let mut editor = Editor::create(path, Options::new().uncompressed(true)).unwrap();
+        editor.add(&vec![b'd'; filler], 0).unwrap();
+        editor.commit().unwrap();
+        if fs::metadata(path).unwrap().len().is_multiple_of(4096) {
+            break;
+        }
+        fs::remove_file(path).unwrap();
+        filler += 64;
+    }
+    let committed = fs::metadata(path).unwrap().len();
+    let mut editor = Editor::open(path).unwrap();
+    for seed in 0..8 {
+        editor.add(&dictionary(seed).repeat(1000)[..256 << 10], seed).unwrap();
+    }
+    assert!(fs::metadata(path).unwrap().len() > committed + (1 << 20));
+    editor
+}
+
+#[test]
+fn an_editor_that_gives_up_does_not_end_readers_by_a_signal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pack");
+    let given_up = half_written(&path);
+    let packs = [Pack::open(&path).unwrap(), Pack::open_input(Input::file(&path).unwrap()).unwrap()];
+    drop(given_up);
+    for pack in packs {
+        assert!(pack.stats().ignored > 1 << 20);
+        assert_eq!(pack.verify().unwrap().dictionaries, 1);
+    }
+}
+
+#[test]
+fn a_pack_that_is_cut_while_it_is_opened_is_its_last_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pack");
+    let given_up = half_written(&path);
+    let input = Input::file(&path).unwrap();
+    drop(given_up);
+    let pack = Pack::open_input(input).unwrap();
+    assert_eq!((pack.verify().unwrap().dictionaries, pack.generation()), (1, 1));
+}
+
+#[test]
+fn a_commit_after_opening_is_not_damage_of_the_open_pack() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pack");
+    let given_up = half_written(&path);
+    let pack = Pack::open_input(Input::file(&path).unwrap()).unwrap();
+    drop(given_up);
+    let mut editor = Editor::open(&path).unwrap();
+    editor.add(&dictionary(1), 0).unwrap();
+    editor.commit().unwrap();
+    assert_eq!(pack.verify().unwrap().dictionaries, 1);
+    assert_eq!(Pack::open(&path).unwrap().len(), 2);
 }

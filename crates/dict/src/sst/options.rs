@@ -4,7 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// Whether to map the file into memory; otherwise blocks are read one by one. Default: true.
+    /// Whether to map the file into memory; otherwise blocks are read one by one. RocksDB never shortens a
+    /// finished file; if another program does, a mapped one ends the process by a signal on Unix, and one that
+    /// is read reports [`Kind::Truncated`](crate::Kind::Truncated). Default: true.
     pub map: bool,
     /// Whether to verify the checksums of data blocks. Those of footer, metaindex, properties, index and
     /// dictionary always are. Default: true.

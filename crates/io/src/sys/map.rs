@@ -6,14 +6,15 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapOptions};
 
 use crate::read_at::ReadAt;
 
 /// A memory-mapped file: reads without copying.
 ///
-/// The file must not change meanwhile. Truncating it ends the program with SIGBUS on Unix;
-/// [`FileSource`](crate::FileSource) reports an error instead.
+/// What is mapped must not change meanwhile. Cutting the file short within it ends the program with SIGBUS
+/// on Unix; [`FileSource`](crate::FileSource) reports an error instead. Map a file that others append to, and
+/// cut again, by [`first`](MapSource::first), up to the bytes that stay.
 #[derive(Debug)]
 pub struct MapSource(Mmap);
 
@@ -37,6 +38,20 @@ impl MapSource {
         // documentation demands that no one else changes it: changed bytes are at worst another file, of
         // which no byte is trusted, and truncated pages end the program by SIGBUS.
         Ok(MapSource(unsafe { Mmap::map(file) }?))
+    }
+
+    /// Maps the first `len` bytes of an open file, whatever is appended to it or cut off after them.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::UnexpectedEof`] if the file is shorter, and those of mapping it.
+    pub fn first(file: &File, len: u64) -> io::Result<MapSource> {
+        if file.metadata()?.len() < len {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let len = usize::try_from(len).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        // SAFETY: as above; the file has these bytes, and the type's documentation demands that they stay.
+        Ok(MapSource(unsafe { MmapOptions::new().len(len).map(file) }?))
     }
 
     /// Hints to the system that the bytes are read from the first to the last.
@@ -66,5 +81,25 @@ impl ReadAt for MapSource {
     fn view(&self, offset: u64, len: usize) -> Option<&[u8]> {
         let start = usize::try_from(offset).ok()?;
         self.0.get(start..start.checked_add(len)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_bytes_stay_mapped_when_the_rest_is_cut_off() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(1 << 20).unwrap();
+        let map = MapSource::first(&file, 5000).unwrap();
+        assert_eq!((map.len(), map.view(4999, 2)), (5000, None));
+        // Windows does not cut a file that is mapped.
+        if cfg!(unix) {
+            file.set_len(5000).unwrap();
+        }
+        assert_eq!(map.as_ref(), [0; 5000]);
+        let longer = MapSource::first(&file, (1 << 20) + 1).unwrap_err();
+        assert_eq!(longer.kind(), io::ErrorKind::UnexpectedEof);
     }
 }

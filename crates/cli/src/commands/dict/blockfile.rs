@@ -45,13 +45,14 @@ pub(crate) fn open_pack(path: &Path) -> Result<Pack, CliError> {
     Pack::open_input(input(path)?).map_err(engine_error)
 }
 
-/// The input at a path (mapped into memory) or at a URL.
+/// The input at a path or at a URL. Files are read, not mapped: one that another program cuts short
+/// meanwhile is an error, not a signal.
 pub(crate) fn input(path: &Path) -> Result<Input, CliError> {
     if let Some(url) = url(path) {
         return Ok(Input::source(remote(url)?));
     }
     openable(path)?;
-    Input::map(path).map_err(engine_error)
+    Input::file(path).map_err(engine_error)
 }
 
 /// Fails with the operating system's reason if a file cannot be opened.

@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use linerate_dict::Pack;
 use linerate_dict::blocks::DictionaryPlace;
 use serde_json::json;
 
-use super::blockfile::{input, open_blocks};
+use super::blockfile::{open_blocks, open_pack};
 use super::kinds::{FileKind, FilesArgs, kind_of};
 use super::sst_report;
 use crate::ui::error::{CliError, engine_error};
@@ -88,7 +87,7 @@ fn blocks(args: &InfoArgs, path: &Path) -> Result<RunSummary, CliError> {
 /// Summarizes a pack.
 pub(super) fn pack(path: &Path) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "info");
-    let stats = Pack::open_input(input(path)?).map_err(engine_error)?.stats();
+    let stats = open_pack(path)?.stats();
     let form = if stats.uncompressed { "as they are" } else { "compressed" };
     summary.lines = vec![
         format!("file          {}", path.display()),

@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use linerate_dict::Pack;
-
-use super::blockfile::{input, open_blocks};
+use super::blockfile::{open_blocks, open_pack};
 use super::kinds::{FileKind, FilesArgs, kind_of};
 use super::sst_report;
 use crate::ui::error::{CliError, engine_error};
@@ -53,7 +51,7 @@ fn blocks(args: &VerifyArgs, path: &Path) -> Result<RunSummary, CliError> {
 /// Checks a pack with all its dictionaries.
 pub(super) fn pack(path: &Path) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "verify");
-    let stats = Pack::open_input(input(path)?).and_then(|pack| pack.verify()).map_err(engine_error)?;
+    let stats = open_pack(path)?.verify().map_err(engine_error)?;
     summary.bytes = stats.bytes;
     summary.text = Some(format!("OK, {} dictionaries", stats.dictionaries));
     summary.set("kind", "pack");
