@@ -115,3 +115,13 @@ fn damaged_dictionaries_are_not_inserted() {
     assert_eq!(store.stats().dictionaries, 0);
     assert_eq!(store.stats().raw_bytes, 0);
 }
+
+/// RFC 8878, 4.2: codes have at most 11 bits. libzstd loads this dictionary of its test suite.
+#[test]
+fn a_dictionary_with_codes_of_12_bits_is_refused_with_the_reason() {
+    let bytes = include_bytes!("../../../testdata/dict/http-dict-missing-symbols");
+    assert!(zstd_safe::DCtx::create().load_dictionary(bytes).is_ok());
+    let refused = Store::new().insert(bytes).unwrap_err();
+    assert_eq!(refused.kind, Kind::Corrupt);
+    assert!(refused.message.contains("more than 11 bits, which RFC 8878 forbids"), "{}", refused.message);
+}

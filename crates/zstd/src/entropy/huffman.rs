@@ -38,7 +38,8 @@ const fn corrupt(what: &'static str) -> Error {
 
 const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a Huffman tree is cut off");
 pub(crate) const LITERALS_CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a section of literals is cut off");
-const TOO_LONG: Error = corrupt("a Huffman tree has codes of more than 11 bits");
+const TOO_LONG: Error =
+    corrupt("a Huffman tree has codes of more than 11 bits, which RFC 8878 forbids, though libzstd reads 12");
 
 impl Weights {
     pub(crate) const fn new() -> Self {
