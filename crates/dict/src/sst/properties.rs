@@ -94,7 +94,7 @@ impl Properties {
         self.count("rocksdb.num.range-deletions")
     }
 
-    /// Number of data blocks. RocksDB 10 states fewer, often none, in files with a dictionary.
+    /// Number of data blocks. RocksDB 10 and 11 state fewer, often none, in files that were to have a dictionary.
     pub fn data_blocks(&self) -> u64 {
         self.count("rocksdb.num.data.blocks")
     }
@@ -129,9 +129,18 @@ impl Properties {
     pub fn compression_level(&self) -> Option<i32> {
         /// RocksDB's `kDefaultCompressionLevel`.
         const DEFAULT: i32 = 32767;
+        self.compression_option("level").filter(|&level| level != DEFAULT)
+    }
+
+    /// Whether the options asked for a dictionary, of which none may have come.
+    pub(super) fn was_to_have_a_dictionary(&self) -> bool {
+        self.compression_option("max_dict_bytes").is_some_and(|bytes| bytes != 0)
+    }
+
+    fn compression_option(&self, name: &str) -> Option<i32> {
         let options = self.text("rocksdb.compression_options");
-        let level = options.split(';').find_map(|option| option.trim().strip_prefix("level="))?;
-        level.parse().ok().filter(|&level| level != DEFAULT)
+        let mut pairs = options.split(';').filter_map(|option| option.trim().split_once('='));
+        pairs.find(|(key, _)| *key == name)?.1.parse().ok()
     }
 
     /// RocksDB's name of the comparator.

@@ -185,8 +185,10 @@ impl Reader {
         let ranges = sst.range_deletions();
         let range_keys: usize = ranges.iter().map(|range| range.start.len() + TAIL).sum();
         let range_values: usize = ranges.iter().map(|range| range.end.len()).sum();
-        // RocksDB 10 does not count the blocks that it held back to train a dictionary.
-        let fewer = sst.dictionary.is_some() && properties.data_blocks() < report.data_blocks;
+        // RocksDB 10 and 11 do not count the blocks that they held back to train a dictionary, whether one came of
+        // them or not.
+        let trained = sst.dictionary.is_some() || properties.was_to_have_a_dictionary();
+        let fewer = trained && properties.data_blocks() < report.data_blocks;
         let blocks = if fewer { report.data_blocks } else { properties.data_blocks() };
         let rows = [
             (

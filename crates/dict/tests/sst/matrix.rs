@@ -131,6 +131,28 @@ fn separate_values_and_uniform_keys_of_rocksdb_11_are_read() {
     }
 }
 
+/// Options for a dictionary and too little to train one with: one block, and a few.
+#[test]
+fn files_for_which_no_dictionary_came_are_sound() {
+    let folder = folder("sst-no-dictionary");
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    for program in [writer(), writer_11()].into_iter().flatten() {
+        for count in [3, 40] {
+            for compression in COMPRESSIONS {
+                for dictionary in &DICTIONARIES[1..] {
+                    let path = folder.join("file.sst");
+                    let choices = [&[("version", 5), ("compression", compression)][..], dictionary].concat();
+                    let records = records(7, count);
+                    write(program, "table", &path, &choices, &records);
+                    let sst = reader.open(&path, Options::new()).unwrap();
+                    check(&mut reader, &sst, &records);
+                }
+            }
+        }
+    }
+}
+
 /// One bit of one block or trailer, under each checksum. RocksDB's result is the same.
 #[test]
 fn each_checksum_detects_damage() {
