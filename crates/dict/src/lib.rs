@@ -40,7 +40,6 @@
 //! | `savings.rs`, `samples.rs` | bytes that a dictionary saves; split into training and holdout samples |
 //! | `search.rs` | search over dictionary sizes |
 //! | `cluster.rs`, `clusterer.rs`, `prune.rs` | clustering: its API, its rounds, pruning |
-//! | `threads.rs` | ordered parallel map |
 //! | `pack/` | pack files: `open`, `load` read; `editor`, `compact` write; `codec` decompresses, `compressor` compresses; `index`, `layout` are the format |
 //! | `blocks/` | block files: `builder`, `sorter` write; `file`, `reader`, `scan`, `verify` read; `block`, `layout` are the format |
 //! | `sst/` | SST files: see [`sst`] |

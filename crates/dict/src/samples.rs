@@ -46,7 +46,7 @@ impl<'a> Split<'a> {
     }
 }
 
-/// Extrapolates: `measured` of `of` bytes, extrapolate to `all` bytes.
+/// Scales a size that was `measured` with `of` bytes to `all` bytes.
 pub(crate) fn extrapolate(measured: usize, of: usize, all: u64) -> u64 {
     let product = measured as u128 * u128::from(all);
     u64::try_from(product.div_ceil(of.max(1) as u128)).unwrap_or(u64::MAX)

@@ -352,7 +352,7 @@ impl Builder {
     }
 }
 
-/// Of a trained dictionary, its content without the tables, and none: what makes these blocks smallest, with its own
+/// Picks the trained dictionary, its content without the tables, or none: whatever makes these blocks smallest, with its own
 /// bytes.
 ///
 /// Up to level 4 libzstd codes blocks of fewer than 1,000 sequences with the FSE tables of a dictionary without weighing

@@ -175,7 +175,7 @@ impl<'a> Cursor<'a> {
         Cursor { layout: *layout, position }
     }
 
-    /// Returns the value of the next entry; block_indexes `key`, the previous one, into its key.
+    /// Returns the value of the next entry; turns `key`, the previous one, into its key.
     #[inline]
     pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<&'a [u8]>> {
         let (layout, position) = (&self.layout, &mut self.position);

@@ -119,7 +119,7 @@ impl IndexCursor {
         Ok(self.step(layout, encoding)?.map(|step| step.handle))
     }
 
-    /// Returns the handle of the next entry; block_indexes `key`, the previous one, into its key.
+    /// Returns the handle of the next entry; turns `key`, the previous one, into its key.
     pub(super) fn next_with_key(
         &mut self,
         layout: &Layout<'_>,

@@ -45,7 +45,7 @@ const STORE: u32 = u32::MAX;
 #[repr(C, align(64))]
 pub(crate) struct Slot {
     state: AtomicU64,
-    /// Reclaimed hash of the bytes.
+    /// Content hash of the dictionary.
     hash: AtomicU64,
     /// The bytes, if `LOADED`.
     at: AtomicPtr<u8>,
@@ -82,7 +82,7 @@ pub(crate) enum NewContent {
     Source { source: u32, index: u32 },
 }
 
-/// Reclaimed of a reclaimed slot.
+/// What a reclaimed slot held, for the store to free.
 #[derive(Default)]
 pub(crate) struct Reclaimed {
     /// Memory of the bytes, if the store owns them.
