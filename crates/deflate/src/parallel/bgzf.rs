@@ -4,7 +4,7 @@
 use std::io::{self, Read, Write};
 
 use super::pipeline::{self, Job, JobSizes};
-use super::{Options, Totals, job_size, put};
+use super::{Options, Totals, job_size, most_blocks, put};
 use crate::checksum::{CRC32_START, crc32};
 use crate::{Format, Result, Scratch, compress as compress_one, compress_bound};
 
@@ -30,13 +30,14 @@ pub(super) fn compress<R: Read, W: Write>(
 ) -> io::Result<Totals> {
     let options = &Options { block_size: options.block_size.min(MOST), ..*options };
     let input = job_size(options.block_size);
-    let block = HEADER + compress_bound(options.block_size) + TRAILER;
     let sizes = JobSizes {
         threads: options.threads,
         ahead: JobSizes::ahead_of(input),
         input,
         history: 0,
-        output: input / options.block_size * block,
+        output: compress_bound(input) + most_blocks(input, options) * (HEADER + compress_bound(1) + TRAILER),
+        block_size: options.block_size,
+        rsyncable: options.rsyncable,
     };
     let mut totals = Totals::default();
     pipeline::run(
@@ -58,8 +59,10 @@ pub(super) fn compress<R: Read, W: Write>(
 fn encode(scratch: &mut Scratch, job: &mut Job, options: &Options) -> Result<()> {
     let mut output = std::mem::take(&mut job.output);
     let mut used = 0;
-    for block in job.input().chunks(options.block_size) {
-        used += member(scratch, block, options, &mut output[used..])?;
+    let (input, mut at) = (job.input(), 0);
+    for &end in job.block_ends() {
+        used += member(scratch, &input[at..end], options, &mut output[used..])?;
+        at = end;
     }
     (job.output, job.used) = (output, used);
     Ok(())

@@ -3,7 +3,8 @@
 //! The input is cut into blocks of [`Options::block_size`] bytes, each compressed by one stateless
 //! call. Blocks are grouped into jobs of about 128 KiB, or of one block where that is larger.
 //! Jobs are the unit of work of a thread; each ends at a byte boundary, which costs up to 5 bytes.
-//! Checksums are computed per job and combined.
+//! Checksums are computed per job and combined. With [`Options::rsyncable`] the content decides where blocks end, and each
+//! ends at a byte boundary.
 //!
 //! ```
 //! use linerate_deflate::parallel::{compress, Options};
@@ -19,13 +20,14 @@
 //! ```
 
 mod bgzf;
+mod content;
 mod pipeline;
 
 use std::io::{self, Read, Write};
 
 use self::pipeline::{Job, JobSizes};
 use crate::checksum::{ADLER32_START, CRC32_START, adler32, adler32_combine, crc32, crc32_combine};
-use crate::{Format, Level, Result, Scratch, Stream, bound, finish_bound};
+use crate::{Format, Level, Result, Scratch, Stream, bound, finish_bound, flush_bound};
 
 /// Bytes of a job, unless one block is larger: enough to make its overhead negligible.
 const JOB: usize = 128 << 10;
@@ -70,6 +72,10 @@ pub struct Options {
     /// ratio, above all of small blocks. Default: yes.
     /// [`Container::Bgzf`] is always isolated.
     pub isolated: bool,
+    /// Whether a rolling hash of the content decides where blocks end, about 36 KiB apart, so that a change of the input
+    /// changes only the output near it, as rsync and deduplicating stores wish. [`block_size`](#structfield.block_size) is
+    /// then the most bytes of a block, and counts as 64 KiB if it is less. Default: no.
+    pub rsyncable: bool,
     /// Whether the caller has written the container's header, for example a gzip header with a name. Ignored for [`Container::Bgzf`].
     pub after_header: bool,
 }
@@ -86,6 +92,7 @@ impl Options {
             threads: 1,
             block_size: Self::DEFAULT_BLOCK_SIZE,
             isolated: true,
+            rsyncable: false,
             after_header: false,
         }
     }
@@ -106,6 +113,12 @@ impl Options {
     #[must_use]
     pub const fn isolated(self, isolated: bool) -> Self {
         Options { isolated, ..self }
+    }
+
+    /// Sets whether the content decides where blocks end: [`rsyncable`](#structfield.rsyncable).
+    #[must_use]
+    pub const fn rsyncable(self, rsyncable: bool) -> Self {
+        Options { rsyncable, ..self }
     }
 
     /// Sets whether the caller writes the header: [`after_header`](#structfield.after_header).
@@ -149,7 +162,8 @@ pub fn compress_with_progress<R: Read, W: Write>(
     options: &Options,
     mut progress: impl FnMut(&Totals),
 ) -> io::Result<Totals> {
-    let options = Options { block_size: options.block_size.max(1), ..*options };
+    let least = if options.rsyncable { content::LEAST_LIMIT } else { 1 };
+    let options = Options { block_size: options.block_size.max(least), ..*options };
     match options.container {
         Container::Single(format) => single(reader, writer, format, &options, &mut progress),
         Container::Bgzf => bgzf::compress(reader, writer, &options, &mut progress),
@@ -159,6 +173,11 @@ pub fn compress_with_progress<R: Read, W: Write>(
 /// Input bytes of a job: as many whole blocks as fit [`JOB`], at least one.
 fn job_size(block: usize) -> usize {
     (JOB / block).max(1) * block
+}
+
+/// The most blocks of a job with so many bytes of input.
+fn most_blocks(input: usize, options: &Options) -> usize {
+    input.div_ceil(if options.rsyncable { content::MIN } else { options.block_size }) + 1
 }
 
 fn single<R: Read, W: Write>(
@@ -174,7 +193,9 @@ fn single<R: Read, W: Write>(
         ahead: JobSizes::ahead_of(input),
         input,
         history: if options.isolated { 0 } else { HISTORY },
-        output: input / options.block_size * bound(options.block_size) + finish_bound(),
+        output: bound(input) + most_blocks(input, options) * (bound(1) + flush_bound()) + finish_bound(),
+        block_size: options.block_size,
+        rsyncable: options.rsyncable,
     };
     let check = Check::of(format);
     let mut totals = Totals { checksum: check.start, ..Totals::default() };
@@ -214,15 +235,19 @@ fn encode(scratch: &mut Scratch, job: &mut Job, options: &Options) -> Result<()>
     let (buffer, start) = job.with_history();
     let mut stream = Stream::new(Format::Deflate, options.level);
     let (mut at, mut used) = (start, 0);
-    while at < buffer.len() {
-        let end = buffer.len().min(at + options.block_size);
+    for &end in job.block_ends() {
         let history = if options.isolated { 0 } else { at.min(HISTORY) };
         let more = !(job.last && end == buffer.len());
         let seen = &buffer[at - history..end];
         used += stream.encode_with_history(&mut *scratch, seen, history, &mut output[used..], more)?;
+        if more && (options.rsyncable || end == buffer.len()) {
+            used += stream.flush(&mut output[used..])?;
+        }
         at = end;
     }
-    used += if job.last { stream.finish(&mut output[used..]) } else { stream.flush(&mut output[used..]) }?;
+    if job.last {
+        used += stream.finish(&mut output[used..])?;
+    }
     (job.output, job.used) = (output, used);
     Ok(())
 }

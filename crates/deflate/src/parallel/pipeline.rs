@@ -10,6 +10,7 @@ use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use super::content;
 use crate::{Result, Scratch};
 
 /// Sizes in bytes, and the number of workers.
@@ -23,6 +24,10 @@ pub(super) struct JobSizes {
     pub(super) history: usize,
     /// Most output of one job.
     pub(super) output: usize,
+    /// Size of a block, or with `rsyncable` the most of one; at most `input`, which holds whole ones.
+    pub(super) block_size: usize,
+    /// Whether the content decides where blocks end.
+    pub(super) rsyncable: bool,
 }
 
 impl JobSizes {
@@ -32,14 +37,25 @@ impl JobSizes {
         let jobs = (2 << 20) / input;
         if jobs > 2 { jobs } else { 2 }
     }
+
+    /// Length of the first block of `bytes`; `None` if it does not end in them.
+    fn block_len(&self, bytes: &[u8]) -> Option<usize> {
+        if self.rsyncable {
+            content::block_len(bytes, self.block_size)
+        } else {
+            (bytes.len() >= self.block_size).then_some(self.block_size)
+        }
+    }
 }
 
 /// One piece of the input and its compressed output. Jobs are reused: at most `threads` + `ahead` exist.
 pub(super) struct Job {
-    /// History, input, and one byte of the next job, to detect the end of the input.
+    /// History, input, and at least one byte of the next job, to detect the end of the input.
     buffer: Vec<u8>,
     history: usize,
     filled: usize,
+    /// Offsets in the buffer of the ends of the blocks.
+    ends: Vec<usize>,
     /// Whether the input ends with this job.
     pub(super) last: bool,
     /// Output buffer; bytes after `used` are stale.
@@ -55,6 +71,7 @@ impl Job {
             buffer: vec![0; sizes.history + sizes.input + 1],
             history: 0,
             filled: 0,
+            ends: Vec::new(),
             last: false,
             output: vec![0; sizes.output],
             used: 0,
@@ -71,6 +88,12 @@ impl Job {
         &self.buffer[self.history..self.filled]
     }
 
+    /// Offsets, in what [`with_history`](Self::with_history) returns, of the ends of the blocks. The last is the end of the
+    /// input.
+    pub(super) fn block_ends(&self) -> &[usize] {
+        &self.ends
+    }
+
     pub(super) fn output(&self) -> &[u8] {
         &self.output[..self.used]
     }
@@ -82,8 +105,8 @@ struct JobReader<'p, R> {
     reader: R,
     /// The last `sizes.history` bytes of the job before.
     tail: Vec<u8>,
-    /// The first byte of the next job, read with the one before.
-    carried: Option<u8>,
+    /// The first bytes of the next job, read with the one before.
+    carried: Vec<u8>,
 }
 
 impl<R: Read> JobReader<'_, R> {
@@ -91,11 +114,8 @@ impl<R: Read> JobReader<'_, R> {
         let start = self.tail.len();
         let end = start + self.sizes.input;
         job.buffer[..start].copy_from_slice(&self.tail);
-        let mut filled = start;
-        if let Some(byte) = self.carried.take() {
-            job.buffer[filled] = byte;
-            filled += 1;
-        }
+        let mut filled = start + self.carried.len();
+        job.buffer[start..filled].copy_from_slice(&self.carried);
         while filled <= end {
             match self.reader.read(&mut job.buffer[filled..=end]) {
                 Ok(0) => break,
@@ -105,14 +125,28 @@ impl<R: Read> JobReader<'_, R> {
             }
         }
         job.last = filled <= end;
-        if !job.last {
-            self.carried = Some(job.buffer[end]);
-            filled = end;
-        }
-        (job.history, job.filled, job.used) = (start, filled, 0);
+        let cut = self.cut(job, start, filled.min(end));
+        self.carried.clear();
+        self.carried.extend_from_slice(&job.buffer[cut..filled]);
+        (job.history, job.filled, job.used) = (start, cut, 0);
         self.tail.clear();
-        self.tail.extend_from_slice(&job.buffer[filled.saturating_sub(self.sizes.history)..filled]);
+        self.tail.extend_from_slice(&job.buffer[cut.saturating_sub(self.sizes.history)..cut]);
         Ok(())
+    }
+
+    /// Finds the blocks of a job in `start..end` of its buffer; returns where the last one ends.
+    fn cut(&self, job: &mut Job, start: usize, end: usize) -> usize {
+        job.ends.clear();
+        let mut at = start;
+        while at < end {
+            at += match self.sizes.block_len(&job.buffer[at..end]) {
+                Some(len) => len,
+                None if job.last => end - at,
+                None => break,
+            };
+            job.ends.push(at);
+        }
+        at
     }
 }
 
@@ -125,7 +159,7 @@ where
     W: Fn(&mut Scratch, &mut Job) -> Result<()> + Sync,
     S: FnMut(&Job) -> io::Result<()>,
 {
-    let mut job_reader = JobReader { sizes, reader, tail: Vec::new(), carried: None };
+    let mut job_reader = JobReader { sizes, reader, tail: Vec::new(), carried: Vec::new() };
     let mut first = Job::new(sizes);
     job_reader.fill(&mut first)?;
     if sizes.threads > 1 && !first.last {

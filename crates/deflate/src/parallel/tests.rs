@@ -227,7 +227,15 @@ fn worker_panic_propagates_to_the_caller() {
     let input = data(50_000);
     for threads in [1, 2, 4] {
         for victim in [0, 1, 7, 49] {
-            let sizes = JobSizes { threads, ahead: 2, input: 1000, history: 0, output: 1 };
+            let sizes = JobSizes {
+                threads,
+                ahead: 2,
+                input: 1000,
+                history: 0,
+                output: 1,
+                block_size: 1000,
+                rsyncable: false,
+            };
             let count = AtomicUsize::new(0);
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 let work = |_: &mut Scratch, _: &mut Job| {
@@ -246,7 +254,15 @@ fn worker_panic_propagates_to_the_caller() {
 #[test]
 fn jobs_in_flight_are_bounded() {
     let input = data(200_000);
-    let sizes = JobSizes { threads: 3, ahead: 2, input: 1000, history: 0, output: 1 };
+    let sizes = JobSizes {
+        threads: 3,
+        ahead: 2,
+        input: 1000,
+        history: 0,
+        output: 1,
+        block_size: 1000,
+        rsyncable: false,
+    };
     let (begun, written, most) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
     let work = |_: &mut Scratch, _: &mut Job| {
         let ahead = begun.fetch_add(1, Ordering::SeqCst) + 1 - written.load(Ordering::SeqCst);
@@ -280,4 +296,81 @@ fn history_crosses_blocks_only_without_isolation() {
     };
     assert!(size(true) > input.len());
     assert!(size(false) < input.len() / 4);
+}
+
+/// Lines of text that do not repeat.
+fn lines(len: usize) -> Vec<u8> {
+    let mut seed = 1u64;
+    let mut text = Vec::new();
+    while text.len() < len {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        text.extend_from_slice(
+            format!("GET /page/{} took {} ms\n", seed >> 48, seed >> 32 & 0xfff).as_bytes(),
+        );
+    }
+    text.truncate(len);
+    text
+}
+
+fn compressed(data: &[u8], options: &Options) -> Vec<u8> {
+    let mut out = Vec::new();
+    compress(data, &mut out, options).expect("memory takes every byte");
+    out
+}
+
+#[test]
+fn rsyncable_output_of_any_number_of_threads_and_read_sizes_is_the_same_and_round_trips() {
+    let zeros = vec![0; 300_000];
+    for data in [lines(900_000), zeros, data(500_000), lines(100), Vec::new()] {
+        for container in [Format::Gzip.into(), Format::Zlib.into(), Container::Bgzf] {
+            for (level, isolated, block) in
+                [(Level::Default, true, 1 << 20), (Level::Stored, true, 1), (Level::Lazy, false, 100_000)]
+            {
+                let options = Options { level, isolated, ..options(container, 1, block) }.rsyncable(true);
+                let one = compressed(&data, &options);
+                assert!(compressed(&data, &options.threads(3)) == one, "{container:?} {level:?}");
+                let slow = FlakyReader { data: &data, at: 0, step: 777, calls: 0, fail_at: usize::MAX };
+                let mut out = Vec::new();
+                compress(slow, &mut out, &options).expect("it only dawdles");
+                assert!(out == one, "{container:?} {level:?} from small reads");
+                match container {
+                    Container::Single(format) => assert!(inflate(format, &one, data.len()) == data),
+                    Container::Bgzf => assert!(blocks_of_bgzf(&one).concat() == data),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_insertion_changes_only_the_nearby_output_if_it_is_rsyncable() {
+    let old = lines(3_000_000);
+    for (container, level, isolated) in [
+        (Container::from(Format::Deflate), Level::Default, true),
+        (Container::from(Format::Deflate), Level::Lazy, false),
+        (Container::Bgzf, Level::Fast, true),
+    ] {
+        for (at, inserted) in [(0, 1), (1_000_000, 1), (1_500_000, 5000), (2_000_000, 100_000)] {
+            let noise: Vec<u8> = data(3 * inserted)[inserted..2 * inserted].to_vec();
+            let new = [&old[..at], &noise, &old[at..]].concat();
+            let sizes = [false, true].map(|rsyncable| {
+                let options = Options { level, isolated, ..options(container, 1, 512 << 10) };
+                let [a, b] = [&old, &new].map(|data| compressed(data, &options.rsyncable(rsyncable)));
+                let common = |a: &mut dyn Iterator<Item = (&u8, &u8)>| a.take_while(|(a, b)| a == b).count();
+                let (start, end) =
+                    (common(&mut a.iter().zip(&b)), common(&mut a.iter().rev().zip(b.iter().rev())));
+                a.len().saturating_sub(start + end)
+            });
+            let [fixed, rsyncable] = sizes;
+            assert!(rsyncable < 100_000 && fixed > 200_000, "{container:?} {at} {inserted}: {sizes:?}");
+        }
+    }
+}
+
+#[test]
+fn rsyncable_blocks_cost_little() {
+    let data = lines(2_000_000);
+    let options = options(Format::Gzip, 1, 512 << 10);
+    let (fixed, rsyncable) = (compressed(&data, &options), compressed(&data, &options.rsyncable(true)));
+    assert!(rsyncable.len() < fixed.len() + fixed.len() / 50, "{} {}", fixed.len(), rsyncable.len());
 }
