@@ -73,3 +73,23 @@ fn json_has_objects_for_failures() {
     assert_eq!((record["status"].as_str(), record["kind"].as_str()), (Some("failed"), Some("corrupt")));
     assert_eq!(record["offset"].as_u64(), Some(0));
 }
+
+#[test]
+fn a_frame_that_states_more_than_its_blocks_can_hold_is_damaged_in_the_list_too() {
+    let folder = Folder::new();
+    // One segment, a size of 8 bytes, one empty block.
+    let states = |size: u64| [&b"\x28\xb5\x2f\xfd\xe0"[..], &size.to_le_bytes(), b"\x01\0\0"].concat();
+    for size in [u64::MAX, 1 << 40, 1] {
+        folder.write("a.zst", &states(size));
+        for args in [&["-l"][..], &["-t"], &["-t", "-M", "64K"]] {
+            let run = folder.zstd_with(&[args, &["a.zst"]].concat(), b"");
+            assert!(matches!(run.status, Some(DAMAGED | 4)), "{args:?} {size}");
+        }
+        let line = format!(
+            "linerate: a.zst: the frame states {size} bytes, and its blocks hold at most 0 (at byte 13)"
+        );
+        folder.zstd_with(&["-l", "a.zst"], b"").fails(DAMAGED, &line);
+    }
+    folder.write("a.zst", &states(0));
+    folder.zstd_with(&["-l", "a.zst"], b"").ok();
+}

@@ -32,8 +32,10 @@ pub(super) fn pass_frame<R: Read>(
     header: &FrameHeader,
     take: Taker<'_>,
 ) -> Result<u64, CliError> {
-    let mut bound = header.content_size.unwrap_or(0);
-    pass(source, header.len as u64, bound, take)?;
+    let stated = header.content_size;
+    // Most content of the blocks that were passed.
+    let mut held = 0;
+    pass(source, header.len as u64, stated.unwrap_or(held), take)?;
     loop {
         let at = source.at();
         let &[a, b, c, ..] = source.peek(3)? else { return Err(truncated(source)) };
@@ -45,12 +47,15 @@ pub(super) fn pass_frame<R: Read>(
             2 => (size, BLOCK_MAX as u64),
             _ => return Err(CliError::data(Kind::Corrupt, at, "a block has the reserved type")),
         };
-        if header.content_size.is_none() {
-            bound += content;
-        }
+        held += content;
+        let bound = stated.unwrap_or(held);
         pass(source, 3 + stored, bound, take)?;
         if block & 1 == 1 {
             pass(source, if header.checksum { 4 } else { 0 }, bound, take)?;
+            if bound > held {
+                let what = format!("the frame states {bound} bytes, and its blocks hold at most {held}");
+                return Err(CliError::data(Kind::Corrupt, at, what));
+            }
             return Ok(bound);
         }
     }
