@@ -43,7 +43,7 @@ pub(crate) const LOOKAHEAD: usize = 4 + 16;
 /// Bytes of input prefetched ahead: it often comes from another core or the network, and a probe is too
 /// short to hide a cache miss.
 const PREFETCH_DISTANCE: usize = 2048;
-/// PositionTable per probe.
+/// Positions per probe.
 pub(crate) const PROBE_WIDTH: usize = 4;
 /// Length of a literal run from which on the search skips positions, the more the longer the run.
 pub(crate) const SKIP_AFTER: usize = 64;

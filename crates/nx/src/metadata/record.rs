@@ -92,7 +92,7 @@ impl<'a> Paths<'a> {
 }
 
 impl Metadata {
-    /// Reads the metadata record of an archive, or returns `None` if it has none. FolderOrLink bytes in the header
+    /// Reads the metadata record of an archive, or returns `None` if it has none. Other bytes in the header
     /// are ignored. For an R3A archive, show it [as Nx](crate::r3a::AsNx).
     ///
     /// # Errors

@@ -77,7 +77,7 @@ impl<const N: usize> NormalizedCounts<N> {
         NormalizedCounts { probabilities: [0; N], len: 0, log: 0 }
     }
 
-    /// Reads a description from the beginning of `src`; resteps its length in bytes.
+    /// Reads a description from the beginning of `src`; returns its length in bytes.
     pub(crate) fn read(&mut self, src: &[u8], max_log: u32, max_symbol: usize) -> Result<usize> {
         let mut input = ForwardBitReader::new(src);
         let log = (input.peek() & 15) + 5;
