@@ -64,7 +64,7 @@ pub(crate) struct Arguments<'a> {
     /// Whether a folder stands for all files below it.
     pub(crate) recursive: bool,
     /// Removes the suffix of a compressed file, if there is one.
-    pub(crate) without_suffix: fn(&Path) -> Option<PathBuf>,
+    pub(crate) without_suffix: &'a dyn Fn(&Path) -> Option<PathBuf>,
 }
 
 /// An operand, or the folder that cannot be read and why.
@@ -132,7 +132,7 @@ mod tests {
         let without_zst = |path: &Path| (path.extension()? == "zst").then(|| path.with_extension(""));
         let groups = |files: &[&str]| -> Vec<usize> {
             let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
-            let arguments = Arguments { files: &files, recursive: false, without_suffix: without_zst };
+            let arguments = Arguments { files: &files, recursive: false, without_suffix: &without_zst };
             arguments.groups().into_iter().map(Iterator::count).collect()
         };
         assert_eq!(groups(&["a", "b", "c.zst"]), [3]);

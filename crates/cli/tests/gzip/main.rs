@@ -6,6 +6,7 @@ mod interop;
 #[cfg(unix)]
 mod leftovers;
 mod many;
+mod options;
 #[cfg(unix)]
 #[allow(unreachable_pub)]
 mod pages;

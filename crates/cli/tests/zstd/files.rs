@@ -156,11 +156,14 @@ fn rm_deletes_the_source() {
     folder.zstd_with(&["-d", "--rm", "a.zst", "b.zst"], b"").ok();
     folder.zstd_with(&["-d", "--rm", "-k", "c.zst"], b"").ok();
     assert_eq!(folder.names(), ["a", "b", "c", "c.zst"]);
-    // What goes elsewhere deletes nothing.
+    // Without an output file nothing is deleted.
     folder.zstd_with(&["-dc", "--rm", "c.zst"], b"").ok();
-    folder.zstd_with(&["-d", "--rm", "-o", "d", "c.zst"], b"").ok();
+    folder.zstd_with(&["-d", "--rm", "-o", "-", "c.zst"], b"").ok();
     folder.zstd_with(&["-t", "--rm", "c.zst"], b"").ok();
-    assert_eq!(folder.names(), ["a", "b", "c", "c.zst", "d"]);
+    folder.zstd_with(&["-d", "--rm", "-o", "d", "c.zst", "-c"], b"").ok();
+    assert_eq!(folder.names(), ["a", "b", "c", "c.zst"]);
+    folder.zstd_with(&["-d", "--rm", "-o", "d", "c.zst"], b"").ok();
+    assert_eq!(folder.names(), ["a", "b", "c", "d"]);
 }
 
 #[test]

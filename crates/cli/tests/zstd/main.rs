@@ -6,5 +6,6 @@ mod data;
 mod files;
 mod interop;
 mod many_frames;
+mod options;
 mod pages;
 mod streams;

@@ -19,6 +19,7 @@ Examples:
   linerate gzip -dc notes.txt.gz | less      decompress to standard output
   linerate gzip -t *.gz                      check files, write nothing
   linerate gzip --format bgzf -k reads.sam   blocks that other tools can seek in
+  linerate gzip --rsyncable -k dump.sql      a small change of dump.sql is one of dump.sql.gz
 
 Without FILE, or with `-`, standard input is read and standard output written. With -o or -c the input
 file is kept. Threads process several files at a time, and the blocks of a large one when it is
@@ -54,9 +55,13 @@ pub(crate) struct Args {
     #[arg(short = 'k', long)]
     pub(crate) keep: bool,
 
-    /// Overwrite existing files, follow links, use a terminal for compressed data
+    /// Overwrite existing files, follow links, use a terminal for compressed data; with -dc, pass other data through
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
+
+    /// Suffix of compressed files, in place of .gz; when decompressing, besides the known ones
+    #[arg(short = 'S', long, value_name = "SUF", value_parser = suffix)]
+    pub(crate) suffix: Option<String>,
 
     /// Process all files below directories
     #[arg(short = 'r', long, conflicts_with = "output")]
@@ -82,6 +87,11 @@ pub(crate) struct Args {
     /// Levels from 4 on always do; has no effect on bgzf
     #[arg(long)]
     pub(crate) history: bool,
+
+    /// Let the content decide where blocks end, some 36K apart and at most -b, so that a change of the input
+    /// changes only the output near it, for rsync
+    #[arg(long)]
+    pub(crate) rsyncable: bool,
 
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
@@ -156,6 +166,7 @@ impl Args {
             .threads(self.threads.threads)
             .block_size(self.block)
             .isolated(!self.uses_history())
+            .rsyncable(self.rsyncable)
             .after_header(format == FormatChoice::Gzip)
     }
 
@@ -172,6 +183,13 @@ impl Args {
             (_, None) => self.stdout || operand_is_stdin,
         }
     }
+}
+
+fn suffix(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.chars().any(std::path::is_separator) {
+        return Err("a suffix is not empty, and names no folder".into());
+    }
+    Ok(text.into())
 }
 
 fn block_size(text: &str) -> Result<usize, String> {

@@ -16,6 +16,8 @@ use crate::ui::output::Sink;
 
 /// Bytes of the output buffer: much more than the window, which is copied once per round.
 const BUFFER: usize = 256 << 10;
+/// First bytes of a gzip member (RFC 1952, section 2.3.1).
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Result of decoding.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,6 +58,12 @@ pub(crate) struct Decoder<R> {
     threads: usize,
     /// Bytes that each of them takes at a time.
     job_bytes: usize,
+    /// Whether the header of a member has been read, whose data is next.
+    in_member: bool,
+    /// Whether the input begins with a member.
+    is_compressed: bool,
+    /// Whether what is no gzip member is copied, with all after it.
+    passes: bool,
 }
 
 impl<R: Read> Decoder<R> {
@@ -84,13 +92,36 @@ impl<R: Read> Decoder<R> {
             max_output: max_output.unwrap_or(u64::MAX),
             threads,
             job_bytes: JOB_BYTES,
+            in_member: true,
+            is_compressed: true,
+            passes: false,
         };
         decoder.header = decoder.read_header()?;
         Ok(decoder)
     }
 
-    pub(crate) fn format(&self) -> Format {
-        self.format
+    /// Decodes the gzip members at the beginning of the source, and copies all other data.
+    pub(crate) fn passing(
+        mut source: Source<R>,
+        max_output: Option<u64>,
+        threads: usize,
+    ) -> Result<Self, CliError> {
+        let is_gzip = source.peek(MAGIC.len())?.starts_with(&MAGIC);
+        // Of deflate no header is read.
+        let format = if is_gzip { FormatChoice::Gzip } else { FormatChoice::Deflate };
+        let decoder = Self::open(source, Some(format), max_output, threads)?;
+        Ok(Decoder {
+            format: Format::Gzip,
+            in_member: is_gzip,
+            is_compressed: is_gzip,
+            passes: true,
+            ..decoder
+        })
+    }
+
+    /// The format of the first member; `None` if all was copied.
+    pub(crate) fn format(&self) -> Option<Format> {
+        self.is_compressed.then_some(self.format)
     }
 
     /// The first header: empty unless the format is gzip.
@@ -100,22 +131,51 @@ impl<R: Read> Decoder<R> {
 
     /// Decodes everything into `sink`, member by member.
     pub(crate) fn run(&mut self, sink: Sink<'_>) -> Result<Decoded, CliError> {
-        loop {
-            let mut member_len = self.member(sink)?;
+        let mut member_len = 0;
+        while self.in_member {
+            member_len = self.member(sink)?;
             if let Some(last) = self.bgzf_members(sink)? {
                 member_len = last;
             }
-            if !self.another_member()? {
-                let garbage_at = self.garbage()?;
-                if self.must_be_bgzf && garbage_at.is_none() && member_len != 0 {
-                    let what = "the BGZF end-of-file marker is missing";
-                    return Err(CliError::data(Kind::Truncated, self.source.at(), what));
-                }
-                let bytes_in = garbage_at.unwrap_or(self.source.at());
-                return Ok(Decoded { bytes_in, bytes_out: self.bytes_out, garbage_at });
+            self.in_member = self.another_member()?;
+            if self.in_member {
+                self.read_header()?;
             }
-            self.read_header()?;
         }
+        if self.passes {
+            self.pass(sink)?;
+        }
+        let garbage_at = self.garbage()?;
+        if self.must_be_bgzf && garbage_at.is_none() && member_len != 0 {
+            let what = "the BGZF end-of-file marker is missing";
+            return Err(CliError::data(Kind::Truncated, self.source.at(), what));
+        }
+        let bytes_in = garbage_at.unwrap_or(self.source.at());
+        Ok(Decoded { bytes_in, bytes_out: self.bytes_out, garbage_at })
+    }
+
+    /// Copies the rest of the source.
+    fn pass(&mut self, sink: Sink<'_>) -> Result<(), CliError> {
+        loop {
+            let bytes = self.source.peek(1)?;
+            let len = bytes.len();
+            if len == 0 {
+                return Ok(());
+            }
+            self.buffer[..len].copy_from_slice(bytes);
+            self.source.consume(len);
+            self.count_output(len)?;
+            sink(&self.buffer[..len], self.source.at())?;
+        }
+    }
+
+    fn count_output(&mut self, len: usize) -> Result<(), CliError> {
+        self.bytes_out += len as u64;
+        if self.bytes_out > self.max_output {
+            let what = format!("the output exceeds the limit of {} bytes", self.max_output);
+            return Err(CliError::data(Kind::Limit, self.source.at(), what));
+        }
+        Ok(())
     }
 
     /// Decodes the BGZF members that follow in parallel, if there are threads for it. Returns the decoded
@@ -161,13 +221,9 @@ impl<R: Read> Decoder<R> {
         let mut len = 0;
         loop {
             let (produced, ended) = self.step()?;
+            self.count_output(produced)?;
             let bytes = &self.buffer[..produced];
             len += produced as u64;
-            self.bytes_out += produced as u64;
-            if self.bytes_out > self.max_output {
-                let what = format!("the output exceeds the limit of {} bytes", self.max_output);
-                return Err(CliError::data(Kind::Limit, self.source.at(), what));
-            }
             check = match self.format {
                 Format::Deflate => check,
                 Format::Zlib => adler32(check, bytes),
@@ -231,7 +287,12 @@ impl<R: Read> Decoder<R> {
     }
 
     fn another_member(&mut self) -> Result<bool, CliError> {
-        Ok(self.format == Format::Gzip && self.source.peek(2)?.starts_with(&[0x1f, 0x8b]))
+        if self.format != Format::Gzip {
+            return Ok(false);
+        }
+        let next = self.source.peek(MAGIC.len())?;
+        // The first byte alone is what a cut left of another member.
+        Ok(next.starts_with(&MAGIC) || next == &MAGIC[..1] && !self.passes)
     }
 
     /// The offset of trailing garbage. Zeros up to the end of the input are padding of tapes and disks.
@@ -402,9 +463,15 @@ mod tests {
         for parts in [[&bgzf[..], &gzip, &bgzf], [&gzip, &bgzf, &bgzf], [&bgzf, &bgzf, &gzip]] {
             let mixed = parts.concat();
             assert_eq!(outcome(&mixed, 3, None, None).0.len(), 1700);
-            for tail in
-                [&b""[..], b"\0\0\0", b"garbage", b"\x1f\x8b", b"\x1f\x8b\x08\x04garbage", b"\0\x1f\x8b"]
-            {
+            for tail in [
+                &b""[..],
+                b"\0\0\0",
+                b"garbage",
+                b"\x1f\x8b",
+                b"\x1f\x8b\x08\x04garbage",
+                b"\0\x1f\x8b",
+                b"\x1f",
+            ] {
                 let bytes = [&mixed[..], tail].concat();
                 assert_as_on_one_thread(&format!("{tail:?}"), &bytes, None, None);
                 assert_as_on_one_thread(&format!("{tail:?}"), &bytes, Some(FormatChoice::Bgzf), None);

@@ -68,9 +68,10 @@ fn is_replaced(args: &Args, operand: &Operand) -> bool {
 }
 
 fn check_suffix(args: &Args, operand: &Operand) -> Result<(), CliError> {
-    let suffix = operand.path().and_then(names::compressed_suffix);
+    let suffix = operand.path().and_then(|path| names::compressed_suffix(path, args.suffix.as_deref()));
     match (args.mode(), suffix) {
         (Mode::Compress, Some(suffix)) => {
+            let suffix = suffix.trim_start_matches('.');
             Err(CliError::Skipped(format!("skipped: it has the suffix .{suffix} already")))
         }
         (Mode::Decompress | Mode::Test | Mode::List, None) => {
@@ -96,7 +97,8 @@ fn compress(
 ) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
     let format = args.format.unwrap_or(FormatChoice::Gzip);
     let beside = is_replaced(args, operand);
-    let target = operand.path().filter(|_| beside).map(|path| names::with_suffix(path, format));
+    let suffix = args.suffix.as_deref();
+    let target = operand.path().filter(|_| beside).map(|path| names::with_suffix(path, format, suffix));
     let to_stdout = args.writes_stdout(operand.path().is_none());
     let mut output = open_output(to_stdout, target.as_deref().or(args.output.as_deref()), args.force)?;
     let mut header_len = 0;
@@ -138,8 +140,15 @@ fn decompress(
 ) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
     let beside = is_replaced(args, operand);
     let format = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
-    let mut decoder = Decoder::open(Source::new(&input.file), format, args.max_output, args.threads.threads)?;
-    let mut target = operand.path().filter(|_| beside).and_then(names::without_suffix);
+    let source = Source::new(&input.file);
+    let mut decoder = match format {
+        None if passes_other_data(args, operand) => {
+            Decoder::passing(source, args.max_output, args.threads.threads)?
+        }
+        _ => Decoder::open(source, format, args.max_output, args.threads.threads)?,
+    };
+    let suffix = args.suffix.as_deref();
+    let mut target = operand.path().filter(|_| beside).and_then(|path| names::without_suffix(path, suffix));
     let mut modified = None;
     if args.name {
         modified = header::modified(decoder.header());
@@ -161,19 +170,26 @@ fn decompress(
     })?;
     drop(progress);
     let format = match decoder.format() {
-        Format::Deflate => FormatChoice::Deflate,
-        Format::Zlib => FormatChoice::Zlib,
-        Format::Gzip if decoder.header().bgzf_block_len().is_some() => FormatChoice::Bgzf,
-        Format::Gzip => FormatChoice::Gzip,
+        None => "none",
+        Some(Format::Deflate) => FormatChoice::Deflate.name(),
+        Some(Format::Zlib) => FormatChoice::Zlib.name(),
+        Some(Format::Gzip) if decoder.header().bgzf_block_len().is_some() => FormatChoice::Bgzf.name(),
+        Some(Format::Gzip) => FormatChoice::Gzip.name(),
     };
     let (bytes_in, bytes_out) = (decoded.bytes_in, decoded.bytes_out);
-    let mut summary = FileSummary::new(operand, Totals { format: format.name(), bytes_in, bytes_out });
+    let mut summary = FileSummary::new(operand, Totals { format, bytes_in, bytes_out });
     if let Some(at) = decoded.garbage_at {
         summary.warnings.push(format!("trailing garbage ignored (at byte {at})"));
     }
     // A source with trailing garbage is kept.
     let deletes = beside && !args.keep && summary.warnings.is_empty();
     Ok((summary, FinishedOutput::new(output, operand.path(), input, modified, deletes)?))
+}
+
+/// Whether data that is not gzip is copied, as by `zcat -f`: zlib could not be told from text, but by the file's name.
+fn passes_other_data(args: &Args, operand: &Operand) -> bool {
+    let suffix = operand.path().and_then(|path| names::compressed_suffix(path, None));
+    args.force && args.writes_stdout(operand.path().is_none()) && suffix != Some("zz")
 }
 
 fn progress(args: &Args, operand: &Operand, input: &Opened, alone: bool) -> Progress {

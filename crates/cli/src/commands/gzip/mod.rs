@@ -7,6 +7,7 @@ mod file;
 mod header;
 mod names;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
@@ -27,9 +28,10 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let stdout_is_data = args.writes_stdout(operands::read_stdin(&args.files));
     let mut session = Session::new(Printer::new(&args.verbosity, stdout_is_data));
     let mut listed = false;
+    let without_suffix = |path: &Path| names::without_suffix(path, args.suffix.as_deref());
     session.process(
         args.threads.threads,
-        &Arguments { files: &args.files, recursive: args.recursive, without_suffix: names::without_suffix },
+        &Arguments { files: &args.files, recursive: args.recursive, without_suffix: &without_suffix },
         |operand, alone| file::work(args, operand, alone),
         |printer, summary| done(args, printer, &mut listed, summary),
     );
@@ -106,6 +108,7 @@ fn record(args: &Args, summary: &FileSummary<Totals>) -> Value {
             value["block"] = json!(args.block);
             value["history"] = json!(args.uses_history());
         }
+        value["rsyncable"] = json!(args.rsyncable);
     }
     value
 }

@@ -15,14 +15,22 @@ const SUFFIXES: [(&str, &str, Option<FormatChoice>); 7] = [
     ("deflate", "", Some(FormatChoice::Deflate)),
 ];
 
+/// The path without `suffix` at its end, if more is left of its name. Upper and lower case are the same.
+fn strip(path: &Path, suffix: &str) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let (stem, end) = name.split_at_checked(name.len().checked_sub(suffix.len())?)?;
+    (!stem.is_empty() && end.eq_ignore_ascii_case(suffix)).then(|| path.with_file_name(stem))
+}
+
 fn known(path: &Path) -> Option<&'static (&'static str, &'static str, Option<FormatChoice>)> {
     let suffix = path.extension()?.to_str()?;
     SUFFIXES.iter().find(|(known, ..)| suffix.eq_ignore_ascii_case(known))
 }
 
-/// The suffix of a path, if it is one of compressed files.
-pub(crate) fn compressed_suffix(path: &Path) -> Option<&'static str> {
-    known(path).map(|row| row.0)
+/// The suffix of a path, if it is `given` or one of compressed files.
+pub(crate) fn compressed_suffix<'s>(path: &Path, given: Option<&'s str>) -> Option<&'s str> {
+    let given = given.filter(|suffix| strip(path, suffix).is_some());
+    given.or_else(|| known(path).map(|row| row.0))
 }
 
 /// The format of the path's suffix, where it cannot be detected by content.
@@ -30,20 +38,21 @@ pub(crate) fn format_by_suffix(path: &Path) -> Option<FormatChoice> {
     known(path).and_then(|row| row.2)
 }
 
-/// The path with the suffix of the format.
-pub(crate) fn with_suffix(path: &Path, format: FormatChoice) -> PathBuf {
+/// The path with the suffix `given`, or else that of the format.
+pub(crate) fn with_suffix(path: &Path, format: FormatChoice, given: Option<&str>) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(match format {
+    name.push(given.unwrap_or(match format {
         FormatChoice::Gzip | FormatChoice::Bgzf => ".gz",
         FormatChoice::Zlib => ".zz",
         FormatChoice::Deflate => ".deflate",
-    });
+    }));
     name.into()
 }
 
-/// The path without its suffix, if it has a known one.
-pub(crate) fn without_suffix(path: &Path) -> Option<PathBuf> {
-    known(path).map(|row| path.with_extension(row.1))
+/// The path without its suffix, if it has `given` or a known one.
+pub(crate) fn without_suffix(path: &Path, given: Option<&str>) -> Option<PathBuf> {
+    let stripped = given.and_then(|suffix| strip(path, suffix));
+    stripped.or_else(|| known(path).map(|row| path.with_extension(row.1)))
 }
 
 #[cfg(test)]
@@ -54,7 +63,7 @@ mod tests {
 
     #[test]
     fn suffixes_are_added_and_removed() {
-        let without = |p: &str| without_suffix(Path::new(p)).map(|p| p.to_str().unwrap().to_owned());
+        let without = |p: &str| without_suffix(Path::new(p), None).map(|p| p.to_str().unwrap().to_owned());
         assert_eq!(without("a/b.txt.gz").as_deref(), Some("a/b.txt"));
         assert_eq!(without("b.TGZ").as_deref(), Some("b.tar"));
         assert_eq!(without("b.deflate").as_deref(), Some("b"));
@@ -63,7 +72,23 @@ mod tests {
         assert_eq!(without("a.gz/b"), None);
         for format in FormatChoice::value_variants() {
             let path = Path::new("x.y");
-            assert_eq!(without_suffix(&with_suffix(path, *format)).as_deref(), Some(path));
+            for given in [None, Some(".s"), Some("-z"), Some("ö")] {
+                let with = with_suffix(path, *format, given);
+                assert_eq!(without_suffix(&with, given).as_deref(), Some(path), "{}", with.display());
+            }
         }
+    }
+
+    #[test]
+    fn a_given_suffix_comes_before_the_known_ones_and_is_never_the_whole_name() {
+        let without =
+            |p, given| without_suffix(Path::new(p), Some(given)).map(|p| p.to_str().unwrap().to_owned());
+        assert_eq!(without("a/b.tgz", "gz").as_deref(), Some("a/b.t"));
+        assert_eq!(without("b.XX", ".xx").as_deref(), Some("b"));
+        assert_eq!(without("b.gz", ".xx").as_deref(), Some("b"));
+        for none in ["b", ".xx", "d.xx/b", "b\u{f6}"] {
+            assert_eq!(without(none, ".xx"), None);
+        }
+        assert_eq!(compressed_suffix(Path::new("b.xx"), Some(".xx")), Some(".xx"));
     }
 }

@@ -1,6 +1,7 @@
 //! The command line of `linerate zstd`.
 
 use std::path::{Path, PathBuf};
+use std::{env, thread};
 
 use clap::ValueHint;
 
@@ -32,8 +33,14 @@ const WINDOW_LOG: u32 = 27;
 const LONG: &str = "27";
 /// Default level, as in other tools.
 const LEVEL: i32 = 3;
-/// Highest level that takes no `--ultra`.
+/// Highest level without `--ultra`, and with it.
 const MAX_LEVEL: i32 = 19;
+const MAX_ULTRA: i32 = 22;
+/// Highest N of `--fast`, that of libzstd.
+const FASTEST: i64 = 131_072;
+/// Variables of the environment, which `zstd` reads, too.
+const ENV_LEVEL: &str = "ZSTD_CLEVEL";
+const ENV_THREADS: &str = "ZSTD_NBTHREADS";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP), args_override_self = true)]
@@ -45,21 +52,21 @@ pub(crate) struct Args {
     pub(crate) level: LevelArgs,
 
     /// Write to standard output
-    #[arg(short = 'c', long, visible_alias = "to-stdout", conflicts_with = "output")]
+    #[arg(short = 'c', long, visible_alias = "to-stdout", overrides_with = "output")]
     pub(crate) stdout: bool,
 
-    #[arg(short = 'o', long, value_name = "FILE", help = output_args::STREAM, value_hint = ValueHint::FilePath)]
+    #[arg(short = 'o', long, value_name = "FILE", overrides_with = "stdout", help = output_args::STREAM, value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
     /// Keep the input files (the default)
     #[arg(short = 'k', long, overrides_with = "remove")]
     pub(crate) keep: bool,
 
-    /// Delete each input file once its output is complete
+    /// Delete each input file once its output file is complete
     #[arg(long = "rm", overrides_with = "keep")]
     pub(crate) remove: bool,
 
-    /// Overwrite existing files, follow links, use a terminal for compressed data
+    /// Overwrite existing files, follow links, use a terminal for compressed data; with -dc, pass other data through
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
 
@@ -67,8 +74,9 @@ pub(crate) struct Args {
     #[arg(short = 'r', long, conflicts_with = "output")]
     pub(crate) recursive: bool,
 
-    #[arg(short = 'T', long, value_name = "N", default_value = "0", value_parser = threads::thread_count, help = threads::HELP)]
-    pub(crate) threads: usize,
+    /// Number of threads, 0 for all cores; the output does not depend on it [default: $ZSTD_NBTHREADS, or 0]
+    #[arg(short = 'T', long, value_name = "N", value_parser = threads::thread_count, overrides_with = "single_thread")]
+    threads: Option<usize>,
 
     /// Dictionary of the frames: a trained one, or any file as raw content
     #[arg(short = 'D', long, value_name = "DICT", value_hint = ValueHint::FilePath)]
@@ -120,6 +128,9 @@ pub(crate) struct Args {
     no_progress: bool,
 
     #[command(flatten)]
+    hints: Hints,
+
+    #[command(flatten)]
     pub(crate) verbosity: VerbosityArgs,
 
     /// Files to process
@@ -147,32 +158,100 @@ struct ModeFlags {
     list: bool,
 }
 
+/// Options of `zstd` that choose how it works, not what it makes.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = HINTS)]
+struct Hints {
+    /// Use one thread, as -T1
+    #[arg(long, overrides_with = "threads")]
+    single_thread: bool,
+
+    /// Which cores -T0 counts; all that the process may use are counted
+    #[arg(long, value_name = "CORES", require_equals = true, value_parser = ["physical", "logical"])]
+    auto_threads: Option<String>,
+
+    /// About how large standard input is; --stream-size says it exactly
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    size_hint: Option<u64>,
+
+    /// Write files with holes; none is written so
+    #[arg(long)]
+    sparse: bool,
+
+    /// Write files without holes
+    #[arg(long)]
+    no_sparse: bool,
+
+    /// Read and write on threads of their own
+    #[arg(long)]
+    asyncio: bool,
+
+    /// Read and write on the thread that decodes
+    #[arg(long)]
+    no_asyncio: bool,
+}
+
+/// Heading of [`Hints`] in the help.
+const HINTS: &str = "Hints, taken from zstd's command line; they change no output";
+
 /// How much time compression takes.
 #[derive(clap::Args, Debug)]
 pub(crate) struct LevelArgs {
-    /// Level of compression, 1 (fast) to 19 (small), or to 22 with --ultra; short: `-1` to `-22` [default: 3]
-    #[arg(long, value_name = "N", overrides_with = "fast", value_parser = clap::value_parser!(i32).range(1..=22))]
-    level: Option<i32>,
+    /// Level of compression, 1 (fast) to 19 (small), or to 22 with --ultra; short: `-1` to `-22`. 0 is 3
+    /// [default: $ZSTD_CLEVEL, or 3]
+    #[arg(long, value_name = "N", overrides_with = "fast", value_parser = clap::value_parser!(u32))]
+    level: Option<u32>,
 
-    /// Allow levels 20 to 22, which take much memory
+    /// Allow levels 20 to 22, which take much memory; without it they are 19
     #[arg(long)]
     ultra: bool,
 
-    /// Compress faster than level 1, the more so the larger N is, at most 131072 [default: 1]
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1", overrides_with = "level", value_parser = clap::value_parser!(i32).range(1..=131_072))]
-    fast: Option<i32>,
+    /// Compress faster than level 1, the more so the larger N is, up to 131072 [default: 1]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1", overrides_with = "level", value_parser = clap::value_parser!(u32).range(1..))]
+    fast: Option<u32>,
 }
 
 impl LevelArgs {
     /// The level of libzstd: negative ones are those of `--fast`.
     pub(crate) fn number(&self) -> i32 {
-        self.fast.map_or(self.level.unwrap_or(LEVEL), |fast| -fast)
+        let number = self.wished().clamp(-FASTEST, i64::from(self.most())) as i32;
+        if number == 0 { LEVEL } else { number }
     }
 
-    /// Whether `--ultra` is missing.
-    pub(crate) fn lacks_ultra(&self) -> bool {
-        self.number() > MAX_LEVEL && !self.ultra
+    /// The level of the command line, or of the environment.
+    fn wished(&self) -> i64 {
+        match (self.fast, self.level) {
+            (Some(fast), _) => -i64::from(fast),
+            (None, Some(level)) => level.into(),
+            (None, None) => environment(ENV_LEVEL, parse_level).ok().flatten().unwrap_or(LEVEL.into()),
+        }
     }
+
+    fn most(&self) -> i32 {
+        if self.ultra { MAX_ULTRA } else { MAX_LEVEL }
+    }
+
+    /// What to say of a level that is too high.
+    fn reduced(&self) -> Option<String> {
+        let (wished, most) = (self.wished(), self.most());
+        let allows = if self.ultra { "" } else { "; --ultra allows 22, which takes much memory" };
+        (wished > most.into())
+            .then(|| format!("level {wished} is above the highest and becomes {most}{allows}"))
+    }
+}
+
+/// A variable of the environment, if it is set, as `parse` takes it.
+///
+/// # Errors
+/// A sentence about a value that cannot be used.
+fn environment<T>(name: &str, parse: fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
+    let Some(value) = env::var_os(name) else { return Ok(None) };
+    let value = value.to_string_lossy();
+    parse(&value).map(Some).map_err(|error| format!("{name}={value} is ignored: {error}"))
+}
+
+fn parse_level(text: &str) -> Result<i64, String> {
+    text.parse::<i32>().map(i64::from).map_err(|_| "not a level".into())
 }
 
 /// What to do with the files.
@@ -209,6 +288,33 @@ impl Args {
             (_, _, true) => Mode::Decompress,
             _ => Mode::Compress,
         }
+    }
+
+    /// The number of threads.
+    pub(crate) fn threads(&self) -> usize {
+        match self.threads {
+            Some(threads) => threads,
+            None if self.hints.single_thread => 1,
+            None => {
+                let all = || thread::available_parallelism().map_or(1, usize::from);
+                environment(ENV_THREADS, threads::thread_count).ok().flatten().unwrap_or_else(all)
+            }
+        }
+    }
+
+    /// What to say, unless `-q` is given, about levels and variables that are not used as they are.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let variables = [
+            environment(ENV_LEVEL, parse_level).err(),
+            environment(ENV_THREADS, threads::thread_count).err(),
+        ];
+        let reduced = self.level.reduced().filter(|_| self.mode() == Mode::Compress);
+        variables.into_iter().chain([reduced]).flatten().collect()
+    }
+
+    /// Whether data of other formats is copied, as by `zstdcat -f`.
+    pub(crate) fn passes_other_data(&self, operand_is_stdin: bool) -> bool {
+        self.force && self.mode() == Mode::Decompress && self.writes_stdout(operand_is_stdin)
     }
 
     /// The largest window that a frame may need to be decompressed, in bytes.

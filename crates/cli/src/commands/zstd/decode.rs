@@ -15,6 +15,8 @@ use crate::ui::output::Sink;
 
 /// Bytes of the output buffer: several blocks, so that most are written only once.
 const BUFFER: usize = 1 << 20;
+/// Bytes of a magic number, which every frame begins with.
+const MAGIC_LEN: usize = 4;
 
 /// A compressed input.
 pub(crate) struct Decoder<'a, R> {
@@ -28,6 +30,8 @@ pub(crate) struct Decoder<'a, R> {
     totals: Totals,
     /// Threads that decode a frame each.
     threads: usize,
+    /// Whether what is no frame is copied, with all after it.
+    passes: bool,
 }
 
 impl<'a, R: Read> Decoder<'a, R> {
@@ -49,7 +53,13 @@ impl<'a, R: Read> Decoder<'a, R> {
             max_output: args.max_output.unwrap_or(u64::MAX),
             totals: Totals::default(),
             threads,
+            passes: false,
         }
+    }
+
+    /// Sets whether what is no frame is copied, with all after it.
+    pub(crate) fn passing(self, passes: bool) -> Self {
+        Decoder { passes, ..self }
     }
 
     /// Decodes everything into `sink`.
@@ -58,9 +68,12 @@ impl<'a, R: Read> Decoder<'a, R> {
             return Err(CliError::data(Kind::Truncated, 0, "the input is empty"));
         }
         self.frames_in_parallel(sink)?;
-        while self.begin()? {
+        while !(self.passes && self.is_other_data()?) && self.begin()? {
             self.frame(sink)?;
             self.frames_in_parallel(sink)?;
+        }
+        if self.passes {
+            self.pass(sink)?;
         }
         self.totals.bytes_in = self.source.at();
         self.totals.bytes_out = Some(self.bytes_out);
@@ -73,6 +86,36 @@ impl<'a, R: Read> Decoder<'a, R> {
             let options = FrameOptions::new(self.threads, *self.stream.options(), self.dictionary);
             let left = self.max_output - self.bytes_out;
             self.bytes_out += parallel::decode(&mut self.source, &options, left, &mut self.totals, sink)?;
+        }
+        Ok(())
+    }
+
+    /// Whether no frame is next.
+    fn is_other_data(&mut self) -> Result<bool, CliError> {
+        let start = self.source.peek(MAGIC_LEN)?;
+        let is_whole = start.len() >= MAGIC_LEN;
+        Ok(!is_whole || matches!(Header::parse(start, Format::Standard), Err(e) if e.kind != Kind::Truncated))
+    }
+
+    /// Copies the rest of the source.
+    fn pass(&mut self, sink: Sink<'_>) -> Result<(), CliError> {
+        loop {
+            let len = self.source.peek(1)?.len();
+            if len == 0 {
+                return Ok(());
+            }
+            self.buffer[..len].copy_from_slice(self.source.peek(len)?);
+            self.source.consume(len);
+            self.count_output(len)?;
+            sink(&self.buffer[..len], self.source.at())?;
+        }
+    }
+
+    fn count_output(&mut self, len: usize) -> Result<(), CliError> {
+        self.bytes_out += len as u64;
+        if self.bytes_out > self.max_output {
+            let what = format!("the output exceeds the limit of {} bytes", self.max_output);
+            return Err(CliError::data(Kind::Limit, self.source.at(), what));
         }
         Ok(())
     }
@@ -109,11 +152,7 @@ impl<'a, R: Read> Decoder<'a, R> {
             let progress = self.stream.decode(&mut self.scratch, self.dictionary, input, &mut self.buffer);
             let progress = progress.map_err(engine_error)?;
             self.source.consume(progress.read);
-            self.bytes_out += progress.written as u64;
-            if self.bytes_out > self.max_output {
-                let what = format!("the output exceeds the limit of {} bytes", self.max_output);
-                return Err(CliError::data(Kind::Limit, self.source.at(), what));
-            }
+            self.count_output(progress.written)?;
             sink(&self.buffer[..progress.written], self.source.at())?;
             match progress.status {
                 Status::FrameEnd => return Ok(()),

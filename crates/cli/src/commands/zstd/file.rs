@@ -49,12 +49,17 @@ impl Processor<'_> {
         let beside = operand.path().filter(|_| mode.makes_files() && !args.stdout && args.output.is_none());
         let target = beside.map(|path| target(mode, path)).transpose()?;
         let in_place = InPlaceOptions { force: args.force, deletes: args.remove };
+        // What may be deleted is checked as what is replaced; a pipe under a name is never deleted.
+        let deletes = |path: &Path| args.remove && args.output.is_some() && path.is_file();
         let input = match operand.path() {
             None => Opened::stdin()?,
-            Some(path) => Opened::open(path, beside.map(|_| in_place), "; -r works on the files below it")?,
+            Some(path) => {
+                let in_place = (beside.is_some() || deletes(path)).then_some(in_place);
+                Opened::open(path, in_place, "; -r works on the files below it")?
+            }
         };
         let turn = wait_for_turn(alone, input.size().unwrap_or(0));
-        let threads = if alone || turn.is_some() { args.threads } else { 1 };
+        let threads = if alone || turn.is_some() { args.threads() } else { 1 };
         let begun = Instant::now();
         let mut output = match mode.makes_files() {
             false => Output::Nowhere,
@@ -74,13 +79,13 @@ impl Processor<'_> {
             Mode::Test | Mode::Decompress => {
                 // A pipe may wait for its writer in the middle of a frame.
                 let threads = if file_size.is_some() { threads } else { 1 };
-                Decoder::new(Source::new(&input.file), args, self.dictionary, threads).run(&mut sink)?
+                let decoder = Decoder::new(Source::new(&input.file), args, self.dictionary, threads);
+                decoder.passing(args.passes_other_data(operand.path().is_none())).run(&mut sink)?
             }
             Mode::Compress => self.compress(operand, &input.file, file_size, threads, &mut sink)?,
         };
         drop(progress);
-        let deletes = args.remove && beside.is_some();
-        let finished = FinishedOutput::new(output, operand.path(), &input, None, deletes)?;
+        let finished = FinishedOutput::new(output, operand.path(), &input, None, args.remove)?;
         let seconds = begun.elapsed().as_secs_f64();
         Ok(Some((FileSummary { seconds, ..FileSummary::new(operand, totals) }, finished)))
     }

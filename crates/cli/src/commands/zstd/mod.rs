@@ -34,6 +34,11 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     }
     let stdout_is_data = args.writes_stdout(operands::read_stdin(&args.files));
     let mut session = Session::new(Printer::new(&args.verbosity, stdout_is_data));
+    for remark in args.remarks() {
+        if !args.verbosity.quiet {
+            to_stderr(format_args!("linerate: {remark}"));
+        }
+    }
     let (bytes, dictionary) = match load_dictionary(args).map(Option::unzip) {
         Ok(dictionary) => dictionary,
         Err((name, error)) => {
@@ -45,8 +50,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         file::Processor { args, dictionary: dictionary.as_ref(), compressor: Compressor::new(args, bytes) };
     let mut listed = false;
     session.process(
-        args.threads,
-        &Arguments { files: &args.files, recursive: args.recursive, without_suffix: names::without_suffix },
+        args.threads(),
+        &Arguments { files: &args.files, recursive: args.recursive, without_suffix: &names::without_suffix },
         |operand, alone| processor.work(operand, alone),
         |printer, summary| done(args, printer, &mut listed, summary),
     );
@@ -58,9 +63,6 @@ fn check_usage(args: &Args) -> Result<(), &'static str> {
     let reads_stdin = operands::read_stdin(&args.files);
     if args.output.is_some() && args.files.len() > 1 {
         return Err("-o takes a single input file");
-    }
-    if args.level.lacks_ultra() {
-        return Err("levels 20 to 22 take much memory to compress and to decompress; --ultra allows them");
     }
     if args.force {
         return Ok(());
@@ -77,7 +79,14 @@ fn load_dictionary(args: &Args) -> Result<Option<Loaded>, (String, CliError)> {
     let Some(path) = &args.dictionary else { return Ok(None) };
     let load = || {
         let bytes = std::fs::read(path).map_err(CliError::io("cannot open"))?;
-        let dictionary = Dictionary::new(&bytes).map_err(|e| CliError::data(e.kind, e.offset, e.message))?;
+        let dictionary = Dictionary::new(&bytes).map_err(|e| {
+            // No raw content, as to libzstd: it may as well be a trained dictionary that was damaged.
+            let what = format!(
+                "it begins as a trained dictionary does, and is none that can be used: {}",
+                e.message
+            );
+            CliError::data(e.kind, e.offset, what)
+        })?;
         Ok((bytes, dictionary))
     };
     load().map(Some).map_err(|error| (path.display().to_string(), error))
@@ -149,7 +158,7 @@ fn record(args: &Args, summary: &FileSummary<Totals>) -> Value {
     });
     if args.mode() == Mode::Compress {
         value["level"] = json!(args.level.number());
-        value["threads"] = json!(args.threads);
+        value["threads"] = json!(args.threads());
     }
     value
 }

@@ -6,31 +6,20 @@ use std::ffi::OsString;
 const WITH_VALUE: [char; 4] = ['o', 'D', 'M', 'T'];
 
 /// Options of `zstd` that are not supported, by their beginning, and what to do instead.
-const UNSUPPORTED: [(&str, &str); 31] = [
+const UNSUPPORTED: [(&str, &str); 20] = [
     ("--adapt", "choose a level, such as -3"),
-    ("--asyncio", "leave it out: it changes no output"),
-    ("--auto-threads", "-T N sets the number of threads"),
     ("--compress-literals", "leave it out: the level decides"),
     ("--dictID", "`linerate dict train` trains dictionaries"),
     ("--exclude-compressed", "leave it out: -r passes over .zst files, and others can be named"),
     ("--filelist", "`xargs -a LIST linerate zstd` reads names from a file"),
     ("--format", "`linerate gzip` reads and writes gzip"),
     ("--maxdict", "`linerate dict train` trains dictionaries"),
-    ("--mmap-dict", "leave it out: dictionaries are read into memory"),
-    ("--no-asyncio", "leave it out: it changes no output"),
     ("--no-compress-literals", "leave it out: the level decides"),
-    ("--no-mmap-dict", "leave it out: dictionaries are read into memory"),
-    ("--no-pass-through", "leave it out: other formats are always errors"),
     ("--no-row-match-finder", "leave it out: the level decides"),
-    ("--no-sparse", "leave it out: no file is written with holes"),
     ("--output-dir", "outputs stand beside their sources; -o names that of one file"),
-    ("--pass-through", "without it, other formats are errors; `cat` copies them"),
     ("--patch-from", "-D OLD --long uses any file as the dictionary of another"),
     ("--priority", "`nice` sets the priority of a program"),
     ("--row-match-finder", "leave it out: the level decides"),
-    ("--single-thread", "-T1 makes the same output as any number of threads"),
-    ("--size-hint", "--stream-size=SIZE says the size of standard input"),
-    ("--sparse", "files are written without holes; `fallocate --dig-holes FILE` makes them"),
     ("--target-compressed-block-size", "leave it out: the level decides"),
     ("--trace", "--json prints sizes and times"),
     ("--train", "`linerate dict train` trains dictionaries"),
