@@ -1,6 +1,8 @@
 //! The `linerate` command: one subcommand per engine.
 
 mod commands;
+#[cfg(test)]
+mod named_commands;
 mod ui;
 
 use std::env;

@@ -20,6 +20,8 @@ pub struct Page {
     /// Anchors of the headings, as GitHub and mdBook make them.
     pub anchors: Vec<String>,
     pub code_blocks: Vec<CodeBlock>,
+    /// Code within text, without its backticks.
+    pub code_spans: Vec<String>,
     pub tables: Vec<Table>,
 }
 
@@ -55,6 +57,9 @@ impl Page {
         let mut code: Option<CodeBlock> = None;
         let mut cell: Option<Cell> = None;
         for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
+            if let Event::Code(text) = &event {
+                page.code_spans.push(text.to_string());
+            }
             match event {
                 Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
                 Event::End(TagEnd::Heading(_)) => page.add_anchor(&heading.take().unwrap_or_default()),
