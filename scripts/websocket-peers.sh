@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# websocket-peers.sh [MESSAGES [FILE]]: linerate-websocket beside websocket libraries of others, both ways, every window,
-# MESSAGES messages on each connection (10,000). Rows of records/*-websocket-peers.csv go to FILE. Status 77: a tool is missing.
+# websocket-peers.sh [MESSAGES [FILE]]: linerate-websocket over tungstenite, tokio and axum beside websocket libraries of
+# others, both ways, every window, MESSAGES messages on each connection (10,000). Rows of records/*-websocket-peers.csv go to FILE. Status 77: a tool is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -17,7 +17,7 @@ npm install --silent --no-audit --no-fund --prefix "$folder" ws@8
 [ -x "$folder/venv/bin/python" ] || python3 -m venv "$folder/venv"
 "$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check 'websockets>=14'
 go build -C "$sources/go" -o "$folder/go-peer" .
-"$cargo" build --quiet --locked --package linerate-websocket --example peers
+"$cargo" build --quiet --locked --package linerate-websocket --features axum --example peers
 peers=${CARGO_TARGET_DIR:-target}/debug/examples/peers
 
 export NODE_PATH=$folder/node_modules

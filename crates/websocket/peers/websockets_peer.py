@@ -1,7 +1,8 @@
-"""Python's websockets as a peer: `serve BITS` echoes and prints its port; `client URL BITS COUNT` sends, checks the echo
-and prints what was agreed on. Its windows have 9 bits or more."""
+"""Python's websockets as a peer: `serve BITS` echoes and prints its port; `client URL BITS COUNT` sends, one half of the
+messages one by one and the other at once, checks the echo and prints what was agreed on. Its windows have 9 bits or more."""
 
 import asyncio
+import os
 import sys
 
 from websockets.asyncio.client import connect
@@ -21,14 +22,32 @@ async def run_server(bits):
         await asyncio.to_thread(sys.stdin.read)
 
 
+NOISE = os.urandom(200_000)
+
+
+def message(i):
+    return NOISE if i % 500 == 250 else f"{i}: " + f"message {i % 13} of many, " * (i % 90)
+
+
 async def run_client(url, bits, count):
     factory = ClientPerMessageDeflateFactory(server_max_window_bits=bits, client_max_window_bits=bits)
     async with connect(url, extensions=[factory], compression=None, max_size=None) as socket:
-        for i in range(count):
-            text = f"{i}: " + f"message {i % 13} of many, " * (i % 90)
-            await socket.send(text)
-            if await socket.recv() != text:
+
+        async def check(i):
+            if await socket.recv() != message(i):
                 raise SystemExit(f"message {i} differs")
+
+        async def send_rest():
+            for i in range(count // 2, count):
+                await socket.send(message(i))
+
+        for i in range(count // 2):
+            await socket.send(message(i))
+            await check(i)
+        rest = asyncio.create_task(send_rest())
+        for i in range(count // 2, count):
+            await check(i)
+        await rest
         print(socket.response.headers.get("Sec-WebSocket-Extensions", ""))
 
 

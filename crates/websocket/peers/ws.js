@@ -1,8 +1,9 @@
 'use strict';
 
-// Node's ws as a peer: `ws.js serve BITS` echoes and prints its port; `ws.js client URL BITS COUNT` sends, checks the
-// echo and prints what was agreed on.
+// Node's ws as a peer: `ws.js serve BITS` echoes and prints its port; `ws.js client URL BITS COUNT` sends, one half of
+// the messages one by one and the other at once, checks the echo and prints what was agreed on.
 
+const { randomBytes } = require('crypto');
 const { WebSocket, WebSocketServer } = require('ws');
 
 const [mode, ...rest] = process.argv.slice(2);
@@ -22,13 +23,19 @@ if (mode === 'serve') {
   const [url, bits, count] = [rest[0], Number(rest[1]), Number(rest[2])];
   const perMessageDeflate = { threshold: 0, serverMaxWindowBits: bits, clientMaxWindowBits: bits };
   const socket = new WebSocket(url, { perMessageDeflate });
-  const text = (i) => `${i}: ` + `message ${i % 13} of many, `.repeat(i % 90);
+  const noise = randomBytes(200_000);
+  const message = (i) => (i % 500 === 250 ? noise : `${i}: ` + `message ${i % 13} of many, `.repeat(i % 90));
+  const half = Math.floor(count / 2);
   let received = 0;
-  socket.on('open', () => socket.send(text(0)));
+  const send = (i) => {
+    if (i < half) socket.send(message(i));
+    if (i === half) for (; i < count; i++) socket.send(message(i));
+  };
+  socket.on('open', () => send(0));
   socket.on('message', (data) => {
-    if (data.toString() !== text(received)) throw new Error(`message ${received} differs`);
+    if (!data.equals(Buffer.from(message(received)))) throw new Error(`message ${received} differs`);
     received += 1;
-    if (received < count) socket.send(text(received));
+    if (received < count) send(received);
     else {
       console.log(socket.extensions);
       socket.close();

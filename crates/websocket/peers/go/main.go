@@ -1,9 +1,11 @@
-// Go's coder/websocket as a peer: `serve BITS` echoes and prints its port; `client URL BITS COUNT` sends, checks the echo
-// and prints what was agreed on. Its windows are of 32 KiB always.
+// Go's coder/websocket as a peer: `serve BITS` echoes and prints its port; `client URL BITS COUNT` sends, one half of
+// the messages one by one and the other at once, checks the echo and prints what was agreed on. Its windows are of 32 KiB always.
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"log"
@@ -53,13 +55,34 @@ func client(url string, count int) {
 		log.Fatal(err)
 	}
 	socket.SetReadLimit(-1)
-	for i := 0; i < count; i++ {
+	noise := make([]byte, 200_000)
+	rand.Read(noise)
+	message := func(i int) (websocket.MessageType, []byte) {
+		if i%500 == 250 {
+			return websocket.MessageBinary, noise
+		}
 		text := fmt.Sprintf("%d: ", i) + strings.Repeat(fmt.Sprintf("message %d of many, ", i%13), i%90)
-		if err := socket.Write(ctx, websocket.MessageText, []byte(text)); err != nil {
+		return websocket.MessageText, []byte(text)
+	}
+	send := func(i int) {
+		kind, sent := message(i)
+		if err := socket.Write(ctx, kind, sent); err != nil {
 			log.Fatal(err)
 		}
-		_, message, err := socket.Read(ctx)
-		if err != nil || string(message) != text {
+	}
+	for i := 0; i < count; i++ {
+		if i < count/2 {
+			send(i)
+		} else if i == count/2 {
+			go func() {
+				for i := count / 2; i < count; i++ {
+					send(i)
+				}
+			}()
+		}
+		_, sent := message(i)
+		_, got, err := socket.Read(ctx)
+		if err != nil || !bytes.Equal(got, sent) {
 			log.Fatalf("message %d differs: %v", i, err)
 		}
 	}
