@@ -40,7 +40,8 @@ fn short_call(root: &clap::Command, span: &str) -> Option<Vec<String>> {
 }
 
 fn is_name(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+    word.starts_with(|c: char| c.is_ascii_lowercase())
+        && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
 }
 
 /// What of a call does not exist.

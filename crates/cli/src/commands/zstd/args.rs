@@ -1,7 +1,7 @@
 //! The command line of `linerate zstd`.
 
+use std::env;
 use std::path::{Path, PathBuf};
-use std::{env, thread};
 
 use clap::ValueHint;
 
@@ -38,9 +38,6 @@ const MAX_LEVEL: i32 = 19;
 const MAX_ULTRA: i32 = 22;
 /// Highest N of `--fast`, that of libzstd.
 const FASTEST: i64 = 131_072;
-/// Variables of the environment, which `zstd` reads, too.
-const ENV_LEVEL: &str = "ZSTD_CLEVEL";
-const ENV_THREADS: &str = "ZSTD_NBTHREADS";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP), args_override_self = true)]
@@ -74,9 +71,8 @@ pub(crate) struct Args {
     #[arg(short = 'r', long, conflicts_with = "output")]
     pub(crate) recursive: bool,
 
-    /// Number of threads, 0 for all cores; the output does not depend on it [default: $ZSTD_NBTHREADS, or 0]
-    #[arg(short = 'T', long, value_name = "N", value_parser = threads::thread_count, overrides_with = "single_thread")]
-    threads: Option<usize>,
+    #[arg(short = 'T', long, value_name = "N", default_value = "0", value_parser = threads::thread_count, overrides_with = "single_thread", help = threads::HELP)]
+    threads: usize,
 
     /// Dictionary of the frames: a trained one, or any file as raw content
     #[arg(short = 'D', long, value_name = "DICT", value_hint = ValueHint::FilePath)]
@@ -218,12 +214,10 @@ impl LevelArgs {
         if number == 0 { LEVEL } else { number }
     }
 
-    /// The level of the command line, or of the environment.
     fn wished(&self) -> i64 {
         match (self.fast, self.level) {
             (Some(fast), _) => -i64::from(fast),
-            (None, Some(level)) => level.into(),
-            (None, None) => environment(ENV_LEVEL, parse_level).ok().flatten().unwrap_or(LEVEL.into()),
+            (None, level) => level.map_or(LEVEL.into(), i64::from),
         }
     }
 
@@ -240,18 +234,27 @@ impl LevelArgs {
     }
 }
 
-/// A variable of the environment, if it is set, as `parse` takes it.
-///
-/// # Errors
-/// A sentence about a value that cannot be used.
-fn environment<T>(name: &str, parse: fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
-    let Some(value) = env::var_os(name) else { return Ok(None) };
-    let value = value.to_string_lossy();
-    parse(&value).map(Some).map_err(|error| format!("{name}={value} is ignored: {error}"))
-}
-
-fn parse_level(text: &str) -> Result<i64, String> {
-    text.parse::<i32>().map(i64::from).map_err(|_| "not a level".into())
+/// Options that variables of the environment stand for, and what to say about values that stand for none.
+pub(super) fn environment() -> (Vec<String>, Vec<String>) {
+    let level = |text: &str| match text.parse::<i32>() {
+        Ok(level @ 0..) => Ok(format!("--level={level}")),
+        Ok(level) => Ok(format!("--fast={}", level.unsigned_abs())),
+        Err(_) => Err("not a level".to_owned()),
+    };
+    let threads = |text: &str| threads::thread_count(text).map(|threads| format!("--threads={threads}"));
+    let option = |name: &str, option: &dyn Fn(&str) -> Result<String, String>| {
+        let value = env::var_os(name)?;
+        let value = value.to_string_lossy();
+        Some(option(&value).map_err(|error| format!("{name}={value} is ignored: {error}")))
+    };
+    let (mut options, mut remarks) = (Vec::new(), Vec::new());
+    for found in [option("ZSTD_CLEVEL", &level), option("ZSTD_NBTHREADS", &threads)].into_iter().flatten() {
+        match found {
+            Ok(option) => options.push(option),
+            Err(remark) => remarks.push(remark),
+        }
+    }
+    (options, remarks)
 }
 
 /// What to do with the files.
@@ -292,24 +295,13 @@ impl Args {
 
     /// The number of threads.
     pub(crate) fn threads(&self) -> usize {
-        match self.threads {
-            Some(threads) => threads,
-            None if self.hints.single_thread => 1,
-            None => {
-                let all = || thread::available_parallelism().map_or(1, usize::from);
-                environment(ENV_THREADS, threads::thread_count).ok().flatten().unwrap_or_else(all)
-            }
-        }
+        if self.hints.single_thread { 1 } else { self.threads }
     }
 
     /// What to say, unless `-q` is given, about levels and variables that are not used as they are.
     pub(crate) fn remarks(&self) -> Vec<String> {
-        let variables = [
-            environment(ENV_LEVEL, parse_level).err(),
-            environment(ENV_THREADS, threads::thread_count).err(),
-        ];
         let reduced = self.level.reduced().filter(|_| self.mode() == Mode::Compress);
-        variables.into_iter().chain([reduced]).flatten().collect()
+        environment().1.into_iter().chain(reduced).collect()
     }
 
     /// Whether data of other formats is copied, as by `zstdcat -f`.

@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use super::args;
+
 /// Short options whose value may follow in the same argument.
 const WITH_VALUE: [char; 4] = ['o', 'D', 'M', 'T'];
 
@@ -37,6 +39,8 @@ const UNSUPPORTED: [(&str, &str); 20] = [
 pub(crate) fn rewrite(mut arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, String> {
     let mut rewritten: Vec<OsString> = arguments.by_ref().take(2).collect();
     if rewritten.get(1).is_some_and(|subcommand| subcommand == "zstd") {
+        // Before the others, which override them.
+        rewritten.extend(args::environment().0.into_iter().map(OsString::from));
         for argument in arguments.by_ref() {
             match argument.to_str() {
                 Some("--") => {
