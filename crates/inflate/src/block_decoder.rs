@@ -73,6 +73,8 @@ pub struct BlockDecoder {
     is_final: bool,
     /// Whether the last block was stored and empty.
     is_flush: bool,
+    /// Blocks whose header was read, modulo 2^32.
+    blocks: u32,
     /// Lengths read so far.
     at: u16,
     /// Bytes left of a stored block or a match.
@@ -106,6 +108,7 @@ impl BlockDecoder {
             stage: Stage::BlockHeader,
             is_final: false,
             is_flush: false,
+            blocks: 0,
             at: 0,
             left: 0,
             distance: 0,
@@ -116,6 +119,16 @@ impl BlockDecoder {
     /// keep or to clear.
     pub fn restart(&mut self) {
         *self = Self::new();
+    }
+
+    /// Begins the data that continues a stream, whose blocks are counted on.
+    pub(crate) fn continue_data(&mut self) {
+        *self = BlockDecoder { blocks: self.blocks, ..Self::new() };
+    }
+
+    /// The number of blocks that have begun, modulo 2^32.
+    pub(crate) fn blocks(&self) -> u32 {
+        self.blocks
     }
 
     /// Whether the current or last block is the final one.
@@ -233,6 +246,7 @@ impl Run<'_> {
         let header = self.bits.take(self.src, 3)?;
         self.decoder.is_final = header & 1 == 1;
         self.decoder.is_flush = false;
+        self.decoder.blocks = self.decoder.blocks.wrapping_add(1);
         match header >> 1 {
             0 => Ok(Stage::StoredLength),
             1 => Ok(Stage::FixedSymbols),

@@ -88,7 +88,7 @@ impl<'m> StreamDecoder<'m> {
     /// After [`Status::End`] of deflate data without a container, continues with more of it, whose matches reach back into
     /// the window, as in websocket messages that end with a final block (RFC 7692, section 7.2.3.4).
     pub fn continue_data(&mut self) {
-        self.blocks.restart();
+        self.blocks.continue_data();
         self.container = Container::new(&self.options);
     }
 
@@ -132,6 +132,12 @@ impl<'m> StreamDecoder<'m> {
     /// Whether the position is directly after an empty stored block, with which encoders flush.
     pub fn is_flushed(&self) -> bool {
         self.container.part == Part::Data && self.blocks.is_flushed()
+    }
+
+    /// The number of deflate blocks that have begun since the stream did, modulo 2^32. [`continue_data`](Self::continue_data)
+    /// counts on. A block costs time even if it is empty, so a decoder of data from strangers limits them.
+    pub fn blocks(&self) -> u32 {
+        self.blocks.blocks()
     }
 
     /// Bytes held between calls, the window included.

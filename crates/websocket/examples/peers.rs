@@ -153,9 +153,9 @@ where
     S: Stream<Item = tungstenite::Result<Message>> + Sink<Message, Error = tungstenite::Error> + Unpin,
 {
     while let Some(message) = socket.next().await {
-        match message? {
-            message @ (Message::Text(_) | Message::Binary(_)) => socket.send(message).await?,
-            _ => {}
+        let message = message?;
+        if message.is_text() || message.is_binary() {
+            socket.send(message).await?;
         }
     }
     Ok(())

@@ -13,6 +13,10 @@ const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 /// Most bytes of a message that are encoded at once: more of it goes into the next fragment.
 pub(crate) const PIECE: usize = 1 << 16;
 
+/// Blocks that a message may have beside two for each byte of it: an empty block takes 10 bits and 0.5 us. Encoders that flush
+/// after every byte have two for each.
+const FREE_BLOCKS: u64 = 4096;
+
 /// Bytes of output that a message begins with, where it grows.
 const FIRST_BUFFER: usize = 4 << 10;
 
@@ -159,6 +163,8 @@ pub struct Decoder {
     ratio_limit: u32,
     /// Bytes of the message so far, compressed and not.
     sizes: (u64, u64),
+    /// What the stream's number of blocks was when the message began.
+    first_block: u32,
     /// How much of the tail the stream has seen.
     tail: u8,
 }
@@ -172,7 +178,7 @@ impl Decoder {
     pub fn new(direction: Direction, options: &Options) -> Result<Self> {
         let Options { message_limit, ratio_limit, .. } = *options;
         let stream = Some(new_stream(direction)?).filter(|_| direction.takeover);
-        Ok(Decoder { stream, direction, message_limit, ratio_limit, sizes: (0, 0), tail: 0 })
+        Ok(Decoder { stream, direction, message_limit, ratio_limit, sizes: (0, 0), first_block: 0, tail: 0 })
     }
 
     /// Decodes `src`, a part of a message, into `dst`, until one of them ends; returns the bytes read and written. A part
@@ -188,11 +194,19 @@ impl Decoder {
                 Some(stream) => stream,
                 None => stream.insert(new_stream(direction)?),
             };
-            let part = stream.decode(&mut scratch.inflate, &src[read..], &mut dst[written..])?;
+            // Blocks are counted after each piece.
+            let piece = &src[read..src.len().min(read + PIECE)];
+            let part = stream.decode(&mut scratch.inflate, piece, &mut dst[written..])?;
             (read, written) = (read + part.read, written + part.written);
+            let blocks = u64::from(stream.blocks().wrapping_sub(self.first_block));
+            if blocks > FREE_BLOCKS + 2 * (self.sizes.1 + written as u64) {
+                let most = "a message has too many blocks without content";
+                return Err(Error::new(Kind::Limit, self.sizes.0 + read as u64, most));
+            }
             match part.status {
                 // A block that calls itself the last one: the message may go on, after a byte's end.
                 Status::End if read < src.len() => stream.continue_data(),
+                Status::NeedInput if read < src.len() => {}
                 _ => break,
             }
         }
@@ -201,13 +215,14 @@ impl Decoder {
     }
 
     /// Ends a message, once all its parts were read; decodes what is left of it into `dst` and returns the number of
-    /// bytes, and whether that was all.
+    /// bytes, and whether that was all. A message without a compressed byte is empty: encoders over zlib send it for an
+    /// empty message that follows a flush.
     ///
     /// # Errors
     /// As [`part`](Self::part); [`Kind::Corrupt`] if the message does not end where its encoder has flushed.
     pub fn finish(&mut self, scratch: &mut Scratch, dst: &mut [u8]) -> Result<(usize, bool)> {
         let mut written = 0;
-        if let Some(stream) = &mut self.stream {
+        if let Some(stream) = self.stream.as_mut().filter(|_| self.sizes.0 > 0) {
             let tail = &TAIL[usize::from(self.tail)..];
             let part = stream.decode(&mut scratch.inflate, tail, dst)?;
             written = part.written;
@@ -233,6 +248,7 @@ impl Decoder {
         if !self.direction.takeover {
             self.stream = None;
         }
+        self.first_block = self.stream.as_ref().map_or(0, StreamDecoder::blocks);
         Ok((written, true))
     }
 
@@ -420,6 +436,46 @@ mod tests {
             assert_eq!(one.message(&mut scratch, text).expect("encoded").map(<[u8]>::to_vec), expected);
         }
         assert_eq!(one.message(&mut scratch, b""), Ok(None));
+    }
+
+    #[test]
+    fn a_message_without_a_byte_is_empty_and_changes_nothing() {
+        let mut scratch = Scratch::new();
+        for takeover in [true, false] {
+            let mut decoder = new_decoder(Direction { takeover, ..Direction::default() });
+            for _ in 0..3 {
+                let hello = [0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00];
+                assert_eq!(decode(&mut decoder, &mut scratch, &hello, 100), Ok(b"Hello".to_vec()));
+                assert_eq!(decode(&mut decoder, &mut scratch, b"", 100), Ok(Vec::new()), "{takeover}");
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_without_content_are_limited_and_flushes_of_each_byte_are_not() {
+        let mut scratch = Scratch::new();
+        // Final and other blocks with fixed codes, stored blocks.
+        for block in [&[0x03, 0x00][..], &[0x02, 0x08, 0x20, 0x80, 0x00], &[0x00, 0x00, 0x00, 0xff, 0xff]] {
+            let mut decoder = new_decoder(Direction::default());
+            let count = (1 << 20) / block.len();
+            let error = decode(&mut decoder, &mut scratch, &block.repeat(count), 1000).expect_err("a limit");
+            assert_eq!(error.kind, Kind::Limit, "{block:?}");
+            assert!(error.offset <= PIECE as u64, "{block:?}: {error}");
+            let mut decoder = new_decoder(Direction::default());
+            for _ in 0..3 {
+                let message = [&block.repeat(1000)[..], &[0, 0, 0, 0xff, 0xff, 0]].concat();
+                assert_eq!(decode(&mut decoder, &mut scratch, &message, 1000), Ok(Vec::new()), "{block:?}");
+            }
+        }
+        let mut encoder = Encoder::new(Direction::default(), Level::Default).expect("an encoder");
+        let mut encoded = Vec::new();
+        for i in 0..20_000_u32 {
+            let is_last = i == 19_999;
+            encoded.extend_from_slice(encoder.part(&mut scratch, &[i as u8], is_last).expect("encoded"));
+        }
+        let mut decoder = new_decoder(Direction::default());
+        let decoded = decode(&mut decoder, &mut scratch, &encoded, 1000).map(|message| message.len());
+        assert_eq!(decoded, Ok(20_000));
     }
 
     #[test]

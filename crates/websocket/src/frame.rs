@@ -1,5 +1,7 @@
 //! Frame headers and masks (RFC 6455, section 5.2).
 
+use std::hash::{BuildHasher, RandomState};
+
 /// Most bytes of a header: two, eight of length, four of mask.
 pub(crate) const MAX_HEADER: usize = 14;
 
@@ -77,6 +79,11 @@ impl Header {
             apply_mask(&mut out[start..], mask, 0);
         }
     }
+}
+
+/// A mask that nobody can foretell (RFC 6455, section 5.3).
+pub(crate) fn fresh_mask() -> [u8; 4] {
+    (RandomState::new().hash_one(()) as u32).to_ne_bytes()
 }
 
 /// Masks or unmasks bytes of a payload, the first of which is byte `position` of it.

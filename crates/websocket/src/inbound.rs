@@ -127,6 +127,9 @@ impl Inbound {
                 return Ok(State::Plain { left: header.len });
             }
         }
+        if header.rsv & !RSV1 != 0 {
+            return Err(protocol("RSV2 or RSV3 in a compressed message"));
+        }
         Ok(State::Compressed { header, position: 0 })
     }
 
@@ -163,7 +166,7 @@ impl Inbound {
     fn give(&mut self, header: &Header, fin: bool, out: &mut Vec<u8>) {
         let opcode = self.opcode.replace(CONTINUATION).unwrap_or(CONTINUATION);
         let mask = header.mask.map(|_| [0; 4]);
-        Header { fin, rsv: header.rsv & !RSV1, opcode, mask, len: 0 }.write_frame(&self.decoded, out);
+        Header { fin, rsv: 0, opcode, mask, len: 0 }.write_frame(&self.decoded, out);
         self.decoded.clear();
     }
 

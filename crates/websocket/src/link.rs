@@ -1,10 +1,8 @@
 //! [`Link`]: one connection without its socket. Bytes of the peer and of the library go in, and each other's come out.
 
-use std::hash::{BuildHasher, RandomState};
-
 use linerate_core::{Error, Result};
 
-use crate::frame::Header;
+use crate::frame::{Header, fresh_mask};
 use crate::handshake::Head;
 use crate::inbound::{Inbound, Refusal, with_buffer};
 use crate::negotiation::{Agreement, agree, answer, offer};
@@ -176,10 +174,7 @@ impl Link {
         if !frames.1.is_between_frames() {
             return;
         }
-        let mask = match self.role {
-            Role::Client => Some((RandomState::new().hash_one(refusal.code) as u32).to_ne_bytes()),
-            Role::Server => None,
-        };
+        let mask = (self.role == Role::Client).then(fresh_mask);
         let header = Header { fin: true, rsv: 0, opcode: CLOSE, mask, len: 0 };
         header.write_frame(&refusal.code.to_be_bytes(), &mut self.pending.bytes);
     }

@@ -3,7 +3,7 @@
 use linerate_core::Result;
 
 use crate::codec::{Encoder, PIECE, Scratch};
-use crate::frame::{CONTINUATION, Header, HeaderReader, RSV1, apply_mask};
+use crate::frame::{CONTINUATION, Header, HeaderReader, RSV1, apply_mask, fresh_mask};
 use crate::options::{Direction, Options};
 
 /// Where in the library's frames the input is.
@@ -20,8 +20,8 @@ enum State {
     },
 }
 
-/// Takes the frames that a library writes; gives frames of compressed messages where those are smaller. Each keeps the mask
-/// that the library has drawn.
+/// Takes the frames that a library writes; gives frames of compressed messages where those are smaller. The first that
+/// comes of a frame keeps the mask that the library has drawn.
 pub(crate) struct Outbound {
     encoder: Encoder,
     smallest: u64,
@@ -120,7 +120,10 @@ impl Outbound {
         let has_begun = self.message == Some(true);
         let opcode = if has_begun { CONTINUATION } else { header.opcode };
         let rsv = if has_begun { 0 } else { RSV1 };
-        let header = Header { fin, rsv, opcode, ..header };
+        // Only the first piece of the library's frame has its mask: each frame has one of its own (RFC 6455, section 5.3).
+        let is_first_piece = self.position == self.payload.len() as u64;
+        let mask = if is_first_piece { header.mask } else { header.mask.map(|_| fresh_mask()) };
+        let header = Header { fin, rsv, opcode, mask, ..header };
         if fin && !has_begun {
             match self.encoder.message(scratch, &self.payload)? {
                 Some(encoded) => header.write_frame(encoded, out),

@@ -70,6 +70,62 @@ fn fragments_with_control_frames_between_become_a_message() {
 }
 
 #[test]
+fn a_compressed_message_without_a_payload_is_empty_with_takeover_and_without() {
+    let wire = [
+        frame(0xc1, &[0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00]),
+        frame(0xc1, b""),
+        frame(0x42, b""),
+        frame(0x80, b""),
+    ];
+    for takeover in [true, false] {
+        let direction = Direction { takeover, ..Direction::default() };
+        let agreement = Agreement { server: direction, client: direction };
+        let (one, peer) = pair(usize::MAX);
+        peer.outgoing.borrow_mut().extend(wire.concat().repeat(2));
+        let mut stream =
+            DeflateStream::agreed(one, Role::Client, Options::default(), Some(agreement)).expect("a stream");
+        let (got, error) = read_all(&mut stream, 1000);
+        assert_eq!(error, None, "{takeover}");
+        assert_eq!(got, [frame(0x81, b"Hello"), frame(0x81, b""), frame(0x82, b"")].concat().repeat(2));
+    }
+}
+
+#[test]
+fn every_frame_of_a_divided_message_has_a_mask_of_its_own() {
+    let (one, peer) = pair(usize::MAX);
+    let mut stream =
+        DeflateStream::agreed(one, Role::Client, Options::default(), Some(agreement(15))).expect("a stream");
+    // One frame of the library, whose mask is 1, 2, 3, 4.
+    let mut wire = [&[0x82, 0xff][..], &(400_000_u64).to_be_bytes(), &[1, 2, 3, 4]].concat();
+    wire.extend(common::noise(400_000));
+    for piece in wire.chunks(1 << 14) {
+        let mut rest = piece;
+        while !rest.is_empty() {
+            match stream.write(rest) {
+                Ok(n) => rest = &rest[n..],
+                Err(e) => assert_eq!(e.kind(), ErrorKind::WouldBlock),
+            }
+        }
+    }
+    while stream.flush().is_err() {}
+    let sent: Vec<u8> = peer.incoming.borrow().iter().copied().collect();
+    let (mut rest, mut masks) = (&sent[..], Vec::new());
+    while let [_, len, tail @ ..] = rest {
+        let (len, tail) = match len & 0x7f {
+            126 => (usize::from(u16::from_be_bytes([tail[0], tail[1]])), &tail[2..]),
+            127 => (tail[..8].iter().fold(0, |len, &byte| len << 8 | usize::from(byte)), &tail[8..]),
+            len => (usize::from(len), tail),
+        };
+        masks.push([tail[0], tail[1], tail[2], tail[3]]);
+        rest = &tail[4 + len..];
+    }
+    assert_eq!((masks.len(), masks[0]), (7, [1, 2, 3, 4]));
+    masks.sort_unstable();
+    masks.dedup();
+    assert_eq!(masks.len(), 7);
+}
+
+#[test]
 fn what_the_rfc_forbids_ends_the_connection_with_a_close_frame() {
     let bomb = {
         let mut encoder = Encoder::new(Direction::default(), Level::Best).expect("an encoder");
@@ -77,9 +133,13 @@ fn what_the_rfc_forbids_ends_the_connection_with_a_close_frame() {
         encoder.message(&mut scratch, &[0; 100_000]).expect("encoded").expect("smaller").to_vec()
     };
     let bomb = [&[0xc2, 126, (bomb.len() >> 8) as u8, bomb.len() as u8], &bomb[..]].concat();
-    let cases: [(&str, Vec<u8>, u16); 9] = [
+    let cases: [(&str, Vec<u8>, u16); 13] = [
         ("RSV1 in a control frame", frame(0xc9, b""), 1002),
         ("RSV1 in a continuation", [frame(0x41, &[0xf2, 0x48]), frame(0xc0, &[0xcd])].concat(), 1002),
+        ("RSV2 beside RSV1", frame(0xe1, b"not deflate"), 1002),
+        ("RSV3 beside RSV1", frame(0xd2, b"not deflate"), 1002),
+        ("RSV2 in a continuation", [frame(0x41, &[0xf2, 0x48]), frame(0xa0, &[0xcd])].concat(), 1002),
+        ("empty blocks", [&[0xc2, 126, 0x40, 0][..], &[3, 0].repeat(1 << 13)].concat(), 1009),
         ("a message inside another", [frame(0x41, &[0xf2, 0x48]), frame(0x81, b"x")].concat(), 1002),
         ("a length of 2^63", [&[0xc2, 127, 0x80][..], &[0; 7]].concat(), 1002),
         ("a block of an unknown kind", frame(0xc2, &[0x06]), 1007),
