@@ -224,13 +224,13 @@ impl<S: ReadAt> Archive<S> {
         Some(File { index: index as u32, path, entry, header: &self.header, hashed: self.hashed })
     }
 
-    /// All files, in the order of the archive.
+    /// All files, in the order of the archive: in one of this crate by block, the empty ones last.
     pub fn files(&self) -> impl DoubleEndedIterator<Item = File<'_>> + ExactSizeIterator + FusedIterator {
         (0..self.len()).map(|i| self.get(i).expect("every entry has a path: both were checked on opening"))
     }
 
-    /// Finds a file by its exact path; the first of several. The first call sorts the entries, which is
-    /// fast if the archive's paths are sorted.
+    /// Finds a file by its exact path; the first of several. The first call sorts the entries, which takes linear time if
+    /// the archive's pool of paths is sorted.
     pub fn find(&self, path: &str) -> Option<File<'_>> {
         let by_path = self.by_path.get_or_init(|| self.sort_by_path());
         let index = by_path.partition_point(|&i| self.path_of(i) < path);
@@ -294,8 +294,17 @@ impl<S: ReadAt> Archive<S> {
         // Fewer than 2^20.
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
         match self.pool.is_sorted() {
-            // The index of a path in the pool is its rank.
-            true => order.sort_by_key(|&i| self.toc.entries[i as usize].path),
+            // The index of a path in the pool is its rank, nearly always that of one entry.
+            true => {
+                order.iter_mut().for_each(|i| *i = u32::MAX);
+                for (i, entry) in (0..).zip(&self.toc.entries) {
+                    order[entry.path as usize] = i;
+                }
+                if order.contains(&u32::MAX) {
+                    order = (0..self.len() as u32).collect();
+                    order.sort_by_key(|&i| self.toc.entries[i as usize].path);
+                }
+            }
             false => order.sort_by(|&a, &b| self.path_of(a).cmp(self.path_of(b))),
         }
         order

@@ -34,6 +34,7 @@
 //! |---|---|
 //! | `header`, `toc`, `pool` | header fields, tables and paths, read and written |
 //! | `layout` | offsets and content lengths of the blocks; checks between the tables |
+//! | `order` | the order of entries that other programs rely on |
 //! | `archive` | an open archive; files by path |
 //! | `block`, `decode`, `lz4` | reads blocks with coalesced reads; decodes one block, of LZ4 too |
 //! | `frame` | decompresses a zstd frame of unknown size |
@@ -69,6 +70,7 @@ mod lz4;
 pub mod metadata;
 #[cfg(all(feature = "mount", target_os = "linux"))]
 pub mod mount;
+mod order;
 #[cfg(feature = "pack")]
 pub mod pack;
 mod parallel;
@@ -103,6 +105,7 @@ pub use linerate_io::{CountingSource, FileSource, MapSource, ReadAt, is_s3_url, 
 #[cfg(feature = "remote")]
 pub use linerate_io::{HttpOptions, HttpSource};
 pub use loader::{Delivered, Loaded, Loader};
+pub use order::Disorder;
 pub use parallel::{Destination, Progress};
 pub use paths::{MAX_NAME, check_path, collisions, not_portable};
 #[cfg(feature = "pack")]

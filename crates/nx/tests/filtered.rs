@@ -210,22 +210,26 @@ fn edits_keep_filtered_blocks_as_they_are() {
     let check = |bytes: Vec<u8>, files: &[TreeFile]| {
         let new = open(bytes.clone());
         let found = filtered_blocks(&new);
-        assert!(!found.is_empty() && found.iter().all(|block| blocks.contains(block)));
+        let copied = found.iter().filter(|block| blocks.contains(block)).count();
+        assert!(!found.is_empty() && copied + 1 >= found.len(), "but one that loses a file");
         assert!(new.header().filtered);
         assert_holds(bytes, files);
         new
     };
-    // Without the first texture of a solid block, with the region of it left in the block.
+    // Without the first texture of a solid block, of which the rest is filtered again.
     let (rest, gone): (Vec<_>, Vec<_>) = files.iter().cloned().partition(|(name, _)| name != "a/small.dds");
     assert_eq!(gone.len(), 1);
     let builder = Builder::from_archive(plain(Coding::zstd(1)), &old, |file| file.path() != "a/small.dds");
     let new = check(builder.expect("options").to_bytes().expect("packable").0, &rest);
-    assert_eq!(filtered_blocks(&new).len(), blocks.len());
-    // Each texture of the solid blocks alone: the regions of the others may be beyond the content.
+    assert!(filtered_blocks(&new).len() + 1 >= blocks.len());
+    // Each texture of the solid blocks alone.
     for (name, bytes) in files.iter().filter(|(name, bytes)| name.ends_with(".dds") && bytes.len() < 64 << 10)
     {
         let builder = Builder::from_archive(plain(Coding::zstd(1)), &old, |file| file.path() == name);
-        check(builder.expect("options").to_bytes().expect("packable").0, &[(name.clone(), bytes.clone())]);
+        assert_holds(
+            builder.expect("options").to_bytes().expect("packable").0,
+            &[(name.clone(), bytes.clone())],
+        );
     }
     let other = open(pack(&[("other".to_owned(), content(1, 9, 5000))], &plain(Coding::zstd(3))).0);
     let merged = Builder::merge(plain(Coding::zstd(3)), &[other, Arc::clone(&old)], Clash::Refuse);

@@ -14,7 +14,7 @@ use std::process::Command;
 
 use cases::cases;
 use linerate_nx::pack::{Builder, Coding, FileOptions, Format, Options, PRESETS, Zstd};
-use linerate_nx::{Header, Kind, Toc};
+use linerate_nx::{Archive, Header, Kind, Toc};
 use linerate_testkit::tools::{has_program, reader};
 use pack_tree::{assert_holds, content, pack, tree, write_tree};
 use proptest::prelude::*;
@@ -246,11 +246,12 @@ fn file_options_override_options() {
     let (archive, summary) = builder.to_bytes().expect("packable");
     // "a" and "b" share a block; "c" has its own though it equals "a".
     assert_eq!((summary.blocks, summary.shared_files), (3, 0));
-    let toc = Toc::parse(&Header::parse(&archive).expect("ours"), &archive).expect("ours");
-    let codec = |i: usize| toc.blocks[toc.entries[i].first_block as usize].codec.name();
-    assert_eq!([0, 1, 2, 3].map(codec), ["zstd", "zstd", "zstd", "lz4"]);
-    assert_eq!(toc.entries[0].first_block, toc.entries[1].first_block);
-    assert_ne!(toc.entries[0].first_block, toc.entries[2].first_block);
+    let archive = Archive::open(archive).expect("ours");
+    let block = |path: &str| archive.find(path).expect("there").blocks().start;
+    let codec = |path: &str| archive.toc().blocks[block(path)].codec.name();
+    assert_eq!(["a", "b", "c", "d"].map(codec), ["zstd", "zstd", "zstd", "lz4"]);
+    assert_eq!(block("a"), block("b"));
+    assert_ne!(block("a"), block("c"));
 }
 
 #[test]

@@ -123,7 +123,17 @@ fn delete_keeps_the_blocks_of_other_files() {
         .expect("options");
     let (bytes, summary) = builder.to_bytes().expect("packable");
     assert!(summary.blocks < old.toc().blocks.len() as u64);
-    assert!(blocks(&open(bytes.clone())).is_subset(&blocks(&old)));
+    let new = open(bytes.clone());
+    let mut whole = 0;
+    for (i, block) in old.toc().blocks.iter().enumerate().filter(|(_, block)| block.compressed > 0) {
+        let mut users = old.files().filter(|file| file.blocks().contains(&i));
+        if users.all(|file| file.path().ends_with(".dds")) {
+            let at = old.layout().offset(i) as usize;
+            assert!(blocks(&new).contains(&old.source()[at..at + block.compressed as usize]), "block {i}");
+            whole += 1;
+        }
+    }
+    assert!(whole > 1);
     assert_holds(bytes, &kept);
 }
 
@@ -320,7 +330,10 @@ fn xxh64_archive_is_rewritten_with_xxh3() {
 fn wrong_hash_of_a_duplicate_is_an_error() {
     let options = Options { threads: 2, ..small() };
     let mut bytes = pack(&tree(8, 12, &options), &options).0;
-    bytes[56] ^= 1; // the hash of the third entry, of three of the same 4096 bytes
+    let whole = Archive::open(&bytes[..]).unwrap();
+    // One of three of the same 4096 bytes.
+    let twin = whole.files().filter(|file| file.size() == 4096).nth(1).unwrap().index();
+    bytes[16 + 20 * twin] ^= 1; // its hash
     let archive = Arc::new(Archive::open(bytes).unwrap());
     assert_eq!(archive.files().filter(|file| archive.read(*file).is_err()).count(), 1);
     for reuse in [Reuse::Contents, Reuse::Blocks] {

@@ -17,6 +17,7 @@
 //! | `pages` | the Rust blocks of the documentation, compiled |
 //! | [`kill`] | killing a process after a random delay |
 //! | [`rice`] | golden chunks of the original Delta-Rice filter |
+//! | [`nx`] | whether other programs can repack an Nx archive |
 //! | [`r3a`] | R3A archives built field by field |
 //! | [`zstd`] | zstd frames built field by field, and libzstd as the oracle |
 //! | [`tiers`] | the CPU tiers to test |
@@ -30,6 +31,7 @@ pub mod data;
 pub mod disk;
 pub mod kill;
 pub mod markdown;
+pub mod nx;
 #[cfg(doctest)]
 mod pages;
 pub mod program;

@@ -5,6 +5,7 @@ use std::fs;
 
 use crate::data::{DAMAGED, FAILED, USAGE, golden, goldens};
 use crate::tree::{files_below, plant};
+use linerate_testkit::nx::disorder;
 use linerate_testkit::program::Folder;
 
 const FAST: [&str; 2] = ["--solidlevel=2", "--chunkedlevel=2"];
@@ -17,6 +18,7 @@ fn pack(folder: &Folder, source: &str, target: &str) {
 fn contents(folder: &Folder, archive: &str) -> BTreeMap<String, Vec<u8>> {
     let out = format!("contents of {archive}");
     let _ = fs::remove_dir_all(folder.path(&out));
+    assert_eq!(disorder(&folder.read(archive)), [""; 0], "{archive}");
     folder.nx(&["verify", "-q", archive]).ok();
     folder.nx(&["extract", archive, "-o", &out]).ok();
     files_below(&folder.path(&out))
@@ -101,6 +103,28 @@ fn update_adds_and_replaces_changed_files() {
     assert!(contents(&folder, "a.nx") == files, "-o leaves the archive alone");
     files.remove("noise.ogg");
     assert!(contents(&folder, "b.nx") == files);
+}
+
+#[test]
+fn order_that_other_programs_misread_is_named_by_info_and_mended_by_any_edit() {
+    let folder = Folder::new();
+    folder.write("in/a", b"the longer one");
+    folder.write("in/b", b"second");
+    pack(&folder, "in", "a.nx");
+    let told = || folder.nx(&["info", "a.nx"]).ok().lines().iter().any(|line| line.contains("damage it"));
+    assert!(!told());
+    let mut broken = folder.read("a.nx");
+    let (first, second) = broken[16..56].split_at_mut(20);
+    first.swap_with_slice(second);
+    for edit in [&["update", "a.nx", "in"][..], &["repack", "a.nx"], &["merge", "a.nx", "-fo", "b.nx"]] {
+        folder.write("a.nx", &broken);
+        assert!(told() && !disorder(&folder.read("a.nx")).is_empty());
+        let object = folder.nx(&["info", "--json", "a.nx"]).ok().objects().remove(0);
+        assert_eq!(object["misplaced_files"].as_u64(), Some(1));
+        folder.nx(edit).ok();
+        let edited = if edit[0] == "merge" { "b.nx" } else { "a.nx" };
+        assert_eq!(contents(&folder, edited), files_below(&folder.path("in")), "{edit:?}");
+    }
 }
 
 #[test]

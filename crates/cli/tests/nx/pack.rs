@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Command;
 
+use linerate_testkit::nx::disorder;
 use linerate_testkit::tools::has_program;
 
 use crate::data::{FAILED, USAGE};
@@ -36,6 +37,7 @@ fn pack_round_trips_with_all_options() {
         let mut args = vec!["pack", "in", "-o", &archive];
         args.extend(*options);
         folder.nx(&args).ok();
+        assert_eq!(disorder(&folder.read(&archive)), [""; 0], "{options:?}");
         let listed = folder.nx(&["list", &archive]).ok().lines();
         assert_eq!(listed.len(), files.len(), "{options:?}");
         folder.nx(&["verify", &archive]).ok();

@@ -15,8 +15,9 @@ use super::content::{Item, mismatch};
 use super::error::{PackError, PackResult};
 use super::existing::SourceArchive;
 use super::file_hash::OrderedHashes;
+use super::filters::Filters;
 use super::options::{Coding, Options};
-use super::plan::{Block, Plan};
+use super::plan::{Block, Plan, left_over};
 use super::progress::Progress;
 use super::sink::Sink;
 use super::textures::{self, BlockFilter, Span};
@@ -204,8 +205,9 @@ impl Shared<'_> {
         };
         let codec = encoder.encode(coding, input, &mut output)?;
         let bytes_in = input.len() as u64;
-        let spans = self.textures(number, coding, input);
-        let choice = (coding, self.job.options.filters);
+        let filters = self.filters(number);
+        let spans = self.textures(number, coding, filters, input);
+        let choice = (coding, filters);
         if let Some(codec) = filter.encode(encoder, choice, (input, &spans), codec, &mut output)? {
             return Ok(EncodedBlock { data: output, codec, filtered: true, bytes_in, hashes });
         }
@@ -215,9 +217,19 @@ impl Shared<'_> {
         Ok(EncodedBlock { data: output, codec, filtered: false, bytes_in, hashes })
     }
 
+    /// The filters that are tried on a block.
+    fn filters(&self, number: usize) -> Filters {
+        let keeps_filters =
+            |file: &usize| left_over(&self.job.items[*file]).is_some_and(|of| of.keeps_filters);
+        match &self.job.plan.blocks[number] {
+            Block::Solid { files, .. } if files.iter().any(keeps_filters) => Filters::all(),
+            _ => self.job.options.filters,
+        }
+    }
+
     /// The textures of a block that filters are tried on.
-    fn textures(&self, number: usize, coding: Coding, content: &[u8]) -> Vec<Span> {
-        let Options { filters, guess_textures, chunk, .. } = *self.job.options;
+    fn textures(&self, number: usize, coding: Coding, filters: Filters, content: &[u8]) -> Vec<Span> {
+        let Options { guess_textures, chunk, .. } = *self.job.options;
         match &self.job.plan.blocks[number] {
             _ if filters.is_empty() || coding == Coding::Copy => Vec::new(),
             Block::Solid { files, .. } => {
@@ -494,8 +506,15 @@ mod tests {
         let mut items = items();
         for (entry, item) in items.iter_mut().enumerate() {
             let archive = slow.clone();
-            item.content =
-                Content::Existing(ExistingEntry { archive, number: 0, entry, reused: false, hash: None });
+            item.content = Content::Existing(ExistingEntry {
+                archive,
+                number: 0,
+                entry,
+                reused: false,
+                is_left_over: false,
+                keeps_filters: false,
+                hash: None,
+            });
         }
         write_all(&items, 4, &Memory::default(), &|_| {}).expect("writable");
         // Ten are done, and the slow one is the first of the window of eight.

@@ -21,6 +21,7 @@ use super::walk::{Skipped, Walk};
 use super::{names, verify};
 use crate::header::{ChunkSize, Header, TocForm};
 use crate::metadata::{self, Metadata, Paths};
+use crate::order;
 use crate::pool::Pool;
 use crate::toc::{Block, Codec, Entry, Toc};
 
@@ -385,7 +386,7 @@ impl Builder {
         Ok(summary)
     }
 
-    /// Entries in the order of paths, as in the pool.
+    /// Entries in the order of blocks, which other programs rely on. The pool is in the order of paths.
     fn entries(&self, plan: &Plan, hashes: &[Option<u64>]) -> PackResult<Vec<Entry>> {
         let entry = |(i, item): (usize, &Item)| {
             let missing = || PackError::rule(Kind::Read, "the file was not read").at(item.name.as_str());
@@ -398,7 +399,9 @@ impl Builder {
                 block_offset: place.offset,
             })
         };
-        self.items.iter().enumerate().map(entry).collect()
+        let mut entries: Vec<Entry> = self.items.iter().enumerate().map(entry).collect::<PackResult<_>>()?;
+        order::sort(&mut entries);
+        Ok(entries)
     }
 }
 

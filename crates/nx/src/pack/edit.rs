@@ -13,7 +13,7 @@ use linerate_core::Kind;
 use super::content::{Content, Item};
 use super::error::{PackError, PackResult};
 use super::existing::{CachedArchive, ExistingEntry, Reuse, engine_error};
-use super::options::{FileOptions, Options};
+use super::options::{Coding, FileOptions, MAX_LZ4_LEVEL, Options};
 use super::walk::{Skipped, Walk};
 use super::{Builder, WalkEntry, names};
 use crate::ReadAt;
@@ -21,6 +21,7 @@ use crate::archive::{Archive, File};
 use crate::hash::HashKind;
 use crate::parallel::check_limits;
 use crate::reader::Reader;
+use crate::toc::Codec;
 
 /// The changes found by [`Builder::update`], as paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,9 +48,47 @@ pub enum Clash {
     Last,
 }
 
-/// Whether the source generates a block of the file, so that it cannot be copied.
-fn is_made<S: ReadAt>(archive: &Archive<S>, file: File<'_>) -> bool {
-    file.blocks().any(|block| archive.source().is_generated(archive.layout().offset(block)))
+/// Which files of an archive keep their blocks.
+struct Copies {
+    /// For each block and the end, how many blocks before it cannot be copied.
+    encoded_before: Vec<u32>,
+    /// The blocks that the source generates.
+    generated: Vec<bool>,
+}
+
+impl Copies {
+    /// Blocks are copied whole. One that has bytes of other files than `kept` is encoded again, since other programs rely
+    /// on every byte having a file; so is one that the source generates.
+    fn new<S: ReadAt>(archive: &Archive<S>, kept: &[File<'_>]) -> Copies {
+        let whole = archive.whole_blocks(kept);
+        let is_generated = |block| archive.source().is_generated(archive.layout().offset(block));
+        let generated: Vec<bool> = (0..whole.len()).map(is_generated).collect();
+        let mut encoded = 0;
+        let encoded_before = whole.iter().zip(&generated).map(|(whole, generated)| {
+            encoded += u32::from(!whole || *generated);
+            encoded
+        });
+        Copies { encoded_before: std::iter::once(0).chain(encoded_before).collect(), generated }
+    }
+
+    fn has(&self, file: File<'_>) -> bool {
+        let blocks = file.blocks();
+        self.encoded_before[blocks.start] == self.encoded_before[blocks.end]
+    }
+
+    /// Whether the file is what is left of a block that cannot be copied because it lost other files.
+    fn leaves(&self, file: File<'_>) -> bool {
+        file.size() > 0 && !file.is_chunked() && !self.has(file) && !self.generated[file.blocks().start]
+    }
+}
+
+/// The coding of files that are left of a block: that of the block, as far as it is known.
+fn coding_of<S: ReadAt>(archive: &Archive<S>, file: File<'_>) -> Option<Coding> {
+    match archive.toc().blocks[file.blocks().start].codec {
+        Codec::Copy => Some(Coding::Copy),
+        Codec::Lz4 => Some(Coding::lz4(MAX_LZ4_LEVEL)),
+        Codec::Zstd => None,
+    }
 }
 
 impl Builder {
@@ -70,12 +109,17 @@ impl Builder {
         let number = self.archives.len();
         self.archives.push(opened.clone());
         let same_chunk = archive.header().chunk.bytes() == self.options.chunk;
+        let copies = (reuse == Reuse::Blocks && same_chunk).then(|| Copies::new(archive, &kept));
         for file in kept {
+            let is_left_over = copies.as_ref().is_some_and(|copies| copies.leaves(file));
+            let coding = if is_left_over { coding_of(archive, file) } else { None };
             let existing = ExistingEntry {
                 archive: opened.clone(),
                 number,
                 entry: file.index(),
-                reused: reuse == Reuse::Blocks && same_chunk && !is_made(archive, file),
+                reused: copies.as_ref().is_some_and(|copies| copies.has(file)),
+                is_left_over,
+                keeps_filters: is_left_over && archive.toc().blocks[file.blocks().start].filtered,
                 hash: None,
             };
             names::check_existing(file.path())?;
@@ -84,7 +128,7 @@ impl Builder {
                 name: file.path().to_owned(),
                 size: file.size(),
                 content: Content::Existing(existing),
-                file_options: FileOptions::default(),
+                file_options: FileOptions { coding, ..FileOptions::default() },
             });
         }
         Ok(())

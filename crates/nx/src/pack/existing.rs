@@ -18,7 +18,8 @@ use linerate_io::read_error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reuse {
     /// Copies their blocks without recompression, if the archive has the options' chunk size and the blocks
-    /// need no R3A dictionary; else as [`Reuse::Contents`].
+    /// need no R3A dictionary; else as [`Reuse::Contents`]. A solid block that has bytes of other files, or of none, is
+    /// not copied: the files that are left of it are encoded again, by the block's codec.
     Blocks,
     /// Decodes and encodes their contents again.
     Contents,
@@ -54,6 +55,11 @@ pub(super) struct ExistingEntry {
     pub(super) entry: usize,
     /// Whether its blocks are copied without recompression.
     pub(super) reused: bool,
+    /// Whether it is encoded again because its block would be copied, but lost other files. What is left of such blocks
+    /// stays together.
+    pub(super) is_left_over: bool,
+    /// Whether that block was filtered, so that what is left of it is filtered again, whatever the options are.
+    pub(super) keeps_filters: bool,
     /// XXH3-64 of its content, once known.
     pub(super) hash: Option<u64>,
 }

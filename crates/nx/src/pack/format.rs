@@ -67,6 +67,7 @@ impl Builder {
             if let Content::Existing(existing) = &mut item.content {
                 let blocks = item.size.div_ceil(self.options.chunk) as usize;
                 existing.reused &= !existing.is_filtered(blocks);
+                existing.keeps_filters = false;
             }
         }
     }

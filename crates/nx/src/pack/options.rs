@@ -12,6 +12,8 @@ use crate::filter::TextureFormat;
 pub const MIN_CHUNK: u64 = 512;
 /// Largest chunk size that is written: above it a stored block would not fit its 29-bit size.
 pub const MAX_CHUNK: u64 = 256 << 20;
+/// Largest level of LZ4-HC.
+pub(super) const MAX_LZ4_LEVEL: i32 = 12;
 /// Largest solid limit: offsets within a solid block have 26 bits.
 pub const MAX_SOLID_LIMIT: u64 = (64 << 20) - 1;
 
@@ -49,7 +51,9 @@ impl Coding {
             Coding::Zstd(zstd) if !matches!(zstd.min_match, 0 | 3..=7) => {
                 bad("minMatch is 0 or between 3 and 7")
             }
-            Coding::Lz4 { level } if !(1..=12).contains(&level) => bad("an LZ4 level is between 1 and 12"),
+            Coding::Lz4 { level } if !(1..=MAX_LZ4_LEVEL).contains(&level) => {
+                bad("an LZ4 level is between 1 and 12")
+            }
             Coding::Zstd(_) | Coding::Lz4 { .. } => Ok(()),
         }
     }

@@ -1,11 +1,11 @@
 //! Assigns files to blocks, before anything is encoded.
 //!
 //! The plan depends on paths, contents and options alone, not on threads or the order of adding. Large files
-//! and reused blocks come first, in the order of paths; then solid blocks, in the order of coding,
-//! extension, falling size and path, except that similar files share a block.
+//! and reused blocks come first, in the order of paths; then what is left of blocks that lost files; then solid blocks, in
+//! the order of coding, extension, falling size and path, except that similar files share a block.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use linerate_core::Kind;
 
@@ -80,6 +80,7 @@ impl Plan {
         let mut planner = Planner { items, options, plan };
         planner.find_equal_files()?;
         planner.place_large_and_reused()?;
+        planner.place_left_over();
         planner.place_solid()?;
         planner.share_places()?;
         if planner.plan.blocks.is_empty() && !items.is_empty() {
@@ -128,7 +129,24 @@ impl Planner<'_> {
                 self.plan.hashes[file] = found.hash[i];
             }
         }
+        self.fill_copied_blocks();
         Ok(())
+    }
+
+    /// Gives files their own places again in solid blocks that are copied anyway, for other files: every byte of a block
+    /// must have a file, since other programs rely on it.
+    fn fill_copied_blocks(&mut self) {
+        let block_of = |i: usize| {
+            let existing = reused(&self.items[i]).filter(|_| self.items[i].size <= self.options.chunk)?;
+            Some((existing.number, existing.archive.place(existing.entry).0))
+        };
+        let own = (0..self.items.len()).filter(|&i| self.is_placed(i));
+        let copied: HashSet<(usize, usize)> = own.filter_map(block_of).collect();
+        for i in (0..self.items.len()).filter(|&i| self.items[i].size > 0) {
+            if block_of(i).is_some_and(|block| copied.contains(&block)) {
+                self.plan.same[i] = i;
+            }
+        }
     }
 
     fn place_large_and_reused(&mut self) -> PackResult<()> {
@@ -193,15 +211,41 @@ impl Planner<'_> {
         Ok(())
     }
 
+    /// Packs what is left of blocks that lost files, in the order of these blocks: each of them is decoded once, and the
+    /// grouping of its files stays.
+    fn place_left_over(&mut self) {
+        let wanted = |&i: &usize| self.is_placed(i) && self.is_solid(i);
+        let mut files: Vec<_> = (0..self.items.len())
+            .filter(wanted)
+            .filter_map(|i| {
+                let existing = left_over(&self.items[i])?;
+                let coding = self.coding_of(i);
+                Some((coding, existing.number, existing.archive.place(existing.entry), i))
+            })
+            .collect();
+        files.sort_unstable();
+        for same_coding in files.chunk_by(|a, b| a.0 == b.0) {
+            let order: Vec<usize> = same_coding.iter().map(|file| file.3).collect();
+            for block in in_order(self.items, &order, self.options.solid_limit) {
+                self.place_block(same_coding[0].0, block);
+            }
+        }
+    }
+
+    /// The coding of a file in a solid block.
+    fn coding_of(&self, i: usize) -> Coding {
+        let item = &self.items[i];
+        item.file_options.coding.unwrap_or_else(|| self.options.coding_of(&item.name, true))
+    }
+
     fn place_solid(&mut self) -> PackResult<()> {
-        let wanted = |&i: &usize| self.is_placed(i) && self.is_solid(i) && reused(&self.items[i]).is_none();
+        let is_new = |item: &Item| reused(item).is_none() && left_over(item).is_none();
+        let wanted = |&i: &usize| self.is_placed(i) && self.is_solid(i) && is_new(&self.items[i]);
         let mut files: Vec<(Coding, String, Reverse<u64>, usize)> = (0..self.items.len())
             .filter(wanted)
             .map(|i| {
                 let item = &self.items[i];
-                let coding =
-                    item.file_options.coding.unwrap_or_else(|| self.options.coding_of(&item.name, true));
-                (coding, extension(&item.name).to_lowercase(), Reverse(item.size), i)
+                (self.coding_of(i), extension(&item.name).to_lowercase(), Reverse(item.size), i)
             })
             .collect();
         files.sort_unstable();
@@ -277,6 +321,14 @@ fn is_solid(item: &Item, options: &Options) -> bool {
 pub(super) fn reused(item: &Item) -> Option<&ExistingEntry> {
     match &item.content {
         Content::Existing(existing) if existing.reused => Some(existing),
+        _ => None,
+    }
+}
+
+/// The entry that the item is, if it is left of a block that lost files.
+pub(super) fn left_over(item: &Item) -> Option<&ExistingEntry> {
+    match &item.content {
+        Content::Existing(existing) if existing.is_left_over => Some(existing),
         _ => None,
     }
 }

@@ -16,7 +16,7 @@ use super::toc::BlockCodec;
 use super::user_data::Extension;
 use crate::ReadAt;
 use crate::block::{grow, no_memory};
-use crate::header::{HEADER, Header, PAGE};
+use crate::header::{HEADER, Header, PAGE, TocForm};
 use crate::limits::Limits;
 use crate::metadata;
 use crate::toc::{Block, Codec, Entry, MAX_COMPRESSED, Toc};
@@ -36,7 +36,6 @@ use linerate_io::read_error;
 pub struct AsNx<S> {
     archive: Archive<S>,
     head: Vec<u8>,
-    entry_bytes: usize,
     blocks: Vec<VirtualBlock>,
     len: u64,
     /// The last decoded block.
@@ -112,16 +111,7 @@ impl<S: ReadAt> AsNx<S> {
             shown
         });
         let blocks = blocks.collect();
-        let entry_bytes = header.form.entry_bytes();
-        Ok(AsNx {
-            archive,
-            head,
-            entry_bytes,
-            blocks,
-            len,
-            decoded: Mutex::default(),
-            scratch: ScratchPool::default(),
-        })
+        Ok(AsNx { archive, head, blocks, len, decoded: Mutex::default(), scratch: ScratchPool::default() })
     }
 
     /// The archive that is shown.
@@ -134,13 +124,12 @@ impl<S: ReadAt> AsNx<S> {
         self.blocks.iter().filter(|block| block.form == BlockForm::Decoded).count()
     }
 
-    /// The generated header and tables, with the given hashes of the files.
-    pub(super) fn head_with(&self, hashes: &[u64]) -> Vec<u8> {
+    /// The generated header and tables, with these entries.
+    pub(super) fn head_with(&self, form: TocForm, entries: Vec<Entry>) -> Vec<u8> {
+        let mut table = Vec::new();
+        Toc { entries, blocks: Vec::new() }.write(form, &mut table);
         let mut head = self.head.clone();
-        // An entry begins with its hash.
-        for (entry, hash) in head[HEADER..].chunks_exact_mut(self.entry_bytes).zip(hashes) {
-            entry[..8].copy_from_slice(&hash.to_le_bytes());
-        }
+        head[HEADER..][..table.len()].copy_from_slice(&table);
         head
     }
 

@@ -3,14 +3,16 @@
 
 use std::io::{self, Write};
 
-use linerate_core::{Error, Kind};
+use linerate_core::{Error, Kind, Result};
 
 use super::archive::Archive;
 use super::as_nx::AsNx;
 use crate::ReadAt;
-use crate::archive as nx;
+use crate::archive::{self as nx, File};
 use crate::hash::HashKind;
 use crate::header::MAX_CHUNK_WRITTEN;
+use crate::order;
+use crate::toc::Entry;
 use linerate_io::read_error;
 
 /// Bytes copied at a time.
@@ -30,7 +32,8 @@ pub struct Conversion {
     pub bytes: u64,
 }
 
-/// Converts an R3A archive to Nx.
+/// Converts an R3A archive to Nx. Entries come in the order that other programs rely on; bytes of blocks that belong to no
+/// file stay, until the archive is packed again.
 ///
 /// # Errors
 ///
@@ -42,9 +45,9 @@ pub fn to_nx<S: ReadAt>(archive: Archive<S>, out: &mut impl Write) -> io::Result
     }
     let limits = *archive.limits();
     let archive = nx::Archive::open_with(AsNx::new(archive)?, limits)?;
-    let hashes = hashes(&archive)?;
+    let entries = ordered_entries(&archive)?;
     let shown = archive.source();
-    let head = shown.head_with(&hashes);
+    let head = shown.head_with(archive.header().form, entries);
     out.write_all(&head)?;
     copy(shown, head.len() as u64, shown.len(), out)?;
     out.flush()?;
@@ -67,16 +70,14 @@ pub(super) fn copy(source: &impl ReadAt, mut at: u64, end: u64, out: &mut impl W
     Ok(())
 }
 
-/// The XXH3-64 of every file, checked against the stored hashes, if any. Files are read in the order of
-/// blocks, so that each block is decoded once.
-pub(super) fn hashes<S: ReadAt>(archive: &nx::Archive<S>) -> io::Result<Vec<u64>> {
-    let mut order: Vec<usize> = (0..archive.len()).collect();
-    order.sort_by_key(|&i| archive.toc().entries[i].first_block);
-    let mut hashes = vec![0; archive.len()];
+/// The entries in the order that other programs rely on, with the XXH3-64 of every file, checked against the stored
+/// hashes, if any. Files are read in the order of blocks, so that each block is decoded once.
+pub(super) fn ordered_entries<S: ReadAt>(archive: &nx::Archive<S>) -> io::Result<Vec<Entry>> {
+    let mut files: Vec<File<'_>> = archive.files().collect();
+    files.sort_by_key(|file| file.entry().first_block);
     let mut reader = archive.reader()?;
-    for i in order {
-        let Some(file) = archive.get(i) else { continue };
-        hashes[i] = reader.hash(file, HashKind::Xxh3)?;
-    }
-    Ok(hashes)
+    let entry = |file: File<'_>| Ok(Entry { hash: reader.hash(file, HashKind::Xxh3)?, ..*file.entry() });
+    let mut entries: Vec<Entry> = files.into_iter().map(entry).collect::<Result<_>>()?;
+    order::sort(&mut entries);
+    Ok(entries)
 }

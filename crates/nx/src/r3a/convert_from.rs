@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use linerate_core::{Error, Kind};
 
-use super::convert::{Conversion, copy, hashes};
+use super::convert::{Conversion, copy, ordered_entries};
 use super::dictionaries::Dictionaries;
 use super::frame::MAGIC;
 use super::head_builder::{HeadBuilder, Tables};
@@ -13,7 +13,7 @@ use super::toc::{Block, BlockCodec};
 use super::user_data::Extension;
 use crate::archive as nx;
 use crate::header::PAGE;
-use crate::toc::{Codec, Entry};
+use crate::toc::Codec;
 use crate::{FileSource, ReadAt};
 use linerate_io::read_error;
 
@@ -54,9 +54,7 @@ pub(crate) fn from_nx_with<S: ReadAt>(
         let what = "a filtered block, which R3A does not have: repack the archive without filters first";
         return Err(Error::new(Kind::Unsupported, archive.layout().offset(block), what).into());
     }
-    let hashes = hashes(archive)?;
-    let entries = toc.entries.iter().zip(hashes).map(|(entry, hash)| Entry { hash, ..*entry });
-    let entries: Vec<Entry> = entries.collect();
+    let entries = ordered_entries(archive)?;
     let place_of = |i: usize| recoded.and_then(|recoded| Some((recoded, recoded.blocks[i]?)));
     let word = |(i, block)| match place_of(i) {
         Some((_, (_, compressed))) => Block { compressed, codec: BlockCodec::Known(Codec::Zstd) },

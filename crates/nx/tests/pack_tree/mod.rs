@@ -105,8 +105,10 @@ pub(crate) fn pack(files: &[TreeFile], options: &Options) -> (Vec<u8>, Summary) 
     builder.to_bytes().expect("packable")
 }
 
-/// Reads every file of the archive, and none that the tree does not have.
+/// Reads every file of the archive, and none that the tree does not have; and finds the order that other programs need to
+/// repack it.
 pub(crate) fn assert_holds(archive: Vec<u8>, files: &[TreeFile]) {
+    assert_eq!(linerate_testkit::nx::disorder(&archive), [""; 0]);
     let archive = Archive::open(archive).expect("an archive");
     assert_eq!(archive.len(), files.len());
     let mut reader = archive.reader().expect("a reader");

@@ -131,7 +131,7 @@ pub(crate) struct DeleteArgs {
     #[command(flatten)]
     pub(crate) edit: EditArgs,
 
-    /// The archive; blocks without deleted files are copied unchanged
+    /// The archive; blocks without deleted files are copied unchanged, the others encoded again
     #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) archive: PathBuf,
 

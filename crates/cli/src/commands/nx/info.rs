@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::ValueHint;
 use linerate_nx::metadata::Metadata;
-use linerate_nx::{Codec, Header, r3a};
+use linerate_nx::{Codec, Disorder, Header, r3a};
 use serde_json::{Map, Value, json};
 
 use super::args::LimitArgs;
@@ -154,6 +154,7 @@ struct Totals {
     filters: linerate_nx::Result<Filtered>,
     /// Blocks of size 0.
     empty_blocks: usize,
+    disorder: Disorder,
     /// Blocks of unsupported codecs.
     unsupported_blocks: usize,
     /// Numbers of files, folders and links with metadata, if there is any.
@@ -181,6 +182,7 @@ impl Totals {
             filtered_blocks: toc.blocks.iter().filter(|block| block.filtered).count(),
             filters: filtered(archive),
             empty_blocks: blocks.iter().filter(|(_, len)| *len == 0).count(),
+            disorder: archive.disorder(),
             metadata: Metadata::from_archive(archive)
                 .map(|found| found.map(|of| [of.files.len(), of.folders.len(), of.links.len()])),
             unsupported_blocks: blocks.iter().filter(|(codec, _)| codec.is_none()).count(),
@@ -222,6 +224,13 @@ impl Totals {
             "padding     {} bytes",
             len.saturating_sub(header.used).saturating_sub(self.compressed)
         ));
+        if !self.disorder.is_none() {
+            let Disorder { misplaced, holes, .. } = self.disorder;
+            lines.push(format!(
+                "note        other programs damage it when they merge or repack it ({misplaced} files out of order, {holes} \
+                 blocks with bytes of no file); any edit, such as `linerate nx repack`, mends that"
+            ));
+        }
         if header.flags != 0 {
             lines.push(format!("note        flags {:#x}, which have no agreed meaning", header.flags));
         }
@@ -273,6 +282,9 @@ impl Totals {
             "filters": self.filters.as_ref().ok().map(filters),
             "foreign_blocks": self.unsupported_blocks,
             "dictionaries": header.dictionaries,
+            "misplaced_files": self.disorder.misplaced,
+            "blocks_with_holes": self.disorder.holes,
+            "early_empty_files": self.disorder.early_empty,
             "metadata": self.metadata.ok().flatten().map(|[files, folders, links]| {
                 json!({ "files": files, "folders": folders, "links": links })
             }),
