@@ -514,6 +514,7 @@ mod tests {
                 is_left_over: false,
                 keeps_filters: false,
                 hash: None,
+                is_verified: false,
             });
         }
         write_all(&items, 4, &Memory::default(), &|_| {}).expect("writable");

@@ -6,7 +6,7 @@
 
 use crate::hash::HashKind;
 
-use super::content::Item;
+use super::content::{Content, Item};
 use super::error::PackResult;
 use super::thread_pool::ThreadPool;
 
@@ -128,6 +128,13 @@ impl Search<'_> {
 
     fn equal(&self, (a, b): &mut (Vec<u8>, Vec<u8>), one: usize, other: usize) -> PackResult<bool> {
         let (one, other) = (&self.pieces[one], &self.pieces[other]);
+        if let (Content::Existing(a), Content::Existing(b)) =
+            (&self.items[one.item].content, &self.items[other.item].content)
+            && one.offset == other.offset
+            && a.shares_place(b)
+        {
+            return Ok(true);
+        }
         let mut at = 0;
         while at < one.len {
             let len = (one.len - at).min(self.unit as u64) as usize;
@@ -173,7 +180,6 @@ fn groups<K: Ord>(mut keyed: Vec<(K, usize)>) -> Vec<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pack::content::Content;
     use crate::pack::options::FileOptions;
 
     fn items(contents: &[&[u8]]) -> Vec<Item> {

@@ -3,24 +3,19 @@
 //! Each function returns a [`Builder`], to which more files can be added. The source archive may be the
 //! target: it is replaced when the new one is complete.
 
-use std::fs;
-use std::io::{self, Read, Write};
-use std::path::Path;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use linerate_core::Kind;
-
+use super::compare::{Wanted, compare};
 use super::content::{Content, Item};
-use super::error::{PackError, PackResult};
-use super::existing::{CachedArchive, ExistingEntry, Reuse, engine_error};
+use super::error::PackResult;
+use super::existing::{CachedArchive, ExistingEntry, Reuse};
 use super::options::{Coding, FileOptions, MAX_LZ4_LEVEL, Options};
 use super::walk::{Skipped, Walk};
 use super::{Builder, WalkEntry, names};
 use crate::ReadAt;
 use crate::archive::{Archive, File};
-use crate::hash::HashKind;
 use crate::parallel::check_limits;
-use crate::reader::Reader;
 use crate::toc::Codec;
 
 /// The changes found by [`Builder::update`], as paths.
@@ -121,6 +116,7 @@ impl Builder {
                 is_left_over,
                 keeps_filters: is_left_over && archive.toc().blocks[file.blocks().start].filtered,
                 hash: None,
+                is_verified: false,
             };
             names::check_existing(file.path())?;
             self.check_is_new(file.path())?;
@@ -231,25 +227,16 @@ impl Builder {
                 false => skipped.others.push(found.path),
             }
         }
-        let scratch = || (None, Vec::new());
-        let pool = builder.options.thread_pool();
-        let same = pool.map(chosen.len(), scratch, |(reader, buffer), i| {
-            let Chosen { found, size, .. } = &chosen[i];
-            match archive.find(&found.name) {
-                Some(file) if file.size() == *size => {
-                    let reader = match reader {
-                        Some(reader) => reader,
-                        None => reader.insert(archive.reader()?),
-                    };
-                    is_unchanged(archive.hash_kind(), reader, file, &found.path, buffer)
-                }
-                _ => Ok(false),
-            }
-        })?;
+        let wanted = wanted(&builder.options, archive, &chosen, mirror)?;
+        let hashes = compare(archive, &wanted, &builder.options.thread_pool())?;
+        // By entry. One that is not equal is not verified.
+        let verified = wanted.iter().zip(hashes).filter_map(|(of, hash)| Some((of.file.index(), hash?)));
+        let verified: HashMap<usize, u64> = verified.collect();
         let mut changes = Changes::default();
-        let mut fresh = std::collections::HashSet::new();
-        for (Chosen { found, size, file_options }, same) in chosen.into_iter().zip(same) {
-            if same {
+        let mut fresh = HashSet::new();
+        for Chosen { found, size, file_options } in chosen {
+            let is_same = |file: File<'_>| file.size() == size && verified.contains_key(&file.index());
+            if archive.find(&found.name).is_some_and(is_same) {
                 changes.unchanged += 1;
                 fresh.insert((found.name, false));
                 continue;
@@ -273,6 +260,13 @@ impl Builder {
             }
             !(replaced || missing && mirror)
         })?;
+        for item in &mut builder.items {
+            if let Content::Existing(existing) = &mut item.content
+                && let Some(hash) = verified.get(&existing.entry)
+            {
+                (existing.hash, existing.is_verified) = (Some(*hash), true);
+            }
+        }
         Ok((builder, changes, skipped))
     }
 }
@@ -291,64 +285,24 @@ struct Chosen {
     file_options: FileOptions,
 }
 
-/// Whether the file on disk equals an entry of the same size. The hash is compared first, so that the entry
-/// of a changed file need not be decoded.
-fn is_unchanged<S: ReadAt>(
-    kind: HashKind,
-    reader: &mut Reader<'_, S>,
-    file: File<'_>,
-    path: &Path,
-    buffer: &mut Vec<u8>,
-) -> PackResult<bool> {
-    let at = |error: io::Error| PackError::reading(error).at(path.display().to_string());
-    let mut hasher = kind.hasher();
-    let mut disk = fs::File::open(path).map_err(at)?;
-    buffer.resize(64 << 10, 0);
-    loop {
-        match disk.read(buffer) {
-            Ok(0) => break,
-            Ok(n) => hasher.update(&buffer[..n]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(at(error)),
+/// The entries that are compared with a file of the folder, and, if blocks are verified, those that stay without one.
+fn wanted<'a, S: ReadAt>(
+    options: &Options,
+    archive: &'a Archive<S>,
+    chosen: &'a [Chosen],
+    mirror: bool,
+) -> PackResult<Vec<Wanted<'a>>> {
+    let mut wanted = Vec::new();
+    for Chosen { found, size, .. } in chosen {
+        if let Some(file) = archive.find(&found.name).filter(|file| file.size() == *size) {
+            wanted.push(Wanted { file, path: Some(&found.path) });
         }
     }
-    if file.hash().is_some_and(|hash| hash != hasher.finish()) {
-        return Ok(false);
+    if options.verify_existing && !mirror {
+        let in_folder: HashSet<&str> = chosen.iter().map(|chosen| chosen.found.name.as_str()).collect();
+        let others: Vec<File<'_>> = archive.files().filter(|file| !in_folder.contains(file.path())).collect();
+        check_limits(archive, &others)?;
+        wanted.extend(others.into_iter().map(|file| Wanted { file, path: None }));
     }
-    let disk = fs::File::open(path).map_err(at)?;
-    let mut comparing = Comparing { disk, buffer, differs: false };
-    let read = reader.write_to(file, &mut comparing);
-    match read {
-        _ if comparing.differs => Ok(false),
-        Ok(_) => Ok(true),
-        // An entry that is damaged in the archive is taken from the folder.
-        Err(error) => match engine_error(error) {
-            error if error.kind() == Kind::Corrupt => Ok(false),
-            error => Err(error.at(file.path())),
-        },
-    }
-}
-
-/// A writer that compares the bytes with a file.
-struct Comparing<'a> {
-    disk: fs::File,
-    buffer: &'a mut Vec<u8>,
-    differs: bool,
-}
-
-impl Write for Comparing<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let len = bytes.len().min(self.buffer.len());
-        let own = &mut self.buffer[..len];
-        self.disk.read_exact(own).inspect_err(|_| self.differs = true)?;
-        if own != &bytes[..len] {
-            self.differs = true;
-            return Err(io::Error::other("the bytes differ"));
-        }
-        Ok(len)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    Ok(wanted)
 }

@@ -62,11 +62,18 @@ pub(super) struct ExistingEntry {
     pub(super) keeps_filters: bool,
     /// XXH3-64 of its content, once known.
     pub(super) hash: Option<u64>,
+    /// Whether its content was compared with that hash already.
+    pub(super) is_verified: bool,
 }
 
 impl ExistingEntry {
     pub(super) fn read_at(&self, offset: u64, out: &mut [u8]) -> PackResult<()> {
         self.archive.read_at(self.entry, offset, out)
+    }
+
+    /// Whether both are the same bytes of the same blocks, if they are of one size.
+    pub(super) fn shares_place(&self, other: &ExistingEntry) -> bool {
+        self.number == other.number && self.archive.place(self.entry) == other.archive.place(other.entry)
     }
 
     /// Whether any of the entry's blocks, `count` from its first, is filtered.

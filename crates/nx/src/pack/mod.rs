@@ -46,12 +46,13 @@
 //! | `sink`, `format` | the output: file or memory; Nx, or converted to R3A |
 //! | `thread_pool`, `cancel`, `progress` | a parallel map; a cancel token; progress |
 //! | `trained` | dictionaries for R3A |
-//! | `edit`, `verify` | archives from archives, verified before their blocks are reused |
+//! | `edit`, `compare`, `verify` | archives from archives: compared with a folder, verified before their blocks are reused |
 
 mod blocks;
 mod builder;
 mod cancel;
 mod codec;
+mod compare;
 mod content;
 mod decode_cost;
 mod dedup;

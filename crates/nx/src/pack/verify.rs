@@ -45,6 +45,9 @@ fn batches(items: &mut [Item], options: &Options) -> Vec<Batch> {
     let mut wanted = Vec::new();
     for (i, item) in items.iter_mut().enumerate() {
         let Content::Existing(existing) = &mut item.content else { continue };
+        if existing.is_verified {
+            continue;
+        }
         existing.hash = existing.archive.stored_hash(existing.entry);
         let is_recoded = !existing.reused && item.size > 0;
         let is_trusted = is_recoded || !options.verify_existing;
