@@ -33,7 +33,7 @@ impl Glob {
     pub(crate) fn new(text: &str, ignore_case: bool) -> Result<Glob, String> {
         // Shells on Windows complete names with back-slashes; no path of an archive has one.
         let slashes = if cfg!(windows) { text.replace('\\', "/") } else { text.to_owned() };
-        let bare = slashes.strip_suffix('/').unwrap_or(&slashes);
+        let bare = &*normalized(&slashes);
         let base = match bare.strip_prefix('/') {
             Some(rest) => rest.to_owned(),
             None if bare.contains('/') => bare.to_owned(),
@@ -68,6 +68,13 @@ impl Glob {
             Matcher::Pattern(set) => set.is_match(path),
         }
     }
+}
+
+/// The glob without empty components, `.` and the last slash. One that begins with `./` is a path from the top.
+fn normalized(glob: &str) -> String {
+    let parts: Vec<&str> = glob.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    let top = if glob.starts_with('/') || glob.starts_with("./") { "/" } else { "" };
+    format!("{top}{}", parts.join("/"))
 }
 
 /// Special characters of globs.
@@ -146,6 +153,16 @@ mod tests {
             ("a.txt", "b/xa.txt", false),
             ("a/b", "x/a/b", false),
             ("a/b", "a/bc", false),
+            ("./a/b", "a/b/c", true),
+            ("./a/./b/", "a/b", true),
+            (".//a/*.txt", "a/b.txt", true),
+            ("a//b", "a/b", true),
+            ("./a", "a", true),
+            ("./a", "b/a", false),
+            (".hidden", ".hidden", true),
+            (".", "a", false),
+            ("./", "a", false),
+            ("/", "a", false),
             // On Windows a back-slash separates folders.
             ("a\\*", "a*", !cfg!(windows)),
             ("a\\*", "ab", false),
