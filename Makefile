@@ -176,10 +176,10 @@ bench-netty: ## permessage-deflate in Netty beside its own: DATA=dir CSV=file FL
 	@scripts/bench-gateway-java.sh netty "$(DATA)" "$(CSV)" "" $(FLAGS)
 
 assure: CSV = target/assure.csv
-assure: PARTS = defaults matrix zstd-corpus websocket-peers haproxy miri loom tsan damage mutants sanitizers foreign dist java25 node18 soak fuzz report packages deny spelling hdl-long pnr
+assure: PARTS = defaults matrix zstd-corpus websocket-peers rocksdb haproxy miri loom tsan damage mutants sanitizers foreign dist java25 node18 soak fuzz report packages deny spelling hdl-long pnr
 assure: SECONDS_PER_TARGET = 300
 assure: SOAK_SECONDS = 300
-assure: ## Before a release, some hours: default features, every tier, frames of zstd's generator, websocket libraries of others, Miri, loom, ThreadSanitizer, damage, mutants, AddressSanitizer, other targets, release builds, Java 25, Node.js 18, soak, long fuzzing, reports in a browser, packages, licences, spelling, FPGA proofs and place and route: CSV=file PARTS="miri loom"
+assure: ## Before a release, some hours: default features, every tier, frames of zstd's generator, websocket libraries of others, SST files of five RocksDBs, Miri, loom, ThreadSanitizer, damage, mutants, AddressSanitizer, other targets, release builds, Java 25, Node.js 18, soak, long fuzzing, reports in a browser, packages, licences, spelling, FPGA proofs and place and route: CSV=file PARTS="miri loom"
 	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/assure.sh "$(CSV)" $(PARTS)
 
 soak-java: ## Large messages in a small Java heap under three collectors, SOAK_SECONDS each
@@ -226,8 +226,8 @@ uninstall-c: ## Remove what `make install-c` installed: PREFIX=/usr/local DESTDI
 
 rocksdb-plugin: ## The plugin for RocksDB and its header: make rocksdb-plugin PREFIX=/usr/local ROCKSDB_INCLUDE=headers
 	@scripts/setup.sh rust cxx
-	@mkdir -p "$(DESTDIR)$(PREFIX)/include/linerate"
 	@scripts/rocksdb-plugin.sh "$(DESTDIR)$(PREFIX)/lib"
+	@mkdir -p "$(DESTDIR)$(PREFIX)/include/linerate"
 	@cp bindings/rocksdb/plugin/include/linerate/rocksdb.h "$(DESTDIR)$(PREFIX)/include/linerate/"
 
 hdf5-plugins: ## Build the HDF5 plugins: make hdf5-plugins HDF5_PLUGINS=dir

@@ -4,7 +4,7 @@
 # Needs: rust, lint (clippy and rustfmt), cc, cxx (g++ with its sanitizers), gzip, zstd, python3, peers (the C libraries that the bench
 # links and builds), archivers (the programs that the bench of archives starts),
 # rocksdb (its library and tools, which tests have files written with), rocksdb-11 (the library of a
-# newer one, from Maven, and its headers), hdf5-tools,
+# newer one, from Maven, and its headers), rocksdb-old (libraries of three older ones, from Maven), hdf5-tools,
 # java (a JDK from 17 on, and Maven),
 # zlib (its headers, for C programs), cpython-tests (CPython's tests of zlib, for the system's Python),
 # servers (nginx and Apache, unpacked in target/servers), wrk (which sends requests),
@@ -114,6 +114,29 @@ get_rocksdb-11() {
     "-Dartifact=org.rocksdb:rocksdbjni:$rocksdb_11" "-DoutputDirectory=$rocksdb_folder" &&
     (cd "$rocksdb_folder" && jar xf "rocksdbjni-$rocksdb_11.jar" "librocksdbjni-$machine.so" &&
       mv "librocksdbjni-$machine.so" librocksdb.so && rm "rocksdbjni-$rocksdb_11.jar" && touch "$rocksdb_11")
+}
+
+# Libraries of older RocksDBs in rocksdbjni, in folders of their versions.
+rocksdb_old="6.29.5 8.11.4 9.11.2"
+has_rocksdb-old() {
+  local version
+  for version in $rocksdb_old; do [ -e "$rocksdb_folder/$version/librocksdb.so" ] || return 1; done
+}
+get_rocksdb-old() {
+  has_java || return 1
+  local machine version
+  case $(uname -sm) in
+    "Linux x86_64") machine=linux64 ;;
+    "Linux aarch64") machine=linux-aarch64 ;;
+    *) return 1 ;;
+  esac
+  for version in $rocksdb_old; do
+    mkdir -p "$rocksdb_folder/$version" &&
+      mvn --batch-mode --quiet dependency:copy -Dmdep.useBaseVersion=true \
+        "-Dartifact=org.rocksdb:rocksdbjni:$version" "-DoutputDirectory=$rocksdb_folder/$version" &&
+      (cd "$rocksdb_folder/$version" && jar xf "rocksdbjni-$version.jar" "librocksdbjni-$machine.so" &&
+        mv "librocksdbjni-$machine.so" librocksdb.so && rm "rocksdbjni-$version.jar") || return
+  done
 }
 
 get_rocksdb_headers() {
@@ -304,6 +327,12 @@ for name in "$@"; do
       if ! has_rocksdb-11; then
         echo "getting: RocksDB $rocksdb_11"
         get_rocksdb-11 || missing+=("RocksDB $rocksdb_11 (on Linux, with Maven and a JDK from 17 on: scripts/setup.sh java)")
+      fi
+      ;;
+    rocksdb-old)
+      if ! has_rocksdb-old; then
+        echo "getting: RocksDB $rocksdb_old"
+        get_rocksdb-old || missing+=("RocksDB $rocksdb_old (on Linux, with Maven and a JDK from 17 on: scripts/setup.sh java)")
       fi
       ;;
     hdf5-tools) need hdf5-tools "install hdf5-tools" "h5dump and h5repack (Debian: apt-get install hdf5-tools)" ;;

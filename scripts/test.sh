@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
 # Parts of `make test`: rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; of it alone: cli.
-# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers haproxy miri loom tsan damage mutants sanitizers foreign dist java25 node18 soak fuzz report packages deny spelling hdl-long pnr.
+# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy miri loom tsan damage mutants sanitizers foreign dist java25 node18 soak fuzz report packages deny spelling hdl-long pnr.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -96,6 +96,21 @@ test_zstd-corpus() { or_skip "frames of zstd's generator" scripts/zstd-corpus.sh
 
 # Websocket libraries of others, every window.
 test_websocket-peers() { or_skip "websocket libraries" scripts/websocket-peers.sh; }
+
+# SST files of RocksDB 6, 8, 9 and 11 with every kind of dictionary; those of 7 are in `rust`.
+test_rocksdb() {
+  if ! scripts/setup.sh cc java rocksdb rocksdb-11 rocksdb-old; then
+    skip "SST files of several RocksDBs" "see above"
+    return
+  fi
+  local library format
+  for library in 6.29.5/5 8.11.4/6 9.11.2/6 ./7; do
+    format=${library#*/}
+    library=$CARGO_TARGET_DIR/rocksdb/${library%/*}/librocksdb.so
+    LINERATE_ROCKSDB=$library LINERATE_ROCKSDB_FORMAT=$format \
+      cargo_test --workspace --features "$features" --test sst -- matrix::all_versions matrix::files_for_which
+  done
+}
 
 # HAProxy with our libslz, built from Debian's source: pages through it are what they were.
 test_haproxy() {

@@ -52,6 +52,16 @@ static const char *reversed_name(void *state) {
 
 static void nothing(void *state) { (void)state; }
 
+/* RocksDB 6 lacks them. */
+extern void rocksdb_block_based_options_set_checksum(rocksdb_block_based_table_options_t *, char)
+    __attribute__((weak));
+extern void rocksdb_singledelete(rocksdb_t *, const rocksdb_writeoptions_t *, const char *, size_t, char **)
+    __attribute__((weak));
+extern void rocksdb_options_set_compression_options_use_zstd_dict_trainer(rocksdb_options_t *, unsigned char)
+    __attribute__((weak));
+extern void rocksdb_sstfilewriter_delete_range(rocksdb_sstfilewriter_t *, const char *, size_t, const char *, size_t,
+                                               char **) __attribute__((weak));
+
 /* Of RocksDB 11; older headers and libraries lack them. */
 extern void rocksdb_block_based_options_set_separate_key_value_in_data_block(
     rocksdb_block_based_table_options_t *, unsigned char) __attribute__((weak));
@@ -76,7 +86,8 @@ static void set_new(rocksdb_block_based_table_options_t *table) {
 static rocksdb_options_t *options(void) {
   rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
   rocksdb_block_based_options_set_format_version(table, (int)*find("version"));
-  rocksdb_block_based_options_set_checksum(table, (char)*find("checksum"));
+  if (rocksdb_block_based_options_set_checksum)
+    rocksdb_block_based_options_set_checksum(table, (char)*find("checksum"));
   rocksdb_block_based_options_set_block_size(table, (size_t)*find("block"));
   rocksdb_block_based_options_set_block_restart_interval(table, (int)*find("restart"));
   rocksdb_block_based_options_set_index_block_restart_interval(table, (int)*find("index_restart"));
@@ -96,7 +107,8 @@ static rocksdb_options_t *options(void) {
   rocksdb_options_set_compression(o, (int)*find("compression"));
   rocksdb_options_set_compression_options(o, -14, (int)*find("level"), 0, (int)*find("dict"));
   rocksdb_options_set_compression_options_zstd_max_train_bytes(o, (int)*find("train"));
-  rocksdb_options_set_compression_options_use_zstd_dict_trainer(o, (unsigned char)*find("trainer"));
+  if (rocksdb_options_set_compression_options_use_zstd_dict_trainer)
+    rocksdb_options_set_compression_options_use_zstd_dict_trainer(o, (unsigned char)*find("trainer"));
   if (*find("prefix"))
     rocksdb_options_set_prefix_extractor(o, rocksdb_slicetransform_create_fixed_prefix(*find("prefix")));
   if (*find("reverse"))

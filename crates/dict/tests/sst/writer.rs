@@ -1,6 +1,7 @@
 //! RocksDB itself: `writer.c`, compiled against its library, and its `sst_dump`.
 //!
-//! The library is that of the system, or the file in `LINERATE_ROCKSDB`.
+//! The library is that of the system, or the file in `LINERATE_ROCKSDB`, whose newest format is that in
+//! `LINERATE_ROCKSDB_FORMAT`, or 7.
 
 use std::env;
 use std::io::Write as _;
@@ -58,9 +59,10 @@ fn other_library() -> Option<String> {
     env::var("LINERATE_ROCKSDB").ok()
 }
 
-/// The latest version that can be written: Debian's library is RocksDB 7, others must be 10.4 or newer.
+/// The latest version that can be written: 5 by Debian's library, which is RocksDB 7.
 pub(crate) fn latest_version() -> usize {
-    if other_library().is_some() { 7 } else { 5 }
+    let stated = || env::var("LINERATE_ROCKSDB_FORMAT").ok().map(|format| format.parse().expect("a number"));
+    other_library().map_or(5, |_| stated().unwrap_or(7))
 }
 
 /// Whether RocksDB's `sst_dump` is installed.
