@@ -6,6 +6,16 @@
 set -euo pipefail
 folder=${1:?usage: rocksdb-plugin.sh DIR [PROFILE|STATIC-LIBRARY]}
 static=${2:-dist}
+# Before anything is built or installed.
+version=$(printf '#include <rocksdb/version.h>\nROCKSDB_MAJOR ROCKSDB_MINOR\n' |
+  "${CXX:-c++}" -E -P -x c++ ${ROCKSDB_INCLUDE:+-isystem "$ROCKSDB_INCLUDE"} - 2>/dev/null | tail -n 1) || version=
+read -r major minor <<<"$version" || true
+if [[ ! $major =~ ^[0-9]+$ ]] || ((major * 100 + minor < 1004)); then
+  found="RocksDB's headers are not there"
+  [[ ! $major =~ ^[0-9]+$ ]] || found="RocksDB's headers are of version $major.$minor"
+  echo "rocksdb-plugin.sh: $found, and the plugin needs those of 10.4 or newer: install a librocksdb-dev of that version (Debian 12 and 13 have older ones), or get those of 11.8 by 'scripts/setup.sh rocksdb-11' and set ROCKSDB_INCLUDE=target/rocksdb/include" >&2
+  exit 1
+fi
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 cd "$(dirname "$0")/.."
