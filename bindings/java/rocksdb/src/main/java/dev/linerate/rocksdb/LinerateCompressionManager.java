@@ -28,7 +28,7 @@ public final class LinerateCompressionManager {
     /** The name in option strings: {@code compression_manager=Linerate}. */
     public static final String NAME = "Linerate";
 
-    /** Of the module's jar, before the version of RocksDB. */
+    /** What the title of the module's jar begins with; the version of RocksDB follows. */
     private static final String TITLE = "linerate-rocksdb for RocksDB ";
 
     private static final String PLUGIN = "liblinerate_rocksdb.so";
