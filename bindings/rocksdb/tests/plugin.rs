@@ -92,6 +92,35 @@ fn check(test: &str) {
 }
 
 #[test]
+fn headers_that_are_missing_or_too_old_are_one_sentence() {
+    if !require(has_program("c++"), "a C++ compiler is not there (scripts/setup.sh cxx)") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let refused = |version: &str| {
+        std::fs::create_dir_all(folder.path().join("rocksdb")).expect("a folder");
+        std::fs::write(folder.path().join("rocksdb/version.h"), version).expect("a file");
+        let output = Command::new("bash")
+            .arg(repository().join("scripts/rocksdb-plugin.sh"))
+            .args([&folder.path().join("plugin"), Path::new("none.a")])
+            .env("ROCKSDB_INCLUDE", folder.path())
+            .output()
+            .expect("bash runs");
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && errors.lines().count() == 1, "{errors}");
+        assert!(
+            errors.contains("librocksdb-dev") && errors.contains("scripts/setup.sh rocksdb-11"),
+            "{errors}"
+        );
+        assert!(!folder.path().join("plugin").exists());
+        errors
+    };
+    assert!(refused("#error none\n").contains("RocksDB's headers are not there"));
+    let old = refused("#define ROCKSDB_MAJOR 10\n#define ROCKSDB_MINOR 3\n");
+    assert!(old.contains("RocksDB's headers are of version 10.3"), "{old}");
+}
+
+#[test]
 fn blocks_of_all_formats_are_read_by_whom_they_should() {
     check("formats");
 }
@@ -109,6 +138,44 @@ fn damaged_blocks_and_dictionaries_are_refused_or_decode_as_by_rocksdb_itself() 
 #[test]
 fn the_manager_has_a_name_in_option_strings_and_files() {
     check("registered");
+}
+
+#[test]
+fn files_compacted_without_the_plugin_and_with_it_keep_every_row() {
+    check("rewritten");
+}
+
+#[test]
+fn values_in_blob_files_are_read_with_the_plugin_and_without() {
+    check("blobs");
+}
+
+/// RocksDB 7 of the distribution: its `sst_dump` compresses the files anew in memory, its `ldb` compacts them.
+#[test]
+fn files_are_recompressed_and_compacted_by_an_older_rocksdb() {
+    let Some(program) = program() else { return };
+    if !(has_program("ldb") && has_program("sst_dump")) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = folder.path().to_str().expect("a path");
+    run(program, &["make-old", database]);
+    let sst_dump = |command: &str, wanted: &str| {
+        let files =
+            std::fs::read_dir(folder.path()).expect("a folder").map(|file| file.expect("a file").path());
+        let tables: Vec<_> = files.filter(|file| file.extension().is_some_and(|e| e == "sst")).collect();
+        assert!(!tables.is_empty());
+        for table in tables {
+            let file = format!("--file={}", table.display());
+            let printed = run(Path::new("sst_dump"), &[&file, command, "--compression_types=kZSTD"]);
+            assert!(printed.contains(wanted) && !printed.contains("Corruption"), "{printed}");
+        }
+    };
+    sst_dump("--command=recompress", "Compression: kZSTD");
+    // The OPTIONS file has options that it does not know.
+    run(Path::new("ldb"), &[&format!("--db={database}"), "--try_load_options=false", "compact"]);
+    sst_dump("--command=verify", "The file is ok");
+    run(program, &["read-old", database]);
 }
 
 #[test]

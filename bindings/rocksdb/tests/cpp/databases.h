@@ -85,8 +85,7 @@ inline rocksdb::Options OptionsOf(const Shape& shape, rocksdb::BlockBasedTableOp
   return options;
 }
 
-inline void Make(const Shape& shape, const std::string& folder) {
-  rocksdb::Options options = OptionsOf(shape);
+inline void Make(const Shape& shape, const std::string& folder, const rocksdb::Options& options) {
   std::unique_ptr<rocksdb::DB> database;
   Check(rocksdb::DB::Open(options, folder, &database), "open");
   std::vector<std::string> names;
@@ -101,3 +100,5 @@ inline void Make(const Shape& shape, const std::string& folder) {
   ingest.move_files = true;
   Check(database->IngestExternalFile(names, ingest), "ingest");
 }
+
+inline void Make(const Shape& shape, const std::string& folder) { Make(shape, folder, OptionsOf(shape)); }
