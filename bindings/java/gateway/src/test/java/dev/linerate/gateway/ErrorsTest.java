@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.zip.Deflater;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -33,8 +34,6 @@ class ErrorsTest {
     void errorsPersist(Transport transport, Form form) throws Exception {
         byte[] garbage = new byte[40];
         Arrays.fill(garbage, (byte) 0xff);
-        // For zlib with the flush marker, before which nothing is decoded.
-        Arrays.fill(garbage, 36, 38, (byte) 0);
         List<byte[]> frames = Traffic.frames(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
             form.decode(decompressor, frames.get(0));
@@ -61,12 +60,29 @@ class ErrorsTest {
     void truncatedMessage(Form form) throws Exception {
         byte[] frame = Hello.wire(Transport.ZSTD);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
-            for (int length = 7; length < frame.length; length++) {
+            // Without a byte, and with the header of the frame alone, too.
+            for (int length = 0; length < frame.length; length++) {
                 DecompressionException error = assertFails(decompressor, form, Arrays.copyOf(frame, length));
                 assertEquals(Kind.TRUNCATED, error.kind());
                 assertEquals(0, error.messageIndex());
                 decompressor.reset();
             }
+        }
+    }
+
+    /** It has no flush behind it, for which a stream would wait. */
+    @ParameterizedTest
+    @EnumSource
+    void zlibStreamThatEndsIsAnErrorAtOnce(Form form) throws Exception {
+        Deflater deflater = new Deflater();
+        deflater.setInput(Hello.TEXT);
+        deflater.finish();
+        byte[] buffer = new byte[1000];
+        int length = deflater.deflate(buffer);
+        byte[] frame = Arrays.copyOf(buffer, length);
+        deflater.end();
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZLIB)) {
+            assertEquals(Kind.CORRUPT, assertFails(decompressor, form, frame).kind());
         }
     }
 
@@ -109,7 +125,9 @@ class ErrorsTest {
     void windows(int allowed, int requested) throws Exception {
         try (GatewayDecompressor decompressor =
                 GatewayDecompressor.builder(Transport.ZSTD).windowLog(allowed).build()) {
-            assertEquals(0, decompressor.decompress(Traffic.zstdHeader(allowed)).length);
+            // With an empty block.
+            byte[] empty = Arrays.copyOf(Traffic.zstdHeader(allowed), 9);
+            assertEquals(0, decompressor.decompress(empty).length);
             decompressor.reset();
             long before = decompressor.memory();
             DecompressionException error =
