@@ -735,7 +735,8 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Returns the native memory that all connections of the process share, needed only while messages are decoded.
+     * Returns the native memory that all connections of the process share, needed only while messages are decoded. The buffer of
+     * a large payload stays for the next 256 messages, or until {@link #trim}.
      *
      * @return bytes outside the heap, without those that threads are using at the moment
      */

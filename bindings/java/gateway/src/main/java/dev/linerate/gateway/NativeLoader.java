@@ -54,7 +54,7 @@ public final class NativeLoader {
     }
 
     /**
-     * Returns the file of the library, which is loaded if necessary.
+     * Returns the file of the library, which is loaded if necessary. That of a second class loader was a copy, which is deleted.
      *
      * @return the absolute path
      * @throws UnsatisfiedLinkError as {@link #load}
@@ -160,6 +160,8 @@ public final class NativeLoader {
             System.load(file.getPath());
         } catch (UnsatisfiedLinkError e) {
             throw failed("cannot load " + file + " on " + platform() + ": " + reason(e, file) + advice, e);
+        } finally {
+            NativeResource.loaded(file);
         }
         int version;
         try {

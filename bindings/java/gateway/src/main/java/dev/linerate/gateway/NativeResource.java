@@ -5,6 +5,8 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -20,9 +22,18 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.Set;
 
-/** The library in the jar, and its extraction to a file, since only files can be loaded. */
+/**
+ * The library in the jar, and its extraction to a file, since only files can be loaded.
+ *
+ * <p>Processes of a user share one file. Where they cannot, a process has a copy, which is deleted once it is loaded.
+ * Windows does not delete what is loaded, and a process may be killed before: then the next process that makes a copy
+ * deletes old ones.
+ */
 final class NativeResource {
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
+    private static final String COPY = "linerate-gateway-copy-";
+    /** Age of a copy, in milliseconds, after which no process is about to load it. */
+    private static final long OLD = 3_600_000;
 
     private final String name;
     private final byte[] content;
@@ -50,9 +61,15 @@ final class NativeResource {
         return all.toByteArray();
     }
 
-    /** Extracts to a file that processes of the same user share. */
+    /**
+     * Extracts to a file that processes of the same user share, or, if another user has made its folder, to a copy in a
+     * new folder.
+     */
     File extract() throws IOException {
         Path folder = folder();
+        if (folder == null) {
+            return extractAnother();
+        }
         Path file = folder.resolve(name);
         if (!isExtracted(file)) {
             Path temporary = Files.createTempFile(folder, name, ".tmp");
@@ -66,12 +83,39 @@ final class NativeResource {
         return file.toAbsolutePath().toFile();
     }
 
-    /** Extracts to a new file, which is deleted when the process ends. */
+    /** Extracts to a copy in a new folder, which {@link #loaded} deletes. */
     File extractAnother() throws IOException {
-        Path file = Files.createTempFile(folder(), "copy-", "-" + name);
-        file.toFile().deleteOnExit();
+        Path parent = parent();
+        deleteOldCopies(parent);
+        Path folder = Files.createTempDirectory(parent, COPY);
+        Path file = folder.resolve(name);
         Files.write(file, content);
         return file.toAbsolutePath().toFile();
+    }
+
+    /** Deletes a file that was loaded, or cannot be, if it is a copy. */
+    static void loaded(File file) {
+        File folder = file.getParentFile();
+        if (folder.getName().startsWith(COPY) && !(file.delete() && folder.delete())) {
+            // The last one is deleted first.
+            folder.deleteOnExit();
+            file.deleteOnExit();
+        }
+    }
+
+    /** Deletes copies that others have left. Nothing comes of it if it is impossible. */
+    private void deleteOldCopies(Path parent) {
+        try (DirectoryStream<Path> copies = Files.newDirectoryStream(parent, COPY + "*")) {
+            for (Path folder : copies) {
+                long modified = Files.getLastModifiedTime(folder, LinkOption.NOFOLLOW_LINKS).toMillis();
+                if (modified < System.currentTimeMillis() - OLD && isOurs(folder)) {
+                    Files.deleteIfExists(folder.resolve(name));
+                    Files.delete(folder);
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            // The next process tries again.
+        }
     }
 
     /** Renames atomically, so that no process loads a partial file. */
@@ -94,9 +138,12 @@ final class NativeResource {
                 && Arrays.equals(Files.readAllBytes(file), content);
     }
 
-    /** A directory that only this user can write to; otherwise another user could replace the library. */
+    /**
+     * A directory that only this user can write to; otherwise another user could replace the library. Null if that of this
+     * name is not.
+     */
     private Path folder() throws IOException {
-        Path parent = Paths.get(System.getProperty("java.io.tmpdir"));
+        Path parent = parent();
         String user = System.getProperty("user.name", "").replaceAll("[^A-Za-z0-9._-]", "_");
         Path folder = parent.resolve("linerate-gateway-" + user + "-" + hash());
         FileAttribute<?>[] attributes = isPosix(parent)
@@ -106,15 +153,12 @@ final class NativeResource {
             Files.createDirectory(folder, attributes);
             return folder;
         } catch (FileAlreadyExistsException e) {
-            return isOurs(folder) ? folder : createAnother(parent);
+            return isOurs(folder) ? folder : null;
         }
     }
 
-    /** A new directory, since another user has created the first one. */
-    private static Path createAnother(Path parent) throws IOException {
-        Path folder = Files.createTempDirectory(parent, "linerate-gateway-");
-        folder.toFile().deleteOnExit();
-        return folder;
+    private static Path parent() {
+        return Paths.get(System.getProperty("java.io.tmpdir"));
     }
 
     private static boolean isPosix(Path path) {

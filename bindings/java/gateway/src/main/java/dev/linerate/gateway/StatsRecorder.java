@@ -5,6 +5,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -25,7 +28,7 @@ public final class StatsRecorder implements Closeable {
     private StatsRecorder(Builder options) throws IOException {
         NativeLoader.load();
         long[] created = new long[1];
-        String error = Native.createRecorder(
+        String error = onAnotherThread(() -> Native.createRecorder(
                 options.folder == null ? null : utf8(options.folder.toString()),
                 utf8(options.name),
                 options.maxBytes,
@@ -34,11 +37,38 @@ public final class StatsRecorder implements Closeable {
                 options.cpuTime,
                 options.capacity,
                 options.maxConnections,
-                created);
+                created));
         if (error != null) {
             throw new IOException("the statistics log in " + options.folder + ": " + error);
         }
         handle = Reaper.own(this, created[0], Native::freeRecorder);
+    }
+
+    /**
+     * Calls it on a thread that ends then. Native code that starts a thread leaves values in the locals of the calling one,
+     * which would keep the library loaded for as long as that one lives, though its class loader is gone.
+     */
+    private static String onAnotherThread(Callable<String> start) {
+        FutureTask<String> task = new FutureTask<>(start);
+        Thread thread = new Thread(task, "linerate-gateway-start");
+        thread.setDaemon(true);
+        thread.start();
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return task.get();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (ExecutionException e) {
+                    throw new IllegalStateException(e.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     private static byte[] utf8(String text) {

@@ -6,10 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.File;
+import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -21,6 +26,8 @@ import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Loading of the native library, each case in a virtual machine of its own. */
@@ -136,7 +143,92 @@ class LoaderTest {
         Files.setPosixFilePermissions(file.getParent(), PosixFilePermissions.fromString("rwxrwxrwx"));
         Path other = loaded(child());
         assertNotEquals(file.getParent(), other.getParent());
-        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(other.getParent())));
+        // The copy is deleted once it is loaded.
+        assertEquals(Collections.singletonList(file.getParent()), content(folder));
+    }
+
+    private static List<Path> content(Path folder) throws Exception {
+        try (java.util.stream.Stream<Path> files = Files.list(folder)) {
+            return files.sorted().collect(Collectors.toList());
+        }
+    }
+
+    @Test
+    void oldCopiesOfKilledProcessesAreDeleted() throws Exception {
+        Path file = loaded(child());
+        Files.setPosixFilePermissions(file.getParent(), PosixFilePermissions.fromString("rwxrwxrwx"));
+        Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+        Files.createFile(elsewhere.resolve(NAME));
+        for (String name : new String[] {"old", "new"}) {
+            Path copy = Files.createDirectory(folder.resolve("linerate-gateway-copy-" + name));
+            Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rwx------"));
+            Files.createFile(copy.resolve(NAME));
+        }
+        FileTime hoursAgo = FileTime.fromMillis(System.currentTimeMillis() - 10_000_000);
+        Files.setLastModifiedTime(folder.resolve("linerate-gateway-copy-old"), hoursAgo);
+        Files.createSymbolicLink(folder.resolve("linerate-gateway-copy-link"), elsewhere);
+        Files.setLastModifiedTime(elsewhere, hoursAgo);
+        loaded(child());
+        assertFalse(Files.exists(folder.resolve("linerate-gateway-copy-old")));
+        assertTrue(Files.exists(folder.resolve("linerate-gateway-copy-new").resolve(NAME)), "it may be loaded next");
+        assertTrue(Files.exists(elsewhere.resolve(NAME)));
+    }
+
+    /** Records in a class loader, closes all and drops it, again and again; prints how many libraries stay mapped. */
+    static final class Reloads {
+        public static void main(String[] arguments) throws Exception {
+            List<URL> urls = new ArrayList<>();
+            for (String path : System.getProperty("java.class.path").split(File.pathSeparator)) {
+                urls.add(Path.of(path).toUri().toURL());
+            }
+            for (int i = 0; i < 8; i++) {
+                ClassLoader parent = ClassLoader.getSystemClassLoader().getParent();
+                try (URLClassLoader loader = new URLClassLoader(urls.toArray(new URL[0]), parent)) {
+                    Method method = loader.loadClass(Recording.class.getName()).getMethod("run");
+                    method.invoke(null);
+                }
+            }
+            long mapped = mapped();
+            for (int i = 0; i < 60 && mapped > 1; i++) {
+                System.gc();
+                Thread.sleep(500);
+                mapped = mapped();
+            }
+            System.out.println(mapped);
+            // No hook of the virtual machine deletes anything.
+            Runtime.getRuntime().halt(0);
+        }
+
+        private static long mapped() throws Exception {
+            try (java.util.stream.Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
+                return lines.filter(line -> line.contains(NAME))
+                        .map(line -> line.substring(line.indexOf('/')))
+                        .distinct()
+                        .count();
+            }
+        }
+    }
+
+    /** What is done in each class loader. */
+    public static final class Recording {
+        public static void run() throws Exception {
+            StatsRecorder recorder = StatsRecorder.builder().start();
+            try (GatewayDecompressor decompressor =
+                    GatewayDecompressor.builder(Transport.ZSTD).recordStats(recorder).build()) {
+                assertArrayEquals(Hello.TEXT, decompressor.decompress(Hello.wire(Transport.ZSTD)));
+            }
+            recorder.close();
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void librariesOfClassLoadersThatAreGoneAreUnmappedAndLeaveNoFile() throws Exception {
+        Child child = Child.run(Arrays.asList("-Djava.io.tmpdir=" + folder), Reloads.class);
+        assertEquals(0, child.exitCode, child.output);
+        assertTrue(Integer.parseInt(child.output) <= 1, child.output + " of 8 are mapped");
+        assertEquals(1, content(folder).size());
+        assertEquals(1, content(content(folder).get(0)).size());
     }
 
     @Test
