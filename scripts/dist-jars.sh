@@ -43,7 +43,7 @@ pack() { # OUT NATIVES
 
 # What a user does: one dependency, one program. The other modules are resolved with what they depend on.
 check() { # OUT
-  local folder=$temporary/check root=$temporary/arm64 version java module classes
+  local folder=$temporary/check root=$temporary/arm64 version java module classes licence
   version=$(sed -n 's:.*<version>\(.*\)</version>.*:\1:p' bindings/java/pom.xml | head -n 1)
   mkdir -p "$folder/program"
   resolve "$1" "$folder/repository" linerate-gateway
@@ -67,6 +67,9 @@ check() { # OUT
     module=$(basename "$module")
     case $module in linerate-gateway | *-parent) continue ;; esac
     resolve "$1" "$folder/repository" "$module"
+    for licence in LICENSE-MIT LICENSE-APACHE; do
+      unzip -tq "$(find "$folder/repository/dev/linerate/$module" -name '*.jar' | head -n 1)" "META-INF/$licence" >/dev/null
+    done
     echo "$module-$version.jar: resolved"
   done
 }

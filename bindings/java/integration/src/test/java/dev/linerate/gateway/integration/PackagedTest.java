@@ -3,10 +3,15 @@ package dev.linerate.gateway.integration;
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.linerate.gateway.GatewayDecompressor;
 import dev.linerate.gateway.Transport;
 import dev.linerate.gateway.jda.BufferedDecompressor;
 import dev.linerate.gateway.jda.GatewaySockets;
+import dev.linerate.gateway.jfr.StatsEvents;
+import dev.linerate.gateway.micrometer.GatewayMetrics;
+import dev.linerate.netty.GatewayHandler;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.FileSystem;
@@ -18,17 +23,38 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Content of the adapter's jar. */
+/** Content of the jars. */
 class PackagedTest {
     @Test
     void noClassOfJdaIsInTheAdapter() throws Exception {
-        URI place = GatewaySockets.class.getProtectionDomain().getCodeSource().getLocation().toURI();
-        Path adapter = Path.of(place);
-        if (Files.isDirectory(adapter)) {
-            assertPackages(adapter);
+        inJarOf(GatewaySockets.class, PackagedTest::assertPackages);
+    }
+
+    @Test
+    void licencesAreInEveryJar() throws Exception {
+        for (Class<?> one : List.of(
+                GatewayDecompressor.class, GatewaySockets.class, GatewayMetrics.class, StatsEvents.class, GatewayHandler.class)) {
+            inJarOf(one, root -> {
+                for (String name : new String[] {"LICENSE-MIT", "LICENSE-APACHE"}) {
+                    assertTrue(Files.exists(root.resolve("META-INF").resolve(name)), one + ": " + name);
+                }
+            });
+        }
+    }
+
+    private interface Check {
+        void in(Path root) throws IOException;
+    }
+
+    /** Checks a jar, or the folder of classes that it is made of. */
+    private static void inJarOf(Class<?> one, Check check) throws Exception {
+        URI place = one.getProtectionDomain().getCodeSource().getLocation().toURI();
+        Path path = Path.of(place);
+        if (Files.isDirectory(path)) {
+            check.in(path);
         } else {
-            try (FileSystem jar = FileSystems.newFileSystem(adapter)) {
-                assertPackages(jar.getPath("/"));
+            try (FileSystem jar = FileSystems.newFileSystem(path)) {
+                check.in(jar.getPath("/"));
             }
         }
     }
