@@ -1,18 +1,38 @@
-//! Sizes on the command line: a number of bytes, or with K, M or G a multiple of 1024.
+//! Sizes and counts on the command line: numbers, also with K, M or G, in either case. Those of sizes are powers of 1024, those
+//! of counts powers of 1000.
+
+use std::ops::RangeInclusive;
 
 /// Parses a number of bytes.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
-    let bad = || format!("`{text}` is not a size: give bytes, or a number with K, M or G");
+    scaled(text, 1024, &["B", "KB", "MB", "GB", "KIB", "MIB", "GIB"])
+        .ok_or_else(|| format!("`{text}` is not a size: give bytes, or a number with K, M or G"))?
+        .ok_or_else(|| format!("`{text}` is too large"))
+}
+
+/// The parser of a count within a range.
+pub(crate) fn count(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, String> + Clone {
+    move |text| {
+        let count = scaled(text, 1000, &[])
+            .ok_or_else(|| format!("`{text}` is not a count: give a number, or one with K, M or G"))?;
+        count.filter(|count| range.contains(count)).ok_or_else(|| match *range.end() {
+            u64::MAX => format!("`{text}` is not a count from {}", range.start()),
+            end => format!("`{text}` is not a count from {} to {end}", range.start()),
+        })
+    }
+}
+
+/// A number times a power of `base`, by its suffix: K, M, G or one of `more`. `None` if it is no such text, or,
+/// within, if the product has no 64 bits.
+fn scaled(text: &str, base: u64, more: &[&str]) -> Option<Option<u64>> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" | "B" => 0,
-        "K" | "KB" | "KIB" => 10,
-        "M" | "MB" | "MIB" => 20,
-        "G" | "GB" | "GIB" => 30,
-        _ => return Err(bad()),
-    };
-    let number: u64 = digits.parse().map_err(|_| bad())?;
-    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is too large"))
+    let suffix = text[digits.len()..].to_ascii_uppercase();
+    let is_known = matches!(&suffix[..], "" | "K" | "M" | "G") || more.contains(&&suffix[..]);
+    let power = "KMG".find(suffix.chars().next().unwrap_or('B')).map_or(0, |at| at as u32 + 1);
+    // A sign is not a digit, though `parse` takes one.
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    (is_known && is_number)
+        .then(|| digits.parse().ok().and_then(|number: u64| number.checked_mul(base.pow(power))))
 }
 
 #[cfg(test)]
@@ -30,8 +50,27 @@ mod tests {
 
     #[test]
     fn signs_fractions_unknown_suffixes_and_overflow_are_errors() {
-        for text in ["", "K", "-1", "1.5M", "4X", "k4", "99999999999999999999", "99999999999G", "4 K"] {
+        for text in ["", "K", "-1", "+1", "1.5M", "4X", "k4", "99999999999999999999", "99999999999G", "4 K"] {
             assert!(parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn suffixes_of_counts_are_those_of_sizes_with_powers_of_1000() {
+        let parse = count(1..=10_000_000_000);
+        for (text, number) in [
+            ("1", 1),
+            ("20k", 20_000),
+            ("20K", 20_000),
+            ("3m", 3_000_000),
+            ("3M", 3_000_000),
+            ("10g", 10_000_000_000),
+        ] {
+            assert_eq!(parse(text), Ok(number), "{text}");
+        }
+        for text in ["", "k", "0", "11G", "1KiB", "1B", "-1", "+1", "1.5k", "99999999999G"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert_eq!(parse("0").unwrap_err(), "`0` is not a count from 1 to 10000000000");
     }
 }

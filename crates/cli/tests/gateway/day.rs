@@ -13,7 +13,7 @@ fn numbers(set: &Value, key: &str) -> Vec<u64> {
 fn sets_of_a_day_have_the_same_messages_and_logs_give_the_same_counts() {
     let folder = Folder::new();
     let day =
-        ["day", "--shards", "20", "--messages", "3k", "--guilds", "1", "--json", "--report", "day.html"];
+        ["day", "--shards", "20", "--messages", "3K", "--guilds", "1", "--json", "--report", "day.html"];
     let day = folder.gateway(&[&day[..], &["--logs", "logs"]].concat()).ok().object();
     let sets = day["sets"].as_array().unwrap();
     assert_eq!(sets.len(), 3);

@@ -12,6 +12,7 @@ use super::rows::{RowArgs, Rows};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
+use crate::ui::size;
 use crate::ui::summary::RunSummary;
 
 const EXAMPLES: &str = "\
@@ -57,8 +58,8 @@ pub(crate) struct RangeArgs {
     #[arg(long, value_name = "PREFIX", conflicts_with_all = ["from", "to"])]
     pub(crate) prefix: Option<String>,
 
-    /// Maximum number of records
-    #[arg(long, value_name = "N")]
+    /// Maximum number of records: a number, also with K or M for thousands or millions
+    #[arg(long, value_name = "N", value_parser = size::count(0..=u64::MAX))]
     pub(crate) limit: Option<u64>,
 }
 

@@ -18,6 +18,7 @@ use crate::ui::error::CliError;
 use crate::ui::exit_code;
 use crate::ui::progress::Activity;
 use crate::ui::reporter::Reporter;
+use crate::ui::size;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
 
@@ -51,8 +52,8 @@ pub(crate) struct DayArgs {
     #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=24))]
     hours: u32,
 
-    /// Messages of each set: a number, also with k or M
-    #[arg(long, value_name = "N", default_value = "10M", value_parser = parse_messages)]
+    /// Messages of each set: a number, also with K or M for thousands or millions
+    #[arg(long, value_name = "N", default_value = "10M", value_parser = size::count(1..=10_000_000_000))]
     messages: u64,
 
     /// Guilds of each connection
@@ -90,16 +91,6 @@ const WAYS: [Way; 3] = [
     Way { name: "B: zstd, 8 KiB", log: "B", transport: Transport::Zstd, buffer: 8 << 10 },
     Way { name: "C: zstd, 128 KiB", log: "C", transport: Transport::Zstd, buffer: 128 << 10 },
 ];
-
-/// A count of messages: digits, and `k` or `M` for thousands or millions.
-fn parse_messages(text: &str) -> Result<u64, String> {
-    let (digits, factor) = match text.strip_suffix(['k', 'M']) {
-        Some(digits) => (digits, if text.ends_with('k') { 1000 } else { 1_000_000 }),
-        None => (text, 1),
-    };
-    let count = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(factor));
-    count.filter(|count| (1..=10_000_000_000).contains(count)).ok_or("from 1 to 10000M".into())
-}
 
 pub(crate) fn run(args: &DayArgs) -> ExitCode {
     let name = args.report.as_deref().unwrap_or(Path::new("day"));
@@ -256,18 +247,4 @@ fn xorshift(mut state: u64) -> u64 {
     state ^= state << 13;
     state ^= state >> 7;
     state ^ (state << 17)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_of_messages_have_units() {
-        let counts = ["7", "20k", "10M"].map(|text| parse_messages(text).unwrap());
-        assert_eq!(counts, [7, 20_000, 10_000_000]);
-        for text in ["", "0", "-1", "1G", "1.5M", "99999999999", "99999999999999999999M"] {
-            assert!(parse_messages(text).is_err(), "{text}");
-        }
-    }
 }

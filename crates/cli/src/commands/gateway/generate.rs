@@ -17,7 +17,7 @@ use crate::ui::output::Output;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
-use crate::ui::{exit_code, output_args};
+use crate::ui::{exit_code, output_args, size};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,8 +46,8 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u64).range(..=Traffic::MAX_GUILDS as u64))]
     guilds: u64,
 
-    /// Live events of each connection
-    #[arg(long, value_name = "N", default_value_t = 2500, value_parser = clap::value_parser!(u64).range(..=100_000_000))]
+    /// Live events of each connection: a number, also with K or M for thousands or millions
+    #[arg(long, value_name = "N", default_value_t = 2500, value_parser = size::count(0..=100_000_000))]
     events: u64,
 
     #[arg(short = 'o', long, value_name = "FOLDER", help = output_args::FOLDER, value_parser = output_args::path(), value_hint = ValueHint::DirPath)]

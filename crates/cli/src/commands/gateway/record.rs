@@ -19,7 +19,7 @@ use crate::ui::output;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
-use crate::ui::{exit_code, output_args};
+use crate::ui::{exit_code, output_args, size};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,8 +53,8 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'f', long, help = output_args::FORCE)]
     force: bool,
 
-    /// Stop after this many complete messages
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Stop after this many complete messages: a number, also with K or M for thousands or millions
+    #[arg(long, value_name = "N", value_parser = size::count(1..=u64::MAX))]
     messages: Option<u64>,
 
     /// Stop a live connection after this many seconds
