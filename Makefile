@@ -176,10 +176,10 @@ bench-netty: ## permessage-deflate in Netty beside its own: DATA=dir CSV=file FL
 	@scripts/bench-gateway-java.sh netty "$(DATA)" "$(CSV)" "" $(FLAGS)
 
 assure: CSV = target/assure.csv
-assure: PARTS = defaults matrix zstd-corpus websocket-peers rocksdb haproxy miri loom tsan damage mutants sanitizers foreign dist java25 node18 soak fuzz report packages deny spelling hdl-long pnr
+assure: PARTS = defaults matrix zstd-corpus websocket-peers rocksdb haproxy miri loom tsan damage mutants sanitizers foreign dist java25 node18 soak fuzz report packages deny spelling hdl-long pnr repack
 assure: SECONDS_PER_TARGET = 300
 assure: SOAK_SECONDS = 300
-assure: ## Before a release, some hours: default features, every tier, frames of zstd's generator, websocket libraries of others, SST files of five RocksDBs, Miri, loom, ThreadSanitizer, damage, mutants, AddressSanitizer, other targets, release builds, Java 25, Node.js 18, soak, long fuzzing, reports in a browser, packages, licences, spelling, FPGA proofs and place and route: CSV=file PARTS="miri loom"
+assure: ## Before a release, some hours: default features, every tier, frames of zstd's generator, websocket libraries of others, SST files of five RocksDBs, Miri, loom, ThreadSanitizer, damage, mutants, AddressSanitizer, other targets, release builds, Java 25, Node.js 18, soak, long fuzzing, reports in a browser, packages, licences, spelling, FPGA proofs and place and route, programs that rewrite our files: CSV=file PARTS="miri loom"
 	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/assure.sh "$(CSV)" $(PARTS)
 
 soak-java: ## Large messages in a small Java heap under three collectors, SOAK_SECONDS each
@@ -207,7 +207,7 @@ npm: ## The npm packages for this machine, into target/npm
 dist: ## Packages of a release for every platform that can be linked here: make dist OUT=dist KINDS="archive deb wheels jars npm"
 	@scripts/dist.sh "$(OUT)" $(KINDS)
 
-dist-check: ## Install each package of `make dist` in an empty environment, and run an example of its page: OUT=dist KINDS=... CSV=file
+dist-check: ## Install each package of `make dist` in an empty environment, and run an example of its page; walk the rows of the README's install table: OUT=dist KINDS="rows wheels" ROWS=words CSV=file
 	@scripts/dist.sh --check "$(OUT)" $(KINDS)
 
 install: $(if $(BINARY),,program) ## Program, manual pages, completions: make install PREFIX=/usr/local DESTDIR= BINARY=built

@@ -17,6 +17,7 @@
 # zig (target/venv-dist with zig, which compiles C and links for other machines, and what packs wheels),
 # mdbook (which builds the site of docs/), cargo-fuzz, cargo-mutants, cargo-deny, typos-cli (which checks spelling), cargo-cyclonedx
 # (which lists a program's components): from crates.io, compiled here, into ~/.cargo/bin,
+# repack (htslib's programs, samtools, pigz and advdef, which rewrite compressed files),
 # foreign (C compilers and emulators for other machines: ARM64, x86 of 32 bits, WebAssembly, Windows),
 # arm64 (an emulator of ARM64 that runs programs in another root folder, and mmdebstrap, which fills one),
 # deb (dpkg-deb, lintian and mmdebstrap, for Debian packages and a system to try them in),
@@ -181,6 +182,7 @@ install_foreign() {
   install --no-remove g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user gcc-i686-linux-gnu libc6-dev-i386-cross \
     clang llvm wasi-libc nodejs gcc-mingw-w64-x86-64 wine wine64
 }
+has_repack() { has_all advdef awk bgzip pigz pzstd samtools tabix zgrep zstd; }
 has_deb() { has_all dpkg-deb readelf lintian mmdebstrap; }
 has_arm64() { has_all qemu-aarch64-static mmdebstrap; }
 has_python3() { python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
@@ -369,6 +371,10 @@ for name in "$@"; do
     pnr)
       need nextpnr-ice40 "install yosys nextpnr-ice40" "nextpnr for iCE40 (Debian: apt-get install yosys nextpnr-ice40)"
       need_venv target/venv-hdl accel/hdl/syn/requirements.txt
+      ;;
+    repack)
+      need repack "install advancecomp gzip pigz samtools tabix zstd" \
+        "bgzip, samtools, pigz, advdef and zstd (Debian: apt-get install advancecomp pigz samtools tabix zstd)"
       ;;
     zig) need_venv target/venv-dist scripts/requirements-dist.txt ;;
     deb)

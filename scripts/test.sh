@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
 # Parts of `make test`: rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; of it alone: cli.
-# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy miri loom tsan damage mutants sanitizers foreign dist java25 node18 soak fuzz report packages deny spelling hdl-long pnr.
+# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy miri loom tsan damage mutants sanitizers foreign dist java25 node18 soak fuzz report packages deny spelling hdl-long pnr repack.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -110,6 +110,13 @@ test_rocksdb() {
     LINERATE_ROCKSDB=$library LINERATE_ROCKSDB_FORMAT=$format \
       cargo_test --workspace --features "$features" --test sst -- matrix::all_versions matrix::files_for_which
   done
+}
+
+# Programs that read, join, cut and rewrite what ours writes.
+test_repack() {
+  scripts/setup.sh repack python3 || true
+  build_program
+  or_skip "programs that rewrite our files" scripts/repack.sh
 }
 
 # HAProxy with our libslz, built from Debian's source: pages through it are what they were.
