@@ -2,7 +2,8 @@
 # dist.sh OUT [KIND...]: packages of a release for every platform that can be linked here, into OUT, and SHA256SUMS.
 # dist.sh --check OUT [KIND...]: installs each in an empty environment, and runs an example of its page. CSV=FILE gets a row for each;
 # records/*-packages.csv are such files.
-# Kinds: archive (program, static), deb, wheels, jars, npm. After one that failed the others are made or checked, too; the status is 1.
+# Kinds: archive (program, static), deb, wheels, jars, npm; of --check also rows, those of the README's install table, walked in empty
+# folders (dist-rows.py; ROWS=WORDS takes those that have one of the words). After one that failed the others are made or checked, too; the status is 1.
 # It is 77 if something lacks.
 set -euo pipefail
 check=
@@ -76,7 +77,7 @@ record() {
 }
 
 kinds=("$@")
-if [ $# = 0 ]; then kinds=(archive deb wheels jars npm); fi
+if [ $# = 0 ]; then kinds=(archive deb wheels jars npm ${check:+rows}); fi
 built=${CARGO_TARGET_DIR:-target}/dist-built.tsv
 mkdir -p "$out" "${built%/*}"
 touch "$built"
@@ -90,7 +91,9 @@ for kind in "${kinds[@]}"; do
   echo "== $kind"
   touch "$begun"
   status=0
-  "scripts/dist-$kind.sh" $check "$out" || status=$?
+  program=scripts/dist-$kind.sh
+  if [ "$kind" = rows ]; then program=scripts/dist-rows.py; fi
+  "$program" $check "$out" || status=$?
   case $status in 0) ;; 77) left_out+=" $kind" ;; *) failed+=" $kind" ;; esac
   if [ -z "$check" ]; then note_built "$kind" "$begun"; fi
 done

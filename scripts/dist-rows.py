@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""dist-rows.py --check OUT [ROW...]: does what each row of the README's install table says, in an empty folder outside the checkout.
+
+The install line is run as it stands: `cargo add` in a new project of the user's, all others in the checkout. Then the first
+command or example of the row's page is run, in the empty folder, with what was installed there alone. OUT is not used; with ROWs
+(or ROWS in the environment) only rows that contain one of these words are walked. BINARY is a program that `make install` installs
+in place of one that it builds.
+
+Status 1 if a row failed, 77 if one could not be tried here.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+#: What a path of the page's reader stands for.
+CHECKOUT = "/path/to/linerate"
+SECONDS = 3600
+
+
+class Failed(Exception):
+    """What a row says does not work."""
+
+
+class Missing(Exception):
+    """A program that the row needs is not here."""
+
+
+def need(*programs):
+    for program in programs:
+        if not shutil.which(program):
+            raise Missing(f"no {program}")
+
+
+class Row:
+    """A row, and the empty folder that it is walked in."""
+
+    def __init__(self, have, install, page, folder):
+        self.have, self.install, self.page, self.folder = have, install, page, folder
+        self.prefix = folder / "prefix"
+        self.text = (ROOT / page).read_text()
+        self.environment = dict(os.environ)
+        self.environment["PATH"] = f"{self.prefix}/bin{os.pathsep}{os.environ['PATH']}"
+        self.environment["LD_LIBRARY_PATH"] = f"{self.prefix}/lib"
+        self.environment["PKG_CONFIG_PATH"] = f"{self.prefix}/lib/pkgconfig"
+
+    def run(self, command, where=None, **more):
+        """Runs a command line in the row's folder."""
+        print(f"  $ {command}", flush=True)
+        environment = {**self.environment, **more}
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", command],
+            cwd=where or self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=SECONDS,
+        )
+        if done.returncode:
+            tail = "\n".join(done.stdout.splitlines()[-20:])
+            raise Failed(f"{command}: status {done.returncode}\n{tail}")
+        return done.stdout
+
+    def blocks(self, language):
+        """The fenced blocks of a language on the row's page, the first one first."""
+        found = re.findall(rf"^```{language}\b[^\n]*\n(.*?)^```", self.text, re.MULTILINE | re.DOTALL)
+        if not found:
+            raise Failed(f"{self.page} has no block of {language}")
+        return found
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+
+def make_install(row):
+    binary = os.environ.get("BINARY")
+    row.run(f"{row.install} PREFIX={row.prefix}" + (f" BINARY={binary}" if binary else ""), ROOT)
+    samples(row.folder)
+    row.run(row.blocks("sh")[0].splitlines()[0])
+
+
+def samples(folder):
+    """Files of the names that the pages use."""
+    notes = "A line of notes, and another one like it.\n" * 2000
+    rows = "".join(f'{{"id": "user-{i}", "score": {i * 2654435761 >> 12}, "state": "ok"}}\n' for i in range(4000))
+    for name, text in [
+        ("notes.txt", notes),
+        ("access.log", "127.0.0.1 - GET /index.html 200\n" * 3000),
+        ("rows.json", rows),
+        ("mods/textures/wall.dds", notes[:60_000]),
+        *((f"mods/items/{i}.json", f'{{"id":{i},"tags":["common","tool"]}},' * (40 + i)) for i in range(20)),
+    ]:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    shutil.copy(ROOT / "testdata/gateway/sample.zst", folder / "connection.zst")
+    subprocess.run([folder / "prefix/bin/linerate", "zstd", "-q", "notes.txt", "-o", "logs.zst"], cwd=folder, check=True)
+
+
+def make_install_c(row):
+    need("cc", "pkg-config", "gzip")
+    row.run(f"{row.install} PREFIX={row.prefix}", ROOT)
+    if row.page != "docs/c/index.md":
+        # Servers need root: a program that has zlib from the system takes ours in its place, as they do.
+        row.run("python3 -c 'import zlib; assert zlib.decompress(zlib.compress(bytes(100000))) == bytes(100000)'",
+                LD_PRELOAD=f"{row.prefix}/lib/liblinerate_z.so")
+        return
+    line = next((line for line in row.text.splitlines() if line.startswith("$ cc ")), None)
+    if line is None:
+        raise Failed(f"{row.page} does not say how to compile")
+    row.write(re.search(r"\S+\.c\b", line)[0], row.blocks("c")[0])
+    row.run(line.removeprefix("$ "))
+    row.write("data", "some data\n" * 1000)
+    program = re.search(r"-o (\S+)", line)
+    row.run(f"./{program[1] if program else 'a.out'} <data | gzip -dc | cmp - data")
+
+
+def cargo_add(row):
+    need("cargo")
+    row.run("cargo init --quiet --name user --edition 2024 .")
+    row.run(row.install.replace(CHECKOUT, str(ROOT)))
+    examples = row.blocks("rust")
+    whole = next((example for example in examples if re.search(r"\bfn main\(", example)), None)
+    row.write("src/main.rs", whole or examples[0] + "\nfn main() {}\n")
+    row.run("cargo build --quiet", RUSTFLAGS="-A warnings")
+
+
+def pip_install(row):
+    need("python3")
+    row.run("python3 -m venv venv")
+    python = row.folder / "venv/bin/python"
+    install = row.install.replace("pip install", f"{python} -m pip install --quiet --disable-pip-version-check")
+    row.run(install, ROOT)
+    row.write("example.py", row.blocks("python")[0])
+    row.run(f"{python} example.py")
+
+
+def mvn_install(row):
+    need("mvn", "java", "javac")
+    repository = row.folder / "m2"
+    row.run(f"{row.install} --batch-mode --quiet -Dmaven.repo.local={repository}", ROOT)
+    jars = [str(jar) for jar in (repository / "dev/linerate/linerate-gateway").rglob("linerate-gateway-*.jar")]
+    jars = [jar for jar in jars if not re.search(r"-(sources|javadoc|tests)\.jar$", jar)]
+    if not jars:
+        raise Failed("no dev.linerate:linerate-gateway was installed")
+    example = next((block for block in row.blocks("java") if "static void main" in block), None)
+    if example is None:
+        raise Failed(f"{row.page} has no whole program")
+    name = re.search(r"class (\w+)", example)[1]
+    row.write(f"{name}.java", example)
+    row.run(f"java -cp {os.pathsep.join(jars)} {name}.java")
+
+
+def make_npm(row):
+    need("node", "npm")
+    row.run(row.install, ROOT)
+    row.run("npm init --yes >/dev/null")
+    row.run(f"npm install --no-audit --no-fund {ROOT}/target/npm/*.tgz")
+    row.write("example.js", row.blocks("js")[0])
+    row.run("node example.js")
+
+
+def make_rocksdb_plugin(row):
+    need("c++")
+    row.run(f"{row.install} PREFIX={row.prefix}", ROOT)
+    if not list((row.prefix / "lib").glob("liblinerate_rocksdb*")):
+        raise Failed("no library was installed")
+    row.write("example.cpp", row.blocks("cpp")[0])
+    headers = os.environ.get("ROCKSDB_INCLUDE", ROOT / "target/rocksdb/include")
+    row.run(f"c++ -std=c++20 -fsyntax-only -I{row.prefix}/include -I{headers} example.cpp")
+
+
+#: How the rows are walked, by the beginning of their install lines.
+WALKS = [
+    ("make install-c", make_install_c),
+    ("make install", make_install),
+    ("make npm", make_npm),
+    ("make rocksdb-plugin", make_rocksdb_plugin),
+    ("cargo add", cargo_add),
+    ("pip install", pip_install),
+    ("mvn ", mvn_install),
+]
+
+
+def rows():
+    """What visitors have, the install line and the page of each row."""
+    for line in (ROOT / "README.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+        if line.startswith("| ") and len(cells) == 3 and (link := re.search(r"\]\((docs/[^)#]+)", cells[2])):
+            if install := re.search(r"`([^`]+)`", cells[1]):
+                yield cells[0], install[1], link[1]
+
+
+def walk(have, install, page):
+    """Walks a row; returns None, or what could not be tried."""
+    found = next((how for start, how in WALKS if install.startswith(start)), None)
+    if found is None:
+        raise Failed(f"nobody knows how to walk `{install}`: WALKS of scripts/dist-rows.py")
+    with tempfile.TemporaryDirectory(prefix="linerate-row-") as folder:
+        if ROOT in pathlib.Path(folder).resolve().parents:
+            raise Failed(f"{folder} is in the checkout")
+        found(Row(have, install, page, pathlib.Path(folder)))
+
+
+def main(arguments):
+    if arguments[:1] != ["--check"]:
+        sys.exit(__doc__)
+    wanted = arguments[2:] or os.environ.get("ROWS", "").split()
+    table = [row for row in rows() if not wanted or any(word in part for word in wanted for part in row)]
+    if len(table) < (1 if wanted else 12):
+        sys.exit(f"dist-rows.py: {len(table)} rows in the README's table")
+    failed = missing = 0
+    for have, install, page in table:
+        print(f"{have}: {install} ({page})", flush=True)
+        try:
+            walk(have, install, page)
+        except (Failed, subprocess.SubprocessError, OSError) as error:
+            print(f"  failed: {error}", flush=True)
+            failed += 1
+        except Missing as error:
+            print(f"  not tried: {error}", flush=True)
+            missing += 1
+    print(f"{len(table)} rows, {failed} failed, {missing} not tried")
+    sys.exit(1 if failed else 77 if missing else 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
