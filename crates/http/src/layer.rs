@@ -142,10 +142,13 @@ fn compress<B: Body>(
     shared: &Shared,
 ) -> Response<CompressionBody<B>> {
     let (mut parts, body) = response.into_parts();
-    // A response to HEAD has the fields of one to GET (RFC 9110, section 9.3.2), but its body may be empty already.
+    // A response to HEAD has the fields of one to GET (RFC 9110, section 9.3.2), but its body may be empty already: then
+    // `Content-Length` tells. Without it the resource counts as empty, since fields may be left out but not be wrong.
     let is_head = *method == Method::HEAD;
-    let length = body.size_hint().exact().filter(|length| !(is_head && *length == 0));
-    let length = length.or_else(|| content_length(&parts.headers));
+    let length = match body.size_hint().exact() {
+        Some(0) if is_head => content_length(&parts.headers).or(Some(0)),
+        exact => exact.or_else(|| content_length(&parts.headers)),
+    };
     let eligibility = eligibility(method, &parts, length, shared.min_size);
     if eligibility == Eligibility::Never {
         return Response::from_parts(parts, CompressionBody::identity(body));

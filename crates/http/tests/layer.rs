@@ -150,6 +150,22 @@ fn head_has_the_fields_of_get_and_no_content() {
 }
 
 #[test]
+fn head_of_an_empty_resource_has_the_fields_of_get() {
+    for fields in [&[(CONTENT_LENGTH, "0")][..], &[]] {
+        let mut empty = Response::new(Full::new(Bytes::new()));
+        empty.headers_mut().insert(CONTENT_TYPE, "text/html".parse().expect("valid"));
+        empty.headers_mut().insert(ETAG, "\"1\"".parse().expect("valid"));
+        fields
+            .iter()
+            .for_each(|(name, value)| _ = empty.headers_mut().insert(name, value.parse().expect("valid")));
+        let head = answer(request(Method::HEAD, "gzip"), empty.clone(), Options::new().min_size(0));
+        let get = answer(request(Method::GET, "gzip"), empty.clone(), Options::new().min_size(0));
+        assert_eq!(head.headers(), get.headers());
+        assert_eq!(head.headers(), empty.headers());
+    }
+}
+
+#[test]
 fn validator_of_304_is_that_of_the_compressed_page() {
     let mut response = Response::new(Empty::<Bytes>::new());
     *response.status_mut() = StatusCode::NOT_MODIFIED;
