@@ -78,7 +78,8 @@ fn guarded(work: impl FnOnce() -> crate::Result<()>) -> c_int {
         Err(_) => (PANIC, "a defect of linerate-cuda: please report it".to_owned()),
     };
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
-    LAST_ERROR.with(|last| *last.borrow_mut() = text);
+    // While the thread ends no text is kept.
+    let _ = LAST_ERROR.try_with(|last| *last.borrow_mut() = text);
     status
 }
 
@@ -200,7 +201,7 @@ fn encode_jobs(jobs: &[CJob], width: usize) -> crate::Result<Vec<EncodeJob<'stat
 /// `linerate_cuda_last_error`.
 #[unsafe(no_mangle)]
 pub extern "C" fn linerate_cuda_last_error() -> *const c_char {
-    LAST_ERROR.with(|last| last.borrow().as_ptr())
+    LAST_ERROR.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
 /// `linerate_cuda_codec_new`.

@@ -124,7 +124,8 @@ impl Input {
             return Bytes::new();
         }
         if self.gathered.is_empty() {
-            self.gathered = GATHERED.take();
+            // While the thread ends there is none.
+            self.gathered = GATHERED.try_with(Cell::take).unwrap_or_default();
             self.gathered.extend_from_slice(&mem::take(&mut self.one));
         }
         let rest = data.split_off(data.len().min(MAX_CALL - self.gathered.len()));
@@ -140,7 +141,7 @@ impl Input {
         }
         let result = encode(&self.gathered);
         self.gathered.clear();
-        GATHERED.set(self.gathered);
+        let _ = GATHERED.try_with(|place| place.set(self.gathered));
         (result, Bytes::new())
     }
 }

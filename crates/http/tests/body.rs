@@ -235,3 +235,27 @@ fn events_refer_to_earlier_ones_in_the_window() {
     });
     assert!(windowed * 3 < alone, "{windowed} and {alone} bytes");
 }
+
+#[test]
+fn body_that_is_polled_while_its_thread_ends_is_compressed() {
+    struct Last;
+    fn compress() -> usize {
+        let frames = (0..3).map(|_| Step::Data(Bytes::from_static(b"a frame, a frame")));
+        let mut body = CompressionBody::new(Script::new(frames), Coding::Gzip, Level::Default);
+        let Poll::Ready(Some(Ok(frame))) = poll(&mut body) else { panic!("a frame") };
+        frame.into_data().expect("data").len()
+    }
+    impl Drop for Last {
+        fn drop(&mut self) {
+            assert!(compress() > 20);
+        }
+    }
+    thread_local! {
+        static LAST: Last = const { Last };
+    }
+    let ended = std::thread::spawn(|| {
+        LAST.with(|_| ());
+        compress();
+    });
+    assert!(ended.join().is_ok());
+}

@@ -1,6 +1,6 @@
 //! [`Inbound`]: frames of the peer, decoded for a library that knows no extension.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 
 use linerate_core::{Error, Kind, Result};
 
@@ -212,10 +212,38 @@ impl Buffer {
 
 thread_local! {
     /// Working memory of all connections that this thread serves.
-    static BUFFER: RefCell<Buffer> = RefCell::new(Buffer::new());
+    static BUFFER: Cell<Option<Box<Buffer>>> = const { Cell::new(None) };
 }
 
-/// Lends the thread's working memory. `work` does not ask for it again.
+/// Lends the thread's working memory.
 pub(crate) fn with_buffer<T>(work: impl FnOnce(&mut Buffer) -> T) -> T {
-    BUFFER.with_borrow_mut(work)
+    // While the thread ends there is none, and nothing is kept.
+    let kept = BUFFER.try_with(Cell::take).ok().flatten();
+    let mut buffer = kept.unwrap_or_else(|| Box::new(Buffer::new()));
+    let result = work(&mut buffer);
+    let _ = BUFFER.try_with(|place| place.set(Some(buffer)));
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_ends_with_its_thread_has_working_memory() {
+        struct Last;
+        impl Drop for Last {
+            fn drop(&mut self) {
+                assert_eq!(with_buffer(|buffer| buffer.buffer.len()), DECODED);
+            }
+        }
+        thread_local! {
+            static LAST: Last = const { Last };
+        }
+        let ended = std::thread::spawn(|| {
+            LAST.with(|_| ());
+            with_buffer(|_| ());
+        });
+        assert!(ended.join().is_ok());
+    }
 }
