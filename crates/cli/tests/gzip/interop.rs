@@ -68,3 +68,40 @@ fn gzip_restores_our_stored_name_and_time() {
     let seconds = |t: std::time::SystemTime| t.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
     assert_eq!(seconds(restored), seconds(time));
 }
+
+#[test]
+fn what_follows_a_member_is_passed_through_or_refused_as_by_gzip() {
+    if !has_program("gzip") {
+        return;
+    }
+    let folder = Folder::new();
+    let packed = folder.gzip_with(&[], b"content").ok().stdout;
+    for tail in
+        [&b""[..], b"x", b"garbage\n", b"\x1f", b"\x1fg", b"\0", b"\0\0\x1f", b"\x1f\x8b", b"\x1f\x8b\x08"]
+    {
+        for start in [&packed[..], b""] {
+            let input = [start, tail].concat();
+            let (ours, theirs) = (folder.gzip_with(&["-dcf"], &input), system_gzip(&["-dcf"], &input));
+            let wanted = (theirs.status == Some(0), theirs.stdout);
+            assert_eq!((ours.status == Some(0), ours.stdout), wanted, "{} bytes, then {tail:?}", start.len());
+        }
+    }
+}
+
+#[test]
+fn gzip_and_ours_read_the_suffixes_of_each_other() {
+    if !has_program("gzip") {
+        return;
+    }
+    let folder = Folder::new();
+    for suffix in [".xx", "-z", ".gz.old"] {
+        let path = folder.write("file", b"content");
+        assert!(Command::new("gzip").args(["-S", suffix]).arg(&path).status().unwrap().success());
+        folder.gzip(&["-dS", suffix, &format!("file{suffix}")]).ok();
+        assert_eq!(folder.read("file"), b"content");
+        folder.gzip(&["-S", suffix, "file"]).ok();
+        let packed = folder.path(&format!("file{suffix}"));
+        assert!(Command::new("gzip").args(["-dS", suffix]).arg(packed).status().unwrap().success());
+        assert_eq!(folder.names(), ["file"]);
+    }
+}

@@ -60,7 +60,7 @@ pub(crate) struct Args {
     pub(crate) force: bool,
 
     /// Suffix of compressed files, in place of .gz; when decompressing, besides the known ones
-    #[arg(short = 'S', long, value_name = "SUF", value_parser = suffix)]
+    #[arg(short = 'S', long, value_name = "SUF", allow_hyphen_values = true, value_parser = suffix)]
     pub(crate) suffix: Option<String>,
 
     /// Process all files below directories
