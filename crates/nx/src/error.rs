@@ -27,6 +27,8 @@ pub enum FileError {
     /// Another file of the archive has this path, or one that differs only in case or in Unicode
     /// normalization.
     Collision,
+    /// Other files of the archive are in a folder of this path.
+    Folder,
     /// A file exists at the path, and may not be replaced.
     Exists,
     /// A symbolic link leads out of the folder.
@@ -49,7 +51,9 @@ impl PathError {
         match &self.source {
             FileError::Archive(error) => error.kind,
             FileError::Output(_) | FileError::Exists => Kind::Write,
-            FileError::Path(_) | FileError::Collision | FileError::Link(_) => Kind::Corrupt,
+            FileError::Path(_) | FileError::Collision | FileError::Folder | FileError::Link(_) => {
+                Kind::Corrupt
+            }
         }
     }
 }
@@ -79,6 +83,9 @@ impl fmt::Display for FileError {
             FileError::Output(error) => error.fmt(f),
             FileError::Path(message) | FileError::Link(message) => f.write_str(message),
             FileError::Collision => f.write_str("another file of the archive has the same name here"),
+            FileError::Folder => {
+                f.write_str("other files of the archive are in a folder of the same name here")
+            }
             FileError::Exists => f.write_str("it exists already"),
         }
     }

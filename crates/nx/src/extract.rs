@@ -11,7 +11,7 @@ use crate::ReadAt;
 use crate::archive::{Archive, File};
 use crate::error::{FileError, PathError};
 use crate::parallel::{Destination, Progress, RunOptions, check_limits, read_files};
-use crate::paths::{check_name_here, collisions};
+use crate::paths::{check_name_here, collisions, folded_folder_clashes, folder_clashes};
 use crate::tree::{Location, Tree};
 use linerate_io::{Folder, Ownership, temporary_name, write_sparse_at};
 
@@ -197,27 +197,16 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
                 Err(message) => chosen.failures.push(PathError::new(file.path(), FileError::Path(message))),
             }
         }
-        let colliding = self.colliding(root, &chosen.paths)?;
-        chosen.refuse(&colliding);
+        let paths: Vec<&str> = chosen.paths.iter().map(String::as_str).collect();
+        let (groups, folded) = (collisions(paths.iter().copied()), folded_folder_clashes(&paths));
+        let folds = if groups.is_empty() && folded.is_empty() { false } else { folds_names(root)? };
+        let in_the_way = if folds { folded } else { folder_clashes(paths.iter().copied()) };
+        let in_the_way: HashSet<usize> = in_the_way.into_iter().map(|(file, _)| file).collect();
+        let mut colliding = colliding(&groups, folds, &chosen.paths);
+        colliding.retain(|number| !in_the_way.contains(number));
+        chosen.refuse(&colliding, &in_the_way);
         Ok(chosen)
     }
-
-    /// Files whose name an earlier file has, on this file system.
-    fn colliding(&self, root: &Folder, paths: &[String]) -> io::Result<HashSet<usize>> {
-        let groups = collisions(paths.iter().map(String::as_str));
-        let mut colliding = HashSet::new();
-        let folds = if groups.is_empty() { false } else { folds_names(root)? };
-        for group in groups {
-            let mut taken = HashSet::new();
-            for number in group {
-                if !taken.insert(&paths[number]) || folds && taken.len() > 1 {
-                    colliding.insert(number);
-                }
-            }
-        }
-        Ok(colliding)
-    }
-
     fn require_space(&self, root: &Folder, needed: u64) -> io::Result<()> {
         if !self.check_free_space || self.existing == Existing::Replace {
             return Ok(());
@@ -230,6 +219,20 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
             _ => Ok(()),
         }
     }
+}
+
+/// Files whose name an earlier file has, on a file system that ignores case or not.
+fn colliding(groups: &[Vec<usize>], folds: bool, paths: &[String]) -> HashSet<usize> {
+    let mut colliding = HashSet::new();
+    for group in groups {
+        let mut taken = HashSet::new();
+        for &number in group {
+            if !taken.insert(&paths[number]) || folds && taken.len() > 1 {
+                colliding.insert(number);
+            }
+        }
+    }
+    colliding
 }
 
 /// Whether the file system of a folder ignores case or Unicode normalization in names.
@@ -254,14 +257,18 @@ struct Chosen<'a> {
 }
 
 impl Chosen<'_> {
-    /// Moves files to the failures.
-    fn refuse(&mut self, refused: &HashSet<usize>) {
-        let failed = self.files.iter().enumerate().filter(|(i, _)| refused.contains(i));
-        self.failures.extend(failed.map(|(_, file)| PathError::new(file.path(), FileError::Collision)));
+    /// Moves files to the failures: those whose name another file has, and those whose name a folder of others has.
+    fn refuse(&mut self, colliding: &HashSet<usize>, in_the_way: &HashSet<usize>) {
+        for (i, file) in self.files.iter().enumerate() {
+            let of = |refused: &HashSet<usize>, error| refused.contains(&i).then_some(error);
+            let error = of(colliding, FileError::Collision).or(of(in_the_way, FileError::Folder));
+            self.failures.extend(error.map(|error| PathError::new(file.path(), error)));
+        }
+        let is_refused = |i: usize| colliding.contains(&i) || in_the_way.contains(&i);
         let mut i = 0..;
-        self.files.retain(|_| i.next().is_some_and(|i| !refused.contains(&i)));
+        self.files.retain(|_| i.next().is_some_and(|i| !is_refused(i)));
         let mut i = 0..;
-        self.paths.retain(|_| i.next().is_some_and(|i| !refused.contains(&i)));
+        self.paths.retain(|_| i.next().is_some_and(|i| !is_refused(i)));
     }
 }
 

@@ -107,7 +107,7 @@ pub use linerate_io::{HttpOptions, HttpSource};
 pub use loader::{Delivered, Loaded, Loader};
 pub use order::Disorder;
 pub use parallel::{Destination, Progress};
-pub use paths::{MAX_NAME, check_path, collisions, not_portable};
+pub use paths::{MAX_NAME, check_path, collisions, folder_clashes, not_portable, portable_clashes};
 #[cfg(feature = "pack")]
 pub use pool::POOL_LEVEL;
 pub use pool::Pool;

@@ -16,7 +16,7 @@ use crate::extract::OnProgress;
 use crate::header::PAGE;
 use crate::metadata::{Attributes, Change, Link, Metadata};
 use crate::parallel::{Destination, Progress, RunOptions, read_files};
-use crate::paths::{check_path, collisions};
+use crate::paths::{check_path, portable_clashes};
 use crate::reader::Reader;
 use linerate_io::Folder;
 
@@ -230,7 +230,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         let paths: Vec<&str> = self.archive.files().map(|file| file.path()).collect();
         let bad_paths = paths.iter().filter_map(|path| Some((*path, check_path(path).err()?)));
         notes.extend(bad_paths.map(|(path, what)| Note::Path(path.to_owned(), what)));
-        for group in collisions(paths.iter().copied()) {
+        for group in portable_clashes(paths.iter().copied()) {
             let mut names: Vec<String> = group.into_iter().map(|i| paths[i].to_owned()).collect();
             names.sort_unstable();
             notes.push(Note::Collision(names));

@@ -185,6 +185,60 @@ fn merge_refuses_or_resolves_clashes() {
     Builder::merge(small(), &[one.clone(), one], Clash::Refuse).expect("the same files");
 }
 
+/// An archive of small files with these paths, each with its own content.
+fn of_paths(paths: &[&str]) -> (Bytes, Vec<TreeFile>) {
+    let file = |path: &&str| (path.to_string(), format!("content of {path} in {paths:?}").into_bytes());
+    let files: Vec<TreeFile> = paths.iter().map(file).collect();
+    (open(pack(&files, &small()).0), files)
+}
+
+#[test]
+fn path_that_is_file_and_folder_is_refused() {
+    for (first, second) in [("a", "a/b"), ("a/b", "a"), ("x/y", "x/y/z/w"), ("x/y/z/w", "x/y")] {
+        let mut builder = Builder::new(small()).expect("options");
+        builder.add_bytes(first, *b"one").expect("new");
+        let error = builder.add_bytes(second, *b"two").expect_err("a clash");
+        assert_eq!((error.kind(), error.file()), (Kind::BadArgument, Some(second)));
+        let mut builder = Builder::new(small()).expect("options");
+        builder.add_bytes(first, *b"one").expect("new");
+        builder.add_archive(&of_paths(&[second]).0, Reuse::Blocks, |_| true).expect_err("a clash");
+    }
+    let (_, files) = of_paths(&["a", "a.b", "ab/a", "b/a/a"]);
+    assert_eq!(pack(&files, &small()).1.files, 4);
+}
+
+#[test]
+fn merge_of_a_file_and_a_folder_of_one_path_clashes() {
+    let ((one, ones), (two, twos)) = (of_paths(&["a", "b/c", "own"]), of_paths(&["a/b", "a/c", "b"]));
+    let both = [one, two];
+    let merged = |clash| Builder::merge(small(), &both, clash);
+    let error = merged(Clash::Refuse).err().expect("a clash");
+    assert_eq!((error.kind(), error.file()), (Kind::BadArgument, Some("a")));
+    let clashes = Builder::merge_clashes(&both);
+    let found: Vec<_> =
+        clashes.iter().map(|of| (&*of.path, of.archive, &*of.other_path, of.other_archive)).collect();
+    assert_eq!(found, [("a", 0, "a/b", 1), ("b", 1, "b/c", 0)]);
+    assert_holds(merged(Clash::First).expect("settled").to_bytes().expect("packable").0, &ones);
+    let expected = [twos, vec![ones[2].clone()]].concat();
+    assert_holds(merged(Clash::Last).expect("settled").to_bytes().expect("packable").0, &expected);
+}
+
+#[test]
+fn update_lets_a_folder_replace_a_file_and_a_file_a_folder() {
+    let (old, olds) = of_paths(&["became a folder", "became a file/a", "became a file/b", "stays"]);
+    let (_, news) = of_paths(&["became a folder/a", "became a file"]);
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tree(folder.path(), &news);
+    let choose = |_: &str| Some(FileOptions::default());
+    let (builder, changes, _) =
+        Builder::update(small(), &old, folder.path(), choose, false).expect("readable");
+    assert_eq!(changes.added.len(), 2);
+    let mut removed = changes.removed;
+    removed.sort();
+    assert_eq!(removed, ["became a file/a", "became a file/b", "became a folder"]);
+    assert_holds(builder.to_bytes().expect("packable").0, &[news, vec![olds[3].clone()]].concat());
+}
+
 #[test]
 fn update_takes_changed_files_and_reuses_the_rest() {
     let mut files = tree(6, 50, &small());

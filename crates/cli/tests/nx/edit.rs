@@ -61,6 +61,97 @@ fn on_clash_chooses_the_file_of_equal_paths() {
 }
 
 #[test]
+fn merge_names_both_archives_and_the_number_of_clashes() {
+    let folder = Folder::new();
+    for (archive, text) in [("one", "first"), ("two", "second")] {
+        (0..3).for_each(|i| drop(folder.write(&format!("{archive}/{i}"), text.as_bytes())));
+        folder.write(&format!("{archive}/same"), b"same");
+        pack(&folder, archive, &format!("{archive}.nx"));
+    }
+    folder.write("three/other", b"");
+    pack(&folder, "three", "three.nx");
+    let run = folder.nx(&["merge", "three.nx", "one.nx", "two.nx", "-o", "all.nx"]);
+    let line = "linerate: three.nx: 0: one.nx and two.nx have different files of this path; \
+                paths that clash: 3; see --on-clash";
+    run.fails(FAILED, line);
+}
+
+#[test]
+fn file_and_folder_of_one_path_are_not_packed_together() {
+    let folder = Folder::new();
+    folder.write("m1/a", b"a file");
+    folder.write("m2/a/b", b"in a folder");
+    let run = folder.nx(&["pack", "m1", "m2", "-o", "a.nx"]);
+    assert_eq!(run.status, Some(FAILED));
+    assert!(run.stderr.contains("m2: a/b: a folder of the path is a file"), "{}", run.stderr);
+    assert!(!folder.has("a.nx"));
+    pack(&folder, "m1", "1.nx");
+    pack(&folder, "m2", "2.nx");
+    let run = folder.nx(&["merge", "1.nx", "2.nx", "-o", "a.nx"]);
+    let line =
+        "linerate: 1.nx: a: a file in 1.nx, a folder of a/b in 2.nx; paths that clash: 1; see --on-clash";
+    run.fails(FAILED, line);
+    for (rule, expected) in [("first", "a"), ("last", "a/b")] {
+        folder.nx(&["merge", "-f", "--on-clash", rule, "1.nx", "2.nx", "-o", "a.nx"]).ok();
+        assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), [expected]);
+    }
+    // An ordinary update of a mod, with metadata too.
+    folder.nx(&["pack", "--metadata", "m2", "-f", "-o", "2.nx"]).ok();
+    for archive in ["1.nx", "2.nx"] {
+        let source = if archive == "1.nx" { "m2" } else { "m1" };
+        folder.nx(&["update", archive, source]).ok();
+        assert!(contents(&folder, archive) == files_below(&folder.path(source)), "{archive}");
+    }
+    folder.nx(&["extract", "--metadata", "2.nx", "-o", "with metadata"]).ok();
+    for format in [&["--format", "r3a"][..], &[]] {
+        let run = folder.nx(&[&["pack", "m1", "m2", "-f", "-o", "b.nx"], format].concat());
+        assert_eq!(run.status, Some(FAILED));
+    }
+}
+
+#[test]
+fn archive_with_a_path_that_is_file_and_folder_is_named_and_its_rest_extracted() {
+    let folder = Folder::new();
+    let files: [(&str, &[u8]); 4] =
+        [("a", b"a file"), ("a/b", b"in a"), ("a/c/d", b"deeper"), ("e", b"else")];
+    folder.write("a.nx", &crate::forge::stored(&files));
+    for args in [&["verify", "a.nx"][..], &["list", "a.nx"], &["list", "--json", "a.nx"]] {
+        let run = folder.nx(args);
+        assert_eq!(run.status, Some(DAMAGED), "{args:?}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("a.nx: a: the path is also a folder, of a/b"),
+            "{args:?}: {}",
+            run.stderr
+        );
+    }
+    assert_eq!(folder.nx(&["list", "a.nx"]).lines(), ["a", "a/b", "a/c/d", "e"]);
+    let run = folder.nx(&["extract", "a.nx", "-o", "out"]);
+    assert_eq!(run.status, Some(DAMAGED));
+    assert!(run.stderr.contains("a.nx: a: not extracted: other files"), "{}", run.stderr);
+    assert_eq!(files_below(&folder.path("out")).into_keys().collect::<Vec<_>>(), ["a/b", "a/c/d", "e"]);
+    folder.nx(&["extract", "a.nx", "a", "-x", "a/*", "-o", "alone"]).ok();
+    folder.nx(&["delete", "a.nx", "/a", "-o", "b.nx"]).ok();
+    assert_eq!(folder.nx(&["repack", "a.nx", "-o", "c.nx"]).status, Some(FAILED));
+}
+
+#[test]
+fn names_that_differ_only_in_case_are_noted_when_packed() {
+    let folder = Folder::new();
+    folder.write("k1/a", b"a file");
+    folder.write("k1/x", b"x");
+    folder.write("k2/A/b", b"in a folder");
+    folder.write("k2/X", b"X");
+    let run = folder.nx(&["pack", "k1", "k2", "-o", "a.nx"]);
+    assert_eq!((run.status, run.stderr.lines().count()), (Some(0), 2), "{}", run.stderr);
+    for both in ["x, X: packed, but not portable", "a, A/b: packed, but not portable"] {
+        assert!(run.stderr.contains(both), "{both}: {}", run.stderr);
+    }
+    let run = folder.nx(&["verify", "a.nx"]);
+    assert_eq!(run.status, Some(0));
+    assert!(run.stderr.contains("\"A/b\" \"a\""), "{}", run.stderr);
+}
+
+#[test]
 fn merge_of_goldens_copies_blocks() {
     let folder = Folder::new();
     let (a, b) = (golden("edges-32k"), golden("many"));

@@ -150,7 +150,7 @@ impl Metadata {
     }
 
     /// Encodes the record for an archive with these files; no bytes if there is no metadata. Metadata of
-    /// other files is left out.
+    /// other files is left out, and of what is at or below the path of a file.
     ///
     /// # Errors
     ///
@@ -163,8 +163,12 @@ impl Metadata {
         }
         let limit = |_| Error::new(Kind::Limit, 0, "metadata of more than 4 GiB");
         let mut content = paths.hash().to_le_bytes().to_vec();
-        let folders = self.folders.iter().filter(|(path, _)| !paths.contains(path));
-        let links = self.links.iter().filter(|(path, _)| !paths.contains(path));
+        let is_free = |path: &str| {
+            let mut folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+            !paths.contains(path) && !folders.any(|folder| paths.contains(folder))
+        };
+        let folders = self.folders.iter().filter(|(path, _)| is_free(path));
+        let links = self.links.iter().filter(|(path, _)| is_free(path));
         let mut others: Vec<FolderOrLink<'_>> =
             folders.map(FolderOrLink::folder).chain(links.map(FolderOrLink::link)).collect();
         others.sort_unstable_by_key(|other| other.path);

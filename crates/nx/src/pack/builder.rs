@@ -1,6 +1,5 @@
 //! Collects files and writes the archive: plan, header, blocks.
 
-use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -13,6 +12,7 @@ use super::blocks::{self, Job};
 use super::content::{Content, Item};
 use super::error::{PackError, PackResult};
 use super::existing::SourceArchive;
+use super::names::Names;
 use super::options::{FileOptions, Options};
 use super::plan::Plan;
 use super::progress::Progress;
@@ -53,7 +53,7 @@ type OnProgress = Box<dyn Fn(&Progress) + Send + Sync>;
 pub struct Builder {
     pub(super) options: Options,
     pub(super) items: Vec<Item>,
-    names: HashSet<String>,
+    pub(super) names: Names,
     pub(super) archives: Vec<Arc<dyn SourceArchive>>,
     /// The temporary file with the content of readers, and its length.
     spool: Option<(Arc<File>, u64)>,
@@ -72,7 +72,7 @@ impl Builder {
         Ok(Builder {
             options,
             items: Vec::new(),
-            names: HashSet::new(),
+            names: Names::default(),
             archives: Vec::new(),
             spool: None,
             on_progress: Box::new(|_| {}),
@@ -123,7 +123,8 @@ impl Builder {
     /// Adds a file with these bytes. `name` is its path in the archive, with `/` between components.
     ///
     /// # Errors
-    /// `BadArgument` if [`check_path`](crate::check_path) rejects the path, or it was added before.
+    /// `BadArgument` if [`check_path`](crate::check_path) rejects the path, it was added before, or it or one of its folders
+    /// would be both a file and a folder.
     pub fn add_bytes(&mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> PackResult<()> {
         self.add_bytes_with(name, bytes, FileOptions::default())
     }
@@ -242,9 +243,9 @@ impl Builder {
     }
 
     pub(super) fn check_is_new(&self, name: &str) -> PackResult<()> {
-        match self.names.contains(name) {
-            true => Err(PackError::rule(Kind::BadArgument, "the path is there already").at(name)),
-            false => Ok(()),
+        match self.names.clash(name) {
+            Some(what) => Err(PackError::rule(Kind::BadArgument, what).at(name)),
+            None => Ok(()),
         }
     }
 
@@ -261,7 +262,7 @@ impl Builder {
     }
 
     pub(super) fn push(&mut self, item: Item) {
-        self.names.insert(item.name.clone());
+        self.names.insert(&item.name);
         self.items.push(item);
     }
 

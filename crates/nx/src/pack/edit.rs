@@ -6,16 +6,20 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use linerate_core::Kind;
+
 use super::compare::{Wanted, compare};
 use super::content::{Content, Item};
-use super::error::PackResult;
+use super::error::{PackError, PackResult};
 use super::existing::{CachedArchive, ExistingEntry, Reuse};
+use super::names::Names;
 use super::options::{Coding, FileOptions, MAX_LZ4_LEVEL, Options};
 use super::walk::{Skipped, Walk};
 use super::{Builder, WalkEntry, names};
 use crate::ReadAt;
 use crate::archive::{Archive, File};
 use crate::parallel::check_limits;
+use crate::paths::folder_clashes;
 use crate::toc::Codec;
 
 /// The changes found by [`Builder::update`], as paths.
@@ -28,19 +32,43 @@ pub struct Changes {
     pub replaced: Vec<String>,
     /// Number of equal files.
     pub unchanged: u64,
-    /// Files of the archive that are not in the folder and are left out.
+    /// Files of the archive that are not in the folder and are left out: with `mirror` all of them, else those whose path
+    /// is a folder now, or in a folder that is a file now.
     pub removed: Vec<String>,
 }
 
 /// Which file [`Builder::merge`] takes if several archives have the same path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clash {
-    /// None: it is an error, unless the files have the same size and hash.
+    /// None: it is an error, unless the files have the same size and hash. A file under the path of a folder is one too.
     Refuse,
     /// The file of the first archive.
     First,
     /// The file of the last archive.
     Last,
+}
+
+/// Two files of archives to be merged that one archive cannot hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MergeClash {
+    /// The path of the first file.
+    pub path: String,
+    /// The index of its archive.
+    pub archive: usize,
+    /// The path of the other file: the same, or one below it, whose folder it would be.
+    pub other_path: String,
+    /// The index of the other file's archive.
+    pub other_archive: usize,
+}
+
+impl MergeClash {
+    fn message(&self) -> &'static str {
+        match self.path == self.other_path {
+            true => "archives have different files of this path",
+            false => "the path is a file and a folder of other files",
+        }
+    }
 }
 
 /// Which files of an archive keep their blocks.
@@ -169,7 +197,7 @@ impl Builder {
     }
 
     /// Starts from the files of several archives. Blocks are reused from archives with the options' chunk
-    /// size. Equal files of different archives are stored once.
+    /// size. Equal files of different archives are stored once. A file and a folder of one path clash as two files do.
     ///
     /// # Errors
     /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
@@ -178,23 +206,52 @@ impl Builder {
         archives: &[Arc<Archive<S>>],
         clash: Clash,
     ) -> PackResult<Builder> {
+        if clash == Clash::Refuse
+            && let Some(clash) = Builder::merge_clashes(archives).first()
+        {
+            return Err(PackError::rule(Kind::BadArgument, clash.message()).at(clash.path.as_str()));
+        }
         let mut builder = Builder::new(options)?;
-        for (i, archive) in archives.iter().enumerate() {
-            let others = match clash {
-                Clash::Last => &archives[i + 1..],
-                Clash::First | Clash::Refuse => &archives[..i],
-            };
-            let is_same = |file: File<'_>, other: File<'_>| {
-                clash != Clash::Refuse
-                    || (file.size() == other.size() && file.hash().is_some() && file.hash() == other.hash())
-            };
-            let hides = |file: File<'_>, other: &Archive<S>| {
-                other.find(file.path()).is_some_and(|other| is_same(file, other))
-            };
-            let keep = |file: File<'_>| !others.iter().any(|other| hides(file, other));
-            builder.add_archive(archive, Reuse::Blocks, keep)?;
+        let mut in_order: Vec<&Arc<Archive<S>>> = archives.iter().collect();
+        if clash == Clash::Last {
+            in_order.reverse();
+        }
+        for archive in in_order {
+            // What an archive has twice is an error.
+            let keeps: Vec<bool> =
+                archive.files().map(|file| builder.names.clash(file.path()).is_none()).collect();
+            builder.add_archive(archive, Reuse::Blocks, |file| keeps[file.index()])?;
         }
         Ok(builder)
+    }
+
+    /// The paths that archives to be merged cannot both have, in ascending order: files of different size or hash under one
+    /// path, and files under the path of a folder.
+    pub fn merge_clashes<S: ReadAt>(archives: &[Arc<Archive<S>>]) -> Vec<MergeClash> {
+        let mut files: Vec<(usize, File<'_>)> = Vec::new();
+        for (i, archive) in archives.iter().enumerate() {
+            files.extend(archive.files().map(|file| (i, file)));
+        }
+        let clash = |(i, file): (usize, File<'_>), (j, other): (usize, File<'_>)| MergeClash {
+            path: file.path().to_owned(),
+            archive: i,
+            other_path: other.path().to_owned(),
+            other_archive: j,
+        };
+        let is_same =
+            |a: File<'_>, b: File<'_>| a.size() == b.size() && a.hash().is_some() && a.hash() == b.hash();
+        let mut first: HashMap<&str, (usize, File<'_>)> = HashMap::new();
+        let mut found = Vec::new();
+        for &(i, file) in &files {
+            let before = *first.entry(file.path()).or_insert((i, file));
+            if before.0 != i && !is_same(before.1, file) {
+                found.push(clash(before, (i, file)));
+            }
+        }
+        let in_folders = folder_clashes(files.iter().map(|(_, file)| file.path()));
+        found.extend(in_folders.into_iter().map(|(file, below)| clash(files[file], files[below])));
+        found.sort_by(|a, b| (&a.path, a.other_archive).cmp(&(&b.path, b.other_archive)));
+        found
     }
 
     /// Updates an archive from a folder: equal files keep their blocks, others are taken from the folder.
@@ -234,10 +291,12 @@ impl Builder {
         let verified: HashMap<usize, u64> = verified.collect();
         let mut changes = Changes::default();
         let mut fresh = HashSet::new();
+        let mut names = Names::default();
         for Chosen { found, size, file_options } in chosen {
             let is_same = |file: File<'_>| file.size() == size && verified.contains_key(&file.index());
             if archive.find(&found.name).is_some_and(is_same) {
                 changes.unchanged += 1;
+                names.insert(&found.name);
                 fresh.insert((found.name, false));
                 continue;
             }
@@ -248,6 +307,7 @@ impl Builder {
                 Some(_) => changes.replaced.push(found.name.clone()),
                 None => changes.added.push(found.name.clone()),
             }
+            names.insert(&found.name);
             fresh.insert((found.name.clone(), true));
             builder.add(found.name, size, Content::Path(found.path), file_options)?;
         }
@@ -255,10 +315,12 @@ impl Builder {
             let path = file.path().to_owned();
             let replaced = fresh.contains(&(path.clone(), true));
             let missing = !replaced && !fresh.contains(&(path, false));
-            if missing && mirror {
+            // A file that became a folder, or the other way, gives way to what is in the folder.
+            let goes = missing && (mirror || names.clash(file.path()).is_some());
+            if goes {
                 changes.removed.push(file.path().to_owned());
             }
-            !(replaced || missing && mirror)
+            !(replaced || goes)
         })?;
         for item in &mut builder.items {
             if let Content::Existing(existing) = &mut item.content

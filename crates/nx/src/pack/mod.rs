@@ -77,7 +77,7 @@ mod walk;
 
 pub use self::builder::{Builder, Summary};
 pub use self::cancel::CancelToken;
-pub use self::edit::{Changes, Clash};
+pub use self::edit::{Changes, Clash, MergeClash};
 pub use self::error::{PackError, PackResult};
 pub use self::existing::Reuse;
 pub use self::filters::Filters;

@@ -209,6 +209,9 @@ fn merge(args: &MergeArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Res
         options(&args.edit, cancel, args.coding.options(Some(chunk(&opened[0])), args.edit.threads.threads))?;
     args.coding.check_format(format(&args.edit, &opened[0])).map_err(CliError::Refused)?;
     let clash = args.on_clash.clash();
+    if clash == Clash::Refuse {
+        refuse_clashes(&opened, &paths)?;
+    }
     let mut builder = Builder::merge(options, &opened, clash).map_err(write::engine_error)?;
     builder.metadata(metadata::merged(&opened, &paths, clash, reporter));
     summary.set("archives", paths.len());
@@ -217,6 +220,21 @@ fn merge(args: &MergeArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Res
     drop(opened);
     write::write(builder, &target, format, None, reporter, &mut summary)?;
     Ok(summary)
+}
+
+/// Fails if the archives cannot be merged: names the first clash with both archives, and the number of all.
+fn refuse_clashes(opened: &[Arc<Opened>], names: &[&Path]) -> Result<(), CliError> {
+    let clashes = Builder::merge_clashes(opened);
+    let Some(clash) = clashes.first() else { return Ok(()) };
+    let (one, other) = (names[clash.archive].display(), names[clash.other_archive].display());
+    let path = clash.path.escape_debug();
+    let what = match clash.path == clash.other_path {
+        true => format!("{path}: {one} and {other} have different files of this path"),
+        false => {
+            format!("{path}: a file in {one}, a folder of {} in {other}", clash.other_path.escape_debug())
+        }
+    };
+    Err(CliError::Refused(format!("{what}; paths that clash: {}; see --on-clash", clashes.len())))
 }
 
 fn update(
@@ -255,6 +273,7 @@ fn update(
     names::warn_of_bad(&bad_names, &args.folder, reporter);
     summary.set("bad_names", bad_names.len());
     names::note_not_portable(changes.added.iter().map(String::as_str), reporter, &mut summary);
+    names::note_clashes(builder.names(), reporter, &mut summary);
     if target.is_dry() {
         list(&changes, args, reporter, &mut summary);
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::args::{ChoiceArgs, LimitArgs};
 use super::open::{Opened, blocks, open};
 use super::select::{GLOBS, Select};
-use super::{metadata, tree};
+use super::{metadata, names, tree};
 use crate::ui::error::CliError;
 use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
@@ -100,6 +100,7 @@ fn process(
         files.iter().try_for_each(|file| lines.write(file.path()))?;
     }
     lines.finish()?;
+    names::report_folders(&archive, &name, reporter);
     summary.silent = true;
     Ok(summary)
 }

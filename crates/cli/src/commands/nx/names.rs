@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use linerate_nx::not_portable;
 use linerate_nx::pack::BadName;
+use linerate_nx::{Kind, folder_clashes, not_portable, portable_clashes};
 
+use super::open::{Opened, entry_at};
+use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 
@@ -16,6 +18,40 @@ pub(crate) fn warn_of_bad(bad: &BTreeSet<BadName>, root: &Path, reporter: &mut R
         let path = path.strip_prefix(root).unwrap_or(path).display();
         reporter.warn(&file, &format!("{path}: not packed: {message}"));
     }
+}
+
+/// Prints a note about names that file systems which ignore case or Unicode normalization cannot keep apart. They are packed
+/// nevertheless.
+pub(crate) fn note_clashes<'n>(
+    names: impl Iterator<Item = &'n str>,
+    reporter: &Reporter,
+    summary: &mut RunSummary,
+) {
+    let names: Vec<&str> = names.collect();
+    let groups: Vec<Vec<&str>> = portable_clashes(names.iter().copied())
+        .into_iter()
+        .map(|group| group.iter().map(|&i| names[i]).collect())
+        .collect();
+    for group in &groups {
+        let what = "packed, but not portable: file systems that ignore case cannot hold both";
+        reporter.note(summary.file(), &format!("{}: {what}", group.join(", ")));
+    }
+    summary.set("clashes", groups);
+}
+
+/// Reports each file of an archive whose path is also a folder of others, as damage.
+pub(crate) fn report_folders(archive: &Opened, name: &str, reporter: &mut Reporter) -> usize {
+    let paths: Vec<&str> = archive.files().map(|file| file.path()).collect();
+    let clashes = folder_clashes(paths.iter().copied());
+    for &(file, below) in &clashes {
+        let what = format!("the path is also a folder, of {}", paths[below].escape_debug());
+        reporter.entry_failed(
+            name,
+            paths[file],
+            CliError::data(Kind::Corrupt, entry_at(archive, paths[file]), what),
+        );
+    }
+    clashes.len()
 }
 
 /// Prints a note about names that Windows refuses. They are packed nevertheless.

@@ -152,6 +152,7 @@ fn process(
     packing.builder.metadata(metadata);
     summary.set("bad_names", packing.bad_names);
     names::note_not_portable(packing.builder.names(), reporter, &mut summary);
+    names::note_clashes(packing.builder.names(), reporter, &mut summary);
     if target.is_dry() {
         summary.lines = packing.paths;
         summary.lines.sort_unstable();

@@ -10,8 +10,8 @@ use linerate_nx::{Kind, Note, Verifier};
 
 use super::args::LimitArgs;
 use super::extract::entry_failure;
-use super::metadata;
 use super::open::{Opened, damage, entry_at, open};
+use super::{metadata, names};
 use crate::ui::error::CliError;
 use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
@@ -99,6 +99,7 @@ fn contents(
         reporter.warned();
     }
     let failed = verified.failures.len() + usize::from(metadata.is_err());
+    let failed = failed + names::report_folders(archive, name, reporter);
     if let Err(error) = metadata {
         reporter.entry_failed(name, "(metadata)", damage(error));
     }
