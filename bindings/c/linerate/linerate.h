@@ -3,7 +3,8 @@
  * Every function that can fail returns a linerate_error, whose kind is LINERATE_OK (0) if it did not; after any other nothing
  * has changed, but for the content of output buffers, unless the function says otherwise. Memory for input and output is the
  * caller's: a null pointer is allowed for an empty buffer, and buffers of one call must not overlap. Results are stored
- * through pointers that must not be null, unless a function allows it.
+ * through pointers that must not be null, unless a function allows it; the message of an error names the argument that is.
+ * Options and parameters may be null, which stands for their defaults, but for those whose defaults need a format or a transport.
  *
  * Handles are numbers. What they stand for is allocated by functions named _new and _open, and freed by those named _free.
  * Functions that take a number of threads may allocate memory while they run; others do where they say so. A handle that was

@@ -9,7 +9,7 @@ use linerate_nx::{
     Archive, Existing, Extractor, File, FileError, FileSource, PathError, Progress, ReadAt, Verifier,
 };
 
-use crate::border::{input, output, place, run, value};
+use crate::border::{Name, input, name, output, place, run, value_or};
 use crate::error::{Call, linerate_error};
 use crate::handles::Table;
 
@@ -158,9 +158,9 @@ impl From<&FileError> for linerate_error {
 ///
 /// # Safety
 /// `path` is null or points to a C string.
-unsafe fn path_of(path: *const c_char) -> Call<PathBuf> {
+unsafe fn path_of(name: Name, path: *const c_char) -> Call<PathBuf> {
     if path.is_null() {
-        return Err(linerate_error::bad_argument(c"a null pointer"));
+        return Err(linerate_error::bad_argument(name.null));
     }
     // SAFETY: the caller's promise.
     let path = unsafe { CStr::from_ptr(path) };
@@ -202,7 +202,9 @@ pub unsafe extern "C" fn linerate_archive_open(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (path, options, archive) = unsafe { (path_of(path)?, value(options)?, place(archive)?) };
+        let (path, options, archive) = unsafe {
+            (path_of(name!(path), path)?, value_or!(options, linerate_archive_defaults())?, place!(archive)?)
+        };
         let source = FileSource::open(path)
             .map_err(|error| Error::from_io(Kind::Read, 0, "cannot open the archive", &error))?;
         archive.write(open(Box::new(source), options)?);
@@ -220,8 +222,9 @@ pub unsafe extern "C" fn linerate_archive_open_memory(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises: the memory outlives the handle.
-        let (bytes, options, archive) =
-            unsafe { (input::<u8>(from, len)?, value(options)?, place(archive)?) };
+        let (bytes, options, archive) = unsafe {
+            (input!(from, len)?, value_or!(options, linerate_archive_defaults())?, place!(archive)?)
+        };
         archive.write(open(Box::new(bytes), options)?);
         Ok(())
     })
@@ -241,7 +244,7 @@ pub unsafe extern "C" fn linerate_archive_count(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let count = unsafe { place(count) }?;
+        let count = unsafe { place!(count) }?;
         count.write(ARCHIVES.share(archive.id)?.archive().len());
         Ok(())
     })
@@ -256,7 +259,7 @@ pub unsafe extern "C" fn linerate_archive_get(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let place = unsafe { place(file) }?;
+        let place = unsafe { place!(file) }?;
         let archive = ARCHIVES.share(archive.id)?;
         let file = file_of(&archive, index)?;
         place.write(linerate_archive_file {
@@ -280,7 +283,7 @@ pub unsafe extern "C" fn linerate_archive_path(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let out: &mut [u8] = unsafe { output(out.cast(), capacity) }?;
+        let out: &mut [u8] = unsafe { output!(out: out.cast(), capacity) }?;
         let archive = ARCHIVES.share(archive.id)?;
         let path = file_of(&archive, index)?.path().as_bytes();
         let too_small = linerate_error::too_small(c"the output buffer is smaller than the path and a zero");
@@ -301,7 +304,7 @@ pub unsafe extern "C" fn linerate_archive_find(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (path, index) = unsafe { (input::<u8>(path.cast(), path_len)?, place(index)?) };
+        let (path, index) = unsafe { (input!(path: path.cast::<u8>(), path_len)?, place!(index)?) };
         let archive = ARCHIVES.share(archive.id)?;
         let file = std::str::from_utf8(path).ok().and_then(|path| archive.archive().find(path));
         let missing = linerate_error::bad_argument(c"the archive has no file of this path");
@@ -321,7 +324,7 @@ pub unsafe extern "C" fn linerate_archive_read(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (out, written) = unsafe { (output(out, capacity)?, place(written)?) };
+        let (out, written) = unsafe { (output!(out, capacity)?, place!(written)?) };
         let archive = ARCHIVES.share(archive.id)?;
         written.write(archive.read_into(file_of(&archive, index)?, out)?);
         Ok(())
@@ -340,7 +343,7 @@ pub unsafe extern "C" fn linerate_archive_read_range(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (out, written) = unsafe { (output(out, capacity)?, place(written)?) };
+        let (out, written) = unsafe { (output!(out, capacity)?, place!(written)?) };
         let archive = ARCHIVES.share(archive.id)?;
         let mut file = archive.open_file(file_of(&archive, index)?)?;
         let mut done = 0;
@@ -414,7 +417,9 @@ pub unsafe extern "C" fn linerate_archive_extract(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (folder, options, report) = unsafe { (path_of(folder)?, value(options)?, place(report)?) };
+        let (folder, options, report) = unsafe {
+            (path_of(name!(folder), folder)?, value_or!(options, linerate_run_defaults())?, place!(report)?)
+        };
         let existing = match options.existing {
             0 => Existing::Fail,
             1 => Existing::Skip,
@@ -455,7 +460,7 @@ pub unsafe extern "C" fn linerate_archive_verify(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (options, report) = unsafe { (value(options)?, place(report)?) };
+        let (options, report) = unsafe { (value_or!(options, linerate_run_defaults())?, place!(report)?) };
         let archive = ARCHIVES.share(archive.id)?;
         let mut verifier =
             Verifier::new(archive.archive()).threads(options.threads as usize).hashes(options.verify != 0);

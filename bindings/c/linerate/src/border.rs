@@ -1,6 +1,7 @@
 //! What every exported function does with its arguments: pointers become slices after the checks that are possible, and a
 //! panic becomes an error.
 
+use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
@@ -21,38 +22,141 @@ pub(crate) fn run(call: impl FnOnce() -> Call) -> linerate_error {
     }
 }
 
+/// What is said of an argument, by each way to be wrong.
+#[derive(Clone, Copy)]
+pub(crate) struct Name {
+    pub(crate) null: &'static CStr,
+    pub(crate) unaligned: &'static CStr,
+    pub(crate) long: &'static CStr,
+}
+
+/// A C string of these parts.
+macro_rules! message {
+    ($($part:expr),*) => {
+        const {
+            match std::ffi::CStr::from_bytes_with_nul(concat!($($part,)* "\0").as_bytes()) {
+                Ok(text) => text,
+                Err(_) => c"",
+            }
+        }
+    };
+}
+pub(crate) use message;
+
+/// The [`Name`] of an argument, which the header has.
+macro_rules! name {
+    ($name:ident) => {
+        $crate::border::Name {
+            null: $crate::border::message!(stringify!($name), " is a null pointer"),
+            unaligned: $crate::border::message!(stringify!($name), " is not aligned for its type"),
+            long: $crate::border::message!(
+                "the length of ",
+                stringify!($name),
+                " is beyond the address space"
+            ),
+        }
+    };
+}
+pub(crate) use name;
+
+/// Calls [`checked_input`] for an argument, or for an expression under the name of one.
+macro_rules! input {
+    ($name:ident, $len:expr) => {
+        $crate::border::input!($name: $name, $len)
+    };
+    ($name:ident: $at:expr, $len:expr) => {
+        $crate::border::checked_input($crate::border::name!($name), $at, $len)
+    };
+}
+pub(crate) use input;
+
+/// Calls [`checked_output`], as [`input!`] does.
+macro_rules! output {
+    ($name:ident, $len:expr) => {
+        $crate::border::output!($name: $name, $len)
+    };
+    ($name:ident: $at:expr, $len:expr) => {
+        $crate::border::checked_output($crate::border::name!($name), $at, $len)
+    };
+}
+pub(crate) use output;
+
+/// Calls [`checked_buffers`], as [`input!`] does.
+macro_rules! buffers {
+    ($from:ident, $len:expr, $to:ident, $capacity:expr) => {
+        $crate::border::buffers!($from: $from, $len, $to: $to, $capacity)
+    };
+    ($from:ident: $at:expr, $len:expr, $to:ident: $out:expr, $capacity:expr) => {
+        $crate::border::checked_buffers(
+            ($crate::border::name!($from), $crate::border::name!($to)),
+            $crate::border::message!(stringify!($from), " and ", stringify!($to), " overlap"),
+            ($at, $len),
+            ($out, $capacity),
+        )
+    };
+}
+pub(crate) use buffers;
+
+/// Calls [`checked_place`] for an argument.
+macro_rules! place {
+    ($name:ident) => {
+        $crate::border::checked_place($crate::border::name!($name), $name)
+    };
+}
+pub(crate) use place;
+
+/// Calls [`checked_value`] for an argument, for which null may have a remedy.
+macro_rules! value {
+    ($name:ident) => {
+        $crate::border::checked_value($crate::border::name!($name), $name)
+    };
+    ($name:ident, $remedy:literal) => {{
+        let null = $crate::border::message!(stringify!($name), " is a null pointer; ", $remedy);
+        $crate::border::checked_value($crate::border::Name { null, ..$crate::border::name!($name) }, $name)
+    }};
+}
+pub(crate) use value;
+
+/// As [`value!`], with what a null pointer stands for.
+macro_rules! value_or {
+    ($name:ident, $default:expr) => {
+        if $name.is_null() { Ok($default) } else { $crate::border::value!($name) }
+    };
+}
+pub(crate) use value_or;
+
 /// Whether `len` elements may begin at `at`.
-fn check<T>(at: *const T, len: usize) -> Call {
+fn check<T>(name: Name, at: *const T, len: usize) -> Call {
     if at.is_null() {
-        return Err(linerate_error::bad_argument(c"a null pointer"));
+        return Err(linerate_error::bad_argument(name.null));
     }
     if !at.is_aligned() {
-        return Err(linerate_error::bad_argument(c"a pointer that is not aligned for its type"));
+        return Err(linerate_error::bad_argument(name.unaligned));
     }
     match len.checked_mul(size_of::<T>()).and_then(|bytes| at.addr().checked_add(bytes)) {
         Some(_) if len <= isize::MAX as usize / size_of::<T>().max(1) => Ok(()),
-        _ => Err(linerate_error::bad_argument(c"a length beyond the address space")),
+        _ => Err(linerate_error::bad_argument(name.long)),
     }
 }
 
 /// # Safety
 /// `at` is null or points to `len` elements, which nobody writes while the call lasts.
-pub(crate) unsafe fn input<'a, T>(at: *const T, len: usize) -> Call<&'a [T]> {
+pub(crate) unsafe fn checked_input<'a, T>(name: Name, at: *const T, len: usize) -> Call<&'a [T]> {
     if len == 0 {
         return Ok(&[]);
     }
-    check(at, len)?;
+    check(name, at, len)?;
     // SAFETY: the caller's promise, and `check`.
     Ok(unsafe { slice::from_raw_parts(at, len) })
 }
 
 /// # Safety
 /// `at` is null or points to `len` elements, which nobody else uses while the call lasts.
-pub(crate) unsafe fn output<'a, T>(at: *mut T, len: usize) -> Call<&'a mut [T]> {
+pub(crate) unsafe fn checked_output<'a, T>(name: Name, at: *mut T, len: usize) -> Call<&'a mut [T]> {
     if len == 0 {
         return Ok(&mut []);
     }
-    check(at, len)?;
+    check(name, at, len)?;
     // SAFETY: the caller's promise, and `check`. Any bytes are valid for the integers that are written here.
     Ok(unsafe { slice::from_raw_parts_mut(at, len) })
 }
@@ -60,32 +164,32 @@ pub(crate) unsafe fn output<'a, T>(at: *mut T, len: usize) -> Call<&'a mut [T]> 
 /// Both, if they have no byte in common.
 ///
 /// # Safety
-/// As [`input`] and [`output`].
-pub(crate) unsafe fn buffers<'a, T, U>(
-    from: *const T,
-    len: usize,
-    to: *mut U,
-    capacity: usize,
+/// As [`checked_input`] and [`checked_output`].
+pub(crate) unsafe fn checked_buffers<'a, T, U>(
+    (from_name, to_name): (Name, Name),
+    overlap: &'static CStr,
+    (from, len): (*const T, usize),
+    (to, capacity): (*mut U, usize),
 ) -> Call<(&'a [T], &'a mut [U])> {
     // Not as slices yet: of memory in common there must not be two.
     if len > 0 && capacity > 0 {
-        check(from, len)?;
-        check(to, capacity)?;
+        check(from_name, from, len)?;
+        check(to_name, to, capacity)?;
         let (from_end, to_end) = (from.addr() + size_of::<T>() * len, to.addr() + size_of::<U>() * capacity);
         if from.addr() < to_end && to.addr() < from_end {
-            return Err(linerate_error::bad_argument(c"input and output overlap"));
+            return Err(linerate_error::bad_argument(overlap));
         }
     }
     // SAFETY: the caller's promises.
-    unsafe { Ok((input(from, len)?, output(to, capacity)?)) }
+    unsafe { Ok((checked_input(from_name, from, len)?, checked_output(to_name, to, capacity)?)) }
 }
 
 /// Where a result is stored.
 ///
 /// # Safety
 /// `at` is null, or points to memory for a `T` that nobody else uses while the call lasts.
-pub(crate) unsafe fn place<'a, T>(at: *mut T) -> Call<&'a mut MaybeUninit<T>> {
-    check(at, 1)?;
+pub(crate) unsafe fn checked_place<'a, T>(name: Name, at: *mut T) -> Call<&'a mut MaybeUninit<T>> {
+    check(name, at, 1)?;
     // SAFETY: the caller's promise, and `check`; the memory need not be initialised.
     Ok(unsafe { &mut *at.cast() })
 }
@@ -94,8 +198,8 @@ pub(crate) unsafe fn place<'a, T>(at: *mut T) -> Call<&'a mut MaybeUninit<T>> {
 ///
 /// # Safety
 /// `at` is null, or points to an initialised `T` whose every bit pattern is valid.
-pub(crate) unsafe fn value<T: Copy>(at: *const T) -> Call<T> {
-    check(at, 1)?;
+pub(crate) unsafe fn checked_value<T: Copy>(name: Name, at: *const T) -> Call<T> {
+    check(name, at, 1)?;
     // SAFETY: the caller's promise, and `check`.
     Ok(unsafe { at.read() })
 }

@@ -31,7 +31,7 @@ pub unsafe extern "C" fn linerate_controller_new(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let controller = unsafe { place(controller) }?;
+        let controller = unsafe { place!(controller) }?;
         let mut new = Controller::new(level_of(max_level)?);
         if max_cpu > 0 {
             new = new.max_cpu(max_cpu);
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn linerate_controller_level(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let level = unsafe { place(level) }?;
+        let level = unsafe { place!(level) }?;
         let chosen =
             CONTROLLERS.share(controller.id)?.update(Duration::from_nanos(now), Duration::from_nanos(cpu));
         level.write(chosen as i32);

@@ -90,7 +90,7 @@ unsafe fn with_stream(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (state, written, place) = unsafe { (value(stream)?, place(written)?, place(stream)?) };
+        let (state, written, place) = unsafe { (value!(stream)?, place!(written)?, place!(stream)?) };
         let mut now = state.stream()?;
         written.write(call(&mut now)?);
         place.write(linerate_deflater::of(&now));
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn linerate_deflate(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let ((input, out), written) = unsafe { (buffers(from, len, out, capacity)?, place(written)?) };
+        let ((input, out), written) = unsafe { (buffers!(from, len, out, capacity)?, place!(written)?) };
         let (format, level) = (format_of(format)?, level_of(level)?);
         let mut scratch = scratch.lock()?;
         written.write(linerate_deflate::compress(format, level, scratch.deflate()?, input, out)?);
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn linerate_deflater_init(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let stream = unsafe { place(stream) }?;
+        let stream = unsafe { place!(stream) }?;
         stream.write(linerate_deflater::of(&Stream::new(format_of(format)?, level_of(level)?)));
         Ok(())
     })
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn linerate_deflater_set_level(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (state, place) = unsafe { (value(stream)?, place(stream)?) };
+        let (state, place) = unsafe { (value!(stream)?, place!(stream)?) };
         let mut now = state.stream()?;
         now.set_level(level_of(level)?);
         place.write(linerate_deflater::of(&now));
@@ -190,7 +190,7 @@ pub unsafe extern "C" fn linerate_deflater_encode(
 ) -> linerate_error {
     let call = |stream: &mut Stream| {
         // SAFETY: the caller's promises.
-        let (input, out) = unsafe { buffers(from, len, out, capacity) }?;
+        let (input, out) = unsafe { buffers!(from, len, out, capacity) }?;
         Ok(stream.encode(scratch.lock()?.deflate()?, input, out, more)?)
     };
     // SAFETY: the caller's promises.
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn linerate_deflater_encode_with_history(
 ) -> linerate_error {
     let call = |stream: &mut Stream| {
         // SAFETY: the caller's promises.
-        let (buffer, out) = unsafe { buffers(buffer, len, out, capacity) }?;
+        let (buffer, out) = unsafe { buffers!(buffer, len, out, capacity) }?;
         Ok(stream.encode_with_history(scratch.lock()?.deflate()?, buffer, history, out, more)?)
     };
     // SAFETY: the caller's promises.
@@ -229,7 +229,7 @@ pub unsafe extern "C" fn linerate_deflater_flush(
     written: *mut usize,
 ) -> linerate_error {
     // SAFETY: the caller's promises.
-    unsafe { with_stream(stream, written, |stream| Ok(stream.flush(output(out, capacity)?)?)) }
+    unsafe { with_stream(stream, written, |stream| Ok(stream.flush(output!(out, capacity)?)?)) }
 }
 
 /// Ends the stream: the last block, if it was not written yet, and the trailer. Once more, it writes nothing.
@@ -241,19 +241,19 @@ pub unsafe extern "C" fn linerate_deflater_finish(
     written: *mut usize,
 ) -> linerate_error {
     // SAFETY: the caller's promises.
-    unsafe { with_stream(stream, written, |stream| Ok(stream.finish(output(out, capacity)?)?)) }
+    unsafe { with_stream(stream, written, |stream| Ok(stream.finish(output!(out, capacity)?)?)) }
 }
 
 /// Continues a CRC-32, which begins with 0. A null pointer has no bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_crc32(check: u32, from: *const u8, len: usize) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { input(from, len) }.map_or(check, |bytes| checksum::crc32(check, bytes))
+    unsafe { input!(from, len) }.map_or(check, |bytes| checksum::crc32(check, bytes))
 }
 
 /// Continues an Adler-32, which begins with 1. A null pointer has no bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_adler32(check: u32, from: *const u8, len: usize) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { input(from, len) }.map_or(check, |bytes| checksum::adler32(check, bytes))
+    unsafe { input!(from, len) }.map_or(check, |bytes| checksum::adler32(check, bytes))
 }

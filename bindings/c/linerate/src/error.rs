@@ -189,9 +189,13 @@ pub unsafe extern "C" fn linerate_error_text(
     out: *mut c_char,
     capacity: usize,
 ) -> usize {
+    const TRUNCATED: i32 = linerate_kind::LINERATE_TRUNCATED as i32;
+    const CORRUPT: i32 = linerate_kind::LINERATE_CORRUPT as i32;
+    const UNSUPPORTED: i32 = linerate_kind::LINERATE_UNSUPPORTED as i32;
+
     let text = crate::border::catch(|| {
         // SAFETY: the caller's promise.
-        let out = unsafe { crate::border::output(out.cast(), capacity) }?;
+        let out = unsafe { crate::border::output!(out: out.cast(), capacity) }?;
         let message = match error.message.is_null() {
             true => c"no message",
             // SAFETY: the caller's promise.
@@ -204,9 +208,9 @@ pub unsafe extern "C" fn linerate_error_text(
             let reason = reason.rsplit_once(" (os error").map_or(&*reason, |(reason, _)| reason);
             let _ = write!(text, ": {reason}");
         }
-        let of_file =
-            [linerate_kind::LINERATE_READ as i32, linerate_kind::LINERATE_WRITE as i32].contains(&error.kind);
-        if error.kind != linerate_kind::LINERATE_OK as i32 && !(of_file && error.offset == 0) {
+        // Of an argument, a limit or a whole file no byte is meant.
+        let is_of_input = matches!(error.kind, TRUNCATED | CORRUPT | UNSUPPORTED);
+        if is_of_input || error.offset > 0 {
             let _ = write!(text, " (at byte {})", error.offset);
         }
         if capacity > 0 {

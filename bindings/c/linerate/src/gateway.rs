@@ -165,7 +165,9 @@ pub unsafe extern "C" fn linerate_gateway_new(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (options, gateway) = unsafe { (value(options)?, place(gateway)?) };
+        let (options, gateway) = unsafe {
+            (value!(options, "linerate_gateway_defaults fills those of a transport")?, place!(gateway)?)
+        };
         let connection = Connection { session: options.session()?, waiting: Vec::new() };
         gateway.write(linerate_gateway { id: CONNECTIONS.insert(connection)? });
         Ok(())
@@ -194,7 +196,7 @@ pub unsafe extern "C" fn linerate_gateway_message(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let ((input, out), message) = unsafe { (buffers(from, len, out, capacity)?, place(message)?) };
+        let ((input, out), message) = unsafe { (buffers!(from, len, out, capacity)?, place!(message)?) };
         let (mut connection, mut scratch) = (CONNECTIONS.lock(gateway.id)?, scratch.lock()?);
         let Connection { session, waiting } = &mut *connection;
         let scratch = scratch.gateway()?;
@@ -250,7 +252,7 @@ pub unsafe extern "C" fn linerate_gateway_payload(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (out, written) = unsafe { (output(out, capacity)?, place(written)?) };
+        let (out, written) = unsafe { (output!(out, capacity)?, place!(written)?) };
         let mut connection = CONNECTIONS.lock(gateway.id)?;
         let waiting = &connection.waiting;
         out.get_mut(..waiting.len()).ok_or(TOO_SMALL)?.copy_from_slice(waiting);
@@ -288,7 +290,7 @@ pub unsafe extern "C" fn linerate_gateway_memory(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let bytes = unsafe { place(bytes) }?;
+        let bytes = unsafe { place!(bytes) }?;
         let connection = CONNECTIONS.lock(gateway.id)?;
         bytes.write(connection.session.memory() + connection.waiting.capacity());
         Ok(())
@@ -304,9 +306,10 @@ pub unsafe extern "C" fn linerate_gateway_dictionaries_new(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (list, dictionaries) = unsafe { (input(list, count)?, place(dictionaries)?) };
+        let (list, dictionaries) = unsafe { (input!(list, count)?, place!(dictionaries)?) };
         // SAFETY: the caller's promise.
-        let contents: Call<Vec<&[u8]>> = list.iter().map(|one| unsafe { input(one.at, one.len) }).collect();
+        let contents: Call<Vec<&[u8]>> =
+            list.iter().map(|one| unsafe { input!(at: one.at, one.len) }).collect();
         let id = DICTIONARIES.insert(Arc::new(Dictionaries::new(contents?)?))?;
         dictionaries.write(linerate_gateway_dictionaries { id });
         Ok(())

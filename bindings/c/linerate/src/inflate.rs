@@ -117,11 +117,13 @@ pub unsafe extern "C" fn linerate_inflate(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (options, progress) = unsafe { (value(options)?, place(progress)?) };
+        let (options, progress) = unsafe {
+            (value!(options, "linerate_inflate_defaults fills those of a format")?, place!(progress)?)
+        };
         // SAFETY: the caller's promises.
         let (dictionary, (from, out)) = unsafe {
-            let (dictionary, _) = buffers(dictionary, dictionary_len, out, capacity)?;
-            (dictionary, buffers(from, len, out, capacity)?)
+            let (dictionary, _) = buffers!(dictionary, dictionary_len, out, capacity)?;
+            (dictionary, buffers!(from, len, out, capacity)?)
         };
         let dictionary = (!dictionary.is_empty()).then_some(dictionary);
         let mut scratch = scratch.lock()?;
@@ -140,7 +142,9 @@ pub unsafe extern "C" fn linerate_inflater_new(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (options, inflater) = unsafe { (value(options)?, place(inflater)?) };
+        let (options, inflater) = unsafe {
+            (value!(options, "linerate_inflate_defaults fills those of a format")?, place!(inflater)?)
+        };
         let id = INFLATERS.insert(StreamDecoder::new(options.options()?)?)?;
         inflater.write(linerate_inflater { id });
         Ok(())
@@ -167,7 +171,7 @@ pub unsafe extern "C" fn linerate_inflater_decode(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let ((input, out), progress) = unsafe { (buffers(from, len, out, capacity)?, place(progress)?) };
+        let ((input, out), progress) = unsafe { (buffers!(from, len, out, capacity)?, place!(progress)?) };
         let (mut inflater, mut scratch) = (INFLATERS.lock(inflater.id)?, scratch.lock()?);
         progress.write(inflater.decode(scratch.inflate()?, input, out)?.into());
         Ok(())
@@ -201,7 +205,7 @@ pub unsafe extern "C" fn linerate_inflater_set_dictionary(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let dictionary = unsafe { input(dictionary, len) }?;
+        let dictionary = unsafe { input!(dictionary, len) }?;
         Ok(INFLATERS.lock(inflater.id)?.set_dictionary(dictionary)?)
     })
 }
@@ -214,7 +218,7 @@ pub unsafe extern "C" fn linerate_inflater_dictionary_id(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let id = unsafe { place(id) }?;
+        let id = unsafe { place!(id) }?;
         id.write(INFLATERS.lock(inflater.id)?.dictionary_id().unwrap_or(0));
         Ok(())
     })
@@ -228,7 +232,7 @@ pub unsafe extern "C" fn linerate_inflater_memory(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let bytes = unsafe { place(bytes) }?;
+        let bytes = unsafe { place!(bytes) }?;
         bytes.write(INFLATERS.lock(inflater.id)?.memory());
         Ok(())
     })

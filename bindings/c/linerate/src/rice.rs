@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use linerate_rice::v2::{self, Element, ElementType, StreamOptions};
 use linerate_rice::{Filter, Options, Params};
 
-use crate::border::{buffers, input, place, run, value};
+use crate::border::{buffers, input, place, run, value_or};
 use crate::error::{Call, linerate_error};
 
 /// Parameters of version 1, which are stored outside of chunks; linerate_rice_defaults fills them.
@@ -78,6 +78,8 @@ impl linerate_rice_params {
 }
 
 impl linerate_rice2_options {
+    const DEFAULT: linerate_rice2_options = linerate_rice2_options { segment: 0, row: 0, channels: 0 };
+
     fn options(&self) -> StreamOptions {
         StreamOptions::new()
             .segment(NonZeroU32::new(self.segment))
@@ -105,7 +107,7 @@ pub unsafe extern "C" fn linerate_rice_bound(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (params, bytes) = unsafe { (value(params)?, place(bytes)?) };
+        let (params, bytes) = unsafe { (value_or!(params, linerate_rice_defaults())?, place!(bytes)?) };
         bytes.write(params.params()?.bound(count));
         Ok(())
     })
@@ -124,8 +126,13 @@ pub unsafe extern "C" fn linerate_rice_encode(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (params, (samples, out), written) =
-            unsafe { (value(params)?, buffers(samples, count, out, capacity)?, place(written)?) };
+        let (params, (samples, out), written) = unsafe {
+            (
+                value_or!(params, linerate_rice_defaults())?,
+                buffers!(samples, count, out, capacity)?,
+                place!(written)?,
+            )
+        };
         written.write(linerate_rice::encode_into(&params.params()?, samples, out, threads(thread_count))?);
         Ok(())
     })
@@ -140,7 +147,7 @@ pub unsafe extern "C" fn linerate_rice_samples(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (chunk, count) = unsafe { (input(chunk, len)?, place(count)?) };
+        let (chunk, count) = unsafe { (input!(chunk, len)?, place!(count)?) };
         count.write(linerate_rice::decoded_len(chunk)?);
         Ok(())
     })
@@ -159,8 +166,13 @@ pub unsafe extern "C" fn linerate_rice_decode(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (params, (chunk, samples), count) =
-            unsafe { (value(params)?, buffers(chunk, len, samples, room)?, place(count)?) };
+        let (params, (chunk, samples), count) = unsafe {
+            (
+                value_or!(params, linerate_rice_defaults())?,
+                buffers!(chunk, len, samples, room)?,
+                place!(count)?,
+            )
+        };
         count.write(linerate_rice::decode_into(&params.params()?, chunk, samples, threads(thread_count))?);
         Ok(())
     })
@@ -180,8 +192,13 @@ pub unsafe extern "C" fn linerate_rice_decode_segments(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (params, (chunk, samples), count) =
-            unsafe { (value(params)?, buffers(chunk, len, samples, room)?, place(count)?) };
+        let (params, (chunk, samples), count) = unsafe {
+            (
+                value_or!(params, linerate_rice_defaults())?,
+                buffers!(chunk, len, samples, room)?,
+                place!(count)?,
+            )
+        };
         let decoded =
             linerate_rice::decode_segments(&params.params()?, chunk, first..end, samples, threads(1))?;
         count.write(decoded);
@@ -240,7 +257,7 @@ impl Work for Encode {
     unsafe fn with<T: Element>(self) -> Call<usize> {
         // SAFETY: the caller's promises.
         let (samples, out) =
-            unsafe { buffers(self.samples.cast::<T>(), self.count, self.out, self.capacity) }?;
+            unsafe { buffers!(samples: self.samples.cast::<T>(), self.count, out: self.out, self.capacity) }?;
         Ok(v2::encode_into(&self.options, samples, out, self.threads)?)
     }
 }
@@ -259,7 +276,7 @@ impl Work for Decode {
     unsafe fn with<T: Element>(self) -> Call<usize> {
         // SAFETY: the caller's promises.
         let (stream, samples) =
-            unsafe { buffers(self.stream, self.len, self.samples.cast::<T>(), self.room) }?;
+            unsafe { buffers!(stream: self.stream, self.len, samples: self.samples.cast::<T>(), self.room) }?;
         Ok(match self.segments {
             None => v2::decode_into(stream, samples, self.threads)?,
             Some(segments) => v2::decode_segments(stream, segments, samples, self.threads)?,
@@ -277,7 +294,8 @@ pub unsafe extern "C" fn linerate_rice2_bound(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (options, bytes) = unsafe { (value(options)?.options(), place(bytes)?) };
+        let (options, bytes) =
+            unsafe { (value_or!(options, linerate_rice2_options::DEFAULT)?.options(), place!(bytes)?) };
         // SAFETY: no samples are touched.
         bytes.write(unsafe { with_element(element, Bound { options, count }) }?);
         Ok(())
@@ -298,7 +316,8 @@ pub unsafe extern "C" fn linerate_rice2_encode(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (options, written) = unsafe { (value(options)?.options(), place(written)?) };
+        let (options, written) =
+            unsafe { (value_or!(options, linerate_rice2_options::DEFAULT)?.options(), place!(written)?) };
         let work = Encode { options, samples, count, out, capacity, threads: threads(thread_count) };
         // SAFETY: the caller's promise.
         written.write(unsafe { with_element(element, work) }?);
@@ -315,7 +334,7 @@ pub unsafe extern "C" fn linerate_rice2_get_info(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (stream, info) = unsafe { (input(stream, len)?, place(info)?) };
+        let (stream, info) = unsafe { (input!(stream, len)?, place!(info)?) };
         let read = v2::info(stream)?;
         info.write(linerate_rice2_info {
             element: read.element.code().into(),
@@ -342,7 +361,7 @@ pub unsafe extern "C" fn linerate_rice2_decode(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let count = unsafe { place(count) }?;
+        let count = unsafe { place!(count) }?;
         let work = Decode { stream, len, segments: None, samples, room, threads: threads(thread_count) };
         // SAFETY: the caller's promise.
         count.write(unsafe { with_element(element, work) }?);
@@ -365,7 +384,7 @@ pub unsafe extern "C" fn linerate_rice2_decode_segments(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let count = unsafe { place(count) }?;
+        let count = unsafe { place!(count) }?;
         let work = Decode { stream, len, segments: Some(first..end), samples, room, threads: threads(1) };
         // SAFETY: the caller's promise.
         count.write(unsafe { with_element(element, work) }?);

@@ -89,7 +89,7 @@ pub unsafe extern "C" fn linerate_scratch_new(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let scratch = unsafe { place(scratch) }?;
+        let scratch = unsafe { place!(scratch) }?;
         let id = SCRATCHES.insert(Scratch::new(engines)?)?;
         scratch.write(linerate_scratch { id });
         Ok(())

@@ -90,7 +90,9 @@ pub unsafe extern "C" fn linerate_session_new(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (options, session) = unsafe { (value(options)?, place(session)?) };
+        let (options, session) = unsafe {
+            (value!(options, "linerate_session_defaults fills those of a format")?, place!(session)?)
+        };
         let id = SESSIONS.insert(Session::new(options.options()?)?)?;
         session.write(linerate_session { id });
         Ok(())
@@ -122,7 +124,7 @@ pub unsafe extern "C" fn linerate_session_message(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let ((input, out), written) = unsafe { (buffers(from, len, out, capacity)?, place(written)?) };
+        let ((input, out), written) = unsafe { (buffers!(from, len, out, capacity)?, place!(written)?) };
         let (mut session, mut scratch) = (SESSIONS.lock(session.id)?, scratch.lock()?);
         written.write(session.message(scratch.deflate()?, input, out)?);
         Ok(())
@@ -139,7 +141,7 @@ pub unsafe extern "C" fn linerate_session_finish(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (out, written) = unsafe { (output(out, capacity)?, place(written)?) };
+        let (out, written) = unsafe { (output!(out, capacity)?, place!(written)?) };
         written.write(SESSIONS.lock(session.id)?.finish(out)?);
         Ok(())
     })
@@ -162,7 +164,7 @@ pub unsafe extern "C" fn linerate_session_memory(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let bytes = unsafe { place(bytes) }?;
+        let bytes = unsafe { place!(bytes) }?;
         bytes.write(SESSIONS.lock(session.id)?.memory());
         Ok(())
     })
@@ -177,7 +179,7 @@ pub unsafe extern "C" fn linerate_deflate_dictionary_new(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (text, dictionary) = unsafe { (input(text, len)?, place(dictionary)?) };
+        let (text, dictionary) = unsafe { (input!(text, len)?, place!(dictionary)?) };
         let id = DICTIONARIES.insert(Arc::new(Dictionary::new(text)))?;
         dictionary.write(linerate_deflate_dictionary { id });
         Ok(())

@@ -2,7 +2,7 @@
 
 use linerate_dict::{Decoder, Id, Job, Order, Store, StoreOptions};
 
-use crate::border::{buffers, input, output, place, run, value};
+use crate::border::{buffers, input, output, place, run, value_or};
 use crate::error::{Call, linerate_error};
 use crate::handles::Table;
 
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn linerate_store_new(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (options, store) = unsafe { (value(options)?, place(store)?) };
+        let (options, store) = unsafe { (value_or!(options, linerate_store_defaults())?, place!(store)?) };
         let options = StoreOptions::new()
             .table_budget(options.table_budget)
             .raw_limit(options.raw_limit)
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn linerate_store_insert(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (bytes, dictionary) = unsafe { (input(bytes, len)?, place(dictionary)?) };
+        let (bytes, dictionary) = unsafe { (input!(bytes, len)?, place!(dictionary)?) };
         dictionary.write(STORES.share(store.id)?.insert(bytes)?.get());
         Ok(())
     })
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn linerate_store_get_stats(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let stats = unsafe { place(stats) }?;
+        let stats = unsafe { place!(stats) }?;
         let now = STORES.share(store.id)?.stats();
         stats.write(linerate_store_stats {
             dictionaries: now.dictionaries,
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn linerate_block_decoder_new(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let decoder = unsafe { place(decoder) }?;
+        let decoder = unsafe { place!(decoder) }?;
         let new = Decoder::new(&*STORES.share(store.id)?);
         decoder.write(linerate_block_decoder { id: DECODERS.insert(new)? });
         Ok(())
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn linerate_block_decoder_decode(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let ((block, out), written) = unsafe { (buffers(block, len, out, capacity)?, place(written)?) };
+        let ((block, out), written) = unsafe { (buffers!(block, len, out, capacity)?, place!(written)?) };
         written.write(DECODERS.lock(decoder.id)?.decode(Id::from_raw(dictionary), block, out)?);
         Ok(())
     })
@@ -233,13 +233,14 @@ pub unsafe extern "C" fn linerate_block_decoder_batch(
             _ => return Err(linerate_error::bad_argument(c"unknown order")),
         };
         // SAFETY: the caller's promise.
-        let jobs = unsafe { output(jobs, count) }?;
+        let jobs = unsafe { output!(jobs, count) }?;
         let mut decoder = DECODERS.lock(decoder.id)?;
         let pairs: Call<Vec<Job<'_>>> = jobs
             .iter()
             .map(|job| {
                 // SAFETY: the caller's promises.
-                let (block, out) = unsafe { buffers(job.block, job.len, job.out, job.capacity) }?;
+                let (block, out) =
+                    unsafe { buffers!(block: job.block, job.len, out: job.out, job.capacity) }?;
                 Ok(Job::new(Id::from_raw(job.dictionary), block, out))
             })
             .collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use linerate_zstd::{Dictionary, Format, FrameDecoder, Header, Options, Status, StreamDecoder, frame_extent};
 
-use crate::border::{buffers, input, place, run, value};
+use crate::border::{buffers, input, place, run, value_or};
 use crate::error::{Call, linerate_error};
 use crate::handles::Table;
 use crate::inflate::{linerate_progress, linerate_status};
@@ -109,7 +109,8 @@ pub unsafe extern "C" fn linerate_zstd_frame_info(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (options, input, frame) = unsafe { (value(options)?, input(from, len)?, place(frame)?) };
+        let (options, input, frame) =
+            unsafe { (value_or!(options, linerate_zstd_defaults())?, input!(from, len)?, place!(frame)?) };
         let (extent, header) =
             (frame_extent(input, options.format())?, Header::parse(input, options.format())?);
         let stated = match header {
@@ -144,8 +145,13 @@ pub unsafe extern "C" fn linerate_zstd_decode(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (options, (input, out), written) =
-            unsafe { (value(options)?, buffers(from, len, out, capacity)?, place(written)?) };
+        let (options, (input, out), written) = unsafe {
+            (
+                value_or!(options, linerate_zstd_defaults())?,
+                buffers!(from, len, out, capacity)?,
+                place!(written)?,
+            )
+        };
         let (dictionary, mut scratch) = (dictionary.get()?, scratch.lock()?);
         let decoder = FrameDecoder::new(options.options());
         written.write(decoder.decode(scratch.zstd()?, dictionary.as_deref(), input, out)?);
@@ -167,8 +173,13 @@ pub unsafe extern "C" fn linerate_zstd_decode_frame(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (options, (input, out), progress) =
-            unsafe { (value(options)?, buffers(from, len, out, capacity)?, place(progress)?) };
+        let (options, (input, out), progress) = unsafe {
+            (
+                value_or!(options, linerate_zstd_defaults())?,
+                buffers!(from, len, out, capacity)?,
+                place!(progress)?,
+            )
+        };
         let (dictionary, mut scratch) = (dictionary.get()?, scratch.lock()?);
         let decoder = FrameDecoder::new(options.options());
         let sizes = decoder.decode_frame(scratch.zstd()?, dictionary.as_deref(), input, out)?;
@@ -187,7 +198,7 @@ pub unsafe extern "C" fn linerate_zstd_dictionary_new(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (bytes, dictionary) = unsafe { (input(bytes, len)?, place(dictionary)?) };
+        let (bytes, dictionary) = unsafe { (input!(bytes, len)?, place!(dictionary)?) };
         let id = DICTIONARIES.insert(Arc::new(Dictionary::new(bytes)?))?;
         dictionary.write(linerate_zstd_dictionary { id });
         Ok(())
@@ -208,7 +219,7 @@ pub unsafe extern "C" fn linerate_zstd_dictionary_id(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let id = unsafe { place(id) }?;
+        let id = unsafe { place!(id) }?;
         id.write(DICTIONARIES.share(dictionary.id)?.id());
         Ok(())
     })
@@ -224,7 +235,7 @@ pub unsafe extern "C" fn linerate_zstd_decoder_new(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let (options, decoder) = unsafe { (value(options)?, place(decoder)?) };
+        let (options, decoder) = unsafe { (value_or!(options, linerate_zstd_defaults())?, place!(decoder)?) };
         let new = Decoder { stream: StreamDecoder::new(options.options()), dictionary: dictionary.get()? };
         decoder.write(linerate_zstd_decoder { id: DECODERS.insert(new)? });
         Ok(())
@@ -251,7 +262,7 @@ pub unsafe extern "C" fn linerate_zstd_decoder_decode(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promises.
-        let ((input, out), progress) = unsafe { (buffers(from, len, out, capacity)?, place(progress)?) };
+        let ((input, out), progress) = unsafe { (buffers!(from, len, out, capacity)?, place!(progress)?) };
         let (mut decoder, mut scratch) = (DECODERS.lock(decoder.id)?, scratch.lock()?);
         let Decoder { stream, dictionary } = &mut *decoder;
         let done = stream.decode(scratch.zstd()?, dictionary.as_deref(), input, out)?;
@@ -282,7 +293,7 @@ pub unsafe extern "C" fn linerate_zstd_decoder_memory(
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
-        let bytes = unsafe { place(bytes) }?;
+        let bytes = unsafe { place!(bytes) }?;
         bytes.write(DECODERS.lock(decoder.id)?.stream.memory());
         Ok(())
     })
