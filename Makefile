@@ -210,19 +210,20 @@ dist: ## Packages of a release for every platform that can be linked here: make 
 dist-check: ## Install each package of `make dist` in an empty environment, and run an example of its page; walk the rows of the README's install table: OUT=dist KINDS="rows wheels" ROWS=words CSV=file
 	@scripts/dist.sh --check "$(OUT)" $(KINDS)
 
-install: $(if $(BINARY),,program) ## Program, manual pages, completions: make install PREFIX=/usr/local DESTDIR= BINARY=built
+install: $(if $(BINARY),,program) ## Program, manual pages, completions, licences: make install PREFIX=/usr/local DESTDIR= BINARY=built
 	@DESTDIR="$(DESTDIR)" scripts/install.sh "$(or $(BINARY),$(DIST)/linerate)" "$(PREFIX)"
 
 uninstall: ## Remove what `make install` installed: PREFIX=/usr/local DESTDIR=
 	@DESTDIR="$(DESTDIR)" scripts/install.sh --remove "$(PREFIX)"
 
-install-c: ## C libraries, headers, pkg-config and CMake files: make install-c PREFIX=/usr/local DESTDIR=
+install-c uninstall-c: LIBRARIES = linerate
+install-c: ## The C library, or those of LIBRARIES="linerate slz z", with headers, pkg-config and CMake files: make install-c PREFIX=/usr/local DESTDIR=
 	@scripts/setup.sh rust cc
-	$(CARGO) build --profile dist --locked --package linerate-slz --package linerate-c --package linerate-z
-	@DESTDIR="$(DESTDIR)" scripts/install-c.sh "$(DIST)" "$(PREFIX)"
+	$(CARGO) build --profile dist --locked $(patsubst %,--package linerate-%,$(patsubst linerate,c,$(LIBRARIES)))
+	@DESTDIR="$(DESTDIR)" scripts/install-c.sh "$(DIST)" "$(PREFIX)" $(LIBRARIES)
 
-uninstall-c: ## Remove what `make install-c` installed: PREFIX=/usr/local DESTDIR=
-	@DESTDIR="$(DESTDIR)" scripts/install-c.sh --remove "$(PREFIX)"
+uninstall-c: ## Remove what `make install-c` with these LIBRARIES installed: PREFIX=/usr/local DESTDIR=
+	@DESTDIR="$(DESTDIR)" scripts/install-c.sh --remove "$(PREFIX)" $(LIBRARIES)
 
 rocksdb-plugin: ## The plugin for RocksDB and its header: make rocksdb-plugin PREFIX=/usr/local ROCKSDB_INCLUDE=headers
 	@scripts/setup.sh rust cxx

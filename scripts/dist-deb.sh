@@ -124,6 +124,7 @@ Description: compression for data paths that have a speed to keep
 CONTROL
 
   DESTDIR=$folder/library LIBDIR=$lib scripts/install-c.sh "$built" /usr linerate
+  rm -r "$folder/library/usr/share/doc" # of this machine
   mkdir -p "$folder/dev/usr/$lib"
   mv "$folder/library/usr/include" "$folder/dev/usr/"
   mv "$folder/library/usr/$lib"/{liblinerate.so,liblinerate.a,pkgconfig,cmake} "$folder/dev/usr/$lib/"

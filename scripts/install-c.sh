@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # install-c.sh FOLDER PREFIX [LIBRARY...]: puts the C libraries that cargo has built in FOLDER (all: linerate slz z), with headers,
-# pkg-config and CMake files, below PREFIX; DESTDIR stands before it. LIBDIR is the folder for libraries there (lib).
+# pkg-config and CMake files, below PREFIX, and their licences in share/doc; DESTDIR stands before it. LIBDIR is the folder for
+# libraries there (lib).
 # install-c.sh --remove PREFIX [LIBRARY...]: removes them.
 set -euo pipefail
 
@@ -86,6 +87,18 @@ case $version in
   *) interface=${version%%.*} ;;
 esac
 
+# Programs find a shared library where the system's loader looks, which has a list of what is there.
+tell_loader() {
+  local folder=$prefix/$lib
+  PATH=$PATH:/usr/sbin:/sbin
+  if [ -n "${DESTDIR:-}" ] || [ "$(uname -s)" != Linux ]; then return; fi
+  if ldconfig -v -N -X 2>/dev/null | grep -q "^$folder: \|^$folder:$"; then
+    if [ "$(id -u)" = 0 ]; then ldconfig; else echo "so that programs find the libraries in $folder, run as root: ldconfig"; fi
+  else
+    echo "programs do not look for libraries in $folder: link them with -Wl,-rpath,$folder, or start them with LD_LIBRARY_PATH=$folder"
+  fi
+}
+
 verb=install
 if [ "$built" = --remove ]; then verb=remove; fi
 for library in "$@"; do
@@ -94,10 +107,12 @@ for library in "$@"; do
       ${verb}_library linerate "$interface" "compression engines: deflate, inflate, zstd, Delta-Rice, Nx archives" \
         linerate.h linerate.hpp
       if [ $verb = install ]; then install_cmake; else rm -rf "$root/$lib/cmake/linerate"; fi
+      crate=linerate-c
       ;;
     slz)
       ${verb}_library slz 1 \
         "stateless deflate, zlib and gzip encoder with the interface of libslz, by Linerate" slz.h
+      crate=linerate-slz
       ;;
     # Neither header nor static library: programs load it before zlib.
     z)
@@ -106,7 +121,12 @@ for library in "$@"; do
       else
         rm -f "$root/$lib/liblinerate_z.so"
       fi
+      crate=linerate-z
       ;;
     *) echo "install-c.sh: unknown library: $library" >&2; exit 2 ;;
   esac
+  if [ $verb = install ]; then licences=$crate; else licences=--remove; fi
+  "$source/scripts/licences.sh" "$licences" "$root/share/doc/$crate"
 done
+# The library for zlib's functions is loaded by its path.
+if [ $verb = install ] && [ "$*" != z ]; then tell_loader; fi

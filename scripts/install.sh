@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install.sh BINARY PREFIX: puts the program, its manual pages and its completions below PREFIX.
+# install.sh BINARY PREFIX: puts the program, its manual pages, its completions and its licences below PREFIX.
 # install.sh --remove PREFIX: removes them. DESTDIR stands before PREFIX, as packages are made.
 set -euo pipefail
 
@@ -9,9 +9,11 @@ man=$prefix/share/man/man1
 bash=$prefix/share/bash-completion/completions/linerate
 zsh=$prefix/share/zsh/site-functions/_linerate
 fish=$prefix/share/fish/vendor_completions.d/linerate.fish
+licences=$prefix/share/doc/linerate
 
 if [ "$binary" = --remove ]; then
   rm -f "$prefix/bin/linerate" "$man"/linerate.1 "$man"/linerate-*.1 "$bash" "$zsh" "$fish"
+  "$(dirname "$0")/licences.sh" --remove "$licences"
   exit
 fi
 
@@ -32,3 +34,4 @@ done
 "$binary" completions bash | put 644 "$bash"
 "$binary" completions zsh | put 644 "$zsh"
 "$binary" completions fish | put 644 "$fish"
+"$(dirname "$0")/licences.sh" linerate "$licences"

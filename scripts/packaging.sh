@@ -61,6 +61,7 @@ install_program() { # TRIPLE FOLDER PREFIX
   here=$(uname -m)-${1#*-}
   scripts/cross.sh "$here" --package linerate
   DESTDIR=$2 scripts/install.sh "$target/$here/$profile/linerate" "$3"
+  rm -r "$2/$3/share/doc" # of this machine: a package has its own
   cp "$target/$1/$profile/linerate" "$2/$3/bin/linerate"
 }
 

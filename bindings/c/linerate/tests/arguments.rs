@@ -47,7 +47,7 @@ const FRAME: [u8; 12] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 3, 0x19, 0, 0, b'a', b'b'
 #[test]
 fn null_pointer_is_named_and_no_byte_of_the_input_is_blamed() {
     let (mut out, mut written) = ([0u8; 100], 0);
-    let mut zstd = |from: *const u8, out: *mut u8, written: *mut usize| {
+    let zstd = |from: *const u8, out: *mut u8, written: *mut usize| {
         let (scratch, dictionary) = (scratch(), linerate_zstd_dictionary { id: 0 });
         // SAFETY: null, or memory of these lengths.
         unsafe { linerate_zstd_decode(scratch, ptr::null(), dictionary, from, 12, out, 100, written) }
@@ -59,8 +59,8 @@ fn null_pointer_is_named_and_no_byte_of_the_input_is_blamed() {
         (zstd(out.as_ptr(), out.as_mut_ptr(), &mut written), "from and out overlap"),
         // SAFETY: null pointers.
         (unsafe { linerate_deflater_init(ptr::null_mut(), 0, 1) }, "stream is a null pointer"),
-        // SAFETY: as above.
         (
+            // SAFETY: as above.
             unsafe { linerate_archive_open(ptr::null(), ptr::null(), ptr::null_mut()) },
             "path is a null pointer",
         ),

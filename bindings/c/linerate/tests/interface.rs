@@ -272,6 +272,12 @@ fn header_and_examples_compile_without_a_warning_as_c_and_as_cpp() {
         }
         let run = Run::of(&mut Command::new(&program), &input).ok();
         assert_eq!(gunzip(&run.stdout), input);
+        let decompress = |stream: &[u8]| Run::of(&mut Command::new(folder.path().join("decompress")), stream);
+        assert_eq!(decompress(&run.stdout).ok().stdout, input);
+        let early = decompress(&run.stdout[..run.stdout.len() - 9]);
+        assert_eq!((early.status, &*early.stderr), (Some(1), "the input ends early\n"));
+        // FDICT (RFC 1950, section 2.2).
+        assert_eq!(decompress(&[0x78, 0xbb, 1, 2, 3, 4, 5]).status, Some(1));
     }
 }
 
@@ -359,7 +365,7 @@ fn a_csharp_program_reads_an_archive() {
 
 #[test]
 fn the_programs_of_the_page_have_less_than_40_lines() {
-    for name in ["compress.c", "compress.go", "ReadArchive.cs"] {
+    for name in ["compress.c", "decompress.c", "compress.go", "ReadArchive.cs"] {
         let text = fs::read_to_string(Path::new(HERE).join("examples").join(name)).unwrap();
         assert!(text.lines().count() < 40, "{name}");
     }
@@ -404,10 +410,17 @@ fn what_is_installed_is_found_by_pkg_config_and_cmake_and_removed_whole() {
     let prefix = folder.path().join("usr");
     let install = |what: &Path| {
         let script = Path::new(HERE).join("../../../scripts/install-c.sh");
-        let done = Command::new(script).arg(what).arg(&prefix).arg("linerate").env_remove("DESTDIR").status();
-        assert!(done.unwrap().success());
+        let done = Command::new(script).arg(what).arg(&prefix).arg("linerate").env_remove("DESTDIR").output();
+        let done = done.unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
     };
-    install(library.folder());
+    let said = install(library.folder());
+    let lib = prefix.join("lib").display().to_string();
+    assert!(said.contains(&format!("-Wl,-rpath,{lib}")), "no word on how programs find it: {said}");
+    for name in ["LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY.txt"] {
+        assert!(prefix.join("share/doc/linerate-c").join(name).is_file(), "{name}");
+    }
     let check = |program: &Path| {
         let mut command = Command::new(program);
         let run = Run::of(command.env("LD_LIBRARY_PATH", prefix.join("lib")), b"the installed library").ok();

@@ -49,6 +49,9 @@ fn install_puts_program_pages_and_completions_and_uninstall_leaves_what_is_not_i
         "share/bash-completion/completions/linerate",
         "share/zsh/site-functions/_linerate",
         "share/fish/vendor_completions.d/linerate.fish",
+        "share/doc/linerate/LICENSE-APACHE",
+        "share/doc/linerate/LICENSE-MIT",
+        "share/doc/linerate/THIRD-PARTY.txt",
     ] {
         assert!(has(name, 0o644), "{name} is not in {installed:?}");
     }
