@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, cast_slice_mut, try_cast_slice};
 use linerate_core::{Error, Kind, Result};
-use linerate_io::MapSource;
+use linerate_io::{MapSource, ReadAt};
 
 use super::npy::NpyHeader;
 use super::{Input, NO_MEMORY, PIECE, PartialShape, SampleBuffer, swap_little_endian};
@@ -188,7 +188,8 @@ impl ArrayReader {
     }
 
     /// All samples that were not read before: of a regular file the mapped pages where possible, otherwise a
-    /// copy. Repeated calls return the same.
+    /// copy. Repeated calls return the same. A file must not be cut short while its pages are in use: that ends
+    /// the program by a signal on Unix.
     ///
     /// # Errors
     /// As [`next_piece`](Self::next_piece).
@@ -199,6 +200,9 @@ impl ArrayReader {
         }
         if self.map.is_none() && self.has_more()? {
             self.next_piece::<T>(u64::MAX)?;
+        }
+        if let Some(map) = &self.map {
+            self.input.check_mapped(map.len(), CUT_ARRAY)?;
         }
         Ok(match &self.map {
             Some(map) => mapped(map, self.start, self.samples.unwrap_or(0)).unwrap_or_default(),
@@ -322,6 +326,22 @@ mod tests {
             assert_eq!(array.next_piece::<u16>(9).unwrap(), [5]);
             assert!(array.next_piece::<i16>(9).unwrap().is_empty());
             assert_eq!((array.samples_read(), array.position()), (5, bytes.len() as u64));
+        }
+    }
+
+    #[test]
+    fn a_mapped_array_that_is_cut_short_is_an_error() {
+        let bytes = npy(&vec![7; 5000]);
+        let file = tempfile::tempfile().unwrap();
+        (&file).write_all(&bytes).unwrap();
+        (&file).rewind().unwrap();
+        let mut array = ArrayReader::npy(Input::from_file(file.try_clone().unwrap()).unwrap()).unwrap();
+        assert_eq!(array.whole::<i16>().unwrap(), [7; 5000]);
+        // Windows does not cut a file that is mapped.
+        if cfg!(unix) {
+            file.set_len(bytes.len() as u64 - 8000).unwrap();
+            let e = array.whole::<i16>().unwrap_err();
+            assert_eq!((e.kind, e.message), (Kind::Truncated, CUT_ARRAY));
         }
     }
 

@@ -96,6 +96,18 @@ impl Input {
         }
     }
 
+    /// Checks that a regular file still has the first `end` bytes, which are mapped: without them, access would
+    /// end the program by a signal.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] with `message` if another program has cut it short.
+    pub(super) fn check_mapped(&self, end: u64, message: &'static str) -> Result<()> {
+        match self.file().map(File::metadata) {
+            Some(Ok(now)) if now.len() < end => Err(Error::new(Kind::Truncated, now.len(), message)),
+            _ => Ok(()),
+        }
+    }
+
     fn read_some(&mut self, into: &mut [u8]) -> Result<usize> {
         loop {
             match self.inner.read(into) {

@@ -239,6 +239,9 @@ impl StreamReader {
         if element != T::TYPE {
             return Err(Error::new(Kind::BadArgument, offset, "samples of another type than asked for"));
         }
+        if let Data::Mapped(_) = stream.data {
+            self.input.check_mapped(offset + stream.header.bytes, CUT_SEGMENT)?;
+        }
         let segment = segment as usize;
         let max_segments = (PIECE as usize / size_of::<T>() / segment).max(1);
         self.piece.reserve(((max_segments * segment) as u64).min(samples) as usize * size_of::<T>())?;
