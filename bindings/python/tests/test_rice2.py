@@ -77,6 +77,16 @@ def test_concatenated_streams_of_three_axes_are_joined_along_the_first():
         assert decode2(encode2(parts[0]) + encode2(other)).shape == (8 + other.size // 50, 50)
 
 
+def test_streams_that_follow_one_with_a_shape_are_part_of_its_array():
+    """As the command writes arrays of which one index of the first axis is longer than a stream."""
+    array = waves((2, 30, 50))
+    named = encode2(array[:0])
+    parts = [encode2(part) for part in (array[0, :20], array[0, 20:], array[1])]
+    decoded = decode2(named + b"".join(parts))
+    assert decoded.shape == array.shape and np.array_equal(decoded, array)
+    assert decode2(named + b"".join(parts[:2] + parts[:1])).shape == (50, 50)
+
+
 def test_version_2_is_smaller_than_version_1():
     for noise in (2, 20, 200):
         array = waves((20, 5000), noise=noise)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from dataclasses import dataclass, replace
 from typing import Any, overload
@@ -160,13 +161,17 @@ def _info2(data: NDArray[np.uint8], at: int) -> Info2:
 
 
 def _joined_axes(streams: list[Info2]) -> tuple[int, ...] | None:
-    """The shape of streams that follow each other: joined along the first axis, where the others agree."""
-    first = streams[0].axes
+    """The shape of streams that follow each other: joined along the first axis, where the others agree. Streams without a
+    shape may follow one that has it."""
+    first, samples = streams[0].axes, sum(one.samples for one in streams)
     if len(streams) == 1 or not first:
         return first if len(streams) == 1 else None
-    if any(one.axes is None or one.axes[1:] != first[1:] for one in streams):
+    known = [one.axes for one in streams if one.axes is not None]
+    if any(axes[1:] != first[1:] for axes in known):
         return None
-    return (sum(one.axes[0] for one in streams if one.axes), *first[1:])
+    slab = math.prod(first[1:])
+    whole = sum(axes[0] for axes in known) if not slab else samples // slab
+    return (whole, *first[1:]) if whole * slab == samples else None
 
 
 @overload

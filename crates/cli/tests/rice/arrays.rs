@@ -73,8 +73,8 @@ fn input_that_is_no_array_is_an_error_with_its_offset() {
         (header("<i2", "False", "(5000000000,)"), "a v1 chunk holds at most 4294967295 samples (at byte 0)"),
         (header("<i2", "False", "()"), "the array has no axis: it is a single number (at byte 60)"),
         (header("<i2", "False", "[6]"), "the .npy header cannot be understood (at byte 60)"),
-        (b"hello, world".to_vec(), "this is not an .npy file; raw samples need --dtype (at byte 0)"),
-        (Vec::new(), "this is not an .npy file; raw samples need --dtype (at byte 0)"),
+        (b"hello, world".to_vec(), "this is not an .npy or WAV file; raw samples need --dtype (at byte 0)"),
+        (Vec::new(), "this is not an .npy or WAV file; raw samples need --dtype (at byte 0)"),
     ] {
         encode(&folder, &file).fails(DAMAGED, &format!("linerate: stdin: {line}"));
         folder.write("a.npy", &file);

@@ -88,7 +88,8 @@ fn verify_against_another_array_reports_the_difference() {
     verify(&npy("<i2", "(49,)", &data[..98])).fails(DAMAGED, line);
     let line = "linerate: a.drc: it holds 16-bit samples, b.npy holds i32 (at byte 0)";
     verify(&npy("<i4", "(25,)", &data)).fails(DAMAGED, line);
-    let line = "linerate: a.drc: b.npy: this is not an .npy file; raw samples need --dtype (at byte 0)";
+    let line =
+        "linerate: a.drc: b.npy: this is not an .npy or WAV file; raw samples need --dtype (at byte 0)";
     verify(b"x").fails(DAMAGED, line);
     folder.write("b.raw", &data);
     folder.rice(&["verify", "--cd-values=16,10", "--against=b.raw", "--dtype=i16", "a.drc"]).ok();

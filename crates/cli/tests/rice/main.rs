@@ -8,3 +8,4 @@ mod pages;
 mod reports;
 mod streams;
 mod v2;
+mod wav;

@@ -1,5 +1,10 @@
 //! Pipes, names, and arrays larger than what is held of them.
 
+#[cfg(unix)]
+use std::process::Command;
+
+#[cfg(unix)]
+use crate::data::DAMAGED;
 use crate::data::{FAILED, USAGE, npy, samples, wave};
 use linerate_testkit::program::Folder;
 
@@ -70,4 +75,40 @@ fn memory_is_bounded_for_large_arrays() {
     limited(&folder, "verify -p2 --against a.raw --dtype i16 a.raw.rice");
     limited(&folder, "decode -p2 --raw -o /dev/null -f a.raw.rice");
     limited(&folder, "decode -p2 --raw -o - a.raw.rice | cmp - a.raw");
+}
+
+/// What people do to files with `cat`, `head` and `>>`.
+#[cfg(unix)]
+#[test]
+fn files_that_shell_tools_join_append_to_and_cut_are_arrays_or_errors() {
+    let folder = Folder::new();
+    let data = wave(900);
+    folder.write("a.npy", &npy("<i2", "(6, 100)", &data[..1200]));
+    folder.write("b.npy", &npy("<i2", "(3, 100)", &data[1200..]));
+    folder.rice(&["encode", "a.npy", "b.npy"]).ok();
+    let shell = |script: &str| {
+        let status = Command::new("sh").args(["-ec", script]).current_dir(folder.path(".")).status().unwrap();
+        assert!(status.success(), "{script}");
+    };
+    shell("cat a.rice b.rice >joined.rice; cp a.rice appended.rice; cat b.rice >>appended.rice");
+    let both = npy("<i2", "(9, 100)", &data);
+    for name in ["joined", "appended"] {
+        assert!(folder.rice(&["decode", "-o", "-", &format!("{name}.rice")]).ok().stdout == both, "{name}");
+        folder.rice(&["verify", &format!("{name}.rice")]).ok();
+    }
+    let len = folder.read("joined.rice").len();
+    let first = folder.read("a.rice").len();
+    for cut in [1, 27, 28, first - 1, first, first + 1, len - 1] {
+        shell(&format!("head -c {cut} joined.rice >cut.rice"));
+        let run = folder.rice(&["decode", "-o", "-", "cut.rice"]);
+        match cut == first {
+            true => assert!(run.ok().stdout == npy("<i2", "(6, 100)", &data[..1200])),
+            false => assert_eq!(run.status, Some(DAMAGED), "{cut}: {}", run.stderr),
+        }
+    }
+    for tail in ["printf x", "printf '\\n'", "head -c 4096 /dev/zero", "cat a.npy"] {
+        shell(&format!("cp joined.rice tail.rice; {tail} >>tail.rice"));
+        let run = folder.rice(&["verify", "tail.rice"]);
+        assert_eq!(run.status, Some(DAMAGED), "{tail}: {}", run.stderr);
+    }
 }

@@ -13,6 +13,8 @@ fn arrays_of_every_type_round_trip() {
     for descr in ["<i2", "<u2", "<i4", "<u4"] {
         for (shape, bytes) in
             [("(1200,)", 1200), ("(4, 300)", 1200), ("(1, 9)", 9), ("(0,)", 0), ("(0, 7)", 0)]
+                .into_iter()
+                .chain([("(2, 3, 200)", 1200), ("(3, 0, 4)", 0), ("(5, 0)", 0), ("(2, 1, 1, 9)", 18)])
         {
             let size = if descr.ends_with('2') { 1 } else { 2 };
             let file = npy(descr, shape, &wave(bytes * size));
@@ -43,7 +45,7 @@ fn shape_option_restores_more_axes() {
     let file = npy("<u2", "(2, 3, 100)", &wave(600));
     let encoded = folder.rice_with(&["encode"], &file).ok().stdout;
     let decode = |options: &[&str]| folder.rice_with(&[&["decode"], options].concat(), &encoded);
-    assert!(decode(&[]).ok().stdout == npy("<u2", "(6, 100)", samples(&file)));
+    assert!(decode(&["--shape", "6,100"]).ok().stdout == npy("<u2", "(6, 100)", samples(&file)));
     assert!(decode(&["--shape", "2,3,100"]).ok().stdout == file);
     assert!(decode(&["--shape", "2,-1"]).status == Some(USAGE));
     assert!(decode(&["--shape", "-1,3,100"]).ok().stdout == file);
@@ -51,13 +53,13 @@ fn shape_option_restores_more_axes() {
     decode(&["--shape", "2,3,101"]).fails(FAILED, line);
 }
 
-/// As Python writes them; the rows are restored.
+/// As Python writes them.
 #[test]
 fn streams_that_keep_a_shape_are_read_from_files_and_pipes() {
     let folder = Folder::new();
     let data = wave(60);
     let words: Vec<i16> = data.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect();
-    for (axes, samples, shape) in [(&[2, 3, 10][..], 60, "(6, 10)"), (&[0, 3, 10], 0, "(0, 10)")] {
+    for (axes, samples, shape) in [(&[2, 3, 10][..], 60, "(2, 3, 10)"), (&[0, 3, 10], 0, "(0, 3, 10)")] {
         let settings = StreamOptions::new().row(10.try_into().ok());
         let settings = settings.shape(v2::Shape::new(axes).ok());
         let stream = v2::encode(&settings, &words[..samples], Options::new()).unwrap();
@@ -70,6 +72,44 @@ fn streams_that_keep_a_shape_are_read_from_files_and_pipes() {
         let info = json(&folder.rice(&["info", "--json", "a.rice"]).ok().stdout);
         assert_eq!(info["streams"][0]["bytes"], stream.len());
     }
+}
+
+#[test]
+fn more_axes_survive_in_several_streams_and_concatenated_files() {
+    let folder = Folder::new();
+    let data = wave(9_000_000);
+    // The first holds 3728 whole indices of the first axis in 16 MiB, the second not even one.
+    for (shape, option, samples) in [
+        ("(4000, 2, 1125)", "-1,2,1125", &[8_388_000, 612_000][..]),
+        ("(1, 2, 4500000)", "1,2,4500000", &[0, 4_500_000, 4_500_000]),
+    ] {
+        folder.write("a.raw", &data);
+        folder.rice(&["encode", "--dtype", "i16", "--shape", option, "-f", "a.raw"]).ok();
+        let file = folder.read("a.raw.rice");
+        assert_eq!(streams(&file).iter().map(|s| s.samples).collect::<Vec<_>>(), samples, "{shape}");
+        let npy = npy("<i2", shape, &data);
+        folder.rice(&["decode", "-fo", "b.npy", "a.raw.rice"]).ok();
+        assert!(folder.read("b.npy") == npy, "{shape}");
+        assert!(folder.rice_with(&["decode"], &file).ok().stdout == npy, "{shape} through a pipe");
+        folder.rice(&["verify", "--against", "b.npy", "a.raw.rice"]).ok();
+    }
+    let encode = |shape: &str, n| folder.rice_with(&["encode"], &npy("<i2", shape, &wave(n))).ok().stdout;
+    let decoded = |file: &[u8]| folder.rice_with(&["decode"], file).ok().stdout;
+    let both = [wave(600), wave(300)].concat();
+    let alike = [encode("(6, 2, 50)", 600), encode("(3, 2, 50)", 300)].concat();
+    assert!(decoded(&alike) == npy("<i2", "(9, 2, 50)", &both));
+    let unlike = [encode("(6, 2, 50)", 600), encode("(2, 3, 50)", 300)].concat();
+    assert!(decoded(&unlike) == npy("<i2", "(18, 50)", &both));
+}
+
+#[test]
+fn verify_against_an_array_of_another_shape_reports_it() {
+    let folder = Folder::new();
+    folder.write("a.npy", &npy("<i2", "(2, 3, 10)", &wave(60)));
+    folder.write("b.npy", &npy("<i2", "(3, 2, 10)", &wave(60)));
+    folder.rice(&["encode", "a.npy"]).ok();
+    let line = "linerate: a.rice: it has the shape (2, 3, 10), b.npy has (3, 2, 10) (at byte 0)";
+    folder.rice(&["verify", "--against", "b.npy", "a.rice"]).fails(DAMAGED, line);
 }
 
 /// The streams of a file, by the library.

@@ -108,6 +108,15 @@ impl ArrayReader {
         self.shape.row()
     }
 
+    /// The shape, unless the number of samples and the length of a row describe it.
+    pub(super) fn undescribed_by_rows(&self) -> Option<PartialShape> {
+        match *self.shape.axes() {
+            [_] => None,
+            [_, row] if row > 0 && u32::try_from(row).is_ok() => None,
+            _ => Some(self.shape),
+        }
+    }
+
     /// Samples read so far.
     pub fn samples_read(&self) -> u64 {
         self.read

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
 use linerate_core::{Error, Kind, Result};
 
-use super::{NO_MEMORY, npy};
+use super::{NO_MEMORY, npy, wav};
 
 /// Memory is taken in steps of this many bytes as input arrives, so that a wrong length costs no more than
 /// the bytes that are there.
@@ -88,6 +88,14 @@ impl Input {
         Ok(self.peek(npy::MAGIC.len())? == npy::MAGIC)
     }
 
+    /// Whether a WAV file follows, of one of the forms that [`WavEncoder`](super::WavEncoder) reads; nothing is read.
+    ///
+    /// # Errors
+    /// [`Kind::Read`] if reading fails.
+    pub fn is_wav(&mut self) -> Result<bool> {
+        Ok(wav::is_wav(self.peek(12)?))
+    }
+
     /// The regular file, for mapping it.
     pub(super) fn file(&self) -> Option<&File> {
         match self.inner.get_ref() {
@@ -131,7 +139,10 @@ impl Input {
     }
 
     /// Fills `into` as far as the input reaches. Returns the number of bytes.
-    pub(super) fn fill(&mut self, into: &mut [u8]) -> Result<usize> {
+    ///
+    /// # Errors
+    /// [`Kind::Read`] if reading fails.
+    pub fn fill(&mut self, into: &mut [u8]) -> Result<usize> {
         let mut filled = self.ahead.len().min(into.len());
         into[..filled].copy_from_slice(&self.ahead[..filled]);
         self.ahead.drain(..filled);

@@ -4,7 +4,8 @@
 //! |---|---|---|
 //! | [`ArrayReader`] | a `.npy` file, or raw little-endian samples | samples |
 //! | [`StreamEncoder`] | an [`ArrayReader`] | a `.rice` file: streams of version 2, one after another |
-//! | [`StreamReader`] | a `.rice` file | samples |
+//! | [`WavEncoder`] | a WAV file | a `.rice` file that holds all of it |
+//! | [`StreamReader`] | a `.rice` file | samples, or the WAV file |
 //! | [`ChunkEncoder`] | an [`ArrayReader`] | a `.drc` file: one chunk of HDF5 filter 32025 |
 //! | [`ChunkReader`] | a `.drc` file | samples |
 //!
@@ -49,6 +50,8 @@ mod npy;
 mod partial_shape;
 mod stream_encoder;
 mod stream_reader;
+mod wav;
+mod wav_encoder;
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use linerate_core::{Error, Kind, Result};
@@ -61,6 +64,7 @@ pub use npy::NpyHeader;
 pub use partial_shape::PartialShape;
 pub use stream_encoder::StreamEncoder;
 pub use stream_reader::{StreamHeader, StreamReader, StreamTotals};
+pub use wav_encoder::WavEncoder;
 
 /// Raw bytes in a piece, unless a segment is longer. Where a file is divided into streams follows from it,
 /// so it does not depend on the machine.

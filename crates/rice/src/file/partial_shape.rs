@@ -74,6 +74,27 @@ impl PartialShape {
         Shape::new(&[&[samples / given], &axes[1..]].concat()).ok()
     }
 
+    /// The size of each axis, 1 for an open one.
+    pub(super) fn axes(&self) -> &[u64] {
+        self.shape.axes()
+    }
+
+    /// Samples for each index of the first axis; `None` if there is no axis, or one of 0.
+    pub(super) fn slab(&self) -> Option<u64> {
+        let product = self.shape.axes().get(1..)?.iter().try_fold(1u64, |product, &n| product.checked_mul(n));
+        product.filter(|&product| product > 0)
+    }
+
+    /// The shape of a part of the array with `samples` samples: all of them, or those of whole indices of the first
+    /// axis.
+    pub(super) fn of_slabs(&self, samples: u64) -> Option<Shape> {
+        if self.for_samples(samples).is_some() {
+            return self.for_samples(samples);
+        }
+        let slab = self.slab().filter(|&slab| samples.is_multiple_of(slab))?;
+        Shape::new(&[&[samples / slab], &self.shape.axes()[1..]].concat()).ok()
+    }
+
     /// Samples of a row, which is the last of several axes.
     pub fn row(&self) -> Option<u64> {
         self.shape.row()

@@ -2,7 +2,7 @@
 
 use linerate_core::Result;
 
-use super::{ArrayReader, NOT_REPRODUCED, PIECE, SampleBuffer, reserve};
+use super::{ArrayReader, NOT_REPRODUCED, PIECE, PartialShape, SampleBuffer, reserve};
 use crate::Options;
 use crate::v2::{self, Element, ElementType, Info, StreamOptions};
 
@@ -12,6 +12,8 @@ pub struct StreamEncoder {
     settings: StreamOptions,
     options: Options,
     verify: bool,
+    /// The shape, if streams keep it because rows do not describe it.
+    shape: Option<PartialShape>,
     streams: u64,
     first: Option<Info>,
     stream: Vec<u8>,
@@ -19,9 +21,11 @@ pub struct StreamEncoder {
 }
 
 impl StreamEncoder {
-    /// Encodes `array` with these settings; of its shape, they keep the row.
+    /// Encodes `array` with these settings, which keep the row. Of an array that the row does not describe, as of
+    /// one with three axes, streams keep the shape too.
     pub fn new(array: ArrayReader, settings: StreamOptions, options: Options) -> StreamEncoder {
         StreamEncoder {
+            shape: array.undescribed_by_rows(),
             array,
             settings,
             options,
@@ -49,7 +53,7 @@ impl StreamEncoder {
         self.streams
     }
 
-    /// The header of the first stream, once it is encoded.
+    /// The header of the first stream that has samples, or else of the first, once it is encoded.
     pub fn first(&self) -> Option<&Info> {
         self.first.as_ref()
     }
@@ -70,21 +74,22 @@ impl StreamEncoder {
     }
 
     fn next_stream<T: Element>(&mut self) -> Result<Option<&[u8]>> {
-        let piece = self.array.next_piece::<T>(stream_samples(&self.settings, size_of::<T>() as u64))?;
+        let max = PIECE / size_of::<T>() as u64;
+        let samples = match self.shape.and_then(|shape| shape.slab()) {
+            Some(slab) if slab <= max => max / slab * slab,
+            // The first stream has no samples, and says the shape of the others.
+            Some(_) if self.streams == 0 => 0,
+            _ => stream_samples(&self.settings, max),
+        };
+        let piece = self.array.next_piece::<T>(samples)?;
         if piece.is_empty() && self.streams > 0 {
             return Ok(None);
         }
-        reserve(&mut self.stream, v2::bound::<T>(&self.settings, piece.len()))?;
-        let len = v2::encode_into(&self.settings, piece, &mut self.stream, self.options)?;
+        let shape = self.shape.and_then(|shape| shape.of_slabs(piece.len() as u64));
+        let settings = if shape.is_some() { self.settings.shape(shape) } else { self.settings };
+        let len = encoded(&settings, piece, self.options, self.verify, &mut self.stream, &mut self.decoded)?;
         let stream = &self.stream[..len];
-        if self.verify {
-            self.decoded.reserve(size_of_val(piece))?;
-            let decoded = &mut self.decoded.samples_mut::<T>()[..piece.len()];
-            if v2::decode_into(stream, decoded, self.options) != Ok(piece.len()) || *decoded != *piece {
-                return Err(NOT_REPRODUCED);
-            }
-        }
-        if self.first.is_none() {
+        if self.first.is_none_or(|first| first.samples == 0) {
             self.first = Some(v2::info(stream)?);
         }
         self.streams += 1;
@@ -92,9 +97,29 @@ impl StreamEncoder {
     }
 }
 
+/// Encodes one stream into `stream`, and compares it if `verify`; returns its bytes.
+pub(super) fn encoded<T: Element>(
+    settings: &StreamOptions,
+    samples: &[T],
+    options: Options,
+    verify: bool,
+    stream: &mut Vec<u8>,
+    decoded: &mut SampleBuffer,
+) -> Result<usize> {
+    reserve(stream, v2::bound::<T>(settings, samples.len()))?;
+    let len = v2::encode_into(settings, samples, stream, options)?;
+    if verify {
+        decoded.reserve(size_of_val(samples))?;
+        let decoded = &mut decoded.samples_mut::<T>()[..samples.len()];
+        if v2::decode_into(&stream[..len], decoded, options) != Ok(samples.len()) || *decoded != *samples {
+            return Err(NOT_REPRODUCED);
+        }
+    }
+    Ok(len)
+}
+
 /// Samples per stream: whole rows, or whole segments where a row is longer than a piece.
-fn stream_samples(settings: &StreamOptions, sample_bytes: u64) -> u64 {
-    let max = PIECE / sample_bytes;
+pub(super) fn stream_samples(settings: &StreamOptions, max: u64) -> u64 {
     let row = settings.row_len().map(|row| u64::from(row.get())).filter(|&row| row <= max);
     let unit = row.unwrap_or(settings.segment_len().into());
     (max / unit).max(1) * unit

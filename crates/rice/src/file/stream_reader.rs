@@ -6,8 +6,9 @@ use std::collections::VecDeque;
 use linerate_core::{Error, Kind, Result};
 use linerate_io::MapSource;
 
-use super::{Input, PIECE, SampleBuffer, swap_little_endian};
+use super::{Input, PIECE, PartialShape, SampleBuffer, swap_little_endian, wav};
 use crate::Options;
+use crate::v2::file_record::{self, FileRecord};
 use crate::v2::header::{Fields, HEADER};
 use crate::v2::{self, Element, ElementType, Shape};
 
@@ -32,12 +33,32 @@ pub struct StreamHeader {
     pub samples: u64,
     /// Samples per row, if the stream has rows.
     pub row: Option<NonZeroU32>,
+    /// The shape of its samples, if the stream has a shape record.
+    pub shape: Option<Shape>,
     /// Number of channels, of which a row holds one sample each; 1 without channels.
     pub channels: u32,
     /// Samples per segment, of all channels; the last one may have fewer.
     pub segment: u32,
     /// Number of segments.
     pub segments: u64,
+    /// Bytes of the file that was encoded, if the stream holds those instead of samples.
+    pub file_bytes: Option<u64>,
+    /// Bytes of a sample in that file.
+    sample_bytes: u8,
+}
+
+impl StreamHeader {
+    /// Notes what a record says.
+    fn set_record(&mut self, fields: &Fields, record: &[u8]) -> Result<()> {
+        if fields.has_shape {
+            self.shape = Some(fields.shape(record)?);
+        }
+        if fields.has_record {
+            let record = FileRecord::parse(record)?;
+            (self.file_bytes, self.sample_bytes) = (Some(record.bytes.len() as u64), record.sample_bytes);
+        }
+        Ok(())
+    }
 }
 
 /// What the streams of a file have in common.
@@ -52,13 +73,32 @@ pub struct StreamTotals {
     pub samples: u64,
     /// Number of streams.
     pub streams: u64,
+    /// The shape record of the first stream, whose first axis is the sum of those of all streams: the others
+    /// of their axes are the same.
+    record: Option<Shape>,
+    /// Bytes of a sample in the file that was encoded, if it was one.
+    sample_bytes: Option<u8>,
+    /// Bytes of that file beside its samples.
+    file_bytes: u64,
 }
 
 impl StreamTotals {
     /// The totals with one more stream.
     fn plus(before: Option<StreamTotals>, header: &StreamHeader) -> Result<StreamTotals> {
-        let StreamHeader { offset, element, row, samples, .. } = *header;
-        let Some(before) = before else { return Ok(StreamTotals { element, row, samples, streams: 1 }) };
+        let StreamHeader { offset, element, row, samples, shape, sample_bytes, .. } = *header;
+        let file_bytes = header.file_bytes.unwrap_or(0);
+        let sample_bytes = header.file_bytes.map(|_| sample_bytes);
+        let Some(before) = before else {
+            return Ok(StreamTotals {
+                element,
+                row,
+                samples,
+                streams: 1,
+                record: shape,
+                sample_bytes,
+                file_bytes,
+            });
+        };
         if element != before.element {
             return Err(Error::new(
                 Kind::Corrupt,
@@ -66,16 +106,58 @@ impl StreamTotals {
                 "a stream of another type than the one before",
             ));
         }
+        if sample_bytes.is_some_and(|bytes| before.sample_bytes != Some(bytes)) {
+            return Err(Error::new(
+                Kind::Corrupt,
+                offset,
+                "a part of a WAV file after samples of another array",
+            ));
+        }
         let samples = before.samples.checked_add(samples);
         let samples = samples.ok_or(Error::new(Kind::Corrupt, offset + 8, "too many samples"))?;
         let row = row.filter(|_| row == before.row);
-        Ok(StreamTotals { element, row, samples, streams: before.streams + 1 })
+        let record = match (before.record, shape) {
+            (Some(before), Some(shape)) => joined(&before, &shape),
+            (record, _) => record,
+        };
+        Ok(StreamTotals {
+            element,
+            row,
+            samples,
+            streams: before.streams + 1,
+            record,
+            sample_bytes: before.sample_bytes,
+            file_bytes: before.file_bytes.saturating_add(file_bytes),
+        })
     }
 
-    /// The shape that the rows make, if they are complete.
+    /// The shape of the array: by the shape records, joined along the first axis, or else by the rows, if they
+    /// are complete.
     pub fn shape(&self) -> Shape {
-        Shape::from_rows(self.samples, self.row.map(|row| row.get().into()))
+        let rows = Shape::from_rows(self.samples, self.row.map(|row| row.get().into()));
+        let Some(record) = self.record else { return rows };
+        if record.samples() == Some(self.samples) {
+            return record;
+        }
+        // Streams without a record may follow, which are part of the same array.
+        let rest = record.axes().get(1..).and_then(|rest| PartialShape::open(rest).ok());
+        rest.and_then(|rest| rest.for_samples(self.samples)).unwrap_or(rows)
     }
+}
+
+impl StreamTotals {
+    /// Bytes of the WAV file that was encoded, if it was one.
+    pub fn wav_bytes(&self) -> Option<u64> {
+        let samples = self.samples.saturating_mul(self.sample_bytes?.into());
+        Some(samples.saturating_add(self.file_bytes))
+    }
+}
+
+/// The shape of two arrays, one after another; `None` if more than their first axes differ.
+fn joined(before: &Shape, next: &Shape) -> Option<Shape> {
+    let ((first, rest), (more, others)) = (before.axes().split_first()?, next.axes().split_first()?);
+    let sum = first.checked_add(*more).filter(|_| rest == others)?;
+    Shape::new(&[&[sum], rest].concat()).ok()
 }
 
 /// Decodes the streams of a file.
@@ -193,6 +275,51 @@ impl StreamReader {
         Ok((headers, totals.ok_or(EMPTY)?))
     }
 
+    /// Whether a WAV file was encoded, which [`next_file_bytes`](Self::next_file_bytes) restores. To be asked before
+    /// anything is decoded.
+    ///
+    /// # Errors
+    /// [`Kind::Read`] if reading fails.
+    pub fn is_wav(&mut self) -> Result<bool> {
+        if let Some(stream) = self.held.front() {
+            return Ok(stream.header.file_bytes.is_some());
+        }
+        let fields = Fields::parse(self.input.peek(HEADER)?);
+        Ok(fields.is_ok_and(|(fields, _)| fields.has_record))
+    }
+
+    /// The next bytes of the WAV file that was encoded. `None` at its end.
+    ///
+    /// # Errors
+    /// As [`next_piece`](Self::next_piece); [`Kind::Corrupt`] for samples that do not fit into those of the file.
+    pub fn next_file_bytes(&mut self) -> Result<Option<&[u8]>> {
+        while !self.has_segments() {
+            if !self.next_stream()? {
+                return Ok(None);
+            }
+            if self.is_at_record() {
+                let Some((stream, _)) = &self.current else { return Ok(None) };
+                let record = &stream.bytes()[HEADER + 4..stream.header.bytes as usize];
+                return Ok(Some(
+                    FileRecord::parse(record).map_err(|e| e.shifted(stream.header.offset))?.bytes,
+                ));
+            }
+        }
+        let offset = self.current.as_ref().map_or(0, |(stream, _)| stream.header.offset);
+        let Some(StreamTotals { sample_bytes: Some(sample_bytes), element, .. }) = self.seen else {
+            return Err(Error::new(Kind::BadArgument, 0, "no WAV file was encoded"));
+        };
+        if wav::stored_as(sample_bytes) != element {
+            return Err(Error::new(Kind::Corrupt, offset, "a WAV file of samples of another type"));
+        }
+        let n = self.next_bytes()?.map_or(0, <[u8]>::len);
+        let bytes = &mut self.piece.samples_mut()[..n];
+        let misfit =
+            Error::new(Kind::Corrupt, offset, "a sample that does not fit into those of the WAV file");
+        let n = wav::narrow(bytes, sample_bytes).ok_or(misfit)?;
+        Ok(Some(&bytes[..n]))
+    }
+
     /// Decodes the next whole segments, about 16 MiB of samples. `None` after the last stream.
     ///
     /// # Errors
@@ -254,32 +381,46 @@ impl StreamReader {
 
     /// Goes on to a stream that has segments to decode, if one follows.
     fn advance(&mut self) -> Result<bool> {
-        loop {
-            if let Some((stream, next)) = &self.current
-                && (*next as u64) < stream.header.segments
-            {
-                return Ok(true);
+        while !self.has_segments() {
+            if !self.next_stream()? {
+                return Ok(false);
             }
-            // Its memory is free before the next one is read.
-            self.current = None;
-            let next = match self.held.pop_front() {
-                Some(stream) => Some(stream),
-                None => self.load()?,
-            };
-            let Some(stream) = next else { return Ok(false) };
-            let seen = StreamTotals::plus(self.seen, &stream.header)?;
-            self.seen = Some(seen);
-            if seen.samples.saturating_mul(seen.element.bytes() as u64) > self.max_output {
-                let message = "the samples take more bytes than the limit";
-                return Err(Error::new(Kind::Limit, stream.header.offset, message));
-            }
-            self.current = Some((stream, 0));
         }
+        Ok(true)
     }
 
-    /// Reads the header of the next stream. Returns it without the length, with the number of entries of its
-    /// table, and as bytes.
-    fn read_header(&mut self) -> Result<Option<(StreamHeader, u64, [u8; HEADER])>> {
+    /// Whether the current stream has segments to decode.
+    fn has_segments(&self) -> bool {
+        self.current.as_ref().is_some_and(|(stream, next)| (*next as u64) < stream.header.segments)
+    }
+
+    /// Whether the current stream holds bytes of a file.
+    fn is_at_record(&self) -> bool {
+        self.current.as_ref().is_some_and(|(stream, _)| stream.header.file_bytes.is_some())
+    }
+
+    /// Begins the next stream, if one follows.
+    fn next_stream(&mut self) -> Result<bool> {
+        // Its memory is free before the next one is read.
+        self.current = None;
+        let next = match self.held.pop_front() {
+            Some(stream) => Some(stream),
+            None => self.load()?,
+        };
+        let Some(stream) = next else { return Ok(false) };
+        let seen = StreamTotals::plus(self.seen, &stream.header)?;
+        self.seen = Some(seen);
+        if seen.samples.saturating_mul(seen.element.bytes() as u64) > self.max_output {
+            let message = "the samples take more bytes than the limit";
+            return Err(Error::new(Kind::Limit, stream.header.offset, message));
+        }
+        self.current = Some((stream, 0));
+        Ok(true)
+    }
+
+    /// Reads the header of the next stream. Returns it without the length and the shape, its fields, and as
+    /// bytes.
+    fn read_header(&mut self) -> Result<Option<(StreamHeader, Fields, [u8; HEADER])>> {
         let offset = self.input.position();
         let mut bytes = [0; HEADER];
         let len = self.input.fill(&mut bytes)?;
@@ -296,26 +437,55 @@ impl StreamReader {
             element: fields.element,
             samples: fields.samples,
             row: fields.row,
+            shape: None,
             channels: fields.channels,
             segment: fields.segment,
             segments: fields.segments,
+            file_bytes: None,
+            sample_bytes: 0,
         };
-        Ok(Some((header, fields.entries(), bytes)))
+        Ok(Some((header, fields, bytes)))
     }
 
-    /// Reads the header of the next stream, and skips its segments.
+    /// Reads the header of the next stream and its shape, and skips its segments.
     fn skip_stream(&mut self) -> Result<Option<StreamHeader>> {
-        let Some((mut header, entries, _)) = self.read_header()? else { return Ok(None) };
-        self.skip_rest(&mut header, entries)?;
+        let Some((mut header, fields, _)) = self.read_header()? else { return Ok(None) };
+        self.skip_rest(&mut header, &fields)?;
         Ok(Some(header))
     }
 
-    /// Skips the rest of a stream, which determines its length.
-    fn skip_rest(&mut self, header: &mut StreamHeader, entries: u64) -> Result<()> {
+    /// Skips the rest of a stream, which determines its length, but for its record.
+    fn skip_rest(&mut self, header: &mut StreamHeader, fields: &Fields) -> Result<()> {
+        let entries = fields.entries();
         if entries > 0 {
-            self.input.skip((entries - 1).saturating_mul(4), CUT_TABLE)?;
-            let words = self.input.word(CUT_TABLE)?;
-            self.input.skip(u64::from(words) * 4, CUT_SEGMENT)?;
+            let first = self.input.word(CUT_TABLE)?;
+            let last = match entries {
+                1 => first,
+                _ => {
+                    self.input.skip((entries - 2).saturating_mul(4), CUT_TABLE)?;
+                    self.input.word(CUT_TABLE)?
+                }
+            };
+            let mut read = 0;
+            let longest = match fields {
+                Fields { has_shape: true, .. } => Shape::MAX_WORDS,
+                Fields { has_record: true, .. } => file_record::MAX_WORDS,
+                _ => 0,
+            };
+            if (1..=longest).contains(&first.min(last)) {
+                let at = self.input.position();
+                read = first.min(last);
+                let mut record = Vec::new();
+                self.input.append(&mut record, u64::from(read) * 4, CUT_SEGMENT)?;
+                header.set_record(fields, &record).map_err(|e| e.shifted(at))?;
+            } else if longest > 0 {
+                return Err(Error::new(
+                    Kind::Corrupt,
+                    self.input.position(),
+                    "a record of an impossible length",
+                ));
+            }
+            self.input.skip(u64::from(last - read) * 4, CUT_SEGMENT)?;
         }
         header.bytes = self.input.position() - header.offset;
         Ok(())
@@ -323,10 +493,11 @@ impl StreamReader {
 
     /// Reads the next stream, or maps it if it is long.
     fn load(&mut self) -> Result<Option<Stream>> {
-        let Some((mut header, entries, start)) = self.read_header()? else { return Ok(None) };
+        let Some((mut header, fields, start)) = self.read_header()? else { return Ok(None) };
         let mut bytes = start.to_vec();
+        let entries = fields.entries();
         if self.is_seekable() {
-            self.skip_rest(&mut header, entries)?;
+            self.skip_rest(&mut header, &fields)?;
             if header.bytes > MAX_READ
                 && let Some(file) = self.input.file()
             {
@@ -340,6 +511,15 @@ impl StreamReader {
             self.input.append(&mut bytes, entries.saturating_mul(4), CUT_TABLE)?;
             let words = bytes.last_chunk().map_or(0, |last| u32::from_le_bytes(*last));
             self.input.append(&mut bytes, u64::from(words) * 4, CUT_SEGMENT)?;
+            if fields.has_shape || fields.has_record {
+                let start = HEADER + 4 * entries as usize;
+                let words =
+                    bytes[HEADER..].first_chunk().map_or(0, |first| u32::from_le_bytes(*first)) as usize;
+                let record = bytes.get(start..start.saturating_add(words.saturating_mul(4)));
+                let at = header.offset + start as u64;
+                let damaged = Error::new(Kind::Corrupt, at, "a record of an impossible length");
+                header.set_record(&fields, record.ok_or(damaged)?).map_err(|e| e.shifted(at))?;
+            }
         }
         header.bytes = self.input.position() - header.offset;
         Ok(Some(Stream { header, data: Data::Read(bytes) }))

@@ -5,8 +5,8 @@
 //! | 0 | 4 | 89 4C 52 32 |
 //! | 4 | 1 | version, 2 |
 //! | 5 | 1 | type of the samples: 0 i16, 1 u16, 2 i32, 3 u32 |
-//! | 6 | 1 | bit 0: a record before the segments holds the shape of the array; bit 1: rows hold channels |
-//! | 7 | 1 | minor version: 1 if rows hold channels, else 0 |
+//! | 6 | 1 | bit 0: a record before the segments holds the shape of the array; bit 1: rows hold channels; bit 2: a record holds bytes of a file |
+//! | 7 | 1 | minor version: 2 with bytes of a file, 1 if rows hold channels, else 0 |
 //! | 8 | 8 | samples |
 //! | 16 | 4 | samples per segment, with channels of each of them, 1 to 65536 |
 //! | 20 | 4 | samples per row, or 0; with channels their number |
@@ -36,6 +36,12 @@ const SHAPE: u8 = 1;
 
 /// Flag in byte 6, of minor version 1: rows hold one sample of each channel.
 const CHANNELS: u8 = 2;
+
+/// The minor version of streams with bytes of a file.
+const RECORD_MINOR: u8 = 2;
+
+/// Feature byte of minor version 2: the stream has bytes of a file, and no samples.
+const RECORD: u8 = 4;
 
 /// Bytes covered by the header's checksum.
 const COVERED: usize = 24;
@@ -96,7 +102,8 @@ pub(crate) struct Fields {
     /// Samples per segment, of all channels.
     pub(crate) segment: u32,
     pub(crate) segments: u64,
-    has_shape: bool,
+    pub(crate) has_shape: bool,
+    pub(crate) has_record: bool,
 }
 
 impl Fields {
@@ -123,8 +130,13 @@ impl Fields {
             5,
             "samples of an unknown type",
         ))?;
-        let known = if head[7] == MINOR { SHAPE | CHANNELS } else { SHAPE };
-        if head[6] & !known != 0 || head[7] > MINOR {
+        let is_known = match head[7] {
+            0 => head[6] & !SHAPE == 0,
+            MINOR => head[6] & !(SHAPE | CHANNELS) == 0,
+            RECORD_MINOR => head[6] == RECORD,
+            _ => false,
+        };
+        if !is_known {
             return Err(Error::new(Kind::Unsupported, 6, "a stream with unknown features"));
         }
         let frames = u32_at(head, 16);
@@ -132,6 +144,10 @@ impl Fields {
             return Err(corrupt(16, "segments of no samples or of more than 65536"));
         }
         let samples = u64::from(u32_at(head, 8)) | u64::from(u32_at(head, 12)) << 32;
+        let has_record = head[6] == RECORD;
+        if has_record && samples > 0 {
+            return Err(corrupt(8, "samples in a stream of bytes of a file"));
+        }
         let channels = if head[6] & CHANNELS != 0 { u32_at(head, 20) } else { 1 };
         let segment = u64::from(frames) * u64::from(channels);
         if head[6] & CHANNELS != 0
@@ -149,13 +165,22 @@ impl Fields {
             segment: segment as u32,
             segments: samples.div_ceil(segment),
             has_shape: head[6] & SHAPE != 0,
+            has_record,
         };
         Ok((fields, rest))
     }
 
-    /// Entries of the table: the parts of the segments, and the shape record if there is one.
+    /// The shape in a record.
+    pub(crate) fn shape(&self, record: &[u8]) -> Result<Shape> {
+        let shape = Shape::parse(record).filter(|shape| shape.samples() == Some(self.samples));
+        shape.ok_or(corrupt(0, "the shape of the array is damaged"))
+    }
+
+    /// Entries of the table: the parts of the segments, and the record if there is one.
     pub(crate) fn entries(&self) -> u64 {
-        self.segments.saturating_mul(self.channels.into()).saturating_add(self.has_shape.into())
+        self.segments
+            .saturating_mul(self.channels.into())
+            .saturating_add((self.has_shape || self.has_record).into())
     }
 }
 
@@ -189,9 +214,13 @@ impl<'a> Layout<'a> {
             payload,
         };
         if has_shape {
-            let shape = Shape::parse(&payload[layout.entry(0)?]);
-            let shape = shape.filter(|shape| shape.samples() == Some(samples as u64));
-            layout.shape = Some(shape.ok_or(corrupt(layout.start(), "the shape of the array is damaged"))?);
+            let shape = fields.shape(&payload[layout.entry(0)?]);
+            layout.shape = Some(shape.map_err(|e| e.shifted(layout.start() as u64))?);
+        }
+        #[cfg(feature = "file")]
+        if fields.has_record {
+            super::file_record::FileRecord::parse(layout.payload)
+                .map_err(|e| e.shifted(layout.start() as u64))?;
         }
         Ok(layout)
     }
@@ -250,6 +279,27 @@ impl<'a> Layout<'a> {
 /// * [`Kind::Unsupported`] for a version, type or feature that is not known.
 pub fn info(stream: &[u8]) -> Result<Info> {
     Layout::of(stream).map(|layout| layout.info())
+}
+
+/// A stream of bytes of a file.
+#[cfg(feature = "file")]
+pub(crate) fn write_file_record(
+    element: ElementType,
+    row: Option<NonZeroU32>,
+    record: &super::file_record::FileRecord<'_>,
+    out: &mut alloc::vec::Vec<u8>,
+) {
+    out.clear();
+    let geometry = Geometry { samples: 0, channels: 1, frames: 1 };
+    let mut head = write(element, &geometry, &StreamOptions::new().row(row));
+    (head[6], head[7]) = (RECORD, RECORD_MINOR);
+    let sum = checksum(&head[..COVERED]);
+    head[COVERED..].copy_from_slice(&sum.to_le_bytes());
+    out.extend_from_slice(&head);
+    out.extend_from_slice(&[0; 4]);
+    record.write(out);
+    let words = ((out.len() - HEADER - 4) / 4) as u32;
+    out[HEADER..HEADER + 4].copy_from_slice(&words.to_le_bytes());
 }
 
 /// The header of a stream.

@@ -32,6 +32,8 @@ mod checksum;
 mod decode;
 pub(crate) mod element;
 mod encode;
+#[cfg(feature = "file")]
+pub(crate) mod file_record;
 mod geometry;
 pub(crate) mod header;
 mod lpc;

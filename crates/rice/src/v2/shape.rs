@@ -20,6 +20,10 @@ impl Shape {
     /// Maximum number of axes, as in NumPy.
     pub const MAX_AXES: usize = 64;
 
+    /// Words of the longest record.
+    #[cfg(feature = "file")]
+    pub(crate) const MAX_WORDS: u32 = 1 + 2 * Shape::MAX_AXES as u32;
+
     /// The shape with these axis sizes, the slowest axis first. No axes means a single sample.
     ///
     /// # Errors

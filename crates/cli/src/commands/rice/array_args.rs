@@ -26,12 +26,17 @@ pub(super) struct ArrayArgs {
 }
 
 impl ArrayArgs {
+    /// Whether the input is a WAV file, unless it was said to be raw samples.
+    pub(super) fn is_wav(&self, input: &mut Input) -> Result<bool, CliError> {
+        Ok(self.dtype.is_none() && input.is_wav().map_err(engine_error)?)
+    }
+
     /// Opens an `.npy` file, or raw samples if their type was given.
     pub(super) fn open(&self, mut input: Input) -> Result<ArrayReader, CliError> {
         let wrong = |message| Err(CliError::data(Kind::Corrupt, 0, message));
         match (self.dtype, input.is_npy().map_err(engine_error)?) {
             (Some(_), true) => wrong("this is an .npy file, which has a type: leave out --dtype"),
-            (None, false) => wrong("this is not an .npy file; raw samples need --dtype"),
+            (None, false) => wrong("this is not an .npy or WAV file; raw samples need --dtype"),
             (None, true) => ArrayReader::npy(input).map_err(engine_error),
             (Some(element), false) => {
                 let shape = self.shape.unwrap_or_else(PartialShape::any_length);

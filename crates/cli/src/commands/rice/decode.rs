@@ -36,7 +36,8 @@ pub(super) struct DecodeArgs {
     dtype: Option<ElementType>,
 
     /// Shape of the array, of which the first axis may be -1. If it is not given, a v2 file is
-    /// restored with two axes, or one if it has no rows, and a v1 chunk with one
+    /// restored with the shape of the array that was encoded, and a v1 chunk with one axis. Given for a WAV
+    /// file, it makes an array of it
     #[arg(long, value_name = "ROWS,SAMPLES", value_parser = partial_shape, allow_hyphen_values = true)]
     shape: Option<PartialShape>,
 
@@ -77,12 +78,27 @@ fn check(args: &DecodeArgs) -> Result<(), &'static str> {
 fn process(args: &DecodeArgs, operand: &Operand) -> Result<FileSummary, CliError> {
     let mut summary = FileSummary::new(operand, Mode::Decode);
     let (input, meta) = operand.open()?;
-    let mut sink = Sink::open(&args.target, operand, meta, |path| names::decoded(path, args.raw))?;
     let verbosity = &args.work.verbosity;
     let progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), input.file_len());
-    let found = match args.chunk.params() {
-        Some(params) => decode_v1(args, &params, input, &mut sink, progress, &mut summary)?,
-        None => decode_v2(args, input, &mut sink, progress, &mut summary)?,
+    let open_sink =
+        |meta, ending| Sink::open(&args.target, operand, meta, |path| names::decoded(path, ending));
+    let array = if args.raw { names::Decoded::Raw } else { names::Decoded::Npy };
+    let (found, sink) = match args.chunk.params() {
+        Some(params) => {
+            let mut sink = open_sink(meta, array)?;
+            (decode_v1(args, &params, input, &mut sink, progress, &mut summary)?, sink)
+        }
+        None => {
+            let mut streams =
+                StreamReader::new(input, args.work.options()).max_output(args.max_output.unwrap_or(u64::MAX));
+            let is_wav = !args.raw && args.shape.is_none() && streams.is_wav().map_err(engine_error)?;
+            let mut sink = open_sink(meta, if is_wav { names::Decoded::Wav } else { array })?;
+            let found = match is_wav {
+                true => decode_wav(streams, &mut sink, progress, &mut summary)?,
+                false => decode_v2(args, streams, &mut sink, progress, &mut summary)?,
+            };
+            (found, sink)
+        }
     };
     summary.set("dtype", found.element.name());
     summary.set("samples", found.shape.samples());
@@ -91,6 +107,26 @@ fn process(args: &DecodeArgs, operand: &Operand) -> Result<FileSummary, CliError
     summary.bytes_out = sink.bytes;
     summary.output = sink.finish()?;
     Ok(summary.end())
+}
+
+/// Restores a WAV file.
+fn decode_wav(
+    mut streams: StreamReader,
+    sink: &mut Sink,
+    mut progress: Progress,
+    summary: &mut FileSummary,
+) -> Result<NpyHeader, CliError> {
+    while let Some(bytes) = streams.next_file_bytes().map_err(engine_error)? {
+        sink.put(bytes)?;
+        progress.update(streams.position());
+    }
+    let seen = streams.seen();
+    summary.set("format", "v2");
+    summary.set("original", "wav");
+    summary.set("streams", seen.map(|seen| seen.streams));
+    summary.bytes_in = streams.position();
+    let element = seen.map_or(ElementType::I16, |seen| seen.element);
+    Ok(NpyHeader { element, shape: seen.map_or(Shape::from_rows(0, None), |seen| seen.shape()) })
 }
 
 fn decode_v1(
@@ -123,13 +159,11 @@ fn decode_v1(
 
 fn decode_v2(
     args: &DecodeArgs,
-    input: Input,
+    mut streams: StreamReader,
     sink: &mut Sink,
     mut progress: Progress,
     summary: &mut FileSummary,
 ) -> Result<NpyHeader, CliError> {
-    let mut streams =
-        StreamReader::new(input, args.work.options()).max_output(args.max_output.unwrap_or(u64::MAX));
     // How many samples there are must be known before the first is written, unless no header
     // needs it or the shape is given. A pipe is then read to its end first.
     let given = args.shape.and_then(|shape| shape.shape());

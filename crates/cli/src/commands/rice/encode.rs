@@ -1,9 +1,12 @@
 //! `linerate rice encode`: an array to a file.
 
+use std::fs::Metadata;
 use std::num::NonZeroU32;
 use std::process::ExitCode;
 
-use linerate_rice::file::{ArrayReader, ChunkEncoder, ChunkOptions, SegmentChoice, StreamEncoder};
+use linerate_rice::file::{
+    ArrayReader, ChunkEncoder, ChunkOptions, Input, SegmentChoice, StreamEncoder, WavEncoder,
+};
 use linerate_rice::v2::{ElementType, MAX_CHANNELS, MAX_SEGMENT, StreamOptions};
 use linerate_rice::{Error, Filter, Kind};
 
@@ -20,6 +23,7 @@ use crate::ui::progress::Progress;
 const EXAMPLES: &str = "\
 Examples:
   linerate rice encode run7.npy                        make run7.rice
+  linerate rice encode take1.wav                       make take1.wav.rice, which holds all of it
   linerate rice encode -p4 --verify big.npy            4 threads, each piece decoded and compared
   linerate rice encode --dtype i16 --shape -1,7000 a.raw
   daq | linerate rice encode --dtype u16 -o run8.rice  from a pipe, as long as it lasts
@@ -139,7 +143,10 @@ fn check(args: &EncodeArgs) -> Result<(), &'static str> {
 
 fn process(args: &EncodeArgs, operand: &Operand) -> Result<FileSummary, CliError> {
     let mut summary = FileSummary::new(operand, Mode::Encode);
-    let (input, meta) = operand.open()?;
+    let (mut input, meta) = operand.open()?;
+    if args.raw.is_wav(&mut input)? {
+        return encode_wav(args, input, meta, operand, summary);
+    }
     let array = args.raw.open(input)?;
     let suffix = if args.version.v1 { names::CHUNK } else { names::STREAMS };
     let mut sink = Sink::open(&args.target, operand, meta, |path| names::encoded(path, suffix))?;
@@ -186,13 +193,9 @@ fn encode_v2(
     mut progress: Progress,
     summary: &mut FileSummary,
 ) -> Result<(), CliError> {
-    let segment = match args.segment {
-        SegmentChoice::Samples(n) => Some(n),
-        SegmentChoice::Auto | SegmentChoice::Row | SegmentChoice::All => None,
-    };
     // A row longer than a stream can note is not noted.
     let row = array.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));
-    let settings = StreamOptions::new().segment(segment).row(row).channels(args.channels);
+    let settings = stream_options(args).row(row);
     check_channels(args, &array)?;
     let mut encoder = StreamEncoder::new(array, settings, args.work.options()).verify(args.verify);
     while let Some(bytes) = encoder.next_bytes().map_err(engine_error)? {
@@ -205,6 +208,49 @@ fn encode_v2(
     summary.set("channels", first.map(|first| first.channels));
     summary.set("streams", encoder.streams());
     describe(encoder.array(), summary)
+}
+
+fn stream_options(args: &EncodeArgs) -> StreamOptions {
+    let segment = match args.segment {
+        SegmentChoice::Samples(n) => Some(n),
+        SegmentChoice::Auto | SegmentChoice::Row | SegmentChoice::All => None,
+    };
+    StreamOptions::new().segment(segment).channels(args.channels)
+}
+
+/// Encodes all bytes of a WAV file.
+fn encode_wav(
+    args: &EncodeArgs,
+    input: Input,
+    meta: Option<Metadata>,
+    operand: &Operand,
+    mut summary: FileSummary,
+) -> Result<FileSummary, CliError> {
+    if args.version.v1 {
+        return Err(CliError::Refused("a v1 chunk cannot keep a WAV file: leave out --v1".into()));
+    }
+    let verbosity = &args.work.verbosity;
+    let mut progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), input.file_len());
+    let encoder = WavEncoder::new(input, stream_options(args), args.work.options()).map_err(engine_error)?;
+    let mut encoder = encoder.verify(args.verify);
+    let mut sink = Sink::open(&args.target, operand, meta, |path| names::encoded(path, names::STREAMS))?;
+    let mut streams = 0u64;
+    while let Some(bytes) = encoder.next_bytes().map_err(engine_error)? {
+        sink.put(bytes)?;
+        streams += 1;
+        progress.update(encoder.position());
+    }
+    summary.set("format", "v2");
+    summary.set("original", "wav");
+    summary.set("streams", streams);
+    summary.set("dtype", encoder.element().name());
+    summary.set("shape", encoder.shape().axes());
+    summary.set("samples", encoder.samples());
+    summary.set("threads", args.work.threads.threads);
+    summary.bytes_in = encoder.position();
+    summary.bytes_out = sink.bytes;
+    summary.output = sink.finish()?;
+    Ok(summary.end())
 }
 
 /// Checks that rows hold as many samples as there are channels.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueHint;
-use linerate_rice::file::{ChunkReader, Input, StreamHeader, StreamReader};
+use linerate_rice::file::{ChunkReader, Input, StreamHeader, StreamReader, StreamTotals};
 use linerate_rice::{Options, Params};
 use serde_json::{Value, json};
 
@@ -92,6 +92,7 @@ fn info_v2(input: Input, summary: &mut FileSummary) -> Result<(), CliError> {
         "format      v2".into(),
         format!("type        {}", totals.element.name()),
         format!("shape       {shape}"),
+        format!("original    {}", original(&totals)),
         format!("samples     {samples}, {raw} bytes"),
         format!("bytes       {bytes} ({:.2} %)", percent(bytes, raw)),
         format!("channels    {}", channels(&headers)),
@@ -107,10 +108,16 @@ fn info_v2(input: Input, summary: &mut FileSummary) -> Result<(), CliError> {
     summary.set("format", "v2");
     summary.set("dtype", totals.element.name());
     summary.set("shape", shape.axes());
+    summary.set("original_bytes", totals.wav_bytes());
     summary.set("samples", samples);
     summary.set("segments", segments);
     summary.set("streams", headers.iter().map(record).collect::<Vec<_>>());
     Ok(())
+}
+
+/// What was encoded, as text.
+fn original(totals: &StreamTotals) -> String {
+    totals.wav_bytes().map_or("an array".into(), |bytes| format!("a WAV file of {bytes} bytes"))
 }
 
 /// Channels of all streams, as text.
@@ -132,6 +139,7 @@ fn record(header: &StreamHeader) -> Value {
         "channels": header.channels,
         "segment": header.segment,
         "segments": header.segments,
+        "file_bytes": header.file_bytes,
     })
 }
 

@@ -44,7 +44,10 @@ Formats:
 
 Arrays:
   .npy files, or raw little-endian samples where --dtype is given. They are coded in pieces, so they
-  may be larger than memory; a segment must fit.";
+  may be larger than memory; a segment must fit.
+
+WAV files:
+  of integers of 8 to 32 bits are coded as a whole: `decode` gives them back byte for byte.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]

@@ -18,14 +18,23 @@ pub(super) fn encoded(path: &Path, suffix: &str) -> PathBuf {
     }
 }
 
-/// The name of a decoded array: `a.drc` becomes `a.npy`; raw samples lose the suffix, or get
-/// `.raw` if there is no other left.
-pub(super) fn decoded(path: &Path, raw: bool) -> PathBuf {
+/// What an encoded file becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decoded {
+    Npy,
+    Raw,
+    Wav,
+}
+
+/// The name of a decoded array: `a.drc` becomes `a.npy`; raw samples and a WAV file lose the suffix, or get `.raw` or
+/// `.wav` if there is no other left.
+pub(super) fn decoded(path: &Path, decoded: Decoded) -> PathBuf {
     let stem = if has_suffix(path, &[CHUNK, STREAMS]) { path.with_extension("") } else { path.to_owned() };
-    match (raw, stem.extension().is_some() && stem != path) {
-        (false, _) => appended(&stem, NPY),
-        (true, true) => stem,
-        (true, false) => appended(&stem, "raw"),
+    match (decoded, stem.extension().is_some() && stem != path) {
+        (Decoded::Npy, _) => appended(&stem, NPY),
+        (_, true) => stem,
+        (Decoded::Raw, false) => appended(&stem, "raw"),
+        (Decoded::Wav, false) => appended(&stem, "wav"),
     }
 }
 
@@ -52,12 +61,14 @@ mod tests {
         assert_eq!(to("b.NPY"), "b.drc");
         assert_eq!(to("b.i16"), "b.i16.drc");
         assert_eq!(to("b"), "b.drc");
-        let from = |path: &str, raw| decoded(Path::new(path), raw).display().to_string();
-        assert_eq!(from("a/b.drc", false), "a/b.npy");
-        assert_eq!(from("b.i16.rice", false), "b.i16.npy");
-        assert_eq!(from("b.i16.drc", true), "b.i16");
-        assert_eq!(from("b.drc", true), "b.raw");
-        assert_eq!(from("b.bin", true), "b.bin.raw");
-        assert_eq!(from("b.bin", false), "b.bin.npy");
+        let from = |path: &str, ending| decoded(Path::new(path), ending).display().to_string();
+        assert_eq!(from("a/b.drc", Decoded::Npy), "a/b.npy");
+        assert_eq!(from("b.i16.rice", Decoded::Npy), "b.i16.npy");
+        assert_eq!(from("b.i16.drc", Decoded::Raw), "b.i16");
+        assert_eq!(from("b.drc", Decoded::Raw), "b.raw");
+        assert_eq!(from("b.bin", Decoded::Raw), "b.bin.raw");
+        assert_eq!(from("b.bin", Decoded::Npy), "b.bin.npy");
+        assert_eq!(from("b.wav.rice", Decoded::Wav), "b.wav");
+        assert_eq!(from("b.rice", Decoded::Wav), "b.wav");
     }
 }

@@ -7,7 +7,7 @@ use clap::ValueHint;
 use linerate_core::Kind;
 use linerate_rice::Params;
 use linerate_rice::file::{ArrayReader, ChunkReader, Input, StreamReader};
-use linerate_rice::v2::ElementType;
+use linerate_rice::v2::{ElementType, Shape};
 
 use super::array_args::{ArrayArgs, element_type};
 use super::chunk_args::ChunkArgs;
@@ -55,17 +55,27 @@ pub(super) fn run(args: &VerifyArgs) -> ExitCode {
 fn process(args: &VerifyArgs, operand: &Operand) -> Result<FileSummary, CliError> {
     let mut summary = FileSummary::new(operand, Mode::Verify);
     let (input, _) = operand.open()?;
-    let mut original = match &args.against {
-        Some(path) => Some(Original::open(&Operand::of(path), args.dtype)?),
-        None => None,
-    };
+    let (mut original, mut wav) = (None, None);
+    if let Some(against) = args.against.as_deref().map(Operand::of) {
+        let name = against.name();
+        let opened = against.open().and_then(|(mut input, _)| {
+            let is_wav = args.dtype.is_none() && args.chunk.params().is_none();
+            let is_wav = is_wav && input.is_wav().map_err(engine_error)?;
+            Ok((input, is_wav))
+        });
+        // The failure is reported under the name of the encoded file.
+        match opened.map_err(|error| error.in_file(&name))? {
+            (input, true) => wav = Some((input, name)),
+            (input, false) => original = Some(Original::open(input, name, args.dtype)?),
+        }
+    }
     let verbosity = &args.work.verbosity;
     let progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), input.file_len());
     match args.chunk.params() {
         Some(params) => verify_v1(args, &params, input, original.as_mut(), progress, &mut summary)?,
-        None => verify_v2(args, input, original.as_mut(), progress, &mut summary)?,
+        None => verify_v2(args, input, original.as_mut(), wav.as_mut(), progress, &mut summary)?,
     }
-    summary.set("against", original.map(|original| original.name));
+    summary.set("against", original.map(|original| original.name).or(wav.map(|(_, name)| name)));
     Ok(summary.end())
 }
 
@@ -99,11 +109,19 @@ fn verify_v2(
     args: &VerifyArgs,
     input: Input,
     mut original: Option<&mut Original>,
+    wav: Option<&mut (Input, String)>,
     mut progress: Progress,
     summary: &mut FileSummary,
 ) -> Result<(), CliError> {
     let mut streams = StreamReader::new(input, args.work.options());
     let first = streams.first().map_err(engine_error)?;
+    let is_wav = streams.is_wav().map_err(engine_error)?;
+    if let (Some((_, name)), false) = (&wav, is_wav) {
+        return Err(differs(0, format!("it holds an array, {name} is a WAV file")));
+    }
+    if is_wav && original.is_none() {
+        compare_wav(&mut streams, wav, &mut progress)?;
+    }
     if let Some(original) = original.as_deref_mut() {
         original.check_type(first.element.name(), &[first.element])?;
     }
@@ -115,6 +133,7 @@ fn verify_v2(
     if let Some(original) = original {
         original.check_length(seen.samples)?;
         original.check_row(seen.row.map(|row| row.get().into()))?;
+        original.check_shape(&seen.shape())?;
         original.check_end()?;
     }
     summary.set("format", "v2");
@@ -124,6 +143,33 @@ fn verify_v2(
     summary.set("streams", seen.streams);
     summary.bytes_in = streams.position();
     Ok(())
+}
+
+/// Restores a WAV file, and compares it with the original, if there is one.
+fn compare_wav(
+    streams: &mut StreamReader,
+    mut original: Option<&mut (Input, String)>,
+    progress: &mut Progress,
+) -> Result<(), CliError> {
+    let (mut at, mut theirs) = (0u64, Vec::new());
+    while let Some(ours) = streams.next_file_bytes().map_err(engine_error)? {
+        if let Some((input, name)) = original.as_deref_mut() {
+            theirs.resize(ours.len(), 0);
+            let n = input.fill(&mut theirs).map_err(|error| engine_error(error).in_file(name))?;
+            let equal = ours.iter().zip(&theirs[..n]).take_while(|(a, b)| a == b).count();
+            if equal < ours.len() {
+                let at = at + equal as u64;
+                return Err(differs(at, format!("byte {at} of the WAV file is not that of {name}")));
+            }
+        }
+        at += ours.len() as u64;
+        progress.update(streams.position());
+    }
+    let Some((input, name)) = original else { return Ok(()) };
+    match input.fill(&mut [0]).map_err(|error| engine_error(error).in_file(name))? {
+        0 => Ok(()),
+        _ => Err(differs(at, format!("{name} has more than the {at} bytes of the WAV file"))),
+    }
 }
 
 /// The array that a file was made from.
@@ -136,11 +182,8 @@ struct Original {
 }
 
 impl Original {
-    fn open(operand: &Operand, dtype: Option<ElementType>) -> Result<Original, CliError> {
-        let name = operand.name();
-        let opened = operand.open().and_then(|(input, _)| ArrayArgs { dtype, shape: None }.open(input));
-        // The failure is reported under the name of the encoded file.
-        let array = opened.map_err(|error| error.in_file(&name))?;
+    fn open(input: Input, name: String, dtype: Option<ElementType>) -> Result<Original, CliError> {
+        let array = ArrayArgs { dtype, shape: None }.open(input).map_err(|error| error.in_file(&name))?;
         Ok(Original { name, array, compared: 0, is_raw: dtype.is_some() })
     }
 
@@ -177,6 +220,15 @@ impl Original {
         }
         let rows = |row: Option<u64>| row.map_or("one row".to_owned(), |row| format!("rows of {row}"));
         Err(differs(0, format!("it has {}, {} has {}", rows(ours), self.name, rows(theirs))))
+    }
+
+    /// Shapes are compared where the streams keep more of it than rows.
+    fn check_shape(&self, ours: &Shape) -> Result<(), CliError> {
+        let theirs = self.array.shape().map_err(|error| engine_error(error).in_file(&self.name))?;
+        match self.is_raw || matches!(ours.axes(), [_] | [_, _]) || theirs == *ours {
+            true => Ok(()),
+            false => Err(differs(0, format!("it has the shape {ours}, {} has {theirs}", self.name))),
+        }
     }
 
     /// Compares decoded samples, as little-endian bytes, with the next ones of the array.

@@ -1,0 +1,186 @@
+//! A WAV file as a file of version 2: its samples, and all other bytes in records of their own.
+
+use linerate_core::{Error, Kind, Result};
+
+use super::stream_encoder::{encoded, stream_samples};
+use super::wav::{WavHeader, widen};
+use super::{Input, PIECE, SampleBuffer};
+use crate::Options;
+use crate::v2::file_record::{FileRecord, MAX_RECORD};
+use crate::v2::header::write_file_record;
+use crate::v2::{Element, ElementType, Shape, StreamOptions};
+
+/// Encodes a WAV file as streams of version 2, from which [`StreamReader`](super::StreamReader) restores it byte for
+/// byte.
+///
+/// Samples are integers of 8 to 32 bits, of which 1 to 4 bytes are stored. Those of one byte become `u16`, of two `i16`,
+/// of three and four `i32`; a row holds one sample of each channel.
+pub struct WavEncoder {
+    input: Input,
+    header: WavHeader,
+    settings: StreamOptions,
+    options: Options,
+    verify: bool,
+    next: Next,
+    /// Bytes of `header.head` that were given.
+    given: usize,
+    /// Bytes of samples read.
+    read: u64,
+    /// Bytes that follow the samples and were read with them.
+    rest: Vec<u8>,
+    stored: Vec<u8>,
+    samples: SampleBuffer,
+    stream: Vec<u8>,
+    decoded: SampleBuffer,
+}
+
+/// The part of the file that is encoded next.
+enum Next {
+    Head,
+    Samples,
+    Tail,
+}
+
+impl WavEncoder {
+    /// Reads the header of a WAV file. Of `settings` those of rows are replaced by its channels.
+    ///
+    /// # Errors
+    /// * [`Kind::Unsupported`] for samples that are no integers of 8 to 32 bits.
+    /// * [`Kind::Corrupt`] for a header that contradicts itself, [`Kind::Truncated`] if the file ends before its samples,
+    ///   [`Kind::Limit`] for more than 16 MiB before them.
+    /// * [`Kind::BadArgument`] if `settings` have another number of channels, and not 1.
+    /// * [`Kind::Read`] if reading fails.
+    pub fn new(mut input: Input, settings: StreamOptions, options: Options) -> Result<WavEncoder> {
+        let header = WavHeader::read(&mut input)?;
+        let channels = header.format.channels;
+        if settings.channel_count().is_some_and(|n| n.get() > 1 && n != channels) {
+            return Err(Error::new(Kind::BadArgument, 0, "the WAV file has another number of channels"));
+        }
+        let settings = settings.row((channels.get() > 1).then_some(channels));
+        Ok(WavEncoder {
+            input,
+            header,
+            settings,
+            options,
+            verify: false,
+            next: Next::Head,
+            given: 0,
+            read: 0,
+            rest: Vec::new(),
+            stored: Vec::new(),
+            samples: SampleBuffer::default(),
+            stream: Vec::new(),
+            decoded: SampleBuffer::default(),
+        })
+    }
+
+    /// Whether each stream is decoded again and compared.
+    #[must_use]
+    pub fn verify(self, verify: bool) -> WavEncoder {
+        WavEncoder { verify, ..self }
+    }
+
+    /// The type that the samples become.
+    pub fn element(&self) -> ElementType {
+        self.header.format.element()
+    }
+
+    /// Number of samples encoded.
+    pub fn samples(&self) -> u64 {
+        self.read / u64::from(self.header.format.sample_bytes)
+    }
+
+    /// The shape of the samples encoded.
+    pub fn shape(&self) -> Shape {
+        Shape::from_rows(self.samples(), self.settings.row_len().map(|row| row.get().into()))
+    }
+
+    /// Offset of the next byte of the file.
+    pub fn position(&self) -> u64 {
+        self.input.position()
+    }
+
+    /// The next stream; `None` at the end of the file.
+    ///
+    /// # Errors
+    /// * [`Kind::Read`] if reading fails, [`Kind::Limit`] if there is not enough memory.
+    /// * [`Kind::Corrupt`] if verification finds other samples.
+    pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
+        loop {
+            match self.next {
+                Next::Head if self.given < self.header.head.len() => {
+                    let end = self.header.head.len().min(self.given + MAX_RECORD);
+                    self.stored.clear();
+                    self.stored.extend_from_slice(&self.header.head[self.given..end]);
+                    self.given = end;
+                    return Ok(Some(self.record()));
+                }
+                Next::Head => self.next = Next::Samples,
+                Next::Samples => {
+                    let n = match self.element() {
+                        ElementType::U16 => self.next_samples::<u16>()?,
+                        ElementType::I16 => self.next_samples::<i16>()?,
+                        ElementType::I32 | ElementType::U32 => self.next_samples::<i32>()?,
+                    };
+                    if n > 0 {
+                        return Ok(Some(&self.stream[..n]));
+                    }
+                    self.next = Next::Tail;
+                }
+                Next::Tail => {
+                    self.stored.clear();
+                    self.stored.append(&mut self.rest);
+                    let had = self.stored.len();
+                    self.stored.resize(had.max(MAX_RECORD), 0);
+                    let n = self.input.fill(&mut self.stored[had..])?;
+                    self.stored.truncate(had + n);
+                    return Ok(if self.stored.is_empty() { None } else { Some(self.record()) });
+                }
+            }
+        }
+    }
+
+    /// A stream of the bytes in `stored`.
+    fn record(&mut self) -> &[u8] {
+        let record = FileRecord { sample_bytes: self.header.format.sample_bytes, bytes: &self.stored };
+        write_file_record(self.element(), self.settings.row_len(), &record, &mut self.stream);
+        &self.stream
+    }
+
+    /// Encodes the next samples of whole frames; returns the bytes of the stream, or 0 where they end.
+    fn next_samples<T: Element>(&mut self) -> Result<usize> {
+        if !self.rest.is_empty() {
+            return Ok(0); // the file ended inside a frame
+        }
+        let format = self.header.format;
+        let frames =
+            stream_samples(&self.settings, PIECE / size_of::<T>() as u64) / u64::from(format.channels.get());
+        let left = self.header.data.map_or(u64::MAX, |data| data - self.read) / format.frame();
+        let wanted = frames.max(1).min(left) * format.frame();
+        self.stored.clear();
+        // Memory grows as samples arrive, so that a wrong size costs nothing.
+        while (self.stored.len() as u64) < wanted {
+            let had = self.stored.len();
+            let step = (wanted - had as u64).min(1 << 20) as usize;
+            self.stored.try_reserve(step).map_err(|_| super::NO_MEMORY)?;
+            self.stored.resize(had + step, 0);
+            let n = self.input.fill(&mut self.stored[had..])?;
+            self.stored.truncate(had + n);
+            if n < step {
+                break;
+            }
+        }
+        let whole = self.stored.len() / format.frame() as usize * format.frame() as usize;
+        self.rest = self.stored.split_off(whole);
+        if whole == 0 {
+            return Ok(0);
+        }
+        self.read += whole as u64;
+        let count = whole / usize::from(format.sample_bytes);
+        self.samples.reserve(count * size_of::<T>())?;
+        widen(&self.stored, format.sample_bytes, &mut self.samples.samples_mut()[..count * size_of::<T>()]);
+        super::swap_little_endian(&mut self.samples.samples_mut()[..count * size_of::<T>()], size_of::<T>());
+        let samples = &self.samples.samples::<T>()[..count];
+        encoded(&self.settings, samples, self.options, self.verify, &mut self.stream, &mut self.decoded)
+    }
+}
