@@ -29,15 +29,17 @@ struct Work {
 
 static WORK: Mutex<Vec<Work>> = Mutex::new(Vec::new());
 
-/// Runs `job` with working memory of the process.
+/// Runs `job` with working memory of the process. Never waits for it: a process that was forked while another thread
+/// had the lock would wait for ever.
 fn with_work<T>(job: impl FnOnce(&mut Work) -> T) -> T {
-    let mut work = locked(&WORK).pop().unwrap_or_default();
+    let mut work = WORK.try_lock().ok().and_then(|mut kept| kept.pop()).unwrap_or_default();
     let result = job(&mut work);
     if work.out.capacity() > KEPT_BUFFER {
         work.out = Vec::new();
     }
-    let mut kept = locked(&WORK);
-    if kept.len() < KEPT {
+    if let Ok(mut kept) = WORK.try_lock()
+        && kept.len() < KEPT
+    {
         kept.push(work);
     }
     result

@@ -7,6 +7,7 @@ import zlib
 import pytest
 from gateways import frames_of, traffic
 from prometheus_client import CollectorRegistry, generate_latest
+from support import run_python
 
 from pylinerate.gateway import Decompressor, GatewayError, StatsRecorder
 
@@ -44,6 +45,37 @@ def test_messages_bytes_and_times_are_counted(clock):
         del connections, decompressor
         assert recorder.connections == 0
     assert recorder.stats().messages == 2 * len(PAYLOADS)
+
+
+def test_a_forked_process_closes_and_reads_a_recorder_without_harm(tmp_path):
+    """Its collecting thread is the parent's: there is nothing to wait for."""
+    run_python(
+        f"""
+import os, signal, sys, zlib
+from pylinerate.gateway import Decompressor, StatsRecorder
+
+with StatsRecorder({str(tmp_path)!r}) as recorder:
+    kept = Decompressor("zlib", stats=recorder)
+    assert kept.decompress(zlib.compress(b"a")) == b"a"
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        try:
+            assert kept.decompress(zlib.compress(b"b")) == b"b"
+            assert Decompressor("zlib", stats=recorder).decompress(zlib.compress(b"c")) == b"c"
+            recorder.stats(), recorder.by_transport(), recorder.prometheus(), recorder.connections, kept.stats
+            recorder.close()
+            recorder.close()
+            del kept, recorder
+        except BaseException as error:  # a panic is no Exception
+            print(repr(error), file=sys.stderr, flush=True)
+            os._exit(1)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert status == 0, status
+assert recorder.stats().messages == 1
+"""
+    )
 
 
 def test_errors_are_counted_by_kind_and_connections_beyond_the_limit_among_all_only():

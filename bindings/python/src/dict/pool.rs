@@ -18,9 +18,10 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// Takes an item, or creates one.
+    /// Takes an item, or creates one. Never waits: a process that was forked while another thread had the lock would
+    /// wait for ever.
     pub(super) fn acquire(&self, make: impl FnOnce() -> T) -> PoolGuard<'_, T> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self.idle.try_lock().ok().and_then(|mut idle| idle.pop());
         PoolGuard { pool: self, item: Some(idle.unwrap_or_else(make)) }
     }
 }
@@ -49,8 +50,10 @@ impl<T> DerefMut for PoolGuard<'_, T> {
 impl<T> Drop for PoolGuard<'_, T> {
     fn drop(&mut self) {
         // After a panic the item may be in an inconsistent state.
-        if !std::thread::panicking() {
-            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(self.item.take());
+        if !std::thread::panicking()
+            && let Ok(mut idle) = self.pool.idle.try_lock()
+        {
+            idle.extend(self.item.take());
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Memory that is given back after connections were closed.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::process;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ const QUIET: Duration = Duration::from_secs(2);
 
 static CLOSED: AtomicU64 = AtomicU64::new(0);
 static TRIMMED: AtomicU64 = AtomicU64::new(0);
-static WAITING: AtomicBool = AtomicBool::new(false);
+/// The process whose thread waits, or 0: a process that was forked has no such thread.
+static WAITING: AtomicU32 = AtomicU32::new(0);
 
 /// Returns memory to the system: working memory that is not in use, and what closed connections have left.
 ///
@@ -29,9 +31,13 @@ pub(crate) fn gateway_trim(py: Python<'_>) {
 /// Counts a connection that is closed.
 pub(super) fn closed() {
     let closed = CLOSED.fetch_add(1, Ordering::Relaxed) + 1;
-    if closed - TRIMMED.load(Ordering::Relaxed) >= WORTH && !WAITING.swap(true, Ordering::Relaxed) {
+    if closed - TRIMMED.load(Ordering::Relaxed) < WORTH {
+        return;
+    }
+    let process = process::id();
+    if WAITING.swap(process, Ordering::Relaxed) != process {
         let waiting = thread::Builder::new().name("linerate-trim".to_owned()).spawn(wait_and_trim);
-        WAITING.store(waiting.is_ok(), Ordering::Relaxed);
+        WAITING.store(if waiting.is_ok() { process } else { 0 }, Ordering::Relaxed);
     }
 }
 
@@ -46,7 +52,7 @@ fn wait_and_trim() {
         before = closed;
     }
     trim();
-    WAITING.store(false, Ordering::Relaxed);
+    WAITING.store(0, Ordering::Relaxed);
 }
 
 fn trim() {

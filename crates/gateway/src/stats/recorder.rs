@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::mem;
+use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
@@ -93,6 +95,8 @@ pub(super) struct Shared {
     stopped: AtomicBool,
     connections: AtomicU32,
     max_connections: usize,
+    /// The process that has the collecting thread: a fork of it has none.
+    process: u32,
     collector: Mutex<Option<Thread>>,
     state: Mutex<State>,
 }
@@ -135,15 +139,37 @@ impl Shared {
 
     /// Forgets the statistics of a connection.
     pub(super) fn close(&self, connection: u32) {
-        self.state().connections.remove(&connection);
+        if let Some(mut state) = self.state() {
+            state.connections.remove(&connection);
+        }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    /// For the collecting thread and its process.
+    fn counted(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_forked(&self) -> bool {
+        process::id() != self.process
+    }
+
+    /// `None` in a forked process if the collecting thread was counting at that time: the lock stays taken there.
+    fn state(&self) -> Option<MutexGuard<'_, State>> {
+        if !self.is_forked() {
+            return Some(self.counted());
+        }
+        match self.state.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }
 
 /// Records statistics of all connections that it is given to. Clones of nothing: share it by reference or [`Arc`].
+///
+/// A process that was forked has no collecting thread: there the recorder counts nothing more, and stopping or dropping
+/// it does nothing.
 pub struct StatsRecorder {
     shared: Arc<Shared>,
     collector: Option<JoinHandle<io::Result<()>>>,
@@ -165,6 +191,7 @@ impl StatsRecorder {
             stopped: AtomicBool::new(false),
             connections: AtomicU32::new(0),
             max_connections: options.max_connections,
+            process: process::id(),
             collector: Mutex::new(None),
             state: Mutex::new(state),
         });
@@ -178,8 +205,9 @@ impl StatsRecorder {
     /// The recorder of a new connection.
     pub fn connection(&self) -> ConnectionRecorder {
         let number = self.shared.connections.fetch_add(1, Ordering::Relaxed);
-        let mut state = self.shared.state();
-        if state.connections.len() < self.shared.max_connections {
+        if let Some(mut state) = self.shared.state()
+            && state.connections.len() < self.shared.max_connections
+        {
             state.connections.insert(number, Stats::of_connection());
         }
         ConnectionRecorder::new(Arc::clone(&self.shared), number)
@@ -196,7 +224,8 @@ impl StatsRecorder {
     /// Statistics of each transport, in the order of [`Transport::ALL`], without lost records, whose transport is
     /// unknown.
     pub fn by_transport(&self) -> [Stats; Transport::ALL.len()] {
-        self.shared.state().transports.clone()
+        let state = self.shared.state();
+        state.map_or_else(|| std::array::from_fn(|_| Stats::new()), |state| state.transports.clone())
     }
 
     /// Statistics of streams, and of other transports that had messages.
@@ -207,12 +236,12 @@ impl StatsRecorder {
 
     /// Statistics of a connection that was not dropped.
     pub fn connection_stats(&self, number: u32) -> Option<Stats<u32>> {
-        self.shared.state().connections.get(&number).cloned()
+        self.shared.state()?.connections.get(&number).cloned()
     }
 
     /// Connections that have statistics of their own.
     pub fn connections(&self) -> usize {
-        self.shared.state().connections.len()
+        self.shared.state().map_or(0, |state| state.connections.len())
     }
 
     /// Records dropped until now.
@@ -236,6 +265,11 @@ impl StatsRecorder {
     /// As [`finish`](Self::finish).
     pub fn stop(&mut self) -> io::Result<()> {
         let Some(collector) = self.collector.take() else { return Ok(()) };
+        if self.shared.is_forked() {
+            // There is no thread to join or to detach.
+            mem::forget(collector);
+            return Ok(());
+        }
         self.shared.stopped.store(true, Ordering::Release);
         collector.thread().unpark();
         collector.join().unwrap_or_else(|_| Err(io::Error::other("the collecting thread panicked")))
@@ -276,7 +310,7 @@ impl Collector {
         let now = now();
         // The wall clock may be set: its distance from the base is taken each time.
         let base = now.saturating_sub(since(self.shared.base) as i64);
-        let (shared, mut spare) = (Arc::clone(&self.shared), std::mem::take(&mut self.spare));
+        let (shared, mut spare) = (Arc::clone(&self.shared), mem::take(&mut self.spare));
         shared.ring.drain(&mut spare, |sample| {
             let record = MessageRecord {
                 time: base.saturating_add(sample.arrived as i64),
@@ -287,7 +321,7 @@ impl Collector {
                 payload: sample.payload,
                 decode_ns: sample.decode_ns,
             };
-            shared.state().add(&record);
+            shared.counted().add(&record);
             self.write(&LogEntry::Message(record), now);
         });
         self.spare = spare;
