@@ -41,6 +41,22 @@ def test_other_names_are_those_of_zlib():
         ZlibModule(max_size=1)
 
 
+def test_what_it_raises_is_caught_by_its_error():
+    module = ZlibModule(checks="json")
+    for data in (b"\x06" + ENDING, b"garbage" + ENDING):
+        made = module.decompressobj()
+        for _ in range(2):
+            try:
+                made.decompress(data)
+                raise AssertionError("no error")
+            except module.error as error:
+                assert isinstance(error, GatewayError)
+                own = made.decompressor.error
+                assert (str(error), error.kind, error.offset, error.message_index) == (
+                    str(own), own.kind, own.offset, own.message_index
+                )
+
+
 def test_errors_and_limits():
     frame = HELLO_FRAMES["zlib-stream"]
     for size in [len(HELLO), len(HELLO) - 1]:

@@ -14,6 +14,17 @@ if TYPE_CHECKING:
     from ._slices import AnyBuffer
 
 
+class StreamError(GatewayError, zlib.error):
+    """A :class:`GatewayError` that programs written for ``zlib`` catch as ``zlib.error``."""
+
+
+def stream_error(error: GatewayError) -> StreamError:
+    """``error`` as a :class:`StreamError`, with the same attributes."""
+    made = StreamError(*error.args)
+    made.__dict__.update(error.__dict__)
+    return made
+
+
 class DecompressObject:
     """The shape of ``zlib.decompressobj()``: :class:`ZlibModule` makes it."""
 
@@ -37,7 +48,7 @@ class DecompressObject:
         Raises
         ------
         GatewayError
-            If the stream is damaged or above the limits, unless ``raises`` says what to raise.
+            Which is a ``zlib.error`` too. If the stream is damaged or above the limits, unless ``raises`` says what to raise.
         """
         if max_length:
             raise ValueError("max_length is not supported: set max_message")
@@ -45,7 +56,7 @@ class DecompressObject:
             return self.decompressor.decompress(data) or b""
         except GatewayError as error:
             if self._raises is None:
-                raise
+                raise stream_error(error) from None
             raise self._raises(str(error)) from error
 
     def flush(self, length: int = 16384, /) -> bytes:
