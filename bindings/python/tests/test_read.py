@@ -358,6 +358,14 @@ def test_zero_threads_are_rejected(file):
         read(dataset, threads=0)
 
 
+def test_objects_that_are_no_dataset_are_refused_with_a_sentence(file):
+    dataset = file.create_dataset("x", data=waves((4, 100)), chunks=(2, 100), compression=DeltaRice())
+    compound = file.create_dataset("y", (3,), [("a", "i2"), ("b", "i2")])
+    for other in (dataset.astype("f4"), compound.fields("a"), file, dataset[...], dataset.id, None):
+        with pytest.raises(TypeError, match="takes a dataset"):
+            read(other)
+
+
 def test_hdf5_read_is_exported():
     assert hdf5.read is _read.read
 

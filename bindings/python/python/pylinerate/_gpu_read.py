@@ -15,7 +15,7 @@ require("h5py", extra="hdf5")
 import numpy as np
 
 from . import _pylinerate
-from ._read import SUPPORTED, _axes, _filters, _Plan
+from ._read import SUPPORTED, _axes, _filters, _Plan, check_dataset
 from .gpu import DeviceArray, _device
 
 #: A batch is queued once its chunks have this many bytes when decoded...
@@ -28,6 +28,7 @@ BATCHES_AHEAD = 3
 
 def read_dataset(dataset: Any, selection: Any, stream: int, device: int) -> DeviceArray:
     """See :func:`pylinerate.gpu.read`."""
+    check_dataset(dataset)
     filters = _filters(dataset)
     if filters is None:
         raise TypeError(

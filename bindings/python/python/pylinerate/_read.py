@@ -53,7 +53,10 @@ def read(dataset: h5py.Dataset, selection: Any = ..., threads: int | None = None
     ------
     OSError
         If a chunk is damaged, as from ``dataset[selection]``.
+    TypeError
+        If ``dataset`` is another object, such as ``dataset.astype("f4")``.
     """
+    check_dataset(dataset)
     threads = _threads(threads)
     plan = _Plan.of(dataset, selection)
     try:
@@ -62,6 +65,15 @@ def read(dataset: h5py.Dataset, selection: Any = ..., threads: int | None = None
         return dataset[selection]
     except _pylinerate.Error as error:
         raise OSError(f"{dataset.name}, chunk at {getattr(error, 'chunk', None)}: {error}") from error
+
+
+def check_dataset(dataset: Any) -> None:
+    """Raises ``TypeError`` for anything but a dataset."""
+    if not isinstance(dataset, h5py.Dataset):
+        raise TypeError(
+            f"read takes a dataset of h5py, not {type(dataset).__name__}: read the dataset itself, then convert or select "
+            'from the result, as in read(dataset).astype("f4")'
+        )
 
 
 class _UseH5py(Exception):
