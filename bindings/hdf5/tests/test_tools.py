@@ -98,3 +98,46 @@ def test_filter_tables_can_be_registered_in_process(tmp_path):
         for library in libraries()
     ]
     assert outputs == [f"32025 {(8, 100, *AUTO_SEGMENT)}\n", "325 (0, 0, 100, 100)\n"]
+
+
+FILTERS = {32025: "UD=32025,0,1,8", 325: "UD=325,0,0"}
+
+
+@pytest.mark.parametrize("number", FILTERS)
+@pytest.mark.parametrize("more", [{}, {"shuffle": False, "fletcher32": True}], ids=["alone", "fletcher32"])
+def test_files_that_hdf5_tools_rewrite_hold_the_same_samples(tmp_path, number, more):
+    data = {"rows": walk((20, 1000)), "cube": walk((6, 7, 300)), "line": walk((5000,)), "edge": walk((7, 1030))}
+    chunks = {"rows": (5, 1000), "cube": (2, 7, 300), "line": (1000,), "edge": (3, 1000)}
+    source = tmp_path / "source.h5"
+    with h5py.File(source, "w") as file:
+        for name, array in data.items():
+            file.create_dataset(f"run/{name}", data=array, chunks=chunks[name], compression=number, **more)
+
+    def compare(name, wanted, group="run"):
+        with h5py.File(tmp_path / name) as file:
+            for key, array in data.items():
+                dataset = file[group][key]
+                plist = dataset.id.get_create_plist()
+                found = [plist.get_filter(i)[0] for i in range(plist.get_nfilters())]
+                assert wanted is None or wanted in found, (name, key, found)
+                np.testing.assert_array_equal(dataset[...], array, err_msg=f"{name} {key}")
+
+    compare("source.h5", number)
+    run_tool("h5copy", "-i", source, "-o", tmp_path / "copy.h5", "-s", "/run", "-d", "/other")
+    compare("copy.h5", number, "other")
+    # Both again: chunks are copied as they are, or decoded and encoded with other chunks, filters and layouts.
+    for name, arguments, wanted in [
+        ("again", [], number),
+        ("latest", ["--latest"], number),
+        ("contiguous", ["-l", "CONTI"], None),
+        ("gzip", ["-f", "GZIP=1"], 1),
+        ("32025", ["-f", FILTERS[32025]], 32025),
+        ("325", ["-f", FILTERS[325]], 325),
+        ("shuffled", ["-f", "SHUF", "-f", FILTERS[325]], None),
+        ("rechunked", ["-l", "run/rows:CHUNK=7x333", "-l", "run/line:CHUNK=999", "-l", "run/cube:CHUNK=1x7x300"], number),
+    ]:
+        run_tool("h5repack", *arguments, source, tmp_path / f"{name}.h5")
+        compare(f"{name}.h5", wanted)
+        run_tool("h5diff", source, tmp_path / f"{name}.h5")
+        run_tool("h5repack", "-f", FILTERS[number], tmp_path / f"{name}.h5", tmp_path / f"{name}-back.h5")
+        compare(f"{name}-back.h5", number)
