@@ -23,6 +23,7 @@
 # deb (dpkg-deb, lintian and mmdebstrap, for Debian packages and a system to try them in),
 # nvidia: NVIDIA's compiler of CUDA kernels, and nvCOMP, wheels in target/venv-cuda,
 # and python: target/venv with the packages of scripts/requirements-test.txt;
+# zarr: target/venv-zarr with the newest zarr, on Python 3.12 or newer;
 # bench-python: the same in target/venv-bench for bench/waveforms.
 #
 # Rust is, in this order: what is in PATH or ~/.cargo/bin, if it is new enough; the distribution's rustc, if
@@ -193,12 +194,25 @@ sys.exit(not (pathlib.Path(sysconfig.get_path("include")) / "Python.h").exists()
 }
 
 # The copy of the requirements is made last: it marks a complete installation.
-make_venv() { # VENV REQUIREMENTS
+make_venv() { # VENV REQUIREMENTS [PYTHON]
   if [ -x "$1/bin/python" ] && cmp -s "$2" "$1/requirements.txt"; then return; fi
   echo "installing: $2 into $1"
-  quietly python3 -m venv "$1" &&
+  quietly "${3:-python3}" -m venv "$1" &&
     quietly "$1/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$2" &&
     cp "$2" "$1/requirements.txt"
+}
+
+newest_python() { # Prints one that the newest zarr runs on.
+  local version python
+  for version in 3.14 3.13 3.12; do
+    for python in "$(command -v "python$version" || true)" "$HOME"/.pyenv/versions/"$version".*/bin/python; do
+      if "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+        echo "$python"
+        return
+      fi
+    done
+  done
+  return 1
 }
 
 need_venv() { # VENV REQUIREMENTS
@@ -388,6 +402,14 @@ for name in "$@"; do
       ;;
     nvidia) need_venv target/venv-cuda accel/cuda/requirements.txt ;;
     python) need_venv target/venv scripts/requirements-test.txt ;;
+    zarr)
+      if newer=$(newest_python); then
+        make_venv target/venv-zarr scripts/requirements-zarr.txt "$newer" ||
+          missing+=("target/venv-zarr with the packages of scripts/requirements-zarr.txt")
+      else
+        missing+=("Python 3.12 or newer with venv, for the newest zarr")
+      fi
+      ;;
     bench-python)
       need cxx-python "install g++ python3-dev" "g++ and Python's headers (Debian: apt-get install g++ python3-dev)"
       # hdf5plugin is built from source, with threads, for this machine, and only what is measured.

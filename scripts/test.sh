@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
 # Parts of `make test`: rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; of it alone: cli.
-# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy miri loom tsan damage mutants sanitizers foreign dist java25 node18 soak fuzz report packages deny spelling hdl-long pnr repack.
+# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -334,10 +334,22 @@ test_hdf5() {
   cargo_test --workspace --features "$features" --test plan hdf5_file_gives_commands_of_h5repack
 }
 
+# The codecs on the newest zarr, which needs a newer Python than 3.11, and has a pipeline more.
+test_zarr() {
+  if ! scripts/setup.sh zarr; then
+    skip "the newest zarr" "see above"
+    return
+  fi
+  local -x venv=target/venv-zarr
+  $venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --requirement scripts/requirements-zarr.txt
+  $venv/bin/python -m pip install --quiet --disable-pip-version-check --config-settings "profile=$profile" ./bindings/python
+  run_pytest bindings/python/tests/test_codecs.py bindings/python/tests/test_dask.py bindings/python/tests/test_xarray.py
+}
+
 run_pytest() { # ARGUMENT...
   local log
   log=$(mktemp)
-  target/venv/bin/python -m pytest -q -rs -p no:cacheprovider "$@" 2>&1 | tee "$log"
+  "${venv:-target/venv}/bin/python" -m pytest -q -rs -p no:cacheprovider "$@" 2>&1 | tee "$log"
   local skips
   skips=$(grep -c '^SKIPPED' "$log" || true)
   rm "$log"

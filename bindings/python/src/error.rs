@@ -99,6 +99,8 @@ fn class<'py>(
         members.set_item("__doc__", doc)?;
         // The message of a KeyError would be in quotes.
         members.set_item("__str__", py.get_type::<PyBaseException>().getattr("__str__")?)?;
+        // Libraries that pickle errors, as Dask's do, call it: that of the first base is not for an OSError.
+        members.set_item("__new__", other.getattr("__new__")?)?;
         let bases = (py.get_type::<Error>(), other);
         let class = py.get_type::<PyType>().call1((name, bases, members))?;
         Ok::<_, PyErr>(class.cast_into::<PyType>()?.unbind())

@@ -47,9 +47,9 @@ fn can_install(line: &str) -> bool {
         ["pip", "install", package, ..] => {
             let (folder, extra) = package.split_once('[').unwrap_or((package, ""));
             let project = fs::read_to_string(root.join(folder).join("pyproject.toml")).unwrap_or_default();
-            let extra = extra.trim_end_matches(']');
-            !project.is_empty()
-                && (extra.is_empty() || project.lines().any(|line| line.starts_with(&format!("{extra} = "))))
+            let mut extras = extra.trim_end_matches(']').split(',').filter(|extra| !extra.is_empty());
+            let has = |extra: &str| project.lines().any(|line| line.starts_with(&format!("{extra} = ")));
+            !project.is_empty() && extras.all(has)
         }
         ["mvn", "-f", folder, ..] => root.join(folder).join("pom.xml").exists(),
         ["cargo", "install", "--path", folder, ..] => root.join(folder).join("Cargo.toml").exists(),
