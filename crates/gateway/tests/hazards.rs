@@ -29,12 +29,17 @@ fn ignoring_a_payload_does_not_affect_the_next_message() {
 }
 
 #[test]
-fn empty_message_gives_an_empty_payload() {
+fn empty_zstd_message_is_an_error_and_empty_zlib_message_a_fragment() {
     let mut scratch = Scratch::new();
-    // An empty zstd message is complete; zlib waits for an empty stored block.
     let mut zstd = Session::new(Transport::Zstd, Limits::new());
-    assert_eq!(zstd.message(b"", &mut scratch).unwrap().unwrap().payload, b"");
-    assert_eq!((zstd.messages(), zstd.consumed()), (1, 0));
+    assert_eq!(zstd.message(b"", &mut scratch).unwrap_err().kind(), Kind::Truncated);
+    // What encoders of this crate make of empty payloads is a message.
+    let payloads = [vec![], vec![], b"text".to_vec(), vec![]];
+    zstd.reset();
+    for (wire, sent) in wire(Transport::Zstd, &payloads).iter().zip(&payloads) {
+        assert_eq!(zstd.message(wire, &mut scratch).unwrap().unwrap().payload, sent);
+    }
+    // zlib waits for an empty stored block.
     let mut zlib = Session::new(Transport::Zlib, Limits::new());
     assert_eq!(zlib.message(b"", &mut scratch).unwrap(), None);
     let flush = [0x78, 0x9c, 0, 0, 0, 0xff, 0xff];
@@ -42,7 +47,8 @@ fn empty_message_gives_an_empty_payload() {
     assert_eq!(zlib.message(&flush[2..], &mut scratch).unwrap().unwrap().payload, b"");
     // An empty payload fails the JSON check.
     let mut checked = Session::new(Transport::Zstd, Limits::new()).checks(Checks::complete(Encoding::Json));
-    assert_eq!(checked.message(b"", &mut scratch).unwrap_err().kind(), Kind::Corrupt);
+    let empty = &wire(Transport::Zstd, &[vec![]])[0];
+    assert_eq!(checked.message(empty, &mut scratch).unwrap_err().kind(), Kind::Corrupt);
 }
 
 #[test]

@@ -174,7 +174,7 @@ pub(crate) const LIST: &[Hazard] = &[
         "sizes around every limit, and zero",
         &[
             (STREAMS, &["payload_sizes_around_block_and_buffer_limits_round_trip"]),
-            (HAZARDS, &["empty_message_gives_an_empty_payload"]),
+            (HAZARDS, &["empty_zstd_message_is_an_error_and_empty_zlib_message_a_fragment"]),
         ],
     ),
     (
