@@ -76,6 +76,8 @@ def test_max_message_is_exact(kind):
     for size in (0, 1, 100, 65_536, 200_000):
         for payload in (b"z" * size, random.Random(size).randbytes(size)):
             (frame,) = frames_of(kind, [payload])
+            if not frame:  # libzstd flushes nothing if there is nothing
+                continue
             assert Decompressor(kind, max_message=size).decompress(frame) == payload
             if size:
                 decompressor = Decompressor(kind, max_message=size - 1)
@@ -300,9 +302,8 @@ def test_checks_reject_payloads_that_are_not_one_object():
 def test_an_endless_message_stops_at_the_limit():
     decompressor = Decompressor("zlib-stream", max_message=100_000)
     stream = zlib.compressobj(0)
-    part = stream.compress(bytes(70_000))
     with pytest.raises(GatewayError, match="longer than the limit"):
         for _ in range(100):
-            assert decompressor.decompress(part) is None
+            assert decompressor.decompress(stream.compress(bytes(70_000))) is None
             assert decompressor.memory < 600_000
     assert_reset_recovers(decompressor)
