@@ -8,7 +8,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { test } = require('node:test');
 
-const { temporaryFolder } = require('./support.js');
+const { serve, temporaryFolder } = require('./support.js');
 
 const DOCS = path.join(__dirname, '..', '..', '..', 'docs');
 const folder = temporaryFolder();
@@ -29,9 +29,18 @@ const blocks = [...pages(DOCS), ...READMES].flatMap((page) =>
 
 test('the pages have examples', () => assert.ok(blocks.length >= 3));
 
+// The address of the gateway on the page of `linerate gateway serve`.
+const SERVED = '127.0.0.1:40000';
+
 for (const { page, text, i } of blocks) {
-  test(`${path.relative(DOCS, page)}, block ${i + 1}`, () => {
-    const { status, stderr } = spawnSync(process.execPath, ['-e', text], { cwd: folder });
+  test(`${path.relative(DOCS, page)}, block ${i + 1}`, async () => {
+    const gateway = text.includes(SERVED) ? await serve() : null;
+    const program = gateway === null ? text : text.replaceAll(SERVED, `127.0.0.1:${gateway.port}`);
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', program], { cwd: folder, timeout: 45_000 });
     assert.strictEqual(status, 0, stderr.toString());
+    if (gateway !== null) {
+      assert.notStrictEqual(stdout.toString(), '');
+      assert.strictEqual((await gateway.end()).identifies, 1);
+    }
   });
 }

@@ -3,12 +3,14 @@
 import asyncio
 import json
 import logging
+import re
 import struct
 import subprocess
 
 import pytest
 from gateway_serve import program, serve
 from gateways import HELLO, HELLO_FRAMES, Server, sample
+from support import REPOSITORY, run_python
 
 from pylinerate.gateway import GatewayError, ZlibContext, ZstdContext
 
@@ -286,3 +288,12 @@ def test_the_client_handles_generated_traffic(tmp_path, monkeypatch):
         asyncio.run(run(server))
     assert got == expected
     assert (server.report["identifies"], server.report["resumes"]) == (1, 0)
+
+
+def test_the_bot_of_the_page_meets_gateway_serve(tmp_path):
+    (bot,) = re.findall(r"^```python\n(.*?)^```$", (REPOSITORY / "docs/gateway/serve.md").read_text(), flags=re.S | re.M)
+    assert "127.0.0.1:40000" in bot
+    with serve() as server:
+        printed = run_python(bot.replace("127.0.0.1:40000", server.host), cwd=tmp_path)
+    assert printed.strip()
+    assert server.report["identifies"] == 1
