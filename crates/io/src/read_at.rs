@@ -32,6 +32,12 @@ pub trait ReadAt: Send + Sync {
         0
     }
 
+    /// The error that all later reads fail with, if the source has come to such an end: a file on a server was replaced by
+    /// another. Most sources have none.
+    fn end(&self) -> Option<Error> {
+        None
+    }
+
     /// Hints that these bytes will be read soon, so that a disk has them ready. By default nothing is done.
     fn will_read(&self, offset: u64, len: u64) {
         let _ = (offset, len);
@@ -59,6 +65,9 @@ macro_rules! forward {
             }
             fn coalesce_limit(&self) -> u64 {
                 (**self).coalesce_limit()
+            }
+            fn end(&self) -> Option<Error> {
+                (**self).end()
             }
             fn will_read(&self, offset: u64, len: u64) {
                 (**self).will_read(offset, len);
@@ -243,6 +252,10 @@ impl<S: ReadAt> ReadAt for CountingSource<S> {
 
     fn coalesce_limit(&self) -> u64 {
         self.inner.coalesce_limit()
+    }
+
+    fn end(&self) -> Option<Error> {
+        self.inner.end()
     }
 
     fn is_generated(&self, offset: u64) -> bool {

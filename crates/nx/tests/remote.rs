@@ -324,7 +324,7 @@ fn an_archive_may_be_shorter_than_a_page() {
     source.read_at(0, &mut out).unwrap();
     assert_eq!((source.len(), out.as_slice()), (100, numbers(100).as_slice()));
     assert!(Archive::open(source).is_err());
-    assert_fails(read(&Server::of(Vec::new())), Kind::Truncated, "ends before");
+    assert_fails(read(&Server::of(Vec::new())), Kind::Truncated, "is empty");
 }
 
 #[test]
@@ -519,4 +519,75 @@ fn enormous_length_allocates_nothing() {
     assert_eq!(archive.source().len(), u64::MAX);
     let file = archive.find("emoji/🎮.bin").unwrap();
     assert_eq!(archive.read(file).unwrap().len(), 407);
+}
+
+#[test]
+fn a_replaced_archive_is_not_asked_for_again() {
+    for header in ["ETag", "Last-Modified"] {
+        // Servers that know of conditions, and servers that do not.
+        for knows in [true, false] {
+            let bytes = numbers(100_000);
+            let server = Server::new(move |request| {
+                let version = |n: usize| match header {
+                    "ETag" => format!("\"{n}\""),
+                    _ => format!("Mon, 02 Jan 2023 00:00:0{n} GMT"),
+                };
+                let now = version(usize::from(request.number > 1));
+                let condition = if header == "ETag" { "If-Match" } else { "If-Unmodified-Since" };
+                let asked = request.header(condition).map(str::to_owned);
+                assert_eq!(asked, (request.number > 0).then(|| version(0)), "{header}");
+                if knows && asked.is_some_and(|asked| asked != now) {
+                    return Reply::status("412 Precondition Failed");
+                }
+                Reply::range(&bytes, request).with("ETag", None).with(header, Some(&now))
+            });
+            let source = HttpSource::open_with(&server.url(), options()).unwrap();
+            let read = |offset| source.read_at(offset, &mut [0; 100]).map_err(|e| e.to_string());
+            assert_eq!((read(5000), source.end()), (Ok(()), None));
+            for offset in [7000, 8000, 9000] {
+                let error = read(offset).unwrap_err();
+                assert!(error.contains("the file on the server changed"), "{error}");
+            }
+            assert_eq!(server.requests(), 3, "{header}");
+            assert_eq!(source.end().map(|error| error.kind), Some(Kind::Corrupt));
+        }
+    }
+}
+
+#[test]
+fn an_empty_file_on_a_server_is_said_to_be_empty() {
+    for reply in [
+        || Reply::status("416 Range Not Satisfiable").with("Content-Range", Some("bytes */0")),
+        || Reply::status("200 OK"),
+    ] {
+        let error = HttpSource::open_with(&Server::new(move |_| reply()).url(), options()).unwrap_err();
+        assert_eq!((error.kind, error.message), (Kind::Truncated, "the file on the server is empty"));
+    }
+}
+
+/// A label has at most 63 characters (RFC 1035): the system looks for no longer one.
+#[test]
+fn a_name_without_a_server_is_said_to_have_none() {
+    let url = format!("http://{}.invalid/a.nx", "a".repeat(64));
+    let error = HttpSource::open_with(&url, options()).unwrap_err();
+    assert_eq!((error.kind, error.message), (Kind::Read, "there is no server of that name"));
+}
+
+#[test]
+fn user_and_password_are_sent_decoded_to_their_host() {
+    let bytes = numbers(10_000);
+    let server = Server::new(move |request| {
+        // user:p@ss in Base64.
+        match request.header("Authorization") == Some("Basic dXNlcjpwQHNz") {
+            true if request.path == "/archive.nx" => {
+                Reply::status("302 Found").with("Location", Some("/elsewhere"))
+            }
+            true => Reply::range(&bytes, request),
+            false => Reply::status("401 Unauthorized"),
+        }
+    });
+    let url = server.url().replace("http://", "http://user:p%40ss@");
+    HttpSource::open_with(&url, options()).unwrap().read_at(5000, &mut [0; 100]).unwrap();
+    let denied = HttpSource::open_with(&server.url(), options()).unwrap_err();
+    assert!(denied.message.contains("denies access"), "{denied}");
 }

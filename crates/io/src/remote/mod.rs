@@ -117,7 +117,12 @@ impl Default for HttpOptions {
 }
 
 /// A file on a server that supports range requests. Checks that every response is the requested range of
-/// the file that was opened, by its length and its `ETag` or, without one, its `Last-Modified`.
+/// the file that was opened, by its length and its `ETag` or, without one, its `Last-Modified`. Requests after the
+/// first ask for that version only (`If-Match`, `If-Unmodified-Since`). The first answer of another version
+/// [ends](ReadAt::end) the file: no more of it is requested.
+///
+/// User and password in the URL (`http://user:p%40ss@host/`) are percent-decoded and sent to that host (Basic
+/// authentication, RFC 7617).
 ///
 /// Opening requests the first 4 KiB, which the source caches. Connections are kept between reads. Memory:
 /// these 4 KiB and the buffers of the connections.
@@ -158,6 +163,10 @@ impl ReadAt for HttpSource {
 
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.0.read_at(offset, out)
+    }
+
+    fn end(&self) -> Option<Error> {
+        self.0.end()
     }
 
     fn coalesce_limit(&self) -> u64 {

@@ -48,6 +48,10 @@ impl ReadAt for RemoteFile {
         Ok(())
     }
 
+    fn end(&self) -> Option<Error> {
+        self.client.end()
+    }
+
     fn coalesce_limit(&self) -> u64 {
         self.client.options().coalesce_limit
     }

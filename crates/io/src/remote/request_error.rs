@@ -12,11 +12,13 @@ pub(super) struct RequestError {
     message: &'static str,
     /// For transient errors, the shortest delay before the next attempt.
     pub(super) retry_after: Option<Duration>,
+    /// Whether no later request can succeed.
+    pub(super) is_final: bool,
 }
 
 impl RequestError {
     const fn new(kind: Kind, message: &'static str) -> RequestError {
-        RequestError { kind, message, retry_after: None }
+        RequestError { kind, message, retry_after: None, is_final: false }
     }
 
     /// An error of the connection, or a missing feature of the server.
@@ -27,6 +29,24 @@ impl RequestError {
     /// An invalid response.
     pub(super) const fn corrupt(message: &'static str) -> RequestError {
         RequestError::new(Kind::Corrupt, message)
+    }
+
+    /// Another version of the file at the same URL, of which nothing can be used.
+    pub(super) const fn changed() -> RequestError {
+        RequestError {
+            is_final: true,
+            ..RequestError::corrupt("the file on the server changed while it was read")
+        }
+    }
+
+    /// A file of 0 bytes has no range that could be asked for.
+    pub(super) const fn empty() -> RequestError {
+        RequestError::new(Kind::Truncated, "the file on the server is empty")
+    }
+
+    /// Whether the file ends before the range.
+    pub(super) fn is_past_the_end(&self) -> bool {
+        self.kind == Kind::Truncated
     }
 
     /// A transient error.
@@ -51,7 +71,7 @@ impl RequestError {
             301 | 302 | 303 | 307 | 308 => {
                 RequestError::io("the file is at another address: another region or endpoint")
             }
-            412 => RequestError::corrupt(CHANGED),
+            412 => RequestError::changed(),
             416 => {
                 RequestError::new(Kind::Truncated, "the file on the server ends before the range asked for")
             }
@@ -67,7 +87,7 @@ impl RequestError {
             E::Timeout(_) => transient("the server takes too long"),
             E::Io(error) => RequestError::from_connection(error),
             E::ConnectionFailed => transient("the server cannot be reached"),
-            E::HostNotFound => RequestError::io("no server of that name is version"),
+            E::HostNotFound => RequestError::io(NO_HOST),
             E::TooManyRedirects | E::RedirectFailed => RequestError::io("the server redirects too often"),
             E::RequireHttpsOnly(_) => RequestError::io("the server redirects from https to http"),
             E::InvalidProxyUrl | E::ConnectProxyFailed(_) => RequestError::io("the proxy cannot be used"),
@@ -83,6 +103,9 @@ impl RequestError {
         if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>()) {
             return RequestError::from_transport(inner);
         }
+        if let Some(failure) = RequestError::from_lookup(error) {
+            return failure;
+        }
         match error.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => transient("the server takes too long"),
             io::ErrorKind::ConnectionRefused
@@ -92,9 +115,26 @@ impl RequestError {
             _ => transient("the connection to the server broke"),
         }
     }
+
+    /// The error of looking up the name of the server, if it is one. The standard library gives it no kind of its own.
+    fn from_lookup(error: &io::Error) -> Option<RequestError> {
+        const WSATRY_AGAIN: i32 = 11_002;
+        let code = error.raw_os_error().filter(|code| cfg!(windows) && (11_001..=11_004).contains(code));
+        let text = error.to_string();
+        let reason = text.strip_prefix("failed to lookup address information");
+        // Of getaddrinfo's errors EAI_AGAIN alone is transient, in the words of glibc, musl and macOS.
+        let again = ["Temporary failure in name resolution", "Try again", "Name server failure"];
+        let is_transient = reason.is_some_and(|reason| again.iter().any(|words| reason.contains(words)));
+        match (code, reason) {
+            (None, None) => None,
+            (Some(code), _) if code != WSATRY_AGAIN => Some(RequestError::io(NO_HOST)),
+            (None, Some(_)) if !is_transient => Some(RequestError::io(NO_HOST)),
+            _ => Some(RequestError::transient("the name of the server cannot be looked up", Duration::ZERO)),
+        }
+    }
 }
 
-/// Message for another version of the file at the same URL.
-pub(super) const CHANGED: &str = "the file on the server changed while it was read";
+/// Message for a name that the system cannot look up.
+const NO_HOST: &str = "there is no server of that name";
 
 const UNTRUSTED: &str = "no trusted connection to the server: its certificate or its TLS is not accepted";

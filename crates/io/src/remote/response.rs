@@ -20,12 +20,17 @@ pub(super) struct FileVersion {
     is_etag: bool,
 }
 
-#[cfg(feature = "s3")]
 impl FileVersion {
     /// The `ETag`, if it is a strong validator (RFC 9110, section 8.8.1).
     pub(super) fn strong_etag(&self) -> Option<&str> {
         let validator =
             self.validator.as_deref().filter(|validator| self.is_etag && !validator.starts_with(b"W/"))?;
+        core::str::from_utf8(validator).ok()
+    }
+
+    /// The `Last-Modified`, if there is no `ETag`.
+    pub(super) fn last_modified(&self) -> Option<&str> {
+        let validator = self.validator.as_deref().filter(|_| !self.is_etag)?;
         core::str::from_utf8(validator).ok()
     }
 }

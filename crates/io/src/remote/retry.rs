@@ -6,10 +6,10 @@ use std::io::Read;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use linerate_core::Result;
+use linerate_core::{Error, Result};
 
 use super::HttpOptions;
-use super::request_error::{CHANGED, RequestError};
+use super::request_error::RequestError;
 use super::response::FileVersion;
 
 /// Sends range requests.
@@ -38,7 +38,7 @@ const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
 pub(super) struct RetryClient {
     requester: Box<dyn RangeRequester>,
     options: HttpOptions,
-    /// Time and error of the last failed fetch, if the failure was transient.
+    /// Time and error of the last failed fetch, if the failure was transient or final.
     unavailable_since: Mutex<Option<(Instant, RequestError)>>,
 }
 
@@ -62,7 +62,7 @@ impl RetryClient {
         let (mut done, mut attempt, mut delay) = (0, 1, self.options.retry_delay);
         loop {
             if let Some((since, error)) = &*self.unavailable_since()
-                && since.elapsed() < self.options.cooldown
+                && (error.is_final || since.elapsed() < self.options.cooldown)
             {
                 return Err(error.at(start + done as u64));
             }
@@ -72,13 +72,28 @@ impl RetryClient {
             };
             let Some(retry_after) = error.retry_after.filter(|_| attempt < self.options.max_attempts) else {
                 let failure = error.at(start + done as u64);
-                *self.unavailable_since() = error.retry_after.map(|_| (Instant::now(), error));
+                self.fail(error);
                 return Err(failure);
             };
             std::thread::sleep(retry_after.max(delay).min(MAX_RETRY_DELAY));
             delay = delay.saturating_mul(2);
             attempt += 1;
         }
+    }
+
+    /// Remembers an error that later reads have, too. A final one stays.
+    fn fail(&self, error: RequestError) {
+        let mut unavailable = self.unavailable_since();
+        if !matches!(&*unavailable, Some((_, earlier)) if earlier.is_final) {
+            let stays = error.is_final || error.retry_after.is_some();
+            *unavailable = stays.then(|| (Instant::now(), error));
+        }
+    }
+
+    /// The error that ends all reads of this file, if there was one.
+    pub(super) fn end(&self) -> Option<Error> {
+        let unavailable = self.unavailable_since();
+        unavailable.as_ref().filter(|(_, error)| error.is_final).map(|(_, error)| error.at(0))
     }
 
     fn unavailable_since(&self) -> MutexGuard<'_, Option<(Instant, RequestError)>> {
@@ -98,10 +113,14 @@ impl RetryClient {
         if from == to {
             return Ok(());
         }
-        let mut response = self.requester.request(from..to, version.as_ref())?;
+        let mut response =
+            self.requester.request(from..to, version.as_ref()).map_err(|error| match version {
+                None if from == 0 && error.is_past_the_end() => RequestError::empty(),
+                _ => error,
+            })?;
         let version = version.get_or_insert_with(|| response.version.clone());
         if *version != response.version {
-            return Err(RequestError::corrupt(CHANGED));
+            return Err(RequestError::changed());
         }
         let to = to.min(version.len);
         if response.range != (from..to) {

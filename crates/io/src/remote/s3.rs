@@ -14,7 +14,7 @@ use object_store::client::{
     ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
     HttpService,
 };
-use object_store::path::Path;
+use object_store::path::{Path, PathPart};
 use object_store::{ClientOptions, GetOptions, GetRange, ObjectStore, RetryConfig};
 use tokio::runtime::{Builder, Handle};
 use ureq::http::{Extensions, Request, Response};
@@ -65,9 +65,9 @@ impl S3Source {
         settings: impl IntoIterator<Item = (impl AsRef<str>, impl Into<String>)>,
     ) -> Result<S3Source> {
         let (bucket, key) = parts(url).ok_or(bad_argument("an S3 URL is s3://BUCKET/KEY"))?;
-        // A key that parsing changes would name another object.
-        let path = Path::parse(key).ok().filter(|path| path.as_ref() == key);
-        let path = path.ok_or(bad_argument("an S3 URL whose key has an empty part, `.` or `..`"))?;
+        let path = path_of(key);
+        let path =
+            path.ok_or(bad_argument("an S3 URL whose key begins with `/` or has a part `.` or `..`"))?;
         let object = Object::new(store(settings).with_bucket_name(bucket), path, &options)?;
         RemoteFile::open(RetryClient::new(object, options)).map(S3Source)
     }
@@ -97,6 +97,10 @@ impl ReadAt for S3Source {
         self.0.read_at(offset, out)
     }
 
+    fn end(&self) -> Option<Error> {
+        self.0.end()
+    }
+
     fn coalesce_limit(&self) -> u64 {
         self.0.coalesce_limit()
     }
@@ -112,6 +116,16 @@ fn parts(url: &str) -> Option<(&str, &str)> {
     // Reject bytes that could end a host name.
     let plain = bucket.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b));
     (!bucket.is_empty() && !key.is_empty() && plain).then_some((bucket, key))
+}
+
+/// The key as a path. Parsing it as a whole would refuse empty parts, which keys may have.
+fn path_of(key: &str) -> Option<Path> {
+    let mut path = Path::ROOT;
+    for text in key.split('/') {
+        path = path.join(if text.is_empty() { PathPart::from("") } else { PathPart::parse(text).ok()? });
+    }
+    // A key that this changes would name another object.
+    (path.as_ref() == key).then_some(path)
 }
 
 /// Requests ranges of an object of a store.
