@@ -259,3 +259,25 @@ fn body_that_is_polled_while_its_thread_ends_is_compressed() {
     });
     assert!(ended.join().is_ok());
 }
+
+#[test]
+fn frames_of_every_small_size_and_of_about_their_own_are_whole() {
+    let mut random = Random(7);
+    let own = [(128 << 10) - 1, 128 << 10, (128 << 10) + 1, (256 << 10) + 1];
+    for size in (0..=64).chain(own) {
+        let pauses = if size <= 64 { &[1, 2, 3, usize::MAX][..] } else { &[2] };
+        for pause in pauses {
+            let steps: Vec<Step> = (1..8)
+                .flat_map(|i| {
+                    let pending = (i % pause == 0).then_some(Step::Pending);
+                    [Some(Step::Data(text(&mut random, size))), pending].into_iter().flatten()
+                })
+                .collect();
+            for coding in CODINGS {
+                for body in bodies(coding, Level::Fast, &steps) {
+                    assert!(decode(body, coding) == content(&steps), "frames of {size} bytes");
+                }
+            }
+        }
+    }
+}

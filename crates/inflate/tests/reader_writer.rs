@@ -60,6 +60,38 @@ fn readers_and_writers_give_the_content() {
 }
 
 #[test]
+fn buffers_of_every_small_size_and_of_about_their_own_get_the_content() {
+    let data = content(&mut Noise(3), 150_000);
+    for format in FORMATS {
+        let own = [4 << 10, 32 << 10, 64 << 10].into_iter().flat_map(|size| [size - 1, size, size + 1]);
+        for size in (1..=64).chain(own) {
+            let len = if size <= 64 { 3_000 } else { data.len() };
+            let src = compressed(format, 6, 15, &data[..len]);
+            for is_slow in [false, true] {
+                let input: Box<dyn BufRead> = match is_slow {
+                    true => Box::new(io::BufReader::with_capacity(1 + size % 9, Slow(&src[..], false))),
+                    false => Box::new(&src[..]),
+                };
+                let (mut reader, mut out, mut buffer) =
+                    (read::Decoder::with_buffer(input, format), Vec::new(), vec![0; size]);
+                loop {
+                    match reader.read(&mut buffer) {
+                        Ok(0) => break,
+                        Ok(n) => out.extend_from_slice(&buffer[..n]),
+                        Err(error) => assert_eq!(error.kind(), ErrorKind::Interrupted),
+                    }
+                    assert_eq!(reader.read(&mut []).unwrap(), 0);
+                }
+                assert!(out == data[..len], "buffers of {size} bytes, slow: {is_slow}");
+            }
+            let mut writer = write::Decoder::new(Slow(Vec::new(), false), format);
+            src.chunks(size).for_each(|piece| writer.write_all(piece).unwrap());
+            assert!(writer.finish().unwrap().0 == data[..len], "writes of {size} bytes");
+        }
+    }
+}
+
+#[test]
 fn all_members_are_read_or_one() {
     let two = [compressed(Format::Gzip, 6, 15, b"one, "), compressed(Format::Gzip, 6, 15, b"two")];
     let both = two.concat();

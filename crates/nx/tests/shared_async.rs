@@ -142,6 +142,38 @@ fn damage_is_an_error_and_the_file_is_read_elsewhere_after_a_seek() {
 }
 
 #[test]
+fn buffers_of_every_small_size_get_the_content() {
+    let (runtime, files) = (runtime(), files());
+    let near = [CHUNK - 1, CHUNK, CHUNK + 1, 4 * CHUNK + 5, 4 * CHUNK + 6];
+    for executor in executors(&runtime) {
+        let shared = share(&files, executor);
+        runtime.block_on(async {
+            for (size, (path, content)) in
+                (0..=64).map(|size| (size, &files[2])).chain(near.map(|size| (size, &files[4])))
+            {
+                let mut by_tokio = shared.open_async(path).unwrap();
+                let mut by_futures = shared.open_async(path).unwrap();
+                let (mut one, mut other, mut buffer) = (Vec::new(), Vec::new(), vec![0; size]);
+                loop {
+                    let n = by_tokio.read(&mut buffer).await.unwrap();
+                    one.extend_from_slice(&buffer[..n]);
+                    let read = |cx: &mut std::task::Context<'_>| {
+                        futures_io::AsyncRead::poll_read(Pin::new(&mut by_futures), cx, &mut buffer)
+                    };
+                    let m = poll_fn(read).await.unwrap();
+                    other.extend_from_slice(&buffer[..m]);
+                    if n + m == 0 {
+                        break;
+                    }
+                }
+                let expected = if size == 0 { &[][..] } else { &content[..] };
+                assert!(one == expected && other == expected, "buffers of {size} bytes");
+            }
+        });
+    }
+}
+
+#[test]
 fn futures_io_reads_buffers_and_seeks() {
     use futures_io::{AsyncBufRead, AsyncRead, AsyncSeek};
     let (runtime, files) = (runtime(), files());

@@ -258,7 +258,11 @@ fn inner(error: &io::Error) -> Error {
 fn pending_readers_of_every_size_give_the_content() {
     let (frames, content) = many_frames();
     for read in READS {
-        for (piece, size) in [(1, 1000), (7, 1), (100, 64), (3000, 70_000), (1 << 20, 1 << 17)] {
+        // Every small buffer, the input at once and in pieces of about as many bytes.
+        let small = (1..=64).flat_map(|size| [(size, 65 - size), (1 << 20, size)]);
+        for (piece, size) in
+            small.chain([(1, 1000), (3000, 70_000), (1 << 20, (1 << 17) - 1), (1 << 20, 1 << 17)])
+        {
             let mut decoder = bufread::ZstdDecoder::new(Slow::new(&frames, piece));
             decoder.multiple_members(true);
             let (found, end) = read_all(read, &mut decoder, size);
@@ -341,7 +345,8 @@ fn damage_has_the_content_and_the_error_of_the_reader_that_blocks() {
 fn pending_writers_of_every_size_get_the_content_and_are_closed() {
     let (frames, content) = many_frames();
     for way in WRITES {
-        for (size, taken) in [(1, 1 << 20), (7, 100), (1000, 999), (1 << 20, 3000)] {
+        let small = (1..=64).flat_map(|size| [(size, 65 - size), (size, 1 << 20), (1 << 20, size)]);
+        for (size, taken) in small.chain([(1000, 999), (1 << 20, 3000)]) {
             let writer = write_all(way, &frames, size, taken).unwrap();
             assert!(writer.bytes == content, "writes of {size} bytes, {taken} taken");
             assert!(writer.is_closed);

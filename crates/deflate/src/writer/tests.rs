@@ -56,6 +56,25 @@ fn every_format_and_level_round_trips_however_the_writes_are_cut() {
 }
 
 #[test]
+fn writes_and_buffers_of_every_small_size_round_trip() {
+    let data = data(500);
+    for size in 1..=64 {
+        for cut in [1, size - 1, size, size + 1, 64, 500].into_iter().filter(|cut| *cut > 0) {
+            let inner = Flaky { step: 1 + cut % 7, ..Flaky::default() };
+            let mut writer = GzWriter::with_buffer(inner, Format::Gzip, Level::Default, size);
+            for (i, piece) in data.chunks(cut).enumerate() {
+                writer.write_all(piece).unwrap();
+                if i % 5 == 4 {
+                    writer.flush().unwrap();
+                }
+            }
+            let bytes = writer.finish().unwrap().taken;
+            assert!(inflate(Format::Gzip, &bytes) == data, "buffer of {size}, writes of {cut}");
+        }
+    }
+}
+
+#[test]
 fn single_buffer_equals_one_call() {
     let data = data(5000);
     let mut writer = GzWriter::new(Vec::new(), Format::Gzip, Level::Default);
