@@ -79,5 +79,8 @@ pub use linerate_deflate::Level;
 pub use negotiation::{Agreement, NAME, agree, answer, offer};
 pub use options::{Direction, Options, Role};
 pub use stream::DeflateStream;
+/// The tungstenite whose messages a [`Socket`] has.
+#[cfg(feature = "axum")]
+pub use tokio_tungstenite::tungstenite;
 #[cfg(feature = "axum")]
 pub use upgrade::{Socket, WebSocketUpgrade};
