@@ -76,6 +76,8 @@ const RUNNERS: &[(&str, &[&str])] = &[
     ("js", &["bindings/node/test/documents.test.js"]),
     ("python", &["bindings/hdf5/tests/test_docs.py", "bindings/python/tests/test_package.py"]),
     ("rust", &["crates/testkit/src/pages.rs"]),
+    // A server, which is compiled and does not end by itself.
+    ("rust,no_run", &["crates/testkit/src/pages.rs"]),
     ("sh", &["crates/cli/tests/documents/main.rs"]),
     ("verilog", &["bindings/hdf5/tests/test_hdl.py"]),
 ];
