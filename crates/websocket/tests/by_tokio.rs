@@ -180,12 +180,12 @@ fn own_sizes() -> impl Iterator<Item = usize> {
 #[test]
 fn a_buffer_that_the_socket_fills_gets_no_bytes_of_the_wire() {
     for (sender, reader) in [(Role::Server, Role::Client), (Role::Client, Role::Server)] {
-        for (payloads, rooms) in [
+        for (payloads, sizes) in [
             (small_payloads(), (1..=64).chain(own_sizes()).collect::<Vec<_>>()),
             (large_payloads(), own_sizes().skip(6).collect()),
         ] {
             let (_, wire) = plain_and_wire(sender, &payloads);
-            for room in rooms {
+            for room in sizes {
                 for (most, is_late) in
                     [(usize::MAX, false), (usize::MAX, true), (room, false), (7 * room / 8 + 1, true)]
                 {
