@@ -8,7 +8,7 @@
 # java (a JDK from 17 on, and Maven),
 # zlib (its headers, for C programs), cpython-tests (CPython's tests of zlib, for the system's Python),
 # servers (nginx and Apache, unpacked in target/servers), wrk (which sends requests),
-# pkg-config and cmake (which find installed C libraries), mono (which compiles and runs C#),
+# strace (which shows system calls), pkg-config and cmake (which find installed C libraries), mono (which compiles and runs C#),
 # go (a toolchain that compiles programs which decode our streams),
 # chromium (a browser without a window, for reports and websockets),
 # node (Node.js from 18 on with npm, and target/node with the packages of bindings/node),
@@ -48,6 +48,7 @@ has_lint() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev
 has_cc() { command -v cc >/dev/null; }
 has_cxx() { command -v g++ >/dev/null; }
 has_valgrind() { command -v valgrind >/dev/null; }
+has_strace() { command -v strace >/dev/null; }
 has_zlib() { has_cc && printf '#include <zlib.h>\nint main(void) { return zlibVersion() == 0; }' | links -lz; }
 has_cpython-tests() { /usr/bin/python3 -c 'import test.test_zlib' 2>/dev/null; }
 install_cpython-tests() {
@@ -331,6 +332,7 @@ for name in "$@"; do
     cxx) need cxx "install g++ libc6-dev" "g++ (Debian: apt-get install g++ libc6-dev)" ;;
     gzip) need gzip "install gzip" "gzip (Debian: apt-get install gzip)" ;;
     valgrind) need valgrind "install valgrind" "valgrind (Debian: apt-get install valgrind)" ;;
+    strace) need strace "install strace" "strace (Debian: apt-get install strace)" ;;
     zstd) need zstd "install zstd" "zstd (Debian: apt-get install zstd)" ;;
     python3) need python3 "install python3 python3-venv" "Python 3.11 or newer with venv (Debian: apt-get install python3-venv)" ;;
     peers) need peers "install cmake make gcc g++ libc6-dev zlib1g-dev libisal-dev liblzo2-2" \

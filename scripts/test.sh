@@ -538,7 +538,7 @@ test_msrv() {
 # On Windows the C compiler is Microsoft's, which Rust finds by itself.
 if [ -n "$windows" ]; then scripts/setup.sh rust gzip; else scripts/setup.sh rust cc gzip; fi
 # Without these a test that compares with other programs is skipped, or fails under STRICT=1.
-[ -n "$windows" ] || scripts/setup.sh cxx valgrind zlib hdf5-tools cpython-tests servers pkg-config cmake mono zstd python3 rocksdb go node chromium || true
+[ -n "$windows" ] || scripts/setup.sh cxx valgrind strace zlib hdf5-tools cpython-tests servers pkg-config cmake mono zstd python3 rocksdb go node chromium || true
 [ -n "$windows" ] || scripts/setup.sh java rocksdb-11 || true
 for part in "$@"; do
   echo "== $part"

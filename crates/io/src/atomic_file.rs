@@ -4,11 +4,12 @@
 //! name until the commit (`O_TMPFILE`, open(2)), so that a killed process leaves no file; elsewhere it has a
 //! [temporary name](crate::temporary_name).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::folder::{Folder, write_all_at};
@@ -24,12 +25,15 @@ pub enum Existing {
     Replace,
 }
 
+/// See [`Pending::opened`].
+static OPENED: AtomicU64 = AtomicU64::new(0);
+
 /// Most symbolic links followed from a target, as on Linux.
 const MAX_LINKS: usize = 40;
 
 /// Number of files from which on the whole file system is synced (syncfs) instead of each file, which costs a
-/// device flush each.
-const WHOLE_FILE_SYSTEM: usize = 8;
+/// device flush each; where there is no such call, several threads sync them.
+const MANY: usize = 8;
 
 /// A file that appears under its name when it is [committed](Self::commit). Dropping it before discards it.
 ///
@@ -74,6 +78,8 @@ struct Pending {
     existing: Existing,
     ownership: Option<Ownership>,
     durable: bool,
+    /// Number from a count that grows, taken when `folder` was open and nothing was written.
+    opened: u64,
 }
 
 impl AtomicFile {
@@ -103,6 +109,7 @@ impl AtomicFile {
         let name = target.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_owned();
         let folder_path = folder_of(&target);
         let folder = Folder::existing(folder_path)?;
+        let opened = OPENED.fetch_add(1, Ordering::Relaxed);
         sweep_once(folder_path);
         let (file, temporary) = match folder.create_unnamed_private() {
             Some(file) => (file, None),
@@ -111,7 +118,7 @@ impl AtomicFile {
                 (folder.create_private(&temporary.name)?, Some(temporary))
             }
         };
-        let pending = Pending { folder, name, temporary, existing, ownership: None, durable: true };
+        let pending = Pending { folder, name, temporary, existing, ownership: None, durable: true, opened };
         Ok(AtomicFile { file, target, pending: Some(pending) })
     }
 
@@ -188,22 +195,22 @@ impl AtomicFile {
     }
 
     /// Commits many files together with few device flushes: all content is synced before the first rename. Returns
-    /// the result of each, in order.
+    /// the result of each, in order: a durable file that is committed without an error is on the disk.
     pub fn commit_all(mut files: Vec<AtomicFile>) -> Vec<io::Result<()>> {
         let mut results: Vec<_> = files.iter().map(AtomicFile::take_ownership).collect();
         sync_files(&files, &mut results);
-        let mut folders: Vec<(&Folder, &Path)> = Vec::new();
         for (file, result) in files.iter_mut().zip(&mut results) {
             if result.is_ok() {
                 *result = file.publish();
             }
         }
+        // Whether the names of each folder are on the disk.
+        let mut folders: BTreeMap<&Path, io::Result<()>> = BTreeMap::new();
         for (file, result) in files.iter().zip(&mut results) {
             let Some(pending) = file.pending.as_ref().filter(|pending| pending.durable) else { continue };
-            let path = folder_of(&file.target);
-            if result.is_ok() && !folders.iter().any(|(_, other)| *other == path) {
-                *result = pending.folder.sync();
-                folders.push((&pending.folder, path));
+            if result.is_ok() {
+                let path = folder_of(&file.target);
+                *result = copy_of(folders.entry(path).or_insert_with(|| pending.folder.sync()));
             }
         }
         results
@@ -243,35 +250,63 @@ impl AtomicFile {
 
 /// Syncs the content of durable files that have not failed.
 fn sync_files(files: &[AtomicFile], results: &mut [io::Result<()>]) {
-    let wanted = |file: &AtomicFile| file.pending.as_ref().is_some_and(|pending| pending.durable);
-    let count = files.iter().filter(|file| wanted(file)).count();
-    let mut synced = BTreeSet::new();
-    for (file, result) in files.iter().zip(results).filter(|(file, _)| wanted(file)) {
-        if result.is_ok() {
-            *result = match count {
-                WHOLE_FILE_SYSTEM.. => sync_file_system(&file.file, &mut synced),
-                _ => file.file.sync_all(),
-            };
+    let mut all: Vec<(&AtomicFile, &Pending, &mut io::Result<()>)> = files
+        .iter()
+        .zip(results)
+        .filter_map(|(file, result)| Some((file, file.pending.as_ref()?, result)))
+        .filter(|(_, pending, result)| pending.durable && result.is_ok())
+        .collect();
+    if all.len() < MANY {
+        all.into_iter().for_each(|(file, _, result)| *result = file.file.sync_all());
+        return;
+    }
+    // A descriptor learns of write errors since it was opened. The first was opened before anything was written.
+    all.sort_by_key(|(_, pending, _)| pending.opened);
+    let mut systems: BTreeMap<u64, Option<io::Result<()>>> = BTreeMap::new();
+    all.retain_mut(|(file, pending, result)| {
+        let Some(device) = device_of(&file.file) else { return true };
+        let synced = systems.entry(device).or_insert_with(|| pending.folder.sync_file_system());
+        let Some(synced) = synced else { return true };
+        **result = copy_of(synced);
+        false
+    });
+    sync_each(&mut all);
+}
+
+/// Syncs files on several threads, whose waits for the device overlap.
+fn sync_each(all: &mut [(&AtomicFile, &Pending, &mut io::Result<()>)]) {
+    const THREADS: usize = 16;
+    let threads = THREADS.min(all.len());
+    let queue = Mutex::new(all.iter_mut());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some((file, _, result)) = next() {
+            **result = file.file.sync_all();
         }
-    }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // Fewer threads have the same results.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
 }
 
-/// Syncs the file system of a file (syncfs), unless its device number is in `synced`.
-#[cfg(target_os = "linux")]
-fn sync_file_system(file: &File, synced: &mut BTreeSet<u64>) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt;
-    let number = file.metadata()?.dev();
-    if !synced.contains(&number) {
-        rustix::fs::syncfs(file)?;
-        synced.insert(number);
-    }
-    Ok(())
+/// Device number of the file system of a file, where there are such.
+fn device_of(file: &File) -> Option<u64> {
+    #[cfg(unix)]
+    return file.metadata().ok().map(|found| std::os::unix::fs::MetadataExt::dev(&found));
+    #[cfg(not(unix))]
+    return file.metadata().ok().and(None);
 }
 
-/// Other systems have no syncfs.
-#[cfg(not(target_os = "linux"))]
-fn sync_file_system(file: &File, _synced: &mut BTreeSet<u64>) -> io::Result<()> {
-    file.sync_all()
+/// The same result for another file.
+fn copy_of(result: &io::Result<()>) -> io::Result<()> {
+    match result {
+        Ok(()) => Ok(()),
+        Err(error) => Err(error.raw_os_error().map_or(error.kind().into(), io::Error::from_raw_os_error)),
+    }
 }
 
 impl Write for AtomicFile {
@@ -447,6 +482,22 @@ mod tests {
         assert_eq!(failed, [7]);
         assert!((0..20).filter(|&i| i != 7).all(|i| fs::read(target(i)).unwrap() == [i as u8]));
         assert_eq!(files(folder.path()).len(), 20);
+    }
+
+    /// Without syncfs, many files are synced on threads; each has its own result.
+    #[test]
+    fn each_file_of_a_batch_is_synced_without_syncfs_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let batch: Vec<_> = (0..40)
+            .map(|i| written(&folder.path().join(i.to_string()), Existing::Refuse, b"x").unwrap())
+            .collect();
+        let mut results: Vec<io::Result<()>> =
+            batch.iter().map(|_| Err(io::ErrorKind::Other.into())).collect();
+        let pending = batch.iter().map(|file| (file, file.pending.as_ref().unwrap()));
+        let mut all: Vec<_> =
+            pending.zip(&mut results).map(|((file, pending), result)| (file, pending, result)).collect();
+        sync_each(&mut all);
+        assert!(results.iter().all(Result::is_ok), "{results:?}");
     }
 
     #[test]

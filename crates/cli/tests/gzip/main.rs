@@ -12,3 +12,5 @@ mod options;
 mod pages;
 mod round_trip;
 mod streams;
+#[cfg(target_os = "linux")]
+mod system_calls;

@@ -93,6 +93,11 @@ impl Folder {
         Ok(())
     }
 
+    /// Not supported here.
+    pub(crate) fn sync_file_system(&self) -> Option<io::Result<()>> {
+        None
+    }
+
     /// Reopens a file created here, for writing.
     pub fn reopen(&self, name: &str) -> io::Result<File> {
         OpenOptions::new().write(true).open(self.0.join(name))

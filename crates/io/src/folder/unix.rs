@@ -151,6 +151,31 @@ impl Folder {
         }
     }
 
+    /// Syncs the whole file system (syncfs), with the errors of all writes since this folder was opened. `None` where the
+    /// call is missing or does not report them.
+    pub(crate) fn sync_file_system(&self) -> Option<io::Result<()>> {
+        #[cfg(target_os = "linux")]
+        if self.reports_write_errors() {
+            return Some(rustix::fs::syncfs(&*self.0).map_err(io::Error::from));
+        }
+        None
+    }
+
+    /// Linux reports write errors by syncfs since 5.8. File systems that store their content in others (overlayfs, FUSE,
+    /// network) do not all pass them on.
+    #[cfg(target_os = "linux")]
+    fn reports_write_errors(&self) -> bool {
+        /// `f_type` of ext2 to ext4, XFS, Btrfs, F2FS and tmpfs (statfs(2)).
+        const REPORTING: [u64; 5] = [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x0102_1994];
+        let system = rustix::system::uname();
+        let mut release = system.release().to_str().unwrap_or_default().split(['.', '-']);
+        let mut number = || release.next().and_then(|part| part.parse::<u32>().ok()).unwrap_or(0);
+        // On some processors the numbers are signed, with 32 bits.
+        #[allow(clippy::unnecessary_cast, reason = "the type differs between processors")]
+        let kind = rustix::fs::fstatfs(&*self.0).map(|found| u64::from(found.f_type as u32));
+        (number(), number()) >= (5, 8) && kind.is_ok_and(|kind| REPORTING.contains(&kind))
+    }
+
     /// Reopens a file created here, for writing.
     pub fn reopen(&self, name: &str) -> io::Result<File> {
         Ok(rustix::fs::openat(&*self.0, name, WRITE, Mode::empty())?.into())

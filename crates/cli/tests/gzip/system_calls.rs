@@ -1,0 +1,118 @@
+//! The system calls of commands that replace files, in their order: content to the disk, then names, then folders, and
+//! sources are deleted last.
+
+use std::process::{Command, Stdio};
+
+use linerate_testkit::program::{Folder, program};
+use linerate_testkit::tools::require;
+
+/// What a system call does, of those that matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Call {
+    /// fsync of a file, or syncfs.
+    SyncContent,
+    SyncFolder,
+    /// A file gets its name.
+    Name,
+    /// A file with this name is deleted.
+    Delete(String),
+}
+
+fn can_trace() -> bool {
+    let mut strace = Command::new("strace");
+    let strace = strace.args(["-f", "-o", "/dev/null", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
+    require(strace.status().is_ok_and(|status| status.success()), "strace cannot trace here")
+}
+
+/// The calls of a command that succeed, in order.
+fn calls(folder: &Folder, args: &[&str]) -> Vec<Call> {
+    let mut strace = Command::new("strace");
+    let traced = "trace=fsync,fdatasync,syncfs,link,linkat,rename,renameat,renameat2,unlink,unlinkat";
+    strace.current_dir(folder.path("")).args(["-f", "-y", "-o", "trace", "-e", traced]);
+    let output = strace.arg(program()).args(args).output().expect("strace starts");
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    let trace = String::from_utf8(folder.read("trace")).expect("UTF-8");
+    std::fs::remove_file(folder.path("trace")).expect("it is there");
+    let root = std::fs::canonicalize(folder.path("")).expect("a folder");
+    trace.lines().filter(|line| !line.contains(" = -1 ")).filter_map(|line| call(line, &root)).collect()
+}
+
+/// A line such as `17 fsync(4</folder>) = 0`. An unnamed file is shown as deleted.
+fn call(line: &str, root: &std::path::Path) -> Option<Call> {
+    let (name, arguments) = line.split_once(' ')?.1.trim_start().split_once('(')?;
+    Some(match name {
+        "fsync" | "fdatasync" => {
+            let path = arguments.split_once('<')?.1.split_once('>')?.0;
+            if std::path::Path::new(path).starts_with(root)
+                && !path.ends_with(" (deleted)")
+                && root.join(path).is_dir()
+            {
+                Call::SyncFolder
+            } else {
+                Call::SyncContent
+            }
+        }
+        "syncfs" => Call::SyncContent,
+        "unlink" | "unlinkat" => {
+            Call::Delete(arguments.split('"').nth(1)?.rsplit('/').next().unwrap_or_default().to_owned())
+        }
+        _ => Call::Name,
+    })
+}
+
+/// Asserts that all content is synced before the first name, and the folder after the last; returns what comes then.
+#[track_caller]
+fn after_names(calls: &[Call], files: usize) -> Vec<Call> {
+    let content = calls.iter().rposition(|call| *call == Call::SyncContent).expect("content is synced");
+    let first = calls.iter().position(|call| *call == Call::Name).expect("a file gets its name");
+    let last = calls.iter().rposition(|call| *call == Call::Name).expect("a file gets its name");
+    assert!(content < first, "{calls:?}");
+    assert_eq!(calls[first..=last].iter().filter(|call| **call == Call::Name).count(), files, "{calls:?}");
+    assert_eq!(calls.get(last + 1), Some(&Call::SyncFolder), "{calls:?}");
+    calls[last + 2..].to_vec()
+}
+
+#[test]
+fn sources_are_deleted_last_once_content_and_names_are_on_the_disk() {
+    if !can_trace() {
+        return;
+    }
+    // Few files are synced one by one, many together.
+    for count in [1, 3, 12] {
+        let folder = Folder::new();
+        let names: Vec<String> = (0..count).map(|i| format!("f{i:02}")).collect();
+        names.iter().for_each(|name| drop(folder.write(name, name.as_bytes())));
+        let mut args = vec!["gzip", "-p1"];
+        args.extend(names.iter().map(String::as_str));
+        let calls = calls(&folder, &args);
+        let deleted: Vec<Call> = names.iter().cloned().map(Call::Delete).collect();
+        assert_eq!(after_names(&calls, count), deleted, "{calls:?}");
+        let synced = calls.iter().filter(|call| **call == Call::SyncContent).count();
+        assert!(synced == count || count > 8, "{calls:?}");
+    }
+}
+
+#[test]
+fn archives_packs_and_block_files_are_on_the_disk_before_they_have_their_names() {
+    if !can_trace() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("text", "some text of a file\n".repeat(100).as_bytes());
+    let row = |i: usize| format!("{{\"id\":{i},\"name\":\"user-{}\"}}\n", i * 7919);
+    folder.write("rows", (0..5000).map(row).collect::<String>().as_bytes());
+    folder.dict(&["train", "--lines", "rows", "-o", "rows.dict"]).ok();
+    for (args, names) in [
+        (&["nx", "pack", "text", "-o", "a.nx"][..], 1),
+        // A link cannot replace a file: it gets a temporary name first.
+        (&["nx", "pack", "-f", "text", "rows", "-o", "a.nx"], 2),
+        (&["nx", "delete", "a.nx", "rows"], 2),
+        (&["dict", "build", "--key=id", "rows", "-o", "rows.blocks"], 1),
+        (&["dict", "pack", "make", "rows.dict", "-o", "all.pack"], 1),
+        (&["dict", "pack", "compact", "all.pack"], 2),
+    ] {
+        let calls = calls(&folder, args);
+        let rest = after_names(&calls, names);
+        assert!(rest.iter().all(|call| matches!(call, Call::Delete(_))), "{args:?}: {calls:?}");
+    }
+}
