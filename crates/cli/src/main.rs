@@ -3,16 +3,19 @@
 mod commands;
 #[cfg(test)]
 mod named_commands;
+mod sys;
 mod ui;
 
 use std::env;
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use self::commands::{bench, clean, dict, gateway, gzip, nx, pages, plan, rice, zstd};
-use self::ui::printer::to_stderr;
-use self::ui::{exit_code, help};
+use self::sys::closed;
+use self::ui::error::CliError;
+use self::ui::printer::{self, to_stderr};
+use self::ui::{exit_code, help, signals};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -84,8 +87,31 @@ fn main() -> ExitCode {
             return ExitCode::from(exit_code::USAGE);
         }
     };
-    let cli = Cli::from_arg_matches(&command().get_matches_from(arguments));
-    match cli.unwrap_or_else(|e| e.format(&mut command()).exit()).command {
+    let matches = command().try_get_matches_from(arguments).unwrap_or_else(|e| exit(&e));
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| exit(&e.format(&mut command())));
+    let code = run(cli.command);
+    if printer::stdout_failed() { ExitCode::FAILURE } else { code }
+}
+
+/// Prints help, the version or what is wrong with the command line, and ends the program.
+fn exit(error: &clap::Error) -> ! {
+    if !error.use_stderr() {
+        let printed = closed::check_stdout().and_then(|()| error.print());
+        match printed.map_err(CliError::stdout_write) {
+            Ok(()) => {}
+            Err(CliError::ClosedPipe) => signals::exit_by_sigpipe(),
+            Err(error) => {
+                to_stderr(format_args!("linerate: {error}"));
+                process::exit(1);
+            }
+        }
+        process::exit(0);
+    }
+    error.exit()
+}
+
+fn run(command: Command) -> ExitCode {
+    match command {
         Command::Plan(args) => plan::run(&args),
         Command::Gzip(args) => gzip::run(&args),
         Command::Rice(args) => rice::run(&args),

@@ -2,6 +2,7 @@
 
 use std::process::{Command, Output};
 
+use linerate_testkit::program::{Folder, Run, files_below};
 use serde_json::Value;
 
 fn linerate(args: &[&str]) -> Command {
@@ -139,4 +140,180 @@ fn a_dictionary_and_transcoded_messages_may_go_to_standard_output() {
     let piped = transcode("payloads", &path("a.zlib"), "-");
     assert!(piped.status.success(), "{}", String::from_utf8_lossy(&piped.stderr));
     assert_eq!(piped.stdout, messages);
+}
+
+/// A folder with the inputs of [`REPLACING`].
+fn inputs() -> Folder {
+    let folder = Folder::new();
+    let text = "some text of a file\n".repeat(100);
+    folder.write("text", text.as_bytes());
+    folder.write("samples", &[1; 4096]);
+    let row = |i: usize| format!("{{\"id\":{i},\"name\":\"user-{}\"}}\n", i * 7919);
+    folder.write("rows", (0..5000).map(row).collect::<String>().as_bytes());
+    folder.write("feed.dict", &[7; 4096]);
+    let payload = br#"{"op":10,"d":{}}"#;
+    folder.write("msgs", &[&(payload.len() as u32).to_le_bytes()[..], payload].concat());
+    for args in [
+        &["gzip", "-k", "text"][..],
+        &["zstd", "-q", "text"],
+        &["rice", "encode", "--dtype=i16", "samples", "-o", "samples.rice"],
+        &["nx", "pack", "text", "-o", "a.nx"],
+        &["nx", "pack", "samples", "-o", "b.nx"],
+        &["dict", "train", "--lines", "rows", "-o", "rows.dict"],
+        &["dict", "pack", "make", "rows.dict", "-o", "1.dict"],
+        &["gateway", "transcode", "--to=zlib-stream", "msgs", "-o", "zlib"],
+    ] {
+        Run::of(&mut folder.command(args), b"").ok();
+    }
+    folder
+}
+
+/// Commands whose last argument names an output that is one of their inputs.
+const REPLACING: [&[&str]; 23] = [
+    &["gzip", "-f", "text", "-o", "text"],
+    &["gzip", "-df", "text.gz", "-o", "text.gz"],
+    &["zstd", "-f", "text", "-o", "text"],
+    &["zstd", "-df", "text.zst", "-o", "text.zst"],
+    &["zstd", "-f", "-D", "feed.dict", "text", "-o", "feed.dict"],
+    &["rice", "encode", "--dtype=i16", "-f", "samples", "-o", "samples"],
+    &["rice", "decode", "-f", "samples.rice", "-o", "samples.rice"],
+    &["nx", "pack", "-f", "text", "samples", "-o", "samples"],
+    &["nx", "merge", "-f", "a.nx", "b.nx", "-o", "a.nx"],
+    &["nx", "merge", "-f", "a.nx", "b.nx", "-o", "b.nx"],
+    &["dict", "train", "--lines", "-f", "rows", "-o", "rows"],
+    &["dict", "build", "--key=id", "-f", "rows", "-o", "rows"],
+    &["dict", "build", "--key=id", "-D", "rows.dict", "-f", "rows", "-o", "rows.dict"],
+    &["dict", "build", "--key=id", "--pack=1.dict", "--number=1", "-f", "rows", "-o", "1.dict"],
+    &["gateway", "transcode", "--to=zlib-stream", "-f", "msgs", "-o", "msgs"],
+    &["gateway", "transcode", "--to=zstd-frame", "-D", "feed.dict", "-f", "msgs", "-o", "feed.dict"],
+    &["gateway", "record", "-f", "zlib", "-o", "zlib"],
+    &["gateway", "stats", "zlib", "--report", "zlib"],
+    &["plan", "--pipe=nvme-4.0", "--seconds=1", "text", "--report", "text"],
+    // By other names.
+    &["gzip", "-f", "text", "-o", "hard"],
+    &["zstd", "-f", "text", "-o", "./sub/../text"],
+    &["gzip", "-d", "text.gz", "-f", "-o", "sub/../text.gz"],
+    &["dict", "train", "--lines", "rows", "-f", "-o", "sub/../rows"],
+];
+
+/// An output that appears when it is complete would take the place of what it was made from, and no copy would be left.
+#[test]
+fn an_output_that_is_an_input_is_refused_with_f_too() {
+    let folder = inputs();
+    std::fs::hard_link(folder.path("text"), folder.path("hard")).expect("a link");
+    std::fs::create_dir(folder.path("sub")).expect("a folder");
+    let before = files_below(&folder.path(""));
+    for args in REPLACING {
+        let run = Run::of(&mut folder.command(args), b"");
+        assert_eq!(run.status, Some(1), "{args:?}: {}", run.stderr);
+        assert!(run.stderr.ends_with("is an input, which it would overwrite\n"), "{args:?}: {}", run.stderr);
+        assert!(files_below(&folder.path("")) == before, "{args:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_input_is_recognised_through_links_and_as_standard_input_and_output() {
+    let folder = inputs();
+    let path = |name: &str| folder.path(name);
+    std::os::unix::fs::symlink("text", path("link")).expect("a link");
+    let before = files_below(&path(""));
+    let open = |name: &str| std::fs::File::open(path(name)).expect("the file");
+    let append = |name: &str| std::fs::File::options().append(true).open(path(name)).expect("the file");
+    let mut stdin_is_output = folder.command(&["gzip", "-f", "-o", "text"]);
+    stdin_is_output.stdin(open("text"));
+    let mut stdout_is_input = folder.command(&["zstd", "-c", "text"]);
+    stdout_is_input.stdout(append("text"));
+    let mut record = folder.command(&["gateway", "record", "-", "-f", "-o", "zlib"]);
+    record.stdin(open("zlib"));
+    let mut through_link = folder.command(&["gzip", "-f", "text", "-o", "link"]);
+    let mut from_link = folder.command(&["zstd", "-f", "link", "-o", "text"]);
+    for command in
+        [&mut stdin_is_output, &mut stdout_is_input, &mut record, &mut through_link, &mut from_link]
+    {
+        let output = command.output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(1), "{command:?}: {output:?}");
+        assert!(files_below(&path("")) == before, "{command:?}");
+    }
+    // What cannot be overwritten may be both.
+    let null = || std::fs::File::options().read(true).write(true).open("/dev/null").expect("it is there");
+    let both = folder.command(&["gzip", "-cf"]).stdin(null()).stdout(null()).status();
+    assert!(both.expect("the program starts").success());
+}
+
+/// What a run has written and no longer reads is an output like any other.
+#[test]
+fn an_input_of_an_earlier_operand_may_be_replaced() {
+    let folder = inputs();
+    folder.write("b.zst", &folder.read("text.zst"));
+    folder.write("b", b"other text");
+    Run::of(&mut folder.command(&["zstd", "-qf", "b.zst", "b"]), b"").ok();
+    Run::of(&mut folder.command(&["zstd", "-qdf", "b.zst"]), b"").ok();
+    assert_eq!(folder.read("b"), b"other text");
+}
+
+/// The runtime opens `/dev/null` in the place of closed streams, where everything can be written and nothing is read.
+#[cfg(unix)]
+#[test]
+fn closed_standard_input_and_output_are_errors_and_not_dev_null() {
+    let folder = inputs();
+    for command in [
+        "gzip -c text >&-",
+        "gzip -dc text.gz >&-",
+        "gzip -l text.gz >&-",
+        "zstd -c text >&-",
+        "zstd -dc text.zst >&-",
+        "zstd -l text.zst >&-",
+        "rice encode --dtype=i16 samples -o - >&-",
+        "rice info samples.rice >&-",
+        "nx list a.nx >&-",
+        "nx info a.nx >&-",
+        "nx verify --json a.nx >&-",
+        "nx extract a.nx -o - >&-",
+        "dict train --lines rows -o - >&-",
+        "dict pack list 1.dict >&-",
+        "dict info 1.dict >&-",
+        "gateway transcode --to=payloads zlib -o - >&-",
+        "gateway record zlib -o - >&-",
+        "gateway stats zlib >&-",
+        "gateway stats --csv zlib >&-",
+        "bench contenders >&-",
+        "completions bash >&-",
+        "man gzip >&-",
+        "--version >&-",
+        "gzip --help >&-",
+        "gzip -c <&-",
+        "zstd -dc <&-",
+        "rice info - <&-",
+        "gateway replay - <&-",
+        "dict train --lines - -o new <&-",
+        // As daemons have it, and as a full disk does.
+        "nx list a.nx >/dev/full",
+        "gzip -c text >/dev/full",
+    ] {
+        let script = format!("exec \"$0\" {command}");
+        let mut shell = Command::new("sh");
+        shell.current_dir(folder.path("")).args(["-c", &script]).arg(env!("CARGO_BIN_EXE_linerate"));
+        let run = Run::of(&mut shell, b"");
+        assert_eq!(run.status, Some(1), "{command}: {}", run.stderr);
+        assert!(
+            run.stderr.starts_with("linerate: ") && run.stderr.lines().count() == 1,
+            "{command}: {}",
+            run.stderr
+        );
+    }
+    // Streams that are not used may be closed, and /dev/null is no closed stream.
+    for command in [
+        "gzip -k text <&- >&- 2>&-",
+        "nx verify -q a.nx >&-",
+        "zstd -c text >/dev/null",
+        "gzip -c <>/dev/null >&0",
+    ] {
+        let script = format!("exec \"$0\" {command}");
+        let mut shell = Command::new("sh");
+        shell.current_dir(folder.path("")).args(["-c", &script]).arg(env!("CARGO_BIN_EXE_linerate"));
+        std::fs::remove_file(folder.path("text.gz")).ok();
+        let run = Run::of(&mut shell, b"");
+        assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""), "{command}");
+    }
 }

@@ -30,10 +30,11 @@
 //! |---|---|
 //! | `read_at` | [`ReadAt`], [`FileSource`], [`CountingSource`] |
 //! | `sys/map` | [`MapSource`]: memory maps |
-//! | `sys/windows` | renames, processes, free space and consoles on Windows |
+//! | `sys/windows` | renames, processes, file indexes, free space and consoles on Windows |
 //! | `remote/` | files on servers: `http`, `s3` (requests), `response`, `request_error`, `retry`, `remote_file` |
 //! | `url` | recognition of URLs |
 //! | `atomic_file` | [`AtomicFile`] |
+//! | `file_id` | [`FileId`]: whether two paths lead to one file |
 //! | `ownership` | [`Ownership`]: owner, group and permission bits |
 //! | `leftovers` | temporary names, and removal of stale temporary files |
 //! | `lock` | [`Lock`] |
@@ -41,6 +42,7 @@
 //! | `folder/` | [`Folder`] by descriptor (`unix`) or by path (`portable`) |
 
 mod atomic_file;
+mod file_id;
 mod folder;
 mod leftovers;
 mod lock;
@@ -53,6 +55,7 @@ mod sys;
 mod url;
 
 pub use atomic_file::{AtomicFile, Existing, remove_temporaries};
+pub use file_id::FileId;
 pub use folder::{FileAttributes, Folder, write_all_at};
 pub use leftovers::{Leftovers, is_temporary_name, remove_leftovers, sweep_once, temporary_name};
 pub use linerate_core::{Error, Kind, Result};

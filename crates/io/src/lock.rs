@@ -106,9 +106,7 @@ fn try_lock_open(file: File, path: &Path) -> io::Result<Try> {
 
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-    let (open, named) = (file.metadata()?, std::fs::metadata(path)?);
-    Ok((open.dev(), open.ino()) == (named.dev(), named.ino()))
+    Ok(crate::FileId::of(file)? == crate::FileId::at(path)?)
 }
 
 #[cfg(windows)]

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use linerate_bench::command::{self, Command};
 
+use crate::sys::closed;
 use crate::ui::exit_code;
 use crate::ui::printer::to_stderr;
 
@@ -37,17 +38,18 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> ExitCode {
     match &args.command {
         Some(command) => measure(command),
-        None => finish(command::list_shapes()),
+        None => finish(command::list_shapes),
     }
 }
 
 /// Runs a subcommand, also one that is known under another name (`dict bench`, `gateway bench`).
 pub(crate) fn measure(command: &Command) -> ExitCode {
-    finish(command::run(command))
+    finish(|| command::run(command))
 }
 
-fn finish(result: Result<(), String>) -> ExitCode {
-    match result {
+/// Runs what prints to standard output, unless that is closed.
+fn finish(work: impl FnOnce() -> Result<(), String>) -> ExitCode {
+    match closed::check_stdout().map_err(|e| format!("standard output: {e}")).and_then(|()| work()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             to_stderr(format_args!("linerate: {message}"));

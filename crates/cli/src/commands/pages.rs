@@ -8,6 +8,7 @@ use clap::Command;
 use clap_complete::Shell;
 
 use crate::command;
+use crate::sys::closed;
 use crate::ui::error::CliError;
 use crate::ui::{exit_code, help, signals};
 
@@ -114,7 +115,8 @@ fn literal(line: &str) -> String {
 
 fn print(text: &[u8]) -> ExitCode {
     let mut out = io::stdout().lock();
-    match out.write_all(text).and_then(|()| out.flush()).map_err(CliError::stdout_write) {
+    let written = closed::check_stdout().and_then(|()| out.write_all(text)).and_then(|()| out.flush());
+    match written.map_err(CliError::stdout_write) {
         Ok(()) => ExitCode::SUCCESS,
         Err(CliError::ClosedPipe) => signals::exit_by_sigpipe(),
         Err(error) => {

@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 
+use crate::sys::closed;
 use crate::ui::error::CliError;
 
 /// Standard input without the buffer of the standard library.
 pub(crate) fn stdin() -> io::Result<File> {
+    closed::check_stdin()?;
     #[cfg(unix)]
     return std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned().map(File::from);
     #[cfg(windows)]

@@ -7,6 +7,7 @@ pub(crate) mod exit_code;
 pub(crate) mod format;
 pub(crate) mod help;
 pub(crate) mod input;
+pub(crate) mod inputs;
 pub(crate) mod operands;
 pub(crate) mod ordered;
 pub(crate) mod output;

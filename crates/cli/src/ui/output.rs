@@ -7,15 +7,20 @@ use std::time::SystemTime;
 
 use linerate_io::{AtomicFile, Existing, Ownership};
 
+use crate::sys::closed;
 use crate::ui::error::CliError;
-use crate::ui::signals;
+use crate::ui::{inputs, signals};
 
-/// Standard output without the line buffer of the standard library.
-pub(crate) fn stdout() -> io::Result<File> {
+/// Standard output without the line buffer of the standard library. It is refused if it leads to an input.
+pub(crate) fn stdout() -> Result<File, CliError> {
+    closed::check_stdout().map_err(CliError::stdout_write)?;
     #[cfg(unix)]
-    return std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned().map(File::from);
+    let file = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
     #[cfg(windows)]
-    return std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned().map(File::from);
+    let file = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
+    let file = file.map(File::from).map_err(CliError::stdout_write)?;
+    inputs::refuse_stdout(&file)?;
+    Ok(file)
 }
 
 /// Takes decoded bytes, with the number of input bytes read so far.
@@ -32,8 +37,9 @@ pub(crate) enum Output {
 
 impl Output {
     /// The file at `path`, which must not exist unless `overwrite`. What exists and is not a regular
-    /// file (a device, a pipe) is written to as it is; a link is followed.
+    /// file (a device, a pipe) is written to as it is; a link is followed. A file that is being read is refused.
     pub(crate) fn at(path: &Path, overwrite: bool) -> Result<Output, CliError> {
+        inputs::refuse(path)?;
         signals::remove_temporaries_on_signal();
         let existing = if overwrite { Existing::Replace } else { Existing::Refuse };
         let mut file = AtomicFile::create(path, existing).map_err(|e| match e.kind() {

@@ -7,6 +7,7 @@ use clap::ValueHint;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use crate::ui::error::CliError;
+use crate::ui::inputs;
 use crate::ui::output::{self, Output};
 
 /// Help of `-o` where standard output may take what is written.
@@ -61,6 +62,7 @@ impl OutputArgs {
         if path.is_dir() {
             return Err(CliError::Refused(format!("the output {} is a directory", path.display())));
         }
+        inputs::refuse(path)?;
         if !self.force && path.is_file() {
             return Err(CliError::Refused(format!("{} exists already; -f overwrites it", path.display())));
         }
@@ -91,7 +93,7 @@ impl FolderArgs {
 /// Opens the output at `path`: standard output for `-`.
 pub(crate) fn open(path: &Path, force: bool) -> Result<Output, CliError> {
     match is_stdout(path) {
-        true => output::stdout().map(Output::Stdout).map_err(CliError::stdout_write),
+        true => output::stdout().map(Output::Stdout),
         false => Output::at(path, force),
     }
 }

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use crate::ui::error::CliError;
 use crate::ui::input;
+use crate::ui::inputs::{self, Reading};
 use crate::ui::ordered::ordered;
 use crate::ui::output::{self, Output};
 
@@ -14,6 +15,7 @@ pub(crate) struct Opened {
     pub(crate) file: File,
     /// Of a regular file. Windows has none of a pipe.
     pub(crate) meta: Option<Metadata>,
+    _reading: Reading,
 }
 
 /// Options of replacing a file by its output.
@@ -49,7 +51,7 @@ impl Opened {
     fn of(file: std::io::Result<File>) -> Result<Opened, CliError> {
         let file = file.map_err(CliError::io("cannot open"))?;
         let meta = file.metadata().ok().filter(Metadata::is_file);
-        Ok(Opened { file, meta })
+        Ok(Opened { _reading: inputs::reading(&file), file, meta })
     }
 
     /// The size of a regular file, in bytes.

@@ -2,9 +2,11 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
+use crate::sys::closed;
 use crate::ui::error::CliError;
 use crate::ui::signals;
 use crate::ui::verbosity::VerbosityArgs;
@@ -95,11 +97,21 @@ fn short(line: String) -> String {
     format!("{} ... {}", &line[..boundary(KEPT)], &line[boundary(line.len() - KEPT)..])
 }
 
-/// Prints a line of regular output. A closed pipe ends the program.
+/// Whether a line of regular output could not be written.
+static STDOUT_FAILED: AtomicBool = AtomicBool::new(false);
+
+/// Whether [`to_stdout`] has failed, which makes the exit status 1.
+pub(crate) fn stdout_failed() -> bool {
+    STDOUT_FAILED.load(Ordering::Relaxed)
+}
+
+/// Prints a line of regular output. A closed pipe ends the program; another error is printed once.
 pub(crate) fn to_stdout(line: impl Display) {
-    match writeln!(io::stdout(), "{}", one_line(&line)).map_err(CliError::stdout_write) {
+    let written = closed::check_stdout().and_then(|()| writeln!(io::stdout(), "{}", one_line(&line)));
+    match written.map_err(CliError::stdout_write) {
         Ok(()) => {}
         Err(CliError::ClosedPipe) => signals::exit_by_sigpipe(),
+        Err(_) if STDOUT_FAILED.swap(true, Ordering::Relaxed) => {}
         Err(error) => to_stderr(format_args!("linerate: {error}")),
     }
 }

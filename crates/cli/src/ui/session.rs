@@ -111,7 +111,7 @@ pub(crate) fn wait_for_turn(alone: bool, bytes: u64) -> Option<MutexGuard<'stati
 /// Opens the output of an operand: standard output, or the file at `path`.
 pub(crate) fn open_output(to_stdout: bool, path: Option<&Path>, force: bool) -> Result<Output, CliError> {
     if to_stdout {
-        return output::stdout().map(Output::Stdout).map_err(CliError::stdout_write);
+        return output::stdout().map(Output::Stdout);
     }
     match path {
         Some(path) => Output::at(path, force),

@@ -14,7 +14,7 @@ impl StdoutLines {
         // A console of Windows shows bytes by its code page; the standard library gives it UTF-16.
         let lines: Box<dyn Write> = match cfg!(windows) && stdout().is_terminal() {
             true => Box::new(stdout()),
-            false => Box::new(output::stdout().map_err(CliError::stdout_write)?),
+            false => Box::new(output::stdout()?),
         };
         Ok(StdoutLines(BufWriter::with_capacity(64 << 10, lines)))
     }

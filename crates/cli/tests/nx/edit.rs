@@ -290,12 +290,13 @@ fn locked_archive_is_not_changed() {
     folder.write("in/a", b"a");
     pack(&folder, "in", "a.nx");
     let before = folder.read("a.nx");
+    folder.write("copy.nx", &before);
     let lock = linerate_io::Lock::exclusive(folder.path("a.nx"), linerate_io::Wait::No).unwrap();
     for args in [
         &["update", "a.nx", "in"][..],
         &["delete", "a.nx", "a"],
         &["repack", "a.nx"],
-        &["merge", "a.nx", "a.nx", "-fo", "a.nx"],
+        &["merge", "copy.nx", "copy.nx", "-fo", "a.nx"],
         &["repack", "--wait=0", "a.nx"],
         &["pack", "-f", "in", "-o", "a.nx"],
         &["pack", "--wait=0", "-f", "in", "-o", "a.nx"],

@@ -1,13 +1,14 @@
-//! What the standard library does not offer of Windows: paths of any length, renaming without replacing, processes, free
-//! space, the end of a console.
+//! What the standard library does not offer of Windows: paths of any length, renaming without replacing, file indexes,
+//! processes, free space, the end of a console.
 
 #![allow(unsafe_code)]
 
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::os::windows::fs::OpenOptionsExt;
+use std::os::windows::io::AsRawHandle;
 use std::path::{Component, Path, PathBuf, Prefix};
 use std::ptr::null_mut;
 use std::sync::OnceLock;
@@ -17,7 +18,10 @@ use windows_sys::Win32::Foundation::{
     CloseHandle, ERROR_INVALID_PARAMETER, ERROR_SHARING_VIOLATION, FILETIME, GetLastError, HANDLE,
     WAIT_OBJECT_0,
 };
-use windows_sys::Win32::Storage::FileSystem::{DELETE, GetDiskFreeSpaceExW, MoveFileExW, SYNCHRONIZE};
+use windows_sys::Win32::Storage::FileSystem::{
+    BY_HANDLE_FILE_INFORMATION, DELETE, FILE_FLAG_BACKUP_SEMANTICS, GetDiskFreeSpaceExW,
+    GetFileInformationByHandle, MoveFileExW, SYNCHRONIZE,
+};
 use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler};
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetProcessTimes, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION, WaitForSingleObject,
@@ -102,6 +106,24 @@ pub(crate) fn free_space(folder: &Path) -> Option<u64> {
     // SAFETY: a string that ends in a zero, and a number to write to; null pointers ask for nothing.
     let done = unsafe { GetDiskFreeSpaceExW(folder.as_ptr(), &mut free, null_mut(), null_mut()) };
     (done != 0).then_some(free)
+}
+
+/// Opens a file or folder to ask for its attributes only, which needs no permission to read it.
+pub(crate) fn open_attributes(path: &Path) -> io::Result<File> {
+    OpenOptions::new().access_mode(0).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)
+}
+
+/// Serial number of the volume of a file, and the file's index on it.
+pub(crate) fn file_index(file: &File) -> io::Result<(u64, u64)> {
+    let mut found = BY_HANDLE_FILE_INFORMATION::default();
+    // SAFETY: the handle is open as long as `file`, and `found` is written to.
+    match unsafe { GetFileInformationByHandle(file.as_raw_handle(), &mut found) } {
+        0 => Err(io::Error::last_os_error()),
+        _ => {
+            let index = u64::from(found.nFileIndexHigh) << 32 | u64::from(found.nFileIndexLow);
+            Ok((found.dwVolumeSerialNumber.into(), index))
+        }
+    }
 }
 
 /// When this process was started, in units of 100 ns since 1601.

@@ -9,6 +9,7 @@ use linerate_dict::{BlockFile, Input, Pack, Store};
 
 use crate::commands::nx::open::{remote, url};
 use crate::ui::error::{CliError, engine_error};
+use crate::ui::inputs;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct PackArg {
@@ -61,6 +62,6 @@ pub(crate) fn openable(path: &Path) -> Result<(), CliError> {
     if fs::metadata(path).map_err(cannot_open())?.is_dir() {
         return Err(CliError::Refused("it is a directory".into()));
     }
-    fs::File::open(path).map_err(cannot_open())?;
+    inputs::keep_open(&fs::File::open(path).map_err(cannot_open())?);
     Ok(())
 }

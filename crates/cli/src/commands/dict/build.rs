@@ -21,7 +21,7 @@ use crate::ui::reporter::Reporter;
 use crate::ui::signals::{CancelToken, cancellable};
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
-use crate::ui::{exit_code, output_args, size};
+use crate::ui::{exit_code, inputs, output_args, size};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -160,6 +160,8 @@ pub(crate) fn run(args: &BuildArgs) -> Result<ExitCode, String> {
 
 fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.files[0], "build");
+    let dictionary = args.dictionary.dictionary.iter().chain(&args.dictionary.pack);
+    args.files.iter().chain(dictionary).for_each(|path| inputs::keep(path));
     check_target(args)?;
     let choice = args.dictionary.choice(&args.output)?;
     let options = Options::new()
@@ -240,6 +242,7 @@ fn check_target(args: &BuildArgs) -> Result<(), CliError> {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return Err(CliError::Refused(format!("there is no folder {} to write to", folder.display())));
     }
+    inputs::refuse(&args.output)?;
     // Devices and FIFOs are written to directly.
     if !args.force && args.output.is_file() {
         return Err(CliError::Refused(format!("{} exists already; -f overwrites it", args.output.display())));

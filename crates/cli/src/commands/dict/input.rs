@@ -8,6 +8,7 @@ use linerate_core::Kind;
 
 use crate::ui::error::CliError;
 use crate::ui::input::{self, Counted};
+use crate::ui::inputs;
 
 /// Maximum bytes of a line, key or value: longer ones are more likely damage than data.
 const MAX_LEN: usize = 64 << 20;
@@ -15,7 +16,9 @@ const MAX_LEN: usize = 64 << 20;
 /// A file, or standard input for `-`.
 pub(crate) fn open(path: &Path) -> Result<File, CliError> {
     let file = if is_stdin(path) { input::stdin() } else { File::open(path) };
-    file.map_err(CliError::io("cannot open"))
+    let file = file.map_err(CliError::io("cannot open"))?;
+    inputs::keep_open(&file);
+    Ok(file)
 }
 
 pub(crate) fn is_stdin(path: &Path) -> bool {

@@ -31,7 +31,7 @@ pub(crate) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     pub(crate) fn new(args: &'a RowArgs) -> Result<Rows<'a>, CliError> {
-        let stdout = output::stdout().map_err(CliError::stdout_write)?;
+        let stdout = output::stdout()?;
         Ok(Rows { out: BufWriter::with_capacity(64 << 10, stdout), args })
     }
 

@@ -136,7 +136,7 @@ pub(super) fn ls(args: &LsArgs) -> Result<ExitCode, String> {
         let mut summary = RunSummary::new(&args.file, "ls");
         summary.silent = true;
         let (sst, mut reader) = open(&args.file, &args.limits)?;
-        let stdout = output::stdout().map_err(CliError::stdout_write)?;
+        let stdout = output::stdout()?;
         let mut out = BufWriter::with_capacity(64 << 10, stdout);
         let listed = list(args, &selection, &sst, &mut reader, &mut out);
         // Entries before damage are listed.
@@ -215,7 +215,7 @@ pub(super) fn get(args: &GetArgs) -> Result<ExitCode, String> {
         let mut summary = RunSummary::new(&args.file, "get");
         summary.silent = true;
         let (sst, mut reader) = open(&args.file, &args.limits)?;
-        let stdout = output::stdout().map_err(CliError::stdout_write)?;
+        let stdout = output::stdout()?;
         let mut out = BufWriter::with_capacity(64 << 10, stdout);
         for key in &wanted {
             if let Err(error) = find(args, &sst, &mut reader, key, &mut out) {

@@ -17,7 +17,7 @@ use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 use crate::ui::threads::ThreadArgs;
 use crate::ui::verbosity::VerbosityArgs;
-use crate::ui::{exit_code, size};
+use crate::ui::{exit_code, inputs, size};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -99,6 +99,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode, String> {
 }
 
 fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
+    args.files.iter().for_each(|path| inputs::keep(path));
     args.output.check()?;
     let mut summary = RunSummary::new(&args.files[0], "train");
     let samples = read(args, reporter)?;

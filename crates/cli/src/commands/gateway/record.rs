@@ -15,11 +15,10 @@ use super::recording_writer::{RecordingWriter, now};
 use super::session_args::SessionArgs;
 use super::wire::Wire;
 use crate::ui::error::CliError;
-use crate::ui::output;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
-use crate::ui::{exit_code, output_args, size};
+use crate::ui::{exit_code, inputs, output, output_args, size};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -177,6 +176,7 @@ fn record_live(
     reporter: &mut Reporter,
 ) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.source, "record");
+    args.send.iter().chain(&args.cacert).for_each(|path| inputs::keep(path));
     let lines = args.send.as_deref().map(std::fs::read_to_string).transpose();
     let lines = lines.map_err(CliError::io("cannot read what is to be sent"))?.unwrap_or_default();
     let plan = live::Plan {
@@ -203,8 +203,9 @@ fn record_live(
 /// recorded before an error is kept. A device or a FIFO is written to directly.
 fn private(path: &Path, force: bool) -> Result<File, CliError> {
     if output_args::is_stdout(path) {
-        return output::stdout().map_err(CliError::stdout_write);
+        return output::stdout();
     }
+    inputs::refuse(path)?;
     let mut options = OpenOptions::new();
     options.write(true);
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {

@@ -8,7 +8,7 @@ use clap::{ValueEnum, ValueHint};
 use linerate_gateway::{Checks, Dictionaries, Encoding, Limits, Session, Transport};
 
 use crate::ui::error::CliError;
-use crate::ui::size;
+use crate::ui::{inputs, size};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct SessionArgs {
@@ -85,7 +85,10 @@ impl SessionArgs {
 
     /// The content of the dictionaries.
     pub(crate) fn dictionaries(&self) -> Result<Vec<Vec<u8>>, CliError> {
-        let read = |path: &PathBuf| std::fs::read(path).map_err(CliError::io_at("cannot read", path));
+        let read = |path: &PathBuf| {
+            inputs::keep(path);
+            std::fs::read(path).map_err(CliError::io_at("cannot read", path))
+        };
         self.dictionary.iter().map(read).collect()
     }
 }

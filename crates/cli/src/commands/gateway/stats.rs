@@ -17,12 +17,12 @@ use super::sets_of_files::{self, NamedFiles};
 use super::wire::{Wire, fault};
 use crate::commands::plan::page::{Page, context};
 use crate::ui::error::CliError;
-use crate::ui::exit_code;
 use crate::ui::format::rounded;
 use crate::ui::reporter::Reporter;
 use crate::ui::stdout::StdoutLines;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::{exit_code, inputs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -112,6 +112,7 @@ fn count_sets(
     reporter: &mut Reporter,
 ) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(first, "stats");
+    named.iter().flat_map(|set| &set.files).for_each(|path| inputs::keep(path));
     let page = args.report.as_deref().map(Page::create).transpose()?;
     let mut sets = Vec::new();
     for NamedFiles { name, files } in named {

@@ -8,7 +8,7 @@ use linerate_core::{Error, Kind};
 use linerate_gateway::{Entry, FileKind, Messages, Recording, SessionError, Transport};
 
 use crate::ui::error::CliError;
-use crate::ui::input;
+use crate::ui::{input, inputs};
 
 /// Framing of the messages of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,7 @@ impl Wire {
         if file.metadata().is_ok_and(|meta| meta.is_dir()) {
             return Err(CliError::Refused("it is a directory".into()));
         }
+        inputs::keep_open(&file);
         Self::of(BufReader::with_capacity(256 << 10, file), told)
     }
 

@@ -19,10 +19,10 @@ use super::write::{self, Target};
 use super::write_args::{EditArgs, FormatName, RuleArgs, Rules, cancellable};
 use super::{metadata, names};
 use crate::ui::error::CliError;
-use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
 use crate::ui::signals::CancelToken;
 use crate::ui::summary::RunSummary;
+use crate::ui::{exit_code, inputs};
 
 const MERGE_EXAMPLES: &str = "\
 Examples:
@@ -195,6 +195,9 @@ fn merge(args: &MergeArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Res
     let paths = args.all_archives();
     let mut summary = RunSummary::new(paths[0], "merge");
     let target = Target::of_edit(&args.edit, paths[0]);
+    // `update`, `delete` and `repack` may replace their archive; a merge changes none of its archives.
+    paths.iter().for_each(|path| inputs::keep(path));
+    target.checked()?;
     let _lock = target.lock(args.edit.wait.wait())?;
     let opened: Result<Vec<Arc<Opened>>, CliError> = paths
         .iter()

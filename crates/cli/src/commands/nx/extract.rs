@@ -346,7 +346,7 @@ fn to_stdout(
         let what = format!("its {total} bytes of files exceed the limit of {} bytes", archive.limits().total);
         return Err(CliError::data(Kind::Limit, 0, what));
     }
-    let mut stdout = output::stdout().map_err(CliError::stdout_write)?;
+    let mut stdout = output::stdout()?;
     let mut reader = archive.reader().map_err(damage)?;
     reader.verify(!args.no_verify);
     let (mut count, mut failed) = (0u64, 0u64);

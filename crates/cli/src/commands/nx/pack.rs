@@ -18,12 +18,12 @@ use super::write::{self, Target};
 use super::write_args::{FormatName, OutputArgs, RuleArgs, Rules, cancellable};
 use super::{metadata, names};
 use crate::ui::error::CliError;
-use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 use crate::ui::threads::ThreadArgs;
 use crate::ui::verbosity::VerbosityArgs;
 use crate::ui::wait::WaitArgs;
+use crate::ui::{exit_code, inputs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -247,6 +247,7 @@ impl Packing {
         let name =
             name.ok_or_else(|| CliError::Refused(format!("{} has no name in UTF-8", source.display())))?;
         let Some(options) = rules.options(name) else { return Ok(()) };
+        inputs::keep(source);
         self.paths.push(name.to_owned());
         self.bytes += meta.len();
         if let Some(all) = &mut self.metadata {

@@ -12,6 +12,7 @@ use linerate_nx::pack::{Builder, Format, PackError, Summary};
 use super::open::{damage, url};
 use super::write_args::{EditArgs, OutputArgs};
 use crate::ui::error::CliError;
+use crate::ui::inputs;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 
@@ -74,6 +75,7 @@ impl Target {
                 "an archive on a server cannot be written; -o names a file".into(),
             ));
         }
+        inputs::refuse(path)?;
         match fs::metadata(path) {
             Ok(found) if !found.is_file() => {
                 Err(CliError::Refused(format!("the output {} is not a regular file", path.display())))

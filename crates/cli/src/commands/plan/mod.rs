@@ -18,11 +18,11 @@ pub(crate) use self::choose::choose;
 use self::page::Page;
 use self::recognise::recognise;
 use crate::ui::error::CliError;
-use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
 use crate::ui::size;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::{exit_code, inputs};
 
 const NOTES: &str = "\
 Examples:
@@ -142,6 +142,7 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
         Some(shape) => (shape, Vec::new()),
         None => recognise(&args.data)?,
     };
+    args.data.iter().for_each(|path| inputs::keep(path));
     let page = args.report.as_deref().map(Page::create).transpose()?;
     let direction = match args.direction {
         DirectionName::Read => Direction::Read,

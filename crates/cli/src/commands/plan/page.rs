@@ -10,6 +10,7 @@ use linerate_plan::Plan;
 use linerate_plan::report::{self, Context};
 
 use crate::ui::error::CliError;
+use crate::ui::inputs;
 
 /// The file of a page, open before anything is measured, so that a path that cannot be written fails at once.
 pub(crate) struct Page {
@@ -23,6 +24,7 @@ impl Page {
     /// # Errors
     /// Names the file that cannot be written.
     pub(crate) fn create(path: &Path) -> Result<Page, CliError> {
+        inputs::refuse(path)?;
         let file =
             AtomicFile::create(path, Existing::Replace).map_err(CliError::io_at("cannot write", path))?;
         Ok(Page { path: path.to_owned(), file })

@@ -8,8 +8,8 @@ use linerate_rice::file::Input;
 
 use super::work_args::TargetArgs;
 use crate::ui::error::{CliError, engine_error};
-use crate::ui::input;
 use crate::ui::output::{self, Output};
+use crate::ui::{input, inputs};
 
 /// A file to process, or standard input.
 pub(super) enum Operand {
@@ -74,10 +74,12 @@ impl Sink {
         source: Option<Metadata>,
         beside: impl FnOnce(&Path) -> PathBuf,
     ) -> Result<Sink, CliError> {
+        let _reading = match operand.path() {
+            Some(path) => inputs::reading_at(path),
+            None => inputs::reading(&input::stdin().map_err(CliError::io("cannot open"))?),
+        };
         let output = match (&args.output, operand.path()) {
-            _ if args.is_stdout(operand.path().is_none()) => {
-                output::stdout().map(Output::Stdout).map_err(CliError::stdout_write)?
-            }
+            _ if args.is_stdout(operand.path().is_none()) => output::stdout().map(Output::Stdout)?,
             (Some(path), _) => Output::at(path, args.force)?,
             (None, Some(path)) => Output::at(&beside(path), args.force)?,
             (None, None) => return Err(CliError::Refused("there is no name for the output".into())),

@@ -22,10 +22,10 @@ use self::compress::Compressor;
 use self::list::Totals;
 pub(crate) use self::rewrite::rewrite;
 use crate::ui::error::CliError;
-use crate::ui::exit_code;
 use crate::ui::operands::{self, Arguments};
 use crate::ui::printer::{Printer, to_stderr, to_stdout};
 use crate::ui::session::{FileSummary, Session};
+use crate::ui::{exit_code, inputs};
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     if let Err(message) = check_usage(args) {
@@ -78,6 +78,7 @@ type Loaded = (Vec<u8>, Dictionary<'static>);
 fn load_dictionary(args: &Args) -> Result<Option<Loaded>, (String, CliError)> {
     let Some(path) = &args.dictionary else { return Ok(None) };
     let load = || {
+        inputs::keep(path);
         let bytes = std::fs::read(path).map_err(CliError::io("cannot open"))?;
         let dictionary = Dictionary::new(&bytes).map_err(|e| {
             // No raw content, as to libzstd: it may as well be a trained dictionary that was damaged.

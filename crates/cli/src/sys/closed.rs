@@ -1,0 +1,81 @@
+//! Whether standard input and output were closed when the program started (`<&-`, `>&-`).
+//!
+//! The runtime of Rust opens `/dev/null` in their place before `main`, and whether a daemon or the runtime has opened it
+//! cannot be told afterwards. So a function that the loader calls before the runtime starts looks at the descriptors.
+
+use std::io;
+
+/// The error of using a closed stream.
+fn error() -> io::Error {
+    io::Error::other("it is closed")
+}
+
+/// Fails if standard input was closed.
+pub(crate) fn check_stdin() -> io::Result<()> {
+    if stdin() { Err(error()) } else { Ok(()) }
+}
+
+/// Fails if standard output was closed.
+pub(crate) fn check_stdout() -> io::Result<()> {
+    if stdout() { Err(error()) } else { Ok(()) }
+}
+
+#[cfg(unix)]
+use unix::{stdin, stdout};
+
+#[cfg(unix)]
+mod unix {
+    use std::ffi::c_int;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    static CLOSED: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
+
+    pub(super) fn stdin() -> bool {
+        CLOSED[0].load(Ordering::Relaxed)
+    }
+
+    pub(super) fn stdout() -> bool {
+        CLOSED[1].load(Ordering::Relaxed)
+    }
+
+    unsafe extern "C" {
+        fn fcntl(descriptor: c_int, command: c_int, ...) -> c_int;
+    }
+
+    /// Asks for the flags of a descriptor; the same number on all Unix systems.
+    const F_GETFD: c_int = 1;
+
+    extern "C" fn look() {
+        for (descriptor, closed) in (0..).zip(&CLOSED) {
+            // SAFETY: F_GETFD takes no third argument and changes nothing; of a descriptor that is not open it is an error.
+            closed.store(unsafe { fcntl(descriptor, F_GETFD) } == -1, Ordering::Relaxed);
+        }
+    }
+
+    // SAFETY: the loader calls each function of this section once, before `main`. `look` needs nothing of the runtime.
+    #[used]
+    #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+    #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
+    static BEFORE_MAIN: extern "C" fn() = look;
+}
+
+/// A program that is started without a stream gets no handle. Writing to none is no error for the standard library.
+#[cfg(windows)]
+fn stdin() -> bool {
+    std::os::windows::io::AsRawHandle::as_raw_handle(&io::stdin()).is_null()
+}
+
+#[cfg(windows)]
+fn stdout() -> bool {
+    std::os::windows::io::AsRawHandle::as_raw_handle(&io::stdout()).is_null()
+}
+
+#[cfg(not(any(unix, windows)))]
+fn stdin() -> bool {
+    false
+}
+
+#[cfg(not(any(unix, windows)))]
+fn stdout() -> bool {
+    false
+}

@@ -1,0 +1,5 @@
+//! What happens before `main`.
+
+#![allow(unsafe_code)]
+
+pub(crate) mod closed;
