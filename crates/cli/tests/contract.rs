@@ -317,3 +317,39 @@ fn closed_standard_input_and_output_are_errors_and_not_dev_null() {
         assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""), "{command}");
     }
 }
+
+/// A program that shows progress reads it as JSON, on standard error, while the command works.
+#[test]
+fn long_work_prints_its_progress_as_json_objects() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::Stdio;
+    let mut command = linerate(&["gzip", "-c", "--json", "-b", "32K"]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let (mut stdin, mut stdout) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
+    let drain = std::thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
+    let (said, heard) = std::sync::mpsc::channel();
+    let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+    let reader =
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| drop(said.send(line))));
+    // It writes until progress is printed, for a minute at most.
+    let block = [7; 64 << 10];
+    let first = (0..6000).find_map(|_| {
+        stdin.write_all(&block).expect("the program reads");
+        heard.recv_timeout(std::time::Duration::from_millis(10)).ok()
+    });
+    drop(stdin);
+    let object: Value = serde_json::from_str(&first.expect("progress")).expect("JSON");
+    assert_eq!((&object["status"], &object["file"]), (&"progress".into(), &"stdin".into()), "{object}");
+    assert!(object["done"].as_u64() > Some(0) && object["rate"].is_u64(), "{object}");
+    assert!(object["total"].is_null(), "{object}");
+    assert!(child.wait().expect("the program ends").success());
+    reader.join().expect("read");
+    drain.join().expect("read").expect("read");
+    let last: Value = serde_json::from_str(&heard.iter().last().expect("the result")).expect("JSON");
+    assert_eq!(last["status"], "ok");
+}

@@ -99,12 +99,21 @@ impl fmt::Display for CliError {
         match self {
             CliError::Skipped(message) | CliError::Refused(message) => f.write_str(message),
             CliError::Read { error, offset } => {
-                write!(f, "cannot read: {} (at byte {offset})", reason(error))
+                write!(f, "cannot read: {}{}", reason(error), AtByte(*offset))
             }
             CliError::Io { context, error } => write!(f, "{context}: {}", reason(error)),
-            CliError::Data { offset, message, .. } => write!(f, "{message} (at byte {offset})"),
+            CliError::Data { offset, message, .. } => write!(f, "{message}{}", AtByte(*offset)),
             CliError::ClosedPipe => f.write_str("the reader of standard output has exited"),
         }
+    }
+}
+
+/// The offset in a message. What is said of byte 0 is said of the whole input.
+struct AtByte(u64);
+
+impl fmt::Display for AtByte {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0 { Ok(()) } else { write!(f, " (at byte {})", self.0) }
     }
 }
 
@@ -163,5 +172,7 @@ mod tests {
         let cut = CliError::data(Kind::Truncated, 7, "the input ends early");
         assert_eq!(cut.to_string(), "the input ends early (at byte 7)");
         assert_eq!((cut.kind(), cut.offset()), ("truncated", Some(7)));
+        let whole = CliError::data(Kind::Limit, 0, "the samples take more bytes than the limit");
+        assert_eq!(whole.to_string(), "the samples take more bytes than the limit");
     }
 }

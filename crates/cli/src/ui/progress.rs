@@ -1,44 +1,158 @@
-//! A progress bar on standard error, if that is a terminal, once the work has lasted a second.
+//! Progress on standard error, once the work has lasted a second: a bar if that is a terminal, JSON objects with `--json`.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
 
-/// Time after which the bar is shown.
+use crate::ui::printer::to_stderr;
+
+/// Time after which progress is shown.
 const DELAY: Duration = Duration::from_secs(1);
 const REFRESHES_PER_SECOND: u8 = 5;
+/// Time between two JSON objects.
+const INTERVAL: Duration = Duration::from_millis(1000 / REFRESHES_PER_SECOND as u64);
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Show {
+    Nothing,
+    Bar,
+    /// JSON objects.
+    Events,
+}
+
+impl Show {
+    pub(crate) fn of(quiet: bool, json: bool) -> Show {
+        match (quiet, json) {
+            (true, _) => Show::Nothing,
+            (false, true) => Show::Events,
+            (false, false) if stderr().is_terminal() => Show::Bar,
+            (false, false) => Show::Nothing,
+        }
+    }
+
+    /// Shows no bar of one of several files that are processed at the same time.
+    pub(crate) fn among_others(self) -> Show {
+        if self == Show::Bar { Show::Nothing } else { self }
+    }
+}
+
+/// What the work is at.
+#[derive(Clone, Debug)]
+pub(crate) enum Label {
+    /// A file or archive.
+    File(String),
+    /// A step of a command, such as `reading`.
+    Step(&'static str),
+}
+
+impl Label {
+    /// The key and value in JSON.
+    fn entry(&self) -> (&'static str, &str) {
+        match self {
+            Label::File(name) => ("file", name),
+            Label::Step(name) => ("step", name),
+        }
+    }
+}
 
 pub(crate) struct Progress {
     begun: Instant,
-    shown: bool,
-    /// `None` where it is not wanted. Updated from the start, so that its rate is right when shown.
-    bar: Option<ProgressBar>,
+    drawn: Drawn,
+}
+
+enum Drawn {
+    Nothing,
+    /// Updated from the start, so that its rate is right when shown.
+    Bar {
+        bar: ProgressBar,
+        shown: bool,
+    },
+    Events(Events),
+}
+
+/// Progress as JSON objects.
+struct Events {
+    label: Label,
+    total: Option<u64>,
+    done: u64,
+    /// When the next object is due.
+    next: Instant,
+    /// What was done at the last object.
+    printed: Option<u64>,
 }
 
 impl Progress {
     /// `total` is the number of input bytes, if known.
-    pub(crate) fn new(wanted: bool, name: &str, total: Option<u64>) -> Self {
-        let bar = (wanted && stderr().is_terminal()).then(|| make(name, total));
-        Progress { begun: Instant::now(), shown: false, bar }
+    pub(crate) fn new(show: Show, label: Label, total: Option<u64>) -> Self {
+        let begun = Instant::now();
+        let drawn = match show {
+            Show::Nothing => Drawn::Nothing,
+            Show::Bar => Drawn::Bar { bar: make(label.entry().1, total), shown: false },
+            Show::Events => {
+                Drawn::Events(Events { label, total, done: 0, next: begun + DELAY, printed: None })
+            }
+        };
+        Progress { begun, drawn }
     }
 
     /// Sets the input bytes processed so far.
     pub(crate) fn update(&mut self, done: u64) {
-        let Some(bar) = &self.bar else { return };
-        if !self.shown && self.begun.elapsed() >= DELAY {
-            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(REFRESHES_PER_SECOND));
-            self.shown = true;
+        match &mut self.drawn {
+            Drawn::Nothing => {}
+            Drawn::Bar { bar, shown } => {
+                if !*shown && self.begun.elapsed() >= DELAY {
+                    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(REFRESHES_PER_SECOND));
+                    *shown = true;
+                }
+                bar.set_position(done);
+            }
+            Drawn::Events(events) => {
+                if let Some(event) = events.update(done, self.begun, Instant::now()) {
+                    to_stderr(event);
+                }
+            }
         }
-        bar.set_position(done);
+    }
+}
+
+impl Events {
+    /// The object that is due at `now`.
+    fn update(&mut self, done: u64, begun: Instant, now: Instant) -> Option<serde_json::Value> {
+        self.done = done;
+        if now < self.next {
+            return None;
+        }
+        self.next = now + INTERVAL;
+        Some(self.event(now - begun))
+    }
+
+    /// The object of the end, if there were others before.
+    fn end(&mut self, elapsed: Duration) -> Option<serde_json::Value> {
+        self.printed.filter(|printed| *printed != self.done).map(|_| self.event(elapsed))
+    }
+
+    fn event(&mut self, elapsed: Duration) -> serde_json::Value {
+        self.printed = Some(self.done);
+        let (key, name) = self.label.entry();
+        let rate = (self.done as f64 / elapsed.as_secs_f64().max(1e-9)).round();
+        json!({ key: name, "status": "progress", "done": self.done, "total": self.total, "rate": rate as u64 })
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        match &mut self.drawn {
+            Drawn::Nothing => {}
+            Drawn::Bar { bar, .. } => bar.finish_and_clear(),
+            Drawn::Events(events) => {
+                if let Some(event) = events.end(self.begun.elapsed()) {
+                    to_stderr(event);
+                }
+            }
         }
     }
 }
@@ -46,11 +160,15 @@ impl Drop for Progress {
 /// A line that says what is being done, for work whose length is given by a time. Shown as the bar is.
 pub(crate) struct Activity {
     begun: Instant,
+    name: String,
     spinner: Option<ProgressBar>,
+    /// When the next JSON object is due.
+    next: Option<Mutex<Instant>>,
 }
 
 impl Activity {
-    pub(crate) fn new(wanted: bool, name: &str) -> Self {
+    pub(crate) fn new(show: Show, name: &str) -> Self {
+        let begun = Instant::now();
         let style = ProgressStyle::with_template("{prefix} {elapsed} {msg}");
         let make = || {
             let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
@@ -58,11 +176,26 @@ impl Activity {
                 .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
                 .with_prefix(name.to_owned())
         };
-        Activity { begun: Instant::now(), spinner: (wanted && stderr().is_terminal()).then(make) }
+        Activity {
+            begun,
+            name: name.to_owned(),
+            spinner: (show == Show::Bar).then(make),
+            next: (show == Show::Events).then(|| Mutex::new(begun + DELAY)),
+        }
     }
 
     /// Says what is being done now.
     pub(crate) fn show(&self, what: &str) {
+        if let Some(next) = &self.next {
+            let (mut next, now) = (next.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
+            if now >= *next {
+                *next = now + INTERVAL;
+                let seconds = (now - self.begun).as_secs_f64();
+                to_stderr(
+                    json!({ "file": self.name, "status": "progress", "step": what, "seconds": seconds }),
+                );
+            }
+        }
         let Some(spinner) = &self.spinner else { return };
         if spinner.is_hidden() && self.begun.elapsed() >= DELAY {
             spinner.set_draw_target(ProgressDrawTarget::stderr_with_hz(REFRESHES_PER_SECOND));
@@ -104,4 +237,46 @@ fn make(name: &str, total: Option<u64>) -> ProgressBar {
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.with_style(style.progress_chars("=> ")).with_prefix(name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_come_after_a_second_five_times_a_second_and_at_the_end() {
+        let begun = Instant::now();
+        let mut events = Events {
+            label: Label::File("a".into()),
+            total: Some(4000),
+            done: 0,
+            next: begun + DELAY,
+            printed: None,
+        };
+        let mut at = |millis: u64, done: u64| {
+            events.update(done, begun, begun + Duration::from_millis(millis)).map(|event| event.to_string())
+        };
+        assert_eq!(at(999, 900), None);
+        let object = r#"{"done":1000,"file":"a","rate":1000,"status":"progress","total":4000}"#;
+        assert_eq!(at(1000, 1000).as_deref(), Some(object));
+        assert_eq!(at(1199, 1100), None);
+        assert!(at(1200, 1200).is_some());
+        assert_eq!(at(1300, 4000), None);
+        let end = events.end(Duration::from_secs(2)).expect("the last object");
+        assert_eq!((&end["done"], &end["rate"]), (&4000.into(), &2000.into()));
+        assert!(events.end(Duration::from_secs(2)).is_none(), "once");
+    }
+
+    #[test]
+    fn short_work_prints_no_object() {
+        let begun = Instant::now();
+        let mut events = Events {
+            label: Label::Step("reading"),
+            total: None,
+            done: 0,
+            next: begun + DELAY,
+            printed: None,
+        };
+        assert!(events.update(5, begun, begun).is_none() && events.end(Duration::ZERO).is_none());
+    }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::ui::error::CliError;
 use crate::ui::exit_code::ExitStatus;
 use crate::ui::printer::Printer;
-use crate::ui::progress::{Activity, Progress};
+use crate::ui::progress::{Activity, Label, Progress, Show};
 use crate::ui::signals;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
@@ -83,8 +83,17 @@ impl Reporter {
         }
     }
 
-    /// Reports an error of one entry of an archive. A closed pipe ends the program.
-    pub(crate) fn entry_failed(&mut self, archive: &str, entry: &str, error: CliError) {
+    /// Reports an error of the file at this path in an archive. A closed pipe ends the program.
+    pub(crate) fn entry_failed(&mut self, archive: &str, path: &str, error: CliError) {
+        self.part_failed(archive, ("path", path), error);
+    }
+
+    /// Reports an error of one key of a block file. A closed pipe ends the program.
+    pub(crate) fn key_failed(&mut self, file: &str, key: &str, error: CliError) {
+        self.part_failed(file, ("key", key), error);
+    }
+
+    fn part_failed(&mut self, archive: &str, (name, entry): (&str, &str), error: CliError) {
         if matches!(error, CliError::ClosedPipe) {
             signals::exit_by_sigpipe();
         }
@@ -93,7 +102,7 @@ impl Reporter {
         self.printer.error(archive, &error.in_file(entry));
         self.printer.record(&json!({
             "file": archive,
-            "entry": entry,
+            name: entry,
             "status": "failed",
             "kind": kind,
             "error": message,
@@ -124,11 +133,26 @@ impl Reporter {
 
     /// A line that says what is being done.
     pub(crate) fn activity(&self, name: &str) -> Activity {
-        Activity::new(!self.printer.quiet && !self.printer.json, name)
+        Activity::new(self.show(), name)
     }
 
-    /// A progress bar of `total` bytes, or without an end.
-    pub(crate) fn progress(&self, name: &str, total: Option<u64>) -> Progress {
-        Progress::new(!self.printer.quiet && !self.printer.json, name, total)
+    /// Progress of `total` bytes of a file or archive, or without an end.
+    pub(crate) fn progress(&self, file: &str, total: Option<u64>) -> Progress {
+        Progress::new(self.show(), Label::File(file.into()), total)
+    }
+
+    /// Progress of a step such as `reading`.
+    pub(crate) fn step(&self, name: &'static str, total: Option<u64>) -> Progress {
+        Progress::new(self.show(), Label::Step(name), total)
+    }
+
+    /// Whether progress is shown, so that its total is computed.
+    pub(crate) fn shows_progress(&self) -> bool {
+        self.show() != Show::Nothing
+    }
+
+    /// How progress is shown.
+    fn show(&self) -> Show {
+        Show::of(self.printer.quiet, self.printer.json)
     }
 }

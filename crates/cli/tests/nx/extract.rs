@@ -75,7 +75,7 @@ fn damaged_files_of_goldens_are_named_and_others_extracted() {
     let run = folder.nx(&["verify", "-q", golden.file()]);
     names_the_damaged(&run);
     let objects = folder.nx(&["verify", "--json", golden.file()]).objects();
-    let named: Vec<&str> = objects.iter().filter_map(|object| object["entry"].as_str()).collect();
+    let named: Vec<&str> = objects.iter().filter_map(|object| object["path"].as_str()).collect();
     assert_eq!(named, golden.damaged());
     assert!(objects.iter().take(named.len()).all(|object| object["kind"] == "corrupt"));
     assert_eq!(objects.last().unwrap()["status"], "failed");

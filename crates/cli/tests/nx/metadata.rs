@@ -177,7 +177,7 @@ fn metadata_follows_globs_and_stripped_paths() {
     let _ = fs::remove_dir_all(folder.path("out"));
     let run = folder.nx(&["extract", "--metadata", "--strip-components=1", "a.nx", "/a", "-o", "out"]);
     // From one folder less, the link leads out.
-    let line = "not created: a link that leads out of the folder; --links any creates it (at byte ";
+    let line = "not created: a link that leads out of the folder; --links any creates it";
     assert!(run.status == Some(DAMAGED) && run.stderr.contains(line), "{}", run.stderr);
     assert_eq!(names(seen(&folder.path("out"))), ["b", "b/c", "b/c/deep", "folder"]);
     let run = folder.nx(&["extract", "--metadata", "a.nx", "absent"]);

@@ -62,7 +62,7 @@ fn input_that_is_no_array_is_an_error_with_its_offset() {
             header("<i2", "True", "(2, 3)"),
             "the array is in Fortran order; numpy.ascontiguousarray makes one in C order (at byte 44)",
         ),
-        (header("<i4", "False", "(3,)"), "a v1 chunk holds 16-bit samples, and these have 32 (at byte 0)"),
+        (header("<i4", "False", "(3,)"), "a v1 chunk holds 16-bit samples, and these have 32"),
         (header("<i2", "False", "(7,)"), "the input ends inside the array (at byte 140)"),
         (header("<i2", "False", "(5,)"), "bytes follow the array (at byte 138)"),
         (
@@ -70,11 +70,11 @@ fn input_that_is_no_array_is_an_error_with_its_offset() {
             "the shape has more samples than a file can hold (at byte 60)",
         ),
         (header("<i2", "False", "(4000000000,)"), "the input ends inside the array (at byte 140)"),
-        (header("<i2", "False", "(5000000000,)"), "a v1 chunk holds at most 4294967295 samples (at byte 0)"),
+        (header("<i2", "False", "(5000000000,)"), "a v1 chunk holds at most 4294967295 samples"),
         (header("<i2", "False", "()"), "the array has no axis: it is a single number (at byte 60)"),
         (header("<i2", "False", "[6]"), "the .npy header cannot be understood (at byte 60)"),
-        (b"hello, world".to_vec(), "this is not an .npy or WAV file; raw samples need --dtype (at byte 0)"),
-        (Vec::new(), "this is not an .npy or WAV file; raw samples need --dtype (at byte 0)"),
+        (b"hello, world".to_vec(), "this is not an .npy or WAV file; raw samples need --dtype"),
+        (Vec::new(), "this is not an .npy or WAV file; raw samples need --dtype"),
     ] {
         encode(&folder, &file).fails(DAMAGED, &format!("linerate: stdin: {line}"));
         folder.write("a.npy", &file);
@@ -123,10 +123,7 @@ fn raw_arrays_are_encoded_with_dtype_and_shape_options() {
     odd.fails(DAMAGED, "linerate: stdin: the input ends inside a sample (at byte 3)");
     folder.write("a.npy", &npy("<i2", "(60,)", &data));
     let run = folder.rice(&["encode", "--v1", "--dtype", "i16", "a.npy"]);
-    run.fails(
-        DAMAGED,
-        "linerate: a.npy: this is an .npy file, which has a type: leave out --dtype (at byte 0)",
-    );
+    run.fails(DAMAGED, "linerate: a.npy: this is an .npy file, which has a type: leave out --dtype");
 }
 
 #[test]

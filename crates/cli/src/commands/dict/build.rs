@@ -177,7 +177,7 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     // Until here a signal ends the program at once, even while it waits for input: there is no output yet.
     let bytes = read(args, reporter, &mut sorter)?;
     let written = cancellable(|cancel| {
-        let progress = SharedProgress::new(reporter.progress("writing", Some(bytes)));
+        let progress = SharedProgress::new(reporter.step("writing", Some(bytes)));
         write(args, options, sorter, &progress, cancel)
     })?;
     describe(&written, &mut summary);
@@ -254,7 +254,7 @@ fn check_target(args: &BuildArgs) -> Result<(), CliError> {
 fn read(args: &BuildArgs, reporter: &Reporter, sorter: &mut Sorter) -> Result<u64, CliError> {
     let sizes: Option<u64> =
         args.files.iter().map(|file| std::fs::metadata(file).ok().map(|m| m.len())).sum();
-    let progress = SharedProgress::new(reporter.progress("reading", sizes));
+    let progress = SharedProgress::new(reporter.step("reading", sizes));
     let mut bytes = 0;
     for file in &args.files {
         let added = add(args, file, &progress, sorter);

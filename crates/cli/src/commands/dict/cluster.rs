@@ -103,7 +103,7 @@ fn process(args: &ClusterArgs, reporter: &mut Reporter) -> Result<RunSummary, Cl
     let blocks: Vec<Vec<&[u8]>> = sets.iter().map(Samples::list).collect();
     let sample_sets: Vec<SampleSet<'_>> =
         blocks.iter().zip(&sets).map(|(blocks, set)| SampleSet::new(blocks).total_bytes(set.seen)).collect();
-    let progress = SharedProgress::new(reporter.progress("clustering", None));
+    let progress = SharedProgress::new(reporter.step("clustering", None));
     let found = Clustering::new(args.count as usize, args.size as usize)
         .small_tables(args.small_tables)
         .level(args.level)
@@ -149,7 +149,7 @@ fn sets_of(operands: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
 }
 
 fn read(args: &ClusterArgs, sets: &[PathBuf], reporter: &Reporter) -> Result<Vec<Samples>, CliError> {
-    let progress = SharedProgress::new(reporter.progress("reading", None));
+    let progress = SharedProgress::new(reporter.step("reading", None));
     let limit = args.max_samples.min(args.memory / sets.len().max(1) as u64);
     let read = |set: &PathBuf| {
         let files = files_of(std::slice::from_ref(set))?;

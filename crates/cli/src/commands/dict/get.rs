@@ -54,9 +54,9 @@ fn process(args: &GetArgs, keys: &[Vec<u8>], reporter: &mut Reporter) -> Result<
             Ok(Some(value)) => rows.write(key, &value)?,
             Ok(None) => {
                 let missing = CliError::Refused("there is no such key".into());
-                reporter.entry_failed(&name, &args.rows.keys.show(key), missing);
+                reporter.key_failed(&name, &args.rows.keys.show(key), missing);
             }
-            Err(error) => reporter.entry_failed(&name, &args.rows.keys.show(key), engine_error(error)),
+            Err(error) => reporter.key_failed(&name, &args.rows.keys.show(key), engine_error(error)),
         }
     }
     rows.finish()?;

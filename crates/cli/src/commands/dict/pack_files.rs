@@ -217,7 +217,7 @@ fn add(
 ) -> Result<RunSummary, CliError> {
     let files = dictionaries_of(args)?;
     let total = files.iter().map(|file| fs::metadata(file).ok().map(|meta| meta.len())).sum();
-    let progress = SharedProgress::new(reporter.progress("packing", total));
+    let progress = SharedProgress::new(reporter.step("packing", total));
     let mut added = Vec::new();
     for file in &files {
         if cancel.is_cancelled() {

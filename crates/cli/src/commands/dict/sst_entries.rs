@@ -219,7 +219,7 @@ pub(super) fn get(args: &GetArgs) -> Result<ExitCode, String> {
         let mut out = BufWriter::with_capacity(64 << 10, stdout);
         for key in &wanted {
             if let Err(error) = find(args, &sst, &mut reader, key, &mut out) {
-                reporter.entry_failed(&args.file.display().to_string(), &args.keys.show(key), error);
+                reporter.key_failed(&args.file.display().to_string(), &args.keys.show(key), error);
             }
         }
         out.flush().map_err(CliError::stdout_write)?;

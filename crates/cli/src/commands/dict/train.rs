@@ -104,7 +104,7 @@ fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     let mut summary = RunSummary::new(&args.files[0], "train");
     let samples = read(args, reporter)?;
     let blocks = samples.list();
-    let progress = SharedProgress::new(reporter.progress("training", None));
+    let progress = SharedProgress::new(reporter.step("training", None));
     let search = Search::new(&args.sizes())
         .small_tables(args.small_tables)
         .level(args.level)
@@ -146,7 +146,7 @@ fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
 fn read(args: &TrainArgs, reporter: &Reporter) -> Result<Samples, CliError> {
     let files = files_of(&args.files)?;
     let mut sampler = Sampler::new(&args.samples, args.max_samples, &files)?;
-    let progress = SharedProgress::new(reporter.progress("reading", sampler.total()));
+    let progress = SharedProgress::new(reporter.step("reading", sampler.total()));
     for file in &files {
         let added = sampler.add(file, &|bytes| progress.add(bytes));
         added.map_err(|e| if *file == args.files[0] { e } else { e.in_file(&file.display().to_string()) })?;

@@ -72,7 +72,7 @@ fn process(args: &GenerateArgs, reporter: &Reporter) -> Result<RunSummary, CliEr
     let mut summary = RunSummary::new(&args.output, "generate");
     let traffic = Traffic::new(args.seed).guilds(args.guilds as usize).events(args.events as usize);
     fs::create_dir_all(&args.output).map_err(CliError::io("cannot create the folder"))?;
-    let mut bar = reporter.progress("generating", None);
+    let mut bar = reporter.step("generating", None);
     let mut shards = Vec::new();
     for index in 0..args.shards {
         let mut bytes = [0; FORMS.len()];

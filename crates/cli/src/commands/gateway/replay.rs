@@ -63,7 +63,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode, String> {
 
 fn process(args: &ReplayArgs, path: &Path, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "replay");
-    let wire = Wire::open(path, args.session.transport)?;
+    let wire = Wire::open(path, args.session.transport)?
+        .with_progress(|len| reporter.progress(&path.display().to_string(), len));
     let Some(transport) = wire.transport else {
         let what = "it has payloads, nothing to decode; --transport says how it is compressed";
         return Err(CliError::data(Kind::Corrupt, 0, what));

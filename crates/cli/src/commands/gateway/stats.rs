@@ -152,7 +152,7 @@ fn process(
 ) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "stats");
     let name = path.display().to_string();
-    let wire = Wire::open(path, args.session.transport)?;
+    let wire = Wire::open(path, args.session.transport)?.with_progress(|len| reporter.progress(&name, len));
     let (form, words) = (wire.form, wire.words());
     let mut counted = FileStatistics::new(wire.transport, args.both)?;
     let mut decoding = Decoding::new(&args.session, &wire)?;

@@ -76,7 +76,8 @@ pub(crate) fn run(args: &TranscodeArgs) -> ExitCode {
 
 fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.file, "transcode");
-    let wire = Wire::open(&args.file, args.session.transport)?;
+    let wire = Wire::open(&args.file, args.session.transport)?
+        .with_progress(|len| reporter.progress(&args.file.display().to_string(), len));
     let from = wire.transport;
     let form = if args.to.0.is_none() { Form::Messages } else { wire.form };
     // The content of a recording stays private.

@@ -1,13 +1,16 @@
 //! Reads files of connections: detects the format, and iterates over the messages.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use linerate_core::{Error, Kind};
 use linerate_gateway::{Entry, FileKind, Messages, Recording, SessionError, Transport};
 
 use crate::ui::error::CliError;
+use crate::ui::progress::Progress;
 use crate::ui::{input, inputs};
 
 /// Framing of the messages of a file.
@@ -41,6 +44,25 @@ pub(crate) struct Wire {
     /// How it is compressed; `None` if what it has are payloads.
     pub(crate) transport: Option<Transport>,
     entries: Box<dyn Iterator<Item = io::Result<Entry>>>,
+    /// Bytes read so far.
+    read: Arc<AtomicU64>,
+    /// Bytes of the file, if known.
+    len: Option<u64>,
+    progress: Option<Progress>,
+}
+
+/// A reader that counts its bytes.
+struct Tally<R> {
+    inner: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Tally<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(into)?;
+        self.read.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
 }
 
 impl Wire {
@@ -53,7 +75,23 @@ impl Wire {
             return Err(CliError::Refused("it is a directory".into()));
         }
         inputs::keep_open(&file);
-        Self::of(BufReader::with_capacity(256 << 10, file), told)
+        let len = file.metadata().ok().filter(Metadata::is_file).map(|meta| meta.len());
+        let read = Arc::<AtomicU64>::default();
+        let counted = Tally { inner: file, read: Arc::clone(&read) };
+        Ok(Wire { read, len, ..Self::of(BufReader::with_capacity(256 << 10, counted), told)? })
+    }
+
+    /// Shows progress while messages are read; `make` is given the bytes of the file, if known.
+    pub(crate) fn with_progress(self, make: impl FnOnce(Option<u64>) -> Progress) -> Wire {
+        Wire { progress: Some(make(self.len)), ..self }
+    }
+
+    fn new(
+        form: Form,
+        transport: Option<Transport>,
+        entries: Box<dyn Iterator<Item = io::Result<Entry>>>,
+    ) -> Wire {
+        Wire { form, transport, entries, read: Arc::default(), len: None, progress: None }
     }
 
     /// As [`open`](Self::open), of anything that can be read.
@@ -84,7 +122,7 @@ impl Wire {
         };
         let frame = |wire| Entry::Frame { time: 0, payload: None, wire };
         let entries = Messages::new(source).map(move |message| message.map(frame));
-        Ok(Wire { form: Form::Messages, transport, entries: Box::new(entries) })
+        Ok(Wire::new(Form::Messages, transport, Box::new(entries)))
     }
 
     fn recording<R: Read + 'static>(
@@ -95,7 +133,7 @@ impl Wire {
         if told.is_some_and(|told| told != transport) {
             return Err(CliError::Refused(format!("it is a recording of {transport}")));
         }
-        Ok(Wire { form: Form::Recording, transport: Some(transport), entries: Box::new(recording) })
+        Ok(Wire::new(Form::Recording, Some(transport), Box::new(recording)))
     }
 
     /// What kind of file it is, in words.
@@ -111,6 +149,9 @@ impl Iterator for Wire {
     type Item = Result<Entry, CliError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(progress) = &mut self.progress {
+            progress.update(self.read.load(Ordering::Relaxed));
+        }
         self.entries.next().map(|entry| entry.map_err(reading))
     }
 }

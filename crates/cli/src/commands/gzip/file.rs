@@ -15,7 +15,7 @@ use crate::ui::input::{Counted, Source};
 use crate::ui::operands::Operand;
 use crate::ui::output::Output;
 use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
-use crate::ui::progress::Progress;
+use crate::ui::progress::{Label, Progress, Show};
 use crate::ui::session::{FileSummary, open_output, wait_for_turn};
 
 /// Block size for files up to this size: clearing the buffers of larger blocks takes longer than compressing
@@ -193,6 +193,7 @@ fn passes_other_data(args: &Args, operand: &Operand) -> bool {
 }
 
 fn progress(args: &Args, operand: &Operand, input: &Opened, alone: bool) -> Progress {
-    let shown = alone && !args.verbosity.quiet && !args.verbosity.json;
-    Progress::new(shown, &operand.name(), input.size())
+    let show = Show::of(args.verbosity.quiet, args.verbosity.json);
+    let show = if alone { show } else { show.among_others() };
+    Progress::new(show, Label::File(operand.name()), input.size())
 }

@@ -161,7 +161,7 @@ fn process(
         summary.set("plan", choice.plan.to_json());
         summary.lines.insert(0, choice.sentence);
     }
-    let total = write::shows_bar().then_some(packing.bytes);
+    let total = reporter.shows_progress().then_some(packing.bytes);
     write::write(packing.builder, &target, args.output.format.format(), total, reporter, &mut summary)?;
     Ok(summary)
 }
@@ -172,7 +172,7 @@ struct Packing {
     metadata: Option<Metadata>,
     /// Paths that a dry run prints.
     paths: Vec<String>,
-    /// Bytes of the files, if a progress bar is shown.
+    /// Bytes of the files, if progress is shown.
     bytes: u64,
     /// Number of files and folders skipped for their names.
     bad_names: usize,
@@ -202,13 +202,14 @@ impl Packing {
             all.overlay(found);
         }
         let (paths, bytes) = (&mut self.paths, &mut self.bytes);
+        let shows_progress = reporter.shows_progress();
         let prune = |path: &str| rules.prunes(path);
         let skipped = self.builder.add_folder(rules.walk(source, &prune), |path| {
             let options = rules.options(path).filter(|_| !is_own(&own, path))?;
             if target.is_dry() {
                 paths.push(path.to_owned());
             }
-            if write::shows_bar() {
+            if shows_progress {
                 *bytes += fs::metadata(source.join(path)).map_or(0, |meta| meta.len());
             }
             Some(options)

@@ -1,7 +1,7 @@
 //! Writes an archive to its target, and summarizes it.
 
 use std::fs;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -137,11 +137,6 @@ fn describe(archive: &Summary, target: &Target, summary: &mut RunSummary) {
     summary.set("stored_blocks", archive.stored_blocks);
     summary.set("filtered_blocks", archive.filtered_blocks);
     summary.set("archive_bytes", archive.archive_bytes);
-}
-
-/// Whether a progress bar will be shown, so that its total is computed.
-pub(crate) fn shows_bar() -> bool {
-    io::stderr().is_terminal()
 }
 
 /// Converts an error of packing; the message names its file.

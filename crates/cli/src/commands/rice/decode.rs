@@ -14,7 +14,7 @@ use super::summary::{FileSummary, Mode};
 use super::work_args::{TargetArgs, WorkArgs};
 use super::{check_target, names, parameters, process_each, usage_error};
 use crate::ui::error::{CliError, engine_error};
-use crate::ui::progress::Progress;
+use crate::ui::progress::{Label, Progress, Show};
 use crate::ui::{exit_code, size};
 
 const EXAMPLES: &str = "\
@@ -79,7 +79,11 @@ fn process(args: &DecodeArgs, operand: &Operand) -> Result<FileSummary, CliError
     let mut summary = FileSummary::new(operand, Mode::Decode);
     let (input, meta) = operand.open()?;
     let verbosity = &args.work.verbosity;
-    let progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), input.file_len());
+    let progress = Progress::new(
+        Show::of(verbosity.quiet, verbosity.json),
+        Label::File(operand.name()),
+        input.file_len(),
+    );
     let open_sink =
         |meta, ending| Sink::open(&args.target, operand, meta, |path| names::decoded(path, ending));
     let array = if args.raw { names::Decoded::Raw } else { names::Decoded::Npy };

@@ -18,7 +18,7 @@ use super::work_args::{TargetArgs, WorkArgs};
 use super::{check_target, names, parameters, process_each, reads_stdin, usage_error};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
-use crate::ui::progress::Progress;
+use crate::ui::progress::{Label, Progress, Show};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -151,7 +151,11 @@ fn process(args: &EncodeArgs, operand: &Operand) -> Result<FileSummary, CliError
     let suffix = if args.version.v1 { names::CHUNK } else { names::STREAMS };
     let mut sink = Sink::open(&args.target, operand, meta, |path| names::encoded(path, suffix))?;
     let verbosity = &args.work.verbosity;
-    let progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), array.input_len());
+    let progress = Progress::new(
+        Show::of(verbosity.quiet, verbosity.json),
+        Label::File(operand.name()),
+        array.input_len(),
+    );
     match args.version.v1 {
         true => encode_v1(args, array, &mut sink, progress, &mut summary)?,
         false => encode_v2(args, array, &mut sink, progress, &mut summary)?,

@@ -17,7 +17,7 @@ use super::work_args::WorkArgs;
 use super::{parameters, process_each, reads_stdin, usage_error};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
-use crate::ui::progress::Progress;
+use crate::ui::progress::{Label, Progress, Show};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -70,7 +70,11 @@ fn process(args: &VerifyArgs, operand: &Operand) -> Result<FileSummary, CliError
         }
     }
     let verbosity = &args.work.verbosity;
-    let progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), input.file_len());
+    let progress = Progress::new(
+        Show::of(verbosity.quiet, verbosity.json),
+        Label::File(operand.name()),
+        input.file_len(),
+    );
     match args.chunk.params() {
         Some(params) => verify_v1(args, &params, input, original.as_mut(), progress, &mut summary)?,
         None => verify_v2(args, input, original.as_mut(), wav.as_mut(), progress, &mut summary)?,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueHint;
 
+use crate::ui::progress::Show;
 use crate::ui::verbosity::VerbosityArgs;
 use crate::ui::{exit_code, output_args, size, threads};
 
@@ -323,7 +324,8 @@ impl Args {
         }
     }
 
-    pub(crate) fn shows_progress(&self) -> bool {
-        self.progress || !(self.no_progress || self.verbosity.quiet || self.verbosity.json)
+    pub(crate) fn progress(&self) -> Show {
+        let quiet = !self.progress && (self.no_progress || self.verbosity.quiet);
+        Show::of(quiet, self.verbosity.json)
     }
 }

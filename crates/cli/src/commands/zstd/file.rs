@@ -17,7 +17,7 @@ use crate::ui::input::{Counted, Source};
 use crate::ui::operands::Operand;
 use crate::ui::output::{Output, Sink};
 use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
-use crate::ui::progress::Progress;
+use crate::ui::progress::{Label, Progress};
 use crate::ui::session::{FileSummary, open_output, wait_for_turn};
 
 /// Processes operands by the same arguments.
@@ -69,7 +69,8 @@ impl Processor<'_> {
             }
         };
         let file_size = input.size();
-        let mut progress = Progress::new(alone && args.shows_progress(), &operand.name(), file_size);
+        let show = if alone { args.progress() } else { args.progress().among_others() };
+        let mut progress = Progress::new(show, Label::File(operand.name()), file_size);
         let mut sink = |bytes: &[u8], bytes_in| {
             progress.update(bytes_in);
             output.write_all(bytes).map_err(|e| output.error(e))
