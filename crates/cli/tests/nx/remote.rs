@@ -1,6 +1,6 @@
 //! Archives on a web server: the requests, and that nothing is written to it.
 
-use crate::data::{FAILED, golden};
+use crate::data::{DAMAGED, FAILED, golden};
 use linerate_testkit::program::Folder;
 #[cfg(feature = "s3")]
 use linerate_testkit::program::Run;
@@ -43,6 +43,39 @@ fn repack_of_a_url_is_an_error() {
         format!("linerate: {}: an archive on a server cannot be written; -o names a file", server.url());
     run.fails(FAILED, &line);
     assert!(folder.names().is_empty());
+}
+
+/// The commands that would change an archive say at once that they cannot.
+#[test]
+fn changing_an_archive_on_a_server_makes_no_request() {
+    let folder = Folder::new();
+    folder.write("in/a", b"text");
+    let server = Server::of(std::fs::read(golden("dups-off").path).unwrap());
+    let url = server.url();
+    for args in [&["update", &url, "in"][..], &["delete", &url, "*"], &["repack", &url]] {
+        let run = folder.nx(args);
+        let line = format!("linerate: {url}: an archive on a server cannot be written; -o names a file");
+        run.fails(FAILED, &line);
+    }
+    assert_eq!(server.requests(), 0);
+}
+
+#[test]
+fn an_archive_that_is_replaced_while_it_is_read_is_one_line_of_error() {
+    let golden = golden("dups-off");
+    let bytes = std::fs::read(&golden.path).unwrap();
+    for args in [&["extract", "-o", "out"][..], &["extract", "-c"], &["verify"]] {
+        let folder = Folder::new();
+        let (bytes, first) = (bytes.clone(), folder.nx(&["info", "--json", golden.file()]).object());
+        let header = first["header_bytes"].as_u64().expect("a number");
+        let server = Server::new(move |request| {
+            let tag = if request.range.end <= header.max(4096) { "\"1\"" } else { "\"2\"" };
+            Reply::range(&bytes, request).with("ETag", Some(tag))
+        });
+        let run = folder.nx(&[args, &[&server.url()]].concat());
+        let line = format!("linerate: {}: the file on the server changed while it was read", server.url());
+        run.fails(DAMAGED, &line);
+    }
 }
 
 #[test]

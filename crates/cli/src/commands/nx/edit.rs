@@ -248,6 +248,7 @@ fn update(
 ) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.archive, "update");
     let target = Target::of_edit(&args.edit, &args.archive);
+    target.checked()?;
     let _lock = target.lock(args.edit.wait.wait())?;
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
     let options =
@@ -320,6 +321,7 @@ fn delete(
 ) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.archive, "delete");
     let target = Target::of_edit(&args.edit, &args.archive);
+    target.checked()?;
     let _lock = target.lock(args.edit.wait.wait())?;
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
     let mut metadata = metadata::carried(&archive, &args.archive, reporter).unwrap_or_default();
@@ -364,6 +366,7 @@ fn delete(
 fn repack(args: &RepackArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.archive, "repack");
     let target = Target::of_edit(&args.edit, &args.archive);
+    target.checked()?;
     let _lock = target.lock(args.edit.wait.wait())?;
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
     let options =

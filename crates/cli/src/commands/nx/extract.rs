@@ -11,7 +11,7 @@ use linerate_nx::metadata::{Links, Metadata, Restorer};
 use linerate_nx::{Existing, Extracted, Extractor, File, FileError, Kind};
 
 use super::args::{ChoiceArgs, LimitArgs};
-use super::open::{Opened, damage, damage_or_output, entry_at, open};
+use super::open::{Opened, damage, damage_or_output, entry_at, is_still_there, open};
 use super::select::{GLOBS, Select};
 use super::{metadata, tree};
 use crate::ui::error::CliError;
@@ -195,6 +195,7 @@ fn to_folder(
     drop(bar);
     // Incomplete files have been removed.
     cancel.exit_if_cancelled();
+    is_still_there(archive)?;
     let extracted = extracted.map_err(|error| match error.source {
         FileError::Archive(error) => damage(error),
         cause => in_folder(cause, &args.output),
@@ -349,6 +350,7 @@ fn to_stdout(
     let mut stdout = output::stdout()?;
     let mut reader = archive.reader().map_err(damage)?;
     reader.verify(!args.no_verify);
+    let mut bar = reporter.progress(name, Some(total));
     let (mut count, mut failed) = (0u64, 0u64);
     for file in files {
         let written = match file.size() <= MAX_BUFFERED {
@@ -365,8 +367,10 @@ fn to_stdout(
             Ok(()) => {
                 count += 1;
                 summary.bytes += file.size();
+                bar.update(summary.bytes);
             }
             Err(error @ (CliError::Data { .. } | CliError::Read { .. })) => {
+                is_still_there(archive)?;
                 failed += 1;
                 reporter.entry_failed(name, file.path(), error);
             }

@@ -72,6 +72,10 @@ impl ReadAt for AnySource {
         self.source().view(offset, len)
     }
 
+    fn end(&self) -> Option<Error> {
+        self.file().end()
+    }
+
     fn coalesce_limit(&self) -> u64 {
         self.source().coalesce_limit()
     }
@@ -93,6 +97,11 @@ pub(crate) fn open(path: &Path, limits: &LimitArgs) -> Result<Opened, CliError> 
 /// Reads the header of an archive from a source.
 pub(crate) fn open_source(source: Box<dyn ReadAt>, limits: Limits) -> Result<Opened, CliError> {
     Archive::open_with(AnySource::of(source, limits)?, limits).map_err(damage)
+}
+
+/// Fails if the archive was replaced on its server while it was read: one error, instead of one for each file.
+pub(crate) fn is_still_there(archive: &Opened) -> Result<(), CliError> {
+    archive.source().end().map_or(Ok(()), |error| Err(damage(error)))
 }
 
 /// The codec of each block (`None` if unsupported) and its compressed bytes.

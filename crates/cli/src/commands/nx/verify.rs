@@ -10,7 +10,7 @@ use linerate_nx::{Kind, Note, Verifier};
 
 use super::args::LimitArgs;
 use super::extract::entry_failure;
-use super::open::{Opened, damage, entry_at, open};
+use super::open::{Opened, damage, entry_at, is_still_there, open};
 use super::{metadata, names};
 use crate::ui::error::CliError;
 use crate::ui::exit_code;
@@ -87,6 +87,7 @@ fn contents(
         .run()
         .map_err(damage);
     drop(bar);
+    is_still_there(archive)?;
     let verified = verified?;
     let metadata = Metadata::from_archive(archive);
     // These bytes are metadata, or reported as damaged metadata.
@@ -138,6 +139,7 @@ fn against(
         verifier = verifier.metadata(metadata);
     }
     let compared = verifier.compare(folder).map_err(CliError::io_at("cannot read", folder))?;
+    is_still_there(archive)?;
     let shown = folder.display();
     let differs = |path: &String, what: String| {
         (path.clone(), CliError::data(Kind::Corrupt, entry_at(archive, path), what))
