@@ -7,28 +7,17 @@ mkdir -p "${1:?usage: haproxy-slz.sh FOLDER}"
 folder=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
+. scripts/apt-source.sh
 
 missing() { # WHAT
   echo "missing: $1" >&2
   exit 77
 }
 
-get_source() {
-  local state=$folder/apt
-  . /etc/os-release
-  mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
-  # Where the system's own packages come from.
-  apt-get indextargets --format '$(LABEL) $(RELEASE) deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-    sed -nE "s/^(Debian|Ubuntu) ${VERSION_CODENAME:?} (deb-src)/\2/p" >"$state/sources.list"
-  local options=(-qq -o "Dir::Etc::sourcelist=$state/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State=$state"
-    -o "Dir::State::status=/var/lib/dpkg/status" -o "Dir::Cache=$state/cache" -o APT::Get::List-Cleanup=0 -o APT::Sandbox::User=root)
-  apt-get "${options[@]}" update && (cd "$folder" && apt-get "${options[@]}" --download-only source haproxy)
-}
-
 command -v apt-get >/dev/null || missing "apt-get, for Debian's source of HAProxy"
 scripts/setup.sh rust cc zlib || exit 77
 command -v make >/dev/null || missing "make (Debian: apt-get install make)"
-compgen -G "$folder/haproxy_*.orig.tar.*" >/dev/null || get_source || missing "Debian's source of HAProxy"
+compgen -G "$folder/haproxy_*.orig.tar.*" >/dev/null || get_sources "$folder" haproxy || missing "Debian's source of HAProxy"
 
 "${CARGO:-cargo}" build --profile dist --locked --package linerate-slz
 library=$folder/lib

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
 # Parts of `make test`: rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; of it alone: cli.
-# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack.
+# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -129,6 +129,12 @@ test_haproxy() {
   if [ -x target/haproxy/haproxy-linerate ]; then
     python3 bench/servers/measure.py haproxy linerate=target/haproxy/haproxy-linerate --levels 1,2,3 --seconds 1
   fi
+}
+
+# Suites of languages and of git on zlib, with our functions before it.
+test_zlib-suites() {
+  "$cargo" build --locked --package linerate-z
+  or_skip "suites on zlib" scripts/zlib-suites.sh target/zlib-suites "$CARGO_TARGET_DIR/debug/liblinerate_z.so"
 }
 
 # The crates' tests on other machines: docs/reference/platforms.md. The record is target/platforms.csv.

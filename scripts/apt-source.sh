@@ -1,0 +1,13 @@
+# apt-source.sh, to be sourced: fetches source packages of the distribution without a change to the system.
+
+# Source packages into FOLDER, from where the system's own packages come; apt's lists are in FOLDER/apt.
+get_sources() { # FOLDER PACKAGE...
+  local folder=$1 state=$1/apt
+  . /etc/os-release
+  mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
+  apt-get indextargets --format '$(LABEL) $(RELEASE) deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+    sed -nE "s/^(Debian|Ubuntu) ${VERSION_CODENAME:?} (deb-src)/\2/p" >"$state/sources.list"
+  local options=(-qq -o "Dir::Etc::sourcelist=$state/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State=$state"
+    -o "Dir::State::status=/var/lib/dpkg/status" -o "Dir::Cache=$state/cache" -o APT::Get::List-Cleanup=0 -o APT::Sandbox::User=root)
+  apt-get "${options[@]}" update && (cd "$folder" && apt-get "${options[@]}" --download-only source "${@:2}")
+}
