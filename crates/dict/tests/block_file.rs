@@ -398,3 +398,19 @@ fn flipped_bits_and_truncation_of_a_block_file_are_errors() {
         );
     }
 }
+
+#[test]
+fn a_file_that_is_read_and_cut_short_meanwhile_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let records = records(3, 500);
+    std::fs::write(&path, built(&records, Options::new())).unwrap();
+    let file = BlockFile::open_input(Input::file(&path).unwrap(), &Store::new()).unwrap();
+    let mut reader = file.reader();
+    let last = records.keys().next_back().unwrap();
+    assert!(file.get(&mut reader, last).unwrap().is_some());
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(100).unwrap();
+    let first = records.keys().next().unwrap();
+    assert_eq!(file.get(&mut reader, first).unwrap_err().kind, Kind::Truncated);
+    assert_eq!(file.verify(&mut reader).unwrap_err().kind, Kind::Truncated);
+}

@@ -104,3 +104,16 @@ fn random_bytes_do_not_panic() {
     }
     assert_eq!(store.stats().dictionaries, 0);
 }
+
+#[test]
+fn a_file_that_is_read_and_cut_short_meanwhile_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("000012.sst");
+    std::fs::write(&path, read("5-xxh3-zstd")).unwrap();
+    let mut reader = Reader::new(&Store::new());
+    let sst = reader.open(&path, Options::new().map(false)).unwrap();
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(10).unwrap();
+    assert_eq!(reader.get(&sst, b"user/001").unwrap_err().kind, Kind::Truncated);
+    assert_eq!(reader.scan(&sst).next_entry().unwrap_err().kind, Kind::Truncated);
+    assert!(!reader.verify(&sst).unwrap().is_sound());
+}

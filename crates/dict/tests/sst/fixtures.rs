@@ -233,7 +233,7 @@ fn bzip2_blocks_are_unsupported() {
 #[test]
 fn a_file_for_which_no_dictionary_came_is_sound() {
     let mut reader = Reader::new(&Store::new());
-    let sst = reader.open_bytes(read("7-xxh3-zstd-no-dictionary-came"), Options::new()).unwrap();
+    let sst = reader.open_bytes(read("../dict/7-xxh3-zstd-no-dictionary-came"), Options::new()).unwrap();
     let stats = reader.stats(&sst).unwrap();
     assert_eq!((stats.dictionary, stats.properties.data_blocks(), stats.all_blocks().blocks), (None, 0, 1));
     assert_eq!(crate::model::scan(&mut reader, &sst).len(), 3);
