@@ -124,7 +124,8 @@ fn a_dictionary_and_transcoded_messages_may_go_to_standard_output() {
     let rows: String =
         (0..5000).map(|i| format!("{{\"id\":{i},\"name\":\"user-{}\"}}\n", i * 7919)).collect();
     std::fs::write(path("rows"), rows).expect("a file");
-    let train = |output: &str| run(&["dict", "train", "--lines", &path("rows"), "-o", output]);
+    let train =
+        |output: &str| run(&["dict", "train", "--lines", "-b1K", "--expect=1G", &path("rows"), "-o", output]);
     assert!(train(&path("rows.dict")).status.success());
     let piped = train("-");
     assert!(piped.status.success(), "{}", String::from_utf8_lossy(&piped.stderr));

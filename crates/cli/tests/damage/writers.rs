@@ -51,7 +51,10 @@ const WRITERS: [Writer; 16] = [
         before: None,
         ..writer("nx extract", &["nx", "extract", "-qf", "-p2", "made/tree.nx", "-o", "out"])
     },
-    writer("dict train", &["dict", "train", "-qf", "--lines", "in/rows", "-o", "out/a"]),
+    writer(
+        "dict train",
+        &["dict", "train", "-qf", "--lines", "-b1K", "--expect=1G", "in/rows", "-o", "out/a"],
+    ),
     writer("dict build", &["dict", "build", "-qf", "--key=id", "-o", "out/a", "in/rows"]),
     Writer {
         before: Some("made/a.pack"),

@@ -43,7 +43,7 @@ fn json_lines_are_scanned_in_key_order() {
         &["-D", "d", "-b", "16K"],
         &["-M", "64K"],
     ];
-    folder.dict(&["train", "--lines", "rows", "-o", "d"]).ok();
+    folder.dict(&["train", "--lines", "--expect=1G", "rows", "-o", "d"]).ok();
     for (i, options) in cases.iter().enumerate() {
         let name = format!("{i}.blocks");
         let args = [&["build", "--key", "id", "--json", "rows", "-o", &name][..], options].concat();

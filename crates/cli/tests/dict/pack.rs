@@ -84,7 +84,7 @@ fn block_files_use_dictionaries_of_packs() {
     plant(&folder);
     let rows = lines_of(&rows(1, 2000, 1));
     folder.write("rows", &rows);
-    folder.dict(&["train", "--lines", "rows", "-o", "dicts/rows.dict"]).ok();
+    folder.dict(&["train", "--lines", "--expect=1G", "rows", "-o", "dicts/rows.dict"]).ok();
     folder.dict(&["pack", "make", "-o", "a.pack", "dicts"]).ok();
     let build = ["build", "--key", "id", "--pack", "a.pack", "--number", "5", "rows", "-o", "b.blocks"];
     folder.dict(&build).ok();

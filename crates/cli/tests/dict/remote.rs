@@ -18,7 +18,7 @@ fn files_on_a_server_are_read_in_part() {
     let scanned = folder.dict(&["scan", "rows.blocks"]).ok().stdout;
     assert!(folder.dict(&["scan", &blocks.url()]).ok().stdout == scanned);
 
-    folder.dict(&["train", "--lines", "rows", "-o", "rows.dict"]).ok();
+    folder.dict(&["train", "--lines", "--expect=1G", "rows", "-o", "rows.dict"]).ok();
     folder.dict(&["pack", "make", "-o", "all.pack", "rows.dict"]).ok();
     let pack = Server::of(folder.read("all.pack"));
     let listed = folder.dict(&["pack", "list", "all.pack"]).ok().stdout;

@@ -21,7 +21,7 @@ pub(crate) fn folder() -> TempDir {
     write("site/index.html", b"<html><body>hello</body></html>");
     write("site/style.css", "p { margin: 0 }\n".repeat(100).as_bytes());
     write("waveforms.npy", &waveforms(200, 1000));
-    write("rows.json", rows(4000).as_bytes());
+    write("rows.json", rows(40_000).as_bytes());
     write("mods/textures/wall.dds", &notes.as_bytes()[..60_000]);
     for i in 0..20 {
         let row = format!("{{\"id\":{i},\"name\":\"item {}\",\"tags\":[\"common\",\"tool\"]}},", i * 37);

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::blockfile::{open_blocks, open_pack};
 use super::kinds::{FileKind, FilesArgs, kind_of};
 use super::sst_report;
-use crate::ui::error::{CliError, engine_error};
+use crate::ui::error::CliError;
 use crate::ui::exit_code;
 use crate::ui::format::{ratio, rounded};
 use crate::ui::reporter::Reporter;

@@ -113,10 +113,13 @@ fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     let found = search.run_with_progress(&blocks, &|bytes| progress.add(bytes)).map_err(engine_error)?;
     drop(progress);
     describe(args, &samples, &found, &mut summary);
-    let dictionary = match (found.dictionary, args.search) {
-        (Some(dictionary), _) => dictionary,
+    let dictionary = match (&found.dictionary, args.search) {
+        (Some(dictionary), _) => dictionary.clone(),
         // A given size is trained even if the dictionary saves nothing.
-        (None, false) => train(args, &blocks)?,
+        (None, false) => {
+            reporter.warn(&args.files[0].display().to_string(), &saves_nothing(args, &found));
+            train(args, &blocks)?
+        }
         (None, true) => {
             reporter
                 .warn(&args.files[0].display().to_string(), "no dictionary saves bytes: nothing is written");
@@ -141,6 +144,22 @@ fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     let (bytes, tables) = (dictionary.len(), measured.compact_len());
     summary.text = Some(format!("{} samples -> {bytes} bytes, tables of {tables}", blocks.len()));
     Ok(summary)
+}
+
+/// The warning about a dictionary of a given size that takes more than it saves.
+fn saves_nothing(args: &TrainArgs, found: &SearchResult) -> String {
+    let SearchResult { expected, without, .. } = found;
+    let candidate = found.candidates.first();
+    let with = candidate.map_or(u64::MAX, |candidate| candidate.total);
+    let hint = match candidate.map(|candidate| candidate.savings) {
+        Some(savings) if savings.with >= savings.without => "; blocks get no smaller with it",
+        Some(_) if args.expect.is_none() => "; for more data than the files have, give --expect SIZE",
+        _ => "",
+    };
+    format!(
+        "the dictionary saves nothing: {expected} bytes come to {with} with it and its own bytes, and to {without} \
+         without{hint}"
+    )
 }
 
 fn read(args: &TrainArgs, reporter: &Reporter) -> Result<Samples, CliError> {
