@@ -5,7 +5,7 @@ use linerate_rice::{Params, Segments};
 
 use crate::outcome::Outcome;
 use crate::sys::{Stream, copy_to_vec};
-use crate::{Codec, DecodeJob, EncodeJob, Input, Result};
+use crate::{Codec, DecodeJob, EncodeJob, Error, Input, Result};
 
 /// Alignment of outputs.
 const ALIGN: usize = 256;
@@ -17,13 +17,14 @@ struct Outputs {
 }
 
 impl Outputs {
-    fn new(sizes: impl Iterator<Item = usize>) -> Outputs {
+    fn new(sizes: impl Iterator<Item = usize>) -> Result<Outputs> {
         let (mut offsets, mut bytes) = (Vec::new(), 0usize);
         for size in sizes {
             offsets.push(bytes);
-            bytes = bytes.saturating_add(size).next_multiple_of(ALIGN);
+            let end = bytes.checked_add(size).and_then(|end| end.checked_next_multiple_of(ALIGN));
+            bytes = end.ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
         }
-        Outputs { offsets, bytes }
+        Ok(Outputs { offsets, bytes })
     }
 }
 
@@ -100,7 +101,7 @@ impl Codec {
         stream: &Stream,
         queue: impl FnOnce(&[DecodeJob<'_>], &mut crate::Workspace) -> Result<()>,
     ) -> Result<Batch> {
-        let outputs = Outputs::new(samples.iter().map(|n| n.saturating_mul(width)));
+        let outputs = Outputs::new(samples.iter().map(|n| n.saturating_mul(width)))?;
         let mut memory = self.workspace()?;
         let base = memory.output(outputs.bytes)?;
         let jobs: Vec<_> = chunks
@@ -125,7 +126,7 @@ impl Codec {
         stream: &Stream,
         queue: impl FnOnce(&[EncodeJob<'_>], &mut crate::Workspace) -> Result<()>,
     ) -> Result<Batch> {
-        let outputs = Outputs::new(bounds.iter().copied());
+        let outputs = Outputs::new(bounds.iter().copied())?;
         let mut memory = self.workspace()?;
         let base = memory.output(outputs.bytes)?;
         let jobs: Vec<_> = samples
@@ -167,4 +168,21 @@ fn fetch(
         Err(error) => Ok(Err(error)),
     });
     fetched.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_that_no_address_space_holds_are_out_of_memory() {
+        let of = |sizes: &[usize]| Outputs::new(sizes.iter().copied());
+        assert_eq!(
+            of(&[1, 256, 0, 3]).map(|outputs| (outputs.offsets, outputs.bytes)),
+            Ok((vec![0, 256, 512, 512], 768))
+        );
+        for sizes in [&[usize::MAX][..], &[usize::MAX - 254], &[usize::MAX / 2 + 1; 2], &[256, usize::MAX - 255]] {
+            assert!(matches!(of(sizes), Err(Error::OutOfMemory { .. })), "{sizes:?}");
+        }
+    }
 }

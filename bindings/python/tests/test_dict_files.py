@@ -3,10 +3,11 @@
 import copy
 import doctest
 import pickle
+import sys
 import threading
 
 import pytest
-from support import log_rows
+from support import log_rows, run_python
 
 import pylinerate
 from pylinerate import _files
@@ -268,3 +269,27 @@ def test_repr_and_no_pickling(path, store):
 def test_doctests_pass():
     done = doctest.testmod(_files)
     assert done.attempted > 4 and done.failed == 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="SKIP: not Linux")
+def test_missing_memory_for_a_value_is_a_memory_error(tmp_path):
+    run_python(
+        f"""
+import resource
+from pylinerate.dict import BlockFile, Store
+
+BlockFile.build({str(tmp_path / "x")!r}, [(b"a", bytes(range(256)) * (1 << 14))])
+file = BlockFile.open({str(tmp_path / "x")!r}, Store())
+kept = [file.get(b"a")]
+with open("/proc/self/statm") as statm:
+    used = int(statm.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20), used + (64 << 20)))
+try:
+    for _ in range(100):
+        kept.append(file.get(b"a"))
+except MemoryError:
+    kept.clear()
+else:
+    raise AssertionError("no limit")
+"""
+    )

@@ -1,6 +1,7 @@
 """Decoding into device memory and encoding from there, on a GPU or on the test double of the driver."""
 
 import ctypes
+import sys
 
 import h5py
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from gpu_support import Ndarray, fake_cupy, use_device, view
 from support import REPOSITORY, run_python, waves
 
-from pylinerate import Error, gpu, rice
+from pylinerate import Error, _pylinerate, gpu, rice
 from pylinerate.hdf5 import DeltaRice, DeltaRice2
 
 
@@ -318,6 +319,82 @@ def test_dlpack_refuses_what_it_cannot_give(device):
     assert _pylinerate.gpu_from_dlpack(capsule).shape == [2, 3]
     with pytest.raises(BufferError, match="consumed"):
         _pylinerate.gpu_from_dlpack(capsule)
+
+
+class Tensor(ctypes.Structure):
+    """``DLManagedTensor``."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", ctypes.c_int32 * 2),
+        ("axes", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+    ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"shape": (2**62, 2**62)},
+        {"shape": (3, -1)},
+        {"shape": (2**62, 4), "strides": (1, 1)},
+        {"strides": (2**62, 1)},
+        {"shape": None},
+        {"axes": -1},
+        {"bits": 0},
+        {"bits": 12},
+        {"data": 2**64 - 8, "byte_offset": 16},
+    ],
+    ids=str,
+)
+def test_dlpack_tensors_of_others_with_impossible_sizes_are_buffer_errors(change):
+    def numbers(values):
+        return None if values is None else (ctypes.c_int64 * len(values))(*values)
+
+    fields = {"data": 4096, "axes": 2, "code": 0, "bits": 16, "lanes": 1, "byte_offset": 0} | change
+    lists = {name: numbers(fields.pop(name, default)) for name, default in (("shape", (3, 5)), ("strides", None))}
+    tensor = Tensor(device=(2, 0), **fields)
+    for name, values in lists.items():
+        if values is not None:
+            setattr(tensor, name, values)
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    capsule = new(ctypes.addressof(tensor), b"dltensor", None)
+    with pytest.raises(BufferError, match="DLPack"):
+        _pylinerate.gpu_from_dlpack(capsule)
+    with pytest.raises(ValueError):
+        _pylinerate.gpu_to_dlpack(None, 4096, 0, [3, 2**62, 2**62], "<i2", False)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="SKIP: not Linux")
+def test_dlpack_tensor_is_deleted_after_the_interpreter_has_ended():
+    """As a library does whose own memory is freed when the process ends."""
+    run_python(
+        """
+import ctypes
+from pylinerate import _pylinerate
+
+capsule = _pylinerate.gpu_to_dlpack(object(), 4096, 0, [3], "<i2", False)
+get = ctypes.pythonapi.PyCapsule_GetPointer
+get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+tensor = get(capsule, b"dltensor")
+ctypes.pythonapi.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
+used = b"used_dltensor"
+ctypes.pythonapi.PyCapsule_SetName(capsule, used)
+del capsule
+deleter = ctypes.c_void_p.from_address(tensor + 56).value
+at_exit = ctypes.CDLL(None).__cxa_atexit
+at_exit.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+assert at_exit(deleter, tensor, None) == 0
+"""
+    )
 
 
 def test_streams_of_other_libraries_are_taken(device):

@@ -14,6 +14,7 @@ use super::pool::{Open, Pool};
 use super::store::DictStore;
 use crate::error::raise;
 use crate::sys::buffers::Input;
+use crate::sys::bytes::copied;
 
 /// Memory for sorting records, in bytes.
 const SORTED: usize = 256 << 20;
@@ -84,7 +85,7 @@ impl DictBlockFile {
         let mut reader = self.readers.acquire(|| file.reader());
         let key = key.bytes();
         let value = py.detach(|| file.get(&mut reader, key)).map_err(|e| raise(py, e))?;
-        Ok(value.map(|value| PyBytes::new(py, value)))
+        value.map(|value| copied(py, value)).transpose()
     }
 
     /// Records from `start` on, or after it, and before `stop`, of about `max_bytes`. `None` at the end.
@@ -123,7 +124,7 @@ impl DictBlockFile {
             Ok(records)
         });
         let records = records.map_err(|e| raise(py, e))?;
-        Ok(records.iter().map(|(key, value)| (PyBytes::new(py, key), PyBytes::new(py, value))).collect())
+        records.iter().map(|(key, value)| Ok((copied(py, key)?, copied(py, value)?))).collect()
     }
 
     fn verify(&self, py: Python<'_>) -> PyResult<Numbers> {
@@ -160,7 +161,7 @@ pub(crate) fn dict_block_multi_get<'py>(
         if let Err(e) = value {
             set_error(py, &errors, i, e)?;
         }
-        values.append(value.ok().flatten().map(|value| PyBytes::new(py, &value)))?;
+        values.append(value.ok().flatten().map(|value| copied(py, &value)).transpose()?)?;
     }
     Ok((values, errors))
 }

@@ -14,6 +14,7 @@ use super::blocks::{DictBlocks, capacity_for, ranges};
 use super::store::{DictStore, raise_for};
 use crate::error::raise;
 use crate::sys::buffers::{Input, Output};
+use crate::sys::bytes::copied;
 
 /// Threads that share a decoder wait for each other, without holding the GIL.
 #[pyclass(frozen)]
@@ -49,7 +50,7 @@ impl DictDecoder {
             Ok(())
         })?;
         // Only frames without a content size leave unused capacity.
-        if written == capacity { Ok(decoded) } else { Ok(PyBytes::new(py, &decoded.as_bytes()[..written])) }
+        if written == capacity { Ok(decoded) } else { copied(py, &decoded.as_bytes()[..written]) }
     }
 
     /// Decodes a block into the start of `out`; returns the bytes written.

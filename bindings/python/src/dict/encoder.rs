@@ -10,6 +10,7 @@ use pyo3::types::PyBytes;
 use super::store::{DictStore, raise_for};
 use crate::error::raise;
 use crate::sys::buffers::Input;
+use crate::sys::bytes::copied;
 
 /// Buffer capacity kept between blocks.
 const KEPT_CAPACITY: usize = 1 << 20;
@@ -33,7 +34,7 @@ impl DictEncoder {
     fn encode<'py>(&self, py: Python<'py>, id: u64, data: Input) -> PyResult<Bound<'py, PyBytes>> {
         let data = data.bytes();
         let block = py.detach(|| self.one(id, data)).map_err(|e| raise_for(py, &self.store, id, e))?;
-        Ok(PyBytes::new(py, &block))
+        copied(py, &block)
     }
 }
 

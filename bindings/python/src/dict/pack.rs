@@ -14,6 +14,7 @@ use super::pool::Open;
 use super::store::DictStore;
 use crate::error::{raise, unknown_id};
 use crate::sys::buffers::Input;
+use crate::sys::bytes::copied;
 
 #[pyclass(frozen)]
 pub(crate) struct DictPack(Open<Pack>);
@@ -81,7 +82,7 @@ impl DictPack {
     fn read<'py>(&self, py: Python<'py>, id: u64) -> PyResult<Bound<'py, PyBytes>> {
         let pack = self.0.file()?;
         let bytes = py.detach(|| pack.read(id)).map_err(|e| raise_in(py, &pack, id, e))?;
-        Ok(PyBytes::new(py, &bytes))
+        copied(py, &bytes)
     }
 
     fn stats(&self) -> PyResult<Numbers> {

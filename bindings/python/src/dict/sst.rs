@@ -14,6 +14,7 @@ use super::pool::{Open, Pool, PoolGuard};
 use super::store::DictStore;
 use crate::error::raise;
 use crate::sys::buffers::Input;
+use crate::sys::bytes::copied;
 
 #[pyclass(frozen)]
 pub(crate) struct DictSst {
@@ -78,7 +79,7 @@ impl DictSst {
         let mut reader = self.reader(&sst);
         let key = key.bytes();
         let found = py.detach(|| reader.get_at(&sst, key, sequence)).map_err(|e| raise(py, e))?;
-        Ok(found.map(|entry| row(py, entry)))
+        found.map(|entry| row(py, entry)).transpose()
     }
 
     /// Entries from `start` on, without the first `skip`, and before `stop`, of about `max_bytes` bytes. `None` at
@@ -98,15 +99,15 @@ impl DictSst {
         let entries = entries.map_err(|e| raise(py, e))?;
         let row = |entry: &OwnedEntry| {
             let OwnedEntry { key, sequence, kind, value } = entry;
-            (PyBytes::new(py, key), *sequence, kind.name(), PyBytes::new(py, value))
+            Ok((copied(py, key)?, *sequence, kind.name(), copied(py, value)?))
         };
-        Ok(entries.iter().map(row).collect())
+        entries.iter().map(row).collect()
     }
 
     fn range_deletions<'py>(&self, py: Python<'py>) -> PyResult<Vec<Deletion<'py>>> {
         let sst = self.open.file()?;
         let all = sst.range_deletions().iter();
-        Ok(all.map(|r| (PyBytes::new(py, &r.start), PyBytes::new(py, &r.end), r.sequence)).collect())
+        all.map(|r| Ok((copied(py, &r.start)?, copied(py, &r.end)?, r.sequence))).collect()
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<(Head, Stored, Properties<'py>)> {
@@ -134,9 +135,9 @@ impl DictSst {
             (name, count.blocks, count.stored, count.content)
         });
         let properties = stats.properties.iter().map(|property| {
-            (String::from_utf8_lossy(&property.name).into_owned(), PyBytes::new(py, &property.value))
+            Ok((String::from_utf8_lossy(&property.name).into_owned(), copied(py, &property.value)?))
         });
-        Ok((head, stored.collect(), properties.collect()))
+        Ok((head, stored.collect(), properties.collect::<PyResult<_>>()?))
     }
 
     /// Counts, errors, and number of errors.
@@ -184,13 +185,13 @@ pub(crate) fn dict_sst_multi_get<'py>(
         if let Err(e) = entry {
             set_error(py, &errors, i, e)?;
         }
-        entries.append(entry.ok().flatten().map(|entry| row(py, entry)))?;
+        entries.append(entry.ok().flatten().map(|entry| row(py, entry)).transpose()?)?;
     }
     Ok((entries, errors))
 }
 
-fn row<'py>(py: Python<'py>, entry: Entry<'_>) -> Row<'py> {
-    (PyBytes::new(py, entry.key), entry.sequence, entry.kind.name(), PyBytes::new(py, entry.value))
+fn row<'py>(py: Python<'py>, entry: Entry<'_>) -> PyResult<Row<'py>> {
+    Ok((copied(py, entry.key)?, entry.sequence, entry.kind.name(), copied(py, entry.value)?))
 }
 
 fn order_name(order: KeyOrder) -> &'static str {

@@ -9,6 +9,7 @@ use pyo3::types::PyBytes;
 use super::pool::Pool;
 use crate::error::{raise, unknown_id};
 use crate::sys::buffers::Input;
+use crate::sys::bytes::copied;
 
 #[pyclass(frozen)]
 pub(crate) struct DictStore {
@@ -72,7 +73,7 @@ impl DictStore {
 
     fn bytes<'py>(&self, py: Python<'py>, id: u64) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.store.bytes(Id::from_raw(id)).map_err(|e| raise_for(py, &self.store, id, e))?;
-        Ok(PyBytes::new(py, &bytes))
+        copied(py, &bytes)
     }
 
     fn stats(&self) -> Numbers {

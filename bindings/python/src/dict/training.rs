@@ -8,6 +8,7 @@ use pyo3::types::PyBytes;
 
 use crate::error::raise;
 use crate::sys::buffers::Input;
+use crate::sys::bytes::copied;
 
 /// Bytes of the blocks, compressed without and with a dictionary, of the dictionary, of its tables.
 type SavingsRow = (usize, usize, usize, usize, usize);
@@ -42,7 +43,7 @@ pub(crate) fn dict_train<'py>(
     let samples: Vec<&[u8]> = samples.iter().map(Input::bytes).collect();
     let training = Training::new(bounded_size(size, &samples)).small_tables(small_tables);
     let dictionary = py.detach(|| training.train(&samples));
-    dictionary.map(|bytes| PyBytes::new(py, &bytes)).map_err(|e| raise(py, e))
+    copied(py, &dictionary.map_err(|e| raise(py, e))?)
 }
 
 /// Returns the dictionary with small tables.
@@ -50,7 +51,7 @@ pub(crate) fn dict_train<'py>(
 pub(crate) fn dict_shrink_tables<'py>(py: Python<'py>, dictionary: Input) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = dictionary.bytes();
     let smaller = py.detach(|| shrink_tables(bytes));
-    smaller.map(|bytes| PyBytes::new(py, &bytes)).map_err(|e| raise(py, e))
+    copied(py, &smaller.map_err(|e| raise(py, e))?)
 }
 
 /// Bytes of the blocks, compressed without and with the dictionary, of the dictionary, of its tables.
@@ -90,7 +91,7 @@ pub(crate) fn dict_search<'py>(
         search = search.expected_bytes(expected);
     }
     let found = py.detach(|| search.run(&samples)).map_err(|e| raise(py, e))?;
-    let dictionary = found.dictionary.map(|bytes| PyBytes::new(py, &bytes));
+    let dictionary = found.dictionary.map(|bytes| copied(py, &bytes)).transpose()?;
     let candidates = found.candidates.iter().map(|c| (c.size, savings_row(&c.savings), c.total)).collect();
     Ok((dictionary, found.best, candidates, found.expected, found.without))
 }
@@ -138,7 +139,7 @@ pub(crate) fn dict_cluster<'py>(
         .sample_limit(sample_limit)
         .threads(threads);
     let found = py.detach(|| clustering.run(&sets)).map_err(|e| raise(py, e))?;
-    let dictionaries = found.dictionaries.iter().map(|bytes| PyBytes::new(py, bytes)).collect();
+    let dictionaries = found.dictionaries.iter().map(|bytes| copied(py, bytes)).collect::<PyResult<_>>()?;
     let costs = [&found.without, &found.own, &found.one, &found.shared].map(spent);
     Ok((dictionaries, found.sets.iter().map(chosen).collect(), costs.into(), found.rounds))
 }

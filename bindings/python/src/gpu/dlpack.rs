@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::sys::dlpack::{Array, Borrowed, export, import};
+use crate::sys::dlpack::{Array, Borrowed, contiguous_strides, export, import};
 
 /// A DLPack capsule of a C-contiguous array in device memory, which `owner` keeps. `typestr` is as in NumPy, such as
 /// `<i2`.
@@ -23,8 +23,8 @@ pub(crate) fn gpu_to_dlpack<'py>(
     };
     let (kind, itemsize) =
         parsed.ok_or_else(|| PyValueError::new_err(format!("samples of type {typestr}")))?;
-    let mut strides = vec![1i64; shape.len()];
-    (1..shape.len()).rev().for_each(|i| strides[i - 1] = strides[i] * shape[i].max(1));
+    let strides = contiguous_strides(&shape)
+        .ok_or_else(|| PyValueError::new_err(format!("an array of the shape {shape:?}")))?;
     export(py, Array { pointer, device, shape, strides, kind, itemsize }, owner, versioned)
 }
 

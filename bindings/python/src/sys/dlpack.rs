@@ -1,7 +1,6 @@
 //! DLPack: the structures of its C header (versions 0 and 1.0), made and consumed as Python capsules.
 
 use std::ffi::{CStr, c_void};
-use std::ptr;
 
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -149,8 +148,11 @@ unsafe extern "C" fn delete_versioned(managed: *mut Versioned) {
 /// `context` is from `export`, and is not used any more.
 unsafe fn delete_context(context: *mut c_void) {
     // SAFETY: by the caller. The owner is released with the interpreter attached.
-    let context = unsafe { Box::from_raw(context.cast::<Context>()) };
-    Python::attach(|_| drop(context));
+    let mut context = Some(unsafe { Box::from_raw(context.cast::<Context>()) });
+    if Python::try_attach(|_| drop(context.take())).is_none() {
+        // The interpreter has ended, and the owner with it.
+        std::mem::forget(context);
+    }
 }
 
 /// Destroys a capsule that nobody consumed.
@@ -215,6 +217,15 @@ impl Drop for Borrowed {
     }
 }
 
+/// Strides in elements of an array in C order; `None` if they do not fit.
+pub(crate) fn contiguous_strides(shape: &[i64]) -> Option<Vec<i64>> {
+    let mut strides = vec![1i64; shape.len()];
+    for i in (1..shape.len()).rev() {
+        strides[i - 1] = strides[i].checked_mul(shape[i].max(1))?;
+    }
+    Some(strides)
+}
+
 /// Consumes a capsule.
 ///
 /// # Errors
@@ -245,11 +256,13 @@ pub(crate) fn import(capsule: &Bound<'_, PyAny>) -> PyResult<Borrowed> {
 /// # Safety
 /// The tensor is as DLPack says.
 unsafe fn describe(tensor: &Tensor) -> PyResult<Array> {
-    let (dtype, axes) = (tensor.dtype, usize::try_from(tensor.axes).unwrap_or(0));
+    let dtype = tensor.dtype;
+    let axes = usize::try_from(tensor.axes)
+        .map_err(|_| PyBufferError::new_err("a DLPack tensor with a negative number of axes"))?;
     if tensor.device.kind != CUDA {
         return Err(PyBufferError::new_err("a DLPack tensor that is not in the memory of a CUDA device"));
     }
-    if dtype.code > 2 || dtype.lanes != 1 || dtype.bits % 8 != 0 {
+    if dtype.code > 2 || dtype.lanes != 1 || !matches!(dtype.bits, 8 | 16 | 32 | 64) {
         return Err(PyBufferError::new_err("a DLPack tensor of samples that are no integers or floats"));
     }
     let list = |start: *mut i64| match start.is_null() || axes == 0 {
@@ -257,15 +270,24 @@ unsafe fn describe(tensor: &Tensor) -> PyResult<Array> {
         // SAFETY: by the caller: as many numbers as axes.
         false => unsafe { std::slice::from_raw_parts(start, axes) }.to_vec(),
     };
+    let impossible = || PyBufferError::new_err("a DLPack tensor with an impossible shape");
     let shape = list(tensor.shape);
+    if shape.len() != axes || shape.iter().any(|&n| n < 0) {
+        return Err(impossible());
+    }
+    let bytes = i64::from(dtype.bits / 8);
     let mut strides = list(tensor.strides);
     if strides.is_empty() {
-        strides = vec![1; axes];
-        (1..axes).rev().for_each(|i| strides[i - 1] = strides[i] * shape[i]);
+        strides = contiguous_strides(&shape).ok_or_else(impossible)?;
     }
-    let data: *const c_void = if tensor.data.is_null() { ptr::null() } else { tensor.data };
+    // Users multiply the strides by the size of an element, and the sizes with each other.
+    let is_possible = strides.iter().all(|stride| stride.checked_mul(bytes).is_some())
+        && shape.iter().try_fold(bytes, |product, &n| product.checked_mul(n.max(1))).is_some();
+    if !is_possible {
+        return Err(impossible());
+    }
     Ok(Array {
-        pointer: data as u64 + tensor.byte_offset,
+        pointer: (tensor.data as u64).checked_add(tensor.byte_offset).ok_or_else(impossible)?,
         device: tensor.device.id,
         shape,
         strides,
