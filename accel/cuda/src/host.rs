@@ -181,7 +181,9 @@ mod tests {
             of(&[1, 256, 0, 3]).map(|outputs| (outputs.offsets, outputs.bytes)),
             Ok((vec![0, 256, 512, 512], 768))
         );
-        for sizes in [&[usize::MAX][..], &[usize::MAX - 254], &[usize::MAX / 2 + 1; 2], &[256, usize::MAX - 255]] {
+        for sizes in
+            [&[usize::MAX][..], &[usize::MAX - 254], &[usize::MAX / 2 + 1; 2], &[256, usize::MAX - 255]]
+        {
             assert!(matches!(of(sizes), Err(Error::OutOfMemory { .. })), "{sizes:?}");
         }
     }
