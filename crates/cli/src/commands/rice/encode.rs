@@ -234,7 +234,11 @@ fn encode_wav(
         return Err(CliError::Refused("a v1 chunk cannot keep a WAV file: leave out --v1".into()));
     }
     let verbosity = &args.work.verbosity;
-    let mut progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), input.file_len());
+    let mut progress = Progress::new(
+        Show::of(verbosity.quiet, verbosity.json),
+        Label::File(operand.name()),
+        input.file_len(),
+    );
     let encoder = WavEncoder::new(input, stream_options(args), args.work.options()).map_err(engine_error)?;
     let mut encoder = encoder.verify(args.verify);
     let mut sink = Sink::open(&args.target, operand, meta, |path| names::encoded(path, names::STREAMS))?;
