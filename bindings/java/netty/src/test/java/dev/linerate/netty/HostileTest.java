@@ -232,7 +232,8 @@ class HostileTest {
         }
         for (int message = 0; message < 2; message++) {
             byte[] payload = wire.get(message);
-            for (int length = 0; length < payload.length; length++) {
+            // A message without a byte is an empty one.
+            for (int length = 1; length < payload.length; length++) {
                 try (Side.Pair pair = pair(DEFAULT)) {
                     for (int before = 0; before < message; before++) {
                         receive(pair.server(), compressed(wire.get(before)));
