@@ -160,7 +160,7 @@ fn inputs() -> Folder {
         &["rice", "encode", "--dtype=i16", "samples", "-o", "samples.rice"],
         &["nx", "pack", "text", "-o", "a.nx"],
         &["nx", "pack", "samples", "-o", "b.nx"],
-        &["dict", "train", "--lines", "rows", "-o", "rows.dict"],
+        &["dict", "train", "--lines", "-b1K", "--expect=1G", "rows", "-o", "rows.dict"],
         &["dict", "pack", "make", "rows.dict", "-o", "1.dict"],
         &["gateway", "transcode", "--to=zlib-stream", "msgs", "-o", "zlib"],
     ] {

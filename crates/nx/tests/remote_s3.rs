@@ -116,7 +116,7 @@ fn rejected_request_is_an_error_and_not_retried() {
         ("403 Forbidden", Kind::Read, "denies"),
         ("404 Not Found", Kind::Read, "no such file"),
         ("301 Moved Permanently", Kind::Read, "another region"),
-        ("416 Range Not Satisfiable", Kind::Truncated, "ends before"),
+        ("416 Range Not Satisfiable", Kind::Truncated, "is empty"),
     ] {
         let server = Server::new(move |_| Reply::status(status));
         assert_fails(read(&server), kind, what);

@@ -101,7 +101,7 @@ fn archives_packs_and_block_files_are_on_the_disk_before_they_have_their_names()
     folder.write("text", "some text of a file\n".repeat(100).as_bytes());
     let row = |i: usize| format!("{{\"id\":{i},\"name\":\"user-{}\"}}\n", i * 7919);
     folder.write("rows", (0..5000).map(row).collect::<String>().as_bytes());
-    folder.dict(&["train", "--lines", "rows", "-o", "rows.dict"]).ok();
+    folder.dict(&["train", "--lines", "-b1K", "--expect=1G", "rows", "-o", "rows.dict"]).ok();
     for (args, names) in [
         (&["nx", "pack", "text", "-o", "a.nx"][..], 1),
         // A link cannot replace a file: it gets a temporary name first.

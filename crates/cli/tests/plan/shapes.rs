@@ -6,7 +6,7 @@ use linerate_testkit::tools::require;
 use serde_json::Value;
 
 use crate::{json, plan};
-use linerate_testkit::program::{Folder, Run};
+use linerate_testkit::program::{Folder, Run, WARNED};
 
 /// 16-bit samples of a slow wave with noise.
 fn wave(samples: usize) -> Vec<i16> {
@@ -70,7 +70,9 @@ fn commands_run(folder: &Folder, shape: &str, data: &str) -> Value {
         // What checks replaces nothing.
         words.extend((i > 0 && words[1] != "sst").then_some("-f"));
         let run = Run::of(&mut folder.command(&words), b"");
-        assert_eq!(run.status, Some(0), "{words:?}: {}", run.stderr);
+        // A dictionary of so little data saves less than it takes, which is a warning.
+        let warns = words[..2] == ["dict", "train"] && run.status == Some(WARNED);
+        assert!(run.status == Some(0) || warns, "{words:?}: {}", run.stderr);
     }
     found
 }
