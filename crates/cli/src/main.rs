@@ -7,6 +7,7 @@ mod sys;
 mod ui;
 
 use std::env;
+use std::io::{self, Write};
 use std::process::{self, ExitCode};
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -96,7 +97,7 @@ fn main() -> ExitCode {
 /// Prints help, the version or what is wrong with the command line, and ends the program.
 fn exit(error: &clap::Error) -> ! {
     if !error.use_stderr() {
-        let printed = closed::check_stdout().and_then(|()| error.print());
+        let printed = closed::check_stdout().and_then(|()| error.print()).and_then(|()| io::stdout().flush());
         match printed.map_err(CliError::stdout_write) {
             Ok(()) => {}
             Err(CliError::ClosedPipe) => signals::exit_by_sigpipe(),

@@ -271,7 +271,7 @@ fn closed_standard_input_and_output_are_errors_and_not_dev_null() {
         "nx info a.nx >&-",
         "nx verify --json a.nx >&-",
         "nx extract a.nx -o - >&-",
-        "dict train --lines rows -o - >&-",
+        "dict train --lines -b1K --expect=1G rows -o - >&-",
         "dict pack list 1.dict >&-",
         "dict info 1.dict >&-",
         "gateway transcode --to=payloads zlib -o - >&-",

@@ -286,14 +286,14 @@ fn sync_each(all: &mut [(&AtomicFile, &Pending, &mut io::Result<()>)]) {
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            // Fewer threads have the same results.
+            // If a thread cannot start, the others take its files.
             let _ = std::thread::Builder::new().spawn_scoped(scope, work);
         }
         work();
     });
 }
 
-/// Device number of the file system of a file, where there are such.
+/// Device number of the file system of a file, where the system has them.
 fn device_of(file: &File) -> Option<u64> {
     #[cfg(unix)]
     return file.metadata().ok().map(|found| std::os::unix::fs::MetadataExt::dev(&found));

@@ -26,8 +26,8 @@ fn rank(entry: &Entry) -> (bool, u32, u32, u32) {
     }
 }
 
-/// What in the table of an archive has other programs damage it, in silence, when they merge or repack it. Every writer of
-/// this crate avoids it; archives of its first versions, and those of others, may have it until they are written again.
+/// Defects of an archive's table that make other programs damage it, in silence, when they merge or repack it. Every writer
+/// of this crate avoids them; archives of its first versions, and those of others, may have them until they are written again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Disorder {
@@ -47,7 +47,7 @@ impl Disorder {
 }
 
 impl<S: ReadAt> Archive<S> {
-    /// Finds what has other programs damage the archive when they merge or repack it. Only the tables are looked at.
+    /// Counts the defects that make other programs damage the archive when they merge or repack it. Only the tables are looked at.
     pub fn disorder(&self) -> Disorder {
         let entries = &self.toc().entries;
         let with_content = entries.iter().rposition(|entry| entry.size > 0).unwrap_or(0);
@@ -79,7 +79,7 @@ impl<S: ReadAt> Archive<S> {
         whole
     }
 
-    /// Whether a block is known to hold more bytes than its files need. Of LZ4 only decoding would tell.
+    /// Whether a block is known to hold more bytes than its files need. For LZ4 only decoding would tell.
     fn has_tail(&self, block: usize) -> bool {
         let (word, content) = (self.toc().blocks[block], self.layout().content(block));
         match word.codec {

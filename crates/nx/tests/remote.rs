@@ -555,6 +555,23 @@ fn a_replaced_archive_is_not_asked_for_again() {
 }
 
 #[test]
+fn an_archive_that_became_shorter_or_empty_is_not_asked_for_again() {
+    for reply in [|| Reply::status("416 Range Not Satisfiable"), || Reply::status("200 OK")] {
+        let bytes = numbers(100_000);
+        let server = Server::new(move |request| match request.number {
+            0 => Reply::range(&bytes, request),
+            _ => reply(),
+        });
+        let source = HttpSource::open_with(&server.url(), options()).unwrap();
+        for offset in [7000, 8000] {
+            let error = source.read_at(offset, &mut [0; 100]).unwrap_err();
+            assert!(error.to_string().contains("the file on the server changed"), "{error}");
+        }
+        assert_eq!(server.requests(), 2);
+    }
+}
+
+#[test]
 fn an_empty_file_on_a_server_is_said_to_be_empty() {
     for reply in [
         || Reply::status("416 Range Not Satisfiable").with("Content-Range", Some("bytes */0")),

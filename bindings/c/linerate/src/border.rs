@@ -22,7 +22,7 @@ pub(crate) fn run(call: impl FnOnce() -> Call) -> linerate_error {
     }
 }
 
-/// What is said of an argument, by each way to be wrong.
+/// Error messages for an argument, one for each check.
 #[derive(Clone, Copy)]
 pub(crate) struct Name {
     pub(crate) null: &'static CStr,

@@ -83,8 +83,8 @@ unsafe extern "C" fn deflateInit_(
 
 /// `deflateInit2_`, which returns to `caller`; null where that is not known.
 ///
-/// zlib's own `deflateInit_` calls it, which a program has by `dlsym` from zlib: so it has `deflate`, for which a stream of
-/// ours is none.
+/// zlib's own `deflateInit_` calls it, too. A program that took that by `dlsym` also took zlib's `deflate`, which cannot use
+/// a stream of ours.
 unsafe extern "C" fn init2(
     stream: *mut ZStream,
     level: c_int,

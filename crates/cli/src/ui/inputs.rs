@@ -43,7 +43,7 @@ pub(crate) fn keep(path: &Path) {
     std::mem::forget(reading_at(path));
 }
 
-/// As [`keep`], of an open file.
+/// Counts an open file as being read until the program ends.
 pub(crate) fn keep_open(file: &File) {
     std::mem::forget(reading(file));
 }

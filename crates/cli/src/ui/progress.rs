@@ -40,7 +40,7 @@ impl Show {
     }
 }
 
-/// What the work is at.
+/// The file or step that progress belongs to.
 #[derive(Clone, Debug)]
 pub(crate) enum Label {
     /// A file or archive.
@@ -81,7 +81,7 @@ struct Events {
     done: u64,
     /// When the next object is due.
     next: Instant,
-    /// What was done at the last object.
+    /// Bytes done at the last object.
     printed: Option<u64>,
 }
 

@@ -22,8 +22,8 @@ pub(crate) fn count(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, 
     }
 }
 
-/// A number times a power of `base`, by its suffix: K, M, G or one of `more`. `None` if it is no such text, or,
-/// within, if the product has no 64 bits.
+/// A number times a power of `base`, by its suffix: K, M, G or one of `more`. Returns `None` if `text` is not such a number,
+/// and `Some(None)` if the product exceeds 64 bits.
 fn scaled(text: &str, base: u64, more: &[&str]) -> Option<Option<u64>> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let suffix = text[digits.len()..].to_ascii_uppercase();

@@ -97,8 +97,9 @@ fn every_row_of_the_front_page_leads_to_a_page_with_its_install_line_and_a_first
         assert!(said, "{} does not say `{}`", page.path, install.text);
         // `RUNNERS` in the test kit's `documents.rs` says who runs the others. Servers that load a library need no code:
         // the tests of `bindings/c/zlib` start them.
-        let is_run =
-            |language: &str| matches!(language, "sh" | "python" | "java" | "js" | "rust" | "c" | "cpp");
+        let is_run = |language: &str| {
+            matches!(language, "sh" | "python" | "java" | "js" | "rust" | "rust,no_run" | "c" | "cpp")
+        };
         let is_example = |block: &CodeBlock| is_run(&block.language) || block.text.contains("=LD_PRELOAD=");
         assert!(page.code_blocks.iter().any(is_example), "{} has no example", page.path);
         if install.text == "make install" {

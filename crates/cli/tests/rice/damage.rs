@@ -103,7 +103,7 @@ fn output_above_the_limit_is_an_error() {
     folder.rice(&["encode", "--v1", "-q", "--m=16", "a.npy"]).ok();
     let decode =
         |most: &str| folder.rice(&["decode", "--m=16", "--max-output", most, "-fo", "b.npy", "a.drc"]);
-    let line = "linerate: a.drc: the samples take more bytes than the limit";
+    let line = "linerate: a.drc: the output takes more bytes than the limit";
     decode("999").fails(LIMIT, line);
     assert!(!folder.has("b.npy"));
     decode("1000").ok();

@@ -317,7 +317,7 @@ fn limits_and_invalid_options_are_errors() {
     let folder = Folder::new();
     folder.write("a.npy", &npy("<i2", "(500,)", &wave(500)));
     folder.rice(&["encode", "a.npy"]).ok();
-    let line = "linerate: a.rice: the samples take more bytes than the limit";
+    let line = "linerate: a.rice: the output takes more bytes than the limit";
     folder.rice(&["decode", "--max-output", "999", "-o", "b.npy", "a.rice"]).fails(LIMIT, line);
     assert!(!folder.has("b.npy"));
     folder.rice(&["decode", "--max-output", "1000", "-o", "b.npy", "a.rice"]).ok();

@@ -51,6 +51,23 @@ fn samples(n: usize, channels: usize, sample_bytes: usize) -> Vec<u8> {
     wide.iter().flat_map(sample).collect()
 }
 
+#[test]
+fn the_limit_on_output_counts_every_byte_of_the_wav_file_and_no_more() {
+    let folder = Folder::new();
+    let list = chunk(b"LIST", &vec![7; 3 << 20]);
+    let content = samples(1000, 1, 1);
+    let wav =
+        riff(b"RIFF", &[&chunk(b"fmt ", &format(1, 1, 8, 1)), &data(content.len() as u32, &content), &list]);
+    folder.write("a.wav", &wav);
+    folder.rice(&["encode", "a.wav", "-o", "a.rice"]).ok();
+    let decoded = |limit: usize| {
+        folder.rice(&["decode", "-fq", &format!("--max-output={limit}"), "a.rice", "-o", "b.wav"])
+    };
+    decoded(wav.len()).ok();
+    assert!(folder.read("b.wav") == wav);
+    assert_eq!(decoded(wav.len() - 1).status, Some(4));
+}
+
 /// Whether the program failed with this status and said so.
 fn says(run: &Run, status: i32, what: &str) {
     assert!(

@@ -118,8 +118,8 @@ impl Default for HttpOptions {
 
 /// A file on a server that supports range requests. Checks that every response is the requested range of
 /// the file that was opened, by its length and its `ETag` or, without one, its `Last-Modified`. Requests after the
-/// first ask for that version only (`If-Match`, `If-Unmodified-Since`). The first answer of another version
-/// [ends](ReadAt::end) the file: no more of it is requested.
+/// first ask for that version only (`If-Match`, or `If-Unmodified-Since` without an `ETag`; with a weak `ETag` only the
+/// answers are compared). The first answer of another version [ends](ReadAt::end) the file: no more of it is requested.
 ///
 /// User and password in the URL (`http://user:p%40ss@host/`) are percent-decoded and sent to that host (Basic
 /// authentication, RFC 7617).

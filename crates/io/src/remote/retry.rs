@@ -116,6 +116,7 @@ impl RetryClient {
         let mut response =
             self.requester.request(from..to, version.as_ref()).map_err(|error| match version {
                 None if from == 0 && error.is_past_the_end() => RequestError::empty(),
+                Some(version) if from < version.len && error.is_past_the_end() => RequestError::changed(),
                 _ => error,
             })?;
         let version = version.get_or_insert_with(|| response.version.clone());

@@ -21,8 +21,8 @@ pub struct StreamEncoder {
 }
 
 impl StreamEncoder {
-    /// Encodes `array` with these settings, which keep the row. Of an array that the row does not describe, as of
-    /// one with three axes, streams keep the shape too.
+    /// Encodes `array` with these settings, which keep the row. Streams also keep the shape of an array
+    /// that rows do not describe, such as one with three axes.
     pub fn new(array: ArrayReader, settings: StreamOptions, options: Options) -> StreamEncoder {
         StreamEncoder {
             shape: array.undescribed_by_rows(),

@@ -48,7 +48,7 @@ pub struct StreamHeader {
 }
 
 impl StreamHeader {
-    /// Notes what a record says.
+    /// Takes the shape or the file bytes from a record.
     fn set_record(&mut self, fields: &Fields, record: &[u8]) -> Result<()> {
         if fields.has_shape {
             self.shape = Some(fields.shape(record)?);
@@ -143,9 +143,7 @@ impl StreamTotals {
         let rest = record.axes().get(1..).and_then(|rest| PartialShape::open(rest).ok());
         rest.and_then(|rest| rest.for_samples(self.samples)).unwrap_or(rows)
     }
-}
 
-impl StreamTotals {
     /// Bytes of the WAV file that was encoded, if it was one.
     pub fn wav_bytes(&self) -> Option<u64> {
         let samples = self.samples.saturating_mul(self.sample_bytes?.into());
@@ -164,7 +162,7 @@ fn joined(before: &Shape, next: &Shape) -> Option<Shape> {
 pub struct StreamReader {
     input: Input,
     options: Options,
-    /// Maximum number of bytes of samples.
+    /// Maximum number of bytes of samples, or of a WAV file.
     max_output: u64,
     /// Streams that had to be read ahead.
     held: VecDeque<Stream>,
@@ -210,8 +208,9 @@ impl StreamReader {
         }
     }
 
-    /// Sets how many bytes of samples may be decoded in all: [`Kind::Limit`] at the first stream that exceeds
-    /// them.
+    /// Sets how many bytes may be decoded in all: [`Kind::Limit`] at the first stream that exceeds them. Counts
+    /// the bytes of samples, and for a WAV file those of the file, in which a sample may be narrower than in the
+    /// array that [`next_piece`](Self::next_piece) returns.
     #[must_use]
     pub fn max_output(self, bytes: u64) -> StreamReader {
         StreamReader { max_output: bytes, ..self }
@@ -410,8 +409,9 @@ impl StreamReader {
         let Some(stream) = next else { return Ok(false) };
         let seen = StreamTotals::plus(self.seen, &stream.header)?;
         self.seen = Some(seen);
-        if seen.samples.saturating_mul(seen.element.bytes() as u64) > self.max_output {
-            let message = "the samples take more bytes than the limit";
+        let samples = seen.samples.saturating_mul(seen.element.bytes() as u64);
+        if seen.wav_bytes().unwrap_or(samples) > self.max_output {
+            let message = "the output takes more bytes than the limit";
             return Err(Error::new(Kind::Limit, stream.header.offset, message));
         }
         self.current = Some((stream, 0));

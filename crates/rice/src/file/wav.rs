@@ -7,10 +7,10 @@ use linerate_core::{Error, Kind, Result};
 use super::Input;
 use crate::v2::ElementType;
 
-/// Bytes from which on a header is refused: it is kept in memory.
+/// Largest header that is read, in bytes. It is kept in memory.
 const MAX_HEAD: usize = 16 << 20;
 
-/// A size that stands elsewhere, or that the writer of the file did not know.
+/// Size field of a chunk whose size is in the `ds64` chunk or unknown.
 const UNKNOWN: u32 = u32::MAX;
 
 const PCM: u16 = 1;
@@ -21,7 +21,7 @@ const GUID_END: [u8; 14] = [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b
 
 const CUT: &str = "the WAV file ends before its samples begin";
 
-/// What a WAV file says before its samples.
+/// Header of a WAV file: all bytes before its samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WavHeader {
     /// All bytes before the samples.
@@ -50,7 +50,7 @@ impl WavFormat {
     }
 }
 
-/// The type that holds samples of so many bytes. Those of one byte are unsigned in a WAV file, the others signed.
+/// Returns the element type for samples of `sample_bytes` bytes. Those of one byte are unsigned in a WAV file, the others signed.
 pub(super) fn stored_as(sample_bytes: u8) -> ElementType {
     match sample_bytes {
         1 => ElementType::U16,
@@ -97,8 +97,8 @@ impl WavHeader {
                 return Ok(WavHeader { head, format, data });
             }
             // A chunk of an odd size is followed by one more byte.
-            let padded = size as usize + (size as usize & 1);
-            if padded > MAX_HEAD - head.len().min(MAX_HEAD) {
+            let padded = u64::from(size) + u64::from(size & 1);
+            if padded > MAX_HEAD.saturating_sub(head.len()) as u64 {
                 return Err(Error::new(
                     Kind::Limit,
                     at as u64,
@@ -106,7 +106,7 @@ impl WavHeader {
                 ));
             }
             let start = head.len();
-            input.append(&mut head, padded as u64, CUT)?;
+            input.append(&mut head, padded, CUT)?;
             let chunk = &head[start..start + size as usize];
             match &id {
                 b"fmt " => format = Some(parse_format(chunk).map_err(|e| e.shifted(start as u64))?),

@@ -42,7 +42,7 @@ enum Next {
 }
 
 impl WavEncoder {
-    /// Reads the header of a WAV file. Of `settings` those of rows are replaced by its channels.
+    /// Reads the header of a WAV file. The file's channels replace the row settings of `settings`.
     ///
     /// # Errors
     /// * [`Kind::Unsupported`] for samples that are no integers of 8 to 32 bits.

@@ -19,7 +19,7 @@ Examples:
   linerate gzip -dc notes.txt.gz | less      decompress to standard output
   linerate gzip -t *.gz                      check files, write nothing
   linerate gzip --format bgzf -k reads.sam   blocks that other tools can seek in
-  linerate gzip --rsyncable -k dump.sql      a small change of dump.sql is one of dump.sql.gz
+  linerate gzip --rsyncable -k dump.sql      small changes of dump.sql change little of dump.sql.gz
 
 Without FILE, or with `-`, standard input is read and standard output written. With -o or -c the input
 file is kept. Threads process several files at a time, and the blocks of a large one when it is
@@ -88,7 +88,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) history: bool,
 
-    /// Let the content decide where blocks end, some 36K apart and at most -b, so that a change of the input
+    /// Let the content decide where blocks end, about 36K apart and at most -b, so that a change of the input
     /// changes only the output near it, for rsync
     #[arg(long)]
     pub(crate) rsyncable: bool,

@@ -107,7 +107,7 @@ impl<R: Read> Decoder<R> {
         threads: usize,
     ) -> Result<Self, CliError> {
         let is_gzip = source.peek(MAGIC.len())?.starts_with(&MAGIC);
-        // Of deflate no header is read.
+        // `Deflate` makes `open` read no header.
         let format = if is_gzip { FormatChoice::Gzip } else { FormatChoice::Deflate };
         let decoder = Self::open(source, Some(format), max_output, threads)?;
         Ok(Decoder {

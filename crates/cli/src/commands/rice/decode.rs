@@ -147,7 +147,7 @@ fn decode_v1(
     let samples = chunk.samples();
     let shape = shape(args, Shape::from_rows(samples, None))?;
     if args.max_output.is_some_and(|max| samples * 2 > max) {
-        return Err(CliError::data(Kind::Limit, 0, "the samples take more bytes than the limit"));
+        return Err(CliError::data(Kind::Limit, 0, "the output takes more bytes than the limit"));
     }
     let header = NpyHeader { element: args.dtype.unwrap_or(ElementType::I16), shape };
     if !args.raw {
