@@ -113,6 +113,12 @@ unsafe extern "C" fn release(heap: *mut c_void, block: *mut c_void) {
         let len = (*heap.cast::<Heap>()).blocks.remove(&block.addr()).expect("a block of this heap");
         let guard = std::slice::from_raw_parts(block.cast::<u8>().add(len), GUARD_BYTES);
         assert!(guard.iter().all(|byte| *byte == GUARD), "written behind a block");
+        // The second word of a stream of ours is its address. A later stream of zlib's in the same place must not be taken
+        // for it.
+        assert!(
+            len < 16 || block.cast::<usize>().add(1).read() != block.addr(),
+            "a freed stream keeps its mark"
+        );
         libc::free(block);
     }
 }
