@@ -16,12 +16,18 @@ use crate::ui::verbosity::VerbosityArgs;
 pub(crate) struct Reporter {
     printer: Printer,
     exit_status: ExitStatus,
+    /// Warnings about the file being processed.
+    warnings: Vec<String>,
 }
 
 impl Reporter {
     /// With `stdout_is_data`, lines and JSON go to standard error.
     pub(crate) fn new(verbosity: &VerbosityArgs, stdout_is_data: bool) -> Reporter {
-        Reporter { printer: Printer::new(verbosity, stdout_is_data), exit_status: ExitStatus::default() }
+        Reporter {
+            printer: Printer::new(verbosity, stdout_is_data),
+            exit_status: ExitStatus::default(),
+            warnings: Vec::new(),
+        }
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -57,6 +63,7 @@ impl Reporter {
             Ok(summary) => self.done(&summary),
             Err(error) => self.failed(&file.display().to_string(), error),
         }
+        self.warnings.clear();
     }
 
     /// Reports an error of a file. A closed pipe ends the program.
@@ -78,7 +85,11 @@ impl Reporter {
         if let Some(line) = summary.line() {
             self.printer.done(line);
         }
-        if let Some(record) = summary.record() {
+        if let Some(mut record) = summary.record() {
+            if !self.warnings.is_empty() {
+                record["status"] = json!("warning");
+                record["warnings"] = json!(self.warnings);
+            }
             self.printer.record(&record);
         }
     }
@@ -124,6 +135,7 @@ impl Reporter {
     pub(crate) fn warn(&mut self, file: &str, message: &str) {
         self.warned();
         self.note(file, message);
+        self.warnings.push(message.to_owned());
     }
 
     /// Prints a JSON object if `--json` is given.

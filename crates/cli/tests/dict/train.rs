@@ -151,6 +151,10 @@ fn a_dictionary_that_loses_is_made_with_a_warning() {
         assert!(run.stderr.starts_with(&warning) && run.stderr.contains(hint), "{run:?}");
         assert!(!folder.read(dictionary).is_empty());
     }
+    let run = folder.dict(&["train", "--json", "noise", "-fo", "noise.dict"]);
+    let record: serde_json::Value = serde_json::from_slice(&run.stdout).expect("an object");
+    let warning = record["warnings"][0].as_str().expect("a warning");
+    assert!(record["status"] == "warning" && warning.starts_with("the dictionary saves nothing"), "{record}");
     // With enough data to serve, its own bytes are saved again.
     folder.dict(&["train", "--lines", "--expect", "1G", "rows", "-o", "more.dict"]).ok();
 }

@@ -33,8 +33,10 @@ pub(crate) fn note_clashes<'n>(
         .map(|group| group.iter().map(|&i| names[i]).collect())
         .collect();
     for group in &groups {
-        let what = "packed, but not portable: file systems that ignore case cannot hold both";
-        reporter.note(summary.file(), &format!("{}: {what}", group.join(", ")));
+        let what = "packed, but not portable: some file systems cannot keep these names apart";
+        // Names that differ in normalization alone look alike.
+        let shown: Vec<String> = group.iter().map(|name| name.escape_default().to_string()).collect();
+        reporter.note(summary.file(), &format!("{}: {what}", shown.join(", ")));
     }
     summary.set("clashes", groups);
 }
