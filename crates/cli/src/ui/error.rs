@@ -138,7 +138,11 @@ pub(crate) fn write_error(output: &Path) -> impl Fn(Error) -> CliError {
 
 /// The system's reason. A full disk or quota is named as such on every system.
 fn reason(error: &io::Error) -> String {
-    let text = linerate_core::system_reason(error);
+    let engine = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    let text = match engine {
+        Some(Error { offset: 0, os: None, message, .. }) => (*message).to_owned(),
+        _ => linerate_core::system_reason(error),
+    };
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => format!("the disk is full ({text})"),
         _ => text,
@@ -172,6 +176,9 @@ mod tests {
         let cut = CliError::data(Kind::Truncated, 7, "the input ends early");
         assert_eq!(cut.to_string(), "the input ends early (at byte 7)");
         assert_eq!((cut.kind(), cut.offset()), ("truncated", Some(7)));
+        let url = Error::new(Kind::BadArgument, 0, "an S3 URL without a key");
+        let url = CliError::io("cannot open")(io::Error::other(url));
+        assert_eq!(url.to_string(), "cannot open: an S3 URL without a key");
         let whole = CliError::data(Kind::Limit, 0, "the samples take more bytes than the limit");
         assert_eq!(whole.to_string(), "the samples take more bytes than the limit");
     }
