@@ -119,3 +119,21 @@ fn existing_output_is_kept_unless_forced() {
     assert_eq!(folder.gateway(&["transcode", "--to", "lz4", "x", "-o", "y"]).status, Some(USAGE));
     assert_eq!(folder.gateway(&["transcode", "x", "-o", "y"]).status, Some(USAGE));
 }
+
+#[test]
+fn a_damaged_dictionary_is_named_with_the_status_of_damage() {
+    let folder = Folder::new();
+    folder.write("feed.dict", &[7; 4096]);
+    folder.write("bad.dict", &[&[0x37, 0xa4, 0x30, 0xec, 1, 0, 0, 0][..], &[0xff; 100]].concat());
+    let run = folder.gateway(&[
+        "replay",
+        "--transport=zstd-frame",
+        "-D",
+        "feed.dict",
+        "-D",
+        "bad.dict",
+        "feed.dict",
+    ]);
+    assert_eq!(run.status, Some(DAMAGED), "{}", run.stderr);
+    assert!(run.stderr.contains("-D bad.dict: ") && !run.stderr.contains("-D feed.dict"), "{}", run.stderr);
+}

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ValueEnum, ValueHint};
-use linerate_gateway::{Checks, Dictionaries, Encoding, Limits, Session, Transport};
+use linerate_gateway::{Checks, Dictionaries, Encoding, Error, Limits, Session, Transport};
 
-use crate::ui::error::CliError;
+use crate::ui::error::{CliError, engine_error};
 use crate::ui::{inputs, size};
 
 #[derive(clap::Args, Debug)]
@@ -79,8 +79,18 @@ impl SessionArgs {
         }
         let files = self.dictionaries()?;
         let dictionaries = Dictionaries::new(files.iter().map(Vec::as_slice))
-            .map_err(|error| CliError::Refused(format!("-D: {}", error.message)))?;
+            .map_err(|error| self.dictionary_error(&files, error))?;
         Ok(session.dictionaries(Arc::new(dictionaries)))
+    }
+
+    /// Names the dictionary that fails alone. If none does, `error` is about two of them.
+    fn dictionary_error(&self, files: &[Vec<u8>], error: Error) -> CliError {
+        let alone = |(path, bytes): (&PathBuf, &Vec<u8>)| {
+            let error = Dictionaries::new([bytes.as_slice()]).err()?;
+            Some(engine_error(error).in_file(&format!("-D {}", path.display())))
+        };
+        let damaged = self.dictionary.iter().zip(files).find_map(alone);
+        damaged.unwrap_or_else(|| CliError::Refused(format!("-D: {}", error.message)))
     }
 
     /// The content of the dictionaries.

@@ -237,7 +237,11 @@ fn refuse_clashes(opened: &[Arc<Opened>], names: &[&Path]) -> Result<(), CliErro
             format!("{path}: a file in {one}, a folder of {} in {other}", clash.other_path.escape_debug())
         }
     };
-    Err(CliError::Refused(format!("{what}; paths that clash: {}; see --on-clash", clashes.len())))
+    let remedy = match clash.archive == clash.other_archive {
+        true => "nx delete removes one",
+        false => "see --on-clash",
+    };
+    Err(CliError::Refused(format!("{what}; paths that clash: {}; {remedy}", clashes.len())))
 }
 
 fn update(
