@@ -50,7 +50,7 @@ pub struct Delivered {
 /// # builder.add_bytes("a.txt", "first")?;
 /// # builder.add_bytes("b.txt", "second")?;
 /// let archive = Archive::open(builder.to_bytes()?.0)?;
-/// let files: Vec<_> = archive.files().collect();
+/// let files = ["a.txt", "b.txt"].map(|path| archive.find(path).expect("packed above"));
 /// let loaded = Loader::new(&archive).threads(2).read_many(&files)?;
 /// assert_eq!(loaded.contents[1].as_deref(), Some(&b"second"[..]));
 ///
