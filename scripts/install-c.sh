@@ -89,10 +89,14 @@ esac
 
 # Programs find a shared library where the system's loader looks, which has a list of what is there.
 tell_loader() {
-  local folder=$prefix/$lib
+  local folder=$prefix/$lib known found=
   PATH=$PATH:/usr/sbin:/sbin
   if [ -n "${DESTDIR:-}" ] || [ "$(uname -s)" != Linux ]; then return; fi
-  if ldconfig -v -N -X 2>/dev/null | grep -q "^$folder: \|^$folder:$"; then
+  # A folder may be listed by another name: /lib for /usr/lib.
+  while read -r known; do
+    if [ "$known" -ef "$folder" ]; then found=yes; fi
+  done < <(ldconfig -v -N -X 2>/dev/null | sed -n 's/^\(\/[^:]*\):.*/\1/p')
+  if [ -n "$found" ]; then
     if [ "$(id -u)" = 0 ]; then ldconfig; else echo "so that programs find the libraries in $folder, run as root: ldconfig"; fi
   else
     echo "programs do not look for libraries in $folder: link them with -Wl,-rpath,$folder, or start them with LD_LIBRARY_PATH=$folder"

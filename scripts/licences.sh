@@ -6,6 +6,7 @@ set -euo pipefail
 crate=${1:?usage: licences.sh CRATE|--remove FOLDER}
 folder=${2:?usage: licences.sh CRATE|--remove FOLDER}
 cd "$(dirname "$0")/.."
+case $folder in /*) ;; *) folder=$OLDPWD/$folder ;; esac
 umask 022
 
 if [ "$crate" = --remove ]; then

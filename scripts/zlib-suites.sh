@@ -25,6 +25,12 @@ php bug48725
 php gzinflate_length
 "
 
+# The loader only warns of a library that it cannot load.
+if ! LD_PRELOAD=$library /usr/bin/python3 -c 'assert "liblinerate_z" in open("/proc/self/maps").read()'; then
+  echo "zlib-suites.sh: $library is not loaded" >&2
+  exit 1
+fi
+
 lacking=
 lacks() { # WHAT
   echo "missing: $1" >&2
@@ -34,7 +40,7 @@ lacks() { # WHAT
 # Each prints what failed, a line for each test, and "ran COUNT"; $1 is the library, or nothing.
 
 run_python() {
-  LD_PRELOAD=$1 /usr/bin/python3 -m unittest test.test_zlib test.test_gzip 2>&1 |
+  (LD_PRELOAD=$1 /usr/bin/python3 -m unittest test.test_zlib test.test_gzip 2>&1 || true) |
     sed -nE 's/^(FAIL|ERROR): ([^ ]+) .*/\2/p; s/^Ran ([0-9]+) tests.*/ran \1/p'
 }
 
@@ -67,18 +73,20 @@ run_git() {
   local at=$folder/git git=(git -c user.name=test -c user.email=test@localhost -c gc.auto=0 -c core.fsyncMethod=batch)
   rm -rf "$at" "$at.bundle" "$at.clone" && mkdir "$at"
   (
+    exec 2>&1
     cd "$at"
     export LD_PRELOAD=$1
-    git init -q -b main && cp -r "$OLDPWD/docs" "$OLDPWD/crates/deflate" . && "${git[@]}" add -A && "${git[@]}" commit -qm one
-    # Loose objects; a pack of theirs; another after a change; one by `git gc` without the library, over them.
-    LD_PRELOAD='' git fsck --full --strict 2>&1 && "${git[@]}" repack -adfq
-    LD_PRELOAD='' git fsck --full --strict 2>&1
-    echo changed >>docs/index.md && "${git[@]}" commit -qam two && "${git[@]}" gc -q --aggressive
-    LD_PRELOAD='' git fsck --full --strict 2>&1
-    LD_PRELOAD='' git gc -q --aggressive && git fsck --full --strict 2>&1
-    "${git[@]}" bundle create -q "$at.bundle" --all
-    LD_PRELOAD='' git clone -q "$at.bundle" "$at.clone" && diff -r --exclude=.git . "$at.clone"
-  ) || echo "git: status $?"
+    # `set -e` does not act here. Loose objects; a pack of theirs; another after a change; one by `git gc` without the
+    # library, over them.
+    git init -q -b main && cp -r "$OLDPWD/docs" "$OLDPWD/crates/deflate" . && "${git[@]}" add -A && "${git[@]}" commit -qm one &&
+      LD_PRELOAD='' git fsck --full --strict && "${git[@]}" repack -adfq &&
+      LD_PRELOAD='' git fsck --full --strict &&
+      echo changed >>docs/index.md && "${git[@]}" commit -qam two && "${git[@]}" gc -q --aggressive &&
+      LD_PRELOAD='' git fsck --full --strict &&
+      LD_PRELOAD='' git gc -q --aggressive && git fsck --full --strict &&
+      "${git[@]}" bundle create -q "$at.bundle" --all &&
+      LD_PRELOAD='' git clone -q "$at.bundle" "$at.clone" && diff -r --exclude=.git . "$at.clone"
+  ) || echo "status $?"
   echo "ran 1"
 }
 
@@ -98,7 +106,7 @@ have_source() { # FOLDER PACKAGE PATTERN...: parts of the package's source below
   local at=$folder/$1
   [ -e "$at" ] && return
   compgen -G "$folder/$2_*.orig.tar.xz" >/dev/null || get_sources "$folder" "$2" || return
-  mkdir "$at.new" && tar -xf "$(compgen -G "$folder/$2_*.orig.tar.xz" | head -n 1)" -C "$at.new" --strip-components 1 \
+  rm -rf "$at.new" && mkdir "$at.new" && tar -xf "$(compgen -G "$folder/$2_*.orig.tar.xz" | head -n 1)" -C "$at.new" --strip-components 1 \
     --wildcards "${@:3}" && mv "$at.new" "$at"
 }
 
@@ -112,7 +120,7 @@ have_programs() { # PROGRAM PACKAGE...
 
 # The version in the name of a package that another depends on: 3.1 of ruby3.1.
 version_of() { # PACKAGE PREFIX
-  apt-cache depends "$1" 2>/dev/null | sed -nE "s/.*Depends: $2([0-9.]+)(-cli)?$/\1/p" | head -n 1
+  apt-cache depends "$1" 2>/dev/null | sed -nE "s/.*Depends: $2([0-9.]+)(-cli)?$/\1/p" | head -n 1 || true
 }
 
 command -v git >/dev/null && suite git 1 || lacks git
