@@ -1,5 +1,4 @@
-//! Hazards of gateway streams that no other file tests. `crates/testkit/tests/hazards/gateway.rs` lists all hazards
-//! with their tests.
+//! Hazards of gateway streams that no other file tests: known defects of other decoders, and properties of the formats.
 
 mod common;
 

@@ -1,5 +1,4 @@
-//! Hazards of archives that no other file tests. `crates/testkit/tests/hazards/nx.rs` lists all hazards with their
-//! tests.
+//! Hazards of archives that no other file tests.
 
 #![cfg(feature = "pack")]
 

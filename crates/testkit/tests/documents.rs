@@ -137,15 +137,6 @@ fn every_page_with_rust_or_java_blocks_is_named_by_the_tests_that_compile_them()
     }
 }
 
-#[test]
-fn the_tests_of_python_and_sh_blocks_take_every_page() {
-    for (language, scan) in [("python", "REPOSITORY.glob(\"docs/**/*.md\")"), ("sh", "let pages = pages();")]
-    {
-        let (_, tests) = RUNNERS.iter().find(|row| row.0 == language).expect("a row");
-        assert!(tests.iter().any(|path| sources(&repository().join(path)).contains(scan)), "{language}");
-    }
-}
-
 /// The documentation at the top of a crate.
 fn crate_documentation(source: &str) -> String {
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));

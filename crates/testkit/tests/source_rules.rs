@@ -1,13 +1,12 @@
-//! Rules of the source tree that the compiler does not check: where `unsafe` may stand, how deep modules
-//! nest, that every crate takes the lints of the workspace, and that crates include no files of each other.
+//! Checks what the compiler does not: where `unsafe` may stand, how deep modules nest, that every crate takes the lints
+//! of the workspace, and that crates include no files of each other.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The only folders with `unsafe`: hot loops; mapped files and foreign functions.
 const UNSAFE_HOMES: &[&str] = &["kernel", "sys"];
-/// Crates of `accel/` have `unsafe` at their borders, too: C's interface, calls with device addresses, and whoever makes
-/// such calls.
+/// Places of `accel/` at the border to C and to devices.
 const UNSAFE_BORDERS: &[&str] = &["cuda/src/capi.rs", "cuda/src/host.rs", "cuda/examples", "cuda/tests"];
 
 /// The folders with crates.
@@ -16,41 +15,25 @@ fn roots() -> [PathBuf; 2] {
     [repository.join("crates"), repository.join("accel")]
 }
 
-/// Every file below `folder`, sorted, as paths from there.
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    fn visit(folder: &Path, found: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(folder).expect("a folder that can be read") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() { visit(&path, found) } else { found.push(path) }
+/// The Rust sources of all crates, as paths from the folder with the crate: `deflate/src/lib.rs`.
+fn rust_files() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for root in roots() {
+        let files = linerate_testkit::testdata::files_below(&root).into_iter();
+        for path in files.filter(|path| path.extension().is_some_and(|e| e == "rs")) {
+            let source = fs::read_to_string(&path).expect("UTF-8 source");
+            found.push((path.strip_prefix(&root).expect("below the root").to_owned(), source));
         }
     }
-    let mut found = Vec::new();
-    visit(folder, &mut found);
-    found.sort();
-    found.iter().map(|path| path.strip_prefix(folder).expect("below the folder").to_owned()).collect()
-}
-
-/// Sources of all crates, as paths from the folder with the crate: `deflate/src/lib.rs`.
-fn rust_files() -> Vec<(PathBuf, String)> {
-    let of_root = |root: PathBuf| {
-        let names = files_below(&root).into_iter().filter(|p| p.extension().is_some_and(|e| e == "rs"));
-        names.map(move |p| (p.clone(), fs::read_to_string(root.join(&p)).expect("UTF-8 source")))
-    };
-    let found: Vec<_> = roots().into_iter().flat_map(of_root).collect();
-    assert!(found.iter().any(|(path, _)| path.starts_with("cuda/src")), "accel/ is searched");
     found
 }
 
-/// Lines, counted from 1, that use the keyword outside a comment.
-fn lines_with_unsafe(source: &str) -> Vec<usize> {
-    let keyword = concat!("un", "safe");
+/// Whether a line uses the keyword outside a comment.
+fn is_unsafe(line: &str) -> bool {
+    let code = line.split("//").next().unwrap_or("");
     // A hyphen too: the name of a content security policy is no code.
-    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-    let uses = |line: &str| {
-        let code = line.split("//").next().unwrap_or("");
-        code.split(|c| !is_word(c)).any(|word| word == keyword)
-    };
-    source.lines().enumerate().filter(|(_, line)| uses(line)).map(|(i, _)| i + 1).collect()
+    code.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-')
+        .any(|word| word == concat!("un", "safe"))
 }
 
 fn may_be_unsafe(path: &Path) -> bool {
@@ -59,31 +42,24 @@ fn may_be_unsafe(path: &Path) -> bool {
         || UNSAFE_BORDERS.iter().any(|border| path.starts_with(border))
 }
 
-/// Folders between a crate's `src` (or `tests`, ...) and the file: `deflate/src/kernel/x.rs` has 1.
-fn depth(path: &Path) -> usize {
-    path.components().count().saturating_sub(3)
-}
-
 #[test]
 fn unsafe_code_is_in_kernel_and_sys_only() {
-    let mut kernels = 0;
-    for (path, source) in rust_files() {
-        let lines = lines_with_unsafe(&source);
-        kernels += usize::from(may_be_unsafe(&path) && !lines.is_empty());
-        assert!(lines.is_empty() || may_be_unsafe(&path), "{}: lines {lines:?}", path.display());
-    }
-    assert!(kernels > 0, "no kernel matches: the search is broken, or the rule can be stricter");
-}
-
-/// Folders that a file may be below `src`: one, but two for `commands/ENGINE/COMMAND.rs`.
-fn max_depth(path: &Path) -> usize {
-    if path.starts_with("cli/src/commands") { 2 } else { 1 }
+    let files = rust_files();
+    let uses = files.iter().filter(|(_, source)| source.lines().any(is_unsafe));
+    let (at_home, elsewhere): (Vec<_>, Vec<_>) =
+        uses.map(|(path, _)| path).partition(|path| may_be_unsafe(path));
+    assert!(elsewhere.is_empty(), "{elsewhere:?}");
+    assert!(at_home.iter().any(|path| path.starts_with("cuda/src")), "the search finds none in accel/");
+    assert!(!may_be_unsafe(Path::new("deflate/src/kernel.rs")));
 }
 
 #[test]
 fn modules_nest_at_most_one_folder_deep() {
     for (path, _) in rust_files() {
-        assert!(depth(&path) <= max_depth(&path), "{} is nested too deep", path.display());
+        // Two folders for `commands/ENGINE/COMMAND.rs`.
+        let deepest = if path.starts_with("cli/src/commands") { 2 } else { 1 };
+        // `CRATE/src/FILE` has none.
+        assert!(path.components().count() <= deepest + 3, "{} is nested too deep", path.display());
     }
 }
 
@@ -109,16 +85,4 @@ fn no_module_is_a_file_of_another_crate() {
             assert!(!leaves, "{}: {target}: put shared code into crates/testkit", path.display());
         }
     }
-}
-
-#[test]
-fn search_for_unsafe_finds_code_and_skips_comments() {
-    let source =
-        concat!("let a = un", "safe { b };\n// un", "safe\nun", "safe_code\nx; un", "safe fn f() {}");
-    assert_eq!(lines_with_unsafe(source), [1, 4]);
-    assert!(may_be_unsafe(Path::new("deflate/src/kernel/bits.rs")));
-    assert!(!may_be_unsafe(Path::new("deflate/src/kernel.rs")));
-    assert!(may_be_unsafe(Path::new("cuda/src/capi.rs")) && !may_be_unsafe(Path::new("cuda/src/codec.rs")));
-    assert_eq!(depth(Path::new("deflate/src/kernel/bits.rs")), 1);
-    assert_eq!(depth(Path::new("deflate/src/kernel/deep/bits.rs")), 2);
 }

@@ -2,9 +2,7 @@
 #![cfg(unix)]
 
 mod install;
-mod lint;
 mod machine;
-mod makefile;
 mod setup;
 
 use std::path::{Path, PathBuf};
