@@ -13,7 +13,6 @@ mod picture;
 mod platforms;
 mod records;
 mod rocksdb;
-mod rocksdb_batch;
 mod servers;
 mod tables;
 mod waveforms;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    damage, deflate, dict, gateway, http, nx, packages, platforms, rocksdb, rocksdb_batch, servers,
-    waveforms, websocket, zstd,
+    damage, deflate, dict, gateway, http, nx, packages, platforms, rocksdb, servers, waveforms, websocket,
+    zstd,
 };
 
 /// The name in its mark, and the text.
@@ -23,7 +23,6 @@ pub(crate) fn tables() -> BTreeMap<&'static str, String> {
         packages::tables(),
         platforms::tables(),
         rocksdb::tables(),
-        rocksdb_batch::tables(),
         servers::tables(),
         websocket::tables(),
         zstd::tables(),
