@@ -196,6 +196,8 @@ run() { # TARGET PROGRAM ARGUMENT...
 # What cargo is asked for: those of the programs that the packages have.
 selected() {
   local package folders= name found
+  # The oracles in C.
+  if [[ " $packages " == *" linerate-deflate "* ]]; then echo "--features linerate-testkit/zlib"; fi
   if [ -n "${PROGRAMS:-}" ]; then echo "$PROGRAMS"; return; fi
   for package in $packages; do
     case $package in

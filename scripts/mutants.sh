@@ -16,7 +16,7 @@ mkdir -p "$logs" "$(dirname "$csv")"
 [ -s "$csv" ] || echo "date,cpu,rustc,linerate,crate,shard,mutants,caught,missed,unviable,timeouts,command" >"$csv"
 
 # What a crate has behind features: a mutant that is not compiled is noticed by no test.
-declare -A features=([linerate-io]=s3 [linerate-zstd]=futures-io,tokio [linerate-rice]=file [linerate-gateway]=client,fake,metrics)
+declare -A features=([linerate-io]=s3 [linerate-deflate]=linerate-testkit/zlib [linerate-zstd]=futures-io,tokio [linerate-rice]=file [linerate-gateway]=client,fake,metrics)
 options=(--shard "$shard" --no-shuffle --colors never)
 # Mutants from all over a crate, not of its first files, where cargo-mutants has the choice.
 if [[ $("$cargo" mutants --help) == *--sharding* ]]; then options+=(--sharding round-robin); fi

@@ -57,7 +57,7 @@ test_rust() {
     # What runs there: engines, what belongs to servers of websockets, and the command, without FUSE and the bench's peers.
     local engines=()
     for crate in core io deflate inflate zstd rice dict nx gateway websocket; do engines+=(--package "linerate-$crate"); done
-    cargo_test "${engines[@]}" --package linerate --features linerate-nx/futures-io,linerate-nx/tokio --tests
+    cargo_test "${engines[@]}" --package linerate --features linerate-nx/futures-io,linerate-nx/tokio,linerate-testkit/zlib --tests
     return
   fi
   cargo_test --workspace --tests --features "$features"

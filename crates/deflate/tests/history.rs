@@ -6,7 +6,7 @@ use common::data::{self, Noise};
 use common::decoders::assert_decodes;
 use common::{at_level, call, finish, promised, scratches, states};
 use linerate_deflate::{Format, Kind, Level, Scratch, Stream, bound};
-use linerate_testkit::sys::zlib_window::ZlibWindow;
+use linerate_testkit::deflate::Receiver;
 
 const CODING: [Level; 6] = [Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best];
 
@@ -91,7 +91,7 @@ fn smaller_windows_are_enough_for_their_decoders() {
         for window_bits in 8..=15u8 {
             let mut scratch = Scratch::boxed();
             let mut stream = Stream::new(Format::Deflate, level);
-            let mut decoder = ZlibWindow::new(-i32::from(window_bits), &[]);
+            let mut decoder = Receiver::new(-i32::from(window_bits), &[]);
             let (mut decoded, chunk) = (Vec::new(), 100 << (window_bits - 8));
             for start in (0..plain.len()).step_by(chunk) {
                 let (seen, end) = (start.min(40_000), plain.len().min(start + chunk));

@@ -1,4 +1,5 @@
-//! Shared by the tests of several crates. Not published, and a dev-dependency only.
+//! Shared by the tests of several crates. Not published, and a dev-dependency only. What needs other crates is behind
+//! features, which `Cargo.toml` describes.
 //!
 //! | module | content |
 //! |---|---|
@@ -7,6 +8,7 @@
 //! | [`sys::zlib_window`] | zlib's inflate with exactly one window |
 //! | [`testdata`] | files of `testdata/`, and corpora named by `LINERATE_CORPORA` |
 //! | [`damage`] | the matrix of kills, full disks and damaged input: counts and the rows of its record |
+//! | [`deflate`] | zlib-rs, zlib and libdeflate as oracles of an encoder |
 //! | [`disk`] | a small file system that is full, mounted for one run of the program |
 //! | [`data`] | generated content, the same on every machine |
 //! | [`c_program`] | C programs against a header and a library, under sanitizers and valgrind |
@@ -27,20 +29,28 @@
 pub mod c_program;
 pub mod damage;
 pub mod data;
-#[cfg(unix)]
+#[cfg(feature = "deflate")]
+pub mod deflate;
+#[cfg(all(unix, feature = "program"))]
 pub mod disk;
 pub mod kill;
+#[cfg(feature = "markdown")]
 pub mod markdown;
+#[cfg(feature = "zstd")]
 pub mod nx;
 #[cfg(doctest)]
 mod pages;
+#[cfg(feature = "program")]
 pub mod program;
+#[cfg(feature = "zstd")]
 pub mod r3a;
+#[cfg(feature = "rice")]
 pub mod rice;
 pub mod sys;
 pub mod testdata;
 pub mod tools;
 pub mod web;
+#[cfg(feature = "zstd")]
 pub mod zstd;
 
 use linerate_core::Tier;

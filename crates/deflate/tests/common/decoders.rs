@@ -8,46 +8,25 @@ use linerate_deflate::Format;
 use linerate_testkit::tools::require;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-/// Decodes with zlib, zlib-rs and libdeflate, which is the strictest about trees, and asserts that
-/// each finds `plain`, and nothing after the end.
+/// Asserts that each decoder of this build finds `plain`, and nothing after the end.
 #[track_caller]
 pub(crate) fn assert_decodes(format: Format, encoded: &[u8], plain: &[u8]) {
-    assert!(libdeflate(format, encoded, plain.len()).as_deref() == Ok(plain), "libdeflate");
-    assert!(zlib(format, encoded, plain.len()) == plain, "zlib");
-    let mut decoder = Incremental::new(format, plain.len());
-    decoder.take(encoded);
-    assert!(decoder.has_ended(), "zlib-rs sees no end");
-    assert!(decoder.plain() == plain, "zlib-rs");
+    let decoded = decode(format, encoded, plain.len());
+    assert!(decoded.as_deref() == Ok(plain), "{:?}", decoded.err());
 }
 
-/// Decodes with libdeflate a stream of `len` bytes of plain text.
-pub(crate) fn libdeflate(format: Format, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
-    let mut decoder = libdeflater::Decompressor::new();
-    let mut out = vec![0; len];
-    let n = match format {
-        Format::Deflate => decoder.deflate_decompress(encoded, &mut out),
-        Format::Zlib => decoder.zlib_decompress(encoded, &mut out),
-        Format::Gzip => decoder.gzip_decompress(encoded, &mut out),
-    };
-    out.truncate(n.map_err(|e| e.to_string())?);
-    Ok(out)
+/// Decodes a stream of `len` bytes of plain text with each decoder of this build.
+pub(crate) fn decode(format: Format, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
+    linerate_testkit::deflate::decode(window_bits(format, 15), encoded, len)
 }
 
-/// Decodes with zlib, to the last byte.
-#[track_caller]
-pub(crate) fn zlib(format: Format, encoded: &[u8], len: usize) -> Vec<u8> {
-    let mut decoder = match format {
-        Format::Deflate => flate2::Decompress::new(false),
-        Format::Zlib => flate2::Decompress::new(true),
-        Format::Gzip => flate2::Decompress::new_gzip(15),
-    };
-    // One byte more, so that a stream which decodes to more is noticed.
-    let mut out = vec![0; len + 1];
-    let status = decoder.decompress(encoded, &mut out, flate2::FlushDecompress::Finish);
-    assert_eq!(status.expect("zlib takes it"), flate2::Status::StreamEnd);
-    assert_eq!(decoder.total_in(), encoded.len() as u64, "bytes after the end");
-    out.truncate(decoder.total_out() as usize);
-    out
+/// The argument of zlib's `inflateInit2` for a window of 2^`bits` bytes.
+pub(crate) fn window_bits(format: Format, bits: u8) -> i32 {
+    match format {
+        Format::Deflate => -i32::from(bits),
+        Format::Zlib => i32::from(bits),
+        Format::Gzip => 16 + i32::from(bits),
+    }
 }
 
 /// zlib-rs, fed piece by piece.

@@ -7,11 +7,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use flate2::{Decompress, FlushDecompress, Status};
 use http::HeaderMap;
 use http_body::{Body, Frame};
 use linerate_deflate::checksum::{CRC32_START, crc32};
 use linerate_http::Coding;
+use zlib_rs::{Inflate, InflateFlush, Status};
 
 /// What a body does when it is polled.
 #[derive(Clone, Debug)]
@@ -69,9 +69,9 @@ pub fn poll<B: Body + Unpin>(body: &mut B) -> Polled<B> {
     Pin::new(body).poll_frame(&mut Context::from_waker(futures_util::task::noop_waker_ref()))
 }
 
-/// zlib's decoder, with what it has decoded.
+/// The decoder of zlib-rs, with what it has decoded.
 pub struct Decoder {
-    inflate: Decompress,
+    inflate: Inflate,
     coding: Coding,
     /// Bytes of gzip's header to come.
     header: usize,
@@ -85,7 +85,7 @@ impl Decoder {
     pub fn new(coding: Coding) -> Self {
         let is_gzip = coding == Coding::Gzip;
         Decoder {
-            inflate: Decompress::new(!is_gzip),
+            inflate: Inflate::new(!is_gzip, 15),
             coding,
             header: if is_gzip { 10 } else { 0 },
             decoded: Vec::new(),
@@ -99,16 +99,15 @@ impl Decoder {
         let header = self.header.min(bytes.len());
         self.header -= header;
         let mut rest = &bytes[header..];
+        let mut buffer = [0; 1 << 16];
         while !self.is_ended {
-            self.decoded.reserve(1 << 16);
-            let (read, written) = (self.inflate.total_in(), self.decoded.len());
-            let status =
-                self.inflate.decompress_vec(rest, &mut self.decoded, FlushDecompress::Sync).expect("valid");
+            let (read, written) = (self.inflate.total_in(), self.inflate.total_out());
+            let status = self.inflate.decompress(rest, &mut buffer, InflateFlush::SyncFlush).expect("valid");
             rest = &rest[(self.inflate.total_in() - read) as usize..];
+            let len = (self.inflate.total_out() - written) as usize;
+            self.decoded.extend_from_slice(&buffer[..len]);
             self.is_ended = status == Status::StreamEnd;
-            if rest.is_empty() && self.decoded.len() < self.decoded.capacity()
-                || self.decoded.len() == written
-            {
+            if len < buffer.len() {
                 break;
             }
         }
@@ -116,7 +115,7 @@ impl Decoder {
         &self.decoded
     }
 
-    /// Whether the final block has been decoded. zlib checks the Adler-32 behind it.
+    /// Whether the final block has been decoded. zlib-rs checks the Adler-32 behind it.
     pub fn is_ended(&self) -> bool {
         self.is_ended
     }

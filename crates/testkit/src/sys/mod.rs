@@ -4,4 +4,5 @@
 pub mod counting;
 #[cfg(unix)]
 pub mod guarded;
+#[cfg(feature = "zlib")]
 pub mod zlib_window;

@@ -1,7 +1,7 @@
 //! zlib's inflate with exactly the window asked for, as oracle of encoders that promise one.
 //!
 //! One byte is asked for at a time, so that every match is one into the window; zlib refuses those beyond it.
-//! zlib-rs keeps 32 KiB whatever it is told, so it would not notice.
+//! zlib-rs keeps 32 KiB whatever it is told, so it would not notice ([`crate::deflate::Receiver`]).
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;

@@ -1,0 +1,132 @@
+//! Decoders of deflate that others wrote, as oracles of an encoder: zlib-rs, and with the feature `zlib` zlib and
+//! libdeflate.
+//!
+//! `window_bits` are those of zlib's `inflateInit2`: 8 to 15 for zlib, negative for raw deflate, 16 more for gzip.
+
+use zlib_rs::{Inflate, InflateFlush, Status};
+
+#[cfg(feature = "zlib")]
+pub use crate::sys::zlib_window::ZlibWindow as Receiver;
+
+/// Whether this build has zlib and libdeflate.
+pub const HAS_C: bool = cfg!(feature = "zlib");
+
+/// Decodes one stream of at most `len` bytes with each decoder of this build.
+///
+/// # Errors
+/// The first decoder that refuses the stream, finds no end, or leaves bytes behind the end.
+///
+/// # Panics
+/// If two decoders find different bytes.
+pub fn decode(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
+    let plain = zlib_rs(window_bits, encoded, len)?;
+    #[cfg(feature = "zlib")]
+    {
+        assert!(zlib(window_bits, encoded, len)? == plain, "zlib and zlib-rs differ");
+        assert!(libdeflate(window_bits, encoded, len)? == plain, "libdeflate and zlib-rs differ");
+    }
+    Ok(plain)
+}
+
+fn zlib_rs(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
+    let mut decoder = zlib_rs_decoder(window_bits);
+    // One byte more, so that a stream which decodes to more is noticed.
+    let mut out = vec![0; len + 1];
+    let status = decoder.decompress(encoded, &mut out, InflateFlush::Finish);
+    whole(
+        status.map_err(|e| format!("{e:?}"))? == Status::StreamEnd,
+        decoder.total_in(),
+        encoded,
+        "zlib-rs",
+    )?;
+    out.truncate(decoder.total_out() as usize);
+    Ok(out)
+}
+
+fn zlib_rs_decoder(window_bits: i32) -> Inflate {
+    Inflate::new(window_bits > 0, window_bits.unsigned_abs() as u8)
+}
+
+fn whole(has_ended: bool, taken: u64, encoded: &[u8], who: &str) -> Result<(), String> {
+    match encoded.len() as u64 - taken {
+        _ if !has_ended => Err(format!("{who}: no end")),
+        0 => Ok(()),
+        left => Err(format!("{who}: {left} bytes after the end")),
+    }
+}
+
+#[cfg(feature = "zlib")]
+fn zlib(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
+    use flate2::{Decompress, FlushDecompress};
+    let mut decoder = match window_bits {
+        16.. => Decompress::new_gzip(window_bits as u8 - 16),
+        _ => Decompress::new_with_window_bits(window_bits > 0, window_bits.unsigned_abs() as u8),
+    };
+    let mut out = vec![0; len + 1];
+    let status = decoder.decompress(encoded, &mut out, FlushDecompress::Finish).map_err(|e| e.to_string())?;
+    whole(status == flate2::Status::StreamEnd, decoder.total_in(), encoded, "zlib")?;
+    out.truncate(decoder.total_out() as usize);
+    Ok(out)
+}
+
+/// libdeflate is the strictest about trees. It ignores what follows the stream.
+#[cfg(feature = "zlib")]
+fn libdeflate(window_bits: i32, encoded: &[u8], len: usize) -> Result<Vec<u8>, String> {
+    let mut decoder = libdeflater::Decompressor::new();
+    let mut out = vec![0; len];
+    let n = match window_bits {
+        16.. => decoder.gzip_decompress(encoded, &mut out),
+        0.. => decoder.zlib_decompress(encoded, &mut out),
+        _ => decoder.deflate_decompress(encoded, &mut out),
+    };
+    out.truncate(n.map_err(|e| format!("libdeflate: {e}"))?);
+    Ok(out)
+}
+
+/// A decoder of one stream that comes in pieces: zlib with exactly the window asked for if this build has it, else
+/// zlib-rs, which does not notice a match that reaches beyond the window.
+#[cfg(not(feature = "zlib"))]
+pub struct Receiver {
+    decoder: Inflate,
+    dictionary: Vec<u8>,
+}
+
+#[cfg(not(feature = "zlib"))]
+impl Receiver {
+    /// `dictionary` is what the stream begins with, or empty.
+    pub fn new(window_bits: i32, dictionary: &[u8]) -> Self {
+        let mut decoder = zlib_rs_decoder(window_bits);
+        if window_bits < 0 && !dictionary.is_empty() {
+            decoder.set_dictionary(dictionary).expect("a dictionary");
+        }
+        Receiver { decoder, dictionary: dictionary.to_vec() }
+    }
+
+    /// All that can be decoded of `bytes`, each of which is taken.
+    ///
+    /// # Errors
+    /// What zlib-rs says, or how many bytes are left behind the end of the stream.
+    pub fn take(&mut self, mut bytes: &[u8]) -> Result<Vec<u8>, String> {
+        let mut plain = Vec::new();
+        let mut buffer = [0; 1 << 15];
+        loop {
+            let before = (self.decoder.total_in(), self.decoder.total_out());
+            let result = self.decoder.decompress(bytes, &mut buffer, InflateFlush::SyncFlush);
+            bytes = &bytes[(self.decoder.total_in() - before.0) as usize..];
+            let len = (self.decoder.total_out() - before.1) as usize;
+            plain.extend_from_slice(&buffer[..len]);
+            match result {
+                Err(zlib_rs::InflateError::NeedDict { .. }) => {
+                    self.decoder.set_dictionary(&self.dictionary).map_err(|e| format!("{e:?}"))?;
+                }
+                Ok(Status::Ok) if len == buffer.len() => {}
+                Ok(_) => break,
+                Err(e) => return Err(format!("zlib-rs: {e:?} after {} bytes", plain.len())),
+            }
+        }
+        match bytes.len() {
+            0 => Ok(plain),
+            left => Err(format!("zlib-rs: {left} bytes after the end")),
+        }
+    }
+}
