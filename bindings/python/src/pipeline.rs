@@ -35,10 +35,6 @@ pub(crate) struct Pipeline {
     chunk_bytes: usize,
 }
 
-fn corrupt(what: &'static str) -> Error {
-    Error::new(Kind::Corrupt, 0, what)
-}
-
 impl Stage {
     /// The filter that HDF5 knows as `id`.
     pub(crate) fn new(id: i32, values: &[u32]) -> Result<Stage> {
@@ -78,7 +74,9 @@ impl Stage {
             Stage::DeltaRice2(element) => {
                 let info = v2::info(data)?;
                 if element.is_some_and(|element| element != info.element) {
-                    return Err(corrupt("the samples of a chunk are of another type than the dataset"));
+                    return Err(Error::corrupt(
+                        "the samples of a chunk are of another type than the dataset",
+                    ));
                 }
                 (info.samples as usize, info.segment as usize, info.element.bytes())
             }
@@ -114,7 +112,7 @@ impl Stage {
             v2::decode_segments(data, which, samples::<T>(out)?, Options::new()).map(drop)
         }
         match self {
-            Stage::Shuffle(_) | Stage::Fletcher32 => Err(corrupt("a filter without segments")),
+            Stage::Shuffle(_) | Stage::Fletcher32 => Err(Error::corrupt("a filter without segments")),
             Stage::DeltaRice(params) => {
                 decode_segments(params, data, which, samples::<i16>(out)?, Options::new()).map(drop)
             }
@@ -130,7 +128,7 @@ impl Stage {
 
 fn samples<T: bytemuck::Pod>(bytes: &mut [u8]) -> Result<&mut [T]> {
     bytemuck::try_cast_slice_mut(bytes)
-        .map_err(|_| corrupt("the size of a chunk is not a multiple of the sample size"))
+        .map_err(|_| Error::corrupt("the size of a chunk is not a multiple of the sample size"))
 }
 
 /// Memory for samples of any width: `bytes` bytes of `words`, which grows as needed.
@@ -180,7 +178,7 @@ impl Pipeline {
             },
         };
         if bytes != self.chunk_bytes {
-            return Err(corrupt("a chunk has another number of bytes than the dataset's chunks"));
+            return Err(Error::corrupt("a chunk has another number of bytes than the dataset's chunks"));
         }
         Ok(Opened { first, data, bytes, segment })
     }
@@ -192,7 +190,7 @@ impl Pipeline {
         }
         let len = stage.undone_len(data.all())?;
         if len > self.chunk_bytes.saturating_add(4 * self.stages.len()) {
-            return Err(corrupt("a chunk has more bytes than the dataset's chunks"));
+            return Err(Error::corrupt("a chunk has more bytes than the dataset's chunks"));
         }
         let mut words = Vec::new();
         stage.undo(data.all(), aligned_buffer(&mut words, len)?, options)?;

@@ -79,6 +79,11 @@ impl Error {
         Error { kind, offset, message, os: None }
     }
 
+    /// An error of [`Kind::Corrupt`] at the first byte of what is read, to be [`shifted`](Error::shifted) to its place.
+    pub const fn corrupt(message: &'static str) -> Self {
+        Error::new(Kind::Corrupt, 0, message)
+    }
+
     /// The error of reading (`kind` is [`Kind::Read`]) or writing at byte `offset`: keeps the system's
     /// number. An [`Error`] inside `error`, as of remote sources, is returned unchanged.
     #[cfg(feature = "std")]

@@ -1,6 +1,6 @@
 //! One compressed block (RFC 8878, section 3.1.1.3): literals, sequences, execution.
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Result};
 
 use crate::dictionary::Dictionary;
 use crate::entropy::huffman::FourStreams;
@@ -28,10 +28,6 @@ pub(crate) struct BlockDecoder<'a> {
     prefetch: Option<&'a mut PrefetchQueue>,
 }
 
-const fn corrupt(what: &'static str) -> Error {
-    Error::new(Kind::Corrupt, 0, what)
-}
-
 impl<'a> BlockDecoder<'a> {
     /// A decoder of the blocks whose tables are in `tables`.
     pub(crate) fn new(
@@ -56,11 +52,11 @@ impl<'a> BlockDecoder<'a> {
         let block = &src[at..];
         let header = LiteralsHeader::parse(block)?;
         if header.count > max {
-            return Err(corrupt("a block has more literals than it may regenerate"));
+            return Err(Error::corrupt("a block has more literals than it may regenerate"));
         }
         let rest = &block[header.len..];
         let Some((stored, section)) = rest.split_at_checked(header.stored) else {
-            return Err(corrupt("the literals of a block are larger than the block"));
+            return Err(Error::corrupt("the literals of a block are larger than the block"));
         };
         let shift = |e: Error| e.shifted(header.len as u64);
         let count = header.count;
@@ -98,7 +94,8 @@ impl<'a> BlockDecoder<'a> {
         }
         let bits = &section[len..];
         let repeats = self.tables.repeats;
-        let table = |field| self.tables.table(field, self.dictionary).ok_or(corrupt("a block has no tables"));
+        let table =
+            |field| self.tables.table(field, self.dictionary).ok_or(Error::corrupt("a block has no tables"));
         let (ll, of, ml) = (
             table(SequenceField::LiteralLength)?,
             table(SequenceField::Offset)?,

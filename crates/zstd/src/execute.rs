@@ -1,7 +1,7 @@
 //! Sequence decoding and execution one by one, in safe code: the reference that
 //! [`kernel::sequences`](crate::kernel::sequences) must match.
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Result};
 
 use crate::entropy::bits::BackwardBitReader;
 use crate::entropy::fse;
@@ -33,10 +33,6 @@ pub(crate) struct Job<'a, 'b> {
     pub(crate) out: &'a mut Output<'b>,
 }
 
-const fn corrupt(what: &'static str) -> Error {
-    Error::new(Kind::Corrupt, 0, what)
-}
-
 /// Reference of [`crate::kernel::sequences::run`].
 pub(crate) fn run(job: Job<'_, '_>) -> Result<RepeatOffsets> {
     let Job {
@@ -53,7 +49,8 @@ pub(crate) fn run(job: Job<'_, '_>) -> Result<RepeatOffsets> {
         ..
     } = job;
     let mut literals = &literals[..literals.len() - SLACK];
-    let mut input = BackwardBitReader::new(bits).ok_or(corrupt("the bits of sequences have no end mark"))?;
+    let mut input =
+        BackwardBitReader::new(bits).ok_or(Error::corrupt("the bits of sequences have no end mark"))?;
     let end = out.at + max;
     let mut ll_state = input.take(ll_table.log) as usize;
     let mut of_state = input.take(of_table.log) as usize;
@@ -72,15 +69,15 @@ pub(crate) fn run(job: Job<'_, '_>) -> Result<RepeatOffsets> {
             of_state = fse::base_state(of) as usize + input.take(fse::state_bits(of)) as usize;
         }
         if input.left() < 0 {
-            return Err(corrupt("the bits of sequences end too early"));
+            return Err(Error::corrupt("the bits of sequences end too early"));
         }
         let offset = repeats.resolve(value as u32, literal_len);
         if offset == 0 {
-            return Err(corrupt("a match has offset zero"));
+            return Err(Error::corrupt("a match has offset zero"));
         }
         let (literal_len, match_len) = (literal_len as usize, match_len as usize);
         let Some((head, tail)) = literals.split_at_checked(literal_len) else {
-            return Err(corrupt("sequences use more literals than there are"));
+            return Err(Error::corrupt("sequences use more literals than there are"));
         };
         check_capacity(literal_len + match_len, end, out)?;
         out.append(head)?;
@@ -88,7 +85,7 @@ pub(crate) fn run(job: Job<'_, '_>) -> Result<RepeatOffsets> {
         out.copy_match(offset as usize, match_len)?;
     }
     if input.left() != 0 {
-        return Err(corrupt("the bits of sequences are not used up exactly"));
+        return Err(Error::corrupt("the bits of sequences are not used up exactly"));
     }
     check_capacity(literals.len(), end, out)?;
     out.append(literals)?;
@@ -98,7 +95,7 @@ pub(crate) fn run(job: Job<'_, '_>) -> Result<RepeatOffsets> {
 /// Checks that `len` more bytes fit the block, which ends at `end` at the latest, and the buffer.
 fn check_capacity(len: usize, end: usize, out: &Output<'_>) -> Result<()> {
     if len > end - out.at {
-        return Err(corrupt("a block regenerates more than it may"));
+        return Err(Error::corrupt("a block regenerates more than it may"));
     }
     if len > out.buf.len() - out.at {
         return Err(OUTPUT_TOO_SMALL);

@@ -170,10 +170,6 @@ enum Step {
 
 const NEED_OUTPUT: Step = Step::Return(Status::NeedOutput, 0);
 
-const fn corrupt(what: &'static str) -> Error {
-    Error::new(Kind::Corrupt, 0, what)
-}
-
 fn no_memory(_: TryReserveError) -> Error {
     Error::new(Kind::Limit, 0, "there is no memory for a block")
 }
@@ -447,7 +443,7 @@ impl StreamDecoder {
         let bytes = [self.header_bytes[0], self.header_bytes[1], self.header_bytes[2]];
         let BlockHeader { last, kind, size } = BlockHeader::parse(bytes, self.header.block_max())?;
         if kind != BlockType::Compressed && size > self.block_limit() {
-            return Err(corrupt("the content is larger than its frame says"));
+            return Err(Error::corrupt("the content is larger than its frame says"));
         }
         self.state = match kind {
             BlockType::Raw => State::Raw { left: size, last },
@@ -470,7 +466,7 @@ impl StreamDecoder {
             return Ok(Step::Continue);
         }
         if self.header.content_size.is_some_and(|size| size != self.total) {
-            return Err(corrupt("the content has not the size that its frame says"));
+            return Err(Error::corrupt("the content has not the size that its frame says"));
         }
         self.state = State::Checksum;
         Ok(Step::Continue)
@@ -486,7 +482,7 @@ impl StreamDecoder {
             if self.options.verify_checksum
                 && self.header_bytes[..4] != (self.hash.finish() as u32).to_le_bytes()
             {
-                return Err(corrupt("the content does not match its checksum"));
+                return Err(Error::corrupt("the content does not match its checksum"));
             }
         }
         io.in_window = io.written;

@@ -9,7 +9,7 @@ use linerate_core::{Error, Kind, Result};
 
 use super::block::{Block, Cursor};
 use super::layout::{
-    BlockEntry, Counts, DictionaryPlace, DictionaryReference, Footer, Header, LeafEntry, MAX_CONTENT, corrupt,
+    BlockEntry, Counts, DictionaryPlace, DictionaryReference, Footer, Header, LeafEntry, MAX_CONTENT,
 };
 use super::reader::Reader;
 use super::scan::Scan;
@@ -116,12 +116,12 @@ impl BlockFile {
         let footer = read_footer(&input, &header)?;
         input.check(footer.root.at, footer.root.len.into())?;
         if footer.root.len as usize > MAX_CONTENT {
-            return Err(corrupt("the index of the block file exceeds 64 MiB"));
+            return Err(Error::corrupt("the index of the block file exceeds 64 MiB"));
         }
         let mut root = Vec::new();
         input.append(footer.root.at, footer.root.len as usize, &mut root)?;
         if hash(&root) != footer.root.hash {
-            return Err(corrupt("the index of a block file is damaged").shifted(footer.root.at));
+            return Err(Error::corrupt("the index of a block file is damaged").shifted(footer.root.at));
         }
         let id = match header.dictionary.place {
             DictionaryPlace::None => Id::NONE,
@@ -233,7 +233,7 @@ fn read_footer(input: &Input, header: &Header) -> Result<Footer> {
         ));
     }
     if footer.header != u64_at(&header.write(), Header::LEN - 8) {
-        return Err(corrupt("the header and footer belong to different block files"));
+        return Err(Error::corrupt("the header and footer belong to different block files"));
     }
     Ok(footer)
 }
@@ -241,7 +241,7 @@ fn read_footer(input: &Input, header: &Header) -> Result<Footer> {
 /// Inserts the embedded dictionary.
 fn embedded(input: &Input, dictionary: DictionaryReference, store: &Store) -> Result<Id> {
     if dictionary.len > MAX_DICTIONARY {
-        return Err(corrupt("the dictionary of the block file exceeds 64 MiB"));
+        return Err(Error::corrupt("the dictionary of the block file exceeds 64 MiB"));
     }
     let mut buffer = Vec::new();
     let bytes = input.bytes(Header::LEN as u64, dictionary.len as usize, &mut buffer)?;
@@ -270,11 +270,11 @@ impl Open {
     pub(super) fn leaf<'a>(&'a self, branch: &LeafEntry, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         self.input.check(branch.extent.at, branch.extent.len.into())?;
         if branch.extent.len as usize > MAX_CONTENT {
-            return Err(corrupt("an index block exceeds 64 MiB"));
+            return Err(Error::corrupt("an index block exceeds 64 MiB"));
         }
         let bytes = self.input.bytes(branch.extent.at, branch.extent.len as usize, buffer)?;
         if hash(bytes) != branch.extent.hash {
-            return Err(corrupt("an index block is damaged").shifted(branch.extent.at));
+            return Err(Error::corrupt("an index block is damaged").shifted(branch.extent.at));
         }
         Ok(bytes)
     }
@@ -293,18 +293,18 @@ impl Open {
     /// Checks the length and hash of a block's content.
     pub(super) fn check(&self, place: &BlockEntry, content: &[u8]) -> Result<()> {
         if content.len() != place.content as usize {
-            return Err(corrupt("the length of a block's content differs from its index entry")
+            return Err(Error::corrupt("the length of a block's content differs from its index entry")
                 .shifted(place.extent.at));
         }
         if self.header.checksums && hash(content) != place.extent.hash {
-            return Err(corrupt("the hash of a block's content differs from its index entry")
+            return Err(Error::corrupt("the hash of a block's content differs from its index entry")
                 .shifted(place.extent.at));
         }
         Ok(())
     }
 }
 
-pub(super) const GAP: Error = corrupt("the index of the block file does not start at the empty key");
+pub(super) const GAP: Error = Error::corrupt("the index of the block file does not start at the empty key");
 
 impl Drop for Open {
     fn drop(&mut self) {

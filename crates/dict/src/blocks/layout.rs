@@ -12,10 +12,6 @@ const CHECKSUMS: u16 = 1;
 /// Maximum content of a block.
 pub(super) const MAX_CONTENT: usize = 64 << 20;
 
-pub(super) const fn corrupt(what: &'static str) -> Error {
-    Error::new(Kind::Corrupt, 0, what)
-}
-
 /// Where the dictionary of a block file is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DictionaryPlace {
@@ -82,10 +78,10 @@ impl Header {
 
     pub(super) fn parse(bytes: &[u8; Header::LEN]) -> Result<Header> {
         if !bytes.starts_with(MAGIC) {
-            return Err(corrupt("not a block file: the magic number is missing"));
+            return Err(Error::corrupt("not a block file: the magic number is missing"));
         }
         if !has_valid_checksum(bytes) {
-            return Err(corrupt("the header of the block file is damaged"));
+            return Err(Error::corrupt("the header of the block file is damaged"));
         }
         let flags = u16_at(bytes, 10);
         if u16_at(bytes, 8) != VERSION || flags & !CHECKSUMS != 0 {
@@ -202,8 +198,8 @@ impl Footer {
             ));
         }
         let field = |i: usize| u64_at(bytes, 8 + 8 * i);
-        let len =
-            u32::try_from(field(1)).map_err(|_| corrupt("the index of the block file exceeds 64 MiB"))?;
+        let len = u32::try_from(field(1))
+            .map_err(|_| Error::corrupt("the index of the block file exceeds 64 MiB"))?;
         let footer = Footer {
             root: Extent { at: field(0), len, hash: field(2) },
             counts: Counts {
@@ -251,12 +247,12 @@ impl BlockEntry {
 
     pub(super) fn parse(bytes: &[u8]) -> Result<BlockEntry> {
         if bytes.len() != BlockEntry::LEN {
-            return Err(corrupt("an index block is damaged"));
+            return Err(Error::corrupt("an index block is damaged"));
         }
         let extent = Extent { at: u64_at(bytes, 0), len: u32_at(bytes, 8), hash: u64_at(bytes, 20) };
         let place = BlockEntry { extent, content: u32_at(bytes, 12), records: u32_at(bytes, 16) };
         if place.content as usize > MAX_CONTENT {
-            return Err(corrupt("the content of a block exceeds 64 MiB"));
+            return Err(Error::corrupt("the content of a block exceeds 64 MiB"));
         }
         Ok(place)
     }
@@ -284,7 +280,7 @@ impl LeafEntry {
 
     pub(super) fn parse(bytes: &[u8]) -> Result<LeafEntry> {
         if bytes.len() != LeafEntry::LEN {
-            return Err(corrupt("the root index block is damaged"));
+            return Err(Error::corrupt("the root index block is damaged"));
         }
         let extent = Extent { at: u64_at(bytes, 0), len: u32_at(bytes, 8), hash: u64_at(bytes, 16) };
         Ok(LeafEntry { extent, blocks: u32_at(bytes, 12) })

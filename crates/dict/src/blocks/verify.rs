@@ -5,7 +5,7 @@ use linerate_zstd::Dictionary;
 
 use super::block::{Block, Cursor};
 use super::file::BlockFile;
-use super::layout::{Counts, DictionaryPlace, Header, LeafEntry, corrupt};
+use super::layout::{Counts, DictionaryPlace, Header, LeafEntry};
 use super::reader::Reader;
 use super::scan::Blocks;
 use crate::fields::hash;
@@ -35,12 +35,12 @@ pub(super) fn verify(file: &BlockFile, reader: &mut Reader) -> Result<Verified> 
     let mut lower_bound = Vec::new();
     while let Some(entry) = next {
         if entry.extent.at < end {
-            return Err(corrupt("blocks of the block file overlap").shifted(entry.extent.at));
+            return Err(Error::corrupt("blocks of the block file overlap").shifted(entry.extent.at));
         }
         end = entry.extent.at + u64::from(entry.extent.len);
         let block = Block::new(reader.load(file, &entry)?)?;
         block.check().map_err(|e| e.shifted(entry.extent.at))?;
-        let corrupt_here = |what| corrupt(what).shifted(entry.extent.at);
+        let corrupt_here = |what| Error::corrupt(what).shifted(entry.extent.at);
         let mut records = 0;
         cursor.start(0);
         if last.as_deref().is_some_and(|last| last >= &lower_bound[..]) {
@@ -70,7 +70,7 @@ pub(super) fn verify(file: &BlockFile, reader: &mut Reader) -> Result<Verified> 
         lower_bound.extend_from_slice(blocks.key());
     }
     if counts != open.footer.counts {
-        return Err(corrupt("the counts in the footer of the block file are wrong"));
+        return Err(Error::corrupt("the counts in the footer of the block file are wrong"));
     }
     Ok(Verified { counts, checksums: open.header.checksums })
 }
@@ -79,7 +79,7 @@ pub(super) fn verify(file: &BlockFile, reader: &mut Reader) -> Result<Verified> 
 fn dictionary(file: &BlockFile) -> Result<()> {
     let open = file.inner();
     let reference = open.header.dictionary;
-    let wrong = corrupt("the dictionary of a block file is damaged").shifted(Header::LEN as u64);
+    let wrong = Error::corrupt("the dictionary of a block file is damaged").shifted(Header::LEN as u64);
     let mut buffer = Vec::new();
     let from_store;
     let bytes = match reference.place {
@@ -109,7 +109,7 @@ fn index(file: &BlockFile, counts: &mut Counts) -> Result<()> {
     let mut buffer = Vec::new();
     while cursor.step(&root)? {
         let branch = LeafEntry::parse(&root.records()[cursor.value.clone()])?;
-        let corrupt_here = |what| corrupt(what).shifted(branch.extent.at);
+        let corrupt_here = |what| Error::corrupt(what).shifted(branch.extent.at);
         let leaf = Block::new(open.leaf(&branch, &mut buffer)?)?;
         leaf.check().map_err(|e| e.shifted(branch.extent.at))?;
         let mut blocks = 0;

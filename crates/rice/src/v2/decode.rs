@@ -244,7 +244,7 @@ impl<'a> Coded<'a> {
 
     fn verify<T: Element>(&self, samples: &[T]) -> Result<()> {
         if checksum(&little_endian(samples)) != sum_of(self.bytes)? {
-            return Err(corrupt("the checksum of a segment does not match").shifted(self.at));
+            return Err(Error::corrupt("the checksum of a segment does not match").shifted(self.at));
         }
         Ok(())
     }
@@ -317,16 +317,12 @@ fn decode_blocks<W: Word>(
 ) -> Result<()> {
     let Scratch { modes, positions } = scratch;
     let unpacked = head.modes.unpack(packed, out.len().div_ceil(BLOCK), modes);
-    unpacked.ok_or(corrupt("a block of a mode that does not exist"))?;
+    unpacked.ok_or(Error::corrupt("a block of a mode that does not exist"))?;
     let Body { fixed, escapes, unary, codes } = Body::of::<W>(body, modes, out.len(), head.escapes)?;
-    let bad = corrupt("a segment whose codes do not match its samples");
+    let bad = Error::corrupt("a segment whose codes do not match its samples");
     positions.find(tier, unary, codes).ok_or(bad)?;
     let blocks = Blocks { modes, fixed, escapes, positions, centre: head.centre, step: head.step, out };
     blocks.decode(tier, head.predictor.fixed_order().unwrap_or(RESIDUALS)).ok_or(bad)
-}
-
-const fn corrupt(what: &'static str) -> Error {
-    Error::new(Kind::Corrupt, 0, what)
 }
 
 #[cfg(feature = "std")]

@@ -32,14 +32,11 @@ pub(crate) struct Weights {
     pub(crate) log: u32,
 }
 
-const fn corrupt(what: &'static str) -> Error {
-    Error::new(Kind::Corrupt, 0, what)
-}
-
 const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a Huffman tree is cut off");
 pub(crate) const LITERALS_CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a section of literals is cut off");
-const TOO_LONG: Error =
-    corrupt("a Huffman tree has codes of more than 11 bits, which RFC 8878 forbids, though libzstd reads 12");
+const TOO_LONG: Error = Error::corrupt(
+    "a Huffman tree has codes of more than 11 bits, which RFC 8878 forbids, though libzstd reads 12",
+);
 
 impl Weights {
     pub(crate) const fn new() -> Self {
@@ -86,11 +83,11 @@ impl Weights {
         // Masked because the table may have fewer cells.
         let cell = |state: u32| cells[state as usize & (cells.len() - 1)];
         let mut input = BackwardBitReader::new(&src[used..])
-            .ok_or(corrupt("the weights of a Huffman tree have no end mark"))?;
+            .ok_or(Error::corrupt("the weights of a Huffman tree have no end mark"))?;
         let mut current = input.take(log) as u32;
         let mut other = input.take(log) as u32;
         if input.left() < 0 {
-            return Err(corrupt("the weights of a Huffman tree end in their first states"));
+            return Err(Error::corrupt("the weights of a Huffman tree end in their first states"));
         }
         self.len = 0;
         // Eight at a time while bits and free weights last: each takes at most six bits.
@@ -114,7 +111,7 @@ impl Weights {
         }
         loop {
             if self.len + 2 > MAX_DESCRIBED {
-                return Err(corrupt("a Huffman tree has more weights than there are symbols"));
+                return Err(Error::corrupt("a Huffman tree has more weights than there are symbols"));
             }
             let now = cell(current);
             self.weights[self.len] = fse::code(now) as u8;
@@ -151,7 +148,7 @@ impl Weights {
         }
         let sum: u32 = (1..=MAX_LOG as usize).map(|w| u32::from(ranks[w]) << (w - 1)).sum();
         if sum == 0 {
-            return Err(corrupt("a Huffman tree has no codes"));
+            return Err(Error::corrupt("a Huffman tree has no codes"));
         }
         self.log = sum.ilog2() + 1;
         if self.log > MAX_LOG {
@@ -159,7 +156,7 @@ impl Weights {
         }
         let rest = (1u32 << self.log) - sum;
         if !rest.is_power_of_two() {
-            return Err(corrupt("the weights of a Huffman tree do not add up"));
+            return Err(Error::corrupt("the weights of a Huffman tree do not add up"));
         }
         let last = rest.ilog2() + 1;
         ranks[last as usize] += 1;
@@ -169,7 +166,7 @@ impl Weights {
         quarter[0] -= 1;
         quarter[last as usize] += 1;
         if ranks[1] < 2 || ranks[1] % 2 == 1 {
-            return Err(corrupt("the longest codes of a Huffman tree are not in pairs"));
+            return Err(Error::corrupt("the longest codes of a Huffman tree are not in pairs"));
         }
         Ok(())
     }
@@ -326,14 +323,15 @@ pub(crate) struct HuffmanTable<'a> {
 
 /// Decodes one stream, filling `out`: the safe reference of the kernels.
 pub(crate) fn decode_stream(table: HuffmanTable<'_>, src: &[u8], out: &mut [u8]) -> Result<()> {
-    let mut input = BackwardBitReader::new(src).ok_or(corrupt("a stream of literals has no end mark"))?;
+    let mut input =
+        BackwardBitReader::new(src).ok_or(Error::corrupt("a stream of literals has no end mark"))?;
     for byte in out {
         let cell = table.cells[input.peek(table.log) as usize];
         *byte = (cell >> 8) as u8;
         input.skip(u32::from(cell & 15));
     }
     if input.left() != 0 {
-        return Err(corrupt("a stream of literals is not used up exactly"));
+        return Err(Error::corrupt("a stream of literals is not used up exactly"));
     }
     Ok(())
 }
@@ -349,12 +347,12 @@ impl<'a> FourStreams<'a> {
     pub(crate) fn split(src: &'a [u8], count: usize) -> Result<Self> {
         let Some((sizes, rest)) = src.split_at_checked(6) else { return Err(LITERALS_CUT_OFF) };
         if count < 6 {
-            return Err(corrupt("fewer than six literals are in four streams"));
+            return Err(Error::corrupt("fewer than six literals are in four streams"));
         }
         let size = |i: usize| usize::from(u16::from_le_bytes([sizes[i], sizes[i + 1]]));
         let (a, b, c) = (size(0), size(2), size(4));
         if a + b + c >= rest.len() {
-            return Err(corrupt("streams of literals are larger than their section"));
+            return Err(Error::corrupt("streams of literals are larger than their section"));
         }
         let (one, rest) = rest.split_at(a);
         let (two, rest) = rest.split_at(b);

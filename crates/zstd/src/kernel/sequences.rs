@@ -10,7 +10,7 @@
 
 use core::hint::select_unpredictable;
 
-use linerate_core::{CACHE_LINE, Error, Kind, Result, prefetch_line};
+use linerate_core::{CACHE_LINE, Error, Result, prefetch_line};
 
 use super::backward::{self, LOADED, field};
 use super::dispatch::{Kernel, dispatch};
@@ -23,12 +23,8 @@ use crate::kernel_set::KernelSet;
 use crate::output::{HistorySegment, OUTPUT_TOO_SMALL, Output};
 use crate::prefetch::{PrefetchCursor, PrefetchQueue};
 
-const fn corrupt(what: &'static str) -> Error {
-    Error::new(Kind::Corrupt, 0, what)
-}
-
-const OFFSET_ZERO: Error = corrupt("a match has offset zero");
-const BITS_CUT_OFF: Error = corrupt("the bits of sequences end too early");
+const OFFSET_ZERO: Error = Error::corrupt("a match has offset zero");
+const BITS_CUT_OFF: Error = Error::corrupt("the bits of sequences end too early");
 
 /// Decodes and executes the sequences, and appends the literals left over. Returns the repeat
 /// offsets after them.
@@ -133,7 +129,7 @@ impl<'a> SequenceReader<'a> {
         bits: &'a [u8],
         repeats: RepeatOffsets,
     ) -> Result<Self> {
-        let position = backward::end(bits).ok_or(corrupt("the bits of sequences have no end mark"))?;
+        let position = backward::end(bits).ok_or(Error::corrupt("the bits of sequences have no end mark"))?;
         let taken = ll.log + of.log + ml.log;
         if position < taken as isize {
             return Err(BITS_CUT_OFF);
@@ -292,7 +288,7 @@ impl<'a> SequenceReader<'a> {
     #[inline(always)]
     fn finish(self) -> Result<RepeatOffsets> {
         if self.position != 0 {
-            return Err(corrupt("the bits of sequences are not used up exactly"));
+            return Err(Error::corrupt("the bits of sequences are not used up exactly"));
         }
         Ok(RepeatOffsets(self.repeats))
     }
@@ -375,7 +371,7 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
                 let (literal_len, match_len, offset) =
                     (sequence.literals as usize, sequence.len as usize, sequence.offset as usize);
                 if literals_end.offset_from_unsigned(from) < literal_len {
-                    return Err(corrupt("sequences use more literals than there are"));
+                    return Err(Error::corrupt("sequences use more literals than there are"));
                 }
                 // The sum of both is below 2^18. Free space is compared as a number, since a pointer past
                 // it might not exist. On 32-bit targets an address can exceed isize::MAX, and so large an
@@ -418,7 +414,7 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
                         continue;
                     }
                 } else if back > 0 {
-                    return Err(corrupt("a match reaches back before the history"));
+                    return Err(Error::corrupt("a match reaches back before the history"));
                 }
                 if TWO_PHASE && offset >= 16 && match_len <= 16 {
                     // The next 16 bytes may be in a line that was not prefetched.
@@ -560,7 +556,7 @@ fn execute_exact(
 ) -> Result<()> {
     let len = literals.len() + match_len;
     if len > end - out.at {
-        return Err(corrupt("a block regenerates more than it may"));
+        return Err(Error::corrupt("a block regenerates more than it may"));
     }
     if len > out.buf.len() - out.at {
         return Err(OUTPUT_TOO_SMALL);
