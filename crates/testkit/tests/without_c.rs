@@ -58,7 +58,7 @@ fn writers_compile_c() {
 
 #[test]
 fn tests_of_engines_compile_no_c() {
-    for name in ["linerate-deflate", "linerate-rice", "linerate-http", "linerate-io", "linerate-plan"] {
+    for name in ["linerate-deflate", "linerate-inflate", "linerate-rice", "linerate-http", "linerate-io"] {
         assert_eq!(c_tools(name, "normal,build,dev", &[]), Vec::<String>::new(), "{name}");
     }
 }
