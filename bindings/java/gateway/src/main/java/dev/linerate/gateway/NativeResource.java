@@ -103,18 +103,26 @@ final class NativeResource {
         }
     }
 
-    /** Deletes copies that others have left. Nothing comes of it if it is impossible. */
+    /** Deletes old copies that others have left, except those that cannot be deleted. */
     private void deleteOldCopies(Path parent) {
         try (DirectoryStream<Path> copies = Files.newDirectoryStream(parent, COPY + "*")) {
             for (Path folder : copies) {
-                long modified = Files.getLastModifiedTime(folder, LinkOption.NOFOLLOW_LINKS).toMillis();
-                if (modified < System.currentTimeMillis() - OLD && isOurs(folder)) {
-                    Files.deleteIfExists(folder.resolve(name));
-                    Files.delete(folder);
-                }
+                deleteIfOld(folder);
             }
         } catch (IOException | DirectoryIteratorException e) {
             // The next process tries again.
+        }
+    }
+
+    private void deleteIfOld(Path folder) {
+        try {
+            long modified = Files.getLastModifiedTime(folder, LinkOption.NOFOLLOW_LINKS).toMillis();
+            if (modified < System.currentTimeMillis() - OLD && isOurs(folder)) {
+                Files.deleteIfExists(folder.resolve(name));
+                Files.delete(folder);
+            }
+        } catch (IOException e) {
+            // Still loaded on Windows, deleted by another process, or something else is in it. The others go.
         }
     }
 

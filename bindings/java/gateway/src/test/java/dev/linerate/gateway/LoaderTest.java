@@ -159,19 +159,41 @@ class LoaderTest {
         Files.setPosixFilePermissions(file.getParent(), PosixFilePermissions.fromString("rwxrwxrwx"));
         Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
         Files.createFile(elsewhere.resolve(NAME));
-        for (String name : new String[] {"old", "new"}) {
-            Path copy = Files.createDirectory(folder.resolve("linerate-gateway-copy-" + name));
-            Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rwx------"));
-            Files.createFile(copy.resolve(NAME));
-        }
         FileTime hoursAgo = FileTime.fromMillis(System.currentTimeMillis() - 10_000_000);
-        Files.setLastModifiedTime(folder.resolve("linerate-gateway-copy-old"), hoursAgo);
+        copy("new");
+        Files.setLastModifiedTime(copy("old"), hoursAgo);
         Files.createSymbolicLink(folder.resolve("linerate-gateway-copy-link"), elsewhere);
         Files.setLastModifiedTime(elsewhere, hoursAgo);
         loaded(child());
         assertFalse(Files.exists(folder.resolve("linerate-gateway-copy-old")));
         assertTrue(Files.exists(folder.resolve("linerate-gateway-copy-new").resolve(NAME)), "it may be loaded next");
         assertTrue(Files.exists(elsewhere.resolve(NAME)));
+    }
+
+    private Path copy(String name) throws Exception {
+        Path copy = Files.createDirectory(folder.resolve("linerate-gateway-copy-" + name));
+        Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rwx------"));
+        Files.createFile(copy.resolve(NAME));
+        return copy;
+    }
+
+    @Test
+    void oldCopyThatCannotBeDeletedKeepsNoOther() throws Exception {
+        Path file = loaded(child());
+        Files.setPosixFilePermissions(file.getParent(), PosixFilePermissions.fromString("rwxrwxrwx"));
+        FileTime hoursAgo = FileTime.fromMillis(System.currentTimeMillis() - 10_000_000);
+        List<Path> left = new ArrayList<>(Collections.singletonList(file.getParent()));
+        // Eight of each: a folder is listed in any order.
+        for (int i = 0; i < 8; i++) {
+            Path stuck = copy("stuck-" + i);
+            Files.createFile(stuck.resolve("something else"));
+            Files.setLastModifiedTime(stuck, hoursAgo);
+            left.add(stuck);
+            Files.setLastModifiedTime(copy("old-" + i), hoursAgo);
+        }
+        loaded(child());
+        Collections.sort(left);
+        assertEquals(left, content(folder));
     }
 
     /** Records in a class loader, closes all and drops it, again and again; prints how many libraries stay mapped. */
