@@ -1,7 +1,6 @@
-/** Linerate's decompressor in JDA. JDA itself is needed only for the decompressors it does not know yet. */
+/** Linerate's decompressor in JDA, which this module does not require: its sockets are handed to JDA. */
 module dev.linerate.gateway.jda {
     requires transitive dev.linerate.gateway;
-    requires static transitive net.dv8tion.jda;
 
     exports dev.linerate.gateway.jda;
 }

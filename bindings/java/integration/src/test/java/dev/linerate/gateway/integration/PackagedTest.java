@@ -1,13 +1,9 @@
 package dev.linerate.gateway.integration;
 
-import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.linerate.gateway.GatewayDecompressor;
-import dev.linerate.gateway.Transport;
-import dev.linerate.gateway.jda.BufferedDecompressor;
 import dev.linerate.gateway.jda.GatewaySockets;
 import dev.linerate.gateway.jfr.StatsEvents;
 import dev.linerate.gateway.micrometer.GatewayMetrics;
@@ -68,12 +64,5 @@ class PackagedTest {
                     .collect(Collectors.toList());
             assertEquals(List.of("dev/linerate/gateway/jda", "null"), packages);
         }
-    }
-
-    /** The test double that the adapter is compiled against must not be packaged either. */
-    @Test
-    void releasedJdaHasNoInterfaceForDecompressors() {
-        assertThrows(NoClassDefFoundError.class, () -> new BufferedDecompressor(Transport.ZSTD));
-        assertDoesNotThrow(() -> GatewaySockets.of(Transport.ZSTD));
     }
 }

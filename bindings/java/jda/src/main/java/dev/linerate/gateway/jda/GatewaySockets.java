@@ -11,7 +11,7 @@ import javax.net.SocketFactory;
 import javax.net.ssl.SSLSocketFactory;
 
 /**
- * Socket factories that add zstd-stream or zlib-stream to released versions of JDA, which have no interface for
+ * Socket factories that add zstd-stream or zlib-stream to JDA, which has no interface for
  * decompressors.
  *
  * <pre>{@code
