@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/packaging.sh
 usage="usage: dist-jars.sh OUT [NATIVES], or --check OUT"
-modules=gateway,micrometer,jfr,netty,jda
+modules=gateway,micrometer,netty,jda
 
 platform() { # TRIPLE: its name in the jar, as NativeLoader.platform() has it
   case $1 in

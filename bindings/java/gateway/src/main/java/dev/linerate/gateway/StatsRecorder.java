@@ -263,15 +263,6 @@ public final class StatsRecorder implements Closeable {
         }
     }
 
-    /**
-     * Returns the statistics of all messages for JMX.
-     *
-     * @return an object for {@code MBeanServer.registerMBean}
-     */
-    public StatsMXBean mxBean() {
-        return new RecorderBean(this);
-    }
-
     /** Records a new connection. Returns its number. */
     synchronized int record(long connection) {
         long recorder = handle.enter();

@@ -8,15 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import javax.management.MBeanServer;
-import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -137,30 +134,6 @@ class StatsRecorderTest {
         }
         assertEquals(
                 List.of(String.format("gateway-%06d.stats", last - 1), String.format("gateway-%06d.stats", last)), names);
-    }
-
-    @Test
-    void attributesOfJmx() throws Exception {
-        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
-        ObjectName name = new ObjectName("dev.linerate:type=StatsRecorderTest");
-        try (StatsRecorder recorder = StatsRecorder.builder().start()) {
-            decoded(recorder, Transport.ZLIB).close();
-            recorder.close();
-            server.registerMBean(recorder.mxBean(), name);
-            assertEquals((long) Traffic.payloads().size(), server.getAttribute(name, "Messages"));
-            assertEquals(0L, server.getAttribute(name, "Errors"));
-            assertEquals(0L, server.getAttribute(name, "Dropped"));
-            assertEquals(0, server.getAttribute(name, "Connections"));
-            assertEquals(recorder.stats().ratio(), server.getAttribute(name, "Ratio"));
-            assertEquals(recorder.stats().compressedBytes(), server.getAttribute(name, "CompressedBytes"));
-            assertEquals(recorder.stats().payloadBytes(), server.getAttribute(name, "PayloadBytes"));
-            assertEquals(recorder.stats().decodeNanos(), server.getAttribute(name, "DecodeNanos"));
-            assertEquals(recorder.stats().medianNanos(), server.getAttribute(name, "MedianNanos"));
-            assertEquals(recorder.stats().p99Nanos(), server.getAttribute(name, "P99Nanos"));
-            assertEquals(recorder.stats().maxNanos(), server.getAttribute(name, "MaxNanos"));
-        } finally {
-            server.unregisterMBean(name);
-        }
     }
 
     @Test

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.linerate.gateway.GatewayDecompressor;
 import dev.linerate.gateway.jda.GatewaySockets;
-import dev.linerate.gateway.jfr.StatsEvents;
 import dev.linerate.gateway.micrometer.GatewayMetrics;
 import dev.linerate.netty.GatewayHandler;
 import java.io.IOException;
@@ -29,7 +28,7 @@ class PackagedTest {
     @Test
     void licencesAreInEveryJar() throws Exception {
         for (Class<?> one : List.of(
-                GatewayDecompressor.class, GatewaySockets.class, GatewayMetrics.class, StatsEvents.class, GatewayHandler.class)) {
+                GatewayDecompressor.class, GatewaySockets.class, GatewayMetrics.class, GatewayHandler.class)) {
             inJarOf(one, root -> {
                 for (String name : new String[] {"LICENSE-MIT", "LICENSE-APACHE"}) {
                     assertTrue(Files.exists(root.resolve("META-INF").resolve(name)), one + ": " + name);

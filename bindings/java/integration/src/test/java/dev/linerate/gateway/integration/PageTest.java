@@ -96,12 +96,10 @@ class PageTest {
         compiled(String.join(
                 "\n",
                 gateway,
-                "import dev.linerate.gateway.jfr.StatsEvents;",
                 "import dev.linerate.gateway.micrometer.GatewayMetrics;",
                 "import io.micrometer.core.instrument.MeterRegistry;",
                 "import java.io.IOException;",
                 "import java.nio.file.Paths;",
-                "import javax.management.*;",
                 "class Bot {",
                 "Bot() throws IOException {}",
                 example("docs/gateway/java.md", ".recordStats("),

@@ -11,8 +11,7 @@ import javax.net.SocketFactory;
 import javax.net.ssl.SSLSocketFactory;
 
 /**
- * Socket factories that add zstd-stream or zlib-stream to JDA, which has no interface for
- * decompressors.
+ * Socket factories that add zstd-stream or zlib-stream to JDA, which has no interface for decompressors.
  *
  * <pre>{@code
  * JDABuilder.createDefault(token)
