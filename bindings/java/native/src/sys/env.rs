@@ -132,11 +132,6 @@ impl<'c> Env<'c> {
 }
 
 impl<'c> Direct<'c> {
-    /// Bytes of the buffer.
-    pub(crate) fn capacity(&self) -> usize {
-        self.capacity
-    }
-
     /// The bytes from `offset` on; `None` if they are not within the buffer.
     ///
     /// # Safety

@@ -18,7 +18,7 @@ use crate::pool;
 use crate::sys::env::Env;
 
 /// Version of the interface to the Java classes; equal to `Native.VERSION`.
-const VERSION: jint = 7;
+const VERSION: jint = 8;
 
 /// The message is incomplete.
 pub(super) const INCOMPLETE: jlong = -1;
@@ -217,114 +217,6 @@ extern "system" fn Java_dev_linerate_gateway_Native_outcome(
         None => INCOMPLETE,
     });
     outcome as jint
-}
-
-/// `static native long decodeInto(long connection, Object part, boolean direct, int offset, int length, boolean last, byte[] into, int capacity)`:
-/// the length of the payload. If it exceeds `capacity`, the length of `into`, the payload is kept for `fetch`.
-#[unsafe(no_mangle)]
-extern "system" fn Java_dev_linerate_gateway_Native_decodeInto(
-    env: *mut JNIEnv,
-    _: jclass,
-    connection: jlong,
-    part: jobject,
-    direct: jboolean,
-    offset: jint,
-    len: jint,
-    last: jboolean,
-    into: jbyteArray,
-    capacity: jint,
-) -> jlong {
-    // SAFETY: the environment of this call.
-    let env = unsafe { Env::new(env) };
-    with(connection, DEFECT, |connection| {
-        decode(
-            connection,
-            len,
-            last,
-            // SAFETY: what Java passed to this call.
-            unsafe { copy(env, part, direct, offset) },
-            |connection, payload| {
-                if payload.len() > capacity as usize {
-                    return keep(connection, payload);
-                }
-                // SAFETY: a `byte[]` of this call.
-                unsafe { env.write(into, 0, payload) };
-                payload.len() as jlong
-            },
-        )
-    })
-}
-
-/// `static native long fetch(long connection, byte[] into)`: the length of the kept payload.
-#[unsafe(no_mangle)]
-extern "system" fn Java_dev_linerate_gateway_Native_fetch(
-    env: *mut JNIEnv,
-    _: jclass,
-    connection: jlong,
-    into: jbyteArray,
-) -> jlong {
-    // SAFETY: the environment of this call.
-    let env = unsafe { Env::new(env) };
-    with(connection, DEFECT, |connection| {
-        let payload = connection.fetch().unwrap_or_default();
-        // SAFETY: a `byte[]` of this call.
-        unsafe { env.write(into, 0, &payload) };
-        payload.len() as jlong
-    })
-}
-
-/// `static native long decodeDirect(long connection, Object part, boolean direct, int offset, int length, boolean last, ByteBuffer into)`:
-/// like `decodeInto`, into the beginning of a direct buffer. `DEFECT` for any other buffer.
-#[unsafe(no_mangle)]
-extern "system" fn Java_dev_linerate_gateway_Native_decodeDirect(
-    env: *mut JNIEnv,
-    _: jclass,
-    connection: jlong,
-    part: jobject,
-    direct: jboolean,
-    offset: jint,
-    len: jint,
-    last: jboolean,
-    into: jobject,
-) -> jlong {
-    // SAFETY: the environment of this call.
-    let env = unsafe { Env::new(env) };
-    // SAFETY: a buffer that Java passed.
-    let into = unsafe { env.direct(into) };
-    with(connection, DEFECT, |connection| {
-        let into = into.expect("Java passes direct buffers");
-        decode(
-            connection,
-            len,
-            last,
-            // SAFETY: what Java passed to this call.
-            unsafe { copy(env, part, direct, offset) },
-            |connection, payload| {
-                if payload.len() > into.capacity() {
-                    return keep(connection, payload);
-                }
-                into.write(0, payload);
-                payload.len() as jlong
-            },
-        )
-    })
-}
-
-/// `static native long fetchDirect(long connection, ByteBuffer into)`
-#[unsafe(no_mangle)]
-extern "system" fn Java_dev_linerate_gateway_Native_fetchDirect(
-    env: *mut JNIEnv,
-    _: jclass,
-    connection: jlong,
-    into: jobject,
-) -> jlong {
-    // SAFETY: the environment of this call, and a buffer that Java passed.
-    let into = unsafe { Env::new(env).direct(into) };
-    with(connection, DEFECT, |connection| {
-        let payload = connection.fetch().unwrap_or_default();
-        let written = into.is_some_and(|into| into.write(0, &payload));
-        if written { payload.len() as jlong } else { DEFECT }
-    })
 }
 
 /// The ordinal of the Java enum `Kind`. `None` for kinds that are not about streams, such as files, and that sessions

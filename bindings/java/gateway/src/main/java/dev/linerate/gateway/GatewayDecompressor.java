@@ -389,16 +389,12 @@ public final class GatewayDecompressor implements Closeable {
         byte[] array = into.ensureCapacity(0);
         long connection = enter();
         try {
-            endStream();
-            int payload = (int)
-                    Native.decodeInto(connection, part, direct, offset, length, last, array, array.length);
-            if (!NativeResult.isComplete(connection, payload)) {
-                return -1;
-            }
+            int payload =
+                    decodeTo(connection, part, direct, offset, length, last, array, false, 0, array.length);
             if (payload > array.length) {
-                Native.fetch(connection, into.ensureCapacity(payload));
+                Native.fetchTo(connection, into.ensureCapacity(payload), false, 0);
             }
-            into.setLength(payload);
+            into.setLength(Math.max(payload, 0));
             return payload;
         } finally {
             exit();
@@ -453,15 +449,13 @@ public final class GatewayDecompressor implements Closeable {
         ByteBuffer memory = into.ensureCapacity(0);
         long connection = enter();
         try {
-            endStream();
             int payload =
-                    (int) Native.decodeDirect(connection, part, direct, offset, length, last, memory);
-            boolean complete = NativeResult.isComplete(connection, payload);
-            if (complete && payload > memory.capacity()) {
-                Native.fetchDirect(connection, into.ensureCapacity(payload));
+                    decodeTo(connection, part, direct, offset, length, last, memory, true, 0, memory.capacity());
+            if (payload > memory.capacity()) {
+                Native.fetchTo(connection, into.ensureCapacity(payload), true, 0);
             }
-            into.setLength(complete ? payload : 0);
-            return complete;
+            into.setLength(Math.max(payload, 0));
+            return payload >= 0;
         } finally {
             exit();
         }
@@ -506,13 +500,30 @@ public final class GatewayDecompressor implements Closeable {
         int at = Parts.offset(into);
         long connection = enter();
         try {
-            endStream();
-            int payload = (int) Native.decodeTo(
+            return decodeTo(
                     connection, part, direct, offset, length, last, memory, into.isDirect(), at, into.remaining());
-            return NativeResult.isComplete(connection, payload) ? payload : -1;
         } finally {
             exit();
         }
+    }
+
+    /** Returns the length of the payload, which is kept if it exceeds {@code room}; -1 if the message is incomplete. */
+    private int decodeTo(
+            long connection,
+            Object part,
+            boolean direct,
+            int offset,
+            int length,
+            boolean last,
+            Object into,
+            boolean intoDirect,
+            int intoOffset,
+            int room)
+            throws DecompressionException {
+        endStream();
+        int payload = (int) Native.decodeTo(
+                connection, part, direct, offset, length, last, into, intoDirect, intoOffset, room);
+        return NativeResult.isComplete(connection, payload) ? payload : -1;
     }
 
     /**
@@ -621,18 +632,17 @@ public final class GatewayDecompressor implements Closeable {
         PayloadStream next = new PayloadStream(this);
         long connection = enter();
         try {
-            endStream();
+            endStream(); // gives its array back, which is taken next
             byte[] array = ArrayPool.take();
-            int payload = Native.INCOMPLETE;
+            int payload = -1;
             try {
-                payload = (int)
-                        Native.decodeInto(connection, part, direct, offset, length, last, array, array.length);
-                if (!NativeResult.isComplete(connection, payload)) {
+                payload = decodeTo(connection, part, direct, offset, length, last, array, false, 0, array.length);
+                if (payload < 0) {
                     return null;
                 }
                 if (payload > array.length) {
                     array = new byte[ReusableBuffer.grown(payload)];
-                    Native.fetch(connection, array);
+                    Native.fetchTo(connection, array, false, 0);
                 }
                 next.begin(array, payload);
                 stream = next;

@@ -1,7 +1,5 @@
 package dev.linerate.gateway;
 
-import java.nio.ByteBuffer;
-
 /**
  * The functions of the native library.
  *
@@ -13,7 +11,7 @@ import java.nio.ByteBuffer;
  */
 final class Native {
     /** Version of the interface between this class and the library. */
-    static final int VERSION = 7;
+    static final int VERSION = 8;
 
     /** In place of a length: the message is incomplete. */
     static final int INCOMPLETE = -1;
@@ -39,31 +37,26 @@ final class Native {
     static native int outcome(long connection);
 
     /**
-     * Returns the length of the payload. If it exceeds {@code capacity}, the length of {@code into}, the payload is
-     * kept for {@link #fetch}.
+     * Returns the length of the payload, and writes it to {@code into}: a {@code byte[]}, or a direct buffer. If it
+     * exceeds {@code room}, the payload is kept for {@link #fetchTo}.
      */
-    static native long decodeInto(
+    static native long decodeTo(
             long connection,
             Object part,
             boolean direct,
             int offset,
             int length,
             boolean last,
-            byte[] into,
-            int capacity);
+            Object into,
+            boolean intoDirect,
+            int intoOffset,
+            int room);
 
-    static native long fetch(long connection, byte[] into);
+    /** Returns the length of the kept payload; -1 if there is none. */
+    static native long pending(long connection);
 
-    static native long decodeDirect(
-            long connection,
-            Object part,
-            boolean direct,
-            int offset,
-            int length,
-            boolean last,
-            ByteBuffer into);
-
-    static native long fetchDirect(long connection, ByteBuffer into);
+    /** Writes the kept payload, for which there must be room. */
+    static native long fetchTo(long connection, Object into, boolean intoDirect, int intoOffset);
 
     /** Returns the error message; writes kind, offset and message index to {@code where}. Null after a defect. */
     static native String error(long connection, long[] where);
@@ -92,28 +85,6 @@ final class Native {
     static native long sharedMemory();
 
     static native void trim();
-
-    /**
-     * Returns the length of the payload, and writes it to {@code into}: a {@code byte[]}, or a direct buffer. If it
-     * exceeds {@code room}, the payload is kept for {@link #fetchTo}.
-     */
-    static native long decodeTo(
-            long connection,
-            Object part,
-            boolean direct,
-            int offset,
-            int length,
-            boolean last,
-            Object into,
-            boolean intoDirect,
-            int intoOffset,
-            int room);
-
-    /** Returns the length of the kept payload; -1 if there is none. */
-    static native long pending(long connection);
-
-    /** Writes the kept payload, for which there must be room. */
-    static native long fetchTo(long connection, Object into, boolean intoDirect, int intoOffset);
 
     /** Sets the events that are not delivered: {@code length} bytes of names, each with a line feed behind it. */
     static native void dropEvents(long connection, byte[] names, int length);
