@@ -146,24 +146,20 @@ bench-gpu: ## Delta-Rice on an NVIDIA GPU: its tests, then RAM, VRAM and files, 
 	@scripts/bench-gpu.sh "$(CSV)" "$(PROGRAMS)" $(FLAGS)
 
 bench-gateway-java: DATA =
-bench-gateway-java: CSV = target/bench-gateway-java.csv
-bench-gateway-java: ## Java binding of the gateway beside the JDK and zstd-jni: DATA=dir CSV=file PLOTS=dir FLAGS="--quick"
-	@scripts/bench-gateway-java.sh speed "$(DATA)" "$(CSV)" "$(PLOTS)" $(FLAGS)
+bench-gateway-java: ## Java binding of the gateway beside the JDK and zstd-jni, as JSON Lines: DATA=dir FLAGS="--rounds 5"
+	@scripts/bench-gateway-java.sh messages "$(DATA)" $(FLAGS)
 
 bench-gateway-jda: DATA =
-bench-gateway-jda: CSV = target/bench-gateway-java.csv
-bench-gateway-jda: ## JDA from end to end, with its own decompressor and with ours: DATA=dir CSV=file FLAGS="--rounds 3"
-	@scripts/bench-gateway-java.sh jda "$(DATA)" "$(CSV)" "" $(FLAGS)
+bench-gateway-jda: ## JDA from end to end, with its own decompressor and with ours, as JSON Lines: DATA=dir FLAGS="--rounds 3"
+	@scripts/bench-gateway-java.sh jda "$(DATA)" $(FLAGS)
 
 bench-gateway-start-up: DATA =
-bench-gateway-start-up: CSV = target/bench-gateway-java.csv
-bench-gateway-start-up: ## Ten connections' start-up into JDA's DataObject: DATA=dir CSV=file FLAGS="--rounds 5"
-	@scripts/bench-gateway-java.sh start-up "$(DATA)" "$(CSV)" "" $(FLAGS)
+bench-gateway-start-up: ## Ten connections' start-up into JDA's DataObject, as JSON Lines: DATA=dir FLAGS="--rounds 5"
+	@scripts/bench-gateway-java.sh start-up "$(DATA)" $(FLAGS)
 
 bench-gateway-memory: DATA =
-bench-gateway-memory: CSV = target/bench-gateway-memory.csv
-bench-gateway-memory: ## What 2,500 connections hold in Java: DATA=dir CSV=file FLAGS="--connections 1000"
-	@scripts/bench-gateway-java.sh memory "$(DATA)" "$(CSV)" "$(PLOTS)" $(FLAGS)
+bench-gateway-memory: ## What 2,500 connections hold in Java, as JSON Lines: DATA=dir FLAGS="--connections 1000"
+	@scripts/bench-gateway-java.sh memory "$(DATA)" $(FLAGS)
 
 bench-gateway-node: DATA =
 bench-gateway-node: CSV = target/bench-gateway-node.csv
@@ -171,9 +167,8 @@ bench-gateway-node: ## npm package beside zlib-sync, node:zlib and fzstd: DATA=d
 	@scripts/bench-gateway-node.sh "$(DATA)" "$(CSV)" $(FLAGS)
 
 bench-netty: DATA =
-bench-netty: CSV = target/bench-netty.csv
-bench-netty: ## permessage-deflate in Netty beside its own: DATA=dir CSV=file FLAGS="--rounds 3"
-	@scripts/bench-gateway-java.sh netty "$(DATA)" "$(CSV)" "" $(FLAGS)
+bench-netty: ## permessage-deflate in Netty beside its own, as JSON Lines: DATA=dir FLAGS="--rounds 3"
+	@scripts/bench-gateway-java.sh netty "$(DATA)" $(FLAGS)
 
 assure: CSV = target/assure.csv
 assure: PARTS = defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack

@@ -52,7 +52,7 @@ final class Compare implements Taker {
 
     /** Decodes a stream on a new connection and compares every payload. */
     static void all(Contender contender, Frame[] frames, byte[][] payloads) throws IOException {
-        Compare compare = new Compare(contender.title());
+        Compare compare = new Compare(contender.title);
         try (Connection connection = contender.connect()) {
             for (int k = 0; k < frames.length; k++) {
                 compare.expect(payloads[k]);
@@ -60,7 +60,7 @@ final class Compare implements Taker {
             }
         }
         if (compare.sum() != frames.length || frames.length != payloads.length) {
-            throw new IllegalStateException(contender.title() + " gave " + compare.sum() + " of " + payloads.length + " payloads");
+            throw new IllegalStateException(contender.title + " gave " + compare.sum() + " of " + payloads.length + " payloads");
         }
     }
 }

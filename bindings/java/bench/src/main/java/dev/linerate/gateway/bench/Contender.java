@@ -3,28 +3,31 @@ package dev.linerate.gateway.bench;
 import dev.linerate.gateway.Transport;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.List;
 
 /** The decoders under test. */
-public enum Contender {
-    JDA_BULK("JDK bulk, as JDA", Transport.ZLIB, JdaInflater::new),
-    JDK_STREAM("JDK stream", Transport.ZLIB, JdkStream::new),
-    ZLIB_BULK("linerate bulk", Transport.ZLIB, () -> new LinerateBulk(Transport.ZLIB)),
-    ZLIB_REUSABLE("linerate reusable", Transport.ZLIB, () -> new LinerateReusable(Transport.ZLIB)),
-    ZLIB_DIRECT("linerate direct", Transport.ZLIB, () -> new LinerateDirect(Transport.ZLIB)),
-    ZLIB_STREAM("linerate stream", Transport.ZLIB, () -> new LinerateStream(Transport.ZLIB)),
-    ZSTD_JNI_STREAM("zstd-jni stream", Transport.ZSTD, ZstdJniStream::new),
-    ZSTD_JNI_CONTEXT("zstd-jni direct", Transport.ZSTD, ZstdJniContext::new),
-    ZSTD_JNI_BULK("zstd-jni bulk", Transport.ZSTD, ZstdJniBulk::new),
+enum Contender {
+    JDA_BULK("JDK bulk, as JDA", Transport.ZLIB, JdkInflater.Bulk::new),
+    JDK_STREAM("JDK stream", Transport.ZLIB, JdkInflater.Stream::new),
+    ZLIB_BULK("linerate bulk", Transport.ZLIB, () -> new Linerate(Transport.ZLIB, Linerate::bulk)),
+    ZLIB_REUSABLE("linerate reusable", Transport.ZLIB, () -> new Linerate(Transport.ZLIB, Linerate::reusable)),
+    ZLIB_DIRECT("linerate direct", Transport.ZLIB, () -> new Linerate(Transport.ZLIB, Linerate::direct)),
+    ZLIB_STREAM("linerate stream", Transport.ZLIB, () -> new Linerate(Transport.ZLIB, Linerate::stream)),
+    ZSTD_JNI_STREAM("zstd-jni stream", Transport.ZSTD, ZstdJni.Stream::new),
+    ZSTD_JNI_CONTEXT("zstd-jni direct", Transport.ZSTD, () -> new ZstdJni.Context(false)),
+    ZSTD_JNI_BULK("zstd-jni bulk", Transport.ZSTD, () -> new ZstdJni.Context(true)),
     DISCORD_BULK_8K("discord-zstd-java bulk 8K", Transport.ZSTD, () -> new DiscordZstdJava.Bulk(8 << 10)),
     DISCORD_BULK_128K("discord-zstd-java bulk 128K", Transport.ZSTD, () -> new DiscordZstdJava.Bulk(128 << 10)),
     DISCORD_STREAM("discord-zstd-java stream", Transport.ZSTD, DiscordZstdJava.Stream::new),
-    ZSTD_BULK("linerate bulk", Transport.ZSTD, () -> new LinerateBulk(Transport.ZSTD)),
-    ZSTD_REUSABLE("linerate reusable", Transport.ZSTD, () -> new LinerateReusable(Transport.ZSTD)),
-    ZSTD_DIRECT("linerate direct", Transport.ZSTD, () -> new LinerateDirect(Transport.ZSTD)),
-    ZSTD_STREAM("linerate stream", Transport.ZSTD, () -> new LinerateStream(Transport.ZSTD));
+    ZSTD_BULK("linerate bulk", Transport.ZSTD, () -> new Linerate(Transport.ZSTD, Linerate::bulk)),
+    ZSTD_REUSABLE("linerate reusable", Transport.ZSTD, () -> new Linerate(Transport.ZSTD, Linerate::reusable)),
+    ZSTD_DIRECT("linerate direct", Transport.ZSTD, () -> new Linerate(Transport.ZSTD, Linerate::direct)),
+    ZSTD_STREAM("linerate stream", Transport.ZSTD, () -> new Linerate(Transport.ZSTD, Linerate::stream));
 
-    private final String title;
-    private final Transport transport;
+    /** Name in the records. */
+    final String title;
+
+    final Transport transport;
     private final Opening opening;
 
     Contender(String title, Transport transport, Opening opening) {
@@ -33,35 +36,11 @@ public enum Contender {
         this.opening = opening;
     }
 
-    /** Name in the records. */
-    String title() {
-        return title;
-    }
-
-    Transport transport() {
-        return transport;
-    }
-
-    /** Whether its library is here. */
-    boolean isAvailable() {
-        return !title.startsWith("discord-zstd-java") || DiscordZstdJava.isPresent();
-    }
-
-    /** The names of those that can be measured here. */
-    static String[] available() {
+    /** Those whose libraries are here. */
+    static List<Contender> available() {
         return Arrays.stream(values())
-                .filter(Contender::isAvailable)
-                .map(Contender::name)
-                .toArray(String[]::new);
-    }
-
-    /** Whether its payloads are outside the heap. */
-    boolean givesBuffers() {
-        return title.endsWith(" direct");
-    }
-
-    boolean ours() {
-        return title.startsWith("linerate");
+                .filter(one -> !one.title.startsWith("discord-zstd-java") || DiscordZstdJava.isPresent())
+                .toList();
     }
 
     /** Creates a connection. */

@@ -1,7 +1,10 @@
 package dev.linerate.gateway.bench;
 
+import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
 import dev.linerate.gateway.Transport;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -9,58 +12,82 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.zip.Deflater;
+import java.util.zip.DeflaterOutputStream;
 
 /**
  * The messages of several connections in a folder: {@code shard-K.msgs}, {@code .zlib} and {@code .zst} with K from 0,
  * each a sequence of a length (four bytes, little-endian) and as many bytes. The k-th of all three is one message.
  */
 final class Corpus {
-    /** The folder's property, which the forks inherit. */
-    static final String PROPERTY = "linerate.bench.data";
-
-    /** The property with the number of shards to read; default: all. */
-    static final String SHARDS = "linerate.bench.shards";
+    /** Messages of an established connection: decoding all guilds first on thousands of connections takes minutes. */
+    private static final int LIVE = 2400;
 
     private final Path folder;
-    private final int shards;
+    /** The payloads of each shard. */
+    final byte[][][] payloads;
 
-    /** The first {@code maxShards} shards of a folder, or all if it has fewer. */
+    /** Reads the first {@code maxShards} shards of a folder, or all if it has fewer. */
     Corpus(Path folder, int maxShards) throws IOException {
         this.folder = folder;
-        int n = 0;
-        while (n < maxShards && Files.exists(folder.resolve("shard-" + n + ".msgs"))) {
-            n++;
+        List<byte[][]> shards = new ArrayList<>();
+        while (shards.size() < maxShards && Files.exists(folder.resolve("shard-" + shards.size() + ".msgs"))) {
+            shards.add(records(folder.resolve("shard-" + shards.size() + ".msgs")));
         }
-        if (n == 0) {
+        if (shards.isEmpty()) {
             throw new IOException("there is no shard-0.msgs in " + folder);
         }
-        shards = n;
-    }
-
-    /** The folder that the property {@value PROPERTY} or the variable LINERATE_GATEWAY_DATA names. */
-    static Corpus chosen() throws IOException {
-        String folder = System.getProperty(PROPERTY, System.getenv("LINERATE_GATEWAY_DATA"));
-        if (folder == null || folder.isEmpty()) {
-            throw new IOException("no data: name a folder with -D" + PROPERTY + " or LINERATE_GATEWAY_DATA");
-        }
-        return new Corpus(Path.of(folder), Integer.getInteger(SHARDS, Integer.MAX_VALUE));
-    }
-
-    int shards() {
-        return shards;
-    }
-
-    byte[][] payloads(int shard) throws IOException {
-        return records(folder.resolve("shard-" + shard + ".msgs"));
-    }
-
-    byte[][] stream(int shard, Transport transport) throws IOException {
-        return records(folder.resolve("shard-" + shard + (transport == Transport.ZLIB ? ".zlib" : ".zst")));
+        payloads = shards.toArray(new byte[0][][]);
     }
 
     /** The folder's name, for the records. */
     String name() {
-        return folder.toAbsolutePath().normalize().getFileName().toString();
+        return folder.normalize().getFileName().toString();
+    }
+
+    long messages() {
+        return Arrays.stream(payloads).mapToLong(shard -> shard.length).sum();
+    }
+
+    long bytes() {
+        return Arrays.stream(payloads).flatMap(Arrays::stream).mapToLong(payload -> payload.length).sum();
+    }
+
+    /** What the connection of a shard brings for its messages. */
+    Frame[] frames(int shard, Transport transport) throws IOException {
+        return Frame.of(records(folder.resolve("shard-" + shard + (transport == Transport.ZLIB ? ".zlib" : ".zst"))));
+    }
+
+    /** The last messages of a shard. */
+    byte[][] live(int shard) {
+        byte[][] all = payloads[shard];
+        return Arrays.copyOfRange(all, Math.max(0, all.length - LIVE), all.length);
+    }
+
+    /**
+     * Compresses messages as one stream, with the parameters of gateways: zlib level 6; zstd level 7, a window of 64 KiB,
+     * tables of 2^15.
+     */
+    static Frame[] compressed(byte[][] payloads, Transport transport) throws IOException {
+        ByteArrayOutputStream wire = new ByteArrayOutputStream();
+        byte[][] frames = new byte[payloads.length][];
+        try (OutputStream encoder = transport == Transport.ZLIB ? zlib(wire) : zstd(wire)) {
+            for (int k = 0; k < payloads.length; k++) {
+                wire.reset();
+                encoder.write(payloads[k]);
+                encoder.flush();
+                frames[k] = wire.toByteArray();
+            }
+        }
+        return Frame.of(frames);
+    }
+
+    private static OutputStream zlib(OutputStream wire) {
+        return new DeflaterOutputStream(wire, new Deflater(6), 1 << 16, true);
+    }
+
+    private static OutputStream zstd(OutputStream wire) throws IOException {
+        return new ZstdOutputStreamNoFinalizer(wire, 7).setWindowLog(16).setChainLog(15).setHashLog(15);
     }
 
     private static byte[][] records(Path file) throws IOException {

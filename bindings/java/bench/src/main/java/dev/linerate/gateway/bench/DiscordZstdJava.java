@@ -29,9 +29,9 @@ final class DiscordZstdJava {
     static String version() {
         try {
             String version = type("DiscordZstdProvider").getPackage().getImplementationVersion();
-            return "discord-zstd-java" + (version == null ? "" : " " + version);
+            return version == null ? "unknown" : version;
         } catch (ClassNotFoundException absent) {
-            return "";
+            throw new IllegalStateException(absent);
         }
     }
 
@@ -39,14 +39,47 @@ final class DiscordZstdJava {
         return Class.forName(API + name, false, DiscordZstdJava.class.getClassLoader());
     }
 
-    /** A new array per payload, collected in pieces of the size of a buffer. */
-    static final class Bulk implements Connection {
-        private final Object decompressor;
+    /** A decompressor or context of a connection. */
+    private abstract static class Open implements Connection {
+        final Object decoder;
+        private final MethodHandle reset;
+        private final MethodHandle close;
 
+        Open(Object decoder, MethodHandle reset, MethodHandle close) {
+            this.decoder = decoder;
+            this.reset = reset;
+            this.close = close;
+        }
+
+        @Override
+        public final void reset() throws IOException {
+            call(reset);
+        }
+
+        @Override
+        public final void close() throws IOException {
+            call(close);
+        }
+
+        private void call(MethodHandle method) throws IOException {
+            try {
+                method.invokeExact(decoder);
+            } catch (Throwable failure) {
+                throw failed(failure);
+            }
+        }
+    }
+
+    /** A new array per payload, collected in pieces of the size of a buffer. */
+    static final class Bulk extends Open {
         Bulk(int buffer) throws IOException {
+            super(decompressor(buffer), Calls.RESET_DECOMPRESSOR, Calls.CLOSE_DECOMPRESSOR);
+        }
+
+        private static Object decompressor(int buffer) throws IOException {
             try {
                 Object factory = Calls.FACTORY.invokeExact(Calls.LIBRARY, buffer);
-                decompressor = Calls.DECOMPRESSOR.invokeExact(factory);
+                return Calls.DECOMPRESSOR.invokeExact(factory);
             } catch (Throwable failure) {
                 throw failed(failure);
             }
@@ -56,32 +89,25 @@ final class DiscordZstdJava {
         public void message(Frame frame, Taker taker) throws IOException {
             byte[] payload;
             try {
-                payload = (byte[]) Calls.DECOMPRESS.invokeExact(decompressor, frame.heap);
+                payload = (byte[]) Calls.DECOMPRESS.invokeExact(decoder, frame.heap);
             } catch (Throwable failure) {
                 throw failed(failure);
             }
             taker.array(payload, payload.length);
         }
-
-        @Override
-        public void reset() throws IOException {
-            call(Calls.RESET_DECOMPRESSOR, decompressor);
-        }
-
-        @Override
-        public void close() throws IOException {
-            call(Calls.CLOSE_DECOMPRESSOR, decompressor);
-        }
     }
 
     /** A stream per payload, which fills the reader's array. */
-    static final class Stream implements Connection {
+    static final class Stream extends Open {
         private final byte[] rest = new byte[512];
-        private final Object context;
 
         Stream() throws IOException {
+            super(context(), Calls.RESET_CONTEXT, Calls.CLOSE_CONTEXT);
+        }
+
+        private static Object context() throws IOException {
             try {
-                context = Calls.CONTEXT.invokeExact(Calls.LIBRARY);
+                return Calls.CONTEXT.invokeExact(Calls.LIBRARY);
             } catch (Throwable failure) {
                 throw failed(failure);
             }
@@ -98,28 +124,10 @@ final class DiscordZstdJava {
 
         private InputStream open(Frame frame) throws IOException {
             try {
-                return (InputStream) Calls.STREAM.invokeExact(context, frame.heap);
+                return (InputStream) Calls.STREAM.invokeExact(decoder, frame.heap);
             } catch (Throwable failure) {
                 throw failed(failure);
             }
-        }
-
-        @Override
-        public void reset() throws IOException {
-            call(Calls.RESET_CONTEXT, context);
-        }
-
-        @Override
-        public void close() throws IOException {
-            call(Calls.CLOSE_CONTEXT, context);
-        }
-    }
-
-    private static void call(MethodHandle method, Object target) throws IOException {
-        try {
-            method.invokeExact(target);
-        } catch (Throwable failure) {
-            throw failed(failure);
         }
     }
 

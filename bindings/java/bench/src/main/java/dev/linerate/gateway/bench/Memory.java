@@ -2,77 +2,74 @@ package dev.linerate.gateway.bench;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
-/**
- * Memory of 2,500 connections after 30 messages each, per contender in a Java virtual machine of its own: growth of the
- * process outside the Java heap, and of the heap.
- */
-public final class Memory {
-    private static final String USAGE = "usage: memory --data DIR [--csv FILE] [--connections N] [--messages N]\n";
-    private static final List<String> COLUMNS = List.of(
-            "shape", "date", "cpu", "jdk", "linerate", "data", "transport", "contender", "contender_version", "connections",
-            "messages_each", "payload_bytes_each", "rss_before_kb", "rss_after_kb", "native_bytes_each", "heap_bytes_each",
-            "total_mb", "command");
+/** Memory of connections that have filled their windows: growth of the process outside Java's heap, and of the heap. */
+final class Memory {
+    /** HELLO, READY and guilds. */
+    private static final int MESSAGES = 30;
+
     private static final List<Contender> MEASURED = List.of(
             Contender.JDA_BULK, Contender.JDK_STREAM, Contender.ZLIB_REUSABLE, Contender.ZLIB_STREAM,
             Contender.ZSTD_JNI_STREAM, Contender.ZSTD_JNI_CONTEXT, Contender.ZSTD_REUSABLE, Contender.ZSTD_STREAM);
 
-    private Path data;
-    private Path csv;
-    private int connections = Cold.CONNECTIONS;
-    private int messages = 30;
-
     private Memory() {}
 
-    public static void main(String[] args) throws IOException, InterruptedException {
-        Memory memory = new Memory();
-        Arguments.parse(args, USAGE, memory::take, memory::check);
-        memory.run(Environment.command("memory", args));
-    }
-
-    private void take(String option, Arguments arguments) {
-        switch (option) {
-            case "--data" -> data = arguments.path();
-            case "--csv" -> csv = arguments.path();
-            case "--connections" -> connections = arguments.number();
-            case "--messages" -> messages = arguments.number();
-            default -> throw arguments.unknown();
-        }
-    }
-
-    private void check() {
-        Arguments.require(data, "--data");
-    }
-
-    private void run(String command) throws IOException, InterruptedException {
-        Corpus corpus = new Corpus(data, Integer.MAX_VALUE);
-        byte[][] payloads = Arrays.copyOf(corpus.payloads(0), messages);
-        long each = Arrays.stream(payloads).mapToLong(p -> p.length).sum();
-        System.out.printf("%d connections, %d messages each, %d bytes of payload in those of the first%n", connections, messages, each);
-        System.out.printf("%-12s %-18s %14s %14s %10s%n", "transport", "contender", "native B each", "heap B each", "MB in all");
-        List<List<String>> rows = new ArrayList<>();
+    static void run(Bench options, Lines lines) throws IOException, InterruptedException {
+        int connections = options.connections == 0 ? Messages.CONNECTIONS : options.connections;
         for (Contender contender : MEASURED) {
-            long[] found = Held.inItsOwnMachine(contender, data, connections, messages);
-            rows.add(row(contender, corpus, each, found, command));
-        }
-        if (csv != null) {
-            Csv.append(csv, COLUMNS, rows);
+            long[] held = Child.run(Child.FIXED_HEAP, Memory.class, contender, options.data, connections).get(0);
+            Map<String, Object> parameters = new LinkedHashMap<>();
+            parameters.put("transport", contender.transport.queryName());
+            parameters.put("connections", connections);
+            parameters.put("messages", MESSAGES);
+            Samples samples = new Samples();
+            samples.add("native", Math.floor((double) held[0] / connections));
+            samples.add("heap", Math.floor((double) held[1] / connections));
+            samples.add("resident", held[0] + held[1]);
+            lines.measurement("java-memory", connections + " connections", contender.title, parameters, samples.metrics());
         }
     }
 
-    /** Prints and returns RSS in KB and used heap in bytes, each before and after. */
-    private List<String> row(Contender contender, Corpus corpus, long each, long[] found, String command) throws IOException {
-        long outside = (found[1] - found[0]) * 1024 / connections;
-        long heap = (found[3] - found[2]) / connections;
-        String total = Row.fixed(1, (double) (outside + heap) * connections / 1e6);
-        System.out.printf("%-12s %-18s %14d %14d %10s%n", contender.transport().queryName(), contender.title(), outside, heap, total);
-        return List.of(
-                "memory", Environment.date(), Environment.cpu(), Environment.jdk(), Environment.linerate(), corpus.name(),
-                contender.transport().queryName(), contender.title(), Environment.version(contender),
-                Integer.toString(connections), Integer.toString(messages), Long.toString(each), Long.toString(found[0]),
-                Long.toString(found[1]), Long.toString(outside), Long.toString(heap), total, command);
+    /** In the virtual machine of a contender. */
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Contender contender = Contender.valueOf(args[0]);
+        Corpus corpus = new Corpus(Path.of(args[1]), Integer.MAX_VALUE);
+        Frame[][] streams = new Frame[corpus.payloads.length][];
+        for (int s = 0; s < streams.length; s++) {
+            streams[s] = Arrays.copyOf(corpus.frames(s, contender.transport), MESSAGES);
+            Compare.all(contender, streams[s], Arrays.copyOf(corpus.payloads[s], MESSAGES));
+        }
+        // Before the measurement: load classes, compile code, allocate what all connections share.
+        close(open(contender, 20, streams));
+        long[] before = Child.held();
+        Connection[] connections = open(contender, Integer.parseInt(args[2]), streams);
+        Child.printGrowth(before);
+        // All are reachable until here.
+        close(connections);
+    }
+
+    /** Connections that have got the first message, all of them, then the second, and so on. */
+    private static Connection[] open(Contender contender, int count, Frame[][] streams) throws IOException {
+        Taker taker = new Taker.Bytes();
+        Connection[] connections = new Connection[count];
+        for (int c = 0; c < count; c++) {
+            connections[c] = contender.connect();
+        }
+        for (int k = 0; k < MESSAGES; k++) {
+            for (int c = 0; c < count; c++) {
+                connections[c].message(streams[c % streams.length][k], taker);
+            }
+        }
+        return connections;
+    }
+
+    private static void close(Connection[] connections) throws IOException {
+        for (Connection connection : connections) {
+            connection.close();
+        }
     }
 }

@@ -1,0 +1,72 @@
+package dev.linerate.gateway.bench;
+
+import com.fasterxml.jackson.databind.JavaType;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.util.ByteBufferBackedInputStream;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import net.dv8tion.jda.api.utils.data.DataObject;
+
+/** Parses payloads to maps. */
+abstract class Parsed implements Taker {
+    private long sum;
+
+    /** The number of members of the payload. Closes the stream. */
+    abstract int members(InputStream stream) throws IOException;
+
+    abstract int members(byte[] array, int length) throws IOException;
+
+    @Override
+    public final void array(byte[] array, int length) throws IOException {
+        sum += members(array, length);
+    }
+
+    @Override
+    public final void stream(InputStream stream) throws IOException {
+        sum += members(stream);
+    }
+
+    @Override
+    public final void buffer(ByteBuffer buffer) throws IOException {
+        sum += members(new ByteBufferBackedInputStream(buffer));
+    }
+
+    @Override
+    public final long sum() {
+        return sum;
+    }
+
+    /** By Jackson, as JDA's own maps are made. */
+    static final class Tree extends Parsed {
+        private final ObjectMapper mapper = new ObjectMapper();
+        private final JavaType map = mapper.getTypeFactory().constructRawMapType(HashMap.class);
+
+        @Override
+        int members(byte[] array, int length) throws IOException {
+            return mapper.<HashMap<?, ?>>readValue(array, 0, length, map).size();
+        }
+
+        @Override
+        int members(InputStream stream) throws IOException {
+            return mapper.<HashMap<?, ?>>readValue(stream, map).size();
+        }
+    }
+
+    /** By JDA's own {@link DataObject}: an array of exactly the payload as such, all else as a stream. */
+    static final class DataObjects extends Parsed {
+        @Override
+        int members(byte[] array, int length) {
+            return array.length == length
+                    ? DataObject.fromJson(array).keys().size()
+                    : members(new ByteArrayInputStream(array, 0, length));
+        }
+
+        @Override
+        int members(InputStream stream) {
+            return DataObject.fromJson(stream).keys().size();
+        }
+    }
+}

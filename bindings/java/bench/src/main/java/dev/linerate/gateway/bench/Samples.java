@@ -1,0 +1,46 @@
+package dev.linerate.gateway.bench;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Values of metrics, of each as many as there were rounds. */
+final class Samples {
+    private final Map<String, List<Double>> values = new LinkedHashMap<>();
+
+    void add(String metric, double value) {
+        values.computeIfAbsent(metric, name -> new ArrayList<>()).add(value);
+    }
+
+    /** Adds the speed, time and garbage of messages on one thread. */
+    void add(Rounds.Cost cost, long messages, long bytes) {
+        add("speed", 1e3 * bytes / cost.cpu());
+        add("time", cost.cpu() / 1e3 / messages);
+        add("elapsed_time", cost.elapsed() / 1e3 / messages);
+        add("allocated", (double) cost.allocated() / messages);
+    }
+
+    /** Adds the quotient of a metric and that of a base in each round. */
+    void divide(String name, String metric, Samples base) {
+        for (int i = 0; i < values.get(metric).size(); i++) {
+            add(name, values.get(metric).get(i) / base.values.get(metric).get(i));
+        }
+    }
+
+    /** Each metric as a number, if it was the same in all rounds, or as its median with the lowest and the highest. */
+    Map<String, Object> metrics() {
+        Map<String, Object> metrics = new LinkedHashMap<>();
+        values.forEach((name, rounds) -> {
+            List<Double> sorted = rounds.stream().sorted().toList();
+            double low = sorted.get(0);
+            double high = sorted.get(sorted.size() - 1);
+            Map<String, Object> spread = new LinkedHashMap<>();
+            spread.put("median", Lines.number(sorted.get(sorted.size() / 2)));
+            spread.put("low", Lines.number(low));
+            spread.put("high", Lines.number(high));
+            metrics.put(name, low == high ? Lines.number(low) : spread);
+        });
+        return metrics;
+    }
+}
