@@ -14,7 +14,7 @@ pub struct Limits {
     pub header: u64,
     /// All paths, decompressed, in bytes. Default: 256 MiB.
     pub pool: u64,
-    /// One path, in bytes. Default: 16 MiB. Extraction rejects paths above 4095 bytes one by one.
+    /// One path, in bytes. Default: 16 MiB. Extraction rejects paths above 4095 bytes one by one, and so does packing from an archive.
     pub path: u64,
     /// One decompressed block, which each thread keeps in memory, in bytes; twice if it is filtered. Default: 1 GiB.
     pub block: u64,

@@ -12,7 +12,7 @@ const NUMBERED: &[&str] = &["com", "lpt"];
 
 /// Maximum length of a path in bytes (`PATH_MAX` - 1 on Linux). Also bounds the cost of a path with
 /// millions of components.
-const MAX_PATH: usize = 4095;
+pub(crate) const MAX_PATH: usize = 4095;
 
 /// Maximum length of a file or folder name in bytes. Some systems count characters; none allows more
 /// bytes than this for every name.

@@ -4,12 +4,14 @@
 
 mod common;
 
-use std::fs;
+use std::sync::Arc;
+use std::{fs, iter};
 
 use common::make::{COPY, Frame, Make, ZSTD, frame, noise};
 #[cfg(unix)]
 use linerate_nx::Existing;
-use linerate_nx::pack::{Builder, Options};
+use linerate_nx::metadata::{Attributes, Metadata, Time};
+use linerate_nx::pack::{Builder, Clash, FileOptions, Options};
 use linerate_nx::{Archive, Extractor, FileError, Kind, Limits, Verifier};
 
 /// An archive of these paths, each with a byte of its own in one stored block of chunks of 1 MiB.
@@ -122,6 +124,46 @@ fn enormous_path_is_an_error() {
     assert_eq!(archive.read(archive.get(0).unwrap()).unwrap(), b"A");
     let long = Limits { path: enormous.len() as u64, ..Limits::default() };
     assert!(Archive::open_with(&bytes[..], long).is_ok());
+}
+
+/// Its folders alone, each with its path, would take 256 GiB.
+#[test]
+fn path_of_a_mebibyte_is_not_packed_into_another_archive() {
+    let options = Options::default;
+    let of = |path: &str| {
+        let make = Make::new(11).block(COPY, b"A".to_vec()).file(path, b"A", 0, 0);
+        let pool = linerate_nx::Pool::encode([path]).unwrap();
+        Arc::new(Archive::open(make.with(|make| make.pool = Some(pool)).bytes()).unwrap())
+    };
+    let (limit, long) = (of(&("a/".repeat(2047) + "a")), of(&("a/".repeat(512 << 10) + "a")));
+    let folder = tempfile::tempdir().unwrap();
+    let choose = |_: &str| Some(FileOptions::default());
+    let edits = |of: &Arc<Archive<Vec<u8>>>| {
+        let both = [Arc::clone(of), Arc::clone(of)];
+        [
+            Builder::merge(options(), &both, Clash::First).map(drop),
+            Builder::update(options(), of, folder.path(), choose, false).map(drop),
+            Builder::from_archive(options(), of, |_| true).map(drop),
+        ]
+    };
+    for edited in edits(&limit) {
+        edited.expect("a path of 4095 bytes");
+    }
+    for edited in edits(&long) {
+        assert_eq!(edited.unwrap_err().kind(), Kind::BadArgument);
+    }
+    Builder::from_archive(options(), &long, |_| false).expect("the file is deleted");
+}
+
+/// Its folders are hashed only as far as metadata can name them.
+#[test]
+fn path_of_a_mebibyte_is_compared_with_metadata() {
+    let long = "a/".repeat(512 << 10) + "a";
+    let (mut old, new) = (Metadata::default(), Metadata::default());
+    let at = |path: &str| (path.to_owned(), Attributes { modified: Time::default(), mode: None });
+    old.folders.extend([at("a"), at(&long[..4095]), at("b")]);
+    let changes = old.changes(iter::once(&*long), &new, iter::once(&*long));
+    assert_eq!(changes.iter().map(|change| &*change.path).collect::<Vec<_>>(), ["b"]);
 }
 
 /// A frame whose window is larger than zstd's programs take.

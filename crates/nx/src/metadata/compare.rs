@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use super::record::MAX_PATH;
 use super::{Attributes, Metadata, Time, begins};
 
 /// A difference at one path.
@@ -108,7 +109,8 @@ impl<'a> Side<'a> {
         for path in files.chain(metadata.links.keys().map(String::as_str)) {
             let mut path = path;
             while let Some((parent, _)) = path.rsplit_once('/') {
-                if !parents.insert(parent) {
+                // Metadata has no longer paths.
+                if parent.len() <= MAX_PATH && !parents.insert(parent) {
                     break;
                 }
                 path = parent;

@@ -56,7 +56,7 @@ const NO_MODE: u16 = u16::MAX;
 const FOLDER_OR_LINK: usize = 24;
 
 /// Maximum length of a path or a target in bytes.
-const MAX_PATH: usize = 4095;
+pub(super) const MAX_PATH: usize = 4095;
 
 const FOLDER: u8 = 1;
 const LINK: u8 = 2;

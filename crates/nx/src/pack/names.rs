@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use linerate_core::Kind;
 
 use super::error::{PackError, PackResult};
-use crate::paths::check_path;
+use crate::paths::{MAX_PATH, check_path};
 
 /// The paths of an archive that is being made, and the folders that they are in.
 #[derive(Default)]
@@ -19,7 +19,8 @@ impl Names {
         self.files.contains(name)
     }
 
-    /// Why there cannot be a file of this path beside those that are there.
+    /// Why there cannot be a file of this path beside those that are there. Ends at the first folder that is not there:
+    /// the path is one of an archive, and may have millions.
     pub(super) fn clash(&self, name: &str) -> Option<&'static str> {
         if self.files.contains(name) {
             return Some("the path is there already");
@@ -27,14 +28,14 @@ impl Names {
         if self.folders.contains(name) {
             return Some("the path is a folder of other files");
         }
-        let above = folders_of(name).take_while(|folder| !self.folders.contains(*folder));
-        let mut files = above.filter(|folder| self.files.contains(*folder));
-        files.next().map(|_| "a folder of the path is a file")
+        let missing = folders_of(name).find(|folder| !self.folders.contains(*folder))?;
+        self.files.contains(missing).then_some("a folder of the path is a file")
     }
 
+    /// Adds a path that [`check`] or [`check_existing`] accepted.
     pub(super) fn insert(&mut self, name: &str) {
         self.files.insert(name.to_owned());
-        for folder in folders_of(name) {
+        for folder in folders_of(name).rev() {
             if self.folders.contains(folder) {
                 break;
             }
@@ -43,10 +44,9 @@ impl Names {
     }
 }
 
-/// The folders that a path is in, the innermost first.
-fn folders_of(name: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(name.rsplit_once('/'), |(folder, _)| folder.rsplit_once('/'))
-        .map(|(folder, _)| folder)
+/// The folders that a path is in, the outermost first.
+fn folders_of(name: &str) -> impl DoubleEndedIterator<Item = &str> {
+    name.match_indices('/').map(|(at, _)| &name[..at])
 }
 
 /// Checks the path of a new file: [`check_path`] must accept it.
@@ -61,10 +61,10 @@ pub(super) fn check(name: &str) -> PackResult<()> {
 /// reader decides.
 ///
 /// # Errors
-/// `BadArgument` for paths that are invalid on every system, or lead out of the folder.
+/// `BadArgument` for paths that are invalid on every system, lead out of the folder, or have more than 4095 bytes.
 pub(super) fn check_existing(name: &str) -> PackResult<()> {
     let leads_out = |part: &str| matches!(part, "" | "." | "..");
-    match name.contains(['\0', '\\']) || name.split('/').any(leads_out) {
+    match name.len() > MAX_PATH || name.contains(['\0', '\\']) || name.split('/').any(leads_out) {
         true => check(name),
         false => Ok(()),
     }
