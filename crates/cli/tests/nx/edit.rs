@@ -6,7 +6,7 @@ use std::fs;
 use crate::data::{DAMAGED, FAILED, USAGE, golden, goldens};
 use crate::tree::{files_below, plant};
 use linerate_testkit::nx::disorder;
-use linerate_testkit::program::Folder;
+use linerate_testkit::program::{Folder, Run, program};
 
 const FAST: [&str; 2] = ["--solidlevel=2", "--chunkedlevel=2"];
 
@@ -194,6 +194,24 @@ fn update_adds_and_replaces_changed_files() {
     assert!(contents(&folder, "a.nx") == files, "-o leaves the archive alone");
     files.remove("noise.ogg");
     assert!(contents(&folder, "b.nx") == files);
+}
+
+/// Copies of a file are compared while its chunks are decoded.
+#[cfg(unix)]
+#[test]
+fn update_of_many_copies_stays_within_the_limit_of_open_files() {
+    let folder = Folder::new();
+    for (name, factor) in [("one", 3), ("two", 5)] {
+        let bytes: Vec<u8> = (0..20_000u32).flat_map(|n| (n / 5 * factor).to_le_bytes()).collect();
+        (0..70).for_each(|copy| drop(folder.write(&format!("in/{name}/{copy}"), &bytes)));
+    }
+    let sizes = ["--solidlevel=2", "--chunkedlevel=2", "--chunksize=32768", "--blocksize=32767"];
+    folder.nx(&[&["pack", "in", "-o", "a.nx"], &sizes[..]].concat()).ok();
+    let before = folder.read("a.nx");
+    let mut shell = std::process::Command::new("sh");
+    shell.current_dir(folder.path("")).args(["-c", "ulimit -n 64; exec \"$0\" nx update -p2 a.nx in"]);
+    Run::of(shell.arg(program()), b"").ok();
+    assert!(folder.read("a.nx") == before);
 }
 
 #[test]

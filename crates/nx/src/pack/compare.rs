@@ -1,10 +1,12 @@
-//! Compares entries of an archive with files on disk, and verifies them, in the order of blocks: each block is decoded once.
+//! Compares entries of an archive with files on disk, and verifies them, in the order of blocks: each block is decoded once,
+//! but those of a chunked file again for every [`MAX_OPEN`] of its copies, or fewer where the system lets few files be open.
 
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
 use linerate_core::Kind;
+use linerate_io::Folder;
 
 use super::error::{PackError, PackResult};
 use super::existing::engine_error;
@@ -25,7 +27,7 @@ pub(super) struct Wanted<'a> {
 /// Bytes of entries that one thread takes at a time.
 const BATCH: u64 = 4 << 20;
 
-/// Files on disk that are open at a time, in one thread.
+/// Most files on disk that one thread opens at a time.
 const MAX_OPEN: usize = 64;
 
 /// Bytes of a file on disk that are compared at a time.
@@ -44,6 +46,8 @@ pub(super) fn compare<S: ReadAt>(
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|&i| content_of(wanted[i].file));
     let batches = batches(&order, wanted);
+    let threads = pool.threads.clamp(1, batches.len().max(1));
+    let open = (Folder::max_open_folders() / threads).clamp(1, MAX_OPEN);
     let found = pool.map(
         batches.len(),
         || None,
@@ -54,7 +58,7 @@ pub(super) fn compare<S: ReadAt>(
             };
             let mut found = Vec::with_capacity(batches[i].len());
             let is_same = |&a: &usize, &b: &usize| content_of(wanted[a].file) == content_of(wanted[b].file);
-            for same in batches[i].chunk_by(is_same).flat_map(|same| same.chunks(MAX_OPEN)) {
+            for same in batches[i].chunk_by(is_same).flat_map(|same| same.chunks(open)) {
                 let same: Vec<Wanted<'_>> = same.iter().map(|&i| wanted[i]).collect();
                 found.extend(compare_equal(archive, reader, &same)?);
             }
