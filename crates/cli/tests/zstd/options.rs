@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::data::{stored, windowed};
+use crate::data::{skippable, stored, windowed};
 use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{DAMAGED, Folder, Run, USAGE, WARNED};
 
@@ -164,4 +164,22 @@ fn plain_input_is_passed_through_by_dcf_and_is_an_error_without_f() {
         assert_eq!(folder.zstd_with(&["-dcf"], &one[..len]).status, Some(DAMAGED), "{len}");
     }
     assert_eq!(folder.zstd_with(&["-dcf", "--max-output=3"], b"plain").status, Some(4));
+}
+
+#[test]
+fn damaged_header_of_a_frame_is_no_other_data() {
+    let folder = Folder::new();
+    let one = stored(b"packed\n");
+    let mut damaged = one.clone();
+    // The reserved bit of the frame's descriptor.
+    damaged[4] ^= 8;
+    for input in [damaged.clone(), [&one[..], &damaged].concat(), [&skippable(b"abc")[..], &damaged].concat()]
+    {
+        let run = folder.zstd_with(&["-dcf"], &input);
+        let at = input.len() - damaged.len();
+        assert_eq!(
+            (run.status, &run.stdout[..]),
+            (Some(DAMAGED), if at == one.len() { &b"packed\n"[..] } else { b"" })
+        );
+    }
 }

@@ -90,11 +90,12 @@ impl<'a, R: Read> Decoder<'a, R> {
         Ok(())
     }
 
-    /// Whether no frame is next.
+    /// Whether no frame is next. Its magic number decides, as in zstd: with a damaged header after it, it is still a frame.
     fn is_other_data(&mut self) -> Result<bool, CliError> {
-        let start = self.source.peek(MAGIC_LEN)?;
-        let is_whole = start.len() >= MAGIC_LEN;
-        Ok(!is_whole || matches!(Header::parse(start, Format::Standard), Err(e) if e.kind != Kind::Truncated))
+        let Some(magic) = self.source.peek(MAGIC_LEN)?.first_chunk::<MAGIC_LEN>() else { return Ok(true) };
+        // The rest of the header is missing, unless these bytes begin none.
+        let found = Header::parse(magic, Format::Standard);
+        Ok(!matches!(found, Err(e) if e.kind == Kind::Truncated))
     }
 
     /// Copies the rest of the source.
