@@ -18,14 +18,22 @@ pub(super) fn for_file(path: &Path, meta: &Metadata) -> Header {
     }
 }
 
+/// Separators in names on Windows, those of a drive and of a stream among them.
+const ON_WINDOWS: &[u8] = b"/\\:";
+
 /// The file's name, without any folders that it may bring: they are not ours to choose.
 pub(super) fn file_name(header: &Header) -> Option<OsString> {
-    let name = header.name.as_deref()?;
-    let base = name.rsplit(|&b| b == b'/' || cfg!(windows) && b == b'\\').next()?;
+    let base = base_name(header.name.as_deref()?, if cfg!(windows) { ON_WINDOWS } else { b"/" });
     if base.is_empty() || base == b"." || base == b".." {
         return None;
     }
     from_bytes(base)
+}
+
+/// The part of a name after the last of these separators.
+fn base_name<'a>(name: &'a [u8], separators: &[u8]) -> &'a [u8] {
+    let after = name.iter().rposition(|b| separators.contains(b)).map_or(0, |at| at + 1);
+    &name[after..]
 }
 
 /// The modification time, if there is one.
@@ -66,6 +74,21 @@ mod tests {
         for nothing in ["", ".", "..", "a/..", "a/"] {
             assert_eq!(name(nothing), None, "{nothing}");
         }
+    }
+
+    #[test]
+    fn drives_and_streams_in_names_are_dropped_on_windows() {
+        for (name, base) in [
+            ("D:evil.exe", "evil.exe"),
+            ("a.txt:s", "s"),
+            ("C:\\x\\y", "y"),
+            ("D:/a:b\\c", "c"),
+            ("D:", ""),
+            ("D:..", ".."),
+        ] {
+            assert_eq!(base_name(name.as_bytes(), ON_WINDOWS), base.as_bytes());
+        }
+        assert_eq!(base_name(b"x/a:b\\c", b"/"), b"a:b\\c");
     }
 
     #[test]
