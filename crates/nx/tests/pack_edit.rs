@@ -323,6 +323,23 @@ fn update_replaces_damaged_entries() {
 }
 
 #[test]
+fn damage_of_an_entry_whose_path_is_a_folder_now_does_not_stop_an_update() {
+    let options = Options { solid: Coding::Copy, ..small() };
+    let (before, after) = (content(0, 1, 3000), content(0, 2, 3000));
+    let mut bytes = pack(&[("a".into(), before)], &options).0;
+    bytes[4096 + 1000] ^= 4;
+    let old = open(bytes);
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = [("a/b".to_owned(), after)];
+    write_tree(folder.path(), &files);
+    let choose = |_: &str| Some(FileOptions::default());
+    let (builder, changes, _) =
+        Builder::update(options, &old, folder.path(), choose, false).expect("nobody wants it");
+    assert_eq!((changes.removed, changes.added), (vec!["a".to_owned()], vec!["a/b".to_owned()]));
+    assert_holds(builder.to_bytes().expect("packable").0, &files);
+}
+
+#[test]
 fn names_that_some_systems_reject_are_kept_and_unsafe_ones_are_errors() {
     let named = |name: &str| {
         let mut bytes = pack(&[("0123456".into(), b"content".to_vec())], &small()).0;

@@ -347,7 +347,8 @@ struct Chosen {
     file_options: FileOptions,
 }
 
-/// The entries that are compared with a file of the folder, and, if blocks are verified, those that stay without one.
+/// The entries that are compared with a file of the folder, and, if blocks are verified, those that stay: others are neither in
+/// the folder nor give way to what is there.
 fn wanted<'a, S: ReadAt>(
     options: &Options,
     archive: &'a Archive<S>,
@@ -361,8 +362,10 @@ fn wanted<'a, S: ReadAt>(
         }
     }
     if options.verify_existing && !mirror {
-        let in_folder: HashSet<&str> = chosen.iter().map(|chosen| chosen.found.name.as_str()).collect();
-        let others: Vec<File<'_>> = archive.files().filter(|file| !in_folder.contains(file.path())).collect();
+        let mut names = Names::default();
+        chosen.iter().for_each(|chosen| names.insert(&chosen.found.name));
+        let others: Vec<File<'_>> =
+            archive.files().filter(|file| names.clash(file.path()).is_none()).collect();
         check_limits(archive, &others)?;
         wanted.extend(others.into_iter().map(|file| Wanted { file, path: None }));
     }
