@@ -340,6 +340,25 @@ fn damage_of_an_entry_whose_path_is_a_folder_now_does_not_stop_an_update() {
 }
 
 #[test]
+fn entry_beyond_the_limits_is_replaced_by_its_file_but_not_kept() {
+    let files = [("a".to_owned(), content(1, 1, 3000)), ("b".to_owned(), content(1, 2, 9000))];
+    let bytes = pack(&files, &small()).0;
+    let limits = Limits { block: 3500, ..Limits::default() };
+    let old = Arc::new(Archive::open_with(bytes, limits).expect("an archive"));
+    assert_eq!(old.read(old.find("b").expect("there")).unwrap_err().kind, Kind::Limit);
+    let update = |files: &[TreeFile]| {
+        let folder = tempfile::tempdir().expect("a folder");
+        write_tree(folder.path(), files);
+        Builder::update(small(), &old, folder.path(), |_| Some(FileOptions::default()), false)
+    };
+    let (builder, changes, _) = update(&files).expect("the folder has both");
+    assert_eq!((changes.unchanged, changes.replaced), (1, vec!["b".to_owned()]));
+    assert_holds(builder.to_bytes().expect("packable").0, &files);
+    let error = update(&files[..1]).err().expect("it stays");
+    assert_eq!((error.kind(), error.file()), (Kind::Limit, Some("b")));
+}
+
+#[test]
 fn names_that_some_systems_reject_are_kept_and_unsafe_ones_are_errors() {
     let named = |name: &str| {
         let mut bytes = pack(&[("0123456".into(), b"content".to_vec())], &small()).0;

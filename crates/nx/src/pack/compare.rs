@@ -33,11 +33,10 @@ const MAX_OPEN: usize = 64;
 /// Bytes of a file on disk that are compared at a time.
 const PIECE: usize = 64 << 10;
 
-/// The XXH3-64 of each entry that matches its hash and equals its file on disk; `None` for others that have a file on disk,
-/// damaged ones among them.
+/// The XXH3-64 of each entry. `None` if the entry is damaged, cannot be decoded, or differs from its file on disk.
 ///
 /// # Errors
-/// `Corrupt` if an entry without a file on disk is damaged; those of reading either.
+/// Those of decoding an entry without a file on disk, such as `Corrupt`; those of reading the archive or a file.
 pub(super) fn compare<S: ReadAt>(
     archive: &Archive<S>,
     wanted: &[Wanted<'_>],
@@ -114,8 +113,9 @@ fn compare_equal<S: ReadAt>(
     };
     if let Err(error) = reader.write_to(file, &mut comparing) {
         let error = engine_error(error);
-        let is_damage = error.kind() == Kind::Corrupt;
-        if comparing.is_wanted() && (!is_damage || same.iter().any(|wanted| wanted.path.is_none())) {
+        let is_of_entry = matches!(error.kind(), Kind::Corrupt | Kind::Limit | Kind::Unsupported);
+        let is_replaced = is_of_entry && same.iter().all(|wanted| wanted.path.is_some());
+        if comparing.is_wanted() && !is_replaced {
             return Err(error.at(file.path()));
         }
         return Ok(vec![None; same.len()]);
