@@ -184,7 +184,7 @@ impl Run {
         let (files_done, total_files) = (skipped.len() as u64, files.len() as u64);
         let done = Progress { files: files_done, total_files, total_bytes, ..Progress::default() };
         Ok(Run {
-            sizes: buffer_sizes(archive, &queue),
+            sizes: buffer_sizes(archive, queue.blocks()),
             verify: verify && archive.has_hashes(),
             hashes: queue.runs().iter().map(|_| OrderedHash::new(archive)).collect(),
             outcome: Mutex::new(Outcome { done, skipped, ..Outcome::default() }),
@@ -196,7 +196,7 @@ impl Run {
 
     /// The number of threads, of those wanted.
     pub(crate) fn threads<S: ReadAt>(&self, archive: &Archive<S>, wanted: usize) -> usize {
-        threads(archive, &self.queue, self.sizes, wanted)
+        within_memory(archive, self.sizes, wanted.min(self.queue.len()))
     }
 }
 
@@ -206,21 +206,30 @@ fn read_ahead<S: ReadAt>(archive: &Archive<S>, block: usize) {
     archive.source().will_read(archive.layout().offset(block), compressed.into());
 }
 
-/// Buffer sizes for the largest blocks.
-fn buffer_sizes<S: ReadAt>(archive: &Archive<S>, queue: &Queue) -> BufferSizes {
-    let content = queue.blocks().map(|block| archive.layout().content(block)).max().unwrap_or(0);
-    let compressed = queue.blocks().map(|block| archive.toc().blocks[block].compressed).max().unwrap_or(0);
-    let of_filtered = queue.blocks().filter(|&block| archive.toc().blocks[block].filtered);
-    let filtered = of_filtered.map(|block| archive.layout().content(block)).max().unwrap_or(0);
-    let compressed = u64::from(compressed).max(archive.source().coalesce_limit());
-    BufferSizes { content, compressed, filtered }
+/// Buffer sizes for the largest of these blocks.
+fn buffer_sizes<S: ReadAt>(archive: &Archive<S>, blocks: impl Iterator<Item = usize>) -> BufferSizes {
+    let mut sizes =
+        BufferSizes { compressed: archive.source().coalesce_limit(), ..BufferSizes::default() };
+    for block in blocks {
+        let (content, word) = (archive.layout().content(block), archive.toc().blocks[block]);
+        sizes.content = sizes.content.max(content);
+        sizes.compressed = sizes.compressed.max(word.compressed.into());
+        sizes.filtered = sizes.filtered.max(if word.filtered { content } else { 0 });
+    }
+    sizes
 }
 
-/// The number of threads: as asked for, but no more than there are blocks or buffers fit in memory.
-fn threads<S: ReadAt>(archive: &Archive<S>, queue: &Queue, sizes: BufferSizes, wanted: usize) -> usize {
+/// The number of threads: as wanted, but no more than have buffers within [`Limits::memory`](crate::Limits::memory).
+fn within_memory<S: ReadAt>(archive: &Archive<S>, sizes: BufferSizes, wanted: usize) -> usize {
     let each = sizes.content.saturating_add(sizes.compressed).saturating_add(sizes.filtered).max(1);
     let fit = usize::try_from(archive.limits().memory / each).unwrap_or(usize::MAX);
-    wanted.min(queue.len()).min(fit).max(1)
+    wanted.min(fit).max(1)
+}
+
+/// The number of threads that may decode any blocks of an archive at the same time, of those wanted.
+#[cfg(feature = "pack")]
+pub(crate) fn threads_for_any_block<S: ReadAt>(archive: &Archive<S>, wanted: usize) -> usize {
+    within_memory(archive, buffer_sizes(archive, 0..archive.layout().len()), wanted)
 }
 
 /// The hash of a chunked file. Threads decode its blocks in parallel and hash them in order: each waits

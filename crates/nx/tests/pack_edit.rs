@@ -358,6 +358,54 @@ fn entry_beyond_the_limits_is_replaced_by_its_file_but_not_kept() {
     assert_eq!((error.kind(), error.file()), (Kind::Limit, Some("b")));
 }
 
+/// An archive that knows which threads read it.
+struct ByThreads(Vec<u8>, std::sync::Mutex<HashSet<std::thread::ThreadId>>);
+
+impl linerate_nx::ReadAt for ByThreads {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
+        self.1.lock().expect("whole").insert(std::thread::current().id());
+        self.0.read_at(offset, out)
+    }
+}
+
+#[test]
+fn edits_use_no_more_threads_than_fit_the_memory_of_the_limits() {
+    let mut options = small();
+    (options.chunk, options.solid_limit) = (1 << 20, 1 << 19);
+    // Several batches for threads to take.
+    let files: Vec<TreeFile> =
+        (0..6).map(|i| (format!("{i}"), content(1, i, (5 << 20) + i as usize))).collect();
+    let bytes = pack(&files, &options).0;
+    options.threads = 4;
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tree(folder.path(), &files);
+    // Two buffers of a block each do not fit twice.
+    for (memory, most) in [(2 << 30, 4), (3 << 20, 1)] {
+        let open = || {
+            let limits = Limits { memory, ..Limits::default() };
+            let source = ByThreads(bytes.clone(), Default::default());
+            Arc::new(Archive::open_with(source, limits).expect("an archive"))
+        };
+        let threads = |archive: &Archive<ByThreads>| archive.source().1.lock().expect("whole").len();
+        let archive = open();
+        let choose = |_: &str| Some(FileOptions::default());
+        Builder::update(options.clone(), &archive, folder.path(), choose, true).expect("readable");
+        assert!(threads(&archive) <= most, "update: {}", threads(&archive));
+        let archive = open();
+        let copied = Builder::from_archive(options.clone(), &archive, |_| true).expect("new paths");
+        copied.to_bytes().expect("packable");
+        assert!(threads(&archive) <= most, "blocks: {}", threads(&archive));
+        let archive = open();
+        let recoded = Options { chunked: Coding::Copy, ..options.clone() };
+        Builder::repack(recoded, &archive).expect("new paths").to_bytes().expect("packable");
+        assert!(threads(&archive) <= most, "contents: {}", threads(&archive));
+    }
+}
+
 #[test]
 fn names_that_some_systems_reject_are_kept_and_unsafe_ones_are_errors() {
     let named = |name: &str| {

@@ -18,7 +18,7 @@ use super::walk::{Skipped, Walk};
 use super::{Builder, WalkEntry, names};
 use crate::ReadAt;
 use crate::archive::{Archive, File};
-use crate::parallel::check_limits;
+use crate::parallel::{check_limits, threads_for_any_block};
 use crate::paths::folder_clashes;
 use crate::toc::Codec;
 
@@ -115,7 +115,9 @@ fn coding_of<S: ReadAt>(archive: &Archive<S>, file: File<'_>) -> Option<Coding> 
 }
 
 impl Builder {
-    /// Adds the files of an archive for which `keep` returns true, under their paths.
+    /// Adds the files of an archive for which `keep` returns true, under their paths. From here on the builder uses fewer
+    /// threads if the archive's largest block does not fit the archive's [`Limits::memory`](crate::Limits::memory) once for
+    /// each.
     ///
     /// # Errors
     /// `Limit` if the files exceed the limits that the archive was opened with; `BadArgument` if a path
@@ -128,6 +130,7 @@ impl Builder {
     ) -> PackResult<()> {
         let kept: Vec<File<'_>> = archive.files().filter(|&file| keep(file)).collect();
         check_limits(archive, &kept)?;
+        self.limit_threads(archive);
         let opened = Arc::new(CachedArchive::new(Arc::clone(archive), self.options.threads));
         let number = self.archives.len();
         self.archives.push(opened.clone());
@@ -156,6 +159,11 @@ impl Builder {
             });
         }
         Ok(())
+    }
+
+    /// Reduces the number of threads to those whose blocks of the archive fit its limit on memory.
+    fn limit_threads<S: ReadAt>(&mut self, archive: &Archive<S>) {
+        self.options.threads = threads_for_any_block(archive, self.options.threads);
     }
 
     /// Starts from the files of one archive for which `keep` returns true: deletes by path, or collects
@@ -284,6 +292,7 @@ impl Builder {
                 false => skipped.others.push(found.path),
             }
         }
+        builder.limit_threads(archive);
         let wanted = wanted(&builder.options, archive, &chosen, mirror)?;
         let hashes = compare(archive, &wanted, &builder.options.thread_pool())?;
         // By entry. One that is not equal is not verified.
