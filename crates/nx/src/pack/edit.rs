@@ -3,7 +3,7 @@
 //! Each function returns a [`Builder`], to which more files can be added. The source archive may be the
 //! target: it is replaced when the new one is complete.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use linerate_core::Kind;
@@ -299,14 +299,15 @@ impl Builder {
         let verified = wanted.iter().zip(hashes).filter_map(|(of, hash)| Some((of.file.index(), hash?)));
         let verified: HashMap<usize, u64> = verified.collect();
         let mut changes = Changes::default();
-        let mut fresh = HashSet::new();
+        // Whether the archive's file of a path is replaced.
+        let mut fresh: HashMap<String, bool> = HashMap::new();
         let mut names = Names::default();
         for Chosen { found, size, file_options } in chosen {
             let is_same = |file: File<'_>| file.size() == size && verified.contains_key(&file.index());
             if archive.find(&found.name).is_some_and(is_same) {
                 changes.unchanged += 1;
                 names.insert(&found.name);
-                fresh.insert((found.name, false));
+                fresh.insert(found.name, false);
                 continue;
             }
             if !walk.admits(&found, &mut skipped.bad_names)? {
@@ -317,13 +318,12 @@ impl Builder {
                 None => changes.added.push(found.name.clone()),
             }
             names.insert(&found.name);
-            fresh.insert((found.name.clone(), true));
+            fresh.insert(found.name.clone(), true);
             builder.add(found.name, size, Content::Path(found.path), file_options)?;
         }
         builder.add_archive(archive, Reuse::Blocks, |file| {
-            let path = file.path().to_owned();
-            let replaced = fresh.contains(&(path.clone(), true));
-            let missing = !replaced && !fresh.contains(&(path, false));
+            let found = fresh.get(file.path());
+            let (replaced, missing) = (found == Some(&true), found.is_none());
             // A file that became a folder, or the other way, gives way to what is in the folder.
             let goes = missing && (mirror || names.clash(file.path()).is_some());
             if goes {
