@@ -129,7 +129,8 @@ impl Properties {
     pub fn compression_level(&self) -> Option<i32> {
         /// RocksDB's `kDefaultCompressionLevel`.
         const DEFAULT: i32 = 32767;
-        self.compression_option("level").filter(|&level| level != DEFAULT)
+        let level = self.compression_option("level")?;
+        i32::try_from(level).ok().filter(|&level| level != DEFAULT)
     }
 
     /// Whether the options asked for a dictionary, of which none may have come.
@@ -137,7 +138,8 @@ impl Properties {
         self.compression_option("max_dict_bytes").is_some_and(|bytes| bytes != 0)
     }
 
-    fn compression_option(&self, name: &str) -> Option<i32> {
+    /// Some options are signed, others have 32 bits without a sign.
+    fn compression_option(&self, name: &str) -> Option<i64> {
         let options = self.text("rocksdb.compression_options");
         let mut pairs = options.split(';').filter_map(|option| option.trim().split_once('='));
         pairs.find(|(key, _)| *key == name)?.1.parse().ok()

@@ -359,6 +359,20 @@ fn properties_name_compression_manager_and_level() {
     assert_eq!(properties("", "level=x; "), (None, None));
 }
 
+/// `max_dict_bytes` has 32 bits without a sign.
+#[test]
+fn blocks_that_were_not_counted_for_a_dictionary_of_2_gib_are_sound() {
+    for (bytes, is_sound) in [("0", false), ("16384", true), ("2147483648", true), ("4294967295", true)] {
+        let mut forge = Forge::new();
+        let at = forge.add(&one(b"a", b"value"), 0);
+        let forge = forge.property("rocksdb.num.data.blocks", varint(0));
+        let options = format!("level=3; max_dict_bytes={bytes}; zstd_max_train_bytes=0; ");
+        let forge = forge.property("rocksdb.compression_options", options);
+        let found = scanned(forge.finish(&block(&[entry(0, &internal(b"a", 0, 1), &at)])));
+        assert_eq!(found.is_ok(), is_sound, "{bytes}: {found:?}");
+    }
+}
+
 fn zstd_safe_frame(content: &[u8]) -> Vec<u8> {
     crate::common::compress(&[], 3, false, content)
 }
