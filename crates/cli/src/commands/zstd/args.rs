@@ -116,7 +116,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) max_output: Option<u64>,
 
-    /// Show progress on a terminal even with --quiet or --json
+    /// Show progress even with --quiet
     #[arg(long, overrides_with = "no_progress")]
     progress: bool,
 
