@@ -142,8 +142,9 @@ fn compress<B: Body>(
     shared: &Shared,
 ) -> Response<CompressionBody<B>> {
     let (mut parts, body) = response.into_parts();
-    // A response to HEAD has the fields of one to GET (RFC 9110, section 9.3.2), but its body may be empty already: then
-    // `Content-Length` tells. Without it the resource counts as empty, since fields may be left out but not be wrong.
+    // A response to HEAD has the headers of one to GET (RFC 9110, section 9.3.2), but its body may be empty already: then
+    // `Content-Length` tells. Without it the resource counts as empty: a HEAD response may omit headers of GET, but not
+    // contradict them.
     let is_head = *method == Method::HEAD;
     let length = match body.size_hint().exact() {
         Some(0) if is_head => content_length(&parts.headers).or(Some(0)),

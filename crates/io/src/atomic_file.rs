@@ -25,7 +25,7 @@ pub enum Existing {
     Replace,
 }
 
-/// See [`Pending::opened`].
+/// The next [`Pending::opened`].
 static OPENED: AtomicU64 = AtomicU64::new(0);
 
 /// Most symbolic links followed from a target, as on Linux.
@@ -78,7 +78,7 @@ struct Pending {
     existing: Existing,
     ownership: Option<Ownership>,
     durable: bool,
-    /// Number from a count that grows, taken when `folder` was open and nothing was written.
+    /// Creation order: a file with a lower number had its `folder` open earlier, before anything was written to either.
     opened: u64,
 }
 

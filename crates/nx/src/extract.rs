@@ -207,6 +207,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
         chosen.refuse(&colliding, &in_the_way);
         Ok(chosen)
     }
+
     fn require_space(&self, root: &Folder, needed: u64) -> io::Result<()> {
         if !self.check_free_space || self.existing == Existing::Replace {
             return Ok(());

@@ -13,8 +13,8 @@ const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 /// Most bytes of a message that are encoded at once: more of it goes into the next fragment.
 pub(crate) const PIECE: usize = 1 << 16;
 
-/// Blocks that a message may have beside two for each byte of it: an empty block takes 10 bits and 0.5 us. Encoders that flush
-/// after every byte have two for each.
+/// A message may have this many blocks, plus two for each decoded byte, as encoders make that flush after every byte. An empty
+/// block takes 10 bits and 0.5 us.
 const FREE_BLOCKS: u64 = 4096;
 
 /// Bytes of output that a message begins with, where it grows.

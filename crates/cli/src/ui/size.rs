@@ -1,5 +1,5 @@
-//! Sizes and counts on the command line: numbers, also with K, M or G, in either case. Those of sizes are powers of 1024, those
-//! of counts powers of 1000.
+//! Sizes and counts on the command line: numbers, also with K, M or G, in either case. K is 1024 in sizes and 1000 in counts; M
+//! and G are its powers.
 
 use std::ops::RangeInclusive;
 
