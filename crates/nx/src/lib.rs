@@ -32,86 +32,60 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `header`, `toc`, `pool` | header fields, tables and paths, read and written |
-//! | `layout` | offsets and content lengths of the blocks; checks between the tables |
-//! | `order` | the order of entries that other programs rely on |
-//! | `archive` | an open archive; files by path |
-//! | `block`, `decode`, `lz4` | reads blocks with coalesced reads; decodes one block, of LZ4 too |
-//! | `frame` | decompresses a zstd frame of unknown size |
-//! | `regions` | the table of a filtered block: which regions, by which filter |
-//! | `reader`, `cache` | reads single files, whole or in part; LRU cache of decoded blocks |
-//! | `lru` | values by key in the order of eviction, for both caches |
-//! | `queue`, `parallel` | reads many files: block order, threads, destinations |
-//! | `extract`, `verify`, `loader` | the destinations: a folder, none, memory; comparison with a folder |
-//! | `paths`, `tree` | safe and portable paths; folders, opened once and never through a link |
-//! | `limits`, `error`, `hash` | resource limits; errors of single files; content hashes |
-//! | `sys` | foreign functions (liblz4) |
-//! | `kernel` | hot loops of [`filter`] |
-//! | `filter`, `metadata`, `mount`, `pack`, `r3a`, `shared` | each with a table of its own modules |
+//! | `format/` | header, tables, paths, limits: what an archive holds and what is accepted |
+//! | `block/` | decodes one block; caches decoded ones |
+//! | `read/` | an open archive; reads one file, or many in parallel, into a folder, memory or nothing |
+//! | `error` | errors of single files |
+//! | [`filter`], `kernel/` | filters for textures, and their hot loops |
+//! | `sys/` | foreign functions (liblz4) |
+//! | [`metadata`], `mount`, [`pack`], [`r3a`], [`shared`] | each with a table of its own modules |
+//!
+//! From the ground up: `error`, `format`, `kernel`, `filter`, `block`, `metadata`, `read`, then `r3a`, `pack`, `shared`, `mount`.
 
 #![cfg_attr(not(feature = "pack"), allow(dead_code, reason = "what only writers use"))]
 
-mod archive;
 mod block;
-mod cache;
-mod decode;
 mod error;
-mod extract;
 pub mod filter;
-mod frame;
-mod hash;
-mod header;
+mod format;
 mod kernel;
-mod layout;
-mod limits;
-mod loader;
-mod lru;
-mod lz4;
 pub mod metadata;
 #[cfg(all(feature = "mount", target_os = "linux"))]
 pub mod mount;
-mod order;
 #[cfg(feature = "pack")]
 pub mod pack;
-mod parallel;
-mod paths;
-mod pool;
-mod queue;
 pub mod r3a;
-mod reader;
-mod regions;
+mod read;
 pub mod shared;
 #[cfg(feature = "pack")]
 mod sys;
-mod toc;
-mod tree;
-mod verify;
 
-pub use archive::{Archive, File};
-pub use decode::Ending;
+pub use block::decode::Ending;
+pub use block::regions::{MAX_REGIONS, Region};
 pub use error::{FileError, PathError};
-pub use extract::{Existing, Extracted, Extractor};
-pub use hash::{ContentHasher, HashKind};
-pub use header::{
+pub use format::hash::{ContentHasher, HashKind};
+pub use format::header::{
     ChunkSize, HEADER, Header, MAGIC, MAX_BLOCKS, MAX_CHUNK_READ, MAX_CHUNK_WRITTEN, MAX_FILES, MAX_PAGES,
     MAX_POOL, PAGE, TocForm,
 };
-pub use layout::Layout;
-pub use limits::Limits;
+pub use format::layout::Layout;
+pub use format::limits::Limits;
+pub use format::paths::{MAX_NAME, check_path, collisions, folder_clashes, not_portable, portable_clashes};
+#[cfg(feature = "pack")]
+pub use format::pool::POOL_LEVEL;
+pub use format::pool::Pool;
+pub use format::toc::{Block, Codec, Entry, MAX_COMPRESSED, MAX_OFFSET, Toc};
+pub use format::tree::Existing;
 pub use linerate_core::{Error, Kind, Result};
 #[cfg(feature = "s3")]
 pub use linerate_io::S3Source;
 pub use linerate_io::{CountingSource, FileSource, MapSource, ReadAt, is_s3_url, is_url};
 #[cfg(feature = "remote")]
 pub use linerate_io::{HttpOptions, HttpSource};
-pub use loader::{Delivered, Loaded, Loader};
-pub use order::Disorder;
-pub use parallel::{Destination, Progress};
-pub use paths::{MAX_NAME, check_path, collisions, folder_clashes, not_portable, portable_clashes};
-#[cfg(feature = "pack")]
-pub use pool::POOL_LEVEL;
-pub use pool::Pool;
-pub use reader::Reader;
-pub use regions::{MAX_REGIONS, Region};
-pub use toc::{Block, Codec, Entry, MAX_COMPRESSED, MAX_OFFSET, Toc};
-pub use verify::{Compared, Note, Verified, Verifier};
+pub use read::archive::{Archive, File};
+pub use read::extract::{Extracted, Extractor};
+pub use read::loader::{Delivered, Loaded, Loader};
+pub use read::order::Disorder;
+pub use read::parallel::{Destination, Progress};
+pub use read::reader::Reader;
+pub use read::verify::{Compared, Note, Verified, Verifier};

@@ -150,4 +150,14 @@ mod tests {
         let aligned = align(gray).to_le_bytes();
         assert_eq!(aligned[..8], [0x40, 0, 0x55, 0, 0, 0, 0x55, 0]);
     }
+
+    #[test]
+    fn shifts_of_fields_equal_the_permutation_of_bits() {
+        let mut noise = Noise::new(2);
+        for i in 0..10_000 {
+            let random = (u128::from(noise.number()) << 64) | u128::from(noise.number());
+            let aligned = ((random << 1) | 1) << (i % 9);
+            assert_eq!(crate::kernel::unalign::unalign(aligned), unalign(aligned), "{aligned:#034x}");
+        }
+    }
 }

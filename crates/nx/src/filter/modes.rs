@@ -8,20 +8,7 @@
 
 use linerate_core::Tier;
 
-use crate::kernel::modes::{Cursors, Gather, gather};
-
-/// Bytes of a block.
-pub(crate) const BLOCK: usize = 16;
-/// At least as many as either format has groups.
-pub(crate) const GROUPS: usize = 16;
-
-/// How a format's blocks are grouped.
-pub(crate) struct Modes {
-    /// The group of a block, by its first byte.
-    pub(crate) group: [u8; 256],
-    /// The byte in which the indices of each group's blocks begin, 1 to 16. Blocks of reserved modes have none: 16.
-    pub(crate) split: [usize; GROUPS],
-}
+use crate::kernel::modes::{BLOCK, Cursors, GROUPS, Gather, Modes, gather};
 
 /// BC7: the mode is the number of zeros before the first one. Eight zeros are reserved.
 pub(crate) static BC7: Modes =

@@ -9,6 +9,6 @@ mod join_avx2;
 pub(crate) mod modes;
 #[cfg(target_arch = "x86_64")]
 mod modes_avx2;
-mod unalign;
+pub(crate) mod unalign;
 #[cfg(target_arch = "x86_64")]
 mod unalign_avx2;

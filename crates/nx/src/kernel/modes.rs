@@ -4,7 +4,19 @@ use linerate_core::Tier;
 
 use super::dispatch::{Kernel, dispatch};
 use super::unalign::unalign;
-use crate::filter::modes::{BLOCK, GROUPS, Modes};
+
+/// Bytes of a block.
+pub(crate) const BLOCK: usize = 16;
+/// At least as many as either format has groups.
+pub(crate) const GROUPS: usize = 16;
+
+/// How a format's blocks are grouped.
+pub(crate) struct Modes {
+    /// The group of a block, by its first byte.
+    pub(crate) group: [u8; 256],
+    /// The byte in which the indices of each group's blocks begin, 1 to 16. Blocks of reserved modes have none: 16.
+    pub(crate) split: [usize; GROUPS],
+}
 
 /// Offsets in the streams of the next bytes of each group.
 #[derive(Default)]

@@ -3,10 +3,9 @@
 
 use core::arch::x86_64::*;
 
-use super::modes::{Gather, read_end};
+use super::modes::{BLOCK, GROUPS, Gather, read_end};
 use super::unalign::unalign;
 use super::unalign_avx2::{mode_1, mode_3, mode_6};
-use crate::filter::modes::{BLOCK, GROUPS};
 
 /// Blocks at a time: bits of a mask.
 const BATCH: usize = 64;

@@ -88,18 +88,3 @@ fn mode_3(aligned: u128) -> u128 {
     let rest = (aligned >> 98 << 98) | (aligned & 0xff) | (((aligned >> 96) & 3) << 8);
     rest | (u128::from(red | (green << 28)) << 10) | (u128::from(blue | (parity << 28)) << 66)
 }
-
-#[cfg(test)]
-mod tests {
-    use linerate_testkit::data::Noise;
-
-    #[test]
-    fn shifts_of_fields_equal_the_permutation_of_bits() {
-        let mut noise = Noise::new(2);
-        for i in 0..10_000 {
-            let random = (u128::from(noise.number()) << 64) | u128::from(noise.number());
-            let aligned = ((random << 1) | 1) << (i % 9);
-            assert_eq!(super::unalign(aligned), crate::filter::bc7::unalign(aligned), "{aligned:#034x}");
-        }
-    }
-}

@@ -7,12 +7,10 @@
 //! | module | content |
 //! |---|---|
 //! | `record` | the bytes of the record, read and written |
-//! | `capture`, `restore` | metadata from a folder, and onto a folder |
+//! | `restore` | metadata onto a folder; from a folder: [`pack`](crate::pack) |
 //! | `compare` | differences between two records, or a record and a folder |
 //! | `target` | which link targets stay inside a folder |
 
-#[cfg(feature = "pack")]
-mod capture;
 mod compare;
 mod record;
 mod restore;
@@ -20,9 +18,10 @@ mod target;
 
 pub use self::compare::{Change, Difference};
 pub(crate) use self::record::append;
-pub use self::record::{EXTENSION, MAGIC, VERSION};
 #[cfg(feature = "pack")]
-pub(crate) use self::record::{Paths, find, trimmed};
+pub(crate) use self::record::trimmed;
+pub(crate) use self::record::{ALIGN, HEAD, Paths, corrupt};
+pub use self::record::{EXTENSION, MAGIC, VERSION};
 pub use self::restore::{Links, Restored, Restorer};
 pub use self::target::check_target;
 
@@ -170,7 +169,7 @@ impl Metadata {
 }
 
 /// Whether any path of the map starts with `prefix`.
-fn begins<T>(map: &BTreeMap<String, T>, prefix: &str) -> bool {
+pub(crate) fn begins<T>(map: &BTreeMap<String, T>, prefix: &str) -> bool {
     map.range::<str, _>((Bound::Included(prefix), Bound::Unbounded))
         .next()
         .is_some_and(|(path, _)| path.starts_with(prefix))

@@ -19,13 +19,10 @@ use linerate_zstd::{FrameDecoder, Options, Scratch};
 use zstd_safe::{CCtx, CParameter};
 
 use super::{Attributes, Link, MODE, Metadata, Time};
-use crate::ReadAt;
-use crate::archive::Archive;
-use crate::block::grow;
-use crate::hash::HashKind;
-use crate::header::{Header, MAX_PAGES, PAGE};
-use crate::limits::Limits;
-use linerate_io::read_error;
+use crate::block::memory::grow;
+use crate::format::hash::HashKind;
+use crate::format::header::{Header, MAX_PAGES, PAGE};
+use crate::format::limits::Limits;
 
 /// The id of the R3A user-data extension: `LNMD`.
 pub const EXTENSION: u32 = u32::from_le_bytes(*b"LNMD");
@@ -37,10 +34,10 @@ pub const MAGIC: [u8; 8] = *b"LNX-META";
 pub const VERSION: u32 = 1;
 
 /// Bytes before the frame.
-const HEAD: usize = 32;
+pub(crate) const HEAD: usize = 32;
 
 /// The alignment of the record.
-const ALIGN: u64 = 8;
+pub(crate) const ALIGN: u64 = 8;
 
 /// The zstd level of the content.
 #[cfg(feature = "pack")]
@@ -61,7 +58,7 @@ pub(super) const MAX_PATH: usize = 4095;
 const FOLDER: u8 = 1;
 const LINK: u8 = 2;
 
-const fn corrupt(what: &'static str) -> Error {
+pub(crate) const fn corrupt(what: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, what)
 }
 
@@ -92,27 +89,8 @@ impl<'a> Paths<'a> {
 }
 
 impl Metadata {
-    /// Reads the metadata record of an archive, or returns `None` if it has none. Other bytes in the header
-    /// are ignored. For an R3A archive, show it [as Nx](crate::r3a::AsNx).
-    ///
-    /// # Errors
-    ///
-    /// [`Kind::Corrupt`] if the record is damaged, or another archive's; [`Kind::Unsupported`] if it
-    /// is of a newer version; [`Kind::Limit`] if it decompresses to more than [`Limits::header`];
-    /// [`Kind::Read`] if the source cannot be read. The offset is that of the record. Files can be read
-    /// nevertheless.
-    pub fn from_archive<S: ReadAt>(archive: &Archive<S>) -> Result<Option<Metadata>> {
-        let Some((at, record)) = find(archive)? else { return Ok(None) };
-        let paths = Paths::new(archive.files().map(|file| file.path()))
-            .ok_or(corrupt("metadata in an archive with a path that is there twice"));
-        paths
-            .and_then(|paths| Metadata::parse(&record, &paths, archive.limits()))
-            .map(Some)
-            .map_err(|e| e.with_offset(at))
-    }
-
     /// Parses a record.
-    pub(super) fn parse(record: &[u8], paths: &Paths<'_>, limits: &Limits) -> Result<Metadata> {
+    pub(crate) fn parse(record: &[u8], paths: &Paths<'_>, limits: &Limits) -> Result<Metadata> {
         let content = decompress(record, limits)?;
         let mut fields = Fields(&content);
         if fields.u64()? != paths.hash() {
@@ -187,20 +165,6 @@ impl Metadata {
         u32::try_from(content.len()).map_err(limit)?;
         compress(&content)
     }
-}
-
-/// Finds the record of an archive: its offset, and the bytes from there up to the first block, which are
-/// not checked. `None` if there is none.
-pub(crate) fn find<S: ReadAt>(archive: &Archive<S>) -> Result<Option<(u64, Vec<u8>)>> {
-    let header = archive.header();
-    let (at, end) = (header.pool_end().next_multiple_of(ALIGN), header.bytes());
-    if !archive.has_spare_bytes() || end.saturating_sub(at) < HEAD as u64 {
-        return Ok(None);
-    }
-    // At most the size of the header, which is within the limits.
-    let mut bytes = vec![0; (end - at) as usize];
-    archive.source().read_at(at, &mut bytes).map_err(|e| read_error(at, &e))?;
-    Ok(bytes.starts_with(&MAGIC).then_some((at, bytes)))
 }
 
 /// The record at the start of `record`, without the bytes after it.

@@ -9,9 +9,8 @@ use std::time::SystemTime;
 
 use super::{Attributes, MODE, Metadata, check_target};
 use crate::error::{FileError, PathError};
-use crate::extract::Existing;
-use crate::paths::check_name_here;
-use crate::tree::{Location, Tree};
+use crate::format::paths::check_name_here;
+use crate::format::tree::{Existing, Location, Tree};
 use linerate_io::{FileAttributes, Folder, temporary_name};
 
 /// Policy for symbolic links.

@@ -1,6 +1,6 @@
 //! Checks that a link target stays inside the extraction folder, whatever other links there are.
 
-use crate::paths::check_path;
+use crate::format::paths::check_path;
 
 /// Checks that a link at `path` with this `target` stays inside the folder that `path` is relative to.
 ///

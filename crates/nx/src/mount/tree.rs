@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::time::SystemTime;
 
 use crate::ReadAt;
-use crate::archive::Archive;
+use crate::format::paths::check_path;
 use crate::metadata::{Attributes, Metadata, check_target};
-use crate::paths::check_path;
+use crate::read::archive::Archive;
 
 /// The inode of the root. Node `i` has inode `i + ROOT`.
 pub(super) const ROOT: u64 = 1;

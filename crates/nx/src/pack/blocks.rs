@@ -21,9 +21,9 @@ use super::plan::{Block, Plan, left_over};
 use super::progress::Progress;
 use super::sink::Sink;
 use super::textures::{self, BlockFilter, Span};
-use crate::hash::HashKind;
-use crate::header::PAGE;
-use crate::toc;
+use crate::format::hash::HashKind;
+use crate::format::header::PAGE;
+use crate::format::toc;
 
 /// The input of [`write`].
 pub(super) struct Job<'a> {

@@ -19,11 +19,11 @@ use super::progress::Progress;
 use super::sink::{Memory, Sink};
 use super::walk::{Skipped, Walk};
 use super::{names, verify};
-use crate::header::{ChunkSize, Header, TocForm};
+use crate::format::header::{ChunkSize, Header, TocForm};
+use crate::format::pool::Pool;
+use crate::format::toc::{Block, Codec, Entry, Toc};
 use crate::metadata::{self, Metadata, Paths};
-use crate::order;
-use crate::pool::Pool;
-use crate::toc::{Block, Codec, Entry, Toc};
+use crate::read::order;
 
 /// Size and counts of a written archive, or of a dry run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use zstd_safe::{CCtx, CParameter, ParamSwitch, ResetDirective, Strategy, get_err
 
 use super::error::{PackError, PackResult};
 use super::options::{Coding, Zstd};
+use crate::format::toc::Codec;
 use crate::sys::lz4;
-use crate::toc::Codec;
 
 /// Minimum size of blocks that are probed for compressibility before a slow codec runs.
 const MIN_PROBED: usize = 256 << 10;

@@ -12,9 +12,9 @@ use super::error::{PackError, PackResult};
 use super::existing::engine_error;
 use super::thread_pool::ThreadPool;
 use crate::ReadAt;
-use crate::archive::{Archive, File};
-use crate::hash::{ContentHasher, HashKind};
-use crate::reader::Reader;
+use crate::format::hash::{ContentHasher, HashKind};
+use crate::read::archive::{Archive, File};
+use crate::read::reader::Reader;
 
 /// An entry to decode.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@
 //! Each step looks only at pieces that the step before could not tell apart: a piece of unique length is
 //! never read, and two pieces count as equal only if every byte is.
 
-use crate::hash::HashKind;
+use crate::format::hash::HashKind;
 
 use super::content::{Content, Item};
 use super::error::PackResult;

@@ -17,10 +17,10 @@ use super::options::{Coding, FileOptions, MAX_LZ4_LEVEL, Options};
 use super::walk::{Skipped, Walk};
 use super::{Builder, WalkEntry, names};
 use crate::ReadAt;
-use crate::archive::{Archive, File};
-use crate::parallel::{check_limits, threads_for_any_block};
-use crate::paths::folder_clashes;
-use crate::toc::Codec;
+use crate::format::paths::folder_clashes;
+use crate::format::toc::Codec;
+use crate::read::archive::{Archive, File};
+use crate::read::parallel::{check_limits, threads_for_any_block};
 
 /// The changes found by [`Builder::update`], as paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

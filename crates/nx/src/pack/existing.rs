@@ -8,10 +8,11 @@ use linerate_core::{Error, Kind};
 
 use super::error::{PackError, PackResult};
 use crate::ReadAt;
-use crate::archive::{Archive, File};
-use crate::block::{BlockReader, grow};
-use crate::hash::{ContentHasher, HashKind};
-use crate::toc::{Block, Entry};
+use crate::block::memory::grow;
+use crate::format::hash::{ContentHasher, HashKind};
+use crate::format::toc::{Block, Entry};
+use crate::read::archive::{Archive, File};
+use crate::read::block_reader::BlockReader;
 use linerate_io::read_error;
 
 /// How files of an existing archive are added.

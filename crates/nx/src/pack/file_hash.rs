@@ -10,7 +10,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use linerate_core::Kind;
 
 use super::error::{PackError, PackResult};
-use crate::hash::{ContentHasher, HashKind};
+use crate::format::hash::{ContentHasher, HashKind};
 
 /// The ordered hashes of all files in work.
 #[derive(Default)]

@@ -15,10 +15,11 @@ use super::options::Options;
 use super::sink::Sink;
 use super::trained;
 use crate::FileSource;
-use crate::archive::Archive;
-use crate::limits::Limits;
+use crate::format::limits::Limits;
 use crate::metadata;
 use crate::r3a::{self, Extension, Tables};
+use crate::read::archive::Archive;
+use crate::read::metadata::find;
 
 /// The format of a written archive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -77,7 +78,7 @@ impl Builder {
 /// there are to be any.
 fn convert(packed: File, options: &Options, recoded: Option<File>, out: &AtomicFile) -> PackResult<u64> {
     let packed = Archive::open_with(FileSource::new(packed).map_err(PackError::reading)?, Limits::none())?;
-    let record = metadata::find(&packed)?
+    let record = find(&packed)?
         .map(|(_, record)| Extension { id: metadata::EXTENSION, data: metadata::trimmed(&record).to_vec() });
     let recoded = recoded.map(|file| trained::recode(&packed, options, file)).transpose()?.flatten();
     let mut out = BufWriter::with_capacity(1 << 20, Appending { sink: out, offset: 0 });

@@ -46,11 +46,13 @@
 //! | `sink`, `format` | the output: file or memory; Nx, or converted to R3A |
 //! | `thread_pool`, `cancel`, `progress` | a parallel map; a cancel token; progress |
 //! | `trained` | dictionaries for R3A |
+//! | `capture` | metadata from a folder |
 //! | `edit`, `compare`, `verify` | archives from archives: compared with a folder, verified before their blocks are reused |
 
 mod blocks;
 mod builder;
 mod cancel;
+mod capture;
 mod codec;
 mod compare;
 mod content;

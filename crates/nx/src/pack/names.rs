@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use linerate_core::Kind;
 
 use super::error::{PackError, PackResult};
-use crate::paths::{MAX_PATH, check_path};
+use crate::format::paths::{MAX_PATH, check_path};
 
 /// The paths of an archive that is being made, and the folders that they are in.
 #[derive(Default)]

@@ -16,7 +16,7 @@ use super::existing::ExistingEntry;
 use super::options::{Coding, Options, extension};
 use super::{similarity, textures};
 use crate::filter::Texture;
-use crate::hash::HashKind;
+use crate::format::hash::HashKind;
 
 /// Maximum number of runs with the same first chunk that are compared with a file's chunks.
 const MAX_RUNS_TRIED: usize = 64;

@@ -6,10 +6,10 @@ use super::decode_cost;
 use super::error::PackResult;
 use super::filters::Filters;
 use super::options::{Coding, FileOptions, Options, Zstd};
+use crate::block::regions::{self, MAX_REGIONS, Region};
 use crate::filter::{self, Filter, MAX_HEAD, Texture, TextureFormat};
-use crate::header::PAGE;
-use crate::regions::{self, MAX_REGIONS, Region};
-use crate::toc::Codec;
+use crate::format::header::PAGE;
+use crate::format::toc::Codec;
 
 /// Shorter textures save less than their region takes.
 const MIN_TEXTURE: usize = 512;

@@ -14,11 +14,11 @@ use zstd_safe::{CCtx, CParameter, ParamSwitch};
 use super::error::{PackError, PackResult};
 use super::options::{Coding, Options, Zstd, extension};
 use super::thread_pool::ThreadPool;
-use crate::archive::Archive;
-use crate::block::BlockReader;
-use crate::header::PAGE;
+use crate::format::header::PAGE;
+use crate::format::toc::Codec;
 use crate::r3a::{Dictionaries, MAX_DICTIONARIES, Recoded};
-use crate::toc::Codec;
+use crate::read::archive::Archive;
+use crate::read::block_reader::BlockReader;
 use crate::{FileSource, ReadAt};
 
 /// Larger blocks save less than a dictionary takes.

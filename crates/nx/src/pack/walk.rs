@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use linerate_core::Kind;
 
 use super::error::{PackError, PackResult};
-use crate::paths::bad_name;
+use crate::format::paths::bad_name;
 
 /// A recursive walk of a folder: its root, folders to prune, and the treatment of names that an archive
 /// cannot hold.

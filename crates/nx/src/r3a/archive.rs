@@ -9,11 +9,11 @@ use super::header::{FixedFields, MAGIC, MAGIC_SWAPPED};
 use super::layout;
 use super::toc::BlockCodec;
 use crate::ReadAt;
-use crate::block::{grow, no_memory};
-use crate::hash::HashKind;
-use crate::layout::Layout;
-use crate::limits::Limits;
-use crate::toc::{Codec, Entry};
+use crate::block::memory::{grow, no_memory};
+use crate::format::hash::HashKind;
+use crate::format::layout::Layout;
+use crate::format::limits::Limits;
+use crate::format::toc::{Codec, Entry};
 use linerate_io::read_error;
 
 /// Whether an archive with this start is R3A, by its first four bytes.

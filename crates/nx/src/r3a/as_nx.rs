@@ -15,11 +15,11 @@ use super::frame::{MAGIC, with_content_size};
 use super::toc::BlockCodec;
 use super::user_data::Extension;
 use crate::ReadAt;
-use crate::block::{grow, no_memory};
-use crate::header::{HEADER, Header, PAGE, TocForm};
-use crate::limits::Limits;
+use crate::block::memory::{grow, no_memory};
+use crate::format::header::{HEADER, Header, PAGE, TocForm};
+use crate::format::limits::Limits;
+use crate::format::toc::{Block, Codec, Entry, MAX_COMPRESSED, Toc};
 use crate::metadata;
-use crate::toc::{Block, Codec, Entry, MAX_COMPRESSED, Toc};
 use linerate_io::read_error;
 
 /// An R3A archive as a source with the bytes of an Nx archive.

@@ -6,8 +6,8 @@ use linerate_zstd::{Dictionary, Format};
 #[cfg(feature = "pack")]
 use super::frame;
 use super::toc::BlockCodec;
-use crate::decode::Decoder;
-use crate::toc::Codec;
+use crate::block::decode::Decoder;
+use crate::format::toc::Codec;
 
 /// Decodes blocks with reused memory.
 pub(super) struct BlockDecoder(Decoder);

@@ -8,11 +8,11 @@ use linerate_core::{Error, Kind, Result};
 use super::archive::Archive;
 use super::as_nx::AsNx;
 use crate::ReadAt;
-use crate::archive::{self as nx, File};
-use crate::hash::HashKind;
-use crate::header::MAX_CHUNK_WRITTEN;
-use crate::order;
-use crate::toc::Entry;
+use crate::format::hash::HashKind;
+use crate::format::header::MAX_CHUNK_WRITTEN;
+use crate::format::toc::Entry;
+use crate::read::archive::{self as nx, File};
+use crate::read::order;
 use linerate_io::read_error;
 
 /// Bytes copied at a time.

@@ -11,9 +11,9 @@ use super::frame::MAGIC;
 use super::head_builder::{HeadBuilder, Tables};
 use super::toc::{Block, BlockCodec};
 use super::user_data::Extension;
-use crate::archive as nx;
-use crate::header::PAGE;
-use crate::toc::Codec;
+use crate::format::header::PAGE;
+use crate::format::toc::Codec;
+use crate::read::archive as nx;
 use crate::{FileSource, ReadAt};
 use linerate_io::read_error;
 

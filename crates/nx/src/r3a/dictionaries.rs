@@ -10,8 +10,8 @@ use linerate_core::{Error, Kind, Result};
 
 use super::header::{bits, u32_at, u64_at};
 use super::segment::{self, Sizes};
-use crate::hash::HashKind;
-use crate::limits::Limits;
+use crate::format::hash::HashKind;
+use crate::format::limits::Limits;
 
 /// Maximum number of dictionaries.
 pub const MAX_DICTIONARIES: usize = 254;

@@ -5,7 +5,7 @@ use linerate_zstd::{Format, FrameHeader};
 #[cfg(feature = "pack")]
 use zstd_safe::{CCtx, CParameter};
 
-use crate::frame::{self, FrameError, window_limit};
+use crate::format::frame::{self, FrameError, window_limit};
 
 /// The magic number of zstd frames (RFC 8878, section 3.1.1), which R3A leaves out.
 pub(super) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];

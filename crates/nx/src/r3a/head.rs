@@ -7,8 +7,8 @@ use super::header::{FixedFields, Header, ZeroWidth};
 use super::toc::Toc;
 use super::user_data::{self, Extension};
 use super::{pool, toc};
-use crate::limits::Limits;
-use crate::pool::Pool;
+use crate::format::limits::Limits;
+use crate::format::pool::Pool;
 
 /// The header of an archive with its tables and segments.
 #[derive(Clone, Debug, PartialEq, Eq)]

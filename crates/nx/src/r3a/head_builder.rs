@@ -8,9 +8,9 @@ use super::header::{Form, HAS_DICTIONARIES, HAS_USER_DATA, Header, MAX_CHUNK, MA
 use super::pool;
 use super::toc::{Block, BlockCodec, write_entry};
 use super::user_data::{self, Extension};
-use crate::header::{ChunkSize, MAX_PAGES, PAGE};
-use crate::limits::Limits;
-use crate::toc::{Entry, MAX_COMPRESSED};
+use crate::format::header::{ChunkSize, MAX_PAGES, PAGE};
+use crate::format::limits::Limits;
+use crate::format::toc::{Entry, MAX_COMPRESSED};
 
 /// The table forms that may be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,7 +13,7 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::header::{ChunkSize, MAX_PAGES, PAGE};
+use crate::format::header::{ChunkSize, MAX_PAGES, PAGE};
 
 /// The first four bytes by the document, and as written.
 pub const MAGIC: [u8; 4] = *b"R3A\0";

@@ -6,10 +6,10 @@ use linerate_core::{Error, Kind, Result};
 
 use super::header::Header;
 use super::toc::{BlockCodec, Toc};
-use crate::hash::HashKind;
-use crate::header::{self as nx, TocForm};
-use crate::layout::Layout;
-use crate::toc::{self, Codec};
+use crate::format::hash::HashKind;
+use crate::format::header::{self as nx, TocForm};
+use crate::format::layout::Layout;
+use crate::format::toc::{self, Codec};
 
 /// Computes the layout and checks every entry against the blocks. Offsets of errors are in the R3A archive.
 /// `toc` is unchanged afterwards.

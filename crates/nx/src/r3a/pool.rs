@@ -4,8 +4,8 @@ use linerate_core::{Error, Kind, Result};
 
 use super::frame::with_magic;
 use super::header::u32_at;
-use crate::limits::Limits;
-use crate::pool::Pool;
+use crate::format::limits::Limits;
+use crate::format::pool::Pool;
 
 /// Decompresses and parses a pool of `files` paths. Offsets are in `bytes`.
 pub(super) fn parse(bytes: &[u8], files: u32, limits: &Limits) -> Result<Pool> {

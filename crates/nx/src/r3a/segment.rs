@@ -6,7 +6,7 @@ use linerate_core::{Error, Kind, Result};
 
 use super::frame;
 use super::header::{bits, u64_at};
-use crate::limits::Limits;
+use crate::format::limits::Limits;
 
 /// The zstd level of segments.
 #[cfg(feature = "pack")]

@@ -7,7 +7,7 @@
 use linerate_core::{Error, Kind, Result};
 
 use super::header::{Header, MAX_OFFSET, SizeField, bits, u32_at, u64_at};
-use crate::toc::{Codec, Entry};
+use crate::format::toc::{Codec, Entry};
 
 /// The codec of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,7 +6,7 @@ use linerate_core::{Error, Kind, Result};
 
 use super::header::{bits, u32_at};
 use super::segment::{self, Sizes};
-use crate::limits::Limits;
+use crate::format::limits::Limits;
 
 /// Maximum number of extensions.
 pub const MAX_EXTENSIONS: usize = 16;

@@ -11,9 +11,9 @@ use super::executor::Executor;
 use super::pending::Pending;
 use super::{Inner, SharedArchive};
 use crate::ReadAt;
-use crate::archive::File;
-use crate::loader::{Delivered, Loaded, Memory, delivered};
-use crate::parallel::{Destination, Job, Outcome, Progress, Run};
+use crate::read::archive::File;
+use crate::read::loader::{Delivered, Loaded, Memory, delivered};
+use crate::read::parallel::{Destination, Job, Outcome, Progress, Run};
 
 /// Files of a [`SharedArchive`] to be read together on its [`Executor`]. A [`Pending`] result can be waited for, awaited and
 /// cancelled.

@@ -9,8 +9,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::block::grow;
-use crate::lru::{Class, Lru};
+use crate::block::lru::{Class, Lru};
+use crate::block::memory::grow;
 
 /// What an entry takes beside its bytes, at least. It bounds the number of tiny blocks.
 const ENTRY: u64 = 256;

@@ -64,10 +64,10 @@ pub use self::executor::{Executor, Job};
 pub use self::open_file::OpenFile;
 pub use self::pending::Pending;
 use crate::ReadAt;
-use crate::archive::{Archive, File};
-use crate::block::{BlockReader, ReaderMemory};
 use crate::error::PathError;
-use crate::reader::{Piece, is_stored, read_whole, read_whole_into};
+use crate::read::archive::{Archive, File};
+use crate::read::block_reader::{BlockReader, ReaderMemory};
+use crate::read::reader::{Piece, is_stored, read_whole, read_whole_into};
 use cache::{Content, Key, Purpose};
 
 /// Options of a [`SharedArchive`].
@@ -326,7 +326,7 @@ impl<S: ReadAt> Inner<S> {
         let at = self.archive.layout().offset(block);
         let mut out = Vec::new();
         // The whole block was decoded as far as this, so its length is within the limit.
-        crate::block::grow(&mut out, to as usize, at)?;
+        crate::block::memory::grow(&mut out, to as usize, at)?;
         self.with_reader(|reader| reader.decode_prefix(block, &mut out))?;
         Ok(out)
     }

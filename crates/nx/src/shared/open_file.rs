@@ -10,9 +10,9 @@ use super::cache::{Content, Purpose};
 #[cfg(any(feature = "tokio", feature = "futures-io"))]
 use super::executor::Executor;
 use crate::ReadAt;
-use crate::archive::File;
-use crate::hash::ContentHasher;
-use crate::reader::{Piece, check_file_limit, pieces};
+use crate::format::hash::ContentHasher;
+use crate::read::archive::File;
+use crate::read::reader::{Piece, check_file_limit, pieces};
 
 /// How much of a stored block is read at once, and of a damaged one decoded at once: zstd's largest block.
 const STEP: u64 = 128 << 10;

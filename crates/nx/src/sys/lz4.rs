@@ -37,30 +37,3 @@ pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
     // nothing outside of them, whatever the block holds.
     count(unsafe { LZ4_decompress_safe(block.as_ptr().cast(), out.as_mut_ptr().cast(), from, to) })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::lz4::decompress_prefix;
-
-    #[test]
-    fn blocks_round_trip_whole_and_as_prefixes() {
-        let bytes: Vec<u8> = (0..100_000u32).map(|i| (i / 7 % 251) as u8).collect();
-        for level in [1, 3, 9, 12] {
-            let mut block = vec![0; bytes.len()];
-            let len = compress(&bytes, &mut block, level).unwrap();
-            block.truncate(len);
-            assert!(len < bytes.len() / 4);
-            let mut out = vec![0; bytes.len()];
-            assert_eq!(decompress(&block, &mut out), Some(bytes.len()));
-            assert!(out == bytes);
-            for wanted in [0, 1, 17, 70_001, bytes.len()] {
-                let mut out = vec![0; wanted];
-                assert_eq!(decompress_prefix(&block, &mut out), Some(wanted));
-                assert!(out == bytes[..wanted]);
-            }
-            assert_eq!(decompress(&block, &mut out[..99_999]), None);
-            assert_eq!(compress(&bytes, &mut block[..10], level), None);
-        }
-    }
-}

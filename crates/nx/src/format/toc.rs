@@ -6,7 +6,7 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::header::{HEADER, Header, MAX_BLOCKS, MAX_FILES, TocForm};
+use crate::format::header::{HEADER, Header, MAX_BLOCKS, MAX_FILES, TocForm};
 
 /// The largest offset of a file in its block.
 pub const MAX_OFFSET: u32 = (1 << 26) - 1;
@@ -188,7 +188,7 @@ impl Toc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::header::{ChunkSize, MAX_CHUNK_WRITTEN};
+    use crate::format::header::{ChunkSize, MAX_CHUNK_WRITTEN};
 
     fn bytes_of(toc: &Toc, form: TocForm) -> (Header, Vec<u8>) {
         let header = Header::new(MAX_CHUNK_WRITTEN, form, 0, toc.blocks.len(), toc.entries.len()).unwrap();

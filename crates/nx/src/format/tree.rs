@@ -12,6 +12,19 @@ const FEW: usize = 32;
 /// Descriptors for other open files, rounded up.
 const OTHERS: usize = 256;
 
+/// What to do if the file exists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Existing {
+    /// Keep it, and report an error for the archive's file.
+    #[default]
+    Fail,
+    /// Keep it, and skip the archive's file.
+    Skip,
+    /// Replace it atomically, once the new content is written and verified. A symbolic link is replaced
+    /// itself, not its target.
+    Replace,
+}
+
 /// The folders of a set of paths, opened on demand.
 pub(crate) struct Tree {
     root: Folder,

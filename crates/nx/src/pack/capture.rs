@@ -7,8 +7,8 @@ use std::path::Path;
 
 use linerate_core::Kind;
 
-use super::{Attributes, Link, Metadata, begins};
-use crate::pack::{BadName, PackError, PackResult, Walk, WalkEntry};
+use super::{BadName, PackError, PackResult, Walk, WalkEntry};
+use crate::metadata::{Attributes, Link, Metadata, begins};
 
 impl Metadata {
     /// Captures the metadata of everything below `root` for which `keep` returns true, and of the folders

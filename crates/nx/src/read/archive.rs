@@ -8,14 +8,14 @@ use std::sync::OnceLock;
 use linerate_core::{Error, Kind, Result};
 
 use crate::ReadAt;
-use crate::hash::HashKind;
-use crate::header::{HEADER, Header, PAGE};
-use crate::layout::Layout;
-use crate::limits::Limits;
-use crate::pool::Pool;
-use crate::reader::Reader;
-use crate::regions::{self, MAX_TABLE, Region};
-use crate::toc::{Entry, Toc};
+use crate::block::regions::{self, MAX_TABLE, Region};
+use crate::format::hash::HashKind;
+use crate::format::header::{HEADER, Header, PAGE};
+use crate::format::layout::Layout;
+use crate::format::limits::Limits;
+use crate::format::pool::Pool;
+use crate::format::toc::{Entry, Toc};
+use crate::read::reader::Reader;
 use linerate_io::read_error;
 
 /// An open archive: its header and tables are in memory and checked.

@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::archive::{Archive, File};
-use crate::block::block_end;
-use crate::header::PAGE;
+use crate::format::header::PAGE;
+use crate::read::archive::{Archive, File};
+use crate::read::block_reader::block_end;
 
 /// A file within one block: its number in the list to read, and its position.
 #[derive(Clone, Copy, Debug)]

@@ -5,10 +5,10 @@ use linerate_zstd::{
     Dictionary, Format, FrameHeader, Options, Prefix, PrefixDecoder, PrefixEnd, Scratch, frame_extent,
 };
 
-use crate::block::grow;
-use crate::frame::window_limit;
-use crate::toc::Codec;
-use crate::{lz4, regions};
+use crate::block::memory::grow;
+use crate::block::{lz4, regions};
+use crate::format::frame::window_limit;
+use crate::format::toc::Codec;
 
 /// What follows the content of a block that files refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

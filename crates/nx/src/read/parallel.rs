@@ -8,12 +8,12 @@ use std::time::Duration;
 use linerate_core::{Error, Kind, Result};
 
 use crate::ReadAt;
-use crate::archive::{Archive, File};
-use crate::block::{BlockReader, BufferSizes};
-use crate::decode::Ending;
+use crate::block::decode::Ending;
 use crate::error::{FileError, is_full};
-use crate::hash::ContentHasher;
-use crate::queue::{Queue, READ_AHEAD, Slice, Task, WorkerState};
+use crate::format::hash::ContentHasher;
+use crate::read::archive::{Archive, File};
+use crate::read::block_reader::{BlockReader, BufferSizes};
+use crate::read::queue::{Queue, READ_AHEAD, Slice, Task, WorkerState};
 
 /// Receives files that are read in parallel, by [`Loader::deliver`](crate::Loader::deliver) or
 /// [`Batch::deliver`](crate::shared::Batch::deliver). Files are numbered by their index in the list that was asked for.
@@ -79,6 +79,9 @@ pub struct Progress {
     /// Bytes in total.
     pub total_bytes: u64,
 }
+
+/// A progress callback; it returns whether to continue.
+pub(crate) type OnProgress<'a> = Box<dyn Fn(&Progress) -> bool + Sync + 'a>;
 
 /// Called after each block, by the thread that decoded it. `false` stops the work.
 pub(crate) type ProgressFn<'w> = &'w (dyn Fn(&Progress) -> bool + Sync);

@@ -6,9 +6,10 @@ use linerate_core::{Error, Kind, Result};
 use linerate_zstd::Format;
 
 use crate::ReadAt;
-use crate::archive::Archive;
-use crate::decode::{Decoder, Ending};
-use crate::toc::Codec;
+use crate::block::decode::{Decoder, Ending};
+use crate::block::memory::{grow, grow_with, no_memory, zeroed};
+use crate::format::toc::Codec;
+use crate::read::archive::Archive;
 use linerate_io::read_error;
 
 /// Reads and decodes blocks of one archive. One per thread.
@@ -228,33 +229,4 @@ impl ReadBuffer {
         let from = (wanted.start - self.start) as usize;
         Ok(&self.bytes[from..from + len])
     }
-}
-
-/// Resizes `buffer` to `len` bytes of unspecified content. `at` is the offset of an error.
-pub(crate) fn grow(buffer: &mut Vec<u8>, len: usize, at: u64) -> Result<()> {
-    grow_with(buffer, len, 0, at)
-}
-
-/// As [`grow`]; a new allocation has at least `capacity` bytes.
-fn grow_with(buffer: &mut Vec<u8>, len: usize, capacity: u64, at: u64) -> Result<()> {
-    if buffer.capacity() < len {
-        // Frees the old buffer first, so that the two are never held at once.
-        *buffer = Vec::new();
-        *buffer = zeroed(capacity, len, at)?;
-    }
-    buffer.resize(len, 0);
-    Ok(())
-}
-
-/// A buffer of `capacity` bytes, at least `len`. Fresh memory comes zeroed from the system, which costs nothing until it is
-/// touched.
-fn zeroed(capacity: u64, len: usize, at: u64) -> Result<Vec<u8>> {
-    let capacity = usize::try_from(capacity).map_or(len, |capacity| capacity.max(len));
-    // `vec!` aborts when memory runs out; this reports it.
-    Vec::<u8>::new().try_reserve_exact(capacity).map_err(|_| no_memory(at))?;
-    Ok(vec![0; capacity])
-}
-
-pub(crate) const fn no_memory(at: u64) -> Error {
-    Error::new(Kind::Limit, at, "not enough memory")
 }

@@ -5,10 +5,10 @@ use linerate_zstd::Format;
 #[cfg(feature = "pack")]
 use zstd_safe::{CCtx, CParameter};
 
-use crate::frame::{self, FrameError, window_limit};
+use crate::format::frame::{self, FrameError, window_limit};
 #[cfg(feature = "pack")]
-use crate::header::MAX_POOL;
-use crate::limits::Limits;
+use crate::format::header::MAX_POOL;
+use crate::format::limits::Limits;
 
 /// The zstd level of written pools.
 #[cfg(feature = "pack")]

@@ -2,8 +2,8 @@
 
 use linerate_core::Result;
 
-use crate::block::grow;
-use crate::lru::{Class, Lru};
+use crate::block::lru::{Class, Lru};
+use crate::block::memory::grow;
 
 /// Maximum number of cached blocks: what tiny ones take beside their bytes is bounded.
 const MAX_BLOCKS: usize = 1024;

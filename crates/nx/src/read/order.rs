@@ -7,9 +7,9 @@
 use linerate_zstd::{Format, FrameHeader};
 
 use crate::ReadAt;
-use crate::archive::{Archive, File};
-use crate::layout::Layout;
-use crate::toc::{Codec, Entry};
+use crate::format::layout::Layout;
+use crate::format::toc::{Codec, Entry};
+use crate::read::archive::{Archive, File};
 
 /// Longest header of a zstd frame with its magic number, in bytes.
 const MAX_FRAME_HEADER: usize = 18;

@@ -14,7 +14,7 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::hash::HashKind;
+use crate::format::hash::HashKind;
 
 /// The first four bytes of an archive.
 pub const MAGIC: [u8; 4] = *b"NXUS";

@@ -9,15 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::ReadAt;
-use crate::archive::{Archive, File};
-use crate::decode::Ending;
+use crate::block::decode::Ending;
 use crate::error::{FileError, PathError};
-use crate::extract::OnProgress;
-use crate::header::PAGE;
+use crate::format::header::PAGE;
+use crate::format::paths::{check_path, portable_clashes};
 use crate::metadata::{Attributes, Change, Link, Metadata};
-use crate::parallel::{Destination, Progress, RunOptions, read_files};
-use crate::paths::{check_path, portable_clashes};
-use crate::reader::Reader;
+use crate::read::archive::{Archive, File};
+use crate::read::parallel::{Destination, OnProgress, Progress, RunOptions, read_files};
+use crate::read::reader::Reader;
 use linerate_io::Folder;
 
 /// An oddity of an archive whose files can be read.

@@ -8,25 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::ReadAt;
-use crate::archive::{Archive, File};
 use crate::error::{FileError, PathError};
-use crate::parallel::{Destination, Progress, RunOptions, check_limits, read_files};
-use crate::paths::{check_name_here, collisions, folded_folder_clashes, folder_clashes};
-use crate::tree::{Location, Tree};
+use crate::format::paths::{check_name_here, collisions, folded_folder_clashes, folder_clashes};
+use crate::format::tree::{Existing, Location, Tree};
+use crate::read::archive::{Archive, File};
+use crate::read::parallel::{Destination, OnProgress, Progress, RunOptions, check_limits, read_files};
 use linerate_io::{Folder, Ownership, temporary_name, write_sparse_at};
-
-/// What to do if the file exists.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Existing {
-    /// Keep it, and report an error for the archive's file.
-    #[default]
-    Fail,
-    /// Keep it, and skip the archive's file.
-    Skip,
-    /// Replace it atomically, once the new content is written and verified. A symbolic link is replaced
-    /// itself, not its target.
-    Replace,
-}
 
 /// Result of an extraction.
 #[derive(Debug, Default)]
@@ -78,9 +65,6 @@ pub struct Extractor<'a, S> {
     naming: Option<Naming<'a>>,
     on_progress: Option<OnProgress<'a>>,
 }
-
-/// A progress callback; it returns whether to continue.
-pub(crate) type OnProgress<'a> = Box<dyn Fn(&Progress) -> bool + Sync + 'a>;
 
 type Naming<'a> = Box<dyn Fn(File<'_>) -> Option<String> + 'a>;
 

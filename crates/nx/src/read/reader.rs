@@ -6,11 +6,12 @@ use std::io::{self, Write};
 use linerate_core::{Error, Kind, Result};
 
 use crate::ReadAt;
-use crate::archive::{Archive, File};
-use crate::block::{BlockReader, no_memory};
-use crate::cache::{BlockCache, INITIAL_CAPACITY};
-use crate::hash::HashKind;
-use crate::toc::Codec;
+use crate::block::cache::{BlockCache, INITIAL_CAPACITY};
+use crate::block::memory::no_memory;
+use crate::format::hash::HashKind;
+use crate::format::toc::Codec;
+use crate::read::archive::{Archive, File};
+use crate::read::block_reader::BlockReader;
 
 /// Reads files of one archive. Decoded blocks are kept in an LRU cache, so that a solid block is decoded
 /// once for all of its small files, in whatever order they are read.

@@ -6,8 +6,8 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::header::{HEADER, Header, PAGE};
-use crate::toc::{Codec, Entry, Toc};
+use crate::format::header::{HEADER, Header, PAGE};
+use crate::format::toc::{Codec, Entry, Toc};
 
 /// The offset and content length of every block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -152,8 +152,8 @@ fn corrupt(header: &Header, entry: usize, what: &'static str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::header::{ChunkSize, MAX_BLOCKS, TocForm};
-    use crate::toc::Block;
+    use crate::format::header::{ChunkSize, MAX_BLOCKS, TocForm};
+    use crate::format::toc::Block;
 
     fn file(size: u64, first_block: u32, block_offset: u32) -> Entry {
         Entry { hash: 0, size, path: 0, first_block, block_offset }

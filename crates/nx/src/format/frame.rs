@@ -3,7 +3,7 @@
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::{Format, FrameHeader, Options, PrefixDecoder, PrefixEnd, Scratch};
 
-use crate::limits::Limits;
+use crate::format::limits::Limits;
 
 /// Why a frame was not decompressed.
 pub(crate) enum FrameError {

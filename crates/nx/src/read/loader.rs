@@ -5,12 +5,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use linerate_core::{Error, Kind, Result};
 
 use crate::ReadAt;
-use crate::archive::{Archive, File};
-use crate::block::no_memory;
+use crate::block::memory::no_memory;
 use crate::error::{FileError, PathError};
-use crate::extract::OnProgress;
-use crate::parallel::{Destination, Outcome, Progress, RunOptions, read_files};
-use crate::reader::MAX_INITIAL_CAPACITY;
+use crate::read::archive::{Archive, File};
+use crate::read::parallel::{Destination, OnProgress, Outcome, Progress, RunOptions, read_files};
+use crate::read::reader::MAX_INITIAL_CAPACITY;
 
 /// Contents of files that were loaded.
 #[derive(Debug, Default)]

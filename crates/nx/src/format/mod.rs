@@ -1,0 +1,19 @@
+//! The format: what stands in an archive, and which paths and sizes are accepted.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`header`], [`toc`], [`pool`] | header fields, tables and paths, read and written |
+//! | [`layout`] | offsets and content lengths of the blocks; checks between the tables |
+//! | [`paths`], [`tree`] | safe and portable paths; folders, opened once and never through a link |
+//! | [`limits`], [`hash`] | resource limits; content hashes |
+//! | [`frame`] | decompresses a zstd frame of unknown size |
+
+pub(crate) mod frame;
+pub(crate) mod hash;
+pub(crate) mod header;
+pub(crate) mod layout;
+pub(crate) mod limits;
+pub(crate) mod paths;
+pub(crate) mod pool;
+pub(crate) mod toc;
+pub(crate) mod tree;

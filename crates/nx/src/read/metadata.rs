@@ -1,0 +1,43 @@
+//! Finds and parses the metadata of an archive.
+
+use linerate_core::Result;
+use linerate_io::read_error;
+
+use crate::ReadAt;
+use crate::metadata::{ALIGN, HEAD, MAGIC, Metadata, Paths, corrupt};
+use crate::read::archive::Archive;
+
+impl Metadata {
+    /// Reads the metadata record of an archive, or returns `None` if it has none. Other bytes in the header
+    /// are ignored. For an R3A archive, show it [as Nx](crate::r3a::AsNx).
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Corrupt`] if the record is damaged, or another archive's; [`Kind::Unsupported`] if it
+    /// is of a newer version; [`Kind::Limit`] if it decompresses to more than [`Limits::header`];
+    /// [`Kind::Read`] if the source cannot be read. The offset is that of the record. Files can be read
+    /// nevertheless.
+    pub fn from_archive<S: ReadAt>(archive: &Archive<S>) -> Result<Option<Metadata>> {
+        let Some((at, record)) = find(archive)? else { return Ok(None) };
+        let paths = Paths::new(archive.files().map(|file| file.path()))
+            .ok_or(corrupt("metadata in an archive with a path that is there twice"));
+        paths
+            .and_then(|paths| Metadata::parse(&record, &paths, archive.limits()))
+            .map(Some)
+            .map_err(|e| e.with_offset(at))
+    }
+}
+
+/// Finds the record of an archive: its offset, and the bytes from there up to the first block, which are
+/// not checked. `None` if there is none.
+pub(crate) fn find<S: ReadAt>(archive: &Archive<S>) -> Result<Option<(u64, Vec<u8>)>> {
+    let header = archive.header();
+    let (at, end) = (header.pool_end().next_multiple_of(ALIGN), header.bytes());
+    if !archive.has_spare_bytes() || end.saturating_sub(at) < HEAD as u64 {
+        return Ok(None);
+    }
+    // At most the size of the header, which is within the limits.
+    let mut bytes = vec![0; (end - at) as usize];
+    archive.source().read_at(at, &mut bytes).map_err(|e| read_error(at, &e))?;
+    Ok(bytes.starts_with(&MAGIC).then_some((at, bytes)))
+}

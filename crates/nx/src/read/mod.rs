@@ -1,0 +1,21 @@
+//! Reads archives: one file, many files in parallel, all of them into a folder or none.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`archive`] | an open archive; files by path |
+//! | [`order`] | the order of entries that other programs rely on |
+//! | [`metadata`] | finds and parses the metadata of an archive |
+//! | [`block_reader`], [`reader`] | reads blocks with coalesced reads; reads single files, whole or in part |
+//! | [`queue`], [`parallel`] | reads many files: block order, threads, destinations |
+//! | [`extract`], [`verify`], [`loader`] | the destinations: a folder, none, memory; comparison with a folder |
+
+pub(crate) mod archive;
+pub(crate) mod block_reader;
+pub(crate) mod extract;
+pub(crate) mod loader;
+pub(crate) mod metadata;
+pub(crate) mod order;
+pub(crate) mod parallel;
+pub(crate) mod queue;
+pub(crate) mod reader;
+pub(crate) mod verify;
