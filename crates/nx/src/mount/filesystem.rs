@@ -13,8 +13,9 @@ use fuser::{
     ReplyStatfs, Request,
 };
 
+use linerate_io::ReadAt;
+
 use super::tree::{Kind, Node, Tree};
-use crate::ReadAt;
 use crate::shared::{OpenFile, SharedArchive};
 
 /// How long the kernel may keep entries and attributes: an open archive does not change.

@@ -36,9 +36,10 @@ use fuser::{Config, MountOption, Session, SessionUnmounter};
 use rustix::mount::UnmountFlags;
 use rustix::process::{getgid, getuid};
 
+use linerate_io::ReadAt;
+
 use self::filesystem::ArchiveFs;
 use self::tree::Tree;
-use crate::ReadAt;
 use crate::metadata::Metadata;
 use crate::shared::SharedArchive;
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::time::SystemTime;
 
-use crate::ReadAt;
+use linerate_io::ReadAt;
+
 use crate::format::paths::check_path;
 use crate::metadata::{Attributes, Metadata, check_target};
 use crate::read::archive::Archive;

@@ -6,12 +6,11 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use linerate_core::Kind;
-use linerate_io::Folder;
+use linerate_io::{Folder, ReadAt};
 
 use super::error::{PackError, PackResult};
 use super::existing::engine_error;
 use super::thread_pool::ThreadPool;
-use crate::ReadAt;
 use crate::format::hash::{ContentHasher, HashKind};
 use crate::read::archive::{Archive, File};
 use crate::read::reader::Reader;

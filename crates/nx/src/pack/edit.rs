@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use linerate_core::Kind;
+use linerate_io::ReadAt;
 
 use super::compare::{Wanted, compare};
 use super::content::{Content, Item};
@@ -16,7 +17,6 @@ use super::names::Names;
 use super::options::{Coding, FileOptions, MAX_LZ4_LEVEL, Options};
 use super::walk::{Skipped, Walk};
 use super::{Builder, WalkEntry, names};
-use crate::ReadAt;
 use crate::format::paths::folder_clashes;
 use crate::format::toc::Codec;
 use crate::read::archive::{Archive, File};

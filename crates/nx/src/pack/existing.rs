@@ -5,15 +5,14 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use linerate_core::{Error, Kind};
+use linerate_io::{ReadAt, read_error};
 
 use super::error::{PackError, PackResult};
-use crate::ReadAt;
 use crate::block::memory::grow;
 use crate::format::hash::{ContentHasher, HashKind};
 use crate::format::toc::{Block, Entry};
 use crate::read::archive::{Archive, File};
 use crate::read::block_reader::BlockReader;
-use linerate_io::read_error;
 
 /// How files of an existing archive are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

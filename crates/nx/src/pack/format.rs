@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use linerate_io::AtomicFile;
+use linerate_io::{AtomicFile, FileSource};
 
 use super::builder::{Builder, Summary, create};
 use super::content::Content;
@@ -14,7 +14,6 @@ use super::filters::Filters;
 use super::options::Options;
 use super::sink::Sink;
 use super::trained;
-use crate::FileSource;
 use crate::format::limits::Limits;
 use crate::metadata;
 use crate::r3a::{self, Extension, Tables};

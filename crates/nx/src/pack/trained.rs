@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 
 use linerate_core::Kind;
+use linerate_io::{FileSource, ReadAt};
 use zstd_safe::{CCtx, CParameter, ParamSwitch};
 
 use super::error::{PackError, PackResult};
@@ -19,7 +20,6 @@ use crate::format::toc::Codec;
 use crate::r3a::{Dictionaries, MAX_DICTIONARIES, Recoded};
 use crate::read::archive::Archive;
 use crate::read::block_reader::BlockReader;
-use crate::{FileSource, ReadAt};
 
 /// Larger blocks save less than a dictionary takes.
 const MAX_BLOCK: u64 = 256 << 10;

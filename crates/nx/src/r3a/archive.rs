@@ -1,6 +1,7 @@
 //! An open R3A archive, and its files.
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::{ReadAt, read_error};
 
 use super::block::BlockDecoder;
 use super::digested::DigestedDictionaries;
@@ -8,13 +9,12 @@ use super::head::Head;
 use super::header::{FixedFields, MAGIC, MAGIC_SWAPPED};
 use super::layout;
 use super::toc::BlockCodec;
-use crate::ReadAt;
 use crate::block::memory::{grow, no_memory};
 use crate::format::hash::HashKind;
+use crate::format::header::PAGE;
 use crate::format::layout::Layout;
 use crate::format::limits::Limits;
 use crate::format::toc::{Codec, Entry};
-use linerate_io::read_error;
 
 /// Whether an archive with this start is R3A, by its first four bytes.
 pub fn is_r3a(start: &[u8]) -> bool {
@@ -201,7 +201,7 @@ impl<S: ReadAt> Archive<S> {
 /// Reads all bytes of the header's pages.
 fn read_pages(source: &impl ReadAt, limits: &Limits) -> Result<Vec<u8>> {
     let len = source.len();
-    let mut bytes = vec![0; len.min(crate::PAGE) as usize];
+    let mut bytes = vec![0; len.min(PAGE) as usize];
     source.read_at(0, &mut bytes).map_err(|e| read_error(0, &e))?;
     let pages = FixedFields::parse(&bytes)?.bytes();
     if pages > limits.header {

@@ -9,18 +9,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, io};
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::{ReadAt, read_error};
 
 use super::archive::{Archive, Scratch, is_r3a};
 use super::frame::{MAGIC, with_content_size};
 use super::toc::BlockCodec;
 use super::user_data::Extension;
-use crate::ReadAt;
 use crate::block::memory::{grow, no_memory};
 use crate::format::header::{HEADER, Header, PAGE, TocForm};
 use crate::format::limits::Limits;
 use crate::format::toc::{Block, Codec, Entry, MAX_COMPRESSED, Toc};
 use crate::metadata;
-use linerate_io::read_error;
 
 /// An R3A archive as a source with the bytes of an Nx archive.
 ///

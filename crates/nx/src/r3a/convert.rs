@@ -4,16 +4,15 @@
 use std::io::{self, Write};
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::{ReadAt, read_error};
 
 use super::archive::Archive;
 use super::as_nx::AsNx;
-use crate::ReadAt;
 use crate::format::hash::HashKind;
 use crate::format::header::MAX_CHUNK_WRITTEN;
 use crate::format::toc::Entry;
 use crate::read::archive::{self as nx, File};
 use crate::read::order;
-use linerate_io::read_error;
 
 /// Bytes copied at a time.
 const PIECE: usize = 1 << 20;

@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use linerate_core::{Error, Kind};
+use linerate_io::{FileSource, ReadAt, read_error};
 
 use super::convert::{Conversion, copy, ordered_entries};
 use super::dictionaries::Dictionaries;
@@ -12,10 +13,8 @@ use super::head_builder::{HeadBuilder, Tables};
 use super::toc::{Block, BlockCodec};
 use super::user_data::Extension;
 use crate::format::header::PAGE;
-use crate::format::toc::Codec;
+use crate::format::toc::{self, Codec};
 use crate::read::archive as nx;
-use crate::{FileSource, ReadAt};
-use linerate_io::read_error;
 
 /// Blocks that were encoded again with dictionaries.
 pub(crate) struct Recoded {
@@ -99,7 +98,7 @@ pub(crate) fn from_nx_with<S: ReadAt>(
 }
 
 /// The table entry of a block without its magic number. [`check_magic`] reports a block that is too short.
-fn without_magic(block: &crate::Block) -> Block {
+fn without_magic(block: &toc::Block) -> Block {
     let magic = match block.codec {
         Codec::Zstd => block.compressed.min(MAGIC.len() as u32),
         _ => 0,

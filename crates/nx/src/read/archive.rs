@@ -6,8 +6,8 @@ use std::hash::{DefaultHasher, Hasher};
 use std::sync::OnceLock;
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::{ReadAt, read_error};
 
-use crate::ReadAt;
 use crate::block::regions::{self, MAX_TABLE, Region};
 use crate::format::hash::HashKind;
 use crate::format::header::{HEADER, Header, PAGE};
@@ -16,7 +16,6 @@ use crate::format::limits::Limits;
 use crate::format::pool::Pool;
 use crate::format::toc::{Entry, Toc};
 use crate::read::reader::Reader;
-use linerate_io::read_error;
 
 /// An open archive: its header and tables are in memory and checked.
 ///

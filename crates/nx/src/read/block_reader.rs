@@ -3,14 +3,13 @@
 use core::ops::Range;
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::{ReadAt, read_error};
 use linerate_zstd::Format;
 
-use crate::ReadAt;
 use crate::block::decode::{Decoder, Ending};
 use crate::block::memory::{grow, grow_with, no_memory, zeroed};
 use crate::format::toc::Codec;
 use crate::read::archive::Archive;
-use linerate_io::read_error;
 
 /// Reads and decodes blocks of one archive. One per thread.
 pub(crate) struct BlockReader<'a, S> {

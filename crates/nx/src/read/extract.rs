@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::ReadAt;
+use linerate_io::{Folder, Ownership, ReadAt, temporary_name, write_sparse_at};
+
 use crate::error::{FileError, PathError};
 use crate::format::paths::{check_name_here, collisions, folded_folder_clashes, folder_clashes};
 use crate::format::tree::{Existing, Location, Tree};
 use crate::read::archive::{Archive, File};
 use crate::read::parallel::{Destination, OnProgress, Progress, RunOptions, check_limits, read_files};
-use linerate_io::{Folder, Ownership, temporary_name, write_sparse_at};
 
 /// Result of an extraction.
 #[derive(Debug, Default)]

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::ReadAt;
 
-use crate::ReadAt;
 use crate::block::memory::no_memory;
 use crate::error::{FileError, PathError};
 use crate::read::archive::{Archive, File};

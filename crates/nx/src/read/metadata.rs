@@ -1,9 +1,8 @@
 //! Finds and parses the metadata of an archive.
 
 use linerate_core::Result;
-use linerate_io::read_error;
+use linerate_io::{ReadAt, read_error};
 
-use crate::ReadAt;
 use crate::metadata::{ALIGN, HEAD, MAGIC, Metadata, Paths, corrupt};
 use crate::read::archive::Archive;
 

@@ -4,9 +4,9 @@
 //! table. That gives the right bytes only if the entries of a block come in the order of their offsets and leave no byte
 //! of it out. Its extraction also fails now and then where an empty file is the first of its folder.
 
+use linerate_io::ReadAt;
 use linerate_zstd::{Format, FrameHeader};
 
-use crate::ReadAt;
 use crate::format::layout::Layout;
 use crate::format::toc::{Codec, Entry};
 use crate::read::archive::{Archive, File};

@@ -6,8 +6,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::ReadAt;
 
-use crate::ReadAt;
 use crate::block::decode::Ending;
 use crate::error::{FileError, is_full};
 use crate::format::hash::ContentHasher;

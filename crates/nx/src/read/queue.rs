@@ -95,7 +95,7 @@ impl Queue {
     /// The blocks of the given files with their numbers. Empty files have none.
     pub(crate) fn new<'f, S>(archive: &Archive<S>, files: impl Iterator<Item = (usize, File<'f>)>) -> Queue
     where
-        S: crate::ReadAt,
+        S: linerate_io::ReadAt,
     {
         let (mut slices, mut runs) = (Vec::new(), Vec::new());
         for (i, file) in files.filter(|(_, file)| file.size() > 0) {
@@ -224,7 +224,7 @@ const MAX_BATCHED_RUNS: usize = 64;
 
 /// For each index in `order`, how many blocks from there one read may span. Unneeded bytes in between are
 /// read along if they are at most a 64th of the reach, or a page.
-fn coalesced_counts<S: crate::ReadAt>(archive: &Archive<S>, order: &[u32]) -> Vec<u32> {
+fn coalesced_counts<S: linerate_io::ReadAt>(archive: &Archive<S>, order: &[u32]) -> Vec<u32> {
     let (layout, reach) = (archive.layout(), archive.source().coalesce_limit());
     let gap = reach / 64;
     let joins = |start: u32, end: usize| {

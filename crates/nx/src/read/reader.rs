@@ -4,8 +4,8 @@ use core::ops::Range;
 use std::io::{self, Write};
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::ReadAt;
 
-use crate::ReadAt;
 use crate::block::cache::{BlockCache, INITIAL_CAPACITY};
 use crate::block::memory::no_memory;
 use crate::format::hash::HashKind;

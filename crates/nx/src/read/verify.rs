@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::ReadAt;
+use linerate_io::{Folder, ReadAt};
+
 use crate::block::decode::Ending;
 use crate::error::{FileError, PathError};
 use crate::format::header::PAGE;
@@ -17,7 +18,6 @@ use crate::metadata::{Attributes, Change, Link, Metadata};
 use crate::read::archive::{Archive, File};
 use crate::read::parallel::{Destination, OnProgress, Progress, RunOptions, read_files};
 use crate::read::reader::Reader;
-use linerate_io::Folder;
 
 /// An oddity of an archive whose files can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,7 +188,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
     ///
     /// [`crate::Kind::Limit`] if the files exceed the limits of the archive. Errors of
     /// single files are in [`Verified::failures`].
-    pub fn run(&self) -> crate::Result<Verified> {
+    pub fn run(&self) -> linerate_core::Result<Verified> {
         let files: Vec<File<'_>> = self.archive.files().collect();
         let progress = self.on_progress.as_deref().map(|f| f as _);
         let options = RunOptions { threads: self.threads, verify: self.hashes, progress };

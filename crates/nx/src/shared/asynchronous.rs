@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::ReadAt;
 
 use super::SharedArchive;
 use super::executor::Executor;
 use super::open_file::OpenFile;
 use super::pending::Pending;
-use crate::ReadAt;
 use crate::error::PathError;
 
 /// A file of a [`SharedArchive`] as an asynchronous reader: `AsyncRead`, `AsyncBufRead` and `AsyncSeek` of tokio with the

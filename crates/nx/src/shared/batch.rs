@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::ReadAt;
 
 use super::cache::{Content, Purpose, charge};
 use super::executor::Executor;
 use super::pending::Pending;
 use super::{Inner, SharedArchive};
-use crate::ReadAt;
 use crate::read::archive::File;
 use crate::read::loader::{Delivered, Loaded, Memory, delivered};
 use crate::read::parallel::{Destination, Job, Outcome, Progress, Run};

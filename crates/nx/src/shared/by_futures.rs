@@ -6,8 +6,9 @@ use std::task::{Context, Poll};
 
 use futures_io::{AsyncBufRead, AsyncRead, AsyncSeek};
 
+use linerate_io::ReadAt;
+
 use super::asynchronous::AsyncFile;
-use crate::ReadAt;
 
 impl<S: ReadAt + 'static> AsyncRead for AsyncFile<S> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {

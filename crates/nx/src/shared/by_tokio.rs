@@ -6,8 +6,9 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncSeek, ReadBuf};
 
+use linerate_io::ReadAt;
+
 use super::asynchronous::AsyncFile;
-use crate::ReadAt;
 
 impl<S: ReadAt + 'static> AsyncRead for AsyncFile<S> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {

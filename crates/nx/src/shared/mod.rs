@@ -63,7 +63,8 @@ pub use self::cache::{CacheCounters, SharedCache};
 pub use self::executor::{Executor, Job};
 pub use self::open_file::OpenFile;
 pub use self::pending::Pending;
-use crate::ReadAt;
+use linerate_io::ReadAt;
+
 use crate::error::PathError;
 use crate::read::archive::{Archive, File};
 use crate::read::block_reader::{BlockReader, ReaderMemory};

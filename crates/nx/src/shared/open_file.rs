@@ -4,12 +4,12 @@ use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::ReadAt;
 
 use super::Inner;
 use super::cache::{Content, Purpose};
 #[cfg(any(feature = "tokio", feature = "futures-io"))]
 use super::executor::Executor;
-use crate::ReadAt;
 use crate::format::hash::ContentHasher;
 use crate::read::archive::File;
 use crate::read::reader::{Piece, check_file_limit, pieces};
