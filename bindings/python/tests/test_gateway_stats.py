@@ -78,6 +78,41 @@ assert recorder.stats().messages == 1
     )
 
 
+def test_a_process_forked_while_other_threads_read_a_recorder_does_not_wait_for_them():
+    """Locks that a thread of the parent held stay taken in the child."""
+    run_python(
+        """
+import os, signal, threading
+from pylinerate.gateway import Decompressor, StatsRecorder
+
+recorder = StatsRecorder()
+stop = threading.Event()
+
+def read():
+    while not stop.is_set():
+        recorder.prometheus()
+
+readers = [threading.Thread(target=read) for _ in range(3)]
+for reader in readers:
+    reader.start()
+for _ in range(50):
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        recorder.stats()
+        Decompressor("zlib", stats=recorder)
+        recorder.close()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert status == 0, status
+stop.set()
+for reader in readers:
+    reader.join()
+recorder.close()
+"""
+    )
+
+
 def test_errors_are_counted_by_kind_and_connections_beyond_the_limit_among_all_only():
     recorder = StatsRecorder(max_connections=1)
     first = Decompressor("zlib", max_message=10, stats=recorder)

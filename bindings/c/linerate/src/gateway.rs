@@ -309,7 +309,7 @@ pub unsafe extern "C" fn linerate_gateway_dictionaries_new(
         let (list, dictionaries) = unsafe { (input!(list, count)?, place!(dictionaries)?) };
         // SAFETY: the caller's promise.
         let contents: Call<Vec<&[u8]>> =
-            list.iter().map(|one| unsafe { input!(at: one.at, one.len) }).collect();
+            list.iter().map(|one| unsafe { input!(list: one.at, one.len) }).collect();
         let id = DICTIONARIES.insert(Arc::new(Dictionaries::new(contents?)?))?;
         dictionaries.write(linerate_gateway_dictionaries { id });
         Ok(())

@@ -1,7 +1,6 @@
 //! A recorder of statistics held by Java.
 
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use linerate_gateway::stats::{ConnectionRecorder, StatsOptions, StatsRecorder, Verdict};
 
@@ -28,47 +27,43 @@ macro_rules! snapshot {
 }
 
 /// A recorder that connections share with Java.
-pub(crate) struct Recorder(Mutex<StatsRecorder>);
+pub(crate) struct Recorder(StatsRecorder);
 
 impl Recorder {
     pub(crate) fn start(options: StatsOptions) -> io::Result<Self> {
-        Ok(Recorder(Mutex::new(StatsRecorder::start(options)?)))
+        Ok(Recorder(StatsRecorder::start(options)?))
     }
 
     pub(crate) fn connection(&self) -> ConnectionRecorder {
-        self.inner().connection()
+        self.0.connection()
     }
 
     /// Writes what waits and ends the log.
     pub(crate) fn stop(&self) -> io::Result<()> {
-        self.inner().stop()
+        self.0.stop()
     }
 
     /// Statistics of all messages.
     pub(crate) fn all(&self) -> Snapshot {
-        snapshot!(self.inner().stats())
+        snapshot!(self.0.stats())
     }
 
     /// Statistics of the transport with this number.
     pub(crate) fn transport(&self, number: usize) -> Option<Snapshot> {
-        self.inner().by_transport().get(number).map(|stats| snapshot!(stats))
+        self.0.by_transport().get(number).map(|stats| snapshot!(stats))
     }
 
     /// Statistics of an open connection.
     pub(crate) fn connection_stats(&self, number: u32) -> Option<Snapshot> {
-        self.inner().connection_stats(number).map(|stats| snapshot!(stats))
+        self.0.connection_stats(number).map(|stats| snapshot!(stats))
     }
 
     /// Connections that have statistics of their own.
     pub(crate) fn connections(&self) -> usize {
-        self.inner().connections()
+        self.0.connections()
     }
 
     pub(crate) fn prometheus(&self) -> String {
-        self.inner().prometheus()
-    }
-
-    fn inner(&self) -> MutexGuard<'_, StatsRecorder> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.prometheus()
     }
 }

@@ -1,7 +1,6 @@
 //! The Python classes of statistics: what the messages of any number of decompressors cost.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use linerate_core::Kind;
@@ -15,7 +14,7 @@ use pyo3::types::PyDict;
 
 /// The native part of `pylinerate.gateway.StatsRecorder`.
 #[pyclass(frozen, subclass, weakref, module = "pylinerate._pylinerate")]
-pub(crate) struct GatewayStatsRecorder(Mutex<StatsRecorder>);
+pub(crate) struct GatewayStatsRecorder(StatsRecorder);
 
 #[pymethods]
 impl GatewayStatsRecorder {
@@ -46,18 +45,18 @@ impl GatewayStatsRecorder {
                 None => log,
             });
         }
-        Ok(GatewayStatsRecorder(Mutex::new(StatsRecorder::start(options)?)))
+        Ok(GatewayStatsRecorder(StatsRecorder::start(options)?))
     }
 
     /// Statistics of all messages until at most 50 milliseconds ago.
     fn stats(&self, py: Python<'_>) -> GatewayStats {
-        GatewayStats(Of::All(Box::new(py.detach(|| self.lock().stats()))))
+        GatewayStats(Of::All(Box::new(py.detach(|| self.0.stats()))))
     }
 
     /// Statistics by transport, of those that had messages.
     fn by_transport<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
-        let stats = py.detach(|| self.lock().by_transport());
+        let stats = py.detach(|| self.0.by_transport());
         for (transport, stats) in Transport::ALL.into_iter().zip(stats) {
             if stats.messages() + stats.errors() > 0 {
                 found.set_item(transport.name(), GatewayStats(Of::All(Box::new(stats))))?;
@@ -69,19 +68,19 @@ impl GatewayStatsRecorder {
     /// Statistics of all messages in Prometheus' text format, version 0.0.4: the answer to a request for
     /// ``/metrics``, whose type is ``text/plain; version=0.0.4``.
     fn prometheus(&self, py: Python<'_>) -> String {
-        py.detach(|| self.lock().prometheus())
+        py.detach(|| self.0.prometheus())
     }
 
     /// Connections that have statistics of their own.
     #[getter]
     fn connections(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.lock().connections())
+        py.detach(|| self.0.connections())
     }
 
     /// Messages that are not in the statistics, because records came faster than they were collected.
     #[getter]
     fn dropped(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.lock().dropped())
+        py.detach(|| self.0.dropped())
     }
 
     /// Counts and writes what waits, and stops. Statistics can still be read; messages that follow are not recorded.
@@ -92,24 +91,19 @@ impl GatewayStatsRecorder {
     /// OSError
     ///     The first error of writing the log. Statistics are whole nevertheless.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(py.detach(|| self.lock().stop())?)
+        Ok(py.detach(|| self.0.stop())?)
     }
 }
 
 impl GatewayStatsRecorder {
-    /// Never held while waiting for the interpreter lock.
-    fn lock(&self) -> MutexGuard<'_, StatsRecorder> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The recorder of a new connection.
     pub(super) fn connection(&self, py: Python<'_>) -> ConnectionRecorder {
-        py.detach(|| self.lock().connection())
+        py.detach(|| self.0.connection())
     }
 
     /// Statistics of one connection; `None` beyond `max_connections`.
     pub(super) fn of_connection(&self, py: Python<'_>, number: u32) -> Option<GatewayStats> {
-        let stats = py.detach(|| self.lock().connection_stats(number));
+        let stats = py.detach(|| self.0.connection_stats(number));
         stats.map(|stats| GatewayStats(Of::Connection(Box::new(stats))))
     }
 }

@@ -172,7 +172,8 @@ impl Shared {
 /// it does nothing.
 pub struct StatsRecorder {
     shared: Arc<Shared>,
-    collector: Option<JoinHandle<io::Result<()>>>,
+    /// Held while the thread is joined, so that a second call returns when it has ended, too.
+    collector: Mutex<Option<JoinHandle<io::Result<()>>>>,
 }
 
 impl StatsRecorder {
@@ -199,7 +200,7 @@ impl StatsRecorder {
             Collector { shared: Arc::clone(&shared), files, told: 0, error: None, spare: Vec::new() };
         let collector = thread::Builder::new().name("gateway-stats".into()).spawn(|| collector.run())?;
         *shared.collector.lock().unwrap_or_else(PoisonError::into_inner) = Some(collector.thread().clone());
-        Ok(StatsRecorder { shared, collector: Some(collector) })
+        Ok(StatsRecorder { shared, collector: Mutex::new(Some(collector)) })
     }
 
     /// The recorder of a new connection.
@@ -254,7 +255,7 @@ impl StatsRecorder {
     ///
     /// # Errors
     /// The first error of writing the log. Statistics and later records are not lost by it.
-    pub fn finish(mut self) -> io::Result<Stats> {
+    pub fn finish(self) -> io::Result<Stats> {
         self.stop()?;
         Ok(self.stats())
     }
@@ -263,13 +264,13 @@ impl StatsRecorder {
     ///
     /// # Errors
     /// As [`finish`](Self::finish).
-    pub fn stop(&mut self) -> io::Result<()> {
-        let Some(collector) = self.collector.take() else { return Ok(()) };
+    pub fn stop(&self) -> io::Result<()> {
+        // In a fork the lock may stay taken.
         if self.shared.is_forked() {
-            // There is no thread to join or to detach.
-            mem::forget(collector);
             return Ok(());
         }
+        let mut collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(collector) = collector.take() else { return Ok(()) };
         self.shared.stopped.store(true, Ordering::Release);
         collector.thread().unpark();
         collector.join().unwrap_or_else(|_| Err(io::Error::other("the collecting thread panicked")))
@@ -278,6 +279,10 @@ impl StatsRecorder {
 
 impl Drop for StatsRecorder {
     fn drop(&mut self) {
+        if self.shared.is_forked() {
+            // There is no thread to join or to detach.
+            mem::forget(self.collector.get_mut().map_or(None, Option::take));
+        }
         // Nobody is left to take the error.
         let _ = self.stop();
     }

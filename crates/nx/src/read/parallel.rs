@@ -211,8 +211,7 @@ fn read_ahead<S: ReadAt>(archive: &Archive<S>, block: usize) {
 
 /// Buffer sizes for the largest of these blocks.
 fn buffer_sizes<S: ReadAt>(archive: &Archive<S>, blocks: impl Iterator<Item = usize>) -> BufferSizes {
-    let mut sizes =
-        BufferSizes { compressed: archive.source().coalesce_limit(), ..BufferSizes::default() };
+    let mut sizes = BufferSizes { compressed: archive.source().coalesce_limit(), ..BufferSizes::default() };
     for block in blocks {
         let (content, word) = (archive.layout().content(block), archive.toc().blocks[block]);
         sizes.content = sizes.content.max(content);
