@@ -1,6 +1,6 @@
 //! Verification of a block file: all hashes, the key order, and the counts in its footer.
 
-use linerate_core::Result;
+use linerate_core::{Error, Result};
 use linerate_zstd::Dictionary;
 
 use super::block::{Block, Cursor};
