@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # dist.sh OUT [KIND...]: packages of a release for every platform that can be linked here, into OUT, and SHA256SUMS.
 # dist.sh --check OUT [KIND...]: installs each in an empty environment, and runs an example of its page. CSV=FILE gets a row for each;
-# records/*-packages.csv are such files.
+# records/packages.csv is such a file.
 # Kinds: archive (program, static), deb, wheels, jars, npm; of --check also rows, those of the README's install table, walked in empty
 # folders (dist-rows.py; ROWS=WORDS takes those that have one of the words). After one that failed the others are made or checked, too; the status is 1.
 # It is 77 if something lacks.

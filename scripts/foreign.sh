@@ -3,7 +3,7 @@
 # aarch64-unknown-linux-gnu (by qemu-user), i686-unknown-linux-gnu, wasm32-wasip1 (by Node), x86_64-pc-windows-gnu (by wine); and
 # the command, linked statically with musl, in an empty root folder. Each needs Rust's library for the target (rustup target add TARGET, or the component
 # rust-src), a C compiler, and what runs its programs. What lacks one is named, and the status is 77. CSV=FILE gets a row for
-# each target and package; records/*-platforms.csv are such files. PACKAGES="linerate-core ..." builds and tests these alone;
+# each target and package; records/platforms.csv is such a file. PACKAGES="linerate-core ..." builds and tests these alone;
 # ONLY="..." builds all, and tests these alone. A program of tests that takes longer than LIMIT seconds (1800) has failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # websocket-peers.sh [MESSAGES [FILE]]: linerate-websocket over tungstenite, tokio and axum beside websocket libraries of
-# others, both ways, every window, MESSAGES messages on each connection (10,000). Rows of records/*-websocket-peers.csv go to FILE. Status 77: a tool is missing.
+# others, both ways, every window, MESSAGES messages on each connection (10,000). Rows of records/websocket-peers.csv go to FILE. Status 77: a tool is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}

@@ -21,6 +21,7 @@
 //! | [`corpus`], [`filter`] | input files; options such as `--chunk` and `--only` |
 //! | [`sheet`], [`against`], [`cpus`] | records of any shape by their columns; what changed against an earlier one; CPUs side by side |
 //! | [`record`], [`csv`], [`environment`], [`stats`], [`report`] | rows and their files, provenance, medians, terminal tables |
+//! | [`records`](mod@records), [`tables`] | measurements as JSON Lines; tables of pages, which are queries of them |
 //! | `plot`, `labels` | SVG charts of records |
 //! | `kernel/` | the operating system's clocks and C peers: all `unsafe` code |
 //!
@@ -61,6 +62,7 @@ mod peers;
 #[cfg(feature = "plot")]
 pub mod plot;
 pub mod record;
+pub mod records;
 pub mod report;
 #[cfg(feature = "command")]
 pub mod session;
@@ -68,6 +70,7 @@ pub mod session;
 pub mod sheet;
 pub mod stats;
 pub mod table;
+pub mod tables;
 #[cfg(feature = "command")]
 pub mod threads;
 pub mod verify;

@@ -1,0 +1,87 @@
+//! Records of measurements as JSON Lines, the files of `records/` and the output of every harness.
+//!
+//! A `run` line has what several measurements share, and is followed by a line for each of them:
+//!
+//! ```text
+//! {"run":{"date":"2026-11-26","cpu":"...","linerate":"0.1.0 1234567","command":"...","versions":{"libzstd":"1.5.7"}}}
+//! {"shape":"cold","data":"JSON","contender":"libzstd","params":{"block":"4K","count":2500},"metrics":{"speed":{"median":581.9,"low":570.2,"high":590.0},"ratio":5.5}}
+//! ```
+//!
+//! `params` is a flat map of texts and numbers that tell measurements apart. `metrics` are those of
+//! [`METRICS`]: an exact number, or the median of rounds with the lowest and the highest. Quotients that
+//! were taken within each round are metrics too, named `..._by_base`; the parameter `base` names the other.
+
+mod read;
+mod registry;
+mod write;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+pub use read::read;
+pub use registry::{Better, METRICS, Metric, metric};
+pub use write::Writer;
+
+/// What the measurements of one run share.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// Year, month and day, with hyphens.
+    pub date: String,
+    /// Name, family and model of the CPU.
+    pub cpu: String,
+    /// Version and commit of Linerate. Empty if it was not measured.
+    pub linerate: String,
+    /// The command that measures it again.
+    pub command: String,
+    /// Versions of libraries, compilers and other programs.
+    pub versions: BTreeMap<String, String>,
+    /// Converted from a CSV record of before 2026-11-26, which had the best round beside the median and not the worst.
+    pub converted: bool,
+    /// Title of the document that published the figures, if others measured them.
+    pub source: String,
+    /// Address of that document, if it has one.
+    pub url: String,
+}
+
+/// What was measured of one contender in one case.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measurement {
+    /// Kind of work. Only measurements of the same shape are compared.
+    pub shape: String,
+    /// Name of the corpus, file or traffic.
+    pub data: String,
+    /// Library or program, with its level or mode where it has several.
+    pub contender: String,
+    /// Everything else that tells this measurement from others: texts and numbers.
+    pub params: BTreeMap<String, Value>,
+    /// Results by the names of [`METRICS`].
+    pub metrics: BTreeMap<String, Figure>,
+}
+
+/// A result in the unit of its metric: exact, or the median of several rounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// The exact value, or the median.
+    pub median: f64,
+    /// Lowest of the rounds. `None` for an exact value, or if a converted record does not have it.
+    pub low: Option<f64>,
+    /// Highest of the rounds, likewise.
+    pub high: Option<f64>,
+}
+
+impl From<f64> for Figure {
+    fn from(exact: f64) -> Self {
+        Self { median: exact, low: None, high: None }
+    }
+}
+
+impl Figure {
+    /// The median, lowest and highest of `rounds`, of which there is at least one. `None` if there is none.
+    pub fn of(rounds: &[f64]) -> Option<Self> {
+        let mut sorted = rounds.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let (&low, &high) = (sorted.first()?, sorted.last()?);
+        Some(Self { median: sorted[sorted.len() / 2], low: Some(low), high: Some(high) })
+    }
+}

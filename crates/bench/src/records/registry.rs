@@ -1,0 +1,155 @@
+//! The registry of metrics: name, unit, direction and format of each.
+
+/// Whether more is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// A speed, a ratio.
+    Higher,
+    /// A time, a size.
+    Lower,
+    /// Neither: a property.
+    Neither,
+}
+
+/// A metric of [`METRICS`].
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Its name in records and queries.
+    pub name: &'static str,
+    /// The unit of its values. Empty for quotients and counts.
+    pub unit: &'static str,
+    /// Whether more is better.
+    pub better: Better,
+    /// Decimals that tables print.
+    pub decimals: usize,
+    /// What it is.
+    pub meaning: &'static str,
+}
+
+/// The metric with this name.
+pub fn metric(name: &str) -> Option<&'static Metric> {
+    METRICS.iter().find(|metric| metric.name == name)
+}
+
+const fn row(
+    name: &'static str,
+    unit: &'static str,
+    better: Better,
+    decimals: usize,
+    meaning: &'static str,
+) -> Metric {
+    Metric { name, unit, better, decimals, meaning }
+}
+
+use Better::{Higher, Lower, Neither};
+
+/// Every metric, by kind. Speeds are of content, by CPU time where the shape does not say otherwise.
+#[rustfmt::skip]
+pub const METRICS: &[Metric] = &[
+    // Speeds.
+    row("speed", "MB/s", Higher, 0, "content per second"),
+    row("speed_plain", "MB/s", Higher, 0, "content per second without the filter"),
+    row("predicted_speed", "MB/s", Higher, 0, "what the plan predicted for speed"),
+    row("encode", "MB/s", Higher, 0, "content encoded per second, by the wall clock"),
+    row("decode", "MB/s", Higher, 0, "content decoded per second, by the wall clock"),
+    row("encode_cpu", "MB/s", Higher, 0, "content encoded per second of CPU time"),
+    row("decode_cpu", "MB/s", Higher, 0, "content decoded per second of CPU time"),
+    row("inverse", "GB/s", Higher, 1, "bytes per second of a filter's inverse alone"),
+    row("speed_out", "MB/s", Neither, 0, "compressed bytes sent per second"),
+    row("requests_per_second", "", Higher, 0, "requests per second of elapsed time"),
+    row("requests_per_cpu", "", Higher, 0, "requests per second of CPU time"),
+    // Quotients, of the medians or of each round.
+    row("speed_by_base", "", Higher, 2, "speed by that of `base`"),
+    row("speed_by_hot", "", Higher, 2, "speed by that of the same contender with hot dictionaries"),
+    row("speed_by_none", "", Higher, 2, "speed by that of the same contender without dictionaries"),
+    row("speed_by_one_thread", "", Higher, 2, "speed by that of one thread"),
+    row("speed_by_jda", "", Higher, 2, "speed by that of the JDK's inflater used as JDA does"),
+    row("speed_by_jdk_stream", "", Higher, 2, "speed by that of the JDK's inflater read as a stream"),
+    row("speed_by_zstd_jni", "", Higher, 2, "speed by that of zstd-jni read as a stream"),
+    row("cpu_by_base", "", Lower, 2, "CPU time by that of `base`"),
+    row("elapsed_by_base", "", Lower, 2, "elapsed time by that of `base`"),
+    row("pack_by_base", "", Lower, 2, "CPU time of packing by that of `base`"),
+    row("ratio_by_base", "", Higher, 2, "ratio by that of `base`"),
+    row("size_by_base", "", Lower, 3, "size by that of `base`"),
+    row("output_by_base", "", Lower, 4, "output by that of `base`"),
+    row("counted_by_base", "", Lower, 2, "counted bytes by `base`"),
+    row("instructions_by_base", "", Lower, 3, "instructions by those of `base`"),
+    row("allocated_by_base", "", Lower, 2, "allocated bytes by those of `base`"),
+    // Sizes.
+    row("ratio", "", Higher, 3, "content by output"),
+    row("predicted_ratio", "", Higher, 2, "what the plan predicted for ratio"),
+    row("size", "", Lower, 3, "output by content"),
+    row("saved", "", Higher, 3, "share of the content that was saved, as a server prints it"),
+    row("part", "", Lower, 4, "this part of an archive by the whole"),
+    row("output", "bytes", Lower, 0, "compressed bytes, of an archive or of one response"),
+    row("content", "bytes", Neither, 0, "bytes before compression"),
+    row("body", "bytes", Lower, 0, "mean bytes of a response"),
+    row("counted", "bytes", Lower, 0, "bytes read, or resident at most, as the case says"),
+    row("code", "bytes", Lower, 0, "machine code and constants of the program"),
+    row("decoded", "bytes", Lower, 0, "bytes decoded to read what was asked for"),
+    // Times.
+    row("time", "µs", Lower, 1, "time for one block, message, row or request"),
+    row("elapsed_time", "µs", Lower, 1, "the same by the wall clock"),
+    row("encode_time", "µs", Lower, 1, "time to encode one message"),
+    row("decode_time", "µs", Lower, 1, "time to decode one message"),
+    row("decompress", "µs", Lower, 1, "the part of `time` in the decompressor"),
+    row("p50", "µs", Lower, 1, "time that half of the reads or messages do not exceed"),
+    row("p90", "µs", Lower, 1, "time that 90 % do not exceed"),
+    row("p99", "µs", Lower, 1, "time that 99 % do not exceed"),
+    row("p999", "µs", Lower, 1, "time that 99.9 % do not exceed"),
+    row("cpu", "s", Lower, 2, "CPU time of the whole"),
+    row("cpu_rest", "s", Lower, 3, "CPU time per second while nothing happens"),
+    row("elapsed", "s", Lower, 2, "elapsed time of the whole"),
+    row("pack", "s", Lower, 1, "CPU time to pack"),
+    row("first", "ms", Lower, 1, "from opening to the first file"),
+    row("pass_1", "ms", Lower, 0, "the first pass over the list"),
+    row("pass_2", "ms", Lower, 0, "the second pass"),
+    row("pass_3", "ms", Lower, 0, "the third pass"),
+    row("instructions", "", Lower, 0, "instructions that valgrind counted"),
+    // Memory.
+    row("state", "bytes", Lower, 0, "memory of one stream between its calls"),
+    row("scratch", "bytes", Lower, 0, "memory of a thread, shared by its streams"),
+    row("heap", "bytes", Lower, 0, "heap held for each stream or connection"),
+    row("native", "bytes", Lower, 0, "memory outside Java's heap for each connection"),
+    row("native_added", "bytes", Lower, 0, "the same, less that without compression"),
+    row("heap_added", "bytes", Lower, 0, "`heap`, less that without compression"),
+    row("resident", "bytes", Lower, 0, "resident memory"),
+    row("told", "bytes", Lower, 0, "memory that the library itself reports for each connection"),
+    row("per_connection", "bytes", Lower, 0, "resident memory of a connection or response"),
+    row("added", "bytes", Lower, 0, "the same, less that without compression"),
+    row("slow_client", "bytes", Lower, 0, "resident memory for a client that reads slowly"),
+    row("beside", "bytes", Lower, 0, "memory for each dictionary beside its content"),
+    row("peak", "bytes", Lower, 0, "most that was resident"),
+    row("allocated", "bytes", Lower, 1, "bytes allocated for each message, garbage later"),
+    row("allocated_total", "bytes", Lower, 0, "bytes allocated for the whole"),
+    row("garbage", "bytes", Lower, 0, "bytes allocated to encode and decode one message"),
+    // Counts and properties.
+    row("requests", "", Neither, 0, "requests answered"),
+    row("answered", "", Higher, 0, "connections that answered"),
+    row("alerts", "", Lower, 0, "alerts in the log"),
+    row("errors", "", Lower, 0, "messages that were errors"),
+    row("hits", "", Neither, 0, "reads from decoded blocks"),
+    row("misses", "", Neither, 0, "reads that decoded a block"),
+    row("error", "", Lower, 3, "difference of prediction and figure, by the figure"),
+    row("matches", "", Neither, 0, "matches in all blocks"),
+    row("matches_per_kib", "", Neither, 0, "matches in 1 KiB of content"),
+    row("match_length", "bytes", Neither, 1, "mean length of a match"),
+    row("up_to_4k", "", Neither, 4, "share of matches at distances up to 4 KiB"),
+    row("up_to_32k", "", Neither, 4, "share above that, up to 32 KiB"),
+    row("up_to_256k", "", Neither, 4, "share above that, up to 256 KiB"),
+    row("up_to_1m", "", Neither, 4, "share above that, up to 1 MiB"),
+    row("above_1m", "", Neither, 4, "share above 1 MiB"),
+    row("above_256k", "", Neither, 4, "share above 256 KiB"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_is_there_once() {
+        for (i, row) in METRICS.iter().enumerate() {
+            assert!(METRICS[..i].iter().all(|other| other.name != row.name), "{}", row.name);
+        }
+    }
+}

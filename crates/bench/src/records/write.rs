@@ -1,0 +1,134 @@
+//! Writes records line by line.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::{Figure, Measurement, Run, metric};
+
+/// Prints the lines of one run to a file or to standard output.
+pub struct Writer {
+    out: Box<dyn Write>,
+}
+
+impl Writer {
+    /// Appends to a file, which is created if there is none, or prints to standard output. Writes the line of `run`.
+    ///
+    /// # Errors
+    /// Those of opening and writing.
+    pub fn new(path: Option<&Path>, run: &Run) -> io::Result<Self> {
+        let out: Box<dyn Write> = match path {
+            Some(path) => Box::new(OpenOptions::new().create(true).append(true).open(path)?),
+            None => Box::new(io::stdout()),
+        };
+        let mut writer = Self { out };
+        writer.line(&run_line(run))?;
+        Ok(writer)
+    }
+
+    /// Writes the line of a measurement.
+    ///
+    /// # Errors
+    /// Those of writing. A metric that the registry does not have is `InvalidInput`.
+    pub fn measurement(&mut self, measurement: &Measurement) -> io::Result<()> {
+        if let Some(name) = measurement.metrics.keys().find(|name| metric(name).is_none()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("no metric is named {name}")));
+        }
+        self.line(&measurement_line(measurement))
+    }
+
+    /// One write for each line, so that lines of programs that share a file stay whole.
+    fn line(&mut self, line: &str) -> io::Result<()> {
+        self.out.write_all(format!("{line}\n").as_bytes())?;
+        self.out.flush()
+    }
+}
+
+/// The line of a run. What is empty is left out.
+pub(super) fn run_line(run: &Run) -> String {
+    let texts = [
+        ("date", &run.date),
+        ("cpu", &run.cpu),
+        ("linerate", &run.linerate),
+        ("command", &run.command),
+        ("source", &run.source),
+        ("url", &run.url),
+    ];
+    let mut fields: Vec<String> = Vec::new();
+    for (name, value) in texts.into_iter().filter(|(_, value)| !value.is_empty()) {
+        fields.push(format!("\"{name}\":{}", json!(value)));
+    }
+    if !run.versions.is_empty() {
+        fields.push(format!("\"versions\":{}", json!(run.versions)));
+    }
+    if run.converted {
+        fields.push("\"converted\":true".into());
+    }
+    format!("{{\"run\":{{{}}}}}", fields.join(","))
+}
+
+/// The line of a measurement, its parts in the order in which they are read.
+pub(super) fn measurement_line(measurement: &Measurement) -> String {
+    let Measurement { shape, data, contender, params, metrics } = measurement;
+    let metrics: Map<String, Value> = metrics.iter().map(|(name, f)| (name.clone(), figure(*f))).collect();
+    format!(
+        "{{\"shape\":{},\"data\":{},\"contender\":{},\"params\":{},\"metrics\":{}}}",
+        json!(shape),
+        json!(data),
+        json!(contender),
+        json!(params),
+        json!(metrics)
+    )
+}
+
+fn figure(Figure { median, low, high }: Figure) -> Value {
+    match (low, high) {
+        (None, None) => number(median),
+        _ => {
+            let parts = [("median", Some(median)), ("low", low), ("high", high)];
+            let known = parts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), number(value?))));
+            Value::Object(known.collect())
+        }
+    }
+}
+
+/// A whole number without `.0`.
+#[allow(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
+fn number(value: f64) -> Value {
+    let whole = value.fract() == 0.0 && value.abs() < 9e15;
+    if whole { json!(value as i64) } else { json!(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x.jsonl");
+        let run = Run { date: "d".into(), cpu: "c \"q\"".into(), command: "x".into(), ..Run::default() };
+        let metrics = [
+            ("speed".to_owned(), Figure::of(&[3.5, 1.0, 2.0]).expect("rounds")),
+            ("ratio".to_owned(), 2.25.into()),
+        ];
+        let params = [("block".to_owned(), json!("4K")), ("count".to_owned(), json!(30_000))];
+        let measurement = Measurement {
+            shape: "s".into(),
+            data: "d".into(),
+            contender: "c".into(),
+            params: params.into(),
+            metrics: metrics.into(),
+        };
+        for _ in 0..2 {
+            Writer::new(Some(&path), &run).and_then(|mut w| w.measurement(&measurement)).expect("written");
+        }
+        let found = super::super::read(&path).expect("read");
+        assert_eq!(found.len(), 2);
+        assert_eq!((&*found[1].0, &found[1].1), (&run, &measurement));
+        let unknown = Measurement { metrics: [("sped".to_owned(), 1.0.into())].into(), ..measurement };
+        assert!(Writer::new(None, &run).and_then(|mut w| w.measurement(&unknown)).is_err());
+    }
+}

@@ -1,0 +1,119 @@
+//! Reads the files that queries name: records, and CSV files with a row for each measurement.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::query::Filter;
+use crate::csv;
+use crate::records::{self, Better, Figure, Measurement, Run, metric};
+
+/// The files of a folder, each read once.
+pub(super) struct Library {
+    folder: PathBuf,
+    files: RefCell<BTreeMap<String, Rc<Vec<Rc<Entry>>>>>,
+}
+
+/// A measurement with its run and the name of its file.
+pub(super) struct Entry {
+    pub(super) file: String,
+    pub(super) run: Arc<Run>,
+    pub(super) measurement: Measurement,
+}
+
+impl Library {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), files: RefCell::default() }
+    }
+
+    /// The entries of a file in its order.
+    pub(super) fn open(&self, name: &str) -> Result<Rc<Vec<Rc<Entry>>>, String> {
+        if let Some(entries) = self.files.borrow().get(name) {
+            return Ok(entries.clone());
+        }
+        let path = self.folder.join(name);
+        let found = if name.ends_with(".csv") { read_csv(&path)? } else { records::read(&path)? };
+        let entry = |(run, measurement)| Rc::new(Entry { file: name.to_owned(), run, measurement });
+        let entries = Rc::new(found.into_iter().map(entry).collect::<Vec<_>>());
+        self.files.borrow_mut().insert(name.to_owned(), entries.clone());
+        Ok(entries)
+    }
+}
+
+/// Rows of a CSV file, whose columns become parameters.
+fn read_csv(path: &Path) -> Result<Vec<(Arc<Run>, Measurement)>, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut lines = text.lines().map(csv::fields);
+    let head = lines.next().ok_or_else(|| format!("{}: no columns", path.display()))??;
+    let row = |fields: Result<Vec<String>, String>| {
+        let values: BTreeMap<_, _> = head.iter().cloned().zip(fields?).filter(|(_, v)| !v.is_empty()).collect();
+        let text = |name: &str| values.get(name).cloned().unwrap_or_default();
+        let [date, cpu, linerate, command] = ["date", "cpu", "linerate", "command"].map(text);
+        let params = values.into_iter().map(|(name, value)| (name, json!(value))).collect();
+        let run = Run { date, cpu, linerate, command, ..Run::default() };
+        Ok((Arc::new(run), Measurement { params, ..Measurement::default() }))
+    };
+    lines.map(row).collect()
+}
+
+impl Entry {
+    /// The text of a key: a part of the measurement or of its run, or a parameter. Empty if there is none.
+    pub(super) fn field(&self, key: &str) -> Cow<'_, str> {
+        let (run, Measurement { shape, data, contender, params, .. }) = (&self.run, &self.measurement);
+        let text = match (key, params.get(key)) {
+            (_, Some(Value::String(text))) => text,
+            (_, Some(number)) => return number.to_string().into(),
+            ("file", _) => &self.file,
+            ("shape", _) => shape,
+            ("data", _) => data,
+            ("contender", _) => contender,
+            ("date", _) => &run.date,
+            ("cpu", _) => &run.cpu,
+            ("linerate", _) => &run.linerate,
+            ("command", _) => &run.command,
+            ("source", _) => &run.source,
+            ("version", _) => return self.version().into(),
+            _ => "",
+        };
+        text.into()
+    }
+
+    /// The version of the contender: that of the longest name in `versions` that the contender begins with.
+    fn version(&self) -> &str {
+        let named = self.run.versions.iter();
+        let named = named.filter(|(name, _)| self.measurement.contender.starts_with(name.as_str()));
+        named.max_by_key(|(name, _)| name.len()).map_or("", |(_, version)| version)
+    }
+
+    /// The figure of a metric, or a number in a column of a CSV file.
+    pub(super) fn figure(&self, name: &str) -> Option<Figure> {
+        let metric = self.measurement.metrics.get(name).copied();
+        metric.or_else(|| self.field(name).parse::<f64>().ok().map(Figure::from))
+    }
+
+    /// The best round if `best`, or the median.
+    pub(super) fn value(&self, name: &str, best: bool) -> Option<f64> {
+        let Figure { median, low, high } = self.figure(name)?;
+        let round = match metric(name).map(|metric| metric.better) {
+            Some(Better::Higher) if best => high,
+            Some(Better::Lower) if best => low,
+            _ => None,
+        };
+        Some(round.unwrap_or(median))
+    }
+
+    /// Whether each key has one of its values. Of the CPU and the command a part is enough.
+    pub(super) fn matches(&self, filter: &Filter) -> bool {
+        filter.0.iter().all(|(key, values)| {
+            let text = self.field(key);
+            let partly = key == "cpu" || key == "command";
+            values.is_empty() || values.iter().any(|value| text == *value || partly && text.contains(value))
+        })
+    }
+}

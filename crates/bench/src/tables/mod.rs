@@ -1,0 +1,159 @@
+//! Tables and figures of pages: queries of records, written in the page. `records/README.md` defines the
+//! queries; the test `tables` compares the pages with what their queries give.
+//!
+//! | file | content |
+//! |---|---|
+//! | `query.rs` | the parser of queries |
+//! | `library.rs` | the files that they name |
+//! | `render.rs` | selection, numbers, Markdown |
+//! | `picture.rs` | the picture of the front page |
+
+mod library;
+mod picture;
+mod query;
+mod render;
+
+use std::path::Path;
+
+use crate::records::{self, Better, Metric};
+use library::Library;
+pub use picture::picture;
+
+const END: &str = "<!-- end -->";
+
+/// Fills the tables and values of pages from the records of one folder.
+pub struct Pages {
+    library: Library,
+}
+
+impl Pages {
+    /// Pages whose queries name files of the folder `records`.
+    #[must_use]
+    pub fn new(records: &Path) -> Self {
+        Self { library: Library::new(records) }
+    }
+
+    /// The page with each table and value replaced by what its query gives. Links to records lead from the folder of
+    /// the page, `depth` folders below the root. Marks in fenced blocks are text.
+    ///
+    /// # Errors
+    /// A sentence with the line of the query.
+    pub fn fill(&self, page: &str, depth: usize) -> Result<String, String> {
+        let records = format!("{}records/", "../".repeat(depth));
+        let mut filled = String::new();
+        let mut rest = page;
+        while let Some((start, mark)) = next_mark(rest, &filled) {
+            let (before, after) = rest.split_at(start);
+            filled += before;
+            let line = filled.matches('\n').count() + 1;
+            let at = |error: String| format!("{line}: {error}");
+            let (query, after) = after[mark.len()..].split_once("-->").ok_or_else(|| at("no -->".into()))?;
+            let (_, after) = after.split_once(END).ok_or_else(|| at(format!("no {END}")))?;
+            let text = match mark {
+                TABLE => render::table(&self.library, query, &records).map(|table| format!("\n\n{table}\n")),
+                VALUE => render::value(&self.library, query),
+                _ => Ok(format!("\n\n{}\n", glossary())),
+            };
+            filled += &format!("{mark}{query}-->{}{END}", text.map_err(at)?);
+            rest = after;
+        }
+        Ok(filled + rest)
+    }
+}
+
+const TABLE: &str = "<!-- table\n";
+const VALUE: &str = "<!-- value ";
+const METRICS: &str = "<!-- metrics ";
+
+/// Where the next mark begins that is in no block or span of code, and which it is.
+fn next_mark(rest: &str, before: &str) -> Option<(usize, &'static str)> {
+    let marks = [TABLE, VALUE, METRICS].into_iter();
+    let found = marks.flat_map(|mark| rest.match_indices(mark).map(move |(at, _)| (at, mark)));
+    let fences = |text: &str| text.matches("```").count();
+    let is_code = |at: usize| rest[..at].ends_with('`') || (fences(before) + fences(&rest[..at])) % 2 == 1;
+    found.filter(|(at, _)| !is_code(*at)).min()
+}
+
+/// The registry of metrics as a table.
+fn glossary() -> String {
+    let row = |metric: &Metric| {
+        let better = match metric.better {
+            Better::Higher => "more",
+            Better::Lower => "less",
+            Better::Neither => "",
+        };
+        let Metric { name, unit, decimals, meaning, .. } = metric;
+        let name = format!("`{name}`");
+        render::line(&[&name, unit, better, &decimals.to_string(), meaning])
+    };
+    let rows: String = records::METRICS.iter().map(row).collect();
+    format!("| metric | unit | better | decimals | meaning |\n|---|---|---|---|---|\n{rows}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECORD: &str = r#"{"run":{"date":"d","cpu":"c","command":"x","versions":{"a":"1.0"}}}
+{"shape":"s","data":"t","contender":"a","params":{"n":1},"metrics":{"speed":{"median":2,"low":1,"high":3},"time":1.5}}
+{"shape":"s","data":"t","contender":"b","params":{"n":1},"metrics":{"speed":4,"time":0.5}}
+{"shape":"s","data":"t","contender":"b","params":{"n":2},"metrics":{"speed":5,"size":0.25}}
+"#;
+
+    fn fill(query: &str) -> Result<String, String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("x.jsonl"), RECORD).expect("a record");
+        std::fs::write(folder.path().join("x.csv"), "k,v\na,1\na,2\nb,0\n").expect("a file");
+        Pages::new(folder.path()).fill(&format!("text {query}old{END} text"), 1)
+    }
+
+    /// The rows of the table of these lines.
+    fn table(lines: &str) -> Result<Vec<String>, String> {
+        let page = fill(&format!("<!-- table\nfrom x.jsonl\n{lines}\n-->"))?;
+        Ok(page.lines().filter(|line| line.starts_with('|')).skip(2).map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn rows_columns_and_values_are_what_the_query_says() {
+        let rows = "rows contender\ncolumn \"\" n=1: {contender} {version}\n";
+        assert_eq!(table(&format!("{rows}column \"\" n=1: {{speed}}")).expect("rows").len(), 2);
+        let query = "rows n contender=a|b\ncolumn \"h\": {contender}[, {version}]\ncolumn \"s\": {speed.best .1} {time ns}";
+        assert_eq!(table(query).expect("rows"), ["| a, 1.0 | 3.0 1500 |", "| b | 4.0 500 |", "| b | |"]);
+        let query = "where n=1\nrow \"r\" contender=b\ncolumn \"\": {row}\ncolumn \"\": {speed change by contender=a}";
+        assert_eq!(table(query).expect("rows"), ["| r | +100 % |"]);
+        let query = "where n=1\nrows n\ncolumn \"\" contender=a|b: {speed} {contender}\ncolumn \"\" contender=a|b: {time} {contender}";
+        assert_eq!(table(query).expect("rows"), ["| 4 b | 0.5 b |"]);
+    }
+
+    #[test]
+    fn the_source_is_linked_from_the_page() {
+        let page = fill("<!-- table\nfrom x.jsonl\nrows n=2\ncolumn \"\": {size % .1}\n-->").expect("a page");
+        let wanted = "-->\n\n| |\n|---|\n| 25.0 % |\n\n[x.jsonl](../records/x.jsonl), d, c, `x`\n\n<!-- end --> text";
+        assert!(page.ends_with(wanted), "{page}");
+        assert_eq!(fill("<!-- value x.jsonl n=2: {speed} MB/s -->").expect("a page"), "text <!-- value x.jsonl n=2: {speed} MB/s -->5 MB/s<!-- end --> text");
+    }
+
+    #[test]
+    fn rows_of_csv_files_are_summed_and_counted() {
+        let page = fill("<!-- value x.csv k=a: {v.sum} of {v.count}[, {v nonzero k=b}] -->").expect("a page");
+        assert!(page.contains("-->3 of 2<!-- end -->"), "{page}");
+    }
+
+    #[test]
+    fn what_a_query_cannot_mean_is_an_error_with_its_line() {
+        let error = |lines: &str| table(lines).expect_err(lines);
+        assert!(error("rows n=1\ncolumn \"h\": {speed}").contains("2 measurements match"));
+        assert!(error("rows n=3\ncolumn \"h\": {speed}").starts_with("1: no measurement for the row"));
+        assert!(error("rows n\ncolumn \"h\" contender=c: {speed}").contains("no measurement"));
+        assert!(error("rows n=2\ncolumn \"h\": {speed}\ncolumn \"t\": {time}").contains("is empty"));
+        assert!(error("rows n=2\ncolumn \"h\": {speed ms}").contains("is no time"));
+        assert!(error("rows n=2\ncolumn \"h\": {speed.middle}").contains("no statistic"));
+        assert!(error("rows n=2\nsort n\ncolumn \"h\": {speed}").contains("unknown word"));
+    }
+
+    #[test]
+    fn marks_in_code_are_text() {
+        let page = "`<!-- table` and\n```text\n<!-- table\n-->\n```\n";
+        assert_eq!(Pages::new(Path::new("none")).fill(page, 0).as_deref(), Ok(page));
+    }
+}

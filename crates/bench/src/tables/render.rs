@@ -1,0 +1,282 @@
+//! Selects measurements and renders Markdown.
+
+use std::cell::RefCell;
+use std::fmt::Write;
+use std::rc::Rc;
+
+use super::library::{Entry, Library};
+use super::query::{Filter, Part, Piece, Query, Rows, Statistic};
+use crate::records::{Better, metric};
+
+/// Units by quantity, with the factor to the quantity's smallest unit or, for quotients, to 1.
+const UNITS: &[(&str, &str, f64)] = &[
+    ("", "quotient", 1.0),
+    ("%", "quotient", 0.01),
+    ("ns", "time", 1.0),
+    ("µs", "time", 1e3),
+    ("ms", "time", 1e6),
+    ("s", "time", 1e9),
+    ("bytes", "bytes", 1.0),
+    ("KB", "bytes", 1e3),
+    ("KiB", "bytes", 1024.0),
+    ("MB", "bytes", 1e6),
+    ("MiB", "bytes", 1_048_576.0),
+    ("MB/s", "speed", 1e6),
+    ("GB/s", "speed", 1e9),
+    ("GiB/s", "speed", 1_073_741_824.0),
+];
+
+/// The entries of the files of one query, and those that its cells used.
+struct Selection {
+    entries: Vec<Rc<Entry>>,
+    used: RefCell<Vec<Rc<Entry>>>,
+}
+
+/// The table of a query with a line about its source for each file. `records` is the path to the folder of records.
+pub(super) fn table(library: &Library, text: &str, records: &str) -> Result<String, String> {
+    let query = Query::parse(text)?;
+    let selection = Selection::new(library, &query.files)?;
+    let headings: Vec<&str> = query.columns.iter().map(|column| column.heading.as_str()).collect();
+    let mut table = line(&headings);
+    let _ = writeln!(table, "|{}", "---|".repeat(headings.len()));
+    let mut filled = vec![false; headings.len()];
+    for (label, filter) in selection.rows(&query.filter, &query.rows)? {
+        let mut cells = Vec::new();
+        for column in &query.columns {
+            let filter = filter.with(&column.filter);
+            let cell = selection.cell(&filter, &column.template, label.as_deref());
+            cells.push(cell.map_err(|error| format!("column {:?}: {error}", column.heading))?);
+        }
+        let measured = cells.iter().zip(&query.columns).any(|(cell, column)| cell.is_some() && column.measures());
+        if !measured {
+            return Err(format!("a row has no measurement: {filter:?}"));
+        }
+        for (filled, cell) in filled.iter_mut().zip(&cells) {
+            *filled |= cell.is_some();
+        }
+        table += &line(&cells.iter().map(|cell| cell.as_deref().unwrap_or("")).collect::<Vec<_>>());
+    }
+    if let Some(empty) = filled.iter().position(|filled| !filled) {
+        return Err(format!("column {:?} is empty", headings[empty]));
+    }
+    Ok(format!("{table}\n{}", selection.sources(records)))
+}
+
+/// The text of an inline value.
+pub(super) fn value(library: &Library, text: &str) -> Result<String, String> {
+    let (file, filter, template) = Query::parse_value(text)?;
+    let cell = Selection::new(library, &[file])?.cell(&filter, &template, None)?;
+    cell.ok_or_else(|| "no measurement".to_owned())
+}
+
+pub(super) fn line(cells: &[&str]) -> String {
+    cells.iter().fold("|".to_owned(), |line, cell| if cell.is_empty() { line + " |" } else { format!("{line} {cell} |") })
+        + "\n"
+}
+
+impl super::query::Column {
+    /// Whether it shows metrics, and not only what the row is.
+    fn measures(&self) -> bool {
+        fn any(parts: &[Part]) -> bool {
+            parts.iter().any(|part| match part {
+                Part::Text(_) => false,
+                Part::Optional(parts) => any(parts),
+                Part::Value(piece) => piece.name != "row",
+            })
+        }
+        any(&self.template)
+    }
+}
+
+impl Selection {
+    fn new(library: &Library, files: &[String]) -> Result<Self, String> {
+        let mut entries = Vec::new();
+        for file in files {
+            entries.extend(library.open(file)?.iter().cloned());
+        }
+        Ok(Self { entries, used: RefCell::default() })
+    }
+
+    /// Label and filter of each row.
+    fn rows(&self, filter: &Filter, rows: &[Rows]) -> Result<Vec<(Option<String>, Filter)>, String> {
+        let mut found = Vec::new();
+        for Rows { label, keys } in rows {
+            let before = found.len();
+            for given in product(&keys.0) {
+                let of_row = filter.with(&given);
+                let open: Vec<&String> = keys.0.iter().filter(|key| key.1.is_empty()).map(|key| &key.0).collect();
+                for entry in self.entries.iter().filter(|entry| entry.matches(&of_row)) {
+                    let one = |key: &&String| ((*key).clone(), vec![entry.field(key).into_owned()]);
+                    let row = (label.clone(), of_row.with(&Filter(open.iter().map(one).collect())));
+                    if !found.contains(&row) {
+                        found.push(row);
+                    }
+                }
+            }
+            if found.len() == before {
+                return Err(format!("no measurement for the row {keys:?}"));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The text of a cell. `None` if a value outside of optional parts is missing.
+    fn cell(&self, filter: &Filter, parts: &[Part], label: Option<&str>) -> Result<Option<String>, String> {
+        let mut text = String::new();
+        for part in parts {
+            let value = match part {
+                Part::Text(fixed) => Some(fixed.clone()),
+                Part::Optional(parts) => Some(self.cell(filter, parts, label)?.unwrap_or_default()),
+                Part::Value(piece) if piece.name == "row" => label.map(str::to_owned),
+                Part::Value(piece) => self.piece(filter, piece, parts)?,
+            };
+            let Some(value) = value else { return Ok(None) };
+            text += &value;
+        }
+        Ok(Some(text).filter(|text| !text.is_empty()))
+    }
+
+    fn piece(&self, filter: &Filter, piece: &Piece, cell: &[Part]) -> Result<Option<String>, String> {
+        let filter = filter.with(&piece.filter);
+        let (name, best) = chooser(piece, cell);
+        let found = self.select(&filter, name, best);
+        let Some(first) = found.first() else { return Ok(None) };
+        let is_number = metric(&piece.name).is_some()
+            || piece.unit.is_some() || piece.decimals.is_some() || piece.nonzero
+            || piece.statistic != Statistic::Median;
+        let text = if is_number {
+            let Some(mut number) = number(&found, piece)? else { return Ok(None) };
+            if let Some(base) = &piece.base {
+                let found = self.select(&filter.with(base), name, best);
+                let Some(base) = self::number(&found, piece)? else { return Ok(None) };
+                number /= base;
+                self.used.borrow_mut().extend(found.first().cloned());
+            }
+            if piece.nonzero && number == 0.0 {
+                return Ok(None);
+            }
+            format(number, piece)?
+        } else {
+            let text = first.field(&piece.name).into_owned();
+            if let Some(other) = found.iter().find(|entry| entry.field(&piece.name) != text) {
+                return Err(format!("{} is {text} and {}", piece.name, other.field(&piece.name)));
+            }
+            if text.is_empty() {
+                return Ok(None);
+            }
+            text
+        };
+        self.used.borrow_mut().extend(found.iter().cloned());
+        Ok(Some(text))
+    }
+
+    /// The entries of a filter. Of alternatives it is the one with the best figure.
+    fn select(&self, filter: &Filter, name: &str, best: bool) -> Vec<Rc<Entry>> {
+        let found: Vec<_> = self.entries.iter().filter(|entry| entry.matches(filter)).cloned().collect();
+        let Some(metric) = metric(name).filter(|_| found.len() > 1 && filter.is_choice()) else { return found };
+        let sign = if metric.better == Better::Lower { -1.0 } else { 1.0 };
+        let rank = |entry: &Rc<Entry>| entry.value(name, best).map_or(f64::NEG_INFINITY, |value| sign * value);
+        found.into_iter().max_by(|a, b| rank(a).total_cmp(&rank(b))).into_iter().collect()
+    }
+
+    /// For each file the first run that cells used, and how many more there are.
+    fn sources(&self, records: &str) -> String {
+        let mut files: Vec<(String, Vec<String>)> = Vec::new();
+        for entry in self.used.borrow().iter() {
+            let run = &entry.run;
+            let texts = match run.source.as_str() {
+                "" => {
+                    let linerate = if run.linerate.is_empty() { String::new() } else { format!("linerate {}", run.linerate) };
+                    vec![run.date.clone(), run.cpu.clone(), linerate, format!("`{}`", run.command)]
+                }
+                title if run.url.is_empty() => vec![title.to_owned(), run.cpu.clone(), run.date.clone()],
+                title => vec![format!("[{title}]({})", run.url), run.cpu.clone(), run.date.clone()],
+            };
+            let text = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+            match files.iter_mut().find(|(file, _)| *file == entry.file) {
+                Some((_, runs)) if !runs.contains(&text) => runs.push(text),
+                Some(_) => {}
+                None => files.push((entry.file.clone(), vec![text])),
+            }
+        }
+        let lines = files.iter().map(|(file, runs)| {
+            let more = match runs.len() - 1 {
+                0 => String::new(),
+                1 => ", and another run".to_owned(),
+                more => format!(", and {more} more runs"),
+            };
+            format!("[{file}]({records}{file}), {}{more}\n", runs[0])
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// The metric by which alternatives are chosen: the cell's first one without a filter of its own, or the piece's.
+fn chooser<'p>(piece: &'p Piece, cell: &'p [Part]) -> (&'p str, bool) {
+    let is_metric = |piece: &Piece| metric(&piece.name).is_some();
+    let first = cell.iter().find_map(|part| match part {
+        Part::Value(first) if is_metric(first) && first.filter.0.is_empty() => Some(first),
+        _ => None,
+    });
+    let chosen = first.filter(|_| piece.filter.0.is_empty()).unwrap_or(piece);
+    (&chosen.name, chosen.statistic == Statistic::Best)
+}
+
+/// The number that a piece takes of its entries, in the unit of the registry.
+fn number(found: &[Rc<Entry>], piece: &Piece) -> Result<Option<f64>, String> {
+    let figures: Vec<_> = found.iter().filter_map(|entry| entry.figure(&piece.name)).collect();
+    let least = |values: Vec<f64>| values.into_iter().min_by(f64::total_cmp);
+    let most = |values: Vec<f64>| values.into_iter().max_by(f64::total_cmp);
+    #[allow(clippy::cast_precision_loss, reason = "a count of rows")]
+    Ok(match piece.statistic {
+        Statistic::Count => Some(found.len() as f64),
+        Statistic::Sum => Some(figures.iter().map(|figure| figure.median).sum()),
+        Statistic::Low => least(figures.iter().map(|figure| figure.low.unwrap_or(figure.median)).collect()),
+        Statistic::High => most(figures.iter().map(|figure| figure.high.unwrap_or(figure.median)).collect()),
+        statistic => {
+            let values = found.iter().filter_map(|entry| entry.value(&piece.name, statistic == Statistic::Best));
+            let values: Vec<f64> = values.collect();
+            if values.windows(2).any(|pair| pair[0] != pair[1]) {
+                let [a, b] = [&found[0], &found[1]].map(|entry| format!("{:?}", entry.measurement));
+                return Err(format!("{} measurements match, {a} and {b}", found.len()));
+            }
+            values.first().copied()
+        }
+    })
+}
+
+/// A number in the unit and with the decimals of a piece.
+fn format(number: f64, piece: &Piece) -> Result<String, String> {
+    let known = metric(&piece.name);
+    let find = |name: &str| {
+        let unit = UNITS.iter().find(|(unit, ..)| *unit == name);
+        unit.ok_or_else(|| format!("no unit is named `{name}`"))
+    };
+    if piece.change {
+        let text = format!("{:+.*} %", piece.decimals.unwrap_or(0), 100.0 * (number - 1.0));
+        return Ok(text.replace('-', "\u{2212}"));
+    }
+    let mut value = number;
+    if let Some(unit) = piece.unit.as_deref() {
+        let (_, quantity, factor) = *find(unit)?;
+        let from = known.filter(|_| piece.base.is_none()).map(|metric| find(metric.unit)).transpose()?;
+        let (_, other, base) = from.copied().unwrap_or(("", quantity, 1.0));
+        if quantity != other {
+            return Err(format!("`{}` is no {quantity}", piece.name));
+        }
+        value *= base / factor;
+    }
+    let usual = if piece.base.is_some() { 2 } else { known.map_or(0, |metric| metric.decimals) };
+    let decimals = piece.decimals.unwrap_or(if piece.unit.is_some() { 0 } else { usual });
+    let suffix = if piece.unit.as_deref() == Some("%") { " %" } else { "" };
+    Ok(format!("{value:.decimals$}{suffix}"))
+}
+
+/// Every combination of the given values, the first key outermost. Keys without values are left out.
+fn product(keys: &[(String, Vec<String>)]) -> Vec<Filter> {
+    let given = keys.iter().filter(|(_, values)| !values.is_empty());
+    given.fold(vec![Filter::default()], |rows, (key, values)| {
+        let with = |row: &Filter, value: &String| row.with(&Filter(vec![(key.clone(), vec![value.clone()])]));
+        rows.iter().flat_map(|row| values.iter().map(move |value| with(row, value))).collect()
+    })
+}
