@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-pub use read::read;
+pub use read::{Records, read};
 pub use registry::{Better, METRICS, Metric, metric};
 pub use write::Writer;
 

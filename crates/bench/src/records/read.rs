@@ -9,18 +9,21 @@ use serde_json::{Map, Value};
 
 use super::{Figure, Measurement, Run, metric};
 
+/// Measurements, each with its run.
+pub type Records = Vec<(Arc<Run>, Measurement)>;
+
 /// Reads a file of JSON Lines: each measurement with its run.
 ///
 /// # Errors
 /// One line that names the file, the line and what is wrong with it.
-pub fn read(path: &Path) -> Result<Vec<(Arc<Run>, Measurement)>, String> {
+pub fn read(path: &Path) -> Result<Records, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     parse(&text).map_err(|(line, problem)| format!("{name}:{line}: {problem}"))
 }
 
 /// Parses lines; an error has the number of its line.
-fn parse(text: &str) -> Result<Vec<(Arc<Run>, Measurement)>, (usize, String)> {
+fn parse(text: &str) -> Result<Records, (usize, String)> {
     let mut current: Option<Arc<Run>> = None;
     let mut found = Vec::new();
     for (i, line) in text.lines().enumerate() {
@@ -65,7 +68,8 @@ fn parse_measurement(mut fields: Map<String, Value>) -> Result<Measurement, Stri
     let metrics = object(fields.remove("metrics").unwrap_or_default(), "metrics")?;
     let figure = |(name, value): (String, Value)| {
         metric(&name).ok_or_else(|| format!("no metric is named {name}"))?;
-        let figure = figure(&value).ok_or_else(|| format!("{name} is neither a number nor median, low, high"))?;
+        let figure =
+            figure(&value).ok_or_else(|| format!("{name} is neither a number nor median, low, high"))?;
         Ok((name, figure))
     };
     let metrics: BTreeMap<_, _> = metrics.into_iter().map(figure).collect::<Result<_, String>>()?;

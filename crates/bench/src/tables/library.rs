@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::query::Filter;
 use crate::csv;
-use crate::records::{self, Better, Figure, Measurement, Run, metric};
+use crate::records::{self, Better, Figure, Measurement, Records, Run, metric};
 
 /// The files of a folder, each read once.
 pub(super) struct Library {
@@ -47,12 +47,13 @@ impl Library {
 }
 
 /// Rows of a CSV file, whose columns become parameters.
-fn read_csv(path: &Path) -> Result<Vec<(Arc<Run>, Measurement)>, String> {
+fn read_csv(path: &Path) -> Result<Records, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut lines = text.lines().map(csv::fields);
     let head = lines.next().ok_or_else(|| format!("{}: no columns", path.display()))??;
     let row = |fields: Result<Vec<String>, String>| {
-        let values: BTreeMap<_, _> = head.iter().cloned().zip(fields?).filter(|(_, v)| !v.is_empty()).collect();
+        let values: BTreeMap<_, _> =
+            head.iter().cloned().zip(fields?).filter(|(_, v)| !v.is_empty()).collect();
         let text = |name: &str| values.get(name).cloned().unwrap_or_default();
         let [date, cpu, linerate, command] = ["date", "cpu", "linerate", "command"].map(text);
         let params = values.into_iter().map(|(name, value)| (name, json!(value))).collect();

@@ -128,9 +128,13 @@ mod tests {
     #[test]
     fn the_source_is_linked_from_the_page() {
         let page = fill("<!-- table\nfrom x.jsonl\nrows n=2\ncolumn \"\": {size % .1}\n-->").expect("a page");
-        let wanted = "-->\n\n| |\n|---|\n| 25.0 % |\n\n[x.jsonl](../records/x.jsonl), d, c, `x`\n\n<!-- end --> text";
+        let wanted =
+            "-->\n\n| |\n|---|\n| 25.0 % |\n\n[x.jsonl](../records/x.jsonl), d, c, `x`\n\n<!-- end --> text";
         assert!(page.ends_with(wanted), "{page}");
-        assert_eq!(fill("<!-- value x.jsonl n=2: {speed} MB/s -->").expect("a page"), "text <!-- value x.jsonl n=2: {speed} MB/s -->5 MB/s<!-- end --> text");
+        assert_eq!(
+            fill("<!-- value x.jsonl n=2: {speed} MB/s -->").expect("a page"),
+            "text <!-- value x.jsonl n=2: {speed} MB/s -->5 MB/s<!-- end --> text"
+        );
     }
 
     #[test]

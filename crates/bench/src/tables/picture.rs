@@ -2,127 +2,53 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use std::rc::Rc;
 
-use super::library::{Entry, Library};
-use super::query::Filter;
+use super::library::Library;
+use super::render::value;
 
-/// One pair of bars: what they are selected by, as in a query of a page.
+/// Two bars, as inline values of pages. Peers are those whose output is at most 2 % larger than ours.
 struct Comparison {
     work: &'static str,
-    file: &'static str,
-    filter: &'static str,
-    /// What distinguishes ours.
     ours: &'static str,
-    name: &'static str,
-    /// The metric, and whether the best round counts.
-    metric: (&'static str, bool),
-    /// The metric of output sizes, if contenders write different ones: `ratio` or `size`.
-    size: Option<&'static str>,
-    peer: fn(&Entry) -> String,
+    peer: &'static str,
+    /// How many times as fast ours is.
+    times: &'static str,
 }
 
+#[rustfmt::skip]
 const COMPARISONS: [Comparison; 5] = [
     Comparison {
         work: "HTTP responses, 16 KiB a call",
-        file: "bytes.jsonl",
-        filter: "shape=bytes data=web chunk=16K format=deflate cpu=167",
-        ours: "contender=\"linerate 1\"",
-        name: "linerate deflate 1",
-        metric: ("speed", true),
-        size: Some("ratio"),
-        peer: |peer| peer.measurement.contender.clone(),
+        ours: r#"bytes.jsonl shape=bytes data=web chunk=16K format=deflate cpu="model 167" contender="linerate 1": linerate deflate 1, {speed.best} MB/s"#,
+        peer: r#"bytes.jsonl shape=bytes data=web chunk=16K format=deflate cpu="model 167" contender="ISA-L 1"|"ISA-L 3"|"libdeflate 1"|"zlib-ng 2"|"zlib-rs 2"|"zlib 1": {contender}, {speed.best} MB/s"#,
+        times: r#"bytes.jsonl shape=bytes data=web chunk=16K format=deflate cpu="model 167" contender="linerate 1": {speed.best by contender="ISA-L 1"|"ISA-L 3"|"libdeflate 1"|"zlib-ng 2"|"zlib-rs 2"|"zlib 1"}"#,
     },
     Comparison {
         work: "waveforms of a detector, decoded",
-        file: "waveforms.jsonl",
-        filter: "shape=waveforms through=memory data=nab threads=1",
-        ours: "contender=\"linerate v2\"",
-        name: "linerate rice 2",
-        metric: ("decode", true),
-        size: Some("size"),
-        peer: |peer| peer.measurement.contender.replace("pco", "Pcodec"),
+        ours: r#"waveforms.jsonl shape=waveforms through=memory data=nab threads=1 contender="linerate v2": linerate rice 2, {decode.best} MB/s"#,
+        peer: r#"waveforms.jsonl shape=waveforms through=memory data=nab threads=1 contender="pco 8"|"flac 5"|"flac 8": {contender}, {decode.best} MB/s"#,
+        times: r#"waveforms.jsonl shape=waveforms through=memory data=nab threads=1 contender="linerate v2": {decode.best by contender="pco 8"|"flac 5"|"flac 8"}"#,
     },
     Comparison {
         work: "blocks with 30,000 dictionaries",
-        file: "cold.jsonl",
-        filter: "shape=cold data=JSON block=4K dictionary=8K count=30000 mode=cold tables=full cpu=EPYC",
-        ours: "contender=linerate calls=\"batch 64\"",
-        name: "linerate dict",
-        metric: ("speed", true),
-        size: None,
-        peer: |peer| match peer.field("calls").as_ref() {
-            "burst" => "libzstd, prefetched".to_owned(),
-            "copy" => "libzstd, dictionary copied".to_owned(),
-            calls => format!("libzstd, {calls}"),
-        },
+        ours: r#"cold.jsonl shape=cold data=JSON block=4K dictionary=8K count=30000 mode=cold tables=full cpu=EPYC contender=linerate calls="batch 64": linerate dict, {speed.best} MB/s"#,
+        peer: r#"cold.jsonl shape=cold data=JSON block=4K dictionary=8K count=30000 mode=cold tables=full cpu=EPYC contender=libzstd calls=single|burst|copy|"copy burst"|raw|"raw copy"|"raw copy burst": libzstd, {calls}, {speed.best} MB/s"#,
+        times: r#"cold.jsonl shape=cold data=JSON block=4K dictionary=8K count=30000 mode=cold tables=full cpu=EPYC contender=linerate calls="batch 64": {speed.best by contender=libzstd calls=single|burst|copy|"copy burst"|raw|"raw copy"|"raw copy burst"}"#,
     },
     Comparison {
         work: "2,500 gateway connections in turn",
-        file: "messages.jsonl",
-        filter: "shape=messages mode=many transport=zstd-stream data=\"two connections\"",
-        ours: "contender=linerate",
-        name: "linerate gateway",
-        metric: ("speed", false),
-        size: None,
-        peer: |_| "libzstd".to_owned(),
+        ours: r#"messages.jsonl shape=messages data="two connections" mode=many transport=zstd-stream contender=linerate: linerate gateway, {speed} MB/s"#,
+        peer: r#"messages.jsonl shape=messages data="two connections" mode=many transport=zstd-stream contender=libzstd|"libzstd 8K": {contender}, {speed} MB/s"#,
+        times: r#"messages.jsonl shape=messages data="two connections" mode=many transport=zstd-stream contender=linerate: {speed by contender=libzstd|"libzstd 8K"}"#,
     },
+    // The quotient is the median of those within each round, which the record has by each peer.
     Comparison {
         work: "2,215 files extracted, 2 threads",
-        file: "archives.jsonl",
-        filter: "shape=archives data=mixed measure=extract level=12",
-        ours: "contender=linerate verify=yes threads=2 output=\"\"",
-        name: "linerate nx",
-        metric: ("elapsed", false),
-        size: None,
-        peer: |peer| peer.measurement.contender.replace("1M", "1 MiB"),
+        ours: r#"archives.jsonl shape=archives data=mixed measure=extract level=12 contender=linerate base="unsquashfs 1M": linerate nx, {elapsed ms} ms"#,
+        peer: r#"archives.jsonl shape=archives data=mixed measure=extract level=12 contender="unsquashfs 128K"|"unsquashfs 1M"|"tar --zstd": {contender}, {elapsed ms} ms"#,
+        times: r#"archives.jsonl shape=archives data=mixed measure=extract level=12 contender=linerate base="unsquashfs 1M": {speed_by_base}"#,
     },
 ];
-
-/// Name and label of both bars, and how many times as fast ours is.
-struct Pair {
-    ours: (String, String),
-    peer: (String, String),
-    times: f64,
-}
-
-impl Comparison {
-    fn pair(&self, library: &Library) -> Result<Pair, String> {
-        let entries = library.open(self.file)?;
-        let filter = Filter::parse_keys(self.filter)?;
-        let ours = filter.with(&Filter::parse_keys(self.ours)?);
-        let (metric, best) = self.metric;
-        let value = |entry: &Entry| entry.value(metric, best).unwrap_or(f64::NAN);
-        let is_time = metric == "elapsed";
-        let size = |entry: &Entry| match self.size {
-            Some("ratio") => entry.value("ratio", false).map_or(f64::NAN, |ratio| 1.0 / ratio),
-            Some(name) => entry.value(name, false).unwrap_or(f64::NAN),
-            None => 1.0,
-        };
-        let find = |filter: &Filter| entries.iter().find(|entry| entry.matches(filter));
-        let first = find(&ours).ok_or_else(|| format!("no measurement for {:?}", self.work))?;
-        let speed = |entry: &Entry| if is_time { 1.0 / value(entry) } else { value(entry) };
-        let peers = entries.iter().filter(|entry| {
-            let other = !entry.measurement.contender.starts_with("linerate");
-            other && entry.matches(&filter) && size(entry) <= 1.02 * size(first)
-        });
-        let peer: &Rc<Entry> = peers.max_by(|a, b| speed(a).total_cmp(&speed(b))).ok_or("no peer")?;
-        let base = vec![("base".to_owned(), vec![peer.measurement.contender.clone()])];
-        // The median of the quotients within each round, where the record has it.
-        let paired = find(&ours.with(&Filter(base))).filter(|_| is_time);
-        let ours = paired.unwrap_or(first);
-        let times = match paired.and_then(|ours| ours.value("speed_by_base", false)) {
-            Some(times) => times,
-            None => value(ours) / value(peer),
-        };
-        let label = |entry| match is_time {
-            true => format!("{:.0} ms", 1e3 * value(entry)),
-            false => format!("{:.0} MB/s", value(entry)),
-        };
-        let peer = ((self.peer)(peer), label(peer));
-        Ok(Pair { ours: (self.name.to_owned(), label(ours)), peer, times })
-    }
-}
 
 /// Width of the picture, height of a row and of what is above the first one, in pixels.
 const WIDTH: f64 = 800.0;
@@ -151,29 +77,27 @@ text {{ fill: #f0f6fc; }} .note {{ fill: #9198a1; }} .ours {{ fill: #4493f8; }} 
 <text x="0" y="16" font-weight="600">How many times as fast as the best other library</text>
 "#
     );
-    for (i, row) in COMPARISONS.iter().enumerate() {
+    for (i, Comparison { work, ours, peer, times }) in COMPARISONS.iter().enumerate() {
         let top = TOP + ROW * i as f64;
-        let Pair { ours, peer, times } = row.pair(&library)?;
+        let text = |query: &str| value(&library, query).map_err(|error| format!("{work}: {error}"));
+        let times: f64 = text(times)?.parse().map_err(|error| format!("{work}: {error}"))?;
         let _ = write!(
             svg,
             r#"<text x="0" y="{label}">{work}</text>
 <rect class="ours" x="{LEFT}" y="{top}" width="{long:.1}" height="18" rx="2"/>
-<text x="{after:.1}" y="{ours_text}"><tspan font-weight="600">{times:.2}</tspan> {ours}, {ours_speed}</text>
+<text x="{after:.1}" y="{ours_text}"><tspan font-weight="600">{times:.2}</tspan> {ours}</text>
 <rect class="peer" x="{LEFT}" y="{peer_top}" width="{SCALE}" height="18" rx="2"/>
-<text class="note" x="{peer_after}" y="{peer_text}">{peer}, {peer_speed}</text>
+<text class="note" x="{peer_after}" y="{peer_text}">{peer}</text>
 "#,
             label = top + 24.0,
-            work = row.work,
             long = SCALE * times,
             after = LEFT + SCALE * times + 6.0,
             ours_text = top + 14.0,
-            ours = ours.0,
-            ours_speed = ours.1,
+            ours = text(ours)?,
             peer_top = top + 20.0,
             peer_after = LEFT + SCALE + 6.0,
             peer_text = top + 34.0,
-            peer = peer.0,
-            peer_speed = peer.1,
+            peer = text(peer)?,
         );
     }
     Ok(svg + "</svg>\n")

@@ -100,7 +100,7 @@ impl Filter {
     }
 
     /// `key=value`, `key="a value"|another`, or a key alone.
-    pub(super) fn parse_keys(text: &str) -> Result<Self, String> {
+    fn parse_keys(text: &str) -> Result<Self, String> {
         let one = |word: String| {
             let Some((key, values)) = word.split_once('=') else { return Ok((word, Vec::new())) };
             let values = split(values, |c| c == '|')?.iter().map(|value| value.replace('"', "")).collect();
@@ -175,15 +175,14 @@ impl Piece {
 
 impl Statistic {
     fn parse(name: &str) -> Result<Self, String> {
-        let all = [
-            ("best", Self::Best),
-            ("low", Self::Low),
-            ("high", Self::High),
-            ("sum", Self::Sum),
-            ("count", Self::Count),
-        ];
-        let found = all.into_iter().find(|(known, _)| *known == name);
-        found.map(|(_, statistic)| statistic).ok_or_else(|| format!("no statistic is named `{name}`"))
+        match name {
+            "best" => Ok(Self::Best),
+            "low" => Ok(Self::Low),
+            "high" => Ok(Self::High),
+            "sum" => Ok(Self::Sum),
+            "count" => Ok(Self::Count),
+            _ => Err(format!("no statistic is named `{name}`")),
+        }
     }
 }
 

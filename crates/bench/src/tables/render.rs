@@ -47,7 +47,8 @@ pub(super) fn table(library: &Library, text: &str, records: &str) -> Result<Stri
             let cell = selection.cell(&filter, &column.template, label.as_deref());
             cells.push(cell.map_err(|error| format!("column {:?}: {error}", column.heading))?);
         }
-        let measured = cells.iter().zip(&query.columns).any(|(cell, column)| cell.is_some() && column.measures());
+        let measured =
+            cells.iter().zip(&query.columns).any(|(cell, column)| cell.is_some() && column.measures());
         if !measured {
             return Err(format!("a row has no measurement: {filter:?}"));
         }
@@ -70,8 +71,10 @@ pub(super) fn value(library: &Library, text: &str) -> Result<String, String> {
 }
 
 pub(super) fn line(cells: &[&str]) -> String {
-    cells.iter().fold("|".to_owned(), |line, cell| if cell.is_empty() { line + " |" } else { format!("{line} {cell} |") })
-        + "\n"
+    cells.iter().fold(
+        "|".to_owned(),
+        |line, cell| if cell.is_empty() { line + " |" } else { format!("{line} {cell} |") },
+    ) + "\n"
 }
 
 impl super::query::Column {
@@ -104,7 +107,8 @@ impl Selection {
             let before = found.len();
             for given in product(&keys.0) {
                 let of_row = filter.with(&given);
-                let open: Vec<&String> = keys.0.iter().filter(|key| key.1.is_empty()).map(|key| &key.0).collect();
+                let open: Vec<&String> =
+                    keys.0.iter().filter(|key| key.1.is_empty()).map(|key| &key.0).collect();
                 for entry in self.entries.iter().filter(|entry| entry.matches(&of_row)) {
                     let one = |key: &&String| ((*key).clone(), vec![entry.field(key).into_owned()]);
                     let row = (label.clone(), of_row.with(&Filter(open.iter().map(one).collect())));
@@ -142,7 +146,9 @@ impl Selection {
         let found = self.select(&filter, name, best);
         let Some(first) = found.first() else { return Ok(None) };
         let is_number = metric(&piece.name).is_some()
-            || piece.unit.is_some() || piece.decimals.is_some() || piece.nonzero
+            || piece.unit.is_some()
+            || piece.decimals.is_some()
+            || piece.nonzero
             || piece.statistic != Statistic::Median;
         let text = if is_number {
             let Some(mut number) = number(&found, piece)? else { return Ok(None) };
@@ -173,9 +179,12 @@ impl Selection {
     /// The entries of a filter. Of alternatives it is the one with the best figure.
     fn select(&self, filter: &Filter, name: &str, best: bool) -> Vec<Rc<Entry>> {
         let found: Vec<_> = self.entries.iter().filter(|entry| entry.matches(filter)).cloned().collect();
-        let Some(metric) = metric(name).filter(|_| found.len() > 1 && filter.is_choice()) else { return found };
+        let Some(metric) = metric(name).filter(|_| found.len() > 1 && filter.is_choice()) else {
+            return found;
+        };
         let sign = if metric.better == Better::Lower { -1.0 } else { 1.0 };
-        let rank = |entry: &Rc<Entry>| entry.value(name, best).map_or(f64::NEG_INFINITY, |value| sign * value);
+        let rank =
+            |entry: &Rc<Entry>| entry.value(name, best).map_or(f64::NEG_INFINITY, |value| sign * value);
         found.into_iter().max_by(|a, b| rank(a).total_cmp(&rank(b))).into_iter().collect()
     }
 
@@ -186,7 +195,11 @@ impl Selection {
             let run = &entry.run;
             let texts = match run.source.as_str() {
                 "" => {
-                    let linerate = if run.linerate.is_empty() { String::new() } else { format!("linerate {}", run.linerate) };
+                    let linerate = if run.linerate.is_empty() {
+                        String::new()
+                    } else {
+                        format!("linerate {}", run.linerate)
+                    };
                     vec![run.date.clone(), run.cpu.clone(), linerate, format!("`{}`", run.command)]
                 }
                 title if run.url.is_empty() => vec![title.to_owned(), run.cpu.clone(), run.date.clone()],
@@ -234,7 +247,8 @@ fn number(found: &[Rc<Entry>], piece: &Piece) -> Result<Option<f64>, String> {
         Statistic::Low => least(figures.iter().map(|figure| figure.low.unwrap_or(figure.median)).collect()),
         Statistic::High => most(figures.iter().map(|figure| figure.high.unwrap_or(figure.median)).collect()),
         statistic => {
-            let values = found.iter().filter_map(|entry| entry.value(&piece.name, statistic == Statistic::Best));
+            let values =
+                found.iter().filter_map(|entry| entry.value(&piece.name, statistic == Statistic::Best));
             let values: Vec<f64> = values.collect();
             if values.windows(2).any(|pair| pair[0] != pair[1]) {
                 let [a, b] = [&found[0], &found[1]].map(|entry| format!("{:?}", entry.measurement));
