@@ -121,6 +121,9 @@ mod tests {
         assert_eq!(table(query).expect("rows"), ["| a, 1.0 | 3.0 1500 |", "| b | 4.0 500 |", "| b | |"]);
         let query = "where n=1\nrow \"r\" contender=b\ncolumn \"\": {row}\ncolumn \"\": {speed change by contender=a}";
         assert_eq!(table(query).expect("rows"), ["| r | +100 % |"]);
+        let query =
+            "where n=1\nrow \"r\" contender=a|b\ncolumn \"\": {row}\ncolumn \"\": {speed} {contender}";
+        assert_eq!(table(query).expect("rows"), ["| r | 4 b |"]);
         let query = "where n=1\nrows n\ncolumn \"\" contender=a|b: {speed} {contender}\ncolumn \"\" contender=a|b: {time} {contender}";
         assert_eq!(table(query).expect("rows"), ["| 4 b | 0.5 b |"]);
     }

@@ -4,11 +4,12 @@
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Filter(pub(super) Vec<(String, Vec<String>)>);
 
-/// Rows of a table: a filter for each, or the combinations that are found of keys without values.
+/// Rows of a table: one for each combination of the values of the keys, given or found, or a single one.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Rows {
     pub(super) label: Option<String>,
     pub(super) keys: Filter,
+    pub(super) single: bool,
 }
 
 #[derive(Debug, PartialEq)]
@@ -71,7 +72,9 @@ impl Query {
             match word {
                 "from" => query.files = words(rest)?,
                 "where" => query.filter = Filter::parse(rest)?,
-                "rows" => query.rows.push(Rows { label: None, keys: Filter::parse_keys(rest)? }),
+                "rows" => {
+                    query.rows.push(Rows { label: None, keys: Filter::parse_keys(rest)?, single: false });
+                }
                 "row" => query.rows.push(Rows::parse(rest)?),
                 "column" => query.columns.push(Column::parse(rest)?),
                 _ => return Err(format!("unknown word `{word}`")),
@@ -130,7 +133,7 @@ impl Rows {
             }
             None => (None, text),
         };
-        Ok(Self { label, keys: Filter::parse(rest)? })
+        Ok(Self { label, keys: Filter::parse(rest)?, single: true })
     }
 }
 

@@ -103,9 +103,10 @@ impl Selection {
     /// Label and filter of each row.
     fn rows(&self, filter: &Filter, rows: &[Rows]) -> Result<Vec<(Option<String>, Filter)>, String> {
         let mut found = Vec::new();
-        for Rows { label, keys } in rows {
+        for Rows { label, keys, single } in rows {
             let before = found.len();
-            for given in product(&keys.0) {
+            let given = if *single { vec![keys.clone()] } else { product(&keys.0) };
+            for given in given {
                 let of_row = filter.with(&given);
                 let open: Vec<&String> =
                     keys.0.iter().filter(|key| key.1.is_empty()).map(|key| &key.0).collect();
