@@ -2,9 +2,11 @@
 //!
 //! `LINERATE_UPDATE=1 cargo test -p linerate-bench --test tables` writes them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use linerate_bench::records::{self, Measurement};
 use linerate_bench::tables::{Pages, picture};
 
 /// The repository.
@@ -58,10 +60,16 @@ fn tables_and_values_of_pages_are_what_their_queries_give() {
 }
 
 #[test]
-fn every_record_is_read() {
-    for entry in fs::read_dir(root().join("records")).expect("records").flatten() {
-        if entry.path().extension().is_some_and(|extension| extension == "jsonl") {
-            linerate_bench::records::read(&entry.path()).expect("a record");
+fn every_record_is_read_and_has_no_case_of_a_cpu_twice() {
+    for path in fs::read_dir(root().join("records")).expect("records").flatten().map(|entry| entry.path()) {
+        if path.extension().is_none_or(|extension| extension != "jsonl") {
+            continue;
+        }
+        let mut cases = BTreeSet::new();
+        for (run, measured) in records::read(&path).expect("a record") {
+            let Measurement { shape, data, contender, params, .. } = &measured;
+            let case = format!("{} {}: {shape} of {data} by {contender}, {params:?}", run.cpu, run.source);
+            assert!(cases.insert(case.clone()), "{}: twice {case}", path.display());
         }
     }
 }
