@@ -1,4 +1,4 @@
-//! Compressed responses for tower services: axum, hyper, tonic.
+//! Compressed responses for tower services: axum, hyper.
 //!
 //! [`CompressionLayer`] decides which responses to compress, with gzip or deflate, and [`CompressionBody`] does it. An encoder
 //! forgets what it has sent, so a response that waits holds 16 bytes and no window; server-sent events, which are too short to
