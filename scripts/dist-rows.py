@@ -2,7 +2,8 @@
 """dist-rows.py --check OUT [ROW...]: does what each row of the README's install table says, in an empty folder outside the checkout.
 
 The install line is run as it stands: `cargo add` in a new project of the user's, all others in the checkout. Then the first
-command or example of the row's page is run, in the empty folder, with what was installed there alone. OUT is not used; with ROWs
+command or example of the row's page is run, in the empty folder, with what was installed there alone; of `cargo add` rows each
+whole program of the page, with the crates that the page adds for it. OUT is not used; with ROWs
 (or ROWS in the environment) only rows that contain one of these words are walked. BINARY is a program that `make install` installs
 in place of one that it builds.
 
@@ -13,9 +14,11 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 #: What a path of the page's reader stands for.
@@ -46,7 +49,6 @@ class Row:
         self.text = (ROOT / page).read_text()
         self.environment = dict(os.environ)
         self.environment["PATH"] = f"{self.prefix}/bin{os.pathsep}{os.environ['PATH']}"
-        self.environment["LD_LIBRARY_PATH"] = f"{self.prefix}/lib"
         self.environment["PKG_CONFIG_PATH"] = f"{self.prefix}/lib/pkgconfig"
 
     def run(self, command, where=None, **more):
@@ -107,7 +109,7 @@ def samples(folder):
 
 def make_install_c(row):
     need("cc", "pkg-config", "gzip")
-    row.run(f"{row.install} PREFIX={row.prefix}", ROOT)
+    said = row.run(f"{row.install} PREFIX={row.prefix}", ROOT)
     if row.page != "docs/c/index.md":
         # Servers need root: a program that has zlib from the system takes ours in its place, as they do.
         row.run("python3 -c 'import zlib; assert zlib.decompress(zlib.compress(bytes(100000))) == bytes(100000)'",
@@ -117,20 +119,60 @@ def make_install_c(row):
     if line is None:
         raise Failed(f"{row.page} does not say how to compile")
     row.write(re.search(r"\S+\.c\b", line)[0], row.blocks("c")[0])
-    row.run(line.removeprefix("$ "))
+    # The prefix is none of the system's: the program starts if it is linked as `make install-c` has said.
+    rpath = re.search(r"-Wl,-rpath,\S+(?=,)", said)
+    if rpath is None:
+        raise Failed(f"`{row.install}` does not say how programs find the library:\n{said}")
+    row.run(f"{line.removeprefix('$ ')} {rpath[0]}")
     row.write("data", "some data\n" * 1000)
     program = re.search(r"-o (\S+)", line)
     row.run(f"./{program[1] if program else 'a.out'} <data | gzip -dc | cmp - data")
 
 
 def cargo_add(row):
-    need("cargo")
-    row.run("cargo init --quiet --name user --edition 2024 .")
-    row.run(row.install.replace(CHECKOUT, str(ROOT)))
-    examples = row.blocks("rust")
-    whole = next((example for example in examples if re.search(r"\bfn main\(", example)), None)
-    row.write("src/main.rs", whole or examples[0] + "\nfn main() {}\n")
-    row.run("cargo build --quiet", RUSTFLAGS="-A warnings")
+    need("cargo", "curl")
+    programs, line = [], None
+    for language, text in re.findall(r"^```(\w*)[^\n]*\n(.*?)^```", row.text, re.MULTILINE | re.DOTALL):
+        if language == "console" and text.startswith("$ cargo add "):
+            line = text.removeprefix("$ ").strip()
+        elif language == "rust" and line and re.search(r"\bfn main\(", text):
+            programs.append((line, text))
+            line = None
+    if not programs:
+        raise Failed(f"{row.page} has no whole program after a line `$ cargo add`")
+    for number, (line, program) in enumerate(programs):
+        project = row.folder / f"user{number}"
+        project.mkdir()
+        row.run("cargo init --quiet --name user --edition 2024 .", project)
+        for add in row.install, line:
+            row.run(add.replace(CHECKOUT, str(ROOT)), project)
+        (project / "src/main.rs").write_text(program)
+        row.run("cargo build --quiet", project, CARGO_TARGET_DIR=str(row.folder / "target"), RUSTFLAGS="-D warnings")
+        serve(row, row.folder / "target/debug/user", int(re.search(r"127\.0\.0\.1:(\d+)", program)[1]))
+
+
+def accepts(port):
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def serve(row, program, port):
+    """Starts a server, and asks it what the page asks it with curl, for the answer that stands there."""
+    if accepts(port):
+        raise Missing(f"another program serves port {port}")
+    server = subprocess.Popen([program], cwd=row.folder, stdin=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + 60
+        while not accepts(port):
+            if server.poll() is not None or time.monotonic() > end:
+                raise Failed(f"{program.name} does not serve port {port}")
+            time.sleep(0.1)
+        for command, wanted in re.findall(r"^```console\n\$ (curl [^\n]*)\n(.*?)^```", row.text, re.MULTILINE | re.DOTALL):
+            if (found := row.run(command).replace("\r", "")) != wanted:
+                raise Failed(f"{command} prints\n{found}")
+    finally:
+        server.kill()
+        server.wait()
 
 
 def pip_install(row):
@@ -170,12 +212,24 @@ def make_npm(row):
 
 def make_rocksdb_plugin(row):
     need("c++")
-    row.run(f"{row.install} PREFIX={row.prefix}", ROOT)
-    if not list((row.prefix / "lib").glob("liblinerate_rocksdb*")):
-        raise Failed("no library was installed")
-    row.write("example.cpp", row.blocks("cpp")[0])
-    headers = os.environ.get("ROCKSDB_INCLUDE", ROOT / "target/rocksdb/include")
-    row.run(f"c++ -std=c++20 -fsyntax-only -I{row.prefix}/include -I{headers} example.cpp")
+    headers = os.environ.get("ROCKSDB_INCLUDE")
+    if headers is None:
+        # As the page says for systems whose RocksDB is older.
+        row.run("scripts/setup.sh rocksdb-11", ROOT)
+        headers = ROOT / "target/rocksdb/include"
+    row.run(f"{row.install} PREFIX={row.prefix} ROCKSDB_INCLUDE={headers}", ROOT)
+    line = next((line for line in re.findall(r"`(c\+\+ [^`]*)`", row.text)), None)
+    if line is None:
+        raise Failed(f"{row.page} does not say how to compile")
+    source = re.search(r"\S+(?=\.cpp\b)", line)[0]
+    row.write(f"{source}.cpp", row.blocks("cpp")[0])
+    libraries = [row.prefix / "lib", pathlib.Path(headers).parent]
+    row.run(f"{line} -fno-rtti -o {source} -I{row.prefix}/include -I{headers} " + " ".join(f"-L{folder}" for folder in libraries))
+    row.environment["LD_LIBRARY_PATH"] = os.pathsep.join(map(str, libraries))
+    if not shutil.which("ldb"):
+        raise Missing("no ldb (Debian: rocksdb-tools), which makes a database")
+    row.run("ldb --db=rows --create_if_missing put key value")
+    row.run(f"./{source} rows 10 | grep '^10 rows alike'")
 
 
 #: How the rows are walked, by the beginning of their install lines.
