@@ -22,10 +22,6 @@ pub struct Pool {
     ends: Vec<u32>,
 }
 
-const fn corrupt(what: &'static str) -> Error {
-    Error::new(Kind::Corrupt, 0, what)
-}
-
 impl Pool {
     /// The number of paths.
     pub fn len(&self) -> usize {
@@ -69,10 +65,10 @@ impl Pool {
         let bytes = decompress(compressed, limits)?;
         let ends: Vec<u32> = memchr::memchr_iter(0, &bytes).map(|end| end as u32).collect();
         if ends.len() != files as usize {
-            return Err(corrupt("the pool does not have as many paths as there are files"));
+            return Err(Error::corrupt("the pool does not have as many paths as there are files"));
         }
         if bytes.last().is_some_and(|last| *last != 0) {
-            return Err(corrupt("the pool ends within a path"));
+            return Err(Error::corrupt("the pool ends within a path"));
         }
         let mut start = 0;
         for &end in &ends {
@@ -81,7 +77,8 @@ impl Pool {
             }
             start = end + 1;
         }
-        let text = String::from_utf8(bytes).map_err(|_| corrupt("the pool has a path that is not UTF-8"))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| Error::corrupt("the pool has a path that is not UTF-8"))?;
         Ok(Pool { text, ends })
     }
 

@@ -20,7 +20,7 @@ pub use self::compare::{Change, Difference};
 pub(crate) use self::record::append;
 #[cfg(feature = "pack")]
 pub(crate) use self::record::trimmed;
-pub(crate) use self::record::{ALIGN, HEAD, Paths, corrupt};
+pub(crate) use self::record::{ALIGN, HEAD, Paths};
 pub use self::record::{EXTENSION, MAGIC, VERSION};
 pub use self::restore::{Links, Restored, Restorer};
 pub use self::target::check_target;

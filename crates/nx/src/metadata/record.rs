@@ -58,10 +58,6 @@ pub(super) const MAX_PATH: usize = 4095;
 const FOLDER: u8 = 1;
 const LINK: u8 = 2;
 
-pub(crate) const fn corrupt(what: &'static str) -> Error {
-    Error::new(Kind::Corrupt, 0, what)
-}
-
 /// The paths of an archive's files in byte order, which is the order of files in the record.
 pub(crate) struct Paths<'a>(Vec<&'a str>);
 
@@ -94,11 +90,11 @@ impl Metadata {
         let content = decompress(record, limits)?;
         let mut fields = Fields(&content);
         if fields.u64()? != paths.hash() {
-            return Err(corrupt("metadata of another archive, or of other files"));
+            return Err(Error::corrupt("metadata of another archive, or of other files"));
         }
         let (files, others) = (fields.u32()? as usize, fields.u32()? as usize);
         if files != paths.0.len() {
-            return Err(corrupt("metadata of another number of files"));
+            return Err(Error::corrupt("metadata of another number of files"));
         }
         let mut found = Metadata::default();
         // The fields of files are stored as columns.
@@ -118,12 +114,12 @@ impl Metadata {
         for _ in 0..others {
             last = fields.folder_or_link(last, &mut found)?;
             if paths.contains(last) {
-                return Err(corrupt("metadata of a folder or link that is a file"));
+                return Err(Error::corrupt("metadata of a folder or link that is a file"));
             }
         }
         match fields.0.is_empty() {
             true => Ok(found),
-            false => Err(corrupt("bytes after the metadata")),
+            false => Err(Error::corrupt("bytes after the metadata")),
         }
     }
 
@@ -202,24 +198,25 @@ fn checksum(head: &[u8], frame: &[u8]) -> u64 {
 
 /// Checks and decompresses a record. Bytes after it are ignored.
 fn decompress(record: &[u8], limits: &Limits) -> Result<Vec<u8>> {
-    let mut fields = Fields(record.get(..HEAD).ok_or(corrupt("metadata that is cut short"))?);
+    let mut fields = Fields(record.get(..HEAD).ok_or(Error::corrupt("metadata that is cut short"))?);
     if fields.take(8)? != MAGIC {
-        return Err(corrupt("no metadata"));
+        return Err(Error::corrupt("no metadata"));
     }
     if fields.u32()? != VERSION {
         return Err(Error::new(Kind::Unsupported, 0, "metadata of an unknown version"));
     }
     let (packed, len, _, hash) = (fields.u32()? as usize, fields.u32()?, fields.u32()?, fields.u64()?);
-    let frame = record[HEAD..].get(..packed).ok_or(corrupt("metadata that is larger than the header"))?;
+    let frame =
+        record[HEAD..].get(..packed).ok_or(Error::corrupt("metadata that is larger than the header"))?;
     if checksum(record, frame) != hash {
-        return Err(corrupt("metadata that does not match its checksum"));
+        return Err(Error::corrupt("metadata that does not match its checksum"));
     }
     if u64::from(len) > limits.header {
         return Err(Error::new(Kind::Limit, 0, "metadata larger than the limit of the header"));
     }
     let mut content = Vec::new();
     grow(&mut content, len as usize, 0)?;
-    let damaged = corrupt("metadata that cannot be decompressed");
+    let damaged = Error::corrupt("metadata that cannot be decompressed");
     let decoder = FrameDecoder::new(Options::new());
     match decoder.decode(&mut Scratch::new(), None, frame, &mut content) {
         Ok(n) if n == content.len() => Ok(content),
@@ -251,7 +248,7 @@ fn compress(content: &[u8]) -> Result<Vec<u8>> {
 fn time(seconds: i64, nanoseconds: u32) -> Result<Time> {
     match nanoseconds < 1_000_000_000 {
         true => Ok(Time { seconds, nanoseconds }),
-        false => Err(corrupt("metadata with a second of too many nanoseconds")),
+        false => Err(Error::corrupt("metadata with a second of too many nanoseconds")),
     }
 }
 
@@ -307,13 +304,13 @@ struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
     fn take(&mut self, len: usize) -> Result<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(len).ok_or(corrupt("metadata that ends early"))?;
+        let (taken, rest) = self.0.split_at_checked(len).ok_or(Error::corrupt("metadata that ends early"))?;
         self.0 = rest;
         Ok(taken)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let (taken, rest) = self.0.split_first_chunk().ok_or(corrupt("metadata that ends early"))?;
+        let (taken, rest) = self.0.split_first_chunk().ok_or(Error::corrupt("metadata that ends early"))?;
         self.0 = rest;
         Ok(*taken)
     }
@@ -332,9 +329,10 @@ impl<'a> Fields<'a> {
 
     fn text(&mut self, len: usize) -> Result<&'a str> {
         if len > MAX_PATH {
-            return Err(corrupt("metadata of a path that is too long"));
+            return Err(Error::corrupt("metadata of a path that is too long"));
         }
-        core::str::from_utf8(self.take(len)?).map_err(|_| corrupt("metadata of a path that is not UTF-8"))
+        core::str::from_utf8(self.take(len)?)
+            .map_err(|_| Error::corrupt("metadata of a path that is not UTF-8"))
     }
 
     /// Reads the next folder or link into `found` and returns its path, which must be greater than `last`.
@@ -346,7 +344,7 @@ impl<'a> Fields<'a> {
         let (path, target) = (head.u32()? as usize, head.u32()? as usize);
         let (path, target) = (self.text(path)?, self.text(target)?);
         if path <= last {
-            return Err(corrupt("metadata whose paths are not in order"));
+            return Err(Error::corrupt("metadata whose paths are not in order"));
         }
         match (u8::try_from(kind), target.is_empty()) {
             (Ok(FOLDER), true) => {
@@ -355,7 +353,7 @@ impl<'a> Fields<'a> {
             (Ok(LINK), false) => {
                 found.links.insert(path.to_owned(), Link { target: target.to_owned(), modified });
             }
-            _ => return Err(corrupt("metadata of something unknown")),
+            _ => return Err(Error::corrupt("metadata of something unknown")),
         }
         Ok(path)
     }

@@ -35,10 +35,6 @@ pub struct Dictionaries {
     pub hashed: bool,
 }
 
-const fn corrupt(what: &'static str) -> Error {
-    Error::new(Kind::Corrupt, 0, what)
-}
-
 impl Dictionaries {
     /// The index of a block's dictionary.
     pub fn for_block(&self, block: usize) -> Option<u8> {
@@ -74,13 +70,13 @@ impl Dictionaries {
         let count = bits(word, 44, 8) as usize;
         let hashed = bits(word, 52, 1) == 1;
         if count > MAX_DICTIONARIES {
-            return Err(corrupt("more than 254 dictionaries"));
+            return Err(Error::corrupt("more than 254 dictionaries"));
         }
         let (indices, runs) = (rest.take(mappings)?, rest.take(mappings)?);
         let of_block = expand_runs(indices, runs, count, blocks)?;
         // Some writers store the number of blocks instead of the last block.
         if last_block != of_block.len() && last_block + 1 != of_block.len() {
-            return Err(corrupt("dictionaries that do not end at the last block that is stated"));
+            return Err(Error::corrupt("dictionaries that do not end at the last block that is stated"));
         }
         rest.align(4);
         let sizes = rest.take(4 * count)?;
@@ -94,13 +90,13 @@ impl Dictionaries {
         for i in 0..count {
             let dictionary = rest.take(u32_at(sizes, 4 * i) as usize)?;
             if hashed && HashKind::Xxh3.hash_bytes(dictionary) != u64_at(hashes, 8 * i) {
-                return Err(corrupt("a dictionary that does not match its hash"));
+                return Err(Error::corrupt("a dictionary that does not match its hash"));
             }
             dictionaries.push(dictionary.to_vec());
         }
         match rest.at == payload.len() {
             true => Ok(Dictionaries { dictionaries, of_block, hashed }),
-            false => Err(corrupt("bytes after the last dictionary")),
+            false => Err(Error::corrupt("bytes after the last dictionary")),
         }
     }
 
@@ -157,14 +153,14 @@ fn expand_runs(indices: &[u8], runs: &[u8], count: usize, blocks: usize) -> Resu
     let mut of_block = Vec::new();
     for (&index, &run) in indices.iter().zip(runs) {
         if run == 0 {
-            return Err(corrupt("dictionaries for a run of no blocks"));
+            return Err(Error::corrupt("dictionaries for a run of no blocks"));
         }
         if index != NONE && usize::from(index) >= count {
-            return Err(corrupt("blocks of a dictionary that is not there"));
+            return Err(Error::corrupt("blocks of a dictionary that is not there"));
         }
         // Checked before allocating.
         if of_block.len() + usize::from(run) > blocks {
-            return Err(corrupt("dictionaries for more blocks than there are"));
+            return Err(Error::corrupt("dictionaries for more blocks than there are"));
         }
         of_block.resize(of_block.len() + usize::from(run), (index != NONE).then_some(index));
     }
@@ -182,7 +178,7 @@ impl<'a> Rest<'a> {
         let end = self.at.checked_add(len);
         let bytes = end.and_then(|end| self.payload.get(self.at..end));
         self.at = self.at.saturating_add(len);
-        bytes.ok_or(corrupt("dictionaries that end early"))
+        bytes.ok_or(Error::corrupt("dictionaries that end early"))
     }
 
     fn align(&mut self, to: usize) {

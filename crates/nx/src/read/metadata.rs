@@ -1,9 +1,9 @@
 //! Finds and parses the metadata of an archive.
 
-use linerate_core::Result;
+use linerate_core::{Error, Result};
 use linerate_io::{ReadAt, read_error};
 
-use crate::metadata::{ALIGN, HEAD, MAGIC, Metadata, Paths, corrupt};
+use crate::metadata::{ALIGN, HEAD, MAGIC, Metadata, Paths};
 use crate::read::archive::Archive;
 
 impl Metadata {
@@ -19,7 +19,7 @@ impl Metadata {
     pub fn from_archive<S: ReadAt>(archive: &Archive<S>) -> Result<Option<Metadata>> {
         let Some((at, record)) = find(archive)? else { return Ok(None) };
         let paths = Paths::new(archive.files().map(|file| file.path()))
-            .ok_or(corrupt("metadata in an archive with a path that is there twice"));
+            .ok_or(Error::corrupt("metadata in an archive with a path that is there twice"));
         paths
             .and_then(|paths| Metadata::parse(&record, &paths, archive.limits()))
             .map(Some)
