@@ -662,10 +662,10 @@ mod tests {
             builder.add_bytes("a.dds", texture.clone()).unwrap();
             let archive = Archive::open(builder.to_bytes().unwrap().0).unwrap();
             let queue = Queue::new(&archive, archive.files().enumerate());
-            let sizes = buffer_sizes(&archive, &queue);
+            let sizes = buffer_sizes(&archive, queue.blocks());
             let limited = crate::Limits { memory: 4 << 20, ..*archive.limits() };
             let limited = Archive::open_with(archive.source().clone(), limited).unwrap();
-            (sizes.content, sizes.filtered, threads(&limited, &queue, sizes, 9))
+            (sizes.content, sizes.filtered, within_memory(&limited, sizes, queue.len().min(9)))
         };
         assert_eq!(sizes(Filters::NONE), (1 << 20, 0, 2));
         assert_eq!(sizes(Filters::all()), (1 << 20, 1 << 20, 1));
@@ -674,14 +674,14 @@ mod tests {
     #[test]
     fn memory_limit_bounds_the_number_of_threads() {
         let archive = archive();
-        let queue = Queue::new(&archive, archive.files().enumerate());
-        let fit = |wanted| threads(&archive, &queue, buffer_sizes(&archive, &queue), wanted);
-        assert_eq!((fit(4), fit(0)), (4, 1));
-        assert_eq!(fit(1_000_000), queue.len().min(1_000_000));
+        let files: Vec<File<'_>> = archive.files().collect();
+        let run = Run::new(&archive, &files, &Counter::new(usize::MAX), true).unwrap();
+        let fit = |wanted| run.threads(&archive, wanted);
+        assert_eq!((fit(4), fit(0), fit(1_000_000)), (4, 1, run.queue.len()));
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/nx/over-4-gib.nx");
         let large = Archive::open(FileSource::open(path).unwrap()).unwrap();
         let queue = Queue::new(&large, large.files().enumerate());
-        let fit = threads(&large, &queue, buffer_sizes(&large, &queue), 100);
+        let fit = within_memory(&large, buffer_sizes(&large, queue.blocks()), 100.min(queue.len()));
         assert_eq!(fit, 7, "of 256 MiB each, within 2 GiB");
     }
 }
