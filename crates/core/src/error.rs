@@ -186,16 +186,13 @@ fn remedy(number: i32) -> Option<&'static str> {
     }
 }
 
-/// Displays message, the system's reason, and offset. A read or write error at byte 0 concerns the whole
-/// file, and shows no offset.
+/// Displays message, the system's reason, and offset. An argument, a limit or a whole file is at no byte: errors of other
+/// kinds than those of input show no offset of 0.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.reason(), f)?;
-        let whole_file = matches!(self.kind, Kind::Read | Kind::Write) && self.offset == 0;
-        if whole_file {
-            return Ok(());
-        }
-        write!(f, " (at byte {})", self.offset)
+        let is_of_input = matches!(self.kind, Kind::Truncated | Kind::Corrupt | Kind::Unsupported);
+        if is_of_input || self.offset > 0 { write!(f, " (at byte {})", self.offset) } else { Ok(()) }
     }
 }
 
@@ -245,6 +242,15 @@ mod tests {
         assert_eq!(e.kind, Kind::Limit);
         assert_eq!(e.shifted(10).offset, 15);
         assert_eq!(e.shifted(u64::MAX).offset, u64::MAX);
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn byte_0_is_shown_of_input_alone() {
+        let e = Error::new(Kind::BadArgument, 0, "a session that has ended");
+        assert_eq!(e.to_string(), "a session that has ended");
+        assert_eq!(e.with_kind(Kind::Limit).shifted(3).to_string(), "a session that has ended (at byte 3)");
+        assert_eq!(e.with_kind(Kind::Corrupt).to_string(), "a session that has ended (at byte 0)");
     }
 
     #[cfg(all(feature = "std", unix, not(miri)))] // whose system has other texts
