@@ -222,20 +222,17 @@ fn writer_error_is_returned_and_output_is_a_prefix() {
     }
 }
 
+/// Jobs of 1,000 bytes, of which two are read ahead.
+fn small_jobs(threads: usize) -> JobSizes {
+    JobSizes { threads, ahead: 2, input: 1000, history: 0, output: 1, block_size: 1000, rsyncable: false }
+}
+
 #[test]
 fn worker_panic_propagates_to_the_caller() {
     let input = data(50_000);
     for threads in [1, 2, 4] {
         for victim in [0, 1, 7, 49] {
-            let sizes = JobSizes {
-                threads,
-                ahead: 2,
-                input: 1000,
-                history: 0,
-                output: 1,
-                block_size: 1000,
-                rsyncable: false,
-            };
+            let sizes = small_jobs(threads);
             let count = AtomicUsize::new(0);
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 let work = |_: &mut Scratch, _: &mut Job| {
@@ -254,15 +251,7 @@ fn worker_panic_propagates_to_the_caller() {
 #[test]
 fn jobs_in_flight_are_bounded() {
     let input = data(200_000);
-    let sizes = JobSizes {
-        threads: 3,
-        ahead: 2,
-        input: 1000,
-        history: 0,
-        output: 1,
-        block_size: 1000,
-        rsyncable: false,
-    };
+    let sizes = small_jobs(3);
     let (begun, written, most) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
     let work = |_: &mut Scratch, _: &mut Job| {
         let ahead = begun.fetch_add(1, Ordering::SeqCst) + 1 - written.load(Ordering::SeqCst);
