@@ -45,6 +45,10 @@ pub struct StreamHeader {
     pub file_bytes: Option<u64>,
     /// Bytes of a sample in that file.
     sample_bytes: u8,
+    /// Whether those bytes begin the file.
+    begins_file: bool,
+    /// Bytes of samples that follow in the file, if its header ends with these bytes and says so.
+    data: Option<u64>,
 }
 
 impl StreamHeader {
@@ -56,6 +60,8 @@ impl StreamHeader {
         if fields.has_record {
             let record = FileRecord::parse(record)?;
             (self.file_bytes, self.sample_bytes) = (Some(record.bytes.len() as u64), record.sample_bytes);
+            self.begins_file = record.bytes.get(..12).is_some_and(wav::is_wav);
+            self.data = wav::data_after(record.bytes);
         }
         Ok(())
     }
@@ -80,6 +86,8 @@ pub struct StreamTotals {
     sample_bytes: Option<u8>,
     /// Bytes of that file beside its samples.
     file_bytes: u64,
+    /// Bytes of samples that are left of that file, if its header says how many there are.
+    left: Option<u64>,
 }
 
 impl StreamTotals {
@@ -97,6 +105,7 @@ impl StreamTotals {
                 record: shape,
                 sample_bytes,
                 file_bytes,
+                left: header.data,
             });
         };
         if element != before.element {
@@ -106,13 +115,20 @@ impl StreamTotals {
                 "a stream of another type than the one before",
             ));
         }
+        let mixed = Error::new(Kind::Corrupt, offset, "streams of a WAV file beside those of another array");
         if sample_bytes.is_some_and(|bytes| before.sample_bytes != Some(bytes)) {
-            return Err(Error::new(
-                Kind::Corrupt,
-                offset,
-                "a part of a WAV file after samples of another array",
-            ));
+            return Err(mixed);
         }
+        let left = match (before.sample_bytes, sample_bytes) {
+            (None, _) => None,
+            (Some(_), Some(_)) if header.begins_file => header.data,
+            (Some(_), Some(_)) => before.left.or(header.data),
+            (Some(_), None) if shape.is_some() => return Err(mixed),
+            (Some(bytes), None) => {
+                let bytes = samples.saturating_mul(bytes.into());
+                before.left.map(|left| left.checked_sub(bytes).ok_or(mixed)).transpose()?
+            }
+        };
         let samples = before.samples.checked_add(samples);
         let samples = samples.ok_or(Error::new(Kind::Corrupt, offset + 8, "too many samples"))?;
         let row = row.filter(|_| row == before.row);
@@ -128,6 +144,7 @@ impl StreamTotals {
             record,
             sample_bytes: before.sample_bytes,
             file_bytes: before.file_bytes.saturating_add(file_bytes),
+            left,
         })
     }
 
@@ -443,6 +460,8 @@ impl StreamReader {
             segments: fields.segments,
             file_bytes: None,
             sample_bytes: 0,
+            begins_file: false,
+            data: None,
         };
         Ok(Some((header, fields, bytes)))
     }

@@ -64,6 +64,13 @@ pub(super) fn is_wav(start: &[u8]) -> bool {
     matches!(start, [form @ .., b'W', b'A', b'V', b'E'] if form.len() == 8 && matches!(&form[..4], b"RIFF" | b"RF64" | b"BW64"))
 }
 
+/// Bytes of samples that follow the header of a WAV file, of which these are the last bytes. `None` if they are not, or if the
+/// size is elsewhere or unknown.
+pub(super) fn data_after(head: &[u8]) -> Option<u64> {
+    let size = head.last_chunk().map(|size| u32::from_le_bytes(*size)).filter(|size| *size != UNKNOWN)?;
+    head[..head.len() - 4].ends_with(b"data").then_some(size.into())
+}
+
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
