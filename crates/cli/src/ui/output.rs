@@ -1,14 +1,16 @@
 //! Output: standard output, nowhere, or a file that appears complete or not at all.
 
 use std::fs::{File, FileTimes, Metadata};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use linerate_core::Kind;
 use linerate_io::{AtomicFile, Existing, Ownership};
 
 use crate::sys::closed;
 use crate::ui::error::CliError;
+use crate::ui::input::Source;
 use crate::ui::{inputs, signals};
 
 /// Standard output without the line buffer of the standard library. It is refused if it leads to an input.
@@ -25,6 +27,49 @@ pub(crate) fn stdout() -> Result<File, CliError> {
 
 /// Takes decoded bytes, with the number of input bytes read so far.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
+
+/// Counts the bytes of an output, of which there may be so many.
+pub(crate) struct OutputCount {
+    pub(crate) bytes: u64,
+    max: u64,
+}
+
+impl OutputCount {
+    pub(crate) fn new(max: Option<u64>) -> OutputCount {
+        OutputCount { bytes: 0, max: max.unwrap_or(u64::MAX) }
+    }
+
+    /// Bytes that may still come.
+    pub(crate) fn left(&self) -> u64 {
+        self.max.saturating_sub(self.bytes)
+    }
+
+    /// Counts `len` bytes more; `at` is the offset up to which the input was read for them.
+    pub(crate) fn add(&mut self, len: usize, at: u64) -> Result<(), CliError> {
+        self.bytes += len as u64;
+        if self.bytes > self.max {
+            let what = format!("the output exceeds the limit of {} bytes", self.max);
+            return Err(CliError::data(Kind::Limit, at, what));
+        }
+        Ok(())
+    }
+
+    /// Copies the rest of the source.
+    pub(crate) fn pass<R: Read>(&mut self, source: &mut Source<R>, sink: Sink<'_>) -> Result<(), CliError> {
+        loop {
+            let start = source.at();
+            let bytes = source.peek(1)?;
+            let len = bytes.len();
+            if len == 0 {
+                return Ok(());
+            }
+            let end = start + len as u64;
+            self.add(len, end)?;
+            sink(bytes, end)?;
+            source.consume(len);
+        }
+    }
+}
 
 /// Destination of one file's output.
 pub(crate) enum Output {

@@ -12,7 +12,7 @@ use super::args::FormatChoice;
 use super::bgzf::{self, DecodeOptions, JOB_BYTES};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::input::Source;
-use crate::ui::output::Sink;
+use crate::ui::output::{OutputCount, Sink};
 
 /// Bytes of the output buffer: much more than the window, which is copied once per round.
 const BUFFER: usize = 256 << 10;
@@ -52,8 +52,7 @@ pub(crate) struct Decoder<R> {
     header: Header,
     inflate: Inflate,
     buffer: Vec<u8>,
-    bytes_out: u64,
-    max_output: u64,
+    output: OutputCount,
     /// Threads that decode BGZF members in parallel, besides this one.
     threads: usize,
     /// Bytes that each of them takes at a time.
@@ -88,8 +87,7 @@ impl<R: Read> Decoder<R> {
             header: Header::default(),
             inflate: Inflate::default(),
             buffer: vec![0; BUFFER],
-            bytes_out: 0,
-            max_output: max_output.unwrap_or(u64::MAX),
+            output: OutputCount::new(max_output),
             threads,
             job_bytes: JOB_BYTES,
             in_member: true,
@@ -143,7 +141,7 @@ impl<R: Read> Decoder<R> {
             }
         }
         if self.passes {
-            self.pass(sink)?;
+            self.output.pass(&mut self.source, sink)?;
         }
         let garbage_at = self.garbage()?;
         if self.must_be_bgzf && garbage_at.is_none() && member_len != 0 {
@@ -151,31 +149,7 @@ impl<R: Read> Decoder<R> {
             return Err(CliError::data(Kind::Truncated, self.source.at(), what));
         }
         let bytes_in = garbage_at.unwrap_or(self.source.at());
-        Ok(Decoded { bytes_in, bytes_out: self.bytes_out, garbage_at })
-    }
-
-    /// Copies the rest of the source.
-    fn pass(&mut self, sink: Sink<'_>) -> Result<(), CliError> {
-        loop {
-            let bytes = self.source.peek(1)?;
-            let len = bytes.len();
-            if len == 0 {
-                return Ok(());
-            }
-            self.buffer[..len].copy_from_slice(bytes);
-            self.source.consume(len);
-            self.count_output(len)?;
-            sink(&self.buffer[..len], self.source.at())?;
-        }
-    }
-
-    fn count_output(&mut self, len: usize) -> Result<(), CliError> {
-        self.bytes_out += len as u64;
-        if self.bytes_out > self.max_output {
-            let what = format!("the output exceeds the limit of {} bytes", self.max_output);
-            return Err(CliError::data(Kind::Limit, self.source.at(), what));
-        }
-        Ok(())
+        Ok(Decoded { bytes_in, bytes_out: self.output.bytes, garbage_at })
     }
 
     /// Decodes the BGZF members that follow in parallel, if there are threads for it. Returns the decoded
@@ -184,14 +158,14 @@ impl<R: Read> Decoder<R> {
         if self.threads < 2 || self.format != Format::Gzip {
             return Ok(None);
         }
-        let max_output = self.max_output - self.bytes_out;
+        let max_output = self.output.left();
         let options = DecodeOptions { threads: self.threads, job_bytes: self.job_bytes, max_output };
         let mut written = 0;
         let members = bgzf::decode(&mut self.source, &options, &mut |bytes, at| {
             written += bytes.len() as u64;
             sink(bytes, at)
         })?;
-        self.bytes_out += written;
+        self.output.bytes += written;
         if members.found_invalid {
             // Members after the invalid one were decoded in vain; a crafted input causes that only once.
             self.threads = 1;
@@ -221,7 +195,7 @@ impl<R: Read> Decoder<R> {
         let mut len = 0;
         loop {
             let (produced, ended) = self.step()?;
-            self.count_output(produced)?;
+            self.output.add(produced, self.source.at())?;
             let bytes = &self.buffer[..produced];
             len += produced as u64;
             check = match self.format {

@@ -11,7 +11,7 @@ use super::parallel::{self, FrameOptions};
 use super::walk::MAX_HEADER;
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
-use crate::ui::output::Sink;
+use crate::ui::output::{OutputCount, Sink};
 
 /// Bytes of the output buffer: several blocks, so that most are written only once.
 const BUFFER: usize = 1 << 20;
@@ -25,8 +25,7 @@ pub(crate) struct Decoder<'a, R> {
     scratch: Scratch,
     dictionary: Option<&'a Dictionary<'a>>,
     buffer: Vec<u8>,
-    bytes_out: u64,
-    max_output: u64,
+    output: OutputCount,
     totals: Totals,
     /// Threads that decode a frame each.
     threads: usize,
@@ -49,8 +48,7 @@ impl<'a, R: Read> Decoder<'a, R> {
             scratch: Scratch::new(),
             dictionary,
             buffer: vec![0; BUFFER],
-            bytes_out: 0,
-            max_output: args.max_output.unwrap_or(u64::MAX),
+            output: OutputCount::new(args.max_output),
             totals: Totals::default(),
             threads,
             passes: false,
@@ -73,10 +71,10 @@ impl<'a, R: Read> Decoder<'a, R> {
             self.frames_in_parallel(sink)?;
         }
         if self.passes {
-            self.pass(sink)?;
+            self.output.pass(&mut self.source, sink)?;
         }
         self.totals.bytes_in = self.source.at();
-        self.totals.bytes_out = Some(self.bytes_out);
+        self.totals.bytes_out = Some(self.output.bytes);
         Ok(self.totals)
     }
 
@@ -84,8 +82,8 @@ impl<'a, R: Read> Decoder<'a, R> {
     fn frames_in_parallel(&mut self, sink: Sink<'_>) -> Result<(), CliError> {
         if self.threads > 1 {
             let options = FrameOptions::new(self.threads, *self.stream.options(), self.dictionary);
-            let left = self.max_output - self.bytes_out;
-            self.bytes_out += parallel::decode(&mut self.source, &options, left, &mut self.totals, sink)?;
+            let left = self.output.left();
+            self.output.bytes += parallel::decode(&mut self.source, &options, left, &mut self.totals, sink)?;
         }
         Ok(())
     }
@@ -96,29 +94,6 @@ impl<'a, R: Read> Decoder<'a, R> {
         // The rest of the header is missing, unless these bytes begin none.
         let found = Header::parse(magic, Format::Standard);
         Ok(!matches!(found, Err(e) if e.kind == Kind::Truncated))
-    }
-
-    /// Copies the rest of the source.
-    fn pass(&mut self, sink: Sink<'_>) -> Result<(), CliError> {
-        loop {
-            let len = self.source.peek(1)?.len();
-            if len == 0 {
-                return Ok(());
-            }
-            self.buffer[..len].copy_from_slice(self.source.peek(len)?);
-            self.source.consume(len);
-            self.count_output(len)?;
-            sink(&self.buffer[..len], self.source.at())?;
-        }
-    }
-
-    fn count_output(&mut self, len: usize) -> Result<(), CliError> {
-        self.bytes_out += len as u64;
-        if self.bytes_out > self.max_output {
-            let what = format!("the output exceeds the limit of {} bytes", self.max_output);
-            return Err(CliError::data(Kind::Limit, self.source.at(), what));
-        }
-        Ok(())
     }
 
     /// Reads the header of the next frame; false at the end of the input.
@@ -153,7 +128,7 @@ impl<'a, R: Read> Decoder<'a, R> {
             let progress = self.stream.decode(&mut self.scratch, self.dictionary, input, &mut self.buffer);
             let progress = progress.map_err(engine_error)?;
             self.source.consume(progress.read);
-            self.count_output(progress.written)?;
+            self.output.add(progress.written, self.source.at())?;
             sink(&self.buffer[..progress.written], self.source.at())?;
             match progress.status {
                 Status::FrameEnd => return Ok(()),
