@@ -328,3 +328,15 @@ fn fifo_as_output_is_written_to() {
     assert!(std::fs::metadata(folder.path("fifo")).unwrap().file_type().is_fifo());
     assert_eq!(folder.names(), ["fifo", "file", "rows"]);
 }
+
+#[test]
+fn a_damaged_dictionary_is_named() {
+    let folder = Folder::new();
+    folder.write("rows", &lines_of(&shuffled(10)));
+    // The magic number and an ID, then no tables.
+    folder.write("bad", &[0x37, 0xa4, 0x30, 0xec, 1, 0, 0, 0, 0xff]);
+    let run = folder.dict(&["build", "--key", "id", "-D", "bad", "rows", "-o", "a"]);
+    assert_eq!(run.status, Some(DAMAGED), "{}", run.stderr);
+    assert!(run.stderr.starts_with("linerate: rows: bad: "), "{}", run.stderr);
+    assert!(!folder.has("a"));
+}

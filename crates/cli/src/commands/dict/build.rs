@@ -10,6 +10,7 @@ use linerate_dict::blocks::{
     Builder, DictionaryChoice, DictionaryPlace, Duplicates, Field, Options, Sorter, Summary,
 };
 use linerate_dict::pack::{Editor, user_id};
+use linerate_zstd::Dictionary;
 use serde_json::{Value, json};
 
 use super::blockfile::{open_pack, openable};
@@ -125,6 +126,7 @@ impl DictionaryArgs {
             return Ok(DictionaryChoice::Train { size: self.size as usize, small_tables: self.small_tables });
         };
         let bytes = std::fs::read(path).map_err(CliError::io_at("cannot open", path))?;
+        Dictionary::measure(&bytes).map_err(|e| engine_error(e).in_file(&path.display().to_string()))?;
         Ok(DictionaryChoice::Embedded(bytes))
     }
 }
