@@ -199,7 +199,7 @@ fn several_folders_and_files_are_packed_into_one_archive() {
     assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), ["a", "b/c", "loose.txt"]);
     folder.write("two/a", b"other");
     let run = folder.nx(&["pack", "one", "two", "-o", "b.nx"]);
-    run.fails(FAILED, "linerate: one: two: a: the path is there already");
+    run.fails(FAILED, "linerate: one: two: a: the path is there already: one/a");
     assert!(!folder.has("b.nx"));
 }
 
@@ -405,4 +405,21 @@ fn pipe_goes_with_no_other_choice_of_coding() {
     let run = folder.nx(&["pack", "--cores", "2", "in", "-o", "a.nx"]);
     assert_eq!(run.status, Some(USAGE), "cores without a pipe: {}", run.stderr);
     assert!(!folder.path("a.nx").exists());
+}
+
+#[cfg(target_os = "linux")] // whose file systems keep the names apart
+#[test]
+fn names_that_clash_elsewhere_are_shown_as_they_are() {
+    let folder = Folder::new();
+    for name in ["in/Äpfel", "in/äpfel", "in/caf\u{e9}", "in/cafe\u{301}"] {
+        folder.write(name, b"content");
+    }
+    let run = folder.nx(&["pack", "in", "-o", "a.nx"]);
+    let what = "packed, but not portable: some file systems cannot keep these names apart";
+    for line in [
+        format!("Äpfel, äpfel: {what}\n"),
+        format!("cafe\u{301}, caf\u{e9}: {what}, which differ in Unicode normalization\n"),
+    ] {
+        assert!(run.stderr.contains(&line), "{}", run.stderr);
+    }
 }

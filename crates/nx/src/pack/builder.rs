@@ -244,7 +244,14 @@ impl Builder {
 
     pub(super) fn check_is_new(&self, name: &str) -> PackResult<()> {
         match self.names.clash(name) {
-            Some(what) => Err(PackError::rule(Kind::BadArgument, what).at(name)),
+            Some((what, other)) => {
+                let item = self.items.iter().find(|item| item.name == other);
+                let other = match item.map(|item| &item.content) {
+                    Some(Content::Path(path)) => path.display().to_string(),
+                    _ => other.to_owned(),
+                };
+                Err(PackError::clash(what, other).at(name))
+            }
             None => Ok(()),
         }
     }

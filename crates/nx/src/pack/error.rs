@@ -20,6 +20,8 @@ pub struct PackError {
 enum Source {
     /// A violated rule of the format or of the packer.
     Rule(Kind, &'static str),
+    /// A file of this name cannot be beside the one that is named here.
+    Clash(&'static str, String),
     /// An error of reading an existing archive.
     Engine(Error),
     /// A system error, of kind `Read` or `Write`.
@@ -31,6 +33,11 @@ enum Source {
 impl PackError {
     pub(crate) fn rule(kind: Kind, what: &'static str) -> PackError {
         PackError { file: None, source: Source::Rule(kind, what) }
+    }
+
+    /// A file that cannot be beside `other`.
+    pub(super) fn clash(what: &'static str, other: String) -> PackError {
+        PackError { file: None, source: Source::Clash(what, other) }
     }
 
     /// A system error of reading.
@@ -58,6 +65,7 @@ impl PackError {
     pub fn kind(&self) -> Kind {
         match &self.source {
             Source::Rule(kind, _) => *kind,
+            Source::Clash(..) => Kind::BadArgument,
             Source::Engine(error) => error.kind,
             Source::Io(kind, _) => *kind,
             Source::Cancelled => Kind::Write,
@@ -96,6 +104,7 @@ impl fmt::Display for PackError {
         }
         match &self.source {
             Source::Rule(_, what) => f.write_str(what),
+            Source::Clash(what, other) => write!(f, "{what}: {other}"),
             Source::Engine(error) => error.fmt(f),
             Source::Io(_, error) if error.kind() == io::ErrorKind::StorageFull => {
                 f.write_str("the disk is full")
@@ -109,7 +118,7 @@ impl fmt::Display for PackError {
 impl std::error::Error for PackError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.source {
-            Source::Rule(..) | Source::Cancelled => None,
+            Source::Rule(..) | Source::Clash(..) | Source::Cancelled => None,
             Source::Engine(error) => Some(error),
             Source::Io(_, error) => Some(error),
         }

@@ -1,6 +1,6 @@
 //! Checks paths that are added to an archive.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use linerate_core::Kind;
 
@@ -10,7 +10,7 @@ use crate::format::paths::{MAX_PATH, check_path};
 /// The paths of an archive that is being made, and the folders that they are in.
 #[derive(Default)]
 pub(super) struct Names {
-    files: HashSet<String>,
+    files: BTreeSet<String>,
     folders: HashSet<String>,
 }
 
@@ -19,17 +19,18 @@ impl Names {
         self.files.contains(name)
     }
 
-    /// Why there cannot be a file of this path beside those that are there. Ends at the first folder that is not there:
-    /// the path is one of an archive, and may have millions.
-    pub(super) fn clash(&self, name: &str) -> Option<&'static str> {
+    /// Why there cannot be a file of this path beside those that are there, and the path of one that is in its way. Ends
+    /// at the first folder that is not there: the path is one of an archive, and may have millions.
+    pub(super) fn clash<'n>(&'n self, name: &'n str) -> Option<(&'static str, &'n str)> {
         if self.files.contains(name) {
-            return Some("the path is there already");
+            return Some(("the path is there already", name));
         }
         if self.folders.contains(name) {
-            return Some("the path is a folder of other files");
+            let first = self.files.range(format!("{name}/")..).next();
+            return Some(("the path is a folder of other files", first.map_or(name, String::as_str)));
         }
         let missing = folders_of(name).find(|folder| !self.folders.contains(*folder))?;
-        self.files.contains(missing).then_some("a folder of the path is a file")
+        self.files.contains(missing).then_some(("a folder of the path is a file", missing))
     }
 
     /// Adds a path that [`check`] or [`check_existing`] accepted.

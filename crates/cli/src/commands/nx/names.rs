@@ -34,11 +34,25 @@ pub(crate) fn note_clashes<'n>(
         .collect();
     for group in &groups {
         let what = "packed, but not portable: some file systems cannot keep these names apart";
-        // Names that differ in normalization alone look alike.
-        let shown: Vec<String> = group.iter().map(|name| name.escape_default().to_string()).collect();
-        reporter.note(summary.file(), &format!("{}: {what}", shown.join(", ")));
+        let why = if differ_in_case(group) { "" } else { ", which differ in Unicode normalization" };
+        let shown: Vec<String> = group.iter().map(|name| printable(name)).collect();
+        reporter.note(summary.file(), &format!("{}: {what}{why}", shown.join(", ")));
     }
     summary.set("clashes", groups);
+}
+
+/// Whether names that clash do so by case alone: as names of files, or as a file and a folder above another.
+fn differ_in_case(clash: &[&str]) -> bool {
+    let capitals: Vec<String> = clash.iter().map(|name| name.to_uppercase()).collect();
+    capitals.windows(2).all(|pair| {
+        pair[1].strip_prefix(&*pair[0]).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+/// The name with its control characters escaped.
+fn printable(name: &str) -> String {
+    let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    name.chars().map(escape).collect()
 }
 
 /// Reports each file of an archive whose path is also a folder of others, as damage.
@@ -68,4 +82,21 @@ pub(crate) fn note_not_portable<'n>(
         reporter.note(summary.file(), &what);
     }
     summary.set("not_portable", prefixes.iter().map(|(prefix, _)| *prefix).collect::<Vec<_>>());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clashes_by_case_and_by_normalization_are_told_apart() {
+        assert!(differ_in_case(&["É.txt", "é.txt"]) && differ_in_case(&["mods", "Mods/a"]));
+        assert!(!differ_in_case(&["\u{e9}.txt", "e\u{301}.txt"]));
+        assert!(!differ_in_case(&["a\u{301}", "\u{e1}/b"]));
+    }
+
+    #[test]
+    fn control_characters_alone_are_escaped() {
+        assert_eq!(printable("日本/é\u{1b}\n"), "日本/é\\u{1b}\\n");
+    }
 }
