@@ -14,6 +14,16 @@ const DELAY: Duration = Duration::from_secs(1);
 const REFRESHES_PER_SECOND: u8 = 5;
 /// Time between two JSON objects.
 const INTERVAL: Duration = Duration::from_millis(1000 / REFRESHES_PER_SECOND as u64);
+/// Set by tests, so that short work prints an object at every step.
+const AT_EVERY_STEP: &str = "LINERATE_PROGRESS_AT_EVERY_STEP";
+
+/// Times before the first JSON object and between two.
+fn pace() -> (Duration, Duration) {
+    match std::env::var_os(AT_EVERY_STEP) {
+        Some(_) => (Duration::ZERO, Duration::ZERO),
+        None => (DELAY, INTERVAL),
+    }
+}
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +89,9 @@ struct Events {
     label: Label,
     total: Option<u64>,
     done: u64,
-    /// When the next object is due.
+    /// When the next object is due, and the time from one to the next.
     next: Instant,
+    interval: Duration,
     /// Bytes done at the last object.
     printed: Option<u64>,
 }
@@ -93,10 +104,24 @@ impl Progress {
             Show::Nothing => Drawn::Nothing,
             Show::Bar => Drawn::Bar { bar: make(label.entry().1, total), shown: false },
             Show::Events => {
-                Drawn::Events(Events { label, total, done: 0, next: begun + DELAY, printed: None })
+                let (delay, interval) = pace();
+                Drawn::Events(Events { label, total, done: 0, next: begun + delay, interval, printed: None })
             }
         };
         Progress { begun, drawn }
+    }
+
+    /// Sets the number of input bytes, where it becomes known while they are processed.
+    pub(crate) fn set_total(&mut self, total: u64) {
+        match &mut self.drawn {
+            Drawn::Nothing => {}
+            Drawn::Bar { bar, .. } if bar.length() == Some(total) => {}
+            Drawn::Bar { bar, .. } => {
+                bar.set_length(total);
+                bar.set_style(style(Some(total)));
+            }
+            Drawn::Events(events) => events.total = Some(total),
+        }
     }
 
     /// Sets the input bytes processed so far.
@@ -126,7 +151,7 @@ impl Events {
         if now < self.next {
             return None;
         }
-        self.next = now + INTERVAL;
+        self.next = now + self.interval;
         Some(self.event(now - begun))
     }
 
@@ -164,11 +189,14 @@ pub(crate) struct Activity {
     spinner: Option<ProgressBar>,
     /// When the next JSON object is due.
     next: Option<Mutex<Instant>>,
+    /// Time from one object to the next.
+    interval: Duration,
 }
 
 impl Activity {
     pub(crate) fn new(show: Show, name: &str) -> Self {
         let begun = Instant::now();
+        let (delay, interval) = pace();
         let style = ProgressStyle::with_template("{prefix} {elapsed} {msg}");
         let make = || {
             let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
@@ -180,7 +208,8 @@ impl Activity {
             begun,
             name: name.to_owned(),
             spinner: (show == Show::Bar).then(make),
-            next: (show == Show::Events).then(|| Mutex::new(begun + DELAY)),
+            next: (show == Show::Events).then(|| Mutex::new(begun + delay)),
+            interval,
         }
     }
 
@@ -189,7 +218,7 @@ impl Activity {
         if let Some(next) = &self.next {
             let (mut next, now) = (next.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
             if now >= *next {
-                *next = now + INTERVAL;
+                *next = now + self.interval;
                 let seconds = (now - self.begun).as_secs_f64();
                 to_stderr(
                     json!({ "file": self.name, "status": "progress", "step": what, "seconds": seconds }),
@@ -231,12 +260,16 @@ impl SharedProgress {
 
 fn make(name: &str, total: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+    bar.with_style(style(total)).with_prefix(name.to_owned())
+}
+
+fn style(total: Option<u64>) -> ProgressStyle {
     let template = match total {
         Some(_) => "{prefix} [{bar:30}] {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}",
         None => "{prefix} {bytes} {binary_bytes_per_sec}",
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.with_style(style.progress_chars("=> ")).with_prefix(name.to_owned())
+    style.progress_chars("=> ")
 }
 
 #[cfg(test)]
@@ -251,6 +284,7 @@ mod tests {
             total: Some(4000),
             done: 0,
             next: begun + DELAY,
+            interval: INTERVAL,
             printed: None,
         };
         let mut at = |millis: u64, done: u64| {
@@ -275,6 +309,7 @@ mod tests {
             total: None,
             done: 0,
             next: begun + DELAY,
+            interval: INTERVAL,
             printed: None,
         };
         assert!(events.update(5, begun, begun).is_none() && events.end(Duration::ZERO).is_none());

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::ui::error::CliError;
 use crate::ui::exit_code::ExitStatus;
 use crate::ui::printer::Printer;
-use crate::ui::progress::{Activity, Label, Progress, Show};
+use crate::ui::progress::{Activity, Label, Progress, SharedProgress, Show};
 use crate::ui::signals;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
@@ -151,6 +151,11 @@ impl Reporter {
     /// Progress of `total` bytes of a file or archive, or without an end.
     pub(crate) fn progress(&self, file: &str, total: Option<u64>) -> Progress {
         Progress::new(self.show(), Label::File(file.into()), total)
+    }
+
+    /// Progress of a file that many threads add to.
+    pub(crate) fn shared_progress(&self, file: &Path, total: Option<u64>) -> SharedProgress {
+        SharedProgress::new(self.progress(&file.display().to_string(), total))
     }
 
     /// Progress of a step such as `reading`.

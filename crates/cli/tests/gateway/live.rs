@@ -46,6 +46,19 @@ fn messages_of_a_gateway_are_recorded() {
 }
 
 #[test]
+fn progress_of_a_recording_has_the_bytes_received() {
+    let (folder, server) = (Folder::new(), served(|_| {}));
+    let args =
+        ["gateway", "record", "--json", server.url(), "--transport=zstd-stream", "--for=0.3", "-o", "a"];
+    let mut command = folder.command(&args);
+    let output = command.env("LINERATE_PROGRESS_AT_EVERY_STEP", "1").output().expect("the program starts");
+    let text = String::from_utf8(output.stderr).expect("UTF-8");
+    let last: Value = serde_json::from_str(text.lines().last().expect("progress")).expect("JSON");
+    assert_eq!((&last["status"], &last["file"]), (&"progress".into(), &server.url().into()));
+    assert!(last["done"].as_u64() > Some(0) && last["total"].is_null(), "{last}");
+}
+
+#[test]
 fn recording_without_identify_has_hello_and_ends_by_time() {
     let (folder, server) = (Folder::new(), served(|_| {}));
     let url = server.url();

@@ -207,7 +207,15 @@ impl BlockFile {
     /// # Errors
     /// The errors of [`get`](Self::get).
     pub fn verify(&self, reader: &mut Reader) -> Result<Verified> {
-        verify(self, reader)
+        verify(self, reader, &|_| {})
+    }
+
+    /// As [`verify`](Self::verify); `progress` receives the bytes of content of each block after it was checked.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify).
+    pub fn verify_with_progress(&self, reader: &mut Reader, progress: &dyn Fn(usize)) -> Result<Verified> {
+        verify(self, reader, progress)
     }
 
     pub(super) fn inner(&self) -> &Open {

@@ -20,7 +20,7 @@ pub struct Verified {
     pub checksums: bool,
 }
 
-pub(super) fn verify(file: &BlockFile, reader: &mut Reader) -> Result<Verified> {
+pub(super) fn verify(file: &BlockFile, reader: &mut Reader, progress: &dyn Fn(usize)) -> Result<Verified> {
     reader.check_store(file)?;
     let open = file.inner();
     dictionary(file)?;
@@ -65,6 +65,7 @@ pub(super) fn verify(file: &BlockFile, reader: &mut Reader) -> Result<Verified> 
         counts.blocks += 1;
         counts.content_bytes += u64::from(entry.content);
         counts.stored_bytes += u64::from(entry.extent.len);
+        progress(entry.content as usize);
         next = blocks.next(file)?;
         lower_bound.clear();
         lower_bound.extend_from_slice(blocks.key());

@@ -167,6 +167,15 @@ impl Pack {
     /// # Errors
     /// The errors of [`read`](Self::read).
     pub fn verify(&self) -> Result<Stats> {
+        self.verify_with_progress(&|_| {})
+    }
+
+    /// As [`verify`](Self::verify); `progress` receives the stored bytes of each dictionary after it was checked, removed
+    /// ones too.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify).
+    pub fn verify_with_progress(&self, progress: &dyn Fn(usize)) -> Result<Stats> {
         let open = &self.open;
         if whole_segments(&open.input, open.end)?.is_none_or(|end| end.end != open.end) {
             return Err(corrupt(0, "the segments of the pack are not contiguous"));
@@ -177,6 +186,7 @@ impl Pack {
             if (digest.id(), digest.logs()) != (entry.zstd_id, entry.table_logs) {
                 return Err(corrupt(entry.offset, "a dictionary differs from its row in the index"));
             }
+            progress(entry.stored_len as usize);
         }
         Ok(self.stats())
     }

@@ -69,11 +69,20 @@ impl Reader {
     /// # Errors
     /// [`Kind::BadArgument`] for a file of another store.
     pub fn verify(&mut self, sst: &Sst) -> Result<Verified> {
+        self.verify_with_progress(sst, &|_| {})
+    }
+
+    /// As [`verify`](Self::verify); `progress` receives the stored bytes of each data block after it was checked.
+    /// Together they are at most [`Sst::file_bytes`].
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify).
+    pub fn verify_with_progress(&mut self, sst: &Sst, progress: &dyn Fn(usize)) -> Result<Verified> {
         self.check_store(sst)?;
         let mut report = Verified::default();
         self.verify_others(sst, &mut report);
         let mut before = PreviousEntry::default();
-        if let Err(e) = self.verify_data(sst, &mut before, &mut report) {
+        if let Err(e) = self.verify_data(sst, &mut before, progress, &mut report) {
             report.fail(e);
         }
         if report.is_sound() {
@@ -129,7 +138,13 @@ impl Reader {
         }
     }
 
-    fn verify_data(&mut self, sst: &Sst, before: &mut PreviousEntry, report: &mut Verified) -> Result<()> {
+    fn verify_data(
+        &mut self,
+        sst: &Sst,
+        before: &mut PreviousEntry,
+        progress: &dyn Fn(usize),
+        report: &mut Verified,
+    ) -> Result<()> {
         let mut position = BlockPosition::default();
         let mut keys = Separators::default();
         while let Some(handle) = self.next_block(sst, &mut position)? {
@@ -139,6 +154,7 @@ impl Reader {
                 report.fail(e);
                 before.any = false;
             }
+            progress(handle.size as usize);
         }
         Ok(())
     }

@@ -73,9 +73,8 @@ pub(crate) fn run(args: &PackArgs) -> Result<ExitCode, String> {
         PackCommand::List(args) => {
             Reporter::new(&args.verbosity, false).one(&args.pack, |_| pack_files::list(args))
         }
-        PackCommand::Verify(args) => {
-            Reporter::new(&args.verbosity, false).each(&args.packs, |path, _| verify::pack(path))
-        }
+        PackCommand::Verify(args) => Reporter::new(&args.verbosity, false)
+            .each(&args.packs, |path, reporter| verify::pack(path, reporter)),
         PackCommand::Compact(args) => {
             Reporter::new(&args.verbosity, false).one(&args.pack, |_| pack_files::compact(args))
         }

@@ -183,7 +183,9 @@ pub(super) fn verify(
     let mut summary = RunSummary::new(path, "verify");
     summary.set("kind", "sst");
     let (sst, mut reader) = open(path, limits)?;
-    let verified = reader.verify(&sst).map_err(engine_error)?;
+    let progress = reporter.shared_progress(path, Some(sst.file_bytes()));
+    let verified = reader.verify_with_progress(&sst, &|bytes| progress.add(bytes)).map_err(engine_error)?;
+    drop(progress);
     for error in &verified.failures {
         reporter.failed(&path.display().to_string(), engine_error(*error));
     }

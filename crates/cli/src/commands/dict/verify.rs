@@ -27,16 +27,18 @@ pub(crate) struct VerifyArgs {
 pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, String> {
     let reporter = Reporter::new(&args.given.verbosity, false);
     Ok(reporter.each(&args.given.files, |path, reporter| match kind_of(path)? {
-        FileKind::Blocks => blocks(args, path),
-        FileKind::Pack => pack(path),
+        FileKind::Blocks => blocks(args, path, reporter),
+        FileKind::Pack => pack(path, reporter),
         FileKind::Sst => sst_report::verify(&args.given.limits, path, reporter),
     }))
 }
 
-fn blocks(args: &VerifyArgs, path: &Path) -> Result<RunSummary, CliError> {
+fn blocks(args: &VerifyArgs, path: &Path, reporter: &Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "verify");
     let file = open_blocks(path, &args.given.pack)?;
-    let verified = file.verify(&mut file.reader()).map_err(engine_error)?;
+    let progress = reporter.shared_progress(path, Some(file.stats().counts.content_bytes));
+    let verified =
+        file.verify_with_progress(&mut file.reader(), &|bytes| progress.add(bytes)).map_err(engine_error)?;
     let counts = verified.counts;
     summary.bytes = counts.content_bytes;
     let hashes = if verified.checksums { "" } else { ", without hashes of contents" };
@@ -49,9 +51,12 @@ fn blocks(args: &VerifyArgs, path: &Path) -> Result<RunSummary, CliError> {
 }
 
 /// Checks a pack with all its dictionaries.
-pub(super) fn pack(path: &Path) -> Result<RunSummary, CliError> {
+pub(super) fn pack(path: &Path, reporter: &Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "verify");
-    let stats = open_pack(path)?.verify().map_err(engine_error)?;
+    let pack = open_pack(path)?;
+    let stats = pack.stats();
+    let progress = reporter.shared_progress(path, Some(stats.stored_bytes + stats.removed_bytes));
+    let stats = pack.verify_with_progress(&|bytes| progress.add(bytes)).map_err(engine_error)?;
     summary.bytes = stats.bytes;
     summary.text = Some(format!("OK, {} dictionaries", stats.dictionaries));
     summary.set("kind", "pack");

@@ -9,6 +9,7 @@ use linerate_gateway::client::{Address, Client, Event};
 use super::recording_writer::{RecordingWriter, now};
 use super::stream::Stream;
 use crate::ui::error::CliError;
+use crate::ui::progress::Progress;
 use crate::ui::signals::CancelToken;
 
 /// Interval at which signals, limits and heartbeats are checked.
@@ -45,6 +46,7 @@ pub(super) fn record<W: Write>(
     mut client: Client<Stream>,
     plan: &Plan,
     writer: &mut RecordingWriter<W>,
+    mut progress: Progress,
 ) -> Result<String, CliError> {
     let cancel = CancelToken::on_signal();
     let begun = Instant::now();
@@ -53,6 +55,7 @@ pub(super) fn record<W: Write>(
         send(&mut client, plan)?;
     }
     let reason = loop {
+        progress.update(writer.compressed);
         if cancel.is_cancelled() {
             break "interrupted";
         }

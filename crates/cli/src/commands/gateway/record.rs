@@ -108,7 +108,9 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode, String> {
 
 fn record_file(args: &RecordArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.source, "record");
-    let wire = Wire::open(&args.source, args.session.transport)?;
+    let name = args.source.display().to_string();
+    let wire =
+        Wire::open(&args.source, args.session.transport)?.with_progress(|len| reporter.progress(&name, len));
     let Some(transport) = wire.transport else {
         let what = "it has payloads; `linerate gateway transcode` compresses them".into();
         return Err(CliError::Refused(what));
@@ -191,7 +193,8 @@ fn record_live(
     let writing = || write_error(&args.output);
     let file = private(&args.output, args.force)?;
     let mut writer = RecordingWriter::new(file, session).map_err(writing())?;
-    let outcome = live::record(client, &plan, &mut writer);
+    let progress = reporter.progress(&args.source.display().to_string(), None);
+    let outcome = live::record(client, &plan, &mut writer, progress);
     // The recording is valid however the connection ended.
     describe(&writer, address.transport(), args, reporter, &mut summary);
     writer.recorder.finish().map_err(writing())?;

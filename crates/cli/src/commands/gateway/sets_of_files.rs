@@ -1,7 +1,7 @@
 //! Sets of statistics from files: statistics logs, records of 18 bytes, recordings and files of messages.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use globset::Glob;
@@ -14,6 +14,8 @@ use super::sets::SetStats;
 use super::stats::encoding;
 use super::wire::{Wire, reading};
 use crate::ui::error::CliError;
+use crate::ui::progress::Progress;
+use crate::ui::reporter::Reporter;
 
 /// Begins statistics logs.
 const LOG: &[u8] = b"LGST";
@@ -76,14 +78,23 @@ fn is_origin(head: &[u8], len: u64) -> bool {
 ///
 /// # Errors
 /// Those of reading and of decoding; what came before is counted.
-pub(crate) fn count(path: &Path, session: &SessionArgs, set: &mut SetStats) -> Result<(), CliError> {
+pub(crate) fn count(
+    path: &Path,
+    session: &SessionArgs,
+    set: &mut SetStats,
+    reporter: &Reporter,
+) -> Result<(), CliError> {
+    let name = path.display().to_string();
     if !has_records(path) {
-        return count_messages(path, session, set);
+        let wire = Wire::open(path, session.transport)?;
+        return count_messages(wire.with_progress(|len| reporter.progress(&name, len)), session, set);
     }
     let mut file = File::open(path).map_err(CliError::io("cannot open"))?;
     let mut magic = [0; LOG.len()];
     let is_log = file.read_exact(&mut magic).is_ok() && magic == LOG;
-    let file = BufReader::with_capacity(BUFFER, File::open(path).map_err(CliError::io("cannot open"))?);
+    file.rewind().map_err(CliError::io("cannot read"))?;
+    let progress = reporter.progress(&name, file.metadata().ok().map(|meta| meta.len()));
+    let file = BufReader::with_capacity(BUFFER, ProgressReader { inner: file, read: 0, progress });
     if is_log {
         for entry in LogReader::open(file).map_err(reading)? {
             match entry.map_err(reading)? {
@@ -99,9 +110,24 @@ pub(crate) fn count(path: &Path, session: &SessionArgs, set: &mut SetStats) -> R
     Ok(())
 }
 
+/// Shows how much of a file was read.
+struct ProgressReader {
+    inner: File,
+    read: u64,
+    progress: Progress,
+}
+
+impl Read for ProgressReader {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.progress.update(self.read);
+        let n = self.inner.read(into)?;
+        self.read += n as u64;
+        Ok(n)
+    }
+}
+
 /// Decodes recordings and files of messages.
-fn count_messages(path: &Path, session: &SessionArgs, set: &mut SetStats) -> Result<(), CliError> {
-    let wire = Wire::open(path, session.transport)?;
+fn count_messages(wire: Wire, session: &SessionArgs, set: &mut SetStats) -> Result<(), CliError> {
     let transport = wire.transport.unwrap_or(Transport::Zstd);
     let mut decoding = Decoding::new(session, &wire)?;
     let outcome = decoding.run(wire, |message| {

@@ -119,7 +119,7 @@ fn count_sets(
         let mut set = SetStats::new(name);
         for path in files {
             // What came before an error counts.
-            if let Err(error) = sets_of_files::count(path, &args.session, &mut set) {
+            if let Err(error) = sets_of_files::count(path, &args.session, &mut set, reporter) {
                 reporter.failed(&path.display().to_string(), error);
             }
         }
