@@ -3,6 +3,7 @@
 use std::process::{Command, Output};
 
 use linerate_testkit::program::{Folder, Run, files_below};
+use linerate_testkit::r3a::{Shape, example};
 use serde_json::Value;
 
 fn linerate(args: &[&str]) -> Command {
@@ -353,4 +354,79 @@ fn long_work_prints_its_progress_as_json_objects() {
     drain.join().expect("read").expect("read");
     let last: Value = serde_json::from_str(&heard.iter().last().expect("the result")).expect("JSON");
     assert_eq!(last["status"], "ok");
+}
+
+/// The objects of progress of a run that prints one at every step.
+fn progress(folder: &Folder, args: &[&str]) -> Vec<Value> {
+    let mut command = folder.command(args);
+    let output = command.env("LINERATE_PROGRESS_AT_EVERY_STEP", "1").output().expect("the program starts");
+    let text = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {text}");
+    let objects = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    objects.filter(|object| object["status"] == "progress").collect()
+}
+
+#[test]
+fn every_long_command_prints_its_progress() {
+    let folder = inputs();
+    folder.write("tree/file", b"another text of a file\n".repeat(100).as_slice());
+    folder.write("unhashed.r3a", &example(Shape::Small(false)).bytes());
+    for args in [
+        &["nx", "pack", "tree", "-o", "tree.nx"][..],
+        &["nx", "repack", "--format=nx", "unhashed.r3a", "-o", "hashed.nx"],
+        &["dict", "build", "--key=id", "rows", "-o", "blocks"],
+        &["gateway", "day", "--shards=1", "--messages=50", "--logs=logs"],
+    ] {
+        Run::of(&mut folder.command(args), b"").ok();
+    }
+    let sst = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/sst/5-crc32c-zstd-trained.sst");
+    for args in [
+        &["dict", "verify", "--json", "blocks"][..],
+        &["dict", "verify", "--json", "1.dict"],
+        &["dict", "pack", "verify", "--json", "1.dict"],
+        &["dict", "verify", "--json", sst],
+        &["dict", "sst", "verify", "--json", sst],
+        &["nx", "verify", "--json", "--against", "tree", "tree.nx"],
+        &["nx", "diff", "--json", "unhashed.r3a", "hashed.nx"],
+        &["nx", "pack", "--json", "tree", "-o", "packed.nx"],
+        &["nx", "merge", "--json", "a.nx", "tree.nx", "-o", "merged.nx"],
+        &["nx", "update", "--json", "merged.nx", "tree"],
+        &["nx", "delete", "--json", "merged.nx", "text"],
+        &["gateway", "record", "--json", "zlib", "-o", "recorded.lgwr"],
+        &["gateway", "stats", "--json", "--set", "A=zlib"],
+        &["gateway", "stats", "--json", "--set", "A=logs/A-*.stats"],
+    ] {
+        let objects = progress(&folder, args);
+        let last = objects.last().unwrap_or_else(|| panic!("{args:?}: no progress"));
+        let (done, total) = (last["done"].as_u64(), last["total"].as_u64());
+        assert!(last["file"].is_string() && done > Some(0), "{args:?}: {last}");
+        // The tables of an SST file are not counted.
+        assert!(if args.contains(&sst) { done < total } else { done == total }, "{args:?}: {last}");
+    }
+    // How long these take is not known in bytes.
+    let steps =
+        progress(&folder, &["nx", "bench", "--json", "--attempts=2", "--seconds=3600", "-p1", "a.nx"]);
+    let steps: Vec<&str> = steps.iter().map(|object| object["step"].as_str().expect("text")).collect();
+    assert_eq!(steps, ["reading", "threads: 1", "threads: 1, attempt 1 of 2", "threads: 1, attempt 2 of 2"]);
+    let mut pipe = folder.command(&["gateway", "record", "--json", "-", "-o", "piped.lgwr"]);
+    pipe.env("LINERATE_PROGRESS_AT_EVERY_STEP", "1")
+        .stdin(std::fs::File::open(folder.path("zlib")).expect("it"));
+    let text = String::from_utf8(pipe.output().expect("the program starts").stderr).expect("UTF-8");
+    assert!(text.contains("\"status\":\"progress\""), "{text}");
+}
+
+#[test]
+fn progress_moves_within_a_long_block() {
+    let folder = Folder::new();
+    let rows: String = (0..600_000).map(|i| format!("{{\"id\":{i},\"name\":\"{}\"}}\n", i * 7919)).collect();
+    let total = rows.len() as u64;
+    folder.write("in/rows", rows.as_bytes());
+    let args =
+        ["nx", "pack", "--json", "--blocksize=64M", "--chunksize=64M", "--solidlevel=6", "in", "-o", "a.nx"];
+    let objects = progress(&folder, &args);
+    assert!(objects.iter().all(|object| object["total"] == total), "{objects:?}");
+    let done: Vec<u64> = objects.iter().map(|object| object["done"].as_u64().expect("a number")).collect();
+    assert!(done.starts_with(&[1 << 20, 2 << 20, 3 << 20, 4 << 20]), "{done:?}");
+    assert_eq!(done.last(), Some(&total));
+    Run::of(&mut folder.command(&["nx", "verify", "--against", "in", "a.nx"]), b"").ok();
 }

@@ -8,7 +8,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{Golden, goldens};
-use linerate_nx::{Archive, Existing, Extractor, FileError, HashKind, Kind, Limits, Note, Verifier};
+use linerate_nx::{
+    Archive, Existing, Extractor, FileError, HashKind, Kind, Limits, Note, Progress, Verifier,
+};
 
 fn golden(name: &str) -> Golden {
     goldens().into_iter().find(|g| g.name == name).unwrap()
@@ -91,6 +93,18 @@ fn a_folder_is_compared_by_content() {
     let verifier = Verifier::new(&archive).threads(2);
     let same = verifier.compare(place.path()).unwrap();
     assert!(same.is_same() && same.same == golden.files.len() as u64, "{same:?}");
+    let last = std::sync::Mutex::new(Progress::default());
+    let counted = Verifier::new(&archive).on_progress(|progress| {
+        *last.lock().unwrap() = *progress;
+        true
+    });
+    assert!(counted.compare(place.path()).unwrap().is_same());
+    drop(counted);
+    let last = last.into_inner().unwrap();
+    assert_eq!((last.files, last.bytes), (last.total_files, last.total_bytes));
+    assert_eq!(last.files, golden.files.len() as u64);
+    let stopped = Verifier::new(&archive).threads(2).on_progress(|_| false).compare(place.path()).unwrap();
+    assert!(stopped.stopped && !stopped.is_same());
 
     let paths: Vec<&String> = golden.files.iter().filter(|f| f.size > 0).map(|f| &f.path).collect();
     fs::remove_file(place.path().join(paths[0])).unwrap();

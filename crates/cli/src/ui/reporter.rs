@@ -163,11 +163,6 @@ impl Reporter {
         Progress::new(self.show(), Label::Step(name), total)
     }
 
-    /// Whether progress is shown, so that its total is computed.
-    pub(crate) fn shows_progress(&self) -> bool {
-        self.show() != Show::Nothing
-    }
-
     /// How progress is shown.
     fn show(&self) -> Show {
         Show::of(self.printer.quiet, self.printer.json)

@@ -49,7 +49,8 @@ struct EncodedBlock {
     data: Vec<u8>,
     codec: toc::Codec,
     filtered: bool,
-    bytes_in: u64,
+    /// Bytes of its input that progress does not count yet.
+    uncounted: u64,
     hashes: Vec<(usize, u64)>,
 }
 
@@ -105,7 +106,11 @@ pub(super) fn write(job: &Job<'_>, start: u64) -> PackResult<Written> {
             placed: Vec::with_capacity(count),
             written: 0,
             hashes: job.plan.hashes.clone(),
-            progress: Progress { blocks_total: count as u64, ..Progress::default() },
+            progress: Progress {
+                blocks_total: count as u64,
+                bytes_in_total: job.plan.blocks.iter().map(|block| bytes_in(job, block)).sum(),
+                ..Progress::default()
+            },
             failure: None,
             stopped: false,
         }),
@@ -124,6 +129,15 @@ pub(super) fn write(job: &Job<'_>, start: u64) -> PackResult<Written> {
     match state.failure {
         Some(error) => Err(error),
         None => Ok(Written { blocks: state.placed, hashes: state.hashes, end: state.offset }),
+    }
+}
+
+/// The bytes that a block adds to [`Progress::bytes_in`].
+fn bytes_in(job: &Job<'_>, block: &Block) -> u64 {
+    match block {
+        Block::Empty => 0,
+        Block::Solid { len, .. } | Block::Chunk { len, .. } => *len as u64,
+        Block::Reused { archive, block, .. } => job.archives[*archive].block(*block).compressed.into(),
     }
 }
 
@@ -203,18 +217,32 @@ impl Shared<'_> {
                 *coding
             }
         };
-        let codec = encoder.encode(coding, input, &mut output)?;
-        let bytes_in = input.len() as u64;
+        let mut uncounted = input.len() as u64;
+        let codec = encoder.encode(coding, input, &mut output, &mut |bytes| {
+            uncounted -= bytes;
+            self.count(bytes)
+        })?;
         let filters = self.filters(number);
         let spans = self.textures(number, coding, filters, input);
         let choice = (coding, filters);
         if let Some(codec) = filter.encode(encoder, choice, (input, &spans), codec, &mut output)? {
-            return Ok(EncodedBlock { data: output, codec, filtered: true, bytes_in, hashes });
+            return Ok(EncodedBlock { data: output, codec, filtered: true, uncounted, hashes });
         }
         if codec == toc::Codec::Copy {
             std::mem::swap(input, &mut output);
         }
-        Ok(EncodedBlock { data: output, codec, filtered: false, bytes_in, hashes })
+        Ok(EncodedBlock { data: output, codec, filtered: false, uncounted, hashes })
+    }
+
+    /// Counts bytes of a block that is being encoded.
+    fn count(&self, bytes: u64) -> PackResult<()> {
+        self.job.options.cancel.check()?;
+        let mut state = self.lock();
+        state.progress.bytes_in += bytes;
+        let progress = state.progress;
+        drop(state);
+        (self.job.progress)(&progress);
+        Ok(())
     }
 
     /// The filters that are tried on a block.
@@ -248,7 +276,8 @@ impl Shared<'_> {
         let archive = &self.job.archives[archive];
         archive.read_block(block, &mut output)?;
         let toc::Block { codec, filtered, .. } = archive.block(block);
-        Ok(EncodedBlock { bytes_in: output.len() as u64, data: output, codec, filtered, hashes: Vec::new() })
+        let uncounted = output.len() as u64;
+        Ok(EncodedBlock { data: output, codec, filtered, uncounted, hashes: Vec::new() })
     }
 
     fn read_solid(
@@ -312,7 +341,7 @@ impl Shared<'_> {
             let mut state = self.lock();
             state.written += 1;
             state.progress.blocks += 1;
-            state.progress.bytes_in += block.bytes_in;
+            state.progress.bytes_in += block.uncounted;
             state.progress.bytes_out += block.data.len() as u64;
             state.spare.push(block.data);
             let progress = state.progress;

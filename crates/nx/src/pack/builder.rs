@@ -94,7 +94,7 @@ impl Builder {
         self
     }
 
-    /// Calls `report` after every block, from the thread that wrote it.
+    /// Calls `report` after every block, and while a block above 16 MiB is encoded by zstd, from the thread that works on it.
     pub fn on_progress(&mut self, report: impl Fn(&Progress) + Send + Sync + 'static) -> &mut Builder {
         self.on_progress = Box::new(report);
         self

@@ -1,7 +1,10 @@
 //! Encodes one block, or finds that it is better stored.
 
 use linerate_core::Kind;
-use zstd_safe::{CCtx, CParameter, ParamSwitch, ResetDirective, Strategy, get_error_name};
+use zstd_safe::zstd_sys::ZSTD_EndDirective::{ZSTD_e_continue, ZSTD_e_end};
+use zstd_safe::{
+    CCtx, CParameter, InBuffer, OutBuffer, ParamSwitch, ResetDirective, Strategy, get_error_name,
+};
 
 use super::error::{PackError, PackResult};
 use super::options::{Coding, Zstd};
@@ -28,6 +31,14 @@ const SAMPLE_SLICE: usize = 8 << 10;
 const SLOW_LEVEL: i32 = 4;
 /// Decoders refuse windows above 2^27 by default.
 const MAX_WINDOW_LOG: u32 = 27;
+/// Blocks of more bytes are given to zstd in pieces, so that the caller learns how far it is, and can stop it. Those of the
+/// presets are not larger: zstd splits a block better when it has all of it, which saves up to 0.3 % where small files of
+/// many kinds share one. It keeps a window of the pieces, too.
+const LONG_BLOCK: usize = 16 << 20;
+/// Bytes of a piece.
+const PIECE: usize = 1 << 20;
+/// Lower levels code a long block at once: they take a second for 64 MiB.
+const PIECES_LEVEL: i32 = 6;
 /// zstd's `ZSTD_error_dstSize_tooSmall`, as its functions return it.
 const TOO_SMALL: usize = 0usize.wrapping_sub(70);
 
@@ -121,8 +132,15 @@ impl Encoder {
     }
 
     /// Encodes `input` into `out`. If `Codec::Copy` is returned, the block is `input` itself, and `out` is
-    /// unspecified.
-    pub(super) fn encode(&mut self, coding: Coding, input: &[u8], out: &mut Vec<u8>) -> PackResult<Codec> {
+    /// unspecified. `taken` receives the bytes of `input` that zstd has taken of a long block since its last call, and may stop
+    /// it with an error.
+    pub(super) fn encode(
+        &mut self,
+        coding: Coding,
+        input: &[u8],
+        out: &mut Vec<u8>,
+        taken: &mut dyn FnMut(u64) -> PackResult<()>,
+    ) -> PackResult<Codec> {
         // One byte less than the input: a block that does not fit is better stored. The capacity depends on
         // the input alone, so that the output does too.
         let capacity = input.len().saturating_sub(1);
@@ -134,7 +152,11 @@ impl Encoder {
             Coding::Copy => None,
             Coding::Zstd(zstd) => {
                 let search = self.fitted_search(zstd, input)?;
-                self.compress_zstd(search, input, out)?.map(|len| (Codec::Zstd, len))
+                let len = match input.len() > LONG_BLOCK && zstd.level >= PIECES_LEVEL {
+                    true => self.compress_in_pieces(search, input, out, taken)?,
+                    false => self.compress_zstd(search, input, out)?,
+                };
+                len.map(|len| (Codec::Zstd, len))
             }
             Coding::Lz4 { level } => lz4::compress(input, out, level).map(|len| (Codec::Lz4, len)),
         };
@@ -237,16 +259,54 @@ impl Encoder {
 
     /// Compresses to one frame with content size, without checksum. `None` if it does not fit `out`.
     fn compress_zstd(&mut self, search: Search, input: &[u8], out: &mut [u8]) -> PackResult<Option<usize>> {
-        if self.set != Some(search) {
-            self.set = None;
-            self.configure(search).map_err(zstd_error)?;
-            self.set = Some(search);
-        }
+        self.set(search)?;
         match self.zstd.compress2(out, input) {
             Ok(len) => Ok(Some(len)),
             Err(TOO_SMALL) => Ok(None),
             Err(code) => Err(zstd_error(code)),
         }
+    }
+
+    /// As [`compress_zstd`](Self::compress_zstd), a piece at a time.
+    fn compress_in_pieces(
+        &mut self,
+        search: Search,
+        input: &[u8],
+        out: &mut [u8],
+        taken: &mut dyn FnMut(u64) -> PackResult<()>,
+    ) -> PackResult<Option<usize>> {
+        self.set(search)?;
+        self.zstd.reset(ResetDirective::SessionOnly).map_err(zstd_error)?;
+        self.zstd.set_pledged_src_size(Some(input.len() as u64)).map_err(zstd_error)?;
+        let mut output = OutBuffer::around(out);
+        let mut pieces = input.chunks(PIECE).peekable();
+        while let Some(piece) = pieces.next() {
+            let is_last = pieces.peek().is_none();
+            let directive = if is_last { ZSTD_e_end } else { ZSTD_e_continue };
+            let mut from = InBuffer::around(piece);
+            loop {
+                let rest =
+                    self.zstd.compress_stream2(&mut output, &mut from, directive).map_err(zstd_error)?;
+                if from.pos == piece.len() && (!is_last || rest == 0) {
+                    break;
+                }
+                if output.pos() == output.capacity() {
+                    return Ok(None);
+                }
+            }
+            taken(piece.len() as u64)?;
+        }
+        Ok(Some(output.pos()))
+    }
+
+    /// Sets the parameters, unless they are set.
+    fn set(&mut self, search: Search) -> PackResult<()> {
+        if self.set != Some(search) {
+            self.set = None;
+            self.configure(search).map_err(zstd_error)?;
+            self.set = Some(search);
+        }
+        Ok(())
     }
 
     fn configure(&mut self, search: Search) -> zstd_safe::SafeResult {
@@ -298,7 +358,8 @@ mod tests {
 
     fn encode(coding: Coding, input: &[u8]) -> (Codec, Vec<u8>) {
         let mut out = vec![1; 9];
-        let codec = Encoder::new(true).expect("memory").encode(coding, input, &mut out).expect("codable");
+        let mut encoder = Encoder::new(true).expect("memory");
+        let codec = encoder.encode(coding, input, &mut out, &mut |_| Ok(())).expect("codable");
         (codec, out)
     }
 
@@ -358,7 +419,7 @@ mod tests {
     fn len_of(coding: Coding, input: &[u8], fit_search: bool) -> usize {
         let mut out = Vec::new();
         let mut encoder = Encoder::new(fit_search).expect("memory");
-        assert_eq!(encoder.encode(coding, input, &mut out).expect("codable"), Codec::Zstd);
+        assert_eq!(encoder.encode(coding, input, &mut out, &mut |_| Ok(())).expect("codable"), Codec::Zstd);
         out.len()
     }
 
@@ -390,14 +451,36 @@ mod tests {
     }
 
     #[test]
+    fn long_blocks_are_taken_in_pieces_and_can_be_stopped() {
+        let input = b"a line of text, and another. ".repeat(LONG_BLOCK / 29 + 1);
+        let coding = Coding::zstd(PIECES_LEVEL);
+        let mut encoder = Encoder::new(true).expect("memory");
+        let (mut out, mut pieces) = (Vec::new(), Vec::new());
+        let codec = encoder.encode(coding, &input, &mut out, &mut |bytes| {
+            pieces.push(bytes as usize);
+            Ok(())
+        });
+        assert_eq!((codec.expect("codable"), pieces.len()), (Codec::Zstd, LONG_BLOCK / PIECE + 1));
+        assert!(pieces.starts_with(&[PIECE, PIECE]) && pieces.iter().sum::<usize>() == input.len());
+        let mut plain = Vec::with_capacity(input.len());
+        zstd_safe::decompress(&mut plain, &out).expect("a frame");
+        assert!(plain == input);
+        let stopped = encoder.encode(coding, &input, &mut Vec::new(), &mut |_| Err(PackError::cancelled()));
+        assert!(stopped.expect_err("stopped").is_cancelled());
+        let mut again = Vec::new();
+        encoder.encode(coding, &input, &mut again, &mut |_| Ok(())).expect("codable");
+        assert!(again == out, "what was stopped left nothing behind");
+    }
+
+    #[test]
     fn output_does_not_depend_on_earlier_blocks() {
         let text = b"some text, more text, some more text; ".repeat(300);
         let mut encoder = Encoder::new(true).expect("memory");
         let mut out = Vec::new();
         for coding in [Coding::zstd(19), Coding::zstd(3), Coding::lz4(12), Coding::zstd(3), Coding::zstd(19)]
         {
-            encoder.encode(coding, &noise(3000), &mut out).expect("codable");
-            encoder.encode(coding, &text, &mut out).expect("codable");
+            encoder.encode(coding, &noise(3000), &mut out, &mut |_| Ok(())).expect("codable");
+            encoder.encode(coding, &text, &mut out, &mut |_| Ok(())).expect("codable");
             assert!(out == encode(coding, &text).1, "{coding:?}");
         }
     }

@@ -26,7 +26,7 @@
 //! * Files count as equal only if every byte is.
 //! * Blocks reused from an existing archive are verified first, unless the options say otherwise.
 //! * Memory: three chunks and the codec's state per thread, four chunks more with filters, one more where an
-//!   existing archive is encoded again; the files given as bytes; some hundred bytes per file; at most 100 MiB while small
+//!   existing archive is encoded again or zstd searches whole blocks above 16 MiB for long matches; the files given as bytes; some hundred bytes per file; at most 100 MiB while small
 //!   files are grouped.
 //!
 //! Sizes are read when a file is added, contents when the archive is written. A file that changes in

@@ -200,7 +200,7 @@ impl BlockFilter {
             best = Some((Codec::Zstd, self.encode_streams(encoder, (zstd, fast, is_sample), &ends)?));
         }
         if best.is_none() || regions.len() > 1 {
-            let codec = encoder.encode(coding, &self.filtered, &mut self.whole)?;
+            let codec = encoder.encode(coding, &self.filtered, &mut self.whole, &mut |_| Ok(()))?;
             let whole = cost(codec, &self.whole, input.len());
             if best.is_none_or(|(_, streams)| whole.total(fast) < streams.total(fast)) {
                 std::mem::swap(&mut self.coded, &mut self.whole);

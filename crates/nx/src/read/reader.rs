@@ -150,6 +150,20 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     ///
     /// As [`Reader::read`].
     pub fn hash(&mut self, file: File<'_>, kind: HashKind) -> Result<u64> {
+        self.hash_with_progress(file, kind, &mut |_| {})
+    }
+
+    /// As [`hash`](Self::hash); `progress` receives the bytes hashed since its last call, a block at most.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::read`].
+    pub fn hash_with_progress(
+        &mut self,
+        file: File<'_>,
+        kind: HashKind,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<u64> {
         check_file_limit(self.archive, file)?;
         let stored = self.archive.hash_kind();
         let (mut hasher, mut checker) = (kind.hasher(), stored.hasher());
@@ -160,6 +174,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
             if checks && kind != stored {
                 checker.update(bytes);
             }
+            progress(bytes.len());
         }
         let hash = hasher.finish();
         if checks {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use linerate_io::{Folder, ReadAt};
@@ -98,6 +98,8 @@ pub struct Compared {
     pub changes: Vec<Change>,
     /// Files that could not be compared.
     pub failures: Vec<PathError>,
+    /// Whether the progress callback stopped the work, so that not all files were compared.
+    pub stopped: bool,
 }
 
 impl Compared {
@@ -106,6 +108,7 @@ impl Compared {
         [&self.missing, &self.different, &self.unexpected].iter().all(|list| list.is_empty())
             && self.changes.is_empty()
             && self.failures.is_empty()
+            && !self.stopped
     }
 }
 
@@ -176,7 +179,8 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         self
     }
 
-    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the work.
+    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the work. When a folder is
+    /// [compared](Self::compare), it is called while its files are read.
     pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
         self.on_progress = Some(Box::new(on_progress));
         self
@@ -253,12 +257,36 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         list_folder(folder, &mut String::new(), &mut present)?;
         let root = Folder::create_all(folder)?;
         let compared = Mutex::new(Compared::default());
+        let done = Mutex::new(Progress {
+            total_files: self.archive.len() as u64,
+            total_bytes: self.archive.files().fold(0, |sum, file| file.size().saturating_add(sum)),
+            ..Progress::default()
+        });
+        let stopped = AtomicBool::new(false);
+        let add = |files: u64, bytes: u64| {
+            let Some(on_progress) = &self.on_progress else { return true };
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            (done.files, done.bytes) = (done.files + files, done.bytes.saturating_add(bytes));
+            let progress = *done;
+            drop(done);
+            if !on_progress(&progress) {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            !stopped.load(Ordering::Relaxed)
+        };
         let next = AtomicUsize::new(0);
         let work = || {
             let mut buffer = vec![0; 1 << 20];
             let mut reader = None;
             while let Some(file) = self.archive.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let found = self.compare_file(&root, file, &mut reader, &mut buffer);
+                let mut rest = file.size();
+                let found = self.compare_file(&root, file, &mut reader, &mut buffer, &mut |bytes| {
+                    rest = rest.saturating_sub(bytes);
+                    add(0, bytes)
+                });
+                if !add(1, rest) {
+                    break;
+                }
                 let mut compared = compared.lock().unwrap_or_else(PoisonError::into_inner);
                 let path = file.path().to_owned();
                 match found {
@@ -275,6 +303,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
             work();
         });
         let mut compared = compared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        compared.stopped = stopped.into_inner();
         if let Some(metadata) = self.metadata {
             let files = present.files.keys().map(String::as_str);
             compared.changes =
@@ -293,13 +322,15 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         Ok(compared)
     }
 
-    /// Whether a file is equal in the folder, or `None` if it is missing.
+    /// Whether a file is equal in the folder, or `None` if it is missing. Calls `progress` with the number of bytes of each
+    /// read; `false` ends it.
     fn compare_file(
         &self,
         root: &Folder,
         file: File<'_>,
         reader: &mut Option<Reader<'a, S>>,
         buffer: &mut [u8],
+        progress: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Option<bool>, FileError> {
         check_path(file.path()).map_err(FileError::Path)?;
         let (folders, name) = file.path().rsplit_once('/').unwrap_or(("", file.path()));
@@ -323,7 +354,12 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         loop {
             match found.read(buffer) {
                 Ok(0) => break,
-                Ok(n) => hasher.update(&buffer[..n]),
+                Ok(n) => {
+                    hasher.update(&buffer[..n]);
+                    if !progress(n as u64) {
+                        return Ok(None);
+                    }
+                }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(e.into()),
             }

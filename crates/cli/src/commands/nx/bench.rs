@@ -15,6 +15,7 @@ use super::extract::entry_failure;
 use super::open::{Opened, damage, open, open_source};
 use crate::ui::error::CliError;
 use crate::ui::exit_code;
+use crate::ui::progress::Activity;
 use crate::ui::reporter::Reporter;
 use crate::ui::signals::CancelToken;
 use crate::ui::summary::RunSummary;
@@ -73,11 +74,13 @@ const DRIVES: [(&str, f64); 5] = [
 
 pub(super) fn run(args: &BenchArgs) -> ExitCode {
     let path = args.archive.path();
-    Reporter::new(&args.verbosity, false).one(&path, |_| process(args, &path))
+    Reporter::new(&args.verbosity, false).one(&path, |reporter| process(args, &path, reporter))
 }
 
-fn process(args: &BenchArgs, path: &Path) -> Result<RunSummary, CliError> {
+fn process(args: &BenchArgs, path: &Path, reporter: &Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "bench");
+    let activity = reporter.activity(summary.file());
+    activity.show("reading");
     let archive = load(args, path)?;
     let packed = archive.source().file_len();
     let bytes = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
@@ -88,14 +91,14 @@ fn process(args: &BenchArgs, path: &Path) -> Result<RunSummary, CliError> {
         archive.len()
     ));
     let verify = !args.no_verify;
-    let fastest =
-        table(&mut summary, "threads", args, bytes, |threads| in_memory(&archive, threads, verify))?;
+    let run = Run { args, bytes, activity: &activity };
+    let fastest = run.table(&mut summary, "threads", |threads| in_memory(&archive, threads, verify))?;
     summary.lines.push("GiB/s of content, from memory into buffers that are used again".into());
     required(&mut summary, ratio, fastest);
     if let Some(folder) = &args.to_files {
         let cancel = CancelToken::on_signal();
         let attempt = |threads| to_files(&archive, folder, threads, verify, &cancel);
-        table(&mut summary, "to_files", args, bytes, attempt)?;
+        run.table(&mut summary, "to_files", attempt)?;
         summary.lines.push(format!("GiB/s of content, from memory to files in {}", folder.display()));
     }
     summary.set("files", archive.len());
@@ -106,32 +109,61 @@ fn process(args: &BenchArgs, path: &Path) -> Result<RunSummary, CliError> {
     Ok(summary)
 }
 
-/// A row for each number of threads, and the fastest of them in bytes per second.
-fn table(
-    summary: &mut RunSummary,
-    key: &str,
-    args: &BenchArgs,
+/// What each table is measured with.
+struct Run<'a> {
+    args: &'a BenchArgs,
+    /// Bytes of content.
     bytes: u64,
-    attempt: impl Fn(usize) -> Result<f64, CliError>,
-) -> Result<f64, CliError> {
-    summary
-        .lines
-        .push(format!("{:>8} {:>10} {:>10} {:>8} {:>9}", "threads", "best", "median", "speedup", "attempts"));
-    let mut rows: Vec<Row> = Vec::new();
-    for threads in thread_counts(args.threads.threads) {
-        let row = Row::of(threads, bytes, measure(args, || attempt(threads))?);
-        let single = rows.first().map_or(row.best, |first| first.best);
+    activity: &'a Activity,
+}
+
+impl Run<'_> {
+    /// A row for each number of threads, and the fastest of them in bytes per second.
+    fn table(
+        &self,
+        summary: &mut RunSummary,
+        key: &str,
+        attempt: impl Fn(usize) -> Result<f64, CliError>,
+    ) -> Result<f64, CliError> {
         summary.lines.push(format!(
-            "{threads:>8} {:>10.3} {:>10.3} {:>7.2}x {:>9}",
-            row.best / GIB,
-            row.median / GIB,
-            row.best / single.max(1e-9),
-            row.attempts
+            "{:>8} {:>10} {:>10} {:>8} {:>9}",
+            "threads", "best", "median", "speedup", "attempts"
         ));
-        rows.push(row);
+        let mut rows: Vec<Row> = Vec::new();
+        for threads in thread_counts(self.args.threads.threads) {
+            let step = format!("{key}: {threads}");
+            let row = Row::of(threads, self.bytes, self.measure(&step, || attempt(threads))?);
+            let single = rows.first().map_or(row.best, |first| first.best);
+            summary.lines.push(format!(
+                "{threads:>8} {:>10.3} {:>10.3} {:>7.2}x {:>9}",
+                row.best / GIB,
+                row.median / GIB,
+                row.best / single.max(1e-9),
+                row.attempts
+            ));
+            rows.push(row);
+        }
+        summary.set(key, rows.iter().map(Row::record).collect::<Vec<_>>());
+        Ok(rows.iter().map(|row| row.best).fold(0.0, f64::max))
     }
-    summary.set(key, rows.iter().map(Row::record).collect::<Vec<_>>());
-    Ok(rows.iter().map(|row| row.best).fold(0.0, f64::max))
+
+    /// Seconds of each attempt. The first run warms caches up and is not counted.
+    fn measure(
+        &self,
+        step: &str,
+        mut attempt: impl FnMut() -> Result<f64, CliError>,
+    ) -> Result<Vec<f64>, CliError> {
+        let (begun, patience) = (Instant::now(), Duration::from_secs(self.args.seconds));
+        let most = self.args.attempts as usize;
+        self.activity.show(step);
+        attempt()?;
+        let mut seconds = Vec::new();
+        while seconds.is_empty() || (seconds.len() < most && begun.elapsed() < patience) {
+            self.activity.show(&format!("{step}, attempt {} of {most}", seconds.len() + 1));
+            seconds.push(attempt()?);
+        }
+        Ok(seconds)
+    }
 }
 
 /// The decode speed required to keep up with drives that deliver compressed bytes.
@@ -179,20 +211,6 @@ fn thread_counts(most: usize) -> Vec<usize> {
     let mut counts: Vec<usize> = (0..).map(|i| 1 << i).take_while(|n| *n < most).collect();
     counts.push(most.max(1));
     counts
-}
-
-/// Seconds of each attempt. The first run warms caches up and is not counted.
-fn measure(
-    args: &BenchArgs,
-    mut attempt: impl FnMut() -> Result<f64, CliError>,
-) -> Result<Vec<f64>, CliError> {
-    let (begun, patience) = (Instant::now(), Duration::from_secs(args.seconds));
-    attempt()?;
-    let mut seconds = Vec::new();
-    while seconds.is_empty() || (seconds.len() < args.attempts as usize && begun.elapsed() < patience) {
-        seconds.push(attempt()?);
-    }
-    Ok(seconds)
 }
 
 /// Decodes every block into a buffer of its thread and hashes the content. The clock stops at the last

@@ -14,6 +14,7 @@ use super::metadata;
 use super::open::{AnySource, Opened, damage, open};
 use crate::ui::error::CliError;
 use crate::ui::exit_code;
+use crate::ui::progress::Progress;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
@@ -95,7 +96,7 @@ fn process(args: &DiffArgs, reporter: &mut Reporter) -> Result<(RunSummary, usiz
     let mut counts = [0u64; 3];
     // By path; of one path the content comes first.
     let mut rows: Vec<(String, String, Value)> = Vec::new();
-    for (change, path) in changes(&old, &new)? {
+    for (change, path) in changes(&old, &new, summary.file(), reporter)? {
         counts[change as usize] += 1;
         let record = json!({ "path": path, "change": change.name(), "kind": "file" });
         rows.push((path.to_owned(), format!("{} {path}", change.sign()), record));
@@ -163,14 +164,23 @@ fn metadata_changes(
     before.changes(files, &after, new_files.iter().map(String::as_str))
 }
 
-fn changes<'a>(old: &'a Opened, new: &'a Opened) -> Result<Vec<(Change, &'a str)>, CliError> {
+fn changes<'a>(
+    old: &'a Opened,
+    new: &'a Opened,
+    name: &str,
+    reporter: &Reporter,
+) -> Result<Vec<(Change, &'a str)>, CliError> {
     let mut found = Vec::new();
+    let kind = new.hash_kind();
+    let pairs = old.files().filter_map(|file| Pair::of(file, old.hash_kind(), new.find(file.path())?, kind));
+    let total = pairs.fold(0u64, |sum, pair| sum.saturating_add(pair.hashed_bytes()));
     let reader = |archive: &'a Opened| archive.reader().map_err(damage);
-    let mut comparison = Comparison { old: reader(old)?, new: reader(new)?, kind: new.hash_kind() };
+    let progress = reporter.progress(name, Some(total));
+    let mut comparison = Comparison { old: reader(old)?, new: reader(new)?, kind, progress, done: 0 };
     for file in old.files() {
         match new.find(file.path()) {
             None => found.push((Change::Removed, file.path())),
-            Some(other) if comparison.is_same(file, old.hash_kind(), other)? => {}
+            Some(other) if comparison.is_same(Pair::of(file, old.hash_kind(), other, kind))? => {}
             Some(_) => found.push((Change::Changed, file.path())),
         }
     }
@@ -180,27 +190,49 @@ fn changes<'a>(old: &'a Opened, new: &'a Opened) -> Result<Vec<(Change, &'a str)
     Ok(found)
 }
 
+/// Files of one path and size in both archives, with the hashes that can be compared.
+struct Pair<'a> {
+    old: (File<'a>, Option<u64>),
+    new: (File<'a>, Option<u64>),
+}
+
+impl<'a> Pair<'a> {
+    /// `None` if the files differ in size.
+    fn of(old: File<'a>, old_kind: HashKind, new: File<'a>, kind: HashKind) -> Option<Pair<'a>> {
+        let stored = old.hash().filter(|_| old_kind == kind);
+        (old.size() == new.size()).then(|| Pair { old: (old, stored), new: (new, new.hash()) })
+    }
+
+    /// Bytes of content that are hashed, because their archive has no hashes, or others.
+    fn hashed_bytes(&self) -> u64 {
+        let bytes = |(file, stored): (File<'_>, Option<u64>)| if stored.is_none() { file.size() } else { 0 };
+        bytes(self.old).saturating_add(bytes(self.new))
+    }
+}
+
 /// Compares the contents of files.
 struct Comparison<'a> {
     old: Reader<'a, AnySource>,
     new: Reader<'a, AnySource>,
     kind: HashKind,
+    progress: Progress,
+    /// Bytes hashed.
+    done: u64,
 }
 
 impl Comparison<'_> {
-    /// Whether two files have the same size and hash. Content is hashed where its archive has no hashes, or
-    /// others.
-    fn is_same(&mut self, a: File<'_>, a_kind: HashKind, b: File<'_>) -> Result<bool, CliError> {
-        if a.size() != b.size() {
-            return Ok(false);
-        }
-        let stored = a.hash().filter(|_| a_kind == self.kind);
-        let old = stored.map_or_else(|| self.old.hash(a, self.kind), Ok);
-        let new = b.hash().map_or_else(|| self.new.hash(b, self.kind), Ok);
-        match (old, new) {
-            (Ok(old), Ok(new)) => Ok(old == new),
-            (Err(error), _) | (_, Err(error)) => Err(damage(error).in_file(a.path())),
-        }
+    /// Whether two files have the same size and hash.
+    fn is_same(&mut self, pair: Option<Pair<'_>>) -> Result<bool, CliError> {
+        let Some(Pair { old, new }) = pair else { return Ok(false) };
+        let mut taken = |bytes: usize| {
+            self.done += bytes as u64;
+            self.progress.update(self.done);
+        };
+        let mut hash = |reader: &mut Reader<'_, AnySource>, (file, stored): (File<'_>, Option<u64>)| {
+            let hash = stored.map_or_else(|| reader.hash_with_progress(file, self.kind, &mut taken), Ok);
+            hash.map_err(|error| damage(error).in_file(file.path()))
+        };
+        Ok(hash(&mut self.old, old)? == hash(&mut self.new, new)?)
     }
 }
 

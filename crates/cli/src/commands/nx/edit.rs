@@ -221,7 +221,7 @@ fn merge(args: &MergeArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Res
     let format = format(&args.edit, &opened[0]);
     // Windows does not replace open files.
     drop(opened);
-    write::write(builder, &target, format, None, reporter, &mut summary)?;
+    write::write(builder, &target, format, reporter, &mut summary)?;
     Ok(summary)
 }
 
@@ -287,7 +287,7 @@ fn update(
     }
     let format = format(&args.edit, &archive);
     drop(archive);
-    write::write(builder, &target, format, None, reporter, &mut summary)?;
+    write::write(builder, &target, format, reporter, &mut summary)?;
     summary.set("added", changes.added.len());
     summary.set("replaced", changes.replaced.len());
     summary.set("unchanged", changes.unchanged);
@@ -363,7 +363,7 @@ fn delete(
     }
     let format = format(&args.edit, &archive);
     drop(archive);
-    write::write(builder, &target, format, None, reporter, &mut summary)?;
+    write::write(builder, &target, format, reporter, &mut summary)?;
     Ok(summary)
 }
 
@@ -383,10 +383,9 @@ fn repack(args: &RepackArgs, cancel: &CancelToken, reporter: &mut Reporter) -> R
     };
     let mut builder = builder.map_err(write::engine_error)?;
     builder.metadata(metadata::carried(&archive, &args.archive, reporter).unwrap_or_default());
-    let total = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
     let format = format(&args.edit, &archive);
     drop(archive);
-    write::write(builder, &target, format, Some(total), reporter, &mut summary)?;
+    write::write(builder, &target, format, reporter, &mut summary)?;
     Ok(summary)
 }
 

@@ -137,7 +137,6 @@ fn process(
         builder: Builder::new(options).map_err(write::engine_error)?,
         metadata: args.metadata.then(Metadata::default),
         paths: Vec::new(),
-        bytes: 0,
         bad_names: 0,
     };
     for source in args.all_sources() {
@@ -161,8 +160,7 @@ fn process(
         summary.set("plan", choice.plan.to_json());
         summary.lines.insert(0, choice.sentence);
     }
-    let total = reporter.shows_progress().then_some(packing.bytes);
-    write::write(packing.builder, &target, args.output.format.format(), total, reporter, &mut summary)?;
+    write::write(packing.builder, &target, args.output.format.format(), reporter, &mut summary)?;
     Ok(summary)
 }
 
@@ -172,8 +170,6 @@ struct Packing {
     metadata: Option<Metadata>,
     /// Paths that a dry run prints.
     paths: Vec<String>,
-    /// Bytes of the files, if progress is shown.
-    bytes: u64,
     /// Number of files and folders skipped for their names.
     bad_names: usize,
 }
@@ -201,16 +197,12 @@ impl Packing {
             }
             all.overlay(found);
         }
-        let (paths, bytes) = (&mut self.paths, &mut self.bytes);
-        let shows_progress = reporter.shows_progress();
+        let paths = &mut self.paths;
         let prune = |path: &str| rules.prunes(path);
         let skipped = self.builder.add_folder(rules.walk(source, &prune), |path| {
             let options = rules.options(path).filter(|_| !is_own(&own, path))?;
             if target.is_dry() {
                 paths.push(path.to_owned());
-            }
-            if shows_progress {
-                *bytes += fs::metadata(source.join(path)).map_or(0, |meta| meta.len());
             }
             Some(options)
         });
@@ -250,7 +242,6 @@ impl Packing {
         let Some(options) = rules.options(name) else { return Ok(()) };
         inputs::keep(source);
         self.paths.push(name.to_owned());
-        self.bytes += meta.len();
         if let Some(all) = &mut self.metadata {
             let attributes = Attributes::from_fs(meta).map_err(CliError::io("cannot read the time"))?;
             all.files.insert(name.to_owned(), attributes);

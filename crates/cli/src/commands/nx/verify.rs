@@ -138,7 +138,15 @@ fn against(
     if let Some(metadata) = &metadata {
         verifier = verifier.metadata(metadata);
     }
+    let total = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
+    let bar = Mutex::new(reporter.progress(name, Some(total)));
+    let verifier = verifier.on_progress(|progress| {
+        bar.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes);
+        true
+    });
     let compared = verifier.compare(folder).map_err(CliError::io_at("cannot read", folder))?;
+    drop(verifier);
+    drop(bar);
     is_still_there(archive)?;
     let shown = folder.display();
     let differs = |path: &String, what: String| {

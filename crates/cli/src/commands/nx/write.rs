@@ -88,23 +88,24 @@ impl Target {
     }
 }
 
-/// Writes the archive. `total` is the number of bytes of its files, if known.
+/// Writes the archive.
 pub(crate) fn write(
     mut builder: Builder,
     target: &Target,
     format: Format,
-    total: Option<u64>,
     reporter: &Reporter,
     summary: &mut RunSummary,
 ) -> Result<(), CliError> {
     let archive = match target.checked()? {
         None => builder.dry_run().map_err(engine_error)?,
         Some(path) => {
-            let bar = reporter.progress(&path.display().to_string(), total);
+            let bar = reporter.progress(&path.display().to_string(), None);
             let bar = Arc::new(Mutex::new(bar));
             let shared = Arc::clone(&bar);
             builder.on_progress(move |progress| {
-                shared.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes_in);
+                let mut bar = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                bar.set_total(progress.bytes_in_total);
+                bar.update(progress.bytes_in);
             });
             builder.replace(matches!(target, Target::Replace(_)));
             let archive = builder.write_as(path, format).map_err(engine_error)?;
