@@ -89,37 +89,38 @@ lint: ## Formatting, clippy and documentation without a warning
 bench: ## Measure against all peers: make bench CORPUS=dir CSV=file FLAGS="--chunk 16K"
 	@scripts/setup.sh rust cc peers
 	@mkdir -p "$(dir $(CSV))"
-	$(CARGO) run --release --locked --package linerate --features peers,system-peers -- bench bytes --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+	$(CARGO) run --release --locked --package linerate-bench --features peers,system-peers -- bytes --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
 
 bench-nx: CSV = target/bench-nx.csv
 bench-nx: ## Measure Nx archives against libzstd, unsquashfs, tar, unzip and 7z: CORPUS=dir CSV=file FLAGS=...
 	@scripts/setup.sh rust cc
 	@scripts/setup.sh archivers || echo "missing archivers are left out"
 	@mkdir -p "$(dir $(CSV))"
-	$(CARGO) run --release --locked --package linerate -- bench archives --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+	$(CARGO) build --release --locked --package linerate
+	$(CARGO) run --release --locked --package linerate-bench -- archives --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
 
 bench-inflate: ## Decode deflate data beside zlib-rs, zlib-ng, zlib and libdeflate: CORPUS=dir CSV=file FLAGS="--chunk whole"
 	@scripts/setup.sh rust cc peers
 	@mkdir -p "$(dir $(CSV))"
-	$(CARGO) run --release --locked --package linerate --features peers,system-peers -- bench inflate --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+	$(CARGO) run --release --locked --package linerate-bench --features peers,system-peers -- inflate --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
 
 bench-frames: ## Decode zstd frames beside libzstd and ruzstd: CORPUS=dir CSV=file FLAGS="--case 4K+8K"
 	@scripts/setup.sh rust cc
 	@mkdir -p "$(dir $(CSV))"
-	$(CARGO) run --release --locked --package linerate --features peers -- bench frames --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+	$(CARGO) run --release --locked --package linerate-bench --features peers -- frames --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
 
 bench-dict: CSV = target/bench-dict.csv
 bench-dict: ## Decode through 1,245 to 30,000 dictionaries beside libzstd: DATA=json,text CSV=file FLAGS="--quick"
 	@scripts/setup.sh rust cc
 	@mkdir -p "$(dir $(CSV))"
-	$(CARGO) run --release --locked --package linerate -- bench cold --data "$(DATA)" --csv "$(CSV)" $(FLAGS)
+	$(CARGO) run --release --locked --package linerate-bench -- cold --data "$(DATA)" --csv "$(CSV)" $(FLAGS)
 
 bench-gateway: CSV = target/bench-gateway.csv
 bench-gateway: DATA =
 bench-gateway: ## Decode gateway connections beside zlib-rs, zlib, zlib-ng and libzstd: DATA=dir CSV=file FLAGS="--quick"
 	@scripts/setup.sh rust cc peers
 	@mkdir -p "$(dir $(CSV))"
-	$(CARGO) run --release --locked --package linerate --features peers,system-peers -- bench messages --csv "$(CSV)" $(FLAGS) $(DATA)
+	$(CARGO) run --release --locked --package linerate-bench --features peers,system-peers -- messages --csv "$(CSV)" $(FLAGS) $(DATA)
 
 bench-sst: CSV = target/bench-sst.csv
 bench-sst: ## Read rows of 2,048 SST files, each with its dictionary, beside RocksDB: CSV=file FLAGS="--rounds 3"
@@ -183,7 +184,7 @@ soak-java: ## Large messages in a small Java heap under three collectors, SOAK_S
 
 plots: ## Draw the records of CSV=file as SVG files in PLOTS=dir
 	@mkdir -p "$(PLOTS)"
-	$(CARGO) run --release --locked --package linerate -- bench plot --csv "$(CSV)" --out "$(PLOTS)"
+	$(CARGO) run --release --locked --package linerate-bench -- plot --csv "$(CSV)" --out "$(PLOTS)"
 
 fuzz: ## cargo-fuzz where it is installed, else a longer bounded run
 	@scripts/fuzz.sh $(SECONDS_PER_TARGET)

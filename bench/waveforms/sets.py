@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-#: Written by `linerate bench waveforms`, deterministic.
+#: Written by `linerate-bench waveforms`, deterministic.
 GENERATED = ("nab", "nedm", "noptrex")
 
 #: Maximum channels of a recording whose rows are moments.

@@ -19,9 +19,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use linerate_bench::candidates::arrays::Container;
-use linerate_bench::candidates::{self, Measured, Options, Shape, messages, sst};
 use linerate_bench::{children_time, csv, environment as env};
+use linerate_candidates::arrays::Container;
+use linerate_candidates::{self as candidates, Measured, Options, Shape, messages, sst};
 use linerate_plan::{Budget, Curve, Pipe, Row, Speed, plan};
 
 /// A command that takes longer has one round: noise is a small part of it.

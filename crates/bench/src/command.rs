@@ -1,4 +1,4 @@
-//! `linerate bench`: the shapes, and what belongs to measuring them.
+//! The shapes of `linerate-bench`, and what belongs to measuring them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,14 +9,14 @@ use crate::archives::{self, args::ArchivesArgs, mapped, peak};
 use crate::cold::{self, args::ColdArgs};
 use crate::corpus::Corpus;
 use crate::filter::{Chunk, Filter, parse_bytes};
-use crate::messages::{self, args::MessagesArgs};
+use crate::messages::{self, args::MessagesArgs, day::DayArgs};
 use crate::output::{OutputArgs, print, progress};
 use crate::record::Record;
 use crate::waveforms::Set;
 use crate::{cpus, frames, inflate, report, session, threads};
 
 /// Names of the subcommands that measure a shape of work.
-const SHAPES: [&str; 7] = ["bytes", "threads", "inflate", "frames", "cold", "messages", "archives"];
+const SHAPES: [&str; 8] = ["bytes", "threads", "inflate", "frames", "cold", "messages", "day", "archives"];
 
 /// The subcommands.
 #[derive(Clone, Debug, Subcommand)]
@@ -39,6 +39,9 @@ pub enum Command {
     /// Zlib and zstd: message streams of gateway connections, hot and by thousands
     #[command(after_help = messages::args::EXAMPLES)]
     Messages(Box<MessagesArgs>),
+    /// Zlib and zstd: a day of thousands of connections, three ways, each message timed
+    #[command(after_help = messages::day::EXAMPLES)]
+    Day(DayArgs),
     /// Nx: archives packed, decoded and extracted, beside libzstd and other archivers
     #[command(after_help = archives::args::EXAMPLES)]
     Archives(ArchivesArgs),
@@ -65,36 +68,36 @@ pub enum Command {
 
 const BYTES_EXAMPLES: &str = "\
 Examples:
-  linerate bench bytes --corpus web --chunk 4K,16K
-  linerate bench bytes --synthetic random --only linerate,memcpy
-  linerate bench bytes --corpus web --against old.csv --csv new.csv";
+  linerate-bench bytes --corpus web --chunk 4K,16K
+  linerate-bench bytes --synthetic random --only linerate,memcpy
+  linerate-bench bytes --corpus web --against old.csv --csv new.csv";
 const THREADS_EXAMPLES: &str = "\
 Examples:
-  linerate bench threads --corpus web
-  linerate bench threads --corpus web --count 1,2,4,8 --block 1M --level 2";
+  linerate-bench threads --corpus web
+  linerate-bench threads --corpus web --count 1,2,4,8 --block 1M --level 2";
 const INFLATE_EXAMPLES: &str = "\
 Examples:
-  linerate bench inflate --corpus web
-  linerate bench inflate --corpus web --chunk whole,4K --level 9";
+  linerate-bench inflate --corpus web
+  linerate-bench inflate --corpus web --chunk whole,4K --level 9";
 const FRAMES_EXAMPLES: &str = "\
 Examples:
-  linerate bench frames --synthetic rows
-  linerate bench frames --corpus web --case 4K+8K,128K --level 12";
+  linerate-bench frames --synthetic rows
+  linerate-bench frames --corpus web --case 4K+8K,128K --level 12";
 const WAVEFORMS_EXAMPLES: &str = "\
 Examples:
-  linerate bench waveforms --set nab --out nab.npy
-  linerate bench waveforms --set noptrex --rows 4 --out noptrex.npy";
+  linerate-bench waveforms --set nab --out nab.npy
+  linerate-bench waveforms --set noptrex --rows 4 --out noptrex.npy";
 const CONTENDERS_EXAMPLES: &str = "\
 Examples:
-  linerate bench contenders";
+  linerate-bench contenders";
 const RECORDS_EXAMPLES: &str = "\
 Examples:
-  linerate bench records records
-  linerate bench records here.csv there.csv";
+  linerate-bench records records
+  linerate-bench records here.csv there.csv";
 #[cfg(feature = "plot")]
 const PLOT_EXAMPLES: &str = "\
 Examples:
-  linerate bench plot --csv web.csv --out plots";
+  linerate-bench plot --csv web.csv --out plots";
 
 /// What is compressed.
 #[derive(Args, Clone, Debug)]
@@ -275,6 +278,7 @@ pub fn run(command: &Command) -> Result<(), String> {
         Command::Frames(args) => frames_in(args),
         Command::Cold(args) => cold::args::run(args),
         Command::Messages(args) => messages::args::run(args),
+        Command::Day(args) => messages::day::run(args),
         Command::Archives(args) => archives::args::run(args),
         Command::ExtractMapped(args) => mapped::extract(&args.archive, &args.out, args.threads),
         Command::Peak(args) => peak::run(&args.command).and_then(|bytes| print(&format!("{bytes}\n"))),
@@ -290,12 +294,11 @@ pub fn run(command: &Command) -> Result<(), String> {
 ///
 /// # Errors
 /// A sentence for the user.
-pub fn list_shapes() -> Result<(), String> {
-    print(&shapes())
+pub fn list_shapes(all: &clap::Command) -> Result<(), String> {
+    print(&shapes(all))
 }
 
-fn shapes() -> String {
-    let all = Command::augment_subcommands(clap::Command::new("bench"));
+fn shapes(all: &clap::Command) -> String {
     let line = |name: &str| {
         let about = all.find_subcommand(name).and_then(clap::Command::get_about);
         vec![name.to_owned(), about.map(ToString::to_string).unwrap_or_default()]
@@ -417,7 +420,7 @@ mod tests {
 
     #[test]
     fn every_shape_is_listed_with_its_sentence() {
-        let text = shapes();
+        let text = shapes(&Command::augment_subcommands(clap::Command::new("bench")));
         assert_eq!(text.lines().count(), SHAPES.len());
         for line in text.lines() {
             let (name, about) = line.split_once("  ").unwrap();

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::time::Duration;
 
 use crate::corpus::Corpus;
-use crate::kernel::os::cpu_time;
 use crate::record::Record;
 use crate::session::blank;
 use crate::stats;
+use linerate_candidates::cpu_time;
 
 /// Content per turn, in bytes; contenders alternate after each turn.
 const TURN: usize = 4 << 20;

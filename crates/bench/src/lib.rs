@@ -16,7 +16,6 @@
 //! | `decoding` | decoders in turns, for these two |
 //! | [`cold`] | the shape "cold": small zstd blocks through thousands of dictionaries |
 //! | [`messages`] | the shape "messages": gateway connections, with synthetic traffic |
-//! | [`candidates`] | engines and settings on a sample of the user's data, for `linerate plan` |
 //! | [`waveforms`] | synthetic samples for the Rice codec |
 //! | [`corpus`], [`filter`] | input files; options such as `--chunk` and `--only` |
 //! | [`sheet`], [`against`], [`cpus`] | records of any shape by their columns; what changed against an earlier one; CPUs side by side |
@@ -33,7 +32,6 @@
 pub mod against;
 #[cfg(feature = "command")]
 pub mod archives;
-pub mod candidates;
 pub mod cold;
 #[cfg(feature = "command")]
 pub mod command;
@@ -68,7 +66,7 @@ pub mod report;
 pub mod session;
 #[cfg(feature = "command")]
 pub mod sheet;
-pub mod stats;
+pub use linerate_candidates::stats;
 pub mod table;
 pub mod tables;
 #[cfg(feature = "command")]
@@ -78,4 +76,5 @@ pub mod waveforms;
 
 #[cfg(feature = "command")]
 pub use kernel::os::children_time;
-pub use kernel::os::{cpu_time, heap_in_use, pin, resident, thread_time};
+pub use kernel::os::{pin, resident};
+pub use linerate_candidates::{cpu_time, heap_in_use, thread_time};

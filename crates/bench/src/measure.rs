@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::contender::{Contender, output_capacity, pieces};
-use crate::kernel::os::cpu_time;
 use crate::table::Loaded;
+use linerate_candidates::cpu_time;
 
 /// Bytes after which the next contender has its turn. Small enough that a disturbance of the
 /// machine hits all contenders alike, large enough that reading the clock costs nothing.

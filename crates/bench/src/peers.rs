@@ -6,7 +6,7 @@ use linerate_deflate::Format;
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
 use crate::contender::{Coding, Contender};
-use crate::kernel::os::footprint;
+use linerate_candidates::footprint;
 
 /// zlib-rs: one stream per file, a full flush per chunk.
 pub(crate) struct ZlibRs {

@@ -7,11 +7,11 @@ use linerate_deflate::{Format, Level};
 
 use crate::corpus::Corpus;
 use crate::filter::Chunk;
-use crate::kernel::os::cpu_time;
 use crate::record::Record;
 use crate::session::blank;
 use crate::stats;
 use crate::verify::check_stream;
+use linerate_candidates::cpu_time;
 
 /// Options of a measurement.
 pub struct BenchOptions<'a> {

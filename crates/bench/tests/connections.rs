@@ -1,8 +1,8 @@
 //! What connections hold, by the heap and by their own account. Alone in its program: the heap is everyone's.
 
-use linerate_bench::messages::traffic::Traffic;
 use linerate_bench::messages::{BenchOptions, Input, measure};
 use linerate_gateway::Transport;
+use linerate_gateway::traffic::Traffic;
 
 #[test]
 fn reported_memory_is_close_to_heap_growth() {

@@ -12,7 +12,7 @@ use std::process::{self, ExitCode};
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use self::commands::{bench, clean, dict, gateway, gzip, nx, pages, plan, rice, zstd};
+use self::commands::{clean, dict, gateway, gzip, nx, pages, plan, rice, zstd};
 use self::sys::closed;
 use self::ui::error::CliError;
 use self::ui::printer::{self, to_stderr};
@@ -62,8 +62,6 @@ enum Command {
     Dict(Box<dict::Args>),
     /// Replay, measure, record and transcode the compressed connections of chat gateways
     Gateway(Box<gateway::Args>),
-    /// Measure engines beside other libraries, one shape of work at a time
-    Bench(Box<bench::Args>),
     /// Remove temporary files that killed runs left below folders
     ///
     /// A run that is killed while it writes a file may leave what it has written under a temporary name.
@@ -77,7 +75,7 @@ enum Command {
 
 /// The description of the command line: source of the parser, the help and the manual pages.
 fn command() -> clap::Command {
-    help::lay_out(bench::with_exit_statuses(Cli::command()))
+    help::lay_out(Cli::command())
 }
 
 fn main() -> ExitCode {
@@ -120,7 +118,6 @@ fn run(command: Command) -> ExitCode {
         Command::Zstd(args) => zstd::run(&args),
         Command::Dict(args) => dict::run(&args),
         Command::Gateway(args) => gateway::run(&args),
-        Command::Bench(args) => bench::run(&args),
         Command::Clean(args) => clean::run(&args),
         Command::Completions(args) => pages::completions(&args),
         Command::Man(args) => pages::man(&args),

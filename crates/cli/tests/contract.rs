@@ -279,7 +279,6 @@ fn closed_standard_input_and_output_are_errors_and_not_dev_null() {
         "gateway record zlib -o - >&-",
         "gateway stats zlib >&-",
         "gateway stats --csv zlib >&-",
-        "bench contenders >&-",
         "completions bash >&-",
         "man gzip >&-",
         "--version >&-",

@@ -15,6 +15,7 @@
 //!   decoded again, counted, and compressed for the other transport. [`Messages`]: files of messages alone.
 //!   [`FileKind`]: which of these a file is.
 //! * [`stats`]: what each message cost, recorded without what it said.
+//! * `traffic`, behind a feature of that name: synthetic connections of a chat gateway.
 //! * `fake`, behind a feature of that name: a gateway on the loopback interface, for tests of clients.
 //!
 //! ```
@@ -47,6 +48,7 @@
 //! | `encoder` | the gateway's side, through zlib-rs and libzstd |
 //! | `client/` | feature `client`: the websocket and its heartbeats; `address`, what is connected to |
 //! | `stats/` | records of what messages cost: `recorder` and its `connection`s, `ring` to the collecting thread, `totals`; `log`, `log_files`, `record`, `origin` on disk; `prometheus`, `metrics_facade`; `clock` |
+//! | `traffic/` | feature `traffic`: HELLO, READY, guilds and live events; `feeds`, short messages of other kinds; `random`, `source`, `text` behind them |
 //! | `sys/malloc` | freed memory, returned to the system |
 //! | `limits`, `message`, `transport`, `error` | small types of the interface |
 //!
@@ -91,6 +93,8 @@ mod scratch;
 mod session;
 pub mod stats;
 mod sys;
+#[cfg(feature = "traffic")]
+pub mod traffic;
 mod transport;
 mod zlib;
 mod zstd;

@@ -15,6 +15,8 @@ enum Role {
     Adapter,
     /// Pure computation.
     Plan,
+    /// Measures engines on the user's data.
+    Candidates,
     Bench,
     Cli,
     /// Engines on other hardware.
@@ -37,6 +39,7 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-websocket", Adapter),
     ("linerate-http", Adapter),
     ("linerate-plan", Plan),
+    ("linerate-candidates", Candidates),
     ("linerate-bench", Bench),
     ("linerate", Cli),
     ("linerate-cuda", Accelerator),
@@ -60,8 +63,9 @@ fn may_import(from: Role, to: Role, for_tests: bool) -> bool {
         Base => &[Core],
         Engine => &[Core, Base],
         Adapter | Accelerator => &[Core, Base, Engine],
-        Bench => &[Core, Base, Engine, Plan],
-        Cli => &[Core, Base, Engine, Plan, Bench],
+        Candidates => &[Core, Base, Engine, Plan],
+        Bench => &[Core, Base, Engine, Adapter, Plan, Candidates],
+        Cli => &[Core, Base, Engine, Plan, Candidates],
         Binding => &[Core, Base, Engine, Adapter, Accelerator, Binding],
         TestKit => &[Core],
     };
@@ -135,6 +139,7 @@ fn imports_of_engines_the_bench_and_the_test_kit_from_below_are_violations() {
         ("linerate-nx", "linerate-deflate"),
         ("linerate-deflate", "linerate-bench"),
         ("linerate-bench", "linerate"),
+        ("linerate", "linerate-bench"),
         ("linerate-rice", "linerate-fuzz"),
         ("linerate-rice", "linerate-cuda"),
     ] {

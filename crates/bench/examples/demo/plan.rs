@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use linerate_bench::candidates::{Options, Shape, measure};
 use linerate_bench::environment;
+use linerate_candidates::{Options, Shape, measure};
 use linerate_plan::report::{self, Context};
 use linerate_plan::{Budget, Pipe, plan};
 

@@ -1,4 +1,4 @@
-//! Arguments of `linerate bench archives`, and the run.
+//! Arguments of `linerate-bench archives`, and the run.
 
 use std::path::PathBuf;
 
@@ -11,8 +11,8 @@ use crate::output::{OutputArgs, progress};
 /// Text after the options in the help.
 pub const EXAMPLES: &str = "\
 Examples:
-  linerate bench archives --corpus mods --only decode,extract
-  linerate bench archives --corpus mods --only presets --csv presets.csv";
+  linerate-bench archives --corpus mods --only decode,extract
+  linerate-bench archives --corpus mods --only presets --csv presets.csv";
 
 /// Options of the measurement, and where the results go.
 #[derive(Args, Clone, Debug)]
@@ -42,6 +42,9 @@ pub struct ArchivesArgs {
     scratch: Option<PathBuf>,
 }
 
+/// The program's name; it is looked for beside this one.
+const PROGRAM: &str = if cfg!(windows) { "linerate.exe" } else { "linerate" };
+
 /// Measures part by part, prints a table for each, and keeps the rows.
 ///
 /// # Errors
@@ -51,7 +54,7 @@ pub fn run(args: &ArchivesArgs) -> Result<(), String> {
     let input = Input::of(&args.corpus, args.name.as_deref())?;
     let linerate = match &args.linerate {
         Some(path) => path.clone(),
-        None => std::env::current_exe().map_err(|e| e.to_string())?,
+        None => std::env::current_exe().map_err(|e| e.to_string())?.with_file_name(PROGRAM),
     };
     let scratch = match &args.scratch {
         Some(path) => path.clone(),

@@ -82,7 +82,7 @@ fn contenders<'a>(
         row: ours("mapped output ", 2),
         turn: Box::new(move || {
             let mut command = Command::new(&own);
-            command.args(["bench", "extract-mapped", "--threads", "2"]).arg(archive).arg(out);
+            command.args(["extract-mapped", "--threads", "2"]).arg(archive).arg(out);
             turn(input, out, command)
         }),
         bases: vec![],

@@ -24,8 +24,7 @@ pub fn run(command: &[OsString]) -> Result<u64, String> {
 /// The most bytes that were resident in `program` with these arguments.
 pub(super) fn of(program: &Path, args: &[OsString]) -> Result<u64, String> {
     let own = std::env::current_exe().map_err(message)?;
-    let output =
-        Command::new(own).args(["bench", "peak"]).arg(program).args(args).output().map_err(message)?;
+    let output = Command::new(own).arg("peak").arg(program).args(args).output().map_err(message)?;
     let text = String::from_utf8_lossy(&output.stdout);
     match text.trim().parse() {
         Ok(bytes) if output.status.success() => Ok(bytes),

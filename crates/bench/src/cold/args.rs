@@ -1,4 +1,4 @@
-//! Arguments of `linerate bench cold`, which is `linerate dict bench`, and the run.
+//! Arguments of `linerate-bench cold`, and the run.
 
 #[cfg(feature = "plot")]
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ measured, in about 20 minutes: blocks of 1, 4 and 8 KiB, dictionaries of 4, 8, 1
 them. Cases for which there is not enough memory are left out.
 
 Examples:
-  linerate dict bench --quick                              one case for rows and for text, some seconds
-  linerate dict bench                                      all published cases
-  linerate dict bench --data my.log --block 4K --count 10000
-  linerate dict bench --sweep --data json --svg plots      from 1 to 30,000 dictionaries, drawn
+  linerate-bench cold --quick                              one case for rows and for text, some seconds
+  linerate-bench cold                                      all published cases
+  linerate-bench cold --data my.log --block 4K --count 10000
+  linerate-bench cold --sweep --data json --svg plots      from 1 to 30,000 dictionaries, drawn
 
 SIZE is a number of bytes, or with K or M a multiple of 1024.";
 

@@ -5,7 +5,7 @@ use linerate_zstd::Dictionary;
 
 use super::data::{Data, Pieces};
 use super::{BenchOptions, Case};
-use crate::waveforms::random::Random;
+use linerate_gateway::traffic::Random;
 
 /// The first number of dictionaries that the format leaves to everyone.
 const FIRST_NUMBER: u32 = 32_768;

@@ -11,8 +11,8 @@ use linerate_dict::{Decoder, Encoder, Id, Source, Store, content_hash};
 use super::contenders::Library;
 use super::data::Data;
 use super::{BenchOptions, Case};
-use crate::kernel::os::thread_time;
 use crate::kernel::zstd::{Context, Digested, With};
+use linerate_candidates::thread_time;
 
 /// The frame of an empty block: a header with a content size of 0, and a last raw block without bytes.
 const EMPTY: [u8; 9] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0];

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::contenders::{CONTENDERS, Contender, Requests, Tools};
-use crate::kernel::os::thread_time;
+use linerate_candidates::thread_time;
 
 /// Blocks decoded before each timed pass: the last ones of the previous pass.
 const WARMUP_BLOCKS: usize = 4096;

@@ -7,10 +7,10 @@ use zstd_safe::DDict;
 
 use super::{BenchOptions, Case};
 use crate::corpus::Corpus;
-use crate::kernel::os::cpu_time;
 use crate::record::Record;
 use crate::session::blank;
 use crate::stats;
+use linerate_candidates::cpu_time;
 
 /// Digests per turn.
 const DIGESTS: u32 = 2000;

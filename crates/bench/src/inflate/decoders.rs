@@ -9,7 +9,7 @@ use crate::filter::Chunk;
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 use crate::kernel::inflate;
 use crate::kernel::inflate::Step;
-use crate::kernel::os::footprint;
+use linerate_candidates::footprint;
 
 /// Decodes a stream into a buffer; returns the bytes written.
 type Run = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, String>>;

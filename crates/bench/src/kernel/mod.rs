@@ -1,7 +1,6 @@
 //! The operating system's clocks and the C peers: all `unsafe` code of this crate.
 #![allow(unsafe_code)]
 
-pub(crate) mod hdf5;
 #[cfg(any(feature = "command", feature = "zlib", feature = "zlib-ng"))]
 pub(crate) mod inflate;
 #[cfg(feature = "isal")]

@@ -5,8 +5,8 @@ use std::ffi::{CStr, c_int, c_uint, c_void};
 use linerate_deflate::Format;
 
 use crate::contender::{Coding, Contender};
-use crate::kernel::os::footprint;
 use crate::table::Strategy;
+use linerate_candidates::footprint;
 
 extern "C" fn allocate(_: *mut c_void, items: c_uint, size: c_uint) -> *mut c_void {
     // SAFETY: calloc takes any sizes and checks their product.

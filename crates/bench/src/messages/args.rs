@@ -1,4 +1,4 @@
-//! Arguments of `linerate bench messages`, which is `linerate gateway bench`, and the run.
+//! Arguments of `linerate-bench messages`, and the run.
 
 use std::path::PathBuf;
 
@@ -6,17 +6,17 @@ use linerate_gateway::Transport;
 
 use super::input::Input;
 use super::row::Row;
-use super::traffic::Traffic;
 use super::{BenchOptions, measure, table};
 use crate::output::{OutputArgs, progress};
+use linerate_gateway::traffic::Traffic;
 
 /// Text after the options in the help.
 pub const EXAMPLES: &str = "\
 Examples:
-  linerate gateway bench --quick                    some seconds, generated traffic
-  linerate gateway bench                            3 shards of generated traffic, 2,500 connections
-  linerate gateway bench traffic --rounds 15        all .msgs, .zlib and .zst files of a folder
-  linerate gateway bench --csv bench.csv --svg plots shard-0.zst
+  linerate-bench messages --quick                    some seconds, generated traffic
+  linerate-bench messages                            3 shards of generated traffic, 2,500 connections
+  linerate-bench messages traffic --rounds 15        all .msgs, .zlib and .zst files of a folder
+  linerate-bench messages --csv bench.csv --svg plots shard-0.zst
 
 Shapes:
   whole  each connection from its first message to its last, one after the other

@@ -6,13 +6,13 @@ use linerate_deflate::session::{Session, SessionOptions, message_bound};
 use linerate_deflate::{Format, Level, Scratch};
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush};
 
-use super::feeds::{Feed, feeds};
 use super::input::Input;
 use super::row::Row;
-use crate::kernel::os::{footprint, thread_time};
 use crate::stats;
 #[cfg(feature = "zlib")]
 use crate::{kernel::zlib::Zlib, table::Strategy};
+use linerate_candidates::{footprint, thread_time};
+use linerate_gateway::traffic::feeds;
 
 /// An encoder of one connection.
 trait Encoder {
@@ -33,6 +33,29 @@ struct Contender {
 struct Setting {
     level: u8,
     window_bits: u8,
+}
+
+/// Messages of a feed.
+const COUNT: usize = 2_000;
+/// Longest gateway event taken: larger ones are few, and would be most of the bytes.
+const LONGEST: usize = 4_000;
+
+/// A connection's messages.
+struct Feed {
+    name: &'static str,
+    messages: Vec<Vec<u8>>,
+}
+
+/// The three feeds; the gateway's is the beginning of the live part of the first connection.
+fn all_feeds(input: &Input) -> [Feed; 3] {
+    let connection = &input.connections[0];
+    let events = connection.payloads[connection.live..].iter().filter(|event| event.len() <= LONGEST);
+    let [sent, rows] = feeds(COUNT);
+    [
+        Feed { name: "gateway events", messages: events.take(COUNT).cloned().collect() },
+        Feed { name: "server-sent events", messages: sent },
+        Feed { name: "JSON rows", messages: rows },
+    ]
 }
 
 /// Ours with windows of 0, 2, 8 and 32 KiB, level 1 with 2 and 32, level 4 with 8 and the largest with 2 and 8;
@@ -112,7 +135,7 @@ pub(super) fn measure(
 ) -> Result<Vec<Row>, String> {
     let contenders = contenders();
     let mut rows = Vec::new();
-    for feed in feeds(input) {
+    for feed in all_feeds(input) {
         progress(&format!("{}: checking", feed.name));
         let sizes = contenders.iter().map(|one| check(one, &feed)).collect::<Result<Vec<_>, _>>()?;
         let mut times = vec![Vec::new(); contenders.len()];

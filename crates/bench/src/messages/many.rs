@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::decoders::{Contender, Decoder, Shared};
 use super::input::Input;
-use crate::kernel::os::{footprint, resident, thread_time, trim_heap};
+use crate::kernel::os::{resident, trim_heap};
+use linerate_candidates::{footprint, thread_time};
 
 /// Messages decoded per connection before the clock starts (up to twice as many): enough to fill every
 /// history. One large message precedes them, as on every real connection.

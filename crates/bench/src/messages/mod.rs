@@ -1,25 +1,18 @@
-//! The shape "messages": compressed gateway connections decoded message by message; and synthetic
-//! [`traffic`].
+//! The shape "messages": compressed gateway connections decoded message by message.
 
 #[cfg(feature = "command")]
 pub mod args;
+#[cfg(feature = "command")]
+pub mod day;
 mod decoders;
 #[cfg(feature = "plot")]
 pub(crate) mod draw;
 mod encoding;
-mod events;
-mod feeds;
-mod guild;
 mod input;
 mod many;
-mod peer_decoder;
 mod rounds;
 pub mod row;
-mod source;
 mod table;
-mod text;
-pub mod traffic;
-mod users;
 
 use std::time::Duration;
 
@@ -28,7 +21,6 @@ use linerate_gateway::Transport;
 use self::decoders::{CONTENDERS, Contender, Shared, base};
 pub use self::input::{Connection, Input};
 use self::many::{Many, Plan};
-pub use self::peer_decoder::PeerDecoder;
 use self::rounds::Times;
 use self::row::Row;
 pub use self::table::table;

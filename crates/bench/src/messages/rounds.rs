@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::decoders::{Contender, Decoder, Shared};
 use super::input::{Connection, Input};
-use crate::kernel::os::thread_time;
+use linerate_candidates::thread_time;
 
 /// The times of one contender, a value for each round.
 #[derive(Clone, Debug, Default)]

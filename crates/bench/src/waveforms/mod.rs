@@ -14,16 +14,15 @@
 
 mod events;
 pub mod plain;
-pub(crate) mod random;
 mod shapes;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use linerate_gateway::traffic::Random;
 use linerate_rice::file::NpyHeader;
 use linerate_rice::v2::{ElementType, Shape};
-use random::Random;
 
 /// A set of waveforms: how many, how long, and of which kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use linerate_bench::messages::traffic::Traffic;
 use linerate_bench::messages::{BenchOptions, Input, measure};
 use linerate_gateway::Transport;
+use linerate_gateway::traffic::Traffic;
 use zlib_rs::{Inflate, InflateFlush};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 

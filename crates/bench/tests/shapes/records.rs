@@ -26,7 +26,7 @@ fn record() -> Record {
         state_bytes: Some(16),
         scratch_bytes: None,
         rounds: 5,
-        command: text("linerate bench bytes --corpus web --only 'a,b'"),
+        command: text("linerate-bench bytes --corpus web --only 'a,b'"),
     }
 }
 

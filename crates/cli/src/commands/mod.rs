@@ -1,6 +1,5 @@
 //! The subcommands: a file or a folder for each.
 
-pub(crate) mod bench;
 pub(crate) mod clean;
 pub(crate) mod dict;
 pub(crate) mod gateway;

@@ -1,6 +1,5 @@
 //! `linerate dict` as a user meets it: the real program, real files.
 
-mod bench;
 mod blocks;
 mod cluster;
 mod data;

@@ -1,8 +1,6 @@
 //! `linerate gateway` as a user meets it: the real program, real files.
 
-mod bench;
 mod data;
-mod day;
 mod generate;
 mod live;
 mod pages;
@@ -12,5 +10,6 @@ mod replay;
 mod secure;
 #[cfg(unix)]
 mod serve;
+mod sets;
 mod stats;
 mod transcode;

@@ -2,7 +2,7 @@
 
 use linerate_testkit::program::{Folder, Run};
 
-const COMMANDS: &[&str] = &["replay", "stats", "day", "record", "transcode", "serve", "generate", "bench"];
+const COMMANDS: &[&str] = &["replay", "stats", "record", "transcode", "serve", "generate"];
 
 fn text(args: &[&str]) -> String {
     let folder = Folder::new();

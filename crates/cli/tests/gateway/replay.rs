@@ -179,9 +179,7 @@ fn unreadable_file_is_an_error_and_others_are_replayed() {
 #[test]
 fn other_decoders_give_the_same_result() {
     let (folder, raw) = (Folder::new(), sample("sample.msgs"));
-    for (decoder, file) in
-        [("zlib-rs", "sample.zlib"), ("libzstd", "sample.zst"), ("libzstd 8K", "sample.zst")]
-    {
+    for (decoder, file) in [("zlib-rs", "sample.zlib"), ("libzstd", "sample.zst")] {
         let args = ["replay", "--json", "--decoder", decoder, "--expect", &raw, &sample(file)];
         let object = folder.gateway(&args).ok().object();
         assert_eq!((&object["messages"], &object["decoder"]), (&306.into(), &decoder.into()));

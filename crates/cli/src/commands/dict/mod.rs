@@ -1,6 +1,5 @@
 //! `linerate dict`: trains and shares dictionaries; block files, packs of dictionaries, SST files.
 
-mod bench;
 mod blockfile;
 mod build;
 mod cluster;
@@ -73,8 +72,6 @@ enum DictCommand {
     Info(Box<info::InfoArgs>),
     /// List, read and check RocksDB's SST files
     Sst(Box<sst::SstArgs>),
-    /// Measure blocks with many dictionaries, hot and cold, beside libzstd
-    Bench(Box<bench::BenchArgs>),
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
@@ -88,7 +85,6 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         DictCommand::Verify(args) => verify::run(args),
         DictCommand::Info(args) => info::run(args),
         DictCommand::Sst(args) => sst::run(args),
-        DictCommand::Bench(args) => Ok(bench::run(args)),
     };
     result.unwrap_or_else(|message| {
         to_stderr(format_args!("linerate: {message}"));

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use linerate_bench::messages::PeerDecoder;
 use linerate_core::Kind;
 use linerate_gateway::{Scratch, Session};
 
+use super::peer_decoder::PeerDecoder;
 use crate::ui::error::CliError;
 
 pub(crate) enum PayloadDecoder {
@@ -15,10 +15,7 @@ pub(crate) enum PayloadDecoder {
         session: Box<Session>,
         scratch: Scratch,
     },
-    Peer {
-        name: String,
-        decoder: Box<PeerDecoder>,
-    },
+    Peer(Box<PeerDecoder>),
 }
 
 /// Why a message was not decoded.
@@ -46,7 +43,7 @@ impl PayloadDecoder {
                     message: error.error.message.into(),
                 }),
             },
-            PayloadDecoder::Peer { name, decoder } => decoder.message(wire).map_err(|message| PayloadError {
+            PayloadDecoder::Peer(decoder) => decoder.message(wire).map_err(|(name, message)| PayloadError {
                 kind: Kind::Corrupt,
                 offset: None,
                 message: format!("{name}: {message}").into(),
@@ -59,7 +56,7 @@ impl PayloadDecoder {
         match self {
             PayloadDecoder::Uncompressed => {}
             PayloadDecoder::Linerate { session, .. } => session.reset(),
-            PayloadDecoder::Peer { decoder, .. } => decoder.reset().map_err(CliError::Refused)?,
+            PayloadDecoder::Peer(decoder) => decoder.reset().map_err(CliError::Refused)?,
         }
         Ok(())
     }
@@ -69,7 +66,7 @@ impl PayloadDecoder {
         match self {
             PayloadDecoder::Uncompressed => (0, 0),
             PayloadDecoder::Linerate { session, scratch } => (session.memory(), scratch.memory()),
-            PayloadDecoder::Peer { decoder, .. } => (decoder.memory().unwrap_or(0), 0),
+            PayloadDecoder::Peer(decoder) => (decoder.memory(), 0),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `linerate gateway generate`: writes the synthetic traffic of `linerate bench messages`.
+//! `linerate gateway generate`: writes synthetic traffic.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueHint;
-use linerate_bench::messages::traffic::Traffic;
+use linerate_gateway::traffic::Traffic;
 use linerate_gateway::{Encoder, Transport, write_message};
 use serde_json::{Value, json};
 

@@ -1,12 +1,11 @@
 //! `linerate gateway`: replay, count, record and transcode connections of chat gateways.
 
-mod bench;
 mod columns;
-mod day;
 mod decode;
 mod decoder;
 mod generate;
 mod live;
+mod peer_decoder;
 mod record;
 mod recording_writer;
 mod replay;
@@ -53,8 +52,6 @@ enum GatewayCommand {
     Replay(Box<replay::ReplayArgs>),
     /// Count messages by size, opcode and event, zlib beside zstd
     Stats(Box<stats::StatsArgs>),
-    /// Decode a day of thousands of generated connections, three ways, and report it
-    Day(Box<day::DayArgs>),
     /// Make recordings from files, from standard input and from live gateways
     Record(Box<record::RecordArgs>),
     /// Compress connections with the other transport, or write their payloads
@@ -63,20 +60,16 @@ enum GatewayCommand {
     Generate(Box<generate::GenerateArgs>),
     /// Serve a gateway on 127.0.0.1 for tests of clients, with scripted errors
     Serve(Box<serve::ServeArgs>),
-    /// Measure connections beside other decoders, one at a time and by thousands
-    Bench(Box<bench::BenchArgs>),
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     let result = match &args.command {
         GatewayCommand::Replay(args) => replay::run(args),
         GatewayCommand::Stats(args) => Ok(stats::run(args)),
-        GatewayCommand::Day(args) => Ok(day::run(args)),
         GatewayCommand::Record(args) => record::run(args),
         GatewayCommand::Transcode(args) => Ok(transcode::run(args)),
         GatewayCommand::Generate(args) => Ok(generate::run(args)),
         GatewayCommand::Serve(args) => serve::run(args),
-        GatewayCommand::Bench(args) => Ok(bench::run(args)),
     };
     result.unwrap_or_else(|message| {
         to_stderr(format_args!("linerate: {message}"));

@@ -7,10 +7,9 @@ use clap::ValueHint;
 use linerate_core::Kind;
 use linerate_gateway::{Entry, Transport};
 
-use linerate_bench::messages::PeerDecoder;
-
 use super::decode::{Decoding, Totals};
 use super::decoder::PayloadDecoder;
+use super::peer_decoder::PeerDecoder;
 use super::session_args::SessionArgs;
 use super::wire::Wire;
 use crate::ui::error::CliError;
@@ -103,7 +102,7 @@ fn decoding(args: &ReplayArgs, transport: Transport, wire: &Wire) -> Result<Deco
     let Some(name) = &args.decoder else { return Decoding::new(&args.session, wire) };
     let decoder =
         PeerDecoder::open(name, transport, args.session.max_message()).map_err(CliError::Refused)?;
-    Ok(Decoding::with(PayloadDecoder::Peer { name: name.clone(), decoder: Box::new(decoder) }))
+    Ok(Decoding::with(PayloadDecoder::Peer(Box::new(decoder))))
 }
 
 fn describe(words: &str, totals: &Totals, summary: &mut RunSummary) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use linerate_bench::candidates::Shape;
+use linerate_candidates::Shape;
 use linerate_plan::{Budget, Pipe, Plan};
 
 use super::coding::CodingArgs;

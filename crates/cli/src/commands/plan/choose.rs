@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use linerate_bench::candidates::{self, Measured, Options, Shape};
+use linerate_candidates::{self as candidates, Measured, Options, Shape};
 use linerate_plan::{Budget, Pipe, Plan, plan};
 
 use crate::ui::error::CliError;

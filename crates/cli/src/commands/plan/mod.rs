@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ValueEnum, ValueHint};
-use linerate_bench::candidates::{Measured, Shape};
+use linerate_candidates::{Measured, Shape};
 use linerate_plan::units::time;
 use linerate_plan::{Budget, Direction, Pipe, Plan};
 

@@ -3,8 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use linerate_bench::candidates::Measured;
-use linerate_bench::environment;
+use linerate_candidates::{Measured, environment};
 use linerate_io::{AtomicFile, Existing};
 use linerate_plan::Plan;
 use linerate_plan::report::{self, Context};

@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use linerate_bench::candidates::arrays::Container;
-use linerate_bench::candidates::{Shape, messages, sst};
+use linerate_candidates::arrays::Container;
+use linerate_candidates::{Shape, messages, sst};
 
 use crate::ui::error::CliError;
 

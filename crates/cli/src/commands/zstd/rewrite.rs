@@ -28,7 +28,7 @@ const UNSUPPORTED: [(&str, &str); 20] = [
     ("--zstd", "a level and --long choose all parameters"),
     ("-B", "leave it out: the level and --long decide"),
     ("-H", "--help prints all options"),
-    ("-b", "`linerate bench frames` measures"),
+    ("-b", "`linerate-bench frames` measures"),
 ];
 
 /// Rewrites the command line of the program: a level such as `-19` becomes `--level=19`, since clap takes each digit for

@@ -1,0 +1,221 @@
+//! A day of thousands of generated connections, decoded three ways and compressed in time: statistics logs, from
+//! which `linerate gateway stats --set` makes tables and a page.
+
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use linerate_gateway::stats::{Clock, LogEntry, LogFiles, LogOptions, MessageRecord, Stats, Verdict};
+use linerate_gateway::traffic::Traffic;
+use linerate_gateway::{Encoder, Limits, Scratch, Session, Transport};
+
+use crate::output::{print, progress};
+use crate::report::aligned;
+
+/// Text after the options in the help.
+pub const EXAMPLES: &str = "\
+Examples:
+  linerate-bench day                                   2,500 connections, 10 million messages a set
+  linerate-bench day --shards 100 --messages 200000
+  linerate-bench day --logs logs                       also statistics logs A-000001.stats, B-, C-;
+    linerate gateway stats --set A=logs/A-*.stats --report day.html draws them
+
+Sets:
+  A: zlib-stream, B: zstd-stream, both taken in pieces of 8 KiB; C: zstd-stream in pieces of 128 KiB.
+    Every set decodes the same messages at the same times of the day. Nothing waits between
+    messages, so a day takes as long as decoding does.";
+
+/// Distinct connections that are generated; shards beyond play one of these, each at its own times.
+const STREAMS: usize = 50;
+/// Longest stream in messages: a shard that reaches the end connects again.
+const MAX_STREAM: u64 = 20_000;
+const HOUR_NS: i64 = 3_600_000_000_000;
+/// Messages between two looks at the clock of progress.
+const STEP: u64 = 10_000;
+
+/// Arguments of the shape "day".
+#[derive(clap::Args, Clone, Debug)]
+pub struct DayArgs {
+    /// Number of connections
+    #[arg(long, value_name = "N", default_value_t = 2500, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    shards: u32,
+    /// Hours of the day, from midnight
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=24))]
+    hours: u32,
+    /// Messages of each set
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    messages: u64,
+    /// Guilds of each connection
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(..=Traffic::MAX_GUILDS as u64))]
+    guilds: u64,
+    /// Seed of the random generator
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Write statistics logs of each set into this folder
+    #[arg(long, value_name = "FOLDER")]
+    logs: Option<PathBuf>,
+}
+
+/// A way of decoding.
+struct Way {
+    name: &'static str,
+    /// Begins the names of its logs.
+    log: &'static str,
+    transport: Transport,
+    /// Bytes of the buffer that payloads are taken with.
+    buffer: usize,
+}
+
+const WAYS: [Way; 3] = [
+    Way { name: "A: zlib, 8 KiB", log: "A", transport: Transport::Zlib, buffer: 8 << 10 },
+    Way { name: "B: zstd, 8 KiB", log: "B", transport: Transport::Zstd, buffer: 8 << 10 },
+    Way { name: "C: zstd, 128 KiB", log: "C", transport: Transport::Zstd, buffer: 128 << 10 },
+];
+
+/// Decodes the day in each way and prints a table.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn run(args: &DayArgs) -> Result<(), String> {
+    let titles = ["set", "messages", "payload", "ratio", "MB/s", "median ns", "99 % ns", "99.9 % ns"];
+    let mut rows = vec![titles.map(str::to_owned).to_vec()];
+    for way in &WAYS {
+        progress(&format!("{}: connections are generated", way.name));
+        let streams = streams(args, way.transport)?;
+        let stats = decode(args, way, &streams)?;
+        let mut row = vec![
+            way.name.to_owned(),
+            stats.messages().to_string(),
+            stats.payload_bytes().to_string(),
+            format!("{:.3}", stats.ratio()),
+            format!("{:.0}", stats.bytes_per_second() / 1e6),
+        ];
+        row.extend([0.5, 0.99, 0.999].map(|quantile| stats.quantile_ns(quantile).to_string()));
+        rows.push(row);
+    }
+    progress("");
+    print(&aligned(&rows, 1))
+}
+
+/// Compressed messages of each distinct connection.
+fn streams(args: &DayArgs, transport: Transport) -> Result<Vec<Vec<Box<[u8]>>>, String> {
+    let each = (args.messages / u64::from(args.shards)).clamp(1, MAX_STREAM);
+    let events = each.saturating_sub(2 + args.guilds) as usize;
+    let traffic = Traffic::new(args.seed).guilds(args.guilds as usize).events(events);
+    let stream = |index: u64| {
+        let mut encoder = Encoder::new(transport).map_err(|e| e.to_string())?;
+        let mut frames = Vec::new();
+        for payload in traffic.shard(index) {
+            let mut wire = Vec::new();
+            encoder.message(&payload, &mut wire).map_err(|e| e.to_string())?;
+            frames.push(wire.into_boxed_slice());
+        }
+        Ok(frames)
+    };
+    (0..STREAMS.min(args.shards as usize) as u64).map(stream).collect()
+}
+
+/// A connection, and how many messages of its stream came.
+struct Shard {
+    session: Session,
+    at: usize,
+}
+
+fn decode(args: &DayArgs, way: &Way, streams: &[Vec<Box<[u8]>>]) -> Result<Stats, String> {
+    let midnight = midnight();
+    let mut stats = Stats::new();
+    let written = |folder: &PathBuf, e: std::io::Error| format!("{}: cannot write: {e}", folder.display());
+    let log = |folder: &PathBuf| {
+        // All of the day stays.
+        let options = LogOptions::new(folder).name(way.log).max_files(usize::MAX);
+        LogFiles::create(options, Clock::Monotonic, midnight).map_err(|e| written(folder, e))
+    };
+    let mut log = args.logs.as_ref().map(log).transpose()?.zip(args.logs.as_ref());
+    let shard = |_| Shard { session: Session::new(way.transport, Limits::new()), at: 0 };
+    let mut shards: Vec<Shard> = (0..args.shards).map(shard).collect();
+    let (mut scratch, mut buffer) = (Scratch::new(), vec![0; way.buffer]);
+    let mut random = args.seed | 1;
+    let mut done = 0;
+    for (hour, messages) in messages_by_hour(args).into_iter().enumerate() {
+        for i in 0..messages {
+            if done % STEP == 0 {
+                progress(&format!("{}: {hour:02}:00, {done} of {} messages", way.name, args.messages));
+            }
+            done += 1;
+            random = xorshift(random);
+            let connection = (random >> 32) as u32 % args.shards;
+            let shard = &mut shards[connection as usize];
+            let frames = &streams[connection as usize % streams.len()];
+            if shard.at == frames.len() {
+                shard.session.reset();
+                shard.at = 0;
+            }
+            let frame = &frames[shard.at];
+            shard.at += 1;
+            let begun = Instant::now();
+            let message = shard.session.message(frame, &mut scratch).map_err(|e| e.to_string())?;
+            let payload = message.map_or(&[][..], |message| message.payload);
+            take(payload, &mut buffer);
+            let decode_ns = u32::try_from(begun.elapsed().as_nanos()).unwrap_or(u32::MAX);
+            let within = (i128::from(i) * i128::from(HOUR_NS) / i128::from(messages)) as i64;
+            let record = MessageRecord {
+                time: midnight + hour as i64 * HOUR_NS + within,
+                connection,
+                transport: way.transport,
+                verdict: Verdict::Decoded,
+                compressed: frame.len() as u32,
+                payload: payload.len() as u32,
+                decode_ns,
+            };
+            stats.add(&record);
+            if let Some((log, folder)) = &mut log {
+                log.add(&LogEntry::Message(record), record.time).map_err(|e| written(folder, e))?;
+            }
+        }
+    }
+    if let Some((log, folder)) = &mut log {
+        log.flush().map_err(|e| written(folder, e))?;
+    }
+    Ok(stats)
+}
+
+/// Copies a payload in pieces, as a client takes it that has a buffer.
+fn take(payload: &[u8], buffer: &mut [u8]) {
+    for piece in payload.chunks(buffer.len()) {
+        buffer[..piece.len()].copy_from_slice(piece);
+        black_box(&mut *buffer);
+    }
+}
+
+/// Messages of each hour: most at 20:00, a quarter of that at 8:00.
+fn messages_by_hour(args: &DayArgs) -> Vec<u64> {
+    let weight = |hour: u32| 1.0 + 0.6 * ((f64::from(hour) - 20.0) / 24.0 * std::f64::consts::TAU).cos();
+    let total: f64 = (0..args.hours).map(weight).sum();
+    let mut left = args.messages;
+    let mut messages: Vec<u64> = (0..args.hours)
+        .map(|hour| {
+            let messages = ((args.messages as f64 * weight(hour) / total) as u64).min(left);
+            left -= messages;
+            messages
+        })
+        .collect();
+    // What rounding left.
+    if let Some(last) = messages.last_mut() {
+        *last += left;
+    }
+    messages
+}
+
+/// The beginning of the day, UTC: nanoseconds since 1970.
+fn midnight() -> i64 {
+    let day = 24 * HOUR_NS;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
+    now / day * day
+}
+
+/// The next number of a generator (xorshift64).
+fn xorshift(mut state: u64) -> u64 {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^ (state << 17)
+}

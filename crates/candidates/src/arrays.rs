@@ -1,0 +1,387 @@
+//! Arrays of samples in `.npy`, WAV and HDF5 files, and a sample of each: pieces of whole rows or chunks.
+
+use std::fs::File;
+use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use linerate_rice::file::{Input, NpyHeader};
+use linerate_rice::v2::ElementType;
+
+use crate::sys::hdf5;
+
+/// Samples of a piece of an array that has no chunks: 1 MiB of 16-bit samples.
+const PIECE: u64 = 512 << 10;
+/// Bytes that are coded at a time, in which the command reads an array: they do not fit into a core's cache.
+const CODED: usize = 16 << 20;
+/// Longest row that is not divided, in samples.
+const LONGEST_ROW: u64 = 8 * PIECE;
+/// Samples that are coded together in an array of one axis (`Params::segment_for`).
+const LINE: u64 = 16_384;
+/// First bytes of an HDF5 file, at offset 0 or at a power of two from 512 on (HDF5 File Format, section II.A).
+const HDF5: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
+
+/// First bytes of an `.npy` file.
+const NPY: &[u8; 6] = b"\x93NUMPY";
+
+/// A file of samples, by its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Container {
+    /// A NumPy array.
+    Npy,
+    /// RIFF with waveform audio.
+    Wav,
+    /// HDF5.
+    Hdf5,
+}
+
+impl Container {
+    /// Recognises the container of a file that begins with `head`.
+    pub fn recognise(head: &[u8]) -> Option<Container> {
+        let begins = |at: usize| head[at..].starts_with(HDF5);
+        let user_blocks = (9..).map(|log| 1 << log).take_while(|&at| at < head.len());
+        let is_hdf5 = std::iter::once(0).chain(user_blocks).any(begins);
+        match head {
+            _ if head.starts_with(NPY) => Some(Container::Npy),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => Some(Container::Wav),
+            _ if is_hdf5 => Some(Container::Hdf5),
+            _ => None,
+        }
+    }
+}
+
+/// An array in a file.
+#[derive(Clone, Debug)]
+pub(super) struct Array {
+    /// The file.
+    pub(super) path: PathBuf,
+    /// Its container.
+    pub(super) container: Container,
+    /// Type of the samples.
+    pub(super) element: ElementType,
+    /// Length of each axis.
+    pub(super) shape: Vec<u64>,
+    /// What is coded on its own: a chunk of HDF5. Without one, the whole array.
+    pub(super) chunk: Option<Vec<u64>>,
+    /// Offset of the first sample; of no use in HDF5.
+    start: u64,
+    /// The dataset of an HDF5 file.
+    pub(super) dataset: Option<hdf5::Dataset>,
+}
+
+/// Arrays, and sentences about what is not among them.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Arrays with samples, whose type the Rice codec takes.
+    pub(super) arrays: Vec<Array>,
+    /// Why others were left out.
+    pub(super) notes: Vec<String>,
+}
+
+/// Finds the arrays in these files.
+///
+/// # Errors
+/// A sentence that names a file that cannot be read, or that libhdf5 is missing.
+pub(super) fn find(paths: &[PathBuf]) -> Result<Found, String> {
+    let mut found = Found::default();
+    for path in paths {
+        let at = |e: String| format!("{}: {e}", path.display());
+        let mut head = Vec::new();
+        let mut file = File::open(path).map_err(|e| at(e.to_string()))?;
+        (&mut file).take(64 << 10).read_to_end(&mut head).map_err(|e| at(e.to_string()))?;
+        let length = file.metadata().map_err(|e| at(e.to_string()))?.len();
+        match Container::recognise(&head) {
+            Some(Container::Npy) => found.add(npy(path, head), path),
+            Some(Container::Wav) => found.add(wav(path, length), path),
+            Some(Container::Hdf5) => found.hdf5(path).map_err(at)?,
+            None => found.notes.push(at("no .npy, WAV or HDF5 file".into())),
+        }
+    }
+    found.arrays.retain(|array| array.samples() > 0);
+    Ok(found)
+}
+
+impl Found {
+    fn add(&mut self, array: Result<Array, String>, path: &Path) {
+        match array {
+            Ok(array) => self.arrays.push(array),
+            Err(why) => self.notes.push(format!("{}: {why}", path.display())),
+        }
+    }
+
+    fn hdf5(&mut self, path: &Path) -> Result<(), String> {
+        let (datasets, others) = hdf5::File::open(path)?.datasets();
+        if others > 0 {
+            self.notes.push(format!(
+                "{}: {} left out: not little-endian integers of 16 or 32 bits.",
+                path.display(),
+                counted(others, "dataset")
+            ));
+        }
+        for dataset in datasets {
+            let element = element(dataset.samples.size, dataset.samples.signed);
+            let Some(element) = element else { continue };
+            self.arrays.push(Array {
+                path: path.to_owned(),
+                container: Container::Hdf5,
+                element,
+                shape: dataset.shape.clone(),
+                chunk: Some(dataset.chunk.clone().unwrap_or_else(|| proposed_chunk(&dataset.shape))),
+                start: 0,
+                dataset: Some(dataset),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// `1 dataset is`, `2 datasets are`.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun} is"),
+        _ => format!("{count} {noun}s are"),
+    }
+}
+
+fn element(size: usize, signed: bool) -> Option<ElementType> {
+    match (size, signed) {
+        (2, true) => Some(ElementType::I16),
+        (2, false) => Some(ElementType::U16),
+        (4, true) => Some(ElementType::I32),
+        (4, false) => Some(ElementType::U32),
+        _ => None,
+    }
+}
+
+/// The array of an `.npy` file that begins with `head`.
+fn npy(path: &Path, head: Vec<u8>) -> Result<Array, String> {
+    let mut input = Input::from_reader(Cursor::new(head));
+    let NpyHeader { element, shape } = NpyHeader::read(&mut input).map_err(|e| e.message.to_string())?;
+    Ok(Array {
+        path: path.to_owned(),
+        container: Container::Npy,
+        element,
+        shape: shape.axes().to_vec(),
+        chunk: None,
+        start: input.position(),
+        dataset: None,
+    })
+}
+
+/// A WAV file as `linerate rice encode --dtype` takes it: all of it, header included, so that it is restored byte
+/// for byte.
+fn wav(path: &Path, length: u64) -> Result<Array, String> {
+    let spec = hound::WavReader::open(path).map_err(|e| e.to_string())?.spec();
+    let element = match (spec.sample_format, spec.bits_per_sample) {
+        (hound::SampleFormat::Int, 16) => ElementType::I16,
+        (hound::SampleFormat::Int, 32) => ElementType::I32,
+        (_, bits) => {
+            return Err(format!("samples of {bits} bits: Delta-Rice takes integers of 16 or 32 bits"));
+        }
+    };
+    let bytes = element.bytes() as u64;
+    if !length.is_multiple_of(bytes) {
+        return Err(format!("its length is no multiple of {bytes}, the bytes of a sample"));
+    }
+    Ok(Array {
+        path: path.to_owned(),
+        container: Container::Wav,
+        element,
+        shape: vec![length / bytes],
+        chunk: None,
+        start: 0,
+        dataset: None,
+    })
+}
+
+/// A chunk of whole rows, about 1 MiB of 16-bit samples, for a dataset without chunks.
+fn proposed_chunk(shape: &[u64]) -> Vec<u64> {
+    let mut chunk = vec![1; shape.len()];
+    let mut left = PIECE;
+    for (axis, &length) in chunk.iter_mut().zip(shape).rev() {
+        *axis = length.min(left).max(1);
+        left /= *axis;
+    }
+    chunk
+}
+
+impl Array {
+    /// Samples in all.
+    pub(super) fn samples(&self) -> u64 {
+        self.shape.iter().fold(1, |all, &axis| all.saturating_mul(axis))
+    }
+
+    /// Bytes of all samples.
+    pub(super) fn bytes(&self) -> u64 {
+        self.samples().saturating_mul(self.element.bytes() as u64)
+    }
+
+    /// Samples of a row, if there are several axes.
+    pub(super) fn row(&self) -> Option<u64> {
+        let shape = self.chunk.as_ref().unwrap_or(&self.shape);
+        shape.last().copied().filter(|&row| shape.len() > 1 && row > 0)
+    }
+
+    /// The shape of what is coded on its own.
+    pub(super) fn coded_shape(&self) -> &[u64] {
+        self.chunk.as_ref().unwrap_or(&self.shape)
+    }
+
+    /// About `bytes` of the array, evenly spread, and in the order of the array: chunks, or runs of whole rows, joined
+    /// to as much as the command codes at a time.
+    ///
+    /// # Errors
+    /// A sentence that names the file, which cannot be read.
+    pub(super) fn sample(&self, bytes: u64) -> Result<Vec<Vec<u8>>, String> {
+        let at = |e: String| format!("{}: {e}", self.path.display());
+        match (&self.dataset, &self.chunk) {
+            (Some(dataset), Some(chunk)) => self.chunks(dataset, chunk, bytes).map_err(at),
+            _ => self.runs(bytes).map_err(|e| at(e.to_string())),
+        }
+    }
+
+    fn runs(&self, bytes: u64) -> std::io::Result<Vec<Vec<u8>>> {
+        let width = self.element.bytes() as u64;
+        let unit = match self.row() {
+            Some(row) if row <= LONGEST_ROW => row,
+            _ => LINE,
+        };
+        let piece = (PIECE.min(bytes / width) / unit).max(1) * unit;
+        let count = self.samples().div_ceil(piece);
+        let mut file = File::open(&self.path)?;
+        let run = |i: u64| {
+            let length = piece.min(self.samples() - i * piece);
+            let mut run = vec![0; (length * width) as usize];
+            file.seek(SeekFrom::Start(self.start + i * piece * width))?;
+            file.read_exact(&mut run)?;
+            Ok(run)
+        };
+        let runs: std::io::Result<Vec<_>> = spread(count, bytes / (piece * width)).map(run).collect();
+        Ok(joined(runs?))
+    }
+
+    fn chunks(&self, dataset: &hdf5::Dataset, chunk: &[u64], bytes: u64) -> Result<Vec<Vec<u8>>, String> {
+        let file = hdf5::File::open(&self.path)?;
+        let counts: Vec<u64> = self.shape.iter().zip(chunk).map(|(n, of)| n.div_ceil((*of).max(1))).collect();
+        let size = chunk.iter().fold(self.element.bytes() as u64, |all, &axis| all.saturating_mul(axis));
+        let total = counts.iter().fold(1, |all, &n| u64::saturating_mul(all, n));
+        let read = |i: u64| {
+            let start = coordinates(i, &counts, chunk);
+            let count: Vec<u64> =
+                (0..start.len()).map(|axis| chunk[axis].min(self.shape[axis] - start[axis])).collect();
+            file.read(dataset, &start, &count)
+        };
+        spread(total, bytes / size.max(1)).map(read).collect()
+    }
+}
+
+/// Runs one after another, in pieces of at most 16 MiB unless one is longer.
+fn joined(runs: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    let mut pieces: Vec<Vec<u8>> = Vec::new();
+    for run in runs {
+        match pieces.last_mut().filter(|piece| piece.len() + run.len() <= CODED) {
+            Some(piece) => piece.extend(run),
+            None => pieces.push(run),
+        }
+    }
+    pieces
+}
+
+/// Where chunk number `i` begins, in samples along each axis.
+fn coordinates(mut i: u64, counts: &[u64], chunk: &[u64]) -> Vec<u64> {
+    let mut start: Vec<u64> = counts
+        .iter()
+        .zip(chunk)
+        .rev()
+        .map(|(&count, &axis)| {
+            let at = i % count;
+            i /= count;
+            at * axis
+        })
+        .collect();
+    start.reverse();
+    start
+}
+
+/// At least one and at most about `wanted` of the numbers below `count`, evenly spread, in order.
+fn spread(count: u64, wanted: u64) -> impl Iterator<Item = u64> {
+    let taken = wanted.clamp(1, count.max(1));
+    (0..taken).map(move |i| (u128::from(2 * i + 1) * u128::from(count) / u128::from(2 * taken)) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testdata::{samples, write_npy};
+
+    #[test]
+    fn containers_are_recognised_by_their_first_bytes() {
+        assert_eq!(Container::recognise(b"\x93NUMPY\x01\x00"), Some(Container::Npy));
+        assert_eq!(Container::recognise(b"RIFF\x24\0\0\0WAVEfmt "), Some(Container::Wav));
+        assert_eq!(Container::recognise(b"\x89HDF\r\n\x1a\n\0"), Some(Container::Hdf5));
+        let user_block = [&[b'#'; 512][..], HDF5].concat();
+        assert_eq!(Container::recognise(&user_block), Some(Container::Hdf5));
+        for other in [&b"RIFF\x24\0\0\0AVI "[..], b"\x89HDF", b"", &user_block[1..]] {
+            assert_eq!(Container::recognise(other), None);
+        }
+    }
+
+    #[test]
+    fn spread_numbers_are_distinct_and_within_the_count() {
+        assert_eq!(spread(10, 5).collect::<Vec<_>>(), [1, 3, 5, 7, 9]);
+        assert_eq!(spread(3, 100).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(spread(7, 0).collect::<Vec<_>>(), [3]);
+        assert_eq!(spread(u64::MAX, 2).last(), Some(u64::MAX / 4 * 3 + 2));
+    }
+
+    #[test]
+    fn proposed_chunks_are_whole_rows_as_far_as_they_fit() {
+        assert_eq!(proposed_chunk(&[2000, 7000]), [74, 7000]);
+        assert_eq!(proposed_chunk(&[10, 7000]), [10, 7000]);
+        assert_eq!(proposed_chunk(&[1 << 30]), [PIECE]);
+        assert_eq!(proposed_chunk(&[5, 1000, 1 << 30]), [1, 1, PIECE]);
+    }
+
+    #[test]
+    fn chunk_numbers_are_coordinates_with_the_last_axis_first() {
+        let (counts, chunk) = ([3, 2], [64, 700]);
+        let all: Vec<Vec<u64>> = (0..6).map(|i| coordinates(i, &counts, &chunk)).collect();
+        assert_eq!(all, [[0, 0], [0, 700], [64, 0], [64, 700], [128, 0], [128, 700]]);
+    }
+
+    #[test]
+    fn sample_of_an_npy_file_is_whole_rows_or_all_of_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("nab.npy");
+        write_npy(&path, 50);
+        let found = find(&[path]).expect("readable");
+        let [array] = &found.arrays[..] else { panic!("{found:?}") };
+        assert_eq!((array.row(), array.bytes()), (Some(7000), 700_000));
+        let whole: Vec<u8> = samples(50).iter().flat_map(|x| x.to_le_bytes()).collect();
+        assert_eq!(array.sample(u64::MAX).expect("readable").concat(), whole);
+        let some = array.sample(100_000).expect("readable");
+        assert!(some.iter().all(|piece| piece.len() % 14_000 == 0) && some.concat().len() <= 100_000);
+        assert!(!some.is_empty() && whole.windows(some[0].len()).any(|part| part == some[0]));
+    }
+
+    #[test]
+    fn runs_are_joined_to_pieces_of_at_most_16_mib() {
+        let lengths = |runs: &[usize]| -> Vec<usize> {
+            joined(runs.iter().map(|&n| vec![1; n]).collect()).iter().map(Vec::len).collect()
+        };
+        assert_eq!(lengths(&[CODED / 2, CODED / 2, 1, 2]), [CODED, 3]);
+        assert_eq!(lengths(&[5, CODED + 1, 5]), [5, CODED + 1, 5]);
+        assert_eq!(lengths(&[]), [0; 0]);
+    }
+
+    #[test]
+    fn floating_point_samples_are_left_out_with_a_note() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("float.npy");
+        let text =
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }                                    \n";
+        let head = [&b"\x93NUMPY\x01\x00"[..], &(text.len() as u16).to_le_bytes(), text.as_bytes(), &[0; 8]];
+        std::fs::write(&path, head.concat()).expect("writable");
+        let found = find(&[path]).expect("readable");
+        assert!(found.arrays.is_empty() && found.notes[0].contains("not of type '<i2'"), "{found:?}");
+    }
+}

@@ -1,0 +1,93 @@
+//! The control of ratio estimates: zstd 1 in blocks of 256 KiB, fast enough to see most of the data.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use zstd_safe::CCtx;
+
+use super::sample::{Content, FileSet, Window};
+use super::timing::on_threads;
+
+const LEVEL: i32 = 1;
+const BLOCK: usize = 256 << 10;
+
+/// Compressed size over content size of the control on these windows, which are read one after the other.
+///
+/// # Errors
+/// A sentence that names a file that cannot be read.
+pub(super) fn of_windows(set: &FileSet, windows: &[Window], threads: usize) -> Result<f64, String> {
+    let (next, sums) = (AtomicUsize::new(0), Mutex::new((0, 0)));
+    on_threads(threads, &|_| {
+        let mut encoder = Encoder::default();
+        while let Some(window) = windows.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (content, compressed) = encoder.sizes(&set.read(window)?)?;
+            let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
+            *sums = (sums.0 + content, sums.1 + compressed);
+        }
+        Ok(())
+    })?;
+    Ok(density(sums.into_inner().unwrap_or_else(PoisonError::into_inner)))
+}
+
+fn density((content, compressed): (u64, u64)) -> f64 {
+    compressed as f64 / content.max(1) as f64
+}
+
+struct Encoder {
+    context: CCtx<'static>,
+    joined: Vec<u8>,
+    out: Vec<u8>,
+}
+
+impl Default for Encoder {
+    fn default() -> Encoder {
+        Encoder {
+            context: CCtx::create(),
+            joined: Vec::new(),
+            out: Vec::with_capacity(zstd_safe::compress_bound(BLOCK)),
+        }
+    }
+}
+
+impl Encoder {
+    /// Bytes of content and compressed bytes. Files are joined, so that small ones share blocks.
+    fn sizes(&mut self, contents: &[Content]) -> Result<(u64, u64), String> {
+        self.joined.clear();
+        contents.iter().for_each(|content| self.joined.extend_from_slice(&content.bytes));
+        let mut compressed = 0;
+        for block in self.joined.chunks(BLOCK) {
+            self.out.clear();
+            let coded = self.context.compress(&mut self.out, block, LEVEL);
+            let coded = coded.map_err(|code| zstd_safe::get_error_name(code).to_owned())?;
+            compressed += coded.min(block.len()) as u64;
+        }
+        Ok((self.joined.len() as u64, compressed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn density_of(content: &[u8], size: u64) -> f64 {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("file"), content).expect("writable");
+        let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
+        of_windows(&set, &set.windows(size), 2).expect("compresses")
+    }
+
+    #[test]
+    fn density_of_noise_is_one_and_of_a_run_is_near_zero() {
+        let noise = crate::testdata::random(300_000);
+        assert!((0.999..=1.0).contains(&density_of(&noise, 1 << 20)));
+        assert!(density_of(&vec![7; 300_000], 1 << 20) < 0.01);
+    }
+
+    #[test]
+    fn windows_on_two_threads_add_up_to_the_density_of_the_whole() {
+        let rows = crate::testdata::rows(1_048_576);
+        let (parts, whole) = (density_of(&rows, BLOCK as u64), density_of(&rows, 1 << 20));
+        assert!((parts / whole - 1.0).abs() < 1e-9, "{parts} {whole}");
+    }
+}

@@ -1,0 +1,147 @@
+//! What files cost: the CPU time that the system takes to copy a byte from its cache into a program's memory, and from
+//! there into a new file.
+//!
+//! Candidates work on memory. A command also reads what it codes and writes what it encodes, which shows where a codec
+//! is as fast as LZ4. Decoding reads, and hands its content to a program.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use linerate_plan::{Measurement, Speed};
+
+use super::sample::FileSet;
+use crate::stats;
+use crate::sys::clock::cpu_time;
+
+/// Bytes of a read or write, and of all of them in a round.
+const WINDOW: u64 = 1 << 20;
+const BYTES: u64 = 32 << 20;
+/// Rounds, of which the first may read from the disk.
+const ROUNDS: usize = 4;
+
+/// CPU seconds for each byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct FileCost {
+    /// Of reading; 0 if the files cannot be read again.
+    pub(super) read: f64,
+    /// Of writing; 0 if no file can be written.
+    pub(super) write: f64,
+}
+
+/// How a command reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Overlap {
+    /// Its threads side by side, each what it codes.
+    Parallel,
+    /// One thread, while the others wait.
+    Serial,
+}
+
+impl FileCost {
+    /// Reads these files, and writes what was read into unnamed files in `folder`, or else in the system's temporary
+    /// folder.
+    pub(super) fn measure(set: &FileSet, folder: &Path, seed: u64) -> FileCost {
+        let windows = set.spread(WINDOW, BYTES, seed);
+        let pieces: Vec<_> = windows.into_iter().flatten().collect();
+        let bytes = pieces.iter().map(|piece| piece.len).sum::<u64>().max(1);
+        let mut buffer = vec![0; WINDOW as usize];
+        let mut read = || -> io::Result<f64> {
+            let mut seconds = 0.0;
+            for piece in &pieces {
+                let mut file = File::open(&set.files[piece.file].path)?;
+                file.seek(SeekFrom::Start(piece.offset))?;
+                let part = &mut buffer[..piece.len as usize];
+                seconds += cpu_seconds(|| file.read_exact(part))?;
+            }
+            Ok(seconds / bytes as f64)
+        };
+        let reads: Vec<f64> = (0..ROUNDS).map_while(|_| read().ok()).collect();
+        let write = || -> io::Result<f64> {
+            let mut file = tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())?;
+            let seconds = cpu_seconds(|| (0..BYTES / WINDOW).try_for_each(|_| file.write_all(&buffer)))?;
+            Ok(seconds / BYTES as f64)
+        };
+        let writes: Vec<f64> = (0..ROUNDS).map_while(|_| write().ok()).collect();
+        FileCost { read: reads.into_iter().reduce(f64::min).unwrap_or(0.0), write: stats::middle(writes) }
+    }
+
+    /// Adds what the command spends on files: reading content and writing the compressed bytes for encoding, reading
+    /// the compressed bytes for decoding.
+    pub(super) fn include(self, measurement: &mut Measurement, overlap: Overlap) {
+        let ratio = measurement.ratio().max(1e-9);
+        let (encoding, decoding) = (self.read + self.write / ratio, self.read / ratio);
+        let add = |speed: &mut Speed, seconds| *speed = speed.after(seconds);
+        measurement.encode.iter_mut().for_each(|speed| add(speed, encoding));
+        measurement.decode.iter_mut().for_each(|speed| add(speed, decoding));
+        let each = |seconds: f64, threads: usize| match overlap {
+            Overlap::Parallel => seconds / threads.max(1) as f64,
+            Overlap::Serial => seconds,
+        };
+        for point in &mut measurement.encode_scaling {
+            add(&mut point.speed, each(encoding, point.threads));
+        }
+        for point in &mut measurement.decode_scaling {
+            add(&mut point.speed, each(decoding, point.threads));
+        }
+    }
+}
+
+fn cpu_seconds(work: impl FnOnce() -> io::Result<()>) -> io::Result<f64> {
+    let begun = cpu_time();
+    work()?;
+    Ok((cpu_time() - begun).as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use linerate_plan::Scaling;
+
+    use super::*;
+
+    #[test]
+    fn files_cost_little_but_not_nothing_and_leave_nothing_behind() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("file"), vec![7; 8 << 20]).expect("writable");
+        let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
+        let FileCost { read, write } = FileCost::measure(&set, folder.path(), 1);
+        // Between 100 TB/s and 10 MB/s.
+        assert!([read, write].iter().all(|cost| (1e-14..1e-7).contains(cost)), "{read} {write}");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
+        std::fs::remove_file(folder.path().join("file")).expect("there");
+        assert_eq!(FileCost::measure(&set, folder.path(), 1).read, 0.0);
+    }
+
+    #[test]
+    fn folder_that_cannot_be_written_is_replaced_by_the_temporary_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("file");
+        std::fs::write(&file, vec![7; 1 << 20]).expect("writable");
+        let set = FileSet::new(std::slice::from_ref(&file)).expect("readable");
+        assert!(FileCost::measure(&set, &folder.path().join("missing"), 1).write > 0.0);
+    }
+
+    fn with_cost(overlap: Overlap) -> [f64; 4] {
+        let speed = Speed { low: 1e9, median: 2e9, high: 4e9 };
+        let scaling = vec![Scaling { threads: 2, speed }];
+        let mut found = Measurement {
+            content: 1000,
+            compressed: 250,
+            encode: Some(speed),
+            decode: Some(speed),
+            encode_scaling: scaling.clone(),
+            decode_scaling: scaling,
+            ..Measurement::default()
+        };
+        FileCost { read: 0.5e-9, write: 1e-9 }.include(&mut found, overlap);
+        let (encode, decode) = (found.encode.expect("there"), found.decode.expect("there"));
+        let several = [found.encode_scaling[0].speed, found.decode_scaling[0].speed];
+        [encode, decode, several[0], several[1]].map(|speed| (speed.median / 1e6).round())
+    }
+
+    #[test]
+    fn encoding_reads_content_and_writes_compressed_bytes_which_decoding_reads() {
+        assert_eq!(with_cost(Overlap::Parallel), [800.0, 1600.0, 1143.0, 1778.0]);
+        assert_eq!(with_cost(Overlap::Serial), [800.0, 1600.0, 800.0, 1600.0]);
+    }
+}

@@ -1,0 +1,585 @@
+//! Candidates for folders: Nx archives by codec, level, block size and preset, packed and read by the engine itself.
+//!
+//! A ratio is estimated in two steps, since slow levels can see only a part of the data. A control runs over as much
+//! of the data as the time allows, most often all of it; what a candidate saves beyond the control on the sample is
+//! taken for what it saves everywhere (a ratio estimator: sizes at two levels vary together, so that their quotient
+//! varies little from one part of the data to another). Most settings see a broad sample of many windows of 1 MiB; slow
+//! levels and large blocks a deep one of few windows of 4 MiB, where they are compared with zstd 9 in the same way, their
+//! speeds too. Equal files are counted on all of the data.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use linerate_nx::pack::{Builder, Coding, FileOptions, Options as Packing};
+use linerate_nx::{Archive, Limits, Verifier, check_path};
+use linerate_plan::{Measurement, Memory, Read, Speed};
+
+use super::nx_settings::{Setting, reference, settings};
+use super::sample::{Content, FileSet, Window, length};
+use super::timing::{Clock, Turn, rounds, scaling, speed, thread_counts};
+use super::{Measured, Options, Progress, control};
+use crate::sys::clock::{cpu_time, footprint};
+
+/// Windows of the broad sample: many small ones, which hold blocks of 1 MiB.
+const BROAD_WINDOW: u64 = 1 << 20;
+/// Windows of the deep sample: few large ones, which hold the largest blocks of all settings but one.
+const DEEP_WINDOW: u64 = 4 << 20;
+const MIN_WINDOW: u64 = 128 << 10;
+/// Windows that a sample has if it is too small for windows of full size.
+const MIN_WINDOWS: u64 = 2;
+/// Largest sample, and more for each thread: the archives of all candidates are kept in memory.
+const MAX_SAMPLE: u64 = 32 << 20;
+const MAX_SAMPLE_PER_THREAD: u64 = 4 << 20;
+/// Shares of the time for packing the broad sample and the deep one, and for decoding.
+const BROAD_SHARE: f64 = 0.2;
+const DEEP_SHARE: f64 = 0.35;
+const DECODE_SHARE: f64 = 0.25;
+/// Bytes of the control for each second and thread, which take some 60 ms.
+const CONTROL_PER_SECOND: f64 = 20e6;
+/// Rounds of packing that takes less CPU time than this.
+const PACK_ROUNDS: usize = 3;
+const SHORT_ROUND: Duration = Duration::from_millis(400);
+/// Random reads of each candidate, and bytes of a read.
+const READS: usize = 64;
+const READ_BYTES: u64 = 4096;
+
+/// Measures Nx archives of the files.
+///
+/// # Errors
+/// A sentence that names the file that cannot be read, or the candidate that fails.
+pub(super) fn measure(
+    paths: &[PathBuf],
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<Measured, String> {
+    progress("listing files");
+    let mut set = FileSet::new(paths)?;
+    let left_out = leave_out_bad_names(&mut set)?;
+    let settings = settings();
+    let samples = Samples::read(&set, &settings, options, progress)?;
+    let packed = samples.pack_all(&settings, options.threads, progress)?;
+    let bridge = samples.bridge(&settings, options.threads, progress)?;
+    let equal = samples.equal_files(&set, options.threads, progress)?;
+    progress("how well all of the data compresses");
+    let compressed = samples.estimate(&set, &settings, &packed, bridge.as_ref(), equal.unique, options)?;
+    let opened =
+        packed.iter().chain(&bridge).map(|packed| open(&packed.bytes)).collect::<Result<Vec<_>, _>>()?;
+    let speeds = DecodeSpeeds::measure(&settings, &opened, options, progress)?;
+    // The deep sample may be easier or harder to pack than the broad one.
+    let reference = reference(&settings);
+    let to_broad = bridge.as_ref().map_or(1.0, |bridge| packed[reference].typical() / bridge.typical());
+    let command = PackCommand::new(paths, left_out > 0);
+    let threads = [options.threads];
+    let blocks = |setting: &Setting| set.bytes.div_ceil(setting.options.chunk);
+    let mut measurements = Vec::new();
+    for (i, setting) in settings.iter().enumerate() {
+        progress(&format!("{}: random reads", setting.words));
+        let factor = if setting.is_deep() { to_broad } else { 1.0 };
+        let search = equal.seconds / set.bytes as f64;
+        let encode = |n| packed[i].speed(n, blocks(setting)).scaled(factor).after(search / n as f64);
+        measurements.push(Measurement {
+            engine: "nx".into(),
+            settings: setting.words.clone(),
+            command: Some(command.with(setting)),
+            content: set.bytes,
+            compressed: compressed[i],
+            encode: Some(encode(1)),
+            decode: Some(speeds.one_thread[i]),
+            encode_scaling: scaling(&threads, threads.iter().map(|&n| encode(n))),
+            decode_scaling: speeds.scaling(i, blocks(setting), opened[i].toc().blocks.len() as u64),
+            memory: memory(&packed[i].bytes, set.files.len() as u64)?,
+            read: Some(random_reads(&opened[i])?),
+        });
+    }
+    let mut notes = samples.notes();
+    notes.extend(
+        (left_out > 0).then(|| format!("Left out: {left_out} files whose names no archive can hold.")),
+    );
+    Ok(Measured {
+        measurements,
+        bytes: set.bytes,
+        sampled: samples.broad.bytes,
+        notes,
+        ..Measured::default()
+    })
+}
+
+/// Leaves out files that `linerate nx pack --skip-bad-names` does, and returns their number.
+fn leave_out_bad_names(set: &mut FileSet) -> Result<usize, String> {
+    let all = set.files.len();
+    set.files.retain(|file| check_path(&file.name).is_ok());
+    set.bytes = set.files.iter().map(|file| file.size).sum();
+    match set.bytes {
+        0 => Err("nothing to compress: no archive can hold the names of the files".into()),
+        _ => Ok(all - set.files.len()),
+    }
+}
+
+/// Content that candidates pack.
+struct Sample {
+    windows: Vec<Window>,
+    contents: Vec<Content>,
+    bytes: u64,
+    /// Whether it is all of the data.
+    is_whole: bool,
+}
+
+impl Sample {
+    /// About this many bytes in windows of this size, or in smaller ones if they are few.
+    fn read(set: &FileSet, bytes: f64, window: u64, most: u64, seed: u64) -> Result<Sample, String> {
+        let bytes = (bytes as u64).clamp(MIN_WINDOW, most);
+        let size = (bytes / MIN_WINDOWS).next_power_of_two().clamp(MIN_WINDOW, window);
+        let windows = set.spread(size, bytes, seed);
+        let contents: Vec<Vec<Content>> =
+            windows.iter().map(|window| set.read(window)).collect::<Result<_, _>>()?;
+        let bytes = windows.iter().map(|window| length(window)).sum();
+        let contents = contents.into_iter().flatten().collect();
+        Ok(Sample { windows, contents, bytes, is_whole: bytes == set.bytes })
+    }
+}
+
+/// The sample of most settings, and that of slow ones and of large blocks.
+struct Samples {
+    broad: Sample,
+    deep: Sample,
+}
+
+/// An archive of a sample.
+struct Packed {
+    bytes: Vec<u8>,
+    content: u64,
+    /// CPU seconds of each round.
+    cpu: Vec<f64>,
+}
+
+impl Packed {
+    /// Median bytes per second of CPU time.
+    fn typical(&self) -> f64 {
+        self.speed(1, 1).median
+    }
+
+    /// Speed of packing data of `blocks` blocks: CPU time over threads, as far as the blocks keep all of them busy.
+    /// The elapsed time of a sample does not tell: of three blocks, the second of two threads has one.
+    fn speed(&self, threads: usize, blocks: u64) -> Speed {
+        let busy = busy_threads(blocks, threads);
+        speed(self.content, self.cpu.iter().map(|seconds| seconds / busy).collect())
+    }
+}
+
+/// Threads that are busy on average with blocks that take equally long.
+fn busy_threads(blocks: u64, threads: usize) -> f64 {
+    let (blocks, threads) = (blocks.max(1), threads.max(1) as u64);
+    blocks as f64 / blocks.div_ceil(threads) as f64
+}
+
+impl Samples {
+    fn read(
+        set: &FileSet,
+        settings: &[Setting],
+        options: &Options,
+        progress: Progress<'_>,
+    ) -> Result<Samples, String> {
+        progress("reading a sample");
+        // Bytes that all settings of a kind encode in a share of the time.
+        let bytes = |deep: bool, share: f64| {
+            let costs =
+                settings.iter().filter(|setting| setting.is_deep() == deep).map(|setting| setting.cost);
+            options.seconds * options.threads as f64 * share * 1e9 / costs.sum::<f64>()
+        };
+        let most = MAX_SAMPLE + MAX_SAMPLE_PER_THREAD * options.threads as u64;
+        let sample = |bytes, window| Sample::read(set, bytes, window, most, options.seed);
+        let broad = sample(bytes(false, BROAD_SHARE), BROAD_WINDOW)?;
+        let deep = sample(bytes(true, DEEP_SHARE), DEEP_WINDOW)?;
+        Ok(Samples { broad, deep })
+    }
+
+    fn of(&self, setting: &Setting) -> &Sample {
+        if setting.is_deep() { &self.deep } else { &self.broad }
+    }
+
+    fn pack_all(
+        &self,
+        settings: &[Setting],
+        threads: usize,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Packed>, String> {
+        let pack_one = |setting: &Setting| {
+            progress(&format!("{}: packing", setting.words));
+            pack(self.of(setting), setting, threads)
+        };
+        let mut packed: Vec<Packed> = settings.iter().map(pack_one).collect::<Result<_, _>>()?;
+        // Slow ones last as long in one round as fast ones in many.
+        for _ in 1..PACK_ROUNDS {
+            for (packed, setting) in packed.iter_mut().zip(settings) {
+                if packed.cpu[0] < SHORT_ROUND.as_secs_f64() {
+                    packed.cpu.extend(pack_one(setting)?.cpu);
+                }
+            }
+        }
+        Ok(packed)
+    }
+
+    /// The deep sample packed with the setting that deep ones are compared with, if it is another than the broad one.
+    fn bridge(
+        &self,
+        settings: &[Setting],
+        threads: usize,
+        progress: Progress<'_>,
+    ) -> Result<Option<Packed>, String> {
+        if self.deep.windows == self.broad.windows {
+            return Ok(None);
+        }
+        let setting = &settings[reference(settings)];
+        progress(&format!("{}: packing the sample of large windows", setting.words));
+        pack(&self.deep, setting, threads).map(Some)
+    }
+
+    /// Bytes of each candidate's archive of all of the data.
+    fn estimate(
+        &self,
+        set: &FileSet,
+        settings: &[Setting],
+        packed: &[Packed],
+        bridge: Option<&Packed>,
+        unique: u64,
+        options: &Options,
+    ) -> Result<Vec<u64>, String> {
+        let density = |packed: &Packed| packed.bytes.len() as f64 / packed.content.max(1) as f64;
+        // What is left to do for what a sample does not show.
+        let mut of_broad = 1.0;
+        if !self.broad.is_whole {
+            of_broad = self.control(set, options)?;
+        }
+        let of_deep =
+            bridge.map_or(1.0, |bridge| density(&packed[reference(settings)]) / density(bridge)) * of_broad;
+        let total = |(setting, packed): (&Setting, &Packed)| {
+            let factor = match setting.options.solid {
+                // What is stored takes its size everywhere.
+                Coding::Copy => 1.0,
+                _ if setting.is_deep() => of_deep,
+                _ => of_broad,
+            };
+            (density(packed) * factor * unique as f64).round() as u64
+        };
+        Ok(settings.iter().zip(packed).map(total).collect())
+    }
+
+    /// What looking for equal files finds in all of the data. Packing a sample that is all of it looks for itself.
+    fn equal_files(
+        &self,
+        set: &FileSet,
+        threads: usize,
+        progress: Progress<'_>,
+    ) -> Result<EqualFiles, String> {
+        match self.broad.is_whole {
+            true => Ok(EqualFiles { unique: set.bytes, seconds: 0.0 }),
+            false => EqualFiles::find(set, threads, progress),
+        }
+    }
+
+    /// The control on most of the data by the control on the sample.
+    fn control(&self, set: &FileSet, options: &Options) -> Result<f64, String> {
+        let bytes = (options.seconds * options.threads as f64 * CONTROL_PER_SECOND) as u64;
+        let windows = set.spread(DEEP_WINDOW, bytes.max(self.broad.bytes), options.seed);
+        let outer = control::of_windows(set, &windows, options.threads)?;
+        let inner = control::of_windows(set, &self.broad.windows, options.threads)?;
+        Ok(outer / inner)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self.broad.is_whole && self.deep.is_whole {
+            true => Vec::new(),
+            false => vec![format!(
+                "Sizes are estimates from samples of {:.1} MB, and of {:.1} MB for slow levels and large blocks.",
+                self.broad.bytes as f64 / 1e6,
+                self.deep.bytes as f64 / 1e6
+            )],
+        }
+    }
+}
+
+/// Packs a sample in memory. Equal files are shared only where the sample is all of the data: otherwise the estimate
+/// accounts for them.
+fn pack(sample: &Sample, setting: &Setting, threads: usize) -> Result<Packed, String> {
+    let whole = sample.is_whole;
+    let options = setting.options.clone().threads(threads);
+    let options = options.dedup_solid(whole).dedup_chunked(whole);
+    let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", setting.words);
+    let mut builder = Builder::new(options).map_err(|e| failed(&e))?;
+    for (i, content) in sample.contents.iter().enumerate() {
+        // Its own blocks, as in the file that it is part of.
+        let file_options = FileOptions::new().alone(content.is_part);
+        let name = format!("{i}/{}", last_component(&content.name));
+        builder.add_bytes_with(name, content.bytes.clone(), file_options).map_err(|e| failed(&e))?;
+    }
+    let begun = cpu_time();
+    let (bytes, summary) = builder.to_bytes().map_err(|e| failed(&e))?;
+    let cpu = vec![(cpu_time() - begun).as_secs_f64()];
+    Ok(Packed { bytes, content: summary.bytes, cpu })
+}
+
+/// A name that an archive can hold, with the extension.
+fn last_component(name: &str) -> &str {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    if check_path(last).is_ok() { last } else { "file" }
+}
+
+/// Equal files in all of the data.
+struct EqualFiles {
+    /// Bytes of the data with one of them each.
+    unique: u64,
+    /// CPU seconds of finding them.
+    seconds: f64,
+}
+
+impl EqualFiles {
+    /// Finds them as packing does. Only files of equal lengths are read, and of those the first pages unless they agree.
+    fn find(set: &FileSet, threads: usize, progress: Progress<'_>) -> Result<EqualFiles, String> {
+        progress("looking for equal files");
+        let begun = cpu_time();
+        let options = Packing::new().threads(threads).group_similar(false);
+        let mut builder = Builder::new(options).map_err(|e| e.to_string())?;
+        for (i, file) in set.files.iter().enumerate() {
+            builder.add_path(format!("{i}"), &file.path).map_err(|e| e.to_string())?;
+        }
+        let summary = builder.dry_run().map_err(|e| e.to_string())?;
+        let unique = summary.bytes.saturating_sub(summary.shared_bytes);
+        Ok(EqualFiles { unique, seconds: (cpu_time() - begun).as_secs_f64() })
+    }
+}
+
+fn open(bytes: &[u8]) -> Result<Archive<&[u8]>, String> {
+    Archive::open_with(bytes, Limits::none()).map_err(|e| e.to_string())
+}
+
+/// Speeds of decoding with hashes, as `linerate nx extract` does by default, by candidate.
+struct DecodeSpeeds {
+    one_thread: Vec<Speed>,
+    threads: Vec<usize>,
+    by_threads: Vec<Vec<Speed>>,
+}
+
+impl DecodeSpeeds {
+    fn measure(
+        settings: &[Setting],
+        archives: &[Archive<&[u8]>],
+        options: &Options,
+        progress: Progress<'_>,
+    ) -> Result<DecodeSpeeds, String> {
+        let threads: Vec<usize> = thread_counts(options.threads).into_iter().filter(|&n| n > 1).collect();
+        let share = options.seconds * DECODE_SHARE / (1 + threads.len()) as f64;
+        let reference = reference(settings);
+        let turn = |at: usize, threads| {
+            decode_turn(settings.get(at).unwrap_or(&settings[reference]), &archives[at], threads)
+        };
+        let speeds = |threads: usize, clock: Clock| {
+            let mut turns: Vec<Turn<'_>> = (0..archives.len()).map(|at| turn(at, threads)).collect();
+            let mut speeds = rounds(&mut turns, clock, Duration::from_secs_f64(share), progress)?;
+            // The last is the reference on the deep sample, whose content may be quicker or slower to decode.
+            let bridge =
+                speeds.get(settings.len()).map_or(1.0, |bridge| speeds[reference].median / bridge.median);
+            for (speed, _) in speeds.iter_mut().zip(settings).filter(|(_, setting)| setting.is_deep()) {
+                *speed = speed.scaled(bridge);
+            }
+            speeds.truncate(settings.len());
+            Ok::<_, String>(speeds)
+        };
+        let one_thread = speeds(1, Clock::Cpu)?;
+        let by_threads = threads.iter().map(|&n| speeds(n, Clock::Elapsed)).collect::<Result<_, _>>()?;
+        Ok(DecodeSpeeds { one_thread, threads, by_threads })
+    }
+
+    /// Speeds on all of the data, which has `all` blocks, by those on a sample, whose `sampled` ones keep fewer threads
+    /// busy.
+    fn scaling(&self, candidate: usize, all: u64, sampled: u64) -> Vec<linerate_plan::Scaling> {
+        let speeds = self.threads.iter().zip(&self.by_threads).map(|(&threads, speeds)| {
+            let factor = busy_threads(all, threads) / busy_threads(sampled, threads);
+            speeds[candidate].scaled(factor)
+        });
+        scaling(&self.threads, speeds)
+    }
+}
+
+fn decode_turn<'t>(setting: &Setting, archive: &'t Archive<&[u8]>, threads: usize) -> Turn<'t> {
+    let work = move || {
+        let verified = Verifier::new(archive).threads(threads).run().map_err(|e| e.to_string())?;
+        match verified.failures.first() {
+            Some(failure) => Err(failure.to_string()),
+            None => Ok(()),
+        }
+    };
+    Turn {
+        name: format!("{}: decoding with {threads} threads", setting.words),
+        bytes: archive.files().map(|file| file.size()).sum(),
+        work: Box::new(work),
+    }
+}
+
+/// Memory of an open archive of this many files, and of a reader.
+fn memory(bytes: &[u8], files: u64) -> Result<Memory, String> {
+    let (archive, tables) = footprint(|| open(bytes));
+    let archive = archive?;
+    let largest = archive.files().max_by_key(|file| file.size());
+    let (reader, held) = footprint(|| -> Result<_, String> {
+        let mut reader = archive.reader().map_err(|e| e.to_string())?;
+        reader.cache(0);
+        if let Some(file) = largest {
+            let mut start = vec![0; file.size().min(READ_BYTES) as usize];
+            reader.read_range(file, 0, &mut start).map_err(|e| e.to_string())?;
+        }
+        Ok(reader)
+    });
+    drop(reader?);
+    // Where the heap cannot be asked: what is known to be held.
+    let blocks = archive.layout().largest_content()
+        + archive.toc().blocks.iter().map(|block| u64::from(block.compressed)).max().unwrap_or(0);
+    let tables = tables.map_or(archive.header().bytes(), |bytes| bytes as u64);
+    Ok(Memory {
+        per_stream: tables * files / (archive.len() as u64).max(1),
+        per_thread: held.map_or(blocks, |bytes| (bytes as u64).max(blocks)),
+    })
+}
+
+/// Reads of 4 KiB from files all over the archive, none of them from a block that is decoded already: in a large
+/// archive hardly one is, but a sample may have few blocks.
+fn random_reads(archive: &Archive<&[u8]>) -> Result<Read, String> {
+    let mut reader = archive.reader().map_err(|e| e.to_string())?;
+    let (mut seconds, mut fetched, mut out) = (Vec::new(), 0, vec![0; READ_BYTES as usize]);
+    for i in 0..READS {
+        // Multiples of the golden ratio: spread, and seldom neighbours.
+        let at = |n: u64, k: usize| ((k as f64 * 0.618_033_988_749_895).fract() * n as f64) as u64;
+        let Some(file) = archive.get(at(archive.len() as u64, i + 1) as usize) else { continue };
+        let len = file.size().min(READ_BYTES);
+        let offset = at(file.size() - len + 1, i + 7);
+        // Empties the cache.
+        reader.cache(0);
+        let begun = Instant::now();
+        reader.read_range(file, offset, &mut out[..len as usize]).map_err(|e| e.to_string())?;
+        seconds.push(begun.elapsed().as_secs_f64());
+        let chunk = if file.is_chunked() { offset / archive.header().chunk.bytes() } else { 0 };
+        let block = archive.toc().blocks.get(file.blocks().start + chunk as usize);
+        fetched += block.map_or(0, |block| u64::from(block.compressed));
+    }
+    let mean = fetched as f64 / seconds.len().max(1) as f64;
+    Ok(Read { seconds: crate::stats::middle(seconds), fetched: mean })
+}
+
+/// `linerate nx pack`, with what all settings share.
+struct PackCommand {
+    sources: Vec<String>,
+    output: String,
+    skip_bad_names: bool,
+}
+
+impl PackCommand {
+    fn new(paths: &[PathBuf], skip_bad_names: bool) -> PackCommand {
+        PackCommand {
+            sources: paths.iter().map(|path| path.display().to_string()).collect(),
+            output: output(paths.first().map_or(Path::new("."), PathBuf::as_path)),
+            skip_bad_names,
+        }
+    }
+
+    fn with(&self, setting: &Setting) -> Vec<String> {
+        let mut command = vec!["linerate".to_owned(), "nx".into(), "pack".into()];
+        command.extend(setting.flags.iter().cloned());
+        command.extend(self.skip_bad_names.then(|| "--skip-bad-names".into()));
+        command.extend(self.sources.iter().cloned());
+        command.extend(["-o".into(), self.output.clone()]);
+        command
+    }
+}
+
+/// An archive named after the data, in the current folder, or above it if that is the data.
+fn output(path: &Path) -> String {
+    match path.file_name() {
+        Some(name) => format!("{}.nx", name.to_string_lossy()),
+        None => {
+            let full = path.canonicalize().unwrap_or_default();
+            let name = full.file_name().map_or("data".into(), |name| name.to_string_lossy().into_owned());
+            format!("../{name}.nx")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        let rows = crate::testdata::rows(1_500_000);
+        let noise = crate::testdata::random(700_000);
+        std::fs::write(folder.path().join("large.log"), &rows[..1_000_000]).expect("writable");
+        std::fs::write(folder.path().join("noise.bin"), &noise).expect("writable");
+        for (i, part) in rows[1_000_000..].chunks(5000).enumerate() {
+            std::fs::write(folder.path().join(format!("{i}.json")), part).expect("writable");
+        }
+        folder
+    }
+
+    #[test]
+    fn estimate_from_a_sample_is_near_the_archive_of_all_of_the_data() {
+        let folder = folder();
+        let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
+        let options = Options { seconds: 0.2, threads: 2, seed: 1 };
+        let settings: Vec<Setting> = settings()
+            .into_iter()
+            .filter(|setting| setting.words.contains("of 1 MiB") && !setting.is_deep())
+            .collect();
+        let sample = |bytes: f64| Sample::read(&set, bytes, 128 << 10, u64::MAX, 1).expect("readable");
+        let samples = Samples { broad: sample(700e3), deep: sample(700e3) };
+        assert!(!samples.broad.is_whole && samples.broad.bytes < set.bytes / 2);
+        let packed = samples.pack_all(&settings, 2, &|_| {}).expect("packed");
+        let bridge = samples.bridge(&settings, 2, &|_| {}).expect("packed");
+        let estimates = samples.estimate(&set, &settings, &packed, bridge.as_ref(), set.bytes, &options);
+        let estimates = estimates.expect("estimated");
+        let whole = sample(1e9);
+        assert!(whole.is_whole);
+        for (setting, estimate) in settings.iter().zip(estimates) {
+            let real = pack(&whole, setting, 2).expect("packed").bytes.len() as f64;
+            let error = estimate as f64 / real - 1.0;
+            assert!(error.abs() < 0.08, "{}: {estimate} of {real}", setting.words);
+        }
+    }
+
+    #[test]
+    fn blocks_that_threads_cannot_share_evenly_leave_some_idle() {
+        assert_eq!(
+            [(1, 2), (2, 2), (3, 2), (0, 4)].map(|(n, threads)| busy_threads(n, threads)),
+            [1.0, 2.0, 1.5, 1.0]
+        );
+        assert!(busy_threads(1001, 2) > 1.99);
+    }
+
+    #[test]
+    fn equal_files_count_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let noise = crate::testdata::random(100_000);
+        for name in ["a", "b", "c"] {
+            std::fs::write(folder.path().join(name), &noise).expect("writable");
+        }
+        std::fs::write(folder.path().join("d"), &noise[..50_000]).expect("writable");
+        let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
+        let found = EqualFiles::find(&set, 2, &|_| {}).expect("readable");
+        assert!(found.unique == 150_000 && found.seconds > 0.0);
+    }
+
+    #[test]
+    fn names_that_no_archive_can_hold_are_left_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("good"), "good").expect("writable");
+        std::fs::write(folder.path().join("ends in a dot."), "bad").expect("writable");
+        let mut set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
+        assert_eq!((leave_out_bad_names(&mut set), set.bytes), (Ok(1), 4));
+        let command = PackCommand::new(&[folder.path().to_owned()], true).with(&settings()[0]);
+        assert!(command.contains(&"--skip-bad-names".to_owned()), "{command:?}");
+    }
+
+    #[test]
+    fn archive_is_named_after_the_data_and_not_inside_it() {
+        assert_eq!(output(Path::new("/data/mods/")), "mods.nx");
+        assert_eq!(output(Path::new("mods.v1")), "mods.v1.nx");
+        assert!(output(Path::new(".")).starts_with("../") && output(Path::new(".")).ends_with(".nx"));
+    }
+}

@@ -1,0 +1,317 @@
+//! A bounded sample of files: whole windows, evenly spread over all of the bytes.
+//!
+//! Files are put in the order of extension, name and path, in which neighbours are alike, and the row is cut into
+//! windows: runs of whole small files, and pieces of large ones. Stratified sampling takes the window of one byte of
+//! every n, so that each type of file has its share of the sample, and a large file more of it than a small one. The
+//! byte is a random one: were it always the first, folders that repeat would be seen in a few of their phases. Windows
+//! are whole, so that blocks formed within them are those of the whole data.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// A file to compress.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The path below the folder that was given, with `/` between components.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Bytes.
+    pub size: u64,
+}
+
+impl Entry {
+    /// The name without the folder.
+    fn last(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or_default()
+    }
+
+    fn extension(&self) -> String {
+        self.last().rsplit_once('.').map_or_else(String::new, |(_, extension)| extension.to_lowercase())
+    }
+}
+
+/// Files in the order in which neighbours are alike.
+#[derive(Clone, Debug, Default)]
+pub struct FileSet {
+    /// The files that are not empty, by extension, name and path.
+    pub files: Vec<Entry>,
+    /// Bytes of all files.
+    pub bytes: u64,
+}
+
+/// Part of a file, or all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The file, as an index.
+    pub file: usize,
+    /// Where it begins, in bytes.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
+}
+
+/// A run of whole files, or a piece of a large one.
+pub type Window = Vec<Piece>;
+
+/// Content that was read.
+pub struct Content {
+    /// A name that no other content has, with the extension of the file.
+    pub name: String,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Whether it is part of a larger file.
+    pub is_part: bool,
+}
+
+impl FileSet {
+    /// The files at these paths, and those below them. Links below folders are not followed.
+    ///
+    /// # Errors
+    /// A sentence that names the path that cannot be read; also if all files are empty.
+    pub fn new(paths: &[PathBuf]) -> Result<FileSet, String> {
+        let mut set = FileSet::default();
+        for path in paths {
+            set.add(path).map_err(|(path, e)| format!("{}: {e}", path.display()))?;
+        }
+        set.files.sort_by_cached_key(|file| (file.extension(), file.last().to_owned(), file.name.clone()));
+        set.bytes = set.files.iter().map(|file| file.size).sum();
+        match (set.bytes, paths.first()) {
+            (0, Some(first)) => {
+                Err(format!("{}: nothing to compress: there is no file with content", first.display()))
+            }
+            (0, None) => Err("nothing to compress: no file is given".into()),
+            _ => Ok(set),
+        }
+    }
+
+    fn add(&mut self, root: &Path) -> Result<(), (PathBuf, io::Error)> {
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |e| (path, e)
+        };
+        let found = fs::metadata(root).map_err(at(root))?;
+        if !found.is_dir() {
+            let name = root.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            self.push(name, root.to_owned(), found.len());
+            return Ok(());
+        }
+        let mut folders = vec![(root.to_owned(), String::new())];
+        while let Some((folder, prefix)) = folders.pop() {
+            for entry in fs::read_dir(&folder).map_err(at(&folder))? {
+                let entry = entry.map_err(at(&folder))?;
+                let (path, name) = (entry.path(), format!("{prefix}{}", entry.file_name().to_string_lossy()));
+                let kind = entry.file_type().map_err(at(&path))?;
+                if kind.is_dir() {
+                    folders.push((path, format!("{name}/")));
+                } else if kind.is_file() {
+                    let size = entry.metadata().map_err(at(&path))?.len();
+                    self.push(name, path, size);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, name: String, path: PathBuf, size: u64) {
+        if size > 0 {
+            self.files.push(Entry { name, path, size });
+        }
+    }
+
+    /// All windows of about `size` bytes.
+    pub fn windows(&self, size: u64) -> Vec<Window> {
+        let (mut windows, mut open, mut filled) = (Vec::new(), Window::new(), 0);
+        for (file, entry) in self.files.iter().enumerate() {
+            if entry.size > size {
+                let starts = (0..entry.size.div_ceil(size)).map(|i| i * size);
+                windows.extend(
+                    starts.map(|offset| vec![Piece { file, offset, len: size.min(entry.size - offset) }]),
+                );
+                continue;
+            }
+            open.push(Piece { file, offset: 0, len: entry.size });
+            filled += entry.size;
+            if filled >= size {
+                windows.push(std::mem::take(&mut open));
+                filled = 0;
+            }
+        }
+        windows.extend((!open.is_empty()).then_some(open));
+        windows
+    }
+
+    /// Windows of about `size` bytes with about `bytes` in all, evenly spread. All windows if `bytes` are no fewer
+    /// than there are.
+    pub fn spread(&self, size: u64, bytes: u64, seed: u64) -> Vec<Window> {
+        let windows = self.windows(size);
+        let count = bytes.div_ceil(size).max(1);
+        if bytes >= self.bytes || count >= windows.len() as u64 {
+            return windows;
+        }
+        let mut random = Uniform::new(seed, size);
+        let step = self.bytes as f64 / count as f64;
+        let (mut stratum, mut next, mut end) = (0.0, random.next() * step, 0.0);
+        windows
+            .into_iter()
+            .filter(|window| {
+                end += length(window) as f64;
+                let taken = next < end;
+                while next < end {
+                    stratum += 1.0;
+                    next = (stratum + random.next()) * step;
+                }
+                taken
+            })
+            .collect()
+    }
+
+    /// Reads the pieces of a window.
+    ///
+    /// # Errors
+    /// A sentence that names the file: it cannot be read, or has become shorter.
+    pub fn read(&self, window: &[Piece]) -> Result<Vec<Content>, String> {
+        window.iter().map(|piece| self.piece(piece)).collect()
+    }
+
+    fn piece(&self, piece: &Piece) -> Result<Content, String> {
+        let entry = &self.files[piece.file];
+        let is_part = piece.len < entry.size;
+        let mut bytes = vec![0; piece.len as usize];
+        let read = || {
+            let mut file = File::open(&entry.path)?;
+            if piece.offset > 0 {
+                file.seek(SeekFrom::Start(piece.offset))?;
+            }
+            file.read_exact(&mut bytes)
+        };
+        let mut read = read;
+        read().map_err(|e: io::Error| format!("{}: {e}", entry.path.display()))?;
+        let name = match is_part {
+            true => format!("{}/{}/{}", piece.file, piece.offset, entry.name),
+            false => format!("{}/{}", piece.file, entry.name),
+        };
+        Ok(Content { name, bytes, is_part })
+    }
+}
+
+/// Bytes of a window.
+pub fn length(window: &[Piece]) -> u64 {
+    window.iter().map(|piece| piece.len).sum()
+}
+
+/// A splitmix64 sequence of numbers from 0 to below 1, the same on every machine.
+struct Uniform(u64);
+
+impl Uniform {
+    fn new(seed: u64, size: u64) -> Uniform {
+        let mut of_seed = Uniform(seed);
+        let mut of_size = Uniform(of_seed.bits() ^ size);
+        Uniform(of_size.bits())
+    }
+
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn next(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(sizes: &[u64]) -> FileSet {
+        let entry = |(i, &size): (usize, &u64)| Entry {
+            name: format!("{i:03}.bin"),
+            path: PathBuf::from(format!("/nowhere/{i:03}.bin")),
+            size,
+        };
+        let files: Vec<Entry> = sizes.iter().enumerate().map(entry).collect();
+        FileSet { bytes: sizes.iter().sum(), files }
+    }
+
+    #[test]
+    fn windows_cover_every_byte_once() {
+        let set = set(&[10, 20, 100, 5, 95, 250, 1]);
+        let windows = set.windows(100);
+        let mut covered: Vec<Vec<(u64, u64)>> = vec![Vec::new(); set.files.len()];
+        for piece in windows.iter().flatten() {
+            covered[piece.file].push((piece.offset, piece.offset + piece.len));
+        }
+        for (file, pieces) in set.files.iter().zip(covered) {
+            let ends = pieces.iter().fold(0, |at, &(start, end)| {
+                assert_eq!(start, at, "{}", file.name);
+                end
+            });
+            assert_eq!(ends, file.size, "{}", file.name);
+        }
+        assert!(windows.iter().all(|window| length(window) <= 200));
+    }
+
+    #[test]
+    fn sample_of_one_tenth_is_spread_and_the_same_every_time() {
+        let set = set(&[1000; 1000]);
+        let sample = set.spread(1000, 100_000, 7);
+        assert_eq!(sample, set.spread(1000, 100_000, 7));
+        assert_ne!(sample, set.spread(1000, 100_000, 8));
+        assert_eq!(sample.len(), 100);
+        for tenth in 0..10 {
+            let inside = |window: &&Window| window[0].file / 100 == tenth;
+            assert_eq!(sample.iter().filter(inside).count(), 10, "part {tenth}");
+        }
+    }
+
+    #[test]
+    fn sample_larger_than_the_data_is_all_of_it() {
+        let set = set(&[10, 300, 20]);
+        assert_eq!(set.spread(100, 1000, 1), set.windows(100));
+    }
+
+    #[test]
+    fn large_file_gets_its_share_beside_many_small_ones() {
+        let mut sizes = vec![10; 1000];
+        sizes.push(10_000);
+        let set = set(&sizes);
+        let sample = set.spread(100, 2000, 3);
+        let large: u64 = sample.iter().flatten().filter(|p| p.file == 1000).map(|p| p.len).sum();
+        let all: u64 = sample.iter().map(|window| length(window)).sum();
+        assert!((0.4..0.6).contains(&(large as f64 / all as f64)), "{large} of {all}");
+    }
+
+    #[test]
+    fn files_are_ordered_by_extension_and_read_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in [("b.txt", "bee"), ("a.json", "{}"), ("sub/c.txt", "sea"), ("empty", "")] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("writable");
+            fs::write(path, text).expect("writable");
+        }
+        let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
+        let names: Vec<&str> = set.files.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!(names, ["a.json", "b.txt", "sub/c.txt"]);
+        assert_eq!(set.bytes, 8);
+        let parts = set.read(&[Piece { file: 1, offset: 1, len: 2 }]).expect("readable");
+        assert_eq!((parts[0].bytes.as_slice(), parts[0].is_part), (&b"ee"[..], true));
+        fs::write(folder.path().join("b.txt"), "b").expect("writable");
+        let error = set.read(&[Piece { file: 1, offset: 1, len: 2 }]).err().expect("an error");
+        assert!(error.contains("b.txt"), "{error}");
+    }
+
+    #[test]
+    fn folder_without_content_is_an_error_that_names_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = FileSet::new(&[folder.path().to_owned()]).unwrap_err();
+        assert!(
+            error.contains("nothing to compress") && error.contains(&folder.path().display().to_string())
+        );
+        let error = FileSet::new(&[folder.path().join("absent")]).unwrap_err();
+        assert!(error.contains("absent"), "{error}");
+    }
+}

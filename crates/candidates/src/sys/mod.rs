@@ -1,0 +1,5 @@
+//! The operating system's clocks and HDF5's library: all `unsafe` code of this crate.
+#![allow(unsafe_code)]
+
+pub(crate) mod clock;
+pub(crate) mod hdf5;

@@ -1,0 +1,192 @@
+//! Speeds of candidates that take turns: CPU time on one thread, elapsed time on several.
+
+use std::time::{Duration, Instant};
+
+use linerate_plan::{Scaling, Speed};
+
+use super::Progress;
+use crate::sys::clock::cpu_time;
+
+/// Least time of a turn, unless the budget is too small: a shorter one is repeated, so that the clock's resolution and
+/// starting threads cost less than a percent.
+const MIN_TURN: Duration = Duration::from_millis(5);
+/// Rounds of every measurement, however long they take.
+const MIN_ROUNDS: usize = 3;
+/// Rounds after which the best and the median no longer change.
+const MAX_ROUNDS: usize = 15;
+
+/// Which time counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// CPU time of the process: other work on the machine shows less in it. For one thread.
+    Cpu,
+    /// Elapsed time. For several threads.
+    Elapsed,
+}
+
+impl Clock {
+    fn time(self, work: impl FnOnce() -> Result<(), String>) -> Result<Duration, String> {
+        match self {
+            Clock::Cpu => {
+                let start = cpu_time();
+                work()?;
+                Ok(cpu_time() - start)
+            }
+            Clock::Elapsed => {
+                let start = Instant::now();
+                work()?;
+                Ok(start.elapsed())
+            }
+        }
+    }
+}
+
+/// A candidate's unit of work.
+pub struct Turn<'t> {
+    /// What the progress calls it.
+    pub name: String,
+    /// Bytes of content that one call handles.
+    pub bytes: u64,
+    /// The work.
+    pub work: Box<dyn FnMut() -> Result<(), String> + 't>,
+}
+
+/// Times turns in interleaved rounds, in alternating order, after one round that does not count. At least
+/// 3 rounds are timed, and more until `budget` is used.
+///
+/// # Errors
+/// What a turn says, after its name.
+pub fn rounds(
+    turns: &mut [Turn<'_>],
+    clock: Clock,
+    budget: Duration,
+    progress: Progress<'_>,
+) -> Result<Vec<Speed>, String> {
+    let begun = Instant::now();
+    let mut repeats = vec![1u32; turns.len()];
+    let least = MIN_TURN.min(budget / (MIN_ROUNDS * turns.len().max(1)) as u32);
+    for (turn, repeats) in turns.iter_mut().zip(&mut repeats) {
+        progress(&turn.name);
+        let time = clock.time(|| turn.run(1))?;
+        *repeats = (least.as_secs_f64() / time.as_secs_f64().max(1e-7)).ceil().clamp(1.0, 1000.0) as u32;
+    }
+    let mut times = vec![Vec::new(); turns.len()];
+    for round in 0..MAX_ROUNDS {
+        if round >= MIN_ROUNDS && begun.elapsed() >= budget {
+            break;
+        }
+        let mut order: Vec<usize> = (0..turns.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for i in order {
+            progress(&turns[i].name);
+            let time = clock.time(|| turns[i].run(repeats[i]))?;
+            times[i].push(time.as_secs_f64() / f64::from(repeats[i]));
+        }
+    }
+    Ok(turns.iter().zip(times).map(|(turn, times)| speed(turn.bytes, times)).collect())
+}
+
+impl Turn<'_> {
+    fn run(&mut self, repeats: u32) -> Result<(), String> {
+        (0..repeats).try_for_each(|_| (self.work)()).map_err(|e| format!("{}: {e}", self.name))
+    }
+}
+
+/// The speed that these times in seconds mean.
+pub fn speed(bytes: u64, mut times: Vec<f64>) -> Speed {
+    times.sort_by(f64::total_cmp);
+    let of = |seconds: f64| bytes as f64 / seconds.max(1e-9);
+    match (times.first(), times.last()) {
+        (Some(&best), Some(&worst)) => {
+            Speed { low: of(worst), median: of(crate::stats::middle(times.clone())), high: of(best) }
+        }
+        _ => Speed::default(),
+    }
+}
+
+/// 1, 2, 4 and so on, and the number of threads itself.
+pub fn thread_counts(most: usize) -> Vec<usize> {
+    let mut counts: Vec<usize> = (0..).map(|i| 1 << i).take_while(|n| *n < most).collect();
+    counts.push(most.max(1));
+    counts
+}
+
+/// Runs `work(0)` to `work(threads - 1)`, each on a thread of its own.
+///
+/// # Errors
+/// What one of them says, or that a thread cannot be started.
+pub fn on_threads(threads: usize, work: &(dyn Fn(usize) -> Result<(), String> + Sync)) -> Result<(), String> {
+    std::thread::scope(|scope| {
+        let started: Result<Vec<_>, _> =
+            (1..threads).map(|i| std::thread::Builder::new().spawn_scoped(scope, move || work(i))).collect();
+        let first = work(0);
+        let others = started.map_err(|e| format!("cannot start {threads} threads: {e}"))?;
+        others
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .fold(first, Result::and)
+    })
+}
+
+/// The scaling that speeds of these numbers of threads mean.
+pub fn scaling(threads: &[usize], speeds: impl IntoIterator<Item = Speed>) -> Vec<Scaling> {
+    threads.iter().zip(speeds).map(|(&threads, speed)| Scaling { threads, speed }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn speed_of_three_times_is_worst_median_and_best() {
+        let found = speed(1000, vec![2.0, 1.0, 4.0]);
+        assert_eq!((found.low, found.median, found.high), (250.0, 500.0, 1000.0));
+        assert_eq!(speed(1000, vec![]), Speed::default());
+    }
+
+    #[test]
+    fn every_turn_runs_in_every_round_and_an_error_names_its_turn() {
+        let (first, second) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let slow = |calls: &AtomicUsize| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(1));
+            Ok(())
+        };
+        let mut turns = [
+            Turn { name: "a".into(), bytes: 1, work: Box::new(|| slow(&first)) },
+            Turn { name: "b".into(), bytes: 1, work: Box::new(|| slow(&second)) },
+        ];
+        let speeds = rounds(&mut turns, Clock::Elapsed, Duration::ZERO, &|_| {}).expect("no errors");
+        drop(turns);
+        assert_eq!(speeds.len(), 2);
+        assert_eq!((first.into_inner(), second.into_inner()), (1 + MIN_ROUNDS, 1 + MIN_ROUNDS));
+        let mut failing = [Turn { name: "c".into(), bytes: 1, work: Box::new(|| Err("broken".into())) }];
+        let error = rounds(&mut failing, Clock::Cpu, Duration::ZERO, &|_| {}).unwrap_err();
+        assert_eq!(error, "c: broken");
+    }
+
+    #[test]
+    fn thread_counts_double_up_to_the_most() {
+        assert_eq!(thread_counts(1), [1]);
+        assert_eq!(thread_counts(2), [1, 2]);
+        assert_eq!(thread_counts(6), [1, 2, 4, 6]);
+        assert_eq!(thread_counts(0), [1]);
+    }
+
+    #[test]
+    fn work_on_threads_runs_once_for_each_and_reports_an_error() {
+        let sum = AtomicUsize::new(0);
+        let add = |i: usize| {
+            sum.fetch_add(i + 1, Ordering::Relaxed);
+            Ok(())
+        };
+        on_threads(4, &add).expect("no error");
+        assert_eq!(sum.into_inner(), 10);
+        let error = on_threads(3, &|i| if i == 2 { Err("third".into()) } else { Ok(()) });
+        assert_eq!(error, Err("third".into()));
+    }
+}

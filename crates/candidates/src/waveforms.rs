@@ -1,0 +1,478 @@
+//! Candidates for waveforms: Delta-Rice 1 with default and tuned parameters, Delta-Rice 2, beside general codecs.
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+use linerate_deflate::Level;
+use linerate_plan::{Measurement, Memory};
+use linerate_rice::tune::{Histogram, best_filter, best_m};
+use linerate_rice::v2::{self, Element, ElementType, StreamOptions};
+use linerate_rice::{Filter, Options as Threads, Params, decode_into, encode_into, expands};
+
+use super::arrays::{Array, Container, Found, counted, find};
+use super::pieces::{Candidate, Checked, time};
+use super::{Measured, Options, Progress, Shape, bytes, general};
+
+/// Bytes of the sample for each second. A round of all candidates takes about 200 ns a byte, most of it in the general
+/// codecs.
+const BYTES_PER_SECOND: f64 = 1e6;
+/// Least and most bytes of the sample.
+const SAMPLE: (u64, u64) = (256 << 10, 32 << 20);
+/// Levels of libzstd to compare with.
+const ZSTD_LEVELS: [i32; 2] = [3, 9];
+/// HDF5's numbers of the filters.
+const FILTER: (u32, u32) = (32025, 325);
+
+/// Measures Delta-Rice on arrays in `.npy`, WAV and HDF5 files. Files without samples that it takes are measured as
+/// plain bytes.
+///
+/// # Errors
+/// A sentence that names the file that cannot be read, or the candidate that fails; or that libhdf5 is missing.
+pub(super) fn measure(
+    paths: &[PathBuf],
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<Measured, String> {
+    progress("reading a sample");
+    let mut found = find(paths)?;
+    let Some(element) = most_common(&found.arrays) else {
+        let mut measured = bytes::measure(Shape::Bytes, paths, options, progress)?;
+        measured.notes.append(&mut found.notes);
+        return Ok(measured);
+    };
+    keep_alike(&mut found, element);
+    let all: u64 = found.arrays.iter().map(Array::bytes).sum();
+    let wanted = ((options.seconds * BYTES_PER_SECOND) as u64).clamp(SAMPLE.0, SAMPLE.1).min(all);
+    let (mut raw, mut owners) = (Vec::new(), Vec::new());
+    for (owner, array) in found.arrays.iter().enumerate() {
+        let share = u128::from(wanted) * u128::from(array.bytes()) / u128::from(all);
+        let pieces = array.sample(share as u64)?;
+        owners.extend(pieces.iter().map(|_| owner));
+        raw.extend(pieces);
+    }
+    let sample = Sample { arrays: &found.arrays, owners: &owners, raw: &raw };
+    let measurements = match element {
+        ElementType::I16 => sample.measure::<i16>(Some(&sample.words()), options, progress),
+        ElementType::U16 => sample.measure::<u16>(Some(&sample.words()), options, progress),
+        ElementType::I32 => sample.measure::<i32>(None, options, progress),
+        ElementType::U32 => sample.measure::<u32>(None, options, progress),
+    }?;
+    let sampled = raw.iter().map(|piece| piece.len() as u64).sum();
+    Ok(Measured { measurements, bytes: all, sampled, notes: found.notes, ..Measured::default() })
+}
+
+/// Leaves out arrays of another type, or in another container than the first that remains: one command is for all.
+fn keep_alike(found: &mut Found, element: ElementType) {
+    let before = found.arrays.len();
+    let container = found.arrays.iter().find(|array| array.element == element).map(|array| array.container);
+    found.arrays.retain(|array| array.element == element && Some(array.container) == container);
+    let (left, name) = (before - found.arrays.len(), element.name());
+    if left > 0 {
+        found.notes.push(format!(
+            "{} left out: not {name} samples in the same kind of file.",
+            counted(left, "array")
+        ));
+    }
+    let first = &found.arrays[0].path;
+    if container != Some(Container::Hdf5) {
+        return;
+    }
+    if found.arrays.iter().any(|array| array.path != *first) {
+        found
+            .notes
+            .push(format!("The command is for {}: h5repack takes one file at a time.", first.display()));
+    }
+    found
+        .notes
+        .push("h5repack loads the filters from the folder that HDF5_PLUGIN_PATH names: set it to that of Linerate's plugins.".into());
+}
+
+/// The type that most bytes of the arrays have.
+fn most_common(arrays: &[Array]) -> Option<ElementType> {
+    let bytes = |element: &ElementType| -> u64 {
+        arrays.iter().filter(|array| array.element == *element).map(Array::bytes).sum()
+    };
+    ElementType::ALL.into_iter().filter(|element| bytes(element) > 0).max_by_key(bytes)
+}
+
+/// A sample that can be made from little-endian bytes.
+trait Word: Element {
+    fn from_bytes(bytes: &[u8]) -> Vec<Self>;
+}
+
+macro_rules! words {
+    ($($word:ty),*) => { $(
+        impl Word for $word {
+            fn from_bytes(bytes: &[u8]) -> Vec<Self> {
+                bytes.as_chunks().0.iter().map(|word| <$word>::from_le_bytes(*word)).collect()
+            }
+        }
+    )* };
+}
+words!(i16, u16, i32, u32);
+
+/// Pieces of arrays of one type.
+struct Sample<'s> {
+    arrays: &'s [Array],
+    /// The array of each piece.
+    owners: &'s [usize],
+    /// The pieces as they are in the files.
+    raw: &'s [Vec<u8>],
+}
+
+impl Sample<'_> {
+    fn typed<T: Word>(&self) -> Vec<Vec<T>> {
+        self.raw.iter().map(|piece| T::from_bytes(piece)).collect()
+    }
+
+    /// The samples as 16-bit words, which version 1 takes for either sign.
+    fn words(&self) -> Vec<Vec<i16>> {
+        self.typed()
+    }
+
+    /// Measures all candidates; `words` are the samples for version 1, which has 16 bits.
+    fn measure<T: Word>(
+        &self,
+        words: Option<&Vec<Vec<i16>>>,
+        options: &Options,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Measurement>, String> {
+        let typed: Vec<Vec<T>> = self.typed();
+        let shuffled: Vec<Vec<u8>> =
+            self.raw.iter().map(|piece| general::shuffle(piece, size_of::<T>())).collect();
+        let mut candidates: Vec<Checked<'_>> = Vec::new();
+        if let Some(words) = words {
+            for setting in self.settings(words) {
+                progress(&setting.words());
+                let checked = self.version_1(words, &setting).check()?;
+                // The command refuses such chunks, and general codecs do better.
+                if !expands(checked.measurement.content as usize / 2, checked.measurement.compressed) {
+                    candidates.push(checked);
+                }
+            }
+        }
+        progress("Delta-Rice 2");
+        candidates.push(self.version_2(&typed).check()?);
+        for level in ZSTD_LEVELS {
+            progress("libzstd");
+            candidates.push(general::zstd(self.raw, level, format!("libzstd {level}")).check()?);
+            let shuffled = general::zstd(&shuffled, level, format!("shuffle, then libzstd {level}"));
+            candidates.push(shuffled.check()?);
+        }
+        progress("deflate");
+        candidates.push(general::deflate(self.raw, Level::High).check()?);
+        time(candidates, options, progress)
+    }
+
+    /// Parameters of version 1 to try. Each array has its own.
+    fn settings(&self, words: &[Vec<i16>]) -> Vec<Setting> {
+        let usual = |(array, _): (&Array, usize)| Params::new(8, segment(array)).unwrap_or_default();
+        let of_array = |at: usize| -> Vec<i16> {
+            let own = self.owners.iter().zip(words).filter(|(owner, _)| **owner == at);
+            own.flat_map(|(_, piece)| piece.iter().copied()).collect()
+        };
+        let arrays = || self.arrays.iter().zip(0..);
+        let tuned = |(array, at): (&Array, usize)| {
+            let (m, _) = Histogram::of(&of_array(at), segment(array), &Filter::DELTA).best_m();
+            Params::new(m, segment(array)).unwrap_or_default()
+        };
+        let mut all = vec![
+            Setting { choice: Choice::Default, params: arrays().map(usual).collect() },
+            Setting { choice: Choice::TunedM, params: arrays().map(tuned).collect() },
+        ];
+        // A command has one filter for all files; datasets have their own.
+        if self.arrays.len() == 1 || self.arrays[0].container == Container::Hdf5 {
+            let searched = |(array, at): (&Array, usize)| best_filter(&of_array(at), segment(array));
+            let params: Vec<Params> = arrays().map(searched).collect();
+            if params.iter().any(|params| params.filter() != &Filter::DELTA) {
+                all.push(Setting { choice: Choice::Filter, params });
+            }
+        }
+        all.dedup_by(|b, a| a.params == b.params);
+        all
+    }
+
+    fn version_1<'c>(&'c self, words: &'c [Vec<i16>], setting: &Setting) -> Candidate<'c, i16> {
+        let params: Vec<Params> = self.owners.iter().map(|&owner| setting.params[owner]).collect();
+        let for_encoding = params.clone();
+        // The command looks for what it is not told.
+        let tunes = setting.choice == Choice::TunedM && setting.common_m().is_none();
+        let longest = words.iter().map(Vec::len).max().unwrap_or(0);
+        Candidate {
+            measurement: self.measurement(
+                setting.words(),
+                self.command_1(setting),
+                size_of::<i16>() * longest,
+            ),
+            pieces: words,
+            encode: Box::new(move |pieces, out| {
+                let mut chunk = Vec::new();
+                for (piece, params) in pieces.iter().zip(&for_encoding) {
+                    if tunes {
+                        black_box(best_m(piece, params.segment(), params.filter()));
+                    }
+                    chunk.resize(params.bound(piece.len()), 0);
+                    let n =
+                        encode_into(params, piece, &mut chunk, Threads::new()).map_err(|e| e.to_string())?;
+                    out(&chunk[..n]);
+                }
+                Ok(())
+            }),
+            decode: Box::new(move |chunks, out| {
+                let mut samples = vec![0; longest];
+                for (i, (chunk, params)) in chunks.iter().zip(&params).enumerate() {
+                    let n = decode_into(params, chunk, &mut samples, Threads::new())
+                        .map_err(|e| e.to_string())?;
+                    out(i, &samples[..n]);
+                }
+                Ok(())
+            }),
+        }
+    }
+
+    fn version_2<'c, T: Word>(&'c self, pieces: &'c [Vec<T>]) -> Candidate<'c, T> {
+        let stream = |&owner: &usize| {
+            let row = self.arrays[owner].row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));
+            StreamOptions::new().row(row)
+        };
+        let settings: Vec<StreamOptions> = self.owners.iter().map(stream).collect();
+        let longest = pieces.iter().map(Vec::len).max().unwrap_or(0);
+        Candidate {
+            measurement: self.measurement("Delta-Rice 2".into(), self.command_2(), size_of::<T>() * longest),
+            pieces,
+            encode: Box::new(move |pieces, out| {
+                let mut stream = Vec::new();
+                for (piece, settings) in pieces.iter().zip(&settings) {
+                    stream.resize(v2::bound::<T>(settings, piece.len()), 0);
+                    let n = v2::encode_into(settings, piece, &mut stream, Threads::new())
+                        .map_err(|e| e.to_string())?;
+                    out(&stream[..n]);
+                }
+                Ok(())
+            }),
+            decode: Box::new(move |streams, out| {
+                let mut samples = vec![T::default(); longest];
+                for (i, stream) in streams.iter().enumerate() {
+                    let n =
+                        v2::decode_into(stream, &mut samples, Threads::new()).map_err(|e| e.to_string())?;
+                    out(i, &samples[..n]);
+                }
+                Ok(())
+            }),
+        }
+    }
+
+    fn measurement(&self, settings: String, command: Vec<String>, buffer: usize) -> Measurement {
+        Measurement {
+            engine: "rice".into(),
+            settings,
+            command: Some(command),
+            // Nothing is kept between calls; a thread has the samples of a piece.
+            memory: Memory { per_stream: 0, per_thread: buffer as u64 },
+            ..Measurement::default()
+        }
+    }
+
+    fn command_1(&self, setting: &Setting) -> Vec<String> {
+        if self.arrays[0].container == Container::Hdf5 {
+            return self.repack(|owner| (FILTER.0, setting.filter_values(owner)));
+        }
+        let mut flags = vec!["--v1".to_owned()];
+        match setting.choice {
+            // Without it the command looks for the best m of each array, and reads them twice.
+            Choice::Default | Choice::TunedM => {
+                flags.extend(setting.common_m().into_iter().flat_map(|m| ["--m".to_owned(), m.to_string()]));
+            }
+            Choice::Filter => {
+                let taps = list(setting.params[0].filter().taps());
+                flags.extend(["--m".into(), setting.params[0].m().to_string(), format!("--filter={taps}")]);
+            }
+        }
+        self.encode(flags)
+    }
+
+    fn command_2(&self) -> Vec<String> {
+        match self.arrays[0].container {
+            Container::Hdf5 => self.repack(|_| (FILTER.1, vec![0])),
+            Container::Npy | Container::Wav => self.encode(Vec::new()),
+        }
+    }
+
+    /// `linerate rice encode` of all files.
+    fn encode(&self, flags: Vec<String>) -> Vec<String> {
+        let mut command = vec!["linerate".to_owned(), "rice".into(), "encode".into()];
+        command.extend(flags);
+        if self.arrays[0].container == Container::Wav {
+            command.extend(["--dtype".into(), self.arrays[0].element.name().into()]);
+        }
+        command.extend(self.arrays.iter().map(|array| array.path.display().to_string()));
+        command
+    }
+
+    /// `h5repack` of the first file, with these filter numbers and values for the dataset of each array.
+    fn repack(&self, filter: impl Fn(usize) -> (u32, Vec<u32>)) -> Vec<String> {
+        let path = &self.arrays[0].path;
+        let mut command = vec!["h5repack".to_owned()];
+        let mut names: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for (owner, array) in self.arrays.iter().enumerate().filter(|(_, array)| array.path == *path) {
+            let Some(dataset) = &array.dataset else { continue };
+            let (number, values) = filter(owner);
+            let filter = format!("UD={number},0,{},{}", values.len(), list(&values));
+            names.entry(filter).or_default().push(&dataset.name);
+            if dataset.chunk.is_none() {
+                let axes: Vec<String> = array.coded_shape().iter().map(u64::to_string).collect();
+                command.extend(["-l".into(), format!("{}:CHUNK={}", dataset.name, axes.join("x"))]);
+            }
+        }
+        for (filter, names) in names {
+            command.extend(["-f".into(), format!("{}:{filter}", names.join(","))]);
+        }
+        command.extend([path.display().to_string(), repacked(path).display().to_string()]);
+        command
+    }
+}
+
+/// The segment that the command and HDF5's filter choose for an array or chunk of this shape.
+fn segment(array: &Array) -> Option<NonZeroU32> {
+    Params::segment_for(array.coded_shape())
+}
+
+/// `run.h5` becomes `run.rice.h5`.
+fn repacked(path: &Path) -> PathBuf {
+    let end = path.extension().map_or_else(|| "h5".into(), |end| end.to_string_lossy().into_owned());
+    path.with_extension(format!("rice.{end}"))
+}
+
+fn list<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// How the parameters of version 1 are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    /// m = 8 and the running difference.
+    Default,
+    /// The best m for the running difference.
+    TunedM,
+    /// The best short filter, with its m.
+    Filter,
+}
+
+/// Parameters of version 1, for each array.
+#[derive(Clone, Debug)]
+struct Setting {
+    choice: Choice,
+    params: Vec<Params>,
+}
+
+impl Setting {
+    fn words(&self) -> String {
+        let each = |of: fn(&Params) -> String| {
+            let mut all: Vec<String> = self.params.iter().map(of).collect();
+            all.sort();
+            all.dedup();
+            match all.len() {
+                1 => all.remove(0),
+                _ => "tuned for each array".to_owned(),
+            }
+        };
+        let m = each(|params| params.m().to_string());
+        match self.choice {
+            Choice::Default | Choice::TunedM => format!("Delta-Rice, m {m}"),
+            Choice::Filter => {
+                format!("Delta-Rice, m {m}, filter {}", each(|params| list(params.filter().taps())))
+            }
+        }
+    }
+
+    /// The m of all arrays.
+    fn common_m(&self) -> Option<u32> {
+        let first = self.params.first()?.m();
+        self.params.iter().all(|params| params.m() == first).then_some(first)
+    }
+
+    /// Values for HDF5's filter, which chooses the segment if there is only the first.
+    fn filter_values(&self, owner: usize) -> Vec<u32> {
+        let params = &self.params[owner];
+        match self.choice {
+            Choice::Default | Choice::TunedM => vec![params.m()],
+            Choice::Filter => {
+                let (n, values) = params.cd_values();
+                values[..n].to_vec()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testdata::write_npy;
+
+    fn options() -> Options {
+        Options { seconds: 0.05, threads: 2, seed: 1 }
+    }
+
+    fn named<'m>(measured: &'m Measured, start: &str) -> &'m Measurement {
+        measured.measurements.iter().find(|found| found.settings.starts_with(start)).expect(start)
+    }
+
+    #[test]
+    fn npy_file_is_measured_with_both_versions_and_general_codecs() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("nab.npy");
+        write_npy(&path, 40);
+        let measured = measure(std::slice::from_ref(&path), &options(), &|_| {}).expect("measured");
+        assert_eq!(measured.bytes, 560_000);
+        let (tuned, second) = (named(&measured, "Delta-Rice, m"), named(&measured, "Delta-Rice 2"));
+        assert!(tuned.ratio() > 2.5 && second.ratio() > 2.5);
+        let command = second.command.as_ref().expect("a command");
+        assert_eq!(command[1..], ["rice", "encode", &path.display().to_string()]);
+        for start in ["libzstd", "shuffle", "deflate"] {
+            let general = named(&measured, start);
+            assert!(general.command.is_none() && general.ratio() < second.ratio(), "{general:?}");
+        }
+        assert!(measured.measurements.iter().all(|found| found.decode.is_some() && found.encode.is_some()));
+    }
+
+    #[test]
+    fn wav_file_is_coded_whole_with_its_header() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("tone.wav");
+        let spec = hound::WavSpec {
+            channels: 1,
+            sample_rate: 48_000,
+            bits_per_sample: 16,
+            sample_format: hound::SampleFormat::Int,
+        };
+        let mut writer = hound::WavWriter::create(&path, spec).expect("writable");
+        (0..100_000).for_each(|i: i32| writer.write_sample((i % 200 - 100) as i16).expect("writable"));
+        writer.finalize().expect("writable");
+        let measured = measure(std::slice::from_ref(&path), &options(), &|_| {}).expect("measured");
+        assert_eq!(measured.bytes, std::fs::metadata(&path).expect("a file").len());
+        let command = named(&measured, "Delta-Rice 2").command.clone().expect("a command");
+        assert_eq!(command[3..5], ["--dtype", "i16"]);
+    }
+
+    #[test]
+    fn floating_point_array_is_measured_as_bytes_with_a_note() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("float.npy");
+        let text = format!("{:<107}\n", "{'descr': '<f4', 'fortran_order': False, 'shape': (4096,), }");
+        let mut file =
+            [&b"\x93NUMPY\x01\x00"[..], &(text.len() as u16).to_le_bytes(), text.as_bytes()].concat();
+        file.extend((0..4096).flat_map(|i| (i as f32).to_le_bytes()));
+        std::fs::write(&path, file).expect("writable");
+        let measured = measure(&[path], &options(), &|_| {}).expect("measured");
+        assert!(measured.notes[0].contains("are not of type"), "{:?}", measured.notes);
+        assert!(measured.measurements.iter().any(|found| found.engine == "deflate"));
+    }
+
+    #[test]
+    fn repacked_file_has_a_name_of_its_own() {
+        assert_eq!(repacked(Path::new("a/run.h5")), Path::new("a/run.rice.h5"));
+        assert_eq!(repacked(Path::new("run")), Path::new("run.rice.h5"));
+    }
+}

@@ -1,0 +1,108 @@
+//! Decoders of other libraries for one connection, to compare verdicts: `linerate gateway replay --decoder`.
+
+use linerate_gateway::Transport;
+use zlib_rs::{Inflate, InflateFlush};
+#[cfg(feature = "zstd-compress")]
+use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
+
+/// Bytes that a zlib message ends with.
+const SUFFIX: [u8; 4] = [0, 0, 0xff, 0xff];
+/// Largest buffer for a payload, in bytes.
+const MAX_BUFFER: usize = 1 << 30;
+
+enum Library {
+    Zlib(Box<Inflate>),
+    #[cfg(feature = "zstd-compress")]
+    Zstd(DCtx<'static>),
+}
+
+/// The decoder of one connection.
+pub(crate) struct PeerDecoder {
+    library: Library,
+    /// Parts of a message that is not whole.
+    parts: Vec<u8>,
+    /// One byte longer than the largest payload, so that a full buffer means an error.
+    payload: Vec<u8>,
+}
+
+impl PeerDecoder {
+    pub(crate) const NAMES: [&str; 2] = ["libzstd", "zlib-rs"];
+
+    /// Opens a decoder for payloads of at most `max_message` bytes (1 GiB at most). The error is a sentence.
+    pub(crate) fn open(name: &str, transport: Transport, max_message: usize) -> Result<PeerDecoder, String> {
+        let library = match (name, transport) {
+            ("zlib-rs", Transport::Zlib) => zlib_rs(),
+            ("libzstd", Transport::Zstd) => libzstd()?,
+            _ => return Err(format!("{name} does not decode {transport}")),
+        };
+        Ok(PeerDecoder { library, parts: Vec::new(), payload: vec![0; max_message.min(MAX_BUFFER) + 1] })
+    }
+
+    /// Decodes a websocket message; `None` if the payload continues in the next one. The four bytes at the end of a
+    /// zlib message are taken as its end wherever they are. The error is the library's name and its message.
+    pub(crate) fn message(&mut self, frame: &[u8]) -> Result<Option<&[u8]>, (&'static str, String)> {
+        let (name, read, written, len) = match &mut self.library {
+            Library::Zlib(inflate) => {
+                self.parts.extend_from_slice(frame);
+                if !self.parts.ends_with(&SUFFIX) {
+                    return Ok(None);
+                }
+                let before = (inflate.total_in(), inflate.total_out());
+                let done = inflate.decompress(&self.parts, &mut self.payload, InflateFlush::SyncFlush);
+                let len = self.parts.len();
+                self.parts.clear();
+                done.map_err(|e| ("zlib-rs", format!("{e:?}")))?;
+                let read = (inflate.total_in() - before.0) as usize;
+                ("zlib-rs", read, (inflate.total_out() - before.1) as usize, len)
+            }
+            #[cfg(feature = "zstd-compress")]
+            Library::Zstd(context) => {
+                let mut input = InBuffer::around(frame);
+                let mut output = OutBuffer::around(&mut self.payload[..]);
+                let done = context.decompress_stream(&mut output, &mut input);
+                done.map_err(|e| ("libzstd", get_error_name(e).to_owned()))?;
+                ("libzstd", input.pos(), output.pos(), frame.len())
+            }
+        };
+        match read == len && written < self.payload.len() {
+            true => Ok(Some(&self.payload[..written])),
+            false => Err((name, "the message was not decoded whole".into())),
+        }
+    }
+
+    /// Begins a new connection. The error is a sentence.
+    pub(crate) fn reset(&mut self) -> Result<(), String> {
+        self.parts.clear();
+        self.library = match &self.library {
+            Library::Zlib(_) => zlib_rs(),
+            #[cfg(feature = "zstd-compress")]
+            Library::Zstd(_) => libzstd()?,
+        };
+        Ok(())
+    }
+
+    /// Bytes held by the connection, if the library reports them; otherwise 0.
+    pub(crate) fn memory(&self) -> usize {
+        match &self.library {
+            Library::Zlib(_) => 0,
+            #[cfg(feature = "zstd-compress")]
+            Library::Zstd(context) => context.sizeof(),
+        }
+    }
+}
+
+fn zlib_rs() -> Library {
+    Library::Zlib(Box::new(Inflate::new(true, 15)))
+}
+
+#[cfg(feature = "zstd-compress")]
+fn libzstd() -> Result<Library, String> {
+    let mut context = DCtx::try_create().ok_or("libzstd has no memory for a context")?;
+    context.set_parameter(DParameter::WindowLogMax(16)).map_err(get_error_name)?;
+    Ok(Library::Zstd(context))
+}
+
+#[cfg(not(feature = "zstd-compress"))]
+fn libzstd() -> Result<Library, String> {
+    Err("this program was built without libzstd".into())
+}
