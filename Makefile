@@ -5,8 +5,10 @@ CARGO ?= cargo
 STRICT ?= 0
 CORPUS ?= crates/bench/corpus
 CSV ?= target/bench.csv
+RECORD ?= target/bench.jsonl
 DATA ?= json,text
 PLOTS ?= target/plots
+BENCH = $(CARGO) run --release --locked --package linerate-bench
 FLAGS ?=
 # Of bench-servers: NAME=FILE, a library to load in place of zlib.
 LIBRARIES ?=
@@ -26,7 +28,7 @@ export PATH := $(shell bash -c '. scripts/rust.sh && echo "$$PATH"')
 endif
 export CARGO STRICT
 
-.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-cuda test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-jda bench-gateway-memory bench-gateway-node bench-gateway-start-up bench-gpu bench-hdl bench-inflate bench-netty bench-nx bench-rocksdb bench-servers bench-sst bench-waveforms plots fuzz assure hdf5-plugins rocksdb-plugin setup soak-java npm program dist dist-check install uninstall install-c uninstall-c
+.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdl test-hdf5 test-python test-java test-node test-cuda test-fuzz test-msrv lint bench bench-all bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-jda bench-gateway-memory bench-gateway-node bench-gateway-start-up bench-gpu bench-hdl bench-inflate bench-netty bench-nx bench-rocksdb bench-servers bench-sst bench-waveforms plots fuzz assure hdf5-plugins rocksdb-plugin setup soak-java npm program dist dist-check install uninstall install-c uninstall-c
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,47 +88,42 @@ test-msrv: ## Compile everything with the minimum supported Rust version, where 
 lint: ## Formatting, clippy and documentation without a warning
 	@scripts/test.sh lint
 
-bench: ## Measure against all peers: make bench CORPUS=dir CSV=file FLAGS="--chunk 16K"
+bench: ## Measure against all peers: make bench CORPUS=dir RECORD=file FLAGS="--chunk 16K"
 	@scripts/setup.sh rust cc peers
-	@mkdir -p "$(dir $(CSV))"
-	$(CARGO) run --release --locked --package linerate-bench --features peers,system-peers -- bytes --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+	$(BENCH) --features peers,system-peers -- bytes --corpus "$(CORPUS)" --record "$(RECORD)" $(FLAGS)
 
-bench-nx: CSV = target/bench-nx.csv
-bench-nx: ## Measure Nx archives against libzstd, unsquashfs, tar, unzip and 7z: CORPUS=dir CSV=file FLAGS=...
+bench-nx: ## Measure Nx archives against libzstd, unsquashfs, tar, unzip and 7z: CORPUS=dir RECORD=file FLAGS=...
 	@scripts/setup.sh rust cc
 	@scripts/setup.sh archivers || echo "missing archivers are left out"
-	@mkdir -p "$(dir $(CSV))"
 	$(CARGO) build --release --locked --package linerate
-	$(CARGO) run --release --locked --package linerate-bench -- archives --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+	$(BENCH) --features peers -- archives --corpus "$(CORPUS)" --record "$(RECORD)" $(FLAGS)
 
-bench-inflate: ## Decode deflate data beside zlib-rs, zlib-ng, zlib and libdeflate: CORPUS=dir CSV=file FLAGS="--chunk whole"
+bench-inflate: ## Decode deflate data beside zlib-rs, zlib-ng, zlib and libdeflate: CORPUS=dir RECORD=file FLAGS="--chunk whole"
 	@scripts/setup.sh rust cc peers
-	@mkdir -p "$(dir $(CSV))"
-	$(CARGO) run --release --locked --package linerate-bench --features peers,system-peers -- inflate --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+	$(BENCH) --features peers,system-peers -- inflate --corpus "$(CORPUS)" --record "$(RECORD)" $(FLAGS)
 
-bench-frames: ## Decode zstd frames beside libzstd and ruzstd: CORPUS=dir CSV=file FLAGS="--case 4K+8K"
+bench-frames: ## Decode zstd frames beside libzstd and ruzstd: CORPUS=dir RECORD=file FLAGS="--case 4K+8K"
 	@scripts/setup.sh rust cc
-	@mkdir -p "$(dir $(CSV))"
-	$(CARGO) run --release --locked --package linerate-bench --features peers -- frames --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+	$(BENCH) --features peers -- frames --corpus "$(CORPUS)" --record "$(RECORD)" $(FLAGS)
 
-bench-dict: CSV = target/bench-dict.csv
-bench-dict: ## Decode through 1,245 to 30,000 dictionaries beside libzstd: DATA=json,text CSV=file FLAGS="--quick"
+bench-dict: ## Decode through 1,245 to 30,000 dictionaries beside libzstd: DATA=json,text RECORD=file FLAGS="--quick"
 	@scripts/setup.sh rust cc
-	@mkdir -p "$(dir $(CSV))"
-	$(CARGO) run --release --locked --package linerate-bench -- cold --data "$(DATA)" --csv "$(CSV)" $(FLAGS)
+	$(BENCH) -- cold --data "$(DATA)" --record "$(RECORD)" $(FLAGS)
 
-bench-gateway: CSV = target/bench-gateway.csv
 bench-gateway: DATA =
-bench-gateway: ## Decode gateway connections beside zlib-rs, zlib, zlib-ng and libzstd: DATA=dir CSV=file FLAGS="--quick"
+bench-gateway: ## Decode gateway connections beside zlib-rs, zlib, zlib-ng and libzstd: DATA=dir RECORD=file FLAGS="--quick"
 	@scripts/setup.sh rust cc peers
-	@mkdir -p "$(dir $(CSV))"
-	$(CARGO) run --release --locked --package linerate-bench --features peers,system-peers -- messages --csv "$(CSV)" $(FLAGS) $(DATA)
+	$(BENCH) --features peers,system-peers -- messages --record "$(RECORD)" $(FLAGS) $(DATA)
 
-bench-sst: CSV = target/bench-sst.csv
-bench-sst: ## Read rows of 2,048 SST files, each with its dictionary, beside RocksDB: CSV=file FLAGS="--rounds 3"
+bench-sst: ## Read rows of 2,048 SST files, each with its dictionary, beside RocksDB: RECORD=file FLAGS="--rounds 3"
 	@scripts/setup.sh rust cc rocksdb
-	@mkdir -p "$(dir $(CSV))"
-	$(CARGO) run --release --locked --package linerate-bench --example sst-cold -- --csv "$(CSV)" $(FLAGS)
+	$(BENCH) -- sst --record "$(RECORD)" $(FLAGS)
+
+bench-all: OUT = target/records
+bench-all: ## All shapes of linerate-bench into OUT=dir, and what could not be measured: FLAGS="--quick"
+	@scripts/setup.sh rust cc
+	$(CARGO) build --release --locked --package linerate
+	$(BENCH) --features peers -- remake --out "$(OUT)" $(FLAGS)
 
 bench-rocksdb: CSV = target/bench-rocksdb.csv
 bench-rocksdb: DATA = target/rocksdb-databases
@@ -182,9 +179,8 @@ soak-java: ## Large messages in a small Java heap under three collectors, SOAK_S
 	@scripts/setup.sh rust java
 	mvn -q -ntp -f bindings/java/pom.xml -pl gateway -Dtest=SmallHeapTest -Dlinerate.soak.seconds=$(SOAK_SECONDS) test
 
-plots: ## Draw the records of CSV=file as SVG files in PLOTS=dir
-	@mkdir -p "$(PLOTS)"
-	$(CARGO) run --release --locked --package linerate-bench -- plot --csv "$(CSV)" --out "$(PLOTS)"
+plots: ## Draw RECORD=file as SVG files in PLOTS=dir: FLAGS="--x ratio --y speed"
+	$(BENCH) -- chart "$(RECORD)" --out "$(PLOTS)" $(FLAGS)
 
 fuzz: ## cargo-fuzz where it is installed, else a longer bounded run
 	@scripts/fuzz.sh $(SECONDS_PER_TARGET)

@@ -1,47 +1,193 @@
 //! `linerate-bench`: engines beside other libraries, one shape of work at a time.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
-use linerate_bench::command::{self, Command};
+use clap::{CommandFactory, Parser, Subcommand};
+use linerate_bench::harness::chart::{self, Axes};
+use linerate_bench::harness::output::print;
+use linerate_bench::harness::process;
+use linerate_bench::remake::{self, RemakeArgs};
+use linerate_bench::waveforms::Set;
+use linerate_bench::{archives, bytes, cold, frames, inflate, messages, packs, plan, rice, sst, threads};
+#[cfg(feature = "servers")]
+use linerate_bench::{http, websocket};
 
 const NOTES: &str = "\
 Contenders:
   Linerate's engines, zlib-rs, libzstd and memcpy are in every build; other libraries are with
   --features peers,system-peers. What a contender writes or decodes is checked before the clock
-  runs.
+  runs. Within a round contenders take turns, and quotients are those of turns of the same round.
 
 Records:
-  --csv FILE adds one line for each contender, with CPU, versions and command; --against RECORD
-  says what changed since an earlier one was made.
+  --record FILE appends JSON Lines: a line with CPU, versions and command, then one for each
+  measurement. --against RECORD says what changed since an earlier one was made.
 
 Examples:
-  linerate-bench --list
   linerate-bench bytes --corpus web --chunk 16K
   linerate-bench cold --quick
-  linerate-bench messages --against old.csv --csv new.csv";
+  linerate-bench messages --against records/messages.jsonl
+  linerate-bench remake --quick";
 
 /// Measures Linerate's engines beside other libraries, one shape of work at a time.
 #[derive(Parser, Debug)]
-#[command(name = "linerate-bench", version, arg_required_else_help = true, args_conflicts_with_subcommands = true, after_help = NOTES)]
+#[command(name = "linerate-bench", version, arg_required_else_help = true, after_help = NOTES)]
 struct Cli {
-    /// List the shapes, and what is measured of each
-    #[arg(long)]
-    list: bool,
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Deflate: chunks in, compressed bytes out, in CPU time of one core
+    Bytes(bytes::BytesArgs),
+    /// Deflate: one gzip stream from several threads, by the wall clock
+    Threads(threads::ThreadsArgs),
+    /// Inflate: deflate data in, its content out, in CPU time of one core
+    Inflate(inflate::InflateArgs),
+    /// Zstd: frames and flushed streams in, their content out, in CPU time of one core
+    Frames(frames::FramesArgs),
+    /// Zstd: small blocks through very many dictionaries, hot and cold, beside libzstd
+    Cold(cold::ColdArgs),
+    /// Dictionaries: packs of them written, read and opened
+    Packs(packs::PacksArgs),
+    /// RocksDB: random rows of thousands of SST files, beside RocksDB itself
+    Sst(sst::SstArgs),
+    /// Zlib and zstd: message streams of gateway connections, hot and by thousands
+    Messages(messages::MessagesArgs),
+    /// Zlib and zstd: a day of thousands of connections, three ways, each message timed
+    #[command(after_help = messages::day::EXAMPLES)]
+    Day(messages::day::DayArgs),
+    /// HTTP: responses through layers of tower, beside tower-http; memory of idle ones
+    #[cfg(feature = "servers")]
+    Http(http::HttpArgs),
+    /// Websockets: permessage-deflate beside zlib; memory of idle connections
+    #[cfg(feature = "servers")]
+    Websocket(websocket::WebsocketArgs),
+    /// Delta-Rice: waveforms by CPU tier, beside plain codecs
+    Rice(rice::RiceArgs),
+    /// Nx: archives packed, decoded and extracted, beside libzstd and other archivers
+    Archives(archives::ArchivesArgs),
+    /// Plans: what they predict, beside what their commands do
+    Plan(plan::PlanArgs),
+    /// Run all shapes, and say what could not be measured
+    Remake(RemakeArgs),
+    /// List the shapes and the contenders of "bytes", and why some are not available here
+    Contenders,
+    /// Draw a record: an SVG for each case
+    Chart {
+        /// The record
+        record: PathBuf,
+        /// The metric or param across
+        #[arg(long, default_value = "ratio")]
+        x: String,
+        /// The metric up
+        #[arg(long, default_value = "speed")]
+        y: String,
+        /// The folder for the SVG files
+        #[arg(long, value_name = "DIR", default_value = "target/plots")]
+        out: PathBuf,
+    },
+    /// Make detector waveforms, the same for everyone, as a .npy file of int16 rows
+    Waveforms {
+        /// nab, nedm or noptrex
+        #[arg(long, value_name = "NAME", value_parser = parse_set)]
+        set: Set,
+        /// Rows, from the first one on [default: 2000 for nab, 32 for the others]
+        #[arg(long, value_name = "N")]
+        rows: Option<usize>,
+        /// The file to write
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+    /// Extract an archive into maps of its files, a variant that `archives` measures
+    #[command(hide = true)]
+    ExtractMapped {
+        #[arg(long, default_value_t = 1)]
+        threads: usize,
+        archive: PathBuf,
+        out: PathBuf,
+    },
+    /// Run a command and print the most bytes that were resident in it
+    #[command(hide = true)]
+    Peak {
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<OsString>,
+    },
+    /// A contender that needs a process of its own
+    #[command(hide = true)]
+    Child { shape: String, words: Vec<String> },
+}
+
+fn parse_set(name: &str) -> Result<Set, String> {
+    Set::from_name(name).ok_or_else(|| "not one of nab, nedm, noptrex".into())
 }
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
-        Some(command) => command::run(&command),
-        None => command::list_shapes(&Cli::command()),
-    };
-    match done {
+    match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("linerate-bench: {message}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn run(command: Command) -> Result<(), String> {
+    match command {
+        Command::Bytes(args) => bytes::run(&args),
+        Command::Threads(args) => threads::run(&args),
+        Command::Inflate(args) => inflate::run(&args),
+        Command::Frames(args) => frames::run(&args),
+        Command::Cold(args) => cold::run(&args),
+        Command::Packs(args) => packs::run(&args),
+        Command::Sst(args) => sst::run(&args),
+        Command::Messages(args) => messages::run(&args),
+        Command::Day(args) => messages::day::run(&args),
+        #[cfg(feature = "servers")]
+        Command::Http(args) => http::run(&args),
+        #[cfg(feature = "servers")]
+        Command::Websocket(args) => websocket::run(&args),
+        Command::Rice(args) => rice::run(&args),
+        Command::Archives(args) => archives::run(&args),
+        Command::Plan(args) => plan::run(&args),
+        Command::Remake(args) => remake::run(&args),
+        Command::Contenders => {
+            let shapes = Cli::command();
+            let about =
+                |shape: &clap::Command| shape.get_about().map(ToString::to_string).unwrap_or_default();
+            let shapes = shapes.get_subcommands().filter(|shape| remake::is_shape(shape.get_name()));
+            let line = |shape: &clap::Command| format!("  {:12}{}\n", shape.get_name(), about(shape));
+            let shapes: String = shapes.map(line).collect();
+            print(&format!("Shapes:\n{shapes}\nContenders of bytes:\n{}", bytes::available()))
+        }
+        Command::Chart { record, x, y, out } => {
+            let made = chart::draw(&record, &Axes { x: &x, y: &y }, &out)?;
+            made.iter().for_each(|name| println!("{}", out.join(name).display()));
+            Ok(())
+        }
+        Command::Waveforms { set, rows, out } => {
+            let written = set.write_npy(&out, rows.unwrap_or(set.rows()));
+            written.map_err(|e| format!("{}: {e}", out.display()))
+        }
+        Command::ExtractMapped { threads, archive, out } => {
+            archives::mapped::extract(&archive, &out, threads)
+        }
+        Command::Peak { command } => process::peak_of(&command).map(|bytes| println!("{bytes}")),
+        Command::Child { shape, words } => child(&shape, &words),
+    }
+}
+
+fn child(shape: &str, words: &[String]) -> Result<(), String> {
+    let bytes = match shape {
+        "messages" => messages::child(words),
+        "level-load" => return archives::level_load_child(words),
+        #[cfg(feature = "servers")]
+        "http" => http::child(words),
+        #[cfg(feature = "servers")]
+        "websocket" => websocket::child(words),
+        _ => Err("no such shape".into()),
+    };
+    bytes.map(|bytes| println!("{bytes}"))
 }

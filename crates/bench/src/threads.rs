@@ -1,138 +1,112 @@
-//! The shape "threads": one gzip stream from several threads, in wall time.
+//! The shape "threads": one gzip stream from several threads, by the wall clock.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use clap::Args;
+use linerate_candidates::cpu_time;
 use linerate_deflate::parallel::{Options, compress};
 use linerate_deflate::{Format, Level};
 
-use crate::corpus::Corpus;
-use crate::filter::Chunk;
-use crate::record::Record;
-use crate::session::blank;
-use crate::stats;
-use crate::verify::check_stream;
-use linerate_candidates::cpu_time;
+use crate::bytes::check_stream;
+use crate::harness::args::CorpusArgs;
+use crate::harness::corpus::Corpus;
+use crate::harness::filter::Chunk;
+use crate::harness::{Clock, Common, Contender, Rounds, With, measure as harness, progress, row};
+use crate::records::Measurement;
 
-/// Options of a measurement.
-pub struct BenchOptions<'a> {
-    /// Levels, 0 to 3.
-    pub levels: &'a [u8],
-    /// Numbers of threads; the first is the base of comparison.
-    pub threads: &'a [usize],
-    /// Bytes for each stateless call.
-    pub block: Chunk,
-    /// Passes of each number of threads.
-    pub rounds: usize,
+/// Options of the shape.
+#[derive(Args, Clone, Debug)]
+pub struct ThreadsArgs {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Bytes for each stateless call
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "128K,512K,1M")]
+    block: Vec<Chunk>,
+    /// Numbers of threads; the first is what the others are compared with
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2")]
+    count: Vec<usize>,
+    /// Levels
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2,3",
+          value_parser = clap::value_parser!(u8).range(0..=3))]
+    level: Vec<u8>,
 }
 
-/// The records, and whether the machine was quiet.
-pub struct Outcome {
-    /// One for each level and number of threads.
-    pub records: Vec<Record>,
-    /// CPU time by wall time of the turns with the fewest threads, of the level where it was least.
-    /// Much less than their number: other work was in the way, and the speeds say little.
-    pub cores_had: f64,
-}
-
-/// Compresses the corpus as one stream, its files joined, from memory to memory. The numbers of
-/// threads take turns, each round in the opposite order, and what is compared is two turns of one
-/// round: `speed_vs_base` is the median over the rounds.
+/// Measures each block size and level.
 ///
 /// # Errors
-/// A sentence: output that does not decode to the input or that depends on the number of threads,
-/// or not enough memory for the stream.
+/// A sentence for the user.
+pub fn run(args: &ThreadsArgs) -> Result<(), String> {
+    let mut output = args.common.open()?;
+    let corpus = args.corpus.read()?;
+    for &block in if args.common.quick { &args.block[..1] } else { &args.block } {
+        for &level in &args.level {
+            let (found, cores) = measure(&corpus, block, level, &args.count, args.common.rounds(5))?;
+            output.add("One gzip stream from several threads, wall time", found)?;
+            let fewest = args.count.iter().copied().min().unwrap_or(1);
+            if cores < 0.9 * fewest as f64 {
+                eprintln!("Other work is in the way: {fewest} threads had {cores:.2} cores.");
+            }
+        }
+    }
+    output.finish()
+}
+
+/// Compresses the corpus, its files joined, from memory to memory; returns also the cores that the process had in the turns
+/// with the fewest threads.
+///
+/// # Errors
+/// A sentence: output that does not decode to the input or that depends on the number of threads.
 pub fn measure(
     corpus: &Corpus,
-    options: &BenchOptions<'_>,
-    progress: impl Fn(&str),
-) -> Result<Outcome, String> {
+    block: Chunk,
+    level: u8,
+    threads: &[usize],
+    rounds: usize,
+) -> Result<(Vec<Measurement>, f64), String> {
     let input = corpus.files.concat();
-    let blank = blank("threads", corpus);
-    let mut outcome = Outcome { records: Vec::new(), cores_had: f64::INFINITY };
-    let fewest = options.threads.iter().copied().min().ok_or("no number of threads is given")?;
-    for &number in options.levels {
-        let level = Level::from_number(number).map_err(|e| e.to_string())?;
-        progress(&format!("{} blocks: level {number}", options.block));
-        let size = check(&input, level, options)?;
-        let (times, cores) = time(&input, level, options, fewest)?;
-        outcome.cores_had = outcome.cores_had.min(cores);
-        let label = |threads| format!("linerate {number} x{threads}");
-        for (i, &threads) in options.threads.iter().enumerate() {
-            let pairs = times[i].iter().zip(&times[0]).map(|(t, base)| base.as_secs_f64() / t.as_secs_f64());
-            let speed = |time: Option<_>| time.map_or(0.0, |t| stats::speed(input.len(), t));
-            outcome.records.push(Record {
-                chunk: options.block.to_string(),
-                contender: label(threads),
-                format: "gzip".into(),
-                version: crate::ours::version(),
-                ratio: input.len() as f64 / size as f64,
-                best_mbs: speed(stats::best(&times[i])),
-                median_mbs: speed(stats::median(&times[i])),
-                base: label(options.threads[0]),
-                speed_vs_base: stats::middle(pairs.collect()),
-                ratio_vs_base: 1.0,
-                rounds: options.rounds,
-                ..blank.clone()
-            });
-        }
-    }
-    progress("");
-    Ok(outcome)
-}
-
-fn encoder_options(level: Level, threads: usize, options: &BenchOptions<'_>, input: &[u8]) -> Options {
-    Options::new(Format::Gzip, level).threads(threads).block_size(options.block.size().min(input.len()))
-}
-
-/// Decodes what one number of threads wrote and holds the others to the same bytes; returns their
-/// number.
-fn check(input: &[u8], level: Level, options: &BenchOptions<'_>) -> Result<usize, String> {
-    let mut first: Option<Vec<u8>> = None;
-    for &threads in options.threads {
+    let encode = |threads: usize, out: &mut Vec<u8>| {
+        let level = Level::from_number(level).map_err(|e| e.to_string())?;
+        let options =
+            Options::new(Format::Gzip, level).threads(threads).block_size(block.size().min(input.len()));
+        compress(&input[..], &mut *out, &options).map_err(|e| e.to_string())?;
+        Ok::<_, String>(())
+    };
+    progress(&format!("{block} blocks, level {level}: checking"));
+    let mut first = Vec::new();
+    let (&base, fewest) = threads.first().zip(threads.iter().min()).ok_or("no number of threads is given")?;
+    encode(base, &mut first)?;
+    check_stream(Format::Gzip, &input, &first, &mut Vec::new())?;
+    for &threads in threads {
         let mut out = Vec::new();
-        compress(input, &mut out, &encoder_options(level, threads, options, input))
-            .map_err(|e| e.to_string())?;
-        match &first {
-            None => first = Some(out),
-            Some(bytes) if *bytes == out => {}
-            Some(_) => {
-                return Err(format!("{threads} threads write other bytes than {}", options.threads[0]));
-            }
+        encode(threads, &mut out)?;
+        if out != first {
+            return Err(format!("{threads} threads write other bytes than {base}"));
         }
     }
-    let bytes = first.ok_or("no number of threads is given")?;
-    check_stream(Format::Gzip, input, &bytes, &mut Vec::new())?;
-    Ok(bytes.len())
-}
-
-/// Wall time of each round, for each number of threads, and how many cores the process had in the
-/// turns with `fewest` threads.
-fn time(
-    input: &[u8],
-    level: Level,
-    options: &BenchOptions<'_>,
-    fewest: usize,
-) -> Result<(Vec<Vec<Duration>>, f64), String> {
-    let mut out = Vec::with_capacity(input.len() + (input.len() >> 8) + 4096);
-    let mut times = vec![Vec::new(); options.threads.len()];
-    let (mut wall, mut cpu) = (Duration::ZERO, Duration::ZERO);
-    for round in 0..options.rounds {
-        let mut order: Vec<_> = (0..options.threads.len()).collect();
-        if round % 2 == 1 {
-            order.reverse();
-        }
-        for i in order {
-            let encoder = encoder_options(level, options.threads[i], options, input);
+    let spent = std::cell::Cell::new((Duration::ZERO, Duration::ZERO));
+    let contenders = threads.iter().map(|&threads| {
+        let measurement = row("threads", &corpus.name, format!("linerate {level}"))
+            .param("block", block.to_string())
+            .param("threads", threads)
+            .exact("ratio", input.len() as f64 / first.len() as f64);
+        let (encode, spent) = (&encode, &spent);
+        let mut out = Vec::with_capacity(first.len() + 4096);
+        let turn = move |_| {
             out.clear();
-            let (start, cpu_start) = (Instant::now(), cpu_time());
-            compress(input, &mut out, &encoder).map_err(|e| e.to_string())?;
-            let elapsed = start.elapsed();
-            times[i].push(elapsed);
-            if options.threads[i] == fewest {
-                wall += elapsed;
-                cpu += cpu_time() - cpu_start;
+            let before = cpu_time();
+            let ((), time) = Clock::Elapsed.time(|| encode(threads, &mut out))?;
+            if threads == *fewest {
+                let (wall, cpu) = spent.get();
+                spent.set((wall + time, cpu + (cpu_time() - before)));
             }
-        }
-    }
-    Ok((times, cpu.as_secs_f64() / wall.as_secs_f64()))
+            Ok(time)
+        };
+        let name = if base == 1 { "1 thread".to_owned() } else { format!("{base} threads") };
+        Contender::new(measurement, turn).bytes(input.len()).base(0, name)
+    });
+    let found = harness(contenders.collect(), Rounds::parts(rounds, 1))?;
+    let (wall, cpu) = spent.get();
+    Ok((found, cpu.as_secs_f64() / wall.as_secs_f64()))
 }

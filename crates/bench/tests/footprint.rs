@@ -1,7 +1,7 @@
 //! Memory as the heap tells it. One test, alone in its process: other threads would show in it.
 
-use linerate_bench::heap_in_use;
-use linerate_bench::table::table;
+use linerate_bench::bytes::table;
+use linerate_candidates::heap_in_use;
 
 #[test]
 fn the_state_of_a_stream_is_what_the_heap_grows_by() {

@@ -48,10 +48,10 @@ fn field<'a>(info: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// Options that change no figure: they are left out of the recorded command, with their values.
-const OMITTED: [&str; 2] = ["--csv", "--against"];
+const OMITTED: [&str; 3] = ["--csv", "--record", "--against"];
 
 /// The command that was run, without what belongs to one machine: of absolute paths the last part
-/// is kept, and `--csv` and `--against` with their files are left out.
+/// is kept, and `--record`, `--csv` and `--against` with their files are left out.
 pub fn command() -> String {
     let mask = std::env::var("LINERATE_CPU").ok().map(|tier| format!("LINERATE_CPU={tier}"));
     let mut args = std::env::args();

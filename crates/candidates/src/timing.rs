@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use linerate_plan::{Scaling, Speed};
 
 use super::Progress;
-use crate::sys::clock::cpu_time;
+use crate::sys::clock::{cpu_time, thread_time};
 
 /// Least time of a turn, unless the budget is too small: a shorter one is repeated, so that the clock's resolution and
 /// starting threads cost less than a percent.
@@ -20,24 +20,27 @@ const MAX_ROUNDS: usize = 15;
 pub enum Clock {
     /// CPU time of the process: other work on the machine shows less in it. For one thread.
     Cpu,
+    /// CPU time of this thread, for work that starts no other.
+    Thread,
     /// Elapsed time. For several threads.
     Elapsed,
 }
 
 impl Clock {
-    fn time(self, work: impl FnOnce() -> Result<(), String>) -> Result<Duration, String> {
-        match self {
-            Clock::Cpu => {
-                let start = cpu_time();
-                work()?;
-                Ok(cpu_time() - start)
-            }
-            Clock::Elapsed => {
-                let start = Instant::now();
-                work()?;
-                Ok(start.elapsed())
-            }
-        }
+    /// Does the work; returns what it returns, and the time that it took.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub fn time<T>(self, work: impl FnOnce() -> Result<T, String>) -> Result<(T, Duration), String> {
+        let begun = Instant::now();
+        let now: &dyn Fn() -> Duration = match self {
+            Clock::Cpu => &cpu_time,
+            Clock::Thread => &thread_time,
+            Clock::Elapsed => &|| begun.elapsed(),
+        };
+        let before = now();
+        let done = work()?;
+        Ok((done, now() - before))
     }
 }
 
@@ -67,7 +70,7 @@ pub fn rounds(
     let least = MIN_TURN.min(budget / (MIN_ROUNDS * turns.len().max(1)) as u32);
     for (turn, repeats) in turns.iter_mut().zip(&mut repeats) {
         progress(&turn.name);
-        let time = clock.time(|| turn.run(1))?;
+        let ((), time) = clock.time(|| turn.run(1))?;
         *repeats = (least.as_secs_f64() / time.as_secs_f64().max(1e-7)).ceil().clamp(1.0, 1000.0) as u32;
     }
     let mut times = vec![Vec::new(); turns.len()];
@@ -81,7 +84,7 @@ pub fn rounds(
         }
         for i in order {
             progress(&turns[i].name);
-            let time = clock.time(|| turns[i].run(repeats[i]))?;
+            let ((), time) = clock.time(|| turns[i].run(repeats[i]))?;
             times[i].push(time.as_secs_f64() / f64::from(repeats[i]));
         }
     }

@@ -5,6 +5,7 @@
 
 mod axis;
 mod bars;
+pub mod chart;
 pub mod day;
 mod labels;
 mod markup;

@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use linerate_bench::environment;
+use linerate_bench::harness::provenance;
 use linerate_bench::waveforms::Set;
 use linerate_cuda::{
     Codec, Context, DecodeJob, DeviceBuffer, EncodeJob, Event, Input, Stream, Workspace, stream_bound,
@@ -505,7 +505,7 @@ fn append(csv: &PathBuf, context: &Context, settings: &Settings, rows: &[Row]) -
     if is_new {
         writeln!(file, "{COLUMNS}")?;
     }
-    let (date, cpu, device) = (environment::date(), environment::cpu(), context.device_name()?);
+    let (run, device) = (provenance::run(), context.device_name()?);
     let driver = context.driver().version()?;
     for row in rows {
         let number = |value: Option<f64>, digits| value.map_or(String::new(), |v| format!("{v:.digits$}"));
@@ -513,11 +513,11 @@ fn append(csv: &PathBuf, context: &Context, settings: &Settings, rows: &[Row]) -
         let median = |rates: Option<(f64, f64)>| number(rates.map(|r| r.1), 1);
         let fields = [
             row.shape.clone(),
-            date.clone(),
-            cpu.clone(),
+            run.date.clone(),
+            run.cpu.clone(),
             device.clone(),
             format!("CUDA {}.{}", driver / 1000, driver % 1000 / 10),
-            environment::linerate(),
+            run.linerate.clone(),
             "nab".to_owned(),
             row.bytes.to_string(),
             "int16".to_owned(),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use linerate_bench::stats;
+use linerate_candidates::stats;
 use linerate_nx::pack::{Builder, Options};
 use linerate_nx::{Archive, Verifier};
 

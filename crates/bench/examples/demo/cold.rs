@@ -1,11 +1,11 @@
 //! Decodes blocks of 4 KiB through 2,500 dictionaries, beside libzstd.
 
-use linerate_bench::cold::{BenchOptions, Case, Data, measure, sentence};
+use linerate_bench::cold::{Case, ColdOptions, Data, measure, sentence};
 
 const CASE: Case = Case { block: 4 << 10, dictionary: 8 << 10, count: 2500 };
 
 pub(super) fn run() -> Result<String, String> {
-    let options = BenchOptions { rounds: 5, trained: 2, opening: false, ..BenchOptions::default() };
-    let rows = measure(&Data::json(), &CASE, &options, |_| {})?;
-    sentence(&rows).ok_or_else(|| "a contender was not measured".into())
+    let options = ColdOptions { trained: 2, ..ColdOptions::default() };
+    sentence(&measure(&Data::json(), &CASE, &options, 3)?)
+        .ok_or_else(|| "a contender was not measured".into())
 }

@@ -1,41 +1,26 @@
 //! Compresses web content in calls of 16 KiB that share no memory, beside zlib-rs.
 
-use std::path::Path;
+use linerate_bench::bytes::Field;
+use linerate_bench::harness::corpus::Corpus;
+use linerate_bench::harness::filter::Chunk;
 
-use linerate_bench::corpus::Corpus;
-use linerate_bench::table::{Loaded, table};
-use linerate_bench::{measure, stats, verify};
-
-/// Rows of the bench's table: ours, and the peer's fastest level.
-const ROWS: [&str; 2] = ["linerate 1 deflate", "zlib-rs 1 deflate"];
-const CALL: usize = 16 << 10;
-const ROUNDS: usize = 5;
+/// Ours, and the peer's fastest level.
+const OURS: &str = "linerate 1 deflate";
+const PEER: &str = "zlib-rs 1 deflate";
 
 pub(super) fn run() -> Result<String, String> {
-    let corpus = Corpus::read(Path::new("crates/bench/corpus"), None)?;
-    let mut rows = ROWS.iter().map(|name| load(name)).collect::<Result<Vec<_>, _>>()?;
-    let mut ratios = Vec::new();
-    for (row, name) in rows.iter_mut().zip(ROWS) {
-        // Another library decodes it.
-        let size = verify::encode_and_check(&mut **row, &corpus.files, CALL)
-            .map_err(|what| format!("{name}: {what}"))?;
-        ratios.push(corpus.bytes() as f64 / size as f64);
-    }
-    let times = measure::run(&mut rows, &corpus.files, CALL, ROUNDS, |_| {})
-        .map_err(|(i, what)| format!("{}: {what}", ROWS[i]))?;
-    let best = |i: usize| stats::best(&times[i]).ok_or("no round was measured");
-    let (ours, peer, times) = super::speeds(corpus.bytes(), best(0)?, best(1)?);
+    let corpus = Corpus::carried();
+    let mut field = Field::new(&OURS.parse().unwrap_or_default(), Some(PEER))?;
+    let found = field.measure(&corpus, Chunk::Bytes(16 << 10), 5)?;
+    let of = |name: &str, metric: &str| super::metric(&found, &name[..name.len() - " deflate".len()], metric);
     Ok(format!(
-        "{} files in calls of 16 KiB: linerate deflates {ours:.0} MB/s at a ratio of {:.2}, zlib-rs {peer:.0} MB/s at \
-         {:.2}: {times:.1} times as fast.",
+        "{} files in calls of 16 KiB: linerate deflates {:.0} MB/s at a ratio of {:.2}, zlib-rs {:.0} MB/s at {:.2}: {:.1} \
+         times as fast.",
         corpus.files.len(),
-        ratios[0],
-        ratios[1]
+        of(OURS, "speed")?,
+        of(OURS, "ratio")?,
+        of(PEER, "speed")?,
+        of(PEER, "ratio")?,
+        of(OURS, "speed_by_base")?
     ))
-}
-
-fn load(name: &str) -> Result<Loaded, String> {
-    let rows = table();
-    let row = rows.iter().find(|row| row.label() == name);
-    (row.ok_or_else(|| format!("the bench has no row `{name}`"))?.make)()
 }

@@ -10,6 +10,8 @@ mod waveforms;
 
 use std::process::ExitCode;
 
+use linerate_bench::records::Measurement;
+
 /// The project, which all paths of the demo are relative to.
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -45,8 +47,9 @@ fn demo() -> Result<(), String> {
     Ok(())
 }
 
-/// Megabytes per second of CPU time, and how many times as fast the first is: `(a, b, a / b)`.
-fn speeds(bytes: usize, a: std::time::Duration, b: std::time::Duration) -> (f64, f64, f64) {
-    let speed = |time| linerate_bench::stats::speed(bytes, time);
-    (speed(a), speed(b), speed(a) / speed(b))
+/// The median of a metric of a contender.
+fn metric(found: &[Measurement], contender: &str, name: &str) -> Result<f64, String> {
+    let of = found.iter().find(|measurement| measurement.contender == contender);
+    let figure = of.and_then(|measurement| measurement.metrics.get(name));
+    figure.map(|figure| figure.median).ok_or_else(|| format!("{contender} has no {name}"))
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use linerate_bench::environment;
-use linerate_candidates::{Options, Shape, measure};
+use linerate_bench::harness::provenance;
+use linerate_candidates::{Options, Shape, environment, measure};
 use linerate_plan::report::{self, Context};
 use linerate_plan::{Budget, Pipe, plan};
 
@@ -21,6 +21,7 @@ pub(super) fn run() -> Result<String, String> {
     let budget = Budget { cores: options.threads, memory_per_stream: None, min_ratio: None };
     let plan = plan(&measured.measurements, &pipe, &budget);
 
+    let run = provenance::run();
     let context = Context {
         data: DATA.into(),
         data_bytes: measured.bytes,
@@ -28,9 +29,9 @@ pub(super) fn run() -> Result<String, String> {
         cores: options.threads,
         os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         versions: vec![
-            ("linerate".into(), environment::linerate()),
+            ("linerate".into(), run.linerate),
             ("libzstd".into(), zstd_safe::version_string().into()),
-            ("Rust".into(), environment::rustc().into()),
+            ("Rust".into(), run.versions.get("rustc").cloned().unwrap_or_default()),
         ],
         date: environment::date(),
         command: "make demo".into(),

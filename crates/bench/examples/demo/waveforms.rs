@@ -1,10 +1,9 @@
 //! Encodes generated detector waveforms with Delta-Rice, beside libzstd.
 
 use std::num::NonZeroU32;
-use std::time::Duration;
 
+use linerate_bench::harness::{Clock, Contender, Rounds, measure, row};
 use linerate_bench::waveforms::Set;
-use linerate_bench::{cpu_time, stats};
 use linerate_rice::{Options, v2};
 
 /// Waveforms of [`Set::Nab`] that are made: 4.2 MB.
@@ -25,32 +24,27 @@ pub(super) fn run() -> Result<String, String> {
     zstd_safe::compress(&mut zstd, &bytes, ZSTD_LEVEL).map_err(zstd_error)?;
 
     let (mut samples_back, mut bytes_back) = (vec![0_i16; samples.len()], vec![0_u8; bytes.len()]);
-    let (mut rice_times, mut zstd_times) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        rice_times.push(timed(|| {
-            v2::decode_into(&rice, &mut samples_back, Options::new()).map(drop).map_err(|e| e.to_string())
-        })?);
-        zstd_times
-            .push(timed(|| zstd_safe::decompress(&mut bytes_back[..], &zstd).map(drop).map_err(zstd_error))?);
-    }
+    let ours = Contender::timed(row("rice", "nab", "linerate"), Clock::Cpu, |_| {
+        v2::decode_into(&rice, &mut samples_back, Options::new()).map(drop).map_err(|e| e.to_string())
+    });
+    let peer = Contender::timed(row("rice", "nab", "libzstd"), Clock::Cpu, |_| {
+        zstd_safe::decompress(&mut bytes_back[..], &zstd).map(drop).map_err(zstd_error)
+    });
+    let both = vec![ours.bytes(bytes.len()).base(1, "libzstd"), peer.bytes(bytes.len())];
+    let found = measure(both, Rounds::warm(ROUNDS))?;
     if samples_back != samples || bytes_back != bytes {
         return Err("other samples came back".into());
     }
-    let best = |times: &[Duration]| stats::best(times).unwrap_or_default();
-    let (ours, peer, times) = super::speeds(bytes.len(), best(&rice_times), best(&zstd_times));
     let percent = |size: usize| 100.0 * size as f64 / bytes.len() as f64;
     Ok(format!(
-        "{ROWS} waveforms: Delta-Rice keeps {:.0} % of the bytes and decodes {ours:.0} MB/s, libzstd {ZSTD_LEVEL} keeps \
-         {:.0} % and decodes {peer:.0} MB/s: {times:.1} times as fast.",
+        "{ROWS} waveforms: Delta-Rice keeps {:.0} % of the bytes and decodes {:.0} MB/s, libzstd {ZSTD_LEVEL} keeps \
+         {:.0} % and decodes {:.0} MB/s: {:.1} times as fast.",
         percent(rice.len()),
-        percent(zstd.len())
+        super::metric(&found, "linerate", "speed")?,
+        percent(zstd.len()),
+        super::metric(&found, "libzstd", "speed")?,
+        super::metric(&found, "linerate", "speed_by_base")?
     ))
-}
-
-fn timed(work: impl FnOnce() -> Result<(), String>) -> Result<Duration, String> {
-    let begun = cpu_time();
-    work()?;
-    Ok(cpu_time() - begun)
 }
 
 fn zstd_error(code: usize) -> String {

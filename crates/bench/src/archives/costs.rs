@@ -6,10 +6,10 @@ use std::process::Command;
 use linerate_nx::pack::{Filters, Format, Options, PRESETS};
 use linerate_nx::{Archive, Codec, FileSource, Limits};
 
-use super::BenchOptions;
-use super::input::message;
 use super::programs::{PROGRAMS, Program, TAR_ZSTD};
-use super::row::{Row, Target};
+use super::{Bench, message};
+use crate::harness::{With, progress};
+use crate::records::Measurement;
 
 /// Threads that pack.
 const PACKING: usize = 2;
@@ -28,38 +28,37 @@ struct Setting {
 
 enum Base {
     Setting(String),
-    Tar { level: i32, target: Option<Target> },
+    Tar { level: i32 },
 }
 
-/// Bytes of the archives of all settings, each by the bytes of its base; for archives that other programs read, also the
-/// bytes of the header, of padding and of stored blocks (`counted_bytes`).
-pub(super) fn measure(options: &BenchOptions<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
-    let folder = options.folder()?;
-    let mut rows = others(options, folder.path(), progress);
+/// Bytes of the archives of all settings, each by the bytes of its base; for archives that other programs read, also those of
+/// the header, of padding and of stored blocks.
+pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
+    let folder = bench.folder()?;
+    let (mut found, mut of_parts) = (others(bench, folder.path()), Vec::new());
     for setting in settings() {
-        progress(&format!("{}: {}", options.input.name, setting.name));
+        progress(&format!("{}: {}", bench.input.name, setting.name));
         let target = folder.path().join("packed");
-        let builder = options.input.builder(setting.options)?;
+        let builder = bench.input.builder(setting.options)?;
         let bytes = builder.write_as(&target, setting.format).map_err(message)?.archive_bytes;
         let name = format!("linerate {}", setting.name);
-        rows.push(compared(sized(options, name.clone(), bytes), setting.base, &rows));
+        found.push(compared(sized(bench, name.clone(), bytes), setting.base, &found));
         if matches!(setting.format, Format::Nx) {
-            rows.extend(parts(options, &name, &target)?);
+            of_parts.extend(parts(bench, &name, &target)?);
         }
     }
     progress("");
-    Ok(rows)
+    Ok(vec![found, of_parts])
 }
 
 /// The default and every preset, plain and with its filters, and the default without one of its savings at a time.
 fn settings() -> Vec<Setting> {
     let plain = Options { threads: PACKING, ..Options::default() };
-    let near = Some(Target::AtMost(1.01));
     let mut all = vec![Setting {
         name: DEFAULT.into(),
         options: plain.clone(),
         format: Format::Nx,
-        base: Base::Tar { level: 9, target: near },
+        base: Base::Tar { level: 9 },
     }];
     let without = |what: &str, options: Options| Setting {
         name: format!("{DEFAULT} {what}"),
@@ -82,7 +81,7 @@ fn settings() -> Vec<Setting> {
             base,
         };
         let own = || Base::Setting(preset.name.into());
-        all.push(setting("", options.clone(), Format::Nx, Base::Tar { level, target: None }));
+        all.push(setting("", options.clone(), Format::Nx, Base::Tar { level }));
         all.push(setting(" with filters", filtered, Format::Nx, own()));
         if dictionaries {
             all.push(setting(" as R3A with dictionaries", options, Format::R3a, own()));
@@ -100,42 +99,39 @@ fn level(options: &Options) -> i32 {
 }
 
 /// Archives of other programs; those of zstd at each level that is compared with.
-fn others(options: &BenchOptions<'_>, folder: &Path, progress: fn(&str)) -> Vec<Row> {
+fn others(bench: &Bench<'_>, folder: &Path) -> Vec<Measurement> {
     static TAR: Program = TAR_ZSTD;
     let mut levels: Vec<i32> =
         std::iter::once(9).chain(PRESETS.iter().map(|p| level(&p.options()))).collect();
     levels.sort_unstable();
     levels.dedup();
-    let mut rows: Vec<Row> =
-        levels.iter().map(|&level| other(options, folder, &TAR, level, progress)).collect();
-    rows.extend(tar_in_pieces(options, levels[0]));
+    let mut found: Vec<Measurement> =
+        levels.iter().filter_map(|&level| other(bench, folder, &TAR, level)).collect();
+    found.extend(tar_in_pieces(bench, levels[0]));
     let rest = PROGRAMS.iter().filter(|program| program.name != TAR.name);
-    rows.extend(rest.map(|program| other(options, folder, program, levels[0], progress)));
-    rows
+    found.extend(rest.filter_map(|program| other(bench, folder, program, levels[0])));
+    found
 }
 
-fn other(
-    options: &BenchOptions<'_>,
-    folder: &Path,
-    program: &'static Program,
-    level: i32,
-    progress: fn(&str),
-) -> Row {
-    progress(&format!("{}: {}", options.input.name, program.archive));
+fn other(bench: &Bench<'_>, folder: &Path, program: &'static Program, level: i32) -> Option<Measurement> {
+    progress(&format!("{}: {}", bench.input.name, program.archive));
     let name = match program.has_levels {
         true => format!("{} {level}", program.archive),
         false => program.archive.to_owned(),
     };
-    match program.packed(&options.input.root, folder, level) {
-        Ok(packed) => Row { version: packed.version, ..sized(options, name, packed.bytes) },
-        Err(missing) => Row { version: missing, ..options.row("costs", name, 2, "") },
+    match program.packed(&bench.input.root, folder, level) {
+        Ok(packed) => Some(sized(bench, name, packed.bytes)),
+        Err(missing) => {
+            eprintln!("{name}: {missing}");
+            None
+        }
     }
 }
 
 /// What independent blocks cost: the tar cut into pieces of 1 MiB, each a zstd frame.
-fn tar_in_pieces(options: &BenchOptions<'_>, level: i32) -> Option<Row> {
+fn tar_in_pieces(bench: &Bench<'_>, level: i32) -> Option<Measurement> {
     let tar =
-        Command::new("tar").args(["--sort=name", "-cf", "-", "."]).current_dir(&options.input.root).output();
+        Command::new("tar").args(["--sort=name", "-cf", "-", "."]).current_dir(&bench.input.root).output();
     let tar = tar.ok().filter(|output| output.status.success())?.stdout;
     let mut packed = Vec::with_capacity(zstd_safe::compress_bound(PIECE));
     let pieces = tar.chunks(PIECE).map(|piece| {
@@ -143,31 +139,26 @@ fn tar_in_pieces(options: &BenchOptions<'_>, level: i32) -> Option<Row> {
         zstd_safe::compress(&mut packed, piece, level).ok()
     });
     let bytes = pieces.sum::<Option<usize>>()? as u64;
-    Some(sized(options, format!("{} {level}, pieces of 1 MiB", TAR_ZSTD.archive), bytes))
+    Some(sized(bench, format!("{} {level}, pieces of 1 MiB", TAR_ZSTD.archive), bytes))
 }
 
-fn sized(options: &BenchOptions<'_>, contender: String, bytes: u64) -> Row {
-    Row {
-        archive_bytes: Some(bytes),
-        ratio: Some(bytes as f64 / options.input.bytes as f64),
-        rounds: 1,
-        ..options.row("costs", contender, 2, "")
-    }
+fn sized(bench: &Bench<'_>, contender: String, bytes: u64) -> Measurement {
+    bench.sized(bench.row("costs", contender, 2, ""), bytes)
 }
 
-/// The row with its bytes by those of its base, if that was made.
-fn compared(row: Row, base: Base, rows: &[Row]) -> Row {
-    let (base, target) = match base {
-        Base::Setting(name) => (format!("linerate {name}"), None),
-        Base::Tar { level, target } => (format!("{} {level}", TAR_ZSTD.archive), target),
+/// The measurement with its bytes by those of its base, if that was made.
+fn compared(row: Measurement, base: Base, found: &[Measurement]) -> Measurement {
+    let base = match base {
+        Base::Setting(name) => format!("linerate {name}"),
+        Base::Tar { level } => format!("{} {level}", TAR_ZSTD.archive),
     };
-    let found = rows.iter().find(|row| row.contender == base).and_then(|row| row.archive_bytes);
-    let vs_base = row.archive_bytes.zip(found).map(|(bytes, base)| bytes as f64 / base as f64);
-    Row { base, vs_base, target, ..row }
+    let of = found.iter().find(|row| row.contender == base).map(|row| row.metrics["output"].median);
+    let by = of.map(|of| row.metrics["output"].median / of);
+    row.param("base", base).exact("output_by_base", by)
 }
 
 /// Bytes of an archive that are not compressed content.
-fn parts(options: &BenchOptions<'_>, name: &str, path: &Path) -> Result<Vec<Row>, String> {
+fn parts(bench: &Bench<'_>, name: &str, path: &Path) -> Result<Vec<Measurement>, String> {
     let source = FileSource::open(path).map_err(message)?;
     let bytes = path.metadata().map_err(message)?.len();
     let archive = Archive::open_with(source, Limits::none()).map_err(message)?;
@@ -176,13 +167,12 @@ fn parts(options: &BenchOptions<'_>, name: &str, path: &Path) -> Result<Vec<Row>
     let compressed: u64 = blocks.iter().map(|block| u64::from(block.compressed)).sum();
     let stored = blocks.iter().filter(|block| block.codec == Codec::Copy);
     let stored: u64 = stored.map(|block| u64::from(block.compressed)).sum();
-    let part = |what: &str, counted: u64| Row {
-        counted_bytes: Some(counted),
-        rounds: 1,
-        ..options.row("costs", format!("{name}: {what}"), 2, "")
-    };
     let padding = bytes.saturating_sub(header + compressed);
-    Ok(vec![part("header", header), part("padding", padding), part("stored blocks", stored)])
+    let part = |(what, counted): (&str, u64)| {
+        let row = bench.row("parts", name, 2, "").param("part", what);
+        row.exact("output", counted as f64).exact("part", counted as f64 / bytes as f64)
+    };
+    Ok([("header", header), ("padding", padding), ("stored blocks", stored)].map(part).into())
 }
 
 #[cfg(test)]

@@ -1,85 +1,73 @@
-//! All blocks decoded in memory, into buffers that are used again: ours, and libzstd alone.
+//! Archives decoded in memory, into buffers that are used again: ours, and libzstd alone; by preset and setting; blocks of
+//! LZ4 by two libraries.
 
+use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use linerate_nx::{Archive, Codec, Verifier};
+use linerate_candidates::cpu_time;
+use linerate_nx::pack::{Coding, MAX_CHUNK, Options, PRESETS, Zstd};
+use linerate_nx::{Archive, Codec, Limits, Verifier};
 use zstd_safe::DCtx;
 
-use super::input::{message, open, pack_options};
-use super::rounds::{self, Contender, cpu};
-use super::row::{Row, Target};
-use super::{BenchOptions, CHUNK};
+use super::{Bench, CHUNK, message, open_bytes, pack_options};
+use crate::harness::{Clock, Contender, Rounds, With, measure as harness, progress};
+use crate::records::Measurement;
 
 type InMemory<'b> = Archive<&'b [u8]>;
 
-pub(super) fn measure(options: &BenchOptions<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
-    let mut rows = Vec::new();
-    for &level in options.levels {
-        progress(&format!("packing {} at level {level}", options.input.name));
-        let (bytes, summary) = options.input.pack(pack_options(level, CHUNK, 2))?;
-        let archive = open(&bytes)?;
-        let measured = rounds::measure(one_thread(options, &archive, level), options.rounds, progress)?;
-        rows.extend(measured);
-        rows.extend(rounds::measure(two_threads(options, &archive, level), options.rounds, progress)?);
-        for row in rows.iter_mut().filter(|row| row.archive_bytes.is_none()) {
-            row.archive_bytes = Some(summary.archive_bytes);
-            row.ratio = Some(summary.archive_bytes as f64 / row.bytes as f64);
+pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
+    let mut found = Vec::new();
+    for &level in bench.levels {
+        progress(&format!("packing {} at level {level}", bench.input.name));
+        let (bytes, summary) = bench.input.pack(pack_options(level, CHUNK, 2))?;
+        let archive = open_bytes(&bytes)?;
+        let content = bench.input.bytes as usize;
+        let row = |name: &str, verify: &str, threads: usize, clock: &str| {
+            let row = bench.row("decode", name, threads, clock).param("level", level);
+            let row = bench.sized(row, summary.archive_bytes);
+            if verify.is_empty() { row } else { row.param("verify", verify) }
+        };
+        // By CPU time: what other work there is on the machine shows less in it.
+        let mut raw = Raw::new(&archive);
+        let libzstd = Contender::timed(row("libzstd", "", 1, "cpu"), Clock::Cpu, |_| raw.each(|_| ()));
+        let one = |verifies: bool| {
+            let row = row("linerate", if verifies { "yes" } else { "no" }, 1, "cpu");
+            let turn = {
+                let archive = &archive;
+                move |_| ours(archive, 1, verifies, cpu_time)
+            };
+            Contender::new(row, turn).bytes(content).seconds("cpu")
+        };
+        let base = format!("libzstd zstd {level}");
+        let contenders = vec![
+            libzstd.bytes(content).seconds("cpu"),
+            one(false).base(0, base.as_str()),
+            one(true).base(1, format!("linerate --no-verify zstd {level}")).base(0, base.as_str()),
+        ];
+        found.push(harness(contenders, Rounds::warm(bench.rounds))?);
+        let begun = Instant::now();
+        let mut contenders = Vec::new();
+        for (verifies, verify, name) in [(false, "no", "linerate --no-verify"), (true, "yes", "linerate")] {
+            for threads in [1, 2] {
+                let (archive, place) = (&archive, contenders.len());
+                let turn = move |_| ours(archive, threads, verifies, || begun.elapsed());
+                let contender = Contender::new(row("linerate", verify, threads, "wall"), turn);
+                let contender = contender.bytes(content).seconds("elapsed");
+                contenders.push(match threads {
+                    1 => contender,
+                    _ => contender.base(place - 1, format!("{name} zstd {level} x1")),
+                });
+            }
         }
+        found.push(harness(contenders, Rounds::warm(bench.rounds))?);
     }
-    Ok(rows)
+    Ok(found)
 }
 
-/// By CPU time: what other work there is on the machine shows less in it.
-fn one_thread<'a>(options: &BenchOptions<'_>, archive: &'a InMemory<'a>, level: i32) -> Vec<Contender<'a>> {
-    let row = |name: &str| options.row("decode", format!("{name} zstd {level}"), 1, "cpu");
-    let mut raw = Raw::new(archive);
-    vec![
-        Contender {
-            row: Row { version: libzstd(), ..row("libzstd") },
-            turn: Box::new(move || cpu(|| raw.decode()).map(|(_, time)| time)),
-            bases: vec![],
-        },
-        Contender {
-            row: row("linerate --no-verify"),
-            turn: Box::new(|| ours(archive, 1, false, crate::cpu_time)),
-            bases: vec![(0, Some(Target::AtLeast(0.95)))],
-        },
-        Contender {
-            row: row("linerate"),
-            turn: Box::new(|| ours(archive, 1, true, crate::cpu_time)),
-            // 8 % more time than without.
-            bases: vec![(1, Some(Target::AtLeast(round3(1.0 / 1.08)))), (0, None)],
-        },
-    ]
-}
-
-fn two_threads<'a>(options: &BenchOptions<'_>, archive: &'a InMemory<'a>, level: i32) -> Vec<Contender<'a>> {
-    let begun = Instant::now();
-    let now = move || begun.elapsed();
-    let mut contenders = Vec::new();
-    for (verifies, name) in [(false, "linerate --no-verify"), (true, "linerate")] {
-        for threads in [1, 2] {
-            contenders.push(Contender {
-                row: options.row("decode", format!("{name} zstd {level} x{threads}"), threads, "wall"),
-                turn: Box::new(move || ours(archive, threads, verifies, now)),
-                bases: match threads {
-                    2 => vec![(contenders.len() - 1, Some(Target::AtLeast(1.85)))],
-                    _ => vec![],
-                },
-            });
-        }
-    }
-    contenders
-}
-
-fn round3(x: f64) -> f64 {
-    (x * 1e3).round() / 1e3
-}
-
-/// Decodes all blocks as `linerate nx verify` does. The clock stops at the last block: what else
-/// verifying looks at is not decoding.
-pub(super) fn ours(
+/// Decodes all blocks as `linerate nx verify` does. The clock stops at the last block: what else verifying looks at is not
+/// decoding.
+fn ours(
     archive: &InMemory<'_>,
     threads: usize,
     verifies: bool,
@@ -110,18 +98,9 @@ impl<'a> Raw<'a> {
     /// The blocks must not be filtered, as in every archive that the bench packs.
     pub(super) fn new(archive: &'a InMemory<'a>) -> Raw<'a> {
         debug_assert!(!archive.header().filtered);
-        let (layout, bytes): (_, &'a [u8]) = (archive.layout(), archive.source());
-        let of = |(i, block): (usize, &linerate_nx::Block)| {
-            let start = layout.offset(i) as usize;
-            (block.codec, &bytes[start..start + block.compressed as usize], layout.content(i) as usize)
-        };
-        let blocks: Vec<_> = archive.toc().blocks.iter().enumerate().map(of).collect();
+        let blocks = blocks(archive);
         let longest = blocks.iter().map(|block| block.2).max().unwrap_or(0);
         Raw { context: DCtx::create(), blocks, out: vec![0; longest] }
-    }
-
-    fn decode(&mut self) -> Result<(), String> {
-        self.each(|_| ())
     }
 
     /// Decodes each block and hands its content on.
@@ -144,8 +123,152 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// The version of libzstd that this program and the engine use.
-pub(super) fn libzstd() -> String {
-    let number = zstd_safe::version_number();
-    format!("{}.{}.{}", number / 10_000, number / 100 % 100, number % 100)
+/// Codec, bytes and length of the content of each block.
+fn blocks<'a>(archive: &'a InMemory<'a>) -> Vec<(Codec, &'a [u8], usize)> {
+    let (layout, bytes): (_, &'a [u8]) = (archive.layout(), archive.source());
+    let of = |(i, block): (usize, &linerate_nx::Block)| {
+        let start = layout.offset(i) as usize;
+        (block.codec, &bytes[start..start + block.compressed as usize], layout.content(i) as usize)
+    };
+    archive.toc().blocks.iter().enumerate().map(of).collect()
+}
+
+/// Decodes the LZ4 blocks of an archive by `lz4_flex` and, with the feature `lz4`, by liblz4.
+#[cfg(feature = "lz4")]
+pub(super) fn lz4(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
+    let mut found = Vec::new();
+    for level in [1, 12] {
+        let coding = Coding::lz4(level);
+        let (bytes, _) = bench.input.pack(pack_options(1, CHUNK, 2).solid(coding).chunked(coding))?;
+        let archive = open_bytes(&bytes)?;
+        let blocks: Vec<_> = blocks(&archive).into_iter().filter(|block| block.0 == Codec::Lz4).collect();
+        let content: usize = blocks.iter().map(|block| block.2).sum();
+        type Decode = fn(&[u8], &mut [u8]) -> Option<usize>;
+        let flex: Decode = |block, out| lz4_flex::block::decompress_into(block, out).ok();
+        let mut out = vec![0; blocks.iter().map(|block| block.2).max().unwrap_or(0)];
+        let out = std::cell::RefCell::new(&mut out);
+        let contender = |name: &str, decode: Decode| {
+            let (blocks, out) = (&blocks, &out);
+            let row = bench.row("lz4", name, 1, "cpu").param("level", level);
+            let work = move |_| {
+                let out = &mut *out.borrow_mut();
+                let one = |&(_, block, len): &(_, &[u8], usize)| {
+                    decode(black_box(block), &mut out[..len]) == Some(len)
+                };
+                if blocks.iter().all(one) { Ok(()) } else { Err("a damaged block".to_owned()) }
+            };
+            Contender::timed(row, Clock::Thread, work).bytes(content)
+        };
+        let contenders = vec![
+            contender("liblz4", crate::kernel::lz4::decompress),
+            contender("lz4_flex", flex).base(0, "liblz4"),
+        ];
+        if content > 0 {
+            found.push(harness(contenders, Rounds::warm(bench.rounds))?);
+        }
+    }
+    Ok(found)
+}
+
+/// Without the feature `lz4` there is nothing to compare.
+#[cfg(not(feature = "lz4"))]
+pub(super) fn lz4(_: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
+    eprintln!("lz4: built without the feature `lz4`");
+    Ok(Vec::new())
+}
+
+/// Threads that pack.
+const PACKING: usize = 2;
+const MIB: u64 = 1 << 20;
+/// Blocks of the grid; those of whole files hold one file each.
+const BLOCKS: [(&str, u64); 3] =
+    [("whole files", MAX_CHUNK), ("blocks of 128 KiB", 128 << 10), ("blocks of 1 MiB", MIB)];
+/// Minimum lengths of matches beside the level's own.
+const MIN_MATCHES: [u32; 3] = [4, 5, 6];
+
+/// What is packed, and whether hashes are checked.
+struct Setting {
+    name: String,
+    options: Options,
+    hashes: bool,
+}
+
+impl Setting {
+    fn new(name: String, options: Options) -> Setting {
+        Setting { name, options, hashes: false }
+    }
+
+    /// Packs the folder, then decodes its blocks by one thread, by CPU time.
+    fn measure(self, param: (&str, &str), bench: &Bench<'_>) -> Result<Vec<Measurement>, String> {
+        progress(&format!("packing {}: {}", bench.input.name, self.name));
+        let (bytes, summary) = bench.input.pack(self.options)?;
+        let archive = Archive::open_with(&bytes[..], Limits::none()).map_err(message)?;
+        let row = bench.row(param.0, "linerate", 1, "cpu").param(param.1, self.name);
+        let turn = |_| ours(&archive, 1, self.hashes, cpu_time);
+        let contender = Contender::new(bench.sized(row, summary.archive_bytes), turn);
+        harness(vec![contender.bytes(bench.input.bytes as usize).seconds("cpu")], Rounds::warm(bench.rounds))
+    }
+}
+
+/// Every preset, without hashing: codec and options only.
+pub(super) fn presets(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
+    let one = |preset: &linerate_nx::pack::Preset| {
+        let packing = Options { threads: PACKING, ..preset.options() };
+        Setting::new(preset.name.to_owned(), packing).measure(("presets", "preset"), bench)
+    };
+    Ok(vec![PRESETS.iter().map(one).collect::<Result<Vec<_>, _>>()?.concat()])
+}
+
+/// Block sizes by level, then the other options one by one at the first level, in blocks of 1 MiB.
+pub(super) fn settings(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
+    let one = |setting: Setting| setting.measure(("settings", "setting"), bench);
+    Ok(vec![grid(bench.levels).into_iter().map(one).collect::<Result<Vec<_>, _>>()?.concat()])
+}
+
+fn grid(levels: &[i32]) -> Vec<Setting> {
+    let mut all = Vec::new();
+    for (blocks, chunk) in BLOCKS {
+        let setting =
+            |&level: &i32| Setting::new(format!("zstd {level}, {blocks}"), plain(Coding::zstd(level), chunk));
+        all.extend(levels.iter().map(setting));
+    }
+    let Some(&level) = levels.first() else { return all };
+    let zstd = Zstd { level, min_match: 0, literals: true, long: false };
+    let usual = plain(Coding::Zstd(zstd), MIB);
+    all.push(Setting {
+        hashes: true,
+        ..Setting::new(format!("zstd {level}, hashes checked"), usual.clone())
+    });
+    all.push(Setting::new(format!("zstd {level}, search fitted to the content"), usual.fit_search(true)));
+    let raw = Coding::Zstd(Zstd { literals: false, ..zstd });
+    all.push(Setting::new(format!("zstd {level}, raw literals"), plain(raw, MIB)));
+    all.extend(MIN_MATCHES.map(|min_match| {
+        let coding = Coding::Zstd(Zstd { min_match, ..zstd });
+        Setting::new(format!("zstd {level}, minMatch {min_match}"), plain(coding, MIB))
+    }));
+    all.extend([1, 12].map(|level| Setting::new(format!("LZ4 {level}"), plain(Coding::lz4(level), MIB))));
+    all
+}
+
+/// The same coding for all blocks, of that many bytes, without a search fitted to the content.
+fn plain(coding: Coding, chunk: u64) -> Options {
+    let options = pack_options(0, chunk, PACKING).solid(coding).chunked(coding).fit_search(false);
+    if chunk == MAX_CHUNK { options.solid_limit(0) } else { options }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_setting_is_valid_and_has_a_name_of_its_own() {
+        let all = grid(&[12, 19]);
+        let names: BTreeSet<&str> = all.iter().map(|setting| setting.name.as_str()).collect();
+        assert_eq!((names.len(), all.len()), (14, 14));
+        for setting in &all {
+            setting.options.check().unwrap_or_else(|e| panic!("{}: {e}", setting.name));
+        }
+    }
 }

@@ -3,122 +3,97 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
-use super::input::{Input, message, pack_options};
-use super::programs::{self, PROGRAMS, Packed};
-use super::rounds::{self, Contender};
-use super::row::{Row, Target};
-use super::{BenchOptions, CHUNK};
+use super::programs::PROGRAMS;
+use super::{Bench, CHUNK, Input, message, pack_options};
+use crate::harness::{Contender, Rounds, Spent, With, measure as harness, process, progress};
+use crate::kernel::os::children_time;
+use crate::records::Measurement;
 
-/// What our program is to reach beside each of the others.
-fn target(program: &str) -> Option<Target> {
-    match program {
-        "unzip" => Some(Target::AtLeast(3.0)),
-        "7z" => Some(Target::AtLeast(6.0)),
-        _ => Some(Target::Above(1.0)),
-    }
-}
-
-pub(super) fn measure(options: &BenchOptions<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
-    let mut rows = Vec::new();
-    for &level in options.levels {
-        let folder = options.folder()?;
-        let archive = folder.path().join("packed.nx");
-        progress(&format!("packing {} at level {level}", options.input.name));
-        let summary =
-            options.input.builder(pack_options(level, CHUNK, 2))?.write(&archive).map_err(message)?;
-        let mut others = Vec::new();
-        for program in &PROGRAMS {
-            progress(&format!("packing {} for {}", options.input.name, program.name));
-            match program.packed(&options.input.root, folder.path(), level) {
-                Ok(packed) => others.push(packed),
-                Err(version) => {
-                    eprintln!("{}: {version}", program.name);
-                    rows.push(Row { version, ..options.row("extract", program.name.into(), 2, "wall") });
-                }
-            }
-        }
-        let out = folder.path().join("out");
-        let contenders = contenders(options, level, &archive, &others, &out, summary.archive_bytes)?;
-        rows.extend(rounds::measure(contenders, options.rounds, progress)?);
-    }
-    Ok(rows)
+pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
+    bench.levels.iter().map(|&level| at(bench, level)).collect()
 }
 
 /// Ours come last: they are compared with those before.
-fn contenders<'a>(
-    options: &BenchOptions<'a>,
-    level: i32,
-    archive: &'a Path,
-    others: &'a [Packed],
-    out: &'a Path,
-    archive_bytes: u64,
-) -> Result<Vec<Contender<'a>>, String> {
-    let input = options.input;
-    let mut contenders: Vec<Contender<'a>> = Vec::new();
-    for packed in others {
-        let row = options.row("extract", format!("{} zstd {level}", packed.program.name), 2, "wall");
-        let contender = match packed.program.name {
-            name @ ("unzip" | "7z") => name.into(),
-            _ => row.contender.clone(),
-        };
-        let (version, archive_bytes) = (packed.version.clone(), Some(packed.bytes));
-        contenders.push(Contender {
-            row: Row { contender, version, archive_bytes, ..row },
-            turn: Box::new(move || turn(input, out, packed.extract(out))),
-            bases: vec![],
-        });
+fn at(bench: &Bench<'_>, level: i32) -> Result<Vec<Measurement>, String> {
+    let (input, folder) = (bench.input, bench.folder()?);
+    let (archive, out) = (folder.path().join("packed.nx"), folder.path().join("out"));
+    progress(&format!("packing {} at level {level}", input.name));
+    let summary = input.builder(pack_options(level, CHUNK, 2))?.write(&archive).map_err(message)?;
+    let mut packed = Vec::new();
+    for program in &PROGRAMS {
+        progress(&format!("packing {} for {}", input.name, program.name));
+        match program.packed(&input.root, folder.path(), level) {
+            Ok(one) => packed.push(one),
+            Err(why) => eprintln!("{}: {why}", program.name),
+        }
     }
-    let mut bases: Vec<(usize, Option<Target>)> =
-        others.iter().enumerate().map(|(i, packed)| (i, target(packed.program.name))).collect();
-    let own = std::env::current_exe().map_err(message)?;
-    let ours = |name: &str, threads: usize| {
-        let row = options.row("extract", format!("linerate {name}zstd {level} x{threads}"), threads, "wall");
-        Row { archive_bytes: Some(archive_bytes), ..row }
+    let row = |name: &str, threads: usize, bytes: u64| {
+        bench.row("extract", name, threads, "wall").param("level", level).exact("output", bytes as f64)
     };
-    bases.push((contenders.len(), Some(Target::AtLeast(1.5))));
-    contenders.push(Contender {
-        row: ours("mapped output ", 2),
-        turn: Box::new(move || {
-            let mut command = Command::new(&own);
-            command.args(["extract-mapped", "--threads", "2"]).arg(archive).arg(out);
-            turn(input, out, command)
-        }),
-        bases: vec![],
-    });
-    let single = contenders.len();
-    for (name, threads, flags) in
-        [("", 1, &[][..]), ("--no-verify ", 2, &["--no-verify"][..]), ("", 2, &[][..])]
-    {
-        let linerate = options.linerate.clone();
-        contenders.push(Contender {
-            row: ours(name, threads),
-            turn: Box::new(move || {
-                let mut command = Command::new(&linerate);
-                command.args(["nx", "extract", "-q", "-p", &threads.to_string()]).args(flags);
-                command.arg(archive).arg("-o").arg(out);
-                turn(input, out, command)
-            }),
-            bases: match (threads, flags.is_empty()) {
-                (2, true) => bases.iter().copied().chain([(single, None), (single + 1, None)]).collect(),
-                _ => vec![],
-            },
-        });
+    let content = input.bytes as usize;
+    let (out, archive) = (&out, &archive);
+    let mut contenders: Vec<Contender<'_>> = Vec::new();
+    for one in &packed {
+        let turn = move |_| turn(input, out, one.extract(out));
+        contenders.push(Contender::new(row(one.program.name, 2, one.bytes), turn));
     }
-    Ok(contenders)
+    let ours = |threads: usize| row("linerate", threads, summary.archive_bytes);
+    let mapped = move |_| {
+        let mut command = process::this(&["extract-mapped", "--threads", "2"])?;
+        command.arg(archive).arg(out);
+        turn(input, out, command)
+    };
+    contenders.push(Contender::new(ours(2).param("output", "mapped").param("verify", "yes"), mapped));
+    for (threads, verify) in [(1, true), (2, false), (2, true)] {
+        let linerate = bench.linerate.clone();
+        let work = move |_| {
+            let mut command = Command::new(&linerate);
+            command.args(["nx", "extract", "-q", "-p", &threads.to_string()]);
+            command.args((!verify).then_some("--no-verify")).arg(archive).arg("-o").arg(out);
+            turn(input, out, command)
+        };
+        let row = ours(threads).param("verify", if verify { "yes" } else { "no" });
+        let mut contender = Contender::new(row, work);
+        if (threads, verify) == (2, true) {
+            let names =
+                packed.iter().map(|one| one.program.name).chain(["mapped output", "1 thread", "--no-verify"]);
+            for (place, name) in names.enumerate() {
+                contender = contender.base(place, name);
+            }
+        }
+        contenders.push(contender);
+    }
+    let all = contenders.into_iter().map(|contender| contender.bytes(content).seconds("elapsed"));
+    harness(all.collect(), Rounds::warm(bench.rounds))
 }
 
 /// One extraction into an empty folder, whose files are counted afterwards.
-fn turn(input: &Input, out: &Path, mut command: Command) -> Result<Duration, String> {
+fn turn(input: &Input, out: &Path, mut command: Command) -> Result<Spent, String> {
     let at = |e: std::io::Error| format!("{}: {e}", out.display());
     fs::create_dir(out).map_err(at)?;
-    let time = programs::run(&mut command)?;
+    let before = children_time();
+    let time = process::run(&mut command)?;
+    let cpu = before.zip(children_time()).map(|(before, after)| ("cpu", (after - before).as_secs_f64()));
     let found = Input::of(out, None)?;
     if (found.files, found.bytes) != (input.files, input.bytes) {
-        let (files, bytes) = (found.files, found.bytes);
-        return Err(format!("{:?} wrote {files} files of {bytes} bytes", command.get_program()));
+        return Err(format!(
+            "{:?} wrote {} files of {} bytes",
+            command.get_program(),
+            found.files,
+            found.bytes
+        ));
     }
+    let allocated = ("allocated_total", allocated(out).map_err(at)? as f64);
     fs::remove_dir_all(out).map_err(at)?;
-    Ok(time)
+    Ok(Spent { time, more: cpu.into_iter().chain([allocated]).collect() })
+}
+
+/// Bytes that the system has allocated for the files below a folder.
+fn allocated(folder: &Path) -> std::io::Result<u64> {
+    #[cfg(unix)]
+    let blocks = |meta: &fs::Metadata| std::os::unix::fs::MetadataExt::blocks(meta) * 512;
+    #[cfg(not(unix))]
+    let blocks = |meta: &fs::Metadata| meta.len();
+    super::files_below(folder)?.iter().map(|path| path.metadata().map(|meta| blocks(&meta))).sum()
 }

@@ -9,7 +9,7 @@ use std::thread;
 
 use linerate_nx::{Archive, FileSource, ReadAt, Reader};
 
-use super::input::message;
+use super::message;
 use crate::kernel::map::map_for_writing;
 
 /// Extracts all files and checks their hashes. Paths are taken as they are: for archives of one's own.

@@ -6,61 +6,43 @@ use std::path::Path;
 use linerate_nx::{Archive, FileSource};
 use zstd_safe::{CCtx, CParameter};
 
-use super::input::{message, pack_options};
-use super::row::{Row, Target};
-use super::{BenchOptions, peak};
+use super::{Bench, message, pack_options};
+use crate::harness::process::peak;
+use crate::harness::{With, progress};
+use crate::records::Measurement;
 
-/// `vs_base` is the peak by what is allowed: what the program has when it lists the archive, header and
-/// all, and threads times (chunk and largest compressed block) for extracting, or threads times (three
-/// chunks, two blocks that wait, and what libzstd takes) for packing.
-pub(super) fn measure(options: &BenchOptions<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
-    let mut rows = Vec::new();
-    for &level in options.levels {
+/// `counted_by_base` is the peak by what is allowed: what the program has when it lists the archive, header and all, and
+/// threads times (chunk and largest compressed block) for extracting, or threads times (three chunks, two blocks that wait,
+/// and what libzstd takes) for packing.
+pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
+    let mut found = Vec::new();
+    for &level in bench.levels {
         for chunk in [1 << 20, 16 << 20] {
-            let folder = options.folder()?;
+            let folder = bench.folder()?;
             let archive = folder.path().join("packed.nx");
-            options.input.builder(pack_options(level, chunk, 2))?.write(&archive).map_err(message)?;
+            bench.input.builder(pack_options(level, chunk, 2))?.write(&archive).map_err(message)?;
             let packed = largest(&archive)?;
-            let own = peak::of(&options.linerate, &["nx".into(), "list".into(), (&archive).into()])?;
+            let own = peak(&bench.linerate, &["nx".into(), "list".into(), (&archive).into()])? as u64;
             for threads in [1, 2] {
-                progress(&format!(
-                    "memory of {}: {} MiB blocks, x{threads}",
-                    options.input.name,
-                    chunk >> 20
-                ));
-                let each = chunk + packed;
-                let allowed = own + threads as u64 * each;
-                let args = extract(&archive, &folder.path().join("out"), threads);
-                rows.push(row(options, ("extract", chunk, level, threads), allowed, args)?);
-                std::fs::remove_dir_all(folder.path().join("out")).map_err(message)?;
+                progress(&format!("memory of {}: {} MiB blocks, x{threads}", bench.input.name, chunk >> 20));
+                let row = |what: &str, each: u64, args: Vec<OsString>| {
+                    let (peak, allowed) = (peak(&bench.linerate, &args)?, own + threads as u64 * each);
+                    let name = format!("linerate {what} {} MiB zstd {level} x{threads}", chunk >> 20);
+                    let row = bench.row("memory", name, threads, "").size("counted", peak);
+                    let row = row.exact("counted_by_base", peak as f64 / allowed as f64);
+                    Ok::<_, String>(row.param("base", format!("{allowed} allowed")))
+                };
+                let (out, again) = (folder.path().join("out"), folder.path().join("again.nx"));
+                found.push(row("extract", chunk + packed, extract(&archive, &out, threads))?);
+                std::fs::remove_dir_all(&out).map_err(message)?;
                 let each = 5 * chunk + codec(level, chunk)?;
-                let allowed = own + threads as u64 * each;
-                let args = pack(&options.input.root, &folder.path().join("again.nx"), level, chunk, threads);
-                rows.push(row(options, ("pack", chunk, level, threads), allowed, args)?);
-                std::fs::remove_file(folder.path().join("again.nx")).map_err(message)?;
+                found.push(row("pack", each, pack(&bench.input.root, &again, level, chunk, threads))?);
+                std::fs::remove_file(&again).map_err(message)?;
             }
         }
     }
     progress("");
-    Ok(rows)
-}
-
-fn row(
-    options: &BenchOptions<'_>,
-    (what, chunk, level, threads): (&str, u64, i32, usize),
-    allowed: u64,
-    args: Vec<OsString>,
-) -> Result<Row, String> {
-    let peak = peak::of(&options.linerate, &args)?;
-    let contender = format!("linerate {what} {} MiB zstd {level} x{threads}", chunk >> 20);
-    Ok(Row {
-        counted_bytes: Some(peak),
-        base: format!("{allowed} allowed"),
-        vs_base: Some(peak as f64 / allowed as f64),
-        target: Some(Target::AtMost(1.0)),
-        rounds: 1,
-        ..options.row("memory", contender, threads, "")
-    })
+    Ok(vec![found])
 }
 
 /// Bytes of the largest block.

@@ -1,36 +1,63 @@
-//! The shape "archives": Nx archives packed, decoded and extracted, beside libzstd on the same blocks
-//! and beside the usual archivers.
-//!
-//! Each [`Part`] makes [`row::Row`]s. Contenders are interleaved.
+//! The shape "archives": Nx archives packed, decoded and extracted, beside libzstd on the same blocks and beside the usual
+//! archivers.
 
-pub mod args;
 mod costs;
 mod decode;
-mod dedup;
 mod extract;
-mod input;
 pub mod mapped;
 mod memory;
 mod open;
 mod pack;
-pub mod peak;
 mod programs;
-mod rounds;
-pub mod row;
-mod settings;
+mod reading;
+mod textures;
 
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
+use linerate_nx::Archive;
+use linerate_nx::pack::{Builder, Coding, Options, Summary};
+use tempfile::TempDir;
 
-pub use self::input::Input;
-use self::row::Row;
+use crate::harness::{Common, Output, With, process, row};
+use crate::records::Measurement;
+
+pub use self::reading::child as level_load_child;
+
+/// Options of the shape.
+#[derive(Args, Clone, Debug)]
+pub struct ArchivesArgs {
+    /// The folder that is packed [default: a small generated one]
+    #[arg(long, value_name = "DIR")]
+    corpus: Option<PathBuf>,
+    /// Its name in the record [default: from the path]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// What to measure [default: everything]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
+    only: Vec<Part>,
+    /// Levels of zstd
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "9,12")]
+    level: Vec<i32>,
+    /// The program that is measured [default: `linerate` beside this one]
+    #[arg(long, value_name = "PROGRAM")]
+    linerate: Option<PathBuf>,
+    /// Where folders are made and removed [default: /dev/shm, where it is]
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+}
 
 /// The parts of the shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
     /// Decoding in memory, beside libzstd
     Decode,
+    /// Decoding blocks of LZ4, lz4_flex beside liblz4
+    Lz4,
     /// Extracting to a folder, beside other programs
     Extract,
     /// Packing, beside libzstd
@@ -47,17 +74,29 @@ pub enum Part {
     Presets,
     /// Ratio and decoding speed by block size, level and codec
     Settings,
+    /// Reading an archive that no cache holds
+    Cold,
+    /// Ranges and orders of reading
+    Reading,
+    /// A level's load: files in random order, from an archive and from a zip, a tar and a folder
+    LevelLoad,
+    /// Archives of textures with and without filters
+    Filters,
+    /// Each texture filter alone
+    Inverses,
+    /// Distances of matches in textures
+    Distances,
 }
 
-/// Options of a measurement.
-pub struct BenchOptions<'s> {
+/// What all parts need.
+pub struct Bench<'s> {
     /// The folder to pack.
     pub input: &'s Input,
     /// Levels of zstd.
     pub levels: &'s [i32],
-    /// Passes of each contender.
+    /// Turns of each contender.
     pub rounds: usize,
-    /// The `linerate` program, for comparisons between programs.
+    /// The program `linerate`.
     pub linerate: PathBuf,
     /// Folder for temporary folders, preferably in memory.
     pub scratch: PathBuf,
@@ -66,41 +105,172 @@ pub struct BenchOptions<'s> {
 /// Bytes of a block in all parts but presets and settings.
 const CHUNK: u64 = 1 << 20;
 
-impl Part {
-    /// Name in the record.
-    pub fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+/// Measures part by part.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn run(args: &ArchivesArgs) -> Result<(), String> {
+    let mut output = Output::open(&args.common, &programs::versions())?;
+    let in_memory = || Some(PathBuf::from("/dev/shm")).filter(|path| path.is_dir());
+    let scratch = args.scratch.clone().or_else(in_memory).unwrap_or_else(std::env::temp_dir);
+    let generated = folder(&scratch)?;
+    let input = match &args.corpus {
+        Some(path) => Input::of(path, args.name.as_deref())?,
+        None => Input::generated(generated.path())?,
+    };
+    let linerate = args.linerate.clone().map_or_else(process::linerate, Ok)?;
+    let levels = if args.common.quick { &args.level[..1] } else { &args.level };
+    let bench = Bench { input: &input, levels, rounds: args.common.rounds(7), linerate, scratch };
+    for part in if args.only.is_empty() { Part::value_variants() } else { &args.only } {
+        for found in part.measure(&bench)? {
+            output.add("Nx archives", found)?;
+        }
     }
+    output.finish()
+}
 
-    /// Measures the part; returns its rows.
+impl Part {
+    /// Measures the part.
     ///
     /// # Errors
     /// A sentence for the user.
-    pub fn measure(self, options: &BenchOptions<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
+    pub fn measure(self, bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
         match self {
-            Part::Decode => decode::measure(options, progress),
-            Part::Extract => extract::measure(options, progress),
-            Part::Pack => pack::measure(options, progress),
-            Part::Dedup => dedup::measure(options, progress),
-            Part::Open => open::measure(options, progress),
-            Part::Memory => memory::measure(options, progress),
-            Part::Costs => costs::measure(options, progress),
-            Part::Presets => settings::presets(options, progress),
-            Part::Settings => settings::grid(options, progress),
+            Part::Decode => decode::measure(bench),
+            Part::Lz4 => decode::lz4(bench),
+            Part::Extract => extract::measure(bench),
+            Part::Pack => pack::measure(bench),
+            Part::Dedup => pack::dedup(bench),
+            Part::Open => open::measure(bench),
+            Part::Memory => memory::measure(bench),
+            Part::Costs => costs::measure(bench),
+            Part::Presets => decode::presets(bench),
+            Part::Settings => decode::settings(bench),
+            Part::Cold => reading::cold(bench),
+            Part::Reading => reading::orders(bench),
+            Part::LevelLoad => reading::level_load(bench),
+            Part::Filters => textures::filters(bench),
+            Part::Inverses => textures::inverses(bench),
+            Part::Distances => textures::distances(bench),
         }
     }
 }
 
-impl BenchOptions<'_> {
-    /// A row of the corpus.
-    fn row(&self, measure: &str, contender: String, threads: usize, clock: &'static str) -> Row {
-        let blank = Row::blank(&self.input.name, self.input.files, self.input.bytes);
-        Row { measure: measure.into(), contender, threads: Some(threads), clock, ..blank }
+impl Bench<'_> {
+    /// A measurement of the corpus, without metrics.
+    fn row(&self, measure: &str, contender: impl Into<String>, threads: usize, clock: &str) -> Measurement {
+        let row =
+            row("archives", &self.input.name, contender).param("measure", measure).param("threads", threads);
+        if clock.is_empty() { row } else { row.param("clock", clock) }
     }
 
     /// A folder of its own for a part, removed when it goes.
-    fn folder(&self) -> Result<tempfile::TempDir, String> {
-        let made = tempfile::Builder::new().prefix("linerate-bench-").tempdir_in(&self.scratch);
-        made.map_err(|e| format!("{}: {e}", self.scratch.display()))
+    fn folder(&self) -> Result<TempDir, String> {
+        folder(&self.scratch)
     }
+
+    /// Adds bytes of an archive, and by those of the content.
+    fn sized(&self, row: Measurement, bytes: u64) -> Measurement {
+        row.exact("output", bytes as f64).exact("size", bytes as f64 / self.input.bytes as f64)
+    }
+}
+
+fn folder(scratch: &Path) -> Result<TempDir, String> {
+    let made = tempfile::Builder::new().prefix("linerate-bench-").tempdir_in(scratch);
+    made.map_err(|e| format!("{}: {e}", scratch.display()))
+}
+
+/// A folder, its number of files and their bytes.
+pub struct Input {
+    /// What the record calls it. Never a path of the machine.
+    pub name: String,
+    root: PathBuf,
+    files: usize,
+    bytes: u64,
+}
+
+impl Input {
+    /// The folder of that path.
+    ///
+    /// # Errors
+    /// A sentence that names the path; also if there is no byte in it.
+    pub fn of(root: &Path, name: Option<&str>) -> Result<Input, String> {
+        let last = root.components().next_back();
+        let own = last.map_or_else(|| "corpus".into(), |c| c.as_os_str().to_string_lossy().into_owned());
+        let files = files_below(root).map_err(|e| format!("{}: {e}", root.display()))?;
+        let bytes = files.iter().filter_map(|path| path.metadata().ok()).map(|meta| meta.len()).sum();
+        match bytes {
+            0 => Err(format!("{}: nothing to pack", root.display())),
+            _ => Ok(Input {
+                name: name.map_or(own, str::to_owned),
+                root: root.into(),
+                files: files.len(),
+                bytes,
+            }),
+        }
+    }
+
+    /// Small files of rows, noise and textures, the same on every machine.
+    fn generated(root: &Path) -> Result<Input, String> {
+        let rows = crate::harness::corpus::Corpus::rows(4 << 20).files.concat();
+        for (i, piece) in rows.chunks(40_000).enumerate() {
+            let path = root.join(format!("rows/{}/{i}.json", i % 8));
+            path.parent()
+                .map_or(Ok(()), fs::create_dir_all)
+                .and_then(|()| fs::write(&path, piece))
+                .map_err(message)?;
+        }
+        for i in 0..4 {
+            fs::write(root.join(format!("texture-{i}.dds")), textures::generated(512 + 128 * i))
+                .map_err(message)?;
+        }
+        Input::of(root, Some("generated"))
+    }
+
+    /// The folder as an archive in memory.
+    fn pack(&self, options: Options) -> Result<(Vec<u8>, Summary), String> {
+        self.builder(options)?.to_bytes().map_err(message)
+    }
+
+    /// The folder, ready to be packed.
+    fn builder(&self, options: Options) -> Result<Builder, String> {
+        let mut builder = Builder::new(options).map_err(message)?;
+        builder.add_folder(&self.root, |_| Some(Default::default())).map_err(message)?;
+        Ok(builder)
+    }
+}
+
+/// All files below a folder, sorted by path.
+fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file() {
+                files.push(entry.path());
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Options of one level for all blocks, of that many bytes.
+fn pack_options(level: i32, chunk: u64, threads: usize) -> Options {
+    let coding = Coding::zstd(level);
+    let solid_limit = chunk.min(64 << 20) - 1;
+    Options { chunk, solid_limit, solid: coding, chunked: coding, threads, ..Options::default() }
+}
+
+/// The archive of these bytes.
+fn open_bytes(bytes: &[u8]) -> Result<Archive<&[u8]>, String> {
+    Archive::open(bytes).map_err(message)
+}
+
+/// An error as a sentence.
+fn message(error: impl std::fmt::Display) -> String {
+    error.to_string()
 }

@@ -1,70 +1,141 @@
-//! Packing a folder, beside libzstd that compresses the same blocks with one thread.
+//! Packing a folder, beside libzstd that compresses the same blocks with one thread; and a folder that holds every file twice.
 
-use std::time::Duration;
+use std::fs;
+use std::path::Path;
 
-use linerate_nx::pack::Options;
+use linerate_candidates::cpu_time;
+use linerate_nx::HashKind;
+use linerate_nx::pack::{Coding, Options, PRESETS};
 use zstd_safe::{CCtx, CParameter};
 
-use super::decode::{Raw, libzstd};
-use super::input::{message, open, pack_options};
-use super::rounds::{self, Contender, wall};
-use super::row::{Row, Target};
-use super::{BenchOptions, CHUNK};
+use super::decode::Raw;
+use super::{Bench, CHUNK, Input, files_below, message, open_bytes, pack_options};
+use crate::harness::{Clock, Contender, Rounds, Spent, With, measure as harness, progress};
+use crate::records::Measurement;
 
-pub(super) fn measure(options: &BenchOptions<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
-    let mut rows = Vec::new();
-    for &level in options.levels {
+pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
+    let mut found = Vec::new();
+    for &level in bench.levels {
         let fitted = pack_options(level, CHUNK, 1);
         let plain = Options { fit_search: false, group_similar: false, ..fitted.clone() };
-        for (name, packing) in [("", fitted), ("plain ", plain)] {
-            rows.extend(variant(options, &format!("{name}zstd {level}"), level, &packing, progress)?);
-        }
+        found.push(setting(bench, &format!("zstd {level}"), &fitted, Some(level))?);
+        found.push(setting(bench, &format!("plain zstd {level}"), &plain, Some(level))?);
     }
-    Ok(rows)
+    let lz4 = Options::new().solid(Coding::lz4(1)).chunked(Coding::lz4(1));
+    let mut others = vec![("LZ4 1", lz4), ("default", Options::new())];
+    others.extend(PRESETS.iter().map(|preset| (preset.name, preset.options())));
+    for (name, options) in others {
+        found.push(setting(bench, name, &options, None)?);
+    }
+    Ok(found)
 }
 
-/// One setting, beside libzstd on the blocks that it makes.
-fn variant(
-    options: &BenchOptions<'_>,
+/// One setting with one thread and with two, beside libzstd at `level` on the blocks that it makes. All turns write the same
+/// archive.
+fn setting(
+    bench: &Bench<'_>,
     name: &str,
-    level: i32,
     packing: &Options,
-    progress: fn(&str),
-) -> Result<Vec<Row>, String> {
-    let (bytes, summary) = options.input.pack(packing.clone())?;
+    level: Option<i32>,
+) -> Result<Vec<Measurement>, String> {
+    progress(&format!("packing {}: {name}", bench.input.name));
+    let (bytes, summary) = bench.input.pack(packing.clone())?;
+    let hash = HashKind::Xxh3.hash_bytes(&bytes);
     let mut blocks = Vec::new();
-    Raw::new(&open(&bytes)?).each(|content| blocks.push(content.to_vec()))?;
+    if level.is_some() {
+        Raw::new(&open_bytes(&bytes)?).each(|content| blocks.push(content.to_vec()))?;
+    }
     drop(bytes);
-    let folder = options.folder()?;
-    let target = folder.path().join("packed.nx");
-    let mut contenders = vec![Contender {
-        row: Row { version: libzstd(), ..options.row("pack", format!("libzstd {level}"), 1, "wall") },
-        turn: Box::new(|| compress(&blocks, level)),
-        bases: vec![],
-    }];
+    let (folder, content) = (bench.folder()?, bench.input.bytes as usize);
+    let target = &folder.path().join("packed.nx");
+    let mut contenders = Vec::new();
+    if let Some(level) = level {
+        let row =
+            bench.sized(bench.row("pack", format!("libzstd {level}"), 1, "wall"), summary.archive_bytes);
+        let (mut context, longest) = (CCtx::create(), blocks.iter().map(Vec::len).max().unwrap_or(0));
+        let name = zstd_safe::get_error_name;
+        context.set_parameter(CParameter::CompressionLevel(level)).map_err(name)?;
+        let (blocks, mut out) = (&blocks, vec![0; zstd_safe::compress_bound(longest)]);
+        let work = move |_| {
+            let mut one = |block: &Vec<u8>| context.compress2(&mut out[..], block).map(drop);
+            blocks.iter().try_for_each(&mut one).map_err(|code| name(code).to_owned())
+        };
+        contenders.push(Contender::timed(row, Clock::Elapsed, work));
+    }
+    let first = contenders.len();
     for threads in [1, 2] {
-        let (target, packing) = (&target, Options { threads, ..packing.clone() });
-        contenders.push(Contender {
-            row: options.row("pack", format!("linerate {name} x{threads}"), threads, "wall"),
-            turn: Box::new(move || {
-                let work = || options.input.builder(packing.clone())?.write(target).map_err(message);
-                wall(work).map(|(_, time)| time)
-            }),
-            bases: vec![(0, Some(Target::AtLeast(0.9 * threads as f64)))],
+        let row = bench.row("pack", format!("linerate {name}"), threads, "wall");
+        let packing = Options { threads, ..packing.clone() };
+        let turn = move |_| {
+            let before = cpu_time();
+            let write = || bench.input.builder(packing.clone())?.write(target).map_err(message);
+            let (_, time) = Clock::Elapsed.time(write)?;
+            let more = vec![("cpu", (cpu_time() - before).as_secs_f64())];
+            match HashKind::Xxh3.hash_bytes(&fs::read(target).map_err(message)?) == hash {
+                true => Ok(Spent { time, more }),
+                false => Err("two turns wrote different archives".into()),
+            }
+        };
+        let contender = Contender::new(bench.sized(row, summary.archive_bytes), turn);
+        let contender = if threads > 1 { contender.by("speed_by_one_thread", first) } else { contender };
+        contenders.push(match level {
+            Some(level) => contender.base(0, format!("libzstd {level}")),
+            None => contender,
         });
     }
-    let rows = rounds::measure(contenders, options.rounds, progress)?;
-    let ratio = Some(summary.archive_bytes as f64 / options.input.bytes as f64);
-    Ok(rows.into_iter().map(|row| Row { archive_bytes: Some(summary.archive_bytes), ratio, ..row }).collect())
+    let all = contenders.into_iter().map(|contender| contender.bytes(content).seconds("elapsed"));
+    harness(all.collect(), Rounds::warm(bench.rounds))
 }
 
-/// All blocks with one context into one buffer.
-fn compress(blocks: &[Vec<u8>], level: i32) -> Result<Duration, String> {
-    let name = zstd_safe::get_error_name;
-    let mut context = CCtx::create();
-    context.set_parameter(CParameter::CompressionLevel(level)).map_err(name)?;
-    let longest = blocks.iter().map(Vec::len).max().unwrap_or(0);
-    let mut out = vec![0; zstd_safe::compress_bound(longest)];
-    let mut work = || blocks.iter().try_for_each(|block| context.compress2(&mut out[..], block).map(|_| ()));
-    wall(|| work().map_err(|code| name(code).to_owned())).map(|(_, time)| time)
+/// A folder with every file in it twice: the second copy costs hashing, not compressing.
+pub(super) fn dedup(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
+    let folder = bench.folder()?;
+    for copy in ["once/a", "twice/a", "twice/b"] {
+        copy_tree(&bench.input.root, &folder.path().join(copy)).map_err(|e| format!("copying: {e}"))?;
+    }
+    let once = Input::of(&folder.path().join("once"), Some(&bench.input.name))?;
+    let twice = Input::of(&folder.path().join("twice"), Some(&format!("{} twice", bench.input.name)))?;
+    let target = folder.path().join("packed.nx");
+    let at = |&level: &i32| {
+        let contender = |input: &Input, name: String| {
+            let mut row = bench.row("dedup", name, 1, "wall");
+            row.data.clone_from(&input.name);
+            row
+        };
+        let pack = |input: &Input| {
+            Clock::Elapsed
+                .time(|| input.builder(pack_options(level, CHUNK, 1))?.write(&target).map_err(message))
+        };
+        let name = format!("linerate zstd {level}");
+        let packing = |input| {
+            let row = contender(input, name.clone());
+            Contender::new(row, move |_| pack(input).map(|(_, time)| time)).bytes(input.bytes as usize)
+        };
+        let hash = Contender::timed(contender(&twice, "read and hash".into()), Clock::Elapsed, |_| {
+            for path in files_below(&twice.root).map_err(message)? {
+                std::hint::black_box(HashKind::Xxh3.hash_bytes(&fs::read(&path).map_err(message)?));
+            }
+            Ok(())
+        });
+        let all =
+            vec![packing(&once), packing(&twice).base(0, name.clone()), hash.bytes(twice.bytes as usize)];
+        let all = all.into_iter().map(|contender| contender.seconds("elapsed"));
+        let mut found = harness(all.collect(), Rounds::warm(bench.rounds))?;
+        let seconds = |i: usize| found[i].metrics["elapsed"].median;
+        let (added, hashing) = (seconds(1) - seconds(0), seconds(2));
+        let row =
+            contender(&twice, format!("what the copies add to zstd {level}")).param("base", "read and hash");
+        found.push(row.exact("elapsed", added).exact("speed_by_base", hashing / added.max(1e-9)));
+        Ok(found)
+    };
+    bench.levels.iter().map(at).collect()
+}
+
+fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
+    for path in files_below(from)? {
+        let target = to.join(path.strip_prefix(from).unwrap_or(&path));
+        fs::create_dir_all(target.parent().unwrap_or(to))?;
+        fs::copy(path, target)?;
+    }
+    Ok(())
 }

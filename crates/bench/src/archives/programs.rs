@@ -3,9 +3,6 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
-
-use super::rounds::wall;
 
 /// A program that packs a folder and extracts what it packed.
 pub(super) struct Program {
@@ -131,7 +128,6 @@ fn found(names: &'static [&'static str]) -> Option<&'static str> {
 /// A program with its archive of the corpus.
 pub(super) struct Packed {
     pub(super) program: &'static Program,
-    pub(super) version: String,
     pub(super) archive: PathBuf,
     pub(super) bytes: u64,
 }
@@ -143,7 +139,7 @@ impl Program {
     /// That it is missing, with its package, or what went wrong.
     pub(super) fn packed(&'static self, root: &Path, folder: &Path, level: i32) -> Result<Packed, String> {
         let missing = || format!("missing: Debian package {}", self.package);
-        let executable = found(self.executables).ok_or_else(missing)?;
+        found(self.executables).ok_or_else(missing)?;
         let archive = folder.join(self.file);
         let mut command = (self.pack)(&archive, level);
         let message = |e: std::io::Error| match e.kind() {
@@ -153,9 +149,7 @@ impl Program {
         let status = command.current_dir(root).stdout(Stdio::null()).status().map_err(message)?;
         let bytes = archive.metadata().map(|metadata| metadata.len());
         match bytes {
-            Ok(bytes) if status.success() => {
-                Ok(Packed { program: self, version: version(executable, self.version), archive, bytes })
-            }
+            Ok(bytes) if status.success() => Ok(Packed { program: self, archive, bytes }),
             _ => Err(format!("{}: {:?} fails", self.name, command.get_program())),
         }
     }
@@ -168,6 +162,12 @@ impl Packed {
     }
 }
 
+/// Versions of the programs that are there.
+pub(super) fn versions() -> Vec<(String, String)> {
+    let known = PROGRAMS.iter().filter_map(|program| Some((found(program.executables)?, program.version)));
+    known.map(|(name, args)| (name.to_owned(), version(name, args))).collect()
+}
+
 /// The first line that a program prints about itself, up to a comma.
 fn version(executable: &str, args: &[&str]) -> String {
     let Ok(output) = Command::new(executable).args(args).stdin(Stdio::null()).output() else {
@@ -176,16 +176,4 @@ fn version(executable: &str, args: &[&str]) -> String {
     let text = String::from_utf8_lossy(&output.stdout);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     line.split([',', '(', ':']).next().unwrap_or_default().trim().to_owned()
-}
-
-/// Runs a command to its end, and tells the time by the wall clock.
-pub(super) fn run(command: &mut Command) -> Result<Duration, String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let name = name.rsplit('/').next().unwrap_or_default();
-    let work =
-        || command.stdin(Stdio::null()).stdout(Stdio::null()).status().map_err(|e| format!("{name}: {e}"));
-    match wall(work)? {
-        (status, time) if status.success() => Ok(time),
-        (status, _) => Err(format!("{name}: {status}")),
-    }
 }

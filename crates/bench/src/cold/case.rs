@@ -1,6 +1,6 @@
 //! A case: size of blocks, number and size of dictionaries.
 
-use crate::filter::Chunk;
+use crate::harness::filter::Chunk;
 
 /// One set of blocks and dictionaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

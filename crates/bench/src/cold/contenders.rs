@@ -27,15 +27,6 @@ impl Library {
             Library::Libzstd => "libzstd",
         }
     }
-
-    pub(crate) fn version(self) -> String {
-        match self {
-            Library::Linerate => {
-                format!("{} {}", env!("CARGO_PKG_VERSION"), linerate_core::cpu::tier().name())
-            }
-            Library::Libzstd => zstd_safe::version_string().into(),
-        }
-    }
 }
 
 /// How the decoder is called.

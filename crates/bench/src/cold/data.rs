@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::corpus::{Corpus, corpora};
+use crate::harness::corpus::{Corpus, corpora};
 
 /// Bytes of generated rows.
 const ROWS: usize = 10_500_000;

@@ -4,7 +4,7 @@ use linerate_dict::Training;
 use linerate_zstd::Dictionary;
 
 use super::data::{Data, Pieces};
-use super::{BenchOptions, Case};
+use super::{Case, ColdOptions};
 use linerate_gateway::traffic::Random;
 
 /// The first number of dictionaries that the format leaves to everyone.
@@ -16,7 +16,7 @@ const MAGIC: usize = 4;
 
 /// `case.count` dictionaries of `case.dictionary` bytes. Each has another number and another piece of
 /// the data.
-pub(crate) fn make(data: &Data, case: &Case, options: &BenchOptions) -> Result<Vec<Vec<u8>>, String> {
+pub(crate) fn make(data: &Data, case: &Case, options: &ColdOptions) -> Result<Vec<Vec<u8>>, String> {
     let heads = heads(data, case, options)?;
     let mut made = Vec::with_capacity(case.count);
     let pieces: Vec<Pieces<'_>> = heads
@@ -53,7 +53,7 @@ fn too_short(data: &Data, case: &Case) -> String {
 }
 
 /// Trained dictionaries without their content.
-fn heads(data: &Data, case: &Case, options: &BenchOptions) -> Result<Vec<Vec<u8>>, String> {
+fn heads(data: &Data, case: &Case, options: &ColdOptions) -> Result<Vec<Vec<u8>>, String> {
     let mut random = Random::stream(options.seed, 1);
     let pieces = Pieces::new(&data.dictionaries, case.block, random.below(1 << 30))
         .ok_or_else(|| too_short(data, case))?;

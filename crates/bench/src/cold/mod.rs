@@ -1,107 +1,225 @@
-//! The shape "cold": small blocks decoded through thousands of dictionaries, each evicted from the CPU
-//! caches before its next use. Ours and libzstd, hot and cold, in CPU time of one thread.
+//! The shape "cold": small blocks decoded through thousands of dictionaries, each evicted from the CPU caches before its
+//! next use. Ours and libzstd, hot and cold, in CPU time of one thread.
 
-#[cfg(feature = "command")]
-pub mod args;
 mod case;
 mod contenders;
 mod data;
 mod dictionaries;
-#[cfg(feature = "plot")]
-mod draw;
 mod need;
 mod opening;
-mod plan;
-mod published;
-mod rounds;
-pub mod row;
-mod table;
 mod work;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
+use clap::Args;
 use linerate_dict::{HugePages, Id, Store};
 
 pub use self::case::Case;
-use self::case::kib;
-use self::contenders::{CHOICES, Calls, Contender, Library, Requests, Tools};
+use self::case::{dictionaries as dictionaries_of, kib, size};
+use self::contenders::{CHOICES, CONTENDERS, Contender as Row, Library, Requests, Tools};
 pub use self::data::{Data, Kind};
 use self::opening::DictionaryList;
-pub use self::plan::{SWEEP, published_cases};
-pub use self::published::{PUBLISHED, Published, SOURCE};
-use self::rounds::Times;
-use self::row::Row;
-pub use self::table::{sentence, summary, table};
 use self::work::Work;
+use crate::harness::filter::parse_bytes;
+use crate::harness::{Clock, Common, Contender, Rounds, With, measure as harness, progress, row, same};
 use crate::kernel::zstd::Digested;
-use crate::stats;
+use crate::records::Measurement;
 
-/// Options of a measurement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BenchOptions {
-    /// The level at which libzstd compresses.
-    pub level: i32,
-    /// Whether dictionaries have small tables of sequences.
-    pub small_tables: bool,
-    /// Passes of each contender over all blocks.
-    pub rounds: usize,
-    /// Jobs of a batch.
-    pub batch: usize,
-    /// Seed of the choice of data and of the order of blocks.
-    pub seed: u64,
-    /// Trained dictionaries; the others share the tables of one of these.
-    pub trained: usize,
-    /// Least content per round, in bytes; reached with several blocks per dictionary if necessary.
-    pub least: usize,
-    /// Whether to measure opening a store as well.
-    pub opening: bool,
+/// Numbers of dictionaries for a line from hot to cold.
+const SWEEP: [u32; 10] = [1, 2, 8, 30, 100, 300, 1000, 2500, 10_000, 30_000];
+/// Cases of the default run, which others published figures of (`records/published.jsonl`): KiB of a block and of a dictionary,
+/// and their number. Those after the first 9 are of text alone, with the numbers that zstd's largeNbDicts takes.
+const CASES: [(usize, usize, usize); 22] = [
+    (1, 8, 2500),
+    (1, 8, 30_000),
+    (4, 8, 2500),
+    (4, 8, 30_000),
+    (8, 8, 2500),
+    (8, 8, 30_000),
+    (4, 110, 2500),
+    (4, 110, 30_000),
+    (4, 4, 2500),
+    (4, 12, 2500),
+    (1, 4, 9954),
+    (1, 8, 9954),
+    (1, 12, 9954),
+    (1, 110, 9954),
+    (4, 4, 2489),
+    (4, 8, 2489),
+    (4, 12, 2489),
+    (4, 110, 2489),
+    (8, 4, 1245),
+    (8, 8, 1245),
+    (8, 12, 1245),
+    (8, 110, 1245),
+];
+/// Cases that every kind of data has.
+const OF_ALL: usize = 10;
+/// Blocks decoded before each timed pass: the last ones of the previous pass.
+const WARMUP_BLOCKS: usize = 4096;
+
+/// Options of the shape.
+#[derive(Args, Clone, Debug)]
+pub struct ColdArgs {
+    /// json (generated log rows), text ($LINERATE_CORPORA/silesia/dickens, or else text that the program carries), or files
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "json,text")]
+    data: Vec<String>,
+    /// Sizes of blocks [default: those of published figures, or 4K]
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = block)]
+    block: Vec<usize>,
+    /// Sizes of dictionaries [default: likewise, or 8K]
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = dictionary)]
+    dict: Vec<usize>,
+    /// Numbers of dictionaries, all different [default: likewise, or 2500]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    count: Vec<u32>,
+    /// 1, 2, 8, 30, 100, 300, 1000, 2500, 10000 and 30000 dictionaries
+    #[arg(long, conflicts_with = "count")]
+    sweep: bool,
+    #[command(flatten)]
+    options: ColdOptions,
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
-impl Default for BenchOptions {
+/// How one case is measured.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct ColdOptions {
+    /// The level at which libzstd compresses
+    #[arg(long, value_name = "N", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
+    pub level: i32,
+    /// Dictionaries with tables of sequences of half the size
+    #[arg(long)]
+    pub small_tables: bool,
+    /// Jobs of a batch
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub batch: usize,
+    /// Least content per round; reached with several blocks per dictionary if necessary
+    #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = least)]
+    pub least: usize,
+    /// Seed of the choice of data and of the order of blocks
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Trained dictionaries; the others share the tables of one of these
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub trained: usize,
+}
+
+impl Default for ColdOptions {
     fn default() -> Self {
-        BenchOptions {
-            level: 3,
-            small_tables: false,
-            rounds: 7,
-            batch: 64,
-            seed: 1,
-            trained: 8,
-            least: 8 << 20,
-            opening: true,
-        }
+        ColdOptions { level: 3, small_tables: false, batch: 64, least: 8 << 20, seed: 1, trained: 8 }
     }
 }
 
-/// Measures one case after verifying every block with every contender. Returns a row per contender, then
-/// one per way to open a store.
+fn block(text: &str) -> Result<usize, String> {
+    within(text, 256, 128 << 10)
+}
+
+fn dictionary(text: &str) -> Result<usize, String> {
+    within(text, 1 << 10, 1 << 20)
+}
+
+fn least(text: &str) -> Result<usize, String> {
+    within(text, 0, 1 << 30)
+}
+
+fn within(text: &str, least: usize, most: usize) -> Result<usize, String> {
+    match parse_bytes(text).map(usize::try_from)? {
+        Ok(n) if (least..=most).contains(&n) => Ok(n),
+        _ => Err(format!("`{text}`: not from {} to {}", kib(least), kib(most))),
+    }
+}
+
+/// Measures each case of each kind of data.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn run(args: &ColdArgs) -> Result<(), String> {
+    let mut output = args.common.open_pinned()?;
+    let all = args.data.iter().map(|name| Data::find(name)).collect::<Result<Vec<_>, _>>()?;
+    let mut options = args.options.clone();
+    if args.common.quick {
+        options.trained = 2;
+    }
+    for data in &all {
+        for case in args.cases(data.kind) {
+            if let (true, Err(why)) = (args.is_default(), need::check(&case, options.least)) {
+                eprintln!("left out: {} blocks of {}: {why}", data.kind.name(), kib(case.block));
+                continue;
+            }
+            let found = measure(data, &case, &options, args.common.rounds(7))?;
+            let said = sentence(&found);
+            output.add("Blocks and their dictionaries, CPU time of one thread", found)?;
+            if let Some(sentence) = said {
+                output.say(&format!("{sentence}\n"))?;
+            }
+        }
+    }
+    output.finish()
+}
+
+impl ColdArgs {
+    fn is_default(&self) -> bool {
+        self.block.is_empty()
+            && self.dict.is_empty()
+            && self.count.is_empty()
+            && !self.sweep
+            && !self.common.quick
+    }
+
+    fn cases(&self, kind: Kind) -> Vec<Case> {
+        if self.is_default() {
+            let count = if kind == Kind::Text { CASES.len() } else { OF_ALL };
+            let case = |&(block, dictionary, count)| Case {
+                block: block << 10,
+                dictionary: dictionary << 10,
+                count,
+            };
+            return CASES[..count].iter().map(case).collect();
+        }
+        let or = |list: &[usize], usual: usize| if list.is_empty() { vec![usual] } else { list.to_vec() };
+        let sweep = if self.common.quick { &SWEEP[..5] } else { &SWEEP[..] };
+        let counts: &[u32] = if self.sweep { sweep } else { &self.count };
+        let counts = or(&counts.iter().map(|&n| n as usize).collect::<Vec<_>>(), 2500);
+        let mut cases = Vec::new();
+        for &block in &or(&self.block, 4 << 10) {
+            for &dictionary in &or(&self.dict, 8 << 10) {
+                cases.extend(counts.iter().map(|&count| Case { block, dictionary, count }));
+            }
+        }
+        cases
+    }
+}
+
+/// Measures one case after verifying every block with every contender, and opening a store in each way.
 ///
 /// # Errors
 /// A sentence: there is not enough memory or data, or a decoder failed.
 pub fn measure(
     data: &Data,
     case: &Case,
-    options: &BenchOptions,
-    mut progress: impl FnMut(&str),
-) -> Result<Vec<Row>, String> {
+    options: &ColdOptions,
+    rounds: usize,
+) -> Result<Vec<Measurement>, String> {
     need::check(case, options.least)?;
-    let name = format!(
-        "{}, {} blocks, {}",
-        data.kind.name(),
-        kib(case.block),
-        case::dictionaries(case.count, case.dictionary)
-    );
-    let mut report = |what: &str| progress(&format!("{name}: {what}"));
-    report("training");
-    let dictionary_list = Arc::new(DictionaryList(dictionaries::make(data, case, options)?));
-    let dictionaries = &dictionary_list.0;
-    let openings = match options.opening {
-        true => {
-            report("opening");
-            opening::measure(data, case, options, &dictionary_list)?
-        }
-        false => Vec::new(),
+    progress(&format!("{}, {}: training", kib(case.block), dictionaries_of(case.count, case.dictionary)));
+    let list = Arc::new(DictionaryList(dictionaries::make(data, case, options)?));
+    let dictionaries = &list.0;
+    let blank = |shape: &str, library: Library, mode: &str| {
+        let row = row(shape, data.kind.name(), library.name())
+            .param("block", size(case.block))
+            .param("dictionary", size(case.dictionary))
+            .param("count", case.count)
+            .param("level", options.level)
+            .param("tables", if options.small_tables { "small" } else { "full" })
+            .param("mode", mode);
+        if data.kind == Kind::Json { row } else { row.param("text", data.name.as_str()) }
     };
-    report("compressing");
+    let opened = opening::measure(data, case, options, &list, rounds, &|library, mode| {
+        blank("cold-open", library, mode)
+    })?;
+
     let store = Store::new();
     let insert = |bytes: &Vec<u8>| store.insert(bytes).map_err(|e| e.to_string());
     let ids = dictionaries.iter().map(insert).collect::<Result<Vec<Id>, _>>()?;
@@ -112,78 +230,50 @@ pub fn measure(
         Ok(Requests::new(work, &ids, &digested, dictionaries))
     };
     let all: Vec<_> = CHOICES.into_iter().map(requests).collect::<Result<_, String>>()?;
-    let of = |contender: &Contender| {
-        &all[CHOICES.iter().position(|choice| *choice == contender.choice).unwrap_or_default()]
-    };
-    let mut tools = Tools::new(&store, dictionaries, case.block, options.batch)?;
-    report("checking");
-    rounds::check(of, &mut tools)?;
-    let times = rounds::time(of, &mut tools, options.rounds, |round| {
-        report(&format!("round {} of {}", round + 1, options.rounds));
-    })?;
-    progress("");
-
-    let blank = Row {
-        level: options.level,
-        tables: if options.small_tables { "small" } else { "full" },
-        seed: options.seed,
-        ..Row::blank(data, case)
-    };
-    let beside = |library| beside(library, &store, &digested, dictionaries);
-    let published = Published::of(data.kind, case);
-    let row = |i: usize| {
-        let contender = &times[i].contender;
-        let row = decoded(&times, i, of(contender), options.batch, &blank);
-        Row {
-            beside_bytes: Some(beside(contender.library)),
-            huge_pages: if contender.library == Library::Linerate { pages(&store) } else { "" },
-            ..with_published(row, contender, published)
-        }
-    };
-    let rows = (0..times.len()).map(row);
-    let opened = openings.iter().map(|opening| {
-        let row = timed(&opening.rounds, 1, &blank);
-        let (contender, version) = (opening.library.name(), opening.library.version());
-        Row { measure: "open", contender, version, mode: opening.mode, blocks: 1, ..row }
-    });
-    Ok(rows.chain(opened).collect())
-}
-
-/// The row of a contender.
-fn decoded(times: &[Times], i: usize, requests: &Requests<'_>, batch: usize, blank: &Row) -> Row {
-    let Times { contender, rounds } = &times[i];
-    let best = |at: usize| stats::best(&times[at].rounds).unwrap_or_default();
-    let by = |at: usize| best(at).as_secs_f64() / best(i).as_secs_f64();
-    let pairs = times[contender.hot].rounds.iter().zip(rounds);
-    let ratios = pairs.map(|(hot, own)| hot.as_secs_f64() / own.as_secs_f64()).collect();
-    let work = &requests.work;
-    let speed = |time| stats::speed(work.bytes, time);
-    Row {
-        measure: "cold",
-        contender: contender.library.name(),
-        version: contender.library.version(),
-        mode: contender.mode,
-        calls: contender.calls.name(batch),
-        blocks: work.len(),
-        ratio: Some(work.ratio()),
-        best_mbs: stats::best(rounds).map(speed),
-        median_mbs: stats::median(rounds).map(speed),
-        share: Some(by(contender.hot)),
-        share_median: Some(stats::middle(ratios)),
-        vs_none: Some(by(contender.none)),
-        ..timed(rounds, work.len(), blank)
+    let of = |row: &Row| &all[CHOICES.iter().position(|choice| *choice == row.choice).unwrap_or_default()];
+    let tools = RefCell::new(Tools::new(&store, dictionaries, case.block, options.batch)?);
+    for row in &CONTENDERS {
+        check(row, of(row), &mut tools.borrow_mut())?;
     }
+    let contenders = CONTENDERS.iter().map(|row| {
+        let requests = of(row);
+        let measurement = blank("cold", row.library, row.mode)
+            .param("calls", row.calls.name(options.batch))
+            .exact("ratio", requests.work.ratio())
+            .size("beside", beside(row.library, &store, &digested, dictionaries));
+        let measurement = match (row.library, store.stats().huge_pages) {
+            (Library::Linerate, HugePages::Refused) => measurement.param("huge_pages", "refused"),
+            _ => measurement,
+        };
+        let tools = &tools;
+        let turn = move |_| {
+            let tools = &mut tools.borrow_mut();
+            let first = requests.work.len().saturating_sub(WARMUP_BLOCKS);
+            requests.pass(row, first, tools, &mut |_, _| Ok(()))?;
+            Clock::Thread.time(|| requests.pass(row, 0, tools, &mut |_, _| Ok(()))).map(|((), time)| time)
+        };
+        let contender =
+            Contender::new(measurement, turn).bytes(requests.work.bytes).units(requests.work.len());
+        contender.by("speed_by_hot", row.hot).by("speed_by_none", row.none)
+    });
+    let mut found = harness(contenders.collect(), Rounds::parts(rounds, 1))?;
+    found.extend(opened);
+    Ok(found)
 }
 
-fn timed(rounds: &[std::time::Duration], blocks: usize, blank: &Row) -> Row {
-    let us = |time: Option<std::time::Duration>| {
-        time.unwrap_or_default().as_secs_f64() * 1e6 / blocks.max(1) as f64
+/// Decodes every block once, and compares.
+fn check(row: &Row, requests: &Requests<'_>, tools: &mut Tools<'_>) -> Result<(), String> {
+    let mut seen = 0;
+    let mut on_content = |i: usize, content: &[u8]| {
+        seen += 1;
+        same(content, requests.work.content(i))
     };
-    Row {
-        rounds: rounds.len(),
-        best_us: us(stats::best(rounds)),
-        median_us: us(stats::median(rounds)),
-        ..blank.clone()
+    let done = requests.pass(row, 0, tools, &mut on_content);
+    let message = |what: String| format!("{} {} {}: {what}", row.library.name(), row.mode, row.calls.name(0));
+    done.map_err(message)?;
+    match requests.work.len() {
+        all if seen == all => Ok(()),
+        all => Err(message(format!("{seen} of {all} blocks came out"))),
     }
 }
 
@@ -200,31 +290,39 @@ fn beside(library: Library, store: &Store, theirs: &[Digested<'_>], dictionaries
     }
 }
 
-fn pages(store: &Store) -> &'static str {
-    match store.stats().huge_pages {
-        HugePages::Off => "off",
-        HugePages::Advised => "advised",
-        HugePages::Refused => "refused",
-    }
-}
-
-fn with_published(row: Row, contender: &Contender, published: Option<&Published>) -> Row {
-    let Some(published) = published else { return row };
-    let percent = match (contender.library, contender.mode, contender.calls) {
-        (Library::Libzstd, "hot", _) => Some(100.0),
-        (Library::Libzstd, "none", _) => published.none,
-        (Library::Libzstd, "cold", Calls::Single) => Some(published.cold),
-        (Library::Libzstd, "cold", Calls::Burst) => published.burst,
-        (Library::Libzstd, "cold", Calls::Copy) => published.copy,
-        (Library::Libzstd, "cold", Calls::Raw) => published.raw,
-        (Library::Libzstd, _, Calls::Sorted) => published.sorted,
-        (Library::Linerate, "cold", Calls::Batch) => published.ahead,
-        (Library::Linerate, _, Calls::Sorted) => published.sorted_ahead,
-        _ => None,
+/// Summarises one case in a sentence; `None` if a measurement is missing.
+pub fn sentence(found: &[Measurement]) -> Option<String> {
+    let metric = |m: &Measurement, name: &str| m.metrics.get(name).map(|figure| figure.median);
+    let of = |library: &str, mode: &str, calls: &str| {
+        let is = |m: &&Measurement| {
+            let calls_of = m.params.get("calls").and_then(|v| v.as_str()).unwrap_or_default();
+            m.shape == "cold"
+                && m.contender == library
+                && m.params["mode"] == mode
+                && calls_of.starts_with(calls)
+        };
+        found
+            .iter()
+            .filter(is)
+            .max_by(|a, b| metric(a, "speed").unwrap_or(0.0).total_cmp(&metric(b, "speed").unwrap_or(0.0)))
     };
-    Row {
-        published_mbs: percent.map(|percent| published.hot * percent / 100.0),
-        published_share: percent.map(|percent| percent / 100.0),
-        ..row
-    }
+    let speed = |m: &Measurement| metric(m, "speed");
+    let (stock, best) = (of("libzstd", "cold", "single")?, of("libzstd", "cold", "")?);
+    let (batch, single) = (of("linerate", "cold", "batch")?, of("linerate", "cold", "single")?);
+    let share = |m: &Measurement| metric(m, "speed_by_hot").map(|share| 100.0 * share);
+    Some(format!(
+        "{} blocks of {} whose dictionaries are in no cache: libzstd decodes {:.0} MB/s, {:.0} % of its speed with a hot \
+         one, and at best ({}) {:.0} MB/s; linerate in batches {:.0} MB/s, {:.0} % of its own, {:.2} times that best; one \
+         by one {:.2} times.",
+        stock.data,
+        stock.params["block"].as_str()?,
+        speed(stock)?,
+        share(stock)?,
+        best.params["calls"].as_str()?,
+        speed(best)?,
+        speed(batch)?,
+        share(batch)?,
+        speed(batch)? / speed(best)?,
+        speed(single)? / speed(best)?,
+    ))
 }

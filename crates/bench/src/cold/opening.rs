@@ -1,18 +1,20 @@
 //! Time from an empty store to the first decoded block.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
+use linerate_candidates::thread_time;
 use linerate_dict::pack::{Editor, Options, Pack};
 use linerate_dict::{Decoder, Encoder, Id, Source, Store, content_hash};
 
 use super::contenders::Library;
 use super::data::Data;
-use super::{BenchOptions, Case};
+use super::{Case, ColdOptions};
+use crate::harness::{Contender, Rounds, measure as harness};
 use crate::kernel::zstd::{Context, Digested, With};
-use linerate_candidates::thread_time;
+use crate::records::Measurement;
 
 /// The frame of an empty block: a header with a content size of 0, and a last raw block without bytes.
 const EMPTY: [u8; 9] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0];
@@ -31,20 +33,15 @@ impl Source for DictionaryList {
 /// Ways to fill a store: from a pack's file, by hashes, as copies, as digested copies.
 const WAYS: [&str; 4] = ["pack", "register", "insert", "digest"];
 
-/// A way to open, and its times until one block is decoded.
-pub(crate) struct Opening {
-    pub(crate) library: Library,
-    pub(crate) mode: &'static str,
-    pub(crate) rounds: Vec<Duration>,
-}
-
 /// Opens all dictionaries in each way in our store, and as libzstd's objects.
 pub(crate) fn measure(
     data: &Data,
     case: &Case,
-    options: &BenchOptions,
+    options: &ColdOptions,
     dictionary_list: &Arc<DictionaryList>,
-) -> Result<Vec<Opening>, String> {
+    rounds: usize,
+    blank: &dyn Fn(Library, &str) -> Measurement,
+) -> Result<Vec<Measurement>, String> {
     let dictionaries = &dictionary_list.0;
     let message = |e: linerate_dict::Error| e.to_string();
     let content = data.blocks.get(..case.block).ok_or("there is no block")?;
@@ -54,7 +51,6 @@ pub(crate) fn measure(
     let mut encoder = Encoder::new(&store).level(options.level).map_err(message)?;
     let n = encoder.encode(id, content, &mut frame).map_err(message)?;
     frame.truncate(n);
-    let mut out = vec![0; case.block];
 
     // As a file of dictionaries has them.
     let hashes: Vec<(u32, u64)> = (0..).zip(dictionaries.iter().map(|bytes| content_hash(bytes))).collect();
@@ -92,41 +88,39 @@ pub(crate) fn measure(
         let n = context.decode(With::Digested(&all[0]), &frame, out)?;
         Ok::<_, String>((all, n))
     };
-    let rounds = if large { 1 } else { options.rounds };
+    let rounds = if large { 1 } else { rounds };
     let ways = WAYS
         .into_iter()
         .filter(|way| !large || *way != "pack")
         .map(|way| (way, Library::Linerate))
         .chain([("digest", Library::Libzstd)]);
-    let mut openings: Vec<Opening> =
-        ways.map(|(mode, library)| Opening { library, mode, rounds: Vec::with_capacity(rounds) }).collect();
-    for _ in 0..rounds {
-        for opening in &mut openings {
+    let out = RefCell::new(vec![0; case.block]);
+    let contenders = ways.map(|(mode, library)| {
+        let (out, ours, theirs) = (&out, &ours, &theirs);
+        let turn = move |_| {
+            let out = &mut out.borrow_mut()[..];
             out.fill(0);
             let begun = thread_time();
             // Closing is not timed.
-            let (n, time, digested) = match opening.library {
+            let (n, time, digested) = match library {
                 Library::Linerate => {
-                    let (store, _loaded, n) = ours(opening.mode, &mut out).map_err(message)?;
+                    let (store, _loaded, n) = ours(mode, out).map_err(message)?;
                     (n, thread_time() - begun, store.stats().digested)
                 }
                 Library::Libzstd => {
-                    let (all, n) = theirs(&mut out)?;
+                    let (all, n) = theirs(out)?;
                     (n, thread_time() - begun, all.len())
                 }
             };
-            opening.rounds.push(time);
-            let expected = if opening.mode == "digest" { dictionaries.len() } else { 1 };
-            if out[..n] != *content || digested != expected {
-                return Err(format!(
-                    "{} {}: wrong content or number of digested dictionaries",
-                    opening.library.name(),
-                    opening.mode
-                ));
+            let expected = if mode == "digest" { dictionaries.len() } else { 1 };
+            match out[..n] == *content && digested == expected {
+                true => Ok(time),
+                false => Err(format!("{mode}: wrong content or number of digested dictionaries")),
             }
-        }
-    }
-    Ok(openings)
+        };
+        Contender::new(blank(library, mode), turn).units(1)
+    });
+    harness(contenders.collect(), Rounds::parts(rounds, 1))
 }
 
 /// Writes a pack whose dictionaries are used from where they are mapped. Returns the number of the

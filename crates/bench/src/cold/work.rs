@@ -3,7 +3,7 @@
 use linerate_dict::{Encoder, Id, Store};
 
 use super::data::{Data, Pieces};
-use super::{BenchOptions, Case};
+use super::{Case, ColdOptions};
 use linerate_gateway::traffic::Random;
 
 /// Dictionaries of a hot pass, each for a run of blocks: a single one could be better or worse than others.
@@ -48,7 +48,7 @@ impl<'d> Work<'d> {
         case: &Case,
         choice: Choice,
         (store, ids): (&Store, &[Id]),
-        options: &BenchOptions,
+        options: &ColdOptions,
     ) -> Result<Work<'d>, String> {
         let pieces = Pieces::new(&data.blocks, case.block, options.seed as usize)
             .ok_or_else(|| format!("{}: it is shorter than two blocks", data.name))?;

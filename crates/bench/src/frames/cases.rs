@@ -5,10 +5,9 @@ use std::str::FromStr;
 
 use zstd_safe::{CCtx, CDict, CParameter, get_error_name};
 
-use super::BenchOptions;
-use crate::corpus::Corpus;
 use crate::decoding::Jobs;
-use crate::filter::Chunk;
+use crate::harness::corpus::Corpus;
+use crate::harness::filter::Chunk;
 
 /// A size of blocks, and of the dictionary that they share: `4K`, `4K+8K`, `whole`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,16 +16,6 @@ pub struct Case {
     pub chunk: Chunk,
     /// Bytes of the dictionary, if there is one.
     pub dictionary: Option<usize>,
-}
-
-impl Case {
-    /// What the record calls it.
-    pub(crate) fn format(&self, level: i32) -> String {
-        match self.dictionary {
-            None => format!("zstd {level}"),
-            Some(n) => format!("zstd {level}, dictionary {}", Chunk::Bytes(n)),
-        }
-    }
 }
 
 impl fmt::Display for Case {
@@ -63,22 +52,22 @@ pub(crate) struct Blocks<'a> {
 impl<'a> Blocks<'a> {
     /// Cuts the corpus into blocks, of which it takes some evenly if they are more than wanted, or cuts
     /// whole files at their ends; and compresses.
-    pub(crate) fn new(corpus: &'a Corpus, case: &Case, options: &BenchOptions<'_>) -> Result<Self, String> {
+    pub(crate) fn new(corpus: &'a Corpus, case: &Case, level: i32, most: usize) -> Result<Self, String> {
         let size = case.chunk.size();
         // What is left at the end of a file is no block of that size.
         let blocks: Vec<&'a [u8]> = match case.chunk {
-            Chunk::Whole => corpus.files.iter().map(|file| &file[..file.len().min(options.most)]).collect(),
+            Chunk::Whole => corpus.files.iter().map(|file| &file[..file.len().min(most)]).collect(),
             Chunk::Bytes(_) => corpus.files.iter().flat_map(|file| file.chunks_exact(size)).collect(),
         };
         let total: usize = blocks.iter().map(|block| block.len()).sum();
         let step = match case.chunk {
             Chunk::Whole => 1,
-            Chunk::Bytes(_) => total.div_ceil(options.most).max(1),
+            Chunk::Bytes(_) => total.div_ceil(most).max(1),
         };
         let dictionary = case.dictionary.map(|n| train(&blocks, n)).transpose()?;
         let contents: Vec<&[u8]> = blocks.into_iter().step_by(step).collect();
-        let frames = compress(&contents, options.level, dictionary.as_deref())?;
-        Ok(Blocks { jobs: Jobs::new(frames, contents), dictionary })
+        let frames = compress(&contents, level, dictionary.as_deref())?;
+        Ok(Blocks { jobs: Jobs { frames, contents }, dictionary })
     }
 }
 
@@ -126,16 +115,12 @@ mod tests {
     }
 
     #[test]
-    fn jobs_are_spread_over_the_corpus_and_taken_in_turns() {
+    fn jobs_are_spread_over_the_corpus() {
         let corpus = Corpus::rows(1 << 20);
-        let options = BenchOptions { cases: &[], level: 3, most: 300_000, rounds: 1 };
         let case = "4K+8K".parse().unwrap();
-        let Blocks { jobs, dictionary } = Blocks::new(&corpus, &case, &options).unwrap();
-        assert_eq!(jobs.bytes, 4096 * jobs.frames.len());
-        assert!((250_000..=300_000).contains(&jobs.bytes), "{}", jobs.bytes);
+        let Blocks { jobs, dictionary } = Blocks::new(&corpus, &case, 3, 300_000).unwrap();
+        assert_eq!(jobs.bytes(), 4096 * jobs.frames.len());
+        assert!((250_000..=300_000).contains(&jobs.bytes()), "{}", jobs.bytes());
         assert!(dictionary.is_some_and(|d| (1000..=8192).contains(&d.len())));
-        let turns: Vec<_> = jobs.turns(100_000).collect();
-        assert_eq!(turns.iter().map(ExactSizeIterator::len).sum::<usize>(), jobs.frames.len());
-        assert!(turns.windows(2).all(|pair| pair[0].end == pair[1].start));
     }
 }

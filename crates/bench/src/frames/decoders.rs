@@ -1,162 +1,164 @@
-//! Decoders of the shape "frames": ours, libzstd, and with feature `ruzstd` that crate.
+//! Decoders of frames: ours, libzstd, and with feature `ruzstd` that crate.
 
 use linerate_zstd::{Dictionary, FrameDecoder, Options, Scratch, StreamDecoder};
+use zstd_safe::zstd_sys::ZSTD_EndDirective::ZSTD_e_flush;
 use zstd_safe::{CCtx, CParameter, DCtx, DDict, InBuffer, OutBuffer, get_error_name};
 
-use crate::decoding::Decode;
+use crate::decoding::Decoder;
+use crate::harness::corpus::Corpus;
 
 /// All that this build has, with the dictionary digested.
-pub(crate) fn contenders(dictionary: Option<&[u8]>) -> Result<Vec<Box<dyn Decode>>, String> {
+pub(super) fn contenders(dictionary: Option<&[u8]>) -> Result<Vec<Decoder>, String> {
     Ok(vec![
-        Box::new(Ours::new(dictionary)?),
-        Box::new(Libzstd::new(dictionary)),
+        ours(dictionary)?,
+        libzstd(dictionary),
         #[cfg(feature = "ruzstd")]
-        Box::new(ruzstd::Ruzstd::new(dictionary)?),
+        ruzstd(dictionary)?,
     ])
 }
 
-struct Ours {
-    dictionary: Option<Dictionary<'static>>,
-    scratch: Scratch,
-}
-
-impl Ours {
-    fn new(dictionary: Option<&[u8]>) -> Result<Self, String> {
-        let dictionary = dictionary.map(Dictionary::new).transpose().map_err(|e| e.to_string())?;
-        Ok(Ours { dictionary, scratch: Scratch::new() })
-    }
-}
-
-impl Decode for Ours {
-    fn name(&self) -> &'static str {
-        "linerate"
-    }
-
-    fn version(&self) -> String {
-        format!("{} {}", env!("CARGO_PKG_VERSION"), linerate_core::cpu::tier().name())
-    }
-
-    fn decode(&mut self, frame: &[u8], out: &mut [u8]) -> Result<usize, String> {
+fn ours(dictionary: Option<&[u8]>) -> Result<Decoder, String> {
+    let digested = dictionary.map(Dictionary::new).transpose().map_err(|e| e.to_string())?;
+    let mut scratch = Scratch::new();
+    let memory = scratch.memory();
+    let run = move |frame: &[u8], out: &mut [u8]| {
         let decoder = FrameDecoder::new(Options::new());
-        decoder.decode(&mut self.scratch, self.dictionary.as_ref(), frame, out).map_err(|e| e.to_string())
-    }
-
-    /// With a window of 64 KiB.
-    fn state_bytes(&self) -> Option<usize> {
-        let (stream, _) = messages()?;
-        let mut decoder = StreamDecoder::new(Options::new());
-        let (mut scratch, mut out) = (Scratch::new(), vec![0; 1 << 20]);
-        decoder.decode(&mut scratch, None, &stream, &mut out).ok()?;
-        Some(decoder.memory())
-    }
-
-    fn scratch_bytes(&self) -> Option<usize> {
-        Some(self.scratch.memory())
-    }
+        decoder.decode(&mut scratch, digested.as_ref(), frame, out).map_err(|e| e.to_string())
+    };
+    let state = ours_state()?;
+    Ok(Decoder { name: "linerate", run: Box::new(run), state: Some(state), scratch: Some(memory) })
 }
 
-struct Libzstd {
-    dictionary: Option<DDict<'static>>,
-    context: DCtx<'static>,
+/// What a stream with a window of 64 KiB keeps.
+fn ours_state() -> Result<usize, String> {
+    let (stream, _) = messages()?;
+    let mut decoder = StreamDecoder::new(Options::new());
+    let (mut scratch, mut out) = (Scratch::new(), vec![0; 1 << 20]);
+    decoder.decode(&mut scratch, None, &stream, &mut out).map_err(|e| e.to_string())?;
+    Ok(decoder.memory())
 }
 
-impl Libzstd {
-    fn new(dictionary: Option<&[u8]>) -> Self {
-        Libzstd { dictionary: dictionary.map(DDict::create), context: DCtx::create() }
-    }
-}
-
-impl Decode for Libzstd {
-    fn name(&self) -> &'static str {
-        "libzstd"
-    }
-
-    fn version(&self) -> String {
-        zstd_safe::version_string().into()
-    }
-
-    fn decode(&mut self, frame: &[u8], out: &mut [u8]) -> Result<usize, String> {
-        match &self.dictionary {
-            Some(dictionary) => self.context.decompress_using_ddict(out, frame, dictionary),
-            None => self.context.decompress(out, frame),
+fn libzstd(dictionary: Option<&[u8]>) -> Decoder {
+    let digested = dictionary.map(DDict::create);
+    let mut context = DCtx::create();
+    let run = move |frame: &[u8], out: &mut [u8]| {
+        match &digested {
+            Some(dictionary) => context.decompress_using_ddict(out, frame, dictionary),
+            None => context.decompress(out, frame),
         }
         .map_err(|e| get_error_name(e).into())
-    }
+    };
+    // Contexts share nothing.
+    Decoder { name: "libzstd", run: Box::new(run), state: libzstd_state().ok(), scratch: Some(0) }
+}
 
-    /// With a window of 64 KiB.
-    fn state_bytes(&self) -> Option<usize> {
-        let (stream, content) = messages()?;
-        let mut context = DCtx::create();
-        let mut input = InBuffer::around(&stream);
-        let mut out = vec![0; content];
-        let mut output = OutBuffer::around(&mut out[..]);
-        while input.pos() < stream.len() {
-            context.decompress_stream(&mut output, &mut input).ok()?;
-        }
-        Some(context.sizeof())
+/// What a stream with a window of 64 KiB keeps.
+fn libzstd_state() -> Result<usize, String> {
+    let (stream, content) = messages()?;
+    let mut context = DCtx::create();
+    let mut input = InBuffer::around(&stream);
+    let mut out = vec![0; content];
+    let mut output = OutBuffer::around(&mut out[..]);
+    while input.pos() < stream.len() {
+        context.decompress_stream(&mut output, &mut input).map_err(get_error_name)?;
     }
-
-    /// Contexts share nothing.
-    fn scratch_bytes(&self) -> Option<usize> {
-        Some(0)
-    }
+    Ok(context.sizeof())
 }
 
 /// A stream of flushed messages with a window of 64 KiB that has not ended, and the length of its content.
-fn messages() -> Option<(Vec<u8>, usize)> {
-    use zstd_safe::zstd_sys::ZSTD_EndDirective::ZSTD_e_flush;
-    let rows = crate::corpus::Corpus::rows(300_000).files.concat();
-    let mut context = CCtx::create();
-    context.set_parameter(CParameter::WindowLog(16)).ok()?;
-    let mut stream = Vec::with_capacity(2 * rows.len());
-    for message in rows.chunks(1000) {
-        let at = stream.len();
-        let mut output = OutBuffer::around_pos(&mut stream, at);
-        let mut input = InBuffer::around(message);
-        while context.compress_stream2(&mut output, &mut input, ZSTD_e_flush).ok()? > 0 {}
-    }
-    Some((stream, rows.len()))
+fn messages() -> Result<(Vec<u8>, usize), String> {
+    let rows = Corpus::rows(300_000).files.concat();
+    Ok((streams::flushed(rows.chunks(1000), 3)?.concat(), rows.len()))
 }
 
 #[cfg(feature = "ruzstd")]
-mod ruzstd {
-    use ruzstd::decoding::{Dictionary, FrameDecoder};
+fn ruzstd(dictionary: Option<&[u8]>) -> Result<Decoder, String> {
+    let mut decoder = ruzstd::decoding::FrameDecoder::new();
+    if let Some(bytes) = dictionary {
+        let dictionary = ruzstd::decoding::Dictionary::decode_dict(bytes).map_err(|e| e.to_string())?;
+        decoder.add_dict(dictionary).map_err(|e| e.to_string())?;
+    }
+    let run = move |frame: &[u8], out: &mut [u8]| decoder.decode_all(frame, out).map_err(|e| e.to_string());
+    Ok(Decoder { name: "ruzstd", run: Box::new(run), state: None, scratch: None })
+}
 
-    pub(super) struct Ruzstd {
-        decoder: FrameDecoder,
+/// Streams of flushed pieces, as gateways send them.
+pub(super) mod streams {
+    use super::*;
+
+    /// A stream, as length-prefixed pieces, and its content.
+    pub(in super::super) fn compress(
+        corpus: &Corpus,
+        piece: usize,
+        level: i32,
+        most: usize,
+    ) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>), String> {
+        let mut content = corpus.files.concat();
+        content.truncate(most);
+        let mut stream = Vec::new();
+        for part in flushed(content.chunks(piece), level)? {
+            stream.extend_from_slice(&(part.len() as u32).to_le_bytes());
+            stream.extend_from_slice(&part);
+        }
+        Ok((vec![stream], vec![content]))
     }
 
-    impl Ruzstd {
-        pub(super) fn new(dictionary: Option<&[u8]>) -> Result<Self, String> {
-            let mut decoder = FrameDecoder::new();
-            if let Some(bytes) = dictionary {
-                let dictionary = Dictionary::decode_dict(bytes).map_err(|e| e.to_string())?;
-                decoder.add_dict(dictionary).map_err(|e| e.to_string())?;
+    /// Each piece compressed and flushed, with a window of 64 KiB.
+    pub(super) fn flushed<'p>(
+        pieces: impl Iterator<Item = &'p [u8]>,
+        level: i32,
+    ) -> Result<Vec<Vec<u8>>, String> {
+        let mut context = CCtx::create();
+        context.set_parameter(CParameter::CompressionLevel(level)).map_err(get_error_name)?;
+        context.set_parameter(CParameter::WindowLog(16)).map_err(get_error_name)?;
+        let one = |piece: &[u8]| {
+            let mut out = Vec::with_capacity(zstd_safe::compress_bound(piece.len()) + 64);
+            let mut output = OutBuffer::around(&mut out);
+            let mut input = InBuffer::around(piece);
+            while context.compress_stream2(&mut output, &mut input, ZSTD_e_flush).map_err(get_error_name)? > 0
+            {
             }
-            Ok(Ruzstd { decoder })
-        }
+            Ok(out)
+        };
+        pieces.map(one).collect()
     }
 
-    impl crate::decoding::Decode for Ruzstd {
-        fn name(&self) -> &'static str {
-            "ruzstd"
+    /// Takes pieces off a stream of [`compress`], and has `decode` write the content of each.
+    fn pieces(
+        mut stream: &[u8],
+        out: &mut [u8],
+        piece: usize,
+        mut decode: impl FnMut(&[u8], &mut [u8]) -> Result<usize, String>,
+    ) -> Result<usize, String> {
+        let mut written = 0;
+        while let Some((len, rest)) = stream.split_first_chunk() {
+            let (part, rest) = rest.split_at(u32::from_le_bytes(*len) as usize);
+            let end = (written + piece).min(out.len());
+            written += decode(part, &mut out[written..end])?;
+            stream = rest;
         }
+        Ok(written)
+    }
 
-        fn version(&self) -> String {
-            env!("BENCH_VERSION_RUZSTD").into()
-        }
-
-        fn decode(&mut self, frame: &[u8], out: &mut [u8]) -> Result<usize, String> {
-            self.decoder.decode_all(frame, out).map_err(|e| e.to_string())
-        }
-
-        fn state_bytes(&self) -> Option<usize> {
-            None
-        }
-
-        fn scratch_bytes(&self) -> Option<usize> {
-            None
-        }
+    pub(in super::super) fn contenders(piece: usize) -> Vec<Decoder> {
+        let mut scratch = Scratch::new();
+        let ours = move |stream: &[u8], out: &mut [u8]| {
+            let mut decoder = StreamDecoder::new(Options::default());
+            pieces(stream, out, piece, |part, out| {
+                let done = decoder.decode(&mut scratch, None, part, out).map_err(|e| e.to_string())?;
+                Ok(done.written)
+            })
+        };
+        let theirs = move |stream: &[u8], out: &mut [u8]| {
+            let mut context = DCtx::create();
+            pieces(stream, out, piece, |part, out| {
+                let (mut output, mut input) = (OutBuffer::around(out), InBuffer::around(part));
+                context.decompress_stream(&mut output, &mut input).map_err(get_error_name)?;
+                Ok(output.pos())
+            })
+        };
+        let decoder = |name, run| Decoder { name, run, state: None, scratch: None };
+        vec![decoder("linerate", Box::new(ours)), decoder("libzstd", Box::new(theirs))]
     }
 }
 
@@ -166,8 +168,7 @@ mod tests {
 
     #[test]
     fn an_idle_stream_of_ours_is_much_smaller() {
-        let [ours, theirs] = [&Ours::new(None).unwrap() as &dyn Decode, &Libzstd::new(None)]
-            .map(|contender| contender.state_bytes().unwrap());
+        let (ours, theirs) = (ours_state().unwrap(), libzstd_state().unwrap());
         assert!(ours <= 80_000, "{ours}");
         assert!(theirs > 3 * ours, "{theirs}");
     }

@@ -1,62 +1,135 @@
-//! The shape "frames": decoding zstd frames and digesting dictionaries, in CPU time.
+//! The shape "frames": zstd frames and flushed streams decoded, dictionaries digested, in CPU time of one core.
 
 mod cases;
 mod decoders;
-mod digest;
+
+use clap::Args;
+use linerate_zstd::Dictionary;
+use zstd_safe::DDict;
 
 use self::cases::Blocks;
 pub use self::cases::Case;
-use self::decoders::contenders;
-use crate::corpus::Corpus;
+use self::decoders::{contenders, streams};
 use crate::decoding;
-use crate::record::Record;
+use crate::harness::args::CorpusArgs;
+use crate::harness::corpus::Corpus;
+use crate::harness::filter::{Chunk, parse_bytes};
+use crate::harness::{Clock, Common, Contender, Rounds, With, measure as harness, progress, row};
+use crate::records::Measurement;
 
-/// Options of a measurement.
-pub struct BenchOptions<'a> {
-    /// Sizes of blocks, and of their dictionaries.
-    pub cases: &'a [Case],
-    /// The level at which libzstd compresses them.
-    pub level: i32,
-    /// The most bytes of content that are compressed for one case.
-    pub most: usize,
-    /// Passes of each contender over everything.
-    pub rounds: usize,
+/// Digests of a turn.
+const DIGESTS: u32 = 2000;
+
+/// Options of the shape.
+#[derive(Args, Clone, Debug)]
+pub struct FramesArgs {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Sizes of blocks and, after a plus, of the dictionary that they share
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "1K+8K,4K+8K,8K+8K,1K,4K,128K,whole"
+    )]
+    case: Vec<Case>,
+    /// Bytes of the pieces of streams with a window of 64 KiB, each flushed
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1K,8K", value_parser = parse_bytes)]
+    flush: Vec<u64>,
+    /// The level at which libzstd compresses
+    #[arg(long, value_name = "N", default_value_t = 3, allow_negative_numbers = true)]
+    level: i32,
+    /// The most bytes for each case, taken evenly from the corpus; of whole files, of each
+    #[arg(long, value_name = "N", default_value = "16M", value_parser = parse_bytes)]
+    most: u64,
 }
 
-/// Decodes the corpus, case by case: a record for each contender, and two for the dictionary of a
-/// case that has one. `each` gets them as soon as the case is done.
-///
-/// What every contender decodes is compared with the content first. `speed_vs_base` is the median
-/// over the rounds, within each of which the contenders take turns.
+/// Measures each case, then each stream.
 ///
 /// # Errors
-/// A sentence: what a contender says, other content than was compressed, or what `each` returns.
+/// A sentence for the user.
+pub fn run(args: &FramesArgs) -> Result<(), String> {
+    let mut output = args.common.open_pinned()?;
+    let corpus = args.corpus.read()?;
+    let most = if args.common.quick { 1 << 20 } else { args.most.try_into().unwrap_or(usize::MAX) };
+    for case in &args.case {
+        for found in measure(&corpus, case, args.level, most, args.common.rounds(9))? {
+            output.add("zstd decoded, CPU time", found)?;
+        }
+    }
+    for &piece in &args.flush {
+        let (frames, contents) = streams::compress(&corpus, piece as usize, args.level, most)?;
+        let jobs = decoding::Jobs { frames, contents: contents.iter().map(|content| &content[..]).collect() };
+        let blank = row("frames", &corpus.name, "")
+            .param("block", format!("{} flush", Chunk::Bytes(piece as usize)))
+            .param("level", args.level);
+        let found = decoding::measure(
+            &blank,
+            "libzstd",
+            &jobs,
+            streams::contenders(piece as usize),
+            args.common.rounds(9),
+        )?;
+        output.add("zstd decoded, CPU time", found)?;
+    }
+    output.finish()
+}
+
+/// Decodes the blocks of a case; and digests its dictionary, if it has one.
+///
+/// # Errors
+/// A sentence: what a contender says, or other content than was compressed.
 pub fn measure(
     corpus: &Corpus,
-    options: &BenchOptions<'_>,
-    mut progress: impl FnMut(&str),
-    mut each: impl FnMut(&Case, &[Record]) -> Result<(), String>,
-) -> Result<(), String> {
-    for case in options.cases {
-        progress(&format!("{case}: compressing"));
-        let Blocks { jobs, dictionary } = Blocks::new(corpus, case, options)?;
-        if jobs.frames.is_empty() {
-            continue;
-        }
-        let common = decoding::Case {
-            shape: "frames",
-            chunk: case.chunk.to_string(),
-            format: case.format(options.level),
-            base: "libzstd",
-            rounds: options.rounds,
-        };
-        let all = contenders(dictionary.as_deref())?;
-        let mut records = decoding::measure(corpus, &common, &jobs, all, &mut progress)?;
-        if let Some(dictionary) = &dictionary {
-            records.extend(digest::measure(corpus, case, dictionary, options)?);
-        }
-        progress("");
-        each(case, &records)?;
+    case: &Case,
+    level: i32,
+    most: usize,
+    rounds: usize,
+) -> Result<Vec<Vec<Measurement>>, String> {
+    progress(&format!("{case}: compressing"));
+    let Blocks { jobs, dictionary } = Blocks::new(corpus, case, level, most)?;
+    if jobs.frames.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(())
+    let blank = row("frames", &corpus.name, "").param("block", case.chunk.to_string()).param("level", level);
+    let blank = match case.dictionary {
+        Some(bytes) => blank.param("dictionary", Chunk::Bytes(bytes).to_string()),
+        None => blank,
+    };
+    let all = contenders(dictionary.as_deref())?;
+    let mut found = vec![decoding::measure(&blank, "libzstd", &jobs, all, rounds)?];
+    if let Some(dictionary) = &dictionary {
+        found.push(digest(&corpus.name, case, dictionary, rounds)?);
+    }
+    Ok(found)
+}
+
+/// Digests a dictionary, whose content neither copies; speeds are in bytes of it.
+fn digest(data: &str, case: &Case, dictionary: &[u8], rounds: usize) -> Result<Vec<Measurement>, String> {
+    let digest = Dictionary::measure(dictionary).map_err(|e| e.to_string())?;
+    let theirs = DDict::create_by_reference(dictionary).sizeof();
+    let held = [digest.tables_len() + size_of_val(&digest), theirs];
+    let one = |i: usize| {
+        let name = ["linerate digest", "libzstd digest"][i];
+        let measurement = row("digests", data, name)
+            .param("block", case.chunk.to_string())
+            .param("dictionary", Chunk::Bytes(dictionary.len()).to_string())
+            .size("state", held[i]);
+        let turn = move |_| {
+            let ((), time) = Clock::Cpu.time(|| {
+                for _ in 0..DIGESTS {
+                    match i {
+                        0 => drop(std::hint::black_box(Dictionary::by_reference(dictionary))),
+                        _ => drop(std::hint::black_box(DDict::create_by_reference(dictionary))),
+                    }
+                }
+                Ok(())
+            })?;
+            Ok(time / DIGESTS)
+        };
+        Contender::new(measurement, turn).bytes(dictionary.len()).units(1).base(1, "libzstd digest")
+    };
+    harness(vec![one(0), one(1)], Rounds::warm(rounds))
 }

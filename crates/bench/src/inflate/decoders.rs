@@ -4,63 +4,29 @@ use linerate_inflate::{BufferDecoder, Format, Options, Scratch, Status, StreamDe
 use zlib_rs::{Inflate, InflateFlush};
 
 use super::compress;
-use crate::decoding::Decode;
-use crate::filter::Chunk;
+use crate::decoding::{Decoder, Run};
+use crate::harness::filter::Chunk;
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 use crate::kernel::inflate;
 use crate::kernel::inflate::Step;
 use linerate_candidates::footprint;
 
-/// Decodes a stream into a buffer; returns the bytes written.
-type Run = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, String>>;
-
-/// A decoder with what is known about it.
-struct Contender {
-    name: &'static str,
-    version: String,
-    run: Run,
-    state: Option<usize>,
-    scratch: Option<usize>,
-}
-
-impl Decode for Contender {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn version(&self) -> String {
-        self.version.clone()
-    }
-
-    fn decode(&mut self, frame: &[u8], out: &mut [u8]) -> Result<usize, String> {
-        (self.run)(frame, out)
-    }
-
-    fn state_bytes(&self) -> Option<usize> {
-        self.state
-    }
-
-    fn scratch_bytes(&self) -> Option<usize> {
-        self.scratch
-    }
-}
-
 /// All that this build has for calls of that size.
-pub(super) fn contenders(chunk: Chunk) -> Result<Vec<Box<dyn Decode>>, String> {
+pub(super) fn contenders(chunk: Chunk) -> Result<Vec<Decoder>, String> {
     let all = vec![
         ours(chunk)?,
-        peer("zlib-rs", env!("BENCH_VERSION_ZLIB_RS").into(), chunk, || Ok(Inflate::new(false, 15)))?,
+        peer("zlib-rs", chunk, || Ok(Inflate::new(false, 15)))?,
         #[cfg(feature = "zlib-ng")]
-        peer("zlib-ng", inflate::ZlibNg::version(), chunk, inflate::ZlibNg::raw)?,
+        peer("zlib-ng", chunk, inflate::ZlibNg::raw)?,
         #[cfg(feature = "zlib")]
-        peer("zlib", inflate::Zlib::version(), chunk, inflate::Zlib::raw)?,
+        peer("zlib", chunk, inflate::Zlib::raw)?,
     ];
     #[cfg(feature = "libdeflate")]
     let all = all.into_iter().chain(libdeflate(chunk));
-    Ok(all.into_iter().map(|contender| Box::new(contender) as Box<dyn Decode>).collect())
+    Ok(all.into_iter().collect())
 }
 
-fn ours(chunk: Chunk) -> Result<Contender, String> {
+fn ours(chunk: Chunk) -> Result<Decoder, String> {
     let options = Options::new(Format::Deflate);
     let mut scratch = Scratch::new();
     let (run, state): (Run, usize) = match chunk {
@@ -86,8 +52,7 @@ fn ours(chunk: Chunk) -> Result<Contender, String> {
             (Box::new(move |stream, out| run(&mut decoder, stream, out)), state)
         }
     };
-    let version = format!("{} {}", env!("CARGO_PKG_VERSION"), linerate_core::cpu::tier().name());
-    Ok(Contender { name: "linerate", version, run, state: Some(state), scratch: Some(size_of::<Scratch>()) })
+    Ok(Decoder { name: "linerate", run, state: Some(state), scratch: Some(size_of::<Scratch>()) })
 }
 
 /// A decoder of another library that can stop at any byte.
@@ -140,10 +105,9 @@ resumable!(ZlibNg);
 /// if there is but one call for each stream.
 fn peer<D: Resumable + 'static>(
     name: &'static str,
-    version: String,
     chunk: Chunk,
     open: impl FnOnce() -> Result<D, String>,
-) -> Result<Contender, String> {
+) -> Result<Decoder, String> {
     let is_whole = chunk == Chunk::Whole;
     let run = move |decoder: &mut D, stream: &[u8], out: &mut [u8]| {
         decoder.reset()?;
@@ -159,12 +123,12 @@ fn peer<D: Resumable + 'static>(
     let held = held.map(|heap| heap + size_of::<D>());
     let (state, scratch) = if is_whole { (Some(0), held) } else { (held, Some(0)) };
     let run = Box::new(move |stream: &[u8], out: &mut [u8]| run(&mut decoder, stream, out));
-    Ok(Contender { name, version, run, state, scratch })
+    Ok(Decoder { name, run, state, scratch })
 }
 
 /// libdeflate, which decodes whole streams only.
 #[cfg(feature = "libdeflate")]
-fn libdeflate(chunk: Chunk) -> Option<Contender> {
+fn libdeflate(chunk: Chunk) -> Option<Decoder> {
     if chunk != Chunk::Whole {
         return None;
     }
@@ -172,8 +136,7 @@ fn libdeflate(chunk: Chunk) -> Option<Contender> {
     let run = Box::new(move |stream: &[u8], out: &mut [u8]| {
         decoder.deflate_decompress(stream, out).map_err(|e| e.to_string())
     });
-    let version = env!("BENCH_VERSION_LIBDEFLATE").into();
-    Some(Contender { name: "libdeflate", version, run, state: Some(0), scratch })
+    Some(Decoder { name: "libdeflate", run, state: Some(0), scratch })
 }
 
 /// Decodes a stream with at most `size` bytes of input and of output for each call; output is one piece behind the other.
@@ -216,10 +179,10 @@ mod tests {
         let (stream, mut out) = (sample().unwrap(), [0; SAMPLE]);
         for chunk in [Chunk::Whole, Chunk::Bytes(7), Chunk::Bytes(1 << 20)] {
             for mut contender in contenders(chunk).unwrap() {
-                let name = contender.name();
-                assert_eq!(contender.decode(&stream, &mut out), Ok(SAMPLE), "{name}, {chunk}");
-                assert!(contender.decode(&stream[..stream.len() - 1], &mut out).is_err(), "{name}, {chunk}");
-                assert_eq!(contender.decode(&stream, &mut out), Ok(SAMPLE), "{name}, {chunk}");
+                let name = contender.name;
+                assert_eq!((contender.run)(&stream, &mut out), Ok(SAMPLE), "{name}, {chunk}");
+                assert!((contender.run)(&stream[..stream.len() - 1], &mut out).is_err(), "{name}, {chunk}");
+                assert_eq!((contender.run)(&stream, &mut out), Ok(SAMPLE), "{name}, {chunk}");
             }
         }
     }
@@ -235,7 +198,7 @@ mod tests {
         let mut all: Vec<_> = [Chunk::Whole, Chunk::Bytes(100)]
             .into_iter()
             .flat_map(|chunk| contenders(chunk).unwrap())
-            .filter(|contender| contender.name() != "libdeflate")
+            .filter(|contender| contender.name != "libdeflate")
             .collect();
         let (mut valid, mut outs) = (0, vec![vec![0; 4000]; all.len()]);
         for round in 0..4000 {
@@ -248,7 +211,7 @@ mod tests {
                 stream[bit / 8] ^= 1 << (bit % 8);
             }
             let mut results = all.iter_mut().zip(&mut outs).map(|(contender, out)| {
-                let result = contender.decode(&stream, out).ok();
+                let result = (contender.run)(&stream, out).ok();
                 result.map(|len| &out[..len])
             });
             let ours = results.next().unwrap();

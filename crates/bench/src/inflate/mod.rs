@@ -1,58 +1,68 @@
-//! The shape "inflate": decoding deflate data, whole and in pieces, in CPU time.
+//! The shape "inflate": deflate data decoded whole and in pieces, in CPU time of one core.
 
 mod decoders;
 
+use clap::Args;
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
 use self::decoders::contenders;
-use crate::contender::output_capacity;
-use crate::corpus::Corpus;
-use crate::decoding::{self, Case, Jobs};
-use crate::filter::Chunk;
-use crate::record::Record;
+use crate::bytes::output_capacity;
+use crate::decoding::{self, Jobs};
+use crate::harness::args::CorpusArgs;
+use crate::harness::corpus::Corpus;
+use crate::harness::filter::Chunk;
+use crate::harness::{Common, With, progress, row};
+use crate::records::Measurement;
 
-/// Options of a measurement.
-pub struct BenchOptions<'a> {
-    /// Bytes of input and of output for each call; all of both for [`Chunk::Whole`].
-    pub chunks: &'a [Chunk],
-    /// The level at which zlib-rs compresses each file: 1 to 9.
-    pub level: i32,
-    /// Passes of each contender over everything.
-    pub rounds: usize,
+/// Options of the shape.
+#[derive(Args, Clone, Debug)]
+pub struct InflateArgs {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Bytes of input and of output for each call, or `whole` for all of a file
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "whole,64K")]
+    chunk: Vec<Chunk>,
+    /// The level at which zlib-rs compresses
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(i32).range(1..=9))]
+    level: i32,
 }
 
-/// Decodes the files of the corpus, each a stream without a container: a record for each contender and size of calls. `each`
-/// gets those of a size as soon as they are there.
-///
-/// What every contender decodes is compared with the content first. `speed_vs_base` is the median
-/// over the rounds, within each of which the contenders take turns; the base is zlib-rs.
+/// Measures each size of calls.
 ///
 /// # Errors
-/// A sentence: what a contender says, other content than was compressed, or what `each` returns.
+/// A sentence for the user.
+pub fn run(args: &InflateArgs) -> Result<(), String> {
+    let mut output = args.common.open_pinned()?;
+    let corpus = args.corpus.read()?;
+    for found in measure(&corpus, &args.chunk, args.level, args.common.rounds(9))? {
+        output.add("Deflate data decoded, CPU time", found)?;
+    }
+    output.finish()
+}
+
+/// Decodes the files of the corpus, each a stream without a container, with every contender and size of calls.
+///
+/// # Errors
+/// A sentence: what a contender says, or other content than was compressed.
 pub fn measure(
     corpus: &Corpus,
-    options: &BenchOptions<'_>,
-    mut progress: impl FnMut(&str),
-    mut each: impl FnMut(Chunk, &[Record]) -> Result<(), String>,
-) -> Result<(), String> {
+    chunks: &[Chunk],
+    level: i32,
+    rounds: usize,
+) -> Result<Vec<Vec<Measurement>>, String> {
     progress("compressing");
     let contents: Vec<&[u8]> = corpus.files.iter().map(|file| &file[..]).collect();
-    let streams: Result<_, String> =
-        contents.iter().map(|content| compress(content, options.level)).collect();
-    let jobs = Jobs::new(streams?, contents);
-    for &chunk in options.chunks {
-        let case = Case {
-            shape: "inflate",
-            chunk: chunk.to_string(),
-            format: format!("deflate, zlib-rs {}", options.level),
-            base: "zlib-rs",
-            rounds: options.rounds,
-        };
-        let records = decoding::measure(corpus, &case, &jobs, contenders(chunk)?, &mut progress)?;
-        progress("");
-        each(chunk, &records)?;
-    }
-    Ok(())
+    let frames: Result<_, String> = contents.iter().map(|content| compress(content, level)).collect();
+    let jobs = Jobs { frames: frames?, contents };
+    let one = |&chunk: &Chunk| {
+        let blank = row("inflate", &corpus.name, "")
+            .param("chunk", chunk.to_string())
+            .param("source", format!("deflate, zlib-rs {level}"));
+        decoding::measure(&blank, "zlib-rs", &jobs, contenders(chunk)?, rounds)
+    };
+    chunks.iter().map(one).collect()
 }
 
 /// One stream of deflate data.

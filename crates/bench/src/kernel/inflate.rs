@@ -1,7 +1,7 @@
 //! zlib's and zlib-ng's inflate, on one stream for as long as a connection lives, or on streams one after another.
 
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
-use std::ffi::{CStr, c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 
 /// What a call of a decoder has done.
 pub(crate) struct Step {
@@ -37,7 +37,6 @@ macro_rules! inflate {
             }
 
             /// A stream of deflate data alone.
-            #[cfg(feature = "command")]
             pub(crate) fn raw() -> Result<Self, String> {
                 Self::open(-15)
             }
@@ -80,7 +79,6 @@ macro_rules! inflate {
             }
 
             /// Begins another stream of the same kind.
-            #[cfg(feature = "command")]
             pub(crate) fn reset(&mut self) -> Result<(), String> {
                 // SAFETY: the stream was opened.
                 let rc = unsafe { $sys::inflateReset(&mut *self.0) };
@@ -88,7 +86,6 @@ macro_rules! inflate {
             }
 
             /// Goes on with the stream; `whole` says that this call has all input and room for all output.
-            #[cfg(feature = "command")]
             pub(crate) fn call(&mut self, input: &[u8], out: &mut [u8], whole: bool) -> Result<Step, String> {
                 self.inflate(input, out, if whole { $sys::Z_FINISH } else { $sys::Z_NO_FLUSH })
             }
@@ -112,11 +109,6 @@ macro_rules! inflate {
                     written: (capacity - stream.avail_out) as usize,
                     ends: rc == $sys::Z_STREAM_END,
                 })
-            }
-
-            pub(crate) fn version() -> String {
-                // SAFETY: returns a static string that ends with NUL.
-                unsafe { CStr::from_ptr($sys::zlibVersion()) }.to_string_lossy().into_owned()
             }
         }
 

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use linerate_deflate::Format;
 
-use crate::contender::{Coding, Contender};
+use crate::bytes::{Coding, Encoder};
 
 /// The public head of `struct isal_zstream`; the internal state follows, inside the allocation.
 #[repr(C, align(64))]
@@ -77,7 +77,7 @@ impl Isal {
     }
 }
 
-impl Contender for Isal {
+impl Encoder for Isal {
     fn coding(&self) -> Coding {
         Coding::Stream(Format::Deflate)
     }

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 use lz4_sys::LZ4_versionNumber;
 
-use crate::contender::{Coding, Contender};
+use crate::bytes::{Coding, Encoder};
 
 unsafe extern "C" {
     fn LZ4_sizeofState() -> c_int;
@@ -31,7 +31,7 @@ impl Lz4 {
     }
 }
 
-impl Contender for Lz4 {
+impl Encoder for Lz4 {
     fn coding(&self) -> Coding {
         Coding::Lz4Pieces
     }
@@ -67,4 +67,13 @@ impl Contender for Lz4 {
         let n = unsafe { LZ4_versionNumber() };
         format!("{}.{}.{}", n / 10_000, n / 100 % 100, n % 100)
     }
+}
+
+/// Decodes a whole block into `out` and returns its length. `None` if it is damaged or longer than `out`.
+pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
+    let (from, to) = (i32::try_from(block.len()).ok()?, i32::try_from(out.len()).ok()?);
+    // SAFETY: both pointers are of slices of the lengths given, which do not overlap.
+    let len =
+        unsafe { lz4_sys::LZ4_decompress_safe(block.as_ptr().cast(), out.as_mut_ptr().cast(), from, to) };
+    usize::try_from(len).ok()
 }

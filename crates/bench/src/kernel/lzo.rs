@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 
 use libloading::Library;
 
-use crate::contender::{Coding, Contender};
+use crate::bytes::{Coding, Encoder};
 
 /// Names a library to measure instead of the machine's.
 const VARIABLE: &str = "LINERATE_LIBLZO";
@@ -102,7 +102,7 @@ fn unusable(e: libloading::Error) -> String {
     format!("not a usable liblzo2: {e}")
 }
 
-impl Contender for Lzo {
+impl Encoder for Lzo {
     fn coding(&self) -> Coding {
         Coding::LzoPieces
     }
@@ -138,7 +138,7 @@ impl Contender for Lzo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contender::output_capacity;
+    use crate::bytes::output_capacity;
 
     #[test]
     fn blocks_decode_to_their_content_where_the_library_is_there() {
@@ -150,7 +150,7 @@ mod tests {
                 return;
             }
         };
-        let random = crate::corpus::Corpus::random(10_000).files.remove(0);
+        let random = crate::harness::corpus::Corpus::random(10_000).files.remove(0);
         for content in [b"linerate, ".repeat(1000), random, vec![7]] {
             let mut out = vec![0; output_capacity(content.len())];
             let n = lzo.chunk(&content, true, &mut out).expect("compressed");

@@ -1,16 +1,15 @@
 //! The operating system's clocks and the C peers: all `unsafe` code of this crate.
 #![allow(unsafe_code)]
 
-#[cfg(any(feature = "command", feature = "zlib", feature = "zlib-ng"))]
 pub(crate) mod inflate;
 #[cfg(feature = "isal")]
 pub(crate) mod isal;
 #[cfg(feature = "lz4")]
 pub(crate) mod lz4;
 pub(crate) mod lzo;
-#[cfg(feature = "command")]
 pub(crate) mod map;
 pub(crate) mod os;
+pub(crate) mod sequences;
 #[cfg(feature = "libslz")]
 pub(crate) mod slz;
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]

@@ -31,7 +31,7 @@ pub fn pin(_core: Option<usize>) -> Option<usize> {
 
 /// The most bytes that were resident in any process that this one started and that has ended; `None`
 /// where the system does not tell.
-#[cfg(all(feature = "command", unix))]
+#[cfg(unix)]
 pub(crate) fn children_peak() -> Option<u64> {
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
     u64::try_from(children()?.ru_maxrss).ok().map(|peak| peak * unit)
@@ -39,13 +39,13 @@ pub(crate) fn children_peak() -> Option<u64> {
 
 /// CPU time of the processes that this one started and that have ended, user and system; `None` where the system does
 /// not tell.
-#[cfg(all(feature = "command", unix))]
-pub fn children_time() -> Option<Duration> {
+#[cfg(unix)]
+pub(crate) fn children_time() -> Option<Duration> {
     let duration = |t: libc::timeval| Duration::new(t.tv_sec as u64, t.tv_usec as u32 * 1000);
     children().map(|usage| duration(usage.ru_utime) + duration(usage.ru_stime))
 }
 
-#[cfg(all(feature = "command", unix))]
+#[cfg(unix)]
 fn children() -> Option<libc::rusage> {
     // SAFETY: an rusage is plain numbers, for which zero is valid; the call gets one to write to.
     unsafe {
@@ -55,14 +55,14 @@ fn children() -> Option<libc::rusage> {
 }
 
 /// The system does not tell.
-#[cfg(all(feature = "command", not(unix)))]
+#[cfg(not(unix))]
 pub(crate) fn children_peak() -> Option<u64> {
     None
 }
 
 /// The system does not tell.
-#[cfg(all(feature = "command", not(unix)))]
-pub fn children_time() -> Option<Duration> {
+#[cfg(not(unix))]
+pub(crate) fn children_time() -> Option<Duration> {
     None
 }
 
@@ -76,9 +76,39 @@ pub(crate) fn trim_heap() {
 }
 
 /// Bytes of this process that are resident; `None` where the system does not tell.
-pub fn resident() -> Option<usize> {
+pub(crate) fn resident() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kib: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib << 10)
+}
+
+/// Lets this process open as many files as the system allows.
+pub(crate) fn unlimited_files() {
+    #[cfg(unix)]
+    {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: both calls get a limit of their own to read or write.
+        unsafe {
+            if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0 {
+                limit.rlim_cur = limit.rlim_max;
+                libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+            }
+        }
+    }
+}
+
+/// Drops a file's pages from the system's cache, where the system lets one.
+pub(crate) fn forget(file: &std::fs::File) -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        // SAFETY: the file is open; the call takes plain numbers.
+        let code = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+        if code != 0 {
+            return Err(std::io::Error::from_raw_os_error(code));
+        }
+    }
+    let _ = file;
+    Ok(())
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use libloading::Library;
 use linerate_deflate::Format;
 
-use crate::contender::{Coding, Contender};
+use crate::bytes::{Coding, Encoder};
 
 /// Names libraries to measure instead of the machine's: a list of paths, as PATH is one.
 const VARIABLE: &str = "LINERATE_LIBSLZ";
@@ -101,7 +101,7 @@ fn open(path: &Path) -> Result<Library, String> {
     unsafe { Library::new(OsString::from(path)) }.map_err(|_| format!("{} cannot be loaded", path.display()))
 }
 
-impl Contender for Slz {
+impl Encoder for Slz {
     fn coding(&self) -> Coding {
         Coding::Stream(self.format)
     }

@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_int, c_uint, c_void};
 
 use linerate_deflate::Format;
 
-use crate::contender::{Coding, Contender};
-use crate::table::Strategy;
+use crate::bytes::Strategy;
+use crate::bytes::{Coding, Encoder};
 use linerate_candidates::footprint;
 
 extern "C" fn allocate(_: *mut c_void, items: c_uint, size: c_uint) -> *mut c_void {
@@ -99,7 +99,7 @@ macro_rules! zlib_family {
             }
         }
 
-        impl Contender for $name {
+        impl Encoder for $name {
             fn coding(&self) -> Coding {
                 Coding::Stream(Format::Deflate)
             }

@@ -9,8 +9,8 @@ use linerate_gateway::stats::{Clock, LogEntry, LogFiles, LogOptions, MessageReco
 use linerate_gateway::traffic::Traffic;
 use linerate_gateway::{Encoder, Limits, Scratch, Session, Transport};
 
-use crate::output::{print, progress};
-use crate::report::aligned;
+use crate::harness::{Common, With, progress, row};
+use crate::records::Measurement;
 
 /// Text after the options in the help.
 pub const EXAMPLES: &str = "\
@@ -42,9 +42,9 @@ pub struct DayArgs {
     /// Hours of the day, from midnight
     #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=24))]
     hours: u32,
-    /// Messages of each set
-    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..))]
-    messages: u64,
+    /// Messages of each set [default: 10 million, with --quick 20,000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    messages: Option<u64>,
     /// Guilds of each connection
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(..=Traffic::MAX_GUILDS as u64))]
     guilds: u64,
@@ -54,6 +54,14 @@ pub struct DayArgs {
     /// Write statistics logs of each set into this folder
     #[arg(long, value_name = "FOLDER")]
     logs: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+impl DayArgs {
+    fn messages(&self) -> u64 {
+        self.messages.unwrap_or(if self.common.quick { 20_000 } else { 10_000_000 })
+    }
 }
 
 /// A way of decoding.
@@ -72,34 +80,50 @@ const WAYS: [Way; 3] = [
     Way { name: "C: zstd, 128 KiB", log: "C", transport: Transport::Zstd, buffer: 128 << 10 },
 ];
 
-/// Decodes the day in each way and prints a table.
+/// Decodes the day in each way.
 ///
 /// # Errors
 /// A sentence for the user.
 pub fn run(args: &DayArgs) -> Result<(), String> {
-    let titles = ["set", "messages", "payload", "ratio", "MB/s", "median ns", "99 % ns", "99.9 % ns"];
-    let mut rows = vec![titles.map(str::to_owned).to_vec()];
+    let mut output = args.common.open()?;
+    let mut found = Vec::new();
     for way in &WAYS {
         progress(&format!("{}: connections are generated", way.name));
         let streams = streams(args, way.transport)?;
-        let stats = decode(args, way, &streams)?;
-        let mut row = vec![
-            way.name.to_owned(),
-            stats.messages().to_string(),
-            stats.payload_bytes().to_string(),
-            format!("{:.3}", stats.ratio()),
-            format!("{:.0}", stats.bytes_per_second() / 1e6),
-        ];
-        row.extend([0.5, 0.99, 0.999].map(|quantile| stats.quantile_ns(quantile).to_string()));
-        rows.push(row);
+        for (hour, stats) in decode(args, way, &streams)? {
+            found.push(measurement(args, way, hour, &stats));
+        }
     }
     progress("");
-    print(&aligned(&rows, 1))
+    output.add("A day of many connections", found)?;
+    output.finish()
+}
+
+fn measurement(args: &DayArgs, way: &Way, hour: Option<usize>, stats: &Stats) -> Measurement {
+    let row = row("gateway-day", "a day", "linerate")
+        .param("transport", way.transport.name())
+        .param("window", way.name.split_once(", ").map_or("", |(_, window)| window))
+        .param("set", way.log)
+        .param("connections", args.shards)
+        .param("messages", stats.messages())
+        .exact("errors", stats.errors() as f64)
+        .exact("output", stats.compressed_bytes() as f64)
+        .exact("content", stats.payload_bytes() as f64)
+        .exact("ratio", stats.ratio())
+        .exact("speed", stats.bytes_per_second() / 1e6)
+        .exact("cpu", stats.decode_ns() as f64 / 1e9);
+    let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)];
+    let row =
+        quantiles.into_iter().fold(row, |row, (name, q)| row.exact(name, stats.quantile_ns(q) as f64 / 1e3));
+    match hour {
+        Some(hour) => row.param("hour", hour),
+        None => row,
+    }
 }
 
 /// Compressed messages of each distinct connection.
 fn streams(args: &DayArgs, transport: Transport) -> Result<Vec<Vec<Box<[u8]>>>, String> {
-    let each = (args.messages / u64::from(args.shards)).clamp(1, MAX_STREAM);
+    let each = (args.messages() / u64::from(args.shards)).clamp(1, MAX_STREAM);
     let events = each.saturating_sub(2 + args.guilds) as usize;
     let traffic = Traffic::new(args.seed).guilds(args.guilds as usize).events(events);
     let stream = |index: u64| {
@@ -121,9 +145,15 @@ struct Shard {
     at: usize,
 }
 
-fn decode(args: &DayArgs, way: &Way, streams: &[Vec<Box<[u8]>>]) -> Result<Stats, String> {
+/// The counts of the whole day, then of each hour.
+fn decode(
+    args: &DayArgs,
+    way: &Way,
+    streams: &[Vec<Box<[u8]>>],
+) -> Result<Vec<(Option<usize>, Stats)>, String> {
     let midnight = midnight();
-    let mut stats = Stats::new();
+    let mut all = vec![(None, Stats::new())];
+    all.extend((0..args.hours as usize).map(|hour| (Some(hour), Stats::new())));
     let written = |folder: &PathBuf, e: std::io::Error| format!("{}: cannot write: {e}", folder.display());
     let log = |folder: &PathBuf| {
         // All of the day stays.
@@ -139,7 +169,7 @@ fn decode(args: &DayArgs, way: &Way, streams: &[Vec<Box<[u8]>>]) -> Result<Stats
     for (hour, messages) in messages_by_hour(args).into_iter().enumerate() {
         for i in 0..messages {
             if done % STEP == 0 {
-                progress(&format!("{}: {hour:02}:00, {done} of {} messages", way.name, args.messages));
+                progress(&format!("{}: {hour:02}:00, {done} of {} messages", way.name, args.messages()));
             }
             done += 1;
             random = xorshift(random);
@@ -167,7 +197,8 @@ fn decode(args: &DayArgs, way: &Way, streams: &[Vec<Box<[u8]>>]) -> Result<Stats
                 payload: payload.len() as u32,
                 decode_ns,
             };
-            stats.add(&record);
+            all[0].1.add(&record);
+            all[1 + hour].1.add(&record);
             if let Some((log, folder)) = &mut log {
                 log.add(&LogEntry::Message(record), record.time).map_err(|e| written(folder, e))?;
             }
@@ -176,7 +207,8 @@ fn decode(args: &DayArgs, way: &Way, streams: &[Vec<Box<[u8]>>]) -> Result<Stats
     if let Some((log, folder)) = &mut log {
         log.flush().map_err(|e| written(folder, e))?;
     }
-    Ok(stats)
+    all.retain(|(_, stats)| stats.messages() > 0);
+    Ok(all)
 }
 
 /// Copies a payload in pieces, as a client takes it that has a buffer.
@@ -191,10 +223,10 @@ fn take(payload: &[u8], buffer: &mut [u8]) {
 fn messages_by_hour(args: &DayArgs) -> Vec<u64> {
     let weight = |hour: u32| 1.0 + 0.6 * ((f64::from(hour) - 20.0) / 24.0 * std::f64::consts::TAU).cos();
     let total: f64 = (0..args.hours).map(weight).sum();
-    let mut left = args.messages;
+    let mut left = args.messages();
     let mut messages: Vec<u64> = (0..args.hours)
         .map(|hour| {
-            let messages = ((args.messages as f64 * weight(hour) / total) as u64).min(left);
+            let messages = ((args.messages() as f64 * weight(hour) / total) as u64).min(left);
             left -= messages;
             messages
         })

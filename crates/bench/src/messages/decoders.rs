@@ -1,5 +1,8 @@
 //! Decoders of gateway messages, ours and peers: one state per connection.
 
+use std::sync::OnceLock;
+
+use linerate_gateway::stats::{StatsOptions, StatsRecorder};
 use linerate_gateway::{Limits, Scratch, Session, Transport};
 use zlib_rs::{Inflate, InflateFlush};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
@@ -48,7 +51,6 @@ pub(crate) trait Decoder {
 pub(crate) struct Contender {
     pub(crate) name: &'static str,
     pub(crate) transport: Transport,
-    pub(crate) version: fn() -> String,
     pub(crate) open: fn() -> Result<Box<dyn Decoder>, String>,
 }
 
@@ -57,56 +59,48 @@ pub(crate) const CONTENDERS: &[Contender] = &[
     Contender {
         name: "linerate",
         transport: Transport::Zlib,
-        version: own_version,
         open: || Ok(Box::new(Session::new(Transport::Zlib, Limits::new()))),
     },
+    Contender { name: "zlib-rs", transport: Transport::Zlib, open: || Ok(Box::new(Inflate::new(true, 15))) },
     Contender {
-        name: "zlib-rs",
+        name: "linerate, recorded",
         transport: Transport::Zlib,
-        version: || env!("BENCH_VERSION_ZLIB_RS").into(),
-        open: || Ok(Box::new(Inflate::new(true, 15))),
+        open: || Ok(Box::new(recorded(Transport::Zlib)?)),
     },
     #[cfg(feature = "zlib")]
-    Contender {
-        name: "zlib",
-        transport: Transport::Zlib,
-        version: inflate::Zlib::version,
-        open: || Ok(Box::new(inflate::Zlib::new()?)),
-    },
+    Contender { name: "zlib", transport: Transport::Zlib, open: || Ok(Box::new(inflate::Zlib::new()?)) },
     #[cfg(feature = "zlib-ng")]
-    Contender {
-        name: "zlib-ng",
-        transport: Transport::Zlib,
-        version: inflate::ZlibNg::version,
-        open: || Ok(Box::new(inflate::ZlibNg::new()?)),
-    },
+    Contender { name: "zlib-ng", transport: Transport::Zlib, open: || Ok(Box::new(inflate::ZlibNg::new()?)) },
     Contender {
         name: "linerate",
         transport: Transport::Zstd,
-        version: own_version,
         open: || Ok(Box::new(Session::new(Transport::Zstd, Limits::new()))),
     },
     Contender {
-        name: "libzstd",
+        name: "linerate, recorded",
         transport: Transport::Zstd,
-        version: || zstd_safe::version_string().into(),
-        open: || Ok(Box::new(Libzstd(context()?))),
+        open: || Ok(Box::new(recorded(Transport::Zstd)?)),
     },
+    Contender { name: "libzstd", transport: Transport::Zstd, open: || Ok(Box::new(Libzstd(context()?))) },
     Contender {
         name: "libzstd 8K",
         transport: Transport::Zstd,
-        version: || zstd_safe::version_string().into(),
         open: || Ok(Box::new(LibzstdSteps(context()?))),
     },
 ];
 
+/// A session that records what each message costs, as `linerate_gateway::stats` does for live statistics.
+fn recorded(transport: Transport) -> Result<Session, String> {
+    static RECORDER: OnceLock<Result<StatsRecorder, String>> = OnceLock::new();
+    let recorder =
+        RECORDER.get_or_init(|| StatsRecorder::start(StatsOptions::new()).map_err(|e| e.to_string()));
+    let connection = recorder.as_ref().map_err(Clone::clone)?.connection();
+    Ok(Session::new(transport, Limits::new()).record_stats(connection))
+}
+
 /// The contender that others of its transport are compared with.
 pub(crate) fn base(transport: Transport) -> &'static str {
     if transport == Transport::Zstd { "libzstd" } else { "zlib-rs" }
-}
-
-fn own_version() -> String {
-    format!("{} {}", env!("CARGO_PKG_VERSION"), linerate_core::cpu::tier().name())
 }
 
 impl Decoder for Session {

@@ -7,10 +7,10 @@ use linerate_deflate::{Format, Level, Scratch};
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush};
 
 use super::input::Input;
-use super::row::Row;
-use crate::stats;
+use crate::harness::{Contender, Rounds, With, measure as harness, progress, row};
+use crate::records::Measurement;
 #[cfg(feature = "zlib")]
-use crate::{kernel::zlib::Zlib, table::Strategy};
+use crate::{bytes::Strategy, kernel::zlib::Zlib};
 use linerate_candidates::{footprint, thread_time};
 use linerate_gateway::traffic::feeds;
 
@@ -21,9 +21,8 @@ trait Encoder {
 }
 
 /// A row of the comparison.
-struct Contender {
+struct Entry {
     name: String,
-    version: String,
     open: fn(Setting) -> Result<Box<dyn Encoder>, String>,
     setting: Setting,
 }
@@ -60,10 +59,9 @@ fn all_feeds(input: &Input) -> [Feed; 3] {
 
 /// Ours with windows of 0, 2, 8 and 32 KiB, level 1 with 2 and 32, level 4 with 8 and the largest with 2 and 8;
 /// zlib and zlib-rs with theirs of 32 KiB.
-fn contenders() -> Vec<Contender> {
-    let ours = |level, window_bits, window: &str| Contender {
+fn contenders() -> Vec<Entry> {
+    let ours = |level, window_bits, window: &str| Entry {
         name: format!("linerate {level}, {window}"),
-        version: env!("CARGO_PKG_VERSION").into(),
         open: |setting| Ok(Box::new(Ours::new(setting)?)),
         setting: Setting { level, window_bits },
     };
@@ -71,15 +69,13 @@ fn contenders() -> Vec<Contender> {
     all.extend([ours(2, 13, "8 KiB"), ours(2, 15, "32 KiB")]);
     all.extend([ours(4, 13, "8 KiB"), ours(6, 11, "2 KiB"), ours(6, 13, "8 KiB")]);
     #[cfg(feature = "zlib")]
-    all.extend([1, 6].map(|level| Contender {
+    all.extend([1, 6].map(|level| Entry {
         name: format!("zlib {level}"),
-        version: crate::kernel::inflate::Zlib::version(),
         open: |setting| Ok(Box::new(Zlib::new(i32::from(setting.level), Strategy::Default)?)),
         setting: Setting { level, window_bits: 15 },
     }));
-    all.push(Contender {
+    all.push(Entry {
         name: "zlib-rs 1".into(),
-        version: env!("BENCH_VERSION_ZLIB_RS").into(),
         open: |setting| Ok(Box::new(Deflate::new(i32::from(setting.level), false, setting.window_bits))),
         setting: Setting { level: 1, window_bits: 15 },
     });
@@ -124,31 +120,31 @@ impl Encoder for Zlib {
     }
 }
 
-/// Encodes each feed with every contender, `rounds` times in rotating order.
+/// Encodes each feed with every contender.
 ///
 /// # Errors
 /// A sentence: a contender's message, or a message that does not decode to what was sent.
-pub(super) fn measure(
-    input: &Input,
-    rounds: usize,
-    mut progress: impl FnMut(&str),
-) -> Result<Vec<Row>, String> {
-    let contenders = contenders();
-    let mut rows = Vec::new();
+pub(super) fn measure(input: &Input, rounds: usize) -> Result<Vec<Measurement>, String> {
+    let all = contenders();
+    let base = all.iter().position(|one| one.name == BASE).unwrap_or(0);
+    let mut found = Vec::new();
     for feed in all_feeds(input) {
         progress(&format!("{}: checking", feed.name));
-        let sizes = contenders.iter().map(|one| check(one, &feed)).collect::<Result<Vec<_>, _>>()?;
-        let mut times = vec![Vec::new(); contenders.len()];
-        for round in 0..rounds {
-            progress(&format!("{}: round {} of {rounds}", feed.name, round + 1));
-            for i in 0..contenders.len() {
-                let index = (i + round) % contenders.len();
-                times[index].push(time(&contenders[index], &feed)?);
-            }
+        let bytes: usize = feed.messages.iter().map(Vec::len).sum();
+        let mut timed = Vec::new();
+        for one in &all {
+            let (size, heap) = check(one, &feed)?;
+            let measurement = row("messages-encode", feed.name, one.name.as_str())
+                .param("messages", feed.messages.len())
+                .exact("ratio", bytes as f64 / size.max(1) as f64)
+                .size("heap", heap);
+            let feed = &feed;
+            let contender = Contender::new(measurement, move |_| time(one, feed)).bytes(bytes);
+            timed.push(contender.units(feed.messages.len()).base(base, BASE));
         }
-        rows.extend(report(input, &feed, &contenders, &sizes, &times));
+        found.extend(harness(timed, Rounds::warm(rounds))?);
     }
-    Ok(rows)
+    Ok(found)
 }
 
 fn capacity(feed: &Feed) -> usize {
@@ -156,7 +152,7 @@ fn capacity(feed: &Feed) -> usize {
 }
 
 /// Compressed bytes, each message decoded, and what the heap grew by for the encoder.
-fn check(contender: &Contender, feed: &Feed) -> Result<(usize, Option<usize>), String> {
+fn check(contender: &Entry, feed: &Feed) -> Result<(usize, Option<usize>), String> {
     let (encoder, heap) = footprint(|| (contender.open)(contender.setting));
     let (mut encoder, mut out, mut size) = (encoder?, vec![0; capacity(feed)], 0);
     let mut inflate = Inflate::new(false, 15);
@@ -176,47 +172,11 @@ fn check(contender: &Contender, feed: &Feed) -> Result<(usize, Option<usize>), S
     Ok((size, heap.map(|heap| if own { heap.saturating_sub(size_of::<Scratch>()) } else { heap })))
 }
 
-fn time(contender: &Contender, feed: &Feed) -> Result<Duration, String> {
+fn time(contender: &Entry, feed: &Feed) -> Result<Duration, String> {
     let (mut encoder, mut out) = ((contender.open)(contender.setting)?, vec![0; capacity(feed)]);
     let begun = thread_time();
     for message in &feed.messages {
         std::hint::black_box(encoder.message(message, &mut out)?);
     }
     Ok(thread_time() - begun)
-}
-
-fn report(
-    input: &Input,
-    feed: &Feed,
-    contenders: &[Contender],
-    sizes: &[(usize, Option<usize>)],
-    times: &[Vec<Duration>],
-) -> Vec<Row> {
-    let bytes: usize = feed.messages.iter().map(Vec::len).sum();
-    let of_base = contenders.iter().position(|one| one.name == BASE).unwrap_or(0);
-    let one = |i: usize| {
-        let pairs = times[of_base].iter().zip(&times[i]);
-        let median = stats::median(&times[i]).unwrap_or_default();
-        Row {
-            measure: "encode".into(),
-            transport: feed.name.into(),
-            contender: contenders[i].name.clone(),
-            version: contenders[i].version.clone(),
-            connections: 1,
-            messages: feed.messages.len(),
-            payload_bytes: bytes,
-            ratio: Some(bytes as f64 / sizes[i].0.max(1) as f64),
-            rounds: times[i].len(),
-            best_mbs: stats::best(&times[i]).map(|time| stats::speed(bytes, time)),
-            median_mbs: Some(stats::speed(bytes, median)),
-            median_ns: Some(median.as_secs_f64() * 1e9 / feed.messages.len().max(1) as f64),
-            base: BASE.into(),
-            speed_vs_base: Some(stats::middle(
-                pairs.map(|(base, own)| base.as_secs_f64() / own.as_secs_f64()).collect(),
-            )),
-            heap_bytes: sizes[i].1,
-            ..Row::blank(&input.name)
-        }
-    };
-    (0..contenders.len()).map(one).collect()
 }

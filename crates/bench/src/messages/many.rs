@@ -1,147 +1,126 @@
 //! Many open connections decoded in rotation, so that each one's state is cold, and their memory.
 
-use std::time::Duration;
+use std::cell::RefCell;
 
-use super::decoders::{Contender, Decoder, Shared};
-use super::input::Input;
+use linerate_candidates::footprint;
+
+use super::decoders::{Contender as Entry, Decoder, Shared};
+use super::input::{Connection, Input};
+use super::{based, blank};
+use crate::harness::{Clock, Contender, Rounds, With, measure as harness, progress};
 use crate::kernel::os::{resident, trim_heap};
-use linerate_candidates::{footprint, thread_time};
+use crate::records::Measurement;
 
-/// Messages decoded per connection before the clock starts (up to twice as many): enough to fill every
-/// history. One large message precedes them, as on every real connection.
+/// Messages decoded per connection before the clock starts (up to twice as many): enough to fill every history. One large
+/// message precedes them, as on every real connection.
 const WARMUP_MESSAGES: usize = 100;
 /// Messages of each connection in a round.
 const MESSAGES_PER_ROUND: usize = 8;
 
-/// Results of one contender.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Many {
-    /// CPU time for each round.
-    pub(crate) rounds: Vec<Duration>,
-    /// Bytes for each connection: on the heap, resident, and as reported by the decoder.
-    pub(crate) heap: Option<usize>,
-    pub(crate) resident: Option<usize>,
-    pub(crate) reported: Option<usize>,
-}
-
 /// The messages of each connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
-    pub(crate) connections: usize,
-    pub(crate) rounds: usize,
+struct Plan<'i> {
+    input: &'i Input,
+    connections: usize,
+    rounds: usize,
     warm: usize,
     turns: usize,
 }
 
-impl Plan {
+impl<'i> Plan<'i> {
     /// Plans as many messages as the input has; `None` if fewer than one per round.
-    pub(crate) fn new(input: &Input, connections: usize, rounds: usize) -> Option<Plan> {
-        let live = |one: &super::input::Connection| one.payloads.len() - one.live;
+    fn new(input: &'i Input, connections: usize, rounds: usize) -> Option<Self> {
+        let live = |one: &Connection| one.payloads.len() - one.live;
         let live = input.connections.iter().map(live).min()?;
         let warm = WARMUP_MESSAGES.min(live / 3);
         let turns = MESSAGES_PER_ROUND.min((live - 2 * warm) / rounds.max(1));
-        (connections > 0 && turns > 0 && warm > 0).then_some(Plan { connections, rounds, warm, turns })
+        (connections > 0 && turns > 0 && warm > 0).then_some(Plan { input, connections, rounds, warm, turns })
     }
 
-    /// Messages of a connection before the clock starts. The number varies, so that neighbours decode
-    /// different messages.
-    fn warmup(&self, connection: usize) -> usize {
-        self.warm + connection * 7 % self.warm
+    fn connection(&self, i: usize) -> &'i Connection {
+        &self.input.connections[i % self.input.connections.len()]
     }
 
-    /// Messages of a round, and bytes of payload in the mean.
-    pub(crate) fn round(&self, input: &Input) -> (usize, usize) {
-        let mut bytes = 0;
-        for i in 0..self.connections {
-            let connection = &input.connections[i % input.connections.len()];
+    /// Messages of a connection before the clock starts. The number varies, so that neighbours decode different messages.
+    fn warmup(&self, i: usize) -> usize {
+        self.warm + i * 7 % self.warm
+    }
+
+    /// Bytes of payload of a round, in the mean.
+    fn bytes(&self) -> usize {
+        let timed = |i: usize| {
+            let connection = self.connection(i);
             let first = connection.live + self.warmup(i);
-            let timed = &connection.payloads[first..first + self.rounds * self.turns];
-            bytes += timed.iter().map(Vec::len).sum::<usize>();
-        }
-        (self.connections * self.turns, bytes / self.rounds)
+            connection.payloads[first..first + self.rounds * self.turns].iter().map(Vec::len).sum::<usize>()
+        };
+        (0..self.connections).map(timed).sum::<usize>() / self.rounds
+    }
+
+    fn open(
+        &self,
+        entry: &Entry,
+        count: usize,
+        shared: &mut Shared,
+    ) -> Result<Vec<Box<dyn Decoder>>, String> {
+        let one = |i: usize| {
+            let (mut decoder, connection) = ((entry.open)()?, self.connection(i));
+            let live = &connection.live_frames(entry.transport)[..self.warmup(i)];
+            let large = connection.large_frame(entry.transport);
+            for frame in large.into_iter().chain(live.iter().map(Vec::as_slice)) {
+                decoder.message(frame, shared)?;
+            }
+            Ok(decoder)
+        };
+        (0..count).map(one).collect()
     }
 }
 
-/// Opens all connections of every contender, measures their memory, then times rounds: contenders in
-/// rotating order, within each the connections in rotation, one message at a time.
-pub(crate) fn measure(
+/// Opens all connections of every contender, measures their memory, then times rounds: the connections in rotation, one
+/// message at a time.
+pub(super) fn measure(
     input: &Input,
-    contenders: &[&Contender],
-    plan: &Plan,
-    shared: &mut Shared,
-    mut progress: impl FnMut(&str),
-) -> Result<Vec<Many>, String> {
-    let mut all = Vec::with_capacity(contenders.len());
-    let mut outcome = Vec::with_capacity(contenders.len());
-    for contender in contenders {
-        progress(&format!("{}: {} connections", contender.name, plan.connections));
+    entries: &[&Entry],
+    connections: usize,
+    rounds: usize,
+    shared: &RefCell<Shared>,
+) -> Result<Vec<Measurement>, String> {
+    let Some(plan) = Plan::new(input, connections, rounds) else { return Ok(Vec::new()) };
+    let transport = entries[0].transport;
+    let live = input.connections.iter().flat_map(|one| &one.payloads[one.live..]);
+    let frames = input.connections.iter().flat_map(|one| one.live_frames(transport));
+    let ratio = live.map(Vec::len).sum::<usize>() as f64 / frames.map(Vec::len).sum::<usize>().max(1) as f64;
+    let mut contenders = Vec::new();
+    for entry in entries {
+        progress(&format!("{}: {connections} connections", entry.name));
         // Once, so that the thread's scratch is allocated.
-        open(input, contender, &Plan { connections: 1, ..*plan }, shared)?;
+        plan.open(entry, 1, &mut shared.borrow_mut())?;
         trim_heap();
         let before = resident();
-        let (opened, heap) = footprint(|| open(input, contender, plan, shared));
-        let opened = opened?;
+        let (opened, heap) = footprint(|| plan.open(entry, connections, &mut shared.borrow_mut()));
+        let mut opened = opened?;
         let grown = before.zip(resident()).map(|(before, after)| after.saturating_sub(before));
-        outcome.push(Many {
-            rounds: Vec::new(),
-            heap: heap.map(|bytes| bytes / plan.connections),
-            resident: grown.map(|bytes| bytes / plan.connections),
-            reported: opened
-                .iter()
-                .map(|one| one.reported_memory())
-                .sum::<Option<usize>>()
-                .map(|b| b / plan.connections),
-        });
-        all.push(opened);
+        let told = opened.iter().map(|one| one.reported_memory()).sum::<Option<usize>>();
+        let measurement = blank(input, entry, "many", connections, connections * plan.turns, ratio)
+            .size("heap", heap.map(|bytes| bytes / connections))
+            .size("resident", grown.map(|bytes| bytes / connections))
+            .size("told", told.map(|bytes| bytes / connections));
+        let (plan, mut round) = (&plan, 0);
+        let turn = move |_| {
+            let shared = &mut shared.borrow_mut();
+            let ((), time) = Clock::Thread.time(|| {
+                for turn in 0..plan.turns {
+                    for (i, decoder) in opened.iter_mut().enumerate() {
+                        let frames = plan.connection(i).live_frames(transport);
+                        let frame = &frames[plan.warmup(i) + round * plan.turns + turn];
+                        std::hint::black_box(decoder.message(frame, shared)?);
+                    }
+                }
+                Ok(())
+            })?;
+            round += 1;
+            Ok(time)
+        };
+        contenders
+            .push(Contender::new(measurement, turn).bytes(plan.bytes()).units(connections * plan.turns));
     }
-    for round in 0..plan.rounds {
-        progress(&format!("round {} of {}", round + 1, plan.rounds));
-        for i in 0..contenders.len() {
-            let index = (i + round) % contenders.len();
-            let begun = thread_time();
-            turns(input, contenders[index], plan, round, &mut all[index], shared)?;
-            outcome[index].rounds.push(thread_time() - begun);
-        }
-    }
-    Ok(outcome)
-}
-
-fn open(
-    input: &Input,
-    contender: &Contender,
-    plan: &Plan,
-    shared: &mut Shared,
-) -> Result<Vec<Box<dyn Decoder>>, String> {
-    let mut opened = Vec::with_capacity(plan.connections);
-    for i in 0..plan.connections {
-        let mut decoder = (contender.open)()?;
-        let connection = &input.connections[i % input.connections.len()];
-        let live = &connection.live_frames(contender.transport)[..plan.warmup(i)];
-        let frames =
-            connection.large_frame(contender.transport).into_iter().chain(live.iter().map(Vec::as_slice));
-        for frame in frames {
-            decoder.message(frame, shared)?;
-        }
-        opened.push(decoder);
-    }
-    Ok(opened)
-}
-
-fn turns(
-    input: &Input,
-    contender: &Contender,
-    plan: &Plan,
-    round: usize,
-    all: &mut [Box<dyn Decoder>],
-    shared: &mut Shared,
-) -> Result<(), String> {
-    for turn in 0..plan.turns {
-        for (i, decoder) in all.iter_mut().enumerate() {
-            let connection = &input.connections[i % input.connections.len()];
-            let frames = connection.live_frames(contender.transport);
-            let frame = &frames[plan.warmup(i) + round * plan.turns + turn];
-            std::hint::black_box(decoder.message(frame, shared)?);
-        }
-    }
-    Ok(())
+    harness(based(contenders.into_iter(), entries), Rounds::parts(rounds, 1))
 }

@@ -1,158 +1,256 @@
-//! The shape "messages": compressed gateway connections decoded message by message.
+//! The shape "messages": compressed gateway connections decoded message by message, in CPU time of the thread.
+//!
+//! | mode | what |
+//! |---|---|
+//! | `whole` | each connection from its first message to its last, one after the other |
+//! | `live` | the messages of these after the guilds |
+//! | `many` | connections in rotation, so that the state of each is cold; with their memory |
+//!
+//! Beside it `messages-encode`, short flushed messages, and `messages-resident`, memory of connections in a process of their own.
 
-#[cfg(feature = "command")]
-pub mod args;
-#[cfg(feature = "command")]
 pub mod day;
 mod decoders;
-#[cfg(feature = "plot")]
-pub(crate) mod draw;
 mod encoding;
 mod input;
 mod many;
-mod rounds;
-pub mod row;
-mod table;
 
-use std::time::Duration;
+use std::cell::RefCell;
+use std::path::PathBuf;
 
+use clap::Args;
+use linerate_candidates::thread_time;
 use linerate_gateway::Transport;
+use linerate_gateway::traffic::Traffic;
 
-use self::decoders::{CONTENDERS, Contender, Shared, base};
+use self::decoders::{CONTENDERS, Contender as Entry, Decoder, Shared, base};
 pub use self::input::{Connection, Input};
-use self::many::{Many, Plan};
-use self::rounds::Times;
-use self::row::Row;
-pub use self::table::table;
-use crate::stats;
+use crate::harness::{Common, Contender, Rounds, With, measure as harness, process, progress, row, same};
+use crate::kernel::os::resident;
+use crate::records::Measurement;
 
-/// Options of a measurement.
-#[derive(Clone, Debug)]
-pub struct BenchOptions {
-    /// The transports.
-    pub transports: Vec<Transport>,
-    /// Passes of each contender over everything.
-    pub rounds: usize,
-    /// Whether to encode short messages instead, by one connection each.
-    pub encode: bool,
-    /// Connections open at once; 0 leaves the shape "many" out.
-    pub connections: usize,
+/// Options of the shape.
+#[derive(Args, Clone, Debug)]
+pub struct MessagesArgs {
+    /// Connections of generated traffic [default: 3, with --quick 1]
+    #[arg(long, value_name = "N", conflicts_with = "files", value_parser = clap::value_parser!(u64).range(1..=100))]
+    shards: Option<u64>,
+    /// Seed of the generated traffic
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "files")]
+    seed: u64,
+    /// Only these transports
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = transport)]
+    transport: Vec<Transport>,
+    /// Connections in rotation; 0 leaves that mode out [default: 2500, with --quick 250]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
+    connections: Option<u32>,
+    /// Encode 2,000 live events, server-sent events and JSON rows instead, in raw deflate
+    #[arg(long, conflicts_with_all = ["transport", "connections", "resident"])]
+    encode: bool,
+    /// Memory of connections after 30 live messages instead, each contender in a process of its own
+    #[arg(long)]
+    resident: bool,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Files of messages, or folders of them [default: generated traffic]
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
 }
 
-/// Decodes the connections with every contender: rows of the shapes "whole", "live" and "many" for each
-/// transport. The last one is left out where connections have too few live events. Or encodes: rows of the shape
-/// "encode".
+fn transport(name: &str) -> Result<Transport, String> {
+    let stream = Transport::STREAMS.into_iter().find(|transport| transport.name() == name);
+    stream.ok_or_else(|| "a stream is zlib-stream or zstd-stream".into())
+}
+
+/// Measures what the options say.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn run(args: &MessagesArgs) -> Result<(), String> {
+    let mut output = args.common.open_pinned()?;
+    progress("making traffic");
+    let input = args.input()?;
+    let connections = args.connections.map_or(if args.common.quick { 250 } else { 2500 }, |n| n as usize);
+    let transports =
+        if args.transport.is_empty() { Transport::STREAMS.to_vec() } else { args.transport.clone() };
+    if args.resident {
+        let found = transports.iter().map(|&transport| resident_of_all(args, transport, connections));
+        output.add("Memory of connections", found.collect::<Result<Vec<_>, _>>()?.concat())?;
+    } else if args.encode {
+        output.add("Short messages, each flushed", encoding::measure(&input, args.common.rounds(9))?)?;
+    } else {
+        for transport in transports {
+            let found = measure(&input, transport, args.common.rounds(9), connections)?;
+            for mode in found.chunk_by(|a, b| a.params["mode"] == b.params["mode"]) {
+                output.add("Messages of gateways, CPU time", mode.to_vec())?;
+            }
+        }
+    }
+    output.finish()
+}
+
+impl MessagesArgs {
+    fn input(&self) -> Result<Input, String> {
+        if !self.files.is_empty() {
+            return Input::read(&self.files);
+        }
+        let traffic = Traffic::new(self.seed);
+        let traffic = if self.common.quick { traffic.guilds(20).events(700) } else { traffic };
+        Input::generated(traffic, self.shards.unwrap_or(if self.common.quick { 1 } else { 3 }))
+    }
+}
+
+/// Decodes the connections with every contender of a transport, in each mode. `many` is left out where connections have too
+/// few live events.
 ///
 /// # Errors
 /// A sentence: a contender's message, or a decoded payload that differs.
 pub fn measure(
     input: &Input,
-    options: &BenchOptions,
-    mut progress: impl FnMut(&str),
-) -> Result<Vec<Row>, String> {
-    if options.encode {
-        return encoding::measure(input, options.rounds, progress);
-    }
-    let mut shared = Shared::new(input.longest());
-    let mut rows = Vec::new();
-    for &transport in &options.transports {
-        let contenders: Vec<&Contender> =
-            CONTENDERS.iter().filter(|contender| contender.transport == transport).collect();
-        progress(&format!("{transport}: checking"));
-        rounds::check(input, &contenders, &mut shared)?;
-        let on_round = |round| progress(&format!("{transport}: round {} of {}", round + 1, options.rounds));
-        let times = rounds::time(input, &contenders, options.rounds, &mut shared, on_round)?;
-        rows.extend(Report { input, transport, contenders: &contenders }.whole_and_live(&times));
-        if let Some(plan) = Plan::new(input, options.connections, options.rounds) {
-            let on_step = |what: &str| progress(&format!("{transport}, many connections: {what}"));
-            let many = many::measure(input, &contenders, &plan, &mut shared, on_step)?;
-            rows.extend(Report { input, transport, contenders: &contenders }.many(&plan, &many));
-        }
-    }
-    Ok(rows)
-}
-
-/// Turns times into rows.
-struct Report<'a> {
-    input: &'a Input,
     transport: Transport,
-    contenders: &'a [&'a Contender],
+    rounds: usize,
+    connections: usize,
+) -> Result<Vec<Measurement>, String> {
+    let entries: Vec<&Entry> = CONTENDERS.iter().filter(|entry| entry.transport == transport).collect();
+    let shared = RefCell::new(Shared::new(input.longest()));
+    progress(&format!("{transport}: checking"));
+    for entry in &entries {
+        for connection in &input.connections {
+            let whole = connection.frames(transport).iter().zip(&connection.payloads);
+            check(entry, whole, &mut shared.borrow_mut())?;
+            check(entry, connection.turns(transport), &mut shared.borrow_mut())?;
+        }
+    }
+    let mut found = Vec::new();
+    for (mode, from) in [("whole", (|_| 0) as fn(&Connection) -> usize), ("live", |one| one.live)] {
+        let payloads = || input.connections.iter().flat_map(move |one| &one.payloads[from(one)..]);
+        let (messages, bytes) = (payloads().count(), payloads().map(Vec::len).sum::<usize>());
+        let frames = input.connections.iter().flat_map(|one| &one.frames(transport)[from(one)..]);
+        let packed: usize = frames.map(Vec::len).sum();
+        if messages == 0 {
+            continue;
+        }
+        let contenders = entries.iter().map(|entry| {
+            let shared = &shared;
+            let turn = move |part: usize| {
+                let (connection, shared) = (&input.connections[part], &mut shared.borrow_mut());
+                let mut decoder = (entry.open)()?;
+                let (before, timed) = connection.frames(transport).split_at(from(connection));
+                all(&mut *decoder, before, shared)?;
+                let begun = thread_time();
+                all(&mut *decoder, timed, shared)?;
+                Ok(thread_time() - begun)
+            };
+            let measurement = blank(
+                input,
+                entry,
+                mode,
+                input.connections.len(),
+                messages,
+                bytes as f64 / packed.max(1) as f64,
+            );
+            Contender::new(measurement, turn).bytes(bytes).units(messages)
+        });
+        found.extend(harness(based(contenders, &entries), Rounds::parts(rounds, input.connections.len()))?);
+    }
+    found.extend(many::measure(input, &entries, connections, rounds, &shared)?);
+    Ok(found)
 }
 
-impl Report<'_> {
-    fn whole_and_live(&self, times: &[Times]) -> Vec<Row> {
-        let all = &self.input.connections;
-        let from = |skip: fn(&Connection) -> usize| {
-            let payloads = || all.iter().flat_map(move |one| &one.payloads[skip(one)..]);
-            let frames = all.iter().flat_map(move |one| &one.frames(self.transport)[skip(one)..]);
-            let compressed: usize = frames.map(Vec::len).sum();
-            (payloads().count(), payloads().map(Vec::len).sum::<usize>(), compressed)
-        };
-        let mut rows = Vec::new();
-        for (measure, (messages, bytes, compressed), of) in [
-            ("whole", from(|_| 0), (|times| &times.whole) as fn(&Times) -> &Vec<Duration>),
-            ("live", from(|one| one.live), |times| &times.live),
-        ] {
-            let rounds: Vec<&[Duration]> = times.iter().map(|times| of(times).as_slice()).collect();
-            if messages > 0 {
-                let ratio = bytes as f64 / compressed.max(1) as f64;
-                rows.extend(self.rows(measure, all.len(), messages, bytes, ratio, &rounds));
-            }
-        }
-        rows
-    }
+/// Compares contenders with the base of their transport.
+fn based<'c>(contenders: impl Iterator<Item = Contender<'c>>, entries: &[&Entry]) -> Vec<Contender<'c>> {
+    let name = base(entries[0].transport);
+    let place = entries.iter().position(|entry| entry.name == name).unwrap_or(0);
+    contenders.map(|contender| contender.base(place, name)).collect()
+}
 
-    fn many(&self, plan: &Plan, many: &[Many]) -> Vec<Row> {
-        let (messages, bytes) = plan.round(self.input);
-        let live = self.input.connections.iter().flat_map(|one| &one.payloads[one.live..]);
-        let payload: usize = live.map(Vec::len).sum();
-        let frames = self.input.connections.iter().flat_map(|one| one.live_frames(self.transport));
-        let ratio = payload as f64 / frames.map(Vec::len).sum::<usize>().max(1) as f64;
-        let rounds: Vec<&[Duration]> = many.iter().map(|one| one.rounds.as_slice()).collect();
-        let mut rows = self.rows("many", plan.connections, messages, bytes, ratio, &rounds);
-        for (row, many) in rows.iter_mut().zip(many) {
-            row.heap_bytes = many.heap;
-            row.resident_bytes = many.resident;
-            row.reported_bytes = many.reported;
-        }
-        rows
-    }
+fn blank(
+    input: &Input,
+    entry: &Entry,
+    mode: &str,
+    connections: usize,
+    messages: usize,
+    ratio: f64,
+) -> Measurement {
+    row("messages", &input.name, entry.name)
+        .param("mode", mode)
+        .param("transport", entry.transport.name())
+        .param("connections", connections)
+        .param("messages", messages)
+        .exact("ratio", ratio)
+}
 
-    /// A row for each contender.
-    fn rows(
-        &self,
-        measure: &str,
-        connections: usize,
-        messages: usize,
-        bytes: usize,
-        ratio: f64,
-        rounds: &[&[Duration]],
-    ) -> Vec<Row> {
-        let base = base(self.transport);
-        let of_base = self.contenders.iter().position(|c| c.name == base).unwrap_or(0);
-        let one = |i: usize| {
-            let contender = self.contenders[i];
-            let times = rounds[of_base].iter().zip(rounds[i]);
-            let times = times.map(|(base, own)| base.as_secs_f64() / own.as_secs_f64()).collect();
-            let median = stats::median(rounds[i]).unwrap_or_default();
-            Row {
-                measure: measure.into(),
-                transport: self.transport.name().into(),
-                contender: contender.name.into(),
-                version: (contender.version)(),
-                connections,
-                messages,
-                payload_bytes: bytes,
-                ratio: Some(ratio),
-                rounds: rounds[i].len(),
-                best_mbs: stats::best(rounds[i]).map(|time| stats::speed(bytes, time)),
-                median_mbs: Some(stats::speed(bytes, median)),
-                median_ns: Some(median.as_secs_f64() * 1e9 / messages as f64),
-                base: base.into(),
-                speed_vs_base: Some(stats::middle(times)),
-                ..Row::blank(&self.input.name)
-            }
-        };
-        (0..self.contenders.len()).map(one).collect()
+fn check<'a>(
+    entry: &Entry,
+    messages: impl Iterator<Item = (&'a Vec<u8>, &'a Vec<u8>)>,
+    shared: &mut Shared,
+) -> Result<(), String> {
+    let mut decoder = (entry.open)()?;
+    for (i, (frame, payload)) in messages.enumerate() {
+        let message = |what: String| format!("{} {}: message {i}: {what}", entry.name, entry.transport);
+        let decoded = decoder.message(frame, shared).map_err(message)?;
+        same(decoded, payload).map_err(message)?;
     }
+    Ok(())
+}
+
+fn all(decoder: &mut dyn Decoder, frames: &[Vec<u8>], shared: &mut Shared) -> Result<(), String> {
+    for frame in frames {
+        std::hint::black_box(decoder.message(frame, shared)?);
+    }
+    Ok(())
+}
+
+/// Live messages that each connection decodes before its memory is measured.
+const RESIDENT_MESSAGES: usize = 30;
+
+/// Memory of connections, each contender in a process of its own.
+fn resident_of_all(
+    args: &MessagesArgs,
+    transport: Transport,
+    count: usize,
+) -> Result<Vec<Measurement>, String> {
+    let entries = CONTENDERS.iter().filter(|entry| entry.transport == transport);
+    let one = |entry: &Entry| {
+        progress(&format!("{transport}: memory of {}", entry.name));
+        let mut command =
+            process::this(&["child", "messages", transport.name(), entry.name, &count.to_string()])?;
+        let bytes = process::number(command.args(&args.files))?;
+        Ok(row("messages-resident", "live traffic", entry.name)
+            .param("transport", transport.name())
+            .param("connections", count)
+            .param("messages", RESIDENT_MESSAGES)
+            .size("resident", bytes)
+            .size("per_connection", bytes / count.max(1)))
+    };
+    entries.map(one).collect()
+}
+
+/// The child process: what resident memory grows by for connections of one contender.
+///
+/// # Errors
+/// A sentence: the contender's message, or that the system does not tell.
+pub fn child(words: &[String]) -> Result<usize, String> {
+    let [transport, name, count, files @ ..] = words else { return Err("too few words".into()) };
+    let is = |entry: &&Entry| entry.transport.name() == transport && entry.name == name;
+    let entry = CONTENDERS.iter().find(is).ok_or("there is no such contender")?;
+    let count: usize = count.parse().map_err(|_| "a number of connections")?;
+    let input = match files {
+        [] => Input::generated(Traffic::new(1).guilds(4).events(RESIDENT_MESSAGES), 1)?,
+        files => Input::read(&files.iter().map(PathBuf::from).collect::<Vec<_>>())?,
+    };
+    let frames = input.connections[0].live_frames(entry.transport);
+    let frames = &frames[..frames.len().min(RESIDENT_MESSAGES)];
+    let mut shared = Shared::new(input.longest());
+    let mut open = || {
+        let mut decoder = (entry.open)()?;
+        all(&mut *decoder, frames, &mut shared).map(|()| decoder)
+    };
+    // The first connection allocates what all share.
+    drop(open()?);
+    let mut opened = Vec::with_capacity(count);
+    let before = resident().ok_or("the system does not tell")?;
+    for _ in 0..count {
+        opened.push(open()?);
+    }
+    Ok(resident().ok_or("the system does not tell")?.saturating_sub(before))
 }

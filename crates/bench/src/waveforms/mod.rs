@@ -13,7 +13,6 @@
 //! ```
 
 mod events;
-pub mod plain;
 mod shapes;
 
 use std::fs::File;

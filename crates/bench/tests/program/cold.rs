@@ -1,103 +1,58 @@
-//! The shape "cold" from end to end, with few dictionaries: what is printed, kept and drawn.
+//! The shape "cold" from end to end, with few dictionaries.
 
-use std::path::Path;
-use std::process::{Command, Output};
+use linerate_testkit::program::{Folder, Run};
 
-use linerate_bench::cold::row::COLUMNS;
-use linerate_bench::csv;
+use crate::measurements;
 
-fn bench(args: &[&str], folder: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_linerate-bench"))
-        .arg("cold")
-        .args(args)
-        .args(["--rounds", "1", "--least", "64K"])
-        .current_dir(folder)
-        .env_remove("LINERATE_CORPORA")
-        .output()
-        .unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
+fn bench(folder: &Folder, args: &[&str]) -> Run {
+    crate::bench(folder, &[&["cold"], args, &["--rounds", "1", "--least", "64K"]].concat())
 }
 
 #[test]
-fn a_sweep_prints_keeps_and_draws() {
-    let folder = tempfile::tempdir().unwrap();
+fn a_sweep_is_printed_and_kept() {
+    let folder = Folder::new();
     let args =
-        ["--data", "json,text", "--block", "4K", "--dict", "2K", "--count", "1,2,20", "--csv", "r.csv"];
-    let out = bench(&[&args[..], &["--svg", "plots"]].concat(), folder.path());
-    let (shown, said) = (text(&out.stdout), text(&out.stderr));
-    assert!(out.status.success(), "{said}");
-    assert!(shown.contains("JSON (generated rows), blocks of 4 KiB, 20 dictionaries of 2 KiB"), "{shown}");
-    assert!(shown.contains("text (carried text), blocks of 4 KiB, 1 dictionary of 2 KiB"), "{shown}");
-    assert_eq!(shown.matches("beside the content of a dictionary: linerate ").count(), 6);
-    assert_eq!(shown.matches("from nothing to the first block: linerate ").count(), 6);
-
-    let kept = std::fs::read_to_string(folder.path().join("r.csv")).unwrap();
-    let rows: Vec<Vec<String>> = kept.lines().map(|line| csv::fields(line).unwrap()).collect();
-    assert_eq!(rows[0], COLUMNS);
-    assert_eq!(rows.len(), 1 + 6 * 24);
-    let at = |name: &str| COLUMNS.iter().position(|column| *column == name).unwrap();
-    for row in &rows[1..] {
-        assert_eq!(row.len(), COLUMNS.len());
-        assert!(row[at("best_us")].parse::<f64>().unwrap() > 0.0);
-        assert!(!row[at("command")].contains("r.csv"));
-        let decoded = row[at("measure")] == "cold";
-        let share = row[at("share")].parse::<f64>();
-        assert!(if decoded { share.unwrap() > 0.0 } else { share.is_err() }, "{row:?}");
-        if decoded && row[at("mode")] == "hot" {
-            assert_eq!(row[at("share")], "1.0");
+        ["--data", "json,text", "--block", "4K", "--dict", "2K", "--count", "1,2,20", "--record", "r.jsonl"];
+    let shown = bench(&folder, &args).ok().text();
+    assert!(shown.contains("cold, JSON") || shown.contains("JSON"), "{shown}");
+    assert_eq!(shown.matches("whose dictionaries are in no cache").count(), 6, "{shown}");
+    let kept = String::from_utf8(folder.read("r.jsonl")).unwrap();
+    let all: Vec<serde_json::Value> =
+        kept.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(all.len(), 6 * 24);
+    for m in &all {
+        assert!(
+            m["metrics"]["time"].is_number() || m["metrics"]["time"]["median"].as_f64().unwrap() > 0.0,
+            "{m}"
+        );
+        let by_hot = &m["metrics"]["speed_by_hot"];
+        assert_eq!(by_hot.is_null(), m["shape"] == "cold-open", "{m}");
+        if m["params"]["mode"] == "hot" {
+            assert_eq!(by_hot, 1, "{m}");
         }
+        assert_eq!(m["params"]["text"].is_null(), m["data"] == "JSON");
     }
-
-    let mut drawn: Vec<_> = std::fs::read_dir(folder.path().join("plots")).unwrap().flatten().collect();
-    drawn.sort_by_key(std::fs::DirEntry::file_name);
-    let names: Vec<_> = drawn.iter().map(|entry| entry.file_name().into_string().unwrap()).collect();
-    assert_eq!(names, ["cases-1.svg", "sweep-JSON-4K-2K.svg", "sweep-text-4K-2K.svg"]);
-    for entry in drawn {
-        well_formed(&std::fs::read_to_string(entry.path()).unwrap());
-    }
-}
-
-/// Every element of a picture that is opened is closed, in order.
-fn well_formed(svg: &str) {
-    let mut open = Vec::new();
-    for tag in svg.split('<').skip(1) {
-        let (tag, rest) = tag.split_once('>').expect("a tag ends");
-        assert!(!rest.contains('>'), "{rest}");
-        let name = tag.split([' ', '\n', '/']).find(|part| !part.is_empty()).unwrap_or_default();
-        match tag.chars().next() {
-            Some('/') => assert_eq!(open.pop(), Some(name), "{svg}"),
-            Some('?' | '!') => {}
-            _ if tag.ends_with('/') => {}
-            _ => open.push(name),
-        }
-    }
-    assert!(open.is_empty() && svg.contains("<svg"), "{open:?}");
+    assert!(!kept.contains("r.jsonl"), "the command names no file of the record");
 }
 
 #[test]
 fn json_has_numbers_and_the_options_that_were_given() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let args = ["--data", "json", "--count", "3", "--small-tables", "--level", "1", "--batch", "5", "--json"];
-    let out = bench(&args, folder.path());
-    assert!(out.status.success(), "{}", text(&out.stderr));
-    let rows: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
-    let rows = rows.as_array().unwrap();
-    assert_eq!(rows.len(), 24);
-    let first = &rows[0];
+    let found = measurements(&bench(&folder, &args).ok());
+    assert_eq!(found.len(), 24);
+    let params = &found[0]["params"];
     assert_eq!(
-        (&first["dictionaries"], &first["level"], &first["tables"]),
+        (&params["count"], &params["level"], &params["tables"]),
         (&3.into(), &1.into(), &"small".into())
     );
-    assert!(rows.iter().any(|row| row["calls"] == "batch 5" && row["best_mb_s"].as_f64().unwrap() > 0.0));
+    assert!(found.iter().any(|m| m["params"]["calls"] == "batch 5"));
 }
 
 #[test]
 fn invalid_arguments_are_one_line_errors() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("short"), vec![b'a'; 9000]).unwrap();
+    let folder = Folder::new();
+    folder.write("short", &vec![b'a'; 9000]);
     for (args, expected) in [
         (
             &["--data", "short", "--count", "9"][..],
@@ -106,9 +61,8 @@ fn invalid_arguments_are_one_line_errors() {
         (&["--data", "absent"], "absent: "),
         (&["--block", "1"], "`1`: not from 256 B to 128 KiB"),
     ] {
-        let out = bench(args, folder.path());
-        let said = text(&out.stderr);
-        assert!(!out.status.success() && said.contains(expected), "{args:?}: {said}");
+        let run = bench(&folder, args);
+        assert!(run.status != Some(0) && run.stderr.contains(expected), "{args:?}: {}", run.stderr);
     }
 }
 
@@ -116,8 +70,7 @@ fn invalid_arguments_are_one_line_errors() {
 #[cfg(target_os = "linux")]
 #[test]
 fn case_larger_than_memory_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = bench(&["--data", "json", "--dict", "1M", "--count", "1000000"], folder.path());
-    let said = text(&out.stderr);
-    assert!(!out.status.success() && said.contains("1,000,000 dictionaries of 1024 KiB take "), "{said}");
+    let run = bench(&Folder::new(), &["--data", "json", "--dict", "1M", "--count", "1000000"]);
+    assert!(run.stderr.contains("1,000,000 dictionaries of 1024 KiB take "), "{}", run.stderr);
+    assert_ne!(run.status, Some(0));
 }

@@ -17,6 +17,13 @@ fn bench(folder: &Folder, args: &[&str]) -> Run {
     Run::of(command.args(args).current_dir(folder.path("")).env_remove("LINERATE_CORPORA"), b"")
 }
 
+/// The measurements that a run with `--json` prints, after its first line.
+fn measurements(run: &Run) -> Vec<serde_json::Value> {
+    let mut lines = run.objects();
+    assert!(lines.remove(0)["run"]["cpu"].is_string());
+    lines
+}
+
 /// The path of a recorded gateway connection.
 fn connection(name: &str) -> String {
     format!("{}/../../testdata/gateway/{name}", env!("CARGO_MANIFEST_DIR"))

@@ -2,34 +2,50 @@
 
 use linerate_testkit::program::{FAILED, Folder, USAGE};
 
-use crate::{bench, connection as sample};
+use crate::{bench, connection as sample, measurements};
 
 #[test]
-fn small_run_is_printed_recorded_and_drawn() {
+fn small_run_is_printed_and_recorded() {
     let folder = Folder::new();
-    let args = ["messages", "--rounds", "1", "--connections", "10", &sample("sample.msgs")];
-    let run = bench(&folder, &[&args[..], &["--csv", "kept.csv", "--svg", "drawn"]].concat()).ok();
-    let text = run.text();
+    let args = [
+        "messages",
+        "--rounds",
+        "1",
+        "--connections",
+        "10",
+        &sample("sample.msgs"),
+        "--record",
+        "kept.jsonl",
+    ];
+    let text = bench(&folder, &args).ok().text();
     assert!(
-        text.contains("files: sample") && text.contains("/ zlib-rs") && text.contains("/ libzstd"),
+        text.contains("base zlib-rs") && text.contains("base libzstd") && text.contains("mode many"),
         "{text}"
     );
-    let kept = String::from_utf8(folder.read("kept.csv")).unwrap();
-    assert!(kept.lines().count() > 3 * 5 && kept.contains("linerate-bench messages --rounds 1"), "{kept}");
-    for name in ["drawn/gateway-speed.svg", "drawn/gateway-memory.svg"] {
-        assert!(String::from_utf8(folder.read(name)).unwrap().contains("libzstd 8K"));
-    }
+    let kept = String::from_utf8(folder.read("kept.jsonl")).unwrap();
+    assert!(
+        kept.starts_with("{\"run\":{\"date\":") && kept.contains("linerate-bench messages --rounds 1"),
+        "{kept}"
+    );
+    assert!(kept.lines().count() > 3 * 5, "{kept}");
 }
 
 #[test]
-fn results_are_printed_as_json() {
-    let folder = Folder::new();
+fn results_are_printed_as_json_lines() {
     let args = ["messages", "--json", "--rounds", "1", "--connections", "0", "--transport", "zstd-stream"];
-    let run = bench(&folder, &[&args[..], &[&sample("sample.zst")]].concat()).ok();
-    let rows: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
-    let rows = rows.as_array().unwrap();
-    assert!(rows.iter().all(|row| row["transport"] == "zstd-stream" && row["measure"] != "many"));
-    assert!(rows.len() >= 6, "{rows:?}");
+    let found = measurements(&bench(&Folder::new(), &[&args[..], &[&sample("sample.zst")]].concat()).ok());
+    assert!(found.iter().all(|m| m["params"]["transport"] == "zstd-stream" && m["params"]["mode"] != "many"));
+    assert!(found.len() >= 6, "{found:?}");
+}
+
+#[test]
+fn memory_of_connections_is_that_of_processes_of_their_own() {
+    let args = ["messages", "--resident", "--connections", "100", "--json", "--quick"];
+    let found = measurements(&bench(&Folder::new(), &args).ok());
+    assert!(
+        found.len() >= 6 && found.iter().all(|m| m["metrics"]["per_connection"].as_f64().unwrap() > 1000.0),
+        "{found:?}"
+    );
 }
 
 #[test]

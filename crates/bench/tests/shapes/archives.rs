@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use linerate_bench::archives::row::table;
-use linerate_bench::archives::{BenchOptions, Input, Part, mapped};
+use linerate_bench::archives::{Bench, Input, Part, mapped};
+use linerate_bench::records::Measurement;
 use linerate_nx::pack::{Builder, Options};
 
 /// A folder with text, noise, a large file and an empty one.
@@ -19,8 +19,8 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-fn options<'s>(input: &'s Input, scratch: &Path) -> BenchOptions<'s> {
-    BenchOptions { input, levels: &[1], rounds: 1, linerate: "linerate".into(), scratch: scratch.into() }
+fn options<'s>(input: &'s Input, scratch: &Path) -> Bench<'s> {
+    Bench { input, levels: &[1], rounds: 1, linerate: "linerate".into(), scratch: scratch.into() }
 }
 
 #[test]
@@ -28,12 +28,13 @@ fn every_contender_of_a_part_has_its_row_with_figures() {
     let (folder, scratch) = (folder(), tempfile::tempdir().unwrap());
     let input = Input::of(folder.path(), Some("made")).unwrap();
     let parts =
-        [(Part::Decode, 8), (Part::Pack, 6), (Part::Dedup, 4), (Part::Presets, 4), (Part::Settings, 11)];
+        [(Part::Decode, 8), (Part::Pack, 18), (Part::Dedup, 4), (Part::Presets, 4), (Part::Settings, 11)];
     for (part, rows) in parts {
-        let measured = part.measure(&options(&input, scratch.path()), |_| {}).unwrap();
+        let measured = part.measure(&options(&input, scratch.path())).unwrap().concat();
         assert_eq!(measured.len(), rows, "{part:?}");
-        assert!(measured.iter().all(|row| row.median_ms.is_some() && row.corpus.starts_with("made")));
-        assert_eq!(table(&measured).lines().count(), rows + 1);
+        let timed =
+            |row: &Measurement| row.metrics.contains_key("elapsed") || row.metrics.contains_key("cpu");
+        assert!(measured.iter().all(|row| timed(row) && row.data.starts_with("made")));
     }
     assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0, "files are left in the scratch folder");
 }

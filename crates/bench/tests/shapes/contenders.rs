@@ -1,11 +1,8 @@
 //! Every contender that this build has, on small data: what it writes decodes to its input.
 
-use linerate_bench::contender::{Coding, Contender, pieces};
-use linerate_bench::corpus::Corpus;
-use linerate_bench::filter::{Chunk, Filter};
-use linerate_bench::session::Session;
-use linerate_bench::table::table;
-use linerate_bench::verify::encode_and_check;
+use linerate_bench::bytes::{Coding, Encoder, Field, encode_and_check, pieces, table};
+use linerate_bench::harness::corpus::Corpus;
+use linerate_bench::harness::filter::{Chunk, Filter};
 use linerate_deflate::Format;
 
 /// Text, zeros, noise and lengths around the chunk sizes below.
@@ -66,7 +63,7 @@ fn peers_left_out_of_the_build_name_their_feature() {
 /// Writes fixed bytes, whatever its input.
 struct FixedOutput(Coding, &'static [u8]);
 
-impl Contender for FixedOutput {
+impl Encoder for FixedOutput {
     fn coding(&self) -> Coding {
         self.0
     }
@@ -82,10 +79,6 @@ impl Contender for FixedOutput {
 
     fn scratch_bytes(&self) -> Option<usize> {
         None
-    }
-
-    fn version(&self) -> String {
-        String::new()
     }
 }
 
@@ -121,25 +114,27 @@ fn the_last_piece_is_marked_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_session_records_the_base_even_if_the_filter_excludes_it() {
+fn base_is_measured_even_if_the_filter_excludes_it() {
     let corpus = Corpus { name: "small".into(), files: files() };
     let only: Filter = "linerate 1 gzip,memcpy".parse().unwrap();
-    let mut session = Session::new(&corpus, &only, Some("ZLIB-RS 1")).unwrap();
-    let records = session.measure(Chunk::Bytes(1024), 2, |_| {}).unwrap();
-    let names: Vec<_> = records.iter().map(|r| (&*r.contender, &*r.format)).collect();
+    let found =
+        Field::new(&only, Some("ZLIB-RS 1")).unwrap().measure(&corpus, Chunk::Bytes(1024), 2).unwrap();
+    let names: Vec<_> = found.iter().map(|m| (&*m.contender, m.params["format"].as_str().unwrap())).collect();
     assert_eq!(names, [("linerate 1", "gzip"), ("zlib-rs 1", "deflate"), ("memcpy", "none")]);
-    let base = &records[1];
-    assert_eq!((base.speed_vs_base, base.ratio_vs_base), (1.0, 1.0));
-    assert_eq!(records[0].state_bytes, Some(size_of::<linerate_deflate::Stream>()));
-    for r in &records {
-        assert_eq!((r.bytes, r.files, &*r.chunk, r.rounds), (corpus.bytes(), 6, "1K", 2));
-        assert!(r.best_mbs >= r.median_mbs && r.median_mbs > 0.0, "{r:?}");
+    let metric = |i: usize, name: &str| found[i].metrics[name].median;
+    assert_eq!((metric(1, "speed_by_base"), metric(1, "ratio_by_base")), (1.0, 1.0));
+    assert_eq!(metric(0, "state") as usize, size_of::<linerate_deflate::Stream>());
+    for m in &found {
+        assert_eq!(
+            (&*m.data, &m.params["chunk"], &m.params["base"]),
+            ("small", &"1K".into(), &"zlib-rs 1 deflate".into())
+        );
+        assert!(m.metrics["speed"].median > 0.0, "{m:?}");
     }
 }
 
 #[test]
 fn unknown_base_is_an_error() {
-    let corpus = Corpus { name: "small".into(), files: files() };
-    let error = Session::new(&corpus, &Filter::default(), Some("zlib-rs")).err().unwrap();
+    let error = Field::new(&Filter::default(), Some("zlib-rs")).err().unwrap();
     assert!(error.contains("`zlib-rs`"), "{error}");
 }

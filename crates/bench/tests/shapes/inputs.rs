@@ -1,7 +1,7 @@
 //! What the user chooses: filters, chunk sizes, corpora.
 
-use linerate_bench::corpus::Corpus;
-use linerate_bench::filter::{Chunk, Filter, parse_bytes};
+use linerate_bench::harness::corpus::Corpus;
+use linerate_bench::harness::filter::{Chunk, Filter, parse_bytes};
 
 fn filter(text: &str) -> Filter {
     text.parse().unwrap()

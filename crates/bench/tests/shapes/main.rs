@@ -7,6 +7,5 @@ mod contenders;
 mod inflate;
 mod inputs;
 mod messages;
-mod records;
 mod threads;
 mod waveforms;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use linerate_bench::messages::{BenchOptions, Input, measure};
+use linerate_bench::messages::{Input, measure};
 use linerate_gateway::Transport;
 use linerate_gateway::traffic::Traffic;
 use zlib_rs::{Inflate, InflateFlush};
@@ -52,38 +52,23 @@ fn the_sample_is_one_stream_of_each_kind() {
 }
 
 #[test]
-fn encoders_have_a_row_for_each_feed_with_a_ratio_of_their_own() {
-    let input = Input::read(&[path("sample.zst")]).unwrap();
-    let options = BenchOptions { transports: Vec::new(), rounds: 1, encode: true, connections: 0 };
-    let rows = measure(&input, &options, |_| {}).unwrap();
-    let feeds: Vec<_> = rows.chunk_by(|a, b| a.transport == b.transport).collect();
-    assert_eq!(feeds.len(), 3);
-    for feed in feeds {
-        let of = |name: &str| feed.iter().find(|row| row.contender == name).expect(name);
-        assert!(of("linerate 2, none").ratio < of("linerate 2, 8 KiB").ratio);
-        assert!(of("linerate 2, 8 KiB").ratio < of("linerate 6, 8 KiB").ratio);
-        assert!(feed.iter().all(|row| row.measure == "encode" && row.speed_vs_base.is_some()));
-    }
-}
-
-#[test]
-fn every_measure_has_a_row_per_contender() {
+fn every_mode_has_every_contender() {
     // The other files of the same name are found.
     let input = Input::read(&[path("sample.zst")]).unwrap();
-    let options =
-        BenchOptions { transports: Transport::STREAMS.to_vec(), rounds: 2, encode: false, connections: 20 };
-    let rows = measure(&input, &options, |_| {}).unwrap();
-    for (transport, compressed, least) in [("zlib-stream", 70_000.0, 2), ("zstd-stream", 64_686.0, 3)] {
-        for (shape, messages) in [("whole", 306), ("live", 300), ("many", 160)] {
-            let of: Vec<_> =
-                rows.iter().filter(|row| row.transport == transport && row.measure == shape).collect();
-            assert!(of.len() >= least && of[0].contender == "linerate", "{transport} {shape}");
-            for row in of {
-                assert_eq!((row.messages, row.rounds), (messages, 2));
-                assert!(row.median_mbs.unwrap() > 0.0 && row.speed_vs_base.unwrap() > 0.0);
-                assert_eq!(row.heap_bytes.is_some(), shape == "many" && cfg!(target_env = "gnu"));
-                if shape == "whole" {
-                    assert!((row.ratio.unwrap() - 430_939.0 / compressed).abs() < 1e-9);
+    for (transport, compressed, least) in [(Transport::Zlib, 70_000.0, 3), (Transport::Zstd, 64_686.0, 4)] {
+        let found = measure(&input, transport, 2, 20).unwrap();
+        for (mode, messages) in [("whole", 306), ("live", 300), ("many", 160)] {
+            let of: Vec<_> = found.iter().filter(|m| m.params["mode"] == mode).collect();
+            assert!(of.len() >= least && of[0].contender == "linerate", "{transport} {mode}");
+            for m in of {
+                assert_eq!(
+                    (&m.params["messages"], &m.params["transport"]),
+                    (&messages.into(), &transport.name().into())
+                );
+                assert!(m.metrics["speed"].median > 0.0 && m.metrics["speed_by_base"].median > 0.0);
+                assert_eq!(m.metrics.contains_key("heap"), mode == "many" && cfg!(target_env = "gnu"));
+                if mode == "whole" {
+                    assert!((m.metrics["ratio"].median - 430_939.0 / compressed).abs() < 1e-3);
                 }
             }
         }
@@ -91,11 +76,9 @@ fn every_measure_has_a_row_per_contender() {
 }
 
 #[test]
-fn few_messages_omit_the_measure_many() {
+fn few_messages_omit_the_mode_many() {
     let input = Input::read(&[path("hello.msgs")]).unwrap();
-    let options =
-        BenchOptions { transports: vec![Transport::Zstd], rounds: 1, encode: false, connections: 10 };
-    let rows = measure(&input, &options, |_| {}).unwrap();
-    assert!(rows.iter().all(|row| row.measure != "many") && rows.len() >= 3);
+    let found = measure(&input, Transport::Zstd, 1, 10).unwrap();
+    assert!(found.iter().all(|m| m.params["mode"] != "many") && found.len() >= 3);
     assert!(Input::read(&[path("absent.zst")]).is_err());
 }

@@ -2,7 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use linerate_bench::waveforms::{Set, plain};
+use linerate_bench::rice::plain;
+use linerate_bench::waveforms::Set;
 use linerate_rice::{Options, Params, decode, encode, encoded_len};
 
 /// FNV-1a over the little-endian bytes.

@@ -1,0 +1,351 @@
+//! Reading archives: one that no cache holds, ranges and orders, and the load of a game's level beside other containers.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::hint::black_box;
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use linerate_candidates::cpu_time;
+use linerate_nx::shared::{Executor, SharedArchive, SharedCache, SharedOptions};
+use linerate_nx::{Archive, FileSource, HashKind, ReadAt, Verifier};
+use zlib_rs::{Inflate, InflateFlush, Status};
+
+use super::{Bench, CHUNK, files_below, message, pack_options};
+use crate::harness::{Clock, Contender, Rounds, Spent, With, measure as harness, process, row};
+use crate::records::Measurement;
+
+const STEP: usize = 4 << 20;
+
+/// A file whose system is told nothing.
+struct Unhinted(FileSource);
+
+impl ReadAt for Unhinted {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read_at(offset, out)
+    }
+}
+
+/// Wall time of an archive that no cache holds, beside that of reading alone and of decoding alone, by threads: with
+/// `ReadAt::will_read` passed to the system and without. The file leaves the system's cache before each turn.
+pub(super) fn cold(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
+    let folder = bench.folder()?;
+    let path = &folder.path().join("cold.nx");
+    bench.input.builder(pack_options(bench.levels[0], CHUNK, 2))?.write(path).map_err(message)?;
+    let archive = &Archive::open(FileSource::open(path).map_err(message)?).map_err(message)?;
+    let plain = &Archive::open(Unhinted(FileSource::open(path).map_err(message)?)).map_err(message)?;
+    let mut found = Vec::new();
+    for threads in [1, 2] {
+        let row = |step: &str| {
+            row("nx-cold", &bench.input.name, "linerate").param("threads", threads).param("step", step)
+        };
+        let read = |_| {
+            let (source, mut buffer) = (archive.source(), vec![0; STEP]);
+            for offset in (0..source.len()).step_by(STEP) {
+                let len = (source.len() - offset).min(STEP as u64) as usize;
+                source.read_at(offset, &mut buffer[..len]).map_err(message)?;
+            }
+            Ok(())
+        };
+        let forgetting = |row: Measurement, work: &'static str| {
+            Contender::new(row, move |_| {
+                forget(path).map_err(message)?;
+                Clock::Elapsed
+                    .time(|| match work {
+                        "read" => read(0),
+                        "hinted" => verify(archive, threads),
+                        _ => verify(plain, threads),
+                    })
+                    .map(|((), time)| time)
+            })
+        };
+        let contenders = vec![
+            forgetting(row("reading alone"), "read"),
+            Contender::timed(row("decoding alone"), Clock::Elapsed, |_| verify(archive, threads)),
+            forgetting(row("with hints"), "hinted").base(0, "reading alone").base(1, "decoding alone"),
+            forgetting(row("without hints"), "plain").base(0, "reading alone").base(1, "decoding alone"),
+        ];
+        let all = contenders.into_iter().map(|contender| contender.seconds("elapsed"));
+        found.push(harness(all.collect(), Rounds::warm(bench.rounds))?);
+    }
+    Ok(found)
+}
+
+/// Drops the file's pages from the system's cache.
+fn forget(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    file.sync_all()?;
+    crate::kernel::os::forget(&file)
+}
+
+fn verify<S: ReadAt>(archive: &Archive<S>, threads: usize) -> Result<(), String> {
+    let verified = Verifier::new(archive).threads(threads).run().map_err(message)?;
+    verified.failures.first().map_or(Ok(()), |failure| Err(message(failure)))
+}
+
+/// Large files whole and in steps; small ones in the order of blocks and in that of the table.
+pub(super) fn orders(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
+    const STEPS: [u64; 5] = [4 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
+    let folder = bench.folder()?;
+    let path = folder.path().join("reading.nx");
+    bench.input.builder(pack_options(bench.levels[0], CHUNK, 2))?.write(&path).map_err(message)?;
+    let archive = Archive::open(FileSource::open(&path).map_err(message)?).map_err(message)?;
+    let archive = &archive;
+    let row = |what: &str, case: String| {
+        row("nx-reading", &bench.input.name, "linerate").param("measure", what).param("case", case)
+    };
+    let large: Vec<_> = archive.files().filter(|file| file.size() >= CHUNK / 2).collect();
+    let bytes: u64 = large.iter().map(|file| file.size()).sum();
+    let large = &large;
+    let mut found = Vec::new();
+    let most = large.iter().map(|file| file.size()).max().unwrap_or(0);
+    let ranges = [most].into_iter().chain(STEPS).map(|step| {
+        let case = if step == most { "whole".into() } else { format!("{} KiB", step >> 10) };
+        let mut out = vec![0; step as usize];
+        let work = move |_| {
+            let mut reader = archive.reader().map_err(message)?;
+            for file in large {
+                for at in (0..file.size()).step_by(step as usize) {
+                    let len = step.min(file.size() - at) as usize;
+                    reader.read_range(*file, at, &mut out[..len]).map_err(message)?;
+                    black_box(&out);
+                }
+            }
+            Ok(())
+        };
+        Contender::timed(row("ranges", case), Clock::Thread, work).bytes(bytes as usize).base(0, "whole")
+    });
+    if !large.is_empty() {
+        found.push(harness(ranges.collect(), Rounds::warm(bench.rounds))?);
+    }
+    let small: Vec<_> = archive.files().filter(|file| (1..=64 << 10).contains(&file.size())).collect();
+    let mut by_block = small.clone();
+    by_block.sort_by_key(|file| (file.entry().first_block, file.entry().block_offset));
+    let orders = [("block order", by_block), ("table order", small)];
+    let contenders = orders.iter().map(|(name, order)| {
+        let work = move |_| {
+            let mut reader = archive.reader().map_err(message)?;
+            for file in order {
+                black_box(reader.read(*file).map_err(message)?);
+            }
+            Ok(())
+        };
+        let row = row("orders", (*name).to_owned());
+        Contender::timed(row, Clock::Thread, work).units(order.len().max(1)).base(0, "block order")
+    });
+    found.push(harness(contenders.collect(), Rounds::warm(bench.rounds))?);
+    Ok(found)
+}
+
+/// Files that are read of a tar file, each from the start of its frame.
+const SAMPLED: usize = 30;
+const FILES: usize = 3000;
+const PASSES: usize = 3;
+/// Bytes of the cache of an archive.
+const CACHE: u64 = 64 << 20;
+
+/// Files of the folder in an order that is not the archive's, in three passes, whole files one by one: from an archive with a
+/// shared cache, a zip file (inflated by zlib-rs), a folder, and a tar file in one zstd frame, of which each file takes
+/// decoding up to its end. Each contender runs in a process of its own, whose most memory is measured.
+pub(super) fn level_load(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
+    let folder = bench.folder()?;
+    let (nx, zip, tar) =
+        (folder.path().join("l.nx"), folder.path().join("l.zip"), folder.path().join("l.tar.zst"));
+    bench.input.builder(pack_options(bench.levels[0], CHUNK, 2))?.write(&nx).map_err(message)?;
+    let mut all = vec![("nx", nx.clone()), ("nx-batch", nx), ("folder", bench.input.root.clone())];
+    let (mut zipping, mut tarring) = (Command::new("zip"), Command::new("tar"));
+    zipping.args(["-q", "-r", "-X", "-D"]).arg(&zip).arg(".");
+    tarring.args(["--sort=name", "-I", "zstd -q -9", "-cf"]).arg(&tar).arg(".");
+    for (kind, path, command) in [("zip", zip, &mut zipping), ("tar.zst", tar, &mut tarring)] {
+        match process::run(command.current_dir(&bench.input.root)) {
+            Ok(_) => all.push((kind, path)),
+            Err(why) => eprintln!("{kind}: {why}"),
+        }
+    }
+    let root = &bench.input.root;
+    let contenders = all.iter().map(|(kind, path)| {
+        let output = path.metadata().map_or(0, |meta| if meta.is_file() { meta.len() } else { 0 });
+        let files =
+            if *kind == "tar.zst" { SAMPLED.min(bench.input.files) } else { FILES.min(bench.input.files) };
+        let row = row("nx-level-load", &bench.input.name, *kind).param("files", files);
+        let row = row.exact("output", (output > 0).then_some(output as f64));
+        Contender::new(row, move |_| {
+            let mut command = process::this(&["child", "level-load", kind])?;
+            let output = command.arg(path).arg(root).output().map_err(message)?;
+            let text = String::from_utf8_lossy(&output.stdout);
+            let figure = |line: &str| {
+                let (name, value) = line.split_once(' ')?;
+                let known = crate::records::metric(name)?;
+                Some((known.name, value.parse().ok()?))
+            };
+            let more: Vec<(&'static str, f64)> = text.lines().filter_map(figure).collect();
+            match output.status.success() && !more.is_empty() {
+                true => Ok(Spent { time: Default::default(), more }),
+                false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+            }
+        })
+    });
+    Ok(vec![harness(contenders.collect(), Rounds::parts(bench.rounds, 1))?])
+}
+
+/// Reads one file, whole.
+type ReadFile = Box<dyn FnMut(&str) -> Result<Vec<u8>, String>>;
+
+/// The child process of one contender: prints metrics, a line each.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn child(words: &[String]) -> Result<(), String> {
+    let [kind, path, folder] = words else { return Err("three words".into()) };
+    let mut order = order(Path::new(folder))?;
+    if kind == "tar.zst" {
+        order.truncate(SAMPLED);
+    }
+    let hash = |bytes: &[u8]| HashKind::Xxh3.hash_bytes(bytes);
+    let content =
+        |name: &String| fs::read(Path::new(folder).join(name)).map(|bytes| hash(&bytes)).map_err(message);
+    let expected: Vec<u64> = order.iter().map(content).collect::<Result<_, String>>()?;
+    let cache = SharedCache::new(CACHE);
+    let (begun, begun_cpu) = (Instant::now(), cpu_time());
+    let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
+    if kind == "nx-batch" {
+        let options = SharedOptions::new().cache(&cache).executor(Executor::threads(2));
+        let archive = Archive::open(FileSource::open(path).map_err(message)?).map_err(message)?;
+        let shared = SharedArchive::with_options(archive, options).map_err(message)?;
+        let loaded = shared.batch(&order).map_err(message)?.read_many().map_err(message)?.wait();
+        println!("pass_1 {}\ncpu {}", ms(begun.elapsed()), (cpu_time() - begun_cpu).as_secs_f64());
+        let found: Vec<u64> = loaded.contents.iter().flatten().map(|content| hash(content)).collect();
+        if found != expected {
+            return Err("a file has other bytes".into());
+        }
+    } else {
+        let mut read = open(kind, path, &cache)?;
+        let (mut first, mut times) = (None, Vec::new());
+        for pass in 1..=if kind == "tar.zst" { 1 } else { PASSES } {
+            let mut wall = if pass == 1 { begun.elapsed() } else { Default::default() };
+            for (name, expected) in order.iter().zip(&expected) {
+                let asked = Instant::now();
+                let content = read(name)?;
+                let took = asked.elapsed();
+                wall += took;
+                times.push(took.as_secs_f64() * 1e6);
+                first.get_or_insert_with(|| begun.elapsed());
+                // Not timed.
+                if hash(&content) != *expected {
+                    return Err(format!("{name}: it has other bytes"));
+                }
+            }
+            println!("pass_{pass} {}", ms(wall));
+        }
+        times.sort_by(f64::total_cmp);
+        let quantile = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or_default();
+        println!("first {}\ncpu {}", ms(first.unwrap_or_default()), (cpu_time() - begun_cpu).as_secs_f64());
+        println!("p50 {}\np99 {}", quantile(50), quantile(99));
+        let stats = cache.counters();
+        println!("hits {}\nmisses {}\ndecoded {}", stats.hits, stats.misses, stats.decoded_bytes);
+    }
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    println!("peak {}", line.trim().trim_end_matches(" kB").parse::<f64>().unwrap_or_default() * 1024.0);
+    Ok(())
+}
+
+/// Files below a folder, shuffled, always alike.
+fn order(folder: &Path) -> Result<Vec<String>, String> {
+    let name = |path: &std::path::PathBuf| {
+        let name = path.strip_prefix(folder).ok().and_then(Path::to_str);
+        name.map(str::to_owned).ok_or_else(|| "a name that is not UTF-8".to_owned())
+    };
+    let mut found = files_below(folder).map_err(message)?.iter().map(name).collect::<Result<Vec<_>, _>>()?;
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    for i in (1..found.len()).rev() {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        found.swap(i, (state % (i as u64 + 1)) as usize);
+    }
+    found.truncate(FILES);
+    Ok(found)
+}
+
+fn open(kind: &str, path: &str, cache: &SharedCache) -> Result<ReadFile, String> {
+    let path = path.to_owned();
+    Ok(match kind {
+        "nx" => {
+            let archive = Archive::open(FileSource::open(path).map_err(message)?).map_err(message)?;
+            let options = SharedOptions::new().cache(cache);
+            let shared = SharedArchive::with_options(archive, options).map_err(message)?;
+            Box::new(move |name| shared.read(name).map_err(message))
+        }
+        "zip" => zip(&path)?,
+        "tar.zst" => Box::new(move |name| from_tar(&path, name).map_err(message)),
+        _ => Box::new(move |name| fs::read(Path::new(&path).join(name)).map_err(message)),
+    })
+}
+
+fn number(bytes: &[u8], at: usize, len: usize) -> usize {
+    (0..len).rev().fold(0, |value, i| value << 8 | usize::from(bytes[at + i]))
+}
+
+/// The files of a zip file without extensions, by its central directory.
+fn zip(path: &str) -> Result<ReadFile, String> {
+    let source = FileSource::open(path).map_err(message)?;
+    let len = source.len() as usize;
+    let get = move |at: usize, len: usize| -> Result<Vec<u8>, String> {
+        let mut out = vec![0; len];
+        source.read_at(at as u64, &mut out).map_err(message)?;
+        Ok(out)
+    };
+    let end = get(len - 22, 22)?;
+    if end[..4] != *b"PK\x05\x06" {
+        return Err("a zip file with a comment".into());
+    }
+    let directory = get(number(&end, 16, 4), number(&end, 12, 4))?;
+    let (mut files, mut at) = (HashMap::new(), 0);
+    while at < directory.len() {
+        let field = |offset, len| number(&directory, at + offset, len);
+        let name = at + 46..at + 46 + field(28, 2);
+        let text = String::from_utf8_lossy(&directory[name.clone()]).into_owned();
+        files.insert(text, [field(10, 2), field(20, 4), field(24, 4), field(42, 4)]);
+        at = name.end + field(30, 2) + field(32, 2);
+    }
+    Ok(Box::new(move |name| {
+        let [method, compressed, size, header] = *files.get(name).ok_or("no such file")?;
+        let local = get(header, 30)?;
+        let bytes = get(header + 30 + number(&local, 26, 2) + number(&local, 28, 2), compressed)?;
+        if method == 0 {
+            return Ok(bytes);
+        }
+        let mut out = vec![0; size];
+        match Inflate::new(false, 15).decompress(&bytes, &mut out, InflateFlush::Finish) {
+            Ok(Status::StreamEnd) => Ok(out),
+            other => Err(format!("{name}: {other:?}")),
+        }
+    }))
+}
+
+/// A file of a tar file, decoded from its start to the end of the file.
+fn from_tar(path: &str, wanted: &str) -> io::Result<Vec<u8>> {
+    let mut reader = linerate_zstd::Decoder::new(File::open(path)?)?;
+    let mut header = [0; 512];
+    loop {
+        reader.read_exact(&mut header)?;
+        let text = |range: std::ops::Range<usize>| {
+            String::from_utf8_lossy(&header[range]).trim_matches('\0').to_owned()
+        };
+        let size = u64::from_str_radix(text(124..136).trim(), 8).map_err(io::Error::other)?;
+        let name = format!("{}/{}", text(345..500), text(0..100));
+        if header[156] == b'0' && name.trim_start_matches('/').trim_start_matches("./") == wanted {
+            let mut content = vec![0; size as usize];
+            reader.read_exact(&mut content)?;
+            return Ok(content);
+        }
+        io::copy(&mut (&mut reader).take(size.next_multiple_of(512)), &mut io::sink())?;
+    }
+}

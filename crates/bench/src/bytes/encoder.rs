@@ -1,0 +1,59 @@
+//! What an encoder of the shape "bytes" is.
+
+use linerate_deflate::Format;
+
+/// Form of a contender's output, which decides how it is verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    /// The outputs of one file, joined, are one stream of that format.
+    Stream(Format),
+    /// Each chunk is a complete deflate stream of its own.
+    DeflatePieces,
+    /// Each chunk is an LZ4 block.
+    Lz4Pieces,
+    /// Each chunk is an LZO1X block.
+    LzoPieces,
+    /// The input itself.
+    Copy,
+}
+
+/// An encoder at one level. Errors are sentences for the report.
+///
+/// Calls for one file: [`begin`](Self::begin), then [`chunk`](Self::chunk) for each chunk (one at least).
+/// Output goes to the start of `out`, which has [`output_capacity`]`(chunk size)` bytes.
+pub trait Encoder {
+    /// Form of the output.
+    fn coding(&self) -> Coding;
+
+    /// Starts a new stream.
+    fn begin(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Compresses one chunk without reference to the chunks before, ends the stream after the
+    /// `last`, and returns the number of bytes written.
+    fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String>;
+
+    /// Bytes held by each idle stream between chunks, if known.
+    fn state_bytes(&self) -> Option<usize>;
+
+    /// Bytes of working memory shared by the streams of a thread, if known.
+    fn scratch_bytes(&self) -> Option<usize>;
+
+    /// The library's version; empty for what has none of its own.
+    fn version(&self) -> String {
+        String::new()
+    }
+}
+
+/// Output capacity for one chunk of `n` bytes, for any contender: generous, because not every library's
+/// own bound holds.
+pub fn output_capacity(n: usize) -> usize {
+    2 * n + 4096
+}
+
+/// Divides a file into pieces of `chunk` bytes, each with a flag for the last.
+pub fn pieces(file: &[u8], chunk: usize) -> impl Iterator<Item = (&[u8], bool)> {
+    let count = file.len().div_ceil(chunk);
+    file.chunks(chunk).enumerate().map(move |(i, piece)| (piece, i + 1 == count))
+}

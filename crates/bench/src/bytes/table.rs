@@ -1,0 +1,142 @@
+//! The contenders of the shape "bytes": rows, not branches.
+
+use linerate_deflate::{Format, Level};
+
+use super::encoder::Encoder;
+#[cfg(feature = "libdeflate")]
+use super::libdeflate::Libdeflate;
+use super::memcpy::Memcpy;
+use super::ours::Ours;
+use super::zlib_rs::ZlibRs;
+use crate::kernel::lzo::Lzo;
+
+/// A contender ready to run.
+pub type Loaded = Box<dyn Encoder>;
+
+/// Creates a contender, or says why it is not available.
+type Make = Box<dyn Fn() -> Result<Loaded, String>>;
+
+/// What the encoders of zlib look for, by the codes of its interface.
+#[derive(Clone, Copy)]
+pub(crate) enum Strategy {
+    /// Matches, coded with the better of fixed and dynamic trees.
+    Default = 0,
+    /// No matches.
+    HuffmanOnly = 2,
+    /// Runs of one byte alone.
+    Runs = 3,
+    /// Matches, coded with fixed trees.
+    Fixed = 4,
+}
+
+/// A row of the table: name, output format, constructor.
+pub struct Entry {
+    /// Library and level, as reports show it.
+    pub name: String,
+    /// `deflate`, `gzip`, `lz4`, `lzo` or `none`.
+    pub format: &'static str,
+    /// Creates it.
+    ///
+    /// # Errors
+    /// The reason why it is not available.
+    pub make: Make,
+}
+
+impl Entry {
+    /// Name and format, the text that filters look into.
+    pub fn label(&self) -> String {
+        format!("{} {}", self.name, self.format)
+    }
+}
+
+fn row(
+    name: impl Into<String>,
+    format: &'static str,
+    make: impl Fn() -> Result<Loaded, String> + 'static,
+) -> Entry {
+    Entry { name: name.into(), format, make: Box::new(make) }
+}
+
+fn ours(format: Format, level: Level) -> Result<Loaded, String> {
+    Ok(Box::new(Ours::new(format, level)))
+}
+
+fn zlib_rs(level: i32) -> Result<Loaded, String> {
+    Ok(Box::new(ZlibRs::new(level)))
+}
+
+/// A constructor of an optional peer; without its feature it is an error.
+macro_rules! optional {
+    ($feature:literal, $name:ident($($arg:ident: $type:ty),*), $make:expr) => {
+        #[cfg(feature = $feature)]
+        fn $name($($arg: $type),*) -> Result<Loaded, String> {
+            Ok(Box::new($make))
+        }
+        #[cfg(not(feature = $feature))]
+        fn $name($(_: $type),*) -> Result<Loaded, String> {
+            Err(concat!("built without the feature `", $feature, "`").into())
+        }
+    };
+}
+
+optional!("isal", isal(level: u32, fixed: bool), crate::kernel::isal::Isal::new(level, fixed)?);
+optional!("libdeflate", libdeflate(level: i32), Libdeflate::new(level)?);
+optional!("libslz", slz(format: Format, library: usize), crate::kernel::slz::Slz::load(format, library)?);
+optional!("lz4", lz4(), crate::kernel::lz4::Lz4::new());
+optional!("zlib", zlib(level: i32, strategy: Strategy), crate::kernel::zlib::Zlib::new(level, strategy)?);
+optional!("zlib-ng", zlib_ng(level: i32), crate::kernel::zlib::ZlibNg::new(level, Strategy::Default)?);
+
+/// The libraries of libslz that the user names, or the machine's: a row for each and format.
+fn libslz() -> Vec<Entry> {
+    #[cfg(feature = "libslz")]
+    let names = crate::kernel::slz::names();
+    #[cfg(not(feature = "libslz"))]
+    let names = ["libslz".to_owned()];
+    let rows = |(i, name): (usize, String)| {
+        [(Format::Deflate, "deflate"), (Format::Gzip, "gzip")]
+            .map(|(format, label)| row(name.clone(), label, move || slz(format, i)))
+    };
+    names.into_iter().enumerate().flat_map(rows).collect()
+}
+
+/// Every contender of the shape "bytes", in the order of reports.
+pub fn table() -> Vec<Entry> {
+    use Format::{Deflate, Gzip};
+    let ours = [
+        row("linerate 0", "deflate", || ours(Deflate, Level::Stored)),
+        row("linerate 1", "deflate", || ours(Deflate, Level::Fast)),
+        row("linerate 2", "deflate", || ours(Deflate, Level::Default)),
+        row("linerate 3", "deflate", || ours(Deflate, Level::High)),
+        row("linerate 4", "deflate", || ours(Deflate, Level::Lazy)),
+        row("linerate 5", "deflate", || ours(Deflate, Level::Deep)),
+        row("linerate 6", "deflate", || ours(Deflate, Level::Best)),
+        row("linerate 0", "gzip", || ours(Gzip, Level::Stored)),
+        row("linerate 1", "gzip", || ours(Gzip, Level::Fast)),
+        row("linerate 2", "gzip", || ours(Gzip, Level::Default)),
+        row("linerate 3", "gzip", || ours(Gzip, Level::High)),
+    ];
+    let others = [
+        row("ISA-L 0 fixed", "deflate", || isal(0, true)),
+        row("ISA-L 0", "deflate", || isal(0, false)),
+        row("ISA-L 1", "deflate", || isal(1, false)),
+        row("ISA-L 2", "deflate", || isal(2, false)),
+        row("ISA-L 3", "deflate", || isal(3, false)),
+        row("libdeflate 1", "deflate", || libdeflate(1)),
+        row("libdeflate 3", "deflate", || libdeflate(3)),
+        row("libdeflate 6", "deflate", || libdeflate(6)),
+        row("zlib-ng 1", "deflate", || zlib_ng(1)),
+        row("zlib-ng 2", "deflate", || zlib_ng(2)),
+        row("zlib-rs 1", "deflate", || zlib_rs(1)),
+        row("zlib-rs 2", "deflate", || zlib_rs(2)),
+        row("zlib-rs 6", "deflate", || zlib_rs(6)),
+        row("zlib 1", "deflate", || zlib(1, Strategy::Default)),
+        row("zlib 6", "deflate", || zlib(6, Strategy::Default)),
+        row("zlib 1 Huffman only", "deflate", || zlib(1, Strategy::HuffmanOnly)),
+        row("zlib 1 runs", "deflate", || zlib(1, Strategy::Runs)),
+        row("zlib 1 fixed", "deflate", || zlib(1, Strategy::Fixed)),
+        row("lz4", "lz4", lz4),
+        row("lzo", "lzo", || Ok(Box::new(Lzo::load()?))),
+        row("memcpy", "none", || Ok(Box::new(Memcpy))),
+    ];
+    ours.into_iter().chain(libslz()).chain(others).collect()
+}

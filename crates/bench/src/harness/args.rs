@@ -1,0 +1,95 @@
+//! Options that shapes share.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::corpus::Corpus;
+use super::filter::parse_bytes;
+use super::output::Output;
+
+/// Where results go, and how long a run takes.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Common {
+    /// Append the results to this file, as JSON Lines
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Print JSON Lines instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Print what changed against an earlier record
+    #[arg(long, value_name = "RECORD")]
+    pub against: Option<PathBuf>,
+    /// Turns of each contender [default: those of the shape, with --quick 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub rounds: Option<u16>,
+    /// Little data and few rounds
+    #[arg(long)]
+    pub quick: bool,
+    /// The core to run on, if one thread is measured [default: the last one allowed]
+    #[arg(long, value_name = "N")]
+    pub core: Option<usize>,
+}
+
+impl Common {
+    /// Opens the record and the earlier one, before a long run.
+    ///
+    /// # Errors
+    /// A sentence that names the file.
+    pub fn open(&self) -> Result<Output, String> {
+        Output::open(self, &[])
+    }
+
+    /// Stays on one core, then as [`open`](Self::open).
+    ///
+    /// # Errors
+    /// A sentence: there is no such core, or the file.
+    pub fn open_pinned(&self) -> Result<Output, String> {
+        match (self.core, crate::pin(self.core)) {
+            (Some(wanted), None) => Err(format!("cannot run on core {wanted}")),
+            _ => self.open(),
+        }
+    }
+
+    /// The rounds that were asked for, or `usual`.
+    pub fn rounds(&self, usual: usize) -> usize {
+        self.rounds.map_or(if self.quick { usual.min(3) } else { usual }, usize::from)
+    }
+}
+
+/// What is compressed.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CorpusArgs {
+    /// A directory or a file; also a name below $LINERATE_CORPORA [default: the small files of the repository, which the
+    /// program carries]
+    #[arg(long, value_name = "PATH")]
+    pub corpus: Option<PathBuf>,
+    /// Generated data instead of files
+    #[arg(long, value_name = "KIND", value_parser = ["random", "rows"], conflicts_with = "corpus")]
+    pub synthetic: Option<String>,
+    /// The corpus's name in the record [default: from the path]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Take only the first bytes of each file
+    #[arg(long, value_name = "N", value_parser = parse_bytes)]
+    pub max_bytes_per_file: Option<u64>,
+}
+
+impl CorpusArgs {
+    /// Reads or generates the corpus.
+    ///
+    /// # Errors
+    /// A sentence that names the path.
+    pub fn read(&self) -> Result<Corpus, String> {
+        let mut corpus = match (&self.corpus, self.synthetic.as_deref()) {
+            (Some(path), _) => Corpus::read(path, self.max_bytes_per_file)?,
+            (None, Some("rows")) => Corpus::rows(16 << 20),
+            (None, Some(_)) => Corpus::random(1_000_000),
+            (None, None) => Corpus::carried(),
+        };
+        if let Some(name) = &self.name {
+            corpus.name.clone_from(name);
+        }
+        Ok(corpus)
+    }
+}

@@ -1,0 +1,60 @@
+//! SVG charts of records.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use linerate_plan::report::chart::{Chart, Series};
+
+use crate::records::{self, Measurement, metric};
+
+/// What is drawn across and up: metrics, or a param that is a number.
+pub struct Axes<'a> {
+    /// Across.
+    pub x: &'a str,
+    /// Up.
+    pub y: &'a str,
+}
+
+/// Draws the newest measurements of a record that have both: a chart for each combination of data and params, where a
+/// contender is a point, or a line if the param across has several values. Returns the names of the files.
+///
+/// # Errors
+/// A sentence that names the file.
+pub fn draw(record: &Path, axes: &Axes<'_>, folder: &Path) -> Result<Vec<String>, String> {
+    let mut charts: BTreeMap<String, BTreeMap<String, BTreeMap<u64, f64>>> = BTreeMap::new();
+    for (_, m) in records::read(record)? {
+        let (Some(x), Some(y)) = (value(&m, axes.x), value(&m, axes.y)) else { continue };
+        let differs = |name: &str| [axes.x, axes.y, "base", "mode", "calls", "format"].contains(&name);
+        let text = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
+        let cases =
+            m.params.iter().filter(|(name, _)| !differs(name)).map(|(name, v)| format!("{name} {}", text(v)));
+        let title: Vec<String> = [m.shape.clone(), m.data.clone()].into_iter().chain(cases).collect();
+        let more = ["mode", "calls", "format"].iter().filter_map(|name| m.params.get(*name)).map(text);
+        let name: Vec<String> = std::iter::once(m.contender.clone()).chain(more).collect();
+        let points = charts.entry(title.join(", ")).or_default().entry(name.join(" ")).or_default();
+        points.insert(x.to_bits(), y);
+    }
+    std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let mut made = Vec::new();
+    for (title, series) in charts {
+        let all = series.into_iter().map(|(name, points)| Series {
+            name,
+            points: points.into_iter().map(|(x, y)| (f64::from_bits(x), y)).collect(),
+        });
+        let label = |name: &str| {
+            metric(name).map_or_else(|| name.to_owned(), |m| format!("{}, {}", m.meaning, m.unit))
+        };
+        let (x, y) = (label(axes.x), label(axes.y));
+        let svg = Chart { title: title.clone(), x, y, series: all.collect() }.svg();
+        let name: String = title.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let name = format!("{}.svg", name.replace("--", "-"));
+        let path = folder.join(&name);
+        std::fs::write(&path, svg).map_err(|e| format!("{}: {e}", path.display()))?;
+        made.push(name);
+    }
+    Ok(made)
+}
+
+fn value(m: &Measurement, name: &str) -> Option<f64> {
+    m.metrics.get(name).map(|figure| figure.median).or_else(|| m.params.get(name)?.as_f64())
+}

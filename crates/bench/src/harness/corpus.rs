@@ -1,0 +1,160 @@
+//! The input: a directory's files, one file, or generated data, in memory.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Words of the generated rows, the frequent ones more than once.
+const SERVICES: [&str; 6] = ["checkout", "inventory", "search", "payments", "accounts", "recommendations"];
+const OUTCOMES: [(&str, u16); 6] =
+    [("INFO", 200), ("INFO", 200), ("INFO", 200), ("INFO", 204), ("WARN", 404), ("ERROR", 503)];
+const METHODS: [&str; 5] = ["GET", "GET", "GET", "POST", "PUT"];
+
+/// The files of `corpus/`: a program runs where its sources are not.
+const CARRIED: [&[u8]; 6] = [
+    include_bytes!("../../corpus/earthquakes.json"),
+    include_bytes!("../../corpus/northamerica.tz"),
+    include_bytes!("../../corpus/seattle-weather.csv"),
+    include_bytes!("../../corpus/theory.html"),
+    include_bytes!("../../corpus/zic.c"),
+    include_bytes!("../../corpus/zoneinfo.bin"),
+];
+
+/// Files in memory, each compressed separately.
+pub struct Corpus {
+    /// What the record calls it. Never a path of the machine.
+    pub name: String,
+    /// The contents, in the order of their paths. None is empty.
+    pub files: Vec<Vec<u8>>,
+}
+
+impl Corpus {
+    /// The small files of the repository, which the program carries.
+    pub fn carried() -> Self {
+        Corpus { name: "carried".into(), files: CARRIED.iter().map(|file| file.to_vec()).collect() }
+    }
+
+    /// Reads one file, or all files below a directory in the order of their paths, each cut to
+    /// `max` bytes.
+    ///
+    /// A path that does not exist is looked for below `$LINERATE_CORPORA`, and named from there.
+    ///
+    /// # Errors
+    /// A sentence that names the path; also if there is no byte to compress.
+    pub fn read(path: &Path, max: Option<u64>) -> Result<Self, String> {
+        let path = resolve(path);
+        let mut paths = Vec::new();
+        list(&path, &mut paths).map_err(|e| format!("{}: {e}", path.display()))?;
+        paths.sort();
+        let mut files = Vec::with_capacity(paths.len());
+        for p in &paths {
+            let data = load(p, max).map_err(|e| format!("{}: {e}", p.display()))?;
+            if !data.is_empty() {
+                files.push(data);
+            }
+        }
+        if files.is_empty() {
+            return Err(format!("{}: nothing to compress", path.display()));
+        }
+        Ok(Corpus { name: name(&path), files })
+    }
+
+    /// `n` bytes that no encoder can shorten, the same on every machine.
+    pub fn random(n: usize) -> Self {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut next = || {
+            // xorshift64*: the high byte passes every test that matters to an entropy coder.
+            state ^= state >> 12;
+            state ^= state << 25;
+            state ^= state >> 27;
+            (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 56) as u8
+        };
+        Corpus { name: "random".into(), files: vec![(0..n).map(|_| next()).collect()] }
+    }
+
+    /// Rows of a service's log in JSON, some 370 bytes each, `n` bytes in all, the same on every
+    /// machine.
+    pub fn rows(n: usize) -> Self {
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut below = |n: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) % n
+        };
+        let mut text = String::with_capacity(n + 512);
+        let mut row = 0;
+        while text.len() < n {
+            let service = SERVICES[below(SERVICES.len() as u64) as usize];
+            let (level, status) = OUTCOMES[below(OUTCOMES.len() as u64) as usize];
+            let (second, trace) = (row / 40, below(u64::MAX));
+            text += &format!(
+                "{{\"timestamp\":\"2026-03-14T{:02}:{:02}:{:02}.{:03}Z\",\"level\":\"{level}\",\
+                 \"service\":\"{service}\",\"host\":\"ip-10-0-{}-{}.internal\",\"trace_id\":\"{trace:016x}\",\
+                 \"user_id\":{},\"session\":\"{:08x}\",\"method\":\"{}\",\
+                 \"path\":\"/api/v1/{service}/items/{}\",\"status\":{status},\"duration_ms\":{}.{:02},\
+                 \"bytes\":{},\"region\":\"eu-west-{}\",\"message\":\"request handled by {service}\"}}\n",
+                second / 3600 % 24,
+                second / 60 % 60,
+                second % 60,
+                below(1000),
+                below(4),
+                below(250),
+                below(50_000),
+                below(1 << 32),
+                METHODS[below(METHODS.len() as u64) as usize],
+                below(20_000),
+                below(300),
+                below(100),
+                below(60_000),
+                1 + below(3),
+            );
+            row += 1;
+        }
+        text.truncate(n);
+        Corpus { name: "rows".into(), files: vec![text.into_bytes()] }
+    }
+
+    /// Bytes of all files.
+    pub fn bytes(&self) -> usize {
+        self.files.iter().map(Vec::len).sum()
+    }
+}
+
+pub(crate) fn corpora() -> Option<PathBuf> {
+    std::env::var_os("LINERATE_CORPORA").map(PathBuf::from)
+}
+
+fn resolve(path: &Path) -> PathBuf {
+    match corpora() {
+        Some(root) if !path.exists() => root.join(path),
+        _ => path.to_owned(),
+    }
+}
+
+/// The first part of the path below `$LINERATE_CORPORA`, otherwise the last part of the path.
+fn name(path: &Path) -> String {
+    let below = corpora().and_then(|root| path.strip_prefix(root).ok().map(Path::to_owned));
+    let part = match &below {
+        Some(p) => p.components().next(),
+        None => path.components().next_back(),
+    };
+    part.map_or_else(|| "corpus".into(), |c| c.as_os_str().to_string_lossy().into_owned())
+}
+
+fn list(path: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    if !fs::metadata(path)?.is_dir() {
+        found.push(path.to_owned());
+        return Ok(());
+    }
+    for entry in fs::read_dir(path)? {
+        list(&entry?.path(), found)?;
+    }
+    Ok(())
+}
+
+fn load(path: &Path, max: Option<u64>) -> io::Result<Vec<u8>> {
+    let mut data = Vec::new();
+    fs::File::open(path)?.take(max.unwrap_or(u64::MAX)).read_to_end(&mut data)?;
+    Ok(data)
+}

@@ -1,0 +1,362 @@
+//! The one harness: contenders take turns in interleaved rounds, and what they took becomes measurements.
+//!
+//! | file | content |
+//! |---|---|
+//! | `mod` | [`Contender`] and the rounds |
+//! | `args` | options that shapes share |
+//! | `output` | tables on the terminal, JSON Lines, progress |
+//! | `against` | what changed since an earlier record |
+//! | `chart` | SVG charts of records |
+//! | `provenance` | CPU, versions, command |
+//! | `corpus`, `filter` | input files; sizes and names on the command line |
+//! | `process` | other programs, and this one again |
+
+pub mod against;
+pub mod args;
+pub mod chart;
+pub mod corpus;
+pub mod filter;
+pub mod output;
+pub mod process;
+pub mod provenance;
+
+use std::ops::Range;
+use std::time::Duration;
+
+pub use linerate_candidates::timing::Clock;
+use serde_json::Value;
+
+pub use self::args::Common;
+pub use self::output::{Output, progress};
+use crate::records::{Figure, Measurement};
+
+/// Content of a part, after which the next contender has its turn. Small enough that a disturbance of the machine hits
+/// all contenders alike, large enough that reading the clock costs nothing.
+pub const PART: usize = 4 << 20;
+
+/// What a turn took, and what else it found, in the units of these metrics.
+pub struct Spent {
+    /// Time of the work.
+    pub time: Duration,
+    /// Other figures of this turn.
+    pub more: Vec<(&'static str, f64)>,
+}
+
+impl From<Duration> for Spent {
+    fn from(time: Duration) -> Self {
+        Spent { time, more: Vec::new() }
+    }
+}
+
+type Turn<'c> = Box<dyn FnMut(usize) -> Result<Spent, String> + 'c>;
+
+/// One that takes turns.
+pub struct Contender<'c> {
+    measurement: Measurement,
+    bytes: usize,
+    units: usize,
+    /// The metric that has the time itself, and how many of its units a second has.
+    seconds: Option<(&'static str, f64)>,
+    bases: Vec<(usize, String)>,
+    others: Vec<(&'static str, usize)>,
+    turn: Turn<'c>,
+}
+
+/// A measurement without metrics.
+pub fn row(shape: &str, data: &str, contender: impl Into<String>) -> Measurement {
+    let (shape, data) = (shape.into(), data.into());
+    Measurement { shape, data, contender: contender.into(), ..Measurement::default() }
+}
+
+/// Adds params and exact metrics to a measurement.
+pub trait With: Sized {
+    /// Adds a param.
+    #[must_use]
+    fn param(self, name: &str, value: impl Into<Value>) -> Self;
+    /// Adds an exact metric, if it is known.
+    #[must_use]
+    fn exact(self, metric: &str, value: impl Into<Option<f64>>) -> Self;
+    /// Adds a number of bytes, if it is known.
+    #[must_use]
+    fn size(self, metric: &str, bytes: impl Into<Option<usize>>) -> Self {
+        self.exact(metric, bytes.into().map(|bytes| bytes as f64))
+    }
+}
+
+impl With for Measurement {
+    fn param(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.params.insert(name.into(), value.into());
+        self
+    }
+
+    fn exact(mut self, metric: &str, value: impl Into<Option<f64>>) -> Self {
+        self.metrics.extend(value.into().map(|value| (metric.to_owned(), rounded(value).into())));
+        self
+    }
+}
+
+impl With for Contender<'_> {
+    fn param(self, name: &str, value: impl Into<Value>) -> Self {
+        Contender { measurement: self.measurement.param(name, value), ..self }
+    }
+
+    fn exact(self, metric: &str, value: impl Into<Option<f64>>) -> Self {
+        Contender { measurement: self.measurement.exact(metric, value), ..self }
+    }
+}
+
+/// Six significant digits.
+fn rounded(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() || value.fract() == 0.0 {
+        return value;
+    }
+    let factor = 10f64.powi(5 - value.abs().log10().floor() as i32);
+    (value * factor).round() / factor
+}
+
+impl<'c> Contender<'c> {
+    /// One whose turn measures itself. A turn handles one of the parts.
+    pub fn new<S: Into<Spent>>(
+        measurement: Measurement,
+        mut turn: impl FnMut(usize) -> Result<S, String> + 'c,
+    ) -> Self {
+        Contender {
+            measurement,
+            bytes: 0,
+            units: 0,
+            seconds: None,
+            bases: Vec::new(),
+            others: Vec::new(),
+            turn: Box::new(move |part| turn(part).map(Into::into)),
+        }
+    }
+
+    /// One whose work on a part is timed by a clock.
+    pub fn timed(
+        measurement: Measurement,
+        clock: Clock,
+        mut work: impl FnMut(usize) -> Result<(), String> + 'c,
+    ) -> Self {
+        Self::new(measurement, move |part| clock.time(|| work(part)).map(|((), time)| time))
+    }
+
+    /// Bytes of content of a round: the metric `speed`.
+    #[must_use]
+    pub fn bytes(self, bytes: usize) -> Self {
+        Contender { bytes, ..self }
+    }
+
+    /// Blocks, messages or calls of a round: the metric `time`, of one of them.
+    #[must_use]
+    pub fn units(self, units: usize) -> Self {
+        Contender { units, ..self }
+    }
+
+    /// The metric in seconds that has the time of a round.
+    #[must_use]
+    pub fn seconds(self, metric: &'static str) -> Self {
+        Contender { seconds: Some((metric, 1.0)), ..self }
+    }
+
+    /// Compares the speed with that of the contender at this place, which is the param `base`: `speed_by_base`. Of several
+    /// bases each makes a measurement.
+    #[must_use]
+    pub fn base(mut self, place: usize, name: impl Into<String>) -> Self {
+        self.bases.push((place, name.into()));
+        self
+    }
+
+    /// A metric with the speed by that of the contender at this place.
+    #[must_use]
+    pub fn by(mut self, metric: &'static str, place: usize) -> Self {
+        self.others.push((metric, place));
+        self
+    }
+
+    /// Library and level, as measurements have it.
+    pub fn name(&self) -> &str {
+        &self.measurement.contender
+    }
+}
+
+/// Rounds of all contenders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    /// Rounds that count.
+    pub count: usize,
+    /// Parts of a round; contenders take turns with each.
+    pub parts: usize,
+    /// Whether each contender has one turn before that does not count.
+    pub warm: bool,
+}
+
+impl Rounds {
+    /// Rounds of one part, after a turn that does not count.
+    pub fn warm(count: usize) -> Self {
+        Rounds { count, parts: 1, warm: true }
+    }
+
+    /// Rounds of several parts.
+    pub fn parts(count: usize, parts: usize) -> Self {
+        Rounds { count, parts, warm: false }
+    }
+}
+
+/// Lets contenders take turns, starting with another one each time, and returns their measurements: a median with the
+/// lowest and the highest of the rounds for everything that a clock told, quotients among them, which are those of turns of
+/// the same round.
+///
+/// # Errors
+/// What a contender says, after its name.
+pub fn measure(mut contenders: Vec<Contender<'_>>, rounds: Rounds) -> Result<Vec<Measurement>, String> {
+    let count = contenders.len();
+    let mut times = vec![Vec::with_capacity(rounds.count); count];
+    let mut more: Vec<Vec<(&'static str, f64)>> = vec![Vec::new(); count];
+    for round in 0..rounds.count + usize::from(rounds.warm) {
+        let mut sums = vec![Duration::ZERO; count];
+        let counts = !rounds.warm || round > 0;
+        for part in 0..rounds.parts {
+            for i in 0..count {
+                let at = (i + part + round) % count;
+                let contender = &mut contenders[at];
+                let Measurement { shape, data, .. } = &contender.measurement;
+                progress(&format!(
+                    "{shape}, {data}: round {} of {}: {}",
+                    round,
+                    rounds.count,
+                    contender.name()
+                ));
+                let spent = (contender.turn)(part).map_err(|e| format!("{}: {e}", contender.name()))?;
+                sums[at] += spent.time;
+                if counts {
+                    more[at].extend(spent.more);
+                }
+            }
+        }
+        if counts {
+            times.iter_mut().zip(sums).for_each(|(all, sum)| all.push(sum.as_secs_f64().max(1e-9)));
+        }
+    }
+    progress("");
+    Ok((0..count).flat_map(|i| report(&contenders[i], i, &times, &more[i])).collect())
+}
+
+/// The measurements of a contender: one, or one for each base.
+fn report(
+    contender: &Contender<'_>,
+    i: usize,
+    times: &[Vec<f64>],
+    more: &[(&'static str, f64)],
+) -> Vec<Measurement> {
+    let Contender { bytes, units, seconds, bases, others, .. } = contender;
+    let mut row = contender.measurement.clone();
+    let add = |row: &mut Measurement, metric: &str, values: Vec<f64>| {
+        row.metrics.extend(figure(&values).map(|figure| (metric.to_owned(), figure)));
+    };
+    let each = |of: &dyn Fn(f64) -> f64| times[i].iter().map(|&time| of(time)).collect::<Vec<_>>();
+    let by =
+        |place: usize| times[place].iter().zip(&times[i]).map(|(base, own)| base / own).collect::<Vec<_>>();
+    if *bytes > 0 {
+        add(&mut row, "speed", each(&|time| *bytes as f64 / 1e6 / time));
+    }
+    if *units > 0 {
+        add(&mut row, "time", each(&|time| time * 1e6 / *units as f64));
+    }
+    if let Some((metric, factor)) = seconds {
+        add(&mut row, metric, each(&|time| time * factor));
+    }
+    for (metric, place) in others {
+        add(&mut row, metric, by(*place));
+    }
+    let mut names: Vec<&str> = more.iter().map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let values = more.iter().filter(|(metric, _)| *metric == name).map(|(_, value)| *value);
+        add(&mut row, name, values.collect());
+    }
+    if bases.is_empty() {
+        return vec![row];
+    }
+    let compared = bases.iter().map(|(place, name)| {
+        let mut row = row.clone().param("base", name.as_str());
+        add(&mut row, "speed_by_base", by(*place));
+        row
+    });
+    compared.collect()
+}
+
+/// Median, lowest and highest; exact if all are equal.
+fn figure(values: &[f64]) -> Option<Figure> {
+    let values: Vec<f64> = values.iter().map(|&value| rounded(value)).collect();
+    let figure = Figure::of(&values)?;
+    Some(if figure.low == figure.high { figure.median.into() } else { figure })
+}
+
+/// Runs of pieces, in order, of about `part` bytes each; a piece is never split.
+pub fn parts(lengths: impl IntoIterator<Item = usize>, part: usize) -> Vec<Range<usize>> {
+    let (mut ranges, mut start, mut bytes, mut end) = (Vec::new(), 0, 0, 0);
+    for length in lengths {
+        (bytes, end) = (bytes + length, end + 1);
+        if bytes >= part {
+            ranges.push(start..end);
+            (start, bytes) = (end, 0);
+        }
+    }
+    if start < end {
+        ranges.push(start..end);
+    }
+    ranges
+}
+
+/// How often a turn repeats content that is shorter than [`PART`].
+pub fn repeats(bytes: usize) -> u32 {
+    (PART / bytes.max(1)).clamp(1, 1000) as u32
+}
+
+/// Compares what came out with what should have.
+///
+/// # Errors
+/// A sentence, if they differ.
+pub fn same(found: &[u8], wanted: &[u8]) -> Result<(), String> {
+    if found == wanted { Ok(()) } else { Err("what was decoded is not what was encoded".into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_every_piece_once_and_in_order() {
+        assert_eq!(parts([5, 5, 1, 20, 2, 3], 10), [0..2, 2..4, 4..6]);
+        assert_eq!(parts([], 10), []);
+        assert_eq!((repeats(PART), repeats(PART / 2), repeats(1)), (1, 2, 1000));
+    }
+
+    #[test]
+    fn quotients_are_those_of_the_same_round() {
+        let turn = |times: &'static [u64]| {
+            let mut next = times.iter();
+            move |_| next.next().map(|ms| Duration::from_millis(*ms)).ok_or_else(String::new)
+        };
+        let contenders = vec![
+            Contender::new(row("s", "d", "a"), turn(&[99, 4, 8, 6]))
+                .bytes(8000)
+                .base(1, "b")
+                .by("speed_by_hot", 0),
+            Contender::new(row("s", "d", "b"), turn(&[99, 8, 16, 3])).units(2),
+        ];
+        let all = measure(contenders, Rounds::warm(3)).unwrap();
+        let a = &all[0].metrics;
+        assert_eq!(a["speed_by_base"], Figure { median: 2.0, low: Some(0.5), high: Some(2.0) });
+        assert_eq!((a["speed"].median, a["speed"].low, a["speed_by_hot"]), (1.33333, Some(1.0), 1.0.into()));
+        assert_eq!(all[0].params["base"], "b");
+        assert_eq!((all[1].metrics["time"].median, all[1].metrics.len()), (4000.0, 1));
+    }
+
+    #[test]
+    fn error_of_a_turn_names_its_contender() {
+        let broken = vec![Contender::new(row("s", "d", "c"), |_| Err::<Duration, _>("broken".into()))];
+        assert_eq!(measure(broken, Rounds::warm(1)).unwrap_err(), "c: broken");
+    }
+}

@@ -1,0 +1,73 @@
+//! Other programs, and this one again where a measurement needs a process of its own.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The program `linerate`, beside this one.
+///
+/// # Errors
+/// A sentence: it is not there.
+pub fn linerate() -> Result<PathBuf, String> {
+    let name = if cfg!(windows) { "linerate.exe" } else { "linerate" };
+    let path = std::env::current_exe().map_err(|e| e.to_string())?.with_file_name(name);
+    match path.is_file() {
+        true => Ok(path),
+        false => Err(format!("{}: build it with `cargo build --release -p linerate`", path.display())),
+    }
+}
+
+/// This program with a hidden subcommand.
+///
+/// # Errors
+/// That the system does not tell its path.
+pub fn this(args: &[&str]) -> Result<Command, String> {
+    let mut command = Command::new(std::env::current_exe().map_err(|e| e.to_string())?);
+    command.args(args);
+    Ok(command)
+}
+
+/// Runs a command to its end; returns the time that passed.
+///
+/// # Errors
+/// That it cannot be started, or its status.
+pub fn run(command: &mut Command) -> Result<Duration, String> {
+    let name =
+        Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let begun = Instant::now();
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
+    let status = status.map_err(|e| format!("{name}: {e}"))?;
+    if status.success() { Ok(begun.elapsed()) } else { Err(format!("{name}: {status}")) }
+}
+
+/// Runs a command and returns the number that it prints.
+///
+/// # Errors
+/// What it says, or that it prints no number.
+pub fn number(command: &mut Command) -> Result<usize, String> {
+    let output = command.stdin(Stdio::null()).output().map_err(|e| e.to_string())?;
+    match String::from_utf8_lossy(&output.stdout).trim().parse() {
+        Ok(number) if output.status.success() => Ok(number),
+        _ => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+    }
+}
+
+/// Runs a command and returns the most bytes that were resident in it. The hidden subcommand `peak` starts it: the system
+/// counts what a large process has for those that it starts, too.
+///
+/// # Errors
+/// What the command says.
+pub fn peak(program: &Path, args: &[OsString]) -> Result<usize, String> {
+    number(this(&["peak"])?.arg(program).args(args))
+}
+
+/// The hidden subcommand `peak`: runs a command and returns the most bytes that were resident in it.
+///
+/// # Errors
+/// That it cannot be started, or fails, or that the system does not tell.
+pub fn peak_of(command: &[OsString]) -> Result<u64, String> {
+    let (program, args) = command.split_first().ok_or("no command is given")?;
+    run(Command::new(program).args(args))?;
+    crate::kernel::os::children_peak().ok_or_else(|| "the system does not tell".into())
+}

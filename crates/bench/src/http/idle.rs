@@ -1,0 +1,131 @@
+//! Resident memory of idle responses with server-sent events, on loopback. Each has sent 20 events of some 100 bytes, and waits
+//! for the next. The server is axum on one thread; another process is the clients. Without a layer it takes what hyper, tokio
+//! and axum hold.
+
+use std::convert::Infallible;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::response::sse::{Event, Sse};
+use axum::routing::get;
+use futures_util::{Stream, StreamExt, stream};
+use linerate_http::{CompressionLayer, Options};
+use tokio::net::TcpListener;
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer as Peer;
+use tower_http::compression::predicate::SizeAbove;
+
+use crate::harness::{With, process, progress, row};
+use crate::kernel::os::{resident, unlimited_files};
+use crate::records::Measurement;
+
+const EVENTS: usize = 20;
+/// A name, and bits of the window of ours.
+const LAYERS: [(&str, u8); 9] = [
+    ("none", 0),
+    ("linerate, no window", 0),
+    ("linerate, 512 bytes", 9),
+    ("linerate, 2 KiB", 11),
+    ("linerate, 8 KiB", 13),
+    ("linerate, 32 KiB", 15),
+    ("tower-http, fastest", 0),
+    ("tower-http, default", 0),
+    ("tower-http, best", 0),
+];
+
+/// Responses that have sent all their events.
+static IDLE: AtomicUsize = AtomicUsize::new(0);
+
+/// Each layer in a process of its own, so that none finds memory that another has freed.
+pub(super) fn measure(count: usize) -> Result<Vec<Measurement>, String> {
+    let mut found: Vec<Measurement> = Vec::new();
+    for (name, _) in LAYERS {
+        progress(&format!("{count} idle responses: {name}"));
+        let bytes = process::number(&mut process::this(&["child", "http", name, &count.to_string()])?)?;
+        let none = found.first().map(|first| first.metrics["per_connection"].median);
+        let each = (bytes / count) as f64;
+        let row =
+            row("http-idle", "idle responses", name).param("connections", count).size("resident", bytes);
+        found.push(row.exact("per_connection", each).exact("added", each - none.unwrap_or(each)));
+    }
+    progress("");
+    Ok(found)
+}
+
+/// The child processes: the server, which returns what its memory grows by; and the clients.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn child(words: &[String]) -> Result<usize, String> {
+    unlimited_files();
+    match words {
+        [role, address, count] if role == "clients" => {
+            clients(address, count).map_err(|e| e.to_string()).map(|()| 0)
+        }
+        [layer, count] => serve(layer, count.parse().map_err(|_| "a number")?).map_err(|e| e.to_string()),
+        _ => Err("a layer and a number".into()),
+    }
+}
+
+async fn events() -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let events = stream::iter(0..EVENTS).then(|number| async move {
+        tokio::task::yield_now().await;
+        let data = format!(r#"{{"symbol":"BTC-USD","price":"{}","volume":{number}}}"#, number * 7919 % 1000);
+        Ok(Event::default().event("price").id(number.to_string()).data(data))
+    });
+    let wait = stream::once(async {
+        IDLE.fetch_add(1, Ordering::Relaxed);
+        std::future::pending().await
+    });
+    Sse::new(events.chain(wait))
+}
+
+fn router(layer: &str) -> Option<Router> {
+    let router = Router::new().route("/", get(events));
+    let peer = |level| Peer::new().quality(level).compress_when(SizeAbove::new(0));
+    let (name, bits) = LAYERS.iter().find(|(name, _)| *name == layer)?;
+    Some(match *name {
+        "none" => router,
+        "tower-http, fastest" => router.layer(peer(CompressionLevel::Fastest)),
+        "tower-http, default" => router.layer(peer(CompressionLevel::Default)),
+        "tower-http, best" => router.layer(peer(CompressionLevel::Best)),
+        _ => router.layer(CompressionLayer::new(Options::new().event_window_bits(*bits))),
+    })
+}
+
+/// Asks, and waits for the end of standard input. What it does not read is the system's.
+fn clients(address: &str, count: &str) -> std::io::Result<()> {
+    let mut streams = Vec::new();
+    for _ in 0..count.parse::<usize>().map_err(std::io::Error::other)? {
+        let mut stream = TcpStream::connect(address)?;
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n")?;
+        streams.push(stream);
+    }
+    std::io::stdin().read_to_end(&mut Vec::new()).map(drop)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn serve(layer: &str, count: usize) -> std::io::Result<usize> {
+    let memory = || resident().ok_or_else(|| std::io::Error::other("the system does not tell"));
+    let router = router(layer).ok_or_else(|| std::io::Error::other("no such layer"))?;
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?.to_string();
+    let before = memory()?;
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let mut command = process::this(&["child", "http", "clients", &address, &count.to_string()])
+        .map_err(std::io::Error::other)?;
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    while IDLE.load(Ordering::Relaxed) < count {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    // The last events are on their way.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let grown = memory()?.saturating_sub(before);
+    drop(child.stdin.take());
+    child.wait()?;
+    Ok(grown)
+}

@@ -1,0 +1,295 @@
+//! The shape "plan": how well plans predict. Plans folders and files, then applies the winner's command and two others to all of
+//! the data and compares.
+//!
+//! For a quiet machine, and for data of 1 GB: real speeds are those of the printed command, and of the command that decodes and
+//! checks what it wrote, with the start of the program and files in them: the best of some rounds, of a command that takes longer
+//! than 5 s just one. On one thread it is CPU time that counts, as in the plan, on several the elapsed time. Beside the winner, the
+//! smallest candidate and the fastest to decode are run, of those whose command is predicted to take no longer than `--max-encode`.
+
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use linerate_candidates::arrays::Container;
+use linerate_candidates::{self as candidates, Measured, Options, Shape, messages, sst};
+use linerate_plan::{Budget, Curve, Pipe, Row, plan};
+
+use crate::harness::{self, Common, With, process, progress};
+use crate::kernel::os::children_time;
+use crate::records::Measurement;
+
+/// A command that takes longer has one round: noise is a small part of it.
+const LONG: Duration = Duration::from_secs(5);
+
+/// Options of the shape.
+#[derive(Args, Clone, Debug)]
+pub struct PlanArgs {
+    /// The program that is run [default: `linerate` beside this one]
+    #[arg(long, value_name = "PROGRAM")]
+    linerate: Option<PathBuf>,
+    /// Seconds of each plan
+    #[arg(long, default_value_t = 20.0)]
+    seconds: f64,
+    /// The pipe of the plan
+    #[arg(long, default_value = "nvme-4.0")]
+    pipe: String,
+    /// Seconds that the command of a candidate may take, as predicted
+    #[arg(long, default_value_t = 60.0)]
+    max_encode: f64,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Folders, for archives, and files: arrays, JSON lines, messages, SST files, bytes; also below $LINERATE_CORPORA
+    /// [default: generated rows]
+    #[arg(value_name = "PATH")]
+    corpora: Vec<PathBuf>,
+}
+
+/// Plans each corpus and compares.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn run(args: &PlanArgs) -> Result<(), String> {
+    let mut output = args.common.open()?;
+    let program = args.linerate.clone().map_or_else(process::linerate, Ok)?;
+    let program = program.canonicalize().map_err(|e| format!("{}: {e}", program.display()))?;
+    let generated = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let mut corpora = args.corpora.clone();
+    if corpora.is_empty() {
+        let rows = generated.path().join("rows.json");
+        let data =
+            harness::corpus::Corpus::rows(if args.common.quick { 8 << 20 } else { 256 << 20 }).files.concat();
+        fs::write(&rows, data).map_err(|e| e.to_string())?;
+        corpora.push(rows);
+    }
+    for corpus in &corpora {
+        output
+            .add("What a plan predicts, and what its commands really do", check(args, &program, corpus)?)?;
+    }
+    output.finish()
+}
+
+/// Plans one corpus and runs three candidates.
+fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measurement>, String> {
+    let found = match std::env::var_os("LINERATE_CORPORA") {
+        Some(root) if !corpus.exists() => Path::new(&root).join(corpus),
+        _ => corpus.to_owned(),
+    };
+    let found = found.canonicalize().map_err(|e| format!("{}: {e}", found.display()))?;
+    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let (shape, data) = match found.is_dir() {
+        true => (Shape::Files, found.clone()),
+        // Commands write beside their input.
+        false => {
+            let copy = folder.path().join(found.file_name().unwrap_or_default());
+            fs::copy(&found, &copy).map_err(|e| format!("{}: {e}", found.display()))?;
+            (shape_of(&copy)?, copy)
+        }
+    };
+    let seconds = if args.common.quick { args.seconds.min(2.0) } else { args.seconds };
+    let options = Options { seconds, ..Options::default() };
+    let measured = candidates::measure(shape, std::slice::from_ref(&data), &options, &progress)?;
+    let pipe = Pipe::parse(&args.pipe).map_err(|e| e.to_string())?;
+    let budget = Budget { cores: options.threads, memory_per_stream: None, min_ratio: None };
+    let plan = plan(&measured.measurements, &pipe, &budget);
+    let run = Run { program, folder: folder.path(), threads: options.threads, rounds: args.common.rounds(3) };
+    let name = found.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut rows = Vec::new();
+    for (row, why) in chosen(&plan.rows, plan.winner, |row| encode_seconds(row) <= args.max_encode) {
+        for (what, threads, predicted, real) in run.candidate(row, &measured)? {
+            let blank = harness::row("plan-accuracy", &name, row.measurement.settings.as_str())
+                .param("measure", what)
+                .param("why", why)
+                .param("bytes", measured.bytes)
+                .param("sampled", measured.sampled)
+                .exact("error", predicted / real - 1.0);
+            let metrics =
+                if what == "ratio" { ["predicted_ratio", "ratio"] } else { ["predicted_speed", "speed"] };
+            let blank = if what == "ratio" { blank } else { blank.param("threads", threads) };
+            rows.push(blank.exact(metrics[0], predicted).exact(metrics[1], real));
+        }
+    }
+    Ok(rows)
+}
+
+/// The shape of a file: by its content, and JSON lines by their name.
+fn shape_of(path: &Path) -> Result<Shape, String> {
+    let at = |e: std::io::Error| format!("{}: {e}", path.display());
+    let mut head = Vec::new();
+    let mut file = fs::File::open(path).map_err(at)?;
+    let length = file.metadata().map_err(at)?.len();
+    (&mut file).take(64 << 10).read_to_end(&mut head).map_err(at)?;
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(length.saturating_sub(8))).map_err(at)?;
+    file.read_to_end(&mut tail).map_err(at)?;
+    Ok(match path.extension() {
+        _ if Container::recognise(&head).is_some() => Shape::Waveforms,
+        _ if sst::recognise(&tail) => Shape::Sst,
+        _ if messages::recognise(&head, length) => Shape::Messages,
+        Some(end) if end == "json" => Shape::Records,
+        _ => Shape::Bytes,
+    })
+}
+
+/// How long the command is predicted to take.
+fn encode_seconds(row: &Row) -> f64 {
+    let last = row.measurement.encode_scaling.last().map(|point| point.speed.median);
+    last.map_or(0.0, |speed| row.measurement.content as f64 / speed)
+}
+
+/// The winner, or what delivers most if the data is best stored plainly; the smallest; and the one that decodes fastest
+/// of those that compress.
+fn chosen(rows: &[Row], winner: Option<usize>, is_quick: impl Fn(&Row) -> bool) -> Vec<(&Row, &'static str)> {
+    let usable = || rows.iter().filter(|row| row.measurement.command.is_some() && is_quick(row));
+    let decode = |row: &Row| row.measurement.decode.map_or(0.0, |speed| speed.median);
+    let smallest = usable().max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    let compressing = || usable().filter(|row| row.ratio > 1.05);
+    let fastest = compressing().max_by(|a, b| decode(a).total_cmp(&decode(b)));
+    let best = || compressing().max_by(|a, b| a.delivered.median.total_cmp(&b.delivered.median));
+    let winner = winner
+        .map(|i| &rows[i])
+        .filter(|row| row.measurement.command.is_some() && is_quick(row))
+        .or_else(best);
+    let mut chosen: Vec<(&Row, &'static str)> = Vec::new();
+    for (row, why) in [(winner, "winner"), (smallest, "smallest"), (fastest, "fastest")] {
+        if let Some(row) = row.filter(|row| chosen.iter().all(|(other, _)| *other != *row)) {
+            chosen.push((row, why));
+        }
+    }
+    chosen
+}
+
+/// Real runs in a folder.
+struct Run<'r> {
+    program: &'r Path,
+    folder: &'r Path,
+    threads: usize,
+    rounds: usize,
+}
+
+/// What was measured, its threads, its prediction, and what it really was.
+type Figure = (&'static str, usize, f64, f64);
+
+/// How the commands of an engine work.
+struct Runs {
+    /// Whether the command makes what the plan says of all of the data.
+    is_for_all: bool,
+    /// Threads that it uses.
+    encode_threads: usize,
+    /// Subcommand that decodes what was written, and checks it.
+    check: &'static [&'static str],
+    /// Threads to run that with; with `-p` if there are several numbers.
+    decode_threads: Vec<usize>,
+}
+
+impl Runs {
+    fn of(command: &[&str], threads: usize) -> Runs {
+        let all =
+            |check, decode_threads| Runs { is_for_all: true, encode_threads: threads, check, decode_threads };
+        let one = |check| Runs { encode_threads: 1, ..all(check, vec![1]) };
+        match command {
+            ["nx", ..] => all(&["nx", "verify", "-q"], vec![1, threads]),
+            // A chunk of version 1 does not have its parameters in it.
+            ["rice", "encode", "--v1", ..] => all(&[], Vec::new()),
+            ["rice", ..] => all(&["rice", "verify", "-q"], vec![1, threads]),
+            ["gateway", ..] => one(&["gateway", "replay", "-q"]),
+            ["dict", "build", ..] => one(&["dict", "verify", "-q"]),
+            ["dict", "sst", ..] => one(&["dict", "sst", "verify", "-q"]),
+            ["dict", ..] => Runs { is_for_all: false, ..all(&[], Vec::new()) },
+            _ => all(&["gzip", "-t", "-q"], vec![1, threads]),
+        }
+    }
+}
+
+impl Run<'_> {
+    fn candidate(&self, row: &Row, measured: &Measured) -> Result<Vec<Figure>, String> {
+        let measurement = &row.measurement;
+        let command = measurement.command.as_ref().ok_or("a candidate without a command")?;
+        let before = self.outputs()?;
+        let words: Vec<&str> = command[1..].iter().map(String::as_str).collect();
+        let runs = Runs::of(&words, self.threads);
+        let made = || -> Result<Vec<PathBuf>, String> {
+            Ok(self.outputs()?.into_iter().filter(|path| !before.contains(path)).collect())
+        };
+        let encode = self.best(&words, runs.encode_threads, || remove(&made()?))?;
+        let made = made()?;
+        let content = measured.bytes as f64;
+        let mb = |seconds: Duration| content / 1e6 / seconds.as_secs_f64();
+        let curves = [
+            Curve::new(measurement.encode, &measurement.encode_scaling),
+            Curve::new(measurement.decode, &measurement.decode_scaling),
+        ];
+        let [encoding, decoding] = curves
+            .map(|curve| move |threads: usize| curve.as_ref().map(|curve| curve.on(threads).median / 1e6));
+        let output = match made.as_slice() {
+            [output] => output.clone(),
+            // A command that checks what is there writes nothing.
+            [] => PathBuf::from(&command[command.len() - 1]),
+            _ => return Err(format!("{command:?} made {made:?}")),
+        };
+        let mut figures = Vec::new();
+        if !made.is_empty() && runs.is_for_all {
+            let size = fs::metadata(&output).map_err(|e| e.to_string())?.len();
+            figures.push(("ratio", 0, measurement.ratio(), content / size as f64));
+            if let Some(predicted) = encoding(runs.encode_threads) {
+                figures.push(("encode", runs.encode_threads, predicted, mb(encode)));
+            }
+        }
+        let file = output.display().to_string();
+        for &threads in &runs.decode_threads {
+            let Some(predicted) = decoding(threads) else { continue };
+            let count = threads.to_string();
+            let with_threads: &[&str] = if runs.decode_threads.len() > 1 { &["-p", &count] } else { &[] };
+            let words = [runs.check, with_threads, &[&*file]].concat();
+            let best = self.best(&words, threads, || Ok(()))?;
+            figures.push(("decode", threads, predicted, mb(best)));
+        }
+        remove(&made)?;
+        Ok(figures)
+    }
+
+    /// The best time of all rounds; `again` prepares every round but the first.
+    fn best(
+        &self,
+        args: &[&str],
+        threads: usize,
+        again: impl Fn() -> Result<(), String>,
+    ) -> Result<Duration, String> {
+        let mut best = self.time(args, threads)?;
+        for _ in 1..self.rounds {
+            if best > LONG {
+                break;
+            }
+            again()?;
+            best = best.min(self.time(args, threads)?);
+        }
+        Ok(best)
+    }
+
+    fn outputs(&self) -> Result<Vec<PathBuf>, String> {
+        let entries = fs::read_dir(self.folder).map_err(|e| e.to_string())?;
+        entries.map(|entry| entry.map(|entry| entry.path()).map_err(|e| e.to_string())).collect()
+    }
+
+    /// CPU time of the command if it has one thread, elapsed time otherwise.
+    fn time(&self, args: &[&str], threads: usize) -> Result<Duration, String> {
+        let mut command = Command::new(self.program);
+        command.args(args).current_dir(self.folder).stdout(Stdio::null());
+        let (begun, used) = (Instant::now(), children_time());
+        let status = command.status().map_err(|e| format!("{}: {e}", self.program.display()))?;
+        match status.code() {
+            // 5: names that no archive can hold were left out, in the plan too.
+            Some(0 | 5) => Ok(match (children_time(), used) {
+                (Some(now), Some(before)) if threads == 1 => now - before,
+                _ => begun.elapsed(),
+            }),
+            _ => Err(format!("{args:?}: {status}")),
+        }
+    }
+}
+
+fn remove(files: &[PathBuf]) -> Result<(), String> {
+    files.iter().try_for_each(|path| fs::remove_file(path).map_err(|e| e.to_string()))
+}

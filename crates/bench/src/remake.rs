@@ -1,0 +1,125 @@
+//! All shapes in turn, each in a process of its own: `linerate-bench remake`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::harness::corpus::corpora;
+use crate::harness::process;
+
+/// Options of the run.
+#[derive(Args, Clone, Debug)]
+pub struct RemakeArgs {
+    /// Little data and few rounds, to see that everything runs
+    #[arg(long)]
+    quick: bool,
+    /// The folder of the records
+    #[arg(long, value_name = "DIR", default_value = "target/records")]
+    out: PathBuf,
+    /// Only shapes whose name contains one of these
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+/// The file of a record, the arguments, and the corpora below `$LINERATE_CORPORA` that these are given one by one: as an
+/// option, or as operands.
+struct Run {
+    file: &'static str,
+    args: &'static [&'static str],
+    corpora: &'static [&'static str],
+}
+
+const fn run_of(file: &'static str, args: &'static [&'static str], corpora: &'static [&'static str]) -> Run {
+    Run { file, args, corpora }
+}
+
+const RUNS: [Run; 19] = [
+    run_of("bytes", &["bytes"], &["--corpus web", "--corpus silesia"]),
+    run_of("bytes", &["bytes", "--synthetic", "random", "--chunk", "16K"], &[]),
+    run_of("threads", &["threads"], &["--corpus silesia"]),
+    run_of("inflate", &["inflate"], &["--corpus web", "--corpus silesia"]),
+    run_of("frames", &["frames"], &["--corpus web", "--corpus silesia"]),
+    run_of("cold", &["cold"], &[]),
+    run_of("cold", &["cold", "--sweep", "--data", "json,text"], &[]),
+    run_of("packs", &["packs"], &["silesia/dickens"]),
+    run_of("sst", &["sst"], &[]),
+    run_of("messages", &["messages"], &[]),
+    run_of("messages", &["messages", "--encode"], &[]),
+    run_of("messages", &["messages", "--resident"], &[]),
+    run_of("gateway-day", &["day"], &[]),
+    run_of("http", &["http"], &[]),
+    run_of("websocket", &["websocket"], &[]),
+    run_of("rice-tiers", &["rice"], &[]),
+    run_of("archives", &["archives"], &["--corpus textures", "--corpus mods", "--corpus silesia"]),
+    run_of("archives", &["archives", "--only", "costs", "--level", "9"], &["--corpus mods"]),
+    run_of("plan-accuracy", &["plan"], &["textures", "silesia/nci"]),
+];
+
+/// Harnesses in other languages: targets of the Makefile.
+const OTHERS: &str =
+    "bench-waveforms, bench-gateway-java, bench-gateway-node, bench-rocksdb, bench-servers, bench-gpu";
+
+/// Whether `remake` runs a subcommand of this name.
+pub fn is_shape(name: &str) -> bool {
+    RUNS.iter().any(|run| run.args[0] == name)
+}
+
+/// Runs everything, and says at the end what could not be measured.
+///
+/// # Errors
+/// That a run failed.
+pub fn run(args: &RemakeArgs) -> Result<(), String> {
+    std::fs::create_dir_all(&args.out).map_err(|e| format!("{}: {e}", args.out.display()))?;
+    let is_wanted =
+        |run: &&Run| args.only.is_empty() || args.only.iter().any(|only| run.args[0].contains(&**only));
+    let mut left_out = Vec::new();
+    let mut all: Vec<(&Run, Vec<String>)> = Vec::new();
+    for run in RUNS.iter().filter(is_wanted) {
+        let words: Vec<String> = run.args.iter().map(|&word| word.to_owned()).collect();
+        if args.quick || run.corpora.is_empty() {
+            all.push((run, words));
+            continue;
+        }
+        for corpus in run.corpora {
+            let name = corpus.split(' ').next_back().unwrap_or_default();
+            match corpora().is_some_and(|root| root.join(name).exists()) {
+                true => {
+                    let more = corpus.split(' ').map(str::to_owned);
+                    all.push((run, words.iter().cloned().chain(more).collect()));
+                }
+                false => {
+                    left_out.push(format!("{} {corpus}: it is not below $LINERATE_CORPORA", run.args[0]))
+                }
+            }
+        }
+    }
+    for (i, (run, words)) in all.iter().enumerate() {
+        println!("[{} of {}] {}", i + 1, all.len(), words.join(" "));
+        let record = args.out.join(format!("{}.jsonl", run.file));
+        let mut command = process::this(&words.iter().map(String::as_str).collect::<Vec<_>>())?;
+        command.arg("--record").arg(&record);
+        if args.quick {
+            command.arg("--quick");
+        }
+        // Its tables are for those who run a shape by itself.
+        let output = command.output().map_err(|e| e.to_string())?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said
+            .lines()
+            .map(|line| line.rsplit('\r').next().unwrap_or_default().trim_start_matches("\u{1b}[K"));
+        for line in said.filter(|line| !line.is_empty()) {
+            left_out.push(format!("{}: {}", words.join(" "), line.trim_start_matches("linerate-bench: ")));
+        }
+        if !output.status.success() && output.stderr.is_empty() {
+            left_out.push(format!("{}: {}", words.join(" "), output.status));
+        }
+    }
+    println!("\nRecords are in {}. Harnesses in other languages: make {OTHERS}.", args.out.display());
+    if left_out.is_empty() {
+        println!("Everything was measured.");
+    } else {
+        println!("Not measured:");
+        left_out.iter().for_each(|line| println!("  {line}"));
+    }
+    Ok(())
+}

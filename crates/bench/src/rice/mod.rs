@@ -1,0 +1,257 @@
+//! The shape "rice": Delta-Rice of both versions, a contender for each CPU tier, beside codecs as one writes them first; in
+//! CPU time of one thread, and by the wall clock with several.
+
+pub mod plain;
+
+use std::cell::RefCell;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use linerate_rice::v2::{self, Element, StreamOptions};
+use linerate_rice::{Filter, Options, Params, Tier, decode_into, encode, encode_into, tune};
+
+use crate::harness::{Clock, Common, Contender, Rounds, With, measure as harness, progress, row};
+use crate::records::Measurement;
+use crate::waveforms::Set;
+
+/// Options of the shape.
+#[derive(Args, Clone, Debug)]
+pub struct RiceArgs {
+    /// Threads that the highest tier also uses, beside one
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    threads: usize,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// `.npy` files of 16- or 32-bit little-endian integers, whose last axis is a row [default: generated sets of detectors]
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+/// Samples of a width, and the length of a row.
+enum Samples {
+    Short(Vec<i16>),
+    Long(Vec<i32>),
+}
+
+/// Measures each file or set.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn run(args: &RiceArgs) -> Result<(), String> {
+    let mut output = args.common.open()?;
+    let mut all = Vec::new();
+    for path in &args.files {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (samples, row) = read_npy(path)?;
+        all.push((name, samples, row));
+    }
+    if args.files.is_empty() {
+        for set in if args.common.quick { &Set::ALL[..1] } else { &Set::ALL[..] } {
+            progress(&format!("making {}", set.name()));
+            let rows = if args.common.quick { 40 } else { set.rows() };
+            all.push((set.name().to_owned(), Samples::Short(set.samples(rows)), set.row_samples()));
+        }
+    }
+    for (name, samples, row_length) in &all {
+        let rounds = args.common.rounds(5);
+        match samples {
+            Samples::Short(samples) => {
+                output
+                    .add("Delta-Rice, version 1", first(name, samples, *row_length, args.threads, rounds)?)?;
+                output.add("Delta-Rice, version 2", second(name, samples, *row_length, rounds)?)?;
+            }
+            Samples::Long(samples) => {
+                output.add("Delta-Rice, version 2", second(name, samples, *row_length, rounds)?)?;
+            }
+        }
+    }
+    output.finish()
+}
+
+fn read_npy(path: &Path) -> Result<(Samples, usize), String> {
+    let bytes = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let wrong = || format!("{}: not a .npy file of 16- or 32-bit little-endian integers", path.display());
+    let head = bytes.strip_prefix(b"\x93NUMPY\x01\x00").ok_or_else(wrong)?;
+    let (length, rest) = head.split_first_chunk::<2>().ok_or_else(wrong)?;
+    let (text, data) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length))).ok_or_else(wrong)?;
+    let text = String::from_utf8_lossy(text);
+    let shape = text.split_once('(').and_then(|(_, rest)| rest.split_once(')')).ok_or_else(wrong)?.0;
+    let row = shape.trim_end_matches([',', ' ']).rsplit(',').next().and_then(|n| n.trim().parse().ok());
+    let samples = match ["i2'", "u2'", "i4'", "u4'"].map(|dtype| text.contains(&format!("<{dtype}"))) {
+        _ if text.contains("'fortran_order': True") => return Err(wrong()),
+        [true, ..] | [_, true, ..] => {
+            Samples::Short(data.as_chunks().0.iter().map(|b| i16::from_le_bytes(*b)).collect())
+        }
+        [.., true, _] | [.., true] => {
+            Samples::Long(data.as_chunks().0.iter().map(|b| i32::from_le_bytes(*b)).collect())
+        }
+        _ => return Err(wrong()),
+    };
+    Ok((samples, row.ok_or_else(wrong)?))
+}
+
+/// Version 1 with m = 8 and with the best m. The base is a codec as one writes it first, or one thread.
+fn first(
+    name: &str,
+    samples: &[i16],
+    row_length: usize,
+    threads: usize,
+    rounds: usize,
+) -> Result<Vec<Measurement>, String> {
+    let segment = u32::try_from(row_length).ok().and_then(NonZeroU32::new).ok_or("a row has no length")?;
+    let segment = Some(segment);
+    let best = tune::best_m(samples, segment, &Filter::DELTA);
+    let tiers: Vec<Tier> = Tier::ALL.into_iter().filter(|tier| tier.is_supported()).collect();
+    let mut found = Vec::new();
+    let all = if best == 8 { vec![8] } else { vec![8, best] };
+    for &m in &all {
+        let params = Params::new(m, segment).map_err(|e| e.to_string())?;
+        let chunk = encode(&params, samples, Options::new()).map_err(|e| e.to_string())?;
+        if plain::encode(samples, row_length, m) != chunk {
+            return Err("the plain encoder writes another chunk".into());
+        }
+        let bytes = size_of_val(samples);
+        let blank = |operation: &str, tier: &str, threads: usize, clock: &str| {
+            row("rice-v1-tiers", name, "linerate v1")
+                .param("operation", operation)
+                .param("tier", tier)
+                .param("threads", threads)
+                .param("m", m)
+                .param("row", row_length)
+                .param("clock", clock)
+                .exact("size", chunk.len() as f64 / bytes as f64)
+        };
+        let out = RefCell::new((vec![0u8; params.bound(samples.len())], vec![0i16; samples.len()]));
+        let (out, params, chunk) = (&out, &params, &chunk);
+        let encoding = |options: Options| {
+            move |_| {
+                let encoded = encode_into(params, samples, &mut out.borrow_mut().0, options);
+                if encoded == Ok(chunk.len()) { Ok(()) } else { Err("another length".to_owned()) }
+            }
+        };
+        let decoding = |row, clock, decode| decoding(row, clock, out, samples, decode);
+        let decode = |options: Options| -> Box<dyn Fn(&mut [i16]) -> bool + '_> {
+            Box::new(move |out| decode_into(params, chunk, out, options) == Ok(out.len()))
+        };
+        let on = |threads: usize| Options::new().threads(threads);
+        let highest = linerate_core::cpu::tier().name();
+
+        let work = |_| {
+            std::hint::black_box(plain::encode(samples, row_length, m));
+            Ok(())
+        };
+        let mut encoders = vec![Contender::timed(blank("encode", "plain", 1, "cpu"), Clock::Thread, work)];
+        let mut decoders = vec![
+            decoding(
+                blank("decode", "plain", 1, "cpu"),
+                Clock::Thread,
+                Box::new(|out| {
+                    plain::decode(chunk, row_length, m, out);
+                    true
+                }),
+            ),
+            decoding(
+                blank("decode", "clz", 1, "cpu"),
+                Clock::Thread,
+                Box::new(|out| {
+                    plain::clz_decode(chunk, row_length, m, out);
+                    true
+                }),
+            ),
+        ];
+        for &tier in &tiers {
+            let options = Options::new().tier(tier);
+            encoders.push(Contender::timed(
+                blank("encode", tier.name(), 1, "cpu"),
+                Clock::Thread,
+                encoding(options),
+            ));
+            decoders.push(decoding(blank("decode", tier.name(), 1, "cpu"), Clock::Thread, decode(options)));
+        }
+        let several =
+            |n: usize| Contender::timed(blank("encode", highest, n, "wall"), Clock::Elapsed, encoding(on(n)));
+        let several_encode = vec![several(1), several(threads)];
+        let several = |n: usize| decoding(blank("decode", highest, n, "wall"), Clock::Elapsed, decode(on(n)));
+        let several_decode = vec![several(1), several(threads)];
+        for (base, field) in [
+            ("plain", encoders),
+            ("plain", decoders),
+            ("1 thread", several_encode),
+            ("1 thread", several_decode),
+        ] {
+            let all = field.into_iter().map(|contender| contender.bytes(bytes).base(0, base));
+            found.extend(harness(all.collect(), Rounds::warm(rounds))?);
+        }
+    }
+    Ok(found)
+}
+
+/// A decoder. What it decodes is compared in each turn, outside the clock.
+fn decoding<'a>(
+    row: Measurement,
+    clock: Clock,
+    out: &'a RefCell<(Vec<u8>, Vec<i16>)>,
+    samples: &'a [i16],
+    decode: Box<dyn Fn(&mut [i16]) -> bool + 'a>,
+) -> Contender<'a> {
+    Contender::new(row, move |_| {
+        let decoded = &mut out.borrow_mut().1[..];
+        let (done, time) = clock.time(|| Ok(decode(decoded)))?;
+        if done && decoded == samples { Ok(time) } else { Err("other samples".to_owned()) }
+    })
+}
+
+/// Version 2 by tier.
+fn second<T: Element>(
+    name: &str,
+    samples: &[T],
+    row_length: usize,
+    rounds: usize,
+) -> Result<Vec<Measurement>, String> {
+    let row_length = u32::try_from(row_length).ok().and_then(NonZeroU32::new);
+    let settings = StreamOptions::new().row(row_length);
+    let mut stream = vec![0; v2::bound::<T>(&settings, samples.len())];
+    let n = v2::encode_into(&settings, samples, &mut stream, Options::new()).map_err(|e| e.to_string())?;
+    stream.truncate(n);
+    let channels = v2::info(&stream).map_err(|e| e.to_string())?.channels;
+    let (bytes, stream, settings) = (size_of_val(samples), &stream, &settings);
+    let buffers =
+        RefCell::new((vec![0u8; v2::bound::<T>(settings, samples.len())], vec![T::default(); samples.len()]));
+    let buffers = &buffers;
+    let mut found = Vec::new();
+    for operation in ["encode", "decode"] {
+        // LINERATE_CPU lowers the highest of them.
+        let tiers =
+            Tier::ALL.into_iter().filter(|&tier| tier.is_supported() && tier <= linerate_core::cpu::tier());
+        let contenders = tiers.map(|tier| {
+            let row = row("rice-v2", name, "linerate v2")
+                .param("operation", operation)
+                .param("tier", tier.name())
+                .param("channels", channels)
+                .exact("size", stream.len() as f64 / bytes as f64);
+            let options = Options::new().tier(tier);
+            Contender::new(row, move |_| {
+                let (out, decoded) = &mut *buffers.borrow_mut();
+                let (right, time) = match operation {
+                    "encode" => {
+                        let (n, time) = Clock::Thread.time(|| {
+                            v2::encode_into(settings, samples, out, options).map_err(|e| e.to_string())
+                        })?;
+                        (out[..n] == stream[..], time)
+                    }
+                    _ => {
+                        let decode = || v2::decode_into(stream, decoded, options).map_err(|e| e.to_string());
+                        let (_, time) = Clock::Thread.time(decode)?;
+                        (decoded[..] == *samples, time)
+                    }
+                };
+                if right { Ok(time) } else { Err("it makes other bytes".to_owned()) }
+            })
+            .bytes(bytes)
+            .base(0, "scalar")
+        });
+        found.extend(harness(contenders.collect(), Rounds::warm(rounds))?);
+    }
+    Ok(found)
+}

@@ -1,0 +1,128 @@
+//! Resident memory of idle connections, on loopback. Each has had 20 messages of some 700 bytes come and go, which fill a window
+//! of 8 KiB, and waits. The server is tungstenite with small buffers; another process is the clients.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::Stdio;
+
+use linerate_websocket::{DeflateStream, Options};
+use tungstenite::protocol::WebSocketConfig;
+use tungstenite::{Message, WebSocket};
+
+use crate::harness::{With, process, progress, row};
+use crate::kernel::os::{resident, unlimited_files};
+use crate::records::Measurement;
+
+const MESSAGES: usize = 20;
+
+/// Each size of window in a process of its own, so that none finds memory that another has freed; 0 is no compression.
+pub(super) fn measure(count: usize) -> Result<Vec<Measurement>, String> {
+    let mut found: Vec<Measurement> = Vec::new();
+    for bits in [0, 8, 9, 10, 11, 13, 15] {
+        progress(&format!("{count} idle connections, windows of {bits} bits"));
+        let bytes = process::number(&mut process::this(&[
+            "child",
+            "websocket",
+            &count.to_string(),
+            &bits.to_string(),
+        ])?)?;
+        let none = found.first().map(|first| first.metrics["per_connection"].median);
+        let each = (bytes / count) as f64;
+        let row = row("websocket-idle", "idle connections", "linerate")
+            .param("window_bits", bits)
+            .param("connections", count);
+        let row = row.size("resident", bytes).exact("per_connection", each);
+        found.push(row.exact("added", each - none.unwrap_or(each)));
+    }
+    progress("");
+    Ok(found)
+}
+
+/// The child processes: the server, which returns what its memory grows by; and the clients.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn child(words: &[String]) -> Result<usize, String> {
+    unlimited_files();
+    let number = |word: &String| word.parse::<usize>().map_err(|e| e.to_string());
+    match words {
+        [role, address, count, bits] if role == "clients" => {
+            clients(address, number(count)?, number(bits)? as u8).map_err(|e| e.to_string()).map(|()| 0)
+        }
+        [count, bits] => serve(number(count)?, number(bits)? as u8).map_err(|e| e.to_string()),
+        _ => Err("a number and bits".into()),
+    }
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Small buffers, since most connections are idle.
+fn config() -> WebSocketConfig {
+    WebSocketConfig::default().read_buffer_size(512).write_buffer_size(0)
+}
+
+fn message(number: usize) -> String {
+    let one =
+        |i| format!("{{\"user\":{},\"text\":\"{:x}\"}},", (number * 7 + i) % 97, number * i * 2_654_435_761);
+    (0..18).map(one).collect()
+}
+
+/// Sends each message and expects it back.
+fn talk<S: Read + Write>(mut socket: WebSocket<S>) -> Result<WebSocket<S>, Failure> {
+    for number in 0..MESSAGES {
+        socket.send(Message::text(message(number)))?;
+        if socket.read()?.to_text()? != message(number) {
+            return Err("another message came back".into());
+        }
+    }
+    Ok(socket)
+}
+
+/// Gives back each message.
+fn echo<S: Read + Write>(mut socket: WebSocket<S>) -> Result<WebSocket<S>, Failure> {
+    for _ in 0..MESSAGES {
+        let message = socket.read()?;
+        socket.send(message)?;
+    }
+    Ok(socket)
+}
+
+/// Connects, talks, and waits for the end of standard input.
+fn clients(address: &str, count: usize, bits: u8) -> Result<(), Failure> {
+    let (address, url): (SocketAddr, _) = (address.parse()?, format!("ws://{address}/"));
+    let (mut plain, mut compressed) = (Vec::new(), Vec::new());
+    for _ in 0..count {
+        let stream = TcpStream::connect(address)?;
+        if bits == 0 {
+            plain.push(talk(tungstenite::client::client_with_config(&url, stream, Some(config()))?.0)?);
+        } else {
+            let stream = DeflateStream::client(stream, Options::window_bits(bits));
+            compressed.push(talk(tungstenite::client::client_with_config(&url, stream, Some(config()))?.0)?);
+        }
+    }
+    std::io::stdin().read_to_end(&mut Vec::new())?;
+    Ok(())
+}
+
+fn serve(count: usize, bits: u8) -> Result<usize, Failure> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let before = resident().ok_or("the system does not tell")?;
+    let address = listener.local_addr()?.to_string();
+    let mut command =
+        process::this(&["child", "websocket", "clients", &address, &count.to_string(), &bits.to_string()])?;
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    let (mut plain, mut compressed) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for _ in 0..count {
+        let stream = listener.accept()?.0;
+        if bits == 0 {
+            plain.push(echo(tungstenite::accept_with_config(stream, Some(config()))?)?);
+        } else {
+            let stream = DeflateStream::server(stream, Options::window_bits(bits));
+            compressed.push(echo(tungstenite::accept_with_config(stream, Some(config()))?)?);
+        }
+    }
+    let grown = resident().ok_or("the system does not tell")?.saturating_sub(before);
+    drop(child.stdin.take());
+    child.wait()?;
+    Ok(grown)
+}
