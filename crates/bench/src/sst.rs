@@ -73,7 +73,13 @@ fn rocksdb(folder: &Path) -> Result<PathBuf, String> {
         }
         Err(_) => vec!["-lrocksdb".to_owned()],
     };
-    let done = Command::new("cc").args(["-O2", "-o"]).arg(&program).arg(source).args(library).stderr(Stdio::null()).status();
+    let done = Command::new("cc")
+        .args(["-O2", "-o"])
+        .arg(&program)
+        .arg(source)
+        .args(library)
+        .stderr(Stdio::null())
+        .status();
     match done.is_ok_and(|status| status.success()) {
         true => Ok(program),
         false => Err("a C compiler and RocksDB's library are needed".into()),

@@ -49,7 +49,10 @@ pub fn number(command: &mut Command) -> Result<usize, String> {
     let output = command.stdin(Stdio::null()).output().map_err(|e| e.to_string())?;
     match String::from_utf8_lossy(&output.stdout).trim().parse() {
         Ok(number) if output.status.success() => Ok(number),
-        _ => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        _ => Err(String::from_utf8_lossy(&output.stderr)
+            .trim()
+            .trim_start_matches("linerate-bench: ")
+            .to_owned()),
     }
 }
 

@@ -46,7 +46,7 @@ pub struct MessagesArgs {
     /// Encode 2,000 live events, server-sent events and JSON rows instead, in raw deflate
     #[arg(long, conflicts_with_all = ["transport", "connections", "resident"])]
     encode: bool,
-    /// Memory of connections after 30 live messages instead, each contender in a process of its own
+    /// Memory of connections after 30 messages instead, each contender in a process of its own
     #[arg(long)]
     resident: bool,
     #[command(flatten)]
@@ -200,7 +200,7 @@ fn all(decoder: &mut dyn Decoder, frames: &[Vec<u8>], shared: &mut Shared) -> Re
     Ok(())
 }
 
-/// Live messages that each connection decodes before its memory is measured.
+/// Messages that each connection decodes before its memory is measured: a large one, if there is one, then live ones.
 const RESIDENT_MESSAGES: usize = 30;
 
 /// Memory of connections, each contender in a process of its own.
@@ -238,12 +238,12 @@ pub fn child(words: &[String]) -> Result<usize, String> {
         [] => Input::generated(Traffic::new(1).guilds(4).events(RESIDENT_MESSAGES), 1)?,
         files => Input::read(&files.iter().map(PathBuf::from).collect::<Vec<_>>())?,
     };
-    let frames = input.connections[0].live_frames(entry.transport);
-    let frames = &frames[..frames.len().min(RESIDENT_MESSAGES)];
+    let turns = input.connections[0].turns(entry.transport);
+    let frames: Vec<Vec<u8>> = turns.take(RESIDENT_MESSAGES).map(|(frame, _)| frame.clone()).collect();
     let mut shared = Shared::new(input.longest());
     let mut open = || {
         let mut decoder = (entry.open)()?;
-        all(&mut *decoder, frames, &mut shared).map(|()| decoder)
+        all(&mut *decoder, &frames, &mut shared).map(|()| decoder)
     };
     // The first connection allocates what all share.
     drop(open()?);
