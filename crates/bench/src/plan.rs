@@ -276,7 +276,7 @@ impl Run<'_> {
     /// CPU time of the command if it has one thread, elapsed time otherwise.
     fn time(&self, args: &[&str], threads: usize) -> Result<Duration, String> {
         let mut command = Command::new(self.program);
-        command.args(args).current_dir(self.folder).stdout(Stdio::null());
+        command.args(args).current_dir(self.folder).stdout(Stdio::null()).stderr(Stdio::null());
         let (begun, used) = (Instant::now(), children_time());
         let status = command.status().map_err(|e| format!("{}: {e}", self.program.display()))?;
         match status.code() {

@@ -92,7 +92,7 @@ pub(super) mod streams {
         piece: usize,
         level: i32,
         most: usize,
-    ) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>), String> {
+    ) -> Result<(Vec<u8>, Vec<u8>), String> {
         let mut content = corpus.files.concat();
         content.truncate(most);
         let mut stream = Vec::new();
@@ -100,7 +100,7 @@ pub(super) mod streams {
             stream.extend_from_slice(&(part.len() as u32).to_le_bytes());
             stream.extend_from_slice(&part);
         }
-        Ok((vec![stream], vec![content]))
+        Ok((stream, content))
     }
 
     /// Each piece compressed and flushed, with a window of 64 KiB.

@@ -60,8 +60,8 @@ pub fn run(args: &FramesArgs) -> Result<(), String> {
         }
     }
     for &piece in &args.flush {
-        let (frames, contents) = streams::compress(&corpus, piece as usize, args.level, most)?;
-        let jobs = decoding::Jobs { frames, contents: contents.iter().map(|content| &content[..]).collect() };
+        let (frame, content) = streams::compress(&corpus, piece as usize, args.level, most)?;
+        let jobs = decoding::Jobs { frames: vec![frame], contents: vec![&content] };
         let blank = row("frames", &corpus.name, "")
             .param("block", format!("{} flush", Chunk::Bytes(piece as usize)))
             .param("level", args.level);

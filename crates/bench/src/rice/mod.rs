@@ -131,7 +131,7 @@ fn first(
             }
         };
         let decoding = |row, clock, decode| decoding(row, clock, out, samples, decode);
-        let decode = |options: Options| -> Box<dyn Fn(&mut [i16]) -> bool + '_> {
+        let decode = |options: Options| -> Decode<'_> {
             Box::new(move |out| decode_into(params, chunk, out, options) == Ok(out.len()))
         };
         let on = |threads: usize| Options::new().threads(threads);
@@ -187,13 +187,16 @@ fn first(
     Ok(found)
 }
 
+/// Decodes a chunk; whether all of it came out.
+type Decode<'a> = Box<dyn Fn(&mut [i16]) -> bool + 'a>;
+
 /// A decoder. What it decodes is compared in each turn, outside the clock.
 fn decoding<'a>(
     row: Measurement,
     clock: Clock,
     out: &'a RefCell<(Vec<u8>, Vec<i16>)>,
     samples: &'a [i16],
-    decode: Box<dyn Fn(&mut [i16]) -> bool + 'a>,
+    decode: Decode<'a>,
 ) -> Contender<'a> {
     Contender::new(row, move |_| {
         let decoded = &mut out.borrow_mut().1[..];
