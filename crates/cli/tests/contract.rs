@@ -417,7 +417,8 @@ fn every_long_command_prints_its_progress() {
 #[test]
 fn progress_moves_within_a_long_block() {
     let folder = Folder::new();
-    let rows: String = (0..600_000).map(|i| format!("{{\"id\":{i},\"name\":\"{}\"}}\n", i * 7919)).collect();
+    let rows: String =
+        (0..600_000u64).map(|i| format!("{{\"id\":{i},\"name\":\"{}\"}}\n", i * 7919)).collect();
     let total = rows.len() as u64;
     folder.write("in/rows", rows.as_bytes());
     let args =
