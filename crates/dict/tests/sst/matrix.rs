@@ -16,6 +16,11 @@ use crate::writer::{has_sst_dump, latest_version, sst_dump_accepts, write, write
 /// Compression numbers.
 const COMPRESSIONS: [usize; 6] = [0, 1, 2, 4, 5, 7];
 
+/// Above level 0, RocksDB 11 compresses by LZ4HC instead of LZ4.
+fn coding(compression: usize) -> [(&'static str, usize); 2] {
+    [("compression", compression), ("level", if compression == 4 { 0 } else { 3 })]
+}
+
 /// Dictionaries: none, samples, trained, samples with tables.
 const DICTIONARIES: [&[(&str, usize)]; 4] = [
     &[],
@@ -63,8 +68,8 @@ fn all_versions_checksums_compressions_and_dictionaries_are_read() {
             for compression in COMPRESSIONS {
                 for (i, dictionary) in DICTIONARIES.iter().enumerate() {
                     let path = folder.join("file.sst");
-                    let mut choices =
-                        vec![("version", version), ("checksum", checksum), ("compression", compression)];
+                    let mut choices = vec![("version", version), ("checksum", checksum)];
+                    choices.extend(coding(compression));
                     choices.extend_from_slice(dictionary);
                     choices.extend(layout(&mut noise));
                     let records = &records[noise.below(4)];
@@ -116,7 +121,8 @@ fn separate_values_and_uniform_keys_of_rocksdb_11_are_read() {
         for compression in [0, 1, 2, 4, 7] {
             for (separate, uniform) in [(0, 1), (1, 0), (1, 1)] {
                 let path = folder.join("file.sst");
-                let mut choices = vec![("version", version), ("compression", compression)];
+                let mut choices = vec![("version", version)];
+                choices.extend(coding(compression));
                 choices.extend_from_slice(DICTIONARIES[noise.below(4)]);
                 choices.extend(layout(&mut noise));
                 choices.extend([("separate", separate), ("uniform", uniform)]);
@@ -142,7 +148,7 @@ fn files_for_which_no_dictionary_came_are_sound() {
             for compression in COMPRESSIONS {
                 for dictionary in &DICTIONARIES[1..] {
                     let path = folder.join("file.sst");
-                    let choices = [&[("version", 5), ("compression", compression)][..], dictionary].concat();
+                    let choices = [&[("version", 5)][..], &coding(compression), dictionary].concat();
                     let records = records(7, count);
                     write(program, "table", &path, &choices, &records);
                     let sst = reader.open(&path, Options::new()).unwrap();
