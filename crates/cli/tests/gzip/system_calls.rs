@@ -24,17 +24,21 @@ fn can_trace() -> bool {
     require(strace.status().is_ok_and(|status| status.success()), "strace cannot trace here")
 }
 
-/// The calls of a command that succeed, in order.
-fn calls(folder: &Folder, args: &[&str]) -> Vec<Call> {
+/// The lines of the traced calls of a command that succeed, in order.
+fn trace(folder: &Folder, traced: &str, args: &[&str]) -> Vec<String> {
     let mut strace = Command::new("strace");
-    let traced = "trace=fsync,fdatasync,syncfs,link,linkat,rename,renameat,renameat2,unlink,unlinkat";
     strace.current_dir(folder.path("")).args(["-f", "-y", "-o", "trace", "-e", traced]);
     let output = strace.arg(program()).args(args).output().expect("strace starts");
     assert!(output.status.success(), "{args:?}: {output:?}");
     let trace = String::from_utf8(folder.read("trace")).expect("UTF-8");
     std::fs::remove_file(folder.path("trace")).expect("it is there");
+    trace.lines().filter(|line| !line.contains(" = -1 ")).map(str::to_owned).collect()
+}
+
+fn calls(folder: &Folder, args: &[&str]) -> Vec<Call> {
+    let traced = "trace=fsync,fdatasync,syncfs,link,linkat,rename,renameat,renameat2,unlink,unlinkat";
     let root = std::fs::canonicalize(folder.path("")).expect("a folder");
-    trace.lines().filter(|line| !line.contains(" = -1 ")).filter_map(|line| call(line, &root)).collect()
+    trace(folder, traced, args).iter().filter_map(|line| call(line, &root)).collect()
 }
 
 /// A line such as `17 fsync(4</folder>) = 0`. An unnamed file is shown as deleted.
@@ -90,6 +94,30 @@ fn sources_are_deleted_last_once_content_and_names_are_on_the_disk() {
         let synced = calls.iter().filter(|call| **call == Call::SyncContent).count();
         assert!(synced == count || count > 8, "{calls:?}");
     }
+}
+
+/// A descriptor learns of the write errors since it was opened.
+#[test]
+fn many_files_are_synced_through_a_descriptor_that_is_older_than_their_content() {
+    if !can_trace() {
+        return;
+    }
+    let folder = Folder::new();
+    let names: Vec<String> = (0..12).map(|i| format!("f{i:02}")).collect();
+    names.iter().for_each(|name| drop(folder.write(name, name.as_bytes())));
+    let mut args = vec!["gzip", "-p1"];
+    args.extend(names.iter().map(String::as_str));
+    let lines = trace(&folder, "trace=open,openat,openat2,write,fsync,syncfs", &args);
+    let position = |call: &str| lines.iter().position(|line| line.contains(call));
+    let Some(synced) = position(" syncfs(") else {
+        // Not on every file system: then each file is synced.
+        assert!(lines.iter().filter(|line| line.contains(" fsync(")).count() > 12, "{lines:#?}");
+        return;
+    };
+    let descriptor = lines[synced].split(['(', '<']).nth(1).expect("an argument");
+    let returned = format!(" = {descriptor}<");
+    let opened = lines[..synced].iter().rposition(|line| line.contains(&returned)).expect("it was opened");
+    assert!(opened < position(" write(").expect("content"), "{lines:#?}");
 }
 
 #[test]
