@@ -59,15 +59,30 @@ mod unix {
     static BEFORE_MAIN: extern "C" fn() = look;
 }
 
-/// A program that is started without a stream gets no handle. Writing to none is no error for the standard library.
 #[cfg(windows)]
-fn stdin() -> bool {
-    std::os::windows::io::AsRawHandle::as_raw_handle(&io::stdin()).is_null()
-}
+use windows::{stdin, stdout};
 
 #[cfg(windows)]
-fn stdout() -> bool {
-    std::os::windows::io::AsRawHandle::as_raw_handle(&io::stdout()).is_null()
+mod windows {
+    use std::io;
+    use std::os::windows::io::{AsHandle, AsRawHandle};
+
+    pub(super) fn stdin() -> bool {
+        is_closed(&io::stdin())
+    }
+
+    pub(super) fn stdout() -> bool {
+        is_closed(&io::stdout())
+    }
+
+    /// A program that is started without a stream gets no handle, or that of one that was closed before. Writing lines to
+    /// either is no error for the standard library.
+    fn is_closed(stream: &(impl AsHandle + AsRawHandle)) -> bool {
+        /// `INVALID_HANDLE_VALUE`, which can be duplicated: it also stands for this process.
+        const INVALID: isize = -1;
+        let handle = stream.as_raw_handle();
+        handle.is_null() || handle as isize == INVALID || stream.as_handle().try_clone_to_owned().is_err()
+    }
 }
 
 #[cfg(not(any(unix, windows)))]
