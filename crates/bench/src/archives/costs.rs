@@ -35,20 +35,25 @@ enum Base {
 /// the header, of padding and of stored blocks.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let folder = bench.folder()?;
-    let (mut found, mut of_parts) = (others(bench, folder.path()), Vec::new());
+    let (mut found, mut of_parts, mut saved) = (others(bench, folder.path()), Vec::new(), Vec::new());
     for setting in settings() {
         progress(&format!("{}: {}", bench.input.name, setting.name));
         let target = folder.path().join("packed");
         let builder = bench.input.builder(setting.options)?;
         let bytes = builder.write_as(&target, setting.format).map_err(message)?.archive_bytes;
         let name = format!("linerate {}", setting.name);
-        found.push(compared(sized(bench, name.clone(), bytes), setting.base, &found));
+        let of_setting = matches!(setting.base, Base::Setting(_));
+        let row = compared(sized(bench, name.clone(), bytes), setting.base, &found);
+        if of_setting {
+            saved.push(savings(bench, &row));
+        }
+        found.push(row);
         if matches!(setting.format, Format::Nx) {
             of_parts.extend(parts(bench, &name, &target)?);
         }
     }
     progress("");
-    Ok(vec![found, of_parts])
+    Ok(vec![found, of_parts, saved])
 }
 
 /// The default and every preset, plain and with its filters, and the default without one of its savings at a time.
@@ -155,6 +160,19 @@ fn compared(row: Measurement, base: Base, found: &[Measurement]) -> Measurement 
     let of = found.iter().find(|row| row.contender == base).map(|row| row.metrics["output"].median);
     let by = of.map(|of| row.metrics["output"].median / of);
     row.param("base", base).exact("output_by_base", by)
+}
+
+/// What a setting saves: the default beside itself without a saving, or a setting with one beside its base.
+fn savings(bench: &Bench<'_>, row: &Measurement) -> Measurement {
+    let (name, base) = (row.contender.as_str(), row.params["base"].as_str().unwrap_or_default());
+    let by = row.metrics.get("output_by_base").map(|figure| figure.median);
+    let (name, base, by) = match name.contains(" without ") {
+        true => (base, name, by.map(|by| 1.0 / by)),
+        false => (name, base, by),
+    };
+    let mut row = bench.row("savings", name, 2, "").param("base", base).exact("output_by_base", by);
+    row.params.remove("threads");
+    row
 }
 
 /// Bytes of an archive that are not compressed content.

@@ -27,8 +27,9 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
                 progress(&format!("memory of {}: {} MiB blocks, x{threads}", bench.input.name, chunk >> 20));
                 let row = |what: &str, each: u64, args: Vec<OsString>| {
                     let (peak, allowed) = (peak(&bench.linerate, &args)?, own + threads as u64 * each);
-                    let name = format!("linerate {what} {} MiB zstd {level} x{threads}", chunk >> 20);
-                    let row = bench.row("memory", name, threads, "").size("counted", peak);
+                    let row = bench.row("memory", "linerate", threads, "").size("counted", peak);
+                    let row = row.param("operation", what).param("block", format!("{}M", chunk >> 20));
+                    let row = row.param("level", level);
                     let row = row.exact("counted_by_base", peak as f64 / allowed as f64);
                     Ok::<_, String>(row.param("base", format!("{allowed} allowed")))
                 };

@@ -53,6 +53,7 @@ pub(super) fn filters(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
         Options { chunk, solid_limit: chunk - 1, ..options }
     };
     let mut settings = vec![("12", at(1 << 20, Coding::zstd(12)), Filters::all())];
+    settings.extend(Filters::parse("fast").map(|fast| ("12/fast", at(1 << 20, Coding::zstd(12)), fast)));
     if bench.rounds > 3 {
         settings.push(("12-16M", at(16 << 20, Coding::zstd(12)), Filters::all()));
         settings.push(("1M", at(1 << 20, slowest), Filters::all()));
@@ -171,7 +172,7 @@ fn inverses_of(
     variants.push(("best", best));
     let total = |stored: &[Stored]| stored.iter().map(|stored| stored.compressed.len()).sum::<usize>() as f64;
     let contenders = variants.iter().map(|(name, stored)| {
-        let row = row("nx-inverses", format.name(), "linerate")
+        let row = row("nx-inverses", &format.name().to_uppercase(), "linerate")
             .param("filter", *name)
             .param("set", set)
             .param("files", textures.len())
@@ -254,10 +255,10 @@ pub(super) fn distances(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, Stri
             for form in [Form::Plain, Form::Filtered(filter), Form::Streams(filter)] {
                 let (filter, name) = match form {
                     Form::Plain => ("none", "none"),
-                    Form::Filtered(filter) => (filter.name(), "blocks"),
+                    Form::Filtered(filter) => (filter.name(), "filter"),
                     Form::Streams(filter) => (filter.name(), "streams"),
                 };
-                let row = row("nx-distances", format.name(), "linerate");
+                let row = row("nx-distances", &format.name().to_uppercase(), "linerate");
                 let row = row.param("filter", filter).param("form", name).param("block", size);
                 found.push(matches(row, &textures, block, form)?);
             }

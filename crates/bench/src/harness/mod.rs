@@ -58,6 +58,8 @@ pub struct Contender<'c> {
     /// The metric that has the time itself, and how many of its units a second has.
     seconds: Option<(&'static str, f64)>,
     bases: Vec<(usize, String)>,
+    /// Whether bases are compared by `cpu_by_base`, in which less is better, and not by speed.
+    by_cost: bool,
     others: Vec<(&'static str, usize)>,
     turn: Turn<'c>,
 }
@@ -126,6 +128,7 @@ impl<'c> Contender<'c> {
             units: 0,
             seconds: None,
             bases: Vec::new(),
+            by_cost: false,
             others: Vec::new(),
             turn: Box::new(move |part| turn(part).map(Into::into)),
         }
@@ -164,6 +167,12 @@ impl<'c> Contender<'c> {
     pub fn base(mut self, place: usize, name: impl Into<String>) -> Self {
         self.bases.push((place, name.into()));
         self
+    }
+
+    /// Compares with the base by `cpu_by_base`, in which less is better, instead of by speed.
+    #[must_use]
+    pub fn by_cost(self) -> Self {
+        Contender { by_cost: true, ..self }
     }
 
     /// A metric with the speed by that of the contender at this place.
@@ -248,7 +257,7 @@ fn report(
     times: &[Vec<f64>],
     more: &[(&'static str, f64)],
 ) -> Vec<Measurement> {
-    let Contender { bytes, units, seconds, bases, others, .. } = contender;
+    let Contender { bytes, units, seconds, bases, by_cost, others, .. } = contender;
     let mut row = contender.measurement.clone();
     let add = |row: &mut Measurement, metric: &str, values: Vec<f64>| {
         row.metrics.extend(figure(&values).map(|figure| (metric.to_owned(), figure)));
@@ -280,7 +289,10 @@ fn report(
     }
     let compared = bases.iter().map(|(place, name)| {
         let mut row = row.clone().param("base", name.as_str());
-        add(&mut row, "speed_by_base", by(*place));
+        match by_cost {
+            true => add(&mut row, "cpu_by_base", by(*place).into_iter().map(|speed| 1.0 / speed).collect()),
+            false => add(&mut row, "speed_by_base", by(*place)),
+        }
         row
     });
     compared.collect()

@@ -43,9 +43,7 @@ impl Input {
     pub fn generated(traffic: Traffic, shards: u64) -> Result<Input, String> {
         let one = |shard| Connection::new(traffic.shard(shard).collect(), [None, None]);
         let connections = (0..shards).map(one).collect::<Result<_, _>>()?;
-        let (seed, guilds, events) = (traffic.seed(), traffic.guild_count(), traffic.event_count());
-        let name = format!("generated: seed {seed}, shards {shards}, guilds {guilds}, events {events}");
-        Ok(Input { name, connections })
+        Ok(Input { name: "generated".into(), connections })
     }
 
     /// Files and folders of files. Those of the same name that end in `.msgs`, `.zlib` and `.zst` are one
@@ -65,7 +63,7 @@ impl Input {
             return Err("there are no .msgs, .zlib or .zst files".into());
         }
         let names: Vec<_> = stems.iter().filter_map(|stem| stem.file_name()?.to_str()).collect();
-        Ok(Input { name: format!("files: {}", names.join(" ")), connections })
+        Ok(Input { name: names.join(" "), connections })
     }
 
     /// Messages of all connections.

@@ -110,7 +110,7 @@ fn measure(name: &str, messages: &[Vec<u8>], rounds: usize) -> Result<Vec<Measur
             let more = vec![("encode_time", each(encoding)), ("decode_time", each(decoding))];
             Ok(Spent { time: encoding + decoding, more })
         };
-        timed.push(Contender::new(row, turn).base(0, BASE));
+        timed.push(Contender::new(row, turn).base(0, BASE).by_cost());
     }
     harness(timed, Rounds::parts(rounds, 1))
 }
