@@ -65,7 +65,8 @@ fn record_is_drawn_with_a_chart_for_each_case() {
     assert_eq!(made.len(), 1, "{made:?}");
     let svg = String::from_utf8(folder.read(&made[0])).unwrap();
     assert!(
-        svg.starts_with("<svg ") && svg.contains("linerate 1 gzip") && svg.ends_with("</svg>\n"),
+        // A name for which there is no room beside another is left out; this point is far from the others.
+        svg.starts_with("<svg ") && svg.contains("memcpy none") && svg.ends_with("</svg>\n"),
         "{svg}"
     );
 }
