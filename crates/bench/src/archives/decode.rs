@@ -1,7 +1,6 @@
 //! Archives decoded in memory, into buffers that are used again: ours, and libzstd alone; by preset and setting; blocks of
 //! LZ4 by two libraries.
 
-use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -153,7 +152,7 @@ pub(super) fn lz4(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
             let work = move |_| {
                 let out = &mut *out.borrow_mut();
                 let one = |&(_, block, len): &(_, &[u8], usize)| {
-                    decode(black_box(block), &mut out[..len]) == Some(len)
+                    decode(std::hint::black_box(block), &mut out[..len]) == Some(len)
                 };
                 if blocks.iter().all(one) { Ok(()) } else { Err("a damaged block".to_owned()) }
             };

@@ -15,10 +15,13 @@ use std::fmt::Write;
 use clap::Args;
 
 pub use self::encoder::{Coding, Encoder, output_capacity, pieces};
+#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 pub(crate) use self::table::Strategy;
 pub use self::table::{Entry, Loaded, table};
+pub(crate) use self::verify::check_stream;
 pub use self::verify::encode_and_check;
-pub(crate) use self::verify::{check_stream, inflate};
+#[cfg(feature = "servers")]
+pub(crate) use self::verify::inflate;
 use crate::harness::args::CorpusArgs;
 use crate::harness::corpus::Corpus;
 use crate::harness::filter::{Chunk, Filter};

@@ -84,6 +84,7 @@ pub(crate) fn resident() -> Option<usize> {
 }
 
 /// Lets this process open as many files as the system allows.
+#[cfg(feature = "servers")]
 pub(crate) fn unlimited_files() {
     #[cfg(unix)]
     {
