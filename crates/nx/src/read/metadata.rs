@@ -12,10 +12,11 @@ impl Metadata {
     ///
     /// # Errors
     ///
-    /// [`Kind::Corrupt`] if the record is damaged, or another archive's; [`Kind::Unsupported`] if it
-    /// is of a newer version; [`Kind::Limit`] if it decompresses to more than [`Limits::header`];
-    /// [`Kind::Read`] if the source cannot be read. The offset is that of the record. Files can be read
-    /// nevertheless.
+    /// [`Kind::Corrupt`](crate::Kind::Corrupt) if the record is damaged, or another archive's;
+    /// [`Kind::Unsupported`](crate::Kind::Unsupported) if it is of a newer version;
+    /// [`Kind::Limit`](crate::Kind::Limit) if it decompresses to more than
+    /// [`Limits::header`](crate::Limits::header); [`Kind::Read`](crate::Kind::Read) if the source cannot be
+    /// read. The offset is that of the record. Files can be read nevertheless.
     pub fn from_archive<S: ReadAt>(archive: &Archive<S>) -> Result<Option<Metadata>> {
         let Some((at, record)) = find(archive)? else { return Ok(None) };
         let paths = Paths::new(archive.files().map(|file| file.path()))
