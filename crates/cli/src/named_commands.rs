@@ -8,8 +8,6 @@ use crate::commands::zstd;
 
 /// Programs and marks that stand before the name of this one.
 const BEFORE: [&str; 5] = ["$", "exec", "nice", "time", "xargs"];
-/// Commands of which records were made before they went to `linerate-bench`; lines below tables name them.
-const OF_RECORDS: [&str; 4] = ["bench ", "dict bench ", "gateway bench ", "gateway day "];
 /// Languages of blocks of commands.
 const SHELLS: [&str; 4] = ["", "bash", "console", "sh"];
 
@@ -121,9 +119,6 @@ fn every_command_that_a_page_names_exists_with_its_options() {
         }
         found += named.len();
         for words in named {
-            if OF_RECORDS.iter().any(|start| words.join(" ").starts_with(start)) {
-                continue;
-            }
             if let Some(what) = missing(&root, &words) {
                 wrong.push(format!("{}: `{}`: {what}", page.path, words.join(" ")));
             }

@@ -20,7 +20,8 @@ pub struct Page {
     /// Anchors of the headings, as GitHub and mdBook make them.
     pub anchors: Vec<String>,
     pub code_blocks: Vec<CodeBlock>,
-    /// Code within text, without its backticks.
+    /// Code within text, without its backticks. Left out: what stands between `<!-- table` and `<!-- end -->`, where
+    /// records quote the commands of their day.
     pub code_spans: Vec<String>,
     pub tables: Vec<Table>,
 }
@@ -56,11 +57,16 @@ impl Page {
         let mut heading: Option<String> = None;
         let mut code: Option<CodeBlock> = None;
         let mut cell: Option<Cell> = None;
+        let mut of_records = false;
         for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
-            if let Event::Code(text) = &event {
+            if let Event::Code(text) = &event
+                && !of_records
+            {
                 page.code_spans.push(text.to_string());
             }
             match event {
+                Event::Html(text) if text.starts_with("<!-- table") => of_records = true,
+                Event::Html(text) if text.starts_with("<!-- end -->") => of_records = false,
                 Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
                 Event::End(TagEnd::Heading(_)) => page.add_anchor(&heading.take().unwrap_or_default()),
                 Event::Start(Tag::CodeBlock(kind)) => code = Some(CodeBlock::new(&kind)),
@@ -185,6 +191,13 @@ mod tests {
         let code: Vec<(&str, &str)> =
             page.code_blocks.iter().map(|code| (&*code.language, &*code.text)).collect();
         assert_eq!(code, [("rust,no_run", "let [a](b);\n"), ("", "make x\n")]);
+    }
+
+    #[test]
+    fn code_in_text_is_found_but_not_that_of_tables_of_records() {
+        let text = "`a`\n\n<!-- table\nfrom x.jsonl\nrow \"`b`\"\n-->\n\n| `c` |\n|---|\n| `d` |\n\n[x](y), `e f`\n\n\
+            <!-- end -->\n\n`g`\n";
+        assert_eq!(Page::parse("a.md", text).code_spans, ["a", "g"]);
     }
 
     #[test]

@@ -55,21 +55,6 @@ impl Traffic {
         Traffic { events, ..self }
     }
 
-    /// The seed.
-    pub fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// Guilds per shard.
-    pub fn guild_count(&self) -> usize {
-        self.guilds
-    }
-
-    /// Live events per shard.
-    pub fn event_count(&self) -> usize {
-        self.events
-    }
-
     /// Iterates over the messages of a shard.
     pub fn shard(&self, index: u64) -> Shard {
         Shard {

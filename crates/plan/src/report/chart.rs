@@ -74,6 +74,8 @@ impl Chart {
             let at: Vec<(f64, f64)> =
                 series.points.iter().map(|point| (x.at(point.0), y.at(point.1))).collect();
             let path: Vec<String> = at.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+            // Viewers show the title under the pointer: a name that finds no place beside its points is not lost.
+            let _ = writeln!(svg, "<g><title>{}</title>", escape(&series.name));
             let _ = writeln!(svg, "<path fill=\"none\" stroke=\"{color}\" d=\"M{}\"/>", path.join("L"));
             for (x, y) in &at {
                 let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{color}\"/>");
@@ -83,6 +85,7 @@ impl Chart {
             if let Some(label) = label {
                 svg += &text(label.x, label.y, label.anchor, color, &name);
             }
+            svg += "</g>\n";
         }
         svg + "</svg>\n"
     }
