@@ -228,13 +228,23 @@ fn an_input_is_recognised_through_links_and_as_standard_input_and_output() {
     stdin_is_output.stdin(open("text"));
     let mut stdout_is_input = folder.command(&["zstd", "-c", "text"]);
     stdout_is_input.stdout(append("text"));
+    let mut file_to_its_archive = folder.command(&["nx", "extract", "-c", "a.nx"]);
+    file_to_its_archive.stdout(append("a.nx"));
+    let mut list_to_its_archive = folder.command(&["nx", "list", "a.nx"]);
+    list_to_its_archive.stdout(append("a.nx"));
     let mut record = folder.command(&["gateway", "record", "-", "-f", "-o", "zlib"]);
     record.stdin(open("zlib"));
     let mut through_link = folder.command(&["gzip", "-f", "text", "-o", "link"]);
     let mut from_link = folder.command(&["zstd", "-f", "link", "-o", "text"]);
-    for command in
-        [&mut stdin_is_output, &mut stdout_is_input, &mut record, &mut through_link, &mut from_link]
-    {
+    for command in [
+        &mut stdin_is_output,
+        &mut stdout_is_input,
+        &mut file_to_its_archive,
+        &mut list_to_its_archive,
+        &mut record,
+        &mut through_link,
+        &mut from_link,
+    ] {
         let output = command.output().expect("the program starts");
         assert_eq!(output.status.code(), Some(1), "{command:?}: {output:?}");
         assert!(files_below(&path("")) == before, "{command:?}");

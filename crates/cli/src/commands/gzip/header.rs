@@ -21,13 +21,18 @@ pub(super) fn for_file(path: &Path, meta: &Metadata) -> Header {
 /// Separators in names on Windows, those of a drive and of a stream among them.
 const ON_WINDOWS: &[u8] = b"/\\:";
 
-/// The file's name, without any folders that it may bring: they are not ours to choose.
+/// The file's name, without any folders that it may bring: they are not ours to choose. `None` if it names no file, such
+/// as `..`, or on Windows a device or another file.
 pub(super) fn file_name(header: &Header) -> Option<OsString> {
     let base = base_name(header.name.as_deref()?, if cfg!(windows) { ON_WINDOWS } else { b"/" });
-    if base.is_empty() || base == b"." || base == b".." {
-        return None;
-    }
-    from_bytes(base)
+    let names_no_file =
+        if cfg!(windows) { !names_file_on_windows(base) } else { matches!(base, b"" | b"." | b"..") };
+    if names_no_file { None } else { from_bytes(base) }
+}
+
+/// Whether Windows takes the name as it is: it reads `NUL.txt` as a device and drops dots at the end.
+fn names_file_on_windows(name: &[u8]) -> bool {
+    std::str::from_utf8(name).is_ok_and(|name| linerate_nx::check_path(name).is_ok())
 }
 
 /// The part of a name after the last of these separators.
@@ -89,6 +94,14 @@ mod tests {
             assert_eq!(base_name(name.as_bytes(), ON_WINDOWS), base.as_bytes());
         }
         assert_eq!(base_name(b"x/a:b\\c", b"/"), b"a:b\\c");
+    }
+
+    #[test]
+    fn names_that_windows_changes_name_no_file_there() {
+        for name in ["", "..", "NUL", "com1.txt", "a.", "a "] {
+            assert!(!names_file_on_windows(name.as_bytes()), "{name}");
+        }
+        assert!(names_file_on_windows("a.txt".as_bytes()));
     }
 
     #[test]

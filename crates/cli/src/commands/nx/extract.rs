@@ -20,7 +20,7 @@ use crate::ui::signals::CancelToken;
 use crate::ui::summary::RunSummary;
 use crate::ui::threads::ThreadArgs;
 use crate::ui::verbosity::VerbosityArgs;
-use crate::ui::{exit_code, output, output_args};
+use crate::ui::{exit_code, inputs, output, output_args};
 
 /// Help of `-o` of `extract`.
 const FOLDER_OR_STDOUT: &str =
@@ -155,6 +155,7 @@ fn process(
 ) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "extract");
     let archive = open(path, &args.limits)?;
+    inputs::keep(path);
     let name = path.display().to_string();
     let metadata = wanted(args, &archive, &name, reporter)?;
     let others = metadata.iter().flat_map(metadata::others);

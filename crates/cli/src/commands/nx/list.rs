@@ -13,6 +13,7 @@ use super::select::{GLOBS, Select};
 use super::{metadata, names, tree};
 use crate::ui::error::CliError;
 use crate::ui::exit_code;
+use crate::ui::inputs;
 use crate::ui::reporter::Reporter;
 use crate::ui::stdout::StdoutLines;
 use crate::ui::summary::RunSummary;
@@ -65,6 +66,7 @@ fn process(
 ) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "list");
     let archive = open(path, &args.limits)?;
+    inputs::keep(path);
     let mut files: Vec<File<'_>> = archive.files().filter(|file| select.takes(file.path())).collect();
     let name = path.display().to_string();
     let needs_metadata = args.metadata || reporter.is_json();
