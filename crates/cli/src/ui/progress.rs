@@ -124,7 +124,7 @@ impl Progress {
         }
     }
 
-    /// Sets the input bytes processed so far.
+    /// Sets the input bytes processed so far. A count below an earlier one is ignored: threads may report out of order.
     pub(crate) fn update(&mut self, done: u64) {
         match &mut self.drawn {
             Drawn::Nothing => {}
@@ -133,7 +133,7 @@ impl Progress {
                     bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(REFRESHES_PER_SECOND));
                     *shown = true;
                 }
-                bar.set_position(done);
+                bar.set_position(done.max(bar.position()));
             }
             Drawn::Events(events) => {
                 if let Some(event) = events.update(done, self.begun, Instant::now()) {
@@ -147,7 +147,7 @@ impl Progress {
 impl Events {
     /// The object that is due at `now`.
     fn update(&mut self, done: u64, begun: Instant, now: Instant) -> Option<serde_json::Value> {
-        self.done = done;
+        self.done = self.done.max(done);
         if now < self.next {
             return None;
         }
@@ -296,6 +296,7 @@ mod tests {
         assert_eq!(at(1199, 1100), None);
         assert!(at(1200, 1200).is_some());
         assert_eq!(at(1300, 4000), None);
+        assert_eq!(at(1310, 3900), None, "an older count, late");
         let end = events.end(Duration::from_secs(2)).expect("the last object");
         assert_eq!((&end["done"], &end["rate"]), (&4000.into(), &2000.into()));
         assert!(events.end(Duration::from_secs(2)).is_none(), "once");
