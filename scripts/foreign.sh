@@ -16,7 +16,7 @@ unset STRICT
 cargo=${CARGO:-cargo}
 tools=$root/target/foreign-tools
 targets="aarch64-unknown-linux-gnu i686-unknown-linux-gnu wasm32-wasip1 x86_64-pc-windows-gnu x86_64-unknown-linux-musl"
-engines="linerate-core linerate-io linerate-deflate linerate-inflate linerate-zstd linerate-rice linerate-dict linerate-nx linerate-gateway"
+engines="linerate-core linerate-io linerate-deflate linerate-inflate linerate-zstd linerate-rice linerate-dict linerate-nx linerate-gateway linerate-gateway-sim"
 # Test programs whose outcome may differ between machines: formats, damaged input, memory, files, interfaces; and all unit
 # tests. The others try the same at length, or measure; PROGRAMS="--tests" runs them, too.
 programs="conformance vectors oracle damage stream generated golden goldens v2 v2_golden filters filtered tables extract blocks

@@ -16,7 +16,9 @@ mkdir -p "$logs" "$(dirname "$csv")"
 [ -s "$csv" ] || echo "date,cpu,rustc,linerate,crate,shard,mutants,caught,missed,unviable,timeouts,command" >"$csv"
 
 # What a crate has behind features: a mutant that is not compiled is noticed by no test.
-declare -A features=([linerate-io]=s3 [linerate-deflate]=linerate-testkit/zlib [linerate-zstd]=futures-io,tokio [linerate-rice]=file [linerate-gateway]=client,fake,metrics)
+declare -A features=([linerate-io]=s3 [linerate-deflate]=linerate-testkit/zlib [linerate-zstd]=futures-io,tokio [linerate-rice]=file [linerate-gateway]=linerate-gateway/client,linerate-gateway/metrics)
+# Whose tests notice the mutants of a crate, where not only its own do.
+declare -A tests=([linerate-gateway]=linerate-gateway,linerate-gateway-sim)
 options=(--shard "$shard" --no-shuffle --colors never)
 # Mutants from all over a crate, not of its first files, where cargo-mutants has the choice.
 if [[ $("$cargo" mutants --help) == *--sharding* ]]; then options+=(--sharding round-robin); fi
@@ -26,6 +28,7 @@ mutate() { # CRATE...: of the same features, in one copy of the tree
   local crate out=$logs/$1 status=0 row all arguments=()
   for crate; do arguments+=(--package "$crate"); done
   if [ -n "${features[$1]:-}" ]; then arguments+=(--features "${features[$1]}"); fi
+  if [ -n "${tests[$1]:-}" ]; then arguments+=(--test-package "${tests[$1]}"); fi
   mkdir -p "$out"
   "$cargo" mutants "${arguments[@]}" "${options[@]}" --output "$out" || status=$?
   [[ $status = [023] ]] || exit $status # 2: some were missed; 3: some took too long

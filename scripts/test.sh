@@ -56,7 +56,7 @@ test_rust() {
   if [ -n "$windows" ]; then
     # What runs there: engines, what belongs to servers of websockets, and the command, without FUSE and the bench's peers.
     local engines=()
-    for crate in core io deflate inflate zstd rice dict nx gateway websocket; do engines+=(--package "linerate-$crate"); done
+    for crate in core io deflate inflate zstd rice dict nx gateway gateway-sim websocket; do engines+=(--package "linerate-$crate"); done
     cargo_test "${engines[@]}" --package linerate --features linerate-nx/futures-io,linerate-nx/tokio,linerate-testkit/zlib --tests
     return
   fi
@@ -75,7 +75,6 @@ test_scalar() {
     (cd "crates/$crate" && LINERATE_CPU=scalar "$program" --quiet </dev/null 2>&1) | tee -a "$log"
   done < <("$cargo" test --workspace --tests --features "$features" --locked --no-run --message-format=json |
     sed -nE 's~.*"package_id":"[^"]*/crates/(core|deflate|gateway|inflate|nx|rice|zstd)#.*"executable":"([^"]*)".*~\1 \2~p' |
-    grep -v '/fake[^/]*$' | # no code per tier in the gateway for tests
     awk '$1 != "nx" || /\/(linerate_nx|filters|filtered)-[^\/]*$/') # of archives the texture filters alone
   [ "$found" -ge 20 ] || { echo "failed: scalar: $found test programs" >&2; exit 1; }
   skipped=$((skipped + $(grep -c 'SKIP: ' "$log" || true)))
@@ -221,7 +220,7 @@ test_sanitizers() {
 # Changed code, which tests must notice: shard MUTANTS of all such mutants. The record is target/mutants.csv.
 test_mutants() {
   if scripts/setup.sh cargo-mutants; then
-    scripts/mutants.sh target/mutants.csv "${MUTANTS:-0/200}" linerate-{core,io,deflate,inflate,zstd,rice,gateway}
+    scripts/mutants.sh target/mutants.csv "${MUTANTS:-0/200}" linerate-{core,io,deflate,inflate,zstd,rice,gateway,gateway-sim}
   else
     skip mutants "see above"
   fi

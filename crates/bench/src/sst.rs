@@ -17,7 +17,7 @@ use clap::Args;
 use linerate_candidates::thread_time;
 use linerate_dict::sst::{Handle, Options, Reader, Sst};
 use linerate_dict::{Order, Store};
-use linerate_gateway::traffic::Random;
+use linerate_gateway_sim::traffic::Random;
 use zstd_safe::{DCtx, DDict};
 
 use crate::harness::filter::Chunk;

@@ -2,7 +2,7 @@
 
 use linerate_bench::messages::{Input, measure};
 use linerate_gateway::Transport;
-use linerate_gateway::traffic::Traffic;
+use linerate_gateway_sim::traffic::Traffic;
 
 #[test]
 fn reported_memory_is_close_to_heap_growth() {

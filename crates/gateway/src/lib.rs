@@ -15,8 +15,9 @@
 //!   decoded again, counted, and compressed for the other transport. [`Messages`]: files of messages alone.
 //!   [`FileKind`]: which of these a file is.
 //! * [`stats`]: what each message cost, recorded without what it said.
-//! * `traffic`, behind a feature of that name: synthetic connections of a chat gateway.
-//! * `fake`, behind a feature of that name: a gateway on the loopback interface, for tests of clients.
+//! * `client`, behind a feature of that name: the websocket of a connection, and its heartbeats.
+//!
+//! The crate `linerate-gateway-sim` is a gateway for tests of clients, and has synthetic traffic.
 //!
 //! ```
 //! use linerate_gateway::{Encoder, Limits, Scratch, Session, Transport};
@@ -48,22 +49,8 @@
 //! | `encoder` | the gateway's side, through zlib-rs and libzstd |
 //! | `client/` | feature `client`: the websocket and its heartbeats; `address`, what is connected to |
 //! | `stats/` | records of what messages cost: `recorder` and its `connection`s, `ring` to the collecting thread, `totals`; `log`, `log_files`, `record`, `origin` on disk; `prometheus`, `metrics_facade`; `clock` |
-//! | `traffic/` | feature `traffic`: HELLO, READY, guilds and live events; `feeds`, short messages of other kinds; `random`, `source`, `text` behind them |
 //! | `sys/malloc` | freed memory, returned to the system |
 //! | `limits`, `message`, `transport`, `error` | small types of the interface |
-//!
-//! The fake gateway (`fake/`):
-//!
-//! | module | content |
-//! |---|---|
-//! | `server`, `state` | the listener and its threads; the state that they share |
-//! | `request`, `rest` | the HTTP request of each connection; REST endpoints |
-//! | `connection`, `payloads` | the gateway protocol with one client; HELLO, READY and control messages |
-//! | `socket` | TCP streams with deadlines, and websockets |
-//! | `sessions` | sessions that outlive connections: what was sent, which faults were injected |
-//! | `members` | guild members requests |
-//! | `wire_format`, `term` | encoding, compression, damage and fragments of payloads; JSON to ETF and back |
-//! | `script`, `events`, `sample`, `report` | what to send and which faults to inject; counts |
 
 mod checks;
 #[cfg(feature = "client")]
@@ -73,8 +60,6 @@ mod encoder;
 mod envelope;
 mod error;
 mod etf;
-#[cfg(feature = "fake")]
-pub mod fake;
 mod file_kind;
 mod independent;
 mod json;
@@ -93,8 +78,6 @@ mod scratch;
 mod session;
 pub mod stats;
 mod sys;
-#[cfg(feature = "traffic")]
-pub mod traffic;
 mod transport;
 mod zlib;
 mod zstd;

@@ -13,6 +13,8 @@ enum Role {
     Engine,
     /// Puts engines into other libraries.
     Adapter,
+    /// The other side of an engine's connections, for tests.
+    Simulator,
     /// Pure computation.
     Plan,
     /// Measures engines on the user's data.
@@ -38,6 +40,7 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-gateway", Engine),
     ("linerate-websocket", Adapter),
     ("linerate-http", Adapter),
+    ("linerate-gateway-sim", Simulator),
     ("linerate-plan", Plan),
     ("linerate-candidates", Candidates),
     ("linerate-bench", Bench),
@@ -62,17 +65,17 @@ fn may_import(from: Role, to: Role, for_tests: bool) -> bool {
         Core | Plan => &[],
         Base => &[Core],
         Engine => &[Core, Base],
-        Adapter | Accelerator => &[Core, Base, Engine],
+        Adapter | Simulator | Accelerator => &[Core, Base, Engine],
         Candidates => &[Core, Base, Engine, Plan],
-        Bench => &[Core, Base, Engine, Adapter, Plan, Candidates],
-        Cli => &[Core, Base, Engine, Plan, Candidates],
+        Bench => &[Core, Base, Engine, Adapter, Simulator, Plan, Candidates],
+        Cli => &[Core, Base, Engine, Simulator, Plan, Candidates],
         Binding => &[Core, Base, Engine, Adapter, Accelerator, Binding],
         TestKit => &[Core],
     };
     // The test kit compiles the examples of the documentation.
     let in_tests: &[Role] = match from {
         Core => &[],
-        TestKit => &[Base, Engine, Adapter],
+        TestKit => &[Base, Engine, Adapter, Simulator],
         Accelerator => &[TestKit, Bench],
         _ => &[TestKit],
     };

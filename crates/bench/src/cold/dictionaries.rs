@@ -5,7 +5,7 @@ use linerate_zstd::Dictionary;
 
 use super::data::{Data, Pieces};
 use super::{Case, ColdOptions};
-use linerate_gateway::traffic::Random;
+use linerate_gateway_sim::traffic::Random;
 
 /// The first number of dictionaries that the format leaves to everyone.
 const FIRST_NUMBER: u32 = 32_768;

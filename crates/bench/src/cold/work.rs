@@ -4,7 +4,7 @@ use linerate_dict::{Encoder, Id, Store};
 
 use super::data::{Data, Pieces};
 use super::{Case, ColdOptions};
-use linerate_gateway::traffic::Random;
+use linerate_gateway_sim::traffic::Random;
 
 /// Dictionaries of a hot pass, each for a run of blocks: a single one could be better or worse than others.
 pub(crate) const RUNS: usize = 8;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bytes::Bytes;
-use linerate_gateway::traffic::Random;
+use linerate_gateway_sim::traffic::Random;
 
 /// What is sent: a page, or events.
 pub(super) struct Traffic {

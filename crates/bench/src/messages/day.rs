@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use linerate_gateway::stats::{Clock, LogEntry, LogFiles, LogOptions, MessageRecord, Stats, Verdict};
-use linerate_gateway::traffic::Traffic;
 use linerate_gateway::{Encoder, Limits, Scratch, Session, Transport};
+use linerate_gateway_sim::traffic::Traffic;
 
 use crate::harness::{Common, With, progress, row};
 use crate::records::Measurement;

@@ -12,7 +12,7 @@ use crate::records::Measurement;
 #[cfg(feature = "zlib")]
 use crate::{bytes::Strategy, kernel::zlib::Zlib};
 use linerate_candidates::{footprint, thread_time};
-use linerate_gateway::traffic::feeds;
+use linerate_gateway_sim::traffic::feeds;
 
 /// An encoder of one connection.
 trait Encoder {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use linerate_gateway::{Encoder, Limits, Messages, Scratch, Session, Transport, transcode};
 
-use linerate_gateway::traffic::Traffic;
+use linerate_gateway_sim::traffic::Traffic;
 
 /// Events at the start of a connection; those after the last of them are live.
 const STARTUP: [&str; 2] = [r#""t":"READY""#, r#""t":"GUILD_CREATE""#];

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use clap::Args;
 use linerate_candidates::thread_time;
 use linerate_gateway::Transport;
-use linerate_gateway::traffic::Traffic;
+use linerate_gateway_sim::traffic::Traffic;
 
 use self::decoders::{CONTENDERS, Contender as Entry, Decoder, Shared, base};
 pub use self::input::{Connection, Input};

@@ -1,7 +1,7 @@
 //! A row of each set. All lengths in samples, all heights in units of the converter.
 
 use super::shapes::{Pulses, Wander, edge};
-use linerate_gateway::traffic::Random;
+use linerate_gateway_sim::traffic::Random;
 
 /// A decay electron in a silicon detector, seen through a preamplifier that returns slowly.
 pub(super) fn nab(random: &mut Random, row: &mut [i16]) {

@@ -19,7 +19,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use linerate_gateway::traffic::Random;
+use linerate_gateway_sim::traffic::Random;
 use linerate_rice::file::NpyHeader;
 use linerate_rice::v2::{ElementType, Shape};
 

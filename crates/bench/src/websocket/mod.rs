@@ -10,7 +10,7 @@ use clap::Args;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress};
 use linerate_candidates::thread_time;
 use linerate_gateway::Messages;
-use linerate_gateway::traffic::Random;
+use linerate_gateway_sim::traffic::Random;
 use linerate_websocket::{Decoder, Direction, Encoder, Level, Options, Scratch};
 
 pub use self::idle::child;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use linerate_bench::messages::{Input, measure};
 use linerate_gateway::Transport;
-use linerate_gateway::traffic::Traffic;
+use linerate_gateway_sim::traffic::Traffic;
 use zlib_rs::{Inflate, InflateFlush};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 

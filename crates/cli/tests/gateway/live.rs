@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use linerate_gateway::fake::{InjectedFault, Script, Server};
+use linerate_gateway_sim::{InjectedFault, Script, Server};
 use serde_json::Value;
 
 use crate::data::{FAILED, WARNED};

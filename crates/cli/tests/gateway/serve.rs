@@ -1,4 +1,4 @@
-//! `linerate gateway serve`: the program as a server, with the client of `linerate_gateway::fake`.
+//! `linerate gateway serve`: the program as a server, with the client of `linerate_gateway_sim`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
 use linerate_gateway::Transport;
-use linerate_gateway::fake::{Client, ClientCounts};
+use linerate_gateway_sim::{Client, ClientCounts};
 use serde_json::Value;
 
 use crate::data::{DAMAGED, FAILED, USAGE, sample, sample_messages, write_messages};

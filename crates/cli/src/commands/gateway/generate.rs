@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueHint;
-use linerate_gateway::traffic::Traffic;
 use linerate_gateway::{Encoder, Transport, write_message};
+use linerate_gateway_sim::traffic::Traffic;
 use serde_json::{Value, json};
 
 use super::wire::fault;

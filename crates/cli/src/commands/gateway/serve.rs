@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::ValueHint;
 use linerate_core::Kind;
 use linerate_gateway::Messages;
-use linerate_gateway::fake::{Events, InjectedFault, Report, Script, Server};
+use linerate_gateway_sim::{Events, InjectedFault, Report, Script, Server};
 use serde_json::{Value, json};
 
 use crate::ui::error::CliError;

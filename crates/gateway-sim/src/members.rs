@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::events::Events;
-use super::payloads::member_of;
+use crate::events::Events;
+use crate::payloads::member_of;
 
 /// Users of one request, and bytes of the nonce that the answer repeats; both as at Discord's gateway.
 const MAX_USERS: usize = 100;
@@ -11,7 +11,7 @@ const MAX_NONCE: usize = 32;
 
 /// A request for guild members.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MemberRequest {
+pub(crate) struct MemberRequest {
     guild: String,
     /// Members by user id; otherwise those whose names start with `query`.
     users: Option<Vec<String>>,
@@ -23,7 +23,7 @@ pub(super) struct MemberRequest {
 
 impl MemberRequest {
     /// Reads the `d` of a request; `None` for an unknown guild or a malformed request.
-    pub(super) fn read(data: &Value, events: &Events) -> Option<MemberRequest> {
+    pub(crate) fn read(data: &Value, events: &Events) -> Option<MemberRequest> {
         // Ids come as numbers in ETF.
         let text = |value: &Value| match value {
             Value::String(text) => Some(text.clone()),
@@ -41,7 +41,7 @@ impl MemberRequest {
     }
 
     /// Returns GUILD_MEMBERS_CHUNK, always a single chunk.
-    pub(super) fn answer(&self, sequence: u64, events: &Events) -> Value {
+    pub(crate) fn answer(&self, sequence: u64, events: &Events) -> Value {
         let guild = events.guild(&self.guild).unwrap_or_default();
         let members = guild["members"].as_array().map_or(&[][..], Vec::as_slice);
         let mut chunk = json!({ "guild_id": self.guild, "chunk_index": 0, "chunk_count": 1 });

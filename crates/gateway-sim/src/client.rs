@@ -5,11 +5,10 @@ use std::net::TcpStream;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use linerate_gateway::{Checks, Encoding, Envelope, Limits, Scratch, Session, SessionError, Transport};
 use serde_json::{Value, json};
 use tungstenite::protocol::CloseFrame;
 use tungstenite::{Message, WebSocket};
-
-use crate::{Checks, Encoding, Envelope, Limits, Scratch, Session, SessionError, Transport};
 
 /// Consecutive connections without new events before the client gives up.
 const ATTEMPTS: u32 = 5;

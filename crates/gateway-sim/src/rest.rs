@@ -4,9 +4,9 @@ use std::io::{Read, Write};
 
 use serde_json::{Value, json};
 
-use super::request::{HttpError, Request};
-use super::socket::{DeadlineStream, deadline_in, is_timeout};
-use super::state::ServerState;
+use crate::request::{HttpError, Request};
+use crate::socket::{DeadlineStream, deadline_in, is_timeout};
+use crate::state::ServerState;
 
 /// Bytes of a request body that are read and ignored.
 const MAX_BODY: usize = 1 << 20;
@@ -55,7 +55,7 @@ fn error(status: u16, message: &str) -> (u16, Value) {
 }
 
 /// Answers a request and closes the connection.
-pub(super) fn serve(stream: &mut DeadlineStream, request: &Request, state: &ServerState) {
+pub(crate) fn serve(stream: &mut DeadlineStream, request: &Request, state: &ServerState) {
     let length = request.header("content-length").and_then(|n| n.parse::<usize>().ok()).unwrap_or(0);
     let left = length.min(MAX_BODY).saturating_sub(request.rest.len());
     stream.set_deadline(deadline_in(state.script.limits.timeout));
@@ -65,7 +65,7 @@ pub(super) fn serve(stream: &mut DeadlineStream, request: &Request, state: &Serv
 }
 
 /// Answers with an error and closes the connection.
-pub(super) fn reject(stream: &mut DeadlineStream, rejection: HttpError, state: &ServerState) {
+pub(crate) fn reject(stream: &mut DeadlineStream, rejection: HttpError, state: &ServerState) {
     let (status, body) = error(rejection.status, rejection.message);
     respond(stream, status, &body, state);
 }

@@ -4,20 +4,20 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-pub(super) fn hello(interval: Duration) -> Value {
+pub(crate) fn hello(interval: Duration) -> Value {
     let millis = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
     control(10, json!({ "heartbeat_interval": millis, "_trace": ["linerate"] }))
 }
 
-pub(super) fn acknowledgement() -> Value {
+pub(crate) fn acknowledgement() -> Value {
     control(11, Value::Null)
 }
 
-pub(super) fn reconnect() -> Value {
+pub(crate) fn reconnect() -> Value {
     control(7, Value::Null)
 }
 
-pub(super) fn invalid_session() -> Value {
+pub(crate) fn invalid_session() -> Value {
     control(9, Value::Bool(false))
 }
 
@@ -25,12 +25,12 @@ fn control(op: u64, data: Value) -> Value {
     json!({ "t": null, "s": null, "op": op, "d": data })
 }
 
-pub(super) fn resumed(sequence: u64) -> Value {
+pub(crate) fn resumed(sequence: u64) -> Value {
     json!({ "t": "RESUMED", "s": sequence, "op": 0, "d": { "_trace": ["linerate"] } })
 }
 
 /// READY of a session: the shared members in `all` plus those of the session.
-pub(super) fn ready(all: &Map<String, Value>, session: &str, url: &str, shard: [u64; 2]) -> Value {
+pub(crate) fn ready(all: &Map<String, Value>, session: &str, url: &str, shard: [u64; 2]) -> Value {
     let mut data = all.clone();
     data.insert("session_id".into(), session.into());
     data.insert("resume_gateway_url".into(), url.into());
@@ -39,7 +39,7 @@ pub(super) fn ready(all: &Map<String, Value>, session: &str, url: &str, shard: [
 }
 
 /// The client's user, unless READY of the script has another.
-pub(super) fn user() -> Value {
+pub(crate) fn user() -> Value {
     json!({
         "id": "1000000000000000001", "username": "linerate", "global_name": "Linerate",
         "discriminator": "0", "avatar": null, "bot": true, "verified": true, "mfa_enabled": true,
@@ -48,7 +48,7 @@ pub(super) fn user() -> Value {
 }
 
 /// The guild member object of a user, with default values.
-pub(super) fn member_of(user: &Value) -> Value {
+pub(crate) fn member_of(user: &Value) -> Value {
     json!({
         "user": user, "roles": [], "nick": null, "avatar": null,
         "joined_at": "2026-01-01T00:00:00.000000+00:00", "premium_since": null, "pending": false,
@@ -57,7 +57,7 @@ pub(super) fn member_of(user: &Value) -> Value {
 }
 
 /// Adds the members that clients require and removes those that belong to a session.
-pub(super) fn complete_ready(ready: &mut Map<String, Value>, guilds: impl Iterator<Item = String>) {
+pub(crate) fn complete_ready(ready: &mut Map<String, Value>, guilds: impl Iterator<Item = String>) {
     for session in ["session_id", "resume_gateway_url", "shard"] {
         ready.remove(session);
     }

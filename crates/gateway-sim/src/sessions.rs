@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::members::MemberRequest;
-use super::script::{ClientLimits, InjectedFault, Script};
+use crate::members::MemberRequest;
+use crate::script::{ClientLimits, InjectedFault, Script};
 
 /// Maximum number of events of a session besides the script's. A session with more is neither resumed nor
 /// answered.
@@ -13,11 +13,11 @@ const MAX_EXTRA_EVENTS: usize = 1000;
 
 /// A session's number; see [`Sessions::name`] for the text that clients get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct SessionId(u64);
+pub(crate) struct SessionId(u64);
 
 /// Content of a sequence number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub(crate) enum Content {
     Ready,
     Event(usize),
     Extra(ExtraEvent),
@@ -25,14 +25,14 @@ pub(super) enum Content {
 
 /// An event that is not in the script.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum ExtraEvent {
+pub(crate) enum ExtraEvent {
     Resumed,
     Members(Arc<MemberRequest>),
 }
 
 /// Why a session cannot be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ResumeError {
+pub(crate) enum ResumeError {
     /// There is no session with this name, or not any more.
     UnknownSession,
     /// The sequence number is above the last one sent.
@@ -67,7 +67,7 @@ struct Table {
 }
 
 /// The sessions of a server.
-pub(super) struct Sessions {
+pub(crate) struct Sessions {
     table: Mutex<Table>,
     limits: ClientLimits,
     /// Distinguishes session names from those of other servers.
@@ -79,7 +79,7 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    pub(super) fn new(script: &Script, salt: u64) -> Self {
+    pub(crate) fn new(script: &Script, salt: u64) -> Self {
         let (events, faults) = (script.events.len(), script.faults.clone());
         Sessions { table: Mutex::default(), limits: script.limits, salt, events, faults }
     }
@@ -89,12 +89,12 @@ impl Sessions {
     }
 
     /// The `session_id` that clients get.
-    pub(super) fn name(&self, id: SessionId) -> String {
+    pub(crate) fn name(&self, id: SessionId) -> String {
         format!("{:016x}{:016x}", self.salt, id.0)
     }
 
     /// Shard id and shard count of a session.
-    pub(super) fn shard(&self, id: SessionId) -> [u64; 2] {
+    pub(crate) fn shard(&self, id: SessionId) -> [u64; 2] {
         self.table().sessions.get(&id).map_or([0, 1], |session| session.shard)
     }
 
@@ -104,7 +104,7 @@ impl Sessions {
     }
 
     /// Creates a session; `None` if the table is full of connected ones.
-    pub(super) fn begin(&self, shard: [u64; 2], connection: u64) -> Option<SessionId> {
+    pub(crate) fn begin(&self, shard: [u64; 2], connection: u64) -> Option<SessionId> {
         let mut table = self.table();
         self.expire(&mut table);
         table.sessions.retain(|_, s| !(s.ended && s.shard == shard));
@@ -130,7 +130,7 @@ impl Sessions {
 
     /// Attaches a session to another connection, which continues after `sequence`. A connection that is still
     /// attached is detached.
-    pub(super) fn resume(
+    pub(crate) fn resume(
         &self,
         name: &str,
         sequence: u64,
@@ -157,7 +157,7 @@ impl Sessions {
 
     /// Returns the next sequence number and its content. `Ok(None)` if all was sent; an error if another
     /// connection has taken the session over.
-    pub(super) fn next(&self, id: SessionId, connection: u64) -> Result<Option<(u64, Content)>, TakenOver> {
+    pub(crate) fn next(&self, id: SessionId, connection: u64) -> Result<Option<(u64, Content)>, TakenOver> {
         let mut table = self.table();
         let session =
             table.sessions.get_mut(&id).filter(|s| s.connection == Some(connection)).ok_or(TakenOver)?;
@@ -172,7 +172,7 @@ impl Sessions {
     }
 
     /// Queues the answer to a guild members request.
-    pub(super) fn request_members(&self, id: SessionId, request: MemberRequest) {
+    pub(crate) fn request_members(&self, id: SessionId, request: MemberRequest) {
         if let Some(session) = self.table().sessions.get_mut(&id)
             && session.highest > 0
             && session.extras.len() < MAX_EXTRA_EVENTS
@@ -182,7 +182,7 @@ impl Sessions {
     }
 
     /// Detaches a session from its connection.
-    pub(super) fn detach(&self, id: SessionId, connection: u64, reason: DetachReason) {
+    pub(crate) fn detach(&self, id: SessionId, connection: u64, reason: DetachReason) {
         let mut table = self.table();
         if let Some(session) = table.sessions.get_mut(&id)
             && session.connection == Some(connection)
@@ -203,14 +203,14 @@ impl Sessions {
     }
 
     /// Whether there were sessions and none is left.
-    pub(super) fn all_ended(&self) -> bool {
+    pub(crate) fn all_ended(&self) -> bool {
         let mut table = self.table();
         self.expire(&mut table);
         table.created > 0 && table.sessions.is_empty()
     }
 
     /// Returns the faults at a sequence number that were not injected yet, and marks them as injected.
-    pub(super) fn faults(&self, id: SessionId, sequence: u64) -> Vec<InjectedFault> {
+    pub(crate) fn faults(&self, id: SessionId, sequence: u64) -> Vec<InjectedFault> {
         if self.faults.is_empty() {
             return Vec::new();
         }
@@ -223,7 +223,7 @@ impl Sessions {
     }
 
     /// Whether to leave a heartbeat unacknowledged; `max` of them per shard.
-    pub(super) fn ignores_heartbeat(&self, id: SessionId, max: u64) -> bool {
+    pub(crate) fn ignores_heartbeat(&self, id: SessionId, max: u64) -> bool {
         let mut table = self.table();
         let Some([shard, _]) = table.sessions.get(&id).map(|s| s.shard) else { return false };
         let unanswered = table.unanswered.entry(shard).or_default();
@@ -235,7 +235,7 @@ impl Sessions {
 
 /// Why a session is detached from its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DetachReason {
+pub(crate) enum DetachReason {
     /// The connection ended; the session can be resumed.
     Resumable,
     EndedByServer,
@@ -244,7 +244,7 @@ pub(super) enum DetachReason {
 
 /// Another connection has taken the session over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TakenOver;
+pub(crate) struct TakenOver;
 
 impl Session {
     fn content(&self, sequence: u64) -> Content {

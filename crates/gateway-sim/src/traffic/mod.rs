@@ -5,7 +5,7 @@
 //! and texts are generated; the compression ratio is plausible, not measured on real traffic.
 //!
 //! ```
-//! use linerate_gateway::traffic::Traffic;
+//! use linerate_gateway_sim::traffic::Traffic;
 //! let traffic = Traffic::new(1).guilds(3).events(10);
 //! let shard: Vec<Vec<u8>> = traffic.shard(0).collect();
 //! assert_eq!(shard.len(), 2 + 3 + 10);

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-use super::socket::{DeadlineStream, deadline_in, is_timeout};
+use crate::socket::{DeadlineStream, deadline_in, is_timeout};
 
 /// Bytes of the longest request, without the body.
 const MAX_REQUEST: usize = 16 << 10;
@@ -12,30 +12,30 @@ const MAX_HEADERS: usize = 64;
 
 /// A parsed request. Header names are in lower case.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Request {
-    pub(super) method: String,
-    pub(super) path: String,
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
     query: Vec<(String, String)>,
     headers: Vec<(String, String)>,
     /// Bytes received after the request.
-    pub(super) rest: Vec<u8>,
+    pub(crate) rest: Vec<u8>,
 }
 
 /// An HTTP error answer: status code and message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct HttpError {
-    pub(super) status: u16,
-    pub(super) message: &'static str,
+pub(crate) struct HttpError {
+    pub(crate) status: u16,
+    pub(crate) message: &'static str,
 }
 
 impl HttpError {
-    pub(super) const fn new(status: u16, message: &'static str) -> Self {
+    pub(crate) const fn new(status: u16, message: &'static str) -> Self {
         HttpError { status, message }
     }
 }
 
 /// Reads a request; `None` if the client disconnected before it was complete.
-pub(super) fn read(stream: &mut DeadlineStream, timeout: Duration) -> Result<Option<Request>, HttpError> {
+pub(crate) fn read(stream: &mut DeadlineStream, timeout: Duration) -> Result<Option<Request>, HttpError> {
     let until = deadline_in(timeout);
     stream.set_deadline(until);
     let mut head = Vec::new();
@@ -91,12 +91,12 @@ impl Request {
         }))
     }
 
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| &**value)
     }
 
     /// A parameter of the query string.
-    pub(super) fn parameter(&self, name: &str) -> Option<&str> {
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(n, _)| n == name).map(|(_, value)| &**value)
     }
 
@@ -107,12 +107,12 @@ impl Request {
     }
 
     /// Whether this is a websocket handshake.
-    pub(super) fn is_websocket(&self) -> bool {
+    pub(crate) fn is_websocket(&self) -> bool {
         self.lists("upgrade", "websocket")
     }
 
     /// The client's key (RFC 6455, section 4.2.1).
-    pub(super) fn websocket_key(&self) -> Result<&str, HttpError> {
+    pub(crate) fn websocket_key(&self) -> Result<&str, HttpError> {
         if self.method != "GET" || !self.lists("connection", "upgrade") {
             return Err(HttpError::new(400, "a websocket handshake must be GET with Connection: Upgrade"));
         }

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::payloads;
-use super::report::Report;
-use super::script::Script;
-use super::sessions::{Content, ExtraEvent, SessionId, Sessions};
+use crate::payloads;
+use crate::report::Report;
+use crate::script::Script;
+use crate::sessions::{Content, ExtraEvent, SessionId, Sessions};
 
 /// Longest wait of a call before it checks whether the server stops, with few connections.
-pub(super) const TICK: Duration = Duration::from_millis(25);
+pub(crate) const TICK: Duration = Duration::from_millis(25);
 /// Connections that may wake up once per [`TICK`]. With more of them each wakes up less often, so that
 /// thousands of idle ones cost next to nothing.
 const CONNECTIONS_PER_TICK: usize = 100;
@@ -18,23 +18,23 @@ const CONNECTIONS_PER_TICK: usize = 100;
 const READY_OVERHEAD: usize = 4 << 10;
 
 /// State shared by the threads of a server.
-pub(super) struct ServerState {
-    pub(super) script: Script,
+pub(crate) struct ServerState {
+    pub(crate) script: Script,
     /// Address for clients.
-    pub(super) url: String,
-    pub(super) sessions: Sessions,
+    pub(crate) url: String,
+    pub(crate) sessions: Sessions,
     /// Bytes of the largest payload, in JSON.
-    pub(super) max_payload: usize,
+    pub(crate) max_payload: usize,
     report: Mutex<Report>,
     stopping: AtomicBool,
     /// Connections so far.
-    pub(super) connections: AtomicU64,
+    pub(crate) connections: AtomicU64,
     /// Clients at the moment.
-    pub(super) clients: AtomicUsize,
+    pub(crate) clients: AtomicUsize,
 }
 
 impl ServerState {
-    pub(super) fn new(script: Script, url: String, salt: u64) -> Self {
+    pub(crate) fn new(script: Script, url: String, salt: u64) -> Self {
         ServerState {
             url,
             sessions: Sessions::new(&script, salt),
@@ -47,32 +47,32 @@ impl ServerState {
         }
     }
 
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn is_stopping(&self) -> bool {
+    pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
 
     /// Longest wait of a connection before it checks whether the server stops or another connection has
     /// resumed its session.
-    pub(super) fn tick(&self) -> Duration {
+    pub(crate) fn tick(&self) -> Duration {
         let clients = self.clients.load(Ordering::Relaxed);
         TICK * u32::try_from(clients.div_ceil(CONNECTIONS_PER_TICK)).unwrap_or(u32::MAX).max(1)
     }
 
     /// Updates the report.
-    pub(super) fn count(&self, count: impl FnOnce(&mut Report)) {
+    pub(crate) fn count(&self, count: impl FnOnce(&mut Report)) {
         count(&mut self.report.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    pub(super) fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The payload of a session's sequence number, in JSON.
-    pub(super) fn payload(&self, id: SessionId, sequence: u64, content: Content) -> Vec<u8> {
+    pub(crate) fn payload(&self, id: SessionId, sequence: u64, content: Content) -> Vec<u8> {
         match content {
             Content::Event(index) => self.script.events.payload(index, sequence).unwrap_or_default(),
             Content::Extra(ExtraEvent::Resumed) => payloads::resumed(sequence).to_string().into_bytes(),

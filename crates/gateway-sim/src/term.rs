@@ -4,10 +4,22 @@
 
 use serde_json::{Map, Number, Value};
 
-use crate::etf::{
-    ATOM, ATOM_UTF8, BINARY, FLOAT, INTEGER, LARGE_BIG, LIST, MAP, NEW_FLOAT, NIL, SMALL_ATOM,
-    SMALL_ATOM_UTF8, SMALL_BIG, SMALL_INTEGER, STRING, VERSION,
-};
+const VERSION: u8 = 131;
+const NEW_FLOAT: u8 = 70;
+const SMALL_INTEGER: u8 = 97;
+const INTEGER: u8 = 98;
+const FLOAT: u8 = 99;
+const ATOM: u8 = 100;
+const NIL: u8 = 106;
+const STRING: u8 = 107;
+const LIST: u8 = 108;
+const BINARY: u8 = 109;
+const SMALL_BIG: u8 = 110;
+const LARGE_BIG: u8 = 111;
+const SMALL_ATOM: u8 = 115;
+const MAP: u8 = 116;
+const ATOM_UTF8: u8 = 118;
+const SMALL_ATOM_UTF8: u8 = 119;
 
 /// Maximum nesting of a client's terms; serde_json has the same limit.
 const MAX_DEPTH: usize = 128;
@@ -15,10 +27,10 @@ const MAX_DEPTH: usize = 128;
 const ID_DIGITS: std::ops::RangeInclusive<usize> = 15..=20;
 /// Maximum ratio of a term's length to that of its JSON: `""` and the comma after it are a binary of five
 /// bytes, `[]` and a comma after an atom are fewer, numbers take at most twice their digits.
-pub(super) const EXPANSION: usize = 3;
+pub(crate) const EXPANSION: usize = 3;
 
 /// Converts a JSON payload to a term. Returns other bytes unchanged.
-pub(super) fn from_json(payload: &[u8]) -> Vec<u8> {
+pub(crate) fn from_json(payload: &[u8]) -> Vec<u8> {
     match serde_json::from_slice::<Value>(payload) {
         Ok(value) => encode(&value),
         Err(_) => payload.to_vec(),
@@ -117,7 +129,7 @@ fn write_number(number: &Number, term: &mut Vec<u8>) {
 
 /// Decodes a client's term. `None` if it is malformed, has trailing bytes, or contains a type that clients do
 /// not send.
-pub(super) fn decode(term: &[u8]) -> Option<Value> {
+pub(crate) fn decode(term: &[u8]) -> Option<Value> {
     let mut reader = Reader { rest: term };
     let value = (reader.byte()? == VERSION).then(|| reader.term(0)).flatten()?;
     reader.rest.is_empty().then_some(value)
@@ -235,10 +247,10 @@ impl<'t> Reader<'t> {
 
 #[cfg(test)]
 mod tests {
+    use linerate_gateway::{Encoding, Envelope};
     use serde_json::json;
 
     use super::*;
-    use crate::{Encoding, Envelope};
 
     #[test]
     fn values_round_trip() {

@@ -3,20 +3,17 @@
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
+use linerate_gateway::{Encoder, Encoding, Result, Transport};
 use serde_json::Value;
 use tungstenite::Message;
 use tungstenite::protocol::frame::Frame;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
 
-use super::script::InjectedFault;
-use super::term;
-use crate::checks::Encoding;
-use crate::encoder::Encoder;
-use crate::error::Result;
-use crate::transport::Transport;
+use crate::script::InjectedFault;
+use crate::term;
 
 /// Wire format of one connection: encoding, compression, fragments.
-pub(super) struct WireFormat {
+pub(crate) struct WireFormat {
     encoding: Encoding,
     /// `None` without compression.
     encoder: Option<Encoder>,
@@ -25,7 +22,7 @@ pub(super) struct WireFormat {
 }
 
 impl WireFormat {
-    pub(super) fn new(
+    pub(crate) fn new(
         encoding: Encoding,
         transport: Option<Transport>,
         fragment: Option<NonZeroUsize>,
@@ -34,7 +31,7 @@ impl WireFormat {
     }
 
     /// Converts a JSON payload to the connection's encoding.
-    pub(super) fn encode<'p>(&self, payload: &'p [u8]) -> Cow<'p, [u8]> {
+    pub(crate) fn encode<'p>(&self, payload: &'p [u8]) -> Cow<'p, [u8]> {
         match self.encoding {
             Encoding::Json => payload.into(),
             Encoding::Etf => term::from_json(payload).into(),
@@ -42,7 +39,7 @@ impl WireFormat {
     }
 
     /// Decodes a client's message; `None` if it is not in the connection's encoding.
-    pub(super) fn decode(&self, message: &[u8]) -> Option<Value> {
+    pub(crate) fn decode(&self, message: &[u8]) -> Option<Value> {
         match self.encoding {
             Encoding::Json => serde_json::from_slice(message).ok(),
             Encoding::Etf => term::decode(message),
@@ -50,7 +47,7 @@ impl WireFormat {
     }
 
     /// Upper bound of the encoded length of a payload with `json` bytes of JSON.
-    pub(super) fn max_len(&self, json: usize) -> usize {
+    pub(crate) fn max_len(&self, json: usize) -> usize {
         match self.encoding {
             Encoding::Json => json,
             Encoding::Etf => json.saturating_mul(term::EXPANSION),
@@ -58,7 +55,7 @@ impl WireFormat {
     }
 
     /// Compresses an encoded payload.
-    pub(super) fn compress(&mut self, payload: &[u8]) -> Result<Vec<u8>> {
+    pub(crate) fn compress(&mut self, payload: &[u8]) -> Result<Vec<u8>> {
         let Some(encoder) = &mut self.encoder else { return Ok(payload.to_vec()) };
         let mut wire = Vec::new();
         encoder.message(payload, &mut wire)?;
@@ -66,7 +63,7 @@ impl WireFormat {
     }
 
     /// Splits compressed bytes into websocket messages, or frames of one message.
-    pub(super) fn messages(&self, wire: &[u8]) -> Vec<Message> {
+    pub(crate) fn messages(&self, wire: &[u8]) -> Vec<Message> {
         if wire.is_empty() {
             return Vec::new();
         }
@@ -88,7 +85,7 @@ impl WireFormat {
 }
 
 /// Applies the faults that change compressed bytes.
-pub(super) fn damage(wire: &mut Vec<u8>, faults: &[InjectedFault]) {
+pub(crate) fn damage(wire: &mut Vec<u8>, faults: &[InjectedFault]) {
     for fault in faults {
         match *fault {
             InjectedFault::Flip(bit) if !wire.is_empty() => {

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::members::MemberRequest;
-use super::payloads;
-use super::script::{InjectedFault, Script};
-use super::sessions::{DetachReason, ResumeError, SessionId};
-use super::socket::{CloseReason, Socket, deadline_in};
-use super::state::ServerState;
-use super::wire_format::{WireFormat, damage};
+use crate::members::MemberRequest;
+use crate::payloads;
+use crate::script::{InjectedFault, Script};
+use crate::sessions::{DetachReason, ResumeError, SessionId};
+use crate::socket::{CloseReason, Socket, deadline_in};
+use crate::state::ServerState;
+use crate::wire_format::{WireFormat, damage};
 
 /// Maximum number of shards of a client.
 const MAX_SHARDS: u64 = 1 << 16;
@@ -22,7 +22,7 @@ const VERSIONS: std::ops::RangeInclusive<u64> = 6..=10;
 const REQUEST_GUILD_MEMBERS: u64 = 8;
 const COMMANDS: [u64; 4] = [3, 4, REQUEST_GUILD_MEMBERS, 31];
 
-pub(super) struct Connection {
+pub(crate) struct Connection {
     state: Arc<ServerState>,
     /// Unique among the server's connections.
     number: u64,
@@ -41,7 +41,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(state: Arc<ServerState>, number: u64, socket: Socket, format: WireFormat) -> Self {
+    pub(crate) fn new(state: Arc<ServerState>, number: u64, socket: Socket, format: WireFormat) -> Self {
         let now = Instant::now();
         let client_deadline = deadline_in(state.script.limits.timeout);
         Connection {
@@ -59,7 +59,7 @@ impl Connection {
     }
 
     /// Serves the client until either side closes the connection.
-    pub(super) fn run(mut self, version: Option<u64>) {
+    pub(crate) fn run(mut self, version: Option<u64>) {
         let reason = match self.serve(version) {
             Ok(never) => match never {},
             Err(reason) => reason,

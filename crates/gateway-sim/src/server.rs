@@ -7,16 +7,16 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::connection::Connection;
-use super::report::Report;
-use super::request::{HttpError, Request};
-use super::script::Script;
-use super::socket::{DeadlineStream, Socket, deadline_in};
-use super::state::ServerState;
-use super::wire_format::WireFormat;
-use super::{request, rest};
-use crate::checks::Encoding;
-use crate::transport::Transport;
+use linerate_gateway::{Encoding, Transport};
+
+use crate::connection::Connection;
+use crate::report::Report;
+use crate::request::{HttpError, Request};
+use crate::script::Script;
+use crate::socket::{DeadlineStream, Socket, deadline_in};
+use crate::state::ServerState;
+use crate::wire_format::WireFormat;
+use crate::{request, rest};
 
 /// Interval between polls of the listener.
 const ACCEPT_POLL: Duration = Duration::from_millis(5);
@@ -24,7 +24,7 @@ const ACCEPT_POLL: Duration = Duration::from_millis(5);
 const BUSY_ACCEPT_POLL: Duration = Duration::from_micros(100);
 const BUSY_PERIOD: Duration = Duration::from_millis(50);
 /// Stack of a connection's thread, in bytes. The deepest recursion is over a client's message: at most 128
-/// levels in [`term`](super::term) and serde_json, which take less than half of it.
+/// levels in [`term`](crate::term) and serde_json, which take less than half of it.
 const STACK_SIZE: usize = 256 << 10;
 
 /// A gateway on 127.0.0.1 only. It runs until it is stopped or dropped, or its script ends it.

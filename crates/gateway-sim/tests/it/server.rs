@@ -1,6 +1,4 @@
-//! The fake gateway: what a client receives, with and without injected faults.
-
-mod common;
+//! What a client receives, with and without injected faults.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,8 +6,9 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use linerate_gateway::fake::{Client, ClientCounts, Events, InjectedFault, Report, Script, Server};
 use linerate_gateway::{Encoder, Encoding, Envelope, Kind, Limits, Scratch, Session, Transport};
+use linerate_gateway_sim::traffic::Traffic;
+use linerate_gateway_sim::{Client, ClientCounts, Events, InjectedFault, Report, Script, Server};
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
 
@@ -18,7 +17,7 @@ const BOTH: [Transport; 2] = [Transport::Zlib, Transport::Zstd];
 /// Messages as in a recording, and a script that serves them. A server left running by a failed test ends by
 /// itself.
 fn script(events: usize) -> (Vec<Vec<u8>>, Script) {
-    let messages = common::traffic(7, 3, events);
+    let messages = Traffic::new(7).guilds(3).events(events).shard(0).collect::<Vec<_>>();
     let mut script = Script::new().events(Events::new(&messages).unwrap());
     script.max_duration = Duration::from_secs(60);
     (messages, script)

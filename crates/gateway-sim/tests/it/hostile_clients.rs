@@ -1,12 +1,11 @@
-//! The fake gateway and hostile clients: each is disconnected in time, and others are served meanwhile.
-
-mod common;
+//! Hostile clients: each is disconnected in time, and others are served meanwhile.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-use linerate_gateway::fake::{Events, Script, Server};
+use linerate_gateway_sim::traffic::Random;
+use linerate_gateway_sim::{Events, Script, Server};
 use tungstenite::Message;
 
 /// Timeout of servers that should time out.
@@ -185,7 +184,7 @@ fn invalid_frames_close_the_connection() {
 #[test]
 fn random_bytes_close_only_their_own_connection() {
     let server = Server::start(script()).unwrap();
-    let mut noise = common::Noise::new(11);
+    let mut random = Random::stream(11, 0);
     let json =
         [r#"{"op":2,"d":{"token":"t"}}"#, r#"{"op":6,"d":{"seq":1,"session_id":"x"}}"#, r#"{"op":8,"d":[]}"#];
     for round in 0..150 {
@@ -195,12 +194,12 @@ fn random_bytes_close_only_their_own_connection() {
         }
         // Some are damaged in the request, most after it; some end early.
         let from = if round % 5 == 0 { 0 } else { UPGRADE.len() };
-        for _ in 0..1 + noise.below(4) {
-            let at = from + noise.below(bytes.len() - from);
-            bytes[at] = noise.next() as u8;
+        for _ in 0..1 + random.below(4) {
+            let at = from + random.below(bytes.len() - from);
+            bytes[at] = random.below(256) as u8;
         }
         if round % 3 == 0 {
-            bytes.truncate(from + noise.below(bytes.len() - from));
+            bytes.truncate(from + random.below(bytes.len() - from));
         }
         let mut stream = connect(&server);
         // The server may close the connection before all is written.

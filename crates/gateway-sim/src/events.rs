@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use linerate_core::{Error, Kind};
+use linerate_gateway::{Error, Kind, Result, SessionError};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::{payloads, sample};
-use crate::error::{Result, SessionError};
+use crate::{payloads, sample};
 
 /// Events in order, and the content of READY.
 #[derive(Clone, Debug)]
@@ -102,30 +101,30 @@ impl Events {
     }
 
     /// The payload of an event with a sequence number.
-    pub(super) fn payload(&self, index: usize, sequence: u64) -> Option<Vec<u8>> {
+    pub(crate) fn payload(&self, index: usize, sequence: u64) -> Option<Vec<u8>> {
         let Event { payload, number } = self.list.get(index)?;
         let sequence = sequence.to_string();
         Some([&payload[..number.start], sequence.as_bytes(), &payload[number.end..]].concat())
     }
 
-    pub(super) fn has_guild(&self, id: &str) -> bool {
+    pub(crate) fn has_guild(&self, id: &str) -> bool {
         self.guilds.contains_key(id)
     }
 
     /// The guild object: the `d` of its event.
-    pub(super) fn guild(&self, id: &str) -> Option<Value> {
+    pub(crate) fn guild(&self, id: &str) -> Option<Value> {
         let event = &self.list[*self.guilds.get(id)?];
         let mut payload: Value = serde_json::from_slice(&event.payload).ok()?;
         Some(payload["d"].take())
     }
 
     /// The members of READY that all sessions share.
-    pub(super) fn ready(&self) -> &Map<String, Value> {
+    pub(crate) fn ready(&self) -> &Map<String, Value> {
         &self.ready
     }
 
     /// Bytes of the largest event.
-    pub(super) fn largest(&self) -> usize {
+    pub(crate) fn largest(&self) -> usize {
         self.list.iter().map(|event| event.payload.len()).max().unwrap_or(0)
     }
 }

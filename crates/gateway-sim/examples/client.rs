@@ -1,9 +1,9 @@
-//! Prints the events of a gateway. [`linerate_gateway::fake::Client`] is the client: it identifies itself, sends
+//! Prints the events of a gateway. [`linerate_gateway_sim::Client`] is the client: it identifies itself, sends
 //! heartbeats, decompresses, and after an error or a lost connection resumes its session.
 //!
 //! ```text
 //! linerate gateway serve --close-after 20 &
-//! cargo run --package linerate-gateway --features fake --example client -- ws://127.0.0.1:PORT 41
+//! cargo run --package linerate-gateway-sim --example client -- ws://127.0.0.1:PORT 41
 //! ```
 //!
 //! The second argument is the number of events to wait for after READY, the third `zlib-stream` or
@@ -13,7 +13,7 @@ use std::error::Error;
 use std::ops::ControlFlow;
 
 use linerate_gateway::Transport;
-use linerate_gateway::fake::Client;
+use linerate_gateway_sim::Client;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);

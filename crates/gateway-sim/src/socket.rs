@@ -9,7 +9,7 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tungstenite::{Error, Message, WebSocket};
 
-use super::state::{ServerState, TICK};
+use crate::state::{ServerState, TICK};
 
 /// [`TICK`] of writes, which wait only for clients that do not read.
 const WRITE_TICK: Duration = Duration::from_millis(100);
@@ -23,13 +23,13 @@ const CLOSE_TIMEOUT_AT_STOP: Duration = Duration::from_millis(200);
 const MAX_DRAINED: usize = 1 << 20;
 
 /// Returns now plus `time`, at most a year: scripts may set `Duration::MAX`.
-pub(super) fn deadline_in(time: Duration) -> Instant {
+pub(crate) fn deadline_in(time: Duration) -> Instant {
     Instant::now() + time.min(YEAR)
 }
 
 /// A stream with a deadline. Its calls return within a tick, with [`ErrorKind::WouldBlock`] if there is nothing
 /// to read or the send buffer is full. Writers check [`must_abort`](Self::must_abort) between calls.
-pub(super) struct DeadlineStream {
+pub(crate) struct DeadlineStream {
     stream: TcpStream,
     state: Arc<ServerState>,
     deadline: Instant,
@@ -38,26 +38,26 @@ pub(super) struct DeadlineStream {
 }
 
 impl DeadlineStream {
-    pub(super) fn new(stream: TcpStream, state: Arc<ServerState>) -> io::Result<Self> {
+    pub(crate) fn new(stream: TcpStream, state: Arc<ServerState>) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(WRITE_TICK))?;
         Ok(DeadlineStream { stream, state, deadline: Instant::now(), closing: false })
     }
 
-    pub(super) fn set_deadline(&mut self, deadline: Instant) {
+    pub(crate) fn set_deadline(&mut self, deadline: Instant) {
         self.deadline = deadline;
     }
 
-    pub(super) fn is_stopping(&self) -> bool {
+    pub(crate) fn is_stopping(&self) -> bool {
         self.state.is_stopping()
     }
 
-    pub(super) fn is_past_deadline(&self) -> bool {
+    pub(crate) fn is_past_deadline(&self) -> bool {
         Instant::now() >= self.deadline
     }
 
     /// Whether to abort writing: the deadline has passed or the server stops.
-    pub(super) fn must_abort(&self) -> bool {
+    pub(crate) fn must_abort(&self) -> bool {
         self.is_past_deadline() || self.is_stopping() && !self.closing
     }
 
@@ -72,7 +72,7 @@ impl DeadlineStream {
 
     /// Closes the connection in order (lingering close): shuts down writing, then drains what the client
     /// still sends, so that no reset discards the bytes that it has not read.
-    pub(super) fn linger(&mut self) {
+    pub(crate) fn linger(&mut self) {
         let _ = self.stream.shutdown(Shutdown::Write);
         self.begin_close();
         let (mut piece, mut drained) = ([0; 4096], 0);
@@ -87,7 +87,7 @@ impl DeadlineStream {
 }
 
 /// Whether a call had nothing to read, or could not write, within its time.
-pub(super) fn is_timeout(error: &io::Error) -> bool {
+pub(crate) fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
@@ -131,7 +131,7 @@ impl Write for DeadlineStream {
 
 /// Why a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CloseReason {
+pub(crate) enum CloseReason {
     /// The client closed with a code, 1005 for a close frame without one; `None` if it disconnected.
     ByClient(Option<u16>),
     /// The server closes with a code and a reason.
@@ -141,7 +141,7 @@ pub(super) enum CloseReason {
 }
 
 /// The server's side of a websocket.
-pub(super) struct Socket {
+pub(crate) struct Socket {
     socket: WebSocket<DeadlineStream>,
     timeout: Duration,
 }
@@ -149,7 +149,7 @@ pub(super) struct Socket {
 impl Socket {
     /// Takes over after the handshake. `rest` are bytes received after it; `max_payload` is the largest
     /// payload to be sent, in bytes.
-    pub(super) fn new(stream: DeadlineStream, rest: Vec<u8>, max_payload: usize) -> Self {
+    pub(crate) fn new(stream: DeadlineStream, rest: Vec<u8>, max_payload: usize) -> Self {
         let limits = stream.state.script.limits;
         // Unanswered pings must not accumulate. Deflate and zstd add little to incompressible payloads.
         let config = WebSocketConfig::default()
@@ -163,7 +163,7 @@ impl Socket {
     }
 
     /// Returns the next message of the client, if one is received within `wait`.
-    pub(super) fn receive(&mut self, wait: Duration) -> Result<Option<Vec<u8>>, CloseReason> {
+    pub(crate) fn receive(&mut self, wait: Duration) -> Result<Option<Vec<u8>>, CloseReason> {
         self.socket.get_mut().set_deadline(deadline_in(wait));
         match self.socket.read() {
             Ok(Message::Text(text)) => Ok(Some(text.as_bytes().to_vec())),
@@ -184,7 +184,7 @@ impl Socket {
     }
 
     /// Sends a message; waits for a slow client until the timeout.
-    pub(super) fn send(&mut self, message: Message) -> Result<(), CloseReason> {
+    pub(crate) fn send(&mut self, message: Message) -> Result<(), CloseReason> {
         self.socket.get_mut().set_deadline(deadline_in(self.timeout));
         let mut done = self.socket.write(message);
         loop {
@@ -200,7 +200,7 @@ impl Socket {
     }
 
     /// Ends the connection.
-    pub(super) fn end(mut self, reason: CloseReason) {
+    pub(crate) fn end(mut self, reason: CloseReason) {
         match reason {
             CloseReason::Abort | CloseReason::ByClient(_) => self.socket.get_mut().linger(),
             CloseReason::ByServer(code, reason) => self.close(code, reason),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::payloads::{self, member_of};
+use crate::payloads::{self, member_of};
 
 const GUILD: &str = "2000000000000000001";
 const CHANNEL: &str = "2000000000000000002";
@@ -10,7 +10,7 @@ const JOINED: &str = "2026-01-01T00:00:00.000000+00:00";
 const MESSAGES: u64 = 40;
 
 /// Payloads as a gateway sends them. The server sets their sequence numbers.
-pub(super) fn messages() -> Vec<Vec<u8>> {
+pub(crate) fn messages() -> Vec<Vec<u8>> {
     let guild = event("GUILD_CREATE", guild());
     let texts = (0..MESSAGES).map(|i| match i % 4 {
         3 => event("TYPING_START", typing(i)),

@@ -1,19 +1,18 @@
-//! The client, against the fake gateway.
-
-mod common;
+//! The client of `linerate-gateway`.
 
 use std::net::TcpStream;
 use std::time::Duration;
 
 use linerate_gateway::client::{Address, Client, Event};
-use linerate_gateway::fake::{Events, InjectedFault, Script, Server};
 use linerate_gateway::{Limits, Scratch, Session, Transport};
+use linerate_gateway_sim::traffic::Traffic;
+use linerate_gateway_sim::{Events, InjectedFault, Script, Server};
 
 const IDENTIFY: &str = r#"{"op":2,"d":{"token":"t","intents":0,"properties":{}}}"#;
 
 /// A script that a failed test does not leave running.
 fn script(events: usize) -> Script {
-    let messages = common::traffic(7, 3, events);
+    let messages = Traffic::new(7).guilds(3).events(events).shard(0).collect::<Vec<_>>();
     let mut script = Script::new().events(Events::new(&messages).unwrap());
     script.max_duration = Duration::from_secs(60);
     script

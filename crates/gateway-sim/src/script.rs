@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use super::events::Events;
+use crate::events::Events;
 
 /// A fault injected at one event, which is given by its sequence number (READY is 1).
 ///
