@@ -1,0 +1,6 @@
+//! The integration tests, linked into one program.
+
+mod documents;
+mod import_rule;
+mod source_rules;
+mod without_c;
