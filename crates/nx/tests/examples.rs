@@ -6,6 +6,7 @@ mod load;
 #[cfg(feature = "mount")]
 #[path = "../examples/mount.rs"]
 mod mount;
+#[path = "it/pack_tree.rs"]
 mod pack_tree;
 #[path = "../examples/stream.rs"]
 mod stream;

@@ -1,6 +1,7 @@
 //! An archive of a file larger than 4 GiB, in blocks of 256 MiB: memory is that of a block per thread.
 //! Alone in its program, whose peak it reads.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use common::goldens;

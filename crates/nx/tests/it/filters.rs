@@ -2,16 +2,14 @@
 //!
 //! The goldens in `testdata/nx/filters` were made by another program, from `docs/nx/filters.md`.
 
-#[allow(unreachable_pub, reason = "it is a module of tests")]
-mod cases;
-
 use std::fs;
 
-use cases::cases;
 use linerate_nx::filter::{Filter, MAX_HEAD, Texture, TextureFormat, detect, guess};
 use linerate_testkit::testdata::testdata;
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::cases::cases;
 
 fn golden(name: &str) -> Vec<u8> {
     fs::read(testdata().join("nx/filters").join(format!("{name}.bin"))).expect("a golden of this name")

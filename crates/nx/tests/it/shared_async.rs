@@ -1,9 +1,5 @@
 //! Files of shared archives under tokio and by the traits of `futures-io`.
 
-#![cfg(feature = "pack")]
-
-mod pack_tree;
-
 use std::future::poll_fn;
 use std::io::{self, SeekFrom};
 use std::pin::Pin;
@@ -11,9 +7,10 @@ use std::pin::Pin;
 use linerate_nx::pack::Options;
 use linerate_nx::shared::{AsyncFile, Executor, SharedArchive, SharedCache, SharedOptions};
 use linerate_nx::{Archive, Kind};
-use pack_tree::{TreeFile, content, pack};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncSeekExt};
 use tokio::runtime::{Builder, Runtime};
+
+use crate::pack_tree::{TreeFile, content, pack};
 
 const CHUNK: usize = 32 << 10;
 

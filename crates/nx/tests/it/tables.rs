@@ -1,15 +1,13 @@
 //! Random headers, tables and pools come back as they were written, and random bytes are survived.
 
-#[allow(unreachable_pub, reason = "it is a module of tests")]
-mod cases;
-
-use cases::cases;
 use linerate_nx::{
     Block, ChunkSize, Codec, Entry, HashKind, Header, Layout, MAX_BLOCKS, MAX_COMPRESSED, MAX_OFFSET, Toc,
     TocForm,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::cases::cases;
 
 fn entries(files: usize) -> impl Strategy<Value = Vec<Entry>> {
     let size = prop_oneof![0..5000u64, any::<u32>().prop_map(u64::from), any::<u64>()];

@@ -1,9 +1,5 @@
 //! Archives on Windows: names it rejects, long paths, files that other programs hold.
 
-#![cfg(all(windows, feature = "pack"))]
-
-mod common;
-
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -11,9 +7,10 @@ use std::os::windows::ffi::OsStringExt;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 
-use common::make::{COPY, Make};
 use linerate_nx::pack::{Builder, FileOptions, Options, Walk};
 use linerate_nx::{Archive, Existing, Extractor, FileError, Verifier};
+
+use crate::common::make::{COPY, Make};
 
 const FILE_SHARE_READ: u32 = 1;
 

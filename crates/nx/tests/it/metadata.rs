@@ -1,8 +1,6 @@
 //! What is kept beside files: that it comes back, that damage to it is told and harms no file, and that
 //! nothing it says leads out of a folder.
 
-#![cfg(feature = "pack")]
-
 use std::collections::BTreeMap;
 
 use linerate_nx::metadata::{Attributes, EXTENSION, Link, MAGIC, Metadata, Time};

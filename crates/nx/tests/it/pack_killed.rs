@@ -1,11 +1,6 @@
 //! A pack that is killed leaves what stood under the final name, or the whole new archive there, and
 //! never touches its sources.
 
-#![cfg(feature = "pack")]
-
-#[allow(unreachable_pub, reason = "it is a module of tests")]
-mod pack_tree;
-
 use std::env;
 use std::fs;
 use std::path::Path;
@@ -17,7 +12,8 @@ use linerate_nx::Header;
 use linerate_nx::pack::{Builder, Coding, FileOptions, Filters, Options};
 use linerate_testkit::data::dds;
 use linerate_testkit::kill::moments;
-use pack_tree::{TreeFile, assert_holds, tree, write_tree};
+
+use crate::pack_tree::{TreeFile, assert_holds, tree, write_tree};
 
 /// Names the folder for the process that is to be killed.
 const FOLDER: &str = "LINERATE_PACK_FOLDER";
@@ -43,7 +39,7 @@ fn packs_when_asked() {
 
 fn start(folder: &Path) -> Child {
     Command::new(env::current_exe().expect("this program"))
-        .args(["--exact", "packs_when_asked"])
+        .args(["--exact", "pack_killed::packs_when_asked"])
         .env(FOLDER, folder)
         .stdout(Stdio::null())
         .spawn()

@@ -1,11 +1,10 @@
 //! Archives cut short and with bits flipped: an error, or content that matches its hash.
 
-mod common;
-
 use std::collections::HashMap;
 
-use common::make::{COPY, Frame, LZ4, Make, ZSTD, frame, lz4, noise};
 use linerate_nx::{Archive, CountingSource, Extractor, Limits, ReadAt, Verifier};
+
+use crate::common::make::{COPY, Frame, LZ4, Make, ZSTD, frame, lz4, noise};
 
 /// Every codec, solid and chunked, shared and alone, in a few pages.
 fn archive() -> (Vec<u8>, HashMap<u64, Vec<u8>>) {

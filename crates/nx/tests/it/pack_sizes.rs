@@ -1,8 +1,6 @@
 //! Sizes of packed archives are on record, so that a change of what goes where, or of a preset, is a
 //! change of `pack_sizes.csv`.
 
-#![cfg(feature = "pack")]
-
 use std::path::Path;
 use std::{env, fs};
 
@@ -36,7 +34,7 @@ fn sizes_are_as_recorded() {
     let rows = PRESETS.iter().map(|preset| row(preset.name, preset.options()));
     let measured = [HEADER.to_owned(), row("default", Options::default())].into_iter().chain(rows);
     let measured: String = measured.collect();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pack_sizes.csv");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/pack_sizes.csv");
     if env::var_os("LINERATE_UPDATE").is_some_and(|value| value == "1") {
         fs::write(path, measured).expect("a file that can be written");
         return;
@@ -44,7 +42,7 @@ fn sizes_are_as_recorded() {
     let recorded = fs::read_to_string(path).expect("pack_sizes.csv").replace("\r\n", "\n");
     assert!(
         recorded == measured,
-        "sizes differ; if they should, LINERATE_UPDATE=1 cargo test -p linerate-nx --test pack_sizes writes \
-         crates/nx/tests/pack_sizes.csv anew\n-- recorded\n{recorded}-- measured\n{measured}"
+        "sizes differ; if they should, LINERATE_UPDATE=1 cargo test -p linerate-nx --test it pack_sizes writes \
+         crates/nx/tests/it/pack_sizes.csv anew\n-- recorded\n{recorded}-- measured\n{measured}"
     );
 }

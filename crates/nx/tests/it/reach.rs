@@ -1,23 +1,18 @@
 //! Sources whose requests cost: whatever files are wanted, and however far a read may reach, all of
 //! them come, in reads that are no longer than allowed, and no byte comes twice.
 
-#![cfg(feature = "pack")]
-
-#[allow(unreachable_pub, reason = "it is a module of tests")]
-mod cases;
-mod pack_tree;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use cases::cases;
 use linerate_nx::pack::{Coding, Options};
 use linerate_nx::{Archive, Extractor, ReadAt};
-use pack_tree::{pack, tree};
 use proptest::prelude::*;
+
+use crate::cases::cases;
+use crate::pack_tree::{pack, tree};
 
 /// Remembers what was read of it.
 struct Far {

@@ -1,21 +1,16 @@
 //! Archives made from archives: every file that stays keeps its bytes, and carried blocks theirs.
 
-#![cfg(feature = "pack")]
-
-#[allow(unreachable_pub, reason = "it is a module of tests")]
-mod cases;
-mod pack_tree;
-
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use cases::cases;
 use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, Options, Reuse};
 use linerate_nx::{Archive, HashKind, Kind, Limits};
-use pack_tree::{TreeFile, assert_holds, content, pack, tree, write_tree};
 use proptest::prelude::*;
+
+use crate::cases::cases;
+use crate::pack_tree::{TreeFile, assert_holds, content, pack, tree, write_tree};
 
 type Bytes = Arc<Archive<Vec<u8>>>;
 

@@ -1,15 +1,14 @@
 //! Archives in a bucket: what is asked of the store, who asks, and what becomes of stores that
 //! misbehave. The store is a server on the loopback interface that knows just enough of S3.
 
-mod common;
-
 use std::time::Duration;
 
 use linerate_nx::{Archive, Extractor, HttpOptions, Kind, PAGE, ReadAt, Result, S3Source};
 
-use common::goldens;
-use common::make::{COPY, Make, noise};
 use linerate_testkit::web::{Reply, Request, Server};
+
+use crate::common::goldens;
+use crate::common::make::{COPY, Make, noise};
 
 const KEY: &str = "AKEY";
 

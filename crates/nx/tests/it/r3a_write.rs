@@ -1,13 +1,5 @@
 //! What is written as R3A: read again, converted to and from Nx, and damaged.
 
-#![cfg(feature = "pack")]
-
-#[allow(unreachable_pub, reason = "it is a module of tests")]
-mod cases;
-mod common;
-
-use cases::cases;
-use common::{Golden, goldens};
 use linerate_nx::pack::{Builder, Preset};
 use linerate_nx::r3a::{
     self, AsNx, Block, BlockCodec, BlockEncoder, Dictionaries, Extension, Form, Head, HeadBuilder, Tables,
@@ -18,6 +10,9 @@ use linerate_testkit::r3a::{
     Shape, Vector, dictionary_payload, example, segment, stored_segment, user_payload,
 };
 use proptest::prelude::*;
+
+use crate::cases::cases;
+use crate::common::{Golden, goldens};
 
 fn entry(size: u64, path: u32, first_block: u32, block_offset: u32) -> Entry {
     Entry { hash: u64::from(path) + 7, size, path, first_block, block_offset }

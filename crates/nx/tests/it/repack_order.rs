@@ -1,18 +1,15 @@
 //! Other programs merge and repack what is written here without damage: entries are in the order of their blocks and
 //! offsets, and every byte of a solid block belongs to a file.
 
-#![cfg(feature = "pack")]
-
-mod common;
-mod pack_tree;
-
 use std::sync::Arc;
 
 use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, Filters, Options, PRESETS, Reuse};
 use linerate_nx::r3a::{self, Tables};
 use linerate_nx::{Archive, Codec, Entry, HEADER, TocForm};
 use linerate_testkit::nx::disorder;
-use pack_tree::{TreeFile, assert_holds, content, pack, tree, write_tree};
+
+use crate::common::goldens;
+use crate::pack_tree::{TreeFile, assert_holds, content, pack, tree, write_tree};
 
 type Bytes = Arc<Archive<Vec<u8>>>;
 
@@ -78,7 +75,7 @@ fn edits(old: &Bytes) -> Vec<(&'static str, Vec<u8>)> {
 
 #[test]
 fn archives_of_the_production_library_have_the_order() {
-    for golden in common::goldens().iter().filter(|golden| golden.is_small()) {
+    for golden in goldens().iter().filter(|golden| golden.is_small()) {
         let archive = golden.open();
         assert!(archive.disorder().is_none(), "{}: {:?}", golden.name, archive.disorder());
     }

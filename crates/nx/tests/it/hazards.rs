@@ -1,18 +1,15 @@
 //! Hazards of archives that no other file tests.
 
-#![cfg(feature = "pack")]
-
-mod common;
-
 use std::sync::Arc;
 use std::{fs, iter};
 
-use common::make::{COPY, Frame, Make, ZSTD, frame, noise};
 #[cfg(unix)]
 use linerate_nx::Existing;
 use linerate_nx::metadata::{Attributes, Metadata, Time};
 use linerate_nx::pack::{Builder, Clash, FileOptions, Options};
 use linerate_nx::{Archive, Extractor, FileError, Kind, Limits, Verifier};
+
+use crate::common::make::{COPY, Frame, Make, ZSTD, frame, noise};
 
 /// An archive of these paths, each with a byte of its own in one stored block of chunks of 1 MiB.
 fn of(paths: &[&str]) -> Archive<Vec<u8>> {

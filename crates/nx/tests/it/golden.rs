@@ -1,9 +1,8 @@
 //! Archives that the production library wrote, with the trees they were made of.
 
-mod common;
-
-use common::{Golden, goldens};
 use linerate_nx::{Archive, CountingSource, FileSource, HashKind, Kind, Limits};
+
+use crate::common::{Golden, Sink, goldens, ranges};
 
 #[test]
 fn all_goldens_exist() {
@@ -29,7 +28,7 @@ fn every_golden_file_has_its_hash() {
             let mut hasher = HashKind::Xxh3.hasher();
             let result = reader.write_to(
                 file,
-                &mut common::Sink(|bytes: &[u8]| {
+                &mut Sink(|bytes: &[u8]| {
                     size += bytes.len() as u64;
                     hasher.update(bytes);
                 }),
@@ -62,7 +61,7 @@ fn all_ways_of_reading_give_the_same_bytes() {
                 let error = reader.read_into(file, &mut buffer[..less]).unwrap_err();
                 assert_eq!(error.kind, Kind::OutputTooSmall);
             }
-            for range in common::ranges(bytes.len()) {
+            for range in ranges(bytes.len()) {
                 let mut part = vec![0; range.len()];
                 // A reader of its own decodes as little as the range needs; the other one holds blocks.
                 archive.reader().unwrap().read_range(file, range.start as u64, &mut part).unwrap();

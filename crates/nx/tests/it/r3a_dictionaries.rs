@@ -1,8 +1,6 @@
 //! R3A archives written with dictionaries: smaller where they pay, read everywhere, and never wrong
 //! without a word.
 
-#![cfg(feature = "pack")]
-
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

@@ -1,22 +1,17 @@
 //! Files of shared archives as streams, and many of them at once: beside `Reader`, from many threads, with small budgets,
 //! damaged, cancelled.
 
-#![cfg(feature = "pack")]
-
-#[allow(unreachable_pub, reason = "it is a module of tests")]
-mod cases;
-mod pack_tree;
-
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use cases::cases;
 use linerate_nx::pack::{Coding, Options};
 use linerate_nx::shared::{Executor, OpenFile, SharedArchive, SharedCache, SharedOptions};
 use linerate_nx::{Archive, Destination, FileError, HashKind, Kind, Progress};
-use pack_tree::{Noise, TreeFile, content, pack, tree};
 use proptest::prelude::*;
+
+use crate::cases::cases;
+use crate::pack_tree::{Noise, TreeFile, content, pack, tree};
 
 const CHUNK: usize = 32 << 10;
 

@@ -1,16 +1,15 @@
 //! Files into folders, and what is checked of archives and folders.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use common::{Golden, goldens};
 use linerate_nx::{
     Archive, Existing, Extractor, FileError, HashKind, Kind, Limits, Note, Progress, Verifier,
 };
+
+use crate::common::{Golden, goldens};
 
 fn golden(name: &str) -> Golden {
     goldens().into_iter().find(|g| g.name == name).unwrap()
@@ -37,7 +36,7 @@ fn tree(folder: &Path) -> BTreeSet<String> {
 
 #[test]
 fn goldens_are_extracted_by_any_number_of_threads() {
-    // Windows refuses two of the names in one: tests/windows.rs.
+    // Windows refuses two of the names in one: windows.rs.
     let taken_here = |golden: &Golden| golden.is_small() && !(cfg!(windows) && golden.name == "names");
     for golden in goldens().into_iter().filter(taken_here) {
         for threads in [1, 2, 7] {

@@ -1,7 +1,5 @@
 //! Archives on a server: what is fetched of them, and what becomes of servers that misbehave.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::ops::Range;
@@ -9,9 +7,10 @@ use std::time::Duration;
 
 use linerate_nx::{Archive, Existing, Extractor, HttpOptions, HttpSource, Kind, PAGE, ReadAt, Result, r3a};
 
-use common::make::{COPY, Frame, Make, ZSTD, frame, noise};
-use common::{Golden, goldens};
 use linerate_testkit::web::{Reply, Request, Server, Then};
+
+use crate::common::make::{COPY, Frame, Make, ZSTD, frame, noise};
+use crate::common::{Golden, goldens};
 
 /// Short of patience, since nothing here is far away.
 fn options() -> HttpOptions {

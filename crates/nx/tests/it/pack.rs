@@ -1,23 +1,18 @@
 //! Archives that are packed hold what went in, whoever reads them, and are the same bytes however
 //! they were made.
 
-#![cfg(feature = "pack")]
-
-#[allow(unreachable_pub, reason = "it is a module of tests")]
-mod cases;
-mod pack_tree;
-
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use cases::cases;
 use linerate_nx::pack::{Builder, Coding, FileOptions, Format, Options, PRESETS, Zstd};
 use linerate_nx::{Archive, Header, Kind, Toc};
 use linerate_testkit::tools::{has_program, reader};
-use pack_tree::{assert_holds, content, pack, tree, write_tree};
 use proptest::prelude::*;
+
+use crate::cases::cases;
+use crate::pack_tree::{assert_holds, content, pack, tree, write_tree};
 
 fn options(chunk: u64, solid_limit: u64, solid: Coding, chunked: Coding) -> Options {
     let mut options = Options::default();

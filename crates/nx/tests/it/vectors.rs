@@ -2,16 +2,16 @@
 //!
 //! They are committed in `testdata/nx/vectors`; `LINERATE_UPDATE=1` writes them anew.
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 
-use common::make::{
-    COPY, FILTERED, FILTERS, Frame, LZ4, MadeEntry, Make, ZSTD, filtered, frame, lz4, noise, regions,
-};
 use linerate_nx::filter::Filter;
 use linerate_nx::{Archive, Extractor, FileError, Kind, Limits, Verifier};
+
+use crate::common::make::{
+    COPY, FILTERED, FILTERS, Frame, LZ4, MadeEntry, Make, ZSTD, filtered, frame, lz4, noise, regions,
+};
+use crate::common::ranges;
 
 /// What opening and reading a vector gives.
 enum Expect {
@@ -505,7 +505,7 @@ fn each_vector_gives_its_expected_result() {
                     let mut written = Vec::new();
                     assert_eq!(reader.write_to(file, &mut written).unwrap(), content.len() as u64);
                     assert!(written == content, "{name}: {path}");
-                    for range in common::ranges(content.len()) {
+                    for range in ranges(content.len()) {
                         let mut part = vec![0; range.len()];
                         archive.reader().unwrap().read_range(file, range.start as u64, &mut part).unwrap();
                         assert!(part == content[range], "{name}: {path}");

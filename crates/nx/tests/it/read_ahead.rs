@@ -1,6 +1,4 @@
 //! Hints to the source of what will be read.
-#![cfg(feature = "pack")]
-
 use std::io;
 use std::sync::Mutex;
 

@@ -1,23 +1,18 @@
 //! Archives with filtered blocks: they hold what went in however they are read, they are kept, made plain and made again,
 //! and damaged ones give errors or what their hashes say.
 
-#![cfg(feature = "pack")]
-
-#[allow(unreachable_pub, reason = "it is a module of tests")]
-mod cases;
-mod common;
-mod pack_tree;
-
 use std::fs;
 use std::sync::Arc;
 
-use cases::cases;
 use linerate_nx::filter::TextureFormat;
 use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, Filters, Format, Options};
 use linerate_nx::{Archive, Codec, Extractor, Kind, Limits, Verifier, r3a};
 use linerate_testkit::data::{Noise, dds};
-use pack_tree::{TreeFile, assert_holds, content, pack, tree, write_tree};
 use proptest::prelude::*;
+
+use crate::cases::cases;
+use crate::common::ranges;
+use crate::pack_tree::{TreeFile, assert_holds, content, pack, tree, write_tree};
 
 fn options(coding: Coding) -> Options {
     let mut options = Options { filters: Filters::all(), ..Options::default() };
@@ -90,7 +85,7 @@ fn filtered_archives_hold_what_went_in_however_they_are_read() {
             for budget in [0, 1 << 20] {
                 let mut reader = archive.reader().expect("a reader");
                 reader.cache(budget);
-                for range in common::ranges(bytes.len()) {
+                for range in ranges(bytes.len()) {
                     let mut part = vec![0; range.len()];
                     reader.read_range(file, range.start as u64, &mut part).expect("readable");
                     assert!(part == bytes[range.clone()], "{name} {range:?}");

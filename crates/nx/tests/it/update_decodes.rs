@@ -1,15 +1,12 @@
 //! An update decodes each block of the archive once, however its files are spread over blocks.
 
-#![cfg(feature = "pack")]
-
-mod pack_tree;
-
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use linerate_nx::pack::{Builder, Coding, FileOptions, Options};
 use linerate_nx::{Archive, ReadAt};
-use pack_tree::{TreeFile, content, pack, tree, write_tree};
+
+use crate::pack_tree::{TreeFile, content, pack, tree, write_tree};
 
 /// Longest header of a zstd frame: a read of no more decodes nothing.
 const FRAME_HEADER: usize = 18;

@@ -1,8 +1,6 @@
 //! An extraction that is killed leaves whole files under their names, and others only under temporary
 //! ones.
 
-mod common;
-#[allow(unreachable_pub, reason = "it is a module of tests")]
 use std::env;
 use std::fs;
 use std::path::Path;
@@ -10,9 +8,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
-use common::goldens;
 use linerate_nx::{Archive, Existing, Extractor, FileSource, HashKind};
 use linerate_testkit::kill::moments;
+
+use crate::common::{Golden, goldens};
 
 /// Names the folder for the process that is to be killed.
 const FOLDER: &str = "LINERATE_EXTRACT_FOLDER";
@@ -32,13 +31,13 @@ fn extracts_when_asked() {
 }
 
 /// Small files in one block, and large ones in many.
-fn sources() -> Vec<common::Golden> {
+fn sources() -> Vec<Golden> {
     goldens().into_iter().filter(|g| ["hash-names", "dups-off", "edges-32k"].contains(&&*g.name)).collect()
 }
 
 fn start(folder: &Path) -> Child {
     Command::new(env::current_exe().expect("this program"))
-        .args(["--exact", "extracts_when_asked"])
+        .args(["--exact", "extract_killed::extracts_when_asked"])
         .env(FOLDER, folder)
         .stdout(Stdio::null())
         .spawn()
