@@ -1,5 +1,7 @@
 //! Memory of a session: as it reports it, and as the allocator counts it.
 
+#[allow(dead_code, reason = "it needs a part")]
+#[path = "it/common.rs"]
 mod common;
 
 use common::{traffic, wire};

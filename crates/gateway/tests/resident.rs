@@ -2,6 +2,8 @@
 
 #![cfg(target_os = "linux")]
 
+#[allow(dead_code, reason = "it needs a part")]
+#[path = "it/common.rs"]
 mod common;
 
 use common::{traffic, wire};

@@ -1,5 +1,4 @@
 //! Synthetic gateway traffic.
-#![allow(dead_code)]
 
 use linerate_gateway::{Encoder, Transport};
 

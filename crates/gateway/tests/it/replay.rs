@@ -1,12 +1,11 @@
 //! Replaying and transcoding of recordings.
 
-mod common;
-
-use common::{traffic, wire};
 use linerate_gateway::{
     Checks, Encoder, Encoding, Entry, Kind, Limits, Recorder, Recording, Replay, Scratch, Session, Transport,
     transcode,
 };
+
+use crate::common::{traffic, wire};
 
 #[test]
 fn replay_stops_at_the_first_error() {

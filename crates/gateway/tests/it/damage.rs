@@ -1,9 +1,8 @@
 //! Damaged, hostile and incomplete streams: each gives what was sent, or an error that persists.
 
-mod common;
-
-use common::{hex, traffic, wire};
 use linerate_gateway::{Checks, Encoding, Entry, Kind, Limits, Recording, Scratch, Session, Transport};
+
+use crate::common::{hex, traffic, wire};
 
 fn first_error(transport: Transport, limits: Limits, frame: &[u8]) -> Kind {
     Session::new(transport, limits).message(frame, &mut Scratch::new()).unwrap_err().kind()

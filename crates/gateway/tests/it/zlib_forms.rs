@@ -1,10 +1,9 @@
 //! What zlib and deflate (RFC 1950, RFC 1951) allow and forbid, through a session: hand-made blocks, since
 //! gateways' encoders use only a part of the formats.
 
-mod common;
-
-use common::{Noise, hex};
 use linerate_gateway::{Kind, Limits, Message, Scratch, Session, Transport};
+
+use crate::common::{Noise, hex};
 
 const HEADER: [u8; 2] = [0x78, 0x9c];
 const MARKER: [u8; 4] = [0, 0, 0xff, 0xff];

@@ -1,7 +1,5 @@
 //! Messages that are compressed each on their own, as feeds send them.
 
-mod common;
-
 use std::sync::Arc;
 
 use linerate_gateway::{Dictionaries, Encoder, Kind, Limits, Scratch, Session, Transport};

@@ -1,11 +1,10 @@
 //! Scratch pools shared by threads.
 
-mod common;
-
 use std::sync::Barrier;
 
-use common::{traffic, wire};
 use linerate_gateway::{Limits, ScratchPool, Session, Transport};
+
+use crate::common::{traffic, wire};
 
 #[test]
 fn threads_share_a_pool() {

@@ -1,14 +1,13 @@
 //! Recorders of statistics on sessions: what is counted, logged and told.
 
-mod common;
-
 use std::fs::File;
 
-use common::{traffic, wire};
 use linerate_gateway::stats::{
     Clock, LogEntry, LogOptions, LogReader, MessageRecord, StatsOptions, StatsRecorder, Verdict,
 };
 use linerate_gateway::{Limits, Scratch, Session, Transport};
+
+use crate::common::{traffic, wire};
 
 /// All records of the logs in a folder, in the order of their numbers, and how many were lost.
 fn logged(folder: &std::path::Path) -> (Vec<MessageRecord>, u64) {

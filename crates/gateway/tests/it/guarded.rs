@@ -1,11 +1,8 @@
 //! Frames and payloads between guard pages: an out-of-bounds access ends the program.
-#![cfg(unix)]
-
-mod common;
-
-use common::{Noise, traffic, wire};
 use linerate_gateway::{Encoding, Envelope, Limits, Scratch, Session, Transport};
 use linerate_testkit::sys::guarded::Guarded;
+
+use crate::common::{Noise, traffic, wire};
 
 /// Copies the bytes to one end of the memory.
 fn place<'a>(memory: &'a mut Guarded, bytes: &[u8], last: bool) -> &'a [u8] {

@@ -1,9 +1,8 @@
 //! Whole connections, split into fragments in every way that their transport allows.
 
-mod common;
-
-use common::{Noise, hex, traffic, wire};
 use linerate_gateway::{Checks, Encoding, Kind, Limits, Scratch, Session, Transport};
+
+use crate::common::{Noise, hex, traffic, wire};
 
 /// Decodes a whole message, which must equal `sent`.
 fn receive(session: &mut Session, scratch: &mut Scratch, wire: &[u8], sent: &[u8]) {

@@ -1,14 +1,13 @@
 //! Recorded connections: the sample in testdata, and those of the folder that `LINERATE_CORPORA` names.
 
-mod common;
-
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use common::Noise;
 use linerate_gateway::{Checks, Encoding, Envelope, Limits, Messages, Scratch, Session, Transport};
 use linerate_testkit::testdata::corpora;
+
+use crate::common::Noise;
 
 fn read(path: &Path) -> Vec<Vec<u8>> {
     let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

@@ -1,9 +1,8 @@
 //! Hazards of gateway streams that no other file tests: known defects of other decoders, and properties of the formats.
 
-mod common;
-
-use common::{traffic, wire};
 use linerate_gateway::{Checks, Encoding, Kind, Limits, Scratch, ScratchPool, Session, Transport};
+
+use crate::common::{traffic, wire};
 
 /// A message is decoded completely before it is returned, so there is nothing to drain.
 #[test]

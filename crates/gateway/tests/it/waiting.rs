@@ -1,9 +1,8 @@
 //! Memory of connections that wait for the rest of a message.
 
-mod common;
-
-use common::wire;
 use linerate_gateway::{Limits, Scratch, Session, Transport};
+
+use crate::common::wire;
 
 /// Many connections may wait for the rest of a message while their thread has decoded large ones.
 #[test]

@@ -1,0 +1,17 @@
+//! The integration tests, linked into one program. Files beside this folder are programs that need a process of their own,
+//! each for the reason at its top.
+
+mod common;
+mod corpus;
+mod damage;
+#[cfg(unix)]
+mod guarded;
+mod hazards;
+mod independent;
+mod pool;
+mod replay;
+mod stats;
+mod streams;
+mod waiting;
+mod zlib_forms;
+mod zstd_forms;
