@@ -1,0 +1,14 @@
+//! The integration tests, linked into one program: `linerate` as a user meets it, with real files and real pipes.
+
+mod contract;
+mod damage;
+mod dict;
+mod documents;
+mod gateway;
+mod gzip;
+mod nx;
+mod plan;
+mod rice;
+#[cfg(unix)]
+mod scripts;
+mod zstd;

@@ -1,0 +1,192 @@
+//! `linerate plan` as a user meets it: the real program on real files.
+
+mod shapes;
+
+use std::process::Command;
+
+use linerate_testkit::data::mixed;
+use linerate_testkit::program::{Folder, Run};
+use serde_json::Value;
+
+/// Quick: samples are small, and speeds of no interest.
+const QUICK: [&str; 3] = ["plan", "--seconds", "0.05"];
+
+fn plan(folder: &Folder, args: &[&str]) -> Run {
+    Run::of(&mut folder.command(&[&QUICK[..], args].concat()), b"")
+}
+
+fn text(run: Run) -> String {
+    String::from_utf8(run.ok().stdout).expect("UTF-8")
+}
+
+fn json(folder: &Folder, args: &[&str]) -> Value {
+    let text = text(plan(folder, &[&["--json"], args].concat()));
+    assert_eq!(text.lines().count(), 1, "{text}");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// A folder of text and noise.
+fn mods(folder: &Folder) {
+    for i in 0..20 {
+        let row = format!("{{\"id\":{i},\"name\":\"item {}\",\"tags\":[\"common\",\"tool\"]}},", i * 37);
+        folder.write(&format!("mods/items/{i}.json"), row.repeat(40 + i).as_bytes());
+    }
+    folder.write("mods/large.bin", &mixed(700_000));
+}
+
+#[test]
+fn folder_gives_a_sentence_a_command_and_a_table() {
+    let folder = Folder::new();
+    mods(&folder);
+    let found = text(plan(&folder, &["--pipe", "10MB/s", "mods"]));
+    let mut lines = found.lines();
+    assert!(lines.next().is_some_and(|sentence| sentence.contains("10 MB/s")), "{found}");
+    assert!(found.contains("\n  linerate nx pack "), "{found}");
+    assert!(found.contains("delivers") && found.contains("\n> "), "{found}");
+    assert!(found.lines().all(|line| !line.starts_with("  linerate") || line.contains("mods -o mods.nx")));
+}
+
+#[test]
+fn verbose_lists_every_candidate() {
+    let folder = Folder::new();
+    mods(&folder);
+    let run = plan(&folder, &["-v", "mods"]);
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let found = String::from_utf8(run.stdout).expect("UTF-8");
+    for settings in ["LZ4 1, blocks of 1 MiB", "zstd 12, blocks of 128 KiB", "preset archive"] {
+        assert!(found.contains(settings), "{found}");
+    }
+    assert!(run.stderr.starts_with("mods: files, "), "{}", run.stderr);
+}
+
+#[test]
+fn every_command_of_a_folder_runs_as_printed() {
+    let folder = Folder::new();
+    mods(&folder);
+    every_command_runs(&folder, "mods", "mods.nx");
+}
+
+#[test]
+fn every_command_of_a_file_runs_as_printed() {
+    let folder = Folder::new();
+    folder.write("some text.log", &mixed(300_000));
+    every_command_runs(&folder, "some text.log", "some text.log.gz");
+}
+
+#[track_caller]
+fn every_command_runs(folder: &Folder, data: &str, output: &str) {
+    let found = json(folder, &[data]);
+    let commands: Vec<&Value> =
+        found["candidates"].as_array().expect("a list").iter().map(|c| &c["command"]).collect();
+    let mut ran = 0;
+    for command in commands.into_iter().filter(|command| !command.is_null()) {
+        let words: Vec<&str> = command.as_array().expect("words").iter().filter_map(Value::as_str).collect();
+        assert_eq!(words[0], "linerate");
+        let run = Run::of(&mut folder.command(&words[1..]), b"");
+        assert_eq!(run.status, Some(0), "{words:?}: {}", run.stderr);
+        assert!(folder.has(output), "{words:?}");
+        std::fs::remove_file(folder.path(output)).expect("removable");
+        ran += 1;
+    }
+    assert!(ran > 10, "{ran} commands");
+}
+
+#[test]
+fn command_line_is_quoted_for_a_shell() {
+    let folder = Folder::new();
+    folder.write("it's text.log", &b"all work and no play ".repeat(5000));
+    let found = json(&folder, &["--pipe", "1MB/s", "it's text.log"]);
+    let line = found["command_line"].as_str().expect("a command");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_linerate")).parent().expect("a folder");
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).env("PATH", path).current_dir(folder.path("."));
+    assert!(shell.status().expect("a shell").success(), "{line}");
+    assert!(folder.has("it's text.log.gz"));
+}
+
+#[test]
+fn json_has_the_keys_of_the_page_and_the_same_ratios_every_time() {
+    let folder = Folder::new();
+    mods(&folder);
+    let (first, second) = (json(&folder, &["mods"]), json(&folder, &["mods"]));
+    assert_eq!((first["status"].as_str(), first["mode"].as_str()), (Some("ok"), Some("plan")));
+    let page = include_str!("../../../../../docs/plan/index.md");
+    for key in first.as_object().expect("an object").keys() {
+        assert!(page.contains(&format!("`{key}`")), "{key} is not on the page");
+    }
+    let sizes = |plan: &Value| -> Vec<(String, u64)> {
+        let rows = plan["candidates"].as_array().expect("a list").iter();
+        rows.map(|c| (c["settings"].to_string(), c["compressed"].as_u64().expect("a number"))).collect()
+    };
+    assert_eq!(sizes(&first), sizes(&second));
+    assert_eq!(first["shape"], "files");
+}
+
+#[test]
+fn shapes_are_recognised_and_overridden() {
+    let folder = Folder::new();
+    folder.write("page.html", &b"<!DOCTYPE html><p>some words of a page</p>".repeat(3000));
+    folder.write("noise", &mixed(100_000));
+    assert_eq!(json(&folder, &["page.html"])["shape"], "text");
+    assert_eq!(json(&folder, &["--shape", "bytes", "page.html"])["shape"], "bytes");
+    let unknown = json(&folder, &["noise"]);
+    assert_eq!(unknown["shape"], "bytes");
+    let notes = unknown["notes"].to_string();
+    assert!(notes.contains("no known structure"), "{notes}");
+    assert_eq!(json(&folder, &["page.html", "noise"])["shape"], "files");
+}
+
+#[test]
+fn missing_and_empty_data_are_errors_that_name_it() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("empty")).expect("a folder");
+    plan(&folder, &["absent"]).fails(1, "linerate: absent: cannot read: No such file or directory");
+    plan(&folder, &["empty"]).fails(1, "linerate: empty: nothing to compress: there is no file with content");
+}
+
+#[test]
+fn wrong_pipes_and_numbers_are_errors_of_usage_that_say_what_is_right() {
+    let folder = Folder::new();
+    for (args, part) in [
+        (&["--pipe", "fast", "."][..], "2.5GB/s"),
+        (&["--min-ratio", "0", "."], "above zero"),
+        (&["--shape", "cube", "."], "waveforms"),
+        (&["--cores", "many", "."], "cores"),
+        (&[], "DATA"),
+    ] {
+        let run = plan(&folder, args);
+        assert_eq!(run.status, Some(2), "{args:?}");
+        assert!(run.stderr.contains(part), "{args:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn report_is_a_page_of_its_own_that_replaces_the_last_one() {
+    let folder = Folder::new();
+    folder.write("plan.html", b"old");
+    folder.write("a <b>.log", &b"all work and no play ".repeat(5000));
+    let found = json(&folder, &["--report", "plan.html", "a <b>.log"]);
+    assert_eq!(found["output"], "plan.html");
+    let page = String::from_utf8(folder.read("plan.html")).expect("UTF-8");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<svg"), "{}", &page[..200]);
+    assert!(page.contains("a &lt;b&gt;.log") && !page.contains("<b>.log"), "names are escaped");
+    assert!(!page.contains("<script") && !page.contains("src="), "no requests");
+}
+
+#[test]
+fn report_in_a_missing_folder_is_an_error() {
+    let folder = Folder::new();
+    folder.write("text.log", b"all work and no play");
+    let run = plan(&folder, &["--report", "absent/plan.html", "text.log"]);
+    assert_eq!(run.status, Some(1));
+    assert!(run.stderr.contains("cannot write absent/plan.html"), "{}", run.stderr);
+}
+
+#[test]
+fn minimum_ratio_that_nothing_reaches_is_said() {
+    let folder = Folder::new();
+    mods(&folder);
+    let found = text(plan(&folder, &["--min-ratio", "10000", "mods"]));
+    assert!(found.starts_with("Nothing is usable"), "{found}");
+}

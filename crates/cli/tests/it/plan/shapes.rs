@@ -1,0 +1,196 @@
+//! `linerate plan` on shapes with engines of their own: each is recognised, and its commands run as printed.
+
+use std::process::Command;
+
+use linerate_testkit::tools::require;
+use serde_json::Value;
+
+use super::{json, plan};
+use linerate_testkit::program::{Folder, Run, WARNED};
+
+/// 16-bit samples of a slow wave with noise.
+fn wave(samples: usize) -> Vec<i16> {
+    let mut seed = 7u32;
+    let noise = |seed: &mut u32| {
+        *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (*seed >> 28) as i16
+    };
+    (0..samples).map(|i| (i % 1000) as i16 / 3 + noise(&mut seed)).collect()
+}
+
+fn bytes(samples: &[i16]) -> Vec<u8> {
+    samples.iter().flat_map(|sample| sample.to_le_bytes()).collect()
+}
+
+fn npy(rows: usize, columns: usize) -> Vec<u8> {
+    let text = format!("{{'descr': '<i2', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    let text = format!("{text:<117}\n");
+    let head = [&b"\x93NUMPY\x01\x00"[..], &(text.len() as u16).to_le_bytes(), text.as_bytes()].concat();
+    [head, bytes(&wave(rows * columns))].concat()
+}
+
+/// One channel of 16-bit PCM.
+fn wav(samples: usize) -> Vec<u8> {
+    let data = bytes(&wave(samples));
+    let words = |numbers: &[u32]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+    let format = [&words(&[16])[..], &[1, 0, 1, 0], &words(&[48_000, 96_000]), &[2, 0, 16, 0]].concat();
+    let size = data.len() as u32;
+    let riff = [&b"RIFF"[..], &words(&[36 + size]), b"WAVEfmt ", &format, b"data", &words(&[size])].concat();
+    [riff, data].concat()
+}
+
+fn rows() -> Vec<u8> {
+    let row = |i: u32| {
+        let (host, ms) = (i.wrapping_mul(7919) % 40, i.wrapping_mul(104_729) % 90_000);
+        format!(
+            "{{\"id\":\"user-{i:06}\",\"host\":\"node-{host:03}\",\"ms\":{ms},\"text\":\"retry accepted\"}}\n"
+        )
+    };
+    (0..3000).map(row).collect::<String>().into_bytes()
+}
+
+fn words(command: &Value) -> Vec<&str> {
+    command.as_array().expect("words").iter().filter_map(Value::as_str).collect()
+}
+
+/// Plans for the data and a pipe that is slower than any candidate, checks shape and sentence, and runs the command of every candidate that has one. All but the
+/// first have to replace what was written before.
+#[track_caller]
+fn commands_run(folder: &Folder, shape: &str, data: &str) -> Value {
+    let found = json(folder, &["--pipe", "1MB/s", data]);
+    assert_eq!(found["shape"], shape);
+    assert!(found["sentence"].as_str().is_some_and(|sentence| sentence.len() > 20), "{found}");
+    assert!(!found["command"].is_null(), "{found}");
+    let candidates = found["candidates"].as_array().expect("a list");
+    let others =
+        candidates.iter().map(|candidate| &candidate["command"]).filter(|command| !command.is_null());
+    for (i, command) in std::iter::once(&found["command"]).chain(others).enumerate() {
+        let mut words = words(command);
+        assert_eq!(words.remove(0), "linerate");
+        // What checks replaces nothing.
+        words.extend((i > 0 && words[1] != "sst").then_some("-f"));
+        let run = Run::of(&mut folder.command(&words), b"");
+        // A dictionary of so little data saves less than it takes, which is a warning.
+        let warns = words[..2] == ["dict", "train"] && run.status == Some(WARNED);
+        assert!(run.status == Some(0) || warns, "{words:?}: {}", run.stderr);
+    }
+    found
+}
+
+#[test]
+fn npy_file_gives_delta_rice_commands_that_run() {
+    let folder = Folder::new();
+    folder.write("run 7.npy", &npy(100, 2000));
+    let found = commands_run(&folder, "waveforms", "run 7.npy");
+    assert_eq!(found["bytes"], 400_000);
+    assert!(folder.has("run 7.rice") && folder.has("run 7.drc"));
+}
+
+#[test]
+fn wav_file_is_encoded_and_restored_byte_for_byte() {
+    let folder = Folder::new();
+    let original = wav(100_000);
+    folder.write("tone.wav", &original);
+    commands_run(&folder, "waveforms", "tone.wav");
+    let mut decode = folder.command(&["rice", "decode", "--raw", "-o", "again.wav", "tone.wav.rice"]);
+    assert_eq!(Run::of(&mut decode, b"").status, Some(0));
+    assert!(folder.read("again.wav") == original);
+}
+
+#[test]
+fn json_lines_give_block_files_by_their_key() {
+    let folder = Folder::new();
+    folder.write("rows.json", &rows());
+    let found = commands_run(&folder, "records", "rows.json");
+    let build = words(&found["command"]);
+    assert_eq!(build[..5], ["linerate", "dict", "build", "--key", "id"]);
+    let mut get = folder.command(&["dict", "get", "rows.blocks", "user-000017"]);
+    let found = Run::of(&mut get, b"").ok();
+    assert!(String::from_utf8_lossy(&found.stdout).contains("user-000017"));
+}
+
+#[test]
+fn generated_recording_is_transcoded() {
+    let folder = Folder::new();
+    let args = ["gateway", "generate", "-q", "--guilds", "2", "--events", "100", "-o", "made"];
+    Run::of(&mut folder.command(&args), b"").ok();
+    for name in ["made/shard-0.msgs", "made/shard-0.zlib", "made/shard-0.zst"] {
+        let found = json(&folder, &[name]);
+        assert_eq!(found["shape"], "messages", "{name}");
+    }
+    std::fs::copy(folder.path("made/shard-0.msgs"), folder.path("copy.msgs")).expect("a copy");
+    commands_run(&folder, "messages", "copy.msgs");
+}
+
+#[test]
+fn sst_file_is_measured_as_it_is_and_with_options() {
+    let folder = Folder::new();
+    let table = linerate_testkit::testdata::repository().join("testdata/sst/5-crc32c-zstd-trained.sst");
+    std::fs::copy(table, folder.path("000012.sst")).expect("a copy");
+    let found = commands_run(&folder, "sst", "000012.sst");
+    let settings: Vec<&str> = found["candidates"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|c| c["settings"].as_str())
+        .collect();
+    assert!(
+        settings.iter().any(|words| words.starts_with("as they are: zstd, dictionary of")),
+        "{settings:?}"
+    );
+    assert!(settings.contains(&"zstd 3, no dictionary"), "{settings:?}");
+    assert!(folder.has("000012.dict"), "the dictionary of a candidate");
+}
+
+#[test]
+fn hdf5_file_gives_commands_of_h5repack() {
+    let folder = Folder::new();
+    folder.write("raw.bin", &bytes(&wave(200 * 1000)));
+    let import = ["raw.bin", "-d", "200,1000", "-p", "/run/traces", "-t", "IN", "-s", "16", "-o", "run.h5"];
+    let made = Command::new("h5import").args(import).current_dir(folder.path(".")).output();
+    let is_made = made.is_ok_and(|made| made.status.success()) && folder.has("run.h5");
+    if !require(is_made, "h5import (package hdf5-tools) is not installed") {
+        return;
+    }
+    let run = plan(&folder, &["--json", "--pipe", "1MB/s", "run.h5"]);
+    let found: Value = serde_json::from_slice(&run.stdout).unwrap_or_default();
+    let is_missing = found["error"].as_str().is_some_and(|error| error.contains("libhdf5"));
+    if !require(!is_missing, "there is no libhdf5 to load") {
+        return;
+    }
+    assert_eq!((run.status, &found["shape"]), (Some(0), &"waveforms".into()), "{}", run.stderr);
+    assert_eq!(found["bytes"], 400_000);
+    let command = words(&found["command"]);
+    assert_eq!((command[0], command[command.len() - 1]), ("h5repack", "run.rice.h5"));
+    assert!(
+        command.iter().any(|word| word.starts_with("/run/traces:UD=325,0,1,0")
+            || word.starts_with("/run/traces:UD=32025,0,")),
+        "{command:?}"
+    );
+    if std::env::var_os("HDF5_PLUGIN_PATH").is_none() {
+        return; // `make test-hdf5` builds the plugins, and runs this test with them.
+    }
+    let done = Command::new(command[0])
+        .args(&command[1..])
+        .current_dir(folder.path("."))
+        .output()
+        .expect("h5repack");
+    assert!(done.status.success() && folder.has("run.rice.h5"), "{}", String::from_utf8_lossy(&done.stderr));
+    let same = Command::new("h5diff").args(["run.h5", "run.rice.h5"]).current_dir(folder.path(".")).status();
+    assert!(same.expect("h5diff, of the same package as h5repack").success());
+}
+
+#[test]
+fn missing_libhdf5_is_an_error_that_names_what_to_do() {
+    let folder = Folder::new();
+    folder.write("run.h5", b"\x89HDF\r\n\x1a\n, and nothing else");
+    let absent = folder.path("absent.so");
+    let mut command = folder.command(&["plan", "--seconds", "0.05", "run.h5"]);
+    let run = Run::of(command.env("LINERATE_LIBHDF5", &absent), b"");
+    assert_eq!(run.status, Some(1));
+    assert!(
+        run.stderr.starts_with("linerate: run.h5: ") && run.stderr.contains("LINERATE_LIBHDF5"),
+        "{}",
+        run.stderr
+    );
+}

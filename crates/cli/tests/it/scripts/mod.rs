@@ -1,0 +1,23 @@
+//! The Makefile and `scripts/`: what a fresh clone meets first.
+
+mod install;
+mod machine;
+mod setup;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The folder of the Makefile.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).expect("crates/cli is in crates/").to_owned()
+}
+
+/// What `command` says and how it ends, in [`root`] and without a terminal.
+fn run(command: &mut Command) -> Output {
+    command.current_dir(root()).stdin(Stdio::null()).output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
