@@ -3,21 +3,20 @@
 //!
 //! `testdata/zstd` has them for other decoders; `LINERATE_UPDATE=1` regenerates them.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
 
-use common::check::Checker;
-use common::ours::{self, Pieces, magicless};
 use linerate_testkit::testdata::testdata;
 use linerate_testkit::zstd::frame::{Frame, Literals, SINGLE};
 use linerate_testkit::zstd::oracle::Oracle;
 use linerate_testkit::zstd::vectors::{Vector, bad, dictionaries, dictionary, good, is_kept};
 use linerate_zstd::{Dictionary, Options};
 use twox_hash::XxHash64;
+
+use crate::common::check::Checker;
+use crate::common::ours::{self, Pieces, magicless};
 
 /// Output capacity for invalid frames.
 const MOST: usize = if cfg!(miri) { 1 << 12 } else { 1 << 20 };

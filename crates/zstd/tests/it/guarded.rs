@@ -1,9 +1,4 @@
 //! Buffers between guard pages: an access out of bounds ends the program.
-#![cfg(unix)]
-
-mod common;
-
-use common::ours;
 use linerate_testkit::data::{Noise, json_rows, kinds};
 use linerate_testkit::sys::guarded::Guarded;
 use linerate_testkit::zstd::encoder::{compress, level};
@@ -13,6 +8,8 @@ use linerate_zstd::{
     Dictionary, Error, FrameDecoder, Options, PrefetchQueue, Scratch, Status, StreamDecoder,
 };
 use zstd_safe::CParameter;
+
+use crate::common::ours;
 
 /// Input, output and dictionary, each next to a guard page.
 struct GuardedBuffers {

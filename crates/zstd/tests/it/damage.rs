@@ -4,15 +4,14 @@
 //! their frame allows (not checked by one-shot), empty compressed blocks (not checked by streaming), windows
 //! above the limit, and matches into the tables of a digested dictionary.
 
-mod common;
-
-use common::ours::{self, Pieces};
 use linerate_testkit::data::{Noise, json_rows, kinds};
 use linerate_testkit::zstd::encoder::{compress, level, train};
 use linerate_testkit::zstd::oracle::{Oracle, agrees, agrees_in_pieces};
 use linerate_testkit::zstd::vectors::{bad, dictionary, good};
 use linerate_zstd::{Dictionary, Options, Scratch};
 use zstd_safe::CParameter;
+
+use crate::common::ours::{self, Pieces};
 
 const WINDOW_LOG: u32 = 24;
 

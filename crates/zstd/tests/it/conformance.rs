@@ -1,15 +1,14 @@
 //! Output of libzstd with every level, strategy, parameter and kind of dictionary round-trips: whole frames,
 //! streamed, and byte by byte.
 
-mod common;
-
-use common::check::Checker;
-use common::ours::magicless;
 use linerate_testkit::data::{Noise, json_rows, kinds};
 use linerate_testkit::testdata::{corpora, corpus, files_below};
 use linerate_testkit::zstd::encoder::{compress, compress_flushed, level, train};
 use linerate_testkit::zstd::frame::skippable;
 use zstd_safe::{CParameter, FrameFormat, ParamSwitch, Strategy};
+
+use crate::common::check::Checker;
+use crate::common::ours::magicless;
 
 const STRATEGIES: [Strategy; 9] = [
     Strategy::ZSTD_fast,

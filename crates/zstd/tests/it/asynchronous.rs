@@ -1,6 +1,4 @@
 //! Asynchronous decoders: readers and writers that are pending before every call, beside `read::Decoder`.
-#![cfg(all(feature = "tokio", feature = "futures-io"))]
-
 use std::io::{self, ErrorKind, Read};
 use std::pin::{Pin, pin};
 use std::sync::Arc;

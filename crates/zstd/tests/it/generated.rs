@@ -1,15 +1,14 @@
 //! Generated frames decode in every way: of random parts, built field by field; and of zstd's own generator, where
 //! `scripts/zstd-corpus.sh` has run it.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use common::check::Checker;
 use linerate_testkit::zstd::oracle::Oracle;
 use linerate_testkit::zstd::random::random_frame;
 use linerate_zstd::{Format, FrameHeader};
+
+use crate::common::check::Checker;
 
 /// Seeds of random frames: the same ones every time, or more and others if `PROPTEST_CASES` says how many.
 fn seeds() -> std::ops::Range<u64> {
