@@ -1,11 +1,10 @@
 //! Known bytes: where the format leaves no choice the output equals them, else it decodes like them.
 
-mod common;
-
-use common::decoders::{assert_decodes, decode};
-use common::{FORMATS, call, encode, finish};
 use linerate_deflate::checksum::{adler32, adler32_combine, crc32, crc32_combine};
 use linerate_deflate::{Format, Level, Scratch, Stream, compress_to_vec, flush_bound};
+
+use crate::common::decoders::{assert_decodes, decode};
+use crate::common::{FORMATS, call, encode, finish};
 
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u32> = hex.chars().filter_map(|c| c.to_digit(16)).collect();

@@ -1,13 +1,12 @@
 //! The output of a call depends only on the stream's state and the input: not on earlier input, earlier use of
 //! the scratch, or the input's address.
 
-mod common;
-
-use common::data::{self, Noise};
-use common::decoders::decode;
-use common::{at_level, call, finish, pending};
 use linerate_deflate::{FastScratch, Format, Level, Scratch, Stream, bound, flush_bound};
 use proptest::prelude::*;
+
+use crate::common::data::{self, Noise};
+use crate::common::decoders::decode;
+use crate::common::{at_level, call, encode, finish, pending};
 
 const CODING: [Level; 6] = [Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best];
 
@@ -103,7 +102,7 @@ fn data_after_a_flush_decodes_alone() {
             let mut rest = call(&mut scratch, &mut stream, &plain, false);
             rest.extend(finish(&mut stream));
             assert!(decode(Format::Deflate, &rest, len).as_deref() == Ok(&plain), "{level:?}, {len}");
-            let alone = common::encode(&mut scratch, Format::Deflate, level, &plain, len);
+            let alone = encode(&mut scratch, Format::Deflate, level, &plain, len);
             assert!(rest == alone, "{level:?}, {len}");
         }
     }

@@ -66,10 +66,6 @@ impl Incremental {
     pub(crate) fn plain(&self) -> &[u8] {
         &self.out[..self.len]
     }
-
-    pub(crate) fn has_ended(&self) -> bool {
-        self.ended
-    }
 }
 
 /// What the system's gzip makes of these members; none if it is not installed. Then the test says

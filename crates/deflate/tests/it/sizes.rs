@@ -1,14 +1,13 @@
 //! Compressed sizes are on record, so that a change of ratio is a change of `sizes.csv`.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
-use common::encode;
 use linerate_deflate::{Format, Level, Scratch};
+
+use crate::common::encode;
 
 const HEADER: &str = "file,level,chunk,bytes\n";
 const CHUNKS: [usize; 4] = [1_024, 4_096, 16_384, 65_536];
@@ -54,7 +53,7 @@ fn differences(recorded: &str, measured: &str) -> String {
 
 #[test]
 fn sizes_match_the_record() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sizes.csv");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/sizes.csv");
     let measured = measure();
     if env::var_os("LINERATE_UPDATE").is_some_and(|value| value == "1") {
         fs::write(path, measured).expect("a file that can be written");
@@ -63,8 +62,8 @@ fn sizes_match_the_record() {
     let recorded = fs::read_to_string(path).expect("sizes.csv").replace("\r\n", "\n");
     assert!(
         recorded == measured,
-        "sizes differ; if they should, LINERATE_UPDATE=1 cargo test -p linerate-deflate --test sizes \
-         writes crates/deflate/tests/sizes.csv anew\n{}",
+        "sizes differ; if they should, LINERATE_UPDATE=1 cargo test -p linerate-deflate --test it sizes \
+         writes crates/deflate/tests/it/sizes.csv anew\n{}",
         differences(&recorded, &measured)
     );
 }

@@ -1,7 +1,5 @@
 //! What the tests share: data, decoders that others wrote, and streams in every state.
 
-#![allow(dead_code, reason = "each test is a crate of its own and uses a part")]
-
 pub(crate) mod data;
 pub(crate) mod decoders;
 

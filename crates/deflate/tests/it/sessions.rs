@@ -1,17 +1,17 @@
 //! Messages of a session decode one by one, in a decoder with exactly its window.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::data::{self, Noise};
-use common::{FORMATS, scratches};
 use linerate_deflate::session::{Dictionary, Session, SessionOptions, message_bound};
 use linerate_deflate::{
     Format, Kind, Level, Phase, Scratch, Stream, StreamState, bound, finish_bound, flush_bound,
 };
 use linerate_testkit::deflate::{HAS_C, Receiver};
 use linerate_testkit::tools::require;
+
+use crate::common::data::{self, Noise};
+use crate::common::decoders::{assert_decodes, window_bits};
+use crate::common::{FORMATS, encode, scratches};
 
 const WINDOWS: [u8; 9] = [0, 8, 9, 10, 11, 12, 13, 14, 15];
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
@@ -36,7 +36,7 @@ fn messages(noise: &mut Noise, count: usize, longest: usize) -> Vec<Vec<u8>> {
 /// zlib with a window of 2^`bits` bytes.
 fn receiver(format: Format, bits: u8, dictionary: &[u8]) -> Receiver {
     let bits = if bits == 0 { 15 } else { bits };
-    Receiver::new(common::decoders::window_bits(format, bits), dictionary)
+    Receiver::new(window_bits(format, bits), dictionary)
 }
 
 fn send(session: &mut Session, scratch: &mut Scratch, message: &[u8]) -> Vec<u8> {
@@ -211,7 +211,7 @@ fn scratch_of_others_makes_no_difference() {
         let fresh = send_all(&options, &mut Scratch::boxed(), &messages);
         for (message, fresh) in messages.iter().zip(&fresh) {
             let other = data::mixture(noise, 5_000);
-            common::encode(&mut used, Format::Deflate, level, &other, 5_000);
+            encode(&mut used, Format::Deflate, level, &other, 5_000);
             assert!(send(&mut session, &mut used, message) == *fresh, "{level:?}");
         }
     }
@@ -299,7 +299,7 @@ fn finish_ends_the_stream() {
             let mut out = vec![0; finish_bound()];
             let n = session.finish(&mut out).expect("capacity");
             all.extend_from_slice(&out[..n]);
-            common::decoders::assert_decodes(format, &all, &messages[..count].concat());
+            assert_decodes(format, &all, &messages[..count].concat());
             assert_eq!(session.finish(&mut out), Ok(0));
             let error = session.message(&mut scratch, b"more", &mut [0; 99]).expect_err("after the end");
             assert_eq!(error.kind, Kind::BadArgument);

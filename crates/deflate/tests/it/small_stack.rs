@@ -3,13 +3,12 @@
 //! The frames of a call add up to less than 4 KiB in release builds for x86-64; builds with all
 //! checks, as in tests, need somewhat more.
 
-mod common;
-
 use std::thread;
 
-use common::data::{self, Noise};
-use common::scratches;
 use linerate_deflate::{Format, Level, Result, Scratch, Stream, bound, finish_bound, flush_bound};
+
+use crate::common::data::{self, Noise};
+use crate::common::scratches;
 
 /// Bytes. The library's own start of the thread comes out of it, too.
 const STACK: usize = 16 << 10;

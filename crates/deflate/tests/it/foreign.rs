@@ -1,17 +1,16 @@
 //! Decoders of others take the output of every level, window, split and flush: zlib, libdeflate and zlib-rs, those of Go,
 //! Java and Node, and zlib-ng where its package for Python is installed.
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use common::data::{self, Noise};
-use common::decoders::assert_decodes;
 use linerate_deflate::session::{Session, SessionOptions, message_bound};
 use linerate_deflate::{Format, Level, Scratch, Stream, bound, finish_bound, flush_bound};
 use linerate_testkit::tools::require;
+
+use crate::common::data::{self, Noise};
+use crate::common::decoders::assert_decodes;
 
 /// A gzip stream in calls of `chunk` bytes.
 fn stream(scratch: &mut Scratch, level: Level, plain: &[u8], chunk: usize, flush: bool) -> Vec<u8> {
@@ -90,7 +89,7 @@ fn go_java_node_and_zlib_ng_decode_every_level_window_split_and_flush() {
     for (name, bytes) in &streams {
         fs::write(folder.join(format!("{name}.gz")), bytes).expect("a file");
     }
-    let source = |name: &str| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/foreign").join(name);
+    let source = |name: &str| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/foreign").join(name);
     for (program, probe, arguments, file) in [
         ("go", &["version"][..], &["run"][..], "decode.go"),
         ("java", &["--version"], &[], "Decode.java"),

@@ -1,14 +1,13 @@
 //! Output capacity: too little is an error that changes nothing, enough gives the same bytes for any capacity,
 //! and no byte outside the buffer is touched.
 
-mod common;
-
-use common::data::{self, Noise};
-use common::{FORMATS, at_level, promised, scratches, states};
 use linerate_deflate::{
     Error, Format, Kind, Level, Result, Scratch, Stream, bound, compress, compress_bound, finish_bound,
     flush_bound,
 };
+
+use crate::common::data::{self, Noise};
+use crate::common::{FORMATS, at_level, promised, scratches, states};
 
 const GUARD: u8 = 0xA5;
 

@@ -1,14 +1,13 @@
 //! No call writes more than its input plus 5 bytes per 65,535, from any state and for any input; nor do flush,
 //! finish and one-shot calls exceed their bounds.
 
-mod common;
-
-use common::data::{self, Noise};
-use common::{FORMATS, at_level, call, finish, pending, promised, states};
 use linerate_deflate::{
     Format, Level, Scratch, Stream, bound, compress, compress_bound, finish_bound, flush_bound,
 };
 use proptest::prelude::*;
+
+use crate::common::data::{self, Noise};
+use crate::common::{FORMATS, at_level, call, finish, pending, promised, states};
 
 /// Encodes at every level from `start` with exactly the capacity of the bound, and then ends the stream.
 #[track_caller]

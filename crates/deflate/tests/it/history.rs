@@ -1,13 +1,12 @@
 //! Matches into the history before a call reach the whole window, never further.
 
-mod common;
-
-use common::data::{self, Noise};
-use common::decoders::assert_decodes;
-use common::{at_level, call, finish, promised, scratches, states};
 use linerate_deflate::{Format, Kind, Level, Scratch, Stream, bound};
 use linerate_testkit::deflate::{HAS_C, Receiver};
 use linerate_testkit::tools::require;
+
+use crate::common::data::{self, Noise};
+use crate::common::decoders::assert_decodes;
+use crate::common::{at_level, call, finish, promised, scratches, states};
 
 const CODING: [Level; 6] = [Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best];
 

@@ -1,12 +1,11 @@
 //! Every level, format, CPU tier and call size round-trips through other decoders, and neither tier nor format
 //! changes the blocks.
 
-mod common;
-
-use common::data::{self, Noise};
-use common::decoders::{assert_decodes, system_gzip};
-use common::{FORMATS, encode, scratches};
 use linerate_deflate::{Format, Level, Scratch};
+
+use crate::common::data::{self, Noise};
+use crate::common::decoders::{assert_decodes, system_gzip};
+use crate::common::{FORMATS, encode, scratches};
 
 /// Encodes in every format on every tier and decodes what comes out.
 fn check(scratches: &mut [Box<Scratch>], name: &str, level: Level, plain: &[u8], chunk: usize) {

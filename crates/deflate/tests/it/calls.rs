@@ -1,12 +1,11 @@
 //! Calls in any order, of any size, at any level: everything decodes, immediately after a flush.
 
-mod common;
-
-use common::FORMATS;
-use common::data::{self, Noise};
-use common::decoders::{Incremental, assert_decodes};
-use common::{call, finish, promised};
 use linerate_deflate::{FastScratch, Format, Kind, Level, Scratch, Stream, bound, flush_bound};
+
+use crate::common::FORMATS;
+use crate::common::data::{self, Noise};
+use crate::common::decoders::{Incremental, assert_decodes};
+use crate::common::{call, finish, promised};
 
 fn flush(stream: &mut Stream) -> Vec<u8> {
     let mut out = vec![0; flush_bound()];
