@@ -1,14 +1,11 @@
 //! Clustering, and the search for a dictionary size.
 
-#![cfg(feature = "train")]
-
-mod common;
-
-use common::{Noise, rows};
 use linerate_dict::{
     Choice, Clustering, ClusteringResult, Decoder, Encoder, Kind, Reason, SIZES, SampleSet, Savings, Search,
     Store,
 };
+
+use crate::common::{Noise, rows};
 
 /// Rows of a kind: rows of one kind share their words, different kinds have none in common.
 fn kind(kind: u64, seed: u64, len: usize) -> Vec<u8> {

@@ -1,11 +1,8 @@
 //! Round trips of blocks compressed by libzstd.
 
-#![cfg(feature = "encode")]
-
-mod common;
-
-use common::{compress, distinct, libzstd, rows, train};
 use linerate_dict::{Decoder, Encoder, Id, Job, Kind, Order, Store, StoreOptions};
+
+use crate::common::{Noise, compress, distinct, libzstd, rows, train};
 
 struct Block {
     id: Id,
@@ -39,7 +36,7 @@ fn blocks(store: &Store) -> Vec<Block> {
     let content = rows(99, 5000);
     blocks.push(Block { id: Id::NONE, frame: compress(&[], 3, true, &content), content });
     // Neighbours have different dictionaries, and some the same.
-    let mut noise = common::Noise::new(3);
+    let mut noise = Noise::new(3);
     for i in (1..blocks.len()).rev() {
         blocks.swap(i, noise.below(i + 1));
     }

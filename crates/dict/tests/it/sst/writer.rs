@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use linerate_testkit::tools::require;
 
-use crate::model::Record;
+use super::model::Record;
 
 /// The program, if RocksDB is installed. Otherwise the test prints that and is skipped, or fails with
 /// STRICT=1.
@@ -40,7 +40,7 @@ pub(crate) fn writer_11() -> Option<&'static Path> {
 /// Compiles the program against a library, or that of the system.
 fn build(name: &str, library: Option<PathBuf>) -> Option<PathBuf> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sst/writer.c");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/sst/writer.c");
     let library = match &library {
         Some(file) => vec![file.display().to_string(), format!("-Wl,-rpath,{}", file.parent()?.display())],
         None => vec!["-lrocksdb".to_owned()],

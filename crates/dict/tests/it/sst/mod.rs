@@ -1,8 +1,5 @@
 //! RocksDB's SST files: freshly written, stored, and damaged ones.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod damage;
 mod fixtures;
 mod forged;

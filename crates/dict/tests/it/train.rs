@@ -1,12 +1,9 @@
 //! Trained dictionaries, and small tables.
 
-#![cfg(feature = "train")]
-
-mod common;
-
-use common::{compress, libzstd, rows};
 use linerate_dict::{Decoder, Kind, Savings, Store, Training, shrink_tables};
 use linerate_zstd::Dictionary;
+
+use crate::common::{compress, libzstd, rows};
 
 fn samples(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.as_chunks::<1024>().0.iter().map(|sample| &sample[..]).collect()

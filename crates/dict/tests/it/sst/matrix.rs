@@ -8,10 +8,10 @@ use linerate_dict::sst::{
     Checksum, Compression, DictionaryKind, EntryKind, IndexKind, KeyOrder, Options, Reader,
 };
 
+use super::forged::seal;
+use super::model::{Record, Row, check, records, scan};
+use super::writer::{has_sst_dump, latest_version, sst_dump_accepts, write, writer, writer_11};
 use crate::common::Noise;
-use crate::forged::seal;
-use crate::model::{Record, Row, check, records, scan};
-use crate::writer::{has_sst_dump, latest_version, sst_dump_accepts, write, writer, writer_11};
 
 /// Compression numbers.
 const COMPRESSIONS: [usize; 6] = [0, 1, 2, 4, 5, 7];

@@ -1,9 +1,8 @@
 //! The example of docs/dict/index.md for storage engines, run.
 
-mod common;
-
-use common::{compress, rows, train};
 use linerate_dict::{Decoder, Job, Order, Result, Store, StoreOptions};
+
+use crate::common::{compress, rows, train};
 
 #[rustfmt::skip]
 fn read(dictionary: &[u8], block: &[u8], wanted: &[&[u8]], buffers: &mut [Vec<u8>]) -> Result<usize> {
@@ -34,7 +33,7 @@ fn a_storage_engine_reads_as_the_page_says() -> Result<()> {
 
 #[test]
 fn example_matches_the_page() {
-    let page = include_str!("../../../docs/dict/index.md");
+    let page = include_str!("../../../../docs/dict/index.md");
     let (_, section) = page.split_once("## In a storage engine\n").expect("a section");
     let (_, example) = section.split_once("```rust\n").expect("an example");
     let (example, _) = example.split_once("```\n").expect("its end");

@@ -3,9 +3,9 @@
 use linerate_dict::sst::{Options, Reader};
 use linerate_dict::{Error, Kind, Store};
 
+use super::fixtures::{TABLES, read, records};
+use super::model::Record;
 use crate::common::Noise;
-use crate::fixtures::{TABLES, read, records};
-use crate::model::Record;
 
 /// Reads a damaged file in all ways. Without checksums it may have any content; with them, everything read is
 /// what was written.

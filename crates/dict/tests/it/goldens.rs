@@ -1,18 +1,15 @@
 //! Files of format version 1, in `testdata/dict`, which must stay readable.
 //!
-//! `LINERATE_UPDATE=1 cargo test -p linerate-dict --test goldens` writes missing ones.
-
-#![cfg(feature = "train")]
-
-mod common;
+//! `LINERATE_UPDATE=1 cargo test -p linerate-dict --test it goldens` writes missing ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::train;
 use linerate_dict::blocks::{BlockFile, Builder, DictionaryChoice, DictionaryPlace, Options};
 use linerate_dict::pack::{Editor, Options as PackOptions, Pack, Storage, user_id};
 use linerate_dict::{Input, Store, content_hash};
+
+use crate::common::train;
 
 fn golden(name: &str, write: impl FnOnce(&Path)) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/dict");

@@ -1,10 +1,9 @@
 //! Chunks filled to the last byte before a guard page: an access beyond them terminates the process.
 
-mod common;
-
-use common::{compress, rows, train};
 use linerate_dict::{Decoder, Id, Job, Order, Store, StoreOptions};
 use linerate_zstd::Dictionary;
+
+use crate::common::{compress, rows, train};
 
 /// This many dictionaries fill pages to the last byte, with tables of 85 lines each.
 const COUNT: usize = 64;

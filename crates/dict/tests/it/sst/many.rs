@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use linerate_dict::sst::{Options, Reader, Sst};
 use linerate_dict::{Id, Kind, Order, Store, StoreOptions};
 
+use super::fixtures::{TABLES, path, read, records};
+use super::model::Record;
 use crate::common::Noise;
-use crate::fixtures::{TABLES, path, read, records};
-use crate::model::Record;
 
 fn open_all(reader: &mut Reader, options: Options) -> Vec<Sst> {
     TABLES.iter().map(|(name, _)| reader.open(path(name), options).unwrap()).collect()

@@ -1,9 +1,8 @@
 //! Damaged blocks and dictionaries, and their isolation from others.
 
-mod common;
-
-use common::{Noise, compress, distinct, libzstd, rows, train};
 use linerate_dict::{Decoder, Id, Job, Kind, Order, Store, StoreOptions};
+
+use crate::common::{Noise, compress, distinct, libzstd, rows, train};
 
 /// Damages every third block of a batch. Its neighbours must decode, and its own result must be that of a
 /// decoder that decodes it alone.
@@ -119,7 +118,7 @@ fn damaged_dictionaries_are_not_inserted() {
 /// RFC 8878, 4.2: codes have at most 11 bits. libzstd loads this dictionary of its test suite.
 #[test]
 fn a_dictionary_with_codes_of_12_bits_is_refused_with_the_reason() {
-    let bytes = include_bytes!("../../../testdata/dict/http-dict-missing-symbols");
+    let bytes = include_bytes!("../../../../testdata/dict/http-dict-missing-symbols");
     assert!(zstd_safe::DCtx::create().load_dictionary(bytes).is_ok());
     let refused = Store::new().insert(bytes).unwrap_err();
     assert_eq!(refused.kind, Kind::Corrupt);

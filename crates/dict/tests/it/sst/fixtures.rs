@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use linerate_dict::sst::{Compression, DictionaryKind, EntryKind, IndexKind, Options, Reader};
 use linerate_dict::{Kind, Store};
 
-use crate::model::{Record, check};
-use crate::writer::{latest_version, write, writer, writer_11};
+use super::model::{Record, check};
+use super::writer::{latest_version, write, writer, writer_11};
 
 /// Options of `writer.c`.
 type Choices = &'static [(&'static str, usize)];
@@ -190,7 +190,7 @@ fn history_fixture_is_read() {
     let store = Store::new();
     let mut reader = Reader::new(&store);
     let sst = reader.open(&path, Options::new()).unwrap();
-    let found: Vec<_> = crate::model::scan(&mut reader, &sst).into_iter().map(|row| (row.0, row.1)).collect();
+    let found: Vec<_> = super::model::scan(&mut reader, &sst).into_iter().map(|row| (row.0, row.1)).collect();
     let mut expected = vec![(b"a".to_vec(), 13)];
     for (i, key) in [b"a", b"b", b"c", b"d"].into_iter().enumerate() {
         expected.extend([8, 4, 0].map(|round| (key.to_vec(), round + i as u64 + 1)));
@@ -236,7 +236,7 @@ fn a_file_for_which_no_dictionary_came_is_sound() {
     let sst = reader.open_bytes(read("../dict/7-xxh3-zstd-no-dictionary-came"), Options::new()).unwrap();
     let stats = reader.stats(&sst).unwrap();
     assert_eq!((stats.dictionary, stats.properties.data_blocks(), stats.all_blocks().blocks), (None, 0, 1));
-    assert_eq!(crate::model::scan(&mut reader, &sst).len(), 3);
+    assert_eq!(super::model::scan(&mut reader, &sst).len(), 3);
     let verified = reader.verify(&sst).unwrap();
     assert!(verified.is_sound(), "{:?}", verified.failures);
 }

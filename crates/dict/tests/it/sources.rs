@@ -1,18 +1,15 @@
 //! Dictionaries that are read at first use.
 
-#![cfg(feature = "encode")]
-
-mod common;
-
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use common::{Noise, compress, distinct, rows};
 use linerate_dict::{
     Decoder, Encoder, Error, Id, Job, Kind, Order, Result, Source, Store, StoreOptions, content_hash,
 };
+
+use crate::common::{Noise, compress, distinct, rows};
 
 /// Stands for a file of dictionaries.
 struct Shelf {

@@ -1,16 +1,13 @@
 //! Packs: creation, reading, changes, compaction, interruption and damage.
 
-#![cfg(feature = "encode")]
-
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::{compress, distinct, rows, train};
 use linerate_dict::pack::{Editor, Options, Pack, Storage, compact, user_id};
 use linerate_dict::{Decoder, Input, Kind, Store, content_hash};
+
+use crate::common::{compress, distinct, rows, train};
 
 /// Dictionaries by ID, and their users.
 type Expected = BTreeMap<u64, (Vec<u8>, Vec<u64>)>;

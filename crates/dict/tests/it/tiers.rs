@@ -1,13 +1,12 @@
 //! Table eviction, and released dictionaries with readers.
 
-mod common;
-
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{Noise, compress, distinct, rows};
 use linerate_dict::{Decoder, HugePages, Id, Job, Kind, Order, Store, StoreOptions};
 use linerate_zstd::Dictionary;
+
+use crate::common::{Noise, compress, distinct, rows};
 
 struct Entry {
     id: Id,

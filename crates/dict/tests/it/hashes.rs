@@ -1,12 +1,11 @@
 //! Identity of dictionaries by content hash.
 
-mod common;
-
 use std::borrow::Cow;
 use std::sync::{Arc, Barrier};
 
-use common::{compress, distinct, rows};
 use linerate_dict::{Decoder, Id, Kind, Result, Source, Store, content_hash};
+
+use crate::common::{compress, distinct, rows};
 
 #[test]
 fn find_returns_present_dictionaries_only() {

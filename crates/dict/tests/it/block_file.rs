@@ -1,17 +1,14 @@
 //! Block files: round trips by all ways to read, and damage.
 
-#![cfg(feature = "train")]
-
-mod common;
-
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use common::{Noise, rows, train};
 use linerate_dict::blocks::{
     BlockFile, Builder, DictionaryChoice, DictionaryPlace, Duplicates, Options, Reader, Sorter,
 };
 use linerate_dict::{Error, Input, Kind, Store, content_hash};
+
+use crate::common::{Noise, rows, train};
 
 type Records = BTreeMap<Vec<u8>, Vec<u8>>;
 
