@@ -7,6 +7,8 @@ use common::{Script, Step, poll};
 use linerate_http::{Coding, CompressionBody, Level};
 use linerate_testkit::sys::counting::{Counting, held};
 
+#[allow(dead_code, reason = "it needs a part")]
+#[path = "it/common.rs"]
 mod common;
 
 #[global_allocator]

@@ -1,5 +1,4 @@
 //! Candidates as a test writes them down.
-#![allow(dead_code, reason = "each test file uses some of these")]
 
 use linerate_plan::{Budget, Direction, Measurement, Memory, Pipe, Scaling, Speed};
 

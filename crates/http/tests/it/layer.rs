@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use common::Decoder;
 use futures_util::FutureExt;
 use http::header::{
     ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderName, VARY,
@@ -14,7 +13,7 @@ use http_body_util::{BodyExt, Empty, Full};
 use linerate_http::{Coding, Compression, CompressionBody, Level, NoCompression, Options};
 use tower::{ServiceExt, service_fn};
 
-mod common;
+use crate::common::Decoder;
 
 /// What a service answers.
 fn page() -> Response<Full<Bytes>> {

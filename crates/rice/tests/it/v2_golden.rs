@@ -1,7 +1,7 @@
 //! Committed version 2 streams that must stay readable: `testdata/rice-v2`. Encoders
 //! may improve, so their output is not compared.
 //!
-//! `LINERATE_UPDATE=1 cargo test -p linerate-rice --test v2_golden` writes those that are missing.
+//! `LINERATE_UPDATE=1 cargo test -p linerate-rice --test it v2_golden` writes those that are missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};

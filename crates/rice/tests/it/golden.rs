@@ -1,11 +1,10 @@
 //! The chunks of the original filter, both ways, on every tier and for several thread counts.
 
-mod common;
-
-use common::{goldens, tiers};
 use linerate_rice::{
     Options, Params, Segments, decode, decode_into, decode_segments, encode, encode_into, encoded_len,
 };
+
+use crate::common::{goldens, tiers};
 
 #[test]
 fn all_27_goldens_are_found() {

@@ -1,12 +1,11 @@
 //! Compares with zlib-rs: the same verdict and the same bytes, for valid, truncated and damaged streams, in any pieces.
 
-mod common;
-
-use common::{
-    Case, Noise, Verdict, assert_as_zlib, compress, compressed, content, forms, ours, theirs, with_all_fields,
-};
 use linerate_inflate::{Format, Scratch};
 use zlib_rs::Deflate;
+
+use crate::common::{
+    Case, Noise, Verdict, assert_as_zlib, compress, compressed, content, forms, ours, theirs, with_all_fields,
+};
 
 const FORMATS: [Format; 4] = [Format::Deflate, Format::Zlib, Format::Gzip, Format::ZlibOrGzip];
 

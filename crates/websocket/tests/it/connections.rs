@@ -1,14 +1,13 @@
 //! Connections of tungstenite through [`DeflateStream`], in pieces of any size.
 
-mod common;
-
 use std::io::{ErrorKind, Read, Write};
 
-use common::{End, chat, noise, pair};
 use linerate_websocket::{DeflateStream, Level};
 use linerate_websocket::{Direction, Options};
 use tungstenite::handshake::HandshakeError;
 use tungstenite::{Error, Message, WebSocket};
+
+use crate::common::{End, chat, noise, pair};
 
 type Socket = WebSocket<DeflateStream<End>>;
 

@@ -1,9 +1,8 @@
 //! Fields of gzip headers.
 
-mod common;
-
-use common::{compressed, with_all_fields};
 use linerate_inflate::{Format, GzipHeader, Kind, Options, Scratch, Status, StreamDecoder};
+
+use crate::common::{compressed, with_all_fields};
 
 /// Extra field, name, comment and a checksum of the header; in any pieces, and in memory that is too small.
 #[test]

@@ -3,12 +3,11 @@
 use std::task::Poll;
 
 use bytes::Bytes;
-use common::{Decoder, Random, Script, Step, poll};
 use http::{HeaderMap, HeaderValue};
 use http_body::Body;
 use linerate_http::{Coding, CompressionBody, Level};
 
-mod common;
+use crate::common::{Decoder, Random, Script, Step, poll};
 
 const CODINGS: [Coding; 2] = [Coding::Gzip, Coding::Deflate];
 

@@ -9,7 +9,6 @@ use axum::response::{Html, Response};
 use axum::routing::{any, get};
 use axum::{Extension, Router};
 use bytes::Bytes;
-use common::Decoder;
 use futures_util::{Stream, StreamExt, stream};
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HOST, RANGE, TRANSFER_ENCODING, VARY};
 use http::{HeaderMap, HeaderValue, Method, Request};
@@ -22,7 +21,7 @@ use linerate_http::{Coding, CompressionLayer, NoCompression};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::broadcast::{Sender, channel};
 
-mod common;
+use crate::common::Decoder;
 
 type Client = SendRequest<Empty<Bytes>>;
 

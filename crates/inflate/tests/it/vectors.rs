@@ -1,12 +1,11 @@
 //! Small streams written by hand, whose content RFC 1950 to 1952 tell: with slices, in pieces, and without a heap.
 
-mod common;
-
-use common::{Noise, compressed, content};
 use linerate_inflate::{
     BlockDecoder, BufferDecoder, Error, Format, Kind, Options, Scratch, Sizes, Status, StreamDecoder, Window,
     decode_to_vec,
 };
+
+use crate::common::{Noise, compressed, content};
 
 const ABC: [u8; 5] = [0x4b, 0x4c, 0x4a, 6, 0];
 const ZLIB: [u8; 11] = [0x78, 1, 0x4b, 0x4c, 0x4a, 6, 0, 2, 0x4d, 1, 0x27];

@@ -1,5 +1,4 @@
 //! Decoders to compare, and inputs.
-#![allow(dead_code)]
 
 use linerate_inflate::{Error, Format, Kind, Options, Scratch, Status, StreamDecoder};
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush};

@@ -1,9 +1,8 @@
 //! What wins, what is excluded, and how the plan says so.
 
-mod common;
-
-use common::{budget, candidate, pipe, speed};
 use linerate_plan::{Bound, Budget, Direction, Exclusion, Measurement, Pipe, Plan, Read, Speed, plan};
+
+use crate::common::{budget, candidate, pipe, speed};
 
 fn winner(plan: &Plan) -> &str {
     &plan.winner().expect("a winner").measurement.settings
@@ -292,7 +291,7 @@ fn json_has_every_documented_key() {
     let mut blocks = candidate("zstd 3", 2.0, 2e9);
     blocks.read = Some(Read { seconds: 10e-6, fetched: 2048.0 });
     let json = plan(&[blocks], &pipe(500e6), &budget(2)).to_json();
-    let documented = include_str!("../src/json.rs");
+    let documented = include_str!("../../src/json.rs");
     let keys: Vec<&str> = documented
         .lines()
         .filter_map(|line| line.strip_prefix("//! | `"))

@@ -1,12 +1,11 @@
 //! Frames of a peer that were written by hand: fragments, damage, and what RFC 7692 forbids.
 
-mod common;
-
 use std::io::{ErrorKind, Read, Write};
 
-use common::{End, chat, pair};
 use linerate_testkit::damage::Outcome;
 use linerate_websocket::{Agreement, DeflateStream, Direction, Encoder, Level, Options, Role, Scratch};
+
+use crate::common::{End, chat, noise, pair};
 
 /// A frame without mask and with a length below 126.
 fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
@@ -97,7 +96,7 @@ fn every_frame_of_a_divided_message_has_a_mask_of_its_own() {
         DeflateStream::agreed(one, Role::Client, Options::default(), Some(agreement(15))).expect("a stream");
     // One frame of the library, whose mask is 1, 2, 3, 4.
     let mut wire = [&[0x82, 0xff][..], &(400_000_u64).to_be_bytes(), &[1, 2, 3, 4]].concat();
-    wire.extend(common::noise(400_000));
+    wire.extend(noise(400_000));
     for piece in wire.chunks(1 << 14) {
         let mut rest = piece;
         while !rest.is_empty() {

@@ -1,19 +1,16 @@
 //! Client and server of soketto with our extension.
 
-#![cfg(feature = "soketto")]
-
-mod common;
-
 use std::io::{Read, Result, Write};
 use std::net::{TcpListener, TcpStream};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use common::{chat, noise};
 use futures_io::{AsyncRead, AsyncWrite};
 use linerate_websocket::{DeflateStream, Extension, Options};
 use soketto::handshake::{Client, Server, ServerResponse, server::Response};
 use tungstenite::Message;
+
+use crate::common::{chat, noise};
 
 /// A socket that blocks, as one that is always ready.
 struct Blocking(TcpStream);

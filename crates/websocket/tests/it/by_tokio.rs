@@ -1,10 +1,6 @@
 //! The adapters of tokio and axum, with caller buffers of every small size and of sizes around the library's own, beside
 //! peers that send late and peers that send everything at once.
 
-#![cfg(feature = "axum")]
-
-mod common;
-
 use std::collections::VecDeque;
 use std::io::{Cursor, ErrorKind, Result, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -16,13 +12,14 @@ use std::time::Duration;
 use axum::Router;
 use axum::response::Response;
 use axum::routing::get;
-use common::{chat, noise};
 use futures_util::task::noop_waker_ref;
 use futures_util::{SinkExt, StreamExt};
 use linerate_websocket::{Agreement, DeflateStream, Direction, Options, Role, WebSocketUpgrade};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tungstenite::Message;
 use tungstenite::protocol::WebSocketConfig;
+
+use crate::common::{chat, noise};
 
 /// A socket that gives what it has in pieces of at most `most` bytes, and takes as many. One that is late is pending
 /// before each.

@@ -1,11 +1,10 @@
 //! Decoders over readers and writers.
 
-mod common;
-
 use std::io::{self, BufRead, Cursor, ErrorKind, Read, Write};
 
-use common::{Noise, compressed, content};
 use linerate_inflate::{Error, Format, Options, read, write};
+
+use crate::common::{Noise, compressed, content};
 
 const FORMATS: [Format; 3] = [Format::Deflate, Format::Zlib, Format::Gzip];
 

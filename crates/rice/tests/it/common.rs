@@ -1,5 +1,4 @@
 //! What several tests share.
-#![allow(dead_code)]
 
 use linerate_rice::{Options, Params};
 

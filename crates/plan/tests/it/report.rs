@@ -1,12 +1,11 @@
 //! The report is well-formed, asks for nothing and escapes what it is given.
 
-mod common;
-
-use common::{budget, candidate, pipe};
 use linerate_plan::report::{self, Context};
 use linerate_plan::{Budget, Direction, Measurement, Pipe, Plan, Read, Scaling, plan};
 use quick_xml::Reader;
 use quick_xml::events::Event;
+
+use crate::common::{budget, candidate, pipe, speed};
 
 const HOSTILE: &str = "<script src='http://x.example/a.js'>&amp;\"]]>\u{1b}\0\u{202e}";
 
@@ -18,7 +17,7 @@ fn plans() -> Vec<Plan> {
     let mut hungry = candidate("zstd 19", 4.0, 2e9);
     hungry.memory.per_stream = 1 << 30;
     let mut scaled = candidate("zstd 3", 110.0, 1e9);
-    scaled.decode_scaling.push(Scaling { threads: 64, speed: common::speed(4e10) });
+    scaled.decode_scaling.push(Scaling { threads: 64, speed: speed(4e10) });
     scaled.read = Some(Read { seconds: 1e-5, fetched: 2048.0 });
     let memory = Budget { memory_per_stream: Some(64 << 20), ..budget(2) };
     let strict = Budget { min_ratio: Some(50.0), ..budget(2) };

@@ -1,10 +1,9 @@
 //! What holds for every plan.
 
-mod common;
-
-use common::{budget, pipe};
 use linerate_plan::{Measurement, Memory, Pipe, Scaling, Speed, plan};
 use proptest::prelude::*;
+
+use crate::common::{budget, candidate, pipe};
 
 fn speeds() -> impl Strategy<Value = Speed> {
     (1e3..1e11_f64, 0.5..1.0_f64, 1.0..1.5_f64).prop_map(|(median, low, high)| Speed {
@@ -77,8 +76,7 @@ fn noise() -> impl Strategy<Value = Vec<f64>> {
 
 /// Candidates whose sizes and speeds are like those of one engine at several levels: in a narrow range, with ties.
 fn levels() -> impl Strategy<Value = Vec<Measurement>> {
-    let one =
-        (1.1..5.0_f64, 1e8..2e9_f64).prop_map(|(ratio, decode)| common::candidate("level", ratio, decode));
+    let one = (1.1..5.0_f64, 1e8..2e9_f64).prop_map(|(ratio, decode)| candidate("level", ratio, decode));
     prop::collection::vec(one, 1..12)
 }
 

@@ -1,14 +1,13 @@
 //! Bytes that streams hold while they are idle, and that threads share.
 
-mod common;
-
-use common::{Noise, content};
 use linerate_inflate::{BlockDecoder, Format, Options, Scratch, Status, StreamDecoder};
+
+use crate::common::{Noise, compressed, content};
 
 /// A stream that is idle in the middle of a block with codes of its own, after more output than its window holds.
 fn idle(bits: u8, scratch: &mut Scratch) -> usize {
     let data = content(&mut Noise(3), 200_000);
-    let src = common::compressed(Format::Zlib, 6, bits.max(9), &data);
+    let src = compressed(Format::Zlib, 6, bits.max(9), &data);
     let mut decoder = StreamDecoder::new(Options::new(Format::Zlib).window_bits(bits)).unwrap();
     let mut out = vec![0; data.len()];
     let progress = decoder.decode(scratch, &src[..src.len() / 2], &mut out).unwrap();

@@ -1,6 +1,6 @@
 //! A body that follows a script, and a decoder that says what it has so far.
 
-#![allow(dead_code, unreachable_pub, reason = "shared by tests, of which not every one uses all")]
+#![allow(unreachable_pub)]
 
 use std::collections::VecDeque;
 use std::pin::Pin;

@@ -1,9 +1,7 @@
 //! The chat of `examples/chat.rs`, with headless Chromium as one of its users.
 
-#![cfg(feature = "axum")]
-
 #[allow(dead_code, reason = "its `main` is the example's")]
-#[path = "../examples/chat.rs"]
+#[path = "../../examples/chat.rs"]
 mod chat;
 
 use std::net::{SocketAddr, TcpStream};

@@ -1,12 +1,11 @@
 //! Damaged chunks: a typed error or samples, never a panic, and the same from every kernel.
 
-mod common;
-
-use common::{Noise, goldens, tiers};
 use linerate_rice::{
     Error, Filter, Kind, Options, Params, decode, decode_into, decode_segments, decoded_len, encode, expands,
     segment_count,
 };
+
+use crate::common::{Noise, goldens, tiers};
 
 fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()

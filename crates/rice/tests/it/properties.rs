@@ -1,12 +1,11 @@
 //! Properties of all samples and parameters.
 
-mod common;
-
-use common::{Noise, tiers};
 use linerate_rice::{
     Filter, Kind, Options, Params, Segments, Tier, decode, encode, encode_into, encoded_len,
 };
 use proptest::prelude::*;
+
+use crate::common::{Noise, tiers};
 
 /// A reference codec that follows the description of the format: bits as characters.
 fn reference_encode(params: &Params, samples: &[i16]) -> Vec<u8> {

@@ -1,0 +1,8 @@
+//! The integration tests, linked into one program. Files beside this folder are programs that need a process of their own,
+//! each for the reason at its top.
+
+mod axum;
+mod body;
+mod common;
+mod layer;
+mod tower_http;

@@ -1,0 +1,8 @@
+//! The integration tests, linked into one program.
+
+mod common;
+mod gzip_header;
+mod oracle;
+mod reader_writer;
+mod sizes;
+mod vectors;
