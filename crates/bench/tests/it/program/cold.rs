@@ -2,10 +2,10 @@
 
 use linerate_testkit::program::{Folder, Run};
 
-use crate::measurements;
+use super::measurements;
 
 fn bench(folder: &Folder, args: &[&str]) -> Run {
-    crate::bench(folder, &[&["cold"], args, &["--rounds", "1", "--least", "64K"]].concat())
+    super::bench(folder, &[&["cold"], args, &["--rounds", "1", "--least", "64K"]].concat())
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Keeps the tables and figures of pages, and the picture of the front page, in step with `records/`.
 //!
-//! `LINERATE_UPDATE=1 cargo test -p linerate-bench --test tables` writes them.
+//! `LINERATE_UPDATE=1 cargo test -p linerate-bench --test it tables` writes them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

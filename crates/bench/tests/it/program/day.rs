@@ -2,7 +2,7 @@
 
 use linerate_testkit::program::Folder;
 
-use crate::{bench, measurements};
+use super::{bench, measurements};
 
 #[test]
 fn sets_of_a_day_have_the_same_messages_and_logs() {

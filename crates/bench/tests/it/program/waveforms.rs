@@ -5,7 +5,7 @@ use linerate_bench::waveforms::Set;
 use linerate_testkit::program::{Folder, Run};
 
 fn make(folder: &Folder, set: &str, out: &str) -> Run {
-    crate::bench(folder, &["waveforms", "--rows", "3", "--set", set, "--out", out])
+    super::bench(folder, &["waveforms", "--rows", "3", "--set", set, "--out", out])
 }
 
 #[test]

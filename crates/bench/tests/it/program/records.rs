@@ -2,7 +2,7 @@
 
 use linerate_testkit::program::Folder;
 
-use crate::{bench, measurements};
+use super::{bench, measurements};
 
 /// A run of the shape "bytes" that takes no time.
 const BYTES: [&str; 9] =

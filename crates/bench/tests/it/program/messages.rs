@@ -2,7 +2,7 @@
 
 use linerate_testkit::program::{FAILED, Folder, USAGE};
 
-use crate::{bench, connection as sample, measurements};
+use super::{bench, connection as sample, measurements};
 
 #[test]
 fn small_run_is_printed_and_recorded() {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use linerate_testkit::program::{Folder, program};
 
-use crate::{bench, measurements};
+use super::{bench, measurements};
 
 #[test]
 fn memory_and_extraction_are_those_of_the_program() {
