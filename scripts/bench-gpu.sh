@@ -19,7 +19,7 @@ build() { # FOLDER
   while read -r program; do
     name=${program##*/}
     cp "$program" "$1/test-${name%-*}"
-  done < <(built test --no-run --test v1 --test v2 --test driver)
+  done < <(built test --no-run --test it)
   cp "$(built build --example gpu)" "$1/bench"
   # For comparison. Without it the record says that it is missing.
   scripts/setup.sh nvidia && cp target/venv-cuda/lib/python3*/site-packages/nvidia/libnvcomp/lib64/libnvcomp.so.6 "$1" || true
@@ -46,6 +46,6 @@ if [ -z "${LINERATE_NVCOMP:-}" ] && [ -e "$programs/libnvcomp.so.6" ]; then
   LINERATE_NVCOMP=$(realpath "$programs/libnvcomp.so.6")
   export LINERATE_NVCOMP
 fi
-for test in "$programs"/test-*; do "$test"; done
+"$programs/test-it" driver:: v1:: v2::
 "$programs/bench" --csv "$csv" "$@"
 echo "record: $csv"

@@ -17,7 +17,7 @@ use linerate_cuda::{
 use linerate_rice::v2::{ElementType, StreamOptions};
 use linerate_rice::{Options, Params};
 
-use crate::nvcomp::{ALGORITHMS, Algorithm, Batch, Nvcomp};
+use super::nvcomp::{ALGORITHMS, Algorithm, Batch, Nvcomp};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 

@@ -1,6 +1,7 @@
 //! Random calls of the interface by several threads, which share all handles, freed ones and those of other kinds among them: with
 //! null pointers, wrong numbers, sizes and states, damaged input and overlapping buffers. Each call returns, and says no more than
 //! it may. The seed is fixed; how the threads meet is not.
+//! They guess handles, so it is a process of its own: those of other tests could be among them.
 
 #![allow(unsafe_code)]
 

@@ -1,11 +1,10 @@
 //! Version 1 through the host side: goldens, batches, damage, device pointers.
 
-mod common;
-
-use common::{bytes, codec, waves};
 use linerate_cuda::{DecodeJob, DeviceBuffer, EncodeJob, Error, Input};
 use linerate_rice::{Filter, Kind, Options, Params};
 use linerate_testkit::rice::goldens;
+
+use crate::common::{bytes, codec, waves};
 
 #[test]
 fn golden_chunks_decode_and_encode() {

@@ -1,6 +1,4 @@
 //! CPython's own tests of zlib and of the formats on top of it, with this library before zlib.
-#![cfg(target_os = "linux")]
-
 use std::io::{Write, stderr};
 use std::path::Path;
 use std::process::Command;

@@ -1,15 +1,14 @@
 //! Version 2 through the host side: goldens, batches of all types, damage, device pointers.
 
-mod common;
-
 use std::fs;
 use std::num::NonZeroU32;
 
-use common::{bytes, codec, encodes_streams, waves};
 use linerate_cuda::{Codec, DecodeJob, DeviceBuffer, EncodeJob, Input, Stream, stream_bound};
 use linerate_rice::v2::{self, ElementType, Shape, StreamOptions};
 use linerate_rice::{Kind, Options};
 use linerate_testkit::testdata::{files_below, testdata};
+
+use crate::common::{bytes, codec, encodes_streams, waves};
 
 /// A stream decoded on the CPU, as bytes.
 fn decoded(stream: &[u8], element: ElementType) -> linerate_core::Result<Vec<u8>> {

@@ -1,8 +1,6 @@
 //! The device that tests run on: a GPU where there is one, else the test double of the driver library, which
 //! `build-shim.sh` compiles for the CPU.
 
-#![allow(dead_code, reason = "each test uses a part")]
-
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;

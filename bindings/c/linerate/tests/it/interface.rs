@@ -1,7 +1,5 @@
 //! The C examples on `linerate.h`, as C and as C++, under sanitizers and valgrind; and what the library exports.
 
-#![cfg(target_os = "linux")]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;

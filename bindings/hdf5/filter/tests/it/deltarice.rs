@@ -2,13 +2,12 @@
 //! changed.
 #![allow(unsafe_code)]
 
-mod common;
-
-use common::Noise;
-use common::call::{Call, decode, encode};
 use linerate_hdf5::{DELTARICE, REVERSE};
 use linerate_testkit::damage::Outcome;
 use linerate_testkit::rice::goldens;
+
+use crate::common::Noise;
+use crate::common::call::{Call, decode, encode};
 
 fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()

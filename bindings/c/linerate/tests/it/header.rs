@@ -39,7 +39,7 @@ fn the_header_is_that_of_the_sources() {
     let committed = fs::read_to_string(&path).expect("linerate.h");
     assert!(
         committed == generated(),
-        "linerate.h is stale: LINERATE_UPDATE=1 cargo test -p linerate-c --test header"
+        "linerate.h is stale: LINERATE_UPDATE=1 cargo test -p linerate-c --test it header"
     );
 }
 

@@ -1,13 +1,12 @@
 //! Filter 325 called as HDF5 calls it.
 
-mod common;
-
-use common::Noise;
-use common::call::{decode, encode};
 use linerate_hdf5::{DELTARICE2, DELTARICE2_ID};
 use linerate_rice::v2::{ElementType, StreamOptions, info};
 use linerate_rice::{Options, v2};
 use linerate_testkit::damage::Outcome;
+
+use crate::common::Noise;
+use crate::common::call::{decode, encode};
 
 /// Rows of a random walk as the bytes of each type, and the complete values of a dataset of them.
 fn datasets() -> impl Iterator<Item = (ElementType, [u32; 4], Vec<u8>)> {

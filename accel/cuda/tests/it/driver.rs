@@ -1,11 +1,11 @@
 //! A driver that is missing, or without a device: an error that says so.
 
-mod common;
-
 use std::ffi::OsStr;
 use std::process::Command;
 
 use linerate_cuda::{Context, Driver, Error, Event, Stream};
+
+use crate::common;
 
 #[test]
 fn missing_driver_is_an_error_that_names_library_and_remedy() {
@@ -44,7 +44,7 @@ fn driver_without_a_device_is_an_error() {
     }
     let program = std::env::current_exe().expect("this test program");
     let child = Command::new(program)
-        .args(["--exact", "driver_without_a_device_is_an_error"])
+        .args(["--exact", "driver::driver_without_a_device_is_an_error"])
         .env("LINERATE_CUDA_DRIVER", library)
         .env("LINERATE_SHIM_DEVICES", "0")
         .output()

@@ -1,6 +1,4 @@
 //! C programs that are linked with zlib, and run with this library before it; what they write is decoded by zlib.
-#![cfg(target_os = "linux")]
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;

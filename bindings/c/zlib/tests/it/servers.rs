@@ -1,7 +1,5 @@
 //! nginx and Apache of the distribution, unmodified, with this library before zlib: pages of 1 KB to 1 MB arrive whole, and
 //! the servers' logs have nothing to say.
-#![cfg(target_os = "linux")]
-
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,10 +1,8 @@
 //! A dry run of `make bench-gpu` with tiny chunks.
 
-mod common;
-
-#[path = "../examples/gpu/bench.rs"]
+#[path = "../../examples/gpu/bench.rs"]
 mod bench;
-#[path = "../examples/gpu/nvcomp.rs"]
+#[path = "../../examples/gpu/nvcomp.rs"]
 mod nvcomp;
 
 use std::ffi::OsStr;
@@ -13,6 +11,8 @@ use std::path::Path;
 use std::process::Command;
 
 use linerate_cuda::Context;
+
+use crate::common;
 
 /// Settings for tiny chunks. The double of the driver gets the double of nvCOMP.
 fn tiny(context: &Context) -> bench::Settings {

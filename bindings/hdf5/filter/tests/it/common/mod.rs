@@ -1,5 +1,4 @@
 //! What the tests of both filters share.
-#![allow(dead_code)]
 
 pub(crate) mod call;
 

@@ -1,11 +1,11 @@
 //! A C program that uses `linerate_cuda.h`, compiled by cc against the library.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use linerate_testkit::tools::{has_program, require};
+
+use crate::common;
 
 /// The library of the crate, which cargo builds with the tests.
 fn library() -> Option<PathBuf> {
