@@ -1,4 +1,4 @@
-//! Memory of a session: as it reports it, and as the allocator counts it.
+//! Memory of a session: as it reports it, and as the allocator counts it, which is that of a whole program.
 
 #[allow(dead_code, reason = "it needs a part")]
 #[path = "it/common.rs"]

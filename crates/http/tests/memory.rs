@@ -1,4 +1,4 @@
-//! What an idle response holds, counted by the allocator.
+//! What an idle response holds, counted by the allocator, which is that of a whole program.
 
 use std::task::Poll;
 

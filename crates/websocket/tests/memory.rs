@@ -1,4 +1,4 @@
-//! What an idle connection holds, counted by the allocator.
+//! What an idle connection holds, counted by the allocator, which is that of a whole program.
 
 use std::io::{Cursor, Read, Write};
 

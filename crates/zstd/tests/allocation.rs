@@ -1,4 +1,5 @@
 //! Readers and writers allocate for the first frame, and nothing for later ones with windows that are not larger.
+//! The allocator that counts is that of a whole program.
 #![cfg(feature = "std")]
 
 use std::io::{self, BufReader, Read, Write};

@@ -1,4 +1,4 @@
-//! Calls allocate nothing where `linerate.h` does not say so: an allocator counts.
+//! Calls allocate nothing where `linerate.h` does not say so: an allocator counts, which is that of a whole program.
 
 #![allow(unsafe_code)]
 
