@@ -4,7 +4,7 @@
 # the command, linked statically with musl, in an empty root folder. Each needs Rust's library for the target (rustup target add TARGET, or the component
 # rust-src), a C compiler, and what runs its programs. What lacks one is named, and the status is 77. CSV=FILE gets a row for
 # each target and package; records/platforms.csv is such a file. PACKAGES="linerate-core ..." builds and tests these alone;
-# ONLY="..." builds all, and tests these alone. A program of tests that takes longer than LIMIT seconds (1800) has failed.
+# ONLY="..." builds all, and tests these alone. A program of tests that takes longer than LIMIT seconds (7200) has failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -16,14 +16,20 @@ unset STRICT
 cargo=${CARGO:-cargo}
 tools=$root/target/foreign-tools
 targets="aarch64-unknown-linux-gnu i686-unknown-linux-gnu wasm32-wasip1 x86_64-pc-windows-gnu x86_64-unknown-linux-musl"
+<<<<<<< HEAD
 engines="linerate-core linerate-io linerate-deflate linerate-inflate linerate-zstd linerate-rice linerate-dict linerate-nx linerate-gateway linerate-gateway-sim"
 # Test programs whose outcome may differ between machines: formats, damaged input, memory, files, interfaces; and all unit
 # tests. The others try the same at length, or measure; PROGRAMS="--tests" runs them, too.
+=======
+engines="linerate-core linerate-io linerate-deflate linerate-inflate linerate-zstd linerate-rice linerate-dict linerate-nx linerate-gateway"
+# Modules of the test programs `it`, and other programs, whose outcome may differ between machines: formats, damaged input,
+# memory, files, interfaces; and all unit tests. The others try the same at length, or measure; PROGRAMS="--tests" runs them, too.
+>>>>>>> f31fde6d (scripts and pages name the tests by program and module: parts of a program run by the names of its modules)
 programs="conformance vectors oracle damage stream generated golden goldens v2 v2_golden filters filtered tables extract blocks
 block_file zlib_forms zstd_forms streams guarded sessions calls properties contract gzip zstd rice nx dict gateway interface header
 misuse differential programs"
-# Packages with other features: PACKAGE, the name in the record, and what cargo is asked for.
-small="linerate-zstd|linerate-zstd small|--features small --lib --test vectors --test stream --test generated"
+# Packages with other features: PACKAGE, the name in the record, what cargo is asked for, and the modules of `it`, if not all.
+small="linerate-zstd|linerate-zstd small|--features small --lib --test it|vectors stream generated"
 
 has() { # PROGRAM PACKAGE
   command -v "$1" >/dev/null || { why="$1 (Debian: $2)"; return 1; }
@@ -67,7 +73,7 @@ prepare() {
       export CC_wasm32_wasip1=clang AR_wasm32_wasip1=llvm-ar CFLAGS_wasm32_wasip1="-isystem /usr/include/wasm32-wasi"
       runner="Node.js $(node -p process.versions.node)"
       packages="linerate-core linerate-deflate linerate-inflate linerate-zstd linerate-rice"
-      variants+=("linerate-nx|linerate-nx reading|--no-default-features --tests")
+      variants+=("linerate-nx|linerate-nx reading|--no-default-features --tests|")
       ;;
     x86_64-pc-windows-gnu)
       has x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 && has_wine || return
@@ -98,8 +104,8 @@ prepare() {
   setting RUNNER "$root/scripts/foreign.sh --run $target"
 }
 
-# Why a program of tests, PACKAGE/PROGRAM, is not run; fails if it is.
-left_out() { # TARGET PROGRAM
+# Why a program of tests or a module of one, PACKAGE/NAME, is not run; fails if it is.
+left_out() { # TARGET NAME
   case $1,$2 in
     aarch64-*,linerate/dict | aarch64-*,linerate/gateway | aarch64-*,linerate/gzip | aarch64-*,linerate/nx | aarch64-*,linerate/rice | aarch64-*,linerate/zstd)
       echo "starts the command hundreds of times, seconds each by emulation" ;;
@@ -170,6 +176,26 @@ execute() { # TARGET PROGRAM ARGUMENT...
   esac
 }
 
+# Sets arguments for the program `it` of $package: modules that are run, and after --skip those left out.
+select_modules() { # TARGET
+  local name chosen=${modules-$programs} run=() skipped=()
+  if [ -n "${PROGRAMS:-}" ]; then chosen=; fi
+  for name in tests/it/*; do
+    name=${name##*/}
+    name=${name%.rs}
+    if [ -n "$chosen" ] && [[ " ${chosen//$'\n'/ } " != *" $name "* ]]; then continue; fi
+    if why=$(left_out "$1" "$package/$name"); then
+      echo "left out: $package/$name: $why"
+      echo "$package,0,0,0,0,$name" >>"$FOREIGN_NOTES"
+      skipped+=(--skip "$name::")
+    else
+      run+=("$name::")
+    fi
+  done
+  filters=("${run[@]}")
+  if [ ${#run[@]} != 0 ]; then filters+=("${skipped[@]}"); fi
+}
+
 # Cargo's runner: runs a program, and notes its package, its name, and how many tests passed, failed, were ignored and skipped.
 run() { # TARGET PROGRAM ARGUMENT...
   local program=${2##*/} package=${as:-$CARGO_PKG_NAME} log status=0 counts why
@@ -181,9 +207,14 @@ run() { # TARGET PROGRAM ARGUMENT...
     echo "$package,0,0,0,0,$program" >>"$FOREIGN_NOTES"
     return
   fi
+  if [ "$program" = it ]; then
+    select_modules "$1"
+    if [ ${#filters[@]} = 0 ]; then return; fi
+    set -- "$@" "${filters[@]}"
+  fi
   log=$(mktemp)
-  timeout "${LIMIT:-1800}" "$root/scripts/foreign.sh" --execute "$@" 2>&1 | tee "$log" || status=$?
-  [ $status != 124 ] || echo "foreign.sh: stopped after ${LIMIT:-1800} s: $package/$program"
+  timeout "${LIMIT:-7200}" "$root/scripts/foreign.sh" --execute "$@" 2>&1 | tee "$log" || status=$?
+  [ $status != 124 ] || echo "foreign.sh: stopped after ${LIMIT:-7200} s: $package/$program"
   counts=$(sed -nE 's/^test result: [a-zA-Z]+\. ([0-9]+) passed; ([0-9]+) failed; ([0-9]+) ignored.*/\1,\2,\3/p' "$log" | tail -n 1)
   [ -n "$counts" ] || if [ $status = 0 ]; then counts=1,0,0; else counts=0,1,0; fi
   # Also where all its tests passed, and it did not end as it should.
@@ -211,21 +242,21 @@ selected() {
   # shellcheck disable=SC2046,SC2086 # names of folders
   found=" $(cd / && ls $(printf "$root/%s/tests " $folders) 2>/dev/null | sed 's/\.rs$//' | tr '\n' ' ' || true) "
   echo "--lib --bins"
-  for name in $programs; do
+  for name in it $programs; do
     if [[ $found == *" $name "* ]]; then echo "--test $name"; fi
   done
 }
 
 # All packages, then the variants of those.
 tests() {
-  local variant package name arguments failed=0
+  local variant package name arguments modules failed=0
   # shellcheck disable=SC2046,SC2086 # names of packages
   "$cargo" test --locked --no-fail-fast --target "$target" $(printf -- '--package %s ' $packages) $(selected) "${options[@]}" || failed=1
   for variant in "${variants[@]}"; do
-    IFS='|' read -r package name arguments <<<"$variant"
+    IFS='|' read -r package name arguments modules <<<"$variant"
     if [ -n "${PACKAGES:-}" ] && [[ " $PACKAGES " != *" $package "* ]]; then continue; fi
     # shellcheck disable=SC2086 # words
-    as=$name "$cargo" test --locked --no-fail-fast --target "$target" --package "$package" $arguments "${options[@]}" || failed=1
+    as=$name modules=$modules "$cargo" test --locked --no-fail-fast --target "$target" --package "$package" $arguments "${options[@]}" || failed=1
   done
   return $failed
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # zstd-corpus.sh [FRAMES [FIRST-SEED]]: decodes FRAMES (100,000) frames of zstd's generator, decodecorpus, in every way, and compares
-# with their content: by crates/zstd/tests/generated.rs, then once more with the feature `small`. One in ten frames has a
+# with their content: by crates/zstd/tests/it/generated.rs, then once more with the feature `small`. One in ten frames has a
 # dictionary. Frames are made in chunks of 1,000, the seed of each chunk 1,000 after the one before; only the chunk at work is on
 # the disk. The seed of a failure is printed, and its frames stay.
 #
@@ -49,7 +49,7 @@ echo "generator of zstd $(sed -n 's/^#define ZSTD_VERSION_\(MAJOR\|MINOR\|RELEAS
 
 # The test programs, compiled once: `cargo test` for each chunk would look at every file again.
 program() { # OPTION...
-  "$cargo" test --locked --package linerate-zstd --test generated --no-run --message-format=json "$@" |
+  "$cargo" test --locked --package linerate-zstd --test it --no-run --message-format=json "$@" |
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1
 }
 programs=("$(program)" "$(program --features small)")
@@ -69,7 +69,7 @@ for ((number = 0; done < frames; number++)); do
   folder=$work/frames
   make_chunk "$folder" "$at" "$count" "$number"
   for program in "${programs[@]}"; do
-    if ! LINERATE_FRAMES=$folder "$program" --quiet --exact --ignored frames_of_the_generator_decode >"$work/log" 2>&1; then
+    if ! LINERATE_FRAMES=$folder "$program" --quiet --exact --ignored generated::frames_of_the_generator_decode >"$work/log" 2>&1; then
       cat "$work/log" >&2
       trap - EXIT
       echo "failed: seed $at, $count frames, in $folder" >&2

@@ -60,10 +60,10 @@ const NOT_RUN: &[&str] = &["", "console", "kotlin", "text", "toml", "xml"];
 
 /// Who runs the blocks of each language: the files of the tests, which name the page or take every page.
 const RUNNERS: &[(&str, &[&str])] = &[
-    ("c", &["bindings/c/linerate/tests/interface.rs", "bindings/c/slz/tests/interface.rs"]),
-    ("cpp", &["bindings/c/linerate/tests/interface.rs", "bindings/rocksdb/tests/plugin.rs"]),
-    ("csharp", &["bindings/c/linerate/tests/interface.rs"]),
-    ("go", &["bindings/c/linerate/tests/interface.rs"]),
+    ("c", &["bindings/c/linerate/tests/it/interface.rs", "bindings/c/slz/tests/interface.rs"]),
+    ("cpp", &["bindings/c/linerate/tests/it/interface.rs", "bindings/rocksdb/tests/plugin.rs"]),
+    ("csharp", &["bindings/c/linerate/tests/it/interface.rs"]),
+    ("go", &["bindings/c/linerate/tests/it/interface.rs"]),
     (
         "java",
         &[
@@ -78,7 +78,7 @@ const RUNNERS: &[(&str, &[&str])] = &[
     ("rust", &["crates/testkit/src/pages.rs"]),
     // A server, which is compiled and does not end by itself.
     ("rust,no_run", &["crates/testkit/src/pages.rs"]),
-    ("sh", &["crates/cli/tests/documents/main.rs"]),
+    ("sh", &["crates/cli/tests/it/documents/mod.rs"]),
     ("verilog", &["bindings/hdf5/tests/test_hdl.py"]),
 ];
 
