@@ -175,7 +175,7 @@ miri() { # ARGUMENT...
   if [ $status = 124 ]; then note "Miri was stopped after $limit s: $*"; else return $status; fi
 }
 
-# A model of the lock-free slots of dictionaries, in every order of two threads (crates/dict/src/model.rs).
+# A model of the lock-free slots of dictionaries, in every order of two threads (crates/dict/src/store/model.rs).
 test_loom() {
   RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=$CARGO_TARGET_DIR/loom \
     "$cargo" test --locked --package linerate-dict --no-default-features --lib model

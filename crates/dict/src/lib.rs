@@ -21,29 +21,21 @@
 //! (besides, [`Training`], [`Search`], [`Clustering`], writing block files) compile libzstd from C; `sst` is Rust. All
 //! three are on by default.
 //!
-//! # Files
+//! # Modules
 //!
-//! | file | content |
+//! | module | content |
 //! |---|---|
-//! | `store.rs`, `id.rs` | the store: dictionaries by ID, reference counts |
-//! | `memory.rs` | the state behind the store's lock: arenas, vacant slots, table eviction |
-//! | `clock.rs` | CLOCK eviction order of the slots that have tables |
-//! | `slots.rs`, `hash_index.rs` | array of slots that grows without moving them; index from content hash to slot |
-//! | `sys/slot.rs`, `sys/sync.rs` | one dictionary: lock-free pins, publication and reclamation; its atomics |
-//! | `model.rs` | loom model of the slots and of reclamation (`cfg(loom)`, tests only) |
-//! | `sys/arena.rs`, `sys/mapping.rs`, `free_list.rs` | memory in huge pages between guard pages; best-fit allocation |
-//! | `source.rs` | dictionaries that are read at first use |
-//! | `decoder.rs`, `pipeline.rs`, `job.rs` | single blocks, batches and their order, streams of jobs |
-//! | `worker.rs`, `prefetch.rs` | decoding one block while the next one's memory is prefetched |
-//! | `encoder.rs` | compression through libzstd |
-//! | `train.rs`, `fse_table.rs` | training; coarser FSE tables |
-//! | `savings.rs`, `samples.rs` | bytes that a dictionary saves; split into training and holdout samples |
-//! | `search.rs` | search over dictionary sizes |
-//! | `cluster.rs`, `clusterer.rs`, `prune.rs` | clustering: its API, its rounds, pruning |
-//! | `pack/` | pack files: `open`, `load` read; `editor`, `compact` write; `codec` decompresses, `compressor` compresses; `index`, `layout` are the format |
-//! | `blocks/` | block files: `builder`, `sorter` write; `file`, `reader`, `scan`, `verify` read; `block`, `layout` are the format |
 //! | `sst/` | SST files: see [`sst`] |
-//! | `input.rs`, `output.rs`, `fields.rs` | file access through `linerate-io`; integers and checksums in files |
+//! | `blocks/` | block files: `builder`, `sorter` write; `file`, `reader`, `scan`, `verify` read; `block`, `layout` are the format |
+//! | `pack/` | pack files: `open`, `load` read; `editor`, `compact` write; `codec` decompresses, `compressor` compresses; `index`, `layout` are the format |
+//! | `train/` | training, and choosing the size and number of dictionaries |
+//! | `coding/` | blocks decoded and encoded, singly, in batches and in streams of jobs |
+//! | `store/` | dictionaries by ID, reference counts, eviction of tables |
+//! | `sys/` | one dictionary (`slot`): lock-free pins, publication and reclamation, over the atomics of `sync`; memory in huge pages between guard pages (`arena`, `mapping`), best-fit allocation (`free_list`) |
+//! | `files/` | file access through `linerate-io`; integers and checksums in files |
+//! | `id`, `source`, `stats`, `prefetch` | IDs; dictionaries that are read at first use; counters; prefetching of cache lines |
+//!
+//! Each row imports only from rows below it.
 //!
 //! ```
 //! # #[cfg(feature = "encode")]
@@ -70,37 +62,11 @@
 #![cfg_attr(not(feature = "train"), allow(dead_code, reason = "what only writers use"))]
 
 pub mod blocks;
-mod clock;
-#[cfg(feature = "train")]
-mod cluster;
-#[cfg(feature = "train")]
-mod clusterer;
-mod decoder;
-#[cfg(feature = "encode")]
-mod encoder;
-mod fields;
-mod free_list;
-mod fse_table;
-mod hash_index;
+mod coding;
+mod files;
 mod id;
-mod input;
-mod job;
-mod memory;
-#[cfg(all(loom, test))]
-mod model;
-mod output;
 pub mod pack;
-mod pipeline;
 mod prefetch;
-#[cfg(feature = "train")]
-mod prune;
-#[cfg(feature = "train")]
-mod samples;
-#[cfg(feature = "encode")]
-mod savings;
-#[cfg(feature = "train")]
-mod search;
-mod slots;
 mod source;
 #[cfg(feature = "sst")]
 pub mod sst;
@@ -108,27 +74,27 @@ mod stats;
 mod store;
 mod sys;
 mod train;
-mod worker;
 
 pub use blocks::BlockFile;
-#[cfg(feature = "train")]
-pub use cluster::{Choice, Clustering, ClusteringResult, Costs, Reason, SampleSet, SetReport};
-pub use decoder::Decoder;
+pub use coding::decoder::Decoder;
 #[cfg(feature = "encode")]
-pub use encoder::Encoder;
+pub use coding::encoder::Encoder;
+pub use coding::job::{Job, Order};
+pub use coding::pipeline::Pipeline;
+pub use files::input::Input;
 pub use id::Id;
-pub use input::Input;
-pub use job::{Job, Order};
 pub use linerate_core::{Error, Kind, Result};
 pub use pack::Pack;
-pub use pipeline::Pipeline;
-#[cfg(feature = "encode")]
-pub use savings::Savings;
-#[cfg(feature = "train")]
-pub use search::{Candidate, SIZES, Search, SearchResult};
 pub use source::Source;
 pub use stats::{Counters, HugePages, Stats};
-pub use store::{Store, StoreOptions, content_hash};
+pub use store::shared::content_hash;
+pub use store::{Store, StoreOptions};
 #[cfg(feature = "train")]
-pub use train::Training;
-pub use train::shrink_tables;
+pub use train::cluster::{Choice, Clustering, ClusteringResult, Costs, Reason, SampleSet, SetReport};
+#[cfg(feature = "encode")]
+pub use train::savings::Savings;
+#[cfg(feature = "train")]
+pub use train::search::{Candidate, SIZES, Search, SearchResult};
+#[cfg(feature = "train")]
+pub use train::training::Training;
+pub use train::training::shrink_tables;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::fields::{put_varint, u32_at, varint};
+use crate::files::fields::{put_varint, u32_at, varint};
 
 /// Records from one restart point to the next.
 const RESTART_INTERVAL: usize = 8;

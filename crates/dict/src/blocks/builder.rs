@@ -13,11 +13,14 @@ use super::layout::{
     separator,
 };
 use super::options::{DictionaryChoice, Options};
-use crate::fields::hash;
+use crate::coding::encoder::Encoder;
+use crate::files::fields::hash;
+use crate::files::output::{commit, create, write_error};
 use crate::id::Id;
-use crate::output::{commit, create, write_error};
-use crate::samples::{extrapolate, subsample};
-use crate::{Encoder, Savings, Store, Training};
+use crate::store::Store;
+use crate::train::samples::{extrapolate, subsample};
+use crate::train::savings::Savings;
+use crate::train::training::Training;
 
 /// Target size of an index block, in bytes.
 const INDEX_BLOCK: usize = 4096;
@@ -322,7 +325,7 @@ impl Builder {
         let Phase::Writing(compressor) = &self.phase else { return Err(FAILED) };
         let header = compressor.header;
         let len = self.at + Footer::LEN as u64;
-        let header_checksum = crate::fields::u64_at(&header.write(), Header::LEN - 8);
+        let header_checksum = crate::files::fields::u64_at(&header.write(), Header::LEN - 8);
         self.put(&Footer { root, counts: self.counts, len, header: header_checksum }.write())?;
         Ok(Summary { counts: self.counts, dictionary: header.dictionary, len })
     }

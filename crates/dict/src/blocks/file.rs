@@ -14,9 +14,9 @@ use super::layout::{
 use super::reader::Reader;
 use super::scan::Scan;
 use super::verify::{Verified, verify};
-use crate::fields::{hash, u64_at};
+use crate::files::fields::{hash, u64_at};
+use crate::files::input::Input;
 use crate::id::Id;
-use crate::input::Input;
 use crate::store::Store;
 
 /// Maximum length of an embedded dictionary.

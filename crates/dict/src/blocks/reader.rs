@@ -8,8 +8,10 @@ use linerate_core::{Error, Kind, Result};
 use super::block::{Block, Cursor};
 use super::file::BlockFile;
 use super::layout::BlockEntry;
-use crate::input::frame_error;
-use crate::{Decoder, Job, Order, Store};
+use crate::coding::decoder::Decoder;
+use crate::coding::job::{Job, Order};
+use crate::files::input::frame_error;
+use crate::store::Store;
 
 /// Maximum content of a batch, unless a single block is larger.
 const BATCH: usize = 4 << 20;

@@ -9,7 +9,7 @@ use linerate_core::{Error, Kind, Result};
 use linerate_io::read_error;
 
 use super::builder::{Builder, MAX_KEY_LEN, MAX_VALUE_LEN};
-use crate::output::write_error;
+use crate::files::output::write_error;
 
 /// Memory of a record beside its key and value, in bytes.
 const OVERHEAD: usize = size_of::<Entry>();

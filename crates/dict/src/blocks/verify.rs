@@ -8,7 +8,7 @@ use super::file::BlockFile;
 use super::layout::{Counts, DictionaryPlace, Header, LeafEntry};
 use super::reader::Reader;
 use super::scan::Blocks;
-use crate::fields::hash;
+use crate::files::fields::hash;
 
 /// Result of a successful verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

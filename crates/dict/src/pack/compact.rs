@@ -8,7 +8,7 @@ use linerate_io::Lock;
 use super::editor::{Editor, IN_USE, Options, lock};
 use super::index::Entry;
 use super::open::Pack;
-use crate::output::write_error;
+use crate::files::output::write_error;
 
 /// Result of compacting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,9 +14,9 @@ use super::compressor::{Base, Compressor};
 use super::index::{Entry, Index, MAX_LEN, MIN_LEN, Storage};
 use super::layout::{ALIGN, Header, SegmentHeader, SegmentTrailer};
 use super::open::{Pack, UNKNOWN};
-use crate::fields::hash;
-use crate::input::Input;
-use crate::output::{BUFFER, commit, create, write_error};
+use crate::files::fields::hash;
+use crate::files::input::Input;
+use crate::files::output::{BUFFER, commit, create, write_error};
 
 /// Options of a new pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use linerate_core::{Error, Kind, Result};
 
 use super::layout::corrupt;
-use crate::fields::{put, u32_at, u64_at};
+use crate::files::fields::{put, u32_at, u64_at};
 
 const MAGIC: &[u8; 8] = b"LRPKIDX\n";
 /// Bytes before the rows.

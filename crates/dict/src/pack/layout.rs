@@ -2,7 +2,7 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::fields::{has_valid_checksum, put, put_checksum, u16_at, u32_at, u64_at};
+use crate::files::fields::{has_valid_checksum, put, put_checksum, u16_at, u32_at, u64_at};
 
 const MAGIC: &[u8; 8] = b"\x89LRPACK\n";
 const SEGMENT_MAGIC: &[u8; 8] = b"LRPKSEG\n";

@@ -12,8 +12,8 @@ use linerate_zstd::Dictionary;
 use super::codec::Decompressor;
 use super::index::{Entry, Index, Storage};
 use super::layout::{Header, SegmentHeader, SegmentTrailer, corrupt};
-use crate::fields::hash;
-use crate::input::{Input, frame_error};
+use crate::files::fields::hash;
+use crate::files::input::{Input, frame_error};
 
 pub(super) const UNKNOWN: Error =
     Error::new(Kind::BadArgument, 0, "the pack has no dictionary of this number");

@@ -9,7 +9,7 @@ use linerate_core::{Error, Kind, Result};
 use super::compact::prepare;
 use super::editor::lock;
 use super::{Editor, Options, Pack};
-use crate::input::Input;
+use crate::files::input::Input;
 
 /// Failpoint: called with the name of each step; an error interrupts the write there.
 pub(super) type Failpoint = Box<dyn FnMut(&'static str) -> Result<()> + Send>;

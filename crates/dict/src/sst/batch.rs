@@ -11,8 +11,8 @@ use super::entry::Entry;
 use super::handle::Handle;
 use super::open::Sst;
 use super::reader::{BlockPosition, Hit, Lookup, Reader, check, ensure_len, entry, look_up, stored_len};
+use crate::coding::job::{Job, Order};
 use crate::id::Id;
-use crate::job::{Job, Order};
 use crate::prefetch::prefetch;
 
 const WRONG_LENGTH: Error =

@@ -6,7 +6,7 @@ use linerate_inflate::{BufferDecoder, Format, Options, Scratch};
 use super::bytes::Bytes;
 use super::compression::Compression;
 use super::open::Dictionary;
-use crate::decoder::Decoder;
+use crate::coding::decoder::Decoder;
 use crate::store::Store;
 
 const TOO_LONG: Error = Error::new(Kind::Limit, 0, "the content of a block exceeds the limit");

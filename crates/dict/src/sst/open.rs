@@ -15,8 +15,8 @@ use super::order::KeyOrder;
 use super::properties::Properties;
 use super::ranges::{self, RangeDeletion};
 use super::reader::Reader;
+use crate::files::input::Input;
 use crate::id::Id;
-use crate::input::Input;
 use crate::prefetch::prefetch;
 use crate::store::Store;
 

@@ -16,7 +16,7 @@ use super::open::{Dictionary, Sst, names};
 use super::options::Options;
 use super::properties::Properties;
 use super::ranges::covering;
-use crate::input::Input;
+use crate::files::input::Input;
 use crate::stats::Counters;
 use crate::store::Store;
 

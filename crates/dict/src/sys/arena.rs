@@ -5,8 +5,8 @@ use core::slice::from_raw_parts_mut;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::free_list::{FreeList, Range};
 use super::mapping::{HUGE, Mapping};
-use crate::free_list::{FreeList, Range};
 use crate::stats::HugePages;
 
 /// Alignment and granularity of allocations: a cache line.

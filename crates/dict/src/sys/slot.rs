@@ -16,7 +16,6 @@ use linerate_zstd::{Dictionary, Digest, ExpandedHuffman};
 use super::arena::{Allocation, RawAllocation};
 use super::sync::{AtomicPtr, AtomicU32, AtomicU64, Guarded, Ordering};
 use crate::source::Source;
-use crate::store::Shared;
 
 /// Number of readers, in the low bits.
 const PINS: u64 = (1 << 24) - 1;
@@ -102,6 +101,12 @@ pub(crate) enum Eviction {
     Blocked,
 }
 
+/// Reclaims retired slots.
+pub(crate) trait Reap: Sync {
+    /// Called by the last reader of a retired slot.
+    fn reap(&self);
+}
+
 impl Slot {
     pub(crate) fn vacant() -> Self {
         Slot {
@@ -155,11 +160,11 @@ impl Slot {
     }
 
     /// Pins the slot, if its dictionary is that of `generation`. When the last pin of a retired slot is
-    /// dropped, `store` reaps it.
+    /// dropped, `reaper` is told.
     #[inline]
-    pub(crate) fn pin<'a>(&'a self, generation: u32, store: Option<&'a Shared>) -> Option<Pin<'a>> {
+    pub(crate) fn pin<'a>(&'a self, generation: u32, reaper: Option<&'a dyn Reap>) -> Option<Pin<'a>> {
         let state = self.state.fetch_add(1, Ordering::AcqRel);
-        let pin = Pin { slot: self, store };
+        let pin = Pin { slot: self, reaper };
         if state >> GENERATION != u64::from(generation) || state & LIVE == 0 || state & PINS >= MAX_PINS {
             return None;
         }
@@ -245,7 +250,7 @@ impl Slot {
 /// A reader of a slot. While it exists, the dictionary's bytes and tables stay valid once they are present.
 pub(crate) struct Pin<'a> {
     slot: &'a Slot,
-    store: Option<&'a Shared>,
+    reaper: Option<&'a dyn Reap>,
 }
 
 impl Pin<'_> {
@@ -390,9 +395,9 @@ impl Drop for Pin<'_> {
     fn drop(&mut self) {
         let state = self.slot.state.fetch_sub(1, Ordering::AcqRel);
         if state & (PINS | DROPPED) == DROPPED | 1
-            && let Some(store) = self.store
+            && let Some(reaper) = self.reaper
         {
-            store.reap();
+            reaper.reap();
         }
     }
 }

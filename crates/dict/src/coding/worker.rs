@@ -9,7 +9,7 @@ use linerate_zstd::{
 use crate::id::Id;
 use crate::prefetch::prefetch;
 use crate::stats::Counters;
-use crate::store::Shared;
+use crate::store::shared::Shared;
 use crate::sys::{Digested, Pin};
 
 /// Content of larger dictionaries is not prefetched as a whole, only the lines that the block copies from,

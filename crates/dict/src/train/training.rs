@@ -3,7 +3,7 @@
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::Dictionary;
 
-use crate::fse_table::FseTable;
+use crate::train::fse_table::FseTable;
 
 /// Bytes of a trained dictionary before its Huffman table: magic number and Dictionary_ID (RFC 8878, section
 /// 5).

@@ -1,9 +1,5 @@
 //! Clustering: few dictionaries shared by many sets of samples.
 
-use linerate_core::Result;
-
-use crate::clusterer::Clusterer;
-
 /// Options of a clustering: shares dictionaries between files, tenants or tables.
 ///
 /// Each set of samples stands for one of them. Seeds are trained for the sets that the others serve worst.
@@ -161,27 +157,5 @@ impl Clustering {
     #[must_use]
     pub const fn threads(self, threads: usize) -> Self {
         Clustering { threads, ..self }
-    }
-
-    /// Runs the clustering. Takes 8 bytes for each pair of set and dictionary, beside the samples and
-    /// dictionaries.
-    ///
-    /// # Errors
-    /// [`Kind::Limit`](crate::Kind::Limit) if libzstd is out of memory. No sample content is an error.
-    pub fn run(&self, sets: &[SampleSet<'_>]) -> Result<ClusteringResult> {
-        self.run_with_progress(sets, &|_| {})
-    }
-
-    /// As [`run`](Self::run); `progress` receives, from any thread, the sample bytes compressed or trained
-    /// with since its last call.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn run_with_progress(
-        &self,
-        sets: &[SampleSet<'_>],
-        progress: &(dyn Fn(usize) + Sync),
-    ) -> Result<ClusteringResult> {
-        Clusterer::new(self, sets, progress)?.run()
     }
 }

@@ -1,47 +1,31 @@
 //! The dictionary store: dictionaries by ID, with reference counts, shared by threads.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`shared`] | what clones share: pins without a lock, reading from sources, building tables, reaping |
+//! | [`memory`] | the state behind the lock: arenas, vacant slots, reference counts, table eviction |
+//! | [`clock`] | CLOCK eviction order of the slots that have tables |
+//! | [`slots`], [`hash_index`] | array of slots that grows without moving them; index from content hash to slot |
+//! | `model` | loom model of the slots and of reclamation (`cfg(loom)`, tests only) |
 
-use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, PoisonError, TryLockError};
+pub(crate) mod clock;
+pub(crate) mod hash_index;
+pub(crate) mod memory;
+#[cfg(all(loom, test))]
+mod model;
+pub(crate) mod shared;
+pub(crate) mod slots;
+
+use std::sync::Arc;
 
 use linerate_core::{Error, Kind, Result};
-use linerate_zstd::{Dictionary, Digest};
-use twox_hash::XxHash3_64;
 
 use crate::id::Id;
-use crate::memory::Memory;
-use crate::prefetch::prefetch;
-use crate::slots::Slots;
 use crate::source::Source;
 use crate::stats::Stats;
-use crate::sys::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, fence};
-use crate::sys::{Allocation, Arena, NewContent, Pin};
-
-/// libzstd ignores shorter dictionaries.
-const MIN_LEN: usize = 8;
-
-/// Locks that serialize reads from sources; a slot uses the one of its index modulo this.
-const LOAD_LOCKS: usize = 16;
-
-const UNKNOWN: Error = Error::new(Kind::BadArgument, 0, "the store has no dictionary with this ID");
-const FULL: Error = Error::new(Kind::Limit, 0, "the store has no memory for another dictionary");
-
-const WRONG_HASH: Error = Error::new(Kind::Corrupt, 0, "the dictionary has a different hash than expected");
-
-/// Validates a dictionary and returns its digest.
-fn validate(bytes: &[u8]) -> Result<Digest> {
-    if bytes.len() < MIN_LEN {
-        return Err(Error::new(Kind::BadArgument, 0, "a dictionary has fewer than 8 bytes"));
-    }
-    if u32::try_from(bytes.len()).is_err() {
-        return Err(Error::new(Kind::Limit, 0, "a dictionary has 4 GiB or more"));
-    }
-    Dictionary::measure(bytes)
-}
-
-/// Hash that identifies dictionaries: XXH3, 64 bits, seed 0, over all bytes.
-pub fn content_hash(dictionary: &[u8]) -> u64 {
-    XxHash3_64::oneshot(dictionary)
-}
+use crate::store::shared::{FULL, Shared, UNKNOWN, WRONG_HASH, content_hash, validate};
+use crate::sys::sync::Ordering;
+use crate::sys::{Arena, NewContent};
 
 /// Options of a [`Store`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,16 +81,6 @@ pub struct Store {
     shared: Arc<Shared>,
 }
 
-pub(crate) struct Shared {
-    slots: Slots,
-    memory: Mutex<Memory>,
-    /// Set by the last reader of a retired dictionary; cleared by the thread that reaps, under the lock.
-    reap_pending: AtomicBool,
-    /// Serializes reads of a dictionary from its source, so that it is read once.
-    load_locks: [Mutex<()>; LOAD_LOCKS],
-    digests: AtomicU64,
-}
-
 impl Store {
     /// Creates an empty store with the default options.
     pub fn new() -> Self {
@@ -117,10 +91,7 @@ impl Store {
     pub fn with_options(options: StoreOptions) -> Self {
         let raw = Arena::new(options.raw_limit, options.huge_pages);
         let tables = Arena::new(options.table_budget, options.huge_pages);
-        let memory = Mutex::new(Memory::new(raw, tables));
-        let load_locks = std::array::from_fn(|_| Mutex::new(()));
-        let (reap_pending, digests) = (AtomicBool::new(false), AtomicU64::new(0));
-        Store { shared: Arc::new(Shared { slots: Slots::new(), memory, reap_pending, load_locks, digests }) }
+        Store { shared: Arc::new(Shared::new(raw, tables)) }
     }
 
     /// Copies a dictionary into the store, with a reference count of 1: a trained one if it begins with the
@@ -311,173 +282,6 @@ impl Default for Store {
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Store").field(&self.stats()).finish()
-    }
-}
-
-impl Shared {
-    /// Takes the lock. Poisoning is ignored: no code that runs under the lock leaves an inconsistent state when
-    /// it panics.
-    fn lock(&self) -> Locked<'_> {
-        Locked { shared: self, memory: Some(self.memory.lock().unwrap_or_else(PoisonError::into_inner)) }
-    }
-
-    /// Takes the lock if it is free.
-    fn try_lock(&self) -> Option<Locked<'_>> {
-        let memory = match self.memory.try_lock() {
-            Ok(memory) => memory,
-            Err(TryLockError::Poisoned(memory)) => memory.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
-        };
-        Some(Locked { shared: self, memory: Some(memory) })
-    }
-
-    /// Reclaims the slots of retired dictionaries that have no readers; the last reader calls it. Does not wait
-    /// for the lock, which its own thread may hold: then the thread that holds it reaps when it releases it.
-    #[cold]
-    pub(crate) fn reap(&self) {
-        // Read-modify-write operations, so that the thread that clears the flag sees the last pins of all readers
-        // that have set it.
-        self.reap_pending.swap(true, Ordering::AcqRel);
-        self.reap_if_pending();
-    }
-
-    /// Reaps if a reader asked for it, unless the lock is taken again: then its holder will.
-    ///
-    /// The fences order setting the flag before trying the lock, and releasing the lock before reading the flag:
-    /// either the reader gets the lock, or its holder sees the flag.
-    fn reap_if_pending(&self) {
-        loop {
-            fence(Ordering::SeqCst);
-            if !self.reap_pending.load(Ordering::Relaxed) {
-                return;
-            }
-            fence(Ordering::SeqCst);
-            let Some(mut memory) = self.try_lock() else { return };
-            self.reap_pending.swap(false, Ordering::AcqRel);
-            memory.reap(&self.slots);
-            memory.unlock();
-        }
-    }
-
-    /// Allocates memory for a dictionary's bytes.
-    fn allocate(&self, len: usize) -> Result<Allocation> {
-        let mut memory = self.lock();
-        memory.reap(&self.slots);
-        memory.raw.allocate(len).ok_or(FULL)
-    }
-
-    fn check(&self, id: Id) -> Result<()> {
-        let slot = self.slots.get(id.index()).ok_or(UNKNOWN)?;
-        if slot.has(id.generation()) { Ok(()) } else { Err(UNKNOWN) }
-    }
-
-    /// Pins a dictionary, without building its tables. `None` for [`Id::NONE`].
-    pub(crate) fn pin(&self, id: Id) -> Result<Option<Pin<'_>>> {
-        if id == Id::NONE {
-            return Ok(None);
-        }
-        let slot = self.slots.get(id.index()).ok_or(UNKNOWN)?;
-        slot.pin(id.generation(), Some(self)).map(Some).ok_or(UNKNOWN)
-    }
-
-    /// Pins a dictionary, and builds its tables if memory for them is available without waiting for the lock.
-    #[inline]
-    pub(crate) fn open(&self, id: Id) -> Result<Option<Pin<'_>>> {
-        let pin = self.pin(id)?;
-        if let Some(pin) = &pin
-            && !pin.has_tables()
-        {
-            self.prepare(id, pin)?;
-        }
-        Ok(pin)
-    }
-
-    /// Prefetches the slot of a dictionary that will be opened soon.
-    #[inline]
-    pub(crate) fn prefetch_slot(&self, id: Id) {
-        if let Some(slot) = self.slots.get(id.index()) {
-            prefetch(slot);
-        }
-    }
-
-    #[cold]
-    fn prepare(&self, id: Id, pin: &Pin<'_>) -> Result<()> {
-        self.load(id, pin)?;
-        self.digest(id.index(), pin);
-        Ok(())
-    }
-
-    /// Reads the dictionary from its source, if it was not read yet.
-    fn load(&self, id: Id, pin: &Pin<'_>) -> Result<()> {
-        if pin.is_loaded() {
-            return Ok(());
-        }
-        let guard = &self.load_locks[id.index() as usize % LOAD_LOCKS];
-        let guard = guard.lock().unwrap_or_else(PoisonError::into_inner);
-        let check =
-            |bytes: &[u8]| if content_hash(bytes) == pin.hash() { validate(bytes) } else { Err(WRONG_HASH) };
-        let unused = pin.load(
-            |source| self.lock().sources.get(source).cloned().ok_or(UNKNOWN),
-            check,
-            |len| self.allocate(len),
-        )?;
-        drop(guard);
-        let unused_sources = unused.and_then(|source| self.lock().sources.release(source));
-        drop(unused_sources);
-        Ok(())
-    }
-
-    fn digest(&self, index: u32, pin: &Pin<'_>) {
-        let made = pin.make_tables(|len| {
-            let mut memory = self.try_lock()?;
-            memory.allocate_tables(&self.slots, index, len)
-        });
-        match made {
-            Ok(true) => _ = self.digests.fetch_add(1, Ordering::Relaxed),
-            Ok(false) => {}
-            Err(allocation) => self.lock().free_tables(index, allocation),
-        }
-    }
-}
-
-/// The lock of a store. When it is released, sources that became unused are dropped, and pending reaps are done.
-struct Locked<'a> {
-    shared: &'a Shared,
-    /// `None` once released.
-    memory: Option<MutexGuard<'a, Memory>>,
-}
-
-impl Locked<'_> {
-    /// Releases the lock, and drops unused sources after that.
-    fn unlock(&mut self) {
-        if let Some(mut memory) = self.memory.take() {
-            let unused_sources = std::mem::take(&mut memory.unused_sources);
-            drop(memory);
-            drop(unused_sources);
-        }
-    }
-}
-
-impl Drop for Locked<'_> {
-    fn drop(&mut self) {
-        if self.memory.is_some() {
-            self.unlock();
-            self.shared.reap_if_pending();
-        }
-    }
-}
-
-impl Deref for Locked<'_> {
-    type Target = Memory;
-
-    fn deref(&self) -> &Memory {
-        self.memory.as_ref().expect("locked until it is dropped")
-    }
-}
-
-impl DerefMut for Locked<'_> {
-    fn deref_mut(&mut self) -> &mut Memory {
-        self.memory.as_mut().expect("locked until it is dropped")
     }
 }
 

@@ -4,14 +4,38 @@
 use linerate_core::{Kind, Result, parallel_map};
 use zstd_safe::CDict;
 
-use crate::cluster::{Choice, Clustering, ClusteringResult, Costs, Reason, SampleSet, SetReport};
-use crate::prune::prune_dictionaries;
-use crate::samples::{Split, extrapolate, subsample};
-use crate::savings::{SizeMeter, prepare};
-use crate::train::Training;
+use crate::train::cluster::{Choice, Clustering, ClusteringResult, Costs, Reason, SampleSet, SetReport};
+use crate::train::prune::prune_dictionaries;
+use crate::train::samples::{Split, extrapolate, subsample};
+use crate::train::savings::{SizeMeter, prepare};
+use crate::train::training::Training;
 
 /// Training bytes of one dictionary, unless 128 times its size is more.
 const MAX_TRAINING_BYTES: usize = 4 << 20;
+
+impl Clustering {
+    /// Runs the clustering. Takes 8 bytes for each pair of set and dictionary, beside the samples and
+    /// dictionaries.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`](crate::Kind::Limit) if libzstd is out of memory. No sample content is an error.
+    pub fn run(&self, sets: &[SampleSet<'_>]) -> Result<ClusteringResult> {
+        self.run_with_progress(sets, &|_| {})
+    }
+
+    /// As [`run`](Self::run); `progress` receives, from any thread, the sample bytes compressed or trained
+    /// with since its last call.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_with_progress(
+        &self,
+        sets: &[SampleSet<'_>],
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<ClusteringResult> {
+        Clusterer::new(self, sets, progress)?.run()
+    }
+}
 
 pub(crate) struct Clusterer<'a> {
     options: &'a Clustering,

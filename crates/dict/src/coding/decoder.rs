@@ -3,12 +3,12 @@
 use linerate_core::Result;
 use linerate_zstd::PrefetchQueue;
 
+use crate::coding::job::{Job, Order};
+use crate::coding::pipeline::Pipeline;
+use crate::coding::worker::{Ready, Worker};
 use crate::id::Id;
-use crate::job::{Job, Order};
-use crate::pipeline::Pipeline;
 use crate::stats::Counters;
 use crate::store::Store;
-use crate::worker::{Ready, Worker};
 
 /// Decodes blocks with the dictionaries of a store. Needs one per thread, of about 330 KiB, and 4 bytes for
 /// each job of the largest batch.

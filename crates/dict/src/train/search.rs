@@ -2,9 +2,9 @@
 
 use linerate_core::{Error, Kind, Result, parallel_map};
 
-use crate::samples::{Split, extrapolate, subsample};
-use crate::savings::Savings;
-use crate::train::Training;
+use crate::train::samples::{Split, extrapolate, subsample};
+use crate::train::savings::Savings;
+use crate::train::training::Training;
 
 /// Default candidate sizes, in bytes.
 pub const SIZES: &[usize] = &[1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 110 << 10];

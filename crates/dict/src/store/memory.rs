@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use crate::clock::Clock;
-use crate::hash_index::HashIndex;
 use crate::id::Id;
-use crate::slots::Slots;
 use crate::source::{Source, Sources};
+use crate::store::clock::{Clock, reserve_one};
+use crate::store::hash_index::HashIndex;
+use crate::store::slots::Slots;
 use crate::sys::{Allocation, Arena, Eviction, NewContent, Slot};
 
 /// Slots visited at most by one eviction, which bounds the time that the lock is held.
@@ -219,11 +219,4 @@ impl Memory {
 /// Returns the hash of the dictionary in a slot.
 fn hash_in(slots: &Slots) -> impl Fn(u32) -> u64 {
     |index| slots.get(index).map_or(0, Slot::hash)
-}
-
-/// Reserves capacity for one more element, growing by an eighth: long lists are not doubled.
-pub(crate) fn reserve_one<T>(list: &mut Vec<T>) {
-    if list.len() == list.capacity() {
-        list.reserve_exact(list.len() / 8 + 16);
-    }
 }

@@ -10,12 +10,11 @@ use loom::model::Builder;
 use loom::sync::Mutex;
 use loom::thread;
 
-use crate::Store;
-use crate::store::StoreOptions;
+use crate::store::{Store, StoreOptions};
 use crate::sys::{Arena, Eviction, NewContent, Pin, Slot};
 
 /// With tables, unlike raw content.
-const TRAINED: &[u8] = include_bytes!("../../../testdata/zstd/tree-11.dict");
+const TRAINED: &[u8] = include_bytes!("../../../../testdata/zstd/tree-11.dict");
 
 /// Tries the orders with at most this many preemptions.
 fn explore(preemptions: usize, threads: impl Fn() + Sync + Send + 'static) {

@@ -1,8 +1,6 @@
 //! CLOCK eviction (second chance; Corbató 1968): a circular list of the slots that have tables, and a hand.
 //! The reference bit is `USED` in each slot.
 
-use crate::memory::reserve_one;
-
 const ABSENT: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
@@ -57,6 +55,13 @@ impl Clock {
         let slot = self.slots.get(self.hand).copied();
         self.hand += 1;
         slot
+    }
+}
+
+/// Reserves capacity for one more element, growing by an eighth: long lists are not doubled.
+pub(crate) fn reserve_one<T>(list: &mut Vec<T>) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(list.len() / 8 + 16);
     }
 }
 

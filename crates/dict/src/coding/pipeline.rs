@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use linerate_core::Result;
 use linerate_zstd::PrefetchQueue;
 
-use crate::job::Job;
-use crate::store::Shared;
-use crate::worker::{Ready, Worker};
+use crate::coding::job::Job;
+use crate::coding::worker::{Ready, Worker};
+use crate::store::shared::Shared;
 
 /// Accepts jobs one by one, and decodes each when the next one was pushed, whose memory is prefetched
 /// meanwhile.
