@@ -4,7 +4,6 @@
 CARGO ?= cargo
 STRICT ?= 0
 CORPUS ?= crates/bench/corpus
-CSV ?= target/bench.csv
 RECORD ?= target/bench.jsonl
 DATA ?= json,text
 PLOTS ?= target/plots
@@ -125,23 +124,19 @@ bench-all: ## All shapes of linerate-bench into OUT=dir, and what could not be m
 	$(CARGO) build --release --locked --package linerate
 	$(BENCH) --features peers -- remake --out "$(OUT)" $(FLAGS)
 
-bench-rocksdb: CSV = target/bench-rocksdb.csv
 bench-rocksdb: DATA = target/rocksdb-databases
-bench-rocksdb: ## Get, MultiGet and iterators in RocksDB with and without the plugin: DATA=dir CSV=file FLAGS="--quick"
-	@scripts/bench-rocksdb.sh "$(CSV)" "$(DATA)" $(FLAGS)
+bench-rocksdb: ## Get, MultiGet and iterators in RocksDB with and without the plugin, as JSON Lines: DATA=dir FLAGS="--quick"
+	@scripts/bench-rocksdb.sh "$(DATA)" $(FLAGS)
 
-bench-servers: CSV = target/bench-servers.csv
-bench-servers: ## nginx, Apache and HAProxy with zlib, SLZ and our encoder; other libraries too: CSV=file LIBRARIES="zlib-ng=libz.so.1" FLAGS="--seconds 3"
-	@scripts/bench-servers.sh "$(CSV)" "$(LIBRARIES)" $(FLAGS)
+bench-servers: ## nginx, Apache and HAProxy with zlib, SLZ and our encoder, as JSON Lines: LIBRARIES="zlib-ng=libz.so.1" FLAGS="--seconds 3"
+	@scripts/bench-servers.sh "$(LIBRARIES)" $(FLAGS)
 
 bench-waveforms: CORPUS =
-bench-waveforms: CSV = target/bench-waveforms.csv
-bench-waveforms: ## Delta-Rice beside others, through HDF5 and in memory: CORPUS=dir CSV=file PLOTS=dir FLAGS=...
-	@scripts/bench-waveforms.sh "$(CORPUS)" "$(CSV)" "$(PLOTS)" $(FLAGS)
+bench-waveforms: ## Delta-Rice beside others, through HDF5 and in memory, as JSON Lines: CORPUS=dir FLAGS=...
+	@scripts/bench-waveforms.sh "$(CORPUS)" $(FLAGS)
 
-bench-gpu: CSV = target/bench-gpu.csv
-bench-gpu: ## Delta-Rice on an NVIDIA GPU: its tests, then RAM, VRAM and files, and the kernels beside nvCOMP: CSV=file FLAGS="--rows 2000 --rounds 3" PROGRAMS=built
-	@scripts/bench-gpu.sh "$(CSV)" "$(PROGRAMS)" $(FLAGS)
+bench-gpu: ## Delta-Rice on an NVIDIA GPU: its tests, then RAM, VRAM and files, and kernels beside nvCOMP, as JSON Lines: FLAGS="--rows 2000 --rounds 3" PROGRAMS=built
+	@scripts/bench-gpu.sh "$(PROGRAMS)" $(FLAGS)
 
 bench-gateway-java: DATA =
 bench-gateway-java: ## Java binding of the gateway beside the JDK and zstd-jni, as JSON Lines: DATA=dir FLAGS="--rounds 5"
@@ -160,9 +155,8 @@ bench-gateway-memory: ## What 2,500 connections hold in Java, as JSON Lines: DAT
 	@scripts/bench-gateway-java.sh memory "$(DATA)" $(FLAGS)
 
 bench-gateway-node: DATA =
-bench-gateway-node: CSV = target/bench-gateway-node.csv
-bench-gateway-node: ## npm package beside zlib-sync, node:zlib and fzstd: DATA=dir CSV=file FLAGS="--rounds 9"
-	@scripts/bench-gateway-node.sh "$(DATA)" "$(CSV)" $(FLAGS)
+bench-gateway-node: ## npm package beside zlib-sync, node:zlib and fzstd, as JSON Lines: DATA=dir FLAGS="--rounds 9"
+	@scripts/bench-gateway-node.sh "$(DATA)" $(FLAGS)
 
 bench-netty: DATA =
 bench-netty: ## permessage-deflate in Netty beside its own, as JSON Lines: DATA=dir FLAGS="--rounds 3"

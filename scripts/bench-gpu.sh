@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bench-gpu.sh CSV PROGRAMS [FLAG...]: the tests of linerate-cuda on the GPU of this machine, then its measurements,
-# appended to CSV. With the folder PROGRAMS nothing is built, and neither Rust nor a network is needed.
+# bench-gpu.sh PROGRAMS [FLAG...]: the tests of linerate-cuda on the GPU of this machine, then its measurements as JSON
+# Lines. With the folder PROGRAMS nothing is built, and neither Rust nor a network is needed.
 # bench-gpu.sh --build FOLDER: builds the programs for such a machine, and puts nvCOMP beside them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,7 +21,7 @@ build() { # FOLDER
     cp "$program" "$1/test-${name%-*}"
   done < <(built test --no-run --test it)
   cp "$(built build --example gpu)" "$1/bench"
-  # For comparison. Without it the record says that it is missing.
+  # For comparison.
   scripts/setup.sh nvidia && cp target/venv-cuda/lib/python3*/site-packages/nvidia/libnvcomp/lib64/libnvcomp.so.6 "$1" || true
 }
 
@@ -30,22 +30,20 @@ if [ "$1" = --build ]; then
   exit
 fi
 
-csv=$1 programs=$2
-shift 2
+programs=$1
+shift
 if [ -z "$programs" ]; then
   programs=target/bench-gpu
   rm -rf "$programs"
-  build "$programs"
+  build "$programs" >&2
 fi
 if ! command -v nvidia-smi >/dev/null && [ -z "${LINERATE_CUDA_DRIVER:-}" ]; then
   echo "bench-gpu: no NVIDIA driver is installed here (nvidia-smi is missing)" >&2
   exit 1
 fi
-mkdir -p "$(dirname "$csv")"
 if [ -z "${LINERATE_NVCOMP:-}" ] && [ -e "$programs/libnvcomp.so.6" ]; then
   LINERATE_NVCOMP=$(realpath "$programs/libnvcomp.so.6")
   export LINERATE_NVCOMP
 fi
-"$programs/test-it" driver:: v1:: v2::
-"$programs/bench" --csv "$csv" "$@"
-echo "record: $csv"
+"$programs/test-it" driver:: v1:: v2:: >&2
+"$programs/bench" "$@"

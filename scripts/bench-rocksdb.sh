@@ -1,20 +1,18 @@
 #!/usr/bin/env bash
-# bench-rocksdb.sh CSV FOLDER [--quick]: reads databases of many small SST files, each with a dictionary of its own, by RocksDB
+# bench-rocksdb.sh FOLDER [--quick]: reads databases of many small SST files, each with a dictionary of its own, by RocksDB
 # itself, by libzstd with digested dictionaries, and by the plugin; databases are made in FOLDER, some GB, unless they are
-# there. Appends to CSV. --quick does three cases.
+# there. Prints JSON Lines. --quick does three cases.
 set -euo pipefail
-csv=$(realpath -m "${1:?usage: bench-rocksdb.sh CSV FOLDER [--quick]}")
-folder=$(realpath -m "${2:?usage: bench-rocksdb.sh CSV FOLDER [--quick]}")
-quick=${3:-}
+folder=$(realpath -m "${1:?usage: bench-rocksdb.sh FOLDER [--quick]}")
+quick=${2:-}
 cd "$(dirname "$0")/.."
-. scripts/record.sh
 
-scripts/setup.sh rust cc cxx java rocksdb-11
+scripts/setup.sh rust cc cxx java python3 rocksdb-11 >&2
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 rocksdb=$target/rocksdb
 export ROCKSDB_INCLUDE=$rocksdb/include
 plugin=$target/rocksdb-plugin
-scripts/rocksdb-plugin.sh "$plugin"
+scripts/rocksdb-plugin.sh "$plugin" >&2
 program=$plugin/bench
 "${CXX:-c++}" -std=c++20 -O2 -fno-rtti -isystem "$ROCKSDB_INCLUDE" -I bindings/rocksdb/plugin/include bench/rocksdb/plugin.cpp \
   "$plugin/liblinerate_rocksdb.so" "$rocksdb/librocksdb.so" "-Wl,-rpath,$plugin:$rocksdb" -lpthread -o "$program"
@@ -22,17 +20,11 @@ program=$plugin/bench
 ulimit -n "$(ulimit -Hn)"
 
 version=$(sed -n 's/.*ROCKSDB_\(MAJOR\|MINOR\|PATCH\) \([0-9]*\)$/\2/p' "$ROCKSDB_INCLUDE/rocksdb/version.h" | paste -sd.)
-linerate=$(linerate_version) cpu=$(processor)
-mkdir -p "$(dirname "$csv")" "$folder"
-[ -e "$csv" ] || echo "shape,date,cpu,linerate,rocksdb,$("$program" --columns),command" >"$csv"
+mkdir -p "$folder"
+python3 bench/lines.py "make bench-rocksdb${quick:+ FLAGS=$quick}" "rocksdb=$version"
 
 measure() { # OPTION...
-  local command="plugin $*"
-  "$program" "$@" "$folder" | while read -r row; do
-    echo "rocksdb,$(date -u +%F),$cpu,$linerate,$version,$row,$command"
-  done >>"$csv"
-  # The last three rows: who, and microseconds an operation.
-  tail -n 3 "$csv" | awk -F , -v what="$*" '{ printf "%s %s us, ", $15, $19 } END { print what }'
+  "$program" "$@" "$folder"
 }
 
 measure --files 1500

@@ -1,25 +1,21 @@
 #!/usr/bin/env bash
-# bench-servers.sh CSV LIBRARIES [OPTION...]: measures nginx, Apache and HAProxy with zlib, our libraries, SLZ and each NAME=FILE of
-# LIBRARIES, by bench/servers/measure.py with these options; writes CSV-nginx.csv, CSV-apache.csv and CSV-haproxy.csv, where CSV is
-# without its suffix.
+# bench-servers.sh LIBRARIES [OPTION...]: measures nginx, Apache and HAProxy with zlib, our libraries, SLZ and each NAME=FILE of
+# LIBRARIES, by bench/servers/measure.py with these options; prints JSON Lines, a run for each server.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
 
-csv=${1:?usage: bench-servers.sh CSV LIBRARIES [OPTION...]}
-read -r -a libraries <<<"${2:-}"
-shift 2
-scripts/setup.sh rust cc python3 servers wrk
-"${CARGO:-cargo}" build --profile dist --locked --package linerate-z
+read -r -a libraries <<<"${1?usage: bench-servers.sh LIBRARIES [OPTION...]}"
+shift
+{
+  scripts/setup.sh rust cc python3 servers wrk
+  "${CARGO:-cargo}" build --profile dist --locked --package linerate-z
+  scripts/haproxy-slz.sh target/haproxy
+} >&2
 built=${CARGO_TARGET_DIR:-target}/dist/liblinerate_z.so
-mkdir -p "$(dirname "$csv")"
-measure() { # SERVER ARGUMENT...
-  python3 bench/servers/measure.py "$@" >"${csv%.csv}-$1.csv"
-}
-
-measure nginx zlib= "linerate=$built" "${libraries[@]}" "$@"
+measure=bench/servers/measure.py
+python3 "$measure" nginx zlib= "linerate=$built" "${libraries[@]}" "$@"
 # 1 MB to each of 50 connections takes zlib longer than wrk waits.
-measure apache zlib= "linerate=$built" "${libraries[@]}" --pages 1000,16000,71000,250000 "$@"
-scripts/haproxy-slz.sh target/haproxy
-measure haproxy slz=target/haproxy/haproxy-slz linerate=target/haproxy/haproxy-linerate zlib=target/haproxy/haproxy-zlib \
+python3 "$measure" apache zlib= "linerate=$built" "${libraries[@]}" --pages 1000,16000,71000,250000 "$@"
+python3 "$measure" haproxy slz=target/haproxy/haproxy-slz linerate=target/haproxy/haproxy-linerate zlib=target/haproxy/haproxy-zlib \
   --levels 1,2,3 "$@"

@@ -2,22 +2,22 @@
 
 Run as `python bench/gateway/connections.py PROGRAM CONNECTIONS TRANSPORT`, where the transport is text,
 zlib-stream or zstd-stream. Each connection identifies and receives the events of the small guild that is served
-without a file; all are idle for ten seconds; then each sends a heartbeat. Prints a header and a line of CSV.
+without a file; all are idle for ten seconds; then each sends a heartbeat. Prints JSON Lines.
 Linux only; both programs need a descriptor for each connection (`ulimit -n`).
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import select
-import shlex
 import socket
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
+
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+import lines
 
 UPGRADE = (
     "GET /?v=10&encoding=json{} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -75,26 +75,17 @@ def main(program: str, connections: int, transport: str) -> None:
     answered = len(read_until_silence(poll, sockets, 3))
     process.terminate()
     report = json.loads(process.stdout.read().splitlines()[-1])
-    processors = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
-    cpu = next((line.split(":", 1)[1].strip() for line in processors if line.startswith("model name")), "")
     version = subprocess.run([program, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()[-1]
-    row = {
-        "date": datetime.now(UTC).date(),
-        "cpu": cpu,
-        "linerate": version,
-        "transport": transport,
-        "connections": report["identifies"],
-        "events": report["events"],
+    command = lines.command("bench/gateway/connections.py", [program, str(connections), transport])
+    lines.run(command, {}, linerate=version)
+    params = {"transport": transport, "connections": report["identifies"], "threads": threads}
+    metrics = {
+        "resident": resident * 1024,
+        "per_connection": resident * 1024 // connections,
+        "cpu_rest": idle / 10,
         "answered": answered,
-        "threads": threads,
-        "resident_kb": resident,
-        "bytes_per_connection": resident * 1024 // connections,
-        "cpu_seconds_in_10_s_of_rest": round(idle, 2),
-        "command": shlex.join(["connections.py", "linerate", str(connections), transport]),
     }
-    out = csv.DictWriter(sys.stdout, row, lineterminator="\n")
-    out.writeheader()
-    out.writerow(row)
+    lines.measurement("gateway-serve", "idle connections", "linerate", params, metrics)
 
 
 if __name__ == "__main__":

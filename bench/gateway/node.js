@@ -2,10 +2,10 @@
 
 // Measures the npm package linerate beside zlib-sync, node:zlib and fzstd on connections of a gateway.
 //
-// Run as `node --expose-gc bench/gateway/node.js DIR [--csv FILE] [--rounds N]`, with NODE_PATH for the packages
-// (scripts/bench-gateway-node.sh). DIR has files of messages, each after its 4-byte little-endian length: payloads in X.msgs, their
+// Run as `node --expose-gc bench/gateway/node.js DIR [--rounds N]`, with NODE_PATH for the packages
+// (scripts/bench-gateway-node.sh); it prints JSON Lines. DIR has files of messages, each after its 4-byte little-endian length: payloads in X.msgs, their
 // compressed forms in X.zlib and X.zst. All output is compared with X.msgs first. CPU time of the process, with that of the thread
-// pool; contenders take turns in each round. Two shapes:
+// pool; contenders take turns in each round. Two modes:
 //
 // * start: connections from their first message on
 // * live: messages after the last GUILD_CREATE; those before are decoded untimed
@@ -17,12 +17,6 @@ const path = require('node:path');
 const zlib = require('node:zlib');
 
 const ENDINGS = { 'zlib-stream': '.zlib', 'zstd-stream': '.zst' };
-const COLUMNS = [
-  'shape', 'date', 'cpu', 'node', 'linerate', 'kind', 'corpus', 'connections', 'messages', 'bytes', 'contender',
-  'contender_version', 'result', 'clock', 'best_mb_s', 'median_mb_s', 'best_us', 'median_us', 'base', 'speed_vs_base',
-  'rounds', 'command',
-];
-
 const { GatewayDecompressor } = require('linerate');
 
 // A package and its version; null if it is not installed, or not for this version of Node.js.
@@ -166,9 +160,7 @@ async function time(begin, frames, skip) {
   return (user + system) / timed.length;
 }
 
-const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
-
-async function measure(shape, kind, all, rounds) {
+async function measure(folder, shape, kind, all, rounds) {
   const rivals = contenders(kind);
   for (const rival of rivals) await verify(rival, all);
   const skips = all.map(({ settled }) => (shape === 'live' ? settled : 0));
@@ -184,59 +176,59 @@ async function measure(shape, kind, all, rounds) {
       taken[index].push(sum / sizes.length);
     }
   }
-  const total = sizes.reduce((a, b) => a + b, 0);
-  return rivals.map((rival, i) => {
+  const average = sizes.reduce((a, b) => a + b, 0) / sizes.length;
+  rivals.forEach((rival, i) => {
     const base = rivals.findIndex((other) => other.result === rival.result);
-    // Each round's own ratio: what else the machine does changes all of a round.
-    const ratio = median(taken[i].map((us, round) => taken[base][round] / us));
-    const [best, middle] = [Math.min(...taken[i]), median(taken[i])];
-    const average = total / sizes.length;
-    return {
-      shape, kind, connections: all.length, messages: sizes.length, bytes: total,
-      contender: rival.name, contender_version: rival.version, result: rival.result, clock: 'cpu',
-      best_mb_s: (average / best).toFixed(1), median_mb_s: (average / middle).toFixed(1),
-      best_us: best.toFixed(3), median_us: middle.toFixed(3),
-      base: rivals[base].name, speed_vs_base: ratio.toFixed(3),
-    };
+    print({
+      shape: 'node',
+      data: path.basename(folder),
+      contender: rival.name,
+      params: {
+        mode: shape, transport: kind, result: rival.result, clock: 'cpu', connections: all.length,
+        messages: sizes.length, base: rivals[base].name,
+      },
+      metrics: {
+        speed: figure(taken[i].map((us) => average / us)),
+        time: figure(taken[i]),
+        // Each round's own ratio: what else the machine does changes all of a round.
+        speed_by_base: figure(taken[i].map((us, round) => taken[base][round] / us)),
+      },
+    });
   });
 }
 
-function about(folder, rounds) {
-  const lines = fs.existsSync('/proc/cpuinfo') ? fs.readFileSync('/proc/cpuinfo', 'utf8').split('\n') : [];
-  const field = (name) => lines.find((line) => line.startsWith(`${name}\t`))?.split(': ')[1] ?? '?';
-  const git = ['-C', __dirname, 'describe', '--always', '--dirty', '--exclude=*'];
+const print = (line) => console.log(JSON.stringify(line));
+
+// Median, lowest and highest of rounds, to six digits; a number if all are equal.
+function figure(values) {
+  const sorted = values.map((value) => Number(value.toPrecision(6))).sort((a, b) => a - b);
+  const [low, median, high] = [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)];
+  return low === high ? median : { median, low, high };
+}
+
+function run(folder, rounds) {
+  const info = fs.existsSync('/proc/cpuinfo') ? fs.readFileSync('/proc/cpuinfo', 'utf8').split('\n') : [];
+  const field = (name) => info.find((line) => line.startsWith(`${name}\t`))?.split(': ')[1] ?? '?';
+  const commit = execFileSync('git', ['-C', __dirname, 'describe', '--always', '--dirty', '--tags']).toString().trim();
+  const rivals = Object.keys(ENDINGS).flatMap(contenders);
   return {
     date: new Date().toISOString().slice(0, 10),
     cpu: `${os.cpus()[0].model} (family ${field('cpu family')} model ${field('model')})`,
-    node: process.versions.node,
-    linerate: `${require('linerate/package.json').version} ${execFileSync('git', git).toString().trim()}`,
-    corpus: path.basename(folder),
-    rounds,
+    linerate: `${require('linerate/package.json').version} ${commit}`,
     command: `bench/gateway/node.js ${path.basename(folder)} --rounds ${rounds}`,
+    versions: { node: process.versions.node, ...Object.fromEntries(rivals.map(({ name, version }) => [name, version])) },
   };
 }
 
-function quoted(value) {
-  const text = String(value);
-  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-async function main(args) {
-  const option = (name, fallback) => (args.includes(name) ? args[args.indexOf(name) + 1] : fallback);
-  const [folder, csv, rounds] = [args[0], option('--csv'), Number(option('--rounds', '7'))];
-  if (!folder) throw new Error('usage: node --expose-gc bench/gateway/node.js DIR [--csv FILE] [--rounds N]');
-  const common = about(folder, rounds);
+async function main([folder, option, count]) {
+  if (!folder || (option && option !== '--rounds')) {
+    throw new Error('usage: node --expose-gc bench/gateway/node.js DIR [--rounds N]');
+  }
+  const rounds = Number(count ?? 7);
+  print({ run: run(folder, rounds) });
   for (const kind of Object.keys(ENDINGS)) {
     const all = connections(folder, kind);
-    for (const shape of ['start', 'live']) {
-      console.log(`\n${kind}, ${shape}`);
-      for (const row of await measure(shape, kind, all, rounds)) {
-        console.log(`${`${row.contender}, ${row.result}`.padEnd(30)}${row.median_us.padStart(9)} us${row.speed_vs_base.padStart(8)}`);
-        if (!csv) continue;
-        if (!fs.existsSync(csv)) fs.writeFileSync(csv, `${COLUMNS.join(',')}\n`);
-        fs.appendFileSync(csv, `${COLUMNS.map((name) => quoted({ ...common, ...row }[name])).join(',')}\n`);
-      }
-    }
+    for (const shape of ['start', 'live']) await measure(folder, shape, kind, all, rounds);
   }
 }
 

@@ -1,6 +1,6 @@
 """Measures pylinerate.gateway beside the libraries of Python clients: zlib, zstandard, backports.zstd.
 
-Run as `python bench/gateway/python.py --corpus DIR --csv FILE`. DIR has files of messages, each
+Run as `python bench/gateway/python.py --corpus DIR`; it prints JSON Lines. DIR has files of messages, each
 after its 4-byte little-endian length: payloads in X.msgs, their compressed forms in X.zlib and X.zst. All output is
 compared with X.msgs first. Four shapes:
 
@@ -13,29 +13,28 @@ compared with X.msgs first. Four shapes:
 from __future__ import annotations
 
 import argparse
-import csv
 import gc
 import os
 import platform
-import shlex
 import struct
-import subprocess
 import sys
 import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module, metadata
 from multiprocessing import get_context
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pylinerate
 from pylinerate import _pylinerate
 from pylinerate.gateway import Decompressor
+
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+import lines
 
 ENDINGS = {"zlib-stream": "zlib", "zstd-stream": "zst"}
 CONNECTIONS = 2500
@@ -43,12 +42,6 @@ CONNECTIONS = 2500
 MANY, LIVE = 30, 24
 #: Messages of a connection in the shape busy.
 BUSY = 200
-COLUMNS = (
-    "shape,date,cpu,python,linerate,kind,corpus,connections,messages,bytes,contender,contender_version,"
-    "result,clock,best_mb_s,median_mb_s,best_us,median_us,worst_us,base,speed_vs_base,resident_bytes,"
-    "rounds,command"
-).split(",")
-
 Decode = Callable[[bytes], Any]
 #: Messages of one connection: compressed form and payload.
 Stream = list[tuple[bytes, bytes]]
@@ -72,6 +65,17 @@ class Times:
     mean: list[float] = field(default_factory=list)
     worst: list[float] = field(default_factory=list)
     resident: int | None = None
+
+    def take(self, begin: Callable[[], Decode], all_streams: list[Stream], skips: list[int], busy: bool) -> None:
+        """Measures one round."""
+        if busy:
+            each = time_busy(begin(), all_streams[0])
+            self.worst.append(max(each))
+            seconds = sum(each)
+        else:
+            seconds = sum(time_stream(begin(), stream, skip) for stream, skip in zip(all_streams, skips))
+        messages = sum(len(stream) - skip for stream, skip in zip(all_streams, skips))
+        self.mean.append(seconds / messages)
 
 
 def contenders(kind: str) -> Iterator[Contender]:
@@ -230,8 +234,8 @@ def excerpt(stream: Stream, kind: str) -> Stream:
     return [(stream_of.compress(payload) + flush(), payload) for payload in payloads]
 
 
-def measure(shape: str, kind: str, all_streams: list[Stream], rounds: int) -> Iterator[dict[str, str]]:
-    """The rows of a shape."""
+def measure(shape: str, kind: str, data: str, all_streams: list[Stream], rounds: int) -> None:
+    """Prints the measurements of a shape."""
     rivals = list(contenders(kind))
     if shape == "many":
         rivals = [rival for rival in rivals if rival.result == "bytes"]
@@ -250,102 +254,52 @@ def measure(shape: str, kind: str, all_streams: list[Stream], rounds: int) -> It
         for i, times in enumerate(taken):
             with get_context("spawn").Pool(1) as pool:
                 times.mean, times.resident = pool.apply(many, (kind, i, frames, rounds))
-    for round in range(0 if shape == "many" else rounds):
-        for i in range(len(rivals)):
-            index = (round + i) % len(rivals)
-            begin, times = rivals[index].begin, taken[index]
-            if shape == "busy":
-                each = time_busy(begin(), all_streams[0])
-                times.worst.append(max(each))
-                seconds = sum(each)
-            else:
-                seconds = sum(time_stream(begin(), stream, skip) for stream, skip in zip(all_streams, skips))
-            times.mean.append(seconds / len(sizes))
+    else:
+        turns = [
+            partial(times.take, rival.begin, all_streams, skips, shape == "busy")
+            for rival, times in zip(rivals, taken)
+        ]
+        lines.rounds(rounds, turns)
     bases = {rival.result: i for i, rival in reversed(list(enumerate(rivals)))}
     bases["buffer"] = bases["bytes"]
+    average = sum(sizes) / len(sizes) / 1e6
     for rival, times in zip(rivals, taken):
         base = bases[rival.result]
-        average = sum(sizes) / len(sizes) / 1e6
-        yield {
-            "shape": shape,
-            "kind": kind,
-            "connections": str(CONNECTIONS if shape == "many" else len(all_streams)),
-            "messages": str(len(sizes)),
-            "bytes": str(sum(sizes)),
-            "contender": rival.name,
-            "contender_version": rival.version,
+        params = {
+            "mode": shape,
+            "transport": kind,
             "result": rival.result,
             "clock": "wall" if shape == "busy" else "cpu",
-            "best_mb_s": f"{average / min(times.mean):.1f}",
-            "median_mb_s": f"{average / median(times.mean):.1f}",
-            "best_us": f"{min(times.mean) * 1e6:.3f}",
-            "median_us": f"{median(times.mean) * 1e6:.3f}",
-            "worst_us": f"{median(times.worst) * 1e6:.0f}" if times.worst else "",
+            "connections": CONNECTIONS if shape == "many" else len(all_streams),
+            "messages": len(sizes),
             "base": f"{rivals[base].name}, {rivals[base].result}",
-            "speed_vs_base": f"{median(taken[base].mean) / median(times.mean):.3f}",
-            "resident_bytes": "" if times.resident is None else str(times.resident),
         }
-
-
-def about(arguments: list[str], corpus: Path) -> dict[str, str]:
-    git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--exclude=*"]
-    commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
-    command = [word for word in arguments if word != "--csv"]
-    command = [Path(word).name if "/" in word else word for word in command if not word.endswith(".csv")]
-    built = " (debug assertions)" if _pylinerate.DEBUG_ASSERTIONS else ""
-    if built:
-        print("pylinerate was built for tests; to measure: pip install ./bindings/python", file=sys.stderr)
-    return {
-        "date": datetime.now(UTC).date().isoformat(),
-        "cpu": cpu(),
-        "python": platform.python_version(),
-        "linerate": f"{pylinerate.__version__} {commit}".strip() + built,
-        "corpus": corpus.name,
-        "command": shlex.join(["bench/gateway/python.py", *command]),
-    }
-
-
-def cpu() -> str:
-    """The processor's name, with family and model."""
-    lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
-    fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
-    family = "(family {cpu family} model {model})".format_map({"cpu family": "?", "model": "?", **fields})
-    return f"{fields.get('model name', platform.machine())} {family}"
-
-
-def table(rows: list[dict[str, str]]) -> Iterator[str]:
-    yield f"\n{rows[0]['kind']}, {rows[0]['shape']}"
-    yield f"{'':28}{'MB/s':>8}{'us':>9}{'worst':>9}{'times':>8}{'KB each':>9}"
-    for row in rows:
-        each = f"{int(row['resident_bytes']) / 1000:.1f}" if row["resident_bytes"] else ""
-        yield (
-            f"{row['contender'] + ', ' + row['result']:28}{row['median_mb_s']:>8}{row['median_us']:>9}"
-            f"{row['worst_us']:>9}{row['speed_vs_base']:>8}{each:>9}"
-        )
+        metrics = {
+            "speed": [average / seconds for seconds in times.mean],
+            "time": [seconds * 1e6 for seconds in times.mean],
+            "longest": [seconds * 1e6 for seconds in times.worst],
+            # Each round's own ratio: what else the machine does changes all of a round.
+            "speed_by_base": [other / own for other, own in zip(taken[base].mean, times.mean)],
+            "resident": times.resident,
+        }
+        lines.measurement("python", data, rival.name, params, metrics)
 
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="bench/gateway/python.py", description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", type=Path, required=True, help="folder of .msgs, .zlib and .zst files")
-    parser.add_argument("--csv", type=Path, help="add the records to this file")
     parser.add_argument("--rounds", type=int, default=7, help="times that each is measured [default: 7]")
     parser.add_argument("--shape", default="start,live,many,busy", help="only these, as a,b")
     options = parser.parse_args(arguments)
-    common = about(arguments, options.corpus) | {"rounds": str(options.rounds)}
-    written = []
+    if _pylinerate.DEBUG_ASSERTIONS:
+        print("pylinerate was built for tests; to measure: pip install ./bindings/python", file=sys.stderr)
+    versions = {rival.name: rival.version for kind in ENDINGS for rival in contenders(kind)}
+    versions["python"] = platform.python_version()
+    lines.run(lines.command("bench/gateway/python.py", arguments), versions)
     for kind in ENDINGS:
         all_streams = streams(options.corpus, kind)
         for shape in options.shape.split(","):
-            rows = list(measure(shape, kind, all_streams, options.rounds))
-            print("\n".join(table(rows)), flush=True)
-            written += [common | row for row in rows]
-    if options.csv is not None:
-        new = not options.csv.exists()
-        with options.csv.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            if new:
-                writer.writeheader()
-            writer.writerows(written)
+            measure(shape, kind, options.corpus.name, all_streams, options.rounds)
 
 
 if __name__ == "__main__":

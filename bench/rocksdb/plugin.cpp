@@ -3,8 +3,8 @@
 //   plugin [--NAME VALUE]... FOLDER
 //
 // The database is made in FOLDER/SHAPE, if it is not there. Each round does the same operations with every contender by turns.
-// Prints a CSV line per contender, its columns are those of `kColumns`; times are CPU time of the thread in microseconds an
-// operation, `decompress_us` is the share in DecompressBlock by RocksDB's own clock, in a round of its own.
+// Prints a measurement per contender as JSON Lines (records/README.md); `time` is CPU time of the thread for an operation,
+// `decompress` the share in DecompressBlock by RocksDB's own clock, in a round of its own.
 
 #include <linerate/rocksdb.h>
 #include <rocksdb/advanced_compression.h>
@@ -32,10 +32,6 @@ namespace {
 
 using rocksdb::Slice;
 using rocksdb::Status;
-
-constexpr const char* kColumns =
-    "kind,compression,files,rows,dictionary,block,cache,reads,operation,contender,operations,rounds,best_us,median_us,"
-    "decompress_us,dictionary_bytes";
 
 // libzstd with digested dictionaries, by the same interface as the plugin: the best way to use it from outside.
 class Digested : public rocksdb::DecompressorWrapper {
@@ -117,7 +113,6 @@ int main(int argc, char** argv) {
   std::string folder;
   for (int i = 1; i < argc; i++) {
     const std::string argument = argv[i];
-    if (argument == "--columns") return std::puts(kColumns), 0;
     if (argument.starts_with("--") && i + 1 < argc && given.contains(argument.substr(2))) {
       given[argument.substr(2)] = argv[++i];
     } else if (argument.starts_with("--") || !folder.empty()) {
@@ -203,11 +198,22 @@ int main(int argc, char** argv) {
     }
     if (sums[0] != sums[1] || sums[0] != sums[2]) return std::fprintf(stderr, "the contenders read different rows\n"), 1;
   }
+  const std::map<std::string, std::string> operation_names = {
+      {"get", "Get"}, {"multiget", "MultiGet of 64"}, {"iterate", "iterator, 100 rows"}};
+  std::string compression = shape.compression.substr(1, shape.compression.size() - 12);  // without k and Compression
+  if (shape.compression == "kZSTD") compression = "ZSTD";
+  if (shape.compression == "kNoCompression") compression = "none";
+  auto kib = [](unsigned bytes) { return std::to_string(bytes / 1024) + "K"; };
+  std::string more = shape.dictionary ? ",\"dictionary\":\"" + kib(shape.dictionary) + "\"" : "";
+  if (cache) more += ",\"cache\":\"" + given["cache"] + " %\"";
   for (Contender& contender : contenders) {
     std::sort(contender.rounds.begin(), contender.rounds.end());
-    std::printf("%s,%s,%u,%u,%u,%u,%s,%s,%s,%s,%u,%u,%.3f,%.3f,%.3f,%zu\n", shape.kind.c_str(), shape.compression.c_str(),
-                shape.files, shape.rows, shape.dictionary, shape.block, given["cache"].c_str(), given["reads"].c_str(),
-                operation.c_str(), contender.name.c_str(), operations, rounds, contender.rounds.front(),
-                contender.rounds[rounds / 2], contender.decompress, DictionaryBytes(*contender.manager, shape));
+    std::printf(
+        "{\"shape\":\"rocksdb\",\"data\":\"%s\",\"contender\":\"%s\",\"params\":{\"operation\":\"%s\",\"compression\":\"%s\","
+        "\"files\":%u,\"rows\":%u,\"block\":\"%s\",\"reads\":\"%s\"%s},\"metrics\":{\"time\":{\"median\":%.3f,\"low\":%.3f,"
+        "\"high\":%.3f},\"decompress\":%.3f,\"beside\":%zu}}\n",
+        shape.kind.c_str(), contender.name.c_str(), operation_names.at(operation).c_str(), compression.c_str(), shape.files,
+        shape.rows, kib(shape.block).c_str(), given["reads"].c_str(), more.c_str(), contender.rounds[rounds / 2],
+        contender.rounds.front(), contender.rounds.back(), contender.decompress, DictionaryBytes(*contender.manager, shape));
   }
 }

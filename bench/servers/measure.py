@@ -2,8 +2,8 @@
 
 Run as `python bench/servers/measure.py SERVER NAME=FILE...`. SERVER is nginx or apache, and each FILE a library that is
 loaded before zlib, or empty for zlib itself; or SERVER is haproxy, and each FILE a program that `scripts/haproxy-slz.sh`
-has built. Prints CSV. Servers run on the loopback interface, as the user who runs this, with one process, and wrk sends
-requests for some seconds. Options: --seconds, --rounds (the best CPU time counts), --levels, --pages (bytes), --servers
+has built. Prints JSON Lines. Servers run on the loopback interface, as the user who runs this, with one process, and wrk sends
+requests for some seconds. Options: --seconds, --rounds, --levels, --pages (bytes), --servers
 (folder of unpacked packages, as `scripts/setup.sh servers` makes it). Linux only.
 """
 
@@ -14,7 +14,6 @@ import csv
 import gzip
 import os
 import re
-import shlex
 import socket
 import subprocess
 import sys
@@ -22,10 +21,12 @@ import tempfile
 import time
 import urllib.request
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+import lines
+
 CORPUS = ["theory.html", "zic.c", "earthquakes.json", "northamerica.tz", "seattle-weather.csv"]
 CONNECTIONS = 50
 SLOW_CLIENTS = 500
@@ -36,7 +37,7 @@ HAPROXY_USERS = 500
 
 def page(size: int) -> bytes:
     """HTML, then other text: files of the bench's corpus, one behind the other."""
-    text = b"".join((REPOSITORY / "crates/bench/corpus" / name).read_bytes() for name in CORPUS)
+    text = b"".join((lines.REPOSITORY / "crates/bench/corpus" / name).read_bytes() for name in CORPUS)
     return (text * (size // len(text) + 1))[:size]
 
 
@@ -97,9 +98,10 @@ class Server:
         tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
-    def resident_kb(self) -> int:
+    def resident(self) -> int:
+        """Resident memory in bytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s*(\d+)", status)[1])
+        return 1024 * int(re.search(r"VmRSS:\s*(\d+)", status)[1])
 
     def alerts(self) -> int:
         log = self.folder / "error.log"
@@ -125,9 +127,9 @@ def load(url: str, connections: int, seconds: float) -> int:
     return int(re.search(r"(\d+) requests in", output)[1])
 
 
-def slow_client_kb(server: Server, url: str) -> float:
-    """Resident memory for each client that has read a few bytes of a large page."""
-    before = server.resident_kb()
+def slow_client(server: Server, url: str) -> int:
+    """Bytes of resident memory for each client that has read a few bytes of a large page."""
+    before = server.resident()
     path = "/" + url.split("/", 3)[3]
     request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n".encode()
     clients = []
@@ -140,7 +142,7 @@ def slow_client_kb(server: Server, url: str) -> float:
     for client in clients:
         client.recv(100)
     time.sleep(1)
-    held = (server.resident_kb() - before) / SLOW_CLIENTS
+    held = (server.resident() - before) // SLOW_CLIENTS
     for client in clients:
         client.close()
     return held
@@ -233,23 +235,10 @@ def server_version(options: argparse.Namespace) -> str:
     return re.search(r"\d+(\.\d+)+", run.stdout + run.stderr)[0]
 
 
-def environment() -> dict[str, str]:
-    cpu = dict(re.findall(r"^(model name|cpu family|model)\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M))
-    revision = subprocess.run(
-        ["git", "rev-parse", "--short=7", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    ).stdout.strip()
-    version = re.search(r'^version = "(.*)"', (REPOSITORY / "Cargo.toml").read_text(), re.M)[1]
-    return {
-        "date": datetime.now(UTC).date().isoformat(),
-        "cpu": f"{cpu['model name']} (family {cpu['cpu family']} model {cpu['model']})",
-        "linerate": f"{version} {revision}",
-    }
-
-
-def web_rows(options: argparse.Namespace) -> list[dict[str, object]]:
+def measure_web(options: argparse.Namespace) -> None:
     """nginx or Apache: each library and level with each page."""
     start = nginx if options.server == "nginx" else apache
-    rows: dict[tuple[str, int, int], dict[str, object]] = {}
+    rows: dict[tuple[str, int, int], dict[str, Any]] = {}
     for _ in range(options.rounds):
         for library, file in options.contenders:
             for level in options.levels:
@@ -260,27 +249,23 @@ def web_rows(options: argparse.Namespace) -> list[dict[str, object]]:
                         before = server.cpu_seconds()
                         answered = load(url, CONNECTIONS, options.seconds)
                         spent = (server.cpu_seconds() - before) / answered * 1e6
-                        row = rows.setdefault(
-                            (library, level, size),
-                            {"library": library, "level": level, "page_bytes": size, "body_bytes": got, "cpu_us": spent},
-                        )
-                        row["cpu_us"] = min(row["cpu_us"], spent)
+                        row = rows.setdefault((library, level, size), {"output": got, "time": []})
+                        row["time"].append(spent)
                         row["requests"] = answered
                     alerts = server.alerts()
-                held = ""
+                held = None
                 if options.server == "nginx":
                     with nginx(options.servers, level, file, send_buffer="sndbuf=4k") as server:
-                        held = f"{slow_client_kb(server, server.write_page(SLOW_PAGE)):.0f}"
+                        held = slow_client(server, server.write_page(SLOW_PAGE))
                 for size in options.pages:
-                    rows[library, level, size] |= {"slow_client_kb": held, "alerts": alerts}
-    for row in rows.values():
-        row["cpu_us"] = f"{row['cpu_us']:.1f}"
-    return list(rows.values())
+                    rows[library, level, size] |= {"slow_client": held, "alerts": alerts}
+    for (library, level, size), metrics in rows.items():
+        lines.measurement("servers", options.server, library, {"level": level, "page": size}, metrics)
 
 
-def haproxy_rows(options: argparse.Namespace) -> list[dict[str, object]]:
+def measure_haproxy(options: argparse.Namespace) -> None:
     """HAProxy between users and nginx, without a limit and with one."""
-    rows: dict[tuple[str, int, bool], dict[str, object]] = {}
+    rows: dict[tuple[str, int, bool], dict[str, list[float]]] = {}
     with nginx(options.servers, 1, "", compresses=False) as backend:
         backend.write_page(HAPROXY_PAGE)
         os.sched_setaffinity(backend.process.pid, {os.cpu_count() - 1})
@@ -289,23 +274,24 @@ def haproxy_rows(options: argparse.Namespace) -> list[dict[str, object]]:
             for library, program in options.contenders:
                 for level in options.levels if has_levels(program) else [1]:
                     for limited in [False, True]:
-                        row = haproxy_row(options, backend, (library, program, level), limited=limited)
-                        best = rows.setdefault((library, level, limited), row)
-                        if float(row["cpu_us"]) < float(best["cpu_us"]):
-                            rows[library, level, limited] = row
-    return list(rows.values())
+                        row = rows.setdefault((library, level, limited), {})
+                        for name, value in haproxy_round(options, backend, program, level, limited=limited).items():
+                            row.setdefault(name, []).append(value)
+    for (library, level, limited), metrics in rows.items():
+        limit = "maxcompcpuusage 85" if limited else "none"
+        params = {"level": level, "limit": limit, "users": HAPROXY_USERS, "page": HAPROXY_PAGE}
+        lines.measurement("haproxy", "haproxy", library, params, metrics)
 
 
-def haproxy_row(
-    options: argparse.Namespace, backend: Server, contender: tuple[str, str, int], *, limited: bool
-) -> dict[str, object]:
-    library, program, level = contender
+def haproxy_round(
+    options: argparse.Namespace, backend: Server, program: str, level: int, *, limited: bool
+) -> dict[str, float]:
     with haproxy(program, backend, limited=limited, level=level) as server:
         url = f"http://127.0.0.1:{server.port}/{HAPROXY_PAGE}.html"
         got = body_bytes(url, HAPROXY_PAGE)
-        before, start = server.cpu_seconds(), time.monotonic()
+        before = server.cpu_seconds()
         answered = load(url, HAPROXY_USERS, options.seconds)
-        spent, wall = server.cpu_seconds() - before, time.monotonic() - start
+        spent = server.cpu_seconds() - before
         row = statistics(server)
         # `bout` counts what went through before it was compressed. Those under way count too: with many users they are
         # a large part of a few seconds.
@@ -313,20 +299,15 @@ def haproxy_row(
         saved = int(row["comp_in"]) - int(row["comp_out"])
         pages = came / HAPROXY_PAGE
         return {
-            "library": library,
-            "level": level,
-            "limit": "maxcompcpuusage 85" if limited else "none",
-            "users": HAPROXY_USERS,
-            "page_bytes": HAPROXY_PAGE,
-            "body_bytes": got,
+            "time": spent / pages * 1e6,
             "requests": answered,
-            "cpu_us": f"{spent / pages * 1e6:.1f}",
-            "pages_per_cpu_s": f"{pages / spent:.0f}",
-            "cpu_percent": f"{100 * spent / wall:.0f}",
-            "bytes_in": came,
-            "bytes_out": came - saved,
-            "saved_percent": f"{100 * saved / came:.1f}",
-            "resident_kb": server.resident_kb(),
+            "requests_per_cpu": pages / spent,
+            "content": came,
+            "output": came - saved,
+            "saved": saved / came,
+            "ratio": came / (came - saved),
+            "resident": server.resident(),
+            "body": got,
         }
 
 
@@ -342,19 +323,11 @@ def main() -> None:
         type=lambda text: [int(size) for size in text.split(",")],
         default=[1_000, 4_000, 16_000, 71_000, 250_000, 1_000_000],
     )
-    target = Path(os.environ.get("CARGO_TARGET_DIR") or REPOSITORY / "target")
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or lines.REPOSITORY / "target")
     parser.add_argument("--servers", type=Path, default=target / "servers")
     options = parser.parse_args()
-    rows = haproxy_rows(options) if options.server == "haproxy" else web_rows(options)
-    server = f"{options.server} {server_version(options)}"
-    command = "python bench/servers/measure.py " + shlex.join(sys.argv[1:])
-    writer = None
-    for row in rows:
-        row = environment() | {"server": server} | row | {"command": command}
-        if writer is None:
-            writer = csv.DictWriter(sys.stdout, row.keys(), lineterminator="\n")
-            writer.writeheader()
-        writer.writerow(row)
+    lines.run(lines.command("bench/servers/measure.py", sys.argv[1:]), {options.server: server_version(options)})
+    (measure_haproxy if options.server == "haproxy" else measure_web)(options)
 
 
 if __name__ == "__main__":

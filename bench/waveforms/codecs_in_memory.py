@@ -13,9 +13,13 @@ from numpy.typing import NDArray
 
 import filter_plugin
 import ours
-from measure import Trial
-from methods import MEMORY, Method, Unavailable, signed
+from measure import MEMORY, Method, Trial, Unavailable
 from sets import FRAME
+
+
+def signed(array: NDArray) -> NDArray[np.int16]:
+    """The same bits as int16."""
+    return array.view(np.int16)
 
 
 class Codec(Trial):
@@ -273,7 +277,7 @@ def _row(name: str, package: str, make: Callable[[NDArray, NDArray], Trial], thr
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return Method(MEMORY, name, f"{package} {version(package)}", make, threads)
+        return Method(MEMORY, name, make, {package: version(package)}, threads)
     except PackageNotFoundError:
         return name, f"{package} is not installed"
 
@@ -290,38 +294,38 @@ def pco(level: int):
 
 def _ours(threads: int, every_m: bool) -> Iterator[Method | tuple[str, str]]:
     try:
-        rice, version = ours.rice(), ours.version()
+        rice = ours.rice()
     except Unavailable as e:
         yield "linerate", str(e)
         return
     for n in dict.fromkeys((1, threads)):
-        yield Method(MEMORY, "linerate v1 m=8", version, partial(Version1, m=8, threads=n), n)
-        yield Method(MEMORY, "linerate v1 auto", version, partial(Version1, m="auto", threads=n), n)
+        yield Method(MEMORY, "linerate v1 m=8", partial(Version1, m=8, threads=n), threads=n)
+        yield Method(MEMORY, "linerate v1 auto", partial(Version1, m="auto", threads=n), threads=n)
         if hasattr(rice, "encode2"):
-            yield Method(MEMORY, "linerate v2", version, partial(Version2, threads=n), n)
+            yield Method(MEMORY, "linerate v2", partial(Version2, threads=n), threads=n)
     if not hasattr(rice, "encode2"):
         yield "linerate v2", "this pylinerate has no version 2"
     for m in (2**k for k in range(1, 16) if every_m and k != 3):
-        yield Method(MEMORY, f"linerate v1 m={m}", version, partial(Version1, m=m, threads=1))
+        yield Method(MEMORY, f"linerate v1 m={m}", partial(Version1, m=m, threads=1))
 
 
 def _filter_calls(against: filter_plugin.Plugin) -> Iterator[Method | tuple[str, str]]:
     """Methods that call the filter function of the other build, and of ours."""
     name = "m=8, filter call"
-    yield Method(MEMORY, f"{against.name} {name}", against.version, partial(FilterCall, plugin=against))
+    yield Method(MEMORY, f"{against.name}, {name}", partial(FilterCall, plugin=against), against.version)
     try:
-        plugin = filter_plugin.Plugin(ours.plugin(), "linerate v1")
+        plugin = filter_plugin.Plugin(ours.plugin())
     except Unavailable as e:
         yield f"linerate v1 {name}", str(e)
         return
-    yield Method(MEMORY, f"linerate v1 {name}", ours.version(), partial(FilterCall, plugin=plugin))
+    yield Method(MEMORY, f"linerate v1 {name}", partial(FilterCall, plugin=plugin))
 
 
 def rows(
     threads: int, against: filter_plugin.Plugin | None, every_m: bool = False
 ) -> Iterator[Method | tuple[str, str]]:
     """All methods; for an unavailable one, its name and the reason."""
-    yield Method(MEMORY, "memcpy", f"numpy {np.__version__}", Copy)
+    yield Method(MEMORY, "memcpy", Copy, {"numpy": np.__version__})
     for codec in ("lz4", "zstd"):
         name = f"blosc2 {codec} bitshuffle"
         yield _row(name, "blosc2", partial(Blosc2, codec=codec, threads=1))

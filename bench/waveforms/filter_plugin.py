@@ -1,4 +1,4 @@
-"""Another build of HDF5 filter 32025, from a shared library: `--against PLUGIN.so[:SYMBOL]`.
+"""Another build of HDF5 filter 32025, from a shared library: `--against [NAME=]PLUGIN.so[:SYMBOL]`.
 
 The library exports `H5PLget_plugin_info` as HDF5 plugins do. For a library without a usable one, SYMBOL is
 the name of its filter function, and the filter table is created here.
@@ -73,12 +73,13 @@ class Buffer:
 class Plugin:
     """The filter in a library."""
 
-    def __init__(self, library: str, name: str = "") -> None:
-        path, _, symbol = library.partition(":")
-        self.version = "sha256 " + hashlib.sha256(Path(path).read_bytes()).hexdigest()[:12]
+    def __init__(self, library: str) -> None:
+        name, _, file = library.rpartition("=")
+        path, _, symbol = file.partition(":")
+        self.name = name or f"against {Path(path).name}"
+        self.version = {self.name: "sha256 " + hashlib.sha256(Path(path).read_bytes()).hexdigest()[:12]}
         self._library = ctypes.CDLL(path)
         self._class = self._new_table(symbol) if symbol else self._exported_table(path)
-        self.name = name or f"against {Path(path).name}"
 
     def _exported_table(self, path: str) -> _Class:
         info = self._library.H5PLget_plugin_info

@@ -1,21 +1,47 @@
-"""Measures wall time and CPU time of each method on one array, in interleaved rounds."""
+"""Methods and their trials: verified, then timed by wall clock and CPU time in interleaved rounds."""
 
 from __future__ import annotations
 
+import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from threads import set_threads
+import lines
+
+#: Through h5py into a file, the whole array as one chunk.
+HDF5 = "hdf5"
+#: From an array to bytes and back.
+MEMORY = "memory"
 
 #: Minimum seconds of one timing, unless that takes more than `MAX_PASSES` passes.
 MIN_SECONDS = 0.02
 MAX_PASSES = 50
+
+
+class Unavailable(Exception):
+    """Raised with the reason why a method cannot be measured here."""
+
+
+class Mismatch(Exception):
+    """The decoded samples differ from the encoded ones."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A contender. `make(array, back)` gives the trial, which decodes into `back`."""
+
+    through: str
+    name: str
+    make: Callable[[NDArray, NDArray], Trial]
+    #: Versions of the packages, but Linerate's.
+    version: Mapping[str, str] = field(default_factory=dict)
+    threads: int = 1
 
 
 class Trial(ABC):
@@ -52,36 +78,21 @@ class Trial(ABC):
         """Removes stored files and buffers."""
 
 
-class Mismatch(Exception):
-    """The decoded samples differ from the encoded ones."""
+@cache
+def openmp() -> list:
+    """The OpenMP libraries loaded by filters; empty without threadpoolctl."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return []
+    return ThreadpoolController().select(user_api="openmp").lib_controllers
 
 
-@dataclass
-class Times:
-    """Seconds per pass of each round."""
-
-    wall: list[float] = field(default_factory=list)
-    cpu: list[float] = field(default_factory=list)
-
-    def add(self, wall: float, cpu: float) -> None:
-        self.wall.append(wall)
-        self.cpu.append(cpu)
-
-
-@dataclass
-class Outcome:
-    """Result of a method after all rounds; `failure` is the reason if there is none."""
-
-    size: int = 0
-    encode: Times = field(default_factory=Times)
-    decode: Times = field(default_factory=Times)
-    failure: str = ""
-
-
-def speed(bytes: int, seconds: list[float], of: Callable[[list[float]], float] = min) -> float:
-    """10^6 bytes per second for the fastest, or the median, of several times; 0 without any."""
-    taken = of(seconds) if seconds else 0.0
-    return bytes / 1e6 / taken if taken > 0 else 0.0
+def set_threads(n: int) -> None:
+    """Sets the thread count of filters without an argument for it: Blosc2, Delta-Rice, bitshuffle."""
+    os.environ["BLOSC_NTHREADS"] = os.environ["LINERATE_THREADS"] = str(n)
+    for library in openmp():
+        library.set_num_threads(n)
 
 
 def verify(trial: Trial) -> None:
@@ -107,74 +118,73 @@ def timed(before: Callable[[], None], work: Callable[[], None], passes: int) -> 
     return wall / passes, cpu / passes
 
 
-def passes_for(seconds: float) -> int:
-    """Number of passes for one timing."""
-    return min(MAX_PASSES, max(1, round(MIN_SECONDS / seconds))) if seconds > 0 else MAX_PASSES
-
-
 class Runner:
-    """Runs the rounds of a trial. The first failure ends it."""
+    """Runs the rounds of a trial. The first failure ends it, and `failure` has its reason."""
 
     def __init__(self, make: Callable[[], Trial]) -> None:
-        self.outcome = Outcome()
+        self.failure = ""
+        self.size = 0
+        self.seconds: dict[str, list[float]] = {}
         self.trial: Trial | None = None
         self._attempt(lambda: self._begin(make))
 
     def _begin(self, make: Callable[[], Trial]) -> None:
-        self.trial = make()
-        set_threads(self.trial.threads)
-        verify(self.trial)
-        self.outcome.size = self.trial.size()
-        encode, _ = timed(self.trial.before_encode, self.trial.encode, 1)
-        decode, _ = timed(self.trial.before_decode, self.trial.decode, 1)
-        self._passes = passes_for(encode), passes_for(decode)
+        trial = self.trial = make()
+        self._verify()
+        self.size = trial.size()
+        self._parts = []
+        for name, before, work in (
+            ("encode", trial.before_encode, trial.encode),
+            ("decode", trial.before_decode, trial.decode),
+        ):
+            wall, _ = timed(before, work, 1)
+            passes = min(MAX_PASSES, max(1, round(MIN_SECONDS / wall))) if wall > 0 else MAX_PASSES
+            self._parts.append((name, before, work, passes))
 
     def _attempt(self, step: Callable[[], None]) -> None:
-        if self.outcome.failure:
+        if self.failure:
             return
         try:
             step()
-        except Exception as e:  # a failed method is a row with its reason
-            self.outcome = Outcome(failure=f"{type(e).__name__}: {e}".splitlines()[0])
-            self.close()
+        except Exception as e:  # a failed method has its reason instead of figures
+            self.failure = f"{type(e).__name__}: {e}".splitlines()[0]
+            self.seconds.clear()
+            self._close()
 
     def round(self) -> None:
         """Times `encode`, then `decode`."""
         self._attempt(self._round)
 
     def _round(self) -> None:
-        trial = self.trial
-        set_threads(trial.threads)
-        self.outcome.encode.add(*timed(trial.before_encode, trial.encode, self._passes[0]))
-        self.outcome.decode.add(*timed(trial.before_decode, trial.decode, self._passes[1]))
+        set_threads(self.trial.threads)
+        for name, *part in self._parts:
+            wall, cpu = timed(*part)
+            self.seconds.setdefault(name, []).append(wall)
+            self.seconds.setdefault(f"{name}_cpu", []).append(cpu)
 
-    def finish(self) -> Outcome:
-        """Verifies the result again after all rounds."""
-        self._attempt(self._verify_again)
-        self.close()
-        return self.outcome
-
-    def _verify_again(self) -> None:
+    def _verify(self) -> None:
         set_threads(self.trial.threads)
         verify(self.trial)
 
-    def close(self) -> None:
+    def finish(self) -> Runner:
+        """Verifies the result again after all rounds."""
+        self._attempt(self._verify)
+        self._close()
+        return self
+
+    def _close(self) -> None:
         if self.trial is not None:
             self.trial.close()
             self.trial = None
 
+    def metrics(self, bytes: int) -> dict[str, float | list[float]]:
+        """The size as a part of `bytes`, and speeds of each round in 10^6 bytes per second."""
+        speeds = {name: [bytes / 1e6 / max(s, 1e-9) for s in rounds] for name, rounds in self.seconds.items()}
+        return {"size": self.size / bytes} | speeds
 
-def run(makers: list[Callable[[], Trial]], rounds: int, progress: Callable[[str], None]) -> list[Outcome]:
-    """Runs each trial `rounds` times, interleaved, starting with a different one in each round."""
-    runners = []
-    for i, make in enumerate(makers):
-        progress(f"checking {i + 1} of {len(makers)}")
-        runners.append(Runner(make))
-    for r in range(rounds):
-        for i in range(len(runners)):
-            progress(f"round {r + 1} of {rounds}, {i + 1} of {len(runners)}")
-            runners[(r + i) % len(runners)].round()
+
+def run(makers: Sequence[Callable[[], Trial]], rounds: int) -> list[Runner]:
+    """Runs each trial `rounds` times, interleaved."""
+    runners = [Runner(make) for make in makers]
+    lines.rounds(rounds, [runner.round for runner in runners])
     return [runner.finish() for runner in runners]
-
-
-__all__ = ["Mismatch", "Outcome", "Times", "Trial", "median", "verify", "run", "speed"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from methods import Unavailable
+from measure import Unavailable
 
 
 @cache
@@ -30,21 +29,6 @@ def rice() -> ModuleType:
     except ImportError as e:
         raise Unavailable(f"pylinerate.rice cannot be imported: {e}") from e
     return rice
-
-
-@cache
-def version() -> str:
-    """The package's version, and the commit where the sources are a git checkout."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as of
-
-    try:
-        number = of("pylinerate")
-    except PackageNotFoundError:
-        return ""
-    command = ["git", "-C", Path(__file__).parent, "describe", "--always", "--dirty", "--tags"]
-    commit = subprocess.run(command, capture_output=True, text=True, check=False)
-    return f"{number} {commit.stdout.strip()}".strip()
 
 
 def best_filter(array: NDArray) -> Mapping[str, Any]:

@@ -34,7 +34,7 @@ def first_rows(array: NDArray, fraction: float) -> NDArray:
 def generated(name: str, generator: Path, folder: Path, fraction: float) -> Set:
     """Runs the generator, which writes the set into `folder`."""
     file = folder / f"{name}.npy"
-    subprocess.run([generator, "bench", "waveforms", "--set", name, "--out", file], check=True)
+    subprocess.run([generator, "waveforms", "--set", name, "--out", file], check=True)
     array = np.load(file)
     file.unlink()
     return Set(name, first_rows(array, fraction))

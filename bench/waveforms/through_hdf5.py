@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 import codecs_in_memory as codecs
 import filter_plugin
 import ours
-from measure import Trial
-from methods import HDF5, Method, Unavailable
-from threads import openmp
+from measure import HDF5, Method, Trial, Unavailable, openmp
 
 _NAME = "waveforms"
+#: Arguments of `create_dataset`, and versions.
+_Options = tuple[Mapping[str, Any], Mapping[str, str]]
 _numbers = itertools.count()
 
 
@@ -112,26 +112,25 @@ class Parallel(Filtered):
         return self.read
 
 
-def _version() -> str:
-    return f"h5py {h5py.version.version} HDF5 {h5py.version.hdf5_version}"
+_VERSION = {"h5py": h5py.version.version, "HDF5": h5py.version.hdf5_version}
 
 
-def _plugin(attribute: str, **arguments: Any) -> tuple[Mapping[str, Any], str]:
+def _plugin(attribute: str, **arguments: Any) -> _Options:
     try:
         import hdf5plugin
     except ImportError as e:
         raise Unavailable("hdf5plugin is not installed") from e
-    return getattr(hdf5plugin, attribute)(**arguments), f"hdf5plugin {hdf5plugin.version}"
+    return getattr(hdf5plugin, attribute)(**arguments), _VERSION | {"hdf5plugin": hdf5plugin.version}
 
 
-def _bitshuffle(cname: str, threads: int) -> tuple[Mapping[str, Any], str]:
+def _bitshuffle(cname: str, threads: int) -> _Options:
     options = _plugin("Bitshuffle", cname=cname)
     if threads > 1 and not openmp():
         raise Unavailable("hdf5plugin is built without OpenMP")
     return options
 
 
-def _blosc2(cname: str) -> tuple[Mapping[str, Any], str]:
+def _blosc2(cname: str) -> _Options:
     import hdf5plugin
 
     return _plugin("Blosc2", cname=cname, clevel=5, filters=hdf5plugin.Blosc2.BITSHUFFLE)
@@ -140,20 +139,20 @@ def _blosc2(cname: str) -> tuple[Mapping[str, Any], str]:
 def rows(folder: Path, threads: int, against: filter_plugin.Plugin | None) -> Iterator[Method | tuple[str, str]]:
     """The table; instead of a method that cannot be had, its name and why."""
 
-    def filtered(name: str, options: Callable[[], tuple[Mapping[str, Any], str]], n: int = 1):
+    def filtered(name: str, options: Callable[[], _Options], n: int = 1):
         try:
             found, version = options()
         except (Unavailable, ImportError) as e:
             return name if n == 1 else f"{name} x{n}", str(e)
-        return Method(HDF5, name, version, lambda a, b: Filtered(a, b, folder, found, n), n)
+        return Method(HDF5, name, lambda a, b: Filtered(a, b, folder, found, n), version, n)
 
     def direct(codec: Method | tuple[str, str]):
         if isinstance(codec, tuple):
             return codec
         make = lambda a, b: Direct(a, b, folder, codec.make(a, b))
-        return Method(HDF5, f"{codec.name}, direct chunk", codec.version, make)
+        return Method(HDF5, f"{codec.name}, direct chunk", make, _VERSION | codec.version)
 
-    builtin = lambda **options: lambda: (options, _version())
+    builtin = lambda **options: lambda: (options, _VERSION)
     yield filtered("none", builtin())
     yield filtered("gzip 4", builtin(compression="gzip", compression_opts=4))
     yield filtered("lzf", builtin(compression="lzf"))
@@ -179,12 +178,12 @@ def _against(folder: Path, plugin: filter_plugin.Plugin) -> Iterator[Method]:
         options = {"compression": filter_plugin.DELTA_RICE, "compression_opts": (8, array.shape[-1])}
         return Filtered(array, back, folder, options, register=plugin.register)
 
-    yield Method(HDF5, f"{plugin.name} m=8", plugin.version, make)
+    yield Method(HDF5, f"{plugin.name}, m=8", make, _VERSION | plugin.version)
 
 
 def _ours(folder: Path, threads: int, shared_id: bool) -> Iterator[Method | tuple[str, str]]:
     try:
-        hdf5, version = ours.hdf5(), ours.version()
+        hdf5 = ours.hdf5()
     except Unavailable as e:
         yield "linerate", str(e)
         return
@@ -195,8 +194,8 @@ def _ours(folder: Path, threads: int, shared_id: bool) -> Iterator[Method | tupl
         def make(kind: type[Filtered], array: NDArray, back: NDArray) -> Trial:
             return kind(array, back, folder, options(array), n, register)
 
-        yield Method(HDF5, f"linerate {name}", version, partial(make, Filtered), n)
-        yield Method(HDF5, f"linerate {name}, linerate.hdf5.read", version, partial(make, Parallel), n)
+        yield Method(HDF5, f"linerate {name}", partial(make, Filtered), _VERSION, n)
+        yield Method(HDF5, f"linerate {name}, linerate.hdf5.read", partial(make, Parallel), _VERSION, n)
 
     for n in dict.fromkeys((1, threads)):
         yield from row("v1 m=8", lambda array: hdf5.DeltaRice(m=8, segment=array.shape[-1]), n)

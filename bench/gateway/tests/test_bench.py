@@ -1,6 +1,6 @@
 """The benchmark on the sample in testdata/gateway."""
 
-import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -14,30 +14,32 @@ def small(monkeypatch):
     monkeypatch.setattr(bench, "CONNECTIONS", 3)
 
 
-def test_run_prints_tables_and_appends_records(small, tmp_path, capsys):
-    file = tmp_path / "records.csv"
-    arguments = ["--corpus", str(SAMPLES), "--csv", str(file), "--rounds", "1", "--shape"]
-    for shapes in ("start,live", "busy"):
-        bench.main([*arguments, shapes])
-    printed = capsys.readouterr().out
-    assert "zlib-stream, start" in printed and "zstd-stream, busy" in printed
-    rows = list(csv.DictReader(file.open()))
-    assert {row["shape"] for row in rows} == {"start", "live", "busy"}
+def printed(capsys) -> list[dict]:
+    return list(map(json.loads, capsys.readouterr().out.splitlines()))
+
+
+def test_run_prints_json_lines(small, capsys):
+    bench.main(["--corpus", str(SAMPLES), "--rounds", "2", "--shape", "start,live,busy"])
+    run, *rows = printed(capsys)
+    assert run["run"]["command"] == "bench/gateway/python.py --corpus gateway --rounds 2 --shape start,live,busy"
+    assert {"zlib", "zstandard", "linerate", "python"} <= {*run["run"]["versions"]}
+    assert {row["params"]["mode"] for row in rows} == {"start", "live", "busy"}
     assert {"zlib", "zstandard", "linerate"} <= {row["contender"] for row in rows}
     for row in rows:
-        assert float(row["median_us"]) > 0 and float(row["speed_vs_base"]) > 0
-        assert row["command"].startswith("bench/gateway/python.py --corpus gateway --rounds 1 --shape ")
-        assert row["base"].startswith("zlib" if row["kind"] == "zlib-stream" else "zstandard")
-    start = next(row for row in rows if (row["shape"], row["contender"]) == ("start", "linerate"))
-    assert (start["messages"], start["bytes"]) == ("307", str(430_939 + 121))
-    assert str(tmp_path) not in file.read_text()
+        base = "zlib" if row["params"]["transport"] == "zlib-stream" else "zstandard"
+        assert row["data"] == "gateway" and row["params"]["base"].startswith(base)
+        assert row["metrics"]["time"]["low"] > 0 and "speed_by_base" in row["metrics"]
+        assert ("longest" in row["metrics"]) == (row["params"]["mode"] == "busy")
+    start = next(row for row in rows if (row["params"]["mode"], row["contender"]) == ("start", "linerate"))
+    assert start["params"]["messages"] == 307
 
 
-def test_many_connections_are_measured_in_separate_processes(small):
+def test_many_connections_are_measured_in_separate_processes(small, capsys):
     connections = bench.streams(SAMPLES, "zstd-stream")
-    rows = list(bench.measure("many", "zstd-stream", connections[1:], rounds=1))
-    assert [row["contender"] for row in rows][-1] == "linerate"
-    assert all(int(row["resident_bytes"]) > 0 and row["result"] == "bytes" for row in rows)
+    bench.measure("many", "zstd-stream", "x", connections[1:], rounds=1)
+    rows = printed(capsys)
+    assert rows[-1]["contender"] == "linerate"
+    assert all(row["metrics"]["resident"] > 0 and row["params"]["result"] == "bytes" for row in rows)
 
 
 def test_wrong_output_ends_the_run():

@@ -1,22 +1,20 @@
-"""The harness with methods that need no peer: verification, records, tables."""
+"""The harness with methods that need no peer: verification, rounds, JSON Lines."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import runpy
 import sys
 from pathlib import Path
 
 import codecs_in_memory
-import environment
+import lines
 import measure
 import numpy as np
-import plot
 import pytest
-import record
 import sets
-import tables
-from methods import Unavailable
+from measure import Unavailable
 
 HARNESS = Path(__file__).parents[1]
 
@@ -42,29 +40,31 @@ def harness(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
     return end.value.code
 
 
-def test_run_prints_tables_and_appends_records(corpus, tmp_path, monkeypatch, capsys):
-    file = tmp_path / "out" / "records.csv"
-    arguments = ["--corpus", corpus, "--only", "none,gzip,memcpy", "--rounds", 2, "--csv", file]
+def printed(capsys: pytest.CaptureFixture) -> tuple[dict, list[dict]]:
+    """The run and its measurements."""
+    run, *measurements = map(json.loads, capsys.readouterr().out.splitlines())
+    return run["run"], measurements
+
+
+def test_run_prints_json_lines(corpus, tmp_path, monkeypatch, capsys):
+    arguments = ["--corpus", corpus, "--only", "none,gzip,memcpy", "--rounds", 3]
     arguments += ["--scratch", tmp_path, "--threads", 1]
     assert harness(monkeypatch, *arguments) == 0
-    printed = capsys.readouterr().out
-    assert "| none " in printed and "| gzip 4 " in printed and "| memcpy " in printed
-    records = record.read(file)
-    assert [(r["corpus"], r["contender"]) for r in records] == [
+    run, found = printed(capsys)
+    assert run["command"].startswith("bench/waveforms --corpus corpus --only none,gzip,memcpy")
+    assert str(tmp_path) not in run["command"]
+    assert run["date"] and run["cpu"] and {"python", "numpy", "h5py"} <= {*run["versions"]}
+    assert [(m["data"], m["contender"]) for m in found] == [
         (set, name) for set in ("one", "two") for name in ("none", "gzip 4", "memcpy")
     ]
-    none, gzip, memcpy = records[:3]
-    assert (none["size_percent"], memcpy["size_percent"]) == ("100.000", "100.000")
-    assert 20 < float(gzip["size_percent"]) < 80
-    assert (gzip["shape"], gzip["bytes"], gzip["rows"], gzip["row_samples"]) == ("hdf5", "20000", "20", "500")
-    assert gzip["command"].startswith("bench/waveforms --corpus corpus --only none,gzip,memcpy")
-    assert str(tmp_path) not in file.read_text()
-    for r in records:
-        assert all(r[column] for column in ("date", "cpu", "python", "contender_version"))
-        for what, clock, kind in itertools.product(("encode", "decode"), ("", "cpu_"), ("best", "median")):
-            assert float(r[f"{what}_{clock}{kind}_mb_s"]) > 0
-    assert harness(monkeypatch, *arguments, "--set", "two") == 0
-    assert len(record.read(file)) == 9
+    none, gzip, memcpy = found[:3]
+    assert (none["metrics"]["size"], memcpy["metrics"]["size"]) == (1, 1)
+    assert 0.2 < gzip["metrics"]["size"] < 0.8
+    assert gzip["params"] == {"through": "hdf5", "threads": 1, "dtype": "int16"}
+    for m in found:
+        for name in ("encode", "encode_cpu", "decode", "decode_cpu"):
+            speed = m["metrics"][name]
+            assert 0 < speed["low"] <= speed["median"] <= speed["high"]
     assert list(tmp_path.glob("linerate-*")) == []
 
 
@@ -73,24 +73,20 @@ def test_invalid_arguments_are_errors(corpus, tmp_path, monkeypatch, capsys):
     assert "absent is not a folder" in capsys.readouterr().err
     assert harness(monkeypatch, "--corpus", corpus, "--set", "three", "--scratch", tmp_path) == 1
     assert "nothing to measure" in capsys.readouterr().err
-    for wrong in (["--rounds", 0], ["--fraction", 2], ["--shape", "disk"]):
+    for wrong in (["--rounds", 0], ["--fraction", 2], ["--through", "disk"]):
         assert harness(monkeypatch, *wrong) == 2
 
 
 def test_every_linerate_method_round_trips(corpus, tmp_path, monkeypatch, capsys):
     pytest.importorskip("pylinerate.hdf5")
-    file = tmp_path / "records.csv"
     arguments = ["--corpus", corpus, "--only", "linerate", "--rounds", 1, "--threads", 2, "--every-m"]
-    assert harness(monkeypatch, *arguments, "--scratch", tmp_path, "--csv", file) == 0
-    records = record.read(file)
-    assert [r["note"] for r in records] == [""] * len(records)
-    names = {r["contender"] for r in records if r["shape"] == "hdf5"}
+    assert harness(monkeypatch, *arguments, "--scratch", tmp_path) == 0
+    _, found = printed(capsys)
+    names = {(m["contender"], m["params"]["threads"]) for m in found if m["params"]["through"] == "hdf5"}
     kinds = ("v1 m=8", "v1 auto", "v2")
-    assert names == {
-        f"linerate {k}{r}{x}" for k in kinds for r in ("", ", linerate.hdf5.read") for x in ("", " x2")
-    }
-    assert len([r for r in records if r["corpus"] == "one" and r["shape"] == "memory"]) == 20
-    assert "| v1 auto size, points above the best m's | <= 0.1 | 0 | 0 |" in capsys.readouterr().out
+    assert names == {(f"linerate {k}{r}", n) for k in kinds for r in ("", ", linerate.hdf5.read") for n in (1, 2)}
+    assert len([m for m in found if m["data"] == "one" and m["params"]["through"] == "memory"]) == 20
+    assert {m["shape"] for m in found} == {"rice-every-m"}
 
 
 class Half(measure.Trial):
@@ -118,8 +114,8 @@ class Half(measure.Trial):
 def test_wrong_result_is_a_failed_row():
     array = np.arange(100, dtype=np.int16)
     trials = [Half(array, np.empty_like(array), broken) for broken in (False, True)]
-    good, bad = measure.run([lambda t=t: t for t in trials], 3, lambda what: None)
-    assert (good.failure, good.size, len(good.encode.wall), len(good.decode.cpu)) == ("", 200, 3, 3)
+    good, bad = measure.run([lambda t=t: t for t in trials], 3)
+    assert (good.failure, good.size, [len(s) for s in good.seconds.values()]) == ("", 200, [3] * 4)
     assert bad.failure == "Mismatch: the decoded samples differ"
     assert [trial.closed for trial in trials] == [1, 1]
 
@@ -135,90 +131,28 @@ def test_method_failing_in_a_later_round_has_no_figures():
         Half.encode(trial)
 
     trial.encode = encode
-    (outcome,) = measure.run([lambda: trial], 3, lambda what: None)
+    (outcome,) = measure.run([lambda: trial], 3)
     assert outcome.failure == "OSError: the disk is full"
-    assert (outcome.size, outcome.encode.wall, trial.closed) == (0, [], 1)
+    assert (outcome.seconds, trial.closed) == ({}, 1)
 
 
-def test_speed_uses_the_best_or_median_round():
-    assert measure.speed(5_000_000, [0.5, 0.25, 1.0]) == 20
-    assert measure.speed(5_000_000, [0.5, 0.25, 1.0], measure.median) == 10
-    assert measure.speed(5_000_000, []) == 0
+def test_figure_is_exact_or_median_lowest_highest():
+    assert lines.figure([0.5, 0.25, 1.0]) == {"median": 0.5, "low": 0.25, "high": 1}
+    assert lines.figure([2.0, 2.0]) == 2 and lines.figure(1 / 3) == 0.333333 and lines.figure(1234567) == 1234567
 
 
-def line(shape: str, name: str, size: float, encode: float, decode: float, **more: str) -> record.Record:
-    fields = dict.fromkeys(record.COLUMNS, "") | {"shape": shape, "contender": name, "corpus": "nab"}
-    fields |= {"size_percent": str(size), "cpu": "a cpu", "date": "2026-01-31", "bytes": "10"}
-    for kind in ("best", "median"):
-        fields |= {f"encode_{kind}_mb_s": str(encode), f"decode_{kind}_mb_s": str(decode)}
-    return fields | more
-
-
-def test_goals_are_ratios_of_named_rows():
-    records = [
-        line("hdf5", "none", 100, 1000, 2000),
-        line("hdf5", "linerate v1 m=8", 28, 500, 1000),
-        line("memory", "linerate v1 m=8", 28, 1000, 2000),
-        line("memory", "linerate v1 m=8, filter call", 28, 900, 1800),
-        line("memory", "against x.so m=8, filter call", 28, 300, 150),
-        line("memory", "linerate v2", 27, 400, 1500),
-        line("memory", "flac 5", 27, 90, 100),
-        line("memory", "pco 8", 26, 90, 0, note="failed"),
-    ]
-    found = {row.split(" | ")[0][2:]: row.split(" | ")[2][:-2] for row in tables.goals(records).splitlines()}
-    assert found["encode, times the other filter"] == "3"
-    assert found["decode, times the other filter"] == "12"
-    assert found["v1 m=8 read, times its parts"] == "1"
-    assert found["v2 size, times FLAC 5's"] == "1"
-    assert found["v2 decode, times FLAC 5's"] == "15"
-    assert "v2 decode, times pco 8's" not in found and "v2 size, times szip's" not in found
-    assert "memory pco 8, nab: failed" in tables.failures(records)
-    table = tables.table(records, "memory")
-    assert "| pco 8 " in table and "failed" in table and "28.0 · 1000/2000" in table
-
-
-def test_files_with_other_columns_are_unchanged(tmp_path):
-    file = tmp_path / "other.csv"
-    file.write_text("x,y\n1,2\n")
-    with pytest.raises(ValueError, match="other columns"):
-        record.append(file, [])
-    with pytest.raises(ValueError, match="other columns"):
-        record.read(file)
-    assert file.read_text() == "x,y\n1,2\n"
-
-
-def test_records_with_commas_and_quotes_round_trip(tmp_path):
-    file = tmp_path / "r.csv"
-    written = line("memory", 'a "b", c', 1, 2, 3)
-    record.append(file, [written])
-    record.append(file, [written])
-    assert record.read(file) == [written, written]
+def test_rounds_begin_with_another_contender_each_time():
+    turns = []
+    lines.rounds(3, [lambda i=i: turns.append(i) for i in range(2)])
+    assert turns == [0, 1, 1, 0, 0, 1]
 
 
 def test_command_contains_no_absolute_paths(monkeypatch):
     monkeypatch.delenv("LINERATE_CPU", raising=False)
-    given = ["--corpus", "/a/b/c", "--csv", "/x.csv", "--only", "flac 5", "--against=/p/q.so", "--csv=/z"]
-    assert environment.command(given) == "bench/waveforms --corpus c --only 'flac 5' --against=q.so"
+    given = ["--corpus", "/a/b/c", "--only", "flac 5", "--against=x=/p/q.so:F", "a/b"]
+    assert lines.command("p", given) == "p --corpus c --only 'flac 5' --against=x=q.so:F a/b"
     monkeypatch.setenv("LINERATE_CPU", "avx2")
-    assert environment.command([]) == "LINERATE_CPU=avx2 bench/waveforms"
-
-
-def test_plot_draws_the_newest_run_of_each_method(tmp_path):
-    pytest.importorskip("matplotlib")
-    file = tmp_path / "r.csv"
-    old = [line("memory", name, 50, 1, 1, date="2026-01-30") for name in ("gone", "flac 5")]
-    new = [line("memory", name, 27, 90, 100) for name in ("flac 5", "linerate v2")]
-    record.append(file, [*old, *new, line("memory", "pco 8", 0, 0, 0, note="failed")])
-    assert [r["contender"] for r in plot.newest(record.read(file))["nab", "memory"]] == [
-        "flac 5",
-        "linerate v2",
-    ]
-    (made,) = plot.draw_all(file, tmp_path / "plots")
-    assert made.name == "waveforms-nab-memory.svg"
-    first = made.read_bytes()
-    assert b"</svg>" in first
-    plot.draw_all(file, tmp_path / "plots")
-    assert made.read_bytes() == first
+    assert lines.command("p", []) == "LINERATE_CPU=avx2 p"
 
 
 def test_only_two_dimensional_arrays_of_16_and_32_bits_are_sets(corpus):

@@ -1,15 +1,15 @@
-//! The tables: decoding and encoding between RAM, device memory (VRAM) and a file; kernels by events.
+//! Decoding and encoding between RAM, device memory (VRAM) and a file; kernels by events.
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use linerate_bench::harness::provenance;
+use linerate_bench::harness::{With, row};
+use linerate_bench::records::{Figure, Measurement};
 use linerate_bench::waveforms::Set;
 use linerate_cuda::{
     Codec, Context, DecodeJob, DeviceBuffer, EncodeJob, Event, Input, Stream, Workspace, stream_bound,
@@ -24,20 +24,18 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// Samples of a row.
 const ROW: u32 = 7000;
 
-/// What is measured, and where it goes.
+/// What is measured.
 pub(crate) struct Settings {
     pub(crate) rows: Vec<usize>,
     pub(crate) rounds: usize,
-    pub(crate) csv: Option<PathBuf>,
     /// nvCOMP's library, a file name for the system's search or a path.
     pub(crate) nvcomp: OsString,
-    command: String,
 }
 
-impl Settings {
-    /// Chunks of 2000 and 20,000 rows, 10 rounds, no CSV.
-    pub(crate) fn new(command: String) -> Settings {
-        Settings { rows: vec![2000, 20_000], rounds: 10, csv: None, nvcomp: "libnvcomp.so.6".into(), command }
+impl Default for Settings {
+    /// Chunks of 2000 and 20,000 rows, 10 rounds.
+    fn default() -> Settings {
+        Settings { rows: vec![2000, 20_000], rounds: 10, nvcomp: "libnvcomp.so.6".into() }
     }
 }
 
@@ -113,9 +111,7 @@ struct Times(Vec<Duration>);
 impl Times {
     fn measure(rounds: usize, mut work: impl FnMut() -> Result<Duration>) -> Result<Times> {
         work()?; // grows buffers, loads kernels
-        let mut all = (0..rounds.max(1)).map(|_| work()).collect::<Result<Vec<_>>>()?;
-        all.sort();
-        Ok(Times(all))
+        Ok(Times((0..rounds.max(1)).map(|_| work()).collect::<Result<_>>()?))
     }
 
     /// The time by events on the device for what `queue` gives `stream`.
@@ -130,10 +126,10 @@ impl Times {
         })
     }
 
-    /// MB/s of the best round and of the median.
-    fn rates(&self, bytes: usize) -> (f64, f64) {
-        let rate = |time: Duration| bytes as f64 / 1e6 / time.as_secs_f64().max(1e-9);
-        (rate(self.0[0]), rate(self.0[self.0.len() / 2]))
+    /// MB/s.
+    fn speed(&self, bytes: usize) -> Option<Figure> {
+        let speed = |time: &Duration| bytes as f64 / 1e6 / time.as_secs_f64().max(1e-9);
+        Figure::of(&self.0.iter().map(speed).collect::<Vec<_>>())
     }
 }
 
@@ -153,6 +149,20 @@ struct Bench<'a> {
 
 #[allow(unsafe_code)]
 impl Bench<'_> {
+    /// Queues a copy.
+    ///
+    /// # Safety
+    /// As for the stream's.
+    unsafe fn copy(&self, pointer: u64, input: Input<'_>) -> Result<()> {
+        // SAFETY: by the caller.
+        Ok(unsafe {
+            match input {
+                Input::Host(host) => self.stream.copy_to_device(pointer, host)?,
+                Input::Device { address, bytes } => self.stream.copy_on_device(pointer, address, bytes)?,
+            }
+        })
+    }
+
     /// Queues decoding of `input` to the memory for it.
     fn decode(&mut self, contender: &Contender, input: Input<'_>) -> Result<()> {
         let (pointer, bytes) = (self.decoded.pointer(), self.samples.len());
@@ -160,12 +170,7 @@ impl Bench<'_> {
         // SAFETY: the buffers live in `self`, and each round waits for the stream before the next.
         unsafe {
             match contender {
-                Contender::Uncompressed => match input {
-                    Input::Host(host) => self.stream.copy_to_device(pointer, host)?,
-                    Input::Device { address, bytes } => {
-                        self.stream.copy_on_device(pointer, address, bytes)?
-                    }
-                },
+                Contender::Uncompressed => self.copy(pointer, input)?,
                 Contender::V1(params) => {
                     self.codec.decode(params, &[job], self.stream, &mut self.workspace)?
                 }
@@ -192,12 +197,7 @@ impl Bench<'_> {
         // SAFETY: as for decoding.
         unsafe {
             match contender {
-                Contender::Uncompressed => match input {
-                    Input::Host(host) => self.stream.copy_to_device(pointer, host)?,
-                    Input::Device { address, bytes } => {
-                        self.stream.copy_on_device(pointer, address, bytes)?
-                    }
-                },
+                Contender::Uncompressed => self.copy(pointer, input)?,
                 Contender::V1(params) => {
                     self.codec.encode(params, &[job], self.stream, &mut self.workspace)?
                 }
@@ -339,50 +339,18 @@ impl Bench<'_> {
     }
 }
 
-/// A row of the record.
-struct Row {
-    shape: String,
-    contender: String,
-    version: String,
-    bytes: usize,
-    rows: usize,
-    size_percent: Option<f64>,
-    encode: Option<(f64, f64)>,
-    decode: Option<(f64, f64)>,
-    note: String,
-}
-
-/// Measures, and returns the table; appends to the record.
-pub(crate) fn run(context: &Context, settings: &Settings) -> Result<String> {
+/// Measures every contender on every path.
+pub(crate) fn run(context: &Context, settings: &Settings) -> Result<Vec<Measurement>> {
     let codec = Codec::new(context);
-    let mut rows = Vec::new();
+    let mut found = Vec::new();
     for &n in &settings.rows {
-        measure(&codec, n, settings, &mut rows)?;
+        measure(&codec, n, settings, &mut found)?;
     }
-    if let Some(csv) = &settings.csv {
-        append(csv, context, settings, &rows)?;
-    }
-    let mut text = format!("{}; MB/s of samples, best round\n", context.device_name()?);
-    let rate = |rates: Option<(f64, f64)>| rates.map_or("-".to_owned(), |(best, _)| format!("{best:.0}"));
-    writeln!(
-        text,
-        "{:>6} {:<16} {:<18} {:>7} {:>9} {:>9}",
-        "rows", "path", "contender", "size %", "decode", "encode"
-    )?;
-    for row in &rows {
-        let size = row.size_percent.map_or("-".to_owned(), |size| format!("{size:.1}"));
-        let (decode, encode) = (rate(row.decode), rate(row.encode));
-        let line = format!(
-            "{:>6} {:<16} {:<18} {size:>7} {decode:>9} {encode:>9}  {}",
-            row.rows, row.shape, row.contender, row.note
-        );
-        writeln!(text, "{}", line.trim_end())?;
-    }
-    Ok(text)
+    Ok(found)
 }
 
 /// A chunk of `n` rows.
-fn measure(codec: &Codec, n: usize, settings: &Settings, rows: &mut Vec<Row>) -> Result<()> {
+fn measure(codec: &Codec, n: usize, settings: &Settings, found: &mut Vec<Measurement>) -> Result<()> {
     let samples: Vec<u8> = Set::Nab.samples(n).iter().flat_map(|x| x.to_le_bytes()).collect();
     let bytes = samples.len();
     let context = codec.context();
@@ -403,142 +371,48 @@ fn measure(codec: &Codec, n: usize, settings: &Settings, rows: &mut Vec<Row>) ->
         samples,
         stream: &stream,
     };
-    let mut copy_rate = f64::INFINITY;
+    let device = context.device_name()?;
+    let mut add =
+        |contender: &str, path: &str, compressed: usize, encode: Option<Times>, decode: Option<Times>| {
+            let mut row = row("gpu", "nab", contender)
+                .param("path", path)
+                .param("rows", n)
+                .param("device", device.as_str())
+                .exact("size", compressed as f64 / bytes as f64);
+            for (metric, times) in [("encode", encode), ("decode", decode)] {
+                let speed = times.and_then(|times| times.speed(bytes));
+                row.metrics.extend(speed.map(|speed| (metric.to_owned(), speed)));
+            }
+            found.push(row);
+        };
     for contender in &contenders {
         let original = Input::Device { address: bench.original.pointer(), bytes };
         let can_encode = bench.can_encode(contender, original)?;
         let chunk = contender.encoded_by_cpu(&bench.samples)?;
         bench.put_encoded(&chunk)?;
-        let row = |shape: String, encode, decode, note| Row {
-            shape,
-            contender: contender.name().to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            bytes,
-            rows: n,
-            size_percent: percent(chunk.len(), bytes),
-            encode,
-            decode,
-            note,
-        };
         let (decode, encode) = bench.kernels(contender, chunk.len(), can_encode)?;
-        let (decode, encode) = (decode.rates(bytes), encode.map(|times| times.rates(bytes)));
-        if matches!(contender, Contender::Uncompressed) {
-            copy_rate = decode.0;
-        }
-        let note = kernel_note(copy_rate, decode, encode);
-        rows.push(row("gpu-kernel".into(), encode, Some(decode), note));
+        add(contender.name(), "kernel", chunk.len(), encode, Some(decode));
         for (packed, plain) in PATHS {
             let decode = bench.decode_path(contender, &chunk, packed, plain)?;
-            rows.push(row(
-                format!("gpu-{}-{}", packed.name(), plain.name()),
-                None,
-                Some(decode.rates(bytes)),
-                String::new(),
-            ));
-            if !can_encode {
-                continue;
+            let path = format!("{} to {}", packed.name(), plain.name());
+            add(contender.name(), &path, chunk.len(), None, Some(decode));
+            if can_encode {
+                let encode = bench.encode_path(contender, &chunk, plain, packed)?;
+                let path = format!("{} to {}", plain.name(), packed.name());
+                add(contender.name(), &path, chunk.len(), Some(encode), None);
             }
-            let encode = bench.encode_path(contender, &chunk, plain, packed)?;
-            rows.push(row(
-                format!("gpu-{}-{}", plain.name(), packed.name()),
-                Some(encode.rates(bytes)),
-                None,
-                String::new(),
-            ));
         }
     }
-    rows.extend(nvcomp_rows(&mut bench, settings, n, copy_rate));
-    Ok(())
-}
-
-/// A row per algorithm of nvCOMP. Where it is missing or fails, the row says so.
-fn nvcomp_rows(bench: &mut Bench<'_>, settings: &Settings, n: usize, copy_rate: f64) -> Vec<Row> {
     let nvcomp = Nvcomp::load(&settings.nvcomp);
-    let bytes = bench.samples.len();
-    let row = |algorithm: &Algorithm| {
-        let mut row = Row {
-            shape: "gpu-kernel".into(),
-            contender: algorithm.name.to_owned(),
-            version: nvcomp.as_ref().map_or(String::new(), Nvcomp::version),
-            bytes,
-            rows: n,
-            size_percent: None,
-            encode: None,
-            decode: None,
-            note: String::new(),
+    for algorithm in &ALGORITHMS {
+        let measured = match &nvcomp {
+            Ok(nvcomp) => bench.nvcomp(nvcomp, algorithm).map_err(|error| error.to_string()),
+            Err(missing) => Err(missing.clone()),
         };
-        let loaded = nvcomp.as_ref().map_err(Clone::clone);
-        match loaded.and_then(|nvcomp| bench.nvcomp(nvcomp, algorithm).map_err(|e| e.to_string())) {
-            Ok((encode, decode, compressed)) => {
-                let (encode, decode) = (encode.rates(bytes), decode.rates(bytes));
-                row.note = kernel_note(copy_rate, decode, Some(encode));
-                (row.encode, row.decode) = (Some(encode), Some(decode));
-                row.size_percent = percent(compressed, bytes);
-            }
-            Err(reason) => row.note = format!("not measured: {reason}"),
+        match measured {
+            Ok((encode, decode, size)) => add(algorithm.name, "kernel", size, Some(encode), Some(decode)),
+            Err(reason) => eprintln!("not measured: {}: {reason}", algorithm.name),
         }
-        row
-    };
-    ALGORITHMS.iter().map(row).collect()
-}
-
-fn percent(compressed: usize, bytes: usize) -> Option<f64> {
-    Some(100.0 * compressed as f64 / bytes as f64)
-}
-
-/// The shares of the rate of a copy, of best rates.
-fn kernel_note(copy: f64, decode: (f64, f64), encode: Option<(f64, f64)>) -> String {
-    let share = |rates: (f64, f64)| 100.0 * rates.0 / copy;
-    let decoding = format!("by events; decoding at {:.1} % of a copy on the device", share(decode));
-    match encode {
-        Some(rates) => format!("{decoding}, encoding at {:.1} %", share(rates)),
-        None => format!("{decoding}; there are no kernels that encode"),
-    }
-}
-
-const COLUMNS: &str = "shape,date,cpu,device,driver,linerate,corpus,bytes,dtype,rows,row_samples,contender,\
-contender_version,size_percent,encode_best_mb_s,encode_median_mb_s,decode_best_mb_s,decode_median_mb_s,rounds,note,command";
-
-fn append(csv: &PathBuf, context: &Context, settings: &Settings, rows: &[Row]) -> Result<()> {
-    let is_new = !csv.exists();
-    let mut file = OpenOptions::new().create(true).append(true).open(csv)?;
-    if is_new {
-        writeln!(file, "{COLUMNS}")?;
-    }
-    let (run, device) = (provenance::run(), context.device_name()?);
-    let driver = context.driver().version()?;
-    for row in rows {
-        let number = |value: Option<f64>, digits| value.map_or(String::new(), |v| format!("{v:.digits$}"));
-        let best = |rates: Option<(f64, f64)>| number(rates.map(|r| r.0), 1);
-        let median = |rates: Option<(f64, f64)>| number(rates.map(|r| r.1), 1);
-        let fields = [
-            row.shape.clone(),
-            run.date.clone(),
-            run.cpu.clone(),
-            device.clone(),
-            format!("CUDA {}.{}", driver / 1000, driver % 1000 / 10),
-            run.linerate.clone(),
-            "nab".to_owned(),
-            row.bytes.to_string(),
-            "int16".to_owned(),
-            row.rows.to_string(),
-            ROW.to_string(),
-            row.contender.clone(),
-            row.version.clone(),
-            number(row.size_percent, 3),
-            best(row.encode),
-            median(row.encode),
-            best(row.decode),
-            median(row.decode),
-            settings.rounds.to_string(),
-            row.note.clone(),
-            format!("make bench-gpu FLAGS=\"{}\"", settings.command),
-        ];
-        let quoted = fields.map(|field| match field.contains([',', '"']) {
-            true => format!("\"{}\"", field.replace('"', "\"\"")),
-            false => field,
-        });
-        writeln!(file, "{}", quoted.join(","))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! `make bench-gpu`: Delta-Rice on a GPU, with RAM, device memory and a file as source and target.
+//! `make bench-gpu`: Delta-Rice on a GPU, with RAM, device memory and a file as source and target. Prints JSON Lines.
 //!
-//! Options: `--csv FILE` (appended to), `--rounds N`, `--rows N,N` (of 7000 samples each). The environment variable
-//! `LINERATE_NVCOMP` names nvCOMP's library where the system's search does not find it.
+//! Options: `--rounds N`, `--rows N,N` (of 7000 samples each). The environment variable `LINERATE_NVCOMP` names
+//! nvCOMP's library where the system's search does not find it.
 
 mod bench;
 mod nvcomp;
@@ -9,10 +9,12 @@ mod nvcomp;
 use std::error::Error;
 
 use bench::Settings;
+use linerate_bench::harness::provenance;
+use linerate_bench::records::{Run, Writer};
 use linerate_cuda::Context;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut settings = Settings::new(std::env::args().skip(1).collect::<Vec<_>>().join(" "));
+    let mut settings = Settings::default();
     if let Some(library) = std::env::var_os("LINERATE_NVCOMP").filter(|name| !name.is_empty()) {
         settings.nvcomp = library;
     }
@@ -20,15 +22,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     while let Some(option) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{option} needs a value"));
         match option.as_str() {
-            "--csv" => settings.csv = Some(value()?.into()),
             "--rounds" => settings.rounds = value()?.parse()?,
             "--rows" => {
                 settings.rows = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?;
             }
-            _ => return Err(format!("unknown option {option}: --csv FILE, --rounds N, --rows N,N").into()),
+            _ => return Err(format!("unknown option {option}: --rounds N, --rows N,N").into()),
         }
     }
-    let text = bench::run(&Context::new(0)?, &settings)?;
-    print!("{text}");
+    let context = Context::new(0)?;
+    let driver = context.driver().version()?;
+    let mut versions = vec![("CUDA", format!("{}.{}", driver / 1000, driver % 1000 / 10))];
+    versions.extend(nvcomp::Nvcomp::load(&settings.nvcomp).ok().map(|nvcomp| ("nvcomp", nvcomp.version())));
+    let versions = versions.into_iter().map(|(name, version)| (name.to_owned(), version)).collect();
+    let mut lines = Writer::new(None, &Run { versions, ..provenance::run() })?;
+    for measurement in bench::run(&context, &settings)? {
+        lines.measurement(&measurement)?;
+    }
     Ok(())
 }

@@ -93,6 +93,7 @@ pub const METRICS: &[Metric] = &[
     row("encode_time", "µs", Lower, 1, "time to encode one message"),
     row("decode_time", "µs", Lower, 1, "time to decode one message"),
     row("decompress", "µs", Lower, 1, "the part of `time` in the decompressor"),
+    row("longest", "µs", Lower, 0, "time of the slowest message of a round"),
     row("p50", "µs", Lower, 1, "time that half of the reads or messages do not exceed"),
     row("p90", "µs", Lower, 1, "time that 90 % do not exceed"),
     row("p99", "µs", Lower, 1, "time that 99 % do not exceed"),
