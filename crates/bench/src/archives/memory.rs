@@ -1,4 +1,4 @@
-//! The most memory that packing and extracting take, against what they are to take.
+//! The most memory that packing and extracting take, against what they are to take; and the archive beside a tar.zst.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::path::Path;
 use linerate_nx::{Archive, FileSource};
 use zstd_safe::{CCtx, CParameter};
 
+use super::programs::{Program, TAR_ZSTD};
 use super::{Bench, message, pack_options};
 use crate::harness::process::peak;
 use crate::harness::{With, progress};
@@ -15,12 +16,19 @@ use crate::records::Measurement;
 /// threads times (chunk and largest compressed block) for extracting, or threads times (three chunks, two blocks that wait,
 /// and what libzstd takes) for packing.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
+    static TAR: Program = TAR_ZSTD;
     let mut found = Vec::new();
     for &level in bench.levels {
         for chunk in [1 << 20, 16 << 20] {
             let folder = bench.folder()?;
             let archive = folder.path().join("packed.nx");
-            bench.input.builder(pack_options(level, chunk, 2))?.write(&archive).map_err(message)?;
+            let builder = bench.input.builder(pack_options(level, chunk, 2))?;
+            let bytes = builder.write(&archive).map_err(message)?.archive_bytes;
+            let block = format!("{}M", chunk >> 20);
+            let size = bench.row("size", "linerate", 2, "").param("block", block.as_str()).param("level", level);
+            let tar = TAR.packed(&bench.input.root, folder.path(), level).ok();
+            let by_tar = tar.map(|tar| bytes as f64 / tar.bytes as f64);
+            found.push(bench.sized(size.param("base", "tar --zstd"), bytes).exact("output_by_base", by_tar));
             let packed = largest(&archive)?;
             let own = peak(&bench.linerate, &["nx".into(), "list".into(), (&archive).into()])? as u64;
             for threads in [1, 2] {
@@ -28,10 +36,10 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
                 let row = |what: &str, each: u64, args: Vec<OsString>| {
                     let (peak, allowed) = (peak(&bench.linerate, &args)?, own + threads as u64 * each);
                     let row = bench.row("memory", "linerate", threads, "").size("counted", peak);
-                    let row = row.param("operation", what).param("block", format!("{}M", chunk >> 20));
+                    let row = row.param("operation", what).param("block", block.as_str());
                     let row = row.param("level", level);
                     let row = row.exact("counted_by_base", peak as f64 / allowed as f64);
-                    Ok::<_, String>(row.param("base", format!("{allowed} allowed")))
+                    Ok::<_, String>(row.param("base", "allowed"))
                 };
                 let (out, again) = (folder.path().join("out"), folder.path().join("again.nx"));
                 found.push(row("extract", chunk + packed, extract(&archive, &out, threads))?);

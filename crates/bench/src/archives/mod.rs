@@ -66,7 +66,7 @@ pub enum Part {
     Dedup,
     /// Opening an archive of 100,000 files and reading one
     Open,
-    /// Memory of packing and extracting
+    /// Memory of packing and extracting; the archive by a tar.zst
     Memory,
     /// Bytes of the archive by what costs and saves them, beside other programs
     Costs,

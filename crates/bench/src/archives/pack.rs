@@ -18,14 +18,14 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     for &level in bench.levels {
         let fitted = pack_options(level, CHUNK, 1);
         let plain = Options { fit_search: false, group_similar: false, ..fitted.clone() };
-        found.push(setting(bench, &format!("zstd {level}"), &fitted, Some(level))?);
-        found.push(setting(bench, &format!("plain zstd {level}"), &plain, Some(level))?);
+        found.push(setting(bench, "linerate", &fitted, Some(level))?);
+        found.push(setting(bench, "linerate plain", &plain, Some(level))?);
     }
     let lz4 = Options::new().solid(Coding::lz4(1)).chunked(Coding::lz4(1));
     let mut others = vec![("LZ4 1", lz4), ("default", Options::new())];
     others.extend(PRESETS.iter().map(|preset| (preset.name, preset.options())));
     for (name, options) in others {
-        found.push(setting(bench, name, &options, None)?);
+        found.push(setting(bench, &format!("linerate {name}"), &options, None)?);
     }
     Ok(found)
 }
@@ -48,10 +48,13 @@ fn setting(
     drop(bytes);
     let (folder, content) = (bench.folder()?, bench.input.bytes as usize);
     let target = &folder.path().join("packed.nx");
+    let row = |name: &str, threads: usize| {
+        let row = bench.sized(bench.row("pack", name, threads, "wall"), summary.archive_bytes);
+        if let Some(level) = level { row.param("level", level) } else { row }
+    };
     let mut contenders = Vec::new();
     if let Some(level) = level {
-        let row =
-            bench.sized(bench.row("pack", format!("libzstd {level}"), 1, "wall"), summary.archive_bytes);
+        let row = row(if name == "linerate" { "libzstd" } else { "libzstd, blocks of linerate plain" }, 1);
         let (mut context, longest) = (CCtx::create(), blocks.iter().map(Vec::len).max().unwrap_or(0));
         let name = zstd_safe::get_error_name;
         context.set_parameter(CParameter::CompressionLevel(level)).map_err(name)?;
@@ -64,7 +67,7 @@ fn setting(
     }
     let first = contenders.len();
     for threads in [1, 2] {
-        let row = bench.row("pack", format!("linerate {name}"), threads, "wall");
+        let row = row(name, threads);
         let packing = Options { threads, ..packing.clone() };
         let turn = move |_| {
             let before = cpu_time();
@@ -76,10 +79,10 @@ fn setting(
                 false => Err("two turns wrote different archives".into()),
             }
         };
-        let contender = Contender::new(bench.sized(row, summary.archive_bytes), turn);
+        let contender = Contender::new(row, turn);
         let contender = if threads > 1 { contender.by("speed_by_one_thread", first) } else { contender };
         contenders.push(match level {
-            Some(level) => contender.base(0, format!("libzstd {level}")),
+            Some(_) => contender.base(0, "libzstd"),
             None => contender,
         });
     }

@@ -112,8 +112,8 @@ fn digest(data: &str, case: &Case, dictionary: &[u8], rounds: usize) -> Result<V
     let theirs = DDict::create_by_reference(dictionary).sizeof();
     let held = [digest.tables_len() + size_of_val(&digest), theirs];
     let one = |i: usize| {
-        let name = ["linerate digest", "libzstd digest"][i];
-        let measurement = row("digests", data, name)
+        let name = ["linerate", "libzstd"][i];
+        let measurement = row("frames-digest", data, name)
             .param("block", case.chunk.to_string())
             .param("dictionary", Chunk::Bytes(dictionary.len()).to_string())
             .size("state", held[i]);
@@ -129,7 +129,7 @@ fn digest(data: &str, case: &Case, dictionary: &[u8], rounds: usize) -> Result<V
             })?;
             Ok(time / DIGESTS)
         };
-        Contender::new(measurement, turn).bytes(dictionary.len()).units(1).base(1, "libzstd digest")
+        Contender::new(measurement, turn).bytes(dictionary.len()).units(1).base(1, "libzstd")
     };
     harness(vec![one(0), one(1)], Rounds::warm(rounds))
 }

@@ -32,9 +32,9 @@ const LAYERS: [(&str, u8); 9] = [
     ("linerate, 2 KiB", 11),
     ("linerate, 8 KiB", 13),
     ("linerate, 32 KiB", 15),
-    ("tower-http, fastest", 0),
-    ("tower-http, default", 0),
-    ("tower-http, best", 0),
+    ("tower-http, fastest, zlib", 0),
+    ("tower-http, default, zlib", 0),
+    ("tower-http, best, zlib", 0),
 ];
 
 /// Responses that have sent all their events.
@@ -90,9 +90,9 @@ fn router(layer: &str) -> Option<Router> {
     let (name, bits) = LAYERS.iter().find(|(name, _)| *name == layer)?;
     Some(match *name {
         "none" => router,
-        "tower-http, fastest" => router.layer(peer(CompressionLevel::Fastest)),
-        "tower-http, default" => router.layer(peer(CompressionLevel::Default)),
-        "tower-http, best" => router.layer(peer(CompressionLevel::Best)),
+        "tower-http, fastest, zlib" => router.layer(peer(CompressionLevel::Fastest)),
+        "tower-http, default, zlib" => router.layer(peer(CompressionLevel::Default)),
+        "tower-http, best, zlib" => router.layer(peer(CompressionLevel::Best)),
         _ => router.layer(CompressionLayer::new(Options::new().event_window_bits(*bits))),
     })
 }

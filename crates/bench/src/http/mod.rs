@@ -162,8 +162,8 @@ fn peer(level: CompressionLevel) -> Respond {
 /// tower-http first, whose fastest level is the base.
 fn contenders(traffic: &Traffic) -> Vec<(&'static str, Respond)> {
     let mut all = vec![
-        ("tower-http, fastest", peer(CompressionLevel::Fastest)),
-        ("tower-http, default", peer(CompressionLevel::Default)),
+        ("tower-http, fastest, zlib", peer(CompressionLevel::Fastest)),
+        ("tower-http, default, zlib", peer(CompressionLevel::Default)),
     ];
     all.extend(match traffic.parts.len() {
         1 => vec![
@@ -207,7 +207,7 @@ fn speed(traffic: &Traffic, rounds: usize) -> Result<Vec<Measurement>, String> {
             }
             Ok(sum / repeats)
         };
-        timed.push(Contender::new(row, turn).units(parts).base(0, "tower-http, fastest"));
+        timed.push(Contender::new(row, turn).units(parts).base(0, "tower-http, fastest, zlib"));
     }
     harness(timed, Rounds::warm(rounds))
 }

@@ -2,7 +2,7 @@
 
 /// Decodes a whole block into `out` and returns its length. `None` if it is damaged or longer than `out`.
 ///
-/// liblz4 takes three quarters of the time of `lz4_flex` (`records/nx-decoding.jsonl`), and is there if it also encodes. It rejects
+/// liblz4 takes three quarters of the time of `lz4_flex` (`records/archives.jsonl`), and is there if it also encodes. It rejects
 /// blocks that end with a match, so `lz4_flex` has the last word and both builds accept the same blocks.
 pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
     #[cfg(feature = "pack")]
