@@ -2,5 +2,6 @@
 
 mod documents;
 mod import_rule;
+mod packages;
 mod source_rules;
 mod without_c;
