@@ -42,13 +42,6 @@ pub trait ReadAt: Send + Sync {
     fn will_read(&self, offset: u64, len: u64) {
         let _ = (offset, len);
     }
-
-    /// Whether the bytes at `offset` are generated on each read from fewer stored bytes, so that
-    /// re-encoding such a block beats copying it.
-    fn is_generated(&self, offset: u64) -> bool {
-        let _ = offset;
-        false
-    }
 }
 
 macro_rules! forward {
@@ -71,9 +64,6 @@ macro_rules! forward {
             }
             fn will_read(&self, offset: u64, len: u64) {
                 (**self).will_read(offset, len);
-            }
-            fn is_generated(&self, offset: u64) -> bool {
-                (**self).is_generated(offset)
             }
         }
     )*};
@@ -256,10 +246,6 @@ impl<S: ReadAt> ReadAt for CountingSource<S> {
 
     fn end(&self) -> Option<Error> {
         self.inner.end()
-    }
-
-    fn is_generated(&self, offset: u64) -> bool {
-        self.inner.is_generated(offset)
     }
 }
 

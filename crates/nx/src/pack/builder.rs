@@ -296,7 +296,8 @@ impl Builder {
     /// `Read` if a file cannot be read or has changed since it was added; `Write` if the archive cannot be
     /// written; `BadArgument` if the target is a device, a FIFO or another special file; `Limit` if the
     /// format cannot hold that many files, blocks or bytes of paths. The target is unchanged then.
-    pub fn write(mut self, target: &Path) -> PackResult<Summary> {
+    pub fn write(mut self, target: impl AsRef<Path>) -> PackResult<Summary> {
+        let target = target.as_ref();
         let plan = self.plan()?;
         let (header, pool) = self.header(&plan)?;
         let at_target = |error: PackError| error.at(target.display().to_string());

@@ -18,8 +18,8 @@ impl Metadata {
     /// # Errors
     /// `Read` if something cannot be read; `BadArgument` if a path is not UTF-8 or one that
     /// [`check_path`](crate::check_path) rejects, or the target of a link is not UTF-8. Each names the path.
-    pub fn capture(root: &Path, keep: impl FnMut(&str) -> bool) -> PackResult<Metadata> {
-        Metadata::capture_walk(root.into(), keep).map(|(found, _)| found)
+    pub fn capture(root: impl AsRef<Path>, keep: impl FnMut(&str) -> bool) -> PackResult<Metadata> {
+        Metadata::capture_walk(Walk::new(&root), keep).map(|(found, _)| found)
     }
 
     /// As [`capture`](Self::capture), with the options of a walk. Also returns the names that

@@ -10,7 +10,7 @@ use linerate_io::{Folder, ReadAt};
 
 use super::error::{PackError, PackResult};
 use super::existing::engine_error;
-use super::thread_pool::ThreadPool;
+use super::workers::Workers;
 use crate::format::hash::{ContentHasher, HashKind};
 use crate::read::archive::{Archive, File};
 use crate::read::reader::Reader;
@@ -39,14 +39,14 @@ const PIECE: usize = 64 << 10;
 pub(super) fn compare<S: ReadAt>(
     archive: &Archive<S>,
     wanted: &[Wanted<'_>],
-    pool: &ThreadPool,
+    workers: &Workers,
 ) -> PackResult<Vec<Option<u64>>> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|&i| content_of(wanted[i].file));
     let batches = batches(&order, wanted);
-    let threads = pool.threads.clamp(1, batches.len().max(1));
+    let threads = workers.threads.clamp(1, batches.len().max(1));
     let open = (Folder::max_open_folders() / threads).clamp(1, MAX_OPEN);
-    let found = pool.map(
+    let found = workers.map(
         batches.len(),
         || None,
         |reader, i| {

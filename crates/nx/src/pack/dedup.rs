@@ -8,7 +8,7 @@ use crate::format::hash::HashKind;
 
 use super::content::{Content, Item};
 use super::error::PackResult;
-use super::thread_pool::ThreadPool;
+use super::workers::Workers;
 
 /// Bytes that are hashed before a whole piece is.
 const PAGE: u64 = 4096;
@@ -37,16 +37,16 @@ pub(super) fn find_duplicates(
     items: &[Item],
     pieces: &[Piece],
     unit: usize,
-    pool: &ThreadPool,
+    workers: &Workers,
 ) -> PackResult<Duplicates> {
-    Search { items, pieces, unit, pool, weaken: |hash| hash }.run()
+    Search { items, pieces, unit, workers, weaken: |hash| hash }.run()
 }
 
 struct Search<'a> {
     items: &'a [Item],
     pieces: &'a [Piece],
     unit: usize,
-    pool: &'a ThreadPool,
+    workers: &'a Workers,
     /// Maps the hashes; tests drop all bits to force collisions.
     weaken: fn(u64) -> u64,
 }
@@ -77,7 +77,7 @@ impl Search<'_> {
         }
         let weak = hashed.into_iter().map(|((len, hash), i)| ((len, (self.weaken)(hash)), i)).collect();
         candidates.extend(groups(weak));
-        let compared = self.pool.map(
+        let compared = self.workers.map(
             candidates.len(),
             || (Vec::new(), Vec::new()),
             |buffers, i| self.compare(buffers, &candidates[i]),
@@ -97,7 +97,7 @@ impl Search<'_> {
         hash: impl Fn(&mut Vec<u8>, &Piece) -> PackResult<u64> + Sync,
     ) -> PackResult<Vec<((u64, u64), usize)>> {
         let hashes =
-            self.pool.map(which.len(), Vec::new, |buffer, i| hash(buffer, &self.pieces[which[i]]))?;
+            self.workers.map(which.len(), Vec::new, |buffer, i| hash(buffer, &self.pieces[which[i]]))?;
         Ok(which.iter().zip(hashes).map(|(&i, hash)| ((self.pieces[i].len, hash), i)).collect())
     }
 
@@ -217,7 +217,7 @@ mod tests {
     fn pieces_with_equal_hashes_but_different_bytes_are_not_duplicates() {
         let items = items(&[b"ab", b"cd", b"ab", b"ef", b"cd"]);
         let pieces = whole(&items);
-        let search = Search { items: &items, pieces: &pieces, unit: 64, pool: &2.into(), weaken: |_| 0 };
+        let search = Search { items: &items, pieces: &pieces, unit: 64, workers: &2.into(), weaken: |_| 0 };
         assert_eq!(search.run().expect("readable").first, [0, 1, 0, 3, 1]);
     }
 

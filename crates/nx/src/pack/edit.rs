@@ -84,8 +84,7 @@ impl Copies {
     /// on every byte having a file; so is one that the source generates.
     fn new<S: ReadAt>(archive: &Archive<S>, kept: &[File<'_>]) -> Copies {
         let whole = archive.whole_blocks(kept);
-        let is_generated = |block| archive.source().is_generated(archive.layout().offset(block));
-        let generated: Vec<bool> = (0..whole.len()).map(is_generated).collect();
+        let generated: Vec<bool> = (0..whole.len()).map(|block| archive.is_generated(block)).collect();
         let mut encoded = 0;
         let encoded_before = whole.iter().zip(&generated).map(|(whole, generated)| {
             encoded += u32::from(!whole || *generated);
@@ -294,7 +293,7 @@ impl Builder {
         }
         builder.limit_threads(archive);
         let wanted = wanted(&builder.options, archive, &chosen, mirror)?;
-        let hashes = compare(archive, &wanted, &builder.options.thread_pool())?;
+        let hashes = compare(archive, &wanted, &builder.options.workers())?;
         // By entry. One that is not equal is not verified.
         let verified = wanted.iter().zip(hashes).filter_map(|(of, hash)| Some((of.file.index(), hash?)));
         let verified: HashMap<usize, u64> = verified.collect();

@@ -40,7 +40,8 @@ impl Builder {
     ///
     /// # Errors
     /// As [`write`](Self::write); `Limit` if R3A holds fewer files or blocks, or smaller offsets in blocks.
-    pub fn write_as(mut self, target: &Path, format: Format) -> PackResult<Summary> {
+    pub fn write_as(mut self, target: impl AsRef<Path>, format: Format) -> PackResult<Summary> {
+        let target = target.as_ref();
         if format == Format::Nx {
             return self.write(target);
         }

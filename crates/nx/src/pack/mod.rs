@@ -44,7 +44,7 @@
 //! | `filters`, `textures` | sets of texture filters; finds textures in blocks and filters them |
 //! | `blocks`, `file_hash` | encodes blocks in parallel and writes them in order; hashes across threads |
 //! | `sink`, `format` | the output: file or memory; Nx, or converted to R3A |
-//! | `thread_pool`, `cancel`, `progress` | a parallel map; a cancel token; progress |
+//! | `workers`, `cancel`, `progress` | a parallel map; a cancel token; progress |
 //! | `trained` | dictionaries for R3A |
 //! | `capture` | metadata from a folder |
 //! | `edit`, `compare`, `verify` | archives from archives: compared with a folder, verified before their blocks are reused |
@@ -72,10 +72,10 @@ mod progress;
 mod similarity;
 mod sink;
 mod textures;
-mod thread_pool;
 mod trained;
 mod verify;
 mod walk;
+mod workers;
 
 pub use self::builder::{Builder, Summary};
 pub use self::cancel::CancelToken;

@@ -5,7 +5,7 @@ use linerate_core::Kind;
 use super::cancel::CancelToken;
 use super::error::{PackError, PackResult};
 use super::filters::Filters;
-use super::thread_pool::ThreadPool;
+use super::workers::Workers;
 use crate::filter::TextureFormat;
 
 /// Smallest chunk size, in bytes.
@@ -211,8 +211,8 @@ impl Options {
         self.textures.map_or(Ok(()), Coding::check)
     }
 
-    pub(super) fn thread_pool(&self) -> ThreadPool {
-        ThreadPool { threads: self.threads, cancel: self.cancel.clone() }
+    pub(super) fn workers(&self) -> Workers {
+        Workers { threads: self.threads, cancel: self.cancel.clone() }
     }
 
     /// The coding of a file by its name, unless its [`FileOptions`] say otherwise.

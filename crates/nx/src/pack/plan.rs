@@ -107,7 +107,7 @@ impl Planner<'_> {
     }
 
     fn find_duplicates(&self, pieces: &[Piece]) -> PackResult<Duplicates> {
-        find_duplicates(self.items, pieces, self.options.chunk as usize, &self.options.thread_pool())
+        find_duplicates(self.items, pieces, self.options.chunk as usize, &self.options.workers())
     }
 
     fn find_equal_files(&mut self) -> PackResult<()> {
@@ -263,7 +263,7 @@ impl Planner<'_> {
             return Ok(vec![order]);
         }
         match self.options.group_similar && coding != Coding::Copy {
-            true => similarity::blocks(items, &order, limit, &self.options.thread_pool()),
+            true => similarity::blocks(items, &order, limit, &self.options.workers()),
             false => Ok(in_order(items, &order, limit)),
         }
     }
@@ -281,7 +281,7 @@ impl Planner<'_> {
     /// own.
     fn share_places(&mut self) -> PackResult<()> {
         let (items, runs) = (self.items, &self.plan.runs);
-        let hashes = self.options.thread_pool().map(runs.len(), Vec::new, |buffer, i| {
+        let hashes = self.options.workers().map(runs.len(), Vec::new, |buffer, i| {
             let item = &items[runs[i]];
             hash_range(item, 0, item.size, self.options.chunk as usize, buffer)
         })?;

@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use super::content::Item;
 use super::error::PackResult;
 use super::options::extension;
-use super::thread_pool::ThreadPool;
+use super::workers::Workers;
 
 /// Bytes at the start of a file that are sampled.
 const SAMPLED_BYTES: u64 = 64 << 10;
@@ -33,11 +33,11 @@ pub(super) fn blocks(
     items: &[Item],
     files: &[usize],
     limit: u64,
-    pool: &ThreadPool,
+    workers: &Workers,
 ) -> PackResult<Vec<Vec<usize>>> {
     let sampled: u64 = files.iter().map(|&file| items[file].size.min(SAMPLED_BYTES)).sum();
     let rate = SAMPLING_RATE.max(sampled / MAX_FINGERPRINTS).next_power_of_two();
-    let fingerprints = pool.map(files.len(), Vec::new, |buffer, i| {
+    let fingerprints = workers.map(files.len(), Vec::new, |buffer, i| {
         let item = &items[files[i]];
         buffer.resize(item.size.min(SAMPLED_BYTES) as usize, 0);
         item.read_at(0, buffer)?;

@@ -14,7 +14,7 @@ use zstd_safe::{CCtx, CParameter, ParamSwitch};
 
 use super::error::{PackError, PackResult};
 use super::options::{Coding, Options, Zstd, extension};
-use super::thread_pool::ThreadPool;
+use super::workers::Workers;
 use crate::format::header::PAGE;
 use crate::format::toc::Codec;
 use crate::r3a::{Dictionaries, MAX_DICTIONARIES, Recoded};
@@ -54,7 +54,7 @@ pub(super) fn recode<S: ReadAt>(
     let mut blocks = vec![None; files.len()];
     for group in groups(archive, options, &files) {
         let number = dictionaries.dictionaries.len();
-        let work = Work { archive, group: &group, files: &files, pool: options.thread_pool() };
+        let work = Work { archive, group: &group, files: &files, workers: options.workers() };
         if number == MAX_DICTIONARIES {
             break;
         }
@@ -116,7 +116,7 @@ struct Work<'a, S> {
     archive: &'a Archive<S>,
     group: &'a Group,
     files: &'a [Vec<usize>],
-    pool: ThreadPool,
+    workers: Workers,
 }
 
 impl<S: ReadAt> Work<'_, S> {
@@ -180,7 +180,7 @@ impl<S: ReadAt> Work<'_, S> {
         dictionary: &[u8],
         keep: impl Fn(&[u8]) -> T + Sync,
     ) -> PackResult<Vec<T>> {
-        self.pool.map(
+        self.workers.map(
             blocks.len(),
             || None,
             |coder: &mut Option<Recoder<'_, S>>, i| {

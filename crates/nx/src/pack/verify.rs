@@ -23,7 +23,7 @@ const BATCH: u64 = 4 << 20;
 /// those with another kind of hash.
 pub(super) fn existing(items: &mut [Item], options: &Options) -> PackResult<()> {
     let batches = batches(items, options);
-    let hashes = options.thread_pool().map(
+    let hashes = options.workers().map(
         batches.len(),
         || (),
         |(), i| {

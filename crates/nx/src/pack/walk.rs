@@ -11,7 +11,7 @@ use crate::format::paths::bad_name;
 /// A recursive walk of a folder: its root, folders to prune, and the treatment of names that an archive
 /// cannot hold.
 ///
-/// A path converts into a walk of everything below it.
+/// The reference of a path, or of a text, converts into a walk of everything below it.
 ///
 /// ```
 /// use linerate_nx::pack::{Builder, Options, FileOptions, Walk};
@@ -60,8 +60,8 @@ impl Skipped {
 
 impl<'a> Walk<'a> {
     /// Walks everything below `root`. A bad name is an error.
-    pub fn new(root: &'a Path) -> Self {
-        Walk { root, prune: None, skip_bad_names: false }
+    pub fn new(root: &'a (impl AsRef<Path> + ?Sized)) -> Self {
+        Walk { root: root.as_ref(), prune: None, skip_bad_names: false }
     }
 
     /// Excludes folders for which `prune` returns true, by path relative to the root. They are not read, so
@@ -128,14 +128,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-impl<'a> From<&'a Path> for Walk<'a> {
-    fn from(root: &'a Path) -> Self {
-        Walk::new(root)
-    }
-}
-
-impl<'a> From<&'a PathBuf> for Walk<'a> {
-    fn from(root: &'a PathBuf) -> Self {
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Walk<'a> {
+    fn from(root: &'a P) -> Self {
         Walk::new(root)
     }
 }

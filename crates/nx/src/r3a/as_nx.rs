@@ -1,8 +1,8 @@
 //! Shows an R3A archive as an Nx archive: the same blocks after an Nx header, generated on read.
 //!
 //! A zstd block gets its magic number. A block with a dictionary, which Nx does not have, is shown decoded
-//! and stored. Reading a block with an unsupported codec is an error. The hashes of
-//! an archive without are shown as 0, and [as made](ReadAt::is_generated), so that nobody compares them.
+//! and stored. Reading a block with an unsupported codec is an error. The hashes of an archive without
+//! are shown as 0, and [`AsNx::open`] says so, so that nobody compares them.
 
 use core::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,14 +20,15 @@ use crate::format::header::{HEADER, Header, PAGE, TocForm};
 use crate::format::limits::Limits;
 use crate::format::toc::{Block, Codec, Entry, MAX_COMPRESSED, Toc};
 use crate::metadata;
+use crate::read::archive as nx;
 
-/// An R3A archive as a source with the bytes of an Nx archive.
+/// An R3A archive as a source with the bytes of an Nx archive. [`open`](Self::open) opens that.
 ///
 /// ```no_run
-/// use linerate_nx::{Archive, FileSource, r3a};
+/// use linerate_nx::{FileSource, r3a};
 ///
 /// let archive = r3a::Archive::open(FileSource::open("textures.r3a")?)?;
-/// let archive = Archive::open(r3a::AsNx::new(archive)?)?;
+/// let archive = r3a::AsNx::new(archive)?.open()?;
 /// println!("{} files", archive.len());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -111,6 +112,19 @@ impl<S: ReadAt> AsNx<S> {
         });
         let blocks = blocks.collect();
         Ok(AsNx { archive, head, blocks, len, decoded: Mutex::default(), scratch: ScratchPool::default() })
+    }
+
+    /// Opens what is shown, with the limits of the R3A archive. Files of an archive without hashes are then read without
+    /// comparing any.
+    ///
+    /// # Errors
+    ///
+    /// As [`nx::Archive::open_with`](crate::Archive::open_with).
+    pub fn open(self) -> Result<nx::Archive<AsNx<S>>> {
+        let limits = *self.archive.limits();
+        let hashed = self.archive.head().header.form.hashed();
+        let decoded = self.blocks.iter().map(|block| block.form == BlockForm::Decoded).collect();
+        Ok(nx::Archive::open_with(self, limits)?.generated(hashed, decoded))
     }
 
     /// The archive that is shown.
@@ -296,26 +310,22 @@ impl<S: ReadAt> ReadAt for AsNx<S> {
     fn coalesce_limit(&self) -> u64 {
         self.archive.source().coalesce_limit()
     }
-
-    fn is_generated(&self, offset: u64) -> bool {
-        if offset < self.head.len() as u64 {
-            return !self.archive.head().header.form.hashed();
-        }
-        let first = self.blocks.partition_point(|block| block.offset + block.len <= offset);
-        self.blocks.get(first).is_some_and(|block| block.offset <= offset && block.form == BlockForm::Decoded)
-    }
 }
 
-/// Shows an R3A archive as Nx; returns any other source unchanged.
+/// Opens an archive of either format, Nx or R3A; the latter is shown as Nx.
 ///
 /// # Errors
 ///
-/// As [`Archive::open`] and [`AsNx::new`], if it is R3A.
-pub fn as_nx_if_r3a<'a>(source: Box<dyn ReadAt + 'a>, limits: Limits) -> Result<Box<dyn ReadAt + 'a>> {
+/// As [`nx::Archive::open_with`](crate::Archive::open_with); if it is R3A, as [`Archive::open_with`] and [`AsNx::new`].
+pub fn open_either<'a>(
+    source: Box<dyn ReadAt + 'a>,
+    limits: Limits,
+) -> Result<nx::Archive<Box<dyn ReadAt + 'a>>> {
     let mut start = vec![0; source.len().min(MAGIC.len() as u64) as usize];
     source.read_at(0, &mut start).map_err(|e| read_error(0, &e))?;
-    Ok(match is_r3a(&start) {
-        true => Box::new(AsNx::new(Archive::open_with(source, limits)?)?),
-        false => source,
-    })
+    if !is_r3a(&start) {
+        return nx::Archive::open_with(source, limits);
+    }
+    let archive = AsNx::new(Archive::open_with(source, limits)?)?.open()?;
+    Ok(archive.map_source(|shown| Box::new(shown) as Box<dyn ReadAt + 'a>))
 }

@@ -42,8 +42,7 @@ pub fn to_nx<S: ReadAt>(archive: Archive<S>, out: &mut impl Write) -> io::Result
     if archive.head().header.chunk > MAX_CHUNK_WRITTEN {
         return Err(Error::new(Kind::Limit, 6, "chunks larger than are written to Nx: 256 MiB").into());
     }
-    let limits = *archive.limits();
-    let archive = nx::Archive::open_with(AsNx::new(archive)?, limits)?;
+    let archive = AsNx::new(archive)?.open()?;
     let entries = ordered_entries(&archive)?;
     let shown = archive.source();
     let head = shown.head_with(archive.header().form, entries);

@@ -38,7 +38,7 @@ mod toc;
 mod user_data;
 
 pub use archive::{Archive, is_r3a};
-pub use as_nx::{AsNx, as_nx_if_r3a};
+pub use as_nx::{AsNx, open_either};
 #[cfg(feature = "pack")]
 pub use block::BlockEncoder;
 pub use convert::{Conversion, to_nx};

@@ -43,7 +43,10 @@ pub struct Archive<S> {
     pool: Pool,
     layout: Layout,
     spare: bool,
+    /// Whether the entries have hashes.
     hashed: bool,
+    /// Blocks that the source decodes on each read, by number; empty if there is none.
+    generated: Vec<bool>,
     /// Entry indices sorted by path, in byte order.
     by_path: OnceLock<Vec<u32>>,
     /// Entry indices sorted by the hash of the lower-case path.
@@ -143,7 +146,6 @@ impl<S: ReadAt> Archive<S> {
         let (pool_offset, pool_end) = (header.pool_offset() as usize, header.pool_end() as usize);
         let pool = Pool::parse(&bytes[pool_offset..pool_end], header.files, &limits)
             .map_err(|e| e.shifted(header.pool_offset()))?;
-        let hashed = !source.is_generated(HEADER as u64);
         let spare = bytes[pool_end..].iter().any(|b| *b != 0);
         Ok(Archive {
             source,
@@ -153,10 +155,39 @@ impl<S: ReadAt> Archive<S> {
             pool,
             layout,
             spare,
-            hashed,
+            hashed: true,
+            generated: Vec::new(),
             by_path: OnceLock::new(),
             by_folded: OnceLock::new(),
         })
+    }
+
+    /// The archive with what its bytes do not tell: whether hashes are stored, and which blocks are generated.
+    pub(crate) fn generated(mut self, hashed: bool, blocks: Vec<bool>) -> Self {
+        (self.hashed, self.generated) = (hashed, blocks);
+        self
+    }
+
+    /// Whether the source decodes a block on each read, so that encoding it again beats copying it.
+    pub(crate) fn is_generated(&self, block: usize) -> bool {
+        self.generated.get(block).is_some_and(|generated| *generated)
+    }
+
+    /// Replaces the source by one that has the same bytes, such as a box of it.
+    pub fn map_source<T>(self, map: impl FnOnce(S) -> T) -> Archive<T> {
+        Archive {
+            source: map(self.source),
+            limits: self.limits,
+            header: self.header,
+            toc: self.toc,
+            pool: self.pool,
+            layout: self.layout,
+            spare: self.spare,
+            hashed: self.hashed,
+            generated: self.generated,
+            by_path: self.by_path,
+            by_folded: self.by_folded,
+        }
     }
 
     /// The source of the archive's bytes.

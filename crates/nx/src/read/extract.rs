@@ -13,7 +13,7 @@ use crate::error::{FileError, PathError};
 use crate::format::paths::{check_name_here, collisions, folded_folder_clashes, folder_clashes};
 use crate::format::tree::{Existing, Location, Tree};
 use crate::read::archive::{Archive, File};
-use crate::read::parallel::{Destination, OnProgress, Progress, RunOptions, check_limits, read_files};
+use crate::read::parallel::{Destination, Progress, ReadOptions, check_limits, read_files};
 
 /// Result of an extraction.
 #[derive(Debug, Default)]
@@ -57,13 +57,11 @@ pub struct Extracted {
 /// ```
 pub struct Extractor<'a, S> {
     archive: &'a Archive<S>,
-    threads: usize,
-    verify: bool,
+    options: ReadOptions<'a>,
     existing: Existing,
     check_free_space: bool,
     sync: bool,
     naming: Option<Naming<'a>>,
-    on_progress: Option<OnProgress<'a>>,
 }
 
 type Naming<'a> = Box<dyn Fn(File<'_>) -> Option<String> + 'a>;
@@ -73,26 +71,24 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
     pub fn new(archive: &'a Archive<S>) -> Self {
         Extractor {
             archive,
-            threads: 1,
-            verify: true,
+            options: ReadOptions::default(),
             existing: Existing::Fail,
             check_free_space: true,
             sync: false,
             naming: None,
-            on_progress: None,
         }
     }
 
     /// Sets the number of threads, including the calling one. Fewer are used where blocks are few, or their
     /// buffers exceed [`crate::Limits::memory`]. Default: 1.
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
+        self.options.threads = threads;
         self
     }
 
     /// Sets whether contents are checked against their hashes. Default: true.
     pub fn verify(mut self, verify: bool) -> Self {
-        self.verify = verify;
+        self.options.verify = verify;
         self
     }
 
@@ -125,7 +121,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
 
     /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the work.
     pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
-        self.on_progress = Some(Box::new(on_progress));
+        self.options.on_progress = Some(Box::new(on_progress));
         self
     }
 
@@ -144,10 +140,8 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
         let needed = check_limits(self.archive, &chosen.files).map_err(|e| target(e.into()))?;
         self.require_space(&root, needed).map_err(|e| target(e.into()))?;
         let disk = Disk::new(root, &chosen, self.existing, self.sync);
-        let progress = self.on_progress.as_deref().map(|f| f as _);
-        let options = RunOptions { threads: self.threads, verify: self.verify, progress };
-        let outcome =
-            read_files(self.archive, &chosen.files, &disk, options).map_err(|e| target(e.into()))?;
+        let mut outcome =
+            read_files(self.archive, &chosen.files, &disk, &self.options).map_err(|e| target(e.into()))?;
         let path_of = |number: usize| chosen.files[number].path().to_owned();
         let mut done = Extracted {
             skipped: outcome.skipped.iter().map(|&number| path_of(number)).collect(),
@@ -156,8 +150,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
             files: disk.files.load(Ordering::Relaxed) as u64,
             bytes: disk.bytes(&chosen.files),
         };
-        let failed = outcome.failed.into_iter();
-        done.failures.extend(failed.map(|(number, source)| PathError { path: path_of(number), source }));
+        done.failures.extend(outcome.take_failures(&chosen.files));
         done.failures.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(done)
     }
@@ -278,7 +271,7 @@ struct Disk {
 
 #[derive(Default)]
 struct ChunkedFile {
-    state: State,
+    state: ChunkedState,
     /// Its temporary name.
     temp: String,
     /// The ownership of the file that it replaces.
@@ -287,7 +280,7 @@ struct ChunkedFile {
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum State {
+enum ChunkedState {
     #[default]
     New,
     Created,
@@ -426,14 +419,14 @@ impl Disk {
             return Ok(Some(Arc::clone(open)));
         }
         let folder = match chunked.state {
-            State::Closed => return Ok(None),
+            ChunkedState::Closed => return Ok(None),
             _ => self.folder(file)?,
         };
-        let open = if chunked.state == State::New {
+        let open = if chunked.state == ChunkedState::New {
             chunked.temp = temporary_name();
             chunked.ownership = self.replaced(&folder, file)?;
             let created = self.create(&folder, &chunked.temp, chunked.ownership.is_some())?;
-            chunked.state = State::Created;
+            chunked.state = ChunkedState::Created;
             // Its ranges come in any order, and may end in holes.
             created.set_len(self.sizes[file])?;
             created
@@ -482,14 +475,14 @@ impl Destination for Disk {
         let mut chunked = self.chunked_file(file);
         self.close(&mut chunked);
         self.rename(&self.folder(file)?, file, &chunked.temp)?;
-        chunked.state = State::Closed;
+        chunked.state = ChunkedState::Closed;
         Ok(())
     }
 
     fn discard(&self, file: usize) {
         let mut chunked = self.chunked_file(file);
         self.close(&mut chunked);
-        if core::mem::replace(&mut chunked.state, State::Closed) == State::Created {
+        if core::mem::replace(&mut chunked.state, ChunkedState::Closed) == ChunkedState::Created {
             // A file that cannot be removed keeps its temporary name.
             let _ = self.folder(file).and_then(|folder| folder.remove(&chunked.temp));
         }

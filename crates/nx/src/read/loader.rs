@@ -8,7 +8,7 @@ use linerate_io::ReadAt;
 use crate::block::memory::no_memory;
 use crate::error::{FileError, PathError};
 use crate::read::archive::{Archive, File};
-use crate::read::parallel::{Destination, OnProgress, Outcome, Progress, RunOptions, read_files};
+use crate::read::parallel::{Destination, Outcome, Progress, ReadOptions, read_files};
 use crate::read::reader::MAX_INITIAL_CAPACITY;
 
 /// Contents of files that were loaded.
@@ -68,32 +68,30 @@ pub struct Delivered {
 /// ```
 pub struct Loader<'a, S> {
     archive: &'a Archive<S>,
-    threads: usize,
-    verify: bool,
-    on_progress: Option<OnProgress<'a>>,
+    options: ReadOptions<'a>,
 }
 
 impl<'a, S: ReadAt> Loader<'a, S> {
     /// Loads with one thread and checks hashes.
     pub fn new(archive: &'a Archive<S>) -> Self {
-        Loader { archive, threads: 1, verify: true, on_progress: None }
+        Loader { archive, options: ReadOptions::default() }
     }
 
     /// Sets the number of threads, as [`Extractor::threads`](crate::Extractor::threads). Default: 1.
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
+        self.options.threads = threads;
         self
     }
 
     /// Sets whether contents are checked against their hashes. Default: true.
     pub fn verify(mut self, verify: bool) -> Self {
-        self.verify = verify;
+        self.options.verify = verify;
         self
     }
 
     /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the work.
     pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
-        self.on_progress = Some(Box::new(on_progress));
+        self.options.on_progress = Some(Box::new(on_progress));
         self
     }
 
@@ -104,7 +102,7 @@ impl<'a, S: ReadAt> Loader<'a, S> {
     /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in [`Loaded::failures`].
     pub fn read_many(&self, files: &[File<'_>]) -> Result<Loaded> {
         let memory = Memory::new(files);
-        let outcome = self.run(files, &memory)?;
+        let outcome = read_files(self.archive, files, &memory, &self.options)?;
         Ok(memory.take_loaded(files, outcome))
     }
 
@@ -129,34 +127,20 @@ impl<'a, S: ReadAt> Loader<'a, S> {
     ///
     /// [`Kind::Limit`] if the files exceed the limits of the archive. Errors of single files are in [`Delivered::failures`].
     pub fn deliver(&self, files: &[File<'_>], destination: &dyn Destination) -> Result<Delivered> {
-        self.run(files, destination).map(|outcome| delivered(files, outcome))
-    }
-
-    fn run(&self, files: &[File<'_>], destination: &dyn Destination) -> Result<Outcome> {
-        let progress = self.on_progress.as_deref().map(|f| f as _);
-        let options = RunOptions { threads: self.threads, verify: self.verify, progress };
-        read_files(self.archive, files, destination, options)
+        let outcome = read_files(self.archive, files, destination, &self.options)?;
+        Ok(delivered(files, outcome))
     }
 }
 
 /// The result of a run for its caller.
-pub(crate) fn delivered(files: &[File<'_>], outcome: Outcome) -> Delivered {
+pub(crate) fn delivered(files: &[File<'_>], mut outcome: Outcome) -> Delivered {
     let failed = outcome.failed.len() as u64 + outcome.skipped.len() as u64;
     Delivered {
         files: outcome.done.files.saturating_sub(failed),
         bytes: outcome.done.bytes,
-        failures: failures(files, outcome.failed),
+        failures: outcome.take_failures(files),
         stopped: outcome.stopped,
     }
-}
-
-fn failures(files: &[File<'_>], failed: Vec<(usize, FileError)>) -> Vec<PathError> {
-    let failures = failed.into_iter();
-    let mut failures: Vec<PathError> = failures
-        .map(|(number, source)| PathError { path: files[number].path().to_owned(), source })
-        .collect();
-    failures.sort_by(|a, b| a.path.cmp(&b.path));
-    failures
 }
 
 /// New memory for each file.
@@ -178,11 +162,11 @@ impl Memory {
     }
 
     /// Takes the contents, after a run.
-    pub(crate) fn take_loaded(&self, files: &[File<'_>], outcome: Outcome) -> Loaded {
+    pub(crate) fn take_loaded(&self, files: &[File<'_>], mut outcome: Outcome) -> Loaded {
         let take = |file: usize| core::mem::take(&mut self.file(file).bytes);
         let whole = |file: &usize| self.file(*file).is_whole;
         let contents = (0..self.files.len()).map(|file| whole(&file).then(|| take(file))).collect();
-        Loaded { contents, failures: failures(files, outcome.failed), stopped: outcome.stopped }
+        Loaded { contents, failures: outcome.take_failures(files), stopped: outcome.stopped }
     }
 
     fn file(&self, file: usize) -> MutexGuard<'_, Content> {

@@ -9,7 +9,7 @@ use linerate_core::{Error, Kind, Result};
 use linerate_io::ReadAt;
 
 use crate::block::decode::Ending;
-use crate::error::{FileError, is_full};
+use crate::error::{FileError, PathError, is_full};
 use crate::format::hash::ContentHasher;
 use crate::read::archive::{Archive, File};
 use crate::read::block_reader::{BlockReader, BufferSizes};
@@ -86,12 +86,17 @@ pub(crate) type OnProgress<'a> = Box<dyn Fn(&Progress) -> bool + Sync + 'a>;
 /// Called after each block, by the thread that decoded it. `false` stops the work.
 pub(crate) type ProgressFn<'w> = &'w (dyn Fn(&Progress) -> bool + Sync);
 
-/// Options of a run.
-#[derive(Clone, Copy)]
-pub(crate) struct RunOptions<'w> {
+/// What [`read_files`] is asked for. By default one thread checks hashes.
+pub(crate) struct ReadOptions<'a> {
     pub(crate) threads: usize,
     pub(crate) verify: bool,
-    pub(crate) progress: Option<ProgressFn<'w>>,
+    pub(crate) on_progress: Option<OnProgress<'a>>,
+}
+
+impl Default for ReadOptions<'_> {
+    fn default() -> Self {
+        ReadOptions { threads: 1, verify: true, on_progress: None }
+    }
 }
 
 /// Passes on the content of a block if it is cached, and returns whether it is.
@@ -109,6 +114,17 @@ pub(crate) struct Outcome {
     pub(crate) done: Progress,
     /// Whether the progress callback or a full disk stopped it.
     pub(crate) stopped: bool,
+}
+
+impl Outcome {
+    /// Takes the errors of the failed ones of `files`, sorted by path.
+    pub(crate) fn take_failures(&mut self, files: &[File<'_>]) -> Vec<PathError> {
+        let failed = core::mem::take(&mut self.failed).into_iter();
+        let mut failures: Vec<PathError> =
+            failed.map(|(number, source)| PathError::new(files[number].path(), source)).collect();
+        failures.sort_by(|a, b| a.path.cmp(&b.path));
+        failures
+    }
 }
 
 /// Checks the files' sizes against the archive's limits, and returns their total.
@@ -133,10 +149,11 @@ pub(crate) fn read_files<S: ReadAt>(
     archive: &Archive<S>,
     files: &[File<'_>],
     destination: &dyn Destination,
-    options: RunOptions<'_>,
+    options: &ReadOptions<'_>,
 ) -> Result<Outcome> {
     let run = Run::new(archive, files, destination, options.verify)?;
-    let job = Job { archive, files, destination, progress: options.progress, cached: None, run: &run };
+    let progress = options.on_progress.as_deref().map(|f| f as _);
+    let job = Job { archive, files, destination, progress, cached: None, run: &run };
     let threads = run.threads(archive, options.threads);
     let mut workers = Vec::with_capacity(threads);
     for _ in 0..threads {
@@ -606,7 +623,7 @@ mod tests {
 
     fn go(archive: &Archive<FileSource>, counter: &Counter, threads: usize) -> Outcome {
         let files: Vec<_> = archive.files().collect();
-        read_files(archive, &files, counter, RunOptions { threads, verify: true, progress: None }).unwrap()
+        read_files(archive, &files, counter, &ReadOptions { threads, ..ReadOptions::default() }).unwrap()
     }
 
     #[test]

@@ -300,9 +300,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
 
 /// Whether a block is stored in the source as it is.
 pub(crate) fn is_stored<S: ReadAt>(archive: &Archive<S>, block: usize) -> bool {
-    // Generating it, as for a block with a dictionary, decodes the block each time.
-    let is_made = || archive.source().is_generated(archive.layout().offset(block));
-    archive.toc().blocks[block].codec == Codec::Copy && !is_made()
+    archive.toc().blocks[block].codec == Codec::Copy && !archive.is_generated(block)
 }
 
 /// Checks the size of a file against the archive's limit.

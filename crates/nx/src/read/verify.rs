@@ -16,7 +16,7 @@ use crate::format::header::PAGE;
 use crate::format::paths::{check_path, portable_clashes};
 use crate::metadata::{Attributes, Change, Link, Metadata};
 use crate::read::archive::{Archive, File};
-use crate::read::parallel::{Destination, OnProgress, Progress, RunOptions, read_files};
+use crate::read::parallel::{Destination, Progress, ReadOptions, read_files};
 use crate::read::reader::Reader;
 
 /// An oddity of an archive whose files can be read.
@@ -129,10 +129,8 @@ impl Compared {
 /// ```
 pub struct Verifier<'a, S> {
     archive: &'a Archive<S>,
-    threads: usize,
-    hashes: bool,
     metadata: Option<&'a Metadata>,
-    on_progress: Option<OnProgress<'a>>,
+    options: ReadOptions<'a>,
 }
 
 /// A destination that discards everything.
@@ -145,30 +143,23 @@ impl Destination for NullDestination {
     fn write_range(&self, _file: usize, _offset: u64, _bytes: &[u8]) -> Result<(), FileError> {
         Ok(())
     }
-    fn commit(&self, _file: usize) -> Result<(), FileError> {
-        Ok(())
-    }
-    fn discard(&self, _file: usize) {}
-    fn skips(&self, _file: usize) -> Result<bool, FileError> {
-        Ok(false)
-    }
 }
 
 impl<'a, S: ReadAt> Verifier<'a, S> {
     /// Verifies with one thread.
     pub fn new(archive: &'a Archive<S>) -> Self {
-        Verifier { archive, threads: 1, hashes: true, metadata: None, on_progress: None }
+        Verifier { archive, metadata: None, options: ReadOptions::default() }
     }
 
     /// Sets the number of threads, as [`crate::Extractor::threads`]. Default: 1.
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
+        self.options.threads = threads;
         self
     }
 
     /// Sets whether contents are hashed. Without, blocks are only decoded, as a benchmark. Default: true.
     pub fn hashes(mut self, hashes: bool) -> Self {
-        self.hashes = hashes;
+        self.options.verify = hashes;
         self
     }
 
@@ -182,7 +173,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
     /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the work. When a folder is
     /// [compared](Self::compare), it is called while its files are read.
     pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
-        self.on_progress = Some(Box::new(on_progress));
+        self.options.on_progress = Some(Box::new(on_progress));
         self
     }
 
@@ -194,13 +185,8 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
     /// single files are in [`Verified::failures`].
     pub fn run(&self) -> linerate_core::Result<Verified> {
         let files: Vec<File<'_>> = self.archive.files().collect();
-        let progress = self.on_progress.as_deref().map(|f| f as _);
-        let options = RunOptions { threads: self.threads, verify: self.hashes, progress };
-        let outcome = read_files(self.archive, &files, &NullDestination, options)?;
-        let failed = outcome.failed.into_iter();
-        let failures = failed.map(|(i, source)| PathError { path: files[i].path().to_owned(), source });
-        let mut failures: Vec<PathError> = failures.collect();
-        failures.sort_by(|a, b| a.path.cmp(&b.path));
+        let mut outcome = read_files(self.archive, &files, &NullDestination, &self.options)?;
+        let failures = outcome.take_failures(&files);
         Ok(Verified {
             files: outcome.done.files - failures.len() as u64,
             bytes: outcome.done.bytes,
@@ -264,7 +250,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         });
         let stopped = AtomicBool::new(false);
         let add = |files: u64, bytes: u64| {
-            let Some(on_progress) = &self.on_progress else { return true };
+            let Some(on_progress) = &self.options.on_progress else { return true };
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             (done.files, done.bytes) = (done.files + files, done.bytes.saturating_add(bytes));
             let progress = *done;
@@ -299,7 +285,8 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         };
         std::thread::scope(|scope| {
             // As many as there can be: each works until all is done.
-            (1..self.threads).for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, work)));
+            (1..self.options.threads)
+                .for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, work)));
             work();
         });
         let mut compared = compared.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -259,7 +259,7 @@ fn r3a_has_no_filters_and_gets_files_of_filtered_blocks_encoded_again() {
         let summary = builder.expect("options").write_as(&target, Format::R3a).expect("packable");
         assert_eq!(summary.filtered_blocks, 0);
         let shown = r3a::Archive::open(fs::read(&target).expect("there")).expect("R3A");
-        let archive = Archive::open(r3a::AsNx::new(shown).expect("as Nx")).expect("as Nx");
+        let archive = r3a::AsNx::new(shown).expect("as Nx").open().expect("as Nx");
         for (name, bytes) in &files {
             assert!(archive.read(archive.find(name).expect("there")).expect("readable") == *bytes, "{name}");
         }

@@ -161,7 +161,7 @@ fn r3a_carries_it_as_user_data() {
     let open = || r3a::Archive::open(FileSource::open(&path).unwrap()).unwrap();
     let ids: Vec<u32> = open().head().user_data.iter().map(|extension| extension.id).collect();
     assert_eq!(ids, [EXTENSION]);
-    let shown = Archive::open(r3a::AsNx::new(open()).unwrap()).unwrap();
+    let shown = r3a::AsNx::new(open()).unwrap().open().unwrap();
     assert_eq!(Metadata::from_archive(&shown), Ok(Some(example())));
     assert!(shown.files().all(|file| shown.read(file).unwrap() == file.path().as_bytes()));
 }

@@ -305,7 +305,7 @@ fn adding_a_folder_or_missing_path_as_a_file_is_an_error() {
     assert_eq!((error.kind(), error.file()), (Kind::BadArgument, folder.path().to_str()));
     let error = builder.add_path("a", folder.path().join("b")).expect_err("nothing");
     assert_eq!(error.kind(), Kind::Read);
-    let error = builder.write(&folder.path().join("no/folder/a.nx")).expect_err("no such folder");
+    let error = builder.write(folder.path().join("no/folder/a.nx")).expect_err("no such folder");
     assert_eq!(error.kind(), Kind::Write);
     assert!(error.file().is_some_and(|file| file.ends_with("a.nx")));
 }

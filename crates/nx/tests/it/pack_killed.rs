@@ -34,7 +34,7 @@ fn packs_when_asked() {
     let folder = Path::new(&folder);
     let mut builder = Builder::new(options()).expect("options");
     builder.add_folder(&folder.join("tree"), |_| Some(FileOptions::default())).expect("readable");
-    builder.write(&folder.join("out/a.nx")).expect("packable");
+    builder.write(folder.join("out/a.nx")).expect("packable");
 }
 
 fn start(folder: &Path) -> Child {

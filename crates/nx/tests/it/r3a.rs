@@ -1,6 +1,6 @@
 //! R3A archives made by hand: every form, dictionaries and user data, and what is refused.
 
-use linerate_nx::r3a::{Archive, AsNx, Extension, Form, Head, Preset, as_nx_if_r3a, is_r3a, to_nx};
+use linerate_nx::r3a::{Archive, AsNx, Extension, Form, Head, Preset, is_r3a, open_either, to_nx};
 use linerate_nx::{Error, Extractor, HashKind, Kind, Limits, Note, Verifier};
 use linerate_testkit::r3a::{
     FileSpec, MAGIC, MAGIC_SWAPPED, Shape, Vector, dictionary_payload, example, example_files, is_hashed,
@@ -27,7 +27,7 @@ fn contents(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
 
 /// The same through the Nx archive that it is shown as.
 fn contents_as_nx(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
-    let archive = linerate_nx::Archive::open(AsNx::new(Archive::open(bytes).unwrap()).unwrap()).unwrap();
+    let archive = AsNx::new(Archive::open(bytes).unwrap()).unwrap().open().unwrap();
     let files = archive.files().map(|file| (file.path().to_owned(), archive.read(file).unwrap()));
     let mut all: Vec<_> = files.collect();
     all.sort();
@@ -79,7 +79,7 @@ fn every_form_is_read_with_either_magic_and_version() {
 #[test]
 fn archive_without_hashes_is_read_and_reported_as_unverifiable() {
     let bytes = example(Shape::Small(false)).bytes();
-    let open = |bytes| linerate_nx::Archive::open(AsNx::new(Archive::open(bytes).unwrap()).unwrap()).unwrap();
+    let open = |bytes| AsNx::new(Archive::open(bytes).unwrap()).unwrap().open().unwrap();
     let archive = open(bytes.clone());
     assert!(!archive.has_hashes() && archive.files().all(|file| file.hash().is_none()));
     let count = expected().len() as u64;
@@ -445,7 +445,7 @@ fn block_of_unsupported_codec_is_an_error_of_its_files_only() {
         let archive = Archive::open(&bytes[..]).unwrap();
         assert_eq!(archive.read(0).unwrap_err().kind, Kind::Unsupported);
         assert!((1..5).all(|i| archive.read(i).is_ok()));
-        let nx = linerate_nx::Archive::open(AsNx::new(archive).unwrap()).unwrap();
+        let nx = AsNx::new(archive).unwrap().open().unwrap();
         assert_eq!(nx.read(nx.find("z.lz4").unwrap()).unwrap_err().kind, Kind::Unsupported);
         assert_eq!(nx.read(nx.find("big.bin").unwrap()).unwrap(), example_files()[2].1);
     }
@@ -470,12 +470,17 @@ fn entry_past_its_block_is_an_error_at_its_offset() {
 }
 
 #[test]
-fn other_archives_pass_by_and_r3a_is_shown_as_nx() {
+fn archives_of_either_format_are_opened() {
     let bytes = example(Shape::Preset(2)).bytes();
-    let shown = as_nx_if_r3a(Box::new(bytes), Limits::default()).unwrap();
-    let archive = linerate_nx::Archive::open(shown).unwrap();
-    assert_eq!(archive.len(), 5);
-    let same = as_nx_if_r3a(Box::new(b"NXUS etc".to_vec()), Limits::default()).unwrap();
-    assert_eq!(same.len(), 8);
-    assert_eq!(as_nx_if_r3a(Box::new(Vec::new()), Limits::default()).unwrap().len(), 0);
+    let mut nx = Vec::new();
+    to_nx(Archive::open(&bytes[..]).unwrap(), &mut nx).unwrap();
+    for bytes in [bytes, nx] {
+        assert_eq!(open_either(Box::new(bytes), Limits::default()).unwrap().len(), 5);
+    }
+    for bad in [&b"NXUS etc"[..], b""] {
+        assert_eq!(
+            open_either(Box::new(bad), Limits::default()).err().map(|e| e.kind),
+            Some(Kind::Truncated)
+        );
+    }
 }

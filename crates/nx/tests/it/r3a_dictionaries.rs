@@ -75,7 +75,7 @@ fn archive() -> Vec<u8> {
 
 fn shown(bytes: &[u8]) -> Archive<AsNx<&[u8]>> {
     let archive = r3a::Archive::open(bytes).expect("an archive");
-    Archive::open(AsNx::new(archive).expect("Nx can show it")).expect("readable")
+    AsNx::new(archive).expect("Nx can show it").open().expect("readable")
 }
 
 /// The files by path, as [`files`] has them.
@@ -164,7 +164,7 @@ fn archives_made_from_blocks_with_dictionaries_are_recoded() {
     let nx = pack(&files, options(), Format::Nx);
     let open = || {
         let archive = r3a::Archive::open(bytes.clone()).expect("an archive");
-        Arc::new(Archive::open(AsNx::new(archive).expect("Nx can show it")).expect("readable"))
+        Arc::new(AsNx::new(archive).expect("Nx can show it").open().expect("readable"))
     };
     let builders = [
         Builder::from_archive(options(), &open(), |_| true),

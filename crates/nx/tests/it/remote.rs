@@ -208,8 +208,7 @@ fn r3a_comes_in_few_requests_too() {
         r3a::from_nx(&nx, r3a::Tables::Presets, &[], &mut r3a).unwrap();
         let server = Server::of(r3a);
         let source = HttpSource::open_with(&server.url(), patient()).unwrap();
-        let shown = r3a::AsNx::new(r3a::Archive::open(source).unwrap()).unwrap();
-        let archive = Archive::open(shown).unwrap();
+        let archive = r3a::AsNx::new(r3a::Archive::open(source).unwrap()).unwrap().open().unwrap();
         let before = server.requests();
         let folder = tempfile::tempdir().unwrap();
         let done = Extractor::new(&archive).threads(2).to_folder(folder.path()).unwrap();

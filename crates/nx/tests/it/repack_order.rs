@@ -219,7 +219,7 @@ fn r3a_has_the_order_and_gives_it_back() {
     r3a::from_nx(&Archive::open(&older[..]).expect("ours"), Tables::Presets, &[], &mut converted)
         .expect("whole");
     let shown = r3a::AsNx::new(r3a::Archive::open(&converted[..]).expect("R3A")).expect("as Nx");
-    assert!(Archive::open(shown).expect("as Nx").disorder().is_none());
+    assert!(shown.open().expect("as Nx").disorder().is_none());
     let mut back = Vec::new();
     r3a::to_nx(r3a::Archive::open(&converted[..]).expect("R3A"), &mut back).expect("whole");
     assert_holds(back, &files);

@@ -19,18 +19,6 @@ pub(crate) enum AnySource {
 }
 
 impl AnySource {
-    fn of(source: Box<dyn ReadAt>, limits: Limits) -> Result<AnySource, CliError> {
-        let mut start = vec![0; source.len().min(r3a::MAGIC.len() as u64) as usize];
-        // A remote source has cached its first page, so that this makes no request.
-        let read = source.read_at(0, &mut start);
-        read.map_err(|e| damage_or_output(e, |error| CliError::Read { error, offset: 0 }))?;
-        if !r3a::is_r3a(&start) {
-            return Ok(AnySource::Nx(source));
-        }
-        let archive = r3a::Archive::open_with(source, limits).map_err(damage)?;
-        Ok(AnySource::R3a(Box::new(r3a::AsNx::new(archive).map_err(damage)?)))
-    }
-
     /// The archive itself.
     pub(crate) fn file(&self) -> &dyn ReadAt {
         match self {
@@ -79,10 +67,6 @@ impl ReadAt for AnySource {
     fn coalesce_limit(&self) -> u64 {
         self.source().coalesce_limit()
     }
-
-    fn is_generated(&self, offset: u64) -> bool {
-        self.source().is_generated(offset)
-    }
 }
 
 /// Reads the header of the archive at a path or URL. A pipe has no size, so it cannot be opened.
@@ -96,7 +80,16 @@ pub(crate) fn open(path: &Path, limits: &LimitArgs) -> Result<Opened, CliError> 
 
 /// Reads the header of an archive from a source.
 pub(crate) fn open_source(source: Box<dyn ReadAt>, limits: Limits) -> Result<Opened, CliError> {
-    Archive::open_with(AnySource::of(source, limits)?, limits).map_err(damage)
+    let mut start = vec![0; source.len().min(r3a::MAGIC.len() as u64) as usize];
+    // A remote source has cached its first page, so that this makes no request.
+    let read = source.read_at(0, &mut start);
+    read.map_err(|e| damage_or_output(e, |error| CliError::Read { error, offset: 0 }))?;
+    if !r3a::is_r3a(&start) {
+        return Archive::open_with(AnySource::Nx(source), limits).map_err(damage);
+    }
+    let archive = r3a::Archive::open_with(source, limits).map_err(damage)?;
+    let archive = r3a::AsNx::new(archive).and_then(r3a::AsNx::open).map_err(damage)?;
+    Ok(archive.map_source(|shown| AnySource::R3a(Box::new(shown))))
 }
 
 /// Fails if the archive was replaced on its server while it was read: one error, instead of one for each file.

@@ -92,7 +92,7 @@ fn forged(folder: &Folder, name: &str, files: &[&str], links: &[(&str, &str)], f
     let folders = folders.iter().map(|path| ((*path).into(), Attributes { modified, mode: Some(0o755) }));
     metadata.folders.extend(folders);
     builder.metadata(metadata);
-    builder.write(&folder.path(name)).unwrap();
+    builder.write(folder.path(name)).unwrap();
 }
 
 #[test]
