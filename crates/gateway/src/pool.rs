@@ -40,9 +40,9 @@ struct Slot(Mutex<Scratch>);
 
 impl ScratchPool {
     /// Upper bound of the pool's size.
-    pub const MAX: usize = 64;
+    const MAX: usize = 64;
 
-    /// A pool that keeps at most `max` (and at most [`MAX`](Self::MAX)), each allocated on first use. The
+    /// A pool that keeps at most `max` (and at most 64), each allocated on first use. The
     /// number of processors is enough.
     pub const fn new(max: usize) -> Self {
         let max = if max > Self::MAX { Self::MAX } else { max };

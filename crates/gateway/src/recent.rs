@@ -75,13 +75,8 @@ impl Recent {
         self.dropped == 0
     }
 
-    /// Number of messages dropped.
-    pub fn dropped(&self) -> u64 {
-        self.dropped
-    }
-
     /// Bytes held.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.bytes + self.frames.capacity() * size_of::<Frame>()
     }
 
@@ -90,7 +85,7 @@ impl Recent {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write(&self, transport: Transport, out: impl Write) -> io::Result<()> {
+    pub(crate) fn write(&self, transport: Transport, out: impl Write) -> io::Result<()> {
         let mut recorder = Recorder::new(out, transport)?;
         for frame in &self.frames {
             recorder.frame(frame.time, frame.payload, &frame.wire)?;
@@ -114,7 +109,7 @@ mod tests {
         assert_eq!(recent.frames().collect::<Vec<_>>(), [&b"two"[..], b"four", b"x"]);
         recent.push(b"eightlong");
         assert_eq!(recent.frames().collect::<Vec<_>>(), [&b"x"[..], b"eightlong"]);
-        assert_eq!(recent.dropped(), 3);
+        assert_eq!(recent.dropped, 3);
         recent.push(b"longer than all of it");
         assert_eq!((recent.frames().len(), recent.bytes), (0, 0));
         recent.clear();

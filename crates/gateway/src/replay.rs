@@ -106,13 +106,13 @@ pub struct Statistics {
     pub by_size: BTreeMap<u32, Counters>,
     /// By opcode; `None` for payloads without one.
     pub by_opcode: BTreeMap<Option<u64>, Counters>,
-    /// By the name of the event.
+    /// By the name of the event: of the first 1,000 names; all others are counted as `other`.
     pub by_event: BTreeMap<String, Counters>,
 }
 
 impl Statistics {
-    /// Maximum number of distinct event names; the others are counted as `other`.
-    pub const MAX_EVENTS: usize = 1000;
+    /// Maximum number of distinct event names.
+    const MAX_EVENTS: usize = 1000;
 
     /// Statistics of no messages.
     pub fn new() -> Self {

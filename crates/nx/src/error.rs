@@ -37,13 +37,8 @@ pub enum FileError {
 
 impl PathError {
     /// An error of the file at `path`.
-    pub fn new(path: &str, source: impl Into<FileError>) -> PathError {
+    pub(crate) fn new(path: &str, source: impl Into<FileError>) -> PathError {
         PathError { path: path.to_owned(), source: source.into() }
-    }
-
-    /// Whether the disk or the user's quota is full.
-    pub fn is_disk_full(&self) -> bool {
-        matches!(&self.source, FileError::Output(e) if is_full(e))
     }
 
     /// The kind of error.

@@ -60,19 +60,13 @@ pub mod shared;
 #[cfg(feature = "pack")]
 mod sys;
 
-pub use block::decode::Ending;
-pub use block::regions::{MAX_REGIONS, Region};
+pub use block::regions::Region;
 pub use error::{FileError, PathError};
 pub use format::hash::{ContentHasher, HashKind};
-pub use format::header::{
-    ChunkSize, HEADER, Header, MAGIC, MAX_BLOCKS, MAX_CHUNK_READ, MAX_CHUNK_WRITTEN, MAX_FILES, MAX_PAGES,
-    MAX_POOL, PAGE, TocForm,
-};
+pub use format::header::{ChunkSize, HEADER, Header, MAX_BLOCKS, PAGE, TocForm};
 pub use format::layout::Layout;
 pub use format::limits::Limits;
-pub use format::paths::{MAX_NAME, check_path, collisions, folder_clashes, not_portable, portable_clashes};
-#[cfg(feature = "pack")]
-pub use format::pool::POOL_LEVEL;
+pub use format::paths::{check_path, collisions, folder_clashes, not_portable, portable_clashes};
 pub use format::pool::Pool;
 pub use format::toc::{Block, Codec, Entry, MAX_COMPRESSED, MAX_OFFSET, Toc};
 pub use format::tree::Existing;

@@ -60,10 +60,7 @@ impl<W: Write> LogWriter<W> {
     }
 
     /// Writes what is buffered.
-    ///
-    /// # Errors
-    /// Those of `out`.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(super) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 

@@ -113,7 +113,7 @@ impl LogFiles {
     }
 
     /// Path of the file that is written to.
-    pub fn path(&self) -> PathBuf {
+    fn path(&self) -> PathBuf {
         self.options.path(self.number)
     }
 

@@ -36,7 +36,7 @@ impl Verdict {
         [Verdict::Decoded, Verdict::Corrupt, Verdict::Truncated, Verdict::Limit, Verdict::Unsupported];
 
     /// Its name, in lower case.
-    pub const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Verdict::Decoded => "decoded",
             Verdict::Corrupt => "corrupt",

@@ -102,7 +102,7 @@ impl Stats<u64> {
     }
 
     /// Counts the messages of another one, too.
-    pub fn merge(&mut self, other: &Self) {
+    pub(super) fn merge(&mut self, other: &Self) {
         self.verdicts.iter_mut().zip(&other.verdicts).for_each(|(own, more)| *own += more);
         self.compressed += other.compressed;
         self.payload += other.payload;

@@ -12,7 +12,7 @@ use crate::format::toc::Codec;
 
 /// What follows the content of a block that files refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Ending {
+pub(crate) enum Ending {
     /// Nothing: the block ends with that content.
     Clean,
     /// The zstd frame has no last block. All content is there, but one-shot decoders reject the frame.

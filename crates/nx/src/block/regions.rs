@@ -9,7 +9,7 @@ use linerate_core::{Error, Kind, Result};
 use crate::filter::Filter;
 
 /// Maximum number of regions of a block.
-pub const MAX_REGIONS: usize = 255;
+pub(crate) const MAX_REGIONS: usize = 255;
 
 /// Bytes of a region in the table.
 const ENTRY: usize = 9;

@@ -17,7 +17,7 @@ use linerate_core::{Error, Kind, Result};
 use crate::format::hash::HashKind;
 
 /// The first four bytes of an archive.
-pub const MAGIC: [u8; 4] = *b"NXUS";
+pub(crate) const MAGIC: [u8; 4] = *b"NXUS";
 
 /// Bytes before the entry table.
 pub const HEADER: usize = 16;
@@ -26,30 +26,30 @@ pub const HEADER: usize = 16;
 pub const PAGE: u64 = 4096;
 
 /// Maximum number of files.
-pub const MAX_FILES: u32 = (1 << 20) - 1;
+pub(crate) const MAX_FILES: u32 = (1 << 20) - 1;
 
 /// Maximum number of blocks.
 pub const MAX_BLOCKS: u32 = (1 << 18) - 1;
 
 /// Maximum size of the compressed pool in bytes.
-pub const MAX_POOL: u32 = (1 << 24) - 1;
+pub(crate) const MAX_POOL: u32 = (1 << 24) - 1;
 
 /// Maximum number of header pages.
-pub const MAX_PAGES: u32 = (1 << 16) - 1;
+pub(crate) const MAX_PAGES: u32 = (1 << 16) - 1;
 
 /// The largest chunk size that is read: n = 21, 1 GiB.
-pub const MAX_CHUNK_READ: ChunkSize = ChunkSize(21);
+pub(crate) const MAX_CHUNK_READ: ChunkSize = ChunkSize(21);
 
 /// The largest chunk size that is written: n = 19, 256 MiB. A stored block of a larger chunk would
 /// not fit the 29 bits of its size.
-pub const MAX_CHUNK_WRITTEN: ChunkSize = ChunkSize(19);
+pub(crate) const MAX_CHUNK_WRITTEN: ChunkSize = ChunkSize(19);
 
 /// A chunk size, 512 << n bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkSize(u8);
 
 impl ChunkSize {
-    /// The chunk size with exponent `n`, if it is at most [`MAX_CHUNK_READ`].
+    /// The chunk size with exponent `n`, if it is at most 21: 1 GiB.
     pub const fn from_exponent(n: u8) -> Option<ChunkSize> {
         if n <= MAX_CHUNK_READ.0 { Some(ChunkSize(n)) } else { None }
     }
@@ -58,7 +58,7 @@ impl ChunkSize {
     ///
     /// ```
     /// use linerate_nx::ChunkSize;
-    /// assert_eq!(ChunkSize::from_bytes(1 << 20).unwrap().exponent(), 11);
+    /// assert_eq!(ChunkSize::from_bytes(1 << 20), ChunkSize::from_exponent(11));
     /// assert_eq!(ChunkSize::from_bytes(1000), None);
     /// ```
     pub const fn from_bytes(bytes: u64) -> Option<ChunkSize> {
@@ -69,7 +69,7 @@ impl ChunkSize {
     }
 
     /// The exponent n of 512 << n.
-    pub const fn exponent(self) -> u8 {
+    pub(crate) const fn exponent(self) -> u8 {
         self.0
     }
 
@@ -79,7 +79,7 @@ impl ChunkSize {
     }
 
     /// The number of blocks of a file of `size` bytes.
-    pub const fn blocks(self, size: u64) -> u64 {
+    pub(crate) const fn blocks(self, size: u64) -> u64 {
         size.div_ceil(self.bytes())
     }
 }
@@ -120,17 +120,17 @@ pub struct Header {
     pub filtered: bool,
     /// The chunk size.
     pub chunk: ChunkSize,
-    /// Number of [`PAGE`]s before the first block, at most [`MAX_PAGES`].
+    /// Number of [`PAGE`]s before the first block, at most 2^16 - 1.
     pub pages: u32,
     /// Four bits without an agreed meaning. Written as 0; other values are reported by the verifier.
     pub flags: u8,
     /// The form of the entries.
     pub form: TocForm,
-    /// Size of the compressed pool in bytes, at most [`MAX_POOL`].
+    /// Size of the compressed pool in bytes, at most 2^24 - 1.
     pub pool: u32,
     /// Number of blocks, at most [`MAX_BLOCKS`].
     pub blocks: u32,
-    /// Number of files, at most [`MAX_FILES`].
+    /// Number of files, at most 2^20 - 1.
     pub files: u32,
 }
 

@@ -30,7 +30,7 @@ pub struct Limits {
     pub ratio: u64,
     /// Size of files up to which the ratio is not limited, in bytes. Default: 16 GiB.
     pub ratio_from: u64,
-    /// Base-2 logarithm of the largest zstd window in bytes, at most [`Limits::MAX_WINDOW_LOG`].
+    /// Base-2 logarithm of the largest zstd window in bytes, at most 31, or 30 on 32-bit targets.
     /// Default: 27 (128 MiB).
     pub window_log: u32,
 }
@@ -55,7 +55,7 @@ impl Default for Limits {
 impl Limits {
     /// The largest window that libzstd decodes (`ZSTD_WINDOWLOG_MAX`), which other readers use: 31, or 30 on 32-bit
     /// targets.
-    pub const MAX_WINDOW_LOG: u32 = if usize::BITS == 32 { 30 } else { 31 };
+    pub(crate) const MAX_WINDOW_LOG: u32 = if usize::BITS == 32 { 30 } else { 31 };
 
     /// No limits beyond those of the format, for trusted archives.
     pub fn none() -> Self {

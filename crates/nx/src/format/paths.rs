@@ -16,7 +16,7 @@ pub(crate) const MAX_PATH: usize = 4095;
 
 /// Maximum length of a file or folder name in bytes. Some systems count characters; none allows more
 /// bytes than this for every name.
-pub const MAX_NAME: usize = 255;
+pub(crate) const MAX_NAME: usize = 255;
 
 /// Checks that a path names a file below the extraction folder on every system: UTF-8 names joined by
 /// `/`.
@@ -25,7 +25,7 @@ pub const MAX_NAME: usize = 255;
 ///
 /// A message: an absolute path, an empty name, `.` or `..`, a back-slash, a colon
 /// (drives, streams), a control character, a name that Windows reserves, a name that ends in a
-/// dot or a space or has more than [`MAX_NAME`] bytes, or more than 4095 bytes in all.
+/// dot or a space or has more than 255 bytes, or more than 4095 bytes in all.
 ///
 /// ```
 /// use linerate_nx::check_path;

@@ -12,7 +12,7 @@ use crate::format::limits::Limits;
 
 /// The zstd level of written pools.
 #[cfg(feature = "pack")]
-pub const POOL_LEVEL: i32 = 16;
+pub(crate) const POOL_LEVEL: i32 = 16;
 
 /// The paths of an archive, by index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Pool {
     }
 
     /// The path of an index.
-    pub fn get(&self, index: usize) -> Option<&str> {
+    pub(crate) fn get(&self, index: usize) -> Option<&str> {
         let end = *self.ends.get(index)? as usize;
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize + 1 };
         Some(&self.text[start..end])
@@ -87,7 +87,7 @@ impl Pool {
     /// # Errors
     ///
     /// [`Kind::BadArgument`] for a path with a NUL, [`Kind::Limit`] if the compressed pool is larger
-    /// than [`MAX_POOL`].
+    /// than 2^24 - 1 bytes.
     #[cfg(feature = "pack")]
     pub fn encode<'a>(paths: impl IntoIterator<Item = &'a str>) -> Result<Vec<u8>> {
         let mut text = Vec::new();

@@ -31,7 +31,7 @@ use std::time::{Duration, SystemTime};
 use std::{fmt, fs, io};
 
 /// The mode bits that are stored: read, write, execute. Not setuid, setgid and the sticky bit.
-pub const MODE: u16 = 0o777;
+pub(crate) const MODE: u16 = 0o777;
 
 /// A point in time: seconds since 1970-01-01 UTC, negative before, and nanoseconds after that second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,7 +44,7 @@ pub struct Time {
 
 impl Time {
     /// As a [`SystemTime`], or `None` if that cannot represent it.
-    pub fn system(self) -> Option<SystemTime> {
+    pub(crate) fn system(self) -> Option<SystemTime> {
         let whole = Duration::from_secs(self.seconds.unsigned_abs());
         let second = match self.seconds < 0 {
             true => SystemTime::UNIX_EPOCH.checked_sub(whole),
@@ -97,7 +97,7 @@ impl From<SystemTime> for Time {
 pub struct Attributes {
     /// The modification time.
     pub modified: Time,
-    /// The permission bits within [`MODE`], if the system has them.
+    /// The permission bits within 0o777, if the system has them.
     pub mode: Option<u16>,
 }
 

@@ -50,6 +50,17 @@ pub struct Summary {
 type OnProgress = Box<dyn Fn(&Progress) + Send + Sync>;
 
 /// Collects files and writes them as one archive.
+///
+/// ```no_run
+/// use linerate_nx::pack::{Builder, FileOptions, Options};
+///
+/// let mut builder = Builder::new(Options { threads: 4, ..Options::default() })?;
+/// builder.add_folder("textures", |path| (!path.ends_with(".psd")).then(FileOptions::default))?;
+/// builder.add_bytes("version.txt", "7")?;
+/// let summary = builder.write("textures.nx")?;
+/// println!("{} files in {} bytes", summary.files, summary.archive_bytes);
+/// # Ok::<(), linerate_nx::pack::PackError>(())
+/// ```
 pub struct Builder {
     pub(super) options: Options,
     pub(super) items: Vec<Item>,
@@ -175,21 +186,8 @@ impl Builder {
     ///
     /// # Errors
     /// As [`add_bytes`](Self::add_bytes); `Read` or `Write` if reading or the temporary file fails.
-    pub fn add_reader(&mut self, name: impl Into<String>, reader: impl Read) -> PackResult<()> {
-        self.add_reader_with(name, reader, FileOptions::default())
-    }
-
-    /// As [`add_reader`](Self::add_reader), with options for the file.
-    ///
-    /// # Errors
-    /// As [`add_reader`](Self::add_reader), and if the preferred coding is not within its limits.
-    pub fn add_reader_with(
-        &mut self,
-        name: impl Into<String>,
-        mut reader: impl Read,
-        file_options: FileOptions,
-    ) -> PackResult<()> {
-        let name = name.into();
+    pub fn add_reader(&mut self, name: impl Into<String>, mut reader: impl Read) -> PackResult<()> {
+        let (name, file_options) = (name.into(), FileOptions::default());
         self.check(&name, file_options)?;
         let at_name = |error: PackError| error.at(name.as_str());
         let writing = |error| at_name(PackError::writing(error));

@@ -43,7 +43,7 @@ impl Filters {
     }
 
     /// Whether the time of decoding counts, not size alone.
-    pub fn is_fast(self) -> bool {
+    pub(super) fn is_fast(self) -> bool {
         self.0 & FAST != 0
     }
 
@@ -52,12 +52,6 @@ impl Filters {
     pub fn with(self, filter: Filter) -> Filters {
         let at = Filter::ALL.iter().position(|other| *other == filter);
         Filters(self.0 | at.map_or(0, |at| 1 << at))
-    }
-
-    /// The set and all filters of a format.
-    #[must_use]
-    pub fn with_format(self, format: TextureFormat) -> Filters {
-        format.filters().iter().fold(self, |set, &filter| set.with(filter))
     }
 
     /// Whether the filter is in the set.
@@ -83,7 +77,7 @@ impl Filters {
         }
         list.split(',').try_fold(Filters::NONE, |set, name| {
             match (TextureFormat::from_name(name), Filter::from_name(name)) {
-                (Some(format), _) => Ok(set.with_format(format)),
+                (Some(format), _) => Ok(format.filters().iter().fold(set, |set, &filter| set.with(filter))),
                 (None, Some(filter)) => Ok(set.with(filter)),
                 (None, None) => Err(format!("`{name}` is no texture format or filter; {}", names())),
             }

@@ -84,7 +84,7 @@ pub use self::error::{PackError, PackResult};
 pub use self::existing::Reuse;
 pub use self::filters::Filters;
 pub use self::format::Format;
-pub use self::options::{Coding, FileOptions, MAX_CHUNK, MAX_SOLID_LIMIT, MIN_CHUNK, Options, Zstd};
+pub use self::options::{Coding, FileOptions, MAX_CHUNK, Options, Zstd};
 pub use self::presets::{PRESETS, Preset};
 pub use self::progress::Progress;
 pub(crate) use self::walk::WalkEntry;

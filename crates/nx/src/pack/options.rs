@@ -9,13 +9,13 @@ use super::workers::Workers;
 use crate::filter::TextureFormat;
 
 /// Smallest chunk size, in bytes.
-pub const MIN_CHUNK: u64 = 512;
+pub(super) const MIN_CHUNK: u64 = 512;
 /// Largest chunk size that is written: above it a stored block would not fit its 29-bit size.
 pub const MAX_CHUNK: u64 = 256 << 20;
 /// Largest level of LZ4-HC.
 pub(super) const MAX_LZ4_LEVEL: i32 = 12;
 /// Largest solid limit: offsets within a solid block have 26 bits.
-pub const MAX_SOLID_LIMIT: u64 = (64 << 20) - 1;
+pub(super) const MAX_SOLID_LIMIT: u64 = (64 << 20) - 1;
 
 /// The codec of a block and its parameters. A block that does not shrink is stored, whatever this says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,7 +85,7 @@ pub struct Options {
     /// Chunk size of large files in bytes: a power of two, 512 to 256 Mi. Default: 1 MiB.
     pub chunk: u64,
     /// Largest file in a solid block, and largest solid block, in bytes: one less than a power of two,
-    /// below `chunk`; 0 gives every file its own blocks. Default: 1 MiB - 1.
+    /// below `chunk`, at most 64 Mi - 1; 0 gives every file its own blocks. Default: 1 MiB - 1.
     pub solid_limit: u64,
     /// Coding of solid blocks. Default: zstd 16.
     pub solid: Coding,

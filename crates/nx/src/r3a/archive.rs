@@ -73,7 +73,7 @@ impl<S: ReadAt> Archive<S> {
     }
 
     /// The limits of this archive.
-    pub fn limits(&self) -> &Limits {
+    pub(super) fn limits(&self) -> &Limits {
         &self.limits
     }
 

@@ -133,7 +133,7 @@ impl<S: ReadAt> AsNx<S> {
     }
 
     /// The number of blocks that are shown decoded, because they need a dictionary.
-    pub fn decoded_blocks(&self) -> usize {
+    pub(super) fn decoded_blocks(&self) -> usize {
         self.blocks.iter().filter(|block| block.form == BlockForm::Decoded).count()
     }
 

@@ -14,7 +14,7 @@ use crate::format::hash::HashKind;
 use crate::format::limits::Limits;
 
 /// Maximum number of dictionaries.
-pub const MAX_DICTIONARIES: usize = 254;
+pub(crate) const MAX_DICTIONARIES: usize = 254;
 
 const SIZES: Sizes = Sizes { compressed: 27, content: 28, may_be_stored: true };
 
@@ -27,7 +27,7 @@ const MAX_MAPPINGS: usize = (1 << 22) - 1;
 /// The dictionaries of an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dictionaries {
-    /// The dictionaries, at most [`MAX_DICTIONARIES`]: trained ones or plain bytes.
+    /// The dictionaries, at most 254: trained ones or plain bytes.
     pub dictionaries: Vec<Vec<u8>>,
     /// The dictionary of each block from the first on. Blocks after the end have none.
     pub of_block: Vec<Option<u8>>,

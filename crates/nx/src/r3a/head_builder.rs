@@ -26,7 +26,7 @@ pub enum Tables {
 /// The content of a header to write. The blocks follow it in the given order, each aligned to a page.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadBuilder<'a> {
-    /// The chunk size, at most [`MAX_CHUNK`].
+    /// The chunk size, at most 512 MiB.
     pub chunk: ChunkSize,
     /// The table forms that may be written.
     pub tables: Tables,
@@ -154,7 +154,7 @@ impl HeadBuilder<'_> {
         let (pool_len, blocks, files) =
             (pool.len() as u32, self.blocks.len() as u32, self.entries.len() as u32);
         let mut header = Header {
-            version: super::VERSION,
+            version: super::header::VERSION,
             chunk: self.chunk,
             pages: 0,
             flags,

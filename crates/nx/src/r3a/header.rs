@@ -19,19 +19,19 @@ use crate::format::header::{ChunkSize, MAX_PAGES, PAGE};
 pub const MAGIC: [u8; 4] = *b"R3A\0";
 
 /// The first four bytes as written by a draft program; read too.
-pub const MAGIC_SWAPPED: [u8; 4] = *b"\0A3R";
+pub(super) const MAGIC_SWAPPED: [u8; 4] = *b"\0A3R";
 
 /// The written version. Version 0 is read too.
-pub const VERSION: u8 = 1;
+pub(super) const VERSION: u8 = 1;
 
 /// The largest chunk size: n = 20, 512 MiB.
-pub const MAX_CHUNK: ChunkSize = ChunkSize::from_exponent(20).unwrap();
+pub(super) const MAX_CHUNK: ChunkSize = ChunkSize::from_exponent(20).unwrap();
 
 /// The largest offset of a file in its block, in every form.
-pub const MAX_OFFSET: u32 = (1 << 24) - 1;
+pub(crate) const MAX_OFFSET: u32 = (1 << 24) - 1;
 
 /// Bits for the counts in the same word as the widths of a flexible form.
-pub const COUNT_BITS: u32 = 42;
+pub(super) const COUNT_BITS: u32 = 42;
 
 /// The flag for a user-data segment.
 pub(super) const HAS_USER_DATA: u8 = 8;
@@ -102,7 +102,7 @@ impl Form {
     }
 
     /// The widths of its fields.
-    pub const fn widths(self) -> Widths {
+    pub(super) const fn widths(self) -> Widths {
         match self {
             Form::Preset(Preset::Small { .. }) => Widths { pool: 20, files: 16, blocks: 16, offset: 0 },
             Form::Preset(_) => Widths { pool: 21, files: 18, blocks: 22, offset: 24 },
@@ -127,7 +127,7 @@ impl Form {
     }
 
     /// Bytes of one entry.
-    pub const fn entry_bytes(self) -> usize {
+    pub(super) const fn entry_bytes(self) -> usize {
         let size = match self.size_field() {
             SizeField::U32 => 4,
             SizeField::U64 => 8,
@@ -177,7 +177,7 @@ pub(super) enum ZeroWidth {
 pub struct Header {
     /// 0 or 1.
     pub version: u8,
-    /// The chunk size, at most [`MAX_CHUNK`].
+    /// The chunk size, at most 512 MiB.
     pub chunk: ChunkSize,
     /// Number of 4096-byte pages before the first block.
     pub pages: u32,
@@ -312,7 +312,7 @@ impl Header {
     }
 
     /// The offset of the entries.
-    pub fn entries_offset(&self) -> u64 {
+    pub(super) fn entries_offset(&self) -> u64 {
         self.form.header_bytes() as u64
     }
 
@@ -323,12 +323,12 @@ impl Header {
     }
 
     /// The offset of the pool, where the block table ends.
-    pub fn pool_offset(&self) -> u64 {
+    pub(super) fn pool_offset(&self) -> u64 {
         self.blocks_offset() + 4 * u64::from(self.blocks)
     }
 
     /// The end offset of the pool. Segments follow at multiples of 8.
-    pub fn pool_end(&self) -> u64 {
+    pub(super) fn pool_end(&self) -> u64 {
         self.pool_offset() + u64::from(self.pool)
     }
 
@@ -338,7 +338,7 @@ impl Header {
     }
 
     /// Whether a user-data segment follows.
-    pub fn has_user_data(&self) -> bool {
+    pub(super) fn has_user_data(&self) -> bool {
         self.flags & HAS_USER_DATA != 0
     }
 

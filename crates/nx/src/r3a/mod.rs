@@ -46,15 +46,17 @@ pub use convert::{Conversion, to_nx};
 pub use convert_from::from_nx;
 #[cfg(feature = "pack")]
 pub(crate) use convert_from::{Recoded, from_nx_with};
-pub use dictionaries::{Dictionaries, MAX_DICTIONARIES};
+pub use dictionaries::Dictionaries;
+#[cfg(feature = "pack")]
+pub(crate) use dictionaries::MAX_DICTIONARIES;
 pub use head::Head;
 #[cfg(feature = "pack")]
 pub use head_builder::{HeadBuilder, Tables};
-pub use header::{
-    COUNT_BITS, Form, Header, MAGIC, MAGIC_SWAPPED, MAX_CHUNK, MAX_OFFSET, Preset, VERSION, Widths,
-};
+#[cfg(feature = "pack")]
+pub(crate) use header::MAX_OFFSET;
+pub use header::{Form, Header, MAGIC, Preset, Widths};
 pub use toc::{Block, BlockCodec, Toc};
-pub use user_data::{Extension, MAX_EXTENSIONS};
+pub use user_data::Extension;
 
 /// The name of the supported profile. Its meaning does not change.
 pub const PROFILE: &str = "r3a-2.0-doc";

@@ -18,18 +18,6 @@ pub enum BlockCodec {
     Foreign(u8),
 }
 
-impl BlockCodec {
-    /// The name of the codec.
-    pub const fn name(self) -> &'static str {
-        match self {
-            BlockCodec::Known(codec) => codec.name(),
-            BlockCodec::Foreign(3) => "bzip3",
-            BlockCodec::Foreign(4) => "lzma",
-            BlockCodec::Foreign(_) => "unknown",
-        }
-    }
-}
-
 /// The table entry of one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {

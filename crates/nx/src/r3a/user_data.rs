@@ -9,7 +9,7 @@ use super::segment::{self, Sizes};
 use crate::format::limits::Limits;
 
 /// Maximum number of extensions.
-pub const MAX_EXTENSIONS: usize = 16;
+pub(super) const MAX_EXTENSIONS: usize = 16;
 
 const SIZES: Sizes = Sizes { compressed: 28, content: 30, may_be_stored: false };
 

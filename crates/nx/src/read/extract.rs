@@ -59,7 +59,6 @@ pub struct Extractor<'a, S> {
     archive: &'a Archive<S>,
     options: ReadOptions<'a>,
     existing: Existing,
-    check_free_space: bool,
     sync: bool,
     naming: Option<Naming<'a>>,
 }
@@ -73,7 +72,6 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
             archive,
             options: ReadOptions::default(),
             existing: Existing::Fail,
-            check_free_space: true,
             sync: false,
             naming: None,
         }
@@ -95,13 +93,6 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
     /// Sets what to do if a file exists. Default: [`Existing::Fail`].
     pub fn existing(mut self, existing: Existing) -> Self {
         self.existing = existing;
-        self
-    }
-
-    /// Sets whether to check the free disk space first, and fail if it is too little. Not checked with
-    /// [`Existing::Replace`]. Default: true.
-    pub fn check_free_space(mut self, check: bool) -> Self {
-        self.check_free_space = check;
         self
     }
 
@@ -129,7 +120,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
     ///
     /// # Errors
     ///
-    /// If the folder cannot be created, the disk has too little space, or the files exceed the limits of
+    /// If the folder cannot be created, the disk has too little space (not checked with [`Existing::Replace`]), or the files exceed the limits of
     /// the archive. Errors of single files are in [`Extracted::failures`]; the other files are extracted.
     pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Extracted, PathError> {
         let folder = folder.as_ref();
@@ -186,7 +177,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
     }
 
     fn require_space(&self, root: &Folder, needed: u64) -> io::Result<()> {
-        if !self.check_free_space || self.existing == Existing::Replace {
+        if self.existing == Existing::Replace {
             return Ok(());
         }
         match root.free_space() {

@@ -16,8 +16,7 @@ use crate::read::block_reader::BlockReader;
 /// Reads files of one archive. Decoded blocks are kept in an LRU cache, so that a solid block is decoded
 /// once for all of its small files, in whatever order they are read.
 ///
-/// Memory: [`Reader::CACHE`] bytes of decoded blocks, or as set by [`Reader::cache`], but at least one
-/// block; one compressed block; the content of a filtered block once more; and after [`Reader::read_range`] has read a part of a zstd block, the
+/// Memory: 64 MiB of decoded blocks, or as set by [`Reader::cache`], but at least one block; one compressed block; the content of a filtered block once more; and after [`Reader::read_range`] has read a part of a zstd block, the
 /// state to resume it: its window, at most 2^[`Limits::window_log`](crate::Limits::window_log) bytes, and
 /// some 300 KiB.
 pub struct Reader<'a, S> {
@@ -28,6 +27,9 @@ pub struct Reader<'a, S> {
     uncached: Vec<u8>,
     verify: bool,
 }
+
+/// Default size of the block cache in bytes.
+const CACHE: u64 = 64 << 20;
 
 /// A part of a file: bytes `from..to` of the content of a block.
 pub(crate) struct Piece {
@@ -54,14 +56,11 @@ pub(crate) const MAX_INITIAL_CAPACITY: u64 = 64 << 20;
 impl<'a, S: ReadAt> Reader<'a, S> {
     pub(crate) fn new(archive: &'a Archive<S>) -> Result<Self> {
         let blocks = BlockReader::new(archive)?;
-        let cache = BlockCache::new(Self::CACHE);
+        let cache = BlockCache::new(CACHE);
         Ok(Reader { archive, blocks, cache, uncached: Vec::new(), verify: true })
     }
 
-    /// Default size of the block cache in bytes: 64 MiB.
-    pub const CACHE: u64 = 64 << 20;
-
-    /// Sets the size of the block cache in bytes. It holds the most recently used blocks, at least one and
+    /// Sets the size of the block cache in bytes. Default: 64 MiB. It holds the most recently used blocks, at least one and
     /// at most 1024: those of small files, and those that [`Reader::read_range`] reads. A block that is a
     /// chunk of a larger file is evicted first once a range has reached its end.
     pub fn cache(&mut self, bytes: u64) -> &mut Self {
@@ -144,16 +143,13 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(file.size())
     }
 
-    /// Hashes the content of a file, by any kind of hash, whether the archive stores hashes or not.
-    ///
-    /// # Errors
-    ///
-    /// As [`Reader::read`].
-    pub fn hash(&mut self, file: File<'_>, kind: HashKind) -> Result<u64> {
+    /// As [`hash_with_progress`](Self::hash_with_progress), without progress.
+    pub(crate) fn hash(&mut self, file: File<'_>, kind: HashKind) -> Result<u64> {
         self.hash_with_progress(file, kind, &mut |_| {})
     }
 
-    /// As [`hash`](Self::hash); `progress` receives the bytes hashed since its last call, a block at most.
+    /// Hashes the content of a file, by any kind of hash, whether the archive stores hashes or not. `progress` receives the
+    /// bytes hashed since its last call, a block at most.
     ///
     /// # Errors
     ///
@@ -443,7 +439,7 @@ mod tests {
     #[test]
     fn two_files_read_alternately_are_decoded_at_most_twice() {
         let (a, b) = (text(600_000, 1), text(600_000, 2));
-        for budget in [Reader::<Vec<u8>>::CACHE, 1 << 20] {
+        for budget in [CACHE, 1 << 20] {
             let archive = archive(Coding::zstd(1), &[("a", &a), ("b", &b)]);
             let mut reader = archive.reader().unwrap();
             reader.cache(budget);
@@ -480,7 +476,7 @@ mod tests {
             }
             reader.blocks.decoded()
         };
-        assert_eq!(read_all(Reader::<Vec<u8>>::CACHE), all);
+        assert_eq!(read_all(CACHE), all);
         assert!(read_all(0) > 10 * all, "only one block is cached");
     }
 

@@ -58,7 +58,7 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
 
 impl<S: ReadAt + 'static> OpenFile<S> {
     /// The file as an asynchronous reader, at the same position.
-    pub fn into_async(self) -> AsyncFile<S> {
+    fn into_async(self) -> AsyncFile<S> {
         AsyncFile {
             executor: self.executor().clone(),
             state: State::Idle(Box::new(self)),

@@ -20,7 +20,6 @@ use crate::read::parallel::{Destination, Job, Outcome, Progress, Run};
 pub struct Batch<S> {
     shared: SharedArchive<S>,
     indices: Vec<u32>,
-    verify: bool,
     on_progress: Option<SharedProgress>,
 }
 
@@ -57,14 +56,7 @@ impl Drop for Pinned {
 
 impl<S: ReadAt + 'static> Batch<S> {
     pub(super) fn new(shared: SharedArchive<S>, indices: Vec<u32>) -> Batch<S> {
-        let verify = shared.inner.verify;
-        Batch { shared, indices, verify, on_progress: None }
-    }
-
-    /// Sets whether contents are checked against their hashes. Default: as set for the archive.
-    pub fn verify(mut self, verify: bool) -> Self {
-        self.verify = verify;
-        self
+        Batch { shared, indices, on_progress: None }
     }
 
     /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the work. In prefetching and
@@ -137,7 +129,7 @@ impl<S: ReadAt + 'static> Batch<S> {
         finish: impl FnOnce(&[File<'_>], Outcome) -> T + Send + 'static,
     ) -> Result<Pending<T>> {
         let inner = Arc::clone(&self.shared.inner);
-        let run = Run::new(&inner.archive, &self.files(), &*destination, self.verify)?;
+        let run = Run::new(&inner.archive, &self.files(), &*destination, inner.verify)?;
         let executor: Executor = inner.executor.clone();
         let threads = run.threads(&inner.archive, executor.parallelism());
         let owned = Arc::new(OwnedRun { batch: self, destination, run });

@@ -56,7 +56,7 @@ impl Executor {
     }
 
     /// The number of jobs that may run at once for one call.
-    pub fn parallelism(&self) -> usize {
+    pub(super) fn parallelism(&self) -> usize {
         self.parallelism
     }
 

@@ -115,7 +115,7 @@ impl SharedOptions {
 /// files keep it alive.
 ///
 /// Memory: what [`SharedCache`] says, and for each thread that decodes at once the state of the decoder (some 300 KiB) and one
-/// compressed block. Up to [`SharedArchive::IDLE_DECODERS`] of those are kept.
+/// compressed block. Up to 16 of those are kept.
 pub struct SharedArchive<S> {
     inner: Arc<Inner<S>>,
 }
@@ -147,7 +147,7 @@ impl<S> SharedArchive<S> {
     pub const CACHE: u64 = 64 << 20;
 
     /// Decoders kept for the next reads.
-    pub const IDLE_DECODERS: usize = 16;
+    const IDLE_DECODERS: usize = 16;
 }
 
 impl<S: ReadAt + 'static> SharedArchive<S> {
@@ -186,11 +186,6 @@ impl<S: ReadAt + 'static> SharedArchive<S> {
     /// The cache of decoded blocks.
     pub fn cache(&self) -> &SharedCache {
         &self.inner.cache
-    }
-
-    /// Who does the work of [`Batch`] and `AsyncFile`.
-    pub fn executor(&self) -> &Executor {
-        &self.inner.executor
     }
 
     /// Opens a file of exactly this path. Nothing is read or decoded yet.
