@@ -1,9 +1,9 @@
 //! Nx archives: any bytes as an archive, and as the parts of its header.
 
 use linerate_nx::metadata::{MAGIC, Metadata, VERSION, check_target};
-use linerate_nx::pack::{Builder, Options};
+use linerate_nx::pack::{Builder, PackOptions};
 use linerate_nx::{
-    Archive, ChunkSize, Entry, HashKind, Header, Limits, Pool, ReadAt, Toc, TocForm, Verifier, check_path,
+    Archive, ChunkSize, Entry, HashKind, Header, Limits, StringPool, ReadAt, Toc, TocForm, Verifier, check_path,
     collisions,
 };
 
@@ -96,7 +96,7 @@ fn metadata(data: &[u8]) {
     let hash = HashKind::Xxh3.hash_bytes(&[&record[..], &frame].concat());
     record.extend(hash.to_le_bytes());
     record.extend(frame);
-    let pool = Pool::encode(["a", "b/c"]).expect("short paths");
+    let pool = StringPool::encode(["a", "b/c"]).expect("short paths");
     let chunk = ChunkSize::from_bytes(512).expect("a chunk size");
     let mut header = Header::new(chunk, TocForm::Short, pool.len(), 0, 2).expect("small numbers");
     let entry =
@@ -117,7 +117,7 @@ fn metadata(data: &[u8]) {
             assert!(stays(path, &link.target), "{path} -> {}", link.target);
         }
     }
-    let mut builder = Builder::new(Options::default()).expect("the default");
+    let mut builder = Builder::new(PackOptions::default()).expect("the default");
     for path in ["a", "b/c"] {
         builder.add_bytes(path, Vec::new()).expect("a path");
     }
@@ -137,7 +137,7 @@ fn parts(data: &[u8]) {
         }
     }
     let files = data.first().map_or(0, |b| u32::from(*b));
-    if let Ok(pool) = Pool::parse(data.get(1..).unwrap_or_default(), files, &limits()) {
+    if let Ok(pool) = StringPool::parse(data.get(1..).unwrap_or_default(), files, &limits()) {
         assert_eq!(pool.len(), files as usize);
         pool.iter().filter(|path| check_path(path).is_ok()).for_each(|path| {
             assert!(!path.starts_with('/') && !path.split('/').any(|part| part == ".."));

@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use linerate_nx::pack::{Builder, Coding, FileOptions, Options as Packing};
+use linerate_nx::pack::{Builder, Coding, FileOptions, PackOptions};
 use linerate_nx::{Archive, Limits, Verifier, check_path};
 use linerate_plan::{Measurement, Memory, Read, Speed};
 
@@ -337,7 +337,7 @@ impl EqualFiles {
     fn find(set: &FileSet, threads: usize, progress: Progress<'_>) -> Result<EqualFiles, String> {
         progress("looking for equal files");
         let begun = cpu_time();
-        let options = Packing::new().threads(threads).group_similar(false);
+        let options = PackOptions::new().threads(threads).group_similar(false);
         let mut builder = Builder::new(options).map_err(|e| e.to_string())?;
         for (i, file) in set.files.iter().enumerate() {
             builder.add_path(format!("{i}"), &file.path).map_err(|e| e.to_string())?;

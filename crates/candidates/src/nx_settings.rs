@@ -1,6 +1,6 @@
 //! The settings of Nx archives that are tried, a row each: what the engine is told, and what the command line is.
 
-use linerate_nx::pack::{Coding, Filters, Options, PRESETS, Zstd};
+use linerate_nx::pack::{Coding, Filters, PRESETS, PackOptions, Zstd};
 
 /// Settings of `linerate nx pack`.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub(super) struct Setting {
     /// Flags of `linerate nx pack`.
     pub(super) flags: Vec<String>,
     /// The same for the engine.
-    pub(super) options: Options,
+    pub(super) options: PackOptions,
     /// About how long one core takes to encode a byte, in nanoseconds. It decides the size of the sample, and so must
     /// not be measured: the sample would differ from plan to plan.
     pub(super) cost: f64,
@@ -113,7 +113,7 @@ fn uniform(words: String, block: u64, coding: Coding, cost: f64, more: &[&str]) 
         flags.extend(level.into_iter().flat_map(|level| [format!("--{kind}level"), level.to_string()]));
     }
     flags.extend(more.iter().map(|&flag| flag.to_owned()));
-    let options = Options::new().chunk(block).solid_limit(block - 1).solid(coding).chunked(coding);
+    let options = PackOptions::new().chunk(block).solid_limit(block - 1).solid(coding).chunked(coding);
     Setting { words, flags, options, cost }
 }
 

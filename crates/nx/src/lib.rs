@@ -11,9 +11,9 @@
 //! # #[cfg(feature = "pack")]
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use linerate_nx::Archive;
-//! use linerate_nx::pack::{Builder, Options};
+//! use linerate_nx::pack::{Builder, PackOptions};
 //!
-//! let mut builder = Builder::new(Options::default())?;
+//! let mut builder = Builder::new(PackOptions::default())?;
 //! builder.add_bytes("textures/wall.dds", b"some texture".to_vec())?;
 //! let (bytes, _) = builder.to_bytes()?;
 //!
@@ -67,7 +67,7 @@ pub use format::header::{ChunkSize, HEADER, Header, MAX_BLOCKS, PAGE, TocForm};
 pub use format::layout::Layout;
 pub use format::limits::Limits;
 pub use format::paths::{check_path, collisions, folder_clashes, not_portable, portable_clashes};
-pub use format::pool::Pool;
+pub use format::string_pool::StringPool;
 pub use format::toc::{Block, Codec, Entry, MAX_COMPRESSED, MAX_OFFSET, Toc};
 pub use format::tree::Existing;
 pub use linerate_core::{Error, Kind, Result};

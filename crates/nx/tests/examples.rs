@@ -15,7 +15,7 @@ use std::error::Error;
 use std::ffi::OsStr;
 use std::process::Command;
 
-use linerate_nx::pack::Options;
+use linerate_nx::pack::PackOptions;
 use linerate_nx::{Archive, FileSource};
 use pack_tree::{TreeFile, content, pack};
 
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let files = files();
     std::fs::write(
         &archive,
-        pack(&files, &Options { chunk: 1 << 15, solid_limit: 0x7fff, ..Options::new() }).0,
+        pack(&files, &PackOptions { chunk: 1 << 15, solid_limit: 0x7fff, ..PackOptions::new() }).0,
     )?;
     stream_prints_the_beginning_and_plays_the_second_half(archive.as_os_str(), &files[0]);
     load_has_the_first_hundred_files(archive.as_os_str())?;

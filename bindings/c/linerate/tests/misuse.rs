@@ -426,7 +426,7 @@ unsafe extern "C" fn on_failure(_: *mut c_void, _: *const c_char, _: usize, erro
 fn files() -> Vec<&'static [u8]> {
     use linerate_deflate::{Format, Level, compress_to_vec};
     let rows = data::json_rows(9, 20);
-    let mut builder = linerate_nx::pack::Builder::new(linerate_nx::pack::Options::default()).unwrap();
+    let mut builder = linerate_nx::pack::Builder::new(linerate_nx::pack::PackOptions::default()).unwrap();
     builder.add_bytes("a", rows.clone()).unwrap();
     builder.add_bytes("b", data::mixed(10_000)).unwrap();
     let mut frame = vec![0; zstd_safe::compress_bound(rows.len())];

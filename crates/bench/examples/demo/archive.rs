@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use linerate_candidates::stats;
-use linerate_nx::pack::{Builder, Options};
+use linerate_nx::pack::{Builder, PackOptions};
 use linerate_nx::{Archive, Verifier};
 
 const FOLDERS: [&str; 3] = ["crates", "docs", "testdata"];
@@ -56,7 +56,7 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
 
 /// The archive, and the bytes of its content.
 fn pack(files: &[PathBuf]) -> Result<(Vec<u8>, u64), String> {
-    let mut builder = Builder::new(Options::new()).map_err(|e| e.to_string())?;
+    let mut builder = Builder::new(PackOptions::new()).map_err(|e| e.to_string())?;
     for (i, path) in files.iter().enumerate() {
         builder.add_path(format!("{i}"), path).map_err(|e| format!("{}: {e}", path.display()))?;
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use linerate_nx::pack::{Filters, Format, Options, PRESETS};
+use linerate_nx::pack::{Filters, Format, PRESETS, PackOptions};
 use linerate_nx::{Archive, Codec, FileSource, Limits};
 
 use super::programs::{PROGRAMS, Program, TAR_ZSTD};
@@ -20,7 +20,7 @@ const DEFAULT: &str = "default";
 /// Options under a name.
 struct Setting {
     name: String,
-    options: Options,
+    options: PackOptions,
     format: Format,
     /// What it is compared with: another setting, or tar with this level.
     base: Base,
@@ -58,14 +58,14 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
 
 /// The default and every preset, plain and with its filters, and the default without one of its savings at a time.
 fn settings() -> Vec<Setting> {
-    let plain = Options { threads: PACKING, ..Options::default() };
+    let plain = PackOptions { threads: PACKING, ..PackOptions::default() };
     let mut all = vec![Setting {
         name: DEFAULT.into(),
         options: plain.clone(),
         format: Format::Nx,
         base: Base::Tar { level: 9 },
     }];
-    let without = |what: &str, options: Options| Setting {
+    let without = |what: &str, options: PackOptions| Setting {
         name: format!("{DEFAULT} {what}"),
         options,
         format: Format::Nx,
@@ -76,10 +76,10 @@ fn settings() -> Vec<Setting> {
     all.push(without("without fitted searches", plain.clone().fit_search(false)));
     all.push(without("with filters", plain.filters(Filters::all())));
     for preset in PRESETS {
-        let options = Options { threads: PACKING, ..preset.options() };
+        let options = PackOptions { threads: PACKING, ..preset.options() };
         let filtered = options.clone().filters(preset.filters());
         let (dictionaries, level) = (options.dictionaries, level(&options));
-        let setting = |what: &str, options: Options, format: Format, base: Base| Setting {
+        let setting = |what: &str, options: PackOptions, format: Format, base: Base| Setting {
             name: format!("{}{what}", preset.name),
             options,
             format,
@@ -96,7 +96,7 @@ fn settings() -> Vec<Setting> {
 }
 
 /// The level of zstd for large files.
-fn level(options: &Options) -> i32 {
+fn level(options: &PackOptions) -> i32 {
     match options.chunked {
         linerate_nx::pack::Coding::Zstd(zstd) => zstd.level,
         _ => 0,

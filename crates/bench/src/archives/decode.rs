@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use linerate_candidates::cpu_time;
-use linerate_nx::pack::{Coding, MAX_CHUNK, Options, PRESETS, Zstd};
+use linerate_nx::pack::{Coding, MAX_CHUNK, PRESETS, PackOptions, Zstd};
 use linerate_nx::{Archive, Codec, Limits, Verifier};
 use zstd_safe::DCtx;
 
@@ -187,12 +187,12 @@ const MIN_MATCHES: [u32; 3] = [4, 5, 6];
 /// What is packed, and whether hashes are checked.
 struct Setting {
     name: String,
-    options: Options,
+    options: PackOptions,
     hashes: bool,
 }
 
 impl Setting {
-    fn new(name: String, options: Options) -> Setting {
+    fn new(name: String, options: PackOptions) -> Setting {
         Setting { name, options, hashes: false }
     }
 
@@ -211,7 +211,7 @@ impl Setting {
 /// Every preset, without hashing: codec and options only.
 pub(super) fn presets(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let one = |preset: &linerate_nx::pack::Preset| {
-        let packing = Options { threads: PACKING, ..preset.options() };
+        let packing = PackOptions { threads: PACKING, ..preset.options() };
         Setting::new(preset.name.to_owned(), packing).measure(("presets", "preset"), bench)
     };
     Ok(vec![PRESETS.iter().map(one).collect::<Result<Vec<_>, _>>()?.concat()])
@@ -249,7 +249,7 @@ fn grid(levels: &[i32]) -> Vec<Setting> {
 }
 
 /// The same coding for all blocks, of that many bytes, without a search fitted to the content.
-fn plain(coding: Coding, chunk: u64) -> Options {
+fn plain(coding: Coding, chunk: u64) -> PackOptions {
     let options = pack_options(0, chunk, PACKING).solid(coding).chunked(coding).fit_search(false);
     if chunk == MAX_CHUNK { options.solid_limit(0) } else { options }
 }

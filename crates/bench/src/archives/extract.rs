@@ -56,12 +56,11 @@ fn at(bench: &Bench<'_>, level: i32) -> Result<Vec<Measurement>, String> {
         let row = ours(threads).param("verify", if verify { "yes" } else { "no" });
         let mut contender = Contender::new(row, work);
         if (threads, verify) == (2, true) {
-            let names =
-                packed.iter().map(|one| one.program.name).chain([
-                    "linerate mapped output x2",
-                    "linerate x1",
-                    "linerate --no-verify x2",
-                ]);
+            let names = packed.iter().map(|one| one.program.name).chain([
+                "linerate mapped output x2",
+                "linerate x1",
+                "linerate --no-verify x2",
+            ]);
             for (place, name) in names.enumerate() {
                 contender = contender.base(place, name);
             }

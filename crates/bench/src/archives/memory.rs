@@ -25,7 +25,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
             let builder = bench.input.builder(pack_options(level, chunk, 2))?;
             let bytes = builder.write(&archive).map_err(message)?.archive_bytes;
             let block = format!("{}M", chunk >> 20);
-            let size = bench.row("size", "linerate", 2, "").param("block", block.as_str()).param("level", level);
+            let size =
+                bench.row("size", "linerate", 2, "").param("block", block.as_str()).param("level", level);
             let tar = TAR.packed(&bench.input.root, folder.path(), level).ok();
             let by_tar = tar.map(|tar| bytes as f64 / tar.bytes as f64);
             found.push(bench.sized(size.param("base", "tar --zstd"), bytes).exact("output_by_base", by_tar));

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use linerate_nx::Archive;
-use linerate_nx::pack::{Builder, Coding, Options, Summary};
+use linerate_nx::pack::{Builder, Coding, PackOptions, Summary};
 use tempfile::TempDir;
 
 use crate::harness::{Common, Output, With, process, row};
@@ -228,12 +228,12 @@ impl Input {
     }
 
     /// The folder as an archive in memory.
-    fn pack(&self, options: Options) -> Result<(Vec<u8>, Summary), String> {
+    fn pack(&self, options: PackOptions) -> Result<(Vec<u8>, Summary), String> {
         self.builder(options)?.to_bytes().map_err(message)
     }
 
     /// The folder, ready to be packed.
-    fn builder(&self, options: Options) -> Result<Builder, String> {
+    fn builder(&self, options: PackOptions) -> Result<Builder, String> {
         let mut builder = Builder::new(options).map_err(message)?;
         builder.add_folder(&self.root, |_| Some(Default::default())).map_err(message)?;
         Ok(builder)
@@ -259,10 +259,10 @@ fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Options of one level for all blocks, of that many bytes.
-fn pack_options(level: i32, chunk: u64, threads: usize) -> Options {
+fn pack_options(level: i32, chunk: u64, threads: usize) -> PackOptions {
     let coding = Coding::zstd(level);
     let solid_limit = chunk.min(64 << 20) - 1;
-    Options { chunk, solid_limit, solid: coding, chunked: coding, threads, ..Options::default() }
+    PackOptions { chunk, solid_limit, solid: coding, chunked: coding, threads, ..PackOptions::default() }
 }
 
 /// The archive of these bytes.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use linerate_candidates::cpu_time;
 use linerate_nx::HashKind;
-use linerate_nx::pack::{Coding, Options, PRESETS};
+use linerate_nx::pack::{Coding, PRESETS, PackOptions};
 use zstd_safe::{CCtx, CParameter};
 
 use super::decode::Raw;
@@ -17,12 +17,12 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     let mut found = Vec::new();
     for &level in bench.levels {
         let fitted = pack_options(level, CHUNK, 1);
-        let plain = Options { fit_search: false, group_similar: false, ..fitted.clone() };
+        let plain = PackOptions { fit_search: false, group_similar: false, ..fitted.clone() };
         found.push(setting(bench, "linerate", &fitted, Some(level))?);
         found.push(setting(bench, "linerate plain", &plain, Some(level))?);
     }
-    let lz4 = Options::new().solid(Coding::lz4(1)).chunked(Coding::lz4(1));
-    let mut others = vec![("LZ4 1", lz4), ("default", Options::new())];
+    let lz4 = PackOptions::new().solid(Coding::lz4(1)).chunked(Coding::lz4(1));
+    let mut others = vec![("LZ4 1", lz4), ("default", PackOptions::new())];
     others.extend(PRESETS.iter().map(|preset| (preset.name, preset.options())));
     for (name, options) in others {
         found.push(setting(bench, &format!("linerate {name}"), &options, None)?);
@@ -35,7 +35,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
 fn setting(
     bench: &Bench<'_>,
     name: &str,
-    packing: &Options,
+    packing: &PackOptions,
     level: Option<i32>,
 ) -> Result<Vec<Measurement>, String> {
     progress(&format!("packing {}: {name}", bench.input.name));
@@ -68,7 +68,7 @@ fn setting(
     let first = contenders.len();
     for threads in [1, 2] {
         let row = row(name, threads);
-        let packing = Options { threads, ..packing.clone() };
+        let packing = PackOptions { threads, ..packing.clone() };
         let turn = move |_| {
             let before = cpu_time();
             let write = || bench.input.builder(packing.clone())?.write(target).map_err(message);

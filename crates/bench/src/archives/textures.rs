@@ -5,7 +5,7 @@ use std::hint::black_box;
 use linerate_candidates::thread_time;
 use linerate_nx::Verifier;
 use linerate_nx::filter::{Filter, TextureFormat, detect};
-use linerate_nx::pack::{Coding, Filters, Options, PRESETS, Zstd};
+use linerate_nx::pack::{Coding, Filters, PRESETS, PackOptions, Zstd};
 use zstd_safe::{CCtx, DCtx};
 
 use super::{Bench, files_below, message, open_bytes};
@@ -49,8 +49,9 @@ pub(super) fn generated(side: usize) -> Vec<u8> {
 pub(super) fn filters(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let slowest = Coding::Zstd(Zstd { level: 22, min_match: 0, literals: true, long: true });
     let at = |chunk: u64, coding| {
-        let options = Options { solid: coding, chunked: coding, fit_search: false, ..Options::default() };
-        Options { chunk, solid_limit: chunk - 1, ..options }
+        let options =
+            PackOptions { solid: coding, chunked: coding, fit_search: false, ..PackOptions::default() };
+        PackOptions { chunk, solid_limit: chunk - 1, ..options }
     };
     let mut settings = vec![("12", at(1 << 20, Coding::zstd(12)), Filters::all())];
     settings.extend(Filters::parse("fast").map(|fast| ("12/fast", at(1 << 20, Coding::zstd(12)), fast)));
@@ -60,14 +61,15 @@ pub(super) fn filters(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
         settings.push(("16M", at(16 << 20, slowest), Filters::all()));
     }
     settings.extend(PRESETS.iter().map(|preset| (preset.name, preset.options(), preset.filters())));
-    let one = |(name, options, filters): (&str, Options, Filters)| filtered(bench, name, &options, filters);
+    let one =
+        |(name, options, filters): (&str, PackOptions, Filters)| filtered(bench, name, &options, filters);
     settings.into_iter().map(one).collect()
 }
 
 fn filtered(
     bench: &Bench<'_>,
     name: &str,
-    options: &Options,
+    options: &PackOptions,
     filters: Filters,
 ) -> Result<Vec<Measurement>, String> {
     progress(&format!("packing {} with {name}", bench.input.name));

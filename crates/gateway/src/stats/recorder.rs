@@ -98,11 +98,11 @@ pub(super) struct Shared {
     /// The process that has the collecting thread: a fork of it has none.
     process: u32,
     collector: Mutex<Option<Thread>>,
-    state: Mutex<State>,
+    state: Mutex<Collected>,
 }
 
 /// What the collecting thread counted.
-struct State {
+struct Collected {
     /// By [`Transport::ALL`].
     transports: [Stats; Transport::ALL.len()],
     connections: HashMap<u32, Stats<u32>>,
@@ -145,7 +145,7 @@ impl Shared {
     }
 
     /// For the collecting thread and its process.
-    fn counted(&self) -> MutexGuard<'_, State> {
+    fn counted(&self) -> MutexGuard<'_, Collected> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -154,7 +154,7 @@ impl Shared {
     }
 
     /// `None` in a forked process if the collecting thread was counting at that time: the lock stays taken there.
-    fn state(&self) -> Option<MutexGuard<'_, State>> {
+    fn state(&self) -> Option<MutexGuard<'_, Collected>> {
         if !self.is_forked() {
             return Some(self.counted());
         }
@@ -184,7 +184,8 @@ impl StatsRecorder {
     pub fn start(options: StatsOptions) -> io::Result<Self> {
         let clock = options.clock.available();
         let files = options.log.map(|log| LogFiles::create(log, clock, now())).transpose()?;
-        let state = State { transports: std::array::from_fn(|_| Stats::new()), connections: HashMap::new() };
+        let state =
+            Collected { transports: std::array::from_fn(|_| Stats::new()), connections: HashMap::new() };
         let shared = Arc::new(Shared {
             ring: Ring::new(options.capacity),
             clock,
@@ -351,7 +352,7 @@ impl Collector {
     }
 }
 
-impl State {
+impl Collected {
     fn add(&mut self, record: &MessageRecord) {
         self.transports[record.transport as usize].add(record);
         if let Some(connection) = self.connections.get_mut(&record.connection) {

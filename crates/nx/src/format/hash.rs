@@ -46,18 +46,18 @@ impl HashKind {
     /// Creates an incremental hasher.
     pub fn hasher(self) -> ContentHasher {
         ContentHasher(match self {
-            HashKind::Xxh64 => State::Xxh64(XxHash64::with_seed(0)),
-            HashKind::Xxh3 => State::Xxh3(Box::new(Xxh3Pieces::new())),
+            HashKind::Xxh64 => AnyHasher::Xxh64(XxHash64::with_seed(0)),
+            HashKind::Xxh3 => AnyHasher::Xxh3(Box::new(Xxh3Pieces::new())),
         })
     }
 }
 
 /// An incremental content hasher.
 #[derive(Clone)]
-pub struct ContentHasher(State);
+pub struct ContentHasher(AnyHasher);
 
 #[derive(Clone)]
-enum State {
+enum AnyHasher {
     Xxh64(XxHash64),
     // Over half a kilobyte.
     Xxh3(Box<Xxh3Pieces>),
@@ -67,16 +67,16 @@ impl ContentHasher {
     /// Hashes the next piece.
     pub fn update(&mut self, bytes: &[u8]) {
         match &mut self.0 {
-            State::Xxh64(state) => state.write(bytes),
-            State::Xxh3(state) => state.write(bytes),
+            AnyHasher::Xxh64(state) => state.write(bytes),
+            AnyHasher::Xxh3(state) => state.write(bytes),
         }
     }
 
     /// The hash of all pieces so far.
     pub fn finish(&self) -> u64 {
         match &self.0 {
-            State::Xxh64(state) => state.finish(),
-            State::Xxh3(state) => state.finish(),
+            AnyHasher::Xxh64(state) => state.finish(),
+            AnyHasher::Xxh3(state) => state.finish(),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`header`], [`toc`], [`pool`] | header fields, tables and paths, read and written |
+//! | [`header`], [`toc`], [`string_pool`] | header fields, tables and paths, read and written |
 //! | [`layout`] | offsets and content lengths of the blocks; checks between the tables |
 //! | [`paths`], [`tree`] | safe and portable paths; folders, opened once and never through a link |
 //! | [`limits`], [`hash`] | resource limits; content hashes |
@@ -14,6 +14,6 @@ pub(crate) mod header;
 pub(crate) mod layout;
 pub(crate) mod limits;
 pub(crate) mod paths;
-pub(crate) mod pool;
+pub(crate) mod string_pool;
 pub(crate) mod toc;
 pub(crate) mod tree;

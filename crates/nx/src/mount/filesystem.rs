@@ -233,11 +233,11 @@ mod tests {
     use super::super::tree::ROOT;
     use super::*;
     use crate::Archive;
-    use crate::pack::{Builder, Coding, Options};
+    use crate::pack::{Builder, Coding, PackOptions};
 
     fn filesystem(damaged: bool) -> (ArchiveFs<Vec<u8>>, Vec<u8>) {
         let large: Vec<u8> = (0..200_000u32).map(|i| (i / 7 % 251) as u8).collect();
-        let mut options = Options { chunk: 32 << 10, solid_limit: 4095, ..Options::default() };
+        let mut options = PackOptions { chunk: 32 << 10, solid_limit: 4095, ..PackOptions::default() };
         options.chunked = Coding::zstd(1);
         let mut builder = Builder::new(options).unwrap();
         builder.add_bytes("folder/large", large.clone()).unwrap();

@@ -183,7 +183,7 @@ mod tests {
 
     use super::*;
     use crate::metadata::{Link, Time};
-    use crate::pack::{Builder, Options};
+    use crate::pack::{Builder, PackOptions};
 
     fn names(tree: &Tree, inode: u64) -> Vec<&str> {
         match &tree.node(inode).unwrap().kind {
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn paths_are_folders_and_entries_are_found_by_name() {
-        let mut builder = Builder::new(Options::default()).unwrap();
+        let mut builder = Builder::new(PackOptions::default()).unwrap();
         for path in ["b/c/2", "a", "b/1", "b/c/10"] {
             builder.add_bytes(path, path.as_bytes()).unwrap();
         }

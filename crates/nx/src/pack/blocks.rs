@@ -16,7 +16,7 @@ use super::error::{PackError, PackResult};
 use super::existing::SourceArchive;
 use super::file_hash::OrderedHashes;
 use super::filters::Filters;
-use super::options::{Coding, Options};
+use super::options::{Coding, PackOptions};
 use super::plan::{Block, Plan, left_over};
 use super::progress::Progress;
 use super::sink::Sink;
@@ -29,7 +29,7 @@ use crate::format::toc;
 pub(super) struct Job<'a> {
     pub(super) items: &'a [Item],
     pub(super) archives: &'a [Arc<dyn SourceArchive>],
-    pub(super) options: &'a Options,
+    pub(super) options: &'a PackOptions,
     pub(super) plan: &'a Plan,
     pub(super) sink: &'a dyn Sink,
     pub(super) progress: &'a (dyn Fn(&Progress) + Sync),
@@ -62,7 +62,7 @@ struct Worker {
     input: Vec<u8>,
 }
 
-struct State {
+struct WriteState {
     /// The next block to encode.
     next: usize,
     /// The offset of the next block in order.
@@ -86,7 +86,7 @@ struct Shared<'a> {
     /// Maximum number of blocks that are started and not written.
     window: usize,
     hashes: OrderedHashes,
-    state: Mutex<State>,
+    state: Mutex<WriteState>,
     changed: Condvar,
 }
 
@@ -98,7 +98,7 @@ pub(super) fn write(job: &Job<'_>, start: u64) -> PackResult<Written> {
         job,
         window: 2 * threads,
         hashes: OrderedHashes::default(),
-        state: Mutex::new(State {
+        state: Mutex::new(WriteState {
             next: 0,
             offset: start,
             waiting: BTreeMap::new(),
@@ -142,7 +142,7 @@ fn bytes_in(job: &Job<'_>, block: &Block) -> u64 {
 }
 
 impl Shared<'_> {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WriteState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -257,7 +257,7 @@ impl Shared<'_> {
 
     /// The textures of a block that filters are tried on.
     fn textures(&self, number: usize, coding: Coding, filters: Filters, content: &[u8]) -> Vec<Span> {
-        let Options { guess_textures, chunk, .. } = *self.job.options;
+        let PackOptions { guess_textures, chunk, .. } = *self.job.options;
         match &self.job.plan.blocks[number] {
             _ if filters.is_empty() || coding == Coding::Copy => Vec::new(),
             Block::Solid { files, .. } => {
@@ -353,7 +353,7 @@ impl Shared<'_> {
     }
 }
 
-impl State {
+impl WriteState {
     /// Assigns the next offset to a block.
     fn place(&mut self, encoded: EncodedBlock) -> PackResult<(u64, EncodedBlock)> {
         let compressed = u32::try_from(encoded.data.len()).ok().filter(|&len| len <= toc::MAX_COMPRESSED);
@@ -416,7 +416,7 @@ mod tests {
         sink: &dyn Sink,
         progress: &(dyn Fn(&Progress) + Sync),
     ) -> PackResult<Written> {
-        let mut options = Options { threads, dedup_chunked: false, ..Options::default() };
+        let mut options = PackOptions { threads, dedup_chunked: false, ..PackOptions::default() };
         (options.chunk, options.solid_limit) = (1024, 0);
         let plan = Plan::new(items, &options)?;
         assert_eq!(plan.blocks.len(), BLOCKS);

@@ -13,14 +13,14 @@ use super::content::{Content, Item};
 use super::error::{PackError, PackResult};
 use super::existing::SourceArchive;
 use super::names::Names;
-use super::options::{FileOptions, Options};
+use super::options::{FileOptions, PackOptions};
 use super::plan::Plan;
 use super::progress::Progress;
 use super::sink::{Memory, Sink};
 use super::walk::{Skipped, Walk};
 use super::{names, verify};
 use crate::format::header::{ChunkSize, Header, TocForm};
-use crate::format::pool::Pool;
+use crate::format::string_pool::StringPool;
 use crate::format::toc::{Block, Codec, Entry, Toc};
 use crate::metadata::{self, Metadata, Paths};
 use crate::read::order;
@@ -52,9 +52,9 @@ type OnProgress = Box<dyn Fn(&Progress) + Send + Sync>;
 /// Collects files and writes them as one archive.
 ///
 /// ```no_run
-/// use linerate_nx::pack::{Builder, FileOptions, Options};
+/// use linerate_nx::pack::{Builder, FileOptions, PackOptions};
 ///
-/// let mut builder = Builder::new(Options { threads: 4, ..Options::default() })?;
+/// let mut builder = Builder::new(PackOptions { threads: 4, ..PackOptions::default() })?;
 /// builder.add_folder("textures", |path| (!path.ends_with(".psd")).then(FileOptions::default))?;
 /// builder.add_bytes("version.txt", "7")?;
 /// let summary = builder.write("textures.nx")?;
@@ -62,7 +62,7 @@ type OnProgress = Box<dyn Fn(&Progress) + Send + Sync>;
 /// # Ok::<(), linerate_nx::pack::PackError>(())
 /// ```
 pub struct Builder {
-    pub(super) options: Options,
+    pub(super) options: PackOptions,
     pub(super) items: Vec<Item>,
     pub(super) names: Names,
     pub(super) archives: Vec<Arc<dyn SourceArchive>>,
@@ -78,7 +78,7 @@ impl Builder {
     ///
     /// # Errors
     /// `BadArgument` if the options are not within the format's limits.
-    pub fn new(options: Options) -> PackResult<Builder> {
+    pub fn new(options: PackOptions) -> PackResult<Builder> {
         options.check()?;
         Ok(Builder {
             options,
@@ -339,7 +339,7 @@ impl Builder {
     /// The header, and the compressed pool with the metadata record after it. Their size is known before
     /// the blocks are, so the blocks can be written first.
     fn header(&self, plan: &Plan) -> PackResult<(Header, Vec<u8>)> {
-        let mut pool = Pool::encode(self.items.iter().map(|item| item.name.as_str()))?;
+        let mut pool = StringPool::encode(self.items.iter().map(|item| item.name.as_str()))?;
         let form = match self.items.iter().all(|item| u32::try_from(item.size).is_ok()) {
             true => TocForm::Short,
             false => TocForm::Long,

@@ -34,7 +34,7 @@ impl CancelToken {
     }
 }
 
-/// All tokens are equal, so that [`Options`](super::Options) compare by what they pack.
+/// All tokens are equal, so that [`PackOptions`](super::PackOptions) compare by what they pack.
 impl PartialEq for CancelToken {
     fn eq(&self, _: &CancelToken) -> bool {
         true

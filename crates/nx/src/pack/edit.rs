@@ -14,7 +14,7 @@ use super::content::{Content, Item};
 use super::error::{PackError, PackResult};
 use super::existing::{CachedArchive, ExistingEntry, Reuse};
 use super::names::Names;
-use super::options::{Coding, FileOptions, MAX_LZ4_LEVEL, Options};
+use super::options::{Coding, FileOptions, MAX_LZ4_LEVEL, PackOptions};
 use super::walk::{Skipped, Walk};
 use super::{Builder, WalkEntry, names};
 use crate::format::paths::folder_clashes;
@@ -170,11 +170,11 @@ impl Builder {
     ///
     /// ```no_run
     /// use linerate_nx::{Archive, FileSource};
-    /// use linerate_nx::pack::{Builder, Options};
+    /// use linerate_nx::pack::{Builder, PackOptions};
     ///
     /// let archive = std::sync::Arc::new(Archive::open(FileSource::open("mods.nx")?)?);
     /// let wanted = std::collections::HashSet::from([0x0123_4567_89ab_cdef_u64]);
-    /// let builder = Builder::from_archive(Options::default(), &archive, |file| {
+    /// let builder = Builder::from_archive(PackOptions::default(), &archive, |file| {
     ///     file.hash().is_some_and(|hash| wanted.contains(&hash))
     /// })?;
     /// builder.write("mods.nx".as_ref())?;
@@ -184,7 +184,7 @@ impl Builder {
     /// # Errors
     /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
     pub fn from_archive<S: ReadAt + 'static>(
-        options: Options,
+        options: PackOptions,
         archive: &Arc<Archive<S>>,
         keep: impl FnMut(File<'_>) -> bool,
     ) -> PackResult<Builder> {
@@ -197,7 +197,10 @@ impl Builder {
     ///
     /// # Errors
     /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
-    pub fn repack<S: ReadAt + 'static>(options: Options, archive: &Arc<Archive<S>>) -> PackResult<Builder> {
+    pub fn repack<S: ReadAt + 'static>(
+        options: PackOptions,
+        archive: &Arc<Archive<S>>,
+    ) -> PackResult<Builder> {
         let mut builder = Builder::new(options)?;
         builder.add_archive(archive, Reuse::Contents, |_| true)?;
         Ok(builder)
@@ -209,7 +212,7 @@ impl Builder {
     /// # Errors
     /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
     pub fn merge<S: ReadAt + 'static>(
-        options: Options,
+        options: PackOptions,
         archives: &[Arc<Archive<S>>],
         clash: Clash,
     ) -> PackResult<Builder> {
@@ -271,7 +274,7 @@ impl Builder {
     /// # Errors
     /// As [`add_folder`](Self::add_folder) and [`add_archive`](Self::add_archive).
     pub fn update<'w, S: ReadAt + 'static>(
-        options: Options,
+        options: PackOptions,
         archive: &Arc<Archive<S>>,
         folder: impl Into<Walk<'w>>,
         mut choose: impl FnMut(&str) -> Option<FileOptions>,
@@ -342,7 +345,7 @@ impl Builder {
 }
 
 /// The options with the archive's chunk size, and a solid limit below it.
-fn as_archive<S: ReadAt>(mut options: Options, archive: &Archive<S>) -> Options {
+fn as_archive<S: ReadAt>(mut options: PackOptions, archive: &Archive<S>) -> PackOptions {
     options.chunk = archive.header().chunk.bytes();
     options.solid_limit = options.solid_limit.min(options.chunk - 1);
     options
@@ -358,7 +361,7 @@ struct Chosen {
 /// The entries that are compared with a file of the folder, and, if blocks are verified, those that stay: others are neither in
 /// the folder nor give way to what is there.
 fn wanted<'a, S: ReadAt>(
-    options: &Options,
+    options: &PackOptions,
     archive: &'a Archive<S>,
     chosen: &'a [Chosen],
     mirror: bool,

@@ -15,12 +15,12 @@ use crate::format::hash::{ContentHasher, HashKind};
 /// The ordered hashes of all files in work.
 #[derive(Default)]
 pub(super) struct OrderedHashes {
-    state: Mutex<State>,
+    state: Mutex<FileHashes>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct FileHashes {
     /// For each started file, its next chunk, and the hasher unless a thread has it.
     files: HashMap<usize, (u64, Option<ContentHasher>)>,
     stopped: bool,

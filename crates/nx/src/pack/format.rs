@@ -11,7 +11,7 @@ use super::content::Content;
 use super::error::{PackError, PackResult};
 use super::existing::engine_error;
 use super::filters::Filters;
-use super::options::Options;
+use super::options::PackOptions;
 use super::sink::Sink;
 use super::trained;
 use crate::format::limits::Limits;
@@ -35,7 +35,7 @@ impl Builder {
     ///
     /// For R3A the solid limit is lowered to 16 MiB - 1. The archive is written as Nx to an unnamed file
     /// beside `target` first; then every file is read from there and checked, and the blocks are copied.
-    /// The disk must have space for both. With [`Options::dictionaries`], blocks of small files are encoded
+    /// The disk must have space for both. With [`PackOptions::dictionaries`], blocks of small files are encoded
     /// again before. Filters are not used, and files of filtered blocks that would be copied are encoded again.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl Builder {
 
 /// Converts to R3A and returns its length. `recoded` is a temporary file for blocks with dictionaries, if
 /// there are to be any.
-fn convert(packed: File, options: &Options, recoded: Option<File>, out: &AtomicFile) -> PackResult<u64> {
+fn convert(packed: File, options: &PackOptions, recoded: Option<File>, out: &AtomicFile) -> PackResult<u64> {
     let packed = Archive::open_with(FileSource::new(packed).map_err(PackError::reading)?, Limits::none())?;
     let record = find(&packed)?
         .map(|(_, record)| Extension { id: metadata::EXTENSION, data: metadata::trimmed(&record).to_vec() });

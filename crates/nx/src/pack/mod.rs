@@ -1,7 +1,7 @@
 //! Writes archives: Nx 1.x with header version 1, or 65 if blocks are filtered, or the draft R3A, by [`Format`].
 //!
 //! A [`Builder`] collects files from paths, bytes, readers, folders and existing archives, and writes them
-//! with the given [`Options`], usually those of a [`Preset`].
+//! with the given [`PackOptions`], usually those of a [`Preset`].
 //!
 //! ```
 //! use linerate_nx::pack::{Builder, Preset};
@@ -84,7 +84,7 @@ pub use self::error::{PackError, PackResult};
 pub use self::existing::Reuse;
 pub use self::filters::Filters;
 pub use self::format::Format;
-pub use self::options::{Coding, FileOptions, MAX_CHUNK, Options, Zstd};
+pub use self::options::{Coding, FileOptions, MAX_CHUNK, PackOptions, Zstd};
 pub use self::presets::{PRESETS, Preset};
 pub use self::progress::Progress;
 pub(crate) use self::walk::WalkEntry;

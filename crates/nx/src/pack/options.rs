@@ -72,16 +72,16 @@ pub struct Zstd {
     pub long: bool,
 }
 
-/// Packing options. Start from [`Options::new`] or a [`Preset`](super::Preset).
+/// Packing options. Start from [`PackOptions::new`] or a [`Preset`](super::Preset).
 ///
 /// ```
-/// use linerate_nx::pack::{Coding, Options};
+/// use linerate_nx::pack::{Coding, PackOptions};
 ///
-/// let options = Options::new().threads(4).chunk(4 << 20).chunked(Coding::zstd(12));
+/// let options = PackOptions::new().threads(4).chunk(4 << 20).chunked(Coding::zstd(12));
 /// assert!(options.check().is_ok());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct PackOptions {
     /// Chunk size of large files in bytes: a power of two, 512 to 256 Mi. Default: 1 MiB.
     pub chunk: u64,
     /// Largest file in a solid block, and largest solid block, in bytes: one less than a power of two,
@@ -126,9 +126,9 @@ pub struct Options {
     pub cancel: CancelToken,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for PackOptions {
+    fn default() -> PackOptions {
+        PackOptions {
             chunk: 1 << 20,
             solid_limit: (1 << 20) - 1,
             solid: Coding::zstd(16),
@@ -152,11 +152,11 @@ impl Default for Options {
 macro_rules! setters {
     ($($field:ident: $type:ty,)*) => {
         /// Setters, each for the field of its name.
-        impl Options {
+        impl PackOptions {
             $(
                 #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
                 #[must_use]
-                pub fn $field(mut self, $field: $type) -> Options {
+                pub fn $field(mut self, $field: $type) -> PackOptions {
                     self.$field = $field;
                     self
                 }
@@ -186,10 +186,10 @@ setters! {
 /// Lower-case extensions of texture files in formats that a GPU reads.
 const TEXTURES: &[&str] = &["astc", "basis", "dds", "ktx", "ktx2", "pvr", "tga", "vtf"];
 
-impl Options {
+impl PackOptions {
     /// The default options.
-    pub fn new() -> Options {
-        Options::default()
+    pub fn new() -> PackOptions {
+        PackOptions::default()
     }
 
     /// Checks every field against the format's limits.
@@ -223,7 +223,7 @@ impl Options {
     }
 }
 
-/// Options of one file, which override [`Options`].
+/// Options of one file, which override [`PackOptions`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileOptions {
@@ -233,7 +233,7 @@ pub struct FileOptions {
     /// nothing else.
     pub alone: bool,
     /// The format of the texels that the file is made of, from its first byte to its last, if it has no header that names
-    /// one. Only with [`Options::filters`].
+    /// one. Only with [`PackOptions::filters`].
     pub texture: Option<TextureFormat>,
 }
 
@@ -283,8 +283,8 @@ fn bad<T>(message: &'static str) -> PackResult<T> {
 mod tests {
     use super::*;
 
-    fn message(change: impl FnOnce(&mut Options)) -> String {
-        let mut options = Options::default();
+    fn message(change: impl FnOnce(&mut PackOptions)) -> String {
+        let mut options = PackOptions::default();
         change(&mut options);
         options.check().map_or_else(|e| e.to_string(), |()| "fine".into())
     }
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn texture_extensions_select_the_texture_coding() {
-        let options = Options { textures: Some(Coding::lz4(3)), ..Options::default() };
+        let options = PackOptions { textures: Some(Coding::lz4(3)), ..PackOptions::default() };
         assert_eq!(options.coding_of("a/B.DDS", false), Coding::lz4(3));
         assert_eq!(options.coding_of("a/b.txt", true), options.solid);
         assert_eq!(options.coding_of("a/b.txt", false), options.chunked);

@@ -13,7 +13,7 @@ use super::content::{Content, Item, mismatch};
 use super::dedup::{Duplicates, Piece, find_duplicates, hash_range};
 use super::error::{PackError, PackResult};
 use super::existing::ExistingEntry;
-use super::options::{Coding, Options, extension};
+use super::options::{Coding, PackOptions, extension};
 use super::{similarity, textures};
 use crate::filter::Texture;
 use crate::format::hash::HashKind;
@@ -69,7 +69,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Lays out `items`, which are sorted by path.
-    pub(super) fn new(items: &[Item], options: &Options) -> PackResult<Plan> {
+    pub(super) fn new(items: &[Item], options: &PackOptions) -> PackResult<Plan> {
         let plan = Plan {
             blocks: Vec::new(),
             places: vec![Place::default(); items.len()],
@@ -92,7 +92,7 @@ impl Plan {
 
 struct Planner<'a> {
     items: &'a [Item],
-    options: &'a Options,
+    options: &'a PackOptions,
     plan: Plan,
 }
 
@@ -313,7 +313,7 @@ fn in_order(items: &[Item], order: &[usize], limit: u64) -> Vec<Vec<usize>> {
 }
 
 /// Whether the file goes into a solid block.
-fn is_solid(item: &Item, options: &Options) -> bool {
+fn is_solid(item: &Item, options: &PackOptions) -> bool {
     item.size <= options.solid_limit && !item.file_options.alone
 }
 
@@ -399,7 +399,7 @@ struct Unit {
 }
 
 impl Units {
-    fn new(items: &[Item], options: &Options, is_placed: impl Fn(usize) -> bool) -> Units {
+    fn new(items: &[Item], options: &PackOptions, is_placed: impl Fn(usize) -> bool) -> Units {
         let mut spans: HashMap<usize, Vec<(usize, usize)>> = HashMap::new();
         for (i, item) in items.iter().enumerate() {
             if let Some(existing) = reused(item).filter(|_| is_placed(i)) {

@@ -1,9 +1,9 @@
 //! Named sets of options, one row each.
 
 use super::filters::Filters;
-use super::options::{Coding, Options, Zstd};
+use super::options::{Coding, PackOptions, Zstd};
 
-/// A named set of [`Options`].
+/// A named set of [`PackOptions`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Preset {
@@ -86,8 +86,8 @@ impl Preset {
     }
 
     /// The options of this preset, without filters, with both deduplications and one thread.
-    pub fn options(&self) -> Options {
-        Options {
+    pub fn options(&self) -> PackOptions {
+        PackOptions {
             chunk: self.chunk,
             solid_limit: self.chunk - 1,
             solid: self.solid,
@@ -95,7 +95,7 @@ impl Preset {
             textures: self.textures,
             fit_search: self.fit_search,
             dictionaries: self.dictionaries,
-            ..Options::default()
+            ..PackOptions::default()
         }
     }
 }

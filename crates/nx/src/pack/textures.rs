@@ -5,7 +5,7 @@ use super::content::Item;
 use super::decode_cost;
 use super::error::PackResult;
 use super::filters::Filters;
-use super::options::{Coding, FileOptions, Options, Zstd};
+use super::options::{Coding, FileOptions, PackOptions, Zstd};
 use crate::block::regions::{self, MAX_REGIONS, Region};
 use crate::filter::{self, Filter, MAX_HEAD, Texture, TextureFormat};
 use crate::format::header::PAGE;
@@ -35,7 +35,7 @@ pub(super) struct Span {
 }
 
 /// The texture in a file larger than a chunk.
-pub(super) fn of_file(item: &Item, options: &Options) -> PackResult<Option<Texture>> {
+pub(super) fn of_file(item: &Item, options: &PackOptions) -> PackResult<Option<Texture>> {
     if options.filters.is_empty() {
         return Ok(None);
     }

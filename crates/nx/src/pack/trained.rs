@@ -13,7 +13,7 @@ use linerate_io::{FileSource, ReadAt};
 use zstd_safe::{CCtx, CParameter, ParamSwitch};
 
 use super::error::{PackError, PackResult};
-use super::options::{Coding, Options, Zstd, extension};
+use super::options::{Coding, PackOptions, Zstd, extension};
 use super::workers::Workers;
 use crate::format::header::PAGE;
 use crate::format::toc::Codec;
@@ -45,7 +45,7 @@ struct Group {
 /// Encodes blocks that shrink with dictionaries to the temporary file `data`. `None` if no dictionary pays.
 pub(super) fn recode<S: ReadAt>(
     archive: &Archive<S>,
-    options: &Options,
+    options: &PackOptions,
     data: File,
 ) -> PackResult<Option<Recoded>> {
     let files = files_of_blocks(archive);
@@ -91,7 +91,7 @@ fn files_of_blocks<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
 }
 
 /// Groups the blocks that a dictionary may help by the extension of most of their bytes.
-fn groups<S: ReadAt>(archive: &Archive<S>, options: &Options, files: &[Vec<usize>]) -> Vec<Group> {
+fn groups<S: ReadAt>(archive: &Archive<S>, options: &PackOptions, files: &[Vec<usize>]) -> Vec<Group> {
     let (toc, layout) = (archive.toc(), archive.layout());
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for (block, files) in files.iter().enumerate() {

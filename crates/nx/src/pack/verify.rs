@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::content::{Content, Item};
 use super::error::PackResult;
 use super::existing::{ExistingEntry, SourceArchive};
-use super::options::Options;
+use super::options::PackOptions;
 
 /// Entries of one archive in adjacent blocks.
 struct Batch {
@@ -21,7 +21,7 @@ const BATCH: u64 = 4 << 20;
 ///
 /// Entries that are encoded again are compared with their hash then. Verified here are reused entries, and
 /// those with another kind of hash.
-pub(super) fn existing(items: &mut [Item], options: &Options) -> PackResult<()> {
+pub(super) fn existing(items: &mut [Item], options: &PackOptions) -> PackResult<()> {
     let batches = batches(items, options);
     let hashes = options.workers().map(
         batches.len(),
@@ -41,7 +41,7 @@ pub(super) fn existing(items: &mut [Item], options: &Options) -> PackResult<()> 
     Ok(())
 }
 
-fn batches(items: &mut [Item], options: &Options) -> Vec<Batch> {
+fn batches(items: &mut [Item], options: &PackOptions) -> Vec<Batch> {
     let mut wanted = Vec::new();
     for (i, item) in items.iter_mut().enumerate() {
         let Content::Existing(existing) = &mut item.content else { continue };

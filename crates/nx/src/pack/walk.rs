@@ -14,12 +14,12 @@ use crate::format::paths::bad_name;
 /// The reference of a path, or of a text, converts into a walk of everything below it.
 ///
 /// ```
-/// use linerate_nx::pack::{Builder, Options, FileOptions, Walk};
+/// use linerate_nx::pack::{Builder, PackOptions, FileOptions, Walk};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # std::fs::create_dir(folder.path().join(".git"))?;
 /// # std::fs::write(folder.path().join("CON"), "")?;
-/// let mut builder = Builder::new(Options::default())?;
+/// let mut builder = Builder::new(PackOptions::default())?;
 /// let walk = Walk::new(folder.path()).prune(&|path| path == ".git").skip_bad_names(true);
 /// let skipped = builder.add_folder(walk, |_| Some(FileOptions::default()))?;
 /// assert_eq!(skipped.bad_names[0].message, "a name that Windows reserves for a device");

@@ -6,9 +6,9 @@ use super::dictionaries::Dictionaries;
 use super::header::{FixedFields, Header, ZeroWidth};
 use super::toc::Toc;
 use super::user_data::{self, Extension};
-use super::{pool, toc};
+use super::{string_pool, toc};
 use crate::format::limits::Limits;
-use crate::format::pool::Pool;
+use crate::format::string_pool::StringPool;
 
 /// The header of an archive with its tables and segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Head {
     /// Entries and blocks.
     pub toc: Toc,
     /// Paths.
-    pub pool: Pool,
+    pub pool: StringPool,
     /// The dictionaries, if there is such a segment.
     pub dictionaries: Option<Dictionaries>,
     /// User data, not interpreted.
@@ -29,7 +29,7 @@ pub struct Head {
 struct Tables {
     header: Header,
     toc: Toc,
-    pool: Pool,
+    pool: StringPool,
 }
 
 impl Head {
@@ -85,7 +85,7 @@ fn read(bytes: &[u8], zero: ZeroWidth, limits: &Limits) -> Result<Tables> {
     let header = Header::parse(bytes, zero)?;
     let (from, to) = (header.pool_offset(), header.pool_end());
     // Both are within the pages.
-    let pool = pool::parse(&bytes[from as usize..to as usize], header.files, limits);
+    let pool = string_pool::parse(&bytes[from as usize..to as usize], header.files, limits);
     let pool = pool.map_err(|e| e.shifted(from))?;
     Ok(Tables { toc: toc::Toc::parse(&header, bytes)?, header, pool })
 }

@@ -5,7 +5,7 @@ use linerate_core::{Error, Kind, Result};
 use super::dictionaries::Dictionaries;
 use super::head::Head;
 use super::header::{Form, HAS_DICTIONARIES, HAS_USER_DATA, Header, MAX_CHUNK, MAX_OFFSET, Preset, Widths};
-use super::pool;
+use super::string_pool;
 use super::toc::{Block, BlockCodec, write_entry};
 use super::user_data::{self, Extension};
 use crate::format::header::{ChunkSize, MAX_PAGES, PAGE};
@@ -60,7 +60,7 @@ impl HeadBuilder<'_> {
     /// that is not written. Offsets are 0.
     pub fn write(&self) -> Result<Vec<u8>> {
         self.check()?;
-        let pool = pool::encode(self.paths)?;
+        let pool = string_pool::encode(self.paths)?;
         match self.tables {
             Tables::Presets => self.assemble(Form::Preset(self.preset(&pool)?), &pool),
             Tables::Flexible => self.flexible(&pool),

@@ -10,7 +10,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `header`, `toc`, `pool` | header fields, tables and paths |
+//! | `header`, `toc`, `string_pool` | header fields, tables and paths |
 //! | `segment`, `dictionaries`, `user_data`, `frame` | the segments after the pool, and their zstd frames |
 //! | `digested` | dictionaries with their decoding tables |
 //! | `head`, `head_builder` | all of these, read and written |
@@ -32,8 +32,8 @@ mod head;
 mod head_builder;
 mod header;
 mod layout;
-mod pool;
 mod segment;
+mod string_pool;
 mod toc;
 mod user_data;
 

@@ -13,7 +13,7 @@ use crate::format::hash::HashKind;
 use crate::format::header::{HEADER, Header, PAGE};
 use crate::format::layout::Layout;
 use crate::format::limits::Limits;
-use crate::format::pool::Pool;
+use crate::format::string_pool::StringPool;
 use crate::format::toc::{Entry, Toc};
 use crate::read::reader::Reader;
 
@@ -22,9 +22,9 @@ use crate::read::reader::Reader;
 #[cfg_attr(feature = "pack", doc = "```")]
 #[cfg_attr(not(feature = "pack"), doc = "```ignore")]
 /// use linerate_nx::Archive;
-/// use linerate_nx::pack::{Builder, Options};
+/// use linerate_nx::pack::{Builder, PackOptions};
 ///
-/// let mut builder = Builder::new(Options::new())?;
+/// let mut builder = Builder::new(PackOptions::new())?;
 /// builder.add_bytes("emoji/🎮.bin", vec![7; 407])?;
 /// let (bytes, _) = builder.to_bytes()?;
 ///
@@ -40,7 +40,7 @@ pub struct Archive<S> {
     limits: Limits,
     header: Header,
     toc: Toc,
-    pool: Pool,
+    pool: StringPool,
     layout: Layout,
     spare: bool,
     /// Whether the entries have hashes.
@@ -126,7 +126,7 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// Those of [`Header::parse`], [`Toc::parse`], [`Pool::parse`] and [`Layout::new`],
+    /// Those of [`Header::parse`], [`Toc::parse`], [`StringPool::parse`] and [`Layout::new`],
     /// [`Kind::Limit`] if the header is larger than [`Limits::header`], [`Kind::Read`] if the source
     /// cannot be read. Offsets are in the archive.
     pub fn open(source: S) -> Result<Archive<S>> {
@@ -144,7 +144,7 @@ impl<S: ReadAt> Archive<S> {
         let layout = Layout::new(&header, &toc, source.len())?;
         // Both ends are within `bytes`, which are the header's pages.
         let (pool_offset, pool_end) = (header.pool_offset() as usize, header.pool_end() as usize);
-        let pool = Pool::parse(&bytes[pool_offset..pool_end], header.files, &limits)
+        let pool = StringPool::parse(&bytes[pool_offset..pool_end], header.files, &limits)
             .map_err(|e| e.shifted(header.pool_offset()))?;
         let spare = bytes[pool_end..].iter().any(|b| *b != 0);
         Ok(Archive {
@@ -211,7 +211,7 @@ impl<S: ReadAt> Archive<S> {
     }
 
     /// The string pool: all paths.
-    pub fn pool(&self) -> &Pool {
+    pub fn pool(&self) -> &StringPool {
         &self.pool
     }
 

@@ -42,12 +42,12 @@ pub struct Extracted {
 ///
 #[cfg_attr(feature = "pack", doc = "```")]
 #[cfg_attr(not(feature = "pack"), doc = "```ignore")]
-/// use linerate_nx::pack::{Builder, Options};
+/// use linerate_nx::pack::{Builder, PackOptions};
 /// use linerate_nx::{Archive, Existing, Extractor};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let target = folder.path();
-/// let mut builder = Builder::new(Options::new())?;
+/// let mut builder = Builder::new(PackOptions::new())?;
 /// builder.add_bytes("a.txt", "first")?;
 /// builder.add_bytes("sub/b.txt", "second")?;
 /// let archive = Archive::open(builder.to_bytes()?.0)?;

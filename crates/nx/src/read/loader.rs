@@ -42,10 +42,10 @@ pub struct Delivered {
 ///
 #[cfg_attr(feature = "pack", doc = "```")]
 #[cfg_attr(not(feature = "pack"), doc = "```ignore")]
-/// use linerate_nx::pack::{Builder, Options};
+/// use linerate_nx::pack::{Builder, PackOptions};
 /// use linerate_nx::{Archive, Loader};
 ///
-/// # let mut builder = Builder::new(Options::new())?;
+/// # let mut builder = Builder::new(PackOptions::new())?;
 /// # builder.add_bytes("a.txt", "first")?;
 /// # builder.add_bytes("b.txt", "second")?;
 /// let archive = Archive::open(builder.to_bytes()?.0)?;
@@ -233,11 +233,11 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::pack::{Builder, Options};
+    use crate::pack::{Builder, PackOptions};
 
     /// An empty file, small ones, and one of many chunks.
     fn archive() -> (Archive<Vec<u8>>, Vec<Vec<u8>>) {
-        let options = Options { chunk: 4096, solid_limit: 2047, ..Options::default() };
+        let options = PackOptions { chunk: 4096, solid_limit: 2047, ..PackOptions::default() };
         let mut builder = Builder::new(options).unwrap();
         let contents: Vec<Vec<u8>> = [0, 1, 700, 2047, 4096, 50_000]
             .iter()

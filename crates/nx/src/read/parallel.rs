@@ -672,10 +672,10 @@ mod tests {
     #[cfg(feature = "pack")]
     #[test]
     fn memory_limit_counts_filtered_blocks_twice() {
-        use crate::pack::{Builder, Filters, Options};
+        use crate::pack::{Builder, Filters, PackOptions};
         let texture = linerate_testkit::data::dds(b"DXT1", 4000, 1);
         let sizes = |filters| {
-            let mut builder = Builder::new(Options { filters, ..Options::default() }).unwrap();
+            let mut builder = Builder::new(PackOptions { filters, ..PackOptions::default() }).unwrap();
             builder.add_bytes("a.dds", texture.clone()).unwrap();
             let archive = Archive::open(builder.to_bytes().unwrap().0).unwrap();
             let queue = Queue::new(&archive, archive.files().enumerate());

@@ -51,7 +51,7 @@ pub(crate) struct Queue {
     spans: Vec<Span>,
     /// For each index in `order`, how many blocks from there one read may span. Empty without coalescing.
     coalesced: Vec<u32>,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
 }
 
 /// Blocks that are taken in order: those of one run, or of overlapping runs.
@@ -77,7 +77,7 @@ struct ActiveSpan {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     next_span: usize,
     /// The index in [`Queue::order`] of the next block outside of all spans.
     next_solid: usize,
@@ -130,7 +130,7 @@ impl Queue {
             coalesced = coalesced_counts(archive, &order);
         }
         let next_solid = spans.last().map_or(0, |span| span.end);
-        let state = Mutex::new(State { next_solid, ..State::default() });
+        let state = Mutex::new(QueueState { next_solid, ..QueueState::default() });
         Queue { slices, runs, order, spans, coalesced, state }
     }
 
@@ -184,8 +184,8 @@ impl Queue {
         true
     }
 
-    /// Starts the next span, if there is one, and returns its index in [`State::active`].
-    fn start_span(&self, state: &mut State) -> Option<usize> {
+    /// Starts the next span, if there is one, and returns its index in [`QueueState::active`].
+    fn start_span(&self, state: &mut QueueState) -> Option<usize> {
         let span = state.next_span;
         let Span { start, runs, .. } = *self.spans.get(span)?;
         state.next_span += 1;
@@ -214,7 +214,7 @@ impl Queue {
         Task { block: block as usize, slices: &self.slices[start..end], runs, ahead }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -274,7 +274,7 @@ mod tests {
             (0..).zip(runs).map(|(file, &(first, end))| BlockRun { file, first, end }).collect();
         let slices = slices.iter().map(|&block| Slice { file: 99, block, from: 0, len: 1 }).collect();
         let (mut order, spans) = spans(&runs);
-        let state = Mutex::new(State { next_solid: order.len(), ..State::default() });
+        let state = Mutex::new(QueueState { next_solid: order.len(), ..QueueState::default() });
         order.extend(solid);
         Queue { slices, runs, order, spans, coalesced: Vec::new(), state }
     }

@@ -379,7 +379,7 @@ pub(crate) fn pieces<'f, S: ReadAt>(
 #[cfg(all(test, feature = "pack"))]
 mod tests {
     use super::*;
-    use crate::pack::{Builder, Coding, Options};
+    use crate::pack::{Builder, Coding, PackOptions};
 
     const CODINGS: [Coding; 2] = [Coding::zstd(1), Coding::lz4(1)];
 
@@ -401,13 +401,13 @@ mod tests {
     /// Chunks of 512 KiB, each of several zstd blocks.
     fn archive(coding: Coding, files: &[(&str, &[u8])]) -> Archive<Vec<u8>> {
         let chunk = 512 << 10;
-        let options = Options {
+        let options = PackOptions {
             chunk,
             solid_limit: chunk - 1,
             solid: coding,
             chunked: coding,
             group_similar: false,
-            ..Options::default()
+            ..PackOptions::default()
         };
         let mut builder = Builder::new(options).unwrap();
         files.iter().for_each(|(name, bytes)| builder.add_bytes(*name, *bytes).unwrap());

@@ -116,10 +116,10 @@ impl Compared {
 ///
 #[cfg_attr(feature = "pack", doc = "```")]
 #[cfg_attr(not(feature = "pack"), doc = "```ignore")]
-/// use linerate_nx::pack::{Builder, Options};
+/// use linerate_nx::pack::{Builder, PackOptions};
 /// use linerate_nx::{Archive, Verifier};
 ///
-/// # let mut builder = Builder::new(Options::new())?;
+/// # let mut builder = Builder::new(PackOptions::new())?;
 /// # builder.add_bytes("a.txt", vec![7; 100_000])?;
 /// # let (bytes, _) = builder.to_bytes()?;
 /// let archive = Archive::open(bytes)?;

@@ -29,13 +29,13 @@ use crate::error::PathError;
 /// [`OpenFile`]. A job that the executor drops is [`io::ErrorKind::Other`] for all later reads.
 pub struct AsyncFile<S: ReadAt + 'static> {
     executor: Executor,
-    state: State<S>,
+    state: LoadState<S>,
     /// The seek that tokio has started.
     #[cfg(feature = "tokio")]
     requested: Option<SeekFrom>,
 }
 
-enum State<S: ReadAt + 'static> {
+enum LoadState<S: ReadAt + 'static> {
     Idle(Box<OpenFile<S>>),
     Loading(Pending<Option<Load<S>>>),
     /// The executor dropped the file with a job.
@@ -61,7 +61,7 @@ impl<S: ReadAt + 'static> OpenFile<S> {
     fn into_async(self) -> AsyncFile<S> {
         AsyncFile {
             executor: self.executor().clone(),
-            state: State::Idle(Box::new(self)),
+            state: LoadState::Idle(Box::new(self)),
             #[cfg(feature = "tokio")]
             requested: None,
         }
@@ -71,18 +71,18 @@ impl<S: ReadAt + 'static> OpenFile<S> {
 impl<S: ReadAt + 'static> AsyncFile<S> {
     /// Waits for the job under way, if there is one.
     fn poll_idle(&mut self, context: &mut Context<'_>) -> Poll<io::Result<&mut OpenFile<S>>> {
-        if let State::Loading(pending) = &mut self.state {
+        if let LoadState::Loading(pending) = &mut self.state {
             match ready!(Pin::new(pending).poll(context)) {
                 Some((file, result)) => {
-                    self.state = State::Idle(file);
+                    self.state = LoadState::Idle(file);
                     result?;
                 }
-                None => self.state = State::Lost,
+                None => self.state = LoadState::Lost,
             }
         }
         Poll::Ready(match &mut self.state {
-            State::Idle(file) => Ok(file),
-            State::Loading(_) | State::Lost => Err(lost().into()),
+            LoadState::Idle(file) => Ok(file),
+            LoadState::Loading(_) | LoadState::Lost => Err(lost().into()),
         })
     }
 
@@ -92,8 +92,8 @@ impl<S: ReadAt + 'static> AsyncFile<S> {
             self.start_loading();
         }
         match &mut self.state {
-            State::Idle(file) => Poll::Ready(file.fill_buf()),
-            State::Loading(_) | State::Lost => Poll::Ready(Err(lost().into())),
+            LoadState::Idle(file) => Poll::Ready(file.fill_buf()),
+            LoadState::Loading(_) | LoadState::Lost => Poll::Ready(Err(lost().into())),
         }
     }
 
@@ -109,7 +109,7 @@ impl<S: ReadAt + 'static> AsyncFile<S> {
     }
 
     pub(super) fn advance(&mut self, count: usize) {
-        if let State::Idle(file) = &mut self.state {
+        if let LoadState::Idle(file) = &mut self.state {
             file.consume(count);
         }
     }
@@ -118,8 +118,8 @@ impl<S: ReadAt + 'static> AsyncFile<S> {
         // An error of the block at the old position does not matter.
         let _ = ready!(self.poll_idle(context));
         Poll::Ready(match &mut self.state {
-            State::Idle(file) => file.seek(to),
-            State::Loading(_) | State::Lost => Err(lost().into()),
+            LoadState::Idle(file) => file.seek(to),
+            LoadState::Loading(_) | LoadState::Lost => Err(lost().into()),
         })
     }
 
@@ -139,7 +139,7 @@ impl<S: ReadAt + 'static> AsyncFile<S> {
 
     /// Hands the file to a job, which loads the bytes at its position and brings it back.
     fn start_loading(&mut self) {
-        let State::Idle(file) = core::mem::replace(&mut self.state, State::Lost) else { return };
+        let LoadState::Idle(file) = core::mem::replace(&mut self.state, LoadState::Lost) else { return };
         let (asked, loaded) = (Mutex::new(Some(file)), Arc::new(Mutex::new(None)));
         let result = Arc::clone(&loaded);
         let work = move |_: &AtomicBool| {
@@ -151,7 +151,7 @@ impl<S: ReadAt + 'static> AsyncFile<S> {
             *loaded.lock().unwrap_or_else(PoisonError::into_inner) = load;
         };
         let finish = move || result.lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.state = State::Loading(self.executor.run(1, work, finish));
+        self.state = LoadState::Loading(self.executor.run(1, work, finish));
     }
 }
 

@@ -83,14 +83,14 @@ pub(crate) enum Purpose {
 }
 
 struct Inner {
-    state: Mutex<State>,
+    state: Mutex<CacheState>,
     budget: AtomicU64,
     next_archive: AtomicU64,
     /// Whether pinned blocks keep the cache above its budget.
     is_over: AtomicBool,
 }
 
-struct State {
+struct CacheState {
     blocks: Lru<Key, Arc<Content>>,
     decoding: HashMap<Key, Arc<Flight>>,
     /// Bytes of the blocks being decoded.
@@ -162,7 +162,7 @@ impl Drop for Decoding<'_> {
 impl SharedCache {
     /// A cache of `budget` bytes. With 0, a block is kept only while it is in use.
     pub fn new(budget: u64) -> SharedCache {
-        let state = State {
+        let state = CacheState {
             blocks: Lru::new(),
             decoding: HashMap::new(),
             reserved: 0,
@@ -298,7 +298,7 @@ impl SharedCache {
 
     /// Evicts blocks until `needed` more bytes fit the budget, as far as blocks are not pinned. Returns the buffer of the
     /// last one.
-    fn evict(&self, state: &mut State, needed: u64) -> Option<Vec<u8>> {
+    fn evict(&self, state: &mut CacheState, needed: u64) -> Option<Vec<u8>> {
         let budget = self.budget();
         let mut free = None;
         while state.bytes().saturating_add(needed) > budget {
@@ -310,12 +310,12 @@ impl SharedCache {
         free
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CacheState> {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl CacheState {
     fn bytes(&self) -> u64 {
         self.blocks.bytes() + self.reserved
     }

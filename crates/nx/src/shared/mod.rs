@@ -8,7 +8,7 @@
 //!
 //! use linerate_nx::Archive;
 //! use linerate_nx::shared::{Executor, SharedArchive, SharedOptions};
-//! # let mut builder = linerate_nx::pack::Builder::new(linerate_nx::pack::Options::default())?;
+//! # let mut builder = linerate_nx::pack::Builder::new(linerate_nx::pack::PackOptions::default())?;
 //! # builder.add_bytes("level.txt", "first line\nsecond line\n")?;
 //! # builder.add_bytes("wall.dds", vec![7; 1000])?;
 //! # let (bytes, _) = builder.to_bytes()?;

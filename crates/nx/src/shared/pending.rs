@@ -14,12 +14,12 @@ pub struct Pending<T> {
 }
 
 struct Shared<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<PendingState<T>>,
     completed: Condvar,
     stop: AtomicBool,
 }
 
-struct State<T> {
+struct PendingState<T> {
     result: Option<T>,
     is_done: bool,
     waker: Option<Waker>,
@@ -27,7 +27,7 @@ struct State<T> {
 
 impl<T> Pending<T> {
     pub(super) fn new() -> Pending<T> {
-        let state = Mutex::new(State { result: None, is_done: false, waker: None });
+        let state = Mutex::new(PendingState { result: None, is_done: false, waker: None });
         Pending {
             shared: Arc::new(Shared { state, completed: Condvar::new(), stop: AtomicBool::new(false) }),
         }
@@ -73,7 +73,7 @@ impl<T> Pending<T> {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State<T>> {
+    fn state(&self) -> MutexGuard<'_, PendingState<T>> {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

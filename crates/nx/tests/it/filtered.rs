@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::Arc;
 
 use linerate_nx::filter::TextureFormat;
-use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, Filters, Format, Options};
+use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, Filters, Format, PackOptions};
 use linerate_nx::{Archive, Codec, Extractor, Kind, Limits, Verifier, r3a};
 use linerate_testkit::data::{Noise, dds};
 use proptest::prelude::*;
@@ -14,15 +14,15 @@ use crate::cases::cases;
 use crate::common::ranges;
 use crate::pack_tree::{TreeFile, assert_holds, content, pack, tree, write_tree};
 
-fn options(coding: Coding) -> Options {
-    let mut options = Options { filters: Filters::all(), ..Options::default() };
+fn options(coding: Coding) -> PackOptions {
+    let mut options = PackOptions { filters: Filters::all(), ..PackOptions::default() };
     (options.chunk, options.solid_limit) = (64 << 10, (64 << 10) - 1);
     (options.solid, options.chunked) = (coding, coding);
     options
 }
 
-fn plain(coding: Coding) -> Options {
-    Options { filters: Filters::NONE, ..options(coding) }
+fn plain(coding: Coding) -> PackOptions {
+    PackOptions { filters: Filters::NONE, ..options(coding) }
 }
 
 const CODINGS: [Coding; 2] = [Coding::zstd(6), Coding::lz4(9)];
@@ -189,7 +189,7 @@ fn repack_makes_archives_plain_and_filtered_again() {
     for coding in CODINGS {
         let (filtered, _) = pack(&files, &options(coding));
         let (without, _) = pack(&files, &plain(coding));
-        let repack = |options: Options, bytes: Vec<u8>| {
+        let repack = |options: PackOptions, bytes: Vec<u8>| {
             Builder::repack(options, &open(bytes)).expect("options").to_bytes().expect("packable").0
         };
         assert!(repack(plain(coding), filtered.clone()) == without, "{coding:?}");

@@ -6,7 +6,7 @@ use std::{fs, iter};
 #[cfg(unix)]
 use linerate_nx::Existing;
 use linerate_nx::metadata::{Attributes, Metadata, Time};
-use linerate_nx::pack::{Builder, Clash, FileOptions, Options};
+use linerate_nx::pack::{Builder, Clash, FileOptions, PackOptions};
 use linerate_nx::{Archive, Extractor, FileError, Kind, Limits, Verifier};
 
 use crate::common::make::{COPY, Frame, Make, ZSTD, frame, noise};
@@ -112,7 +112,7 @@ fn enormous_path_is_an_error() {
     let enormous = "a/".repeat(8 << 20) + "a";
     let make = Make::new(11).block(COPY, b"A".to_vec());
     // The pool as a packer writes it: 16 MiB in some hundred bytes.
-    let pool = linerate_nx::Pool::encode([&*enormous]).unwrap();
+    let pool = linerate_nx::StringPool::encode([&*enormous]).unwrap();
     let bytes = make.file(&enormous, b"A", 0, 0).with(|make| make.pool = Some(pool)).bytes();
     assert!(bytes.len() <= 8192);
     assert_eq!(Archive::open(&bytes[..]).unwrap_err().kind, Kind::Limit);
@@ -126,10 +126,10 @@ fn enormous_path_is_an_error() {
 /// Its folders alone, each with its path, would take 256 GiB.
 #[test]
 fn path_of_a_mebibyte_is_not_packed_into_another_archive() {
-    let options = Options::default;
+    let options = PackOptions::default;
     let of = |path: &str| {
         let make = Make::new(11).block(COPY, b"A".to_vec()).file(path, b"A", 0, 0);
-        let pool = linerate_nx::Pool::encode([path]).unwrap();
+        let pool = linerate_nx::StringPool::encode([path]).unwrap();
         Arc::new(Archive::open(make.with(|make| make.pool = Some(pool)).bytes()).unwrap())
     };
     let (limit, long) = (of(&("a/".repeat(2047) + "a")), of(&("a/".repeat(512 << 10) + "a")));
@@ -182,7 +182,7 @@ fn window_limit_decides_which_windows_are_decoded() {
 
 #[test]
 fn folders_of_empty_files_are_created() {
-    let mut builder = Builder::new(Options::default()).unwrap();
+    let mut builder = Builder::new(PackOptions::default()).unwrap();
     let paths: Vec<String> = (0..300).map(|i| format!("f{}/g{}/h{i}/empty", i % 3, i % 50)).collect();
     for path in &paths {
         builder.add_bytes(path.as_str(), &b""[..]).unwrap();

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use linerate_nx::metadata::{Attributes, EXTENSION, Link, MAGIC, Metadata, Time};
-use linerate_nx::pack::{Builder, Format, Options};
+use linerate_nx::pack::{Builder, Format, PackOptions};
 use linerate_nx::{Archive, FileSource, HashKind, Kind, Limits, r3a};
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ fn example() -> Metadata {
 }
 
 fn builder(metadata: Metadata) -> Builder {
-    let mut builder = Builder::new(Options::default()).expect("options");
+    let mut builder = Builder::new(PackOptions::default()).expect("options");
     for path in FILES {
         builder.add_bytes(path, path.as_bytes().to_vec()).expect("a path");
     }

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use linerate_nx::pack::{Builder, Coding, FileOptions, Format, Options, PRESETS, Zstd};
+use linerate_nx::pack::{Builder, Coding, FileOptions, Format, PRESETS, PackOptions, Zstd};
 use linerate_nx::{Archive, Header, Kind, Toc};
 use linerate_testkit::tools::{has_program, reader};
 use proptest::prelude::*;
@@ -14,8 +14,8 @@ use proptest::prelude::*;
 use crate::cases::cases;
 use crate::pack_tree::{assert_holds, content, pack, tree, write_tree};
 
-fn options(chunk: u64, solid_limit: u64, solid: Coding, chunked: Coding) -> Options {
-    let mut options = Options::default();
+fn options(chunk: u64, solid_limit: u64, solid: Coding, chunked: Coding) -> PackOptions {
+    let mut options = PackOptions::default();
     (options.chunk, options.solid_limit) = (chunk, solid_limit);
     (options.solid, options.chunked) = (solid, chunked);
     options
@@ -65,7 +65,7 @@ fn cancelled_packing_leaves_the_target_unchanged() {
         let target = folder.path().join("a.nx");
         fs::write(&target, b"before").expect("writable");
         let options =
-            Options { threads, dedup_chunked: false, ..options(512, 0, Coding::Copy, Coding::Copy) };
+            PackOptions { threads, dedup_chunked: false, ..options(512, 0, Coding::Copy, Coding::Copy) };
         let mut builder = Builder::new(options.clone()).expect("options");
         for i in 0..200 {
             builder.add_bytes(format!("{i}"), vec![i as u8; 500]).expect("a path");
@@ -96,7 +96,7 @@ fn smallest_archives_are_read() {
         let files: Vec<_> = files.iter().map(|(name, bytes)| (name.to_string(), bytes.to_vec())).collect();
         write_tree(&from, &files);
         let target = folder.path().join("a.nx");
-        fs::write(&target, pack(&files, &Options::default()).0).expect("writable");
+        fs::write(&target, pack(&files, &PackOptions::default()).0).expect("writable");
         python_reads(&target, &from);
     }
 }
@@ -137,7 +137,7 @@ fn coding() -> impl Strategy<Value = Coding> {
     ]
 }
 
-fn any_options() -> impl Strategy<Value = Options> {
+fn any_options() -> impl Strategy<Value = PackOptions> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     (9..16u32, 0..7u32, coding(), coding(), flags).prop_map(
         |(chunk, less, solid, chunked, (dedup_solid, dedup_chunked, group_similar))| {
@@ -287,7 +287,7 @@ impl io::Read for Broken {
 
 #[test]
 fn failing_reader_is_an_error_of_its_file_only() {
-    let mut builder = Builder::new(Options::default()).expect("options");
+    let mut builder = Builder::new(PackOptions::default()).expect("options");
     builder.add_reader("before", &b"12"[..]).expect("readable");
     let error = builder.add_reader("broken", Broken(100_000)).expect_err("it fails");
     assert_eq!(error.to_string(), "broken: the line went dead");
@@ -300,7 +300,7 @@ fn failing_reader_is_an_error_of_its_file_only() {
 #[test]
 fn adding_a_folder_or_missing_path_as_a_file_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut builder = Builder::new(Options::default()).expect("options");
+    let mut builder = Builder::new(PackOptions::default()).expect("options");
     let error = builder.add_path("a", folder.path()).expect_err("a folder");
     assert_eq!((error.kind(), error.file()), (Kind::BadArgument, folder.path().to_str()));
     let error = builder.add_path("a", folder.path().join("b")).expect_err("nothing");
@@ -312,7 +312,7 @@ fn adding_a_folder_or_missing_path_as_a_file_is_an_error() {
 
 #[test]
 fn duplicate_or_unsafe_path_is_an_error() {
-    let mut builder = Builder::new(Options::default()).expect("options");
+    let mut builder = Builder::new(PackOptions::default()).expect("options");
     builder.add_bytes("a", *b"1").expect("new");
     for name in ["a", "/b", "../b", "", "c:d", "aux"] {
         let error = builder.add_bytes(name, *b"2").expect_err("refused");
@@ -330,7 +330,7 @@ fn limits_of_the_format_are_errors_that_name_them() {
     assert_eq!(error.kind(), Kind::Limit);
     assert!(error.to_string().contains("262143 blocks"), "{error}");
 
-    let mut builder = Builder::new(Options::default()).expect("options");
+    let mut builder = Builder::new(PackOptions::default()).expect("options");
     for i in 0..1 << 20 {
         builder.add_bytes(format!("{i:x}"), Vec::new()).expect("new");
     }
@@ -347,7 +347,7 @@ fn special_file_as_target_is_an_error() {
     assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo").success());
     for target in [&*fifo, Path::new("/dev/null")] {
         for format in [Format::Nx, Format::R3a] {
-            let mut builder = Builder::new(Options::new()).expect("options");
+            let mut builder = Builder::new(PackOptions::new()).expect("options");
             builder.add_bytes("a", b"text".as_slice()).expect("a path");
             let error = builder.write_as(target, format).expect_err("not a regular file");
             assert_eq!(error.kind(), Kind::BadArgument);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, Options, Reuse};
+use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, PackOptions, Reuse};
 use linerate_nx::{Archive, HashKind, Kind, Limits};
 use proptest::prelude::*;
 
@@ -37,8 +37,8 @@ fn contents(archive: &Bytes) -> Vec<TreeFile> {
     archive.files().map(|file| (file.path().to_owned(), archive.read(file).expect("readable"))).collect()
 }
 
-fn small() -> Options {
-    let mut options = Options::default();
+fn small() -> PackOptions {
+    let mut options = PackOptions::default();
     (options.chunk, options.solid_limit) = (4096, 2047);
     (options.solid, options.chunked) = (Coding::zstd(3), Coding::lz4(3));
     options
@@ -57,7 +57,7 @@ fn blocks_of_goldens_are_reused_unchanged() {
         "names",
     ] {
         let old = golden(&format!("{name}.nx"));
-        let builder = Builder::from_archive(Options::default(), &old, |_| true).expect("options");
+        let builder = Builder::from_archive(PackOptions::default(), &old, |_| true).expect("options");
         let (bytes, _) = builder.to_bytes().expect("packable");
         let new = open(bytes.clone());
         assert!(blocks(&new).is_subset(&blocks(&old)), "{name}");
@@ -72,7 +72,7 @@ fn damaged_entry_is_an_error_that_names_it() {
         old.files().filter(|file| old.read(*file).is_err()).map(|file| file.path().to_owned()).collect();
     assert_eq!(damaged.len(), 3);
     for reuse in [Reuse::Blocks, Reuse::Contents] {
-        let mut options = Options { threads: 2, ..Options::default() };
+        let mut options = PackOptions { threads: 2, ..PackOptions::default() };
         options.chunk = old.header().chunk.bytes();
         options.solid_limit = options.chunk - 1;
         let mut builder = Builder::new(options.clone()).expect("options");
@@ -99,7 +99,7 @@ fn damage_is_copied_only_without_verify_existing() {
     bytes[4096 + 1000] ^= 4;
     let old = open(bytes);
     let carry = |verify_existing| {
-        let options = Options { verify_existing, ..options.clone() };
+        let options = PackOptions { verify_existing, ..options.clone() };
         Builder::from_archive(options, &old, |_| true).expect("options").to_bytes()
     };
     let error = carry(true).expect_err("damage");
@@ -114,7 +114,7 @@ fn delete_keeps_the_blocks_of_other_files() {
     let files = tree(3, 60, &small());
     let old = open(pack(&files, &small()).0);
     let kept: Vec<TreeFile> = files.into_iter().filter(|file| file.0.ends_with(".dds")).collect();
-    let builder = Builder::from_archive(Options::default(), &old, |file| file.path().ends_with(".dds"))
+    let builder = Builder::from_archive(PackOptions::default(), &old, |file| file.path().ends_with(".dds"))
         .expect("options");
     let (bytes, summary) = builder.to_bytes().expect("packable");
     assert!(summary.blocks < old.toc().blocks.len() as u64);
@@ -140,7 +140,7 @@ fn from_archive_selects_by_hash() {
     let kept: Vec<TreeFile> =
         files.into_iter().filter(|file| wanted.contains(&HashKind::Xxh3.hash_bytes(&file.1))).collect();
     let keep = |file: linerate_nx::File<'_>| file.hash().is_some_and(|hash| wanted.contains(&hash));
-    let builder = Builder::from_archive(Options::default(), &old, keep).expect("options");
+    let builder = Builder::from_archive(PackOptions::default(), &old, keep).expect("options");
     assert_holds(builder.to_bytes().expect("packable").0, &kept);
 }
 
@@ -247,7 +247,7 @@ fn update_takes_changed_files_and_reuses_the_rest() {
     write_tree(folder.path(), &files);
     for mirror in [true, false] {
         let choose = |_: &str| Some(FileOptions::default());
-        let options = Options { threads: 3, ..Options::default() };
+        let options = PackOptions { threads: 3, ..PackOptions::default() };
         let (builder, changes, others) =
             Builder::update(options, &old, folder.path(), choose, mirror).expect("readable");
         assert_eq!((changes.added.len(), changes.replaced.len(), changes.unchanged), (1, 2, 47));
@@ -319,7 +319,7 @@ fn update_replaces_damaged_entries() {
 
 #[test]
 fn damage_of_an_entry_whose_path_is_a_folder_now_does_not_stop_an_update() {
-    let options = Options { solid: Coding::Copy, ..small() };
+    let options = PackOptions { solid: Coding::Copy, ..small() };
     let (before, after) = (content(0, 1, 3000), content(0, 2, 3000));
     let mut bytes = pack(&[("a".into(), before)], &options).0;
     bytes[4096 + 1000] ^= 4;
@@ -424,7 +424,10 @@ fn an_archive_can_replace_itself() {
     let source = linerate_nx::FileSource::open(&target).expect("there");
     let old = Arc::new(Archive::open(source).expect("an archive"));
     let keep = |file: linerate_nx::File<'_>| file.path().starts_with("d1/");
-    Builder::from_archive(Options::default(), &old, keep).expect("options").write(&target).expect("packable");
+    Builder::from_archive(PackOptions::default(), &old, keep)
+        .expect("options")
+        .write(&target)
+        .expect("packable");
     let kept: Vec<TreeFile> = files.into_iter().filter(|file| file.0.starts_with("d1/")).collect();
     assert_holds(fs::read(&target).expect("there"), &kept);
 }
@@ -443,7 +446,7 @@ fn xxh64_archive_is_rewritten_with_xxh3() {
     let old = open(bytes);
     assert_eq!(old.hash_kind(), HashKind::Xxh64);
     for verify_existing in [true, false] {
-        let options = Options { verify_existing, ..Options::default() };
+        let options = PackOptions { verify_existing, ..PackOptions::default() };
         let builder = Builder::from_archive(options, &old, |_| true).expect("options");
         let new = open(builder.to_bytes().expect("packable").0);
         assert_eq!(
@@ -457,7 +460,7 @@ fn xxh64_archive_is_rewritten_with_xxh3() {
 /// archive says.
 #[test]
 fn wrong_hash_of_a_duplicate_is_an_error() {
-    let options = Options { threads: 2, ..small() };
+    let options = PackOptions { threads: 2, ..small() };
     let mut bytes = pack(&tree(8, 12, &options), &options).0;
     let whole = Archive::open(&bytes[..]).unwrap();
     // One of three of the same 4096 bytes.
@@ -496,7 +499,7 @@ proptest! {
 
     #[test]
     fn edits_in_a_row_keep_what_they_should(seed in any::<u64>(), threads in 1..4usize) {
-        let options = Options { threads, ..small() };
+        let options = PackOptions { threads, ..small() };
         let (mut files, more) = (tree(seed, 30, &options), tree(seed + 1000, 30, &options));
         let more: Vec<TreeFile> = more.into_iter().map(|(name, bytes)| (format!("more/{name}"), bytes)).collect();
         let mut archive = open(pack(&files, &options).0);
@@ -526,7 +529,7 @@ proptest! {
         from in 0..2usize,
         contents in any::<bool>(),
     ) {
-        let mut options = Options { threads: 2, ..small() };
+        let mut options = PackOptions { threads: 2, ..small() };
         let mut bytes = pack(&tree(seed, 12, &options), &options).0;
         // In the header, or in the blocks after it.
         let start = from * 4096;

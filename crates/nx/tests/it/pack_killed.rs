@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use linerate_nx::Header;
-use linerate_nx::pack::{Builder, Coding, FileOptions, Filters, Options};
+use linerate_nx::pack::{Builder, Coding, FileOptions, Filters, PackOptions};
 use linerate_testkit::data::dds;
 use linerate_testkit::kill::moments;
 
@@ -19,8 +19,8 @@ use crate::pack_tree::{TreeFile, assert_holds, tree, write_tree};
 const FOLDER: &str = "LINERATE_PACK_FOLDER";
 const MOMENTS: u32 = 50;
 
-fn options() -> Options {
-    let mut options = Options { threads: 2, ..Options::default() };
+fn options() -> PackOptions {
+    let mut options = PackOptions { threads: 2, ..PackOptions::default() };
     (options.chunk, options.solid_limit) = (16 << 10, (16 << 10) - 1);
     (options.solid, options.chunked) = (Coding::zstd(12), Coding::zstd(12));
     options.filters = Filters::all();

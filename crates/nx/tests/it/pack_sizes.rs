@@ -4,14 +4,14 @@
 use std::path::Path;
 use std::{env, fs};
 
-use linerate_nx::pack::{Builder, Options, PRESETS};
+use linerate_nx::pack::{Builder, PRESETS, PackOptions};
 use linerate_nx::{Header, Toc};
 
 const HEADER: &str = "preset,blocks,bytes of blocks,bytes of archive\n";
 /// Pieces that each file is also packed as, with an extension of their own.
 const PIECE: usize = 6_000;
 
-fn row(name: &str, options: Options) -> String {
+fn row(name: &str, options: PackOptions) -> String {
     let mut builder = Builder::new(options).expect("options");
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/corpus");
     for entry in fs::read_dir(corpus).expect("the corpus") {
@@ -32,7 +32,7 @@ fn row(name: &str, options: Options) -> String {
 #[test]
 fn sizes_are_as_recorded() {
     let rows = PRESETS.iter().map(|preset| row(preset.name, preset.options()));
-    let measured = [HEADER.to_owned(), row("default", Options::default())].into_iter().chain(rows);
+    let measured = [HEADER.to_owned(), row("default", PackOptions::default())].into_iter().chain(rows);
     let measured: String = measured.collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/pack_sizes.csv");
     if env::var_os("LINERATE_UPDATE").is_some_and(|value| value == "1") {

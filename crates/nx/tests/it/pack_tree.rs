@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use linerate_nx::Archive;
-use linerate_nx::pack::{Builder, Options, Summary};
+use linerate_nx::pack::{Builder, PackOptions, Summary};
 
 /// Numbers that look random and are always the same.
 pub(crate) struct Noise(u64);
@@ -50,7 +50,7 @@ pub(crate) fn content(kind: usize, seed: u64, len: usize) -> Vec<u8> {
 pub(crate) type TreeFile = (String, Vec<u8>);
 
 /// About `count` files around the limits of `options`, with twins, shared chunks and empty ones.
-pub(crate) fn tree(seed: u64, count: usize, options: &Options) -> Vec<TreeFile> {
+pub(crate) fn tree(seed: u64, count: usize, options: &PackOptions) -> Vec<TreeFile> {
     let mut noise = Noise::new(seed);
     let (chunk, solid) = (options.chunk as usize, options.solid_limit as usize);
     let mut files: Vec<TreeFile> = Vec::new();
@@ -97,7 +97,7 @@ pub(crate) fn write_tree(folder: &Path, files: &[TreeFile]) {
     }
 }
 
-pub(crate) fn pack(files: &[TreeFile], options: &Options) -> (Vec<u8>, Summary) {
+pub(crate) fn pack(files: &[TreeFile], options: &PackOptions) -> (Vec<u8>, Summary) {
     let mut builder = Builder::new(options.clone()).expect("options");
     for (name, bytes) in files {
         builder.add_bytes(name.as_str(), bytes.as_slice()).expect("a new path");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use linerate_nx::pack::{Builder, Coding, Format, Options};
+use linerate_nx::pack::{Builder, Coding, Format, PackOptions};
 use linerate_nx::r3a::{self, AsNx, Dictionaries, Head, HeadBuilder, Tables};
 use linerate_nx::{Archive, ChunkSize, Extractor, Kind, Limits, Verifier};
 
@@ -44,12 +44,12 @@ fn files() -> Files {
     files
 }
 
-fn options() -> Options {
+fn options() -> PackOptions {
     let (solid, chunked) = (Coding::zstd(9), Coding::zstd(9));
-    Options { chunk: 16 << 10, solid_limit: (16 << 10) - 1, solid, chunked, ..Options::default() }
+    PackOptions { chunk: 16 << 10, solid_limit: (16 << 10) - 1, solid, chunked, ..PackOptions::default() }
 }
 
-fn pack(files: &Files, options: Options, format: Format) -> Vec<u8> {
+fn pack(files: &Files, options: PackOptions, format: Format) -> Vec<u8> {
     let mut builder = Builder::new(options).expect("options");
     for (name, bytes) in files {
         builder.add_bytes(name.clone(), bytes.clone()).expect("new");
@@ -64,7 +64,7 @@ fn pack(files: &Files, options: Options, format: Format) -> Vec<u8> {
 }
 
 fn with_dictionaries(files: &Files) -> Vec<u8> {
-    pack(files, Options { dictionaries: true, ..options() }, Format::R3a)
+    pack(files, PackOptions { dictionaries: true, ..options() }, Format::R3a)
 }
 
 /// All files with dictionaries, made once for all tests.
@@ -132,7 +132,7 @@ fn every_file_is_extracted_and_verified() {
 fn bytes_do_not_depend_on_threads() {
     let files = files();
     let one = archive();
-    let options = Options { dictionaries: true, threads: 4, ..options() };
+    let options = PackOptions { dictionaries: true, threads: 4, ..options() };
     assert!(pack(&files, options, Format::R3a) == one);
 }
 
@@ -145,14 +145,14 @@ fn dictionaries_that_do_not_pay_are_left_out() {
     assert!(head(&with_dictionaries(&small)).dictionaries.is_none());
     assert!(head(&with_dictionaries(&Files::new())).dictionaries.is_none());
     // Large blocks have enough in themselves.
-    let wide = Options { chunk: 1 << 20, solid_limit: (1 << 20) - 1, dictionaries: true, ..options() };
+    let wide = PackOptions { chunk: 1 << 20, solid_limit: (1 << 20) - 1, dictionaries: true, ..options() };
     assert!(head(&pack(&files(), wide, Format::R3a)).dictionaries.is_none());
 }
 
 #[test]
 fn nx_has_no_dictionaries() {
     let files = files();
-    let asked = Options { dictionaries: true, ..options() };
+    let asked = PackOptions { dictionaries: true, ..options() };
     assert!(pack(&files, asked, Format::Nx) == pack(&files, options(), Format::Nx));
 }
 
@@ -176,7 +176,7 @@ fn archives_made_from_blocks_with_dictionaries_are_recoded() {
         assert_eq!(contents(&Archive::open(&made[..]).expect("ours")), files);
         assert!(made.len() < nx.len() * 11 / 10, "{} of {}", made.len(), nx.len());
     }
-    let again = Options { dictionaries: true, ..options() };
+    let again = PackOptions { dictionaries: true, ..options() };
     let folder = tempfile::tempdir().expect("a folder");
     let target = folder.path().join("again.r3a");
     let builder = Builder::from_archive(again, &open(), |_| true).expect("an archive");

@@ -7,7 +7,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use linerate_nx::pack::{Coding, Options};
+use linerate_nx::pack::{Coding, PackOptions};
 use linerate_nx::{Archive, Extractor, ReadAt};
 use proptest::prelude::*;
 
@@ -47,7 +47,7 @@ proptest! {
         threads in 1..5usize,
         twins in any::<bool>(),
     ) {
-        let mut options = Options { threads: 1, ..Options::default() };
+        let mut options = PackOptions { threads: 1, ..PackOptions::default() };
         (options.chunk, options.solid_limit) = (4096, 2047);
         (options.solid, options.chunked) = (Coding::Copy, Coding::zstd(1));
         (options.dedup_solid, options.dedup_chunked) = (twins, twins);

@@ -2,7 +2,7 @@
 use std::io;
 use std::sync::Mutex;
 
-use linerate_nx::pack::{Builder, Options};
+use linerate_nx::pack::{Builder, PackOptions};
 use linerate_nx::{Archive, ReadAt, Verifier};
 use linerate_testkit::data::Noise;
 
@@ -29,7 +29,7 @@ impl ReadAt for Noting {
 #[test]
 fn each_block_is_announced_once_to_the_source() {
     let mut noise = Noise::new(1);
-    let options = Options { chunk: 4096, solid_limit: 4095, ..Options::default() };
+    let options = PackOptions { chunk: 4096, solid_limit: 4095, ..PackOptions::default() };
     let mut builder = Builder::new(options).unwrap();
     for i in 0..5 {
         builder.add_bytes(format!("large{i}"), noise.bytes(40_000)).unwrap();

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, Filters, Options, PRESETS, Reuse};
+use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, Filters, PRESETS, PackOptions, Reuse};
 use linerate_nx::r3a::{self, Tables};
 use linerate_nx::{Archive, Codec, Entry, HEADER, TocForm};
 use linerate_testkit::nx::disorder;
@@ -17,8 +17,8 @@ fn open(bytes: Vec<u8>) -> Bytes {
     Arc::new(Archive::open(bytes).expect("an archive"))
 }
 
-fn small() -> Options {
-    let mut options = Options::default();
+fn small() -> PackOptions {
+    let mut options = PackOptions::default();
     (options.chunk, options.solid_limit) = (4096, 4095);
     (options.solid, options.chunked) = (Coding::zstd(3), Coding::zstd(3));
     options
@@ -83,17 +83,17 @@ fn archives_of_the_production_library_have_the_order() {
 
 #[test]
 fn every_preset_and_option_writes_the_order() {
-    let text = |coding| Options { solid: coding, chunked: coding, ..small() };
-    let mut all: Vec<(String, Options)> =
+    let text = |coding| PackOptions { solid: coding, chunked: coding, ..small() };
+    let mut all: Vec<(String, PackOptions)> =
         PRESETS.iter().map(|preset| (preset.name.to_owned(), preset.options())).collect();
     for (name, options) in [
         ("stored", text(Coding::Copy)),
         ("lz4", text(Coding::lz4(9))),
-        ("no deduplication", Options { dedup_solid: false, dedup_chunked: false, ..small() }),
-        ("not grouped", Options { group_similar: false, ..small() }),
-        ("filters", Options { filters: Filters::all(), ..small() }),
-        ("threads", Options { threads: 3, ..small() }),
-        ("no solid blocks", Options { solid_limit: 0, ..small() }),
+        ("no deduplication", PackOptions { dedup_solid: false, dedup_chunked: false, ..small() }),
+        ("not grouped", PackOptions { group_similar: false, ..small() }),
+        ("filters", PackOptions { filters: Filters::all(), ..small() }),
+        ("threads", PackOptions { threads: 3, ..small() }),
+        ("no solid blocks", PackOptions { solid_limit: 0, ..small() }),
     ] {
         all.push((name.to_owned(), options));
     }
@@ -141,7 +141,7 @@ fn any_edit_mends_an_archive_in_path_order() {
 }
 
 /// Files of one solid block, in the order of their offsets.
-fn of_one_block(options: &Options) -> (Vec<TreeFile>, Vec<u8>) {
+fn of_one_block(options: &PackOptions) -> (Vec<TreeFile>, Vec<u8>) {
     let files: Vec<TreeFile> =
         (0..6).map(|i| (format!("{i}.txt"), content(1, i, 600 - i as usize))).collect();
     let bytes = pack(&files, options).0;
@@ -155,7 +155,7 @@ fn block_that_loses_a_file_is_encoded_again() {
     for (coding, codec) in
         [(Coding::zstd(3), Codec::Zstd), (Coding::lz4(9), Codec::Lz4), (Coding::Copy, Codec::Copy)]
     {
-        let (files, bytes) = of_one_block(&Options { solid: coding, ..small() });
+        let (files, bytes) = of_one_block(&PackOptions { solid: coding, ..small() });
         for gone in 0..6 {
             let mut kept = files.clone();
             kept.remove(gone);

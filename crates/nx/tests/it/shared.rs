@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use linerate_nx::pack::{Coding, Options};
+use linerate_nx::pack::{Coding, PackOptions};
 use linerate_nx::shared::{Executor, OpenFile, SharedArchive, SharedCache, SharedOptions};
 use linerate_nx::{Archive, Destination, FileError, HashKind, Kind, Progress};
 use proptest::prelude::*;
@@ -15,8 +15,8 @@ use crate::pack_tree::{Noise, TreeFile, content, pack, tree};
 
 const CHUNK: usize = 32 << 10;
 
-fn options() -> Options {
-    let mut options = Options { threads: 1, group_similar: false, ..Options::default() };
+fn options() -> PackOptions {
+    let mut options = PackOptions { threads: 1, group_similar: false, ..PackOptions::default() };
     (options.chunk, options.solid_limit) = (CHUNK as u64, CHUNK as u64 - 1);
     options
 }
@@ -159,7 +159,7 @@ fn damaged_block_is_an_error_for_each_reader_and_what_lies_before_it_is_read() {
     let files: Vec<TreeFile> = (0..20).map(|i| (format!("{i:02}"), content(1, i, 1500))).collect();
     let all: Vec<TreeFile> = files.iter().cloned().chain([("large".into(), large.clone())]).collect();
     // LZ4 decodes up to the damage; zstd, up to the start of its block of 128 KiB.
-    let mut bytes = pack(&all, &Options { solid: Coding::lz4(1), ..options() }).0;
+    let mut bytes = pack(&all, &PackOptions { solid: Coding::lz4(1), ..options() }).0;
     let whole = Archive::open(bytes.clone()).unwrap();
     let (solid, second) =
         (whole.find("00").unwrap().blocks().start, whole.find("large").unwrap().blocks().start + 1);
@@ -433,7 +433,7 @@ proptest! {
         budget in prop_oneof![Just(0u64), Just(5000), Just(1 << 20)],
         steps in proptest::collection::vec(step(), 1..40),
     ) {
-        let mut options = Options { threads: 1, ..Options::default() };
+        let mut options = PackOptions { threads: 1, ..PackOptions::default() };
         (options.chunk, options.solid_limit) = (4096, 2047);
         (options.solid, options.chunked) = (coding, coding);
         let bytes = pack(&tree(seed, 12, &options), &options).0;

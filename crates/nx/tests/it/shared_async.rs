@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::io::{self, SeekFrom};
 use std::pin::Pin;
 
-use linerate_nx::pack::Options;
+use linerate_nx::pack::PackOptions;
 use linerate_nx::shared::{AsyncFile, Executor, SharedArchive, SharedCache, SharedOptions};
 use linerate_nx::{Archive, Kind};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncSeekExt};
@@ -19,7 +19,7 @@ fn files() -> Vec<TreeFile> {
 }
 
 fn share(files: &[TreeFile], executor: Executor) -> SharedArchive<Vec<u8>> {
-    let mut options = Options { threads: 1, ..Options::default() };
+    let mut options = PackOptions { threads: 1, ..PackOptions::default() };
     (options.chunk, options.solid_limit) = (CHUNK as u64, CHUNK as u64 - 1);
     let archive = Archive::open(pack(files, &options).0).unwrap();
     let options = SharedOptions::new().cache(&SharedCache::new(3 * CHUNK as u64)).executor(executor);

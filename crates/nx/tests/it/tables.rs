@@ -72,9 +72,9 @@ proptest! {
     #[cfg(feature = "pack")]
     #[test]
     fn pools_come_back(paths in vec("[^\0]{0,40}", 0..60)) {
-        use linerate_nx::{Limits, Pool};
-        let compressed = Pool::encode(paths.iter().map(String::as_str)).unwrap();
-        let pool = Pool::parse(&compressed, paths.len() as u32, &Limits::default()).unwrap();
+        use linerate_nx::{Limits, StringPool};
+        let compressed = StringPool::encode(paths.iter().map(String::as_str)).unwrap();
+        let pool = StringPool::parse(&compressed, paths.len() as u32, &Limits::default()).unwrap();
         prop_assert!(pool.iter().eq(paths.iter().map(String::as_str)));
         prop_assert_eq!(pool.is_sorted(), paths.windows(2).all(|pair| pair[0] < pair[1]));
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use linerate_nx::pack::{Builder, Coding, FileOptions, Options};
+use linerate_nx::pack::{Builder, Coding, FileOptions, PackOptions};
 use linerate_nx::{Archive, ReadAt};
 
 use crate::pack_tree::{TreeFile, content, pack, tree, write_tree};
@@ -31,7 +31,7 @@ impl ReadAt for Counting {
 }
 
 /// Small files of which neighbours are in different blocks, larger ones, and equal ones of both kinds.
-fn files(options: &Options) -> Vec<TreeFile> {
+fn files(options: &PackOptions) -> Vec<TreeFile> {
     let mut files = tree(5, 60, options);
     files.extend((0..300).map(|i| (format!("small/{i:03}"), content(1, i % 7, 100 + i as usize))));
     files.extend((0..3).map(|i| (format!("equal/{i}"), content(1, 50, 20_000))));
@@ -41,7 +41,7 @@ fn files(options: &Options) -> Vec<TreeFile> {
 
 #[test]
 fn update_of_an_unchanged_folder_decodes_each_block_once() {
-    let mut options = Options::default();
+    let mut options = PackOptions::default();
     (options.chunk, options.solid_limit) = (4096, 4095);
     (options.solid, options.chunked) = (Coding::zstd(3), Coding::zstd(3));
     let files = files(&options);
@@ -57,7 +57,7 @@ fn update_of_an_unchanged_folder_decodes_each_block_once() {
             let archive = Counting { bytes: bytes.clone(), reads: Arc::clone(&reads) };
             let archive = Arc::new(Archive::open(archive).expect("an archive"));
             reads.lock().unwrap().clear();
-            let options = Options { threads, ..options.clone() };
+            let options = PackOptions { threads, ..options.clone() };
             let choose = |_: &str| Some(FileOptions::default());
             let updated = Builder::update(options, &archive, folder.path(), choose, false);
             let (builder, changes, _) = updated.expect("readable");

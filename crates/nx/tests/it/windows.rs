@@ -7,7 +7,7 @@ use std::os::windows::ffi::OsStringExt;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 
-use linerate_nx::pack::{Builder, FileOptions, Options, Walk};
+use linerate_nx::pack::{Builder, FileOptions, PackOptions, Walk};
 use linerate_nx::{Archive, Existing, Extractor, FileError, Verifier};
 
 use crate::common::make::{COPY, Make};
@@ -96,7 +96,7 @@ fn paths_beyond_260_characters_are_packed_extracted_and_verified() {
     let compared = Verifier::new(&archive).compare(place.path()).unwrap();
     assert!(compared.failures.is_empty() && compared.different.is_empty() && compared.changes.is_empty());
 
-    let mut builder = Builder::new(Options::default()).unwrap();
+    let mut builder = Builder::new(PackOptions::default()).unwrap();
     builder.add_folder(place.path(), |_| Some(FileOptions::default())).unwrap();
     let target = place.path().join(&long).with_file_name("a.nx");
     builder.write(&target).unwrap();
@@ -126,7 +126,7 @@ fn file_that_another_program_holds_is_an_error_of_that_file() {
     drop(held);
 
     let exclusive = File::options().read(true).share_mode(0).open(place.path().join("held")).unwrap();
-    let mut builder = Builder::new(Options::default()).unwrap();
+    let mut builder = Builder::new(PackOptions::default()).unwrap();
     let packed = builder
         .add_folder(place.path(), |_| Some(FileOptions::default()))
         .map(drop)
@@ -150,10 +150,10 @@ fn name_that_is_not_unicode_is_named_and_others_packed() {
         );
         return;
     }
-    let mut builder = Builder::new(Options::default()).unwrap();
+    let mut builder = Builder::new(PackOptions::default()).unwrap();
     let error = builder.add_folder(place.path(), |_| Some(FileOptions::default())).unwrap_err();
     assert!(error.to_string().contains("the name is not UTF-8"), "{error}");
-    let mut builder = Builder::new(Options::default()).unwrap();
+    let mut builder = Builder::new(PackOptions::default()).unwrap();
     let walk = Walk::new(place.path()).skip_bad_names(true);
     let skipped = builder.add_folder(walk, |_| Some(FileOptions::default())).unwrap();
     assert_eq!((builder.len(), skipped.bad_names.len()), (1, 1));

@@ -217,7 +217,7 @@ fn samples_are_encoded_in_both_versions_and_come_back() {
 fn archives_are_listed_read_verified_and_extracted() {
     let files =
         [("a/first.txt", data::mixed(150_000)), ("b.json", data::json_rows(5, 20)), ("empty", Vec::new())];
-    let mut builder = linerate_nx::pack::Builder::new(linerate_nx::pack::Options::default()).unwrap();
+    let mut builder = linerate_nx::pack::Builder::new(linerate_nx::pack::PackOptions::default()).unwrap();
     for (path, content) in &files {
         builder.add_bytes(*path, content.clone()).unwrap();
     }
@@ -284,7 +284,7 @@ fn header_and_examples_compile_without_a_warning_as_c_and_as_cpp() {
 /// An archive of one file, `a/text`, and the file's content.
 fn small_archive(folder: &TempDir) -> (PathBuf, Vec<u8>) {
     let content = data::mixed(50_000);
-    let mut builder = linerate_nx::pack::Builder::new(linerate_nx::pack::Options::default()).unwrap();
+    let mut builder = linerate_nx::pack::Builder::new(linerate_nx::pack::PackOptions::default()).unwrap();
     builder.add_bytes("a/text", content.clone()).unwrap();
     let path = folder.path().join("files.nx");
     fs::write(&path, builder.to_bytes().unwrap().0).unwrap();

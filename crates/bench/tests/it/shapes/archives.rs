@@ -5,7 +5,7 @@ use std::path::Path;
 
 use linerate_bench::archives::{Bench, Input, Part, mapped};
 use linerate_bench::records::Measurement;
-use linerate_nx::pack::{Builder, Options};
+use linerate_nx::pack::{Builder, PackOptions};
 
 /// A folder with text, noise, a large file and an empty one.
 fn folder() -> tempfile::TempDir {
@@ -49,7 +49,7 @@ fn empty_folder_is_an_error() {
 fn mapped_extraction_writes_the_same_files() {
     let (folder, out) = (folder(), tempfile::tempdir().unwrap());
     let archive = out.path().join("packed.nx");
-    let mut builder = Builder::new(Options::default()).unwrap();
+    let mut builder = Builder::new(PackOptions::default()).unwrap();
     builder.add_folder(folder.path(), |_| Some(Default::default())).unwrap();
     builder.write(&archive).unwrap();
     for threads in [1, 2] {

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
-use linerate_nx::pack::{Coding, Filters, Format, Options, PRESETS, Preset, Zstd};
+use linerate_nx::pack::{Coding, Filters, Format, PRESETS, PackOptions, Preset, Zstd};
 
 use crate::ui::size;
 
@@ -105,9 +105,9 @@ impl CodingArgs {
     ///
     /// # Errors
     /// A message if an option exceeds the limits of the format.
-    pub(crate) fn options(&self, chunk: Option<u64>, threads: usize) -> Result<Options, String> {
+    pub(crate) fn options(&self, chunk: Option<u64>, threads: usize) -> Result<PackOptions, String> {
         let preset = self.preset.as_deref().and_then(Preset::from_name);
-        let mut options = preset.map_or_else(Options::default, Preset::options);
+        let mut options = preset.map_or_else(PackOptions::default, Preset::options);
         options.threads = threads;
         let given = self.chunksize.map(|n| n.checked_next_power_of_two().unwrap_or(u64::MAX));
         if let Some(chunk) = given.or(chunk.filter(|_| preset.is_none())) {
@@ -231,7 +231,7 @@ mod tests {
         coding: CodingArgs,
     }
 
-    fn options(args: &[&str]) -> Result<Options, String> {
+    fn options(args: &[&str]) -> Result<PackOptions, String> {
         let line = Line::try_parse_from([&["x"], args].concat()).map_err(|e| e.to_string())?;
         line.coding.options(None, 1)
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::{ValueEnum, ValueHint};
 use linerate_nx::Kind;
-use linerate_nx::pack::{self, BadName, Builder, Changes, Clash, Format, Options};
+use linerate_nx::pack::{self, BadName, Builder, Changes, Clash, Format, PackOptions};
 use serde_json::json;
 
 use super::coding::{CodingArgs, presets};
@@ -339,7 +339,7 @@ fn delete(
         select.takes(path) && kept.as_ref().is_none_or(|kept| hash.is_some_and(|hash| !kept.contains(&hash)))
     };
     let mut deleted: Vec<String> = Vec::new();
-    let mut options = options(&args.edit, cancel, Ok(Options::default()))?;
+    let mut options = options(&args.edit, cancel, Ok(PackOptions::default()))?;
     options.threads = args.edit.threads.threads;
     let builder = Builder::from_archive(options, &archive, |file| {
         let is_deleted = is_deleted(file.path(), file.hash());
@@ -402,8 +402,8 @@ fn format(args: &EditArgs, archive: &Opened) -> Format {
 fn options(
     args: &EditArgs,
     cancel: &CancelToken,
-    options: Result<Options, String>,
-) -> Result<Options, CliError> {
+    options: Result<PackOptions, String>,
+) -> Result<PackOptions, CliError> {
     let mut options = options.map_err(CliError::Refused)?;
     options.verify_existing = !args.no_verify;
     options.cancel = pack::CancelToken::from_flag(cancel.flag());

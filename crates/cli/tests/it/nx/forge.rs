@@ -1,10 +1,10 @@
 //! Archives that no packer would write, made from the parts of the engine.
 
-use linerate_nx::{Block, ChunkSize, Codec, Entry, HashKind, Header, PAGE, Pool, Toc, TocForm};
+use linerate_nx::{Block, ChunkSize, Codec, Entry, HashKind, Header, PAGE, StringPool, Toc, TocForm};
 
 /// An archive of stored blocks, one per file, with whatever paths, in that order.
 pub(crate) fn stored(files: &[(&str, &[u8])]) -> Vec<u8> {
-    let pool = Pool::encode(files.iter().map(|(path, _)| *path)).expect("a pool");
+    let pool = StringPool::encode(files.iter().map(|(path, _)| *path)).expect("a pool");
     let entry = |(i, (_, bytes)): (usize, &(&str, &[u8]))| Entry {
         hash: HashKind::Xxh3.hash_bytes(bytes),
         size: bytes.len() as u64,

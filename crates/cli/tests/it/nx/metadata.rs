@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use linerate_nx::metadata::{Attributes, Link, Metadata, Time};
-use linerate_nx::pack::{Builder, Options};
+use linerate_nx::pack::{Builder, PackOptions};
 
 use linerate_testkit::tools::has_program;
 
@@ -82,7 +82,7 @@ fn extracted(folder: &Folder, archive: &str, more: &[&str]) -> BTreeMap<String, 
 
 /// An archive of one file `file`, and that metadata.
 fn forged(folder: &Folder, name: &str, files: &[&str], links: &[(&str, &str)], folders: &[&str]) {
-    let mut builder = Builder::new(Options::default()).unwrap();
+    let mut builder = Builder::new(PackOptions::default()).unwrap();
     files.iter().for_each(|path| builder.add_bytes(*path, *b"content").unwrap());
     let mut metadata = Metadata::default();
     let modified = Time { seconds: 1, nanoseconds: 2 };

@@ -16,13 +16,13 @@ pub(crate) const POOL_LEVEL: i32 = 16;
 
 /// The paths of an archive, by index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pool {
+pub struct StringPool {
     text: String,
     /// The end of each path: the position of its NUL.
     ends: Vec<u32>,
 }
 
-impl Pool {
+impl StringPool {
     /// The number of paths.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -58,9 +58,9 @@ impl Pool {
     /// by a NUL, is not UTF-8, or is followed by other bytes; [`Kind::Truncated`] if the frame ends
     /// early; [`Kind::Limit`] if it decompresses to more than [`Limits::pool`], or a path has
     /// more than [`Limits::path`] bytes. Offsets are in `compressed`.
-    pub fn parse(compressed: &[u8], files: u32, limits: &Limits) -> Result<Pool> {
+    pub fn parse(compressed: &[u8], files: u32, limits: &Limits) -> Result<StringPool> {
         if files == 0 && compressed.is_empty() {
-            return Ok(Pool::default());
+            return Ok(StringPool::default());
         }
         let bytes = decompress(compressed, limits)?;
         let ends: Vec<u32> = memchr::memchr_iter(0, &bytes).map(|end| end as u32).collect();
@@ -79,7 +79,7 @@ impl Pool {
         }
         let text =
             String::from_utf8(bytes).map_err(|_| Error::corrupt("the pool has a path that is not UTF-8"))?;
-        Ok(Pool { text, ends })
+        Ok(StringPool { text, ends })
     }
 
     /// Compresses paths, in the given order, into one zstd frame with its content size. Needs the feature `pack`.
@@ -137,8 +137,8 @@ fn decompress(compressed: &[u8], limits: &Limits) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn parse(compressed: &[u8], files: u32) -> Result<Pool> {
-        Pool::parse(compressed, files, &Limits::default())
+    fn parse(compressed: &[u8], files: u32) -> Result<StringPool> {
+        StringPool::parse(compressed, files, &Limits::default())
     }
 
     fn frame(text: &[u8]) -> Vec<u8> {
@@ -159,7 +159,7 @@ mod tests {
         let many: Vec<String> = (0..30_000).map(|i| format!("folder {}/файл {i}.dds", i / 100)).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         for paths in [&many[..], &["", "日本語", "a b"], &[]] {
-            let compressed = Pool::encode(paths.iter().copied()).unwrap();
+            let compressed = StringPool::encode(paths.iter().copied()).unwrap();
             assert!(zstd_safe::get_frame_content_size(&compressed).unwrap().is_some());
             let pool = parse(&compressed, paths.len() as u32).unwrap();
             assert_eq!(pool.iter().collect::<Vec<_>>(), paths);
@@ -170,7 +170,9 @@ mod tests {
     #[test]
     fn is_sorted_tells_strict_byte_order() {
         let sorted = |paths: &[&str]| {
-            parse(&Pool::encode(paths.iter().copied()).unwrap(), paths.len() as u32).unwrap().is_sorted()
+            parse(&StringPool::encode(paths.iter().copied()).unwrap(), paths.len() as u32)
+                .unwrap()
+                .is_sorted()
         };
         assert!(sorted(&["A", "a", "b/c", "é"]) && sorted(&[]));
         assert!(!sorted(&["b", "a"]) && !sorted(&["a", "a"]));
@@ -204,22 +206,25 @@ mod tests {
         let zeros = vec![0; 1 << 20];
         let compressed = frame(&zeros);
         let limits = |pool| Limits { pool, ..Limits::default() };
-        assert_eq!(Pool::parse(&compressed, 1 << 20, &limits((1 << 20) - 1)).unwrap_err().kind, Kind::Limit);
-        assert!(Pool::parse(&compressed, 1 << 20, &limits(1 << 20)).is_ok());
+        assert_eq!(
+            StringPool::parse(&compressed, 1 << 20, &limits((1 << 20) - 1)).unwrap_err().kind,
+            Kind::Limit
+        );
+        assert!(StringPool::parse(&compressed, 1 << 20, &limits(1 << 20)).is_ok());
     }
 
     #[test]
     fn path_longer_than_the_limit_is_an_error() {
         let long = "n".repeat(100);
-        let compressed = Pool::encode(["a", &long, "b"]).unwrap();
-        let parse = |path| Pool::parse(&compressed, 3, &Limits { path, ..Limits::default() });
+        let compressed = StringPool::encode(["a", &long, "b"]).unwrap();
+        let parse = |path| StringPool::parse(&compressed, 3, &Limits { path, ..Limits::default() });
         assert_eq!(parse(99).unwrap_err().kind, Kind::Limit);
         assert_eq!(parse(100).unwrap().get(1), Some(&*long));
         // The default limit, by less than 2000 compressed bytes.
-        let enormous = Pool::encode([&*"n".repeat((16 << 20) + 1)]).unwrap();
+        let enormous = StringPool::encode([&*"n".repeat((16 << 20) + 1)]).unwrap();
         assert!(enormous.len() < 2000);
-        let error = Pool::parse(&enormous, 1, &Limits::default()).unwrap_err();
+        let error = StringPool::parse(&enormous, 1, &Limits::default()).unwrap_err();
         assert_eq!((error.kind, error.message), (Kind::Limit, "a path longer than the limit"));
-        assert!(Pool::parse(&enormous, 1, &Limits::none()).is_ok());
+        assert!(StringPool::parse(&enormous, 1, &Limits::none()).is_ok());
     }
 }
