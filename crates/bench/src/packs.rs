@@ -14,7 +14,7 @@ use linerate_zstd::Dictionary;
 
 use crate::harness::corpus::Corpus;
 use crate::harness::{
-    Clock, Common, Contender, Rounds, Spent, With, measure as harness, progress, row, same,
+    Clock, Common, Contender, Rounds, Spent, With, measure as harness, message, progress, row, same,
 };
 use crate::records::Measurement;
 
@@ -70,10 +70,6 @@ pub fn run(args: &PacksArgs) -> Result<(), String> {
         output.add("Packs", pack(&dictionaries, &folder.path().join(name), (name, options), rounds)?)?;
     }
     output.finish()
-}
-
-fn message(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }
 
 /// Dictionaries trained with pieces of the data.

@@ -17,7 +17,7 @@ use linerate_candidates::arrays::Container;
 use linerate_candidates::{self as candidates, Measured, Options, Shape, messages, sst};
 use linerate_plan::{Budget, Curve, Pipe, Row, plan};
 
-use crate::harness::{self, Common, With, process, progress};
+use crate::harness::{self, Common, With, message, process, progress};
 use crate::kernel::os::children_time;
 use crate::records::Measurement;
 
@@ -55,13 +55,13 @@ pub fn run(args: &PlanArgs) -> Result<(), String> {
     let mut output = args.common.open()?;
     let program = args.linerate.clone().map_or_else(process::linerate, Ok)?;
     let program = program.canonicalize().map_err(|e| format!("{}: {e}", program.display()))?;
-    let generated = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let generated = tempfile::tempdir().map_err(message)?;
     let mut corpora = args.corpora.clone();
     if corpora.is_empty() {
         let rows = generated.path().join("rows.json");
         let data =
             harness::corpus::Corpus::rows(if args.common.quick { 8 << 20 } else { 256 << 20 }).files.concat();
-        fs::write(&rows, data).map_err(|e| e.to_string())?;
+        fs::write(&rows, data).map_err(message)?;
         corpora.push(rows);
     }
     for corpus in &corpora {
@@ -78,7 +78,7 @@ fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measureme
         _ => corpus.to_owned(),
     };
     let found = found.canonicalize().map_err(|e| format!("{}: {e}", found.display()))?;
-    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let folder = tempfile::tempdir().map_err(message)?;
     let (shape, data) = match found.is_dir() {
         true => (Shape::Files, found.clone()),
         // Commands write beside their input.
@@ -91,7 +91,7 @@ fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measureme
     let seconds = if args.common.quick { args.seconds.min(2.0) } else { args.seconds };
     let options = Options { seconds, ..Options::default() };
     let measured = candidates::measure(shape, std::slice::from_ref(&data), &options, &progress)?;
-    let pipe = Pipe::parse(&args.pipe).map_err(|e| e.to_string())?;
+    let pipe = Pipe::parse(&args.pipe).map_err(message)?;
     let budget = Budget { cores: options.threads, memory_per_stream: None, min_ratio: None };
     let plan = plan(&measured.measurements, &pipe, &budget);
     let run = Run { program, folder: folder.path(), threads: options.threads, rounds: args.common.rounds(3) };
@@ -231,7 +231,7 @@ impl Run<'_> {
         };
         let mut figures = Vec::new();
         if !made.is_empty() && runs.is_for_all {
-            let size = fs::metadata(&output).map_err(|e| e.to_string())?.len();
+            let size = fs::metadata(&output).map_err(message)?.len();
             figures.push(("ratio", 0, measurement.ratio(), content / size as f64));
             if let Some(predicted) = encoding(runs.encode_threads) {
                 figures.push(("encode", runs.encode_threads, predicted, mb(encode)));
@@ -269,8 +269,8 @@ impl Run<'_> {
     }
 
     fn outputs(&self) -> Result<Vec<PathBuf>, String> {
-        let entries = fs::read_dir(self.folder).map_err(|e| e.to_string())?;
-        entries.map(|entry| entry.map(|entry| entry.path()).map_err(|e| e.to_string())).collect()
+        let entries = fs::read_dir(self.folder).map_err(message)?;
+        entries.map(|entry| entry.map(|entry| entry.path()).map_err(message)).collect()
     }
 
     /// CPU time of the command if it has one thread, elapsed time otherwise.
@@ -291,5 +291,5 @@ impl Run<'_> {
 }
 
 fn remove(files: &[PathBuf]) -> Result<(), String> {
-    files.iter().try_for_each(|path| fs::remove_file(path).map_err(|e| e.to_string()))
+    files.iter().try_for_each(|path| fs::remove_file(path).map_err(message))
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::harness::corpus::corpora;
-use crate::harness::process;
+use crate::harness::{message, process};
 
 /// Options of the run.
 #[derive(Args, Clone, Debug)]
@@ -102,7 +102,7 @@ pub fn run(args: &RemakeArgs) -> Result<(), String> {
             command.arg("--quick");
         }
         // Its tables are for those who run a shape by itself.
-        let output = command.output().map_err(|e| e.to_string())?;
+        let output = command.output().map_err(message)?;
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said
             .lines()

@@ -21,7 +21,9 @@ use linerate_gateway_sim::traffic::Random;
 use zstd_safe::{DCtx, DDict};
 
 use crate::harness::filter::Chunk;
-use crate::harness::{Common, Contender, Output, Rounds, Spent, With, measure as harness, progress, row};
+use crate::harness::{
+    Common, Contender, Output, Rounds, Spent, With, measure as harness, message, progress, row,
+};
 use crate::records::Measurement;
 
 /// Options of the shape.
@@ -172,26 +174,28 @@ struct Turn {
 }
 
 /// Our side: all files open, the first key of each, and a reader.
-struct Ours {
+struct Ours<'p> {
     reader: Reader,
     files: Vec<Sst>,
     first: Vec<Vec<u8>>,
+    paths: Vec<&'p PathBuf>,
 }
 
-impl Ours {
-    fn open(paths: &[PathBuf], options: Options) -> Ours {
+impl<'p> Ours<'p> {
+    fn open(paths: &'p [PathBuf], options: Options) -> Self {
         let mut reader = Reader::new(&Store::new());
-        let mut files: Vec<(Vec<u8>, Sst)> = paths
+        let mut files: Vec<(Vec<u8>, (Sst, &PathBuf))> = paths
             .iter()
             .map(|path| {
                 let sst = reader.open(path, options).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
                 let first = reader.scan(&sst).next_entry().expect("a sound file").expect("rows").key.to_vec();
-                (first, sst)
+                (first, (sst, path))
             })
             .collect();
         files.sort_by(|a, b| a.0.cmp(&b.0));
-        let (first, files) = files.into_iter().unzip();
-        Ours { reader, files, first }
+        let (first, files): (_, Vec<_>) = files.into_iter().unzip();
+        let (files, paths) = files.into_iter().unzip();
+        Ours { reader, files, first, paths }
     }
 
     /// The file of a key, which is searched for as a database does.
@@ -276,13 +280,13 @@ struct Libzstd {
 }
 
 impl Libzstd {
-    fn new(paths: &[PathBuf], ours: &Ours, blocks: &[(usize, Handle)]) -> Libzstd {
+    fn new(ours: &Ours<'_>, blocks: &[(usize, Handle)]) -> Libzstd {
         let store = ours.reader.store();
         let dictionary = |sst: &Sst| {
             let bytes = sst.dictionary().map(|id| store.bytes(id).expect("its own store"));
             DDict::create(&bytes.expect("each file has a dictionary"))
         };
-        let contents: Vec<Vec<u8>> = paths.iter().map(|path| fs::read(path).expect("a file")).collect();
+        let contents: Vec<Vec<u8>> = ours.paths.iter().map(|path| fs::read(path).expect("a file")).collect();
         let frame = |&(file, handle): &(usize, Handle)| {
             let block = &contents[file][handle.offset as usize..(handle.offset + handle.size) as usize];
             // The size of the content stands before the frame.
@@ -356,7 +360,7 @@ pub fn run(args: &SstArgs) -> Result<(), String> {
         rows.iter().map(|(file, row)| format!("{file:05}/{row:06}").into_bytes()).collect();
     let pairs: Vec<u8> =
         rows.iter().flat_map(|&(file, row)| [file as u32, row as u32]).flat_map(u32::to_le_bytes).collect();
-    fs::write(choice.folder.join("queries"), pairs).map_err(|e| e.to_string())?;
+    fs::write(choice.folder.join("queries"), pairs).map_err(message)?;
 
     let all = Options::new();
     let [mut a, mut b, mut c, mut d] = [(); 4].map(|()| Ours::open(&paths, all));
@@ -364,7 +368,7 @@ pub fn run(args: &SstArgs) -> Result<(), String> {
     let blocks = a.blocks(&rows);
     let raw = all.checksums(false);
     let [mut g, mut h] = [(); 2].map(|()| Ours::open(&paths, raw));
-    let mut libzstd = Libzstd::new(&sorted(&paths, &mut a), &a, &blocks);
+    let mut libzstd = Libzstd::new(&a, &blocks);
     let other = |mapped, cache, batch| {
         let mut other = Other::start(&program, choice, mapped, cache, batch);
         move || other.turn()
@@ -420,19 +424,4 @@ pub fn run(args: &SstArgs) -> Result<(), String> {
         harness(ways, Rounds::warm(args.common.rounds(9)))?,
     )?;
     output.finish()
-}
-
-/// The paths in the order of the keys.
-fn sorted(paths: &[PathBuf], ours: &mut Ours) -> Vec<PathBuf> {
-    let mut keyed: Vec<(usize, &PathBuf)> = paths
-        .iter()
-        .map(|path| {
-            let sst = ours.reader.open(path, Options::new()).expect("a sound file");
-            let mut scan = ours.reader.scan(&sst);
-            let first = scan.next_entry().expect("a sound file").expect("rows").key.to_vec();
-            (Ours::file(&ours.first, &first), path)
-        })
-        .collect();
-    keyed.sort();
-    keyed.into_iter().map(|(_, path)| path.clone()).collect()
 }

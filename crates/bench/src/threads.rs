@@ -11,7 +11,7 @@ use crate::bytes::check_stream;
 use crate::harness::args::CorpusArgs;
 use crate::harness::corpus::Corpus;
 use crate::harness::filter::Chunk;
-use crate::harness::{Clock, Common, Contender, Rounds, With, measure as harness, progress, row};
+use crate::harness::{Clock, Common, Contender, Rounds, With, measure as harness, message, progress, row};
 use crate::records::Measurement;
 
 /// Options of the shape.
@@ -67,10 +67,10 @@ pub fn measure(
 ) -> Result<(Vec<Measurement>, f64), String> {
     let input = corpus.files.concat();
     let encode = |threads: usize, out: &mut Vec<u8>| {
-        let level = Level::from_number(level).map_err(|e| e.to_string())?;
+        let level = Level::from_number(level).map_err(message)?;
         let options =
             Options::new(Format::Gzip, level).threads(threads).block_size(block.size().min(input.len()));
-        compress(&input[..], &mut *out, &options).map_err(|e| e.to_string())?;
+        compress(&input[..], &mut *out, &options).map_err(message)?;
         Ok::<_, String>(())
     };
     progress(&format!("{block} blocks, level {level}: checking"));

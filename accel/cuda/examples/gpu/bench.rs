@@ -155,12 +155,13 @@ impl Bench<'_> {
     /// As for the stream's.
     unsafe fn copy(&self, pointer: u64, input: Input<'_>) -> Result<()> {
         // SAFETY: by the caller.
-        Ok(unsafe {
+        unsafe {
             match input {
                 Input::Host(host) => self.stream.copy_to_device(pointer, host)?,
                 Input::Device { address, bytes } => self.stream.copy_on_device(pointer, address, bytes)?,
             }
-        })
+        }
+        Ok(())
     }
 
     /// Queues decoding of `input` to the memory for it.

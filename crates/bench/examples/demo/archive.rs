@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use linerate_bench::harness::corpus::files_below;
 use linerate_candidates::stats;
 use linerate_nx::pack::{Builder, PackOptions};
 use linerate_nx::{Archive, Verifier};
@@ -16,9 +17,8 @@ const ZSTD_LEVEL: i32 = 12;
 const READS: usize = 50;
 
 pub(super) fn run() -> Result<String, String> {
-    let mut files = Vec::new();
-    FOLDERS.iter().try_for_each(|folder| list(Path::new(folder), &mut files))?;
-    files.sort();
+    let files =
+        FOLDERS.iter().map(|folder| files_below(Path::new(folder))).collect::<Result<Vec<_>, _>>()?.concat();
     let (nx, content) = pack(&files)?;
     let archive = Archive::open(&nx[..]).map_err(|e| e.to_string())?;
     let verified = Verifier::new(&archive).run().map_err(|e| e.to_string())?;
@@ -38,20 +38,6 @@ pub(super) fn run() -> Result<String, String> {
         ratio(frame.len()),
         1e3 * half_of(&frame, &all)?
     ))
-}
-
-/// Every file below the folder.
-fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
-    for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))? {
-        let entry = entry.map_err(|e| format!("{}: {e}", folder.display()))?;
-        let kind = entry.file_type().map_err(|e| format!("{}: {e}", entry.path().display()))?;
-        if kind.is_dir() {
-            list(&entry.path(), files)?;
-        } else if kind.is_file() {
-            files.push(entry.path());
-        }
-    }
-    Ok(())
 }
 
 /// The archive, and the bytes of its content.

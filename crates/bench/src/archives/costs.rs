@@ -58,38 +58,26 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
 
 /// The default and every preset, plain and with its filters, and the default without one of its savings at a time.
 fn settings() -> Vec<Setting> {
+    let setting = |name: String, options: PackOptions, format, base| Setting { name, options, format, base };
     let plain = PackOptions { threads: PACKING, ..PackOptions::default() };
-    let mut all = vec![Setting {
-        name: DEFAULT.into(),
-        options: plain.clone(),
-        format: Format::Nx,
-        base: Base::Tar { level: 9 },
-    }];
-    let without = |what: &str, options: PackOptions| Setting {
-        name: format!("{DEFAULT} {what}"),
-        options,
-        format: Format::Nx,
-        base: Base::Setting(DEFAULT.into()),
-    };
-    all.push(without("without grouping", plain.clone().group_similar(false)));
-    all.push(without("without deduplication", plain.clone().dedup_solid(false).dedup_chunked(false)));
-    all.push(without("without fitted searches", plain.clone().fit_search(false)));
-    all.push(without("with filters", plain.filters(Filters::all())));
+    let mut all = vec![setting(DEFAULT.into(), plain.clone(), Format::Nx, Base::Tar { level: 9 })];
+    for (what, options) in [
+        ("without grouping", plain.clone().group_similar(false)),
+        ("without deduplication", plain.clone().dedup_solid(false).dedup_chunked(false)),
+        ("without fitted searches", plain.clone().fit_search(false)),
+        ("with filters", plain.filters(Filters::all())),
+    ] {
+        all.push(setting(format!("{DEFAULT} {what}"), options, Format::Nx, Base::Setting(DEFAULT.into())));
+    }
     for preset in PRESETS {
         let options = PackOptions { threads: PACKING, ..preset.options() };
+        let (name, level) = (preset.name.to_owned(), level(&options));
+        let own = || Base::Setting(name.clone());
+        all.push(setting(name.clone(), options.clone(), Format::Nx, Base::Tar { level }));
         let filtered = options.clone().filters(preset.filters());
-        let (dictionaries, level) = (options.dictionaries, level(&options));
-        let setting = |what: &str, options: PackOptions, format: Format, base: Base| Setting {
-            name: format!("{}{what}", preset.name),
-            options,
-            format,
-            base,
-        };
-        let own = || Base::Setting(preset.name.into());
-        all.push(setting("", options.clone(), Format::Nx, Base::Tar { level }));
-        all.push(setting(" with filters", filtered, Format::Nx, own()));
-        if dictionaries {
-            all.push(setting(" as R3A with dictionaries", options, Format::R3a, own()));
+        all.push(setting(format!("{name} with filters"), filtered, Format::Nx, own()));
+        if options.dictionaries {
+            all.push(setting(format!("{name} as R3A with dictionaries"), options, Format::R3a, own()));
         }
     }
     all

@@ -87,16 +87,21 @@ fn turn(input: &Input, out: &Path, mut command: Command) -> Result<Spent, String
             found.bytes
         ));
     }
-    let allocated = ("allocated_total", allocated(out).map_err(at)? as f64);
+    let allocated = ("allocated_total", allocated(out)? as f64);
     fs::remove_dir_all(out).map_err(at)?;
     Ok(Spent { time, more: cpu.into_iter().chain([allocated]).collect() })
 }
 
 /// Bytes that the system has allocated for the files below a folder.
-fn allocated(folder: &Path) -> std::io::Result<u64> {
+fn allocated(folder: &Path) -> Result<u64, String> {
     #[cfg(unix)]
     let blocks = |meta: &fs::Metadata| std::os::unix::fs::MetadataExt::blocks(meta) * 512;
     #[cfg(not(unix))]
     let blocks = |meta: &fs::Metadata| meta.len();
-    super::files_below(folder)?.iter().map(|path| path.metadata().map(|meta| blocks(&meta))).sum()
+    let found = super::files_below(folder)?;
+    found
+        .iter()
+        .map(|path| path.metadata().map(|meta| blocks(&meta)))
+        .sum::<std::io::Result<_>>()
+        .map_err(message)
 }

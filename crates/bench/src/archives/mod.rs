@@ -13,7 +13,6 @@ mod reading;
 mod textures;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -21,7 +20,8 @@ use linerate_nx::Archive;
 use linerate_nx::pack::{Builder, Coding, PackOptions, Summary};
 use tempfile::TempDir;
 
-use crate::harness::{Common, Output, With, process, row};
+use crate::harness::corpus::{Corpus, files_below};
+use crate::harness::{Common, Output, With, message, process, row};
 use crate::records::Measurement;
 
 pub use self::reading::child as level_load_child;
@@ -197,7 +197,7 @@ impl Input {
     pub fn of(root: &Path, name: Option<&str>) -> Result<Input, String> {
         let last = root.components().next_back();
         let own = last.map_or_else(|| "corpus".into(), |c| c.as_os_str().to_string_lossy().into_owned());
-        let files = files_below(root).map_err(|e| format!("{}: {e}", root.display()))?;
+        let files = files_below(root)?;
         let bytes = files.iter().filter_map(|path| path.metadata().ok()).map(|meta| meta.len()).sum();
         match bytes {
             0 => Err(format!("{}: nothing to pack", root.display())),
@@ -212,7 +212,7 @@ impl Input {
 
     /// Small files of rows, noise and textures, the same on every machine.
     fn generated(root: &Path) -> Result<Input, String> {
-        let rows = crate::harness::corpus::Corpus::rows(4 << 20).files.concat();
+        let rows = Corpus::rows(4 << 20).files.concat();
         for (i, piece) in rows.chunks(40_000).enumerate() {
             let path = root.join(format!("rows/{}/{i}.json", i % 8));
             path.parent()
@@ -240,24 +240,6 @@ impl Input {
     }
 }
 
-/// All files below a folder, sorted by path.
-fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(next) = folders.pop() {
-        for entry in fs::read_dir(next)? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
-                folders.push(entry.path());
-            } else if kind.is_file() {
-                files.push(entry.path());
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
 /// Options of one level for all blocks, of that many bytes.
 fn pack_options(level: i32, chunk: u64, threads: usize) -> PackOptions {
     let coding = Coding::zstd(level);
@@ -268,9 +250,4 @@ fn pack_options(level: i32, chunk: u64, threads: usize) -> PackOptions {
 /// The archive of these bytes.
 fn open_bytes(bytes: &[u8]) -> Result<Archive<&[u8]>, String> {
     Archive::open(bytes).map_err(message)
-}
-
-/// An error as a sentence.
-fn message(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }

@@ -94,7 +94,7 @@ fn setting(
 pub(super) fn dedup(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let folder = bench.folder()?;
     for copy in ["once/a", "twice/a", "twice/b"] {
-        copy_tree(&bench.input.root, &folder.path().join(copy)).map_err(|e| format!("copying: {e}"))?;
+        copy_tree(&bench.input.root, &folder.path().join(copy))?;
     }
     let once = Input::of(&folder.path().join("once"), Some(&bench.input.name))?;
     let twice = Input::of(&folder.path().join("twice"), Some(&format!("{} twice", bench.input.name)))?;
@@ -115,7 +115,7 @@ pub(super) fn dedup(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> 
             Contender::new(row, move |_| pack(input).map(|(_, time)| time)).bytes(input.bytes as usize)
         };
         let hash = Contender::timed(contender(&twice, "read and hash".into()), Clock::Elapsed, |_| {
-            for path in files_below(&twice.root).map_err(message)? {
+            for path in files_below(&twice.root)? {
                 std::hint::black_box(HashKind::Xxh3.hash_bytes(&fs::read(&path).map_err(message)?));
             }
             Ok(())
@@ -134,11 +134,11 @@ pub(super) fn dedup(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> 
     bench.levels.iter().map(at).collect()
 }
 
-fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
+fn copy_tree(from: &Path, to: &Path) -> Result<(), String> {
     for path in files_below(from)? {
         let target = to.join(path.strip_prefix(from).unwrap_or(&path));
-        fs::create_dir_all(target.parent().unwrap_or(to))?;
-        fs::copy(path, target)?;
+        fs::create_dir_all(target.parent().unwrap_or(to)).map_err(message)?;
+        fs::copy(path, target).map_err(message)?;
     }
     Ok(())
 }

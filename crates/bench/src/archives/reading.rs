@@ -15,6 +15,7 @@ use zlib_rs::{Inflate, InflateFlush, Status};
 
 use super::{Bench, CHUNK, files_below, message, pack_options};
 use crate::harness::{Clock, Contender, Rounds, Spent, With, measure as harness, process, row};
+use crate::kernel::os::told;
 use crate::records::Measurement;
 
 const STEP: usize = 4 << 20;
@@ -250,9 +251,7 @@ pub fn child(words: &[String]) -> Result<(), String> {
         let stats = cache.counters();
         println!("hits {}\nmisses {}\ndecoded {}", stats.hits, stats.misses, stats.decoded_bytes);
     }
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    println!("peak {}", line.trim().trim_end_matches(" kB").parse::<f64>().unwrap_or_default() * 1024.0);
+    println!("peak {}", told("/proc/self/status", "VmHWM:").unwrap_or_default());
     Ok(())
 }
 
@@ -262,7 +261,7 @@ fn order(folder: &Path) -> Result<Vec<String>, String> {
         let name = path.strip_prefix(folder).ok().and_then(Path::to_str);
         name.map(str::to_owned).ok_or_else(|| "a name that is not UTF-8".to_owned())
     };
-    let mut found = files_below(folder).map_err(message)?.iter().map(name).collect::<Result<Vec<_>, _>>()?;
+    let mut found = files_below(folder)?.iter().map(name).collect::<Result<Vec<_>, _>>()?;
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     for i in (1..found.len()).rev() {
         state ^= state << 13;

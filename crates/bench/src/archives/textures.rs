@@ -115,7 +115,7 @@ fn load(
     wanted: impl Fn(&std::path::Path) -> bool,
 ) -> Result<Vec<Vec<u8>>, String> {
     let mut found = Vec::new();
-    for path in files_below(&bench.input.root).map_err(message)?.iter().filter(|path| wanted(path)) {
+    for path in files_below(&bench.input.root)?.iter().filter(|path| wanted(path)) {
         let mut content = std::fs::read(path).map_err(message)?;
         if let Some(texture) = detect(&content).filter(|texture| texture.format == format) {
             found.push(content.split_off(texture.start.min(content.len())));

@@ -35,10 +35,14 @@ pub trait Encoder {
     fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String>;
 
     /// Bytes held by each idle stream between chunks, if known.
-    fn state_bytes(&self) -> Option<usize>;
+    fn state_bytes(&self) -> Option<usize> {
+        Some(0)
+    }
 
     /// Bytes of working memory shared by the streams of a thread, if known.
-    fn scratch_bytes(&self) -> Option<usize>;
+    fn scratch_bytes(&self) -> Option<usize> {
+        Some(0)
+    }
 
     /// The library's version; empty for what has none of its own.
     fn version(&self) -> String {

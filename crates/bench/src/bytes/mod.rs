@@ -1,13 +1,9 @@
 //! The shape "bytes": a chunk in, compressed bytes out, in CPU time of one core. Each file is a stream of its own.
 
 mod encoder;
-#[cfg(feature = "libdeflate")]
-mod libdeflate;
-mod memcpy;
-mod ours;
+mod encoders;
 mod table;
 mod verify;
-mod zlib_rs;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

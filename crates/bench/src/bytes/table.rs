@@ -4,10 +4,9 @@ use linerate_deflate::{Format, Level};
 
 use super::encoder::Encoder;
 #[cfg(feature = "libdeflate")]
-use super::libdeflate::Libdeflate;
-use super::memcpy::Memcpy;
-use super::ours::Ours;
-use super::zlib_rs::ZlibRs;
+use super::encoders::Libdeflate;
+use super::encoders::{Memcpy, Ours, ZlibRs};
+use crate::harness::message;
 use crate::kernel::lzo::Lzo;
 
 /// A contender ready to run.
@@ -57,8 +56,12 @@ fn row(
     Entry { name: name.into(), format, make: Box::new(make) }
 }
 
-fn ours(format: Format, level: Level) -> Result<Loaded, String> {
-    Ok(Box::new(Ours::new(format, level)))
+fn ours(format: Format, label: &'static str, level: u8) -> Entry {
+    let make = move || {
+        let level = Level::from_number(level).map_err(message)?;
+        Ok(Box::new(Ours::new(format, level)) as Loaded)
+    };
+    row(format!("linerate {level}"), label, make)
 }
 
 fn zlib_rs(level: i32) -> Result<Loaded, String> {
@@ -102,19 +105,9 @@ fn libslz() -> Vec<Entry> {
 /// Every contender of the shape "bytes", in the order of reports.
 pub fn table() -> Vec<Entry> {
     use Format::{Deflate, Gzip};
-    let ours = [
-        row("linerate 0", "deflate", || ours(Deflate, Level::Stored)),
-        row("linerate 1", "deflate", || ours(Deflate, Level::Fast)),
-        row("linerate 2", "deflate", || ours(Deflate, Level::Default)),
-        row("linerate 3", "deflate", || ours(Deflate, Level::High)),
-        row("linerate 4", "deflate", || ours(Deflate, Level::Lazy)),
-        row("linerate 5", "deflate", || ours(Deflate, Level::Deep)),
-        row("linerate 6", "deflate", || ours(Deflate, Level::Best)),
-        row("linerate 0", "gzip", || ours(Gzip, Level::Stored)),
-        row("linerate 1", "gzip", || ours(Gzip, Level::Fast)),
-        row("linerate 2", "gzip", || ours(Gzip, Level::Default)),
-        row("linerate 3", "gzip", || ours(Gzip, Level::High)),
-    ];
+    let ours = (0..=6)
+        .map(|level| ours(Deflate, "deflate", level))
+        .chain((0..=3).map(|level| ours(Gzip, "gzip", level)));
     let others = [
         row("ISA-L 0 fixed", "deflate", || isal(0, true)),
         row("ISA-L 0", "deflate", || isal(0, false)),
@@ -138,5 +131,5 @@ pub fn table() -> Vec<Entry> {
         row("lzo", "lzo", || Ok(Box::new(Lzo::load()?))),
         row("memcpy", "none", || Ok(Box::new(Memcpy))),
     ];
-    ours.into_iter().chain(libslz()).chain(others).collect()
+    ours.chain(libslz()).chain(others).collect()
 }

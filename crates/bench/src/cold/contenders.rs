@@ -3,6 +3,7 @@
 use linerate_dict::{Decoder, Id, Job, Order, Store};
 
 use super::work::{Choice, Work};
+use crate::harness::message;
 use crate::kernel::zstd::{Context, Digested, HotCopies, With, prefetch_all};
 
 /// Jobs of a batch that is to be sorted by dictionary.
@@ -191,7 +192,7 @@ impl<'a> Requests<'a> {
     fn single(&self, first: usize, tools: &mut Tools<'_>, on_content: OnContent<'_>) -> Result<(), String> {
         let out = &mut tools.buffers[..tools.block];
         for (i, &id) in self.ids.iter().enumerate().skip(first) {
-            let n = tools.decoder.decode(id, self.work.frame(i), out).map_err(|e| e.to_string())?;
+            let n = tools.decoder.decode(id, self.work.frame(i), out).map_err(message)?;
             on_content(i, &out[..n])?;
         }
         Ok(())
@@ -212,7 +213,7 @@ impl<'a> Requests<'a> {
             let mut jobs: Vec<Job<'_>> = all.zip(buffers).map(job).collect();
             tools.decoder.decode_batch(&mut jobs, order);
             for (i, job) in jobs.iter().enumerate() {
-                let n = job.result.map_err(|e| e.to_string())?;
+                let n = job.result.map_err(message)?;
                 on_content(start + i, &job.dst[..n])?;
             }
         }

@@ -5,6 +5,7 @@ use linerate_zstd::Dictionary;
 
 use super::data::{Data, Pieces};
 use super::{Case, ColdOptions};
+use crate::harness::message;
 use linerate_gateway_sim::traffic::Random;
 
 /// The first number of dictionaries that the format leaves to everyone.
@@ -64,7 +65,7 @@ fn heads(data: &Data, case: &Case, options: &ColdOptions) -> Result<Vec<Vec<u8>>
             let samples: Vec<&[u8]> = (first..first + samples).map(|i| pieces.get(i)).collect();
             let training = Training::new(case.dictionary).small_tables(options.small_tables);
             let trained = training.train(&samples).map_err(|e| format!("{}: {}", data.name, e.message))?;
-            let content = Dictionary::measure(&trained).map_err(|e| e.to_string())?.content_len();
+            let content = Dictionary::measure(&trained).map_err(message)?.content_len();
             Ok(trained[..trained.len() - content].to_vec())
         })
         .collect()

@@ -22,7 +22,9 @@ pub use self::data::{Data, Kind};
 use self::opening::DictionaryList;
 use self::work::Work;
 use crate::harness::filter::parse_bytes;
-use crate::harness::{Clock, Common, Contender, Rounds, With, measure as harness, progress, row, same};
+use crate::harness::{
+    Clock, Common, Contender, Rounds, With, measure as harness, message, progress, row, same,
+};
 use crate::kernel::zstd::Digested;
 use crate::records::Measurement;
 
@@ -66,10 +68,10 @@ pub struct ColdArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "json,text")]
     data: Vec<String>,
     /// Sizes of blocks [default: those of published figures, or 4K]
-    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = block)]
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = |text: &str| within(text, 256, 128 << 10))]
     block: Vec<usize>,
     /// Sizes of dictionaries [default: likewise, or 8K]
-    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = dictionary)]
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = |text: &str| within(text, 1 << 10, 1 << 20))]
     dict: Vec<usize>,
     /// Numbers of dictionaries, all different [default: likewise, or 2500]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -96,7 +98,7 @@ pub struct ColdOptions {
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub batch: usize,
     /// Least content per round; reached with several blocks per dictionary if necessary
-    #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = least)]
+    #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = |text: &str| within(text, 0, 1 << 30))]
     pub least: usize,
     /// Seed of the choice of data and of the order of blocks
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -110,18 +112,6 @@ impl Default for ColdOptions {
     fn default() -> Self {
         ColdOptions { level: 3, small_tables: false, batch: 64, least: 8 << 20, seed: 1, trained: 8 }
     }
-}
-
-fn block(text: &str) -> Result<usize, String> {
-    within(text, 256, 128 << 10)
-}
-
-fn dictionary(text: &str) -> Result<usize, String> {
-    within(text, 1 << 10, 1 << 20)
-}
-
-fn least(text: &str) -> Result<usize, String> {
-    within(text, 0, 1 << 30)
 }
 
 fn within(text: &str, least: usize, most: usize) -> Result<usize, String> {
@@ -221,7 +211,7 @@ pub fn measure(
     })?;
 
     let store = Store::new();
-    let insert = |bytes: &Vec<u8>| store.insert(bytes).map_err(|e| e.to_string());
+    let insert = |bytes: &Vec<u8>| store.insert(bytes).map_err(message);
     let ids = dictionaries.iter().map(insert).collect::<Result<Vec<Id>, _>>()?;
     let digested: Option<Vec<Digested<'_>>> = dictionaries.iter().map(|bytes| Digested::new(bytes)).collect();
     let digested = digested.ok_or("libzstd has no memory")?;

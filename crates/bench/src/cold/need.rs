@@ -1,6 +1,7 @@
 //! Whether there is memory for a case.
 
 use super::case::{Case, dictionaries};
+use crate::kernel::os::told;
 
 /// Bytes beside the content of a dictionary: libzstd's object and the one that is copied, our tables and
 /// slot, and what allocators round up to.
@@ -20,7 +21,7 @@ pub(crate) fn bytes(case: &Case, least: usize) -> usize {
 /// # Errors
 /// A sentence, if the system has less memory than a case takes.
 pub(crate) fn check(case: &Case, least: usize) -> Result<(), String> {
-    match available() {
+    match told("/proc/meminfo", "MemAvailable:") {
         Some(free) => compare(case, bytes(case, least), free),
         None => Ok(()),
     }
@@ -38,13 +39,6 @@ fn compare(case: &Case, need: usize, free: usize) -> Result<(), String> {
         ));
     }
     Ok(())
-}
-
-/// Bytes that the system can give, where it tells.
-fn available() -> Option<usize> {
-    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<usize>().ok().map(|kib| kib << 10)
 }
 
 #[cfg(test)]

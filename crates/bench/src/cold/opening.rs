@@ -12,7 +12,7 @@ use linerate_dict::{Decoder, Encoder, Id, Source, Store, content_hash};
 use super::contenders::Library;
 use super::data::Data;
 use super::{Case, ColdOptions};
-use crate::harness::{Contender, Rounds, measure as harness};
+use crate::harness::{Contender, Rounds, measure as harness, message};
 use crate::kernel::zstd::{Context, Digested, With};
 use crate::records::Measurement;
 
@@ -43,7 +43,6 @@ pub(crate) fn measure(
     blank: &dyn Fn(Library, &str) -> Measurement,
 ) -> Result<Vec<Measurement>, String> {
     let dictionaries = &dictionary_list.0;
-    let message = |e: linerate_dict::Error| e.to_string();
     let content = data.blocks.get(..case.block).ok_or("there is no block")?;
     let store = Store::new();
     let id = store.insert(&dictionaries[0]).map_err(message)?;
@@ -55,7 +54,7 @@ pub(crate) fn measure(
     // As a file of dictionaries has them.
     let hashes: Vec<(u32, u64)> = (0..).zip(dictionaries.iter().map(|bytes| content_hash(bytes))).collect();
 
-    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let folder = tempfile::tempdir().map_err(message)?;
     let file = folder.path().join("pack");
     let large = dictionaries.len() * case.dictionary > LARGE;
     let first = if large { 0 } else { pack(&file, dictionaries).map_err(message)? };
@@ -79,7 +78,7 @@ pub(crate) fn measure(
             }
         }
         let n = decoder.decode(ids[0], &frame, out)?;
-        Ok((store, loaded, n))
+        Ok::<_, linerate_dict::Error>((store, loaded, n))
     };
     let theirs = |out: &mut [u8]| {
         let all = dictionaries.iter().map(|bytes| Digested::new(bytes)).collect::<Option<Vec<_>>>();

@@ -6,6 +6,7 @@ use zstd_safe::{CCtx, CParameter, DCtx, DDict, InBuffer, OutBuffer, get_error_na
 
 use crate::decoding::Decoder;
 use crate::harness::corpus::Corpus;
+use crate::harness::message;
 
 /// All that this build has, with the dictionary digested.
 pub(super) fn contenders(dictionary: Option<&[u8]>) -> Result<Vec<Decoder>, String> {
@@ -18,12 +19,12 @@ pub(super) fn contenders(dictionary: Option<&[u8]>) -> Result<Vec<Decoder>, Stri
 }
 
 fn ours(dictionary: Option<&[u8]>) -> Result<Decoder, String> {
-    let digested = dictionary.map(Dictionary::new).transpose().map_err(|e| e.to_string())?;
+    let digested = dictionary.map(Dictionary::new).transpose().map_err(message)?;
     let mut scratch = Scratch::new();
     let memory = scratch.memory();
     let run = move |frame: &[u8], out: &mut [u8]| {
         let decoder = FrameDecoder::new(Options::new());
-        decoder.decode(&mut scratch, digested.as_ref(), frame, out).map_err(|e| e.to_string())
+        decoder.decode(&mut scratch, digested.as_ref(), frame, out).map_err(message)
     };
     let state = ours_state()?;
     Ok(Decoder { name: "linerate", run: Box::new(run), state: Some(state), scratch: Some(memory) })
@@ -34,7 +35,7 @@ fn ours_state() -> Result<usize, String> {
     let (stream, _) = messages()?;
     let mut decoder = StreamDecoder::new(Options::new());
     let (mut scratch, mut out) = (Scratch::new(), vec![0; 1 << 20]);
-    decoder.decode(&mut scratch, None, &stream, &mut out).map_err(|e| e.to_string())?;
+    decoder.decode(&mut scratch, None, &stream, &mut out).map_err(message)?;
     Ok(decoder.memory())
 }
 
@@ -75,10 +76,10 @@ fn messages() -> Result<(Vec<u8>, usize), String> {
 fn ruzstd(dictionary: Option<&[u8]>) -> Result<Decoder, String> {
     let mut decoder = ruzstd::decoding::FrameDecoder::new();
     if let Some(bytes) = dictionary {
-        let dictionary = ruzstd::decoding::Dictionary::decode_dict(bytes).map_err(|e| e.to_string())?;
-        decoder.add_dict(dictionary).map_err(|e| e.to_string())?;
+        let dictionary = ruzstd::decoding::Dictionary::decode_dict(bytes).map_err(message)?;
+        decoder.add_dict(dictionary).map_err(message)?;
     }
-    let run = move |frame: &[u8], out: &mut [u8]| decoder.decode_all(frame, out).map_err(|e| e.to_string());
+    let run = move |frame: &[u8], out: &mut [u8]| decoder.decode_all(frame, out).map_err(message);
     Ok(Decoder { name: "ruzstd", run: Box::new(run), state: None, scratch: None })
 }
 
@@ -145,7 +146,7 @@ pub(super) mod streams {
         let ours = move |stream: &[u8], out: &mut [u8]| {
             let mut decoder = StreamDecoder::new(Options::default());
             pieces(stream, out, piece, |part, out| {
-                let done = decoder.decode(&mut scratch, None, part, out).map_err(|e| e.to_string())?;
+                let done = decoder.decode(&mut scratch, None, part, out).map_err(message)?;
                 Ok(done.written)
             })
         };

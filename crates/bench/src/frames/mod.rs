@@ -14,7 +14,7 @@ use crate::decoding;
 use crate::harness::args::CorpusArgs;
 use crate::harness::corpus::Corpus;
 use crate::harness::filter::{Chunk, parse_bytes};
-use crate::harness::{Clock, Common, Contender, Rounds, With, measure as harness, progress, row};
+use crate::harness::{Clock, Common, Contender, Rounds, With, measure as harness, message, progress, row};
 use crate::records::Measurement;
 
 /// Digests of a turn.
@@ -108,7 +108,7 @@ pub fn measure(
 
 /// Digests a dictionary, whose content neither copies; speeds are in bytes of it.
 fn digest(data: &str, case: &Case, dictionary: &[u8], rounds: usize) -> Result<Vec<Measurement>, String> {
-    let digest = Dictionary::measure(dictionary).map_err(|e| e.to_string())?;
+    let digest = Dictionary::measure(dictionary).map_err(message)?;
     let theirs = DDict::create_by_reference(dictionary).sizeof();
     let held = [digest.tables_len() + size_of_val(&digest), theirs];
     let one = |i: usize| {

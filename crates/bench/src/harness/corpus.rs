@@ -43,9 +43,7 @@ impl Corpus {
     /// A sentence that names the path; also if there is no byte to compress.
     pub fn read(path: &Path, max: Option<u64>) -> Result<Self, String> {
         let path = resolve(path);
-        let mut paths = Vec::new();
-        list(&path, &mut paths).map_err(|e| format!("{}: {e}", path.display()))?;
-        paths.sort();
+        let paths = if path.is_file() { vec![path.clone()] } else { files_below(&path)? };
         let mut files = Vec::with_capacity(paths.len());
         for p in &paths {
             let data = load(p, max).map_err(|e| format!("{}: {e}", p.display()))?;
@@ -142,15 +140,24 @@ fn name(path: &Path) -> String {
     part.map_or_else(|| "corpus".into(), |c| c.as_os_str().to_string_lossy().into_owned())
 }
 
-fn list(path: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
-    if !fs::metadata(path)?.is_dir() {
-        found.push(path.to_owned());
-        return Ok(());
+/// All regular files below a folder, sorted by path. Links are not followed.
+///
+/// # Errors
+/// A sentence that names the folder.
+pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(next) = folders.pop() {
+        let entries = fs::read_dir(&next).map_err(|e| format!("{}: {e}", next.display()))?;
+        for path in entries.flatten().map(|entry| entry.path()).filter(|path| !path.is_symlink()) {
+            if path.is_dir() {
+                folders.push(path)
+            } else if path.is_file() {
+                files.push(path)
+            }
+        }
     }
-    for entry in fs::read_dir(path)? {
-        list(&entry?.path(), found)?;
-    }
-    Ok(())
+    files.sort();
+    Ok(files)
 }
 
 fn load(path: &Path, max: Option<u64>) -> io::Result<Vec<u8>> {

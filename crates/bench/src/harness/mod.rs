@@ -326,6 +326,11 @@ pub fn repeats(bytes: usize) -> u32 {
     (PART / bytes.max(1)).clamp(1, 1000) as u32
 }
 
+/// An error as a sentence.
+pub(crate) fn message(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
 /// Compares what came out with what should have.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::Arc;
 
-use super::{Common, against, provenance};
+use super::{Common, against, message, provenance};
 use crate::records::{self, METRICS, Measurement, Run, Writer};
 
 /// The results of a run so far.
@@ -45,7 +45,7 @@ impl Output {
     pub fn add(&mut self, title: &str, measurements: Vec<Measurement>) -> Result<(), String> {
         for writer in &mut self.writers {
             for measurement in &measurements {
-                writer.measurement(measurement).map_err(|e| e.to_string())?;
+                writer.measurement(measurement).map_err(message)?;
             }
         }
         if !self.json && !measurements.is_empty() {

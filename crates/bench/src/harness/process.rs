@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::{With, message, progress};
+use crate::records::Measurement;
+
 /// The program `linerate`, beside this one.
 ///
 /// # Errors
 /// A sentence: it is not there.
 pub fn linerate() -> Result<PathBuf, String> {
     let name = if cfg!(windows) { "linerate.exe" } else { "linerate" };
-    let path = std::env::current_exe().map_err(|e| e.to_string())?.with_file_name(name);
+    let path = std::env::current_exe().map_err(message)?.with_file_name(name);
     match path.is_file() {
         true => Ok(path),
         false => Err(format!("{}: build it with `cargo build --release -p linerate`", path.display())),
@@ -23,7 +26,7 @@ pub fn linerate() -> Result<PathBuf, String> {
 /// # Errors
 /// That the system does not tell its path.
 pub fn this(args: &[&str]) -> Result<Command, String> {
-    let mut command = Command::new(std::env::current_exe().map_err(|e| e.to_string())?);
+    let mut command = Command::new(std::env::current_exe().map_err(message)?);
     command.args(args);
     Ok(command)
 }
@@ -46,7 +49,7 @@ pub fn run(command: &mut Command) -> Result<Duration, String> {
 /// # Errors
 /// What it says, or that it prints no number.
 pub fn number(command: &mut Command) -> Result<usize, String> {
-    let output = command.stdin(Stdio::null()).output().map_err(|e| e.to_string())?;
+    let output = command.stdin(Stdio::null()).output().map_err(message)?;
     match String::from_utf8_lossy(&output.stdout).trim().parse() {
         Ok(number) if output.status.success() => Ok(number),
         _ => Err(String::from_utf8_lossy(&output.stderr)
@@ -54,6 +57,25 @@ pub fn number(command: &mut Command) -> Result<usize, String> {
             .trim_start_matches("linerate-bench: ")
             .to_owned()),
     }
+}
+
+/// Resident memory of idle connections by contender, each in a process of its own, so that none finds memory that another
+/// has freed: that of the child `words`, and what is added to the first one's, which does not compress.
+///
+/// # Errors
+/// What a child says.
+pub fn idle(count: usize, rows: Vec<(Measurement, Vec<String>)>) -> Result<Vec<Measurement>, String> {
+    let mut found: Vec<Measurement> = Vec::new();
+    for (row, words) in rows {
+        progress(&format!("{count} {}: {}", row.data, words.join(" ")));
+        let bytes = number(this(&["child"])?.args(words))?;
+        let none = found.first().map(|first| first.metrics["per_connection"].median);
+        let each = (bytes / count) as f64;
+        let row = row.param("connections", count).size("resident", bytes).exact("per_connection", each);
+        found.push(row.exact("added", each - none.unwrap_or(each)));
+    }
+    progress("");
+    Ok(found)
 }
 
 /// Runs a command and returns the most bytes that were resident in it. The hidden subcommand `peak` starts it: the system

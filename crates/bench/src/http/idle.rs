@@ -19,7 +19,7 @@ use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer as Peer;
 use tower_http::compression::predicate::SizeAbove;
 
-use crate::harness::{With, process, progress, row};
+use crate::harness::{message, process, row};
 use crate::kernel::os::{resident, unlimited_files};
 use crate::records::Measurement;
 
@@ -40,20 +40,13 @@ const LAYERS: [(&str, u8); 9] = [
 /// Responses that have sent all their events.
 static IDLE: AtomicUsize = AtomicUsize::new(0);
 
-/// Each layer in a process of its own, so that none finds memory that another has freed.
+/// Each layer.
 pub(super) fn measure(count: usize) -> Result<Vec<Measurement>, String> {
-    let mut found: Vec<Measurement> = Vec::new();
-    for (name, _) in LAYERS {
-        progress(&format!("{count} idle responses: {name}"));
-        let bytes = process::number(&mut process::this(&["child", "http", name, &count.to_string()])?)?;
-        let none = found.first().map(|first| first.metrics["per_connection"].median);
-        let each = (bytes / count) as f64;
-        let row =
-            row("http-idle", "idle responses", name).param("connections", count).size("resident", bytes);
-        found.push(row.exact("per_connection", each).exact("added", each - none.unwrap_or(each)));
-    }
-    progress("");
-    Ok(found)
+    let one = |(name, _)| {
+        let words = ["http", name, &count.to_string()].map(str::to_owned);
+        (row("http-idle", "idle responses", name), words.into())
+    };
+    process::idle(count, LAYERS.map(one).into())
 }
 
 /// The child processes: the server, which returns what its memory grows by; and the clients.
@@ -63,10 +56,8 @@ pub(super) fn measure(count: usize) -> Result<Vec<Measurement>, String> {
 pub fn child(words: &[String]) -> Result<usize, String> {
     unlimited_files();
     match words {
-        [role, address, count] if role == "clients" => {
-            clients(address, count).map_err(|e| e.to_string()).map(|()| 0)
-        }
-        [layer, count] => serve(layer, count.parse().map_err(|_| "a number")?).map_err(|e| e.to_string()),
+        [role, address, count] if role == "clients" => clients(address, count).map_err(message).map(|()| 0),
+        [layer, count] => serve(layer, count.parse().map_err(|_| "a number")?).map_err(message),
         _ => Err("a layer and a number".into()),
     }
 }

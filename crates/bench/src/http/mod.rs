@@ -27,7 +27,7 @@ use tower_http::compression::predicate::SizeAbove;
 pub use self::idle::child;
 use self::traffic::Traffic;
 pub(crate) use self::traffic::words;
-use crate::harness::{Common, Contender, Rounds, With, measure as harness, row};
+use crate::harness::{Common, Contender, Rounds, With, measure as harness, message, row};
 use crate::records::Measurement;
 
 /// Options of the shape.
@@ -123,9 +123,8 @@ where
         let parts = traffic.parts.clone().into_iter();
         let body = Script { parts, pauses: traffic.parts.len() > 1, paused: false };
         let response = Response::builder().header(CONTENT_TYPE, traffic.content_type).body(body);
-        let mut service = layer.layer(Answer(Some(response.map_err(|e| e.to_string())?)));
-        let request =
-            Request::builder().header(ACCEPT_ENCODING, "gzip").body(()).map_err(|e| e.to_string())?;
+        let mut service = layer.layer(Answer(Some(response.map_err(message)?)));
+        let request = Request::builder().header(ACCEPT_ENCODING, "gzip").body(()).map_err(message)?;
         let mut bytes = Vec::new();
         let begun = thread_time();
         let response = match service.call(request).now_or_never() {

@@ -6,9 +6,10 @@ use zlib_rs::{Inflate, InflateFlush};
 use super::compress;
 use crate::decoding::{Decoder, Run};
 use crate::harness::filter::Chunk;
+use crate::harness::message;
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 use crate::kernel::inflate;
-use crate::kernel::inflate::Step;
+use crate::kernel::inflate::{Resumable, Step};
 use linerate_candidates::footprint;
 
 /// All that this build has for calls of that size.
@@ -33,16 +34,16 @@ fn ours(chunk: Chunk) -> Result<Decoder, String> {
         Chunk::Whole => {
             let decoder = BufferDecoder::new(options);
             let run = move |stream: &[u8], out: &mut [u8]| {
-                decoder.decode(&mut scratch, None, stream, out).map(|n| n.written).map_err(|e| e.to_string())
+                decoder.decode(&mut scratch, None, stream, out).map(|n| n.written).map_err(message)
             };
             (Box::new(run), 0)
         }
         Chunk::Bytes(size) => {
-            let mut decoder = StreamDecoder::new(options).map_err(|e| e.to_string())?;
+            let mut decoder = StreamDecoder::new(options).map_err(message)?;
             let mut run = move |decoder: &mut StreamDecoder<'_>, stream: &[u8], out: &mut [u8]| {
                 decoder.reset();
                 in_calls(stream, out, size, |input, out| {
-                    let progress = decoder.decode(&mut scratch, input, out).map_err(|e| e.to_string())?;
+                    let progress = decoder.decode(&mut scratch, input, out).map_err(message)?;
                     let ends = progress.status == Status::End;
                     Ok(Step { read: progress.read, written: progress.written, ends })
                 })
@@ -53,13 +54,6 @@ fn ours(chunk: Chunk) -> Result<Decoder, String> {
         }
     };
     Ok(Decoder { name: "linerate", run, state: Some(state), scratch: Some(size_of::<Scratch>()) })
-}
-
-/// A decoder of another library that can stop at any byte.
-trait Resumable {
-    fn reset(&mut self) -> Result<(), String>;
-    /// Goes on with the stream; `whole` says that this call has all input and room for all output.
-    fn call(&mut self, input: &[u8], out: &mut [u8], whole: bool) -> Result<Step, String>;
 }
 
 impl Resumable for Inflate {
@@ -79,27 +73,6 @@ impl Resumable for Inflate {
         })
     }
 }
-
-/// The methods of the same names.
-#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
-macro_rules! resumable {
-    ($name:ident) => {
-        impl Resumable for inflate::$name {
-            fn reset(&mut self) -> Result<(), String> {
-                Self::reset(self)
-            }
-
-            fn call(&mut self, input: &[u8], out: &mut [u8], whole: bool) -> Result<Step, String> {
-                Self::call(self, input, out, whole)
-            }
-        }
-    };
-}
-
-#[cfg(feature = "zlib")]
-resumable!(Zlib);
-#[cfg(feature = "zlib-ng")]
-resumable!(ZlibNg);
 
 /// A decoder that `open` makes. What the heap has grown by after a first stream is between calls the stream's, and anyone's
 /// if there is but one call for each stream.
@@ -134,7 +107,7 @@ fn libdeflate(chunk: Chunk) -> Option<Decoder> {
     }
     let (mut decoder, scratch) = footprint(libdeflater::Decompressor::new);
     let run = Box::new(move |stream: &[u8], out: &mut [u8]| {
-        decoder.deflate_decompress(stream, out).map_err(|e| e.to_string())
+        decoder.deflate_decompress(stream, out).map_err(message)
     });
     Some(Decoder { name: "libdeflate", run, state: Some(0), scratch })
 }

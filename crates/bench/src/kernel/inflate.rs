@@ -1,7 +1,10 @@
 //! zlib's and zlib-ng's inflate, on one stream for as long as a connection lives, or on streams one after another.
 
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint};
+
+#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
+use super::zlib::empty_stream;
 
 /// What a call of a decoder has done.
 pub(crate) struct Step {
@@ -13,16 +16,12 @@ pub(crate) struct Step {
     pub(crate) ends: bool,
 }
 
-#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
-extern "C" fn allocate(_: *mut c_void, items: c_uint, size: c_uint) -> *mut c_void {
-    // SAFETY: calloc takes any sizes and checks their product.
-    unsafe { libc::calloc(items as usize, size as usize) }
-}
-
-#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
-extern "C" fn release(_: *mut c_void, block: *mut c_void) {
-    // SAFETY: the library hands back what `allocate` gave it.
-    unsafe { libc::free(block) }
+/// A decoder that can stop at any byte.
+pub(crate) trait Resumable {
+    /// Begins another stream of the same kind.
+    fn reset(&mut self) -> Result<(), String>;
+    /// Goes on with the stream; `whole` says that this call has all input and room for all output.
+    fn call(&mut self, input: &[u8], out: &mut [u8], whole: bool) -> Result<Step, String>;
 }
 
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
@@ -42,22 +41,7 @@ macro_rules! inflate {
             }
 
             fn open(window_bits: c_int) -> Result<Self, String> {
-                let mut stream = Box::new($sys::z_stream {
-                    next_in: std::ptr::null_mut(),
-                    avail_in: 0,
-                    total_in: 0,
-                    next_out: std::ptr::null_mut(),
-                    avail_out: 0,
-                    total_out: 0,
-                    msg: std::ptr::null_mut(),
-                    state: std::ptr::null_mut(),
-                    zalloc: allocate,
-                    zfree: release,
-                    opaque: std::ptr::null_mut(),
-                    data_type: 0,
-                    adler: 0,
-                    reserved: 0,
-                });
+                let mut stream = empty_stream!($sys);
                 let size = size_of::<$sys::z_stream>() as c_int;
                 // SAFETY: the stream stays in its box for as long as the library knows of it; its
                 // allocator is set; the bits are those of the largest window.
@@ -76,18 +60,6 @@ macro_rules! inflate {
                     return Err(concat!($label, ": not a whole message").into());
                 }
                 Ok(step.written)
-            }
-
-            /// Begins another stream of the same kind.
-            pub(crate) fn reset(&mut self) -> Result<(), String> {
-                // SAFETY: the stream was opened.
-                let rc = unsafe { $sys::inflateReset(&mut *self.0) };
-                if rc == $sys::Z_OK { Ok(()) } else { Err(format!(concat!($label, ": code {}"), rc)) }
-            }
-
-            /// Goes on with the stream; `whole` says that this call has all input and room for all output.
-            pub(crate) fn call(&mut self, input: &[u8], out: &mut [u8], whole: bool) -> Result<Step, String> {
-                self.inflate(input, out, if whole { $sys::Z_FINISH } else { $sys::Z_NO_FLUSH })
             }
 
             fn inflate(&mut self, input: &[u8], out: &mut [u8], flush: c_int) -> Result<Step, String> {
@@ -109,6 +81,18 @@ macro_rules! inflate {
                     written: (capacity - stream.avail_out) as usize,
                     ends: rc == $sys::Z_STREAM_END,
                 })
+            }
+        }
+
+        impl Resumable for $name {
+            fn reset(&mut self) -> Result<(), String> {
+                // SAFETY: the stream was opened.
+                let rc = unsafe { $sys::inflateReset(&mut *self.0) };
+                if rc == $sys::Z_OK { Ok(()) } else { Err(format!(concat!($label, ": code {}"), rc)) }
+            }
+
+            fn call(&mut self, input: &[u8], out: &mut [u8], whole: bool) -> Result<Step, String> {
+                self.inflate(input, out, if whole { $sys::Z_FINISH } else { $sys::Z_NO_FLUSH })
             }
         }
 

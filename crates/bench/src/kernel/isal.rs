@@ -102,10 +102,6 @@ impl Encoder for Isal {
         Ok((capacity - self.stream.head.avail_out) as usize)
     }
 
-    fn state_bytes(&self) -> Option<usize> {
-        Some(0)
-    }
-
     fn scratch_bytes(&self) -> Option<usize> {
         Some(STREAM_BYTES + self.level_buf.len())
     }

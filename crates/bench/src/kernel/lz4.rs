@@ -54,10 +54,6 @@ impl Encoder for Lz4 {
         if n > 0 { Ok(n as usize) } else { Err("lz4: the output buffer is too small".into()) }
     }
 
-    fn state_bytes(&self) -> Option<usize> {
-        Some(0)
-    }
-
     fn scratch_bytes(&self) -> Option<usize> {
         Some(8 * self.state.len())
     }

@@ -122,10 +122,6 @@ impl Encoder for Lzo {
         if code == OK { Ok(len) } else { Err(format!("lzo: code {code}")) }
     }
 
-    fn state_bytes(&self) -> Option<usize> {
-        Some(0)
-    }
-
     fn scratch_bytes(&self) -> Option<usize> {
         Some(size_of_val(&self.working[..]))
     }

@@ -77,10 +77,14 @@ pub(crate) fn trim_heap() {
 
 /// Bytes of this process that are resident; `None` where the system does not tell.
 pub(crate) fn resident() -> Option<usize> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib << 10)
+    told("/proc/self/status", "VmRSS:")
+}
+
+/// Bytes that Linux tells in a line of a file below `/proc`; `None` where it does not.
+pub(crate) fn told(file: &str, name: &str) -> Option<usize> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().strip_suffix(" kB")?.trim().parse::<usize>().ok().map(|kib| kib << 10)
 }
 
 /// Lets this process open as many files as the system allows.

@@ -8,15 +8,38 @@ use crate::bytes::Strategy;
 use crate::bytes::{Coding, Encoder};
 use linerate_candidates::footprint;
 
-extern "C" fn allocate(_: *mut c_void, items: c_uint, size: c_uint) -> *mut c_void {
+pub(super) extern "C" fn allocate(_: *mut c_void, items: c_uint, size: c_uint) -> *mut c_void {
     // SAFETY: calloc takes any sizes and checks their product.
     unsafe { libc::calloc(items as usize, size as usize) }
 }
 
-extern "C" fn release(_: *mut c_void, block: *mut c_void) {
+pub(super) extern "C" fn release(_: *mut c_void, block: *mut c_void) {
     // SAFETY: the library hands back what `allocate` gave it.
     unsafe { libc::free(block) }
 }
+
+/// A stream that no function has opened yet.
+macro_rules! empty_stream {
+    ($sys:ident) => {
+        Box::new($sys::z_stream {
+            next_in: std::ptr::null_mut(),
+            avail_in: 0,
+            total_in: 0,
+            next_out: std::ptr::null_mut(),
+            avail_out: 0,
+            total_out: 0,
+            msg: std::ptr::null_mut(),
+            state: std::ptr::null_mut(),
+            zalloc: crate::kernel::zlib::allocate,
+            zfree: crate::kernel::zlib::release,
+            opaque: std::ptr::null_mut(),
+            data_type: 0,
+            adler: 0,
+            reserved: 0,
+        })
+    };
+}
+pub(super) use empty_stream;
 
 /// One contender type per library: one stream per file, a full flush per chunk.
 macro_rules! zlib_family {
@@ -33,22 +56,7 @@ macro_rules! zlib_family {
             }
 
             fn open(level: i32, strategy: Strategy) -> Result<Box<$sys::z_stream>, String> {
-                let mut stream = Box::new($sys::z_stream {
-                    next_in: std::ptr::null_mut(),
-                    avail_in: 0,
-                    total_in: 0,
-                    next_out: std::ptr::null_mut(),
-                    avail_out: 0,
-                    total_out: 0,
-                    msg: std::ptr::null_mut(),
-                    state: std::ptr::null_mut(),
-                    zalloc: allocate,
-                    zfree: release,
-                    opaque: std::ptr::null_mut(),
-                    data_type: 0,
-                    adler: 0,
-                    reserved: 0,
-                });
+                let mut stream = empty_stream!($sys);
                 let size = size_of::<$sys::z_stream>() as c_int;
                 // SAFETY: the stream stays in its box for as long as the library knows of it; its
                 // allocator is set; -15 asks for bare deflate with the largest window.
@@ -66,9 +74,7 @@ macro_rules! zlib_family {
                 };
                 if rc == $sys::Z_OK { Ok(stream) } else { Err(format!(concat!($label, ": code {}"), rc)) }
             }
-        }
 
-        impl $name {
             fn deflate(
                 &mut self,
                 input: &[u8],
@@ -119,10 +125,6 @@ macro_rules! zlib_family {
 
             fn state_bytes(&self) -> Option<usize> {
                 self.state
-            }
-
-            fn scratch_bytes(&self) -> Option<usize> {
-                Some(0)
             }
 
             fn version(&self) -> String {

@@ -9,7 +9,7 @@ use linerate_gateway::stats::{Clock, LogEntry, LogFiles, LogOptions, MessageReco
 use linerate_gateway::{Encoder, Limits, Scratch, Session, Transport};
 use linerate_gateway_sim::traffic::Traffic;
 
-use crate::harness::{Common, With, progress, row};
+use crate::harness::{Common, With, message, progress, row};
 use crate::records::Measurement;
 
 /// Text after the options in the help.
@@ -127,11 +127,11 @@ fn streams(args: &DayArgs, transport: Transport) -> Result<Vec<Vec<Box<[u8]>>>, 
     let events = each.saturating_sub(2 + args.guilds) as usize;
     let traffic = Traffic::new(args.seed).guilds(args.guilds as usize).events(events);
     let stream = |index: u64| {
-        let mut encoder = Encoder::new(transport).map_err(|e| e.to_string())?;
+        let mut encoder = Encoder::new(transport).map_err(message)?;
         let mut frames = Vec::new();
         for payload in traffic.shard(index) {
             let mut wire = Vec::new();
-            encoder.message(&payload, &mut wire).map_err(|e| e.to_string())?;
+            encoder.message(&payload, &mut wire).map_err(message)?;
             frames.push(wire.into_boxed_slice());
         }
         Ok(frames)
@@ -164,7 +164,7 @@ fn decode(
     let shard = |_| Shard { session: Session::new(way.transport, Limits::new()), at: 0 };
     let mut shards: Vec<Shard> = (0..args.shards).map(shard).collect();
     let (mut scratch, mut buffer) = (Scratch::new(), vec![0; way.buffer]);
-    let mut random = args.seed | 1;
+    let mut random = Random::stream(args.seed, 1 << 32);
     let mut done = 0;
     for (hour, messages) in messages_by_hour(args).into_iter().enumerate() {
         for i in 0..messages {
@@ -172,8 +172,7 @@ fn decode(
                 progress(&format!("{}: {hour:02}:00, {done} of {} messages", way.name, args.messages()));
             }
             done += 1;
-            random = xorshift(random);
-            let connection = (random >> 32) as u32 % args.shards;
+            let connection = random.below(args.shards as usize) as u32;
             let shard = &mut shards[connection as usize];
             let frames = &streams[connection as usize % streams.len()];
             if shard.at == frames.len() {
@@ -183,7 +182,7 @@ fn decode(
             let frame = &frames[shard.at];
             shard.at += 1;
             let begun = Instant::now();
-            let message = shard.session.message(frame, &mut scratch).map_err(|e| e.to_string())?;
+            let message = shard.session.message(frame, &mut scratch).map_err(message)?;
             let payload = message.map_or(&[][..], |message| message.payload);
             take(payload, &mut buffer);
             let decode_ns = u32::try_from(begun.elapsed().as_nanos()).unwrap_or(u32::MAX);
@@ -243,11 +242,4 @@ fn midnight() -> i64 {
     let day = 24 * HOUR_NS;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
     now / day * day
-}
-
-/// The next number of a generator (xorshift64).
-fn xorshift(mut state: u64) -> u64 {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^ (state << 17)
 }

@@ -7,6 +7,7 @@ use linerate_gateway::{Limits, Scratch, Session, Transport};
 use zlib_rs::{Inflate, InflateFlush};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
 
+use crate::harness::message;
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 use crate::kernel::inflate;
 
@@ -54,46 +55,33 @@ pub(crate) struct Contender {
     pub(crate) open: fn() -> Result<Box<dyn Decoder>, String>,
 }
 
+const fn row(
+    name: &'static str,
+    transport: Transport,
+    open: fn() -> Result<Box<dyn Decoder>, String>,
+) -> Contender {
+    Contender { name, transport, open }
+}
+
 /// All contenders of this build.
 pub(crate) const CONTENDERS: &[Contender] = &[
-    Contender {
-        name: "linerate",
-        transport: Transport::Zlib,
-        open: || Ok(Box::new(Session::new(Transport::Zlib, Limits::new()))),
-    },
-    Contender { name: "zlib-rs", transport: Transport::Zlib, open: || Ok(Box::new(Inflate::new(true, 15))) },
-    Contender {
-        name: "linerate, recorded",
-        transport: Transport::Zlib,
-        open: || Ok(Box::new(recorded(Transport::Zlib)?)),
-    },
+    row("linerate", Transport::Zlib, || Ok(Box::new(Session::new(Transport::Zlib, Limits::new())))),
+    row("zlib-rs", Transport::Zlib, || Ok(Box::new(Inflate::new(true, 15)))),
+    row("linerate, recorded", Transport::Zlib, || Ok(Box::new(recorded(Transport::Zlib)?))),
     #[cfg(feature = "zlib")]
-    Contender { name: "zlib", transport: Transport::Zlib, open: || Ok(Box::new(inflate::Zlib::new()?)) },
+    row("zlib", Transport::Zlib, || Ok(Box::new(inflate::Zlib::new()?))),
     #[cfg(feature = "zlib-ng")]
-    Contender { name: "zlib-ng", transport: Transport::Zlib, open: || Ok(Box::new(inflate::ZlibNg::new()?)) },
-    Contender {
-        name: "linerate",
-        transport: Transport::Zstd,
-        open: || Ok(Box::new(Session::new(Transport::Zstd, Limits::new()))),
-    },
-    Contender {
-        name: "linerate, recorded",
-        transport: Transport::Zstd,
-        open: || Ok(Box::new(recorded(Transport::Zstd)?)),
-    },
-    Contender { name: "libzstd", transport: Transport::Zstd, open: || Ok(Box::new(Libzstd(context()?))) },
-    Contender {
-        name: "libzstd 8K",
-        transport: Transport::Zstd,
-        open: || Ok(Box::new(LibzstdSteps(context()?))),
-    },
+    row("zlib-ng", Transport::Zlib, || Ok(Box::new(inflate::ZlibNg::new()?))),
+    row("linerate", Transport::Zstd, || Ok(Box::new(Session::new(Transport::Zstd, Limits::new())))),
+    row("linerate, recorded", Transport::Zstd, || Ok(Box::new(recorded(Transport::Zstd)?))),
+    row("libzstd", Transport::Zstd, || Ok(Box::new(Libzstd(context()?)))),
+    row("libzstd 8K", Transport::Zstd, || Ok(Box::new(LibzstdSteps(context()?)))),
 ];
 
 /// A session that records what each message costs, as `linerate_gateway::stats` does for live statistics.
 fn recorded(transport: Transport) -> Result<Session, String> {
     static RECORDER: OnceLock<Result<StatsRecorder, String>> = OnceLock::new();
-    let recorder =
-        RECORDER.get_or_init(|| StatsRecorder::start(StatsOptions::new()).map_err(|e| e.to_string()));
+    let recorder = RECORDER.get_or_init(|| StatsRecorder::start(StatsOptions::new()).map_err(message));
     let connection = recorder.as_ref().map_err(Clone::clone)?.connection();
     Ok(Session::new(transport, Limits::new()).record_stats(connection))
 }

@@ -7,7 +7,7 @@ use linerate_deflate::{Format, Level, Scratch};
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush};
 
 use super::input::Input;
-use crate::harness::{Contender, Rounds, With, measure as harness, progress, row};
+use crate::harness::{Contender, Rounds, With, measure as harness, message, progress, row};
 use crate::records::Measurement;
 #[cfg(feature = "zlib")]
 use crate::{bytes::Strategy, kernel::zlib::Zlib};
@@ -60,14 +60,14 @@ fn all_feeds(input: &Input) -> [Feed; 3] {
 /// Ours with windows of 0, 2, 8 and 32 KiB, level 1 with 2 and 32, level 4 with 8 and the largest with 2 and 8;
 /// zlib and zlib-rs with theirs of 32 KiB.
 fn contenders() -> Vec<Entry> {
-    let ours = |level, window_bits, window: &str| Entry {
-        name: format!("linerate {level}, {window}"),
+    let window = |bits: u8| if bits == 0 { "none".into() } else { format!("{} KiB", (1 << bits) >> 10) };
+    let ours = |level: u8, window_bits: u8| Entry {
+        name: format!("linerate {level}, {}", window(window_bits)),
         open: |setting| Ok(Box::new(Ours::new(setting)?)),
         setting: Setting { level, window_bits },
     };
-    let mut all = vec![ours(1, 11, "2 KiB"), ours(1, 15, "32 KiB"), ours(2, 0, "none"), ours(2, 11, "2 KiB")];
-    all.extend([ours(2, 13, "8 KiB"), ours(2, 15, "32 KiB")]);
-    all.extend([ours(4, 13, "8 KiB"), ours(6, 11, "2 KiB"), ours(6, 13, "8 KiB")]);
+    let windows = [(1, 11), (1, 15), (2, 0), (2, 11), (2, 13), (2, 15), (4, 13), (6, 11), (6, 13)];
+    let mut all: Vec<Entry> = windows.into_iter().map(|(level, bits)| ours(level, bits)).collect();
     #[cfg(feature = "zlib")]
     all.extend([1, 6].map(|level| Entry {
         name: format!("zlib {level}"),
@@ -92,16 +92,16 @@ struct Ours {
 
 impl Ours {
     fn new(setting: Setting) -> Result<Self, String> {
-        let level = Level::from_number(setting.level).map_err(|e| e.to_string())?;
+        let level = Level::from_number(setting.level).map_err(message)?;
         let options = SessionOptions::new(Format::Deflate).level(level).window_bits(setting.window_bits);
-        let session = Session::new(options).map_err(|e| e.to_string())?;
+        let session = Session::new(options).map_err(message)?;
         Ok(Ours { session, scratch: Scratch::boxed() })
     }
 }
 
 impl Encoder for Ours {
     fn message(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
-        self.session.message(&mut self.scratch, input, out).map_err(|e| e.to_string())
+        self.session.message(&mut self.scratch, input, out).map_err(message)
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use linerate_gateway::{Encoder, Limits, Messages, Scratch, Session, Transport, transcode};
 
+use crate::harness::message;
 use linerate_gateway_sim::traffic::Traffic;
 
 /// Events at the start of a connection; those after the last of them are live.
@@ -167,8 +168,8 @@ fn encoded<'p>(
     transport: Transport,
     payloads: impl IntoIterator<Item = &'p Vec<u8>>,
 ) -> Result<Vec<Vec<u8>>, String> {
-    let mut encoder = Encoder::new(transport).map_err(|e| e.to_string())?;
-    transcode(&mut encoder, payloads.into_iter().map(Vec::as_slice)).map_err(|e| e.to_string())
+    let mut encoder = Encoder::new(transport).map_err(message)?;
+    transcode(&mut encoder, payloads.into_iter().map(Vec::as_slice)).map_err(message)
 }
 
 fn decoded(transport: Transport, frames: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {

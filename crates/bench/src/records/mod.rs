@@ -1,15 +1,7 @@
 //! Records of measurements as JSON Lines, the files of `records/` and the output of every harness.
 //!
-//! A `run` line has what several measurements share, and is followed by a line for each of them:
-//!
-//! ```text
-//! {"run":{"date":"2026-11-26","cpu":"...","linerate":"0.1.0 1234567","command":"...","versions":{"libzstd":"1.5.7"}}}
-//! {"shape":"cold","data":"JSON","contender":"libzstd","params":{"block":"4K","count":2500},"metrics":{"speed":{"median":581.9,"low":570.2,"high":590.0},"ratio":5.5}}
-//! ```
-//!
-//! `params` is a flat map of texts and numbers that tell measurements apart. `metrics` are those of
-//! [`METRICS`]: an exact number, or the median of rounds with the lowest and the highest. Quotients that
-//! were taken within each round are metrics too, named `..._by_base`; the parameter `base` names the other.
+//! `records/README.md` defines the format. `params` is a flat map of texts and numbers that tell measurements apart, `metrics`
+//! those of [`METRICS`].
 
 mod read;
 mod registry;

@@ -11,7 +11,7 @@ use clap::Args;
 use linerate_rice::v2::{self, Element, StreamOptions};
 use linerate_rice::{Filter, Options, Params, Tier, decode_into, encode, encode_into, tune};
 
-use crate::harness::{Clock, Common, Contender, Rounds, With, measure as harness, progress, row};
+use crate::harness::{Clock, Common, Contender, Rounds, With, measure as harness, message, progress, row};
 use crate::records::Measurement;
 use crate::waveforms::Set;
 
@@ -106,79 +106,67 @@ fn first(
     let mut found = Vec::new();
     let all = if best == 8 { vec![8] } else { vec![8, best] };
     for &m in &all {
-        let params = Params::new(m, segment).map_err(|e| e.to_string())?;
-        let chunk = encode(&params, samples, Options::new()).map_err(|e| e.to_string())?;
+        let params = Params::new(m, segment).map_err(message)?;
+        let chunk = encode(&params, samples, Options::new()).map_err(message)?;
         if plain::encode(samples, row_length, m) != chunk {
             return Err("the plain encoder writes another chunk".into());
         }
         let bytes = size_of_val(samples);
-        let blank = |operation: &str, tier: &str, threads: usize, clock: &str| {
+        let blank = |operation: &str, tier: &str, threads: usize, clock: Clock| {
             row("rice-v1-tiers", name, "linerate v1")
                 .param("operation", operation)
                 .param("tier", tier)
                 .param("threads", threads)
                 .param("m", m)
                 .param("row", row_length)
-                .param("clock", clock)
+                .param("clock", if clock == Clock::Elapsed { "wall" } else { "cpu" })
                 .exact("size", chunk.len() as f64 / bytes as f64)
         };
         let out = RefCell::new((vec![0u8; params.bound(samples.len())], vec![0i16; samples.len()]));
         let (out, params, chunk) = (&out, &params, &chunk);
-        let encoding = |options: Options| {
-            move |_| {
+        let encoder = |tier: &str, threads: usize, clock: Clock, options: Options| {
+            let work = move |_| {
                 let encoded = encode_into(params, samples, &mut out.borrow_mut().0, options);
                 if encoded == Ok(chunk.len()) { Ok(()) } else { Err("another length".to_owned()) }
-            }
+            };
+            Contender::timed(blank("encode", tier, threads, clock), clock, work)
         };
-        let decoding = |row, clock, decode| decoding(row, clock, out, samples, decode);
+        let decoder = |tier: &str, threads: usize, clock: Clock, decode| {
+            decoding(blank("decode", tier, threads, clock), clock, out, samples, decode)
+        };
         let decode = |options: Options| -> Decode<'_> {
             Box::new(move |out| decode_into(params, chunk, out, options) == Ok(out.len()))
         };
-        let on = |threads: usize| Options::new().threads(threads);
-        let highest = linerate_core::cpu::tier().name();
-
-        let work = |_| {
+        let plainly = |decode: fn(&[u8], usize, u32, &mut [i16])| -> Decode<'_> {
+            Box::new(move |out| {
+                decode(chunk, row_length, m, out);
+                true
+            })
+        };
+        let plain_encode = |_| {
             std::hint::black_box(plain::encode(samples, row_length, m));
             Ok(())
         };
-        let mut encoders = vec![Contender::timed(blank("encode", "plain", 1, "cpu"), Clock::Thread, work)];
+        let cpu = Clock::Thread;
+        let mut encoders = vec![Contender::timed(blank("encode", "plain", 1, cpu), cpu, plain_encode)];
         let mut decoders = vec![
-            decoding(
-                blank("decode", "plain", 1, "cpu"),
-                Clock::Thread,
-                Box::new(|out| {
-                    plain::decode(chunk, row_length, m, out);
-                    true
-                }),
-            ),
-            decoding(
-                blank("decode", "clz", 1, "cpu"),
-                Clock::Thread,
-                Box::new(|out| {
-                    plain::clz_decode(chunk, row_length, m, out);
-                    true
-                }),
-            ),
+            decoder("plain", 1, cpu, plainly(plain::decode)),
+            decoder("clz", 1, cpu, plainly(plain::clz_decode)),
         ];
         for &tier in &tiers {
             let options = Options::new().tier(tier);
-            encoders.push(Contender::timed(
-                blank("encode", tier.name(), 1, "cpu"),
-                Clock::Thread,
-                encoding(options),
-            ));
-            decoders.push(decoding(blank("decode", tier.name(), 1, "cpu"), Clock::Thread, decode(options)));
+            encoders.push(encoder(tier.name(), 1, cpu, options));
+            decoders.push(decoder(tier.name(), 1, cpu, decode(options)));
         }
-        let several =
-            |n: usize| Contender::timed(blank("encode", highest, n, "wall"), Clock::Elapsed, encoding(on(n)));
-        let several_encode = vec![several(1), several(threads)];
-        let several = |n: usize| decoding(blank("decode", highest, n, "wall"), Clock::Elapsed, decode(on(n)));
-        let several_decode = vec![several(1), several(threads)];
+        let (highest, wall) = (linerate_core::cpu::tier().name(), Clock::Elapsed);
+        let on = |threads: usize| Options::new().threads(threads);
+        let several_encode = [1, threads].map(|n| encoder(highest, n, wall, on(n)));
+        let several_decode = [1, threads].map(|n| decoder(highest, n, wall, decode(on(n))));
         for (base, field) in [
             ("plain", encoders),
             ("plain", decoders),
-            ("1 thread", several_encode),
-            ("1 thread", several_decode),
+            ("1 thread", several_encode.into()),
+            ("1 thread", several_decode.into()),
         ] {
             let all = field.into_iter().map(|contender| contender.bytes(bytes).base(0, base));
             found.extend(harness(all.collect(), Rounds::warm(rounds))?);
@@ -215,9 +203,9 @@ fn second<T: Element>(
     let row_length = u32::try_from(row_length).ok().and_then(NonZeroU32::new);
     let settings = StreamOptions::new().row(row_length);
     let mut stream = vec![0; v2::bound::<T>(&settings, samples.len())];
-    let n = v2::encode_into(&settings, samples, &mut stream, Options::new()).map_err(|e| e.to_string())?;
+    let n = v2::encode_into(&settings, samples, &mut stream, Options::new()).map_err(message)?;
     stream.truncate(n);
-    let channels = v2::info(&stream).map_err(|e| e.to_string())?.channels;
+    let channels = v2::info(&stream).map_err(message)?.channels;
     let (bytes, stream, settings) = (size_of_val(samples), &stream, &settings);
     let buffers =
         RefCell::new((vec![0u8; v2::bound::<T>(settings, samples.len())], vec![T::default(); samples.len()]));
@@ -238,13 +226,12 @@ fn second<T: Element>(
                 let (out, decoded) = &mut *buffers.borrow_mut();
                 let (right, time) = match operation {
                     "encode" => {
-                        let (n, time) = Clock::Thread.time(|| {
-                            v2::encode_into(settings, samples, out, options).map_err(|e| e.to_string())
-                        })?;
+                        let (n, time) = Clock::Thread
+                            .time(|| v2::encode_into(settings, samples, out, options).map_err(message))?;
                         (out[..n] == stream[..], time)
                     }
                     _ => {
-                        let decode = || v2::decode_into(stream, decoded, options).map_err(|e| e.to_string());
+                        let decode = || v2::decode_into(stream, decoded, options).map_err(message);
                         let (_, time) = Clock::Thread.time(decode)?;
                         (decoded[..] == *samples, time)
                     }

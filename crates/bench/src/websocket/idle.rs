@@ -9,33 +9,19 @@ use linerate_websocket::{DeflateStream, Options};
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Message, WebSocket};
 
-use crate::harness::{With, process, progress, row};
+use crate::harness::{With, process, row};
 use crate::kernel::os::{resident, unlimited_files};
 use crate::records::Measurement;
 
 const MESSAGES: usize = 20;
 
-/// Each size of window in a process of its own, so that none finds memory that another has freed; 0 is no compression.
+/// Each size of window; 0 is no compression.
 pub(super) fn measure(count: usize) -> Result<Vec<Measurement>, String> {
-    let mut found: Vec<Measurement> = Vec::new();
-    for bits in [0, 8, 9, 10, 11, 13, 15] {
-        progress(&format!("{count} idle connections, windows of {bits} bits"));
-        let bytes = process::number(&mut process::this(&[
-            "child",
-            "websocket",
-            &count.to_string(),
-            &bits.to_string(),
-        ])?)?;
-        let none = found.first().map(|first| first.metrics["per_connection"].median);
-        let each = (bytes / count) as f64;
-        let row = row("websocket-idle", "idle connections", "linerate")
-            .param("window_bits", bits)
-            .param("connections", count);
-        let row = row.size("resident", bytes).exact("per_connection", each);
-        found.push(row.exact("added", each - none.unwrap_or(each)));
-    }
-    progress("");
-    Ok(found)
+    let one = |bits: i32| {
+        let words = ["websocket", &count.to_string(), &bits.to_string()].map(str::to_owned);
+        (row("websocket-idle", "idle connections", "linerate").param("window_bits", bits), words.into())
+    };
+    process::idle(count, [0, 8, 9, 10, 11, 13, 15].map(one).into())
 }
 
 /// The child processes: the server, which returns what its memory grows by; and the clients.

@@ -14,7 +14,7 @@ use linerate_gateway_sim::traffic::Random;
 use linerate_websocket::{Decoder, Direction, Encoder, Level, Options, Scratch};
 
 pub use self::idle::child;
-use crate::harness::{Common, Contender, Rounds, Spent, With, measure as harness, row, same};
+use crate::harness::{Common, Contender, Rounds, Spent, With, measure as harness, message, row, same};
 use crate::http::words;
 use crate::records::Measurement;
 
@@ -149,8 +149,8 @@ impl Ours {
         let direction = Direction::window_bits(bits);
         Ok(Ours {
             scratch: Scratch::new(),
-            encoder: Encoder::new(direction, level).map_err(|e| e.to_string())?,
-            decoder: Decoder::new(direction, &Options::default()).map_err(|e| e.to_string())?,
+            encoder: Encoder::new(direction, level).map_err(message)?,
+            decoder: Decoder::new(direction, &Options::default()).map_err(message)?,
             buffer: vec![0; 1 << 17].into(),
         })
     }
@@ -167,7 +167,7 @@ impl Codec for Ours {
     fn decode(&mut self, mut wire: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         loop {
             let part = self.decoder.part(&mut self.scratch, wire, &mut self.buffer);
-            let (read, n) = part.map_err(|e| e.to_string())?;
+            let (read, n) = part.map_err(message)?;
             out.extend_from_slice(&self.buffer[..n]);
             wire = &wire[read..];
             if wire.is_empty() && n < self.buffer.len() {
@@ -175,8 +175,7 @@ impl Codec for Ours {
             }
         }
         loop {
-            let (n, done) =
-                self.decoder.finish(&mut self.scratch, &mut self.buffer).map_err(|e| e.to_string())?;
+            let (n, done) = self.decoder.finish(&mut self.scratch, &mut self.buffer).map_err(message)?;
             out.extend_from_slice(&self.buffer[..n]);
             if done {
                 return Ok(());
@@ -222,7 +221,7 @@ impl Codec for Zlib {
         while read < self.tailed.len() || out.len() == out.capacity() {
             out.reserve(1 << 14);
             let tail = &self.tailed[read..];
-            self.decoder.decompress_vec(tail, out, FlushDecompress::Sync).map_err(|e| e.to_string())?;
+            self.decoder.decompress_vec(tail, out, FlushDecompress::Sync).map_err(message)?;
             read = (self.decoder.total_in() - start) as usize;
         }
         Ok(())
