@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use linerate_gateway::stats::{Clock, LogEntry, LogFiles, LogOptions, MessageRecord, Stats, Verdict};
 use linerate_gateway::{Encoder, Limits, Scratch, Session, Transport};
-use linerate_gateway_sim::traffic::Traffic;
+use linerate_gateway_sim::traffic::{Random, Traffic};
 
 use crate::harness::{Common, With, message, progress, row};
 use crate::records::Measurement;
