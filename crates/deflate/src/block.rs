@@ -32,7 +32,7 @@ use crate::kernel::rebased::RebasedBuffer;
 use crate::kernel::search::insert_history;
 use crate::kernel::trees::{FillTables, MIN_SYMBOLS, PlanTrees, Trees};
 #[cfg(feature = "alloc")]
-use crate::levels::PUT_OFF_BELOW;
+use crate::levels::SESSION_MAX_LAZY;
 use crate::levels::{SHORT, Search};
 use crate::{FastScratch, Level, Scratch, ScratchMut};
 
@@ -174,7 +174,7 @@ fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Re
             if B::THOROUGH && is_literal_heavy(coder.tokens, end - start) {
                 end = buffer.len().min(end.max(start + SHORT_SPAN));
                 let mut finder = Chains::begin(chains, end, MAX_DISTANCE, SHORT);
-                coder.lazy(&mut finder, start..end, SHORT.put_off_below, output)?;
+                coder.lazy(&mut finder, start..end, SHORT.max_lazy, output)?;
             } else {
                 coder.write_block(output, start, end)?;
             }
@@ -237,7 +237,7 @@ pub(crate) fn encode_message(
         // The last three positions before have 4 bytes now.
         let first = if is_current { history.saturating_sub(MIN_MATCH - 1) } else { 0 };
         insert_all(&mut finder, call.buffer, first, history);
-        coder.lazy(&mut finder, history..end, search.put_off_below, &mut output)?;
+        coder.lazy(&mut finder, history..end, search.max_lazy, &mut output)?;
     } else if level > Level::Stored {
         // Without history there is nothing to index.
         let slots = if history == 0 { 2 } else { index_slots(window) };
@@ -251,7 +251,7 @@ pub(crate) fn encode_message(
             }
         };
         let mut finder = Indexed::begin(recent, index, base, history, window);
-        coder.lazy(&mut finder, history..end, if quick { 0 } else { PUT_OFF_BELOW }, &mut output)?;
+        coder.lazy(&mut finder, history..end, if quick { 0 } else { SESSION_MAX_LAZY }, &mut output)?;
     }
     output.store_run(end)
 }
@@ -267,7 +267,7 @@ fn chained(
     let Call { buffer, history, .. } = *output.call;
     let mut finder = Chains::begin(chains, buffer.len(), window, search);
     insert_all(&mut finder, buffer, 0, history);
-    coder.lazy(&mut finder, history..buffer.len(), search.put_off_below, output)
+    coder.lazy(&mut finder, history..buffer.len(), search.max_lazy, output)
 }
 
 /// Whether fewer than a quarter of the `len` bytes of the tokens are in matches, as in images and signals of 16 bits:
@@ -293,12 +293,12 @@ impl Coder<'_> {
         &mut self,
         finder: &mut F,
         range: Range<usize>,
-        put_off_below: usize,
+        max_lazy: usize,
         output: &mut Output<'_, '_>,
     ) -> Result<()> {
         let (mut start, buffer) = (range.start, &output.call.buffer[..range.end]);
         while start < buffer.len() {
-            let parse = LazyParse { tokens: self.tokens, buffer, start, finder, put_off_below };
+            let parse = LazyParse { tokens: self.tokens, buffer, start, finder, max_lazy };
             let Parsed { end, incompressible_throughout } = dispatch(self.tier, parse);
             if !(incompressible_throughout && is_incompressible(&buffer[start..])) {
                 self.write_block(output, start, end)?;

@@ -1,34 +1,45 @@
-//! The levels that look for matches at one position after the other, as rows of a table.
+//! Levels 4 to 6 as rows of a table, in the words of zlib's `deflate.c`.
+//!
+//! These levels parse lazily (zlib's `deflate_slow`) over hash chains: see `kernel/lazy` and `kernel/chains`.
 
-use crate::Level;
+use crate::format::Level;
 
 /// How hard a level searches.
 #[derive(Clone, Copy)]
 pub(crate) struct Search {
-    /// Most candidates tried at a position.
-    pub(crate) depth: u32,
-    /// A match of this length ends the search.
-    pub(crate) enough: usize,
-    /// Shorter matches are put off if the next position has a better one.
-    pub(crate) put_off_below: usize,
-    /// Largest distance of matches of 3 bytes.
-    pub(crate) reach_3: usize,
+    /// Once a match of this length is found, the search for a longer one one byte later tries a quarter of the
+    /// candidates. After shorter matches it tries half of them.
+    pub(crate) good_length: usize,
+    /// Matches of this length or longer are taken at once. Shorter ones give way to a better one at the next position.
+    pub(crate) max_lazy: usize,
+    /// A match of this length or longer ends the search at its position.
+    pub(crate) nice_length: usize,
+    /// Most candidates of a hash chain that are tried at a position.
+    pub(crate) max_chain: u32,
+    /// Largest distance of matches of 3 bytes: zlib's `TOO_FAR`, which is 4096 at all of its levels.
+    pub(crate) max_distance_of_3: usize,
 }
 
-/// As in [`Search`], for sessions below level 4.
+/// [`Search::max_lazy`] of sessions at levels 2 and 3.
 #[cfg(feature = "alloc")]
-pub(crate) const PUT_OFF_BELOW: usize = 32;
+pub(crate) const SESSION_MAX_LAZY: usize = 32;
 
-const fn row(depth: u32, enough: usize, put_off_below: usize) -> Search {
+const fn row(good_length: usize, max_lazy: usize, nice_length: usize, max_chain: u32) -> Search {
     // In text, matches of 3 bytes from further away cost as much as their literals.
-    Search { depth, enough, put_off_below, reach_3: 4096 }
+    Search { good_length, max_lazy, nice_length, max_chain, max_distance_of_3: 4096 }
 }
 
 /// Level 3 where literals prevail: these have long codes, so matches of 3 bytes pay from further away.
-pub(crate) const SHORT: Search = Search { depth: 3, enough: 16, put_off_below: 5, reach_3: 8192 };
+pub(crate) const SHORT: Search = Search { max_distance_of_3: 8192, ..row(8, 5, 16, 3) };
 
 /// Levels 4 to 6.
-const ROWS: [Search; 3] = [row(8, 24, 16), row(20, 48, 32), row(44, 100, 48)];
+#[rustfmt::skip]
+const ROWS: [Search; 3] = [
+    // good_length, max_lazy, nice_length, max_chain
+    row(8, 16, 24, 8),
+    row(8, 32, 48, 20),
+    row(8, 48, 100, 44),
+];
 
 impl Level {
     /// The row of a level from 4 on.

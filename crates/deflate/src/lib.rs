@@ -32,7 +32,7 @@
 //! |---|---|
 //! | `stream` | [`Stream`], the 16 bytes between calls: `encode`, `flush`, `finish`; headers and trailers |
 //! | [`session`] | flushed messages with a window of earlier ones; preset dictionaries |
-//! | `levels` | levels 4 to 6 as rows of a table |
+//! | `levels` | levels 4 to 6 as rows of a table, in zlib's words |
 //! | `block` | division of a call into blocks; stored, fixed or dynamic; the budget that keeps the bound |
 //! | `scratch`, `sys/` | working memory per thread, allocated zeroed |
 //! | `parallel/` | jobs on a thread pool into one stream (`pipeline`) or BGZF (`bgzf`) |
@@ -45,7 +45,7 @@
 //! | `coding/` | `bits` (bit writer), `huffman` (length-limited codes), `token` (literals and matches of a block), `tables` (a tree pair as bits per token), `builtin` (the trees of level 1) |
 //! | `kernel/search` | probes of four positions with one branch; `matcher`, the hash tables of rebased positions; `rebased`, the conversion |
 //! | `kernel/parse` | levels 2 and 3: bytes to tokens |
-//! | `kernel/lazy` | levels 4 to 6 and sessions: bytes to tokens, over `chains` or over the tables of a session, `indexed` |
+//! | `kernel/lazy` | lazy matching, for levels 4 to 6 and sessions: bytes to tokens, over hash chains (`chains`) or over the tables of a session (`indexed`) |
 //! | `kernel/trees` | symbol counts to codes, to a block's `header` and emission tables |
 //! | `kernel/emit` | tokens to bits |
 //! | `kernel/fast` | level 1: bytes to bits in one pass; `token_bits`, its lookups |

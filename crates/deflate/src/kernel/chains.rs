@@ -1,4 +1,5 @@
-//! Hash chains: for each position the one before with the same hash, followed to a bounded depth.
+//! Hash chains (RFC 1951, section 4): for each position the one before with the same hash, followed for at most
+//! [`Search::max_chain`] candidates.
 //!
 //! Positions are numbers modulo 2^16. One that comes from more than a window back may look like a near one; it then is
 //! a candidate like others, since bytes are compared. Every position from some beginning on is inserted in order, and
@@ -20,9 +21,6 @@ const MAX_BITS_3: u32 = 14;
 /// Bits of the table that a message of a session borrows, at most.
 #[cfg(feature = "alloc")]
 const MAX_RECENT: u32 = 13;
-
-/// A match of this length is good enough to look for a better one among a quarter of the candidates.
-const GOOD: usize = 8;
 
 /// The tables: newest position of each hash, and for each position the one before.
 pub(crate) struct ChainTables {
@@ -67,12 +65,7 @@ pub(crate) struct Chains<'a> {
     shift_3: u32,
     /// Largest distance.
     window: usize,
-    /// Most candidates tried.
-    depth: u32,
-    /// A match of this length ends the search.
-    enough: usize,
-    /// Largest distance of a match of 3 bytes.
-    reach_3: usize,
+    search: Search,
 }
 
 impl<'a> Chains<'a> {
@@ -101,12 +94,11 @@ impl<'a> Chains<'a> {
         window: usize,
         search: Search,
     ) -> Self {
-        let Search { depth, enough, reach_3, .. } = search;
         assert!(
             [heads.len(), before.len(), heads_3.len()].iter().all(|len| len.is_power_of_two() && *len > 1)
         );
         let (shift, shift_3) = (32 - heads.len().ilog2(), 32 - heads_3.len().ilog2());
-        Chains { heads, before, heads_3, base: 0, shift, shift_3, window, depth, enough, reach_3 }
+        Chains { heads, before, heads_3, base: 0, shift, shift_3, window, search }
     }
 
     /// Forgets all positions.
@@ -170,18 +162,19 @@ impl Finder for Chains<'_> {
         // SAFETY: 4 bytes at `at + 1` or the last 4.
         let next = unsafe { read32(origin.add((at + 1).min(buffer.len() - MIN_MATCH))) };
         prefetch_line(&raw const *self.head(next) as usize);
+        let Search { good_length, nice_length, max_chain, max_distance_of_3, .. } = self.search;
         let reach = self.window.min(at);
         let longest = MAX_MATCH.min(buffer.len() - at);
         let (mut best, mut length) = (Found::NONE, shorter.max(MIN_MATCH - 1));
         let mut distance = usize::from(number.wrapping_sub(newest));
         let mut nearer = 0;
         // A match to beat is worth less effort the longer it is.
-        let depth = match shorter {
-            0 => self.depth,
-            1..GOOD => self.depth / 2,
-            _ => self.depth / 4,
+        let candidates = match shorter {
+            0 => max_chain,
+            _ if shorter < good_length => max_chain / 2,
+            _ => max_chain / 4,
         };
-        for _ in 0..depth {
+        for _ in 0..candidates {
             if distance <= nearer || distance > reach || length >= longest {
                 break;
             }
@@ -196,7 +189,7 @@ impl Finder for Chains<'_> {
                     let found = extend(origin, at, distance, buffer.len(), MIN_MATCH);
                     if found > length {
                         (best, length) = (Found { length: found, distance }, found);
-                        if found >= self.enough {
+                        if found >= nice_length {
                             break;
                         }
                     }
@@ -206,7 +199,7 @@ impl Finder for Chains<'_> {
         }
         if best.length == 0 && shorter < 3 {
             let distance = usize::from(number.wrapping_sub(newest_3));
-            if distance > 0 && distance <= reach.min(self.reach_3) {
+            if distance > 0 && distance <= reach.min(max_distance_of_3) {
                 // SAFETY: the candidate is below `at`.
                 let candidate = unsafe { read32(origin.add(at - distance)) };
                 if candidate << 8 == word << 8 {

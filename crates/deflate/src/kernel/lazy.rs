@@ -1,7 +1,8 @@
-//! The lazy parse of levels 4 to 6 and of sessions: bytes to tokens, one position at a time.
+//! Lazy matching, as in zlib's `deflate_slow` (RFC 1951, section 4), for levels 4 to 6 and sessions: bytes to tokens, one
+//! position at a time.
 //!
-//! A match is taken only after the position behind its first byte was tried: a longer match there costs one literal
-//! more. Candidates come from a [`Finder`].
+//! A match is taken only after the next position was tried: a longer match there costs one literal more. Candidates
+//! come from a [`Finder`].
 
 use super::dispatch::Kernel;
 use super::incompressible::{LONG_RUN, LiteralRun};
@@ -13,10 +14,10 @@ use crate::coding::token::{CAPACITY, Tokens};
 
 /// Literals after which the run is written to the tokens.
 const RUN_PIECE: usize = 48;
-/// Most literals before a match that is still put off: with [`RUN_PIECE`] this keeps the tokens of one step below
+/// Most literals before a match that may still give way to the next one: with [`RUN_PIECE`] this keeps the tokens of one step below
 /// their slack.
-const MAX_PUT_OFF: usize = 56;
-const _: () = assert!(MAX_PUT_OFF / 2 + 3 <= crate::coding::token::SLACK);
+const MAX_LITERALS: usize = 56;
+const _: () = assert!(MAX_LITERALS / 2 + 3 <= crate::coding::token::SLACK);
 
 /// Positions inserted at the end of a match: those before are found where the match came from.
 const INSIDE: usize = 4;
@@ -72,8 +73,8 @@ pub(crate) struct LazyParse<'a, F> {
     pub(crate) buffer: &'a [u8],
     pub(crate) start: usize,
     pub(crate) finder: &'a mut F,
-    /// Shorter matches are put off if the next position has a better one.
-    pub(crate) put_off_below: usize,
+    /// As [`Search::max_lazy`](crate::levels::Search::max_lazy).
+    pub(crate) max_lazy: usize,
 }
 
 impl<F: Finder> Kernel for LazyParse<'_, F> {
@@ -81,7 +82,7 @@ impl<F: Finder> Kernel for LazyParse<'_, F> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Parsed {
-        let LazyParse { tokens, buffer, start, finder, put_off_below } = self;
+        let LazyParse { tokens, buffer, start, finder, max_lazy } = self;
         tokens.clear();
         let mut writer = TokenWriter::new(tokens);
         let hashed_end = (buffer.len() + 1).saturating_sub(MIN_MATCH);
@@ -89,7 +90,7 @@ impl<F: Finder> Kernel for LazyParse<'_, F> {
         let mut run = LiteralRun::new(start);
         let mut incompressible = false;
         // SAFETY: positions below `hashed_end` have 4 bytes, and each is inserted once, in order; one step makes at
-        // most MAX_PUT_OFF / 2 + 3 tokens.
+        // most MAX_LITERALS / 2 + 3 tokens.
         unsafe {
             while at < hashed_end && writer.len() < CAPACITY {
                 let mut found = finder.find::<I>(buffer, at, 0);
@@ -106,7 +107,7 @@ impl<F: Finder> Kernel for LazyParse<'_, F> {
                     continue;
                 }
                 let mut next = at + 1;
-                while found.length < put_off_below && next < hashed_end && at - literals < MAX_PUT_OFF {
+                while found.length < max_lazy && next < hashed_end && at - literals < MAX_LITERALS {
                     let later = finder.find::<I>(buffer, next, found.length - 1);
                     next += 1;
                     if !found.loses_to(later) {
