@@ -3,7 +3,9 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use linerate_core::lock;
 
 use crate::Result;
 use crate::kernel::{module, v1, v2};
@@ -57,7 +59,7 @@ impl Codec {
     /// # Errors
     /// The driver's, if there is none to reuse.
     pub fn workspace(&self) -> Result<PooledWorkspace> {
-        let pooled = self.pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let pooled = lock(&self.pool).pop();
         let workspace = match pooled {
             Some(workspace) => workspace,
             None => Workspace::new(&self.context)?,
@@ -67,7 +69,7 @@ impl Codec {
 
     /// Frees the memory of the workspaces that are not in use.
     pub fn release_workspaces(&self) {
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        lock(&self.pool).clear();
     }
 
     fn module(&self) -> Result<&Arc<Module>> {
@@ -117,7 +119,7 @@ impl DerefMut for PooledWorkspace {
 
 impl Drop for PooledWorkspace {
     fn drop(&mut self) {
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = lock(&self.pool);
         pool.extend(self.workspace.take());
     }
 }

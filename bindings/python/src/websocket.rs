@@ -1,8 +1,8 @@
 //! permessage-deflate for Python's `websockets`: classes behind `pylinerate.websockets`.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
-use linerate_core::{Error, Kind};
+use linerate_core::{Error, Kind, lock};
 use linerate_websocket::{
     Agreement, Decoder, Direction, Encoder, Level, Options, Role, Scratch, agree, answer, offer,
 };
@@ -43,10 +43,6 @@ fn with_work<T>(job: impl FnOnce(&mut Work) -> T) -> T {
         kept.push(work);
     }
     result
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Options of one side of a connection, and its part of the handshake.
@@ -128,7 +124,7 @@ impl WebsocketCodec {
             return Ok(None);
         }
         with_work(|Work { scratch, .. }| {
-            let encoded = released(py, data.len(), || locked(&self.encoder).message(scratch, data));
+            let encoded = released(py, data.len(), || lock(&self.encoder).message(scratch, data));
             encoded.map_err(|e| raise(py, e))?.map(|encoded| copied(py, encoded)).transpose()
         })
     }
@@ -142,7 +138,7 @@ impl WebsocketCodec {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let data = data.bytes();
         with_work(|Work { scratch, .. }| {
-            let encoded = released(py, data.len(), || locked(&self.encoder).part(scratch, data, is_last));
+            let encoded = released(py, data.len(), || lock(&self.encoder).part(scratch, data, is_last));
             copied(py, encoded.map_err(|e| raise(py, e))?)
         })
     }
@@ -163,7 +159,7 @@ impl WebsocketCodec {
         let data = data.bytes();
         with_work(|Work { scratch, out }| {
             let decoded = released(py, data.len(), || {
-                locked(&self.decoder).part_to_buffer(scratch, data, is_last, out, max_size)
+                lock(&self.decoder).part_to_buffer(scratch, data, is_last, out, max_size)
             });
             let len = decoded.map_err(|e| raise(py, e))?;
             copied(py, &out[..len])
@@ -180,7 +176,7 @@ impl WebsocketCodec {
     /// Bytes that this connection holds.
     #[getter]
     fn memory(&self, py: Python<'_>) -> usize {
-        py.detach(|| locked(&self.encoder).memory() + locked(&self.decoder).memory()) + size_of::<Self>()
+        py.detach(|| lock(&self.encoder).memory() + lock(&self.decoder).memory()) + size_of::<Self>()
     }
 }
 

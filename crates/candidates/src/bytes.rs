@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use linerate_core::lock;
 use linerate_deflate::parallel::{Container, Options as Gzip, compress};
 use linerate_deflate::{Format, Level, Scratch, Stream};
 use linerate_plan::{Measurement, Memory, Speed};
@@ -314,7 +315,7 @@ impl Session<'_> {
             let (setting, compressed) = (*setting, compressed.clone());
             let work = move || {
                 on_threads(threads, &|i| {
-                    let mut buffer = own[i].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    let mut buffer = lock(&own[i]);
                     setting.decode(&compressed, &mut buffer).map(|_| ())
                 })
             };

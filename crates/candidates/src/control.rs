@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use linerate_core::lock;
 use zstd_safe::CCtx;
 
 use super::sample::{Content, FileSet, Window};
@@ -22,7 +23,7 @@ pub(super) fn of_windows(set: &FileSet, windows: &[Window], threads: usize) -> R
         let mut encoder = Encoder::default();
         while let Some(window) = windows.get(next.fetch_add(1, Ordering::Relaxed)) {
             let (content, compressed) = encoder.sizes(&set.read(window)?)?;
-            let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut sums = lock(&sums);
             *sums = (sums.0 + content, sums.1 + compressed);
         }
         Ok(())

@@ -1,5 +1,5 @@
 //! Shared by all Linerate engines: the [`Error`] type, CPU [`Tier`] detection,
-//! [`prefetch_line`], and an ordered [`parallel_map`].
+//! [`prefetch_line`], an ordered [`parallel_map`], and [`lock`].
 //!
 //! ```
 //! use linerate_core::{Error, Kind};
@@ -17,6 +17,8 @@ pub mod cpu;
 mod error;
 mod kernel;
 #[cfg(feature = "std")]
+mod lock;
+#[cfg(feature = "std")]
 mod parallel;
 
 pub use cpu::Tier;
@@ -24,5 +26,7 @@ pub use cpu::Tier;
 pub use error::system_reason;
 pub use error::{Error, Kind, Reason, Result};
 pub use kernel::prefetch::{CACHE_LINE, prefetch_line};
+#[cfg(feature = "std")]
+pub use lock::lock;
 #[cfg(feature = "std")]
 pub use parallel::parallel_map;

@@ -1,9 +1,11 @@
 //! Ordered parallel map: the result does not depend on the number of threads.
 
 use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 use std::vec::Vec;
+
+use crate::lock::lock;
 
 /// Maps `items` on at most `threads` threads, the calling one included, and returns the results in the order of the items.
 /// `worker` makes a function for each thread, which takes the next item when it is done with the one before.
@@ -31,7 +33,7 @@ where
         let (mut work, mut done) = (worker(), Vec::new());
         loop {
             // Poisoned, the iterator has panicked, which the thread that called it passes on.
-            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let next = lock(&queue).next();
             let Some((i, item)) = next else { return done };
             done.push((i, work(item)));
         }

@@ -3,7 +3,9 @@
 use std::fs::{self, File, Metadata};
 use std::io;
 #[cfg(unix)]
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use linerate_core::lock;
 
 /// Owner, group and permission bits of a file.
 #[derive(Clone, Debug)]
@@ -98,7 +100,7 @@ fn umask() -> u32 {
     }
     // Reading it takes setting it: meanwhile other threads create private files.
     static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _one = lock(&ONE);
     let mask = rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     rustix::process::umask(mask);
     // `mode_t` has 16 bits on some systems.

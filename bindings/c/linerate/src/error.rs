@@ -4,9 +4,9 @@ use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char};
 use std::fmt::Write;
 use std::num::NonZeroI32;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-use linerate_core::{Error, Kind};
+use linerate_core::{Error, Kind, lock};
 
 /// Kinds of errors.
 #[repr(i32)]
@@ -129,7 +129,7 @@ static COPIES: Copies = Copies(UnsafeCell::new([0; COPIES_LEN]));
 
 /// The message as a C string; `None` if there is no more memory for it, and its kind must do.
 fn c_string(message: &'static str) -> Option<&'static CStr> {
-    let mut messages = MESSAGES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut messages = lock(&MESSAGES);
     let key = (message.as_ptr().addr(), message.len());
     let known = messages.seen[..messages.count].iter().find(|(at, len, _)| (*at, *len) == key);
     let at = match known {

@@ -7,7 +7,9 @@
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
+
+use linerate_core::lock;
 
 use crate::error::{Call, linerate_error};
 
@@ -56,7 +58,7 @@ impl<T: Send + Sync> Table<T> {
 
     /// Keeps a value, and returns its handle.
     pub(crate) fn insert(&self, value: T) -> Call<u64> {
-        let mut vacant = self.vacant.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut vacant = lock(&self.vacant);
         let index = match vacant.slots.pop() {
             Some(index) => index,
             None if vacant.taken < 1 << INDEX_BITS => {
@@ -155,7 +157,7 @@ impl<T: Send + Sync> Table<T> {
         if let Some(next) = generation.checked_add(1) {
             slot.state.store(state(next, ALONE), Ordering::Release);
             let index = id as u32 & ((1 << INDEX_BITS) - 1);
-            self.vacant.lock().unwrap_or_else(PoisonError::into_inner).slots.push(index);
+            lock(&self.vacant).slots.push(index);
         }
         drop(value);
         Ok(())

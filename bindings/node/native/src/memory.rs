@@ -1,7 +1,8 @@
 //! Memory behind objects, as the garbage collector counts it; output as buffers; a pool of working memory.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use linerate_core::lock;
 use napi::bindgen_prelude::{Buffer, JsObjectValue, Object};
 use napi::{Env, Result};
 
@@ -60,10 +61,10 @@ impl<T: Default> Pool<T> {
 
     /// Calls `job` with working memory. That of a job that panics is dropped.
     pub(crate) fn with<R>(&self, job: impl FnOnce(&mut T) -> R) -> R {
-        let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let taken = lock(&self.0).pop();
         let mut work = taken.unwrap_or_default();
         let result = job(&mut work);
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.0);
         if kept.len() < KEPT {
             kept.push(work);
         }

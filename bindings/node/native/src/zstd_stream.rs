@@ -1,8 +1,8 @@
 //! The class behind `ZstdDecompress`: zstd frames in pieces, decoded on the thread pool.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use linerate_core::{Error, Kind};
+use linerate_core::{Error, Kind, lock};
 use linerate_zstd::{Options, Scratch, Status, StreamDecoder};
 use napi::bindgen_prelude::{AsyncTask, Buffer, ObjectFinalize};
 use napi::{Env, Result, Task};
@@ -94,7 +94,7 @@ impl Task for Step {
 
     fn compute(&mut self) -> Result<Self::Output> {
         let decode = std::panic::AssertUnwindSafe(|| {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = lock(&self.state);
             SCRATCH.with(|scratch| state.decode(scratch, self.size))
         });
         std::panic::catch_unwind(decode).map_err(|_| napi::Error::from_reason("an internal error occurred"))

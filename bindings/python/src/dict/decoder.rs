@@ -1,9 +1,9 @@
 //! Decoding of single blocks and batches.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
-use linerate_core::{Error, Kind};
+use linerate_core::{Error, Kind, lock};
 use linerate_dict::{Decoder, Id, Job, Order, Result, Store};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -114,7 +114,7 @@ impl DictDecoder {
 impl DictDecoder {
     /// To be called without the GIL, because the thread that holds this lock may wait for it.
     fn lock(&self) -> MutexGuard<'_, Decoder> {
-        self.decoder.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.decoder)
     }
 
     fn one(&self, id: u64, block: &[u8], out: &mut [u8]) -> Result<usize> {

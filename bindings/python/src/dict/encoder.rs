@@ -1,8 +1,8 @@
 //! Compression of blocks.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-use linerate_core::{Error, Kind};
+use linerate_core::{Error, Kind, lock};
 use linerate_dict::{Encoder, Id, Result, Store};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -40,7 +40,7 @@ impl DictEncoder {
 
 impl DictEncoder {
     fn one(&self, id: u64, data: &[u8]) -> Result<Vec<u8>> {
-        let mut encoder = self.encoder.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut encoder = lock(&self.encoder);
         let (encoder, buffer) = &mut *encoder;
         let bound = Encoder::bound(data.len());
         let full = Error::new(Kind::Limit, 0, "not enough memory for the compressed block");

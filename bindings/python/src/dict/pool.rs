@@ -1,8 +1,9 @@
 //! Pools of per-thread state, and files that can be closed while they are read.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use linerate_core::lock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -67,15 +68,15 @@ impl<T: Clone> Open<T> {
     }
 
     pub(super) fn file(&self) -> PyResult<T> {
-        let file = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let file = lock(&self.0).clone();
         file.ok_or_else(|| PyValueError::new_err("the file is closed"))
     }
 
     pub(super) fn close(&self) -> Option<T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.0).take()
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+        lock(&self.0).is_none()
     }
 }

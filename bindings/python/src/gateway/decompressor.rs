@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use linerate_core::{Error, Kind};
+use linerate_core::{Error, Kind, lock};
 use linerate_gateway::{Checks, Limits, ScratchPool, Session, Transport};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -219,7 +219,7 @@ impl GatewayDecompressor {
 
 impl GatewayDecompressor {
     fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.connection)
     }
 
     /// Reads from the connection. Waits for a message that another thread is decoding.

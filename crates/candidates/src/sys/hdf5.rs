@@ -4,9 +4,10 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use libloading::Library;
+use linerate_core::lock;
 
 /// Names the library to load, instead of the usual ones.
 const VARIABLE: &str = "LINERATE_LIBHDF5";
@@ -111,7 +112,7 @@ functions! {
 fn library() -> Result<MutexGuard<'static, Functions>, String> {
     static LOADED: OnceLock<Result<Mutex<Functions>, String>> = OnceLock::new();
     match LOADED.get_or_init(|| load().map(Mutex::new)) {
-        Ok(functions) => Ok(functions.lock().unwrap_or_else(PoisonError::into_inner)),
+        Ok(functions) => Ok(lock(functions)),
         Err(what) => Err(what.clone()),
     }
 }

@@ -2,8 +2,9 @@
 
 use std::fs::{self, File, FileType};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use linerate_core::lock;
 use linerate_io::FileId;
 
 use crate::ui::error::CliError;
@@ -11,7 +12,7 @@ use crate::ui::error::CliError;
 static READ: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
 
 fn files() -> MutexGuard<'static, Vec<FileId>> {
-    READ.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&READ)
 }
 
 /// A file that counts as being read until this is dropped.

@@ -1,9 +1,11 @@
 //! An ordered parallel map: results are delivered in the order of their inputs.
 
 use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+use linerate_core::lock;
 
 /// Calls `done` with the result of each input of `next`, in order.
 ///
@@ -63,7 +65,7 @@ type Task<I, O> = (I, Sender<O>);
 fn serve<I, O>(take: &Mutex<Receiver<Task<I, O>>>, mut work: impl FnMut(I) -> O) {
     loop {
         // Nothing but `recv` runs under the lock, so a poisoned one guards a sound receiver.
-        let task = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let task = lock(take).recv();
         let Ok((input, result)) = task else { return };
         if result.send(work(input)).is_err() {
             return;

@@ -1,10 +1,11 @@
 //! Progress on standard error, once the work has lasted a second: a bar if that is a terminal, JSON objects with `--json`.
 
 use std::io::{IsTerminal, stderr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use linerate_core::lock;
 use serde_json::json;
 
 use crate::ui::printer::to_stderr;
@@ -216,7 +217,7 @@ impl Activity {
     /// Says what is being done now.
     pub(crate) fn show(&self, what: &str) {
         if let Some(next) = &self.next {
-            let (mut next, now) = (next.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
+            let (mut next, now) = (lock(next), Instant::now());
             if now >= *next {
                 *next = now + self.interval;
                 let seconds = (now - self.begun).as_secs_f64();
@@ -252,7 +253,7 @@ impl SharedProgress {
 
     /// Adds bytes that are done.
     pub(crate) fn add(&self, bytes: usize) {
-        let (bar, done) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (bar, done) = &mut *lock(&self.0);
         *done += bytes as u64;
         bar.update(*done);
     }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use linerate_core::lock;
 
 use crate::ui::error::CliError;
 use crate::ui::exit_code::ExitStatus;
@@ -105,7 +107,7 @@ const SMALL: u64 = 1 << 20;
 /// is processed alone.
 pub(crate) fn wait_for_turn(alone: bool, bytes: u64) -> Option<MutexGuard<'static, ()>> {
     static LARGE: Mutex<()> = Mutex::new(());
-    (!alone && bytes > SMALL).then(|| LARGE.lock().unwrap_or_else(PoisonError::into_inner))
+    (!alone && bytes > SMALL).then(|| lock(&LARGE))
 }
 
 /// Opens the output of an operand: standard output, or the file at `path`.

@@ -3,7 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Once};
 #[cfg(windows)]
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+#[cfg(windows)]
+use linerate_core::lock;
 
 /// Installs signal handling, once, that removes incomplete output files before the program exits. On
 /// Linux most of these have no name (`O_TMPFILE`) and disappear by themselves.
@@ -122,7 +125,7 @@ type Tokens = Vec<(Arc<AtomicUsize>, Arc<AtomicBool>)>;
 #[cfg(windows)]
 fn tokens() -> MutexGuard<'static, Tokens> {
     static TOKENS: Mutex<Tokens> = Mutex::new(Vec::new());
-    TOKENS.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&TOKENS)
 }
 
 #[cfg(windows)]

@@ -6,9 +6,11 @@
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
+use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+use linerate_core::lock;
 
 use super::content;
 use crate::{Result, Scratch};
@@ -239,7 +241,7 @@ where
     let mut scratch = Scratch::boxed();
     loop {
         // Nothing but `recv` runs under the lock, so a poisoned one guards a sound receiver.
-        let task = task_receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let task = lock(task_receiver).recv();
         let Ok((mut job, done)) = task else { return };
         let result = work(&mut scratch, &mut job);
         if done.send((job, result)).is_err() {

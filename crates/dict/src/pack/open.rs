@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind, Result, lock};
 use linerate_io::{FileSource, MapSource, read_error};
 use linerate_zstd::Dictionary;
 
@@ -298,7 +298,7 @@ impl Open {
             Storage::Compressed => None,
             Storage::CompressedWith(base) => Some(base),
         };
-        let mut decompression = self.decompression.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut decompression = lock(&self.decompression);
         let DecompressionState { decompressor, base: known } = &mut *decompression;
         let decompressor = decompressor.get_or_insert_with(Decompressor::new);
         let base = match base {

@@ -3,10 +3,10 @@
 use core::fmt::Debug;
 use core::ops::Range;
 use std::io::Read;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use linerate_core::{Error, Result};
+use linerate_core::{Error, Result, lock};
 
 use super::HttpOptions;
 use super::request_error::RequestError;
@@ -97,7 +97,7 @@ impl RetryClient {
     }
 
     fn unavailable_since(&self) -> MutexGuard<'_, Option<(Instant, RequestError)>> {
-        self.unavailable_since.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.unavailable_since)
     }
 
     /// One attempt: continues after the first `done` bytes of `out`, and adds the bytes received to `done`.

@@ -5,10 +5,10 @@ use core::fmt;
 use core::ops::Range;
 use std::ffi::OsString;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind, Result, lock};
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::client::{
     ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
@@ -219,11 +219,11 @@ struct Call(Arc<Mutex<Option<core::result::Result<RangeResponse, RequestError>>>
 
 impl Call {
     fn put(&self, answer: core::result::Result<RangeResponse, RequestError>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+        *lock(&self.0) = Some(answer);
     }
 
     fn take(&self) -> Option<core::result::Result<RangeResponse, RequestError>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.0).take()
     }
 }
 

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use clap::{ValueEnum, ValueHint};
+use linerate_core::lock;
 use linerate_nx::metadata::{Links, Metadata, Restorer};
 use linerate_nx::{Existing, Extracted, Extractor, File, FileError, Kind};
 
@@ -189,7 +190,7 @@ fn to_folder(
         .sync(args.sync)
         .names(|file| select.takes(file.path()).then(|| strip(file.path(), args.strip_components)).flatten())
         .on_progress(|progress| {
-            bar.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes);
+            lock(&bar).update(progress.bytes);
             !cancel.is_cancelled()
         })
         .to_folder(&args.output);

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use clap::ValueHint;
+use linerate_core::lock;
 use linerate_nx::metadata::{Difference, Metadata};
 use linerate_nx::{Kind, Note, Verifier};
 
@@ -81,7 +82,7 @@ fn contents(
     let verified = Verifier::new(archive)
         .threads(args.threads.threads)
         .on_progress(|progress| {
-            bar.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes);
+            lock(&bar).update(progress.bytes);
             true
         })
         .run()
@@ -141,7 +142,7 @@ fn against(
     let total = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
     let bar = Mutex::new(reporter.progress(name, Some(total)));
     let verifier = verifier.on_progress(|progress| {
-        bar.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes);
+        lock(&bar).update(progress.bytes);
         true
     });
     let compared = verifier.compare(folder).map_err(CliError::io_at("cannot read", folder))?;

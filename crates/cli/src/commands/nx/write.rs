@@ -3,8 +3,9 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use linerate_core::lock;
 use linerate_io::{Lock, Wait};
 use linerate_nx::Kind;
 use linerate_nx::pack::{Builder, Format, PackError, Summary};
@@ -103,7 +104,7 @@ pub(crate) fn write(
             let bar = Arc::new(Mutex::new(bar));
             let shared = Arc::clone(&bar);
             builder.on_progress(move |progress| {
-                let mut bar = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut bar = lock(&shared);
                 bar.set_total(progress.bytes_in_total);
                 bar.update(progress.bytes_in);
             });

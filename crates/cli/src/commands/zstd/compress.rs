@@ -4,8 +4,9 @@
 //! not depend on their number. It differs from that of no thread at all, which is why there is always one.
 
 use std::io::{ErrorKind, Read};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use linerate_core::lock;
 use linerate_zstd::{Format, Header};
 use zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd_safe::{CCtx, CParameter, ErrorCode, InBuffer, OutBuffer, get_error_name};
@@ -58,7 +59,7 @@ impl Compressor {
         let mut context = self.context(size, threads as u32).map_err(libzstd_error)?;
         let result = compress_frame(&mut context, input, size, sink);
         match &result {
-            Ok(_) => self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(context),
+            Ok(_) => lock(&self.idle).push(context),
             // The program ends by a signal, and waits for no thread.
             Err(CliError::ClosedPipe) => std::mem::forget(context),
             Err(_) => finish(&mut context),
@@ -68,7 +69,7 @@ impl Compressor {
 
     /// A context at the beginning of a frame.
     fn context(&self, size: Option<u64>, threads: u32) -> Result<CCtx<'static>, ErrorCode> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = lock(&self.idle).pop();
         let mut context = match idle {
             Some(context) => context,
             None => self.new_context()?,
