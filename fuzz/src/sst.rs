@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use linerate_dict::Store;
-use linerate_dict::sst::{KeyOrder, Options, Reader, Sst};
+use linerate_dict::sst::{KeyOrder, SstOptions, Reader, Sst};
 
 /// Maximum content of a block.
 const MOST: usize = 1 << 20;
@@ -32,7 +32,7 @@ pub fn sst(data: &[u8]) {
 
 fn file(reader: &mut Reader, bytes: Vec<u8>) {
     let len = bytes.len() as u64;
-    let Ok(sst) = reader.open_bytes(bytes, Options::new().block_limit(MOST)) else { return };
+    let Ok(sst) = reader.open_bytes(bytes, SstOptions::new().block_limit(MOST)) else { return };
     let report = reader.verify(&sst).expect("its own store");
     assert!(report.failures.iter().all(|e| e.offset <= len));
     let _ = reader.stats(&sst);

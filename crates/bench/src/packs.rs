@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use linerate_dict::pack::{Editor, Options, Pack};
+use linerate_dict::pack::{Editor, Pack, PackOptions};
 use linerate_dict::{Decoder, Encoder, Id, Input, Store, Training, content_hash};
 use linerate_zstd::Dictionary;
 
@@ -65,7 +65,7 @@ pub fn run(args: &PacksArgs) -> Result<(), String> {
     output.add("Tables of dictionaries", tables(&dictionaries, rounds)?)?;
     let folder = tempfile::tempdir().map_err(message)?;
     for (name, options) in
-        [("uncompressed", Options::new().uncompressed(true)), ("at level 3", Options::new().level(3))]
+        [("uncompressed", PackOptions::new().uncompressed(true)), ("at level 3", PackOptions::new().level(3))]
     {
         output.add("Packs", pack(&dictionaries, &folder.path().join(name), (name, options), rounds)?)?;
     }
@@ -93,7 +93,7 @@ fn forms(data: &str, trained: &[Vec<u8>], rounds: usize) -> Result<Vec<Measureme
     for level in [3, 9, 19] {
         for (case, same_cluster) in [("alone", false), ("with the first", true)] {
             let case = format!("{case} at level {level}");
-            let mut editor = Editor::in_memory(Options::new().level(level)).map_err(message)?;
+            let mut editor = Editor::in_memory(PackOptions::new().level(level)).map_err(message)?;
             let begun = Instant::now();
             for (i, dictionary) in trained.iter().enumerate() {
                 editor.add(dictionary, if same_cluster { 0 } else { i as u32 }).map_err(message)?;
@@ -161,7 +161,7 @@ fn tables(dictionaries: &[Vec<u8>], rounds: usize) -> Result<Vec<Measurement>, S
 fn pack(
     dictionaries: &[Vec<u8>],
     path: &Path,
-    (name, options): (&str, Options),
+    (name, options): (&str, PackOptions),
     rounds: usize,
 ) -> Result<Vec<Measurement>, String> {
     let (count, middle) = (dictionaries.len(), dictionaries.len() / 2);

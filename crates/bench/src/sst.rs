@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use linerate_candidates::thread_time;
-use linerate_dict::sst::{Handle, Options, Reader, Sst};
+use linerate_dict::sst::{Handle, Reader, Sst, SstOptions};
 use linerate_dict::{Order, Store};
 use linerate_gateway_sim::traffic::Random;
 use zstd_safe::{DCtx, DDict};
@@ -182,7 +182,7 @@ struct Ours<'p> {
 }
 
 impl<'p> Ours<'p> {
-    fn open(paths: &'p [PathBuf], options: Options) -> Self {
+    fn open(paths: &'p [PathBuf], options: SstOptions) -> Self {
         let mut reader = Reader::new(&Store::new());
         let mut files: Vec<(Vec<u8>, (Sst, &PathBuf))> = paths
             .iter()
@@ -362,7 +362,7 @@ pub fn run(args: &SstArgs) -> Result<(), String> {
         rows.iter().flat_map(|&(file, row)| [file as u32, row as u32]).flat_map(u32::to_le_bytes).collect();
     fs::write(choice.folder.join("queries"), pairs).map_err(message)?;
 
-    let all = Options::new();
+    let all = SstOptions::new();
     let [mut a, mut b, mut c, mut d] = [(); 4].map(|()| Ours::open(&paths, all));
     let [mut e, mut f] = [(); 2].map(|()| Ours::open(&paths, all.map(false)));
     let blocks = a.blocks(&rows);

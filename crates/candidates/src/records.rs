@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use linerate_dict::blocks::{Builder, DictionaryChoice, Duplicates, Field, Options as FileOptions, Sorter};
+use linerate_dict::blocks::{BlockFileOptions, Builder, DictionaryChoice, Duplicates, Field, Sorter};
 use linerate_dict::{BlockFile, Choice, Clustering, Id, Input, SampleSet, Store, content_hash};
 use linerate_plan::Measurement;
 use serde_json::Value;
@@ -134,7 +134,7 @@ impl Lines {
     fn block_file(&self, field: &str, block: usize, dictionary: Option<&[u8]>) -> Result<Vec<u8>, String> {
         let choice =
             dictionary.map_or(DictionaryChoice::None, |bytes| DictionaryChoice::Embedded(bytes.to_vec()));
-        let options = FileOptions::new().block_size(block as u32).level(LEVEL).dictionary(choice);
+        let options = BlockFileOptions::new().block_size(block as u32).level(LEVEL).dictionary(choice);
         let (field, mut sorter, mut key) =
             (Field::new(field), Sorter::new(SORTED, Duplicates::Refuse), Vec::new());
         let message = |e: linerate_dict::Error| e.to_string();

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use linerate_dict::sst::{self, Handle, Options as Opening, Reader, Sst};
+use linerate_dict::sst::{self, Handle, Reader, Sst, SstOptions};
 use linerate_dict::{Id, Order, Store};
 use linerate_plan::{Measurement, Memory, Read};
 
@@ -120,7 +120,7 @@ impl Sample {
         let mut reader = Reader::new(store);
         for file in &chosen {
             let at = |e: linerate_dict::Error| format!("{}: {e}", file.path.display());
-            let sst = reader.open(&file.path, Opening::new()).map_err(at)?;
+            let sst = reader.open(&file.path, SstOptions::new()).map_err(at)?;
             let stats = reader.stats(&sst).map_err(at)?;
             let (all, handles) = (stats.all_blocks(), reader.blocks(&sst).map_err(at)?);
             let share = wanted / chosen.len() as u64;

@@ -2,10 +2,12 @@
 
 use std::ops::Bound as Limit;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use linerate_core::{Error, Kind};
-use linerate_dict::blocks::{Builder, Counts, DictionaryChoice, Duplicates, Options, Reader, Sorter};
+use linerate_core::{Error, Kind, lock};
+use linerate_dict::blocks::{
+    BlockFileOptions, Builder, Counts, DictionaryChoice, Duplicates, Reader, Sorter,
+};
 use linerate_dict::{BlockFile, Id, Input as Source};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -201,8 +203,11 @@ impl DictBuilder {
             (None, Some(size)) => DictionaryChoice::Train { size, small_tables },
             (None, None) => DictionaryChoice::None,
         };
-        let options =
-            Options::new().block_size(block_size).level(level).checksums(checksums).dictionary(dictionary);
+        let options = BlockFileOptions::new()
+            .block_size(block_size)
+            .level(level)
+            .checksums(checksums)
+            .dictionary(dictionary);
         let builder = py.detach(|| Builder::create(&path, options)).map_err(|e| raise(py, e))?;
         let sorter = sort.then(|| Sorter::new(SORTED, Duplicates::Refuse));
         Ok(DictBuilder(Mutex::new(Some(Building { builder, sorter }))))
@@ -212,7 +217,7 @@ impl DictBuilder {
     fn add(&self, py: Python<'_>, records: Vec<(Input, Input)>) -> PyResult<()> {
         let records: Vec<_> = records.iter().map(|(key, value)| (key.bytes(), value.bytes())).collect();
         let added = py.detach(|| {
-            let mut building = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut building = lock(&self.0);
             let Some(Building { builder, sorter }) = &mut *building else { return Err(FINISHED) };
             records.iter().try_for_each(|(key, value)| match sorter {
                 Some(sorter) => sorter.add(key, value),
@@ -224,7 +229,7 @@ impl DictBuilder {
 
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         let finished = py.detach(|| {
-            let building = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let building = lock(&self.0).take();
             let Building { mut builder, sorter } = building.ok_or(FINISHED)?;
             if let Some(sorter) = sorter {
                 sorter.into_builder(&mut builder)?;
@@ -236,7 +241,7 @@ impl DictBuilder {
 
     /// Discards the file.
     fn discard(&self, py: Python<'_>) {
-        py.detach(|| drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take()));
+        py.detach(|| drop(lock(&self.0).take()));
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-use linerate_core::{Error, Kind};
-use linerate_dict::pack::{Editor, Entry, Loaded, Options, Pack, Stats, compact, user_id};
+use linerate_core::{Error, Kind, lock};
+use linerate_dict::pack::{Editor, Entry, Loaded, Pack, PackOptions, Stats, compact, user_id};
 use linerate_dict::{Input as Source, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -117,12 +117,12 @@ pub(crate) struct DictLoaded(Mutex<Option<Loaded>>);
 impl DictLoaded {
     /// IDs in the pack and in the store.
     fn ids(&self) -> Vec<(u64, u64)> {
-        let loaded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let loaded = lock(&self.0);
         loaded.iter().flat_map(Loaded::iter).map(|(id, there)| (id, there.get())).collect()
     }
 
     fn release(&self, py: Python<'_>) {
-        py.detach(|| drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take()));
+        py.detach(|| drop(lock(&self.0).take()));
     }
 }
 
@@ -135,7 +135,7 @@ const FINISHED: Error = Error::new(Kind::BadArgument, 0, "the pack editor is fin
 impl DictEditor {
     #[staticmethod]
     fn create(py: Python<'_>, path: PathBuf, uncompressed: bool, level: i32) -> PyResult<Self> {
-        let options = Options::new().uncompressed(uncompressed).level(level);
+        let options = PackOptions::new().uncompressed(uncompressed).level(level);
         let editor = py.detach(|| Editor::create(&path, options)).map_err(|e| raise(py, e))?;
         Ok(DictEditor(Mutex::new(Some(editor))))
     }
@@ -165,14 +165,14 @@ impl DictEditor {
 
     fn commit(&self, py: Python<'_>) -> PyResult<u64> {
         let committed = py.detach(|| {
-            let editor = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let editor = lock(&self.0).take();
             editor.ok_or(FINISHED)?.commit()
         });
         committed.map_err(|e| raise(py, e))
     }
 
     fn discard(&self, py: Python<'_>) {
-        py.detach(|| drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take()));
+        py.detach(|| drop(lock(&self.0).take()));
     }
 }
 
@@ -183,7 +183,7 @@ impl DictEditor {
         work: impl FnOnce(&mut Editor) -> Result<T> + Send,
     ) -> PyResult<T> {
         let done = py.detach(|| {
-            let mut editor = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut editor = lock(&self.0);
             work(editor.as_mut().ok_or(FINISHED)?)
         });
         done.map_err(|e| raise(py, e))
@@ -206,7 +206,7 @@ pub(crate) fn dict_compact(
     uncompressed: bool,
     level: i32,
 ) -> PyResult<(usize, usize, u64, u64)> {
-    let options = Options::new().uncompressed(uncompressed).level(level);
+    let options = PackOptions::new().uncompressed(uncompressed).level(level);
     let done = py.detach(|| compact(&path, options, |entry| !drop.contains(&entry.id)));
     done.map(|c| (c.kept, c.dropped, c.before, c.after)).map_err(|e| raise(py, e))
 }

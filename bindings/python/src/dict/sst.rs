@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use linerate_core::{Error, Kind};
 use linerate_dict::Result;
-use linerate_dict::sst::{Compression, DictionaryKind, Entry, EntryKind, KeyOrder, Options, Reader, Sst};
+use linerate_dict::sst::{Compression, DictionaryKind, Entry, EntryKind, KeyOrder, Reader, Sst, SstOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
@@ -55,7 +55,7 @@ impl DictSst {
         checksums: bool,
         block_limit: usize,
     ) -> PyResult<Self> {
-        let options = Options::new().map(map).checksums(checksums).block_limit(block_limit);
+        let options = SstOptions::new().map(map).checksums(checksums).block_limit(block_limit);
         let mut reader = store.sst_readers.acquire(|| Reader::new(&store.store));
         let sst = py.detach(|| reader.open(&path, options)).map_err(|e| raise(py, e))?;
         Ok(DictSst { open: Open::new(Arc::new(sst)), readers: store.sst_readers.clone() })

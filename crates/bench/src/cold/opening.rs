@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use linerate_candidates::thread_time;
-use linerate_dict::pack::{Editor, Options, Pack};
+use linerate_dict::pack::{Editor, Pack, PackOptions};
 use linerate_dict::{Decoder, Encoder, Id, Source, Store, content_hash};
 
 use super::contenders::Library;
@@ -125,7 +125,7 @@ pub(crate) fn measure(
 /// Writes a pack whose dictionaries are used from where they are mapped. Returns the number of the
 /// first.
 fn pack(file: &Path, dictionaries: &[Vec<u8>]) -> linerate_dict::Result<u64> {
-    let mut editor = Editor::create(file, Options::new().uncompressed(true))?;
+    let mut editor = Editor::create(file, PackOptions::new().uncompressed(true))?;
     let ids = dictionaries.iter().map(|bytes| editor.add(bytes, 0)).collect::<Result<Vec<u64>, _>>()?;
     editor.commit()?;
     Ok(ids[0])

@@ -12,7 +12,7 @@ use super::layout::{
     BlockEntry, Counts, DictionaryPlace, DictionaryReference, Extent, Footer, Header, LeafEntry, MAX_CONTENT,
     separator,
 };
-use super::options::{DictionaryChoice, Options};
+use super::options::{BlockFileOptions, DictionaryChoice};
 use crate::coding::encoder::Encoder;
 use crate::files::fields::hash;
 use crate::files::output::{commit, create, write_error};
@@ -27,9 +27,9 @@ const INDEX_BLOCK: usize = 4096;
 /// Bytes of blocks that a trained dictionary is measured with; more do not change the choice.
 const MAX_MEASURED_BYTES: usize = 2 << 20;
 /// Maximum key length.
-pub const MAX_KEY_LEN: usize = (1 << 16) - 1;
+pub(super) const MAX_KEY_LEN: usize = (1 << 16) - 1;
 /// Maximum value length.
-pub const MAX_VALUE_LEN: usize = 32 << 20;
+pub(super) const MAX_VALUE_LEN: usize = 32 << 20;
 const _: () = assert!(MAX_KEY_LEN + MAX_VALUE_LEN + INDEX_BLOCK < MAX_CONTENT);
 
 const fn refused(what: &'static str) -> Error {
@@ -42,10 +42,10 @@ const FAILED: Error = refused("an earlier write to the block file failed");
 /// 40 bytes for a hundred blocks), and, to train a dictionary, the first records.
 ///
 /// ```
-/// use linerate_dict::blocks::{BlockFile, Builder, Options};
+/// use linerate_dict::blocks::{BlockFile, Builder, BlockFileOptions};
 /// use linerate_dict::{Input, Store};
 ///
-/// let mut builder = Builder::in_memory(Options::new())?;
+/// let mut builder = Builder::in_memory(BlockFileOptions::new())?;
 /// builder.add(b"ann", b"7")?;
 /// builder.add(b"bob", b"12")?;
 /// let file = BlockFile::open_input(Input::memory(builder.into_bytes()?), &Store::new())?;
@@ -56,7 +56,7 @@ pub struct Builder {
     out: Out,
     /// Bytes written.
     at: u64,
-    options: Options,
+    options: BlockFileOptions,
     block: BlockBuilder,
     /// Separator before the current block.
     lower_bound: Vec<u8>,
@@ -118,7 +118,7 @@ impl Builder {
     /// # Errors
     /// [`Kind::Write`]; [`Kind::BadArgument`] for invalid options; those of [`Store::insert`] for a given
     /// dictionary.
-    pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Builder> {
+    pub fn create(path: impl AsRef<Path>, options: BlockFileOptions) -> Result<Builder> {
         check(&options)?;
         Self::new(Out::File(Box::new(create(path.as_ref(), Existing::Replace)?)), options)
     }
@@ -127,12 +127,12 @@ impl Builder {
     ///
     /// # Errors
     /// As [`create`](Self::create), without those of files.
-    pub fn in_memory(options: Options) -> Result<Builder> {
+    pub fn in_memory(options: BlockFileOptions) -> Result<Builder> {
         check(&options)?;
         Self::new(Out::Memory(Vec::new()), options)
     }
 
-    fn new(out: Out, options: Options) -> Result<Builder> {
+    fn new(out: Out, options: BlockFileOptions) -> Result<Builder> {
         let mut builder = Builder {
             out,
             at: 0,
@@ -163,9 +163,9 @@ impl Builder {
     /// Adds a record.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for a key that is not greater than the previous one, or longer than
-    /// [`MAX_KEY_LEN`]; [`Kind::Limit`] for a value longer than [`MAX_VALUE_LEN`]; these leave the builder
-    /// unchanged. [`Kind::Write`], after which the file cannot be finished.
+    /// [`Kind::BadArgument`] for a key that is not greater than the previous one, or longer than 65,535
+    /// bytes; [`Kind::Limit`] for a value longer than 32 MiB; these leave the builder unchanged.
+    /// [`Kind::Write`], after which the file cannot be finished.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.failed {
             return Err(FAILED);
@@ -244,7 +244,7 @@ impl Builder {
             let zstd_id = Dictionary::measure(bytes)?.id();
             dictionary = DictionaryReference { place, len: bytes.len() as u32, zstd_id, hash: hash(bytes) };
         }
-        let Options { block_size, level, checksums, .. } = self.options;
+        let BlockFileOptions { block_size, level, checksums, .. } = self.options;
         let header = Header { checksums, block_size, level, dictionary };
         self.put(&header.write())?;
         if place == DictionaryPlace::Embedded {
@@ -376,7 +376,7 @@ fn worthwhile(trained: Vec<u8>, blocks: &[&[u8]], level: i32) -> Result<Option<V
     Ok(best.1.map(<[u8]>::to_vec))
 }
 
-fn check(options: &Options) -> Result<()> {
+fn check(options: &BlockFileOptions) -> Result<()> {
     let size = options.block_size as usize;
     if !(16..=MAX_CONTENT / 2).contains(&size) {
         return Err(refused("the block size is not one of 16 bytes to 32 MiB"));

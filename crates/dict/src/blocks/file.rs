@@ -146,11 +146,6 @@ impl BlockFile {
         Ok(Header::parse(&input.array(0)?)?.dictionary)
     }
 
-    /// The store that has the dictionary.
-    pub fn store(&self) -> &Store {
-        &self.open.store
-    }
-
     /// The ID of the dictionary in the store, or [`Id::NONE`].
     pub fn dictionary(&self) -> Id {
         self.open.id

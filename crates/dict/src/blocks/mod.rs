@@ -18,12 +18,12 @@ mod sorter;
 mod verify;
 
 #[cfg(feature = "train")]
-pub use builder::{Builder, MAX_KEY_LEN, MAX_VALUE_LEN, Summary};
+pub use builder::{Builder, Summary};
 #[cfg(feature = "json")]
 pub use field::{Field, FieldError};
 pub use file::{BlockFile, Stats};
 pub use layout::{Counts, DictionaryPlace, DictionaryReference};
-pub use options::{DictionaryChoice, Options};
+pub use options::{BlockFileOptions, DictionaryChoice};
 pub use reader::Reader;
 pub use scan::Scan;
 #[cfg(feature = "train")]

@@ -30,7 +30,7 @@ pub enum DictionaryChoice {
 /// Options of building a block file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Options {
+pub struct BlockFileOptions {
     /// Target size of a block, in bytes of content. Default: 4096. A larger record gets a block of its own.
     pub block_size: u32,
     /// zstd compression level. Default: 3.
@@ -43,10 +43,10 @@ pub struct Options {
     pub sample_bytes: usize,
 }
 
-impl Options {
+impl BlockFileOptions {
     /// Default options.
     pub const fn new() -> Self {
-        Options {
+        BlockFileOptions {
             block_size: 4096,
             level: 3,
             checksums: true,
@@ -58,36 +58,36 @@ impl Options {
     /// Sets the target size of a block, in bytes of content.
     #[must_use]
     pub fn block_size(self, bytes: u32) -> Self {
-        Options { block_size: bytes, ..self }
+        BlockFileOptions { block_size: bytes, ..self }
     }
 
     /// Sets the zstd compression level, -7 to 22.
     #[must_use]
     pub fn level(self, level: i32) -> Self {
-        Options { level, ..self }
+        BlockFileOptions { level, ..self }
     }
 
     /// Sets whether the index has hashes of block contents. Without them, a damaged block may decode to other
     /// records.
     #[must_use]
     pub fn checksums(self, checksums: bool) -> Self {
-        Options { checksums, ..self }
+        BlockFileOptions { checksums, ..self }
     }
 
     /// Sets the dictionary.
     #[must_use]
     pub fn dictionary(self, dictionary: DictionaryChoice) -> Self {
-        Options { dictionary, ..self }
+        BlockFileOptions { dictionary, ..self }
     }
 
     /// Sets the maximum bytes of records to train with.
     #[must_use]
     pub fn sample_bytes(self, bytes: usize) -> Self {
-        Options { sample_bytes: bytes, ..self }
+        BlockFileOptions { sample_bytes: bytes, ..self }
     }
 }
 
-impl Default for Options {
+impl Default for BlockFileOptions {
     fn default() -> Self {
         Self::new()
     }

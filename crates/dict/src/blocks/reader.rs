@@ -54,11 +54,6 @@ impl Reader {
         }
     }
 
-    /// Counters of its decoder.
-    pub fn counters(&self) -> crate::Counters {
-        self.decoder.counters()
-    }
-
     pub(super) fn check_store(&self, file: &BlockFile) -> Result<()> {
         let same = std::ptr::eq(self.decoder.store().shared(), file.inner().store.shared());
         if same { Ok(()) } else { Err(OTHER_STORE) }
@@ -102,11 +97,11 @@ impl Reader {
     ///
     #[cfg_attr(feature = "train", doc = "```")]
     #[cfg_attr(not(feature = "train"), doc = "```ignore")]
-    /// # use linerate_dict::blocks::{BlockFile, Builder, Options};
+    /// # use linerate_dict::blocks::{BlockFile, Builder, BlockFileOptions};
     /// # use linerate_dict::{Input, Store};
     /// # let store = Store::new();
     /// # let open = |value: &[u8]| {
-    /// #     let mut builder = Builder::in_memory(Options::new())?;
+    /// #     let mut builder = Builder::in_memory(BlockFileOptions::new())?;
     /// #     builder.add(b"key", value)?;
     /// #     BlockFile::open_input(Input::memory(builder.into_bytes()?), &store)
     /// # };

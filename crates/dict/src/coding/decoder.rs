@@ -28,7 +28,7 @@ impl Decoder {
     }
 
     /// Returns the store.
-    pub fn store(&self) -> &Store {
+    pub(crate) fn store(&self) -> &Store {
         &self.store
     }
 

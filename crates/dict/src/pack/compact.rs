@@ -5,7 +5,7 @@ use std::path::Path;
 use linerate_core::Result;
 use linerate_io::Lock;
 
-use super::editor::{Editor, IN_USE, Options, lock};
+use super::editor::{Editor, IN_USE, PackOptions, lock};
 use super::index::Entry;
 use super::open::Pack;
 use crate::files::output::write_error;
@@ -34,7 +34,7 @@ pub struct Compacted {
 /// unchanged.
 pub fn compact(
     path: impl AsRef<Path>,
-    options: Options,
+    options: PackOptions,
     keep: impl FnMut(&Entry) -> bool,
 ) -> Result<Compacted> {
     let lock = lock(path.as_ref())?;
@@ -48,7 +48,7 @@ pub fn compact(
 pub fn compact_locked(
     path: impl AsRef<Path>,
     lock: Lock,
-    options: Options,
+    options: PackOptions,
     keep: impl FnMut(&Entry) -> bool,
 ) -> Result<Compacted> {
     let (editor, compacted) = prepare(path.as_ref(), options, keep)?;
@@ -62,7 +62,7 @@ pub fn compact_locked(
 /// Everything before the commit. The caller holds the lock.
 pub(super) fn prepare(
     path: &Path,
-    options: Options,
+    options: PackOptions,
     mut keep: impl FnMut(&Entry) -> bool,
 ) -> Result<(Editor, Compacted)> {
     let pack = Pack::open(path)?;

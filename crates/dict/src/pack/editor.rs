@@ -21,7 +21,7 @@ use crate::files::output::{BUFFER, commit, create, write_error};
 /// Options of a new pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Options {
+pub struct PackOptions {
     /// Whether dictionaries are stored uncompressed, so that they can be used directly from the mapped file.
     /// Default: false.
     pub uncompressed: bool,
@@ -30,26 +30,26 @@ pub struct Options {
     pub level: i32,
 }
 
-impl Options {
+impl PackOptions {
     /// Default options.
     pub const fn new() -> Self {
-        Options { uncompressed: false, level: 3 }
+        PackOptions { uncompressed: false, level: 3 }
     }
 
     /// Sets whether dictionaries are stored uncompressed.
     #[must_use]
     pub const fn uncompressed(self, uncompressed: bool) -> Self {
-        Options { uncompressed, ..self }
+        PackOptions { uncompressed, ..self }
     }
 
     /// Sets the zstd compression level, -7 to 22.
     #[must_use]
     pub const fn level(self, level: i32) -> Self {
-        Options { level, ..self }
+        PackOptions { level, ..self }
     }
 }
 
-impl Default for Options {
+impl Default for PackOptions {
     fn default() -> Self {
         Self::new()
     }
@@ -66,10 +66,10 @@ pub fn user_id(name: &str) -> u64 {
 /// at a time; readers see the changes when they open it again.
 ///
 /// ```
-/// use linerate_dict::pack::{Editor, Options, Pack, user_id};
+/// use linerate_dict::pack::{Editor, PackOptions, Pack, user_id};
 /// use linerate_dict::Input;
 ///
-/// let mut editor = Editor::in_memory(Options::new())?;
+/// let mut editor = Editor::in_memory(PackOptions::new())?;
 /// let id = editor.add(b"a dictionary of a few words", 0)?;
 /// editor.retain(id, user_id("000123.sst"))?;
 /// let pack = Pack::open_input(Input::memory(editor.into_bytes()?))?;
@@ -182,7 +182,7 @@ impl Editor {
     ///
     /// # Errors
     /// [`Kind::Write`], also if the file exists; [`Kind::BadArgument`] for an invalid level.
-    pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Editor> {
+    pub fn create(path: impl AsRef<Path>, options: PackOptions) -> Result<Editor> {
         let path = path.as_ref();
         if std::fs::symlink_metadata(path).is_ok() {
             return Err(write_error(&io::ErrorKind::AlreadyExists.into()));
@@ -194,11 +194,11 @@ impl Editor {
     ///
     /// # Errors
     /// [`Kind::BadArgument`] for an invalid level.
-    pub fn in_memory(options: Options) -> Result<Editor> {
+    pub fn in_memory(options: PackOptions) -> Result<Editor> {
         Self::new(Out::Memory(Vec::new()), options, 1)
     }
 
-    fn new(out: Out, options: Options, generation: u64) -> Result<Editor> {
+    fn new(out: Out, options: PackOptions, generation: u64) -> Result<Editor> {
         if !(-7..=zstd_safe::max_c_level()).contains(&options.level) {
             return Err(Error::new(Kind::BadArgument, 0, "the compression level is not one of -7 to 22"));
         }
@@ -227,7 +227,7 @@ impl Editor {
     }
 
     /// Creates an editor that replaces a pack on commit.
-    pub(super) fn replacing(path: &Path, options: Options, pack: &Pack) -> Result<Editor> {
+    pub(super) fn replacing(path: &Path, options: PackOptions, pack: &Pack) -> Result<Editor> {
         let out = Out::New(Box::new(create(path, Existing::Replace)?));
         let mut editor = Self::new(out, options, pack.generation() + 1)?;
         editor.next_id = pack.open.index.next_id();
@@ -589,7 +589,7 @@ mod tests {
     #[test]
     fn a_hash_collision_is_an_error() {
         let (one, other) = (b"a dictionary of a few words", b"another one, of other words");
-        let mut editor = Editor::in_memory(Options::new()).unwrap();
+        let mut editor = Editor::in_memory(PackOptions::new()).unwrap();
         let id = editor.add(one, 0).unwrap();
         // Simulates a hash collision.
         editor.by_hash.insert(hash(other), id);

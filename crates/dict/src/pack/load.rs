@@ -38,11 +38,6 @@ impl Loaded {
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
-
-    /// The store.
-    pub fn store(&self) -> &Store {
-        &self.store
-    }
 }
 
 impl Drop for Loaded {

@@ -20,7 +20,7 @@ mod tests;
 #[cfg(feature = "encode")]
 pub use compact::{Compacted, compact, compact_locked};
 #[cfg(feature = "encode")]
-pub use editor::{Editor, Options, user_id};
+pub use editor::{Editor, PackOptions, user_id};
 pub use index::{Entry, Storage};
 pub use load::Loaded;
 pub use open::{Pack, Stats};

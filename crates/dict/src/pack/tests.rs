@@ -8,7 +8,7 @@ use linerate_core::{Error, Kind, Result};
 
 use super::compact::prepare;
 use super::editor::lock;
-use super::{Editor, Options, Pack};
+use super::{Editor, Pack, PackOptions};
 use crate::files::input::Input;
 
 /// Failpoint: called with the name of each step; an error interrupts the write there.
@@ -31,7 +31,7 @@ fn numbers(path: &Path) -> Option<Vec<u64>> {
 }
 
 fn pack_of(path: &Path, count: u32) {
-    let mut editor = Editor::create(path, Options::new()).unwrap();
+    let mut editor = Editor::create(path, PackOptions::new()).unwrap();
     (0..count).for_each(|i| _ = editor.add(&dictionary(i), i % 2).unwrap());
     editor.commit().unwrap();
 }
@@ -40,7 +40,7 @@ fn pack_of(path: &Path, count: u32) {
 type Change = fn(&Path, Failpoint) -> Result<()>;
 
 fn create(path: &Path, failpoint: Failpoint) -> Result<()> {
-    let mut editor = Editor::create(path, Options::new())?;
+    let mut editor = Editor::create(path, PackOptions::new())?;
     editor.failpoint = Some(failpoint);
     editor.add(&dictionary(1), 0)?;
     editor.commit().map(|_| ())
@@ -56,7 +56,7 @@ fn append(path: &Path, failpoint: Failpoint) -> Result<()> {
 
 fn compacted(path: &Path, failpoint: Failpoint) -> Result<()> {
     let _lock = lock(path)?;
-    let (mut editor, _) = prepare(path, Options::new(), |entry| entry.id > 3)?;
+    let (mut editor, _) = prepare(path, PackOptions::new(), |entry| entry.id > 3)?;
     editor.failpoint = Some(failpoint);
     editor.replace()
 }
@@ -131,7 +131,7 @@ fn a_replaced_pack_is_not_appended_to() {
     let path = folder.path().join("pack");
     pack_of(&path, 3);
     let lock = lock(&path).unwrap();
-    let (editor, _) = prepare(&path, Options::new(), |_| true).unwrap();
+    let (editor, _) = prepare(&path, PackOptions::new(), |_| true).unwrap();
     assert_eq!(Editor::open(&path).err().unwrap().kind, Kind::Write);
     editor.replace().unwrap();
     // The lock was one of the replaced file; on Windows it is a file beside it.
@@ -170,7 +170,7 @@ fn a_mapped_pack_is_changed_after_a_change_that_was_given_up() {
 fn half_written(path: &Path) -> Editor {
     let mut filler = 64;
     loop {
-        let mut editor = Editor::create(path, Options::new().uncompressed(true)).unwrap();
+        let mut editor = Editor::create(path, PackOptions::new().uncompressed(true)).unwrap();
         editor.add(&vec![b'd'; filler], 0).unwrap();
         editor.commit().unwrap();
         if fs::metadata(path).unwrap().len().is_multiple_of(4096) {

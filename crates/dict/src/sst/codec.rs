@@ -7,6 +7,7 @@ use super::bytes::Bytes;
 use super::compression::Compression;
 use super::open::Dictionary;
 use crate::coding::decoder::Decoder;
+use crate::id::Id;
 use crate::store::Store;
 
 const TOO_LONG: Error = Error::new(Kind::Limit, 0, "the content of a block exceeds the limit");
@@ -88,7 +89,7 @@ impl Codec {
     ) -> Result<()> {
         let n = match compressed.compression {
             Compression::Zstd => {
-                let id = dictionary.map_or(crate::Id::NONE, |dictionary| dictionary.id);
+                let id = dictionary.map_or(Id::NONE, |dictionary| dictionary.id);
                 // Offsets within the frame are not offsets in the file.
                 self.decoder.decode(id, compressed.payload, out).map_err(|e| e.with_offset(0))?
             }

@@ -36,20 +36,6 @@ impl Compression {
         }
     }
 
-    /// The type byte in the trailer.
-    pub const fn number(self) -> u8 {
-        match self {
-            Compression::None => 0,
-            Compression::Snappy => 1,
-            Compression::Zlib => 2,
-            Compression::Bzip2 => 3,
-            Compression::Lz4 => 4,
-            Compression::Lz4Hc => 5,
-            Compression::Zstd => 7,
-            Compression::Other(number) => number,
-        }
-    }
-
     /// A name in lower case.
     pub const fn name(self) -> &'static str {
         match self {

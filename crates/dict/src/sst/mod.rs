@@ -63,7 +63,7 @@ pub use footer::MAGIC;
 pub use handle::Handle;
 pub use index::IndexKind;
 pub use open::Sst;
-pub use options::Options;
+pub use options::SstOptions;
 pub use order::KeyOrder;
 pub use properties::{Properties, Property};
 pub use ranges::RangeDeletion;

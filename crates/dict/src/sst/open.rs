@@ -10,7 +10,7 @@ use super::checksum::Checksum;
 use super::footer::{FOOTER, Footer};
 use super::handle::Handle;
 use super::index::{IndexEncoding, IndexKind, Partition, partitions};
-use super::options::Options;
+use super::options::SstOptions;
 use super::order::KeyOrder;
 use super::properties::Properties;
 use super::ranges::{self, RangeDeletion};
@@ -31,7 +31,7 @@ const NO_PROPERTIES: Error = Error::new(Kind::Corrupt, 0, "the file has no handl
 /// Its index is in memory. Its dictionary is in the store that it was opened with, and released on drop.
 pub struct Sst {
     pub(super) input: Input,
-    pub(super) options: Options,
+    pub(super) options: SstOptions,
     pub(super) footer: Footer,
     pub(super) properties: Handle,
     pub(super) order: KeyOrder,
@@ -72,7 +72,7 @@ impl Sst {
     /// version, index or compression that is not supported; [`Kind::Limit`] if it exceeds the limit of the
     /// options or the store is full.
     pub fn open(path: impl AsRef<Path>, store: &Store) -> Result<Sst> {
-        Reader::new(store).open(path, Options::new())
+        Reader::new(store).open(path, SstOptions::new())
     }
 
     /// Opens a file in memory.
@@ -80,7 +80,7 @@ impl Sst {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn from_bytes(bytes: Vec<u8>, store: &Store) -> Result<Sst> {
-        Reader::new(store).open_bytes(bytes, Options::new())
+        Reader::new(store).open_bytes(bytes, SstOptions::new())
     }
 
     /// Format version, 2 to 7.
@@ -144,7 +144,7 @@ impl Sst {
         }
     }
 
-    pub(super) fn load(input: Input, options: Options, reader: &mut Reader) -> Result<Sst> {
+    pub(super) fn load(input: Input, options: SstOptions, reader: &mut Reader) -> Result<Sst> {
         let footer = read_footer(&input)?;
         let store = reader.store().clone();
         // No block is read with a dictionary before it is set.

@@ -3,7 +3,7 @@
 /// Options of opening and reading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Options {
+pub struct SstOptions {
     /// Whether to map the file into memory; otherwise blocks are read one by one. RocksDB never shortens a
     /// finished file; if another program does, a mapped one ends the process by a signal on Unix, and one that
     /// is read reports [`Kind::Truncated`](crate::Kind::Truncated). Default: true.
@@ -15,32 +15,32 @@ pub struct Options {
     pub block_limit: usize,
 }
 
-impl Options {
+impl SstOptions {
     /// Default options.
     pub const fn new() -> Self {
-        Options { map: true, checksums: true, block_limit: 256 << 20 }
+        SstOptions { map: true, checksums: true, block_limit: 256 << 20 }
     }
 
     /// Sets whether to map the file into memory.
     #[must_use]
     pub const fn map(self, map: bool) -> Self {
-        Options { map, ..self }
+        SstOptions { map, ..self }
     }
 
     /// Sets whether to verify the checksums of data blocks.
     #[must_use]
     pub const fn checksums(self, checksums: bool) -> Self {
-        Options { checksums, ..self }
+        SstOptions { checksums, ..self }
     }
 
     /// Sets the maximum content of a block, in bytes.
     #[must_use]
     pub const fn block_limit(self, bytes: usize) -> Self {
-        Options { block_limit: bytes, ..self }
+        SstOptions { block_limit: bytes, ..self }
     }
 }
 
-impl Default for Options {
+impl Default for SstOptions {
     fn default() -> Self {
         Self::new()
     }

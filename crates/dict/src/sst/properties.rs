@@ -44,7 +44,7 @@ impl Properties {
     }
 
     /// The value of a property.
-    pub fn get(&self, name: &str) -> Option<&[u8]> {
+    pub(super) fn get(&self, name: &str) -> Option<&[u8]> {
         self.all.iter().find(|property| property.name == name.as_bytes()).map(|found| &found.value[..])
     }
 
@@ -56,7 +56,7 @@ impl Properties {
     }
 
     /// The value of a property as text; empty if it is missing.
-    pub fn text(&self, name: &str) -> String {
+    fn text(&self, name: &str) -> String {
         String::from_utf8_lossy(self.get(name).unwrap_or_default()).into_owned()
     }
 
@@ -99,11 +99,6 @@ impl Properties {
         self.count("rocksdb.num.data.blocks")
     }
 
-    /// Stored bytes of the data blocks.
-    pub fn data_bytes(&self) -> u64 {
-        self.count("rocksdb.data.size")
-    }
-
     /// Uncompressed bytes of all keys, including eight of each internal key.
     pub fn raw_key_bytes(&self) -> u64 {
         self.count("rocksdb.raw.key.size")
@@ -115,7 +110,7 @@ impl Properties {
     }
 
     /// RocksDB's name of the configured compression; blocks may be stored uncompressed.
-    pub fn compression(&self) -> String {
+    fn compression(&self) -> String {
         self.text("rocksdb.compression")
     }
 
@@ -143,10 +138,5 @@ impl Properties {
         let options = self.text("rocksdb.compression_options");
         let mut pairs = options.split(';').filter_map(|option| option.trim().split_once('='));
         pairs.find(|(key, _)| *key == name)?.1.parse().ok()
-    }
-
-    /// RocksDB's name of the comparator.
-    pub fn comparator(&self) -> String {
-        self.text("rocksdb.comparator")
     }
 }

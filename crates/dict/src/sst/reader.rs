@@ -13,11 +13,10 @@ use super::entry::{Entry, EntryKind, split};
 use super::handle::{Handle, TRAILER};
 use super::index::{self, IndexCursor, IndexKind, follow};
 use super::open::{Dictionary, Sst, names};
-use super::options::Options;
+use super::options::SstOptions;
 use super::properties::Properties;
 use super::ranges::covering;
 use crate::files::input::Input;
-use crate::stats::Counters;
 use crate::store::Store;
 
 const WRONG_STORE: Error = Error::new(Kind::BadArgument, 0, "the file and the reader have different stores");
@@ -94,16 +93,11 @@ impl Reader {
         self.codec.decoder.store()
     }
 
-    /// Counters of its zstd decoder.
-    pub fn counters(&self) -> Counters {
-        self.codec.decoder.counters()
-    }
-
     /// Opens a file.
     ///
     /// # Errors
     /// As [`Sst::open`].
-    pub fn open(&mut self, path: impl AsRef<Path>, options: Options) -> Result<Sst> {
+    pub fn open(&mut self, path: impl AsRef<Path>, options: SstOptions) -> Result<Sst> {
         let input = if options.map { Input::map(path) } else { Input::file(path) };
         Sst::load(input?, options, self)
     }
@@ -112,7 +106,7 @@ impl Reader {
     ///
     /// # Errors
     /// As [`Sst::open`].
-    pub fn open_bytes(&mut self, bytes: Vec<u8>, options: Options) -> Result<Sst> {
+    pub fn open_bytes(&mut self, bytes: Vec<u8>, options: SstOptions) -> Result<Sst> {
         self.open_input(Input::memory(bytes), options)
     }
 
@@ -120,7 +114,7 @@ impl Reader {
     ///
     /// # Errors
     /// As [`Sst::open`].
-    pub fn open_input(&mut self, input: Input, options: Options) -> Result<Sst> {
+    pub fn open_input(&mut self, input: Input, options: SstOptions) -> Result<Sst> {
         Sst::load(input, options, self)
     }
 

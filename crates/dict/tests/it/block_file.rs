@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use linerate_dict::blocks::{
-    BlockFile, Builder, DictionaryChoice, DictionaryPlace, Duplicates, Options, Reader, Sorter,
+    BlockFile, BlockFileOptions, Builder, DictionaryChoice, DictionaryPlace, Duplicates, Reader, Sorter,
 };
 use linerate_dict::{Error, Input, Kind, Store, content_hash};
 
@@ -24,7 +24,7 @@ fn records(seed: u64, count: usize) -> Records {
         .collect()
 }
 
-fn built(records: &Records, options: Options) -> Vec<u8> {
+fn built(records: &Records, options: BlockFileOptions) -> Vec<u8> {
     let mut builder = Builder::in_memory(options).unwrap();
     records.iter().for_each(|(key, value)| builder.add(key, value).unwrap());
     builder.into_bytes().unwrap()
@@ -87,7 +87,7 @@ fn records_round_trip_by_get_multi_get_and_scan() {
     for (i, choice) in choices.into_iter().enumerate() {
         for (count, block_size) in [(0, 4096), (1, 4096), (700, 4096), (700, 256), (3000, 1024)] {
             let records = records(1, count);
-            let options = Options::new()
+            let options = BlockFileOptions::new()
                 .dictionary(choice.clone())
                 .block_size(block_size)
                 .checksums(i != 1)
@@ -138,7 +138,7 @@ fn empty_and_extreme_records_round_trip() {
     records.insert(vec![1, 0], vec![0; 3 << 20]);
     records.insert(vec![0xff; 9], vec![0xff; 5000]);
     for choice in [DictionaryChoice::None, DictionaryChoice::Embedded(train(2, 2048))] {
-        let options = Options::new().dictionary(choice).block_size(512).level(1);
+        let options = BlockFileOptions::new().dictionary(choice).block_size(512).level(1);
         compare(&open(&built(&records, options), &Store::new()).unwrap(), &records);
     }
 }
@@ -147,7 +147,8 @@ fn empty_and_extreme_records_round_trip() {
 fn open_files_share_dictionaries_of_a_store() {
     let store = Store::new();
     let dictionary = train(1, 4 << 10);
-    let with = |bytes: &Vec<u8>| Options::new().dictionary(DictionaryChoice::Embedded(bytes.clone()));
+    let with =
+        |bytes: &Vec<u8>| BlockFileOptions::new().dictionary(DictionaryChoice::Embedded(bytes.clone()));
     let all: Vec<Records> = (0..6).map(|seed| records(seed, 200)).collect();
     let other = train(2, 4 << 10);
     let files: Vec<BlockFile> = all
@@ -189,7 +190,7 @@ fn open_files_share_dictionaries_of_a_store() {
 #[test]
 fn threads_share_a_file() {
     let records = records(7, 400);
-    let options = Options::new().dictionary(DictionaryChoice::Embedded(train(1, 4 << 10)));
+    let options = BlockFileOptions::new().dictionary(DictionaryChoice::Embedded(train(1, 4 << 10)));
     let file = open(&built(&records, options), &Store::new()).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -204,7 +205,7 @@ fn dropped_builder_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     std::fs::write(&path, b"old").unwrap();
-    let mut builder = Builder::create(&path, Options::new()).unwrap();
+    let mut builder = Builder::create(&path, BlockFileOptions::new()).unwrap();
     for (key, value) in &records(3, 2000) {
         builder.add(key, value).unwrap();
     }
@@ -213,7 +214,7 @@ fn dropped_builder_leaves_no_file() {
     drop(builder);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     assert_eq!(std::fs::read(&path).unwrap(), b"old");
-    let absent = Builder::create(folder.path().join("absent/file"), Options::new());
+    let absent = Builder::create(folder.path().join("absent/file"), BlockFileOptions::new());
     assert_eq!(absent.err().unwrap().kind, Kind::Write);
     assert_eq!(open(b"", &Store::new()).unwrap_err().kind, Kind::Truncated);
     assert_eq!(open(&[7; 300], &Store::new()).unwrap_err().kind, Kind::Corrupt);
@@ -225,7 +226,7 @@ fn wrong_dictionary_is_an_error_on_opening() {
     let records = records(1, 50);
     let bytes = built(
         &records,
-        Options::new().dictionary(DictionaryChoice::External { id: 3, bytes: right.clone() }),
+        BlockFileOptions::new().dictionary(DictionaryChoice::External { id: 3, bytes: right.clone() }),
     );
     let store = Store::new();
     let wrong = store.insert(&wrong).unwrap();
@@ -241,7 +242,7 @@ fn wrong_dictionary_is_an_error_on_opening() {
 
 #[test]
 fn invalid_records_leave_the_builder_unchanged() {
-    let mut builder = Builder::in_memory(Options::new()).unwrap();
+    let mut builder = Builder::in_memory(BlockFileOptions::new()).unwrap();
     builder.add(b"b", b"1").unwrap();
     let mut refused = |key: &[u8], value: &[u8]| builder.add(key, value).unwrap_err();
     assert_eq!(refused(b"b", b"2").message, "duplicate key");
@@ -251,10 +252,10 @@ fn invalid_records_leave_the_builder_unchanged() {
     builder.add(b"c", b"3").unwrap();
     let file = open(&builder.into_bytes().unwrap(), &Store::new()).unwrap();
     compare(&file, &[("b", "1"), ("c", "3")].map(|(k, v)| (k.into(), v.into())).into());
-    for options in [Options::new().level(23), Options::new().block_size(15)] {
+    for options in [BlockFileOptions::new().level(23), BlockFileOptions::new().block_size(15)] {
         assert_eq!(Builder::in_memory(options).err().unwrap().kind, Kind::BadArgument);
     }
-    let short = Options::new().dictionary(DictionaryChoice::Embedded(b"7 bytes".to_vec()));
+    let short = BlockFileOptions::new().dictionary(DictionaryChoice::Embedded(b"7 bytes".to_vec()));
     assert_eq!(Builder::in_memory(short).err().unwrap().kind, Kind::BadArgument);
 }
 
@@ -262,7 +263,7 @@ fn invalid_records_leave_the_builder_unchanged() {
 fn dictionary_without_savings_is_omitted() {
     let train = DictionaryChoice::Train { size: 8 << 10, small_tables: false };
     let place = |count, choice: &DictionaryChoice| {
-        let bytes = built(&records(4, count), Options::new().dictionary(choice.clone()));
+        let bytes = built(&records(4, count), BlockFileOptions::new().dictionary(choice.clone()));
         open(&bytes, &Store::new()).unwrap().stats().dictionary.place
     };
     assert_eq!(place(30, &train), DictionaryPlace::None);
@@ -276,14 +277,14 @@ fn a_trained_dictionary_never_makes_a_file_larger() {
     let mut noise = Noise::new(5);
     let records: Records = (0..10_000).map(|i| visit(i, &mut noise)).collect();
     let len = |block: u32, dictionary| {
-        built(&records, Options::new().block_size(block).dictionary(dictionary)).len()
+        built(&records, BlockFileOptions::new().block_size(block).dictionary(dictionary)).len()
     };
     let mut forms = Vec::new();
     for block in [4 << 10, 16 << 10, 64 << 10] {
         let without = len(block, DictionaryChoice::None);
         for size in [2 << 10, 16 << 10] {
             let train = DictionaryChoice::Train { size, small_tables: false };
-            let bytes = built(&records, Options::new().block_size(block).dictionary(train));
+            let bytes = built(&records, BlockFileOptions::new().block_size(block).dictionary(train));
             assert!(bytes.len() <= without, "{block}, {size}: {} against {without}", bytes.len());
             let file = open(&bytes, &Store::new()).unwrap();
             compare(&file, &records);
@@ -325,7 +326,7 @@ fn a_sorter_feeds_a_builder() {
         sorter.add(key, b"a value that is replaced").unwrap();
         sorter.add(key, value).unwrap();
     }
-    let mut builder = Builder::in_memory(Options::new()).unwrap();
+    let mut builder = Builder::in_memory(BlockFileOptions::new()).unwrap();
     sorter.into_builder(&mut builder).unwrap();
     compare(&open(&builder.into_bytes().unwrap(), &Store::new()).unwrap(), &records);
 }
@@ -372,7 +373,7 @@ fn flipped_bits_and_truncation_of_a_block_file_are_errors() {
     let mut reader = Reader::new(&store);
     let dictionary = train(1, 600);
     for checksums in [true, false] {
-        let options = Options::new()
+        let options = BlockFileOptions::new()
             .dictionary(DictionaryChoice::Embedded(dictionary.clone()))
             .block_size(1000)
             .checksums(checksums);
@@ -401,7 +402,7 @@ fn a_file_that_is_read_and_cut_short_meanwhile_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let records = records(3, 500);
-    std::fs::write(&path, built(&records, Options::new())).unwrap();
+    std::fs::write(&path, built(&records, BlockFileOptions::new())).unwrap();
     let file = BlockFile::open_input(Input::file(&path).unwrap(), &Store::new()).unwrap();
     let mut reader = file.reader();
     let last = records.keys().next_back().unwrap();

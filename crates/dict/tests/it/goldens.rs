@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use linerate_dict::blocks::{BlockFile, Builder, DictionaryChoice, DictionaryPlace, Options};
-use linerate_dict::pack::{Editor, Options as PackOptions, Pack, Storage, user_id};
+use linerate_dict::blocks::{BlockFile, BlockFileOptions, Builder, DictionaryChoice, DictionaryPlace};
+use linerate_dict::pack::{Editor, Pack, PackOptions, Storage, user_id};
 use linerate_dict::{Input, Store, content_hash};
 
 use crate::common::train;
@@ -37,7 +37,7 @@ fn records() -> impl Iterator<Item = (String, String)> {
 fn block_file_version_1_is_read() {
     let path = golden("records-1.lrb", |path| {
         let dictionary = DictionaryChoice::Train { size: 1024, small_tables: true };
-        let options = Options::new().block_size(256).dictionary(dictionary);
+        let options = BlockFileOptions::new().block_size(256).dictionary(dictionary);
         let mut builder = Builder::create(path, options).unwrap();
         records().for_each(|(key, value)| builder.add(key.as_bytes(), value.as_bytes()).unwrap());
         builder.finish().unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use linerate_dict::pack::{Editor, Options, Pack, Storage, compact, user_id};
+use linerate_dict::pack::{Editor, Pack, PackOptions, Storage, compact, user_id};
 use linerate_dict::{Decoder, Input, Kind, Store, content_hash};
 
 use crate::common::{compress, distinct, rows, train};
@@ -50,7 +50,7 @@ fn dictionaries_round_trip_in_all_storages_and_inputs() {
     let folder = tempfile::tempdir().unwrap();
     for uncompressed in [false, true] {
         let path = folder.path().join(format!("{uncompressed}"));
-        let mut editor = Editor::create(&path, Options::new().uncompressed(uncompressed)).unwrap();
+        let mut editor = Editor::create(&path, PackOptions::new().uncompressed(uncompressed)).unwrap();
         let mut expected = Expected::new();
         for i in 0..60 {
             let id = add(&mut editor, &mut expected, distinct(i, 4000), i as u32 % 3);
@@ -86,13 +86,13 @@ fn dictionaries_round_trip_in_all_storages_and_inputs() {
             );
             assert!(pack.stats().stored_bytes < pack.stats().bytes / 2);
         }
-        assert_eq!(Editor::create(&path, Options::new()).err().unwrap().kind, Kind::Write);
+        assert_eq!(Editor::create(&path, PackOptions::new()).err().unwrap().kind, Kind::Write);
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
 /// A pack of ten dictionaries, then changed. Returns both states.
-fn changed(path: &Path, options: Options) -> (Expected, Expected) {
+fn changed(path: &Path, options: PackOptions) -> (Expected, Expected) {
     let mut expected = Expected::new();
     let mut editor = Editor::create(path, options).unwrap();
     for i in 0..10 {
@@ -127,7 +127,7 @@ fn changes_append_and_ids_are_not_reused() {
     for uncompressed in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pack");
-        let options = Options::new().uncompressed(uncompressed);
+        let options = PackOptions::new().uncompressed(uncompressed);
         let (_, mut expected) = changed(&path, options);
         let pack = Pack::open(&path).unwrap();
         compare(&pack, &expected);
@@ -178,7 +178,7 @@ fn changes_append_and_ids_are_not_reused() {
 fn interrupted_append_leaves_the_old_state() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pack");
-    let (before, after) = changed(&path, Options::new());
+    let (before, after) = changed(&path, PackOptions::new());
     let bytes = fs::read(&path).unwrap();
     let lens: Vec<usize> =
         (0..=bytes.len()).filter(|&len| Pack::open_input(Input::memory(&bytes[..len])).is_ok()).collect();
@@ -210,7 +210,7 @@ fn interrupted_append_leaves_the_old_state() {
 #[test]
 fn flipped_bits_and_truncation_of_a_pack_are_errors() {
     for uncompressed in [false, true] {
-        let mut editor = Editor::in_memory(Options::new().uncompressed(uncompressed)).unwrap();
+        let mut editor = Editor::in_memory(PackOptions::new().uncompressed(uncompressed)).unwrap();
         let mut expected = Expected::new();
         for i in 0..4 {
             let id = add(&mut editor, &mut expected, distinct(i, 250), 0);
@@ -251,7 +251,7 @@ fn dropping_loaded_releases_its_dictionaries() {
     let folder = tempfile::tempdir().unwrap();
     for uncompressed in [false, true] {
         let path = folder.path().join(format!("{uncompressed}"));
-        let mut editor = Editor::create(&path, Options::new().uncompressed(uncompressed)).unwrap();
+        let mut editor = Editor::create(&path, PackOptions::new().uncompressed(uncompressed)).unwrap();
         (0..40).for_each(|i| _ = editor.add(&distinct(i, 2000), 0).unwrap());
         editor.commit().unwrap();
         for lazily in [false, true] {
@@ -280,7 +280,7 @@ fn dropping_loaded_releases_its_dictionaries() {
 
 #[test]
 fn threads_read_one_pack_concurrently() {
-    let mut editor = Editor::in_memory(Options::new()).unwrap();
+    let mut editor = Editor::in_memory(PackOptions::new()).unwrap();
     (0..60).for_each(|i| _ = editor.add(&distinct(i, 1500), i as u32 % 4).unwrap());
     let pack = Pack::open_input(Input::memory(editor.into_bytes().unwrap())).unwrap();
     let store = Store::new();
@@ -307,7 +307,7 @@ fn threads_read_one_pack_concurrently() {
 /// Damage that is detected on reading a dictionary affects that one only.
 #[test]
 fn damaged_dictionary_is_an_error_of_its_own() {
-    let mut editor = Editor::in_memory(Options::new().uncompressed(true)).unwrap();
+    let mut editor = Editor::in_memory(PackOptions::new().uncompressed(true)).unwrap();
     (0..5).for_each(|i| _ = editor.add(&distinct(i, 2000), 0).unwrap());
     let mut bytes = editor.into_bytes().unwrap();
     let pack = Pack::open_input(Input::memory(&bytes[..])).unwrap();
@@ -338,14 +338,14 @@ fn a_compacted_pack_keeps_its_owner_and_permissions() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pack");
-    let mut editor = Editor::create(&path, Options::new()).unwrap();
+    let mut editor = Editor::create(&path, PackOptions::new()).unwrap();
     (0..3).for_each(|i| _ = editor.add(&distinct(i, 2000), 0).unwrap());
     editor.commit().unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
     // Only root can change the owner.
     let _ = chown(&path, Some(12_345), Some(23_456));
     let before = std::fs::metadata(&path).unwrap();
-    compact(&path, Options::new(), |entry| entry.id > 1).unwrap();
+    compact(&path, PackOptions::new(), |entry| entry.id > 1).unwrap();
     let after = std::fs::metadata(&path).unwrap();
     assert_ne!(before.ino(), after.ino());
     assert_eq!((after.mode(), after.uid(), after.gid()), (before.mode(), before.uid(), before.gid()));

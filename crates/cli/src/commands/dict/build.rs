@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{ValueEnum, ValueHint};
 use linerate_core::Kind;
 use linerate_dict::blocks::{
-    Builder, DictionaryChoice, DictionaryPlace, Duplicates, Field, Options, Sorter, Summary,
+    BlockFileOptions, Builder, DictionaryChoice, DictionaryPlace, Duplicates, Field, Sorter, Summary,
 };
 use linerate_dict::pack::{Editor, user_id};
 use linerate_zstd::Dictionary;
@@ -166,7 +166,7 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     args.files.iter().chain(dictionary).for_each(|path| inputs::keep(path));
     check_target(args)?;
     let choice = args.dictionary.choice(&args.output)?;
-    let options = Options::new()
+    let options = BlockFileOptions::new()
         .block_size(args.block as u32)
         .level(args.level)
         .checksums(!args.no_checksums)
@@ -219,7 +219,7 @@ fn describe(file: &Summary, summary: &mut RunSummary) {
 /// by the signal.
 fn write(
     args: &BuildArgs,
-    options: Options,
+    options: BlockFileOptions,
     sorter: Sorter,
     progress: &SharedProgress,
     cancel: &CancelToken,

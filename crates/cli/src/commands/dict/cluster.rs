@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueHint;
-use linerate_dict::pack::{Editor, Options, user_id};
+use linerate_dict::pack::{Editor, PackOptions, user_id};
 use linerate_dict::{Choice, Clustering, ClusteringResult, Costs, Reason, SampleSet};
 use linerate_zstd::Dictionary;
 use serde_json::{Value, json};
@@ -208,7 +208,7 @@ impl NamedResult<'_> {
 
     /// A pack of all dictionaries, as one cluster: they are compressed with the first.
     fn pack(&self) -> linerate_core::Result<Vec<u8>> {
-        let mut editor = Editor::in_memory(Options::new())?;
+        let mut editor = Editor::in_memory(PackOptions::new())?;
         for (i, dictionary) in self.found.dictionaries.iter().enumerate() {
             let number = editor.add(dictionary, 0)?;
             // Equal dictionaries share a number.

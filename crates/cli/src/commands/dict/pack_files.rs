@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueHint;
-use linerate_dict::pack::{Editor, Options, Storage, user_id};
+use linerate_dict::pack::{Editor, PackOptions, Storage, user_id};
 use serde_json::{Value, json};
 
 use super::blockfile::{open_pack, openable};
@@ -190,7 +190,7 @@ pub(super) fn make(args: &MakeArgs, reporter: &mut Reporter) -> Result<RunSummar
     if args.output.exists() {
         return Err(CliError::Refused("the pack exists already; `append` adds to it".into()));
     }
-    let options = Options::new().uncompressed(args.uncompressed).level(args.level);
+    let options = PackOptions::new().uncompressed(args.uncompressed).level(args.level);
     cancellable(|cancel| {
         let editor = Editor::create(&args.output, options).map_err(engine_error)?;
         add(&args.add, editor, &args.output, cancel, reporter, summary)
@@ -319,7 +319,7 @@ pub(super) fn compact(args: &CompactArgs) -> Result<RunSummary, CliError> {
     }
     // An uncompressed pack stays uncompressed.
     let uncompressed = args.uncompressed || pack.stats().uncompressed;
-    let options = Options::new().uncompressed(uncompressed).level(args.level);
+    let options = PackOptions::new().uncompressed(uncompressed).level(args.level);
     drop(pack);
     // A signal ends the program after the compaction, so that no incomplete file is left.
     let compacted = cancellable(|_| {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use linerate_core::Kind;
 use linerate_dict::Store;
-use linerate_dict::sst::{Options, Reader, Sst};
+use linerate_dict::sst::{Reader, Sst, SstOptions};
 
 use super::blockfile::input;
 use super::input::{InputReader, is_stdin, open};
@@ -213,7 +213,7 @@ fn content_size(path: &Path, args: &SampleArgs) -> Result<Option<u64>, CliError>
 
 fn open_sst(path: &Path) -> Result<(Sst, Reader), CliError> {
     let mut reader = Reader::new(&Store::new());
-    let sst = reader.open_input(input(path)?, Options::new()).map_err(engine_error)?;
+    let sst = reader.open_input(input(path)?, SstOptions::new()).map_err(engine_error)?;
     Ok((sst, reader))
 }
 

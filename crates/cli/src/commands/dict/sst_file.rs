@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use linerate_dict::Store;
-use linerate_dict::sst::{Options, Reader, Sst};
+use linerate_dict::sst::{Reader, Sst, SstOptions};
 
 use super::blockfile::input;
 use crate::ui::error::{CliError, engine_error};
@@ -18,8 +18,8 @@ pub(crate) struct LimitArgs {
 }
 
 impl LimitArgs {
-    fn options(&self) -> Options {
-        Options::new().block_limit(usize::try_from(self.max_block).unwrap_or(usize::MAX))
+    fn options(&self) -> SstOptions {
+        SstOptions::new().block_limit(usize::try_from(self.max_block).unwrap_or(usize::MAX))
     }
 }
 

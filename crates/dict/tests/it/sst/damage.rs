@@ -1,6 +1,6 @@
 //! Stored files, truncated and with every bit flipped: an error, or the data that was written.
 
-use linerate_dict::sst::{Options, Reader};
+use linerate_dict::sst::{Reader, SstOptions};
 use linerate_dict::{Error, Kind, Store};
 
 use super::fixtures::{TABLES, read, records};
@@ -10,7 +10,7 @@ use crate::common::Noise;
 /// Reads a damaged file in all ways. Without checksums it may have any content; with them, everything read is
 /// what was written.
 fn attempt(reader: &mut Reader, bytes: Vec<u8>, records: &[Record], guarded: bool) -> Result<(), Error> {
-    let sst = reader.open_bytes(bytes, Options::new().block_limit(1 << 20))?;
+    let sst = reader.open_bytes(bytes, SstOptions::new().block_limit(1 << 20))?;
     let report = reader.verify(&sst)?;
     let mut scan = reader.scan(&sst);
     let mut rows = 0;
@@ -111,7 +111,7 @@ fn a_file_that_is_read_and_cut_short_meanwhile_is_an_error() {
     let path = folder.path().join("000012.sst");
     std::fs::write(&path, read("5-xxh3-zstd")).unwrap();
     let mut reader = Reader::new(&Store::new());
-    let sst = reader.open(&path, Options::new().map(false)).unwrap();
+    let sst = reader.open(&path, SstOptions::new().map(false)).unwrap();
     std::fs::File::options().write(true).open(&path).unwrap().set_len(10).unwrap();
     assert_eq!(reader.get(&sst, b"user/001").unwrap_err().kind, Kind::Truncated);
     assert_eq!(reader.scan(&sst).next_entry().unwrap_err().kind, Kind::Truncated);

@@ -7,7 +7,7 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use linerate_dict::sst::{Compression, DictionaryKind, EntryKind, IndexKind, Options, Reader};
+use linerate_dict::sst::{Compression, DictionaryKind, EntryKind, IndexKind, Reader, SstOptions};
 use linerate_dict::{Kind, Store};
 
 use super::model::{Record, check};
@@ -159,7 +159,7 @@ fn all_fixtures_are_read() {
             write(program, "table", &path(name), &[ALL, choices].concat(), &records());
         }
         for map in [true, false] {
-            let sst = reader.open(path(name), Options::new().map(map)).unwrap();
+            let sst = reader.open(path(name), SstOptions::new().map(map)).unwrap();
             assert_eq!(sst.format_version() as usize, version, "{name}");
             check(&mut reader, &sst, &records());
             let stats = reader.stats(&sst).unwrap();
@@ -189,7 +189,7 @@ fn history_fixture_is_read() {
     }
     let store = Store::new();
     let mut reader = Reader::new(&store);
-    let sst = reader.open(&path, Options::new()).unwrap();
+    let sst = reader.open(&path, SstOptions::new()).unwrap();
     let found: Vec<_> = super::model::scan(&mut reader, &sst).into_iter().map(|row| (row.0, row.1)).collect();
     let mut expected = vec![(b"a".to_vec(), 13)];
     for (i, key) in [b"a", b"b", b"c", b"d"].into_iter().enumerate() {
@@ -214,7 +214,7 @@ fn bzip2_blocks_are_unsupported() {
     }
     let store = Store::new();
     let mut reader = Reader::new(&store);
-    let sst = reader.open(path(name), Options::new()).unwrap();
+    let sst = reader.open(path(name), SstOptions::new()).unwrap();
     let refused = |e: linerate_dict::Error| {
         assert_eq!(
             (e.kind, e.message),
@@ -233,7 +233,7 @@ fn bzip2_blocks_are_unsupported() {
 #[test]
 fn a_file_for_which_no_dictionary_came_is_sound() {
     let mut reader = Reader::new(&Store::new());
-    let sst = reader.open_bytes(read("../dict/7-xxh3-zstd-no-dictionary-came"), Options::new()).unwrap();
+    let sst = reader.open_bytes(read("../dict/7-xxh3-zstd-no-dictionary-came"), SstOptions::new()).unwrap();
     let stats = reader.stats(&sst).unwrap();
     assert_eq!((stats.dictionary, stats.properties.data_blocks(), stats.all_blocks().blocks), (None, 0, 1));
     assert_eq!(super::model::scan(&mut reader, &sst).len(), 3);

@@ -1,6 +1,6 @@
 //! Hand-made files with invalid parts.
 
-use linerate_dict::sst::{Compression, EntryKind, Handle, IndexKind, KeyOrder, Options, Reader, Sst};
+use linerate_dict::sst::{Compression, EntryKind, Handle, IndexKind, KeyOrder, Reader, Sst, SstOptions};
 use linerate_dict::{Error, Kind, Store};
 use twox_hash::XxHash3_64;
 
@@ -109,7 +109,7 @@ fn open(bytes: Vec<u8>) -> Result<Sst, Error> {
 fn scanned(bytes: Vec<u8>) -> Result<usize, Error> {
     let store = Store::new();
     let mut reader = Reader::new(&store);
-    let sst = reader.open_bytes(bytes, Options::new().block_limit(1 << 20))?;
+    let sst = reader.open_bytes(bytes, SstOptions::new().block_limit(1 << 20))?;
     let verified = reader.verify(&sst)?;
     let mut scan = reader.scan(&sst);
     let mut entries = 0;
@@ -145,7 +145,7 @@ fn hand_made_file_is_read() {
     let bytes = Forge::of(&[(b"b", two, 0), (b"c", one(b"c", b"last"), 0)]);
     let store = Store::new();
     let mut reader = Reader::new(&store);
-    let sst = reader.open_bytes(bytes, Options::new()).unwrap();
+    let sst = reader.open_bytes(bytes, SstOptions::new()).unwrap();
     assert_eq!((sst.key_order(), sst.index_kind()), (KeyOrder::Bytewise, IndexKind::BinarySearch));
     assert_eq!(reader.get(&sst, b"ab").unwrap().unwrap().value, b"new");
     let old = reader.get_at(&sst, b"ab", 4).unwrap().unwrap();
@@ -179,7 +179,7 @@ fn keys_after_their_block_are_found_in_the_next() {
     let store = Store::new();
     let mut reader = Reader::new(&store);
     for map in [false, true] {
-        let sst = reader.open_bytes(bytes.clone(), Options::new().map(map)).unwrap();
+        let sst = reader.open_bytes(bytes.clone(), SstOptions::new().map(map)).unwrap();
         for (sequence, value) in [(9, &b"nine"[..]), (8, b"four"), (5, b"four"), (4, b"four")] {
             assert_eq!(reader.get_at(&sst, b"k", sequence).unwrap().unwrap().value, value);
         }
@@ -189,7 +189,7 @@ fn keys_after_their_block_are_found_in_the_next() {
     let first = one(b"a", b"1");
     let second = one(b"k", b"2");
     let bytes = Forge::of(&[(b"k", first, 0), (b"l", second, 0)]);
-    let sst = reader.open_bytes(bytes, Options::new()).unwrap();
+    let sst = reader.open_bytes(bytes, SstOptions::new()).unwrap();
     let found = reader.multi_get(&[(&sst, &b"k"[..]), (&sst, b"a"), (&sst, b"k")]);
     let values: Vec<_> = found.into_iter().map(|e| e.unwrap().unwrap().value).collect();
     assert_eq!(values, [b"2", b"1", b"2"]);
@@ -279,7 +279,7 @@ fn separate_values_out_of_bounds_are_errors() {
         let bytes = with(apart(&entry, b"value", at));
         let store = Store::new();
         let mut reader = Reader::new(&store);
-        let sst = reader.open_bytes(bytes, Options::new()).unwrap();
+        let sst = reader.open_bytes(bytes, SstOptions::new()).unwrap();
         assert!(reader.get(&sst, b"a").unwrap().is_some());
         reader.verify(&sst).unwrap().failures[0].message
     };
@@ -348,7 +348,7 @@ fn properties_name_compression_manager_and_level() {
         let forge = Forge::new().property("rocksdb.compression", name);
         let bytes = forge.property("rocksdb.compression_options", options).finish(&block(&[]));
         let mut reader = Reader::new(&Store::new());
-        let sst = reader.open_bytes(bytes, Options::new()).unwrap();
+        let sst = reader.open_bytes(bytes, SstOptions::new()).unwrap();
         let properties = reader.properties(&sst).unwrap();
         (properties.compression_manager(), properties.compression_level())
     };
@@ -428,7 +428,7 @@ fn delta_encoded_handles_are_read() {
     assert_eq!(scanned(bytes.clone()), Ok(9));
     let store = Store::new();
     let mut reader = Reader::new(&store);
-    let sst = reader.open_bytes(bytes, Options::new()).unwrap();
+    let sst = reader.open_bytes(bytes, SstOptions::new()).unwrap();
     for i in 0..9u8 {
         let key = [b'k', b'a' + i];
         assert_eq!(reader.get(&sst, &key).unwrap().unwrap().value, vec![i; 7 * usize::from(i % 4)]);
@@ -474,7 +474,7 @@ fn long_shared_keys_use_little_memory() {
     forge.others.push(("rocksdb.range_del", many));
     let mut reader = Reader::new(&Store::new());
     let bytes = forge.finish(&block(&[]));
-    let e = reader.open_bytes(bytes, Options::new().block_limit(1 << 20)).unwrap_err();
+    let e = reader.open_bytes(bytes, SstOptions::new().block_limit(1 << 20)).unwrap_err();
     assert_eq!(e.kind, Kind::Limit);
 }
 

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use linerate_dict::sst::{Options, Reader, Sst};
+use linerate_dict::sst::{Reader, Sst, SstOptions};
 use linerate_dict::{Id, Kind, Order, Store, StoreOptions};
 
 use super::fixtures::{TABLES, path, read, records};
 use super::model::Record;
 use crate::common::Noise;
 
-fn open_all(reader: &mut Reader, options: Options) -> Vec<Sst> {
+fn open_all(reader: &mut Reader, options: SstOptions) -> Vec<Sst> {
     TABLES.iter().map(|(name, _)| reader.open(path(name), options).unwrap()).collect()
 }
 
@@ -33,7 +33,7 @@ fn threads_share_files_and_their_store() {
     // Memory for the tables of one or two dictionaries.
     for settings in [StoreOptions::new(), StoreOptions::new().table_budget(12 << 10)] {
         let store = Store::with_options(settings);
-        let files = open_all(&mut Reader::new(&store), Options::new());
+        let files = open_all(&mut Reader::new(&store), SstOptions::new());
         let ids: Vec<Id> = files.iter().filter_map(Sst::dictionary).collect();
         // Files of the same rows have equal dictionaries, which the store has once.
         let distinct = ids.iter().collect::<HashSet<_>>().len();
@@ -63,10 +63,10 @@ fn threads_share_files_and_their_store() {
 fn damage_affects_only_its_own_requests() {
     let store = Store::new();
     let mut reader = Reader::new(&store);
-    let mut files = open_all(&mut reader, Options::new().map(false));
+    let mut files = open_all(&mut reader, SstOptions::new().map(false));
     let mut bad = read("5-crc32c-zstd-trained");
     bad[300] ^= 1;
-    let bad = reader.open_bytes(bad, Options::new()).unwrap();
+    let bad = reader.open_bytes(bad, SstOptions::new()).unwrap();
     let report = reader.verify(&bad).unwrap();
     assert_eq!(report.failed, 1);
     let records = records();
@@ -105,7 +105,7 @@ fn damage_affects_only_its_own_requests() {
 fn released_dictionary_is_an_error_of_its_files() {
     let store = Store::new();
     let mut reader = Reader::new(&store);
-    let sst = reader.open(path("7-xxh3-zstd-trained"), Options::new()).unwrap();
+    let sst = reader.open(path("7-xxh3-zstd-trained"), SstOptions::new()).unwrap();
     assert!(reader.get(&sst, b"user/001").is_ok());
     store.release(sst.dictionary().unwrap()).unwrap();
     assert_eq!(reader.get(&sst, b"user/001").unwrap_err().kind, Kind::BadArgument);
@@ -117,9 +117,9 @@ fn released_dictionary_is_an_error_of_its_files() {
 fn full_store_is_an_error_on_opening() {
     let store = Store::with_options(StoreOptions::new().raw_limit(1000));
     let mut reader = Reader::new(&store);
-    let e = reader.open(path("7-xxh3-zstd-trained"), Options::new()).unwrap_err();
+    let e = reader.open(path("7-xxh3-zstd-trained"), SstOptions::new()).unwrap_err();
     assert_eq!(e.kind, Kind::Limit);
-    assert!(reader.open(path("2-crc32c-snappy"), Options::new()).is_ok());
+    assert!(reader.open(path("2-crc32c-snappy"), SstOptions::new()).is_ok());
     assert_eq!(store.stats().dictionaries, 0);
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use linerate_dict::Store;
 use linerate_dict::sst::{
-    Checksum, Compression, DictionaryKind, EntryKind, IndexKind, KeyOrder, Options, Reader,
+    Checksum, Compression, DictionaryKind, EntryKind, IndexKind, KeyOrder, Reader, SstOptions,
 };
 
 use super::forged::seal;
@@ -74,7 +74,7 @@ fn all_versions_checksums_compressions_and_dictionaries_are_read() {
                     choices.extend(layout(&mut noise));
                     let records = &records[noise.below(4)];
                     write(program, "table", &path, &choices, records);
-                    let options = Options::new().map(noise.below(2) == 0);
+                    let options = SstOptions::new().map(noise.below(2) == 0);
                     let sst = reader.open(&path, options).unwrap_or_else(|e| panic!("{choices:?}: {e}"));
                     assert_eq!(sst.format_version() as usize, version);
                     check(&mut reader, &sst, records);
@@ -128,7 +128,7 @@ fn separate_values_and_uniform_keys_of_rocksdb_11_are_read() {
                 choices.extend([("separate", separate), ("uniform", uniform)]);
                 let records = &records[noise.below(3)];
                 write(program, "table", &path, &choices, records);
-                let options = Options::new().map(noise.below(2) == 0);
+                let options = SstOptions::new().map(noise.below(2) == 0);
                 let sst = reader.open(&path, options).unwrap_or_else(|e| panic!("{choices:?}: {e}"));
                 assert_eq!(sst.format_version() as usize, version);
                 check(&mut reader, &sst, records);
@@ -151,7 +151,7 @@ fn files_for_which_no_dictionary_came_are_sound() {
                     let choices = [&[("version", 5)][..], &coding(compression), dictionary].concat();
                     let records = records(7, count);
                     write(program, "table", &path, &choices, &records);
-                    let sst = reader.open(&path, Options::new()).unwrap();
+                    let sst = reader.open(&path, SstOptions::new()).unwrap();
                     check(&mut reader, &sst, &records);
                 }
             }
@@ -177,7 +177,7 @@ fn each_checksum_detects_damage() {
             let choices = [version, ("checksum", number), ("compression", compression)];
             write(program, "table", &path, &choices, &records);
             let bytes = fs::read(&path).unwrap();
-            let sst = reader.open_bytes(bytes.clone(), Options::new()).unwrap();
+            let sst = reader.open_bytes(bytes.clone(), SstOptions::new()).unwrap();
             assert_eq!(sst.checksum(), kind);
             let blocks = reader.blocks(&sst).unwrap();
             let block = blocks[blocks.len() / 2];
@@ -185,7 +185,7 @@ fn each_checksum_detects_damage() {
             for at in [block.offset as usize, end - 1, end, end + 1, end + 4] {
                 let mut bad = bytes.clone();
                 bad[at] ^= 4;
-                let sst = reader.open_bytes(bad.clone(), Options::new()).unwrap();
+                let sst = reader.open_bytes(bad.clone(), SstOptions::new()).unwrap();
                 let e = reader.decode_block(&sst, block).unwrap_err();
                 assert_eq!((e.kind, e.offset), (linerate_dict::Kind::Corrupt, block.offset));
                 let report = reader.verify(&sst).unwrap();
@@ -253,7 +253,7 @@ fn check_database(program: &Path, db: &Path, choices: &[(&str, usize)]) {
     let path: Vec<_> = path.filter(|p| p.extension().is_some_and(|e| e == "sst")).collect();
     let store = Store::new();
     let mut reader = Reader::new(&store);
-    let sst = reader.open(&path[0], Options::new()).unwrap();
+    let sst = reader.open(&path[0], SstOptions::new()).unwrap();
 
     let mut expected: Vec<Row> = Vec::new();
     let mut sequence = 0;
@@ -307,7 +307,7 @@ fn reverse_order_is_searched_and_custom_order_scanned() {
     write(program, "table", &path, &[("reverse", 1), ("block", 512)], &falling);
     let store = Store::new();
     let mut reader = Reader::new(&store);
-    let sst = reader.open(&path, Options::new()).unwrap();
+    let sst = reader.open(&path, SstOptions::new()).unwrap();
     assert_eq!((sst.key_order(), sst.index_kind()), (KeyOrder::Reverse, IndexKind::BinarySearch));
     for record in &falling {
         let entry = reader.get(&sst, &record.key).unwrap().unwrap();
@@ -323,7 +323,7 @@ fn reverse_order_is_searched_and_custom_order_scanned() {
     let others = reader.meta_blocks(&sst).unwrap();
     let (_, block) = others.iter().find(|(name, _)| name == b"rocksdb.properties").unwrap();
     seal(&mut bytes, *block);
-    let sst = reader.open_bytes(bytes, Options::new()).unwrap();
+    let sst = reader.open_bytes(bytes, SstOptions::new()).unwrap();
     assert_eq!(sst.key_order(), KeyOrder::Unknown);
     assert_eq!(scan(&mut reader, &sst).len(), falling.len());
     assert_eq!(reader.get(&sst, b"1").unwrap_err().kind, linerate_dict::Kind::Unsupported);
@@ -344,7 +344,7 @@ fn empty_and_tiny_files_are_read() {
         vec![Record::new(b'd', "x", "")],
     ] {
         write(program, "table", &path, &[("dict", 4096)], &records);
-        let sst = reader.open(&path, Options::new()).unwrap();
+        let sst = reader.open(&path, SstOptions::new()).unwrap();
         let points: Vec<Record> = records.into_iter().filter(|r| r.letter != b'r').collect();
         assert_eq!(scan(&mut reader, &sst).len(), points.len());
         assert_eq!(sst.range_deletions().len(), 1 - points.len());
@@ -365,7 +365,7 @@ fn short_and_long_dictionaries_are_used() {
         for (dictionary, train) in [(4, 0), (8, 0), (150_000, 0), (110_000, 1 << 20)] {
             let sizes = [("dict", dictionary), ("train", train)];
             write(program, "table", &path, &[&[("compression", compression)], &sizes[..]].concat(), &records);
-            let sst = reader.open(&path, Options::new()).unwrap();
+            let sst = reader.open(&path, SstOptions::new()).unwrap();
             check(&mut reader, &sst, &records);
             let stats = reader.stats(&sst).unwrap();
             let found = stats.dictionary.unwrap().bytes as usize;
