@@ -97,9 +97,9 @@ impl Bucket {
 
 impl Controller {
     /// The time between two choices: 100 ms.
-    pub const PERIOD: Duration = Duration::from_millis(100);
+    const PERIOD: Duration = Duration::from_millis(100);
     /// Use above a limit that is made up for, as time at that limit: 1 s.
-    pub const BURST: Duration = Duration::from_secs(1);
+    const BURST: Duration = Duration::from_secs(1);
 
     /// A controller without limits, which always chooses `max_level`.
     pub const fn new(max_level: Level) -> Self {

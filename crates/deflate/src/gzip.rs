@@ -36,7 +36,7 @@ const RESERVED: u8 = 0xe0;
 const DEFLATE: u8 = 8;
 
 /// Bytes of a name or comment that are kept. A longer one, which no file system takes, is read and dropped.
-pub const MAX_TEXT: usize = 1024;
+const MAX_TEXT: usize = 1024;
 
 /// The fields of a header. Those that are absent are `None`, 0 or empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub struct Header {
     pub mtime: u32,
     /// A comment for people (FCOMMENT).
     pub comment: Option<Vec<u8>>,
-    /// The extra field (FEXTRA): see [`subfields`].
+    /// The extra field (FEXTRA): subfields of an identifier of 2 bytes, a length of 2 bytes, and data.
     pub extra: Vec<u8>,
     /// Whether the low 16 bits of the header's CRC-32 follow it (FHCRC).
     pub has_checksum: bool,
@@ -149,15 +149,7 @@ impl Header {
 
 /// The subfields of an extra field: their identifiers and their data (RFC 1952, section 2.3.1.1). Ends where
 /// one is damaged.
-///
-/// ```
-/// use linerate_deflate::gzip::subfields;
-/// let mut both = subfields(b"AB\x01\x00xCD\x00\x00");
-/// assert_eq!(both.next(), Some((*b"AB", &b"x"[..])));
-/// assert_eq!(both.next(), Some((*b"CD", &b""[..])));
-/// assert_eq!(both.next(), None);
-/// ```
-pub fn subfields(extra: &[u8]) -> impl Iterator<Item = ([u8; 2], &[u8])> {
+fn subfields(extra: &[u8]) -> impl Iterator<Item = ([u8; 2], &[u8])> {
     let mut rest = extra;
     core::iter::from_fn(move || {
         let [id1, id2, len1, len2, tail @ ..] = rest else { return None };

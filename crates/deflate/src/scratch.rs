@@ -47,14 +47,7 @@ impl FastScratch {
         crate::sys::zeroed::boxed()
     }
 
-    /// Runs the kernels of `tier` instead; an unsupported tier is ignored.
-    #[must_use]
-    pub fn tier(mut self, tier: Tier) -> Self {
-        self.set_tier(tier);
-        self
-    }
-
-    /// As [`tier`](Self::tier), in place.
+    /// Runs the kernels of `tier` from now on; an unsupported tier is ignored.
     pub fn set_tier(&mut self, tier: Tier) {
         self.tier = tier.is_supported().then_some(tier);
     }
@@ -80,14 +73,7 @@ impl Scratch {
         crate::sys::zeroed::boxed()
     }
 
-    /// Runs the kernels of `tier` instead; an unsupported tier is ignored.
-    #[must_use]
-    pub fn tier(mut self, tier: Tier) -> Self {
-        self.set_tier(tier);
-        self
-    }
-
-    /// As [`tier`](Self::tier), in place.
+    /// Runs the kernels of `tier` from now on; an unsupported tier is ignored.
     pub fn set_tier(&mut self, tier: Tier) {
         self.tier = tier.is_supported().then_some(tier);
     }

@@ -71,11 +71,6 @@ impl Dictionary {
     pub fn id(&self) -> u32 {
         self.id
     }
-
-    /// Bytes on the heap, for all sessions together.
-    pub fn memory(&self) -> usize {
-        self.text.len() + size_of_val(&*self.index)
-    }
 }
 
 /// Options of a [`Session`].

@@ -57,18 +57,13 @@ impl<'m> Window<'m> {
     }
 
     /// Bytes that the window can hold.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         1 << self.bits
     }
 
     /// Bytes that it holds.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len.into()
-    }
-
-    /// Whether it holds no bytes.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// Forgets the content. The memory stays.

@@ -10,7 +10,9 @@ use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use linerate_core::lock;
 
 use crate::folder::{Folder, write_all_at};
 use crate::leftovers::{sweep_once, temporary_name};
@@ -44,7 +46,7 @@ const MANY: usize = 8;
 /// * The content is synced before the rename, and the rename before `commit` returns, unless
 ///   [disabled](Self::set_durable).
 /// * Creating the file removes stale temporary files of its folder
-///   ([`sweep_once`](crate::sweep_once)).
+///   ([`remove_leftovers`](crate::remove_leftovers) finds all).
 ///
 /// ```
 /// use std::io::Write;
@@ -278,7 +280,7 @@ fn sync_each(all: &mut [(&AtomicFile, &Pending, &mut io::Result<()>)]) {
     const THREADS: usize = 16;
     let threads = THREADS.min(all.len());
     let queue = Mutex::new(all.iter_mut());
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let next = || lock(&queue).next();
     let work = || {
         while let Some((file, _, result)) = next() {
             **result = file.file.sync_all();
@@ -348,7 +350,7 @@ fn folder_of(target: &Path) -> &Path {
 static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn temporaries() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&TEMPORARIES)
 }
 
 /// A temporary name beside the target, removed on drop if it still exists.

@@ -9,8 +9,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
+
+use linerate_core::lock;
 
 /// Age from which files of unknown processes (another machine or container) are removed.
 const UNKNOWN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -165,9 +167,9 @@ pub struct Leftovers {
 /// Removes stale temporary files of a folder and, if `deep`, of all folders below: files and links with
 /// [temporary names](temporary_name) whose process has ended, or is unknown and the file is a day old. Links
 /// to folders are not followed. With `dry` nothing is removed. Errors are collected, not returned at once.
-pub fn remove_leftovers(folder: &Path, deep: bool, dry: bool) -> Leftovers {
+pub fn remove_leftovers(folder: impl AsRef<Path>, deep: bool, dry: bool) -> Leftovers {
     let mut found = Leftovers::default();
-    let mut folders = vec![folder.to_owned()];
+    let mut folders = vec![folder.as_ref().to_owned()];
     while let Some(folder) = folders.pop() {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
@@ -202,10 +204,10 @@ pub fn remove_leftovers(folder: &Path, deep: bool, dry: bool) -> Leftovers {
 
 /// Removes stale temporary files of a folder before writing to it, once per process and folder. Ignores errors
 /// and reads a limited number of entries; [`remove_leftovers`] is complete.
-pub fn sweep_once(folder: &Path) {
+pub(crate) fn sweep_once(folder: &Path) {
     static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
     {
-        let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut swept = lock(&SWEPT);
         let swept = swept.get_or_insert_default();
         if swept.contains(folder) {
             return;
@@ -300,7 +302,7 @@ mod tests {
             assert!(!folder.join(&gone).exists() && !folder.join(&again).exists());
         }
         assert!(root.join("a").join(&gone).is_dir());
-        let absent = remove_leftovers(&root.join("absent"), true, false);
+        let absent = remove_leftovers(root.join("absent"), true, false);
         assert_eq!(absent.failed[0].0, root.join("absent"));
     }
 

@@ -57,7 +57,7 @@ mod url;
 pub use atomic_file::{AtomicFile, Existing, remove_temporaries};
 pub use file_id::FileId;
 pub use folder::{FileAttributes, Folder, write_all_at};
-pub use leftovers::{Leftovers, is_temporary_name, remove_leftovers, sweep_once, temporary_name};
+pub use leftovers::{Leftovers, is_temporary_name, remove_leftovers, temporary_name};
 pub use linerate_core::{Error, Kind, Result};
 pub use lock::{Holder, LOCK_SUFFIX, Lock, LockError, Wait};
 pub use ownership::Ownership;

@@ -35,17 +35,17 @@ impl Curve {
     }
 
     /// The measured points, each at least as fast as the one before.
-    pub fn points(&self) -> &[Scaling] {
+    pub(crate) fn points(&self) -> &[Scaling] {
         &self.points
     }
 
     /// Whether so many cores lie within what was measured.
-    pub fn covers(&self, cores: usize) -> bool {
+    pub(crate) fn covers(&self, cores: usize) -> bool {
         self.points[0].threads <= cores && cores <= self.last().threads
     }
 
     /// The largest measured number of threads.
-    pub fn max_threads(&self) -> usize {
+    pub(crate) fn max_threads(&self) -> usize {
         self.last().threads
     }
 
@@ -66,7 +66,7 @@ impl Curve {
     }
 
     /// The fewest cores that reach a speed (99.9 % of it), or `None` where none do.
-    pub fn cores_for(&self, speed: f64) -> Option<usize> {
+    pub(crate) fn cores_for(&self, speed: f64) -> Option<usize> {
         (1..=MAX_CORES).find(|cores| self.on(*cores).median >= speed * SATURATED)
     }
 

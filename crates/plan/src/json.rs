@@ -131,7 +131,7 @@ fn scaling(points: &[Scaling]) -> Vec<Value> {
 
 impl Bound {
     /// `pipe`, `cores` or `memory`.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Pipe => "pipe",
             Self::Cores => "cores",

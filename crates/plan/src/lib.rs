@@ -59,4 +59,4 @@ pub use budget::Budget;
 pub use curve::Curve;
 pub use measurement::{Measurement, Memory, Read, Scaling, Speed};
 pub use pipe::{Direction, Pipe};
-pub use plan::{Bound, Exclusion, Flow, Plan, Row, SAME_SIZE, TIE, plan};
+pub use plan::{Bound, Exclusion, Plan, Row, SAME_SIZE, TIE, plan};

@@ -26,7 +26,7 @@ pub enum Direction {
 }
 
 /// Pipes with names, and the bytes per second that reach a program through them.
-pub const PRESETS: &[(&str, f64)] = &[
+pub(crate) const PRESETS: &[(&str, f64)] = &[
     // Serial ATA at 6 Gbit/s: 600 MB/s after its 8b/10b code, 550 MB/s after its frames, as drives state.
     ("sata", 550e6),
     // NVMe drives state sequential reads of 3.5, 7 and 14 GB/s at most: four lanes of PCIe 3.0, 4.0 or 5.0 (3.94,
@@ -116,7 +116,7 @@ impl std::error::Error for ParseError {}
 
 impl Direction {
     /// `read`, `write` or `both`.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Write => "write",

@@ -42,7 +42,7 @@ pub struct Row {
     pub required: f64,
     /// Each direction of the pipe, reading first. Empty for storing plainly, and where a direction was not measured.
     /// The figures of the row itself are those of the slower one.
-    pub flows: Vec<Flow>,
+    pub(crate) flows: Vec<Flow>,
     /// Speed by cores. `None` where there are no flows.
     pub curve: Option<Curve>,
     /// Speed on all cores of the budget; storing plainly has none.
@@ -71,23 +71,23 @@ pub struct Row {
 
 /// A candidate in one direction. Rates are bytes of content per second.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Flow {
+pub(crate) struct Flow {
     /// Reading or writing.
-    pub direction: Direction,
+    pub(crate) direction: Direction,
     /// Speed by cores.
-    pub curve: Curve,
+    pub(crate) curve: Curve,
     /// Speed on all cores of the budget.
-    pub speed: Speed,
+    pub(crate) speed: Speed,
     /// The budget has more cores than threads were measured, so that `speed` is an estimate.
-    pub extrapolated: bool,
+    pub(crate) extrapolated: bool,
     /// What arrives, or is taken: the lower one of the required speed and `speed`.
-    pub delivered: Speed,
+    pub(crate) delivered: Speed,
     /// Cores that are busy with it.
-    pub cores: usize,
+    pub(crate) cores: usize,
     /// Fewest cores that saturate the pipe, if any number does.
-    pub saturation: Option<Saturation>,
+    pub(crate) saturation: Option<Saturation>,
     /// What limits the delivered rate: the pipe or the cores.
-    pub bound: Bound,
+    pub(crate) bound: Bound,
 }
 
 /// Cores that saturate a pipe.
@@ -178,7 +178,7 @@ impl Plan {
 
     /// The same choice with the figures of one direction in every row, as charts of a direction draw them. The front is
     /// that of this direction.
-    pub fn in_direction(&self, direction: Direction) -> Plan {
+    pub(crate) fn in_direction(&self, direction: Direction) -> Plan {
         let mut view = self.clone();
         for row in &mut view.rows {
             if let Some(flow) = row.flows.iter().find(|flow| flow.direction == direction).cloned() {
@@ -244,7 +244,7 @@ impl Row {
     }
 
     /// The candidate's command, quoted for a POSIX shell.
-    pub fn command(&self) -> Option<String> {
+    fn command(&self) -> Option<String> {
         let words = self.measurement.command.as_ref()?.iter().map(String::as_str);
         // Only a NUL cannot be quoted, and no argument of a program has one.
         shlex::try_join(words).ok()

@@ -104,7 +104,7 @@ impl Params {
     const LONG_ROW_SEGMENT: u64 = 16_384;
 
     /// Largest m.
-    pub const MAX_M: u32 = 32_768;
+    const MAX_M: u32 = 32_768;
     /// Maximum number of `cd_values` of [`Params::cd_values`].
     pub const MAX_CD_VALUES: usize = 3 + MAX_TAPS;
 

@@ -41,7 +41,7 @@ impl Histogram {
 
     /// Total bits of all codes with Rice parameter 2^k, k in 0..=15: the size of a chunk without its
     /// lengths and the at most 31 padding bits of each segment.
-    pub fn bits(&self, k: u32) -> u64 {
+    pub(crate) fn bits(&self, k: u32) -> u64 {
         let short = (ESCAPE << k).min(1 << 16) as usize;
         let of_short = |q: u32, counts: &[u32]| sum(counts) * u64::from(q + 1 + k);
         let short_bits: u64 =

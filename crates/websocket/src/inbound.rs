@@ -12,7 +12,7 @@ use crate::options::{Direction, Options};
 const DECODED: usize = 1 << 14;
 
 /// Where in the peer's frames the input is.
-enum State {
+enum InboundPart {
     /// In a header, or before it.
     Header,
     /// In a payload that goes on as it is; so many bytes are left.
@@ -28,7 +28,7 @@ enum State {
 pub(crate) struct Inbound {
     decoder: Decoder,
     reader: HeaderReader,
-    state: State,
+    state: InboundPart,
     /// Inside a compressed message, the opcode of the next frame that the library gets of it: the message's, or
     /// [`CONTINUATION`].
     opcode: Option<u8>,
@@ -41,7 +41,7 @@ impl Inbound {
         Ok(Inbound {
             decoder: Decoder::new(direction, options)?,
             reader: HeaderReader::default(),
-            state: State::Header,
+            state: InboundPart::Header,
             opcode: None,
             decoded: Vec::new(),
         })
@@ -58,7 +58,7 @@ impl Inbound {
         let mut at = 0;
         while out.len() < PIECE {
             match self.state {
-                State::Header => {
+                InboundPart::Header => {
                     let (n, header) = self.reader.read(&input[at..]);
                     at += n;
                     match header {
@@ -66,8 +66,8 @@ impl Inbound {
                         None => break,
                     }
                 }
-                State::Plain { left: 0 } => self.state = State::Header,
-                State::Plain { left } => {
+                InboundPart::Plain { left: 0 } => self.state = InboundPart::Header,
+                InboundPart::Plain { left } => {
                     let rest = &input[at..];
                     let n = usize::try_from(left).unwrap_or(usize::MAX).min(rest.len()).min(PIECE);
                     if n == 0 {
@@ -75,15 +75,16 @@ impl Inbound {
                     }
                     out.extend_from_slice(&rest[..n]);
                     at += n;
-                    self.state = State::Plain { left: left - n as u64 };
+                    self.state = InboundPart::Plain { left: left - n as u64 };
                 }
-                State::Compressed { header, position } if position == header.len => {
-                    self.state = if header.fin { State::Ending { header } } else { State::Header };
+                InboundPart::Compressed { header, position } if position == header.len => {
+                    self.state =
+                        if header.fin { InboundPart::Ending { header } } else { InboundPart::Header };
                     if !header.fin && !self.decoded.is_empty() {
                         self.give(&header, false, out);
                     }
                 }
-                State::Compressed { header, position } => {
+                InboundPart::Compressed { header, position } => {
                     let left = usize::try_from(header.len - position).unwrap_or(usize::MAX);
                     let n = left.min(input.len() - at);
                     if n == 0 {
@@ -91,16 +92,16 @@ impl Inbound {
                     }
                     let read = self.decode(scratch, &header, &mut input[at..at + n], position, out)?;
                     at += read;
-                    self.state = State::Compressed { header, position: position + read as u64 };
+                    self.state = InboundPart::Compressed { header, position: position + read as u64 };
                 }
-                State::Ending { header } => {
+                InboundPart::Ending { header } => {
                     let (n, done) = self.decoder.finish(&mut scratch.scratch, &mut scratch.buffer)?;
                     self.decoded.extend_from_slice(&scratch.buffer[..n]);
                     if done || self.decoded.len() >= PIECE {
                         self.give(&header, done, out);
                     }
                     if done {
-                        (self.state, self.opcode, self.decoded) = (State::Header, None, Vec::new());
+                        (self.state, self.opcode, self.decoded) = (InboundPart::Header, None, Vec::new());
                     }
                 }
             }
@@ -109,7 +110,7 @@ impl Inbound {
     }
 
     /// The state after a header; headers of frames that stay as they are go to `out`.
-    fn begin(&mut self, header: Header, out: &mut Vec<u8>) -> std::result::Result<State, Refusal> {
+    fn begin(&mut self, header: Header, out: &mut Vec<u8>) -> std::result::Result<InboundPart, Refusal> {
         let is_data = !header.is_control();
         if header.len >> 63 != 0 {
             return Err(protocol("a frame longer than 2^63 bytes"));
@@ -124,13 +125,13 @@ impl Inbound {
             Some(_) if is_data => {}
             _ => {
                 out.extend_from_slice(self.reader.bytes());
-                return Ok(State::Plain { left: header.len });
+                return Ok(InboundPart::Plain { left: header.len });
             }
         }
         if header.rsv & !RSV1 != 0 {
             return Err(protocol("RSV2 or RSV3 in a compressed message"));
         }
-        Ok(State::Compressed { header, position: 0 })
+        Ok(InboundPart::Compressed { header, position: 0 })
     }
 
     /// Decodes a part of a payload; returns how many bytes of it. They are unmasked in place, and masked again if they are

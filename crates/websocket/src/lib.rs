@@ -76,7 +76,7 @@ pub use codec::{Decoder, Encoder, Scratch, part_bound};
 pub use extension::Extension;
 pub use linerate_core::{Error, Kind, Result};
 pub use linerate_deflate::Level;
-pub use negotiation::{Agreement, NAME, agree, answer, offer};
+pub use negotiation::{Agreement, agree, answer, offer};
 pub use options::{Direction, Options, Role};
 pub use stream::DeflateStream;
 /// The tungstenite whose messages a [`Socket`] has.

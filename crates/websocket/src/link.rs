@@ -13,7 +13,7 @@ use crate::outbound::Outbound;
 const CLOSE: u8 = 8;
 
 /// What the connection is doing.
-enum State {
+enum Phase {
     /// The client's request passes.
     Request(Head),
     /// The server's response passes; of a server's link, what the client has offered.
@@ -49,7 +49,7 @@ impl Queue {
 pub(crate) struct Link {
     role: Role,
     options: Box<Options>,
-    state: State,
+    state: Phase,
     agreement: Option<Agreement>,
     /// What the peer sent and nobody has looked at.
     unread: Vec<u8>,
@@ -66,7 +66,7 @@ impl Link {
         Link {
             role,
             options: Box::new(options),
-            state: State::Request(Head::default()),
+            state: Phase::Request(Head::default()),
             agreement: None,
             unread: Vec::new(),
             ready: Queue::default(),
@@ -85,11 +85,11 @@ impl Link {
     fn begin(&mut self, agreement: Option<Agreement>) -> Result<()> {
         self.agreement = agreement;
         self.state = match agreement {
-            Some(agreement) => State::Frames(Box::new((
+            Some(agreement) => Phase::Frames(Box::new((
                 Inbound::new(agreement.decoder(self.role), &self.options)?,
                 Outbound::new(agreement.encoder(self.role), &self.options)?,
             ))),
-            None => State::Plain,
+            None => Phase::Plain,
         };
         Ok(())
     }
@@ -127,15 +127,15 @@ impl Link {
         let mut at = 0;
         while at < wire.len() || self.has_unfinished() {
             let read = match &mut self.state {
-                State::Request(head) if self.role == Role::Server => {
+                Phase::Request(head) if self.role == Role::Server => {
                     let (read, done) = head.read(&wire[at..]);
                     if done {
                         self.ready.bytes.extend_from_slice(&head.without_extensions());
-                        self.state = State::Response(Head::default(), head.extensions());
+                        self.state = Phase::Response(Head::default(), head.extensions());
                     }
                     read
                 }
-                State::Response(head, _) if self.role == Role::Client => {
+                Phase::Response(head, _) if self.role == Role::Client => {
                     let (read, done) = head.read(&wire[at..]);
                     if done {
                         let accepted = head.switches_protocols();
@@ -146,12 +146,12 @@ impl Link {
                     }
                     read
                 }
-                State::Frames(frames) => {
+                Phase::Frames(frames) => {
                     let ready = &mut self.ready.bytes;
                     let read = with_buffer(|buffer| frames.0.read(buffer, &mut wire[at..], ready))?;
                     return Ok(at + read);
                 }
-                State::Plain => {
+                Phase::Plain => {
                     self.ready.bytes.extend_from_slice(&wire[at..]);
                     wire.len() - at
                 }
@@ -164,13 +164,13 @@ impl Link {
 
     /// Whether input that was read may have output that there was no room for.
     fn has_unfinished(&self) -> bool {
-        matches!(&self.state, State::Frames(frames) if frames.0.is_inside_a_message())
+        matches!(&self.state, Phase::Frames(frames) if frames.0.is_inside_a_message())
     }
 
     /// Refuses what follows, and tells the peer why.
     fn refuse(&mut self, refusal: &Refusal) {
         self.failed = Some(refusal.error);
-        let State::Frames(frames) = &self.state else { return };
+        let Phase::Frames(frames) = &self.state else { return };
         if !frames.1.is_between_frames() {
             return;
         }
@@ -197,21 +197,21 @@ impl Link {
         let mut at = 0;
         while at < bytes.len() {
             at += match &mut self.state {
-                State::Request(head) if self.role == Role::Client => {
+                Phase::Request(head) if self.role == Role::Client => {
                     let (read, done) = head.read(&bytes[at..]);
                     if done {
                         self.send_request();
                     }
                     read
                 }
-                State::Response(head, _) if self.role == Role::Server => {
+                Phase::Response(head, _) if self.role == Role::Server => {
                     let (read, done) = head.read(&bytes[at..]);
                     if done {
                         self.send_response()?;
                     }
                     read
                 }
-                State::Frames(frames) => {
+                Phase::Frames(frames) => {
                     let pending = &mut self.pending.bytes;
                     with_buffer(|buffer| frames.1.write(&mut buffer.scratch, &bytes[at..], pending))?;
                     bytes.len() - at
@@ -227,9 +227,9 @@ impl Link {
 
     /// Offers compression, unless the library offers an extension of its own.
     fn send_request(&mut self) {
-        let State::Request(head) = std::mem::replace(&mut self.state, State::Plain) else { return };
+        let Phase::Request(head) = std::mem::replace(&mut self.state, Phase::Plain) else { return };
         if head.extensions().is_empty() {
-            self.state = State::Response(Head::default(), String::new());
+            self.state = Phase::Response(Head::default(), String::new());
             self.pending.bytes.extend_from_slice(&head.with_extensions(&offer(&self.options)));
         } else {
             self.pending.bytes.extend_from_slice(&head.into_bytes());
@@ -238,7 +238,7 @@ impl Link {
 
     /// Accepts an offer of the client, unless the library has refused the connection or accepted an extension itself.
     fn send_response(&mut self) -> Result<()> {
-        let State::Response(head, offers) = std::mem::replace(&mut self.state, State::Plain) else {
+        let Phase::Response(head, offers) = std::mem::replace(&mut self.state, Phase::Plain) else {
             return Ok(());
         };
         let may = head.switches_protocols() && head.extensions().is_empty();
@@ -267,7 +267,7 @@ impl Link {
     /// Bytes held between calls.
     pub(crate) fn memory(&self) -> usize {
         let frames = match &self.state {
-            State::Frames(frames) => frames.0.memory() + frames.1.memory(),
+            Phase::Frames(frames) => frames.0.memory() + frames.1.memory(),
             _ => 0,
         };
         let queues = self.unread.capacity() + self.ready.bytes.capacity() + self.pending.bytes.capacity();

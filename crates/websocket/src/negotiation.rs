@@ -7,7 +7,7 @@ use linerate_core::{Error, Kind, Result};
 use crate::options::{Direction, Options, Role};
 
 /// The extension's name in `Sec-WebSocket-Extensions`.
-pub const NAME: &str = "permessage-deflate";
+pub(crate) const NAME: &str = "permessage-deflate";
 
 /// What both sides have agreed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

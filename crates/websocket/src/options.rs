@@ -25,12 +25,6 @@ impl Direction {
     pub const fn window_bits(bits: u8) -> Self {
         Direction { window_bits: bits, takeover: true }
     }
-
-    /// Each message stands alone.
-    #[must_use]
-    pub const fn without_takeover(self) -> Self {
-        Direction { takeover: false, ..self }
-    }
 }
 
 impl Default for Direction {

@@ -7,7 +7,7 @@ use crate::frame::{CONTINUATION, Header, HeaderReader, RSV1, apply_mask, fresh_m
 use crate::options::{Direction, Options};
 
 /// Where in the library's frames the input is.
-enum State {
+enum OutboundPart {
     Header,
     /// In a payload that goes on as it is; so many bytes are left.
     Plain {
@@ -26,7 +26,7 @@ pub(crate) struct Outbound {
     encoder: Encoder,
     smallest: u64,
     reader: HeaderReader,
-    state: State,
+    state: OutboundPart,
     /// Whether a message has begun that is compressed, and whether its first frame was sent.
     message: Option<bool>,
     /// Bytes of the payload, without mask.
@@ -41,7 +41,7 @@ impl Outbound {
             encoder: Encoder::new(direction, options.level)?,
             smallest: options.smallest as u64,
             reader: HeaderReader::default(),
-            state: State::Header,
+            state: OutboundPart::Header,
             message: None,
             payload: Vec::new(),
             position: 0,
@@ -54,7 +54,7 @@ impl Outbound {
         loop {
             let rest = &input[at..];
             match self.state {
-                State::Header => {
+                OutboundPart::Header => {
                     let (n, header) = self.reader.read(rest);
                     at += n;
                     match header {
@@ -62,17 +62,17 @@ impl Outbound {
                         None => return Ok(()),
                     }
                 }
-                State::Plain { left: 0 } => self.state = State::Header,
-                State::Plain { left } => {
+                OutboundPart::Plain { left: 0 } => self.state = OutboundPart::Header,
+                OutboundPart::Plain { left } => {
                     let n = usize::try_from(left).unwrap_or(usize::MAX).min(rest.len());
                     if n == 0 {
                         return Ok(());
                     }
                     out.extend_from_slice(&rest[..n]);
                     at += n;
-                    self.state = State::Plain { left: left - n as u64 };
+                    self.state = OutboundPart::Plain { left: left - n as u64 };
                 }
-                State::Compressed { header, left } => {
+                OutboundPart::Compressed { header, left } => {
                     let room = PIECE - self.payload.len();
                     let n = usize::try_from(left).unwrap_or(usize::MAX).min(rest.len()).min(room);
                     self.take(&header, &rest[..n]);
@@ -80,12 +80,12 @@ impl Outbound {
                     let left = left - n as u64;
                     if left == 0 {
                         self.encode(scratch, header, header.fin, out)?;
-                        (self.state, self.payload) = (State::Header, Vec::new());
+                        (self.state, self.payload) = (OutboundPart::Header, Vec::new());
                     } else if self.payload.len() == PIECE {
                         self.encode(scratch, header, false, out)?;
-                        self.state = State::Compressed { header, left };
+                        self.state = OutboundPart::Compressed { header, left };
                     } else {
-                        self.state = State::Compressed { header, left };
+                        self.state = OutboundPart::Compressed { header, left };
                         return Ok(());
                     }
                 }
@@ -94,7 +94,7 @@ impl Outbound {
     }
 
     /// The state after a header; headers of frames that stay as they are go to `out`.
-    fn begin(&mut self, header: Header, out: &mut Vec<u8>) -> State {
+    fn begin(&mut self, header: Header, out: &mut Vec<u8>) -> OutboundPart {
         let starts = !header.is_control() && header.opcode != CONTINUATION;
         let pays = !header.fin || header.len >= self.smallest;
         if starts && pays && header.rsv == 0 {
@@ -102,10 +102,10 @@ impl Outbound {
         }
         if header.is_control() || self.message.is_none() {
             out.extend_from_slice(self.reader.bytes());
-            return State::Plain { left: header.len };
+            return OutboundPart::Plain { left: header.len };
         }
         self.position = 0;
-        State::Compressed { header, left: header.len }
+        OutboundPart::Compressed { header, left: header.len }
     }
 
     fn take(&mut self, header: &Header, input: &[u8]) {
@@ -139,7 +139,7 @@ impl Outbound {
 
     /// Whether the input has ended where a frame ends, so that another one may follow.
     pub(crate) fn is_between_frames(&self) -> bool {
-        matches!(self.state, State::Header | State::Plain { left: 0 }) && self.reader.is_empty()
+        matches!(self.state, OutboundPart::Header | OutboundPart::Plain { left: 0 }) && self.reader.is_empty()
     }
 
     /// Bytes held between calls.

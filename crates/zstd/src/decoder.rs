@@ -44,11 +44,6 @@ impl FrameDecoder {
         FrameDecoder { options }
     }
 
-    /// The options.
-    pub const fn options(&self) -> &Options {
-        &self.options
-    }
-
     /// Decodes all concatenated frames of `src` and returns the number of bytes written to `dst`. Skippable
     /// frames are skipped. Every frame may use `dictionary`.
     ///

@@ -31,21 +31,14 @@ impl<'a> DecoderDictionary<'a> {
     /// Digests a dictionary and borrows its content.
     ///
     /// # Panics
-    /// As [`copy`](DecoderDictionary::copy).
+    /// For a damaged trained dictionary, as in the `zstd` crate. [`Dictionary::by_reference`], converted by `into`,
+    /// returns an error.
     pub fn new(dictionary: &'a [u8]) -> Self {
-        Self::try_new(dictionary).unwrap_or_else(|e| panic!("the dictionary is damaged: {e}"))
+        let dictionary = Dictionary::by_reference(dictionary);
+        dictionary.unwrap_or_else(|e| panic!("the dictionary is damaged: {e}")).into()
     }
 
-    /// As [`new`](Self::new).
-    ///
-    /// # Errors
-    /// Those of [`Dictionary::by_reference`].
-    pub fn try_new(dictionary: &'a [u8]) -> io::Result<Self> {
-        Ok(Dictionary::by_reference(dictionary)?.into())
-    }
-
-    /// The dictionary.
-    pub const fn as_dictionary(&self) -> &Dictionary<'a> {
+    pub(crate) const fn as_dictionary(&self) -> &Dictionary<'a> {
         &self.dictionary
     }
 }

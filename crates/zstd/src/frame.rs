@@ -85,7 +85,7 @@ impl FrameHeader {
     }
 
     /// Most bytes that a block of the frame may hold or regenerate.
-    pub fn block_max(&self) -> usize {
+    pub(crate) fn block_max(&self) -> usize {
         self.window.min(BLOCK_MAX as u64) as usize
     }
 }

@@ -115,7 +115,7 @@ mod sys;
 mod window;
 
 pub use decoder::{FrameDecoder, Sizes, decode_into_vec};
-pub use dictionary::{Dictionary, Digest, ExpandedHuffman, MAX_COMPACT, MAX_TABLES};
+pub use dictionary::{Dictionary, Digest, ExpandedHuffman, MAX_TABLES};
 pub use frame::{BLOCK_MAX, Format, FrameExtent, FrameHeader, Header, frame_extent};
 pub use linerate_core::{Error, Kind, Result, Tier};
 pub use options::Options;
@@ -127,4 +127,4 @@ pub use required_parts::RequiredParts;
 pub use scratch::Scratch;
 #[cfg(feature = "std")]
 pub use stream::{Decoder, copy_decode, decode_all, decompressed_size, read, write};
-pub use stream_decoder::{Progress, SkippedPart, Status, StreamDecoder};
+pub use stream_decoder::{Progress, Status, StreamDecoder};

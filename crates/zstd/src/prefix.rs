@@ -41,7 +41,7 @@ pub struct Prefix {
 
 /// The part of the frame expected next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum FramePart {
     Header,
     Block,
     Checksum,
@@ -73,7 +73,7 @@ pub struct PrefixDecoder {
     header: Option<FrameHeader>,
     /// Input bytes consumed: up to a block header, the checksum, or the end.
     read: usize,
-    state: State,
+    state: FramePart,
     /// Bytes in the caller's output.
     written: usize,
     /// Bytes decoded.
@@ -93,7 +93,7 @@ impl PrefixDecoder {
             tables: Box::new(FrameTables::new()),
             header: None,
             read: 0,
-            state: State::Header,
+            state: FramePart::Header,
             written: 0,
             total: 0,
             hash: XxHash64::with_seed(0),
@@ -104,14 +104,9 @@ impl PrefixDecoder {
 
     /// Resets to the beginning of a frame; keeps the options and the memory.
     pub fn start(&mut self) {
-        (self.state, self.header, self.read) = (State::Header, None, 0);
+        (self.state, self.header, self.read) = (FramePart::Header, None, 0);
         (self.written, self.total, self.pending) = (0, 0, 0..0);
         self.hash = XxHash64::with_seed(0);
-    }
-
-    /// The header of the frame, once a call has read it.
-    pub fn header(&self) -> Option<&FrameHeader> {
-        self.header.as_ref()
     }
 
     /// Fills `dst`, which begins with the output of earlier calls. `src` begins with the frame and ends where the
@@ -154,9 +149,9 @@ impl PrefixDecoder {
                 return Ok(PrefixEnd::Full);
             }
             let stop = match (self.state, self.header) {
-                (State::Block, Some(header)) => self.block(&header, scratch, dictionary, src, dst)?,
-                (State::Checksum, Some(header)) => self.checksum(&header, src)?,
-                (State::End, _) => Some(PrefixEnd::FrameEnd),
+                (FramePart::Block, Some(header)) => self.block(&header, scratch, dictionary, src, dst)?,
+                (FramePart::Checksum, Some(header)) => self.checksum(&header, src)?,
+                (FramePart::End, _) => Some(PrefixEnd::FrameEnd),
                 _ => self.frame_header(dictionary, src)?,
             };
             if let Some(end) = stop {
@@ -173,7 +168,7 @@ impl PrefixDecoder {
         check_dictionary(&header, dictionary)?;
         self.tables.start(dictionary);
         self.read = header.len;
-        (self.header, self.state) = (Some(header), State::Block);
+        (self.header, self.state) = (Some(header), FramePart::Block);
         Ok(None)
     }
 
@@ -219,7 +214,7 @@ impl PrefixDecoder {
         // What there is of a raw block that is cut off is content; no header follows it.
         self.read = end;
         if block.last && !is_cut_off {
-            self.state = State::Checksum;
+            self.state = FramePart::Checksum;
         }
         Ok(None)
     }
@@ -304,7 +299,7 @@ impl PrefixDecoder {
             }
             self.read += 4;
         }
-        self.state = State::End;
+        self.state = FramePart::End;
         Ok(None)
     }
 }

@@ -14,7 +14,7 @@ pub struct RequiredParts {
     /// The Huffman table: the literals are treeless.
     pub huffman: bool,
     /// FSE tables of literal lengths, match lengths and offsets: in repeat mode.
-    pub fse_tables: [bool; 3],
+    pub(crate) fse_tables: [bool; 3],
     /// The content: there are sequences.
     pub content: bool,
 }

@@ -65,15 +65,10 @@ impl Scratch {
     /// Runs the kernels of `tier` instead; an unsupported tier is ignored.
     #[must_use]
     pub fn tier(mut self, tier: Tier) -> Self {
-        self.set_tier(tier);
-        self
-    }
-
-    /// As [`tier`](Self::tier), in place.
-    pub fn set_tier(&mut self, tier: Tier) {
         if tier.is_supported() {
             self.kernels = KernelSet::Tier(tier);
         }
+        self
     }
 
     /// Runs the safe reference implementation that the kernels are tested against. Slow.

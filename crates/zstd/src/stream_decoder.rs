@@ -59,25 +59,22 @@ pub struct Progress {
     pub written: usize,
     /// Why the call returned.
     pub status: Status,
-    /// Preferred input length of the next call, in bytes, which avoids a copy; any other works. 0 at the end
-    /// of a frame.
-    pub hint: usize,
 }
 
 /// The part of a skippable frame's content that a call has consumed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkippedPart {
+pub(crate) struct SkippedPart {
     /// Low four bits of the frame's magic number.
-    pub variant: u8,
+    pub(crate) variant: u8,
     /// Where the part is in the input of the call.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// Bytes of the content after it; 0 at the end of the frame.
-    pub left: usize,
+    pub(crate) left: usize,
 }
 
 /// The part of the format expected next.
 #[derive(Clone, Copy, Debug)]
-enum State {
+enum StreamPart {
     FrameHeader,
     /// Bytes of a skippable frame.
     Skip {
@@ -115,7 +112,7 @@ enum State {
 /// [`Options::window_limit`]; its memory stays for later frames. An output buffer of 128 KiB or more avoids copying the output.
 pub struct StreamDecoder {
     options: Options,
-    state: State,
+    state: StreamPart,
     header: FrameHeader,
     dictionary: Option<Digest>,
     /// Allocated on first use.
@@ -165,10 +162,11 @@ impl Buffers<'_> {
 /// Whether a step ends the call.
 enum Step {
     Continue,
-    Return(Status, usize),
+    Return(Status),
 }
 
-const NEED_OUTPUT: Step = Step::Return(Status::NeedOutput, 0);
+const NEED_INPUT: Step = Step::Return(Status::NeedInput);
+const NEED_OUTPUT: Step = Step::Return(Status::NeedOutput);
 
 fn no_memory(_: TryReserveError) -> Error {
     Error::new(Kind::Limit, 0, "there is no memory for a block")
@@ -187,7 +185,7 @@ impl StreamDecoder {
         };
         StreamDecoder {
             options,
-            state: State::FrameHeader,
+            state: StreamPart::FrameHeader,
             header,
             dictionary: None,
             tables: None,
@@ -222,7 +220,7 @@ impl StreamDecoder {
     /// Allocates the memory for a block that arrives in parts with its frame, for the largest block that the frame may have, and
     /// keeps it: no allocation for each block, and up to 128 KiB more between calls.
     #[must_use]
-    pub fn keep_partial_block(self) -> Self {
+    pub(crate) fn keep_partial_block(self) -> Self {
         StreamDecoder { keeps_partial_block: true, ..self }
     }
 
@@ -230,7 +228,7 @@ impl StreamDecoder {
     ///
     /// # Errors
     /// [`Kind::BadArgument`] within a frame.
-    pub fn set_options(&mut self, options: Options) -> Result<()> {
+    pub(crate) fn set_options(&mut self, options: Options) -> Result<()> {
         if !self.is_between_frames() {
             return Err(Error::new(Kind::BadArgument, self.consumed, "options cannot change within a frame"));
         }
@@ -245,7 +243,7 @@ impl StreamDecoder {
 
     /// The content of a skippable frame that the last call has consumed, if any. A call consumes parts of at most one
     /// skippable frame.
-    pub const fn skipped(&self) -> Option<&SkippedPart> {
+    pub(crate) const fn skipped(&self) -> Option<&SkippedPart> {
         self.skipped.as_ref()
     }
 
@@ -256,7 +254,7 @@ impl StreamDecoder {
 
     /// Whether the input may end here: no frame is incomplete.
     pub fn is_between_frames(&self) -> bool {
-        matches!(self.state, State::FrameHeader)
+        matches!(self.state, StreamPart::FrameHeader)
             && self.header_bytes_len == 0
             && self.pending == 0
             && self.failed.is_none()
@@ -265,15 +263,10 @@ impl StreamDecoder {
     /// Whether all input has been decoded and written: no header or block is incomplete, and no frame is without its first
     /// block. True at every flush of the encoder.
     pub fn is_between_blocks(&self) -> bool {
-        matches!(self.state, State::FrameHeader | State::BlockHeader { first: false })
+        matches!(self.state, StreamPart::FrameHeader | StreamPart::BlockHeader { first: false })
             && self.header_bytes_len == 0
             && self.pending == 0
             && self.failed.is_none()
-    }
-
-    /// The header of the current or last frame.
-    pub fn header(&self) -> Option<&FrameHeader> {
-        (self.header.len > 0).then_some(&self.header)
     }
 
     /// Bytes of the decoder, its window, tables and partial block.
@@ -301,7 +294,7 @@ impl StreamDecoder {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        let inside = !matches!(self.state, State::FrameHeader | State::Skip { .. });
+        let inside = !matches!(self.state, StreamPart::FrameHeader | StreamPart::Skip { .. });
         if inside && self.dictionary != dictionary.map(Dictionary::digest) {
             return Err(Error::new(
                 Kind::BadArgument,
@@ -315,17 +308,17 @@ impl StreamDecoder {
             self.update_window(&mut io)?;
             Ok(stop)
         });
-        let (status, hint) = match result {
+        let status = match result {
             Ok(stop) => stop,
             Err(error) => {
                 self.failed = Some(error);
                 if io.written == 0 {
                     return Err(error);
                 }
-                (Status::NeedOutput, 0)
+                Status::NeedOutput
             }
         };
-        Ok(Progress { read: io.read, written: io.written, status, hint })
+        Ok(Progress { read: io.read, written: io.written, status })
     }
 
     fn run(
@@ -333,28 +326,28 @@ impl StreamDecoder {
         scratch: &mut Scratch,
         dictionary: Option<&Dictionary<'_>>,
         io: &mut Buffers<'_>,
-    ) -> Result<(Status, usize)> {
+    ) -> Result<Status> {
         loop {
             let step = match self.state {
                 _ if self.pending > 0 => Ok(self.flush_pending(io)),
-                State::FrameHeader => self.frame_header(dictionary, io),
-                State::Skip { variant, left } => Ok(self.skip(variant, left, io)),
-                State::BlockHeader { .. } => self.block_header(io),
-                State::Raw { left, last } => self.raw(left, last, io),
-                State::RleByte { size, last } => self.rle_byte(size, last, io),
-                State::Rle { byte, left, last } => self.rle(byte, left, last, io),
-                State::Compressed { size, last } => self.compressed(size, last, scratch, dictionary, io),
-                State::Checksum => self.checksum(io),
+                StreamPart::FrameHeader => self.frame_header(dictionary, io),
+                StreamPart::Skip { variant, left } => Ok(self.skip(variant, left, io)),
+                StreamPart::BlockHeader { .. } => self.block_header(io),
+                StreamPart::Raw { left, last } => self.raw(left, last, io),
+                StreamPart::RleByte { size, last } => self.rle_byte(size, last, io),
+                StreamPart::Rle { byte, left, last } => self.rle(byte, left, last, io),
+                StreamPart::Compressed { size, last } => self.compressed(size, last, scratch, dictionary, io),
+                StreamPart::Checksum => self.checksum(io),
             }
             .map_err(|e| e.shifted(self.part))?;
-            if let Step::Return(status, hint) = step {
-                return Ok((status, hint));
+            if let Step::Return(status) = step {
+                return Ok(status);
             }
         }
     }
 
-    /// Buffers input until the header has `count` bytes; returns the number of missing bytes.
-    fn read_header_bytes(&mut self, count: usize, io: &mut Buffers<'_>) -> usize {
+    /// Buffers input until the header has `count` bytes; returns whether it has them.
+    fn read_header_bytes(&mut self, count: usize, io: &mut Buffers<'_>) -> bool {
         if self.header_bytes_len == 0 {
             self.part = self.consumed;
         }
@@ -363,7 +356,7 @@ impl StreamDecoder {
             .copy_from_slice(&io.src[io.read..io.read + n]);
         self.header_bytes_len += n;
         self.advance(n, io);
-        count - self.header_bytes_len
+        self.header_bytes_len == count
     }
 
     fn advance(&mut self, count: usize, io: &mut Buffers<'_>) {
@@ -374,18 +367,16 @@ impl StreamDecoder {
     fn frame_header(&mut self, dictionary: Option<&Dictionary<'_>>, io: &mut Buffers<'_>) -> Result<Step> {
         match parse_partial(&self.header_bytes[..self.header_bytes_len], self.options.format)? {
             PartialHeader::Needs(count) => {
-                let missing = self.read_header_bytes(count, io);
+                if self.read_header_bytes(count, io) {
+                    return Ok(Step::Continue);
+                }
                 // A wrong magic number is an error at its first wrong byte.
-                Ok(if missing == 0 {
-                    Step::Continue
-                } else {
-                    parse_partial(&self.header_bytes[..self.header_bytes_len], self.options.format)?;
-                    Step::Return(Status::NeedInput, missing)
-                })
+                parse_partial(&self.header_bytes[..self.header_bytes_len], self.options.format)?;
+                Ok(NEED_INPUT)
             }
             PartialHeader::Complete(Header::Skippable { variant, len }) => {
                 self.header_bytes_len = 0;
-                self.state = State::Skip { variant, left: len as usize };
+                self.state = StreamPart::Skip { variant, left: len as usize };
                 Ok(Step::Continue)
             }
             PartialHeader::Complete(Header::Frame(header)) => {
@@ -409,7 +400,7 @@ impl StreamDecoder {
                 self.total = 0;
                 self.hash = XxHash64::with_seed(0);
                 io.in_window = io.written;
-                self.state = State::BlockHeader { first: true };
+                self.state = StreamPart::BlockHeader { first: true };
                 Ok(Step::Continue)
             }
         }
@@ -427,17 +418,16 @@ impl StreamDecoder {
         self.skipped = Some(SkippedPart { variant, range: io.read..io.read + n, left: left - n });
         self.advance(n, io);
         if n < left {
-            self.state = State::Skip { variant, left: left - n };
-            return Step::Return(Status::NeedInput, left - n);
+            self.state = StreamPart::Skip { variant, left: left - n };
+            return NEED_INPUT;
         }
-        self.state = State::FrameHeader;
-        Step::Return(Status::FrameEnd, 0)
+        self.state = StreamPart::FrameHeader;
+        Step::Return(Status::FrameEnd)
     }
 
     fn block_header(&mut self, io: &mut Buffers<'_>) -> Result<Step> {
-        let missing = self.read_header_bytes(BlockHeader::LEN, io);
-        if missing > 0 {
-            return Ok(Step::Return(Status::NeedInput, missing));
+        if !self.read_header_bytes(BlockHeader::LEN, io) {
+            return Ok(NEED_INPUT);
         }
         self.header_bytes_len = 0;
         let bytes = [self.header_bytes[0], self.header_bytes[1], self.header_bytes[2]];
@@ -446,9 +436,9 @@ impl StreamDecoder {
             return Err(Error::corrupt("the content is larger than its frame says"));
         }
         self.state = match kind {
-            BlockType::Raw => State::Raw { left: size, last },
-            BlockType::Rle => State::RleByte { size, last },
-            BlockType::Compressed => State::Compressed { size, last },
+            BlockType::Raw => StreamPart::Raw { left: size, last },
+            BlockType::Rle => StreamPart::RleByte { size, last },
+            BlockType::Compressed => StreamPart::Compressed { size, last },
         };
         self.part = self.consumed;
         Ok(Step::Continue)
@@ -461,22 +451,21 @@ impl StreamDecoder {
     }
 
     fn end_block(&mut self, last: bool) -> Result<Step> {
-        self.state = State::BlockHeader { first: false };
+        self.state = StreamPart::BlockHeader { first: false };
         if !last {
             return Ok(Step::Continue);
         }
         if self.header.content_size.is_some_and(|size| size != self.total) {
             return Err(Error::corrupt("the content has not the size that its frame says"));
         }
-        self.state = State::Checksum;
+        self.state = StreamPart::Checksum;
         Ok(Step::Continue)
     }
 
     fn checksum(&mut self, io: &mut Buffers<'_>) -> Result<Step> {
         if self.header.checksum {
-            let missing = self.read_header_bytes(4, io);
-            if missing > 0 {
-                return Ok(Step::Return(Status::NeedInput, missing));
+            if !self.read_header_bytes(4, io) {
+                return Ok(NEED_INPUT);
             }
             self.header_bytes_len = 0;
             if self.options.verify_checksum
@@ -487,8 +476,8 @@ impl StreamDecoder {
         }
         io.in_window = io.written;
         self.window.clear();
-        self.state = State::FrameHeader;
-        Ok(Step::Return(Status::FrameEnd, 0))
+        self.state = StreamPart::FrameHeader;
+        Ok(Step::Return(Status::FrameEnd))
     }
 
     /// Adds decoded bytes to the total and the checksum.
@@ -523,22 +512,22 @@ impl StreamDecoder {
         self.count(&io.dst[io.written..to]);
         io.written = to;
         self.advance(n, io);
-        self.state = State::Raw { left: left - n, last };
+        self.state = StreamPart::Raw { left: left - n, last };
         if n == left {
             self.end_block(last)
         } else if io.input() == 0 {
-            Ok(Step::Return(Status::NeedInput, left - n))
+            Ok(NEED_INPUT)
         } else {
             Ok(NEED_OUTPUT)
         }
     }
 
     fn rle_byte(&mut self, size: usize, last: bool, io: &mut Buffers<'_>) -> Result<Step> {
-        if self.read_header_bytes(1, io) > 0 {
-            return Ok(Step::Return(Status::NeedInput, 1));
+        if !self.read_header_bytes(1, io) {
+            return Ok(NEED_INPUT);
         }
         self.header_bytes_len = 0;
-        self.state = State::Rle { byte: self.header_bytes[0], left: size, last };
+        self.state = StreamPart::Rle { byte: self.header_bytes[0], left: size, last };
         Ok(Step::Continue)
     }
 
@@ -548,7 +537,7 @@ impl StreamDecoder {
         io.dst[io.written..to].fill(byte);
         self.count(&io.dst[io.written..to]);
         io.written = to;
-        self.state = State::Rle { byte, left: left - n, last };
+        self.state = StreamPart::Rle { byte, left: left - n, last };
         if n == left { self.end_block(last) } else { Ok(NEED_OUTPUT) }
     }
 
@@ -573,9 +562,8 @@ impl StreamDecoder {
             result?;
             self.advance(size, io);
         } else {
-            let missing = self.buffer_block(size, io)?;
-            if missing > 0 {
-                return Ok(Step::Return(Status::NeedInput, missing + BlockHeader::LEN));
+            if !self.buffer_block(size, io)? {
+                return Ok(NEED_INPUT);
             }
             let partial_block = core::mem::take(&mut self.partial_block);
             let result = self.block(&partial_block, PAD, size, scratch, dictionary, io);
@@ -590,8 +578,8 @@ impl StreamDecoder {
         self.end_block(last)
     }
 
-    /// Buffers input until the block has `size` bytes; returns the number of missing bytes.
-    fn buffer_block(&mut self, size: usize, io: &mut Buffers<'_>) -> Result<usize> {
+    /// Buffers input until the block has `size` bytes; returns whether it has them.
+    fn buffer_block(&mut self, size: usize, io: &mut Buffers<'_>) -> Result<bool> {
         if self.partial_block.is_empty() {
             self.partial_block.try_reserve_exact(PAD + size.min(io.input().max(64))).map_err(no_memory)?;
             self.partial_block.resize(PAD, 0);
@@ -601,7 +589,7 @@ impl StreamDecoder {
         self.partial_block.try_reserve(n).map_err(no_memory)?;
         self.partial_block.extend_from_slice(&io.src[io.read..io.read + n]);
         self.advance(n, io);
-        Ok(size - have - n)
+        Ok(have + n == size)
     }
 
     /// Decodes the block `src[at..at + size]`, directly into the caller's buffer if it is sure to fit.

@@ -63,7 +63,7 @@ pub struct Options {
     /// Compressing threads, besides the calling one, which reads and writes. With 0 or 1, or if the input is a
     /// single job, the calling thread does everything. Default: 1.
     pub threads: usize,
-    /// Bytes of one stateless call, at least 1. [`Container::Bgzf`] takes at most 65,280.
+    /// Bytes of one stateless call, at least 1. [`Container::Bgzf`] takes at most 65,280. Default: 512 KiB.
     ///
     /// Memory is about 2 x `threads` x the greater of `block_size` and 128 KiB, 4 MiB or four blocks for what
     /// waits, and a [`Scratch`] per thread.
@@ -81,16 +81,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// The block size of [`Options::new`]: 512 KiB.
-    pub const DEFAULT_BLOCK_SIZE: usize = 512 << 10;
-
-    /// One thread, isolated blocks of [`DEFAULT_BLOCK_SIZE`](Self::DEFAULT_BLOCK_SIZE) bytes.
+    /// One thread, isolated blocks of 512 KiB.
     pub fn new(container: impl Into<Container>, level: Level) -> Self {
         Options {
             container: container.into(),
             level,
             threads: 1,
-            block_size: Self::DEFAULT_BLOCK_SIZE,
+            block_size: 512 << 10,
             isolated: true,
             rsyncable: false,
             after_header: false,

@@ -21,14 +21,14 @@ pub struct Folder(Arc<PathBuf>);
 
 impl Folder {
     /// Opens the folder `path`, creating it and its parents. `path` itself may be a link: the caller chose it.
-    pub fn create_all(path: &Path) -> io::Result<Folder> {
-        fs::create_dir_all(path)?;
-        Ok(Folder(Arc::new(full_path(path)?)))
+    pub fn create_all(path: impl AsRef<Path>) -> io::Result<Folder> {
+        fs::create_dir_all(&path)?;
+        Ok(Folder(Arc::new(full_path(path.as_ref())?)))
     }
 
     /// Opens the existing folder `path`, which may be a link: the caller chose it.
-    pub fn existing(path: &Path) -> io::Result<Folder> {
-        let path = full_path(path)?;
+    pub(crate) fn existing(path: impl AsRef<Path>) -> io::Result<Folder> {
+        let path = full_path(path.as_ref())?;
         match path.is_dir() {
             true => Ok(Folder(Arc::new(path))),
             false => Err(io::ErrorKind::NotADirectory.into()),
@@ -49,7 +49,7 @@ impl Folder {
         }
     }
 
-    /// Removes stale temporary files of this folder, as [`sweep_once`] does.
+    /// Removes stale temporary files of this folder, as [`AtomicFile`](crate::AtomicFile) does before it writes.
     pub fn sweep(&self) {
         sweep_once(&self.0);
     }

@@ -32,14 +32,14 @@ const MOST_KEPT: usize = 8192;
 
 impl Folder {
     /// Opens the folder `path`, creating it and its parents. `path` itself may be a link: the caller chose it.
-    pub fn create_all(path: &Path) -> io::Result<Folder> {
-        std::fs::create_dir_all(path)?;
+    pub fn create_all(path: impl AsRef<Path>) -> io::Result<Folder> {
+        std::fs::create_dir_all(&path)?;
         Folder::existing(path)
     }
 
     /// Opens the existing folder `path`, which may be a link: the caller chose it.
-    pub fn existing(path: &Path) -> io::Result<Folder> {
-        Ok(Folder(Arc::new(rustix::fs::open(path, FOLDER, Mode::empty())?)))
+    pub(crate) fn existing(path: impl AsRef<Path>) -> io::Result<Folder> {
+        Ok(Folder(Arc::new(rustix::fs::open(path.as_ref(), FOLDER, Mode::empty())?)))
     }
 
     /// Opens the folder `name` in this one, creating it if absent. A link is an error. Stale temporary files in an
@@ -58,7 +58,7 @@ impl Folder {
         Ok(inner)
     }
 
-    /// Removes stale temporary files of this folder, as [`sweep_once`](crate::sweep_once) does.
+    /// Removes stale temporary files of this folder, as [`AtomicFile`](crate::AtomicFile) does before it writes.
     pub fn sweep(&self) {
         let Ok(entries) = rustix::fs::Dir::read_from(&*self.0) else { return };
         for entry in entries.take(SWEPT_ENTRIES).flatten() {

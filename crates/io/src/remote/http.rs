@@ -20,13 +20,14 @@ const MAX_REDIRECTS: u32 = 5;
 
 /// Larger timeouts would overflow the addition to the current time.
 const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+/// A request may take the time that its bytes take at this rate, besides twice the timeout.
+const MIN_BYTES_PER_SECOND: u64 = 16 << 10;
 
 /// An HTTP client that keeps connections between requests.
 #[derive(Clone, Debug)]
 pub(super) struct HttpTransport {
     agent: Agent,
     timeout: Duration,
-    min_bytes_per_second: u64,
 }
 
 impl HttpTransport {
@@ -46,11 +47,7 @@ impl HttpTransport {
         if !options.use_proxies {
             config = config.proxy(None);
         }
-        HttpTransport {
-            agent: config.build().new_agent(),
-            timeout,
-            min_bytes_per_second: options.min_bytes_per_second.max(1),
-        }
+        HttpTransport { agent: config.build().new_agent(), timeout }
     }
 
     /// Sends a request with a response of about `len` bytes.
@@ -59,8 +56,8 @@ impl HttpTransport {
         request: Request<impl AsSendBody>,
         len: u64,
     ) -> Result<Response<Body>, RequestError> {
-        let time_limit = Duration::from_secs(len / self.min_bytes_per_second)
-            .saturating_add(self.timeout.saturating_mul(2));
+        let time_limit =
+            Duration::from_secs(len / MIN_BYTES_PER_SECOND).saturating_add(self.timeout.saturating_mul(2));
         let request = self.agent.configure_request(request).timeout_global(Some(time_limit)).build();
         self.agent.run(request).map_err(|e| RequestError::from_transport(&e))
     }

@@ -34,11 +34,9 @@ use crate::url::{is_s3_url, is_url};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// Longest time without a byte from the server, while connecting and afterwards. Default: 30 seconds.
+    /// Longest time without a byte from the server, while connecting and afterwards. A request times out as a whole
+    /// after twice this plus the time that its bytes take at 16 KiB per second. Default: 30 seconds.
     pub timeout: Duration,
-    /// A request times out as a whole after twice [`timeout`](Self::timeout) plus the time that its bytes
-    /// take at this rate. Default: 16 KiB.
-    pub min_bytes_per_second: u64,
     /// Attempts per range, at least 1, before its read fails. Bytes received by one attempt are kept for
     /// the next. Default: 4.
     pub max_attempts: u32,
@@ -58,7 +56,6 @@ impl HttpOptions {
     pub const fn new() -> Self {
         HttpOptions {
             timeout: Duration::from_secs(30),
-            min_bytes_per_second: 16 << 10,
             max_attempts: 4,
             retry_delay: Duration::from_millis(200),
             cooldown: Duration::from_secs(10),
@@ -71,12 +68,6 @@ impl HttpOptions {
     #[must_use]
     pub const fn timeout(self, timeout: Duration) -> Self {
         HttpOptions { timeout, ..self }
-    }
-
-    /// Sets [`min_bytes_per_second`](#structfield.min_bytes_per_second).
-    #[must_use]
-    pub const fn min_bytes_per_second(self, min_bytes_per_second: u64) -> Self {
-        HttpOptions { min_bytes_per_second, ..self }
     }
 
     /// Sets [`max_attempts`](#structfield.max_attempts).

@@ -35,12 +35,12 @@ pub struct Group {
 
 impl Group {
     /// Payload bytes per compressed byte; 0 without messages.
-    pub fn ratio(&self) -> f64 {
+    fn ratio(&self) -> f64 {
         if self.compressed == 0 { 0.0 } else { self.payload as f64 / self.compressed as f64 }
     }
 
     /// Payload bytes per second of decoding; 0 without messages.
-    pub fn rate(&self) -> f64 {
+    fn rate(&self) -> f64 {
         if self.seconds > 0.0 { self.payload as f64 / self.seconds } else { 0.0 }
     }
 }

@@ -138,7 +138,7 @@ impl ArrayReader {
     }
 
     /// Whether it can be read more than once.
-    pub fn is_seekable(&self) -> bool {
+    pub(crate) fn is_seekable(&self) -> bool {
         self.input.file_len().is_some()
     }
 
@@ -168,7 +168,7 @@ impl ArrayReader {
     ///
     /// # Errors
     /// [`Kind::Read`] if it is no regular file, or seeking fails.
-    pub fn rewind(&mut self) -> Result<()> {
+    pub(crate) fn rewind(&mut self) -> Result<()> {
         self.read = 0;
         self.input.rewind(self.start)
     }

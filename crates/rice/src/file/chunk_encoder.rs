@@ -137,11 +137,11 @@ pub struct ChunkEncoder {
     count: [u8; 4],
     is_begun: bool,
     piece_samples: u64,
-    state: State,
+    state: PieceSource,
     encoder: PieceEncoder,
 }
 
-enum State {
+enum PieceSource {
     /// A piece that was read to choose m, and is still to be encoded; or none.
     Read { is_pending: bool },
     /// Segments are too long to be copied: all samples are mapped, and these are encoded.
@@ -158,15 +158,15 @@ impl ChunkEncoder {
         let segment = settings.segment.for_array(&array)?;
         let piece_samples = piece_samples(segment.map_or(samples, |n| n.get().min(samples)).max(1).into());
         let state = match piece_samples > PIECE_SAMPLES && array.is_seekable() {
-            true => State::Mapped { encoded: 0 },
-            false => State::Read { is_pending: settings.m.is_none() },
+            true => PieceSource::Mapped { encoded: 0 },
+            false => PieceSource::Read { is_pending: settings.m.is_none() },
         };
         let m = match (settings.m, &state) {
             (Some(m), _) => m,
-            (None, State::Mapped { .. }) => {
+            (None, PieceSource::Mapped { .. }) => {
                 Bits::default().plus(array.whole()?, segment, &settings.filter).best_m()
             }
-            (None, State::Read { .. }) => best_m(&mut array, piece_samples, segment, &settings.filter)?,
+            (None, PieceSource::Read { .. }) => best_m(&mut array, piece_samples, segment, &settings.filter)?,
         };
         let params = settings.params(m, segment)?;
         let encoder = PieceEncoder {
@@ -209,13 +209,13 @@ impl ChunkEncoder {
             return Ok(Some(&self.count));
         }
         let piece = match &mut self.state {
-            State::Mapped { encoded } => {
+            PieceSource::Mapped { encoded } => {
                 let rest = self.array.whole::<i16>()?.get(*encoded..).unwrap_or_default();
                 let piece = &rest[..rest.len().min(self.piece_samples as usize)];
                 *encoded += piece.len();
                 piece
             }
-            State::Read { is_pending } => match mem::take(is_pending) {
+            PieceSource::Read { is_pending } => match mem::take(is_pending) {
                 true => self.array.piece(),
                 false => self.array.next_piece(self.piece_samples)?,
             },

@@ -41,7 +41,7 @@ impl PartialShape {
     /// An open axis, and the axes after it.
     ///
     /// # Errors
-    /// * [`Kind::Unsupported`] for more than [`Shape::MAX_AXES`].
+    /// * [`Kind::Unsupported`] for more than 64 axes.
     /// * [`Kind::BadArgument`] for an axis of 0, or for more than 2^61 samples.
     pub fn open(rest: &[u64]) -> Result<PartialShape> {
         if rest.contains(&0) {
@@ -96,7 +96,7 @@ impl PartialShape {
     }
 
     /// Samples of a row, which is the last of several axes.
-    pub fn row(&self) -> Option<u64> {
+    pub(crate) fn row(&self) -> Option<u64> {
         self.shape.row()
     }
 }

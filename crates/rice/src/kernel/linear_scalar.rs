@@ -39,7 +39,7 @@ impl<W: Word> Kernel for Rest<'_, '_, W> {
 fn rest<W: Word, const ORDER: usize>(rows: &mut [Row<W>], mut done: usize) {
     if let [a, b] = rows {
         let both = a.words.len().min(b.words.len());
-        let (mut one, mut two) = (State::<W, ORDER>::of(a, done), State::<W, ORDER>::of(b, done));
+        let (mut one, mut two) = (History::<W, ORDER>::of(a, done), History::<W, ORDER>::of(b, done));
         let (a, _) = a.words[done..both].as_chunks_mut::<ORDER>();
         let (b, _) = b.words[done..both].as_chunks_mut::<ORDER>();
         for (a, b) in a.iter_mut().zip(b) {
@@ -51,7 +51,7 @@ fn rest<W: Word, const ORDER: usize>(rows: &mut [Row<W>], mut done: usize) {
         }
     }
     for row in rows {
-        let mut state = State::<W, ORDER>::of(row, done);
+        let mut state = History::<W, ORDER>::of(row, done);
         for words in row.words[done..].chunks_mut(ORDER) {
             for (i, word) in words.iter_mut().enumerate() {
                 *word = state.next(*word, i);
@@ -61,13 +61,13 @@ fn rest<W: Word, const ORDER: usize>(rows: &mut [Row<W>], mut done: usize) {
 }
 
 /// The history of a row: the last `ORDER` samples, in a ring buffer.
-struct State<W: Word, const ORDER: usize> {
+struct History<W: Word, const ORDER: usize> {
     taps: [i16; ORDER],
     shift: u32,
     ring: [W::Sum; ORDER],
 }
 
-impl<W: Word, const ORDER: usize> State<W, ORDER> {
+impl<W: Word, const ORDER: usize> History<W, ORDER> {
     /// The state before sample `done`, which goes to the start of the ring.
     #[inline(always)]
     fn of(row: &Row<W>, done: usize) -> Self {
@@ -77,7 +77,7 @@ impl<W: Word, const ORDER: usize> State<W, ORDER> {
         for (to, word) in ring.iter_mut().rev().zip(row.words[..done].iter().rev()) {
             *to = word.wide();
         }
-        State { taps, shift: row.predictor.shift(), ring }
+        History { taps, shift: row.predictor.shift(), ring }
     }
 
     /// The sample of `residual`. It replaces the oldest one, at index `at` of the ring.

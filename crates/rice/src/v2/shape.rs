@@ -18,7 +18,7 @@ pub struct Shape {
 
 impl Shape {
     /// Maximum number of axes, as in NumPy.
-    pub const MAX_AXES: usize = 64;
+    pub(crate) const MAX_AXES: usize = 64;
 
     /// Words of the longest record.
     #[cfg(feature = "file")]
@@ -27,7 +27,7 @@ impl Shape {
     /// The shape with these axis sizes, the slowest axis first. No axes means a single sample.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] for more than [`Shape::MAX_AXES`].
+    /// [`Kind::Unsupported`] for more than 64.
     pub fn new(axes: &[u64]) -> Result<Shape> {
         let mut all = [0; Shape::MAX_AXES];
         let used = all.get_mut(..axes.len());
@@ -65,7 +65,7 @@ impl Shape {
     }
 
     /// Samples of a row, which is the last of several axes. `None` for fewer than two axes or empty rows.
-    pub fn row(&self) -> Option<u64> {
+    pub(crate) fn row(&self) -> Option<u64> {
         match self.axes() {
             [_, .., row] if *row > 0 => Some(*row),
             _ => None,

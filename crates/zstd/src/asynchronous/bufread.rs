@@ -1,7 +1,6 @@
 //! [`ZstdDecoder`]: reads the content of an asynchronous reader's frames.
 
 use std::io;
-use std::pin::Pin;
 
 use pin_project_lite::pin_project;
 
@@ -60,11 +59,6 @@ impl<R> ZstdDecoder<R> {
     /// The reader. What is read from it is missing for the decoder.
     pub fn get_mut(&mut self) -> &mut R {
         &mut self.reader
-    }
-
-    /// The reader, pinned.
-    pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut R> {
-        self.project().reader
     }
 
     /// Returns the reader.

@@ -1,7 +1,6 @@
 //! [`ZstdDecoder`]: takes compressed bytes, and writes their content to an asynchronous writer.
 
 use std::io;
-use std::pin::Pin;
 
 use pin_project_lite::pin_project;
 
@@ -53,11 +52,6 @@ impl<W> ZstdDecoder<W> {
     /// The writer.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.writer
-    }
-
-    /// The writer, pinned.
-    pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut W> {
-        self.project().writer
     }
 
     /// Returns the writer, whatever has not been written to it yet.

@@ -5,8 +5,6 @@ use crate::entropy::tables::{RepeatOffsets, SequenceField};
 
 /// Readable bytes after the content, for wild copies.
 pub(crate) const SLACK: usize = 32;
-/// Most bytes of the compact tables of a dictionary.
-pub const MAX_COMPACT: usize = MAX_TABLES - 2 * huffman::MAX_CELLS + CanonicalTree::LEN;
 /// Most bytes of the tables of a dictionary: 9 KiB.
 pub const MAX_TABLES: usize = 4
     * ((1 << SequenceField::LiteralLength.max_log())

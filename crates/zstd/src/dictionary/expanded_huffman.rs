@@ -52,7 +52,7 @@ impl Default for ExpandedHuffman {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dictionary::{Dictionary, MAX_COMPACT};
+    use crate::dictionary::{Dictionary, MAX_TABLES};
 
     #[test]
     #[cfg_attr(miri, ignore = "libzstd is C")]
@@ -65,7 +65,7 @@ mod tests {
             &vec![500; samples.len() / 500],
         );
         bytes.truncate(n.unwrap());
-        let mut buffer = vec![0u32; MAX_COMPACT / 4];
+        let mut buffer = vec![0u32; MAX_TABLES / 4];
         let compact: &mut [u8] = bytemuck::cast_slice_mut(&mut buffer);
         let digest = Dictionary::compact_into(&bytes, compact).unwrap();
         let mut codes = ExpandedHuffman::new();

@@ -5,6 +5,6 @@ pub(crate) mod expanded_huffman;
 mod parse;
 mod view;
 
-pub use digest::{Digest, MAX_COMPACT, MAX_TABLES};
+pub use digest::{Digest, MAX_TABLES};
 pub use expanded_huffman::ExpandedHuffman;
 pub use view::Dictionary;

@@ -255,7 +255,7 @@ impl<'a> Dictionary<'a> {
     }
 
     /// Whether it is a trained dictionary, with tables.
-    pub fn is_trained(&self) -> bool {
+    pub(crate) fn is_trained(&self) -> bool {
         self.digest.is_trained()
     }
 

@@ -158,7 +158,7 @@ impl Index {
     }
 
     /// The frame that has the byte at `offset` of the content.
-    pub fn find(&self, offset: u64) -> Option<&Entry> {
+    pub(crate) fn find(&self, offset: u64) -> Option<&Entry> {
         let after = self.entries.partition_point(|entry| entry.offset <= offset);
         // Of several with the same offset all but the last are empty.
         self.entries[..after].last().filter(|entry| offset - entry.offset < entry.len)

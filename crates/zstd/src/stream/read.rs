@@ -45,14 +45,6 @@ impl<R: Read> Decoder<'static, BufReader<R>> {
     /// # Errors
     /// None; the signature is that of the `zstd` crate.
     pub fn new(reader: R) -> io::Result<Self> {
-        Self::try_new(reader).map_err(|(_, error)| error)
-    }
-
-    /// As [`new`](Self::new); an error returns the reader.
-    ///
-    /// # Errors
-    /// None; the signature is that of the `zstd` crate.
-    pub fn try_new(reader: R) -> Result<Self, (R, io::Error)> {
         let frames = Frames::new(AnyDictionary::None);
         Ok(Self::with_frames(BufReader::with_capacity(2 * BLOCK_MAX, reader), frames))
     }
@@ -64,15 +56,7 @@ impl<R: BufRead> Decoder<'static, R> {
     /// # Errors
     /// None; the signature is that of the `zstd` crate.
     pub fn with_buffer(reader: R) -> io::Result<Self> {
-        Self::try_with_buffer(reader).map_err(|(_, error)| error)
-    }
-
-    /// As [`with_buffer`](Self::with_buffer); an error returns the reader.
-    ///
-    /// # Errors
-    /// None; the signature is that of the `zstd` crate.
-    pub fn try_with_buffer(reader: R) -> Result<Self, (R, io::Error)> {
-        Self::try_with_dictionary(reader, &[])
+        Self::with_dictionary(reader, &[])
     }
 
     /// A decoder with a dictionary, trained or raw content, of which it keeps a copy. An empty one is none.
@@ -104,17 +88,6 @@ impl<'a, R: BufRead> Decoder<'a, R> {
         reader: R,
         dictionary: &'a DecoderDictionary<'b>,
     ) -> io::Result<Self> {
-        Self::try_with_prepared_dictionary(reader, dictionary).map_err(|(_, error)| error)
-    }
-
-    /// As [`with_prepared_dictionary`](Self::with_prepared_dictionary); an error returns the reader.
-    ///
-    /// # Errors
-    /// None; the signature is that of the `zstd` crate.
-    pub fn try_with_prepared_dictionary<'b: 'a>(
-        reader: R,
-        dictionary: &'a DecoderDictionary<'b>,
-    ) -> Result<Self, (R, io::Error)> {
         Ok(Self::with_frames(reader, Frames::new(AnyDictionary::prepared(dictionary))))
     }
 
@@ -124,18 +97,7 @@ impl<'a, R: BufRead> Decoder<'a, R> {
     /// # Errors
     /// [`io::ErrorKind::OutOfMemory`] for a prefix of 4 GiB and more.
     pub fn with_ref_prefix<'b: 'a>(reader: R, prefix: &'b [u8]) -> io::Result<Self> {
-        Self::try_with_ref_prefix(reader, prefix).map_err(|(_, error)| error)
-    }
-
-    /// As [`with_ref_prefix`](Self::with_ref_prefix); an error returns the reader.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn try_with_ref_prefix<'b: 'a>(reader: R, prefix: &'b [u8]) -> Result<Self, (R, io::Error)> {
-        match AnyDictionary::prefix(prefix) {
-            Ok(dictionary) => Ok(Self::with_frames(reader, Frames::new(dictionary))),
-            Err(error) => Err((reader, error)),
-        }
+        Ok(Self::with_frames(reader, Frames::new(AnyDictionary::prefix(prefix)?)))
     }
 
     fn with_frames(reader: R, frames: Frames<'a>) -> Self {
