@@ -5,9 +5,11 @@ use std::io;
 use std::mem;
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
+
+use linerate_core::lock;
 
 use super::clock::{Clock, since};
 use super::connection::ConnectionRecorder;
@@ -146,7 +148,7 @@ impl Shared {
 
     /// For the collecting thread and its process.
     fn counted(&self) -> MutexGuard<'_, Collected> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn is_forked(&self) -> bool {
@@ -200,7 +202,7 @@ impl StatsRecorder {
         let collector =
             Collector { shared: Arc::clone(&shared), files, told: 0, error: None, spare: Vec::new() };
         let collector = thread::Builder::new().name("gateway-stats".into()).spawn(|| collector.run())?;
-        *shared.collector.lock().unwrap_or_else(PoisonError::into_inner) = Some(collector.thread().clone());
+        *lock(&shared.collector) = Some(collector.thread().clone());
         Ok(StatsRecorder { shared, collector: Mutex::new(Some(collector)) })
     }
 
@@ -270,7 +272,7 @@ impl StatsRecorder {
         if self.shared.is_forked() {
             return Ok(());
         }
-        let mut collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut collector = lock(&self.collector);
         let Some(collector) = collector.take() else { return Ok(()) };
         self.shared.stopped.store(true, Ordering::Release);
         collector.thread().unpark();

@@ -4,8 +4,10 @@
 //! the vector of its thread; where that is full or taken it tries the others, then drops the record and counts it.
 
 use std::cell::Cell;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use linerate_core::lock;
 
 /// Vectors; more threads than this share them.
 const PARTS: usize = 8;
@@ -54,7 +56,7 @@ impl<T> Ring<T> {
     /// caller, which changes places with those of the ring.
     pub(super) fn drain(&self, spare: &mut Vec<T>, mut each: impl FnMut(T)) {
         for part in &self.parts {
-            let mut taken = part.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut taken = lock(&part.0);
             if taken.is_empty() {
                 continue;
             }

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use linerate_core::lock;
 use linerate_io::Folder;
 
 /// Number of folders that fits the default limit of open descriptors.
@@ -100,7 +101,7 @@ impl Tree {
     }
 
     fn open(&self) -> MutexGuard<'_, OpenFolders> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use fuser::{
@@ -12,6 +12,7 @@ use fuser::{
     OpenAccMode, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen,
     ReplyStatfs, Request,
 };
+use linerate_core::lock;
 
 use linerate_io::ReadAt;
 
@@ -112,7 +113,7 @@ impl<S: ReadAt + 'static> ArchiveFs<S> {
 
     fn read_file(&self, handle: u64, offset: u64, size: u32) -> Result<Vec<u8>, Errno> {
         let file = self.handles().get(&handle).cloned().ok_or(Errno::EBADF)?;
-        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(&file);
         let left = file.size().saturating_sub(offset);
         let mut out = vec![0; left.min(u64::from(size)) as usize];
         let len = file.read_at(offset, &mut out).map_err(|error| errno(&error))?;
@@ -121,7 +122,7 @@ impl<S: ReadAt + 'static> ArchiveFs<S> {
     }
 
     fn handles(&self) -> MutexGuard<'_, HashMap<u64, Handle<S>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 }
 

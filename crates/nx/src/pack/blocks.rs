@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use linerate_core::Kind;
+use linerate_core::{Kind, lock};
 
 use super::codec::Encoder;
 use super::content::{Item, mismatch};
@@ -143,7 +143,7 @@ fn bytes_in(job: &Job<'_>, block: &Block) -> u64 {
 
 impl Shared<'_> {
     fn lock(&self) -> MutexGuard<'_, WriteState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// The loop of one thread.

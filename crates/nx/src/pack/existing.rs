@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use linerate_core::{Error, Kind};
+use linerate_core::{Error, Kind, lock};
 use linerate_io::{ReadAt, read_error};
 
 use super::error::{PackError, PackResult};
@@ -103,7 +103,7 @@ impl<S: ReadAt> CachedArchive<S> {
 
     /// The decoded content of a block.
     fn content(&self, block: usize) -> PackResult<Arc<Vec<u8>>> {
-        let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut decoded = lock(&self.decoded);
         if let Some(at) = decoded.iter().position(|(number, _)| *number == block) {
             let hit = decoded.remove(at).expect("it was found there");
             decoded.push_front(hit.clone());
@@ -118,7 +118,7 @@ impl<S: ReadAt> CachedArchive<S> {
         grow(&mut content, len as usize, at)?;
         BlockReader::new(&self.archive)?.decode(block, &mut content, block)?;
         let content = Arc::new(content);
-        let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut decoded = lock(&self.decoded);
         decoded.truncate(self.capacity - 1);
         decoded.push_front((block, Arc::clone(&content)));
         Ok(content)

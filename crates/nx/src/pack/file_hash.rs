@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use linerate_core::Kind;
+use linerate_core::{Kind, lock};
 
 use super::error::{PackError, PackResult};
 use crate::format::hash::{ContentHasher, HashKind};
@@ -41,7 +41,7 @@ impl OrderedHashes {
     ) -> PackResult<Option<u64>> {
         let mut hasher = self.wait_for(file, number)?;
         hasher.update(chunk);
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let last = number + 1 == count;
         let hash = last.then(|| hasher.finish());
         if last {
@@ -55,7 +55,7 @@ impl OrderedHashes {
     }
 
     fn wait_for(&self, file: usize, number: u64) -> PackResult<ContentHasher> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         loop {
             if state.stopped {
                 return Err(PackError::rule(Kind::Read, "packing was stopped"));
@@ -75,7 +75,7 @@ impl OrderedHashes {
 
     /// Ends all waiting after an error: the chunks that threads wait for may never come.
     pub(super) fn stop(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).stopped = true;
+        lock(&self.state).stopped = true;
         self.changed.notify_all();
     }
 }

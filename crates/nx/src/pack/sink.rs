@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
+use linerate_core::lock;
 use linerate_io::{AtomicFile, write_all_at};
 
 /// Writes bytes at offsets.
@@ -26,7 +27,7 @@ impl Memory {
 
 impl Sink for Memory {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = lock(&self.0);
         let end = offset as usize + bytes.len();
         if memory.len() < end {
             memory.resize(end, 0);
@@ -36,7 +37,7 @@ impl Sink for Memory {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).resize(len as usize, 0);
+        lock(&self.0).resize(len as usize, 0);
         Ok(())
     }
 }

@@ -5,10 +5,10 @@
 //! are shown as 0, and [`AsNx::open`] says so, so that nobody compares them.
 
 use core::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::{fmt, io};
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind, Result, lock};
 use linerate_io::{ReadAt, read_error};
 
 use super::archive::{Archive, Scratch, is_r3a};
@@ -55,7 +55,7 @@ impl fmt::Debug for ScratchPool {
 
 impl ScratchPool {
     fn lock(&self) -> MutexGuard<'_, Vec<Scratch>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -201,7 +201,7 @@ impl<S: ReadAt> AsNx<S> {
     }
 
     fn content(&self, block: usize) -> io::Result<Arc<Vec<u8>>> {
-        let last = self.decoded.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let last = lock(&self.decoded).clone();
         if let Some((number, content)) = last
             && number == block
         {
@@ -212,7 +212,7 @@ impl<S: ReadAt> AsNx<S> {
         self.decode(block, &mut content)?;
         let content = Arc::new(content);
         let decoded = Some((block, Arc::clone(&content)));
-        *self.decoded.lock().unwrap_or_else(PoisonError::into_inner) = decoded;
+        *lock(&self.decoded) = decoded;
         Ok(content)
     }
 }

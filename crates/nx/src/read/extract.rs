@@ -5,8 +5,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use linerate_core::lock;
 use linerate_io::{Folder, Ownership, ReadAt, temporary_name, write_sparse_at};
 
 use crate::error::{FileError, PathError};
@@ -400,7 +401,7 @@ impl Disk {
 
     fn chunked_file(&self, file: usize) -> MutexGuard<'_, ChunkedFile> {
         // Every chunked file has an entry.
-        self.chunked[&file].lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.chunked[&file])
     }
 
     /// Opens a chunked file, or returns `None` if it has failed meanwhile.

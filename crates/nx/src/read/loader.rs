@@ -1,8 +1,8 @@
 //! Loads files of an archive into memory, or into any destination, in parallel.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind, Result, lock};
 use linerate_io::ReadAt;
 
 use crate::block::memory::no_memory;
@@ -170,7 +170,7 @@ impl Memory {
     }
 
     fn file(&self, file: usize) -> MutexGuard<'_, Content> {
-        self.files[file].lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.files[file])
     }
 }
 
@@ -219,7 +219,7 @@ impl Destination for Buffers<'_> {
     }
 
     fn write_range(&self, file: usize, offset: u64, bytes: &[u8]) -> core::result::Result<(), FileError> {
-        let mut buffer = self.0[file].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = lock(&self.0[file]);
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
         let part = buffer.get_mut(start..).and_then(|rest| rest.get_mut(..bytes.len()));
         let too_small = Error::new(Kind::OutputTooSmall, offset, "the buffer is smaller than the file");

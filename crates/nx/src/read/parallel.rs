@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind, Result, lock};
 use linerate_io::ReadAt;
 
 use crate::block::decode::Ending;
@@ -275,7 +275,7 @@ impl OrderedHash {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -342,7 +342,7 @@ impl<'j, S: ReadAt> Job<'j, S> {
     }
 
     fn outcome(&self) -> MutexGuard<'_, Outcome> {
-        self.run.outcome.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.run.outcome)
     }
 
     fn report_progress(&self) {

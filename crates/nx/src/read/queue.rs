@@ -1,6 +1,8 @@
 //! The order in which blocks are decoded, and the files that each of them holds.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use linerate_core::lock;
 
 use crate::format::header::PAGE;
 use crate::read::archive::{Archive, File};
@@ -215,7 +217,7 @@ impl Queue {
     }
 
     fn state(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use linerate_core::lock;
 use linerate_io::{Folder, ReadAt};
 
 use crate::block::decode::Ending;
@@ -251,7 +252,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         let stopped = AtomicBool::new(false);
         let add = |files: u64, bytes: u64| {
             let Some(on_progress) = &self.options.on_progress else { return true };
-            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut done = lock(&done);
             (done.files, done.bytes) = (done.files + files, done.bytes.saturating_add(bytes));
             let progress = *done;
             drop(done);
@@ -273,7 +274,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
                 if !add(1, rest) {
                     break;
                 }
-                let mut compared = compared.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut compared = lock(&compared);
                 let path = file.path().to_owned();
                 match found {
                     Ok(Some(true)) => compared.same += 1,

@@ -4,10 +4,10 @@ use std::future::Future;
 use std::io::{self, BufRead, Seek, SeekFrom};
 use std::pin::Pin;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind, Result, lock};
 use linerate_io::ReadAt;
 
 use super::SharedArchive;
@@ -143,14 +143,14 @@ impl<S: ReadAt + 'static> AsyncFile<S> {
         let (asked, loaded) = (Mutex::new(Some(file)), Arc::new(Mutex::new(None)));
         let result = Arc::clone(&loaded);
         let work = move |_: &AtomicBool| {
-            let file = asked.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let file = lock(&asked).take();
             let load = file.map(|mut file| {
                 let result = file.load();
                 (file, result)
             });
-            *loaded.lock().unwrap_or_else(PoisonError::into_inner) = load;
+            *lock(&loaded) = load;
         };
-        let finish = move || result.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let finish = move || lock(&result).take();
         self.state = LoadState::Loading(self.executor.run(1, work, finish));
     }
 }

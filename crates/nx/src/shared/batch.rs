@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind, Result, lock};
 use linerate_io::ReadAt;
 
 use super::cache::{Content, Purpose, charge};
@@ -112,7 +112,7 @@ impl<S: ReadAt + 'static> Batch<S> {
         let ahead = Arc::new(ahead);
         let pinned = Arc::clone(&ahead);
         let finish = move || {
-            let held = core::mem::take(&mut *pinned.held.lock().unwrap_or_else(PoisonError::into_inner));
+            let held = core::mem::take(&mut *lock(&pinned.held));
             let cache = pinned.inner.cache.clone();
             Pinned { held, report: pinned.report(), release: Box::new(move || cache.release()) }
         };
@@ -235,7 +235,7 @@ impl<S: ReadAt + 'static> Ahead<S> {
                 if is_ready { Ok(None) } else { self.inner.block(block, Purpose::Prefetch).map(Some) };
             let progress = self.count(block, &result);
             if let (true, Ok(Some(content))) = (self.pins, result) {
-                self.held.lock().unwrap_or_else(PoisonError::into_inner).push(content);
+                lock(&self.held).push(content);
             }
             if self.on_progress.as_ref().is_some_and(|on_progress| !on_progress(&progress)) {
                 stop.store(true, Ordering::Relaxed);
@@ -244,7 +244,7 @@ impl<S: ReadAt + 'static> Ahead<S> {
     }
 
     fn count(&self, block: usize, result: &Result<Option<Arc<Content>>>) -> Progress {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let (report, progress) = &mut *state;
         match result {
             Ok(_) => report.blocks += 1,
@@ -257,7 +257,7 @@ impl<S: ReadAt + 'static> Ahead<S> {
     }
 
     fn report(&self) -> Prefetched {
-        let (report, progress) = *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (report, progress) = *lock(&self.state);
         Prefetched { stopped: progress.files < progress.total_files, ..report }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind, Result, lock};
 
 use crate::block::lru::{Class, Lru};
 use crate::block::memory::grow;
@@ -107,14 +107,14 @@ struct Flight {
 
 impl Flight {
     fn wait(&self) -> Result<Arc<Content>> {
-        let result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = lock(&self.result);
         let result = self.landed.wait_while(result, |result| result.is_none());
         let result = result.unwrap_or_else(PoisonError::into_inner);
         result.clone().expect("waited for")
     }
 
     fn land(&self, result: Result<Arc<Content>>) {
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        *lock(&self.result) = Some(result);
         self.landed.notify_all();
     }
 }
@@ -311,7 +311,7 @@ impl SharedCache {
     }
 
     fn state(&self) -> MutexGuard<'_, CacheState> {
-        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner.state)
     }
 }
 

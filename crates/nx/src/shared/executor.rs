@@ -3,8 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
+
+use linerate_core::lock;
 
 use super::pending::Pending;
 
@@ -95,7 +97,7 @@ fn send_to(sender: Sender<Job>) -> impl Fn(Job) + Send + Sync {
 
 fn run_jobs(receiver: &Mutex<Receiver<Job>>) {
     loop {
-        let job = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let job = lock(receiver).recv();
         let Ok(job) = job else { return };
         // The panic was printed, and whoever waits for the job is told by its destructor.
         let _ = catch_unwind(AssertUnwindSafe(job));
@@ -127,7 +129,7 @@ impl<T, W, F: FnOnce() -> T> Drop for Worker<T, W, F> {
         }
         // Acquires what the other workers have done.
         if self.0.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            let finish = self.0.finish.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let finish = lock(&self.0.finish).take();
             if let Some(finish) = finish {
                 self.0.pending.complete(finish());
             }

@@ -52,9 +52,9 @@ mod executor;
 mod open_file;
 mod pending;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind, Result, lock};
 
 #[cfg(any(feature = "tokio", feature = "futures-io"))]
 pub use self::asynchronous::AsyncFile;
@@ -293,13 +293,13 @@ impl<S: ReadAt> Inner<S> {
 
     /// Calls `work` with a reader in memory kept from earlier ones.
     fn with_reader<T>(&self, work: impl FnOnce(&mut BlockReader<'_, S>) -> Result<T>) -> Result<T> {
-        let memory = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let memory = lock(&self.idle).pop();
         let mut reader = match memory {
             Some(memory) => BlockReader::with_memory(&self.archive, memory),
             None => BlockReader::new(&self.archive)?,
         };
         let result = work(&mut reader);
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = lock(&self.idle);
         if idle.len() < SharedArchive::<S>::IDLE_DECODERS {
             idle.push(reader.into_memory());
         }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use linerate_core::lock;
+
 /// The result of work on an [`Executor`](super::Executor): [waited for](Pending::wait) by a thread, or awaited as a future
 /// of any runtime. Dropping it lets the work go on; [`Pending::cancel`] stops it.
 #[must_use = "the result comes later; dropping this lets the work go on"]
@@ -74,7 +76,7 @@ impl<T> Pending<T> {
     }
 
     fn state(&self) -> MutexGuard<'_, PendingState<T>> {
-        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shared.state)
     }
 }
 
