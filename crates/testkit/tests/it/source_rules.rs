@@ -64,6 +64,22 @@ fn modules_nest_at_most_one_folder_deep() {
     }
 }
 
+/// Nobody would compile a file without a line `mod`, nor run its tests.
+#[test]
+fn every_file_of_integration_tests_is_a_module_of_their_program() {
+    let files = rust_files();
+    let in_program = |path: &Path| path.iter().nth(2).is_some_and(|folder| folder == "it");
+    let sources = || files.iter().filter(|(path, _)| in_program(path));
+    for (path, _) in sources().filter(|(path, _)| !path.ends_with("it/main.rs")) {
+        let module = if path.ends_with("mod.rs") { path.parent().expect("a folder") } else { path };
+        let line = format!("mod {};", module.file_stem().expect("a name").display());
+        let folder = module.parent().expect("a folder");
+        let mut parents =
+            sources().filter(|(path, _)| [folder.join("main.rs"), folder.join("mod.rs")].contains(path));
+        assert!(parents.any(|(_, source)| source.contains(&line)), "{}: no `{line}`", path.display());
+    }
+}
+
 #[test]
 fn every_crate_takes_the_lints_of_the_workspace() {
     let [crates, accel] = roots();
