@@ -5,10 +5,10 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use linerate_core::lock;
+use linerate_core::{lock, parallel_map};
 use linerate_io::{Folder, ReadAt};
 
 use crate::block::decode::Ending;
@@ -243,7 +243,6 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         let mut present = Metadata::default();
         list_folder(folder, &mut String::new(), &mut present)?;
         let root = Folder::create_all(folder)?;
-        let compared = Mutex::new(Compared::default());
         let done = Mutex::new(Progress {
             total_files: self.archive.len() as u64,
             total_bytes: self.archive.files().fold(0, |sum, file| file.size().saturating_add(sum)),
@@ -261,37 +260,31 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
             }
             !stopped.load(Ordering::Relaxed)
         };
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut buffer = vec![0; 1 << 20];
-            let mut reader = None;
-            while let Some(file) = self.archive.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let files = self.archive.files().take_while(|_| !stopped.load(Ordering::Relaxed));
+        let found = parallel_map(self.options.threads, files, || {
+            let (mut buffer, mut reader) = (vec![0; 1 << 20], None);
+            let (root, add) = (&root, &add);
+            move |file: File<'_>| {
                 let mut rest = file.size();
-                let found = self.compare_file(&root, file, &mut reader, &mut buffer, &mut |bytes| {
+                let found = self.compare_file(root, file, &mut reader, &mut buffer, &mut |bytes| {
                     rest = rest.saturating_sub(bytes);
                     add(0, bytes)
                 });
-                if !add(1, rest) {
-                    break;
-                }
-                let mut compared = lock(&compared);
-                let path = file.path().to_owned();
-                match found {
-                    Ok(Some(true)) => compared.same += 1,
-                    Ok(Some(false)) => compared.different.push(path),
-                    Ok(None) => compared.missing.push(path),
-                    Err(source) => compared.failures.push(PathError { path, source }),
-                }
+                // Boxed, since nearly all files have no error.
+                add(1, rest).then_some(found.map_err(Box::new))
             }
-        };
-        std::thread::scope(|scope| {
-            // As many as there can be: each works until all is done.
-            (1..self.options.threads)
-                .for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, work)));
-            work();
         });
-        let mut compared = compared.into_inner().unwrap_or_else(PoisonError::into_inner);
-        compared.stopped = stopped.into_inner();
+        let mut compared = Compared { stopped: stopped.into_inner(), ..Compared::default() };
+        for (file, found) in self.archive.files().zip(found) {
+            match found {
+                Some(Ok(Some(true))) => compared.same += 1,
+                Some(Ok(Some(false))) => compared.different.push(file.path().to_owned()),
+                Some(Ok(None)) => compared.missing.push(file.path().to_owned()),
+                Some(Err(source)) => compared.failures.push(PathError::new(file.path(), *source)),
+                // Told to stop while the file was read.
+                None => {}
+            }
+        }
         if let Some(metadata) = self.metadata {
             let files = present.files.keys().map(String::as_str);
             compared.changes =
