@@ -48,13 +48,13 @@ def command(program: str, arguments: Sequence[str]) -> str:
     return shlex.join([*([f"LINERATE_CPU={tier}"] if tier else []), program, *words])
 
 
-def run(command: str, versions: Mapping[str, str], *, linerate: str = "") -> None:
-    """Prints the line of a run. The version that measurements have is that of the longest name in `versions` that
-    their contender begins with."""
+def run(command: str, versions: Mapping[str, str], version: str = "") -> None:
+    """Prints the line of a run. `version` is Linerate's, if it is not that of this checkout. Measurements have the version
+    of the longest name in `versions` that their contender begins with."""
     about = {
         "date": datetime.now(UTC).date().isoformat(),
         "cpu": cpu(),
-        "linerate": linerate or globals()["linerate"](),
+        "linerate": version or linerate(),
         "command": command,
         "versions": dict(versions),
     }

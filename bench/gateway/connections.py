@@ -77,7 +77,7 @@ def main(program: str, connections: int, transport: str) -> None:
     report = json.loads(process.stdout.read().splitlines()[-1])
     version = subprocess.run([program, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()[-1]
     command = lines.command("bench/gateway/connections.py", [program, str(connections), transport])
-    lines.run(command, {}, linerate=version)
+    lines.run(command, {}, version)
     params = {"transport": transport, "connections": report["identifies"], "threads": threads}
     metrics = {
         "resident": resident * 1024,
