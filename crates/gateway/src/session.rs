@@ -147,7 +147,8 @@ impl Session {
         self.recent.as_ref()
     }
 
-    /// The last compressed messages as a recording (see [`Recent::write`]), if they are kept.
+    /// The last compressed messages as a file for [`Recording`](crate::Recording), if they are kept. It begins in the
+    /// middle of a connection, and replaying it fails, unless they are [all of them](Recent::is_complete).
     pub fn recording(&self) -> Option<Vec<u8>> {
         let mut file = Vec::new();
         self.recent.as_ref()?.write(self.transport(), &mut file).ok()?;
