@@ -5,8 +5,8 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use linerate_core::{lock, parallel_map};
 use linerate_io::{Folder, ReadAt};
