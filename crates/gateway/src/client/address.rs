@@ -70,7 +70,7 @@ impl Address {
     }
 
     /// The whole address, with the transport in its query.
-    pub(super) fn url(&self) -> &str {
+    pub fn url(&self) -> &str {
         &self.url
     }
 

@@ -177,7 +177,7 @@ impl Builder {
     /// let builder = Builder::from_archive(PackOptions::default(), &archive, |file| {
     ///     file.hash().is_some_and(|hash| wanted.contains(&hash))
     /// })?;
-    /// builder.write("mods.nx".as_ref())?;
+    /// builder.write("mods.nx")?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
