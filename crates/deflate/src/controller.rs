@@ -27,9 +27,8 @@ use crate::Level;
 ///
 /// # How it chooses
 ///
-/// Time is divided into periods of [`PERIOD`](Self::PERIOD). What a limit allows flows out of its bucket, and what is
-/// used flows in; a bucket is never emptier than empty, and holds at most what [`BURST`](Self::BURST) allows. At the end of a period
-/// the level is
+/// Each limit has a leaky bucket. What is used flows in, and what the limit allows flows out. The bucket's level never drops
+/// below zero, nor rises above what the limit allows in a second. At the end of each period of 100 ms the compression level is
 ///
 /// * one lower if more was used in it than a limit allows;
 /// * one higher if each limit had at least a quarter to spare in it, and the buckets are empty: excess of earlier periods is
