@@ -12,7 +12,7 @@ use linerate_dict::pack::{Editor, Pack, PackOptions};
 use linerate_dict::{Decoder, Encoder, Id, Input, Store, Training, content_hash};
 use linerate_zstd::Dictionary;
 
-use crate::harness::corpus::Corpus;
+use crate::harness::corpus::{Corpus, resolve};
 use crate::harness::{
     Clock, Common, Contender, Rounds, Spent, With, measure as harness, message, progress, row, same,
 };
@@ -34,7 +34,7 @@ pub struct PacksArgs {
     dictionary: usize,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Files whose dictionaries are packed, beside generated rows
+    /// Files whose dictionaries are packed, beside generated rows; also names below $LINERATE_CORPORA
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -48,7 +48,7 @@ pub fn run(args: &PacksArgs) -> Result<(), String> {
     let (size, rounds) = (args.dictionary, args.common.rounds(9));
     let count = args.count.unwrap_or(if args.common.quick { 300 } else { 30_000 });
     for path in &args.files {
-        let bytes = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let bytes = std::fs::read(resolve(path)).map_err(|e| format!("{}: {e}", path.display()))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         output.add("Dictionaries compressed", forms(&name, &trained(&bytes, size), rounds)?)?;
     }

@@ -73,10 +73,7 @@ pub fn run(args: &PlanArgs) -> Result<(), String> {
 
 /// Plans one corpus and runs three candidates.
 fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measurement>, String> {
-    let found = match std::env::var_os("LINERATE_CORPORA") {
-        Some(root) if !corpus.exists() => Path::new(&root).join(corpus),
-        _ => corpus.to_owned(),
-    };
+    let found = harness::corpus::resolve(corpus);
     let found = found.canonicalize().map_err(|e| format!("{}: {e}", found.display()))?;
     let folder = tempfile::tempdir().map_err(message)?;
     let (shape, data) = match found.is_dir() {

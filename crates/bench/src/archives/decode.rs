@@ -159,7 +159,7 @@ pub(super) fn lz4(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
         };
         let contenders = vec![
             contender("liblz4", crate::kernel::lz4::decompress),
-            contender("lz4_flex", flex).base(0, "liblz4"),
+            contender("lz4_flex", flex).base(0, "liblz4").by_cost(),
         ];
         if content > 0 {
             found.push(harness(contenders, Rounds::warm(bench.rounds))?);

@@ -20,7 +20,7 @@ use linerate_nx::Archive;
 use linerate_nx::pack::{Builder, Coding, PackOptions, Summary};
 use tempfile::TempDir;
 
-use crate::harness::corpus::{Corpus, files_below};
+use crate::harness::corpus::{Corpus, files_below, resolve};
 use crate::harness::{Common, Output, With, message, process, row};
 use crate::records::Measurement;
 
@@ -29,7 +29,7 @@ pub use self::reading::child as level_load_child;
 /// Options of the shape.
 #[derive(Args, Clone, Debug)]
 pub struct ArchivesArgs {
-    /// The folder that is packed [default: a small generated one]
+    /// The folder that is packed; also a name below $LINERATE_CORPORA [default: a small generated one]
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
     /// Its name in the record [default: from the path]
@@ -46,7 +46,7 @@ pub struct ArchivesArgs {
     /// The program that is measured [default: `linerate` beside this one]
     #[arg(long, value_name = "PROGRAM")]
     linerate: Option<PathBuf>,
-    /// Where folders are made and removed [default: /dev/shm, where it is]
+    /// Where folders are made and removed [default: /dev/shm, where it is; target for the part `cold`]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
 }
@@ -96,10 +96,14 @@ pub struct Bench<'s> {
     pub levels: &'s [i32],
     /// Turns of each contender.
     pub rounds: usize,
+    /// Whether settings that take long are left out.
+    pub quick: bool,
     /// The program `linerate`.
     pub linerate: PathBuf,
     /// Folder for temporary folders, preferably in memory.
     pub scratch: PathBuf,
+    /// The same on a drive.
+    pub drive: PathBuf,
 }
 
 /// Bytes of a block in all parts but presets and settings.
@@ -115,14 +119,29 @@ pub fn run(args: &ArchivesArgs) -> Result<(), String> {
     let scratch = args.scratch.clone().or_else(in_memory).unwrap_or_else(std::env::temp_dir);
     let generated = folder(&scratch)?;
     let input = match &args.corpus {
-        Some(path) => Input::of(path, args.name.as_deref())?,
+        Some(path) => Input::of(&resolve(path), args.name.as_deref())?,
         None => Input::generated(generated.path())?,
     };
-    let linerate = args.linerate.clone().map_or_else(process::linerate, Ok)?;
+    let parts = if args.only.is_empty() { Part::value_variants() } else { &args.only };
+    let linerate = match &args.linerate {
+        Some(program) => program.clone(),
+        None if parts.iter().any(|part| part.runs_linerate()) => process::linerate()?,
+        None => PathBuf::new(),
+    };
+    let drive = args.scratch.clone().unwrap_or_else(|| "target".into());
     let levels = if args.common.quick { &args.level[..1] } else { &args.level };
-    let bench = Bench { input: &input, levels, rounds: args.common.rounds(7), linerate, scratch };
-    for part in if args.only.is_empty() { Part::value_variants() } else { &args.only } {
-        for found in part.measure(&bench)? {
+    let (rounds, quick) = (args.common.rounds(7), args.common.quick);
+    let bench = Bench { input: &input, levels, rounds, quick, linerate, scratch, drive };
+    for part in parts {
+        let found = match part.measure(&bench) {
+            // Not every system and drive lets a file be cold.
+            Err(why) if *part == Part::Cold && args.only.is_empty() => {
+                eprintln!("cold: {why}");
+                continue;
+            }
+            found => found?,
+        };
+        for found in found {
             output.add("Nx archives", found)?;
         }
     }
@@ -130,6 +149,11 @@ pub fn run(args: &ArchivesArgs) -> Result<(), String> {
 }
 
 impl Part {
+    /// Whether the part starts the program `linerate`.
+    fn runs_linerate(self) -> bool {
+        matches!(self, Part::Extract | Part::Open | Part::Memory)
+    }
+
     /// Measures the part.
     ///
     /// # Errors

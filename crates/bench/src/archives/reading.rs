@@ -36,7 +36,8 @@ impl ReadAt for Unhinted {
 /// Wall time of an archive that no cache holds, beside that of reading alone and of decoding alone, by threads: with
 /// `ReadAt::will_read` passed to the system and without. The file leaves the system's cache before each turn.
 pub(super) fn cold(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
-    let folder = bench.folder()?;
+    fs::create_dir_all(&bench.drive).map_err(|e| format!("{}: {e}", bench.drive.display()))?;
+    let folder = super::folder(&bench.drive)?;
     let path = &folder.path().join("cold.nx");
     bench.input.builder(pack_options(bench.levels[0], CHUNK, 2))?.write(path).map_err(message)?;
     let archive = &Archive::open(FileSource::open(path).map_err(message)?).map_err(message)?;
@@ -56,7 +57,7 @@ pub(super) fn cold(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
         };
         let forgetting = |row: Measurement, work: &'static str| {
             Contender::new(row, move |_| {
-                forget(path).map_err(message)?;
+                forget(path)?;
                 Clock::Elapsed
                     .time(|| match work {
                         "read" => read(0),
@@ -79,10 +80,22 @@ pub(super) fn cold(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
 }
 
 /// Drops the file's pages from the system's cache.
-fn forget(path: &Path) -> io::Result<()> {
-    let file = File::open(path)?;
-    file.sync_all()?;
-    crate::kernel::os::forget(&file)
+///
+/// # Errors
+/// That more than a tenth of the file stays in memory, as on tmpfs.
+fn forget(path: &Path) -> Result<(), String> {
+    let at = |e: io::Error| format!("{}: {e}", path.display());
+    let file = File::open(path).map_err(at)?;
+    file.sync_all().map_err(at)?;
+    crate::kernel::os::forget(&file).map_err(at)?;
+    let (bytes, len) = (crate::kernel::os::cached(&file).map_err(at)?, file.metadata().map_err(at)?.len());
+    match bytes > len / 10 {
+        true => Err(format!(
+            "{}: {bytes} of {len} bytes stay in memory: give --scratch a folder on a drive",
+            path.display()
+        )),
+        false => Ok(()),
+    }
 }
 
 fn verify<S: ReadAt>(archive: &Archive<S>, threads: usize) -> Result<(), String> {

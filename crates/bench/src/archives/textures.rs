@@ -55,7 +55,7 @@ pub(super) fn filters(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     };
     let mut settings = vec![("12", at(1 << 20, Coding::zstd(12)), Filters::all())];
     settings.extend(Filters::parse("fast").map(|fast| ("12/fast", at(1 << 20, Coding::zstd(12)), fast)));
-    if bench.rounds > 3 {
+    if !bench.quick {
         settings.push(("12-16M", at(16 << 20, Coding::zstd(12)), Filters::all()));
         settings.push(("1M", at(1 << 20, slowest), Filters::all()));
         settings.push(("16M", at(16 << 20, slowest), Filters::all()));

@@ -123,7 +123,8 @@ pub(crate) fn corpora() -> Option<PathBuf> {
     std::env::var_os("LINERATE_CORPORA").map(PathBuf::from)
 }
 
-fn resolve(path: &Path) -> PathBuf {
+/// The path, or the one of that name below `$LINERATE_CORPORA` if there is no such path.
+pub(crate) fn resolve(path: &Path) -> PathBuf {
     match corpora() {
         Some(root) if !path.exists() => root.join(path),
         _ => path.to_owned(),

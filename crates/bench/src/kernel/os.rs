@@ -103,17 +103,46 @@ pub(crate) fn unlimited_files() {
     }
 }
 
-/// Drops a file's pages from the system's cache, where the system lets one.
+/// Drops a file's pages from the system's cache. A filesystem in memory keeps them: [`cached`] tells.
+///
+/// # Errors
+/// What the system says; outside Linux, that it cannot.
+#[cfg(target_os = "linux")]
 pub(crate) fn forget(file: &std::fs::File) -> std::io::Result<()> {
-    #[cfg(target_os = "linux")]
-    {
-        use std::os::fd::AsRawFd;
-        // SAFETY: the file is open; the call takes plain numbers.
-        let code = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-        if code != 0 {
-            return Err(std::io::Error::from_raw_os_error(code));
-        }
+    use std::os::fd::AsRawFd;
+    // SAFETY: the file is open; the call takes plain numbers.
+    let code = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+    if code == 0 { Ok(()) } else { Err(std::io::Error::from_raw_os_error(code)) }
+}
+
+/// The system drops no pages.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn forget(_: &std::fs::File) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
+/// Bytes of a file that are in the system's cache.
+///
+/// # Errors
+/// What the system says; outside Linux, that it does not tell.
+#[cfg(target_os = "linux")]
+pub(crate) fn cached(file: &std::fs::File) -> std::io::Result<u64> {
+    const PAGE: usize = 4096;
+    // SAFETY: the file is not changed while it is mapped, and nothing reads the map.
+    let map = unsafe { memmap2::Mmap::map(file)? };
+    // As many as there are of the smallest pages.
+    let mut pages = vec![0u8; map.len().div_ceil(PAGE)];
+    // SAFETY: the map is that long, begins at a page, and has no more pages than `pages` has bytes.
+    if unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), pages.as_mut_ptr()) } != 0 {
+        return Err(std::io::Error::last_os_error());
     }
-    let _ = file;
-    Ok(())
+    // SAFETY: takes a plain number.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
+    Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64 * page)
+}
+
+/// The system does not tell.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn cached(_: &std::fs::File) -> std::io::Result<u64> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }

@@ -20,7 +20,15 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn options<'s>(input: &'s Input, scratch: &Path) -> Bench<'s> {
-    Bench { input, levels: &[1], rounds: 1, linerate: "linerate".into(), scratch: scratch.into() }
+    Bench {
+        input,
+        levels: &[1],
+        rounds: 1,
+        quick: true,
+        linerate: "linerate".into(),
+        scratch: scratch.into(),
+        drive: scratch.into(),
+    }
 }
 
 #[test]
