@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::harness::corpus::corpora;
-use crate::harness::{message, process};
+use crate::harness::{message, process, provenance};
 
 /// Options of the run.
 #[derive(Args, Clone, Debug)]
@@ -67,14 +67,21 @@ pub fn is_shape(name: &str) -> bool {
 /// Runs everything, and says at the end what could not be measured.
 ///
 /// # Errors
-/// That a run failed.
+/// That a run failed, or that no shape has such a name.
 pub fn run(args: &RemakeArgs) -> Result<(), String> {
     std::fs::create_dir_all(&args.out).map_err(|e| format!("{}: {e}", args.out.display()))?;
     let is_wanted =
         |run: &&Run| args.only.is_empty() || args.only.iter().any(|only| run.args[0].contains(&**only));
-    let mut left_out = Vec::new();
+    if !RUNS.iter().any(|run| is_wanted(&run)) {
+        return Err(format!("no shape's name contains {}", args.only.join(" or ")));
+    }
+    let mut left_out: Vec<String> = provenance::absent(&provenance::PEERS).into_iter().collect();
     let mut all: Vec<(&Run, Vec<String>)> = Vec::new();
     for run in RUNS.iter().filter(is_wanted) {
+        if !cfg!(feature = "servers") && ["http", "websocket"].contains(&run.args[0]) {
+            left_out.push(format!("{}: built without the feature `servers`", run.args[0]));
+            continue;
+        }
         let words: Vec<String> = run.args.iter().map(|&word| word.to_owned()).collect();
         if args.quick || run.corpora.is_empty() {
             all.push((run, words));
@@ -93,6 +100,7 @@ pub fn run(args: &RemakeArgs) -> Result<(), String> {
             }
         }
     }
+    let mut failed = 0;
     for (i, (run, words)) in all.iter().enumerate() {
         println!("[{} of {}] {}", i + 1, all.len(), words.join(" "));
         let record = args.out.join(format!("{}.jsonl", run.file));
@@ -108,10 +116,18 @@ pub fn run(args: &RemakeArgs) -> Result<(), String> {
             .lines()
             .map(|line| line.rsplit('\r').next().unwrap_or_default().trim_start_matches("\u{1b}[K"));
         for line in said.filter(|line| !line.is_empty()) {
-            left_out.push(format!("{}: {}", words.join(" "), line.trim_start_matches("linerate-bench: ")));
+            let what = if output.status.success() { run.args[0] } else { &words.join(" ") };
+            let line = format!("{what}: {}", line.trim_start_matches("linerate-bench: "));
+            // Several runs of a shape lack the same.
+            if !left_out.contains(&line) {
+                left_out.push(line);
+            }
         }
-        if !output.status.success() && output.stderr.is_empty() {
-            left_out.push(format!("{}: {}", words.join(" "), output.status));
+        if !output.status.success() {
+            failed += 1;
+            if output.stderr.is_empty() {
+                left_out.push(format!("{}: {}", words.join(" "), output.status));
+            }
         }
     }
     println!("\nRecords are in {}. Harnesses in other languages: make {OTHERS}.", args.out.display());
@@ -121,5 +137,5 @@ pub fn run(args: &RemakeArgs) -> Result<(), String> {
         println!("Not measured:");
         left_out.iter().for_each(|line| println!("  {line}"));
     }
-    Ok(())
+    if failed > 0 { Err(format!("{failed} of {} runs failed", all.len())) } else { Ok(()) }
 }

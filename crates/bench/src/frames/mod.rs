@@ -36,14 +36,19 @@ pub struct FramesArgs {
     )]
     case: Vec<Case>,
     /// Bytes of the pieces of streams with a window of 64 KiB, each flushed
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1K,8K", value_parser = parse_bytes)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1K,8K", value_parser = at_least_one)]
     flush: Vec<u64>,
     /// The level at which libzstd compresses
     #[arg(long, value_name = "N", default_value_t = 3, allow_negative_numbers = true)]
     level: i32,
     /// The most bytes for each case, taken evenly from the corpus; of whole files, of each
-    #[arg(long, value_name = "N", default_value = "16M", value_parser = parse_bytes)]
+    #[arg(long, value_name = "N", default_value = "16M", value_parser = at_least_one)]
     most: u64,
+}
+
+fn at_least_one(text: &str) -> Result<u64, String> {
+    let bytes = parse_bytes(text)?;
+    if bytes > 0 { Ok(bytes) } else { Err(format!("`{text}`: at least one byte is needed")) }
 }
 
 /// Measures each case, then each stream.
@@ -74,6 +79,7 @@ pub fn run(args: &FramesArgs) -> Result<(), String> {
         )?;
         output.add("zstd decoded, CPU time", found)?;
     }
+    output.say_absent(&["ruzstd"])?;
     output.finish()
 }
 

@@ -63,6 +63,14 @@ impl Output {
         if self.json { Ok(()) } else { print(&format!("{text}\n")) }
     }
 
+    /// Prints which of these peers, each a feature, this build lacks, unless JSON was asked for.
+    ///
+    /// # Errors
+    /// That standard output is full.
+    pub fn say_absent(&self, peers: &[&str]) -> Result<(), String> {
+        provenance::absent(peers).map_or(Ok(()), |text| self.say(&text))
+    }
+
     /// Prints the comparison.
     ///
     /// # Errors

@@ -85,6 +85,7 @@ pub fn run(args: &MessagesArgs) -> Result<(), String> {
             }
         }
     }
+    output.say_absent(&["zlib", "zlib-ng"])?;
     output.finish()
 }
 
