@@ -13,6 +13,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use linerate_dict::{HugePages, Id, Store};
 
 pub use self::case::Case;
@@ -95,7 +96,7 @@ pub struct ColdOptions {
     #[arg(long)]
     pub small_tables: bool,
     /// Jobs of a batch
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = RangedU64ValueParser::<usize>::new().range(1..=65_535))]
     pub batch: usize,
     /// Least content per round; reached with several blocks per dictionary if necessary
     #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = |text: &str| within(text, 0, 1 << 30))]
@@ -104,7 +105,7 @@ pub struct ColdOptions {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Trained dictionaries; the others share the tables of one of these
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = RangedU64ValueParser::<usize>::new().range(1..=64))]
     pub trained: usize,
 }
 

@@ -111,6 +111,9 @@ async fn serve(layer: &str, count: usize) -> std::io::Result<usize> {
         .map_err(std::io::Error::other)?;
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
     while IDLE.load(Ordering::Relaxed) < count {
+        if let Some(status) = child.try_wait()? {
+            return Err(std::io::Error::other(format!("the clients ended early: {status}")));
+        }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     // The last events are on their way.

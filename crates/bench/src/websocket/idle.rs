@@ -1,9 +1,10 @@
 //! Resident memory of idle connections, on loopback. Each has had 20 messages of some 700 bytes come and go, which fill a window
 //! of 8 KiB, and waits. The server is tungstenite with small buffers; another process is the clients.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use linerate_websocket::{DeflateStream, Options};
 use tungstenite::protocol::WebSocketConfig;
@@ -90,8 +91,30 @@ fn clients(address: &str, count: usize, bits: u8) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Waits for the next connection.
+///
+/// # Errors
+/// Also that the clients have ended.
+fn accept(listener: &TcpListener, clients: &mut Child) -> Result<TcpStream, Failure> {
+    loop {
+        match listener.accept() {
+            Err(e) if e.kind() == ErrorKind::WouldBlock => match clients.try_wait()? {
+                Some(status) => return Err(format!("the clients ended early: {status}").into()),
+                None => std::thread::sleep(Duration::from_micros(100)),
+            },
+            accepted => {
+                let stream = accepted?.0;
+                // On some systems it has the listener's mode.
+                stream.set_nonblocking(false)?;
+                return Ok(stream);
+            }
+        }
+    }
+}
+
 fn serve(count: usize, bits: u8) -> Result<usize, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
+    listener.set_nonblocking(true)?;
     let before = resident().ok_or("the system does not tell")?;
     let address = listener.local_addr()?.to_string();
     let mut command =
@@ -99,7 +122,7 @@ fn serve(count: usize, bits: u8) -> Result<usize, Failure> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
     let (mut plain, mut compressed) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for _ in 0..count {
-        let stream = listener.accept()?.0;
+        let stream = accept(&listener, &mut child)?;
         if bits == 0 {
             plain.push(echo(tungstenite::accept_with_config(stream, Some(config()))?)?);
         } else {
