@@ -119,12 +119,16 @@ pub(super) fn orders(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String>
     let large = &large;
     let mut found = Vec::new();
     let most = large.iter().map(|file| file.size()).max().unwrap_or(0);
-    let ranges = [most].into_iter().chain(STEPS).map(|step| {
-        let case = if step == most { "whole".into() } else { format!("{} KiB", step >> 10) };
-        let mut out = vec![0; step as usize];
+    let ranges = [None].into_iter().chain(STEPS.map(Some)).map(|step| {
+        let case = step.map_or("whole".into(), |step| format!("{} KiB", step >> 10));
+        let mut out = vec![0; step.unwrap_or(most) as usize];
         let work = move |_| {
             let mut reader = archive.reader().map_err(message)?;
             for file in large {
+                let Some(step) = step else {
+                    black_box(reader.read_into(*file, &mut out).map_err(message)?);
+                    continue;
+                };
                 for at in (0..file.size()).step_by(step as usize) {
                     let len = step.min(file.size() - at) as usize;
                     reader.read_range(*file, at, &mut out[..len]).map_err(message)?;

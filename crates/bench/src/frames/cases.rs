@@ -67,7 +67,7 @@ impl<'a> Blocks<'a> {
         let dictionary = case.dictionary.map(|n| train(&blocks, n)).transpose()?;
         let contents: Vec<&[u8]> = blocks.into_iter().step_by(step).collect();
         let frames = compress(&contents, level, dictionary.as_deref())?;
-        Ok(Blocks { jobs: Jobs { frames, contents }, dictionary })
+        Ok(Blocks { jobs: Jobs { frames, contents, room: None }, dictionary })
     }
 }
 

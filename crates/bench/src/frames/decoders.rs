@@ -2,7 +2,7 @@
 
 use linerate_zstd::{Dictionary, FrameDecoder, Options, Scratch, StreamDecoder};
 use zstd_safe::zstd_sys::ZSTD_EndDirective::ZSTD_e_flush;
-use zstd_safe::{CCtx, CParameter, DCtx, DDict, InBuffer, OutBuffer, get_error_name};
+use zstd_safe::{CCtx, CParameter, DCtx, DDict, InBuffer, OutBuffer, ResetDirective, get_error_name};
 
 use crate::decoding::Decoder;
 use crate::harness::corpus::Corpus;
@@ -124,7 +124,8 @@ pub(super) mod streams {
         pieces.map(one).collect()
     }
 
-    /// Takes pieces off a stream of [`compress`], and has `decode` write the content of each.
+    /// Takes pieces off a stream of [`compress`], and has `decode` write the content of each, behind that of the last one
+    /// or, if there is room for one piece only, over it.
     fn pieces(
         mut stream: &[u8],
         out: &mut [u8],
@@ -134,24 +135,26 @@ pub(super) mod streams {
         let mut written = 0;
         while let Some((len, rest)) = stream.split_first_chunk() {
             let (part, rest) = rest.split_at(u32::from_le_bytes(*len) as usize);
-            let end = (written + piece).min(out.len());
-            written += decode(part, &mut out[written..end])?;
+            let at = if out.len() == piece { 0 } else { written };
+            let end = (at + piece).min(out.len());
+            written += decode(part, &mut out[at..end])?;
             stream = rest;
         }
         Ok(written)
     }
 
     pub(in super::super) fn contenders(piece: usize) -> Vec<Decoder> {
-        let mut scratch = Scratch::new();
+        let (mut scratch, mut decoder) = (Scratch::new(), StreamDecoder::new(Options::default()));
         let ours = move |stream: &[u8], out: &mut [u8]| {
-            let mut decoder = StreamDecoder::new(Options::default());
+            decoder.reset();
             pieces(stream, out, piece, |part, out| {
                 let done = decoder.decode(&mut scratch, None, part, out).map_err(message)?;
                 Ok(done.written)
             })
         };
+        let mut context = DCtx::create();
         let theirs = move |stream: &[u8], out: &mut [u8]| {
-            let mut context = DCtx::create();
+            context.reset(ResetDirective::SessionOnly).map_err(get_error_name)?;
             pieces(stream, out, piece, |part, out| {
                 let (mut output, mut input) = (OutBuffer::around(out), InBuffer::around(part));
                 context.decompress_stream(&mut output, &mut input).map_err(get_error_name)?;

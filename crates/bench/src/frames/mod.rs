@@ -66,7 +66,9 @@ pub fn run(args: &FramesArgs) -> Result<(), String> {
     }
     for &piece in &args.flush {
         let (frame, content) = streams::compress(&corpus, piece as usize, args.level, most)?;
-        let jobs = decoding::Jobs { frames: vec![frame], contents: vec![&content] };
+        // Each piece overwrites the last one, as in a connection's buffer.
+        let room = Some(piece as usize);
+        let jobs = decoding::Jobs { frames: vec![frame], contents: vec![&content], room };
         let blank = row("frames", &corpus.name, "")
             .param("block", format!("{} flush", Chunk::Bytes(piece as usize)))
             .param("level", args.level);

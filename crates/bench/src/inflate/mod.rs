@@ -56,7 +56,7 @@ pub fn measure(
     progress("compressing");
     let contents: Vec<&[u8]> = corpus.files.iter().map(|file| &file[..]).collect();
     let frames: Result<_, String> = contents.iter().map(|content| compress(content, level)).collect();
-    let jobs = Jobs { frames: frames?, contents };
+    let jobs = Jobs { frames: frames?, contents, room: None };
     let one = |&chunk: &Chunk| {
         let blank = row("inflate", &corpus.name, "")
             .param("chunk", chunk.to_string())

@@ -6,12 +6,15 @@ pub mod plain;
 use std::cell::RefCell;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use linerate_rice::v2::{self, Element, StreamOptions};
 use linerate_rice::{Filter, Options, Params, Tier, decode_into, encode, encode_into, tune};
 
-use crate::harness::{Clock, Common, Contender, Rounds, With, measure as harness, message, progress, row};
+use crate::harness::{
+    Clock, Common, Contender, Rounds, With, measure as harness, message, progress, repeats, row,
+};
 use crate::records::Measurement;
 use crate::waveforms::Set;
 
@@ -125,11 +128,13 @@ fn first(
         let out = RefCell::new((vec![0u8; params.bound(samples.len())], vec![0i16; samples.len()]));
         let (out, params, chunk) = (&out, &params, &chunk);
         let encoder = |tier: &str, threads: usize, clock: Clock, options: Options| {
-            let work = move |_| {
-                let encoded = encode_into(params, samples, &mut out.borrow_mut().0, options);
-                if encoded == Ok(chunk.len()) { Ok(()) } else { Err("another length".to_owned()) }
+            let turn = move |_| {
+                let out = &mut out.borrow_mut().0[..];
+                let encode = || encode_into(params, samples, out, options).map_err(message);
+                let (n, time) = repeated(clock, bytes, encode)?;
+                if out[..n] == chunk[..] { Ok(time) } else { Err("another chunk".to_owned()) }
             };
-            Contender::timed(blank("encode", tier, threads, clock), clock, work)
+            Contender::new(blank("encode", tier, threads, clock), turn)
         };
         let decoder = |tier: &str, threads: usize, clock: Clock, decode| {
             decoding(blank("decode", tier, threads, clock), clock, out, samples, decode)
@@ -144,11 +149,11 @@ fn first(
             })
         };
         let plain_encode = |_| {
-            std::hint::black_box(plain::encode(samples, row_length, m));
-            Ok(())
+            let encode = || Ok(std::hint::black_box(plain::encode(samples, row_length, m)));
+            repeated(Clock::Thread, bytes, encode).map(|(_, time)| time)
         };
         let cpu = Clock::Thread;
-        let mut encoders = vec![Contender::timed(blank("encode", "plain", 1, cpu), cpu, plain_encode)];
+        let mut encoders = vec![Contender::new(blank("encode", "plain", 1, cpu), plain_encode)];
         let mut decoders = vec![
             decoder("plain", 1, cpu, plainly(plain::decode)),
             decoder("clz", 1, cpu, plainly(plain::clz_decode)),
@@ -175,6 +180,22 @@ fn first(
     Ok(found)
 }
 
+/// Does work on this many bytes as often as a clock needs. Returns what it returned last, and the time of one.
+fn repeated<T>(
+    clock: Clock,
+    bytes: usize,
+    mut work: impl FnMut() -> Result<T, String>,
+) -> Result<(T, Duration), String> {
+    let count = repeats(bytes);
+    let all = || {
+        for _ in 1..count {
+            work()?;
+        }
+        work()
+    };
+    clock.time(all).map(|(done, time)| (done, time / count))
+}
+
 /// Decodes a chunk; whether all of it came out.
 type Decode<'a> = Box<dyn Fn(&mut [i16]) -> bool + 'a>;
 
@@ -188,7 +209,7 @@ fn decoding<'a>(
 ) -> Contender<'a> {
     Contender::new(row, move |_| {
         let decoded = &mut out.borrow_mut().1[..];
-        let (done, time) = clock.time(|| Ok(decode(decoded)))?;
+        let (done, time) = repeated(clock, size_of_val(samples), || Ok(decode(decoded)))?;
         if done && decoded == samples { Ok(time) } else { Err("other samples".to_owned()) }
     })
 }
@@ -200,7 +221,9 @@ fn second<T: Element>(
     row_length: usize,
     rounds: usize,
 ) -> Result<Vec<Measurement>, String> {
-    let row_length = u32::try_from(row_length).ok().and_then(NonZeroU32::new);
+    // A single row is none.
+    let row_length = Some(row_length).filter(|&length| length < samples.len());
+    let row_length = row_length.and_then(|length| u32::try_from(length).ok()).and_then(NonZeroU32::new);
     let settings = StreamOptions::new().row(row_length);
     let mut stream = vec![0; v2::bound::<T>(&settings, samples.len())];
     let n = v2::encode_into(&settings, samples, &mut stream, Options::new()).map_err(message)?;
@@ -226,13 +249,13 @@ fn second<T: Element>(
                 let (out, decoded) = &mut *buffers.borrow_mut();
                 let (right, time) = match operation {
                     "encode" => {
-                        let (n, time) = Clock::Thread
-                            .time(|| v2::encode_into(settings, samples, out, options).map_err(message))?;
+                        let encode = || v2::encode_into(settings, samples, out, options).map_err(message);
+                        let (n, time) = repeated(Clock::Thread, bytes, encode)?;
                         (out[..n] == stream[..], time)
                     }
                     _ => {
                         let decode = || v2::decode_into(stream, decoded, options).map_err(message);
-                        let (_, time) = Clock::Thread.time(decode)?;
+                        let (_, time) = repeated(Clock::Thread, bytes, decode)?;
                         (decoded[..] == *samples, time)
                     }
                 };
