@@ -44,7 +44,7 @@ pub struct PacksArgs {
 /// # Errors
 /// A sentence for the user.
 pub fn run(args: &PacksArgs) -> Result<(), String> {
-    let mut output = args.common.open()?;
+    let mut output = args.common.open(&[])?;
     let (size, rounds) = (args.dictionary, args.common.rounds(9));
     let count = args.count.unwrap_or(if args.common.quick { 300 } else { 30_000 });
     for path in &args.files {

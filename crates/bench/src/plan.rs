@@ -52,7 +52,7 @@ pub struct PlanArgs {
 /// # Errors
 /// A sentence for the user.
 pub fn run(args: &PlanArgs) -> Result<(), String> {
-    let mut output = args.common.open()?;
+    let mut output = args.common.open(&[])?;
     let program = args.linerate.clone().map_or_else(process::linerate, Ok)?;
     let program = program.canonicalize().map_err(|e| format!("{}: {e}", program.display()))?;
     let generated = tempfile::tempdir().map_err(message)?;

@@ -21,9 +21,7 @@ use linerate_gateway_sim::traffic::Random;
 use zstd_safe::{DCtx, DDict};
 
 use crate::harness::filter::Chunk;
-use crate::harness::{
-    Common, Contender, Output, Rounds, Spent, With, measure as harness, message, progress, row,
-};
+use crate::harness::{Common, Contender, Rounds, Spent, With, measure as harness, message, progress, row};
 use crate::records::Measurement;
 
 /// Options of the shape.
@@ -52,7 +50,7 @@ pub struct SstArgs {
     rocksdb: Option<String>,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Where the files are
+    /// Where the files are, in a folder for each choice of them
     #[arg(value_name = "FOLDER", default_value = "target/sst-cold")]
     folder: PathBuf,
 }
@@ -75,13 +73,7 @@ fn rocksdb(folder: &Path) -> Result<PathBuf, String> {
         }
         Err(_) => vec!["-lrocksdb".to_owned()],
     };
-    let done = Command::new("cc")
-        .args(["-O2", "-o"])
-        .arg(&program)
-        .arg(source)
-        .args(library)
-        .stderr(Stdio::null())
-        .status();
+    let done = Command::new("cc").args(["-O2", "-o"]).arg(&program).arg(source).args(library).status();
     match done.is_ok_and(|status| status.success()) {
         true => Ok(program),
         false => Err("a C compiler and RocksDB's library are needed".into()),
@@ -347,11 +339,14 @@ pub fn run(args: &SstArgs) -> Result<(), String> {
     if args.common.quick {
         (choice.files, choice.queries) = (args.files.min(64), args.queries.min(4_000));
     }
+    // Another choice leaves the files of this one.
+    let SstArgs { files, rows, dictionary, level, .. } = choice;
+    choice.folder.push(format!("{files}-{rows}-{dictionary}-{level}"));
     let choice = &choice;
     fs::create_dir_all(&choice.folder).map_err(|e| format!("{}: {e}", choice.folder.display()))?;
     let program = rocksdb(&choice.folder)?;
     let version = choice.rocksdb.clone().unwrap_or_else(version);
-    let mut output = Output::open(&args.common, &[("RocksDB".into(), version)])?;
+    let mut output = args.common.open(&[("RocksDB".into(), version)])?;
     let paths = tables(choice, &program);
     let mut random = Random::stream(0x9e37_79b9, 0);
     let rows: Vec<(usize, usize)> =

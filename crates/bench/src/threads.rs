@@ -38,7 +38,7 @@ pub struct ThreadsArgs {
 /// # Errors
 /// A sentence for the user.
 pub fn run(args: &ThreadsArgs) -> Result<(), String> {
-    let mut output = args.common.open()?;
+    let mut output = args.common.open(&[])?;
     let corpus = args.corpus.read()?;
     for &block in if args.common.quick { &args.block[..1] } else { &args.block } {
         for &level in &args.level {

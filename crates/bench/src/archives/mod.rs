@@ -21,7 +21,7 @@ use linerate_nx::pack::{Builder, Coding, PackOptions, Summary};
 use tempfile::TempDir;
 
 use crate::harness::corpus::{Corpus, files_below, resolve};
-use crate::harness::{Common, Output, With, message, process, row};
+use crate::harness::{Common, With, message, process, row};
 use crate::records::Measurement;
 
 pub use self::reading::child as level_load_child;
@@ -114,7 +114,7 @@ const CHUNK: u64 = 1 << 20;
 /// # Errors
 /// A sentence for the user.
 pub fn run(args: &ArchivesArgs) -> Result<(), String> {
-    let mut output = Output::open(&args.common, &programs::versions())?;
+    let mut output = args.common.open(&programs::versions())?;
     let in_memory = || Some(PathBuf::from("/dev/shm")).filter(|path| path.is_dir());
     let scratch = args.scratch.clone().or_else(in_memory).unwrap_or_else(std::env::temp_dir);
     let generated = folder(&scratch)?;

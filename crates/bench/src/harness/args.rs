@@ -15,7 +15,7 @@ pub struct Common {
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Print JSON Lines instead of tables
-    #[arg(long)]
+    #[arg(long, conflicts_with = "against")]
     pub json: bool,
     /// Print what changed against an earlier record
     #[arg(long, value_name = "RECORD")]
@@ -32,22 +32,25 @@ pub struct Common {
 }
 
 impl Common {
-    /// Opens the record and the earlier one, before a long run.
+    /// Opens the record and the earlier one, before a long run that is not kept to one core. `versions` are those of programs.
     ///
     /// # Errors
-    /// A sentence that names the file.
-    pub fn open(&self) -> Result<Output, String> {
-        Output::open(self, &[])
+    /// A sentence that names the file, or that a core was chosen.
+    pub fn open(&self, versions: &[(String, String)]) -> Result<Output, String> {
+        match self.core {
+            Some(_) => Err("--core: this shape is not kept to one core".into()),
+            None => Output::open(self, versions),
+        }
     }
 
-    /// Stays on one core, then as [`open`](Self::open).
+    /// Stays on one core, and opens the record and the earlier one.
     ///
     /// # Errors
     /// A sentence: there is no such core, or the file.
     pub fn open_pinned(&self) -> Result<Output, String> {
         match (self.core, crate::pin(self.core)) {
             (Some(wanted), None) => Err(format!("cannot run on core {wanted}")),
-            _ => self.open(),
+            _ => Output::open(self, &[]),
         }
     }
 

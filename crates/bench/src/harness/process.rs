@@ -11,13 +11,17 @@ use crate::records::Measurement;
 /// The program `linerate`, beside this one.
 ///
 /// # Errors
-/// A sentence: it is not there.
+/// A sentence: it is not there, or of another version.
 pub fn linerate() -> Result<PathBuf, String> {
     let name = if cfg!(windows) { "linerate.exe" } else { "linerate" };
     let path = std::env::current_exe().map_err(message)?.with_file_name(name);
-    match path.is_file() {
-        true => Ok(path),
-        false => Err(format!("{}: build it with `cargo build --release -p linerate`", path.display())),
+    let wanted = concat!("linerate ", env!("CARGO_PKG_VERSION"));
+    match Command::new(&path).arg("--version").output() {
+        Ok(said) if String::from_utf8_lossy(&said.stdout).trim() == wanted => Ok(path),
+        found => {
+            let why = if found.is_ok() { format!("not {wanted}: ") } else { String::new() };
+            Err(format!("{}: {why}build it with `cargo build --release -p linerate`", path.display()))
+        }
     }
 }
 

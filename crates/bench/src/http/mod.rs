@@ -48,7 +48,7 @@ pub struct HttpArgs {
 /// # Errors
 /// A sentence for the user.
 pub fn run(args: &HttpArgs) -> Result<(), String> {
-    let mut output = args.common.open()?;
+    let mut output = args.common.open(&[])?;
     let mut all = args.pages.iter().map(|path| Traffic::page(path)).collect::<Result<Vec<_>, _>>()?;
     if all.is_empty() {
         all.push(Traffic::carried_page());

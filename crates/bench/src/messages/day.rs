@@ -85,7 +85,7 @@ const WAYS: [Way; 3] = [
 /// # Errors
 /// A sentence for the user.
 pub fn run(args: &DayArgs) -> Result<(), String> {
-    let mut output = args.common.open()?;
+    let mut output = args.common.open(&[])?;
     let mut found = Vec::new();
     for way in &WAYS {
         progress(&format!("{}: connections are generated", way.name));

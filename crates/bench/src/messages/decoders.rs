@@ -1,7 +1,5 @@
 //! Decoders of gateway messages, ours and peers: one state per connection.
 
-use std::sync::OnceLock;
-
 use linerate_gateway::stats::{StatsOptions, StatsRecorder};
 use linerate_gateway::{Limits, Scratch, Session, Transport};
 use zlib_rs::{Inflate, InflateFlush};
@@ -22,6 +20,8 @@ pub(crate) struct Shared {
     step: Vec<u8>,
     /// The payload, collected from steps.
     gathered: Vec<u8>,
+    /// Counts for connections that record, from the first of them on.
+    recorder: Option<StatsRecorder>,
 }
 
 impl Shared {
@@ -33,7 +33,21 @@ impl Shared {
             out: vec![0; capacity],
             step: vec![0; STEP],
             gathered: Vec::with_capacity(capacity),
+            recorder: None,
         }
+    }
+
+    /// Records that were dropped until now.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.recorder.as_ref().map_or(0, StatsRecorder::dropped)
+    }
+
+    /// Ends the recorder and its thread, if there are, after which connections begin another one; returns the records that it
+    /// dropped.
+    pub(crate) fn stop_recording(&mut self) -> Result<u64, String> {
+        let Some(recorder) = self.recorder.take() else { return Ok(0) };
+        recorder.stop().map_err(message)?;
+        Ok(recorder.dropped())
     }
 }
 
@@ -52,38 +66,51 @@ pub(crate) trait Decoder {
 pub(crate) struct Contender {
     pub(crate) name: &'static str,
     pub(crate) transport: Transport,
-    pub(crate) open: fn() -> Result<Box<dyn Decoder>, String>,
+    pub(crate) open: Open,
 }
 
-const fn row(
-    name: &'static str,
-    transport: Transport,
-    open: fn() -> Result<Box<dyn Decoder>, String>,
-) -> Contender {
+/// Makes the decoder of a connection.
+type Open = fn(&mut Shared) -> Result<Box<dyn Decoder>, String>;
+
+/// What a session records of each message costs its thread and another one.
+const RECORDED: &str = "linerate, recorded";
+
+impl Contender {
+    /// Whether another thread works for it.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.name == RECORDED
+    }
+}
+
+const fn row(name: &'static str, transport: Transport, open: Open) -> Contender {
     Contender { name, transport, open }
 }
 
 /// All contenders of this build.
 pub(crate) const CONTENDERS: &[Contender] = &[
-    row("linerate", Transport::Zlib, || Ok(Box::new(Session::new(Transport::Zlib, Limits::new())))),
-    row("zlib-rs", Transport::Zlib, || Ok(Box::new(Inflate::new(true, 15)))),
-    row("linerate, recorded", Transport::Zlib, || Ok(Box::new(recorded(Transport::Zlib)?))),
+    row("linerate", Transport::Zlib, |_| Ok(Box::new(Session::new(Transport::Zlib, Limits::new())))),
+    row("zlib-rs", Transport::Zlib, |_| Ok(Box::new(Inflate::new(true, 15)))),
+    row(RECORDED, Transport::Zlib, |shared| Ok(Box::new(recorded(Transport::Zlib, shared)?))),
     #[cfg(feature = "zlib")]
-    row("zlib", Transport::Zlib, || Ok(Box::new(inflate::Zlib::new()?))),
+    row("zlib", Transport::Zlib, |_| Ok(Box::new(inflate::Zlib::new()?))),
     #[cfg(feature = "zlib-ng")]
-    row("zlib-ng", Transport::Zlib, || Ok(Box::new(inflate::ZlibNg::new()?))),
-    row("linerate", Transport::Zstd, || Ok(Box::new(Session::new(Transport::Zstd, Limits::new())))),
-    row("linerate, recorded", Transport::Zstd, || Ok(Box::new(recorded(Transport::Zstd)?))),
-    row("libzstd", Transport::Zstd, || Ok(Box::new(Libzstd(context()?)))),
-    row("libzstd 8K", Transport::Zstd, || Ok(Box::new(LibzstdSteps(context()?)))),
+    row("zlib-ng", Transport::Zlib, |_| Ok(Box::new(inflate::ZlibNg::new()?))),
+    row("linerate", Transport::Zstd, |_| Ok(Box::new(Session::new(Transport::Zstd, Limits::new())))),
+    row(RECORDED, Transport::Zstd, |shared| Ok(Box::new(recorded(Transport::Zstd, shared)?))),
+    row("libzstd", Transport::Zstd, |_| Ok(Box::new(Libzstd(context()?)))),
+    row("libzstd 8K", Transport::Zstd, |_| Ok(Box::new(LibzstdSteps(context()?)))),
 ];
 
 /// A session that records what each message costs, as `linerate_gateway::stats` does for live statistics.
-fn recorded(transport: Transport) -> Result<Session, String> {
-    static RECORDER: OnceLock<Result<StatsRecorder, String>> = OnceLock::new();
-    let recorder = RECORDER.get_or_init(|| StatsRecorder::start(StatsOptions::new()).map_err(message));
-    let connection = recorder.as_ref().map_err(Clone::clone)?.connection();
-    Ok(Session::new(transport, Limits::new()).record_stats(connection))
+fn recorded(transport: Transport, shared: &mut Shared) -> Result<Session, String> {
+    if shared.recorder.is_none() {
+        shared.recorder = Some(StatsRecorder::start(StatsOptions::new()).map_err(message)?);
+    }
+    let session = Session::new(transport, Limits::new());
+    Ok(match &shared.recorder {
+        Some(recorder) => session.record_stats(recorder.connection()),
+        None => session,
+    })
 }
 
 /// The contender that others of its transport are compared with.

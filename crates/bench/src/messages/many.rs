@@ -6,7 +6,7 @@ use linerate_candidates::footprint;
 
 use super::decoders::{Contender as Entry, Decoder, Shared};
 use super::input::{Connection, Input};
-use super::{based, blank};
+use super::{based, blank, other_threads, spent};
 use crate::harness::{Clock, Contender, Rounds, With, measure as harness, progress};
 use crate::kernel::os::{resident, trim_heap};
 use crate::records::Measurement;
@@ -62,7 +62,7 @@ impl<'i> Plan<'i> {
         shared: &mut Shared,
     ) -> Result<Vec<Box<dyn Decoder>>, String> {
         let one = |i: usize| {
-            let (mut decoder, connection) = ((entry.open)()?, self.connection(i));
+            let (mut decoder, connection) = ((entry.open)(shared)?, self.connection(i));
             let live = &connection.live_frames(entry.transport)[..self.warmup(i)];
             let large = connection.large_frame(entry.transport);
             for frame in large.into_iter().chain(live.iter().map(Vec::as_slice)) {
@@ -106,6 +106,7 @@ pub(super) fn measure(
         let (plan, mut round) = (&plan, 0);
         let turn = move |_| {
             let shared = &mut shared.borrow_mut();
+            let (others, dropped) = (other_threads(), shared.dropped());
             let ((), time) = Clock::Thread.time(|| {
                 for turn in 0..plan.turns {
                     for (i, decoder) in opened.iter_mut().enumerate() {
@@ -117,10 +118,14 @@ pub(super) fn measure(
                 Ok(())
             })?;
             round += 1;
-            Ok(time)
+            let counting = other_threads().saturating_sub(others);
+            let dropped = if entry.is_recorded() { shared.dropped() - dropped } else { 0 };
+            spent(entry, time, counting, connections * plan.turns, dropped)
         };
         contenders
             .push(Contender::new(measurement, turn).bytes(plan.bytes()).units(connections * plan.turns));
     }
-    harness(based(contenders.into_iter(), entries), Rounds::parts(rounds, 1))
+    let found = harness(based(contenders.into_iter(), entries), Rounds::parts(rounds, 1));
+    shared.borrow_mut().stop_recording()?;
+    found
 }

@@ -16,15 +16,18 @@ mod many;
 
 use std::cell::RefCell;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
-use linerate_candidates::thread_time;
+use linerate_candidates::{cpu_time, thread_time};
 use linerate_gateway::Transport;
 use linerate_gateway_sim::traffic::Traffic;
 
 use self::decoders::{CONTENDERS, Contender as Entry, Decoder, Shared, base};
 pub use self::input::{Connection, Input};
-use crate::harness::{Common, Contender, Rounds, With, measure as harness, process, progress, row, same};
+use crate::harness::{
+    Common, Contender, Rounds, Spent, With, measure as harness, process, progress, row, same,
+};
 use crate::kernel::os::resident;
 use crate::records::Measurement;
 
@@ -47,7 +50,7 @@ pub struct MessagesArgs {
     #[arg(long, conflicts_with_all = ["transport", "connections", "resident"])]
     encode: bool,
     /// Memory of connections after 30 messages instead, each contender in a process of its own
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["shards", "seed", "rounds"])]
     resident: bool,
     #[command(flatten)]
     pub(crate) common: Common,
@@ -73,7 +76,7 @@ pub fn run(args: &MessagesArgs) -> Result<(), String> {
     let transports =
         if args.transport.is_empty() { Transport::STREAMS.to_vec() } else { args.transport.clone() };
     if args.resident {
-        let found = transports.iter().map(|&transport| resident_of_all(args, transport, connections));
+        let found = transports.iter().map(|&transport| resident_of_all(args, &input, transport, connections));
         output.add("Memory of connections", found.collect::<Result<Vec<_>, _>>()?.concat())?;
     } else if args.encode {
         output.add("Short messages, each flushed", encoding::measure(&input, args.common.rounds(9))?)?;
@@ -134,12 +137,16 @@ pub fn measure(
             let shared = &shared;
             let turn = move |part: usize| {
                 let (connection, shared) = (&input.connections[part], &mut shared.borrow_mut());
-                let mut decoder = (entry.open)()?;
+                let others = other_threads();
+                let mut decoder = (entry.open)(shared)?;
                 let (before, timed) = connection.frames(transport).split_at(from(connection));
                 all(&mut *decoder, before, shared)?;
                 let begun = thread_time();
                 all(&mut *decoder, timed, shared)?;
-                Ok(thread_time() - begun)
+                let time = thread_time() - begun;
+                // Its thread is not there in the turns of others.
+                let dropped = shared.stop_recording()?;
+                spent(entry, time, other_threads().saturating_sub(others), connection.payloads.len(), dropped)
             };
             let measurement = blank(
                 input,
@@ -185,13 +192,36 @@ fn check<'a>(
     messages: impl Iterator<Item = (&'a Vec<u8>, &'a Vec<u8>)>,
     shared: &mut Shared,
 ) -> Result<(), String> {
-    let mut decoder = (entry.open)()?;
+    let mut decoder = (entry.open)(shared)?;
     for (i, (frame, payload)) in messages.enumerate() {
         let message = |what: String| format!("{} {}: message {i}: {what}", entry.name, entry.transport);
         let decoded = decoder.message(frame, shared).map_err(message)?;
         same(decoded, payload).map_err(message)?;
     }
-    Ok(())
+    shared.stop_recording().map(drop)
+}
+
+/// CPU time of the process without this thread.
+fn other_threads() -> Duration {
+    cpu_time().saturating_sub(thread_time())
+}
+
+/// A turn with the time of another thread that counted messages meanwhile.
+///
+/// # Errors
+/// That records were dropped: counting them costs nothing.
+fn spent(
+    entry: &Entry,
+    time: Duration,
+    counting: Duration,
+    messages: usize,
+    dropped: u64,
+) -> Result<Spent, String> {
+    if dropped > 0 {
+        return Err(format!("{dropped} records were dropped"));
+    }
+    let each = counting.as_secs_f64() * 1e6 / messages.max(1) as f64;
+    Ok(Spent { time, more: if entry.is_recorded() { vec![("collect_time", each)] } else { Vec::new() } })
 }
 
 fn all(decoder: &mut dyn Decoder, frames: &[Vec<u8>], shared: &mut Shared) -> Result<(), String> {
@@ -207,19 +237,24 @@ const RESIDENT_MESSAGES: usize = 30;
 /// Memory of connections, each contender in a process of its own.
 fn resident_of_all(
     args: &MessagesArgs,
+    input: &Input,
     transport: Transport,
     count: usize,
 ) -> Result<Vec<Measurement>, String> {
     let entries = CONTENDERS.iter().filter(|entry| entry.transport == transport);
+    let (name, messages) = match args.files.is_empty() {
+        true => ("live traffic", RESIDENT_MESSAGES),
+        false => (&*input.name, input.connections[0].turns(transport).take(RESIDENT_MESSAGES).count()),
+    };
     let one = |entry: &Entry| {
         progress(&format!("{transport}: memory of {}", entry.name));
         let mut command =
             process::this(&["child", "messages", transport.name(), entry.name, &count.to_string()])?;
         let bytes = process::number(command.args(&args.files))?;
-        Ok(row("messages-resident", "live traffic", entry.name)
+        Ok(row("messages-resident", name, entry.name)
             .param("transport", transport.name())
             .param("connections", count)
-            .param("messages", RESIDENT_MESSAGES)
+            .param("messages", messages)
             .size("resident", bytes)
             .size("per_connection", bytes / count.max(1)))
     };
@@ -243,7 +278,7 @@ pub fn child(words: &[String]) -> Result<usize, String> {
     let frames: Vec<Vec<u8>> = turns.take(RESIDENT_MESSAGES).map(|(frame, _)| frame.clone()).collect();
     let mut shared = Shared::new(input.longest());
     let mut open = || {
-        let mut decoder = (entry.open)()?;
+        let mut decoder = (entry.open)(&mut shared)?;
         all(&mut *decoder, &frames, &mut shared).map(|()| decoder)
     };
     // The first connection allocates what all share.

@@ -92,6 +92,7 @@ pub const METRICS: &[Metric] = &[
     row("elapsed_time", "µs", Lower, 1, "the same by the wall clock"),
     row("encode_time", "µs", Lower, 1, "time to encode one message"),
     row("decode_time", "µs", Lower, 1, "time to decode one message"),
+    row("collect_time", "µs", Lower, 1, "CPU time of the thread that counts messages, for each of them"),
     row("decompress", "µs", Lower, 1, "the part of `time` in the decompressor"),
     row("longest", "µs", Lower, 0, "time of the slowest message of a round"),
     row("p50", "µs", Lower, 1, "time that half of the reads or messages do not exceed"),

@@ -42,7 +42,7 @@ enum Samples {
 /// # Errors
 /// A sentence for the user.
 pub fn run(args: &RiceArgs) -> Result<(), String> {
-    let mut output = args.common.open()?;
+    let mut output = args.common.open(&[])?;
     let mut all = Vec::new();
     for path in &args.files {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
