@@ -107,11 +107,22 @@ pub struct ColdOptions {
     /// Trained dictionaries; the others share the tables of one of these
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = RangedU64ValueParser::<usize>::new().range(1..=64))]
     pub trained: usize,
+    /// Whether opening a store is measured, too.
+    #[arg(skip = true)]
+    pub opening: bool,
 }
 
 impl Default for ColdOptions {
     fn default() -> Self {
-        ColdOptions { level: 3, small_tables: false, batch: 64, least: 8 << 20, seed: 1, trained: 8 }
+        ColdOptions {
+            level: 3,
+            small_tables: false,
+            batch: 64,
+            least: 8 << 20,
+            seed: 1,
+            trained: 8,
+            opening: true,
+        }
     }
 }
 
@@ -207,9 +218,11 @@ pub fn measure(
             .param("mode", mode);
         if data.kind == Kind::Json { row } else { row.param("text", data.name.as_str()) }
     };
-    let opened = opening::measure(data, case, options, &list, rounds, &|library, mode| {
-        blank("cold-open", library, mode)
-    })?;
+    let blank_open = |library: Library, mode: &str| blank("cold-open", library, mode);
+    let opened = match options.opening {
+        true => opening::measure(data, case, options, &list, rounds, &blank_open)?,
+        false => Vec::new(),
+    };
 
     let store = Store::new();
     let insert = |bytes: &Vec<u8>| store.insert(bytes).map_err(message);

@@ -21,7 +21,7 @@ pub struct Axes<'a> {
 /// # Errors
 /// A sentence that names the file.
 pub fn draw(record: &Path, axes: &Axes<'_>, folder: &Path) -> Result<Vec<String>, String> {
-    let mut charts: BTreeMap<String, BTreeMap<String, BTreeMap<u64, f64>>> = BTreeMap::new();
+    let mut charts: BTreeMap<String, BTreeMap<String, Vec<(f64, f64)>>> = BTreeMap::new();
     for (_, m) in records::read(record)? {
         let (Some(x), Some(y)) = (value(&m, axes.x), value(&m, axes.y)) else { continue };
         let differs = |name: &str| [axes.x, axes.y, "base", "mode", "calls", "format"].contains(&name);
@@ -32,14 +32,15 @@ pub fn draw(record: &Path, axes: &Axes<'_>, folder: &Path) -> Result<Vec<String>
         let more = ["mode", "calls", "format"].iter().filter_map(|name| m.params.get(*name)).map(text);
         let name: Vec<String> = std::iter::once(m.contender.clone()).chain(more).collect();
         let points = charts.entry(title.join(", ")).or_default().entry(name.join(" ")).or_default();
-        points.insert(x.to_bits(), y);
+        points.retain(|point| point.0 != x);
+        points.push((x, y));
     }
     std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let mut made = Vec::new();
+    let mut made: Vec<String> = Vec::new();
     for (title, series) in charts {
-        let all = series.into_iter().map(|(name, points)| Series {
-            name,
-            points: points.into_iter().map(|(x, y)| (f64::from_bits(x), y)).collect(),
+        let all = series.into_iter().map(|(name, mut points)| {
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Series { name, points }
         });
         let label = |name: &str| {
             metric(name).map_or_else(|| name.to_owned(), |m| format!("{}, {}", m.meaning, m.unit))
@@ -47,7 +48,10 @@ pub fn draw(record: &Path, axes: &Axes<'_>, folder: &Path) -> Result<Vec<String>
         let (x, y) = (label(axes.x), label(axes.y));
         let svg = Chart { title: title.clone(), x, y, series: all.collect() }.svg();
         let name: String = title.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        let name = format!("{}.svg", name.replace("--", "-"));
+        let name = name.replace("--", "-");
+        // Titles may differ in signs alone.
+        let names = (1..).map(|n| if n == 1 { format!("{name}.svg") } else { format!("{name}-{n}.svg") });
+        let name = names.into_iter().find(|name| !made.contains(name)).unwrap_or_default();
         let path = folder.join(&name);
         std::fs::write(&path, svg).map_err(|e| format!("{}: {e}", path.display()))?;
         made.push(name);

@@ -43,7 +43,7 @@ impl Corpus {
     /// A sentence that names the path; also if there is no byte to compress.
     pub fn read(path: &Path, max: Option<u64>) -> Result<Self, String> {
         let path = resolve(path);
-        let paths = if path.is_file() { vec![path.clone()] } else { files_below(&path)? };
+        let paths = if path.is_file() { vec![path.clone()] } else { files(&path, true)? };
         let mut files = Vec::with_capacity(paths.len());
         for p in &paths {
             let data = load(p, max).map_err(|e| format!("{}: {e}", p.display()))?;
@@ -146,10 +146,15 @@ fn name(path: &Path) -> String {
 /// # Errors
 /// A sentence that names the folder.
 pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    files(folder, false)
+}
+
+fn files(folder: &Path, follows_links: bool) -> Result<Vec<PathBuf>, String> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(next) = folders.pop() {
         let entries = fs::read_dir(&next).map_err(|e| format!("{}: {e}", next.display()))?;
-        for path in entries.flatten().map(|entry| entry.path()).filter(|path| !path.is_symlink()) {
+        let is_wanted = |path: &PathBuf| follows_links || !path.is_symlink();
+        for path in entries.flatten().map(|entry| entry.path()).filter(is_wanted) {
             if path.is_dir() {
                 folders.push(path)
             } else if path.is_file() {

@@ -118,9 +118,9 @@ impl Filter {
         Self(kept.chain(&other.0).cloned().collect())
     }
 
-    /// Whether it has alternatives.
-    pub(super) fn is_choice(&self) -> bool {
-        self.0.iter().any(|(_, values)| values.len() > 1)
+    /// Keys that have alternatives.
+    pub(super) fn choices(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, values)| values.len() > 1).map(|(key, _)| &**key)
     }
 }
 

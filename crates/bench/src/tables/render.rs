@@ -144,7 +144,7 @@ impl Selection {
     fn piece(&self, filter: &Filter, piece: &Piece, cell: &[Part]) -> Result<Option<String>, String> {
         let filter = filter.with(&piece.filter);
         let (name, best) = chooser(piece, cell);
-        let found = self.select(&filter, name, best);
+        let found = self.select(&filter, name, best)?;
         let Some(first) = found.first() else { return Ok(None) };
         let is_number = metric(&piece.name).is_some()
             || piece.unit.is_some()
@@ -154,7 +154,7 @@ impl Selection {
         let text = if is_number {
             let Some(mut number) = number(&found, piece)? else { return Ok(None) };
             if let Some(base) = &piece.base {
-                let found = self.select(&filter.with(base), name, best);
+                let found = self.select(&filter.with(base), name, best)?;
                 let Some(base) = self::number(&found, piece)? else { return Ok(None) };
                 number /= base;
                 self.used.borrow_mut().extend(found.first().cloned());
@@ -178,15 +178,30 @@ impl Selection {
     }
 
     /// The entries of a filter. Of alternatives it is the one with the best figure.
-    fn select(&self, filter: &Filter, name: &str, best: bool) -> Vec<Rc<Entry>> {
+    ///
+    /// # Errors
+    /// That an alternative has several entries with different figures.
+    fn select(&self, filter: &Filter, name: &str, best: bool) -> Result<Vec<Rc<Entry>>, String> {
         let found: Vec<_> = self.entries.iter().filter(|entry| entry.matches(filter)).cloned().collect();
-        let Some(metric) = metric(name).filter(|_| found.len() > 1 && filter.is_choice()) else {
-            return found;
+        let Some(metric) = metric(name).filter(|_| found.len() > 1 && filter.choices().next().is_some())
+        else {
+            return Ok(found);
         };
+        for (i, entry) in found.iter().enumerate() {
+            let is_same = |other: &&Rc<Entry>| {
+                filter.choices().all(|key| entry.field(key) == other.field(key))
+                    && other
+                        .value(name, best)
+                        .is_some_and(|value| entry.value(name, best).is_some_and(|own| own != value))
+            };
+            if let Some(other) = found[..i].iter().find(is_same) {
+                return Err(several(&found, other, entry));
+            }
+        }
         let sign = if metric.better == Better::Lower { -1.0 } else { 1.0 };
         let rank =
             |entry: &Rc<Entry>| entry.value(name, best).map_or(f64::NEG_INFINITY, |value| sign * value);
-        found.into_iter().max_by(|a, b| rank(a).total_cmp(&rank(b))).into_iter().collect()
+        Ok(found.into_iter().max_by(|a, b| rank(a).total_cmp(&rank(b))).into_iter().collect())
     }
 
     /// For each file the first run that cells used, and how many more there are.
@@ -252,12 +267,15 @@ fn number(found: &[Rc<Entry>], piece: &Piece) -> Result<Option<f64>, String> {
                 found.iter().filter_map(|entry| entry.value(&piece.name, statistic == Statistic::Best));
             let values: Vec<f64> = values.collect();
             if values.windows(2).any(|pair| pair[0] != pair[1]) {
-                let [a, b] = [&found[0], &found[1]].map(|entry| format!("{:?}", entry.measurement));
-                return Err(format!("{} measurements match, {a} and {b}", found.len()));
+                return Err(several(found, &found[0], &found[1]));
             }
             values.first().copied()
         }
     })
+}
+
+fn several(found: &[Rc<Entry>], a: &Entry, b: &Entry) -> String {
+    format!("{} measurements match, {:?} and {:?}", found.len(), a.measurement, b.measurement)
 }
 
 /// A number in the unit and with the decimals of a piece.
