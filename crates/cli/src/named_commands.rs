@@ -2,34 +2,9 @@
 
 use std::ffi::OsString;
 
-use linerate_testkit::markdown::pages;
+use linerate_testkit::markdown::{calls, pages};
 
 use crate::commands::zstd;
-
-/// Programs and marks that stand before the name of this one.
-const BEFORE: [&str; 5] = ["$", "exec", "nice", "time", "xargs"];
-/// Languages of blocks of commands.
-const SHELLS: [&str; 4] = ["", "bash", "console", "sh"];
-
-/// The arguments of each call of this program in lines of shell.
-fn calls(script: &str) -> Vec<Vec<String>> {
-    let script = script.replace("\\\n", " ");
-    let mut calls = Vec::new();
-    for line in script.lines() {
-        let line = line.split(" #").next().unwrap_or_default().replace("||", "|").replace("&&", "|");
-        for piece in line.split(['|', ';', '>', '<', '(', ')', '&']) {
-            let mut words =
-                piece.split_whitespace().map(|word| word.trim_matches(['\'', '"', '`', '[', ']', ',']));
-            let is_ours = |word: &str| word == "linerate" || word.ends_with("/linerate");
-            let Some(at) = words.clone().position(is_ours) else { continue };
-            let first = words.clone().next().unwrap_or_default();
-            if at == 0 || BEFORE.contains(&first) || first.contains('=') {
-                calls.push(words.by_ref().skip(at + 1).map(str::to_owned).collect());
-            }
-        }
-    }
-    calls
-}
 
 /// A span of code such as `nx pack`, without the program's name.
 fn short_call(root: &clap::Command, span: &str) -> Option<Vec<String>> {
@@ -111,12 +86,8 @@ fn every_command_that_a_page_names_exists_with_its_options() {
     let mut found = 0;
     // The log of changes names what there was.
     for page in pages().iter().filter(|page| page.path != "CHANGELOG.md") {
-        let blocks = page.code_blocks.iter().filter(|block| SHELLS.contains(&&*block.language));
-        let mut named: Vec<Vec<String>> = blocks.flat_map(|block| calls(&block.text)).collect();
-        for span in &page.code_spans {
-            named.extend(calls(span));
-            named.extend(short_call(&root, span));
-        }
+        let mut named = page.calls("linerate");
+        named.extend(page.code_spans.iter().filter_map(|span| short_call(&root, span)));
         found += named.len();
         for words in named {
             if let Some(what) = missing(&root, &words) {
@@ -142,7 +113,7 @@ fn a_command_or_option_that_does_not_exist_is_found() {
         ("xargs -a LIST linerate gzip -p4", None),
         ("npm install linerate --none", None),
     ] {
-        let calls = calls(line);
+        let calls = calls("linerate", line);
         let found = calls.iter().find_map(|words| missing(&root, words));
         assert_eq!(found.as_deref(), wanted, "{line}");
     }

@@ -7,6 +7,10 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use crate::testdata::repository;
 
+/// Programs and marks that stand before the name of a program that is called.
+const BEFORE: [&str; 5] = ["$", "exec", "nice", "time", "xargs"];
+/// Languages of blocks of commands.
+const SHELLS: [&str; 4] = ["", "bash", "console", "sh"];
 /// Build outputs, and inputs of tests.
 const SKIPPED_FOLDERS: &[&str] = &["target", "node_modules", "corpus", "seeds", "artifacts", "venv"];
 
@@ -44,7 +48,34 @@ pub struct Cell {
     pub links: Vec<String>,
 }
 
+/// The arguments of each call of a program in lines of shell.
+pub fn calls(program: &str, script: &str) -> Vec<Vec<String>> {
+    let script = script.replace("\\\n", " ");
+    let mut calls = Vec::new();
+    for line in script.lines() {
+        let line = line.split(" #").next().unwrap_or_default().replace("||", "|").replace("&&", "|");
+        for piece in line.split(['|', ';', '>', '<', '(', ')', '&']) {
+            let mut words =
+                piece.split_whitespace().map(|word| word.trim_matches(['\'', '"', '`', '[', ']', ',']));
+            let is_it = |word: &str| word.rsplit('/').next() == Some(program);
+            let Some(at) = words.clone().position(is_it) else { continue };
+            let first = words.clone().next().unwrap_or_default();
+            if at == 0 || BEFORE.contains(&first) || first.contains('=') {
+                calls.push(words.by_ref().skip(at + 1).map(str::to_owned).collect());
+            }
+        }
+    }
+    calls
+}
+
 impl Page {
+    /// The arguments of each call of a program in blocks of shell and in code within text.
+    pub fn calls(&self, program: &str) -> Vec<Vec<String>> {
+        let blocks = self.code_blocks.iter().filter(|block| SHELLS.contains(&&*block.language));
+        let scripts = blocks.map(|block| &block.text).chain(&self.code_spans);
+        scripts.flat_map(|script| calls(program, script)).collect()
+    }
+
     /// Reads a page, named by its path from the repository's root.
     pub fn read(path: &str) -> Self {
         let text = fs::read_to_string(repository().join(path));
