@@ -14,7 +14,7 @@ fn a_sweep_is_printed_and_kept() {
     let args =
         ["--data", "json,text", "--block", "4K", "--dict", "2K", "--count", "1,2,20", "--record", "r.jsonl"];
     let shown = bench(&folder, &args).ok().text();
-    assert!(shown.contains("cold, JSON") || shown.contains("JSON"), "{shown}");
+    assert!(shown.contains("\ncold, JSON, "), "{shown}");
     assert_eq!(shown.matches("whose dictionaries are in no cache").count(), 6, "{shown}");
     let kept = String::from_utf8(folder.read("r.jsonl")).unwrap();
     let all: Vec<serde_json::Value> =

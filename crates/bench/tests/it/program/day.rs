@@ -1,5 +1,6 @@
 //! The day of many connections.
 
+use linerate_gateway::stats::{LogEntry, LogReader, Stats};
 use linerate_testkit::program::Folder;
 
 use super::{bench, measurements};
@@ -19,11 +20,26 @@ fn sets_of_a_day_have_the_same_messages_and_logs() {
         let hours = found
             .iter()
             .filter(|m| m["params"]["set"] == day["params"]["set"] && !m["params"]["hour"].is_null());
-        assert_eq!(hours.map(|m| m["params"]["messages"].as_u64().unwrap()).sum::<u64>(), 3000);
+        let hours: Vec<u64> = hours.map(|m| m["params"]["messages"].as_u64().unwrap()).collect();
+        assert_eq!(hours.iter().sum::<u64>(), 3000);
+        assert!(hours[20] > 3 * hours[8], "{hours:?}");
+        assert_eq!(day["metrics"]["errors"], 0);
     }
-    for log in ["A", "B", "C"] {
-        // A head of 32 bytes, and a record of 32 for each message.
+    assert_eq!(days[1]["metrics"]["output"], days[2]["metrics"]["output"], "B and C have the same frames");
+    for (log, day) in ["A", "B", "C"].into_iter().zip(&days) {
         let log = folder.read(&format!("logs/{log}-000001.stats"));
-        assert!(log.len() >= 32 + 3000 * 32, "{}", log.len());
+        let mut stats = Stats::new();
+        for entry in LogReader::open(&log[..]).unwrap() {
+            match entry.unwrap() {
+                LogEntry::Message(record) => stats.add(&record),
+                other => assert!(!matches!(other, LogEntry::Dropped { .. }), "{other:?}"),
+            }
+        }
+        let metrics = &day["metrics"];
+        assert_eq!((stats.messages(), stats.errors()), (3000, 0));
+        assert_eq!(
+            (metrics["output"].as_f64(), metrics["content"].as_f64()),
+            (Some(stats.compressed_bytes() as f64), Some(stats.payload_bytes() as f64))
+        );
     }
 }
