@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use linerate_candidates::arrays::Container;
 use linerate_candidates::{self as candidates, Measured, Options, Shape, messages, sst};
-use linerate_plan::{Budget, Curve, Pipe, Row, plan};
+use linerate_plan::{Budget, Curve, Pipe, Row, Speed, plan};
 
-use crate::harness::{self, Common, With, message, process, progress};
+use crate::harness::{self, Common, With, message, process, progress, rounded};
 use crate::kernel::os::children_time;
-use crate::records::Measurement;
+use crate::records::{Figure, Measurement};
 
 /// A command that takes longer has one round: noise is a small part of it.
 const LONG: Duration = Duration::from_secs(5);
@@ -101,11 +101,13 @@ fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measureme
                 .param("why", why)
                 .param("bytes", measured.bytes)
                 .param("sampled", measured.sampled)
-                .exact("error", predicted / real - 1.0);
+                .exact("error", predicted.median / real - 1.0);
             let metrics =
                 if what == "ratio" { ["predicted_ratio", "ratio"] } else { ["predicted_speed", "speed"] };
             let blank = if what == "ratio" { blank } else { blank.param("threads", threads) };
-            rows.push(blank.exact(metrics[0], predicted).exact(metrics[1], real));
+            let mut row = blank.exact(metrics[1], real);
+            row.metrics.insert(metrics[0].into(), predicted);
+            rows.push(row);
         }
     }
     Ok(rows)
@@ -167,7 +169,7 @@ struct Run<'r> {
 }
 
 /// What was measured, its threads, its prediction, and what it really was.
-type Figure = (&'static str, usize, f64, f64);
+type Compared = (&'static str, usize, Figure, f64);
 
 /// How the commands of an engine work.
 struct Runs {
@@ -201,7 +203,7 @@ impl Runs {
 }
 
 impl Run<'_> {
-    fn candidate(&self, row: &Row, measured: &Measured) -> Result<Vec<Figure>, String> {
+    fn candidate(&self, row: &Row, measured: &Measured) -> Result<Vec<Compared>, String> {
         let measurement = &row.measurement;
         let command = measurement.command.as_ref().ok_or("a candidate without a command")?;
         let before = self.outputs()?;
@@ -218,8 +220,13 @@ impl Run<'_> {
             Curve::new(measurement.encode, &measurement.encode_scaling),
             Curve::new(measurement.decode, &measurement.decode_scaling),
         ];
+        let predicted = |speed: Speed| Figure {
+            median: rounded(speed.median / 1e6),
+            low: Some(rounded(speed.low / 1e6)),
+            high: Some(rounded(speed.high / 1e6)),
+        };
         let [encoding, decoding] = curves
-            .map(|curve| move |threads: usize| curve.as_ref().map(|curve| curve.on(threads).median / 1e6));
+            .map(|curve| move |threads: usize| curve.as_ref().map(|curve| predicted(curve.on(threads))));
         let output = match made.as_slice() {
             [output] => output.clone(),
             // A command that checks what is there writes nothing.
@@ -229,7 +236,7 @@ impl Run<'_> {
         let mut figures = Vec::new();
         if !made.is_empty() && runs.is_for_all {
             let size = fs::metadata(&output).map_err(message)?.len();
-            figures.push(("ratio", 0, measurement.ratio(), content / size as f64));
+            figures.push(("ratio", 0, rounded(measurement.ratio()).into(), content / size as f64));
             if let Some(predicted) = encoding(runs.encode_threads) {
                 figures.push(("encode", runs.encode_threads, predicted, mb(encode)));
             }

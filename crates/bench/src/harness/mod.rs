@@ -108,7 +108,7 @@ impl With for Contender<'_> {
 }
 
 /// Six significant digits.
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() || value.fract() == 0.0 {
         return value;
     }
