@@ -58,7 +58,8 @@ pub fn run(args: &PlanArgs) -> Result<(), String> {
     let generated = tempfile::tempdir().map_err(message)?;
     let mut corpora = args.corpora.clone();
     if corpora.is_empty() {
-        let rows = generated.path().join("rows.json");
+        // Of JSON lines the plan's commands make dictionaries, which are not compared.
+        let rows = generated.path().join("rows.log");
         let data =
             harness::corpus::Corpus::rows(if args.common.quick { 8 << 20 } else { 256 << 20 }).files.concat();
         fs::write(&rows, data).map_err(message)?;
@@ -109,6 +110,9 @@ fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measureme
             row.metrics.insert(metrics[0].into(), predicted);
             rows.push(row);
         }
+    }
+    if rows.is_empty() {
+        eprintln!("{name}: no candidate has a command that can be compared");
     }
     Ok(rows)
 }
