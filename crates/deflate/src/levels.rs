@@ -7,9 +7,6 @@ use crate::format::Level;
 /// How hard a level searches.
 #[derive(Clone, Copy)]
 pub(crate) struct Search {
-    /// Once a match of this length is found, the search for a longer one one byte later tries a quarter of the
-    /// candidates. After shorter matches it tries half of them.
-    pub(crate) good_length: usize,
     /// Matches of this length or longer are taken at once. Shorter ones give way to a better one at the next position.
     pub(crate) max_lazy: usize,
     /// A match of this length or longer ends the search at its position.
@@ -20,25 +17,29 @@ pub(crate) struct Search {
     pub(crate) max_distance_of_3: usize,
 }
 
+/// Once a match of this length is found, the search for a longer one one byte later tries a quarter of the candidates.
+/// After shorter matches it tries half of them. zlib has a `good_length` for each level; here one serves all.
+pub(crate) const GOOD_LENGTH: usize = 8;
+
 /// [`Search::max_lazy`] of sessions at levels 2 and 3.
 #[cfg(feature = "alloc")]
 pub(crate) const SESSION_MAX_LAZY: usize = 32;
 
-const fn row(good_length: usize, max_lazy: usize, nice_length: usize, max_chain: u32) -> Search {
+const fn row(max_lazy: usize, nice_length: usize, max_chain: u32) -> Search {
     // In text, matches of 3 bytes from further away cost as much as their literals.
-    Search { good_length, max_lazy, nice_length, max_chain, max_distance_of_3: 4096 }
+    Search { max_lazy, nice_length, max_chain, max_distance_of_3: 4096 }
 }
 
 /// Level 3 where literals prevail: these have long codes, so matches of 3 bytes pay from further away.
-pub(crate) const SHORT: Search = Search { max_distance_of_3: 8192, ..row(8, 5, 16, 3) };
+pub(crate) const SHORT: Search = Search { max_distance_of_3: 8192, ..row(5, 16, 3) };
 
 /// Levels 4 to 6.
 #[rustfmt::skip]
 const ROWS: [Search; 3] = [
-    // good_length, max_lazy, nice_length, max_chain
-    row(8, 16, 24, 8),
-    row(8, 32, 48, 20),
-    row(8, 48, 100, 44),
+    // max_lazy, nice_length, max_chain
+    row(16, 24, 8),
+    row(32, 48, 20),
+    row(48, 100, 44),
 ];
 
 impl Level {

@@ -12,7 +12,7 @@ use super::isa::{Isa, read32};
 use super::lazy::{Finder, Found};
 use super::matcher::{MAX_DISTANCE, MAX_MATCH, MIN_MATCH};
 use super::search::extend;
-use crate::levels::Search;
+use crate::levels::{GOOD_LENGTH, Search};
 
 /// Bits of the hash of 4 bytes, at most.
 const MAX_BITS: u32 = 15;
@@ -162,7 +162,6 @@ impl Finder for Chains<'_> {
         // SAFETY: 4 bytes at `at + 1` or the last 4.
         let next = unsafe { read32(origin.add((at + 1).min(buffer.len() - MIN_MATCH))) };
         prefetch_line(&raw const *self.head(next) as usize);
-        let Search { good_length, nice_length, max_chain, max_distance_of_3, .. } = self.search;
         let reach = self.window.min(at);
         let longest = MAX_MATCH.min(buffer.len() - at);
         let (mut best, mut length) = (Found::NONE, shorter.max(MIN_MATCH - 1));
@@ -170,9 +169,9 @@ impl Finder for Chains<'_> {
         let mut nearer = 0;
         // A match to beat is worth less effort the longer it is.
         let candidates = match shorter {
-            0 => max_chain,
-            _ if shorter < good_length => max_chain / 2,
-            _ => max_chain / 4,
+            0 => self.search.max_chain,
+            1..GOOD_LENGTH => self.search.max_chain / 2,
+            _ => self.search.max_chain / 4,
         };
         for _ in 0..candidates {
             if distance <= nearer || distance > reach || length >= longest {
@@ -189,7 +188,7 @@ impl Finder for Chains<'_> {
                     let found = extend(origin, at, distance, buffer.len(), MIN_MATCH);
                     if found > length {
                         (best, length) = (Found { length: found, distance }, found);
-                        if found >= nice_length {
+                        if found >= self.search.nice_length {
                             break;
                         }
                     }
@@ -199,7 +198,7 @@ impl Finder for Chains<'_> {
         }
         if best.length == 0 && shorter < 3 {
             let distance = usize::from(number.wrapping_sub(newest_3));
-            if distance > 0 && distance <= reach.min(max_distance_of_3) {
+            if distance > 0 && distance <= reach.min(self.search.max_distance_of_3) {
                 // SAFETY: the candidate is below `at`.
                 let candidate = unsafe { read32(origin.add(at - distance)) };
                 if candidate << 8 == word << 8 {
