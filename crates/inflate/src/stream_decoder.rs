@@ -120,7 +120,7 @@ impl<'m> StreamDecoder<'m> {
     }
 
     /// Whether the format is gzip: stated, or found.
-    pub(crate) fn is_gzip(&self) -> bool {
+    pub fn is_gzip(&self) -> bool {
         self.container.is_gzip()
     }
 

@@ -127,4 +127,4 @@ pub use required_parts::RequiredParts;
 pub use scratch::Scratch;
 #[cfg(feature = "std")]
 pub use stream::{Decoder, copy_decode, decode_all, decompressed_size, read, write};
-pub use stream_decoder::{Progress, Status, StreamDecoder};
+pub use stream_decoder::{Progress, SkippedPart, Status, StreamDecoder};

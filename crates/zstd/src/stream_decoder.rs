@@ -63,13 +63,13 @@ pub struct Progress {
 
 /// The part of a skippable frame's content that a call has consumed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SkippedPart {
+pub struct SkippedPart {
     /// Low four bits of the frame's magic number.
-    pub(crate) variant: u8,
+    pub variant: u8,
     /// Where the part is in the input of the call.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     /// Bytes of the content after it; 0 at the end of the frame.
-    pub(crate) left: usize,
+    pub left: usize,
 }
 
 /// The part of the format expected next.
@@ -220,7 +220,7 @@ impl StreamDecoder {
     /// Allocates the memory for a block that arrives in parts with its frame, for the largest block that the frame may have, and
     /// keeps it: no allocation for each block, and up to 128 KiB more between calls.
     #[must_use]
-    pub(crate) fn keep_partial_block(self) -> Self {
+    pub fn keep_partial_block(self) -> Self {
         StreamDecoder { keeps_partial_block: true, ..self }
     }
 
@@ -228,7 +228,7 @@ impl StreamDecoder {
     ///
     /// # Errors
     /// [`Kind::BadArgument`] within a frame.
-    pub(crate) fn set_options(&mut self, options: Options) -> Result<()> {
+    pub fn set_options(&mut self, options: Options) -> Result<()> {
         if !self.is_between_frames() {
             return Err(Error::new(Kind::BadArgument, self.consumed, "options cannot change within a frame"));
         }
@@ -243,7 +243,7 @@ impl StreamDecoder {
 
     /// The content of a skippable frame that the last call has consumed, if any. A call consumes parts of at most one
     /// skippable frame.
-    pub(crate) const fn skipped(&self) -> Option<&SkippedPart> {
+    pub const fn skipped(&self) -> Option<&SkippedPart> {
         self.skipped.as_ref()
     }
 

@@ -65,7 +65,7 @@ impl Shape {
     }
 
     /// Samples of a row, which is the last of several axes. `None` for fewer than two axes or empty rows.
-    pub(crate) fn row(&self) -> Option<u64> {
+    pub fn row(&self) -> Option<u64> {
         match self.axes() {
             [_, .., row] if *row > 0 => Some(*row),
             _ => None,
