@@ -16,15 +16,9 @@ unset STRICT
 cargo=${CARGO:-cargo}
 tools=$root/target/foreign-tools
 targets="aarch64-unknown-linux-gnu i686-unknown-linux-gnu wasm32-wasip1 x86_64-pc-windows-gnu x86_64-unknown-linux-musl"
-<<<<<<< HEAD
 engines="linerate-core linerate-io linerate-deflate linerate-inflate linerate-zstd linerate-rice linerate-dict linerate-nx linerate-gateway linerate-gateway-sim"
-# Test programs whose outcome may differ between machines: formats, damaged input, memory, files, interfaces; and all unit
-# tests. The others try the same at length, or measure; PROGRAMS="--tests" runs them, too.
-=======
-engines="linerate-core linerate-io linerate-deflate linerate-inflate linerate-zstd linerate-rice linerate-dict linerate-nx linerate-gateway"
 # Modules of the test programs `it`, and other programs, whose outcome may differ between machines: formats, damaged input,
 # memory, files, interfaces; and all unit tests. The others try the same at length, or measure; PROGRAMS="--tests" runs them, too.
->>>>>>> f31fde6d (scripts and pages name the tests by program and module: parts of a program run by the names of its modules)
 programs="conformance vectors oracle damage stream generated golden goldens v2 v2_golden filters filtered tables extract blocks
 block_file zlib_forms zstd_forms streams guarded sessions calls properties contract gzip zstd rice nx dict gateway interface header
 misuse differential programs"
