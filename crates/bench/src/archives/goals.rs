@@ -5,19 +5,19 @@ use std::fmt::Write;
 
 use crate::records::Measurement;
 
+/// Names and values of params.
+type Params = &'static [(&'static str, &'static str)];
+
 /// A bound of a metric.
 struct Goal {
     /// The contender, or nothing for all.
     contender: &'static str,
-    /// Values of params.
-    params: &'static [(&'static str, &'static str)],
+    params: Params,
     metric: &'static str,
     /// The metric must not be on this side of the bound.
     missed: Ordering,
     bound: f64,
 }
-
-type Params = &'static [(&'static str, &'static str)];
 
 const fn least(contender: &'static str, params: Params, metric: &'static str, bound: f64) -> Goal {
     Goal { contender, params, metric, missed: Less, bound }
