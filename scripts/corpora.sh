@@ -55,9 +55,9 @@ waveforms() { # SET
 
 # Ten connections. Payloads are verified; compressed ones depend on the version of zlib and zstd.
 gateway() {
-  "$cargo" run --quiet --release --locked --package linerate -- gateway generate --shards 10 --seed 1 -o "$dir/gateway"
-  mkdir "$dir/gateway/payloads"
-  ln "$dir/gateway"/*.msgs "$dir/gateway/payloads"
+  "$cargo" run --quiet --release --locked --package linerate -- gateway generate --shards 10 --seed 1 -o "$dir/gateway" &&
+    mkdir "$dir/gateway/payloads" &&
+    ln "$dir/gateway"/*.msgs "$dir/gateway/payloads"
 }
 
 while read -r sum name; do
