@@ -3,8 +3,8 @@
 use linerate_nx::metadata::{MAGIC, Metadata, VERSION, check_target};
 use linerate_nx::pack::{Builder, PackOptions};
 use linerate_nx::{
-    Archive, ChunkSize, Entry, HashKind, Header, Limits, StringPool, ReadAt, Toc, TocForm, Verifier, check_path,
-    collisions,
+    Archive, ChunkSize, Entry, HashKind, Header, Limits, ReadAt, StringPool, Toc, TocForm, Verifier,
+    check_path, collisions,
 };
 
 /// Takes the bytes as an archive, and as one without its padding.

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use linerate_dict::Store;
-use linerate_dict::sst::{KeyOrder, SstOptions, Reader, Sst};
+use linerate_dict::sst::{KeyOrder, Reader, Sst, SstOptions};
 
 /// Maximum content of a block.
 const MOST: usize = 1 << 20;
