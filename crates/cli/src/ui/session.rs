@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard};
 
 use linerate_core::lock;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use crate::ui::error::CliError;
 use crate::ui::exit_code::ExitStatus;
@@ -14,14 +16,40 @@ use crate::ui::output_file::{self, Work};
 use crate::ui::printer::Printer;
 use crate::ui::signals;
 
+/// What is done with operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Mode {
+    Compress,
+    Decompress,
+    Test,
+    List,
+}
+
+impl Mode {
+    /// Whether operands become files.
+    pub(crate) fn makes_files(self) -> bool {
+        matches!(self, Mode::Compress | Mode::Decompress)
+    }
+}
+
 /// Result of an operand; `totals` are those of the subcommand.
+#[derive(Serialize)]
 pub(crate) struct FileSummary<T> {
+    #[serde(rename = "file")]
     pub(crate) name: String,
     /// The file written, if any.
+    #[serde(serialize_with = "displayed")]
     pub(crate) output: Option<PathBuf>,
     pub(crate) seconds: f64,
     pub(crate) warnings: Vec<String>,
+    #[serde(flatten)]
     pub(crate) totals: T,
+}
+
+/// A path whose name is not UTF-8 is shown as it is in messages.
+fn displayed<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    path.as_ref().map(|path| path.display().to_string()).serialize(serializer)
 }
 
 impl<T> FileSummary<T> {
@@ -29,9 +57,21 @@ impl<T> FileSummary<T> {
         FileSummary { name: operand.name(), output: None, seconds: 0.0, warnings: Vec::new(), totals }
     }
 
-    /// The value of `status` in JSON.
-    pub(crate) fn status(&self) -> &'static str {
-        if self.warnings.is_empty() { "ok" } else { "warning" }
+    /// The line of `-v` about so many bytes of content.
+    pub(crate) fn line(&self, bytes: &str, content: u64) -> String {
+        let rate = content as f64 / 1e6 / self.seconds.max(1e-9);
+        let target = self.output.as_ref().map(|path| format!(" -> {}", path.display())).unwrap_or_default();
+        format!("{}: {bytes}, {rate:.0} MB/s{target}", self.name)
+    }
+}
+
+impl<T: Serialize> FileSummary<T> {
+    /// The object of `--json`.
+    pub(crate) fn record(&self, mode: Mode) -> Value {
+        let mut value = json!(self);
+        value["mode"] = json!(mode);
+        value["status"] = json!(if self.warnings.is_empty() { "ok" } else { "warning" });
+        value
     }
 }
 

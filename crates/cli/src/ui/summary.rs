@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 pub(crate) struct RunSummary {
@@ -43,8 +44,15 @@ impl RunSummary {
         &self.file
     }
 
-    pub(crate) fn set(&mut self, key: &str, value: impl Into<Value>) {
-        self.more.insert(key.into(), value.into());
+    pub(crate) fn set(&mut self, key: &str, value: impl Serialize) {
+        self.more.insert(key.into(), json!(value));
+    }
+
+    /// Adds all fields of a struct.
+    pub(crate) fn extend(&mut self, fields: impl Serialize) {
+        if let Value::Object(fields) = json!(fields) {
+            self.more.extend(fields);
+        }
     }
 
     /// The line of `-v`.

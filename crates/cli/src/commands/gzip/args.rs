@@ -7,6 +7,7 @@ use linerate_deflate::parallel::{Container, Options};
 use linerate_deflate::{Format, Level};
 
 use crate::ui::output_args;
+use crate::ui::session::Mode;
 use crate::ui::threads::ThreadArgs;
 use crate::ui::verbosity::VerbosityArgs;
 use crate::ui::{exit_code, size};
@@ -106,15 +107,6 @@ pub(crate) struct Args {
     /// Files to process
     #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub(crate) files: Vec<PathBuf>,
-}
-
-/// What to do with the files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Compress,
-    Decompress,
-    Test,
-    List,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

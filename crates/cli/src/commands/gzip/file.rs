@@ -6,8 +6,9 @@ use std::time::Instant;
 use linerate_deflate::Format;
 use linerate_deflate::gzip::Header;
 use linerate_deflate::parallel::compress_with_progress;
+use serde::Serialize;
 
-use super::args::{Args, FormatChoice, Mode};
+use super::args::{Args, FormatChoice};
 use super::decode::Decoder;
 use super::{header, names};
 use crate::ui::error::{CliError, engine_error};
@@ -16,13 +17,14 @@ use crate::ui::operands::Operand;
 use crate::ui::output::Output;
 use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
 use crate::ui::progress::{Label, Progress, Show};
-use crate::ui::session::{FileSummary, open_output, wait_for_turn};
+use crate::ui::session::{FileSummary, Mode, open_output, wait_for_turn};
 
 /// Block size for files up to this size: clearing the buffers of larger blocks takes longer than compressing
 /// such a file.
 const SMALL_BLOCK: usize = 32 << 10;
 
 /// Totals of an operand.
+#[derive(Serialize)]
 pub(crate) struct Totals {
     pub(crate) format: &'static str,
     pub(crate) bytes_in: u64,
@@ -63,8 +65,7 @@ fn process(
 
 /// Whether the output goes beside the operand, and replaces it unless `-k` is given.
 fn is_replaced(args: &Args, operand: &Operand) -> bool {
-    let makes_output = matches!(args.mode(), Mode::Compress | Mode::Decompress);
-    makes_output && operand.path().is_some() && !args.stdout && args.output.is_none()
+    args.mode().makes_files() && operand.path().is_some() && !args.stdout && args.output.is_none()
 }
 
 fn check_suffix(args: &Args, operand: &Operand) -> Result<(), CliError> {

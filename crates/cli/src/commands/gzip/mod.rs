@@ -13,12 +13,11 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 pub(crate) use self::args::Args;
-use self::args::Mode;
 use self::file::Totals;
 use crate::ui::exit_code;
 use crate::ui::operands::{self, Arguments};
 use crate::ui::printer::{Printer, to_stderr, to_stdout};
-use crate::ui::session::{FileSummary, Session};
+use crate::ui::session::{FileSummary, Mode, Session};
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     if let Err(message) = check_usage(args) {
@@ -73,34 +72,14 @@ fn list(args: &Args, listed: &mut bool, summary: &FileSummary<Totals>) {
 
 /// The line of `-v`.
 fn verbose_line(summary: &FileSummary<Totals>) -> String {
-    let percent = 100.0 * summary.totals.bytes_out as f64 / summary.totals.bytes_in.max(1) as f64;
-    let rate = summary.totals.bytes_in as f64 / 1e6 / summary.seconds.max(1e-9);
-    let target = summary.output.as_ref().map(|path| format!(" -> {}", path.display())).unwrap_or_default();
-    format!(
-        "{}: {} -> {} bytes ({percent:.1}%), {rate:.0} MB/s{target}",
-        summary.name, summary.totals.bytes_in, summary.totals.bytes_out
-    )
+    let Totals { bytes_in, bytes_out, .. } = summary.totals;
+    let percent = 100.0 * bytes_out as f64 / bytes_in.max(1) as f64;
+    summary.line(&format!("{bytes_in} -> {bytes_out} bytes ({percent:.1}%)"), bytes_in)
 }
 
 /// The object of `--json`.
 fn record(args: &Args, summary: &FileSummary<Totals>) -> Value {
-    let mode = match args.mode() {
-        Mode::Compress => "compress",
-        Mode::Decompress => "decompress",
-        Mode::Test => "test",
-        Mode::List => "list",
-    };
-    let mut value = json!({
-        "file": summary.name,
-        "status": summary.status(),
-        "mode": mode,
-        "format": summary.totals.format,
-        "output": summary.output.as_ref().map(|path| path.display().to_string()),
-        "bytes_in": summary.totals.bytes_in,
-        "bytes_out": summary.totals.bytes_out,
-        "seconds": summary.seconds,
-        "warnings": summary.warnings,
-    });
+    let mut value = summary.record(args.mode());
     if args.mode() == Mode::Compress {
         value["level"] = json!(args.level.0 as u8);
         value["threads"] = json!(args.threads.threads);

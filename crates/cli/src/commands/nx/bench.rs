@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::ValueHint;
 use linerate_nx::{Extractor, Kind, Verifier};
+use serde::Serialize;
 use serde_json::json;
 
 use super::args::{ArchiveArg, LimitArgs};
@@ -143,7 +144,7 @@ impl Run<'_> {
             ));
             rows.push(row);
         }
-        summary.set(key, rows.iter().map(Row::record).collect::<Vec<_>>());
+        summary.set(key, &rows);
         Ok(rows.iter().map(|row| row.best).fold(0.0, f64::max))
     }
 
@@ -263,6 +264,7 @@ fn first_of(failures: Vec<linerate_nx::PathError>) -> Result<(), CliError> {
 }
 
 /// Decode speed with one number of threads, in bytes per second.
+#[derive(Serialize)]
 struct Row {
     threads: usize,
     attempts: usize,
@@ -280,14 +282,5 @@ impl Row {
             best: speed(seconds[0]),
             median: speed(seconds[seconds.len() / 2]),
         }
-    }
-
-    fn record(&self) -> serde_json::Value {
-        json!({
-            "threads": self.threads,
-            "attempts": self.attempts,
-            "best": self.best,
-            "median": self.median,
-        })
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueHint;
 
 use crate::ui::progress::Show;
+use crate::ui::session::Mode;
 use crate::ui::verbosity::VerbosityArgs;
 use crate::ui::{exit_code, output_args, size, threads};
 
@@ -256,32 +257,6 @@ pub(super) fn environment() -> (Vec<String>, Vec<String>) {
         }
     }
     (options, remarks)
-}
-
-/// What to do with the files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Compress,
-    Decompress,
-    Test,
-    List,
-}
-
-impl Mode {
-    /// Name in `--json`.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Mode::Compress => "compress",
-            Mode::Decompress => "decompress",
-            Mode::Test => "test",
-            Mode::List => "list",
-        }
-    }
-
-    /// Whether operands become files.
-    pub(crate) fn makes_files(self) -> bool {
-        matches!(self, Mode::Compress | Mode::Decompress)
-    }
 }
 
 impl Args {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use linerate_zstd::Dictionary;
 
-use super::args::{Args, Mode};
+use super::args::Args;
 use super::compress::Compressor;
 use super::decode::Decoder;
 use super::list::{self, Totals};
@@ -18,7 +18,7 @@ use crate::ui::operands::Operand;
 use crate::ui::output::{Output, Sink};
 use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
 use crate::ui::progress::{Label, Progress};
-use crate::ui::session::{FileSummary, open_output, wait_for_turn};
+use crate::ui::session::{FileSummary, Mode, open_output, wait_for_turn};
 
 /// Processes operands by the same arguments.
 pub(crate) struct Processor<'a> {

@@ -4,17 +4,19 @@ use std::io::Read;
 
 use linerate_core::Kind;
 use linerate_zstd::{Format, FrameHeader, Header};
+use serde::Serialize;
 
 use super::walk::{self, MAX_HEADER};
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 
 /// Counts of a file.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Totals {
     /// Frames with data.
     pub(crate) frames: u64,
     /// Skippable frames.
+    #[serde(rename = "skippable_frames")]
     pub(crate) skipped: u64,
     pub(crate) bytes_in: u64,
     /// Decoded bytes; `None` if a frame that was not decoded does not state its size.
@@ -22,6 +24,7 @@ pub(crate) struct Totals {
     /// The largest window of a frame, in bytes.
     pub(crate) window: u64,
     /// Whether there are frames with data, and all have a checksum.
+    #[serde(rename = "checksum")]
     pub(crate) checked: bool,
 }
 

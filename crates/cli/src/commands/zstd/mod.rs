@@ -17,14 +17,13 @@ use linerate_zstd::Dictionary;
 use serde_json::{Value, json};
 
 pub(crate) use self::args::Args;
-use self::args::Mode;
 use self::compress::Compressor;
 use self::list::Totals;
 pub(crate) use self::rewrite::rewrite;
 use crate::ui::error::CliError;
 use crate::ui::operands::{self, Arguments};
 use crate::ui::printer::{Printer, to_stderr, to_stdout};
-use crate::ui::session::{FileSummary, Session};
+use crate::ui::session::{FileSummary, Mode, Session};
 use crate::ui::{exit_code, inputs};
 
 pub(crate) fn run(args: &Args) -> ExitCode {
@@ -135,28 +134,13 @@ fn verbose_line(args: &Args, summary: &FileSummary<Totals>) -> String {
         }
         _ => (bytes_out, String::new()),
     };
-    let rate = content as f64 / 1e6 / summary.seconds.max(1e-9);
-    let target = summary.output.as_ref().map(|path| format!(" -> {}", path.display())).unwrap_or_default();
-    format!("{}: {bytes_in} -> {bytes_out} bytes{percent}, {rate:.0} MB/s{target}", summary.name)
+    summary.line(&format!("{bytes_in} -> {bytes_out} bytes{percent}"), content)
 }
 
 /// The object of `--json`.
 fn record(args: &Args, summary: &FileSummary<Totals>) -> Value {
-    let mut value = json!({
-        "file": summary.name,
-        "status": summary.status(),
-        "mode": args.mode().name(),
-        "format": "zstd",
-        "output": summary.output.as_ref().map(|path| path.display().to_string()),
-        "frames": summary.totals.frames,
-        "skippable_frames": summary.totals.skipped,
-        "checksum": summary.totals.checked,
-        "window": summary.totals.window,
-        "bytes_in": summary.totals.bytes_in,
-        "bytes_out": summary.totals.bytes_out,
-        "seconds": summary.seconds,
-        "warnings": summary.warnings,
-    });
+    let mut value = summary.record(args.mode());
+    value["format"] = json!("zstd");
     if args.mode() == Mode::Compress {
         value["level"] = json!(args.level.number());
         value["threads"] = json!(args.threads());
