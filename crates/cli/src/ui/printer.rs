@@ -48,21 +48,8 @@ impl Printer {
 
     /// Prints an error: a line, and a JSON object.
     pub(crate) fn failed(&self, file: &str, error: &CliError) {
-        self.failed_with(file, error, &[]);
-    }
-
-    /// As [`failed`](Self::failed), with more keys in the object.
-    pub(crate) fn failed_with(&self, file: &str, error: &CliError, more: &[(&str, Value)]) {
         self.error(file, error);
-        let mut value = json!({
-            "file": file,
-            "status": if matches!(error, CliError::Skipped(_)) { "skipped" } else { "failed" },
-            "kind": error.kind(),
-            "error": error.to_string(),
-            "offset": error.offset(),
-        });
-        more.iter().for_each(|(key, more)| value[*key] = more.clone());
-        self.record(&value);
+        self.record(&failure(file, error, json!({})));
     }
 
     pub(crate) fn warning(&self, file: &str, message: &dyn Display) {
@@ -85,6 +72,17 @@ impl Printer {
             (true, false) => to_stdout(value),
         }
     }
+}
+
+/// The JSON object of an error, with more keys.
+pub(crate) fn failure(file: &str, error: &CliError, more: Value) -> Value {
+    let mut value = more;
+    value["file"] = json!(file);
+    value["status"] = json!(if matches!(error, CliError::Skipped(_)) { "skipped" } else { "failed" });
+    value["kind"] = json!(error.kind());
+    value["error"] = json!(error.to_string());
+    value["offset"] = json!(error.offset());
+    value
 }
 
 /// Cuts the middle out of a very long line: a name in an archive may have millions of bytes.

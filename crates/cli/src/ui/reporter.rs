@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::ui::error::CliError;
 use crate::ui::exit_code::ExitStatus;
-use crate::ui::printer::Printer;
+use crate::ui::printer::{Printer, failure};
 use crate::ui::progress::{Activity, Label, Progress, SharedProgress, Show};
 use crate::ui::signals;
 use crate::ui::summary::RunSummary;
@@ -42,9 +42,9 @@ impl Reporter {
     ) -> ExitCode {
         for file in files {
             let result = work(file, &mut self);
-            self.report(file, result);
+            self.report(&file.display().to_string(), result);
         }
-        self.exit_status.code()
+        self.code()
     }
 
     /// Processes one file.
@@ -54,30 +54,42 @@ impl Reporter {
         work: impl FnOnce(&mut Reporter) -> Result<RunSummary, CliError>,
     ) -> ExitCode {
         let result = work(&mut self);
-        self.report(file, result);
-        self.exit_status.code()
+        self.report(&file.display().to_string(), result);
+        self.code()
     }
 
-    fn report(&mut self, file: &Path, result: Result<RunSummary, CliError>) {
+    /// Reports the result of a file.
+    pub(crate) fn report(&mut self, file: &str, result: Result<RunSummary, CliError>) {
         match result {
             Ok(summary) => self.done(&summary),
-            Err(error) => self.failed(&file.display().to_string(), error),
+            Err(error) => self.failed(file, error),
         }
         self.warnings.clear();
     }
 
+    /// The exit status of all results.
+    pub(crate) fn code(&self) -> ExitCode {
+        self.exit_status.code()
+    }
+
     /// Reports an error of a file. A closed pipe ends the program.
     pub(crate) fn failed(&mut self, file: &str, error: CliError) {
-        self.failed_with(file, error, &[]);
+        self.failed_with(file, error, json!({}));
     }
 
     /// As [`failed`](Self::failed), with more keys for `--json`.
-    pub(crate) fn failed_with(&mut self, file: &str, error: CliError, more: &[(&str, Value)]) {
+    pub(crate) fn failed_with(&mut self, file: &str, error: CliError, more: Value) {
+        self.fail(&error);
+        self.printer.error(file, &error);
+        self.printer.record(&failure(file, &error, more));
+    }
+
+    /// Sets the exit status of an error. A closed pipe ends the program.
+    fn fail(&mut self, error: &CliError) {
         if matches!(error, CliError::ClosedPipe) {
             signals::exit_by_sigpipe();
         }
-        self.exit_status.fail(&error);
-        self.printer.failed_with(file, &error, more);
+        self.exit_status.fail(error);
     }
 
     fn done(&self, summary: &RunSummary) {
@@ -105,20 +117,10 @@ impl Reporter {
     }
 
     fn part_failed(&mut self, archive: &str, (name, entry): (&str, &str), error: CliError) {
-        if matches!(error, CliError::ClosedPipe) {
-            signals::exit_by_sigpipe();
-        }
-        let (kind, offset, message) = (error.kind(), error.offset(), error.to_string());
-        self.exit_status.fail(&error);
+        self.fail(&error);
+        let object = failure(archive, &error, json!({ name: entry }));
         self.printer.error(archive, &error.in_file(entry));
-        self.printer.record(&json!({
-            "file": archive,
-            name: entry,
-            "status": "failed",
-            "kind": kind,
-            "error": message,
-            "offset": offset,
-        }));
+        self.printer.record(&object);
     }
 
     /// Prints a note; the exit status stays as it is.

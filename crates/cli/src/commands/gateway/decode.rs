@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use linerate_core::Kind;
 use linerate_gateway::Entry;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::decoder::{PayloadDecoder, PayloadError};
 use super::session_args::SessionArgs;
@@ -82,14 +82,14 @@ impl Ended {
         match self {
             Ended::Otherwise(error) => reporter.failed(file, error),
             Ended::Message { index, connection, error } => {
-                let more: [(&str, Value); 5] = [
-                    ("message", json!(index)),
-                    ("connection", json!(connection)),
-                    ("frames", json!(totals.frames)),
-                    ("payload_bytes", json!(totals.payload)),
-                    ("compressed_bytes", json!(totals.compressed)),
-                ];
-                reporter.failed_with(file, error, &more);
+                let more = json!({
+                    "message": index,
+                    "connection": connection,
+                    "frames": totals.frames,
+                    "payload_bytes": totals.payload,
+                    "compressed_bytes": totals.compressed,
+                });
+                reporter.failed_with(file, error, more);
             }
         }
     }

@@ -10,11 +10,11 @@ use linerate_rice::v2::{ElementType, Shape};
 use super::array_args::{element_type, partial_shape};
 use super::chunk_args::ChunkArgs;
 use super::operand::{Operand, Sink};
-use super::summary::{FileSummary, Mode};
 use super::work_args::{TargetArgs, WorkArgs};
 use super::{check_target, names, parameters, process_each, usage_error};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::progress::{Label, Progress, Show};
+use crate::ui::summary::RunSummary;
 use crate::ui::{exit_code, size};
 
 const EXAMPLES: &str = "\
@@ -75,8 +75,8 @@ fn check(args: &DecodeArgs) -> Result<(), &'static str> {
     }
 }
 
-fn process(args: &DecodeArgs, operand: &Operand) -> Result<FileSummary, CliError> {
-    let mut summary = FileSummary::new(operand, Mode::Decode);
+fn process(args: &DecodeArgs, operand: &Operand) -> Result<RunSummary, CliError> {
+    let mut summary = operand.summary("decode");
     let (input, meta) = operand.open()?;
     let verbosity = &args.work.verbosity;
     let progress = Progress::new(
@@ -108,9 +108,8 @@ fn process(args: &DecodeArgs, operand: &Operand) -> Result<FileSummary, CliError
     summary.set("samples", found.shape.samples());
     summary.set("shape", found.shape.axes());
     summary.set("threads", args.work.threads.threads);
-    summary.bytes_out = sink.bytes;
-    summary.output = sink.finish()?;
-    Ok(summary.end())
+    sink.finish(&mut summary)?;
+    Ok(summary)
 }
 
 /// Restores a WAV file.
@@ -118,7 +117,7 @@ fn decode_wav(
     mut streams: StreamReader,
     sink: &mut Sink,
     mut progress: Progress,
-    summary: &mut FileSummary,
+    summary: &mut RunSummary,
 ) -> Result<NpyHeader, CliError> {
     while let Some(bytes) = streams.next_file_bytes().map_err(engine_error)? {
         sink.put(bytes)?;
@@ -128,7 +127,7 @@ fn decode_wav(
     summary.set("format", "v2");
     summary.set("original", "wav");
     summary.set("streams", seen.map(|seen| seen.streams));
-    summary.bytes_in = streams.position();
+    summary.bytes = streams.position();
     let element = seen.map_or(ElementType::I16, |seen| seen.element);
     Ok(NpyHeader { element, shape: seen.map_or(Shape::from_rows(0, None), |seen| seen.shape()) })
 }
@@ -139,7 +138,7 @@ fn decode_v1(
     input: Input,
     sink: &mut Sink,
     mut progress: Progress,
-    summary: &mut FileSummary,
+    summary: &mut RunSummary,
 ) -> Result<NpyHeader, CliError> {
     summary.set("format", "v1");
     summary.extend(parameters::record(params));
@@ -157,7 +156,7 @@ fn decode_v1(
         sink.put(bytes)?;
         progress.update(chunk.position());
     }
-    summary.bytes_in = chunk.position();
+    summary.bytes = chunk.position();
     Ok(header)
 }
 
@@ -166,7 +165,7 @@ fn decode_v2(
     mut streams: StreamReader,
     sink: &mut Sink,
     mut progress: Progress,
-    summary: &mut FileSummary,
+    summary: &mut RunSummary,
 ) -> Result<NpyHeader, CliError> {
     // How many samples there are must be known before the first is written, unless no header
     // needs it or the shape is given. A pipe is then read to its end first.
@@ -190,7 +189,7 @@ fn decode_v2(
     let shape = shape(args, seen.map_or(Shape::from_rows(0, None), |seen| seen.shape()))?;
     summary.set("format", "v2");
     summary.set("streams", seen.map(|seen| seen.streams));
-    summary.bytes_in = streams.position();
+    summary.bytes = streams.position();
     Ok(NpyHeader { element, shape })
 }
 

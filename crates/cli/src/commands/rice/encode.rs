@@ -8,17 +8,17 @@ use linerate_rice::file::{
     ArrayReader, ChunkEncoder, ChunkOptions, Input, SegmentChoice, StreamEncoder, WavEncoder,
 };
 use linerate_rice::v2::{ElementType, MAX_CHANNELS, MAX_SEGMENT, StreamOptions};
-use linerate_rice::{Error, Filter, Kind};
+use linerate_rice::{Error, Filter, Kind, Params};
 
 use super::array_args::ArrayArgs;
 use super::chunk_args::{check_filter, filter, known_rice_parameter, segment};
 use super::operand::{Operand, Sink};
-use super::summary::{FileSummary, Mode};
 use super::work_args::{TargetArgs, WorkArgs};
 use super::{check_target, names, parameters, process_each, reads_stdin, usage_error};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
 use crate::ui::progress::{Label, Progress, Show};
+use crate::ui::summary::RunSummary;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -141,8 +141,8 @@ fn check(args: &EncodeArgs) -> Result<(), &'static str> {
     }
 }
 
-fn process(args: &EncodeArgs, operand: &Operand) -> Result<FileSummary, CliError> {
-    let mut summary = FileSummary::new(operand, Mode::Encode);
+fn process(args: &EncodeArgs, operand: &Operand) -> Result<RunSummary, CliError> {
+    let mut summary = operand.summary("encode");
     let (mut input, meta) = operand.open()?;
     if args.raw.is_wav(&mut input)? {
         return encode_wav(args, input, meta, operand, summary);
@@ -156,14 +156,21 @@ fn process(args: &EncodeArgs, operand: &Operand) -> Result<FileSummary, CliError
         Label::File(operand.name()),
         array.input_len(),
     );
-    match args.version.v1 {
-        true => encode_v1(args, array, &mut sink, progress, &mut summary)?,
-        false => encode_v2(args, array, &mut sink, progress, &mut summary)?,
-    }
+    let params = match args.version.v1 {
+        true => Some(encode_v1(args, array, &mut sink, progress, &mut summary)?),
+        false => {
+            encode_v2(args, array, &mut sink, progress, &mut summary)?;
+            None
+        }
+    };
     summary.set("threads", args.work.threads.threads);
-    summary.bytes_out = sink.bytes;
-    summary.output = sink.finish()?;
-    Ok(summary.end())
+    sink.finish(&mut summary)?;
+    // The user has to keep the parameters.
+    if let Some(params) = params.filter(|_| !verbosity.quiet) {
+        let made = summary.output.as_ref().map_or_else(|| operand.name(), |path| path.display().to_string());
+        summary.lines.push(format!("{made}: cd_values {}", parameters::signed(&params)));
+    }
+    Ok(summary)
 }
 
 fn encode_v1(
@@ -171,8 +178,8 @@ fn encode_v1(
     array: ArrayReader,
     sink: &mut Sink,
     mut progress: Progress,
-    summary: &mut FileSummary,
-) -> Result<(), CliError> {
+    summary: &mut RunSummary,
+) -> Result<Params, CliError> {
     let settings = ChunkOptions::new()
         .m(args.m.and_then(|m| m.0))
         .segment(args.segment)
@@ -184,10 +191,10 @@ fn encode_v1(
         sink.put(bytes)?;
         progress.update(encoder.array().position());
     }
-    summary.note = Some(format!("cd_values {}", parameters::signed(encoder.params())));
     summary.set("format", "v1");
     summary.extend(parameters::record(encoder.params()));
-    describe(encoder.array(), summary)
+    describe(encoder.array(), summary)?;
+    Ok(*encoder.params())
 }
 
 fn encode_v2(
@@ -195,7 +202,7 @@ fn encode_v2(
     array: ArrayReader,
     sink: &mut Sink,
     mut progress: Progress,
-    summary: &mut FileSummary,
+    summary: &mut RunSummary,
 ) -> Result<(), CliError> {
     // A row longer than a stream can note is not noted.
     let row = array.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));
@@ -228,8 +235,8 @@ fn encode_wav(
     input: Input,
     meta: Option<Metadata>,
     operand: &Operand,
-    mut summary: FileSummary,
-) -> Result<FileSummary, CliError> {
+    mut summary: RunSummary,
+) -> Result<RunSummary, CliError> {
     if args.version.v1 {
         return Err(CliError::Refused("a v1 chunk cannot keep a WAV file: leave out --v1".into()));
     }
@@ -255,10 +262,9 @@ fn encode_wav(
     summary.set("shape", encoder.shape().axes());
     summary.set("samples", encoder.samples());
     summary.set("threads", args.work.threads.threads);
-    summary.bytes_in = encoder.position();
-    summary.bytes_out = sink.bytes;
-    summary.output = sink.finish()?;
-    Ok(summary.end())
+    summary.bytes = encoder.position();
+    sink.finish(&mut summary)?;
+    Ok(summary)
 }
 
 /// Checks that rows hold as many samples as there are channels.
@@ -275,12 +281,12 @@ fn check_channels(args: &EncodeArgs, array: &ArrayReader) -> Result<(), CliError
 }
 
 /// What the array was.
-fn describe(array: &ArrayReader, summary: &mut FileSummary) -> Result<(), CliError> {
+fn describe(array: &ArrayReader, summary: &mut RunSummary) -> Result<(), CliError> {
     let element = array.element();
     summary.set("dtype", element.name());
     summary.set("shape", array.shape().map_err(engine_error)?.axes());
     summary.set("samples", array.samples_read());
-    summary.bytes_in = array.start() + array.samples_read() * element.bytes() as u64;
+    summary.bytes = array.start() + array.samples_read() * element.bytes() as u64;
     Ok(())
 }
 

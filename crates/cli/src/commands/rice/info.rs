@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::chunk_args::ChunkArgs;
 use super::operand::Operand;
-use super::summary::{FileSummary, Mode};
 use super::{parameters, process_each};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
+use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
 
 const EXAMPLES: &str = "\
@@ -40,19 +40,19 @@ pub(super) fn run(args: &InfoArgs) -> ExitCode {
     process_each(&args.files, &args.verbosity, None, |operand| process(args, operand))
 }
 
-fn process(args: &InfoArgs, operand: &Operand) -> Result<FileSummary, CliError> {
-    let mut summary = FileSummary::new(operand, Mode::Info);
+fn process(args: &InfoArgs, operand: &Operand) -> Result<RunSummary, CliError> {
+    let mut summary = operand.summary("info");
     let (input, _) = operand.open()?;
     summary.lines.push(format!("file        {}", operand.name()));
     match args.chunk.params() {
         Some(params) => info_v1(&params, input, &mut summary)?,
         None => info_v2(input, &mut summary)?,
     }
-    Ok(summary.end())
+    Ok(summary)
 }
 
 /// Reads the lengths of the segments of a chunk, but no payload.
-fn info_v1(params: &Params, input: Input, summary: &mut FileSummary) -> Result<(), CliError> {
+fn info_v1(params: &Params, input: Input, summary: &mut RunSummary) -> Result<(), CliError> {
     let mut chunk = ChunkReader::new(input, params, Options::new()).map_err(engine_error)?;
     let (samples, segments) = (chunk.samples(), chunk.segments());
     let (mut words, mut least, mut most) = (0u64, u32::MAX, 0);
@@ -71,7 +71,7 @@ fn info_v1(params: &Params, input: Input, summary: &mut FileSummary) -> Result<(
         format!("words       {words} of 32 bits, {least} to {most} per segment"),
         format!("cd_values   {}, as given", parameters::signed(params)),
     ]);
-    summary.bytes_in = bytes;
+    summary.set("bytes_in", bytes);
     summary.set("format", "v1");
     summary.extend(parameters::record(params));
     summary.set("samples", samples);
@@ -81,7 +81,7 @@ fn info_v1(params: &Params, input: Input, summary: &mut FileSummary) -> Result<(
 }
 
 /// Reads the headers of streams, but no segment.
-fn info_v2(input: Input, summary: &mut FileSummary) -> Result<(), CliError> {
+fn info_v2(input: Input, summary: &mut RunSummary) -> Result<(), CliError> {
     let mut streams = StreamReader::new(input, Options::new());
     let (headers, totals) = streams.headers().map_err(engine_error)?;
     let (samples, bytes) = (totals.samples, streams.position());
@@ -104,7 +104,7 @@ fn info_v2(input: Input, summary: &mut FileSummary) -> Result<(), CliError> {
         let StreamHeader { offset, bytes, samples, segments, segment, .. } = header;
         format!("{offset:>15} {bytes:>15} {samples:>15} {segments:>10} {segment:>10}")
     }));
-    summary.bytes_in = bytes;
+    summary.set("bytes_in", bytes);
     summary.set("format", "v2");
     summary.set("dtype", totals.element.name());
     summary.set("shape", shape.axes());

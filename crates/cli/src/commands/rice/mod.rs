@@ -8,7 +8,6 @@ mod info;
 mod names;
 mod operand;
 mod parameters;
-mod summary;
 mod tune;
 mod verify;
 mod work_args;
@@ -20,12 +19,12 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use self::operand::Operand;
-use self::summary::FileSummary;
 use self::work_args::TargetArgs;
 use crate::ui::error::CliError;
-use crate::ui::exit_code::{self, ExitStatus};
-use crate::ui::printer::{Printer, to_stderr, to_stdout};
-use crate::ui::signals;
+use crate::ui::exit_code;
+use crate::ui::printer::to_stderr;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
 
 const NOTES: &str = "\
@@ -124,35 +123,13 @@ fn process_each(
     files: &[PathBuf],
     verbosity: &VerbosityArgs,
     target: Option<&TargetArgs>,
-    mut process: impl FnMut(&Operand) -> Result<FileSummary, CliError>,
+    mut process: impl FnMut(&Operand) -> Result<RunSummary, CliError>,
 ) -> ExitCode {
     let stdout_is_data = target.is_some_and(|target| writes_stdout(files, target));
-    let printer = Printer::new(verbosity, stdout_is_data);
-    let mut exit_status = ExitStatus::default();
+    let mut reporter = Reporter::new(verbosity, stdout_is_data);
     for operand in operands(files) {
-        match process(&operand) {
-            Ok(summary) => report(&printer, &summary),
-            Err(CliError::ClosedPipe) => signals::exit_by_sigpipe(),
-            Err(error) => {
-                exit_status.fail(&error);
-                printer.failed(&operand.name(), &error);
-            }
-        }
+        let result = process(&operand);
+        reporter.report(&operand.name(), result);
     }
-    exit_status.code()
-}
-
-fn report(printer: &Printer, summary: &FileSummary) {
-    if !printer.json {
-        summary.lines.iter().for_each(to_stdout);
-        match &summary.note {
-            Some(note) if !printer.quiet && printer.stdout_is_data => to_stderr(summary.named(note)),
-            Some(note) if !printer.quiet => to_stdout(summary.named(note)),
-            _ => {}
-        }
-    }
-    if let Some(line) = summary.line() {
-        printer.done(line);
-    }
-    printer.record(&summary.record());
+    reporter.code()
 }

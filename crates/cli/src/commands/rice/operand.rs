@@ -9,6 +9,7 @@ use linerate_rice::file::Input;
 use super::work_args::TargetArgs;
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::output::{self, Output};
+use crate::ui::summary::RunSummary;
 use crate::ui::{input, inputs};
 
 /// A file to process, or standard input.
@@ -34,6 +35,10 @@ impl Operand {
             Operand::Stdin => None,
             Operand::Named(path) => Some(path),
         }
+    }
+
+    pub(super) fn summary(&self, mode: &'static str) -> RunSummary {
+        RunSummary::new(Path::new(&self.name()), mode)
     }
 
     /// Opens it. Returns the metadata of a regular file, too; standard input counts as a pipe, whatever it is.
@@ -62,7 +67,7 @@ pub(super) struct Sink {
     /// The file whose attributes the output gets.
     source: Option<Metadata>,
     /// Bytes written.
-    pub(super) bytes: u64,
+    bytes: u64,
 }
 
 impl Sink {
@@ -93,9 +98,17 @@ impl Sink {
         Ok(())
     }
 
-    /// Commits a file. Returns its name, if there is a file.
-    pub(super) fn finish(mut self) -> Result<Option<PathBuf>, CliError> {
+    /// Commits a file. Adds its name and its size to the summary, whose `bytes` are those of the input.
+    pub(super) fn finish(mut self, summary: &mut RunSummary) -> Result<(), CliError> {
         self.output.take_over(self.source.as_ref(), None, false)?;
-        self.output.commit()
+        summary.output = self.output.commit()?;
+        summary.set("output", summary.output.as_ref().map(|path| path.display().to_string()));
+        let (bytes_in, bytes_out) = (summary.bytes, self.bytes);
+        summary.set("bytes_in", bytes_in);
+        summary.set("bytes_out", bytes_out);
+        summary.bytes = bytes_in.max(bytes_out);
+        let percent = 100.0 * bytes_in.min(bytes_out) as f64 / summary.bytes.max(1) as f64;
+        summary.text = Some(format!("{bytes_in} -> {bytes_out} bytes ({percent:.1}%)"));
+        Ok(())
     }
 }

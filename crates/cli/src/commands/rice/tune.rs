@@ -11,11 +11,11 @@ use serde_json::json;
 use super::array_args::ArrayArgs;
 use super::chunk_args::{check_filter, filter, segment};
 use super::operand::Operand;
-use super::summary::{FileSummary, Mode};
 use super::work_args::WorkArgs;
 use super::{parameters, process_each, usage_error};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
+use crate::ui::summary::RunSummary;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,8 +57,8 @@ struct Size {
     bytes: u64,
 }
 
-fn process(args: &TuneArgs, operand: &Operand) -> Result<FileSummary, CliError> {
-    let mut summary = FileSummary::new(operand, Mode::Tune);
+fn process(args: &TuneArgs, operand: &Operand) -> Result<RunSummary, CliError> {
+    let mut summary = operand.summary("tune");
     let (input, _) = operand.open()?;
     let mut array = args.raw.open(input)?;
     let segment = args.segment.for_array(&array).map_err(engine_error)?;
@@ -95,11 +95,11 @@ fn process(args: &TuneArgs, operand: &Operand) -> Result<FileSummary, CliError> 
         ));
     }
 
-    summary.bytes_in = start + raw;
+    summary.set("bytes_in", start + raw);
     summary.set("dtype", element.name());
     summary.set("shape", shape.axes());
     summary.set("samples", samples.len());
-    summary.set("segment", json!(segment));
+    summary.set("segment", segment);
     summary.set("filter", args.filter.taps());
     let table = sizes.iter().map(|size| json!({ "m": size.params.m(), "bytes": size.bytes }));
     summary.set("sizes", table.collect::<Vec<_>>());
@@ -111,7 +111,7 @@ fn process(args: &TuneArgs, operand: &Operand) -> Result<FileSummary, CliError> 
     };
     summary.set("best", best.map(record));
     summary.set("best_filter", record(&other));
-    Ok(summary.end())
+    Ok(summary)
 }
 
 /// The size for every m that can be encoded, shared out among threads.

@@ -12,12 +12,12 @@ use linerate_rice::v2::{ElementType, Shape};
 use super::array_args::{ArrayArgs, element_type};
 use super::chunk_args::ChunkArgs;
 use super::operand::Operand;
-use super::summary::{FileSummary, Mode};
 use super::work_args::WorkArgs;
 use super::{parameters, process_each, reads_stdin, usage_error};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
 use crate::ui::progress::{Label, Progress, Show};
+use crate::ui::summary::RunSummary;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -52,8 +52,8 @@ pub(super) fn run(args: &VerifyArgs) -> ExitCode {
     }
 }
 
-fn process(args: &VerifyArgs, operand: &Operand) -> Result<FileSummary, CliError> {
-    let mut summary = FileSummary::new(operand, Mode::Verify);
+fn process(args: &VerifyArgs, operand: &Operand) -> Result<RunSummary, CliError> {
+    let mut summary = operand.summary("verify");
     let (input, _) = operand.open()?;
     let (mut original, mut wav) = (None, None);
     if let Some(against) = args.against.as_deref().map(Operand::of) {
@@ -79,8 +79,9 @@ fn process(args: &VerifyArgs, operand: &Operand) -> Result<FileSummary, CliError
         Some(params) => verify_v1(args, &params, input, original.as_mut(), progress, &mut summary)?,
         None => verify_v2(args, input, original.as_mut(), wav.as_mut(), progress, &mut summary)?,
     }
+    summary.text = Some("OK".into());
     summary.set("against", original.map(|original| original.name).or(wav.map(|(_, name)| name)));
-    Ok(summary.end())
+    Ok(summary)
 }
 
 fn verify_v1(
@@ -89,7 +90,7 @@ fn verify_v1(
     input: Input,
     mut original: Option<&mut Original>,
     mut progress: Progress,
-    summary: &mut FileSummary,
+    summary: &mut RunSummary,
 ) -> Result<(), CliError> {
     let mut chunk = ChunkReader::new(input, params, args.work.options()).map_err(engine_error)?;
     let samples = chunk.samples();
@@ -105,7 +106,7 @@ fn verify_v1(
     summary.set("format", "v1");
     summary.extend(parameters::record(params));
     summary.set("samples", samples);
-    summary.bytes_in = chunk.position();
+    summary.set("bytes_in", chunk.position());
     Ok(())
 }
 
@@ -115,7 +116,7 @@ fn verify_v2(
     mut original: Option<&mut Original>,
     wav: Option<&mut (Input, String)>,
     mut progress: Progress,
-    summary: &mut FileSummary,
+    summary: &mut RunSummary,
 ) -> Result<(), CliError> {
     let mut streams = StreamReader::new(input, args.work.options());
     let first = streams.first().map_err(engine_error)?;
@@ -145,7 +146,7 @@ fn verify_v2(
     summary.set("shape", seen.shape().axes());
     summary.set("samples", seen.samples);
     summary.set("streams", seen.streams);
-    summary.bytes_in = streams.position();
+    summary.set("bytes_in", streams.position());
     Ok(())
 }
 
