@@ -1,5 +1,6 @@
 //! What the subcommands share: arguments, messages, exit statuses, progress, input and output.
 
+pub(crate) mod columns;
 #[cfg(test)]
 mod contract;
 pub(crate) mod error;

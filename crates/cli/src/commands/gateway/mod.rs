@@ -1,6 +1,5 @@
 //! `linerate gateway`: replay, count, record and transcode connections of chat gateways.
 
-mod columns;
 mod decode;
 mod decoder;
 mod generate;

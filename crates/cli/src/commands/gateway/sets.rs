@@ -7,6 +7,8 @@ use linerate_plan::report::day::{Group, Set};
 use linerate_plan::units;
 use serde_json::{Value, json};
 
+use crate::ui::columns::aligned;
+
 /// Hours of a day.
 const HOURS: usize = 24;
 const HOUR_NS: i64 = 3_600_000_000_000;
@@ -113,7 +115,7 @@ pub(crate) fn lines(sets: &[SetStats]) -> Vec<String> {
     for set in sets {
         rows.extend(set.events.iter().map(|(event, stats)| row(format!("{} {event}", set.name), stats)));
     }
-    super::columns::aligned(&rows)
+    aligned(&rows)
 }
 
 fn row(name: String, stats: &Stats) -> Vec<String> {

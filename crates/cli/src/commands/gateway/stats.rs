@@ -9,13 +9,13 @@ use linerate_gateway::{Counters, Encoder, Encoding, Envelope, Statistics, Transp
 use linerate_plan::report::day;
 use serde_json::{Value, json};
 
-use super::columns::aligned;
 use super::decode::{Decoded, Decoding};
 use super::session_args::SessionArgs;
 use super::sets::{self, SetStats};
 use super::sets_of_files::{self, NamedFiles};
 use super::wire::{Wire, fault};
 use crate::commands::plan::page::{Page, context};
+use crate::ui::columns::aligned;
 use crate::ui::error::CliError;
 use crate::ui::format::rounded;
 use crate::ui::reporter::Reporter;
@@ -257,7 +257,7 @@ impl FileStatistics {
     /// Tables: the whole, then by size, opcode and event.
     fn lines(&mut self) -> Vec<String> {
         let mut lines = aligned(&self.quantile_rows());
-        for (title, keys) in self.groups() {
+        for ([title, ..], keys) in self.groups() {
             lines.push(String::new());
             lines.extend(aligned(&self.rows(title, &keys)));
         }
@@ -282,8 +282,8 @@ impl FileStatistics {
         rows
     }
 
-    /// Groups of messages by size, opcode and event.
-    fn groups(&self) -> [(&'static str, Vec<Group>); 3] {
+    /// Groups of messages by size, opcode and event, each after its title and its two names in `--json`.
+    fn groups(&self) -> [([&'static str; 3], Vec<Group>); 3] {
         let first = &self.sides[0].statistics;
         let counters = |of: &dyn Fn(&Statistics) -> Counters| -> Vec<Counters> {
             self.sides.iter().map(|side| of(&side.statistics)).collect()
@@ -306,7 +306,11 @@ impl FileStatistics {
             name: event.clone(),
             counters: counters(&|all| all.by_event[event]),
         });
-        [("payload bytes", sizes.collect()), ("opcode", opcodes.collect()), ("event", events.collect())]
+        [
+            (["payload bytes", "by_size", "from"], sizes.collect()),
+            (["opcode", "by_opcode", "opcode"], opcodes.collect()),
+            (["event", "by_event", "event"], events.collect()),
+        ]
     }
 
     fn rows(&self, title: &str, groups: &[Group]) -> Vec<Vec<String>> {
@@ -328,12 +332,7 @@ impl FileStatistics {
 
     fn describe(&mut self, summary: &mut RunSummary) {
         summary.set("payload", json!({ "quantiles": named(quantiles(&mut self.sizes)) }));
-        for (title, groups) in self.groups() {
-            let (name, key) = match title {
-                "payload bytes" => ("by_size", "from"),
-                "opcode" => ("by_opcode", "opcode"),
-                _ => ("by_event", "event"),
-            };
+        for ([_, name, key], groups) in self.groups() {
             let all: Vec<Value> = groups.into_iter().map(|group| self.object(key, group)).collect();
             summary.set(name, all);
         }

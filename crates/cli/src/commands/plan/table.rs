@@ -3,6 +3,8 @@
 use linerate_plan::units::{rate, ratio, size};
 use linerate_plan::{Plan, Row};
 
+use crate::ui::columns::aligned;
+
 /// Titles of the columns.
 const TITLES: [&str; 6] = ["", "ratio", "delivers", "per core", "cores", "memory"];
 
@@ -59,16 +61,4 @@ fn cells_of(row: &Row, mark: char) -> [String; 6] {
         },
         size(row.memory),
     ]
-}
-
-/// The first column to the left, the others to the right.
-fn aligned(rows: &[[String; 6]]) -> Vec<String> {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 6] = std::array::from_fn(width);
-    let line = |row: &[String; 6]| {
-        let mut line = format!("{:<w$}", row[0], w = widths[0]);
-        (1..6).for_each(|i| line.push_str(&format!("  {:>w$}", row[i], w = widths[i])));
-        line
-    };
-    rows.iter().map(line).collect()
 }

@@ -1,12 +1,13 @@
 //! Aligns the columns of a table: the first one to the left, all others to the right.
 
 /// Formats each row as a line, with two spaces between columns.
-pub(crate) fn aligned(rows: &[Vec<String>]) -> Vec<String> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |i: usize| rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max();
+pub(crate) fn aligned<R: AsRef<[String]>>(rows: &[R]) -> Vec<String> {
+    let columns = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0);
+    let width =
+        |i: usize| rows.iter().filter_map(|row| row.as_ref().get(i)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..columns).map(|i| width(i).unwrap_or(0)).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate();
+    let line = |row: &R| {
+        let cells = row.as_ref().iter().zip(&widths).enumerate();
         let cells: Vec<String> = cells
             .map(|(i, (cell, &width))| match i {
                 0 => format!("{cell:<width$}"),
@@ -24,8 +25,8 @@ mod tests {
 
     #[test]
     fn cells_are_padded_to_the_width_of_their_column() {
-        let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
+        let row = |cells: [&str; 2]| cells.map(str::to_owned);
         assert_eq!(aligned(&[row(["é", "1"]), row(["four", "22"])]), ["é      1", "four  22"]);
-        assert!(aligned(&[]).is_empty());
+        assert!(aligned::<[String; 2]>(&[]).is_empty());
     }
 }
