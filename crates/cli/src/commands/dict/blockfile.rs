@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueHint;
-use linerate_dict::blocks::DictionaryPlace;
+use linerate_dict::blocks::{DictionaryPlace, DictionaryReference};
 use linerate_dict::{BlockFile, Input, Pack, Store};
+use serde_json::{Value, json};
 
 use crate::commands::nx::open::{remote, url};
 use crate::ui::error::{CliError, engine_error};
@@ -44,6 +45,16 @@ pub(crate) fn open_blocks(path: &Path, pack: &PackArg) -> Result<BlockFile, CliE
 
 pub(crate) fn open_pack(path: &Path) -> Result<Pack, CliError> {
     Pack::open_input(input(path)?).map_err(engine_error)
+}
+
+/// The `--json` object of a file's dictionary.
+pub(crate) fn dictionary_object(dictionary: DictionaryReference) -> Value {
+    let DictionaryReference { len, zstd_id, .. } = dictionary;
+    match dictionary.place {
+        DictionaryPlace::None => Value::Null,
+        DictionaryPlace::Embedded => json!({ "bytes": len, "id": zstd_id }),
+        DictionaryPlace::External(number) => json!({ "bytes": len, "id": zstd_id, "number": number }),
+    }
 }
 
 /// The input at a path or at a URL. Files are read, not mapped: one that another program cuts short

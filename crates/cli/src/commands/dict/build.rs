@@ -7,13 +7,12 @@ use std::process::ExitCode;
 use clap::{ValueEnum, ValueHint};
 use linerate_core::Kind;
 use linerate_dict::blocks::{
-    BlockFileOptions, Builder, DictionaryChoice, DictionaryPlace, Duplicates, Field, Sorter, Summary,
+    BlockFileOptions, Builder, DictionaryChoice, Duplicates, Field, Sorter, Summary,
 };
 use linerate_dict::pack::{Editor, user_id};
 use linerate_zstd::Dictionary;
-use serde_json::{Value, json};
 
-use super::blockfile::{open_pack, openable};
+use super::blockfile::{dictionary_object, open_pack, openable};
 use super::input::{InputReader, open};
 use crate::ui::error::{CliError, engine_error, write_error};
 use crate::ui::format::{ratio, rounded};
@@ -206,13 +205,7 @@ fn describe(file: &Summary, summary: &mut RunSummary) {
     summary.set("stored_bytes", counts.stored_bytes);
     summary.set("bytes", file.len);
     summary.set("ratio", rounded(content, file.len));
-    let (bytes, id) = (dictionary.len, dictionary.zstd_id);
-    let dictionary = match dictionary.place {
-        DictionaryPlace::None => Value::Null,
-        DictionaryPlace::Embedded => json!({ "bytes": bytes, "id": id }),
-        DictionaryPlace::External(number) => json!({ "bytes": bytes, "id": id, "number": number }),
-    };
-    summary.set("dictionary", dictionary);
+    summary.set("dictionary", dictionary_object(dictionary));
 }
 
 /// Writes the file. A signal cancels this and removes the incomplete file; the caller then ends the program

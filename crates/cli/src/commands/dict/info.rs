@@ -4,9 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use linerate_dict::blocks::DictionaryPlace;
-use serde_json::json;
 
-use super::blockfile::{open_blocks, open_pack};
+use super::blockfile::{dictionary_object, open_blocks, open_pack};
 use super::kinds::{FileKind, FilesArgs, kind_of};
 use super::sst_report;
 use crate::ui::error::CliError;
@@ -73,14 +72,7 @@ fn blocks(args: &InfoArgs, path: &Path) -> Result<RunSummary, CliError> {
     summary.set("stored_bytes", counts.stored_bytes);
     summary.set("index_bytes", counts.index_bytes);
     summary.set("ratio", rounded(content, stats.len));
-    summary.set(
-        "dictionary",
-        match stats.dictionary.place {
-            DictionaryPlace::None => json!(null),
-            DictionaryPlace::Embedded => json!({ "bytes": len, "id": number }),
-            DictionaryPlace::External(pack) => json!({ "bytes": len, "id": number, "number": pack }),
-        },
-    );
+    summary.set("dictionary", dictionary_object(stats.dictionary));
     Ok(summary)
 }
 

@@ -11,7 +11,7 @@ use clap::ValueHint;
 use linerate_core::Kind;
 use linerate_gateway::Messages;
 use linerate_gateway_sim::{Events, InjectedFault, Report, Script, Server};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::ui::error::CliError;
 use crate::ui::exit_code;
@@ -248,25 +248,23 @@ fn unreadable(error: std::io::Error, at: u64) -> CliError {
 fn describe(report: &Report, summary: &mut RunSummary) {
     let Report { connections, requests, refused, identifies, resumes, invalid, .. } = *report;
     let Report { heartbeats, commands, events, messages, bytes, compressed, faults, .. } = *report;
-    for (name, count) in [
-        ("connections", connections),
-        ("requests", requests),
-        ("refused", refused),
-        ("identifies", identifies),
-        ("resumes", resumes),
-        ("invalid", invalid),
-        ("heartbeats", heartbeats),
-        ("commands", commands),
-        ("events", events),
-        ("messages", messages),
-        ("bytes", bytes),
-        ("compressed", compressed),
-        ("problems", faults),
-    ] {
-        summary.set(name, count);
-    }
-    summary.set("closed_by_clients", codes(&report.closed_by_clients));
-    summary.set("closed_by_server", codes(&report.closed_by_server));
+    summary.extend(json!({
+        "connections": connections,
+        "requests": requests,
+        "refused": refused,
+        "identifies": identifies,
+        "resumes": resumes,
+        "invalid": invalid,
+        "heartbeats": heartbeats,
+        "commands": commands,
+        "events": events,
+        "messages": messages,
+        "bytes": bytes,
+        "compressed": compressed,
+        "problems": faults,
+        "closed_by_clients": report.closed_by_clients,
+        "closed_by_server": report.closed_by_server,
+    }));
     summary.lines = vec![
         format!("connections  {connections}, requests over HTTP: {requests}, refused: {refused}"),
         format!("sessions     {identifies}, resumed: {resumes}, not known: {invalid}"),
@@ -275,14 +273,6 @@ fn describe(report: &Report, summary: &mut RunSummary) {
         format!("problems     {faults}"),
     ];
     summary.text = Some(format!("{events} events to {connections} connections"));
-}
-
-fn codes(closed: &std::collections::BTreeMap<u16, u64>) -> Value {
-    closed
-        .iter()
-        .map(|(code, count)| (code.to_string(), json!(count)))
-        .collect::<serde_json::Map<_, _>>()
-        .into()
 }
 
 /// Parses `N` or `N:VALUE`.

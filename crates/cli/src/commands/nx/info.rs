@@ -46,7 +46,7 @@ fn process(args: &InfoArgs, path: &Path) -> Result<RunSummary, CliError> {
     let header = HeaderFields::of(&archive);
     let totals = Totals::of(&archive);
     summary.lines = totals.lines(path, &archive, &header);
-    totals.record(&archive, &header).into_iter().for_each(|(key, value)| summary.set(&key, value));
+    summary.extend(totals.record(&archive, &header));
     Ok(summary)
 }
 
@@ -250,7 +250,7 @@ impl Totals {
         lines
     }
 
-    fn record(&self, archive: &Opened, header: &HeaderFields) -> Map<String, Value> {
+    fn record(&self, archive: &Opened, header: &HeaderFields) -> Value {
         let codec = |(codec, blocks, bytes): &(Codec, usize, u64)| {
             (codec.name().to_owned(), json!({ "blocks": blocks, "bytes": bytes }))
         };
@@ -259,7 +259,7 @@ impl Totals {
             let record = |(regions, bytes)| json!({ "regions": regions, "bytes": bytes });
             found.iter().map(|(name, &totals)| ((*name).to_owned(), record(totals))).collect()
         };
-        let value = json!({
+        json!({
             "format": header.name,
             "hash": archive.has_hashes().then(|| archive.hash_kind().name()),
             "entries": header.entries,
@@ -289,11 +289,7 @@ impl Totals {
                 json!({ "files": files, "folders": folders, "links": links })
             }),
             "archive_bytes": archive.source().file_len(),
-        });
-        match value {
-            Value::Object(map) => map,
-            _ => Map::new(),
-        }
+        })
     }
 }
 

@@ -77,26 +77,19 @@ pub(crate) fn for_display(archive: &Opened, name: &str, reporter: &mut Reporter)
 }
 
 /// The `--json` object of a change.
-pub(crate) fn record(change: &Change) -> Value {
-    let (name, values) = match &change.difference {
-        Difference::LinkRemoved | Difference::FolderRemoved => ("removed", None),
-        Difference::LinkAdded | Difference::FolderAdded => ("added", None),
-        Difference::Mode(old, new) => ("mode", Some((format!("{old:03o}"), format!("{new:03o}")))),
-        Difference::Modified(old, new) => ("modified", Some((old.to_string(), new.to_string()))),
-        Difference::Target(old, new) => ("target", Some((old.clone(), new.clone()))),
-        _ => ("other", None),
-    };
-    let mut value = json!({ "path": change.path, "change": name });
-    match &change.difference {
-        Difference::LinkRemoved | Difference::LinkAdded => value["kind"] = json!("link"),
-        Difference::FolderRemoved | Difference::FolderAdded => value["kind"] = json!("folder"),
-        _ => {}
+pub(crate) fn record(Change { path, difference }: &Change) -> Value {
+    let other = |kind: &str, change: &str| json!({ "path": path, "kind": kind, "change": change });
+    let both = |change: &str, was: String, is: String| json!({ "path": path, "change": change, "was": was, "is": is });
+    match difference {
+        Difference::LinkRemoved => other("link", "removed"),
+        Difference::LinkAdded => other("link", "added"),
+        Difference::FolderRemoved => other("folder", "removed"),
+        Difference::FolderAdded => other("folder", "added"),
+        Difference::Mode(old, new) => both("mode", format!("{old:03o}"), format!("{new:03o}")),
+        Difference::Modified(old, new) => both("modified", old.to_string(), new.to_string()),
+        Difference::Target(old, new) => both("target", old.clone(), new.clone()),
+        _ => json!({ "path": path, "change": "other" }),
     }
-    if let Some((was, is)) = values {
-        value["was"] = json!(was);
-        value["is"] = json!(is);
-    }
-    value
 }
 
 /// All folders and links.
