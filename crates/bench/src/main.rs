@@ -195,66 +195,33 @@ fn child(shape: &str, words: &[String]) -> Result<(), String> {
 /// Every call of this program that a page shows has a subcommand and options that exist.
 #[cfg(test)]
 mod tests {
-    use linerate_testkit::markdown::{calls, pages};
+    use linerate_testkit::{calls, markdown};
 
     use super::*;
 
-    /// What of a call does not exist.
-    fn missing(root: &clap::Command, words: &[String]) -> Option<String> {
-        let (name, rest) = words.split_first()?;
-        // A placeholder or an option of the program itself.
-        if !name.starts_with(|c: char| c.is_ascii_lowercase()) {
-            return None;
-        }
-        let Some(shape) = root.find_subcommand(name) else { return Some(format!("no subcommand {name}")) };
-        let options = rest.iter().take_while(|word| *word != "--").filter_map(|word| word.strip_prefix("--"));
-        let mut names = options.filter_map(|option| option.split('=').next());
-        let is_known = |name: &str| shape.get_arguments().any(|arg| arg.get_long() == Some(name));
-        names
-            .find(|name| *name != "help" && !is_known(name))
-            .map(|name| format!("{} has no --{name}", shape.get_name()))
-    }
-
-    /// Calls by cargo, as those of the program.
-    fn of_cargo(text: &str) -> Vec<Vec<String>> {
-        let text = text.replace("\\\n", " ");
-        let ours = text.lines().filter(|line| line.contains("cargo run") && line.contains("linerate-bench"));
-        let after = ours.filter_map(|line| line.split_once(" -- "));
-        after.flat_map(|(_, words)| calls("linerate-bench", &format!("linerate-bench {words}"))).collect()
+    fn root() -> clap::Command {
+        let mut root = Cli::command();
+        root.build();
+        root
     }
 
     #[test]
     fn every_call_that_a_page_shows_exists_with_its_options() {
-        let root = Cli::command();
-        let (mut wrong, mut found) = (Vec::new(), 0);
-        // The log of changes names what there was.
-        for page in pages().iter().filter(|page| page.path != "CHANGELOG.md") {
-            let mut named = page.calls("linerate-bench");
-            named.extend(page.code_blocks.iter().flat_map(|block| of_cargo(&block.text)));
-            found += named.len();
-            for words in named {
-                wrong.extend(
-                    missing(&root, &words)
-                        .map(|what| format!("{}: `{}`: {what}", page.path, words.join(" "))),
-                );
-            }
-        }
-        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-        assert!(found > 20, "{found} calls");
+        let root = root();
+        calls::assert_exist(20, |page| page.calls("linerate-bench"), |words| calls::missing(&root, words));
     }
 
     #[test]
     fn a_call_that_does_not_exist_is_found() {
-        let root = Cli::command();
+        let root = root();
         for (line, wanted) in [
-            ("linerate-bench byte --corpus x", Some("no subcommand byte")),
+            ("linerate-bench byte --corpus x", Some("linerate-bench has no subcommand byte")),
             ("cargo run -p linerate-bench -- bytes --none", Some("bytes has no --none")),
             ("linerate-bench bytes --chunk=4K --record FILE", None),
             ("linerate-bench SHAPE --none", None),
         ] {
-            let mut all = calls("linerate-bench", line);
-            all.extend(of_cargo(line));
-            let found = all.iter().find_map(|words| missing(&root, words));
+            let found = markdown::calls("linerate-bench", line);
+            let found = found.iter().find_map(|words| calls::missing(&root, words));
             assert_eq!(found.as_deref(), wanted, "{line}");
         }
     }

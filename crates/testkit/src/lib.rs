@@ -16,6 +16,7 @@
 //! | [`web`] | a web server on loopback that answers range requests, also wrongly |
 //! | [`tools`] | external programs: present or skipped |
 //! | [`markdown`] | the pages of the documentation, parsed |
+//! | [`calls`] | calls that pages show, compared with clap's description of their program |
 //! | `pages` | the Rust blocks of the documentation, compiled |
 //! | [`kill`] | killing a process after a random delay |
 //! | [`rice`] | golden chunks of the original Delta-Rice filter |
@@ -27,6 +28,8 @@
 #![allow(missing_docs, reason = "not published")]
 
 pub mod c_program;
+#[cfg(feature = "calls")]
+pub mod calls;
 pub mod damage;
 pub mod data;
 #[cfg(feature = "deflate")]

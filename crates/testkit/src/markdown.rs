@@ -48,21 +48,25 @@ pub struct Cell {
     pub links: Vec<String>,
 }
 
-/// The arguments of each call of a program in lines of shell.
+/// The arguments of each call of a program in lines of shell, also by `cargo run`.
 pub fn calls(program: &str, script: &str) -> Vec<Vec<String>> {
     let script = script.replace("\\\n", " ");
     let mut calls = Vec::new();
     for line in script.lines() {
         let line = line.split(" #").next().unwrap_or_default().replace("||", "|").replace("&&", "|");
         for piece in line.split(['|', ';', '>', '<', '(', ')', '&']) {
-            let mut words =
-                piece.split_whitespace().map(|word| word.trim_matches(['\'', '"', '`', '[', ']', ',']));
-            let is_it = |word: &str| word.rsplit('/').next() == Some(program);
-            let Some(at) = words.clone().position(is_it) else { continue };
-            let first = words.clone().next().unwrap_or_default();
-            if at == 0 || BEFORE.contains(&first) || first.contains('=') {
-                calls.push(words.by_ref().skip(at + 1).map(str::to_owned).collect());
-            }
+            let words = piece.split_whitespace();
+            let words: Vec<&str> =
+                words.map(|word| word.trim_matches(['\'', '"', '`', '[', ']', ','])).collect();
+            let is_it = |word: &&str| word.rsplit('/').next() == Some(program);
+            let Some(at) = words.iter().position(is_it) else { continue };
+            let begin = match words.contains(&"cargo") {
+                true if words.contains(&"run") => words.iter().position(|word| *word == "--"),
+                true => None,
+                false if at == 0 || BEFORE.contains(&words[0]) || words[0].contains('=') => Some(at),
+                false => None,
+            };
+            calls.extend(begin.map(|at| words[at + 1..].iter().map(|word| (*word).to_owned()).collect()));
         }
     }
     calls

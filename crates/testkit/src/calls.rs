@@ -1,0 +1,92 @@
+//! Calls of a program that pages show, compared with clap's description of the program.
+
+use clap::{Arg, Command};
+
+use crate::markdown::{Page, pages};
+
+/// Asserts that no page names a call of which something is missing, and that at least so many calls were found.
+pub fn assert_exist(
+    at_least: usize,
+    named: impl Fn(&Page) -> Vec<Vec<String>>,
+    missing: impl Fn(&[String]) -> Option<String>,
+) {
+    let (mut wrong, mut found) = (Vec::new(), 0);
+    // The log of changes names what there was.
+    for page in pages().iter().filter(|page| page.path != "CHANGELOG.md") {
+        for words in named(page) {
+            found += 1;
+            let what = missing(&words);
+            wrong.extend(what.map(|what| format!("{}: `{}`: {what}", page.path, words.join(" "))));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(found >= at_least, "{found} calls");
+}
+
+/// What of a call's arguments does not exist in a program, which has been built.
+pub fn missing(root: &Command, words: &[String]) -> Option<String> {
+    let mut command = root;
+    let mut words = words.iter().map(String::as_str).take_while(|word| *word != "--");
+    while let Some(word) = words.next() {
+        let takes_next = if let Some(long) = word.strip_prefix("--") {
+            long_takes_next(command, long)
+        } else if let Some(shorts) = word.strip_prefix('-') {
+            shorts_take_next(command, shorts)
+        } else if let Some(subcommand) = command.find_subcommand(word) {
+            command = subcommand;
+            Ok(false)
+        } else if !command.has_subcommands() {
+            Ok(false)
+        } else if is_name(word) {
+            Err(format!("subcommand {word}"))
+        } else {
+            // It stands for any subcommand.
+            return None;
+        };
+        match takes_next {
+            Ok(true) => drop(words.next()),
+            Ok(false) => {}
+            Err(what) => return Some(format!("{} has no {what}", command.get_name())),
+        }
+    }
+    None
+}
+
+/// Whether a word may be the name of a subcommand.
+pub fn is_name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_lowercase())
+        && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+}
+
+/// Whether the word after `--long` is its value. Fails with an option that does not exist.
+fn long_takes_next(command: &Command, long: &str) -> Result<bool, String> {
+    let name = long.split('=').next().unwrap_or_default();
+    let is_it = |arg: &&Arg| {
+        arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|all| all.contains(&name))
+    };
+    match command.get_arguments().find(is_it) {
+        Some(arg) => Ok(!long.contains('=') && needs_value(arg)),
+        None if ["help", "version"].contains(&name) => Ok(false),
+        None => Err(format!("--{name}")),
+    }
+}
+
+/// Whether the word after `-shorts` is the value of the last of them. Fails with an option that does not exist.
+fn shorts_take_next(command: &Command, shorts: &str) -> Result<bool, String> {
+    let mut rest = shorts.chars();
+    while let Some(short) = rest.next() {
+        match command.get_arguments().find(|arg| arg.get_short() == Some(short)) {
+            Some(arg) if arg.get_action().takes_values() => {
+                return Ok(rest.as_str().is_empty() && needs_value(arg));
+            }
+            Some(_) => {}
+            None if ['h', 'V'].contains(&short) => {}
+            None => return Err(format!("-{short}")),
+        }
+    }
+    Ok(false)
+}
+
+fn needs_value(arg: &Arg) -> bool {
+    arg.get_action().takes_values() && arg.get_num_args().is_none_or(|range| range.min_values() > 0)
+}
