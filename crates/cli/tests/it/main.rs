@@ -7,6 +7,7 @@ mod documents;
 mod gateway;
 mod gzip;
 mod nx;
+mod pages;
 mod plan;
 mod rice;
 #[cfg(unix)]
