@@ -30,6 +30,22 @@ impl Noise {
     }
 }
 
+/// Lines of a kind: all of one kind have the same words, no two kinds have any in common.
+pub fn lines_of_kind(kind: u64, seed: u64, len: usize) -> Vec<u8> {
+    let mut words = Noise::new(1000 + kind);
+    let words: Vec<String> = (0..300)
+        .map(|_| (0..4 + words.below(12)).map(|_| char::from(b'a' + words.below(26) as u8)).collect())
+        .collect();
+    let mut noise = Noise::new(seed);
+    let mut out = Vec::new();
+    while out.len() < len {
+        let line: Vec<&str> = (0..8).map(|_| words[noise.below(words.len())].as_str()).collect();
+        out.extend_from_slice(line.join(" ").as_bytes());
+        out.push(b'\n');
+    }
+    out
+}
+
 /// A DDS file of 256 texels by 4 in each of `rows` rows of blocks, as `DXT1` or `DXT5`: colours that change slowly, and
 /// indices out of few.
 pub fn dds(four_cc: &[u8; 4], rows: usize, seed: u64) -> Vec<u8> {

@@ -1,18 +1,11 @@
 //! Calls in any order, of any size, at any level: everything decodes, immediately after a flush.
 
-use linerate_deflate::{FastScratch, Format, Kind, Level, Scratch, Stream, bound, flush_bound};
+use linerate_deflate::{FastScratch, Format, Kind, Level, Scratch, Stream, bound};
 
 use crate::common::FORMATS;
 use crate::common::data::{self, Noise};
 use crate::common::decoders::{Incremental, assert_decodes};
-use crate::common::{call, finish, promised};
-
-fn flush(stream: &mut Stream) -> Vec<u8> {
-    let mut out = vec![0; flush_bound()];
-    let n = stream.flush(&mut out).expect("capacity of flush_bound");
-    out.truncate(n);
-    out
-}
+use crate::common::{call, finish, flush, promised};
 
 /// One stream of random calls over `plain`.
 fn check_stream(scratch: &mut Scratch, noise: &mut Noise, format: Format, plain: &[u8], most: usize) {

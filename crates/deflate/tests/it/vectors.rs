@@ -1,21 +1,14 @@
 //! Known bytes: where the format leaves no choice the output equals them, else it decodes like them.
 
 use linerate_deflate::checksum::{adler32, adler32_combine, crc32, crc32_combine};
-use linerate_deflate::{Format, Level, Scratch, Stream, compress_to_vec, flush_bound};
+use linerate_deflate::{Format, Level, Scratch, Stream, compress_to_vec};
 
 use crate::common::decoders::{assert_decodes, decode};
-use crate::common::{FORMATS, call, encode, finish};
+use crate::common::{FORMATS, call, encode, finish, flush};
 
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u32> = hex.chars().filter_map(|c| c.to_digit(16)).collect();
     digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
-}
-
-fn flush(stream: &mut Stream) -> Vec<u8> {
-    let mut out = vec![0; flush_bound()];
-    let n = stream.flush(&mut out).expect("capacity of flush_bound");
-    out.truncate(n);
-    out
 }
 
 const GZIP_HEADER: &str = "1f8b0800 00000000 0403";

@@ -4,29 +4,19 @@ use linerate_dict::{
     Choice, Clustering, ClusteringResult, Decoder, Encoder, Kind, Reason, SIZES, SampleSet, Savings, Search,
     Store,
 };
+use linerate_testkit::data::lines_of_kind;
 
 use crate::common::{Noise, rows};
 
 /// Rows of a kind: rows of one kind share their words, different kinds have none in common.
 fn kind(kind: u64, seed: u64, len: usize) -> Vec<u8> {
-    let mut words = Noise::new(1000 + kind);
-    let words: Vec<String> = (0..300)
-        .map(|_| (0..4 + words.below(12)).map(|_| char::from(b'a' + words.below(26) as u8)).collect())
-        .collect();
-    let mut noise = Noise::new(seed);
-    let mut out = Vec::new();
-    while out.len() < len {
-        let line: Vec<&str> = (0..8).map(|_| words[noise.below(words.len())].as_str()).collect();
-        out.extend_from_slice(line.join(" ").as_bytes());
-        out.push(b'\n');
-    }
-    out.truncate(len);
-    out
+    let mut rows = lines_of_kind(kind, seed, len);
+    rows.truncate(len);
+    rows
 }
 
 fn noise(seed: u64, len: usize) -> Vec<u8> {
-    let mut noise = Noise::new(seed);
-    (0..len).map(|_| noise.below(256) as u8).collect()
+    Noise::new(seed).bytes(len)
 }
 
 /// Clusters `sets`, each in blocks of 1 KiB.

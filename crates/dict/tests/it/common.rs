@@ -3,27 +3,9 @@
 
 use std::sync::OnceLock;
 
+pub(crate) use linerate_testkit::data::Noise;
 use linerate_zstd::Dictionary;
 use zstd_safe::{CCtx, CDict, CParameter, DCtx};
-
-/// A pseudorandom sequence (xorshift), reproducible by seed.
-pub(crate) struct Noise(u64);
-
-impl Noise {
-    pub(crate) fn new(seed: u64) -> Noise {
-        let mut noise = Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        (0..8).for_each(|_| _ = noise.below(2));
-        noise
-    }
-
-    /// A number below `n`, which is not 0.
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 8) % n as u64) as usize
-    }
-}
 
 /// `len` bytes of log rows.
 pub(crate) fn rows(seed: u64, len: usize) -> Vec<u8> {

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use crate::cases::cases;
 use crate::common::ranges;
-use crate::pack_tree::{TreeFile, assert_holds, content, pack, tree, write_tree};
+use crate::pack_tree::{TreeFile, assert_holds, content, open, pack, tree, write_tree};
 
 fn options(coding: Coding) -> PackOptions {
     let mut options = PackOptions { filters: Filters::all(), ..PackOptions::default() };
@@ -42,10 +42,6 @@ fn files() -> Vec<TreeFile> {
     ]
     .map(|(name, bytes)| (name.to_owned(), bytes))
     .to_vec()
-}
-
-fn open(bytes: Vec<u8>) -> Arc<Archive<Vec<u8>>> {
-    Arc::new(Archive::open(bytes).expect("an archive"))
 }
 
 /// The compressed bytes of the filtered blocks.

@@ -9,15 +9,7 @@ use linerate_nx::metadata::{Attributes, Metadata, Time};
 use linerate_nx::pack::{Builder, Clash, FileOptions, PackOptions};
 use linerate_nx::{Archive, Extractor, FileError, Kind, Limits, Verifier};
 
-use crate::common::make::{COPY, Frame, Make, ZSTD, frame, noise};
-
-/// An archive of these paths, each with a byte of its own in one stored block of chunks of 1 MiB.
-fn of(paths: &[&str]) -> Archive<Vec<u8>> {
-    let content: Vec<u8> = (0..paths.len()).map(|i| b'A' + i as u8).collect();
-    let make = Make::new(11).block(COPY, content.clone());
-    let add = |make: Make, (i, path): (usize, &&str)| make.file(path, &content[i..=i], 0, i as u64);
-    Archive::open(paths.iter().enumerate().fold(make, add).bytes()).unwrap()
-}
+use crate::common::make::{COPY, Frame, Make, ZSTD, frame, noise, of};
 
 #[cfg(unix)]
 #[test]

@@ -10,13 +10,7 @@ use linerate_nx::{Archive, HashKind, Kind, Limits};
 use proptest::prelude::*;
 
 use crate::cases::cases;
-use crate::pack_tree::{TreeFile, assert_holds, content, pack, tree, write_tree};
-
-type Bytes = Arc<Archive<Vec<u8>>>;
-
-fn open(bytes: Vec<u8>) -> Bytes {
-    Arc::new(Archive::open(bytes).expect("an archive"))
-}
+use crate::pack_tree::{Bytes, TreeFile, assert_holds, content, contents, open, pack, tree, write_tree};
 
 fn golden(name: &str) -> Bytes {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/nx").join(name);
@@ -31,10 +25,6 @@ fn blocks(archive: &Bytes) -> HashSet<Vec<u8>> {
         source[at..at + block.compressed as usize].to_vec()
     };
     archive.toc().blocks.iter().enumerate().map(bytes).filter(|bytes| !bytes.is_empty()).collect()
-}
-
-fn contents(archive: &Bytes) -> Vec<TreeFile> {
-    archive.files().map(|file| (file.path().to_owned(), archive.read(file).expect("readable"))).collect()
 }
 
 fn small() -> PackOptions {

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use linerate_nx::Archive;
 use linerate_nx::pack::{Builder, PackOptions, Summary};
@@ -103,6 +104,16 @@ pub(crate) fn pack(files: &[TreeFile], options: &PackOptions) -> (Vec<u8>, Summa
         builder.add_bytes(name.as_str(), bytes.as_slice()).expect("a new path");
     }
     builder.to_bytes().expect("packable")
+}
+
+pub(crate) type Bytes = Arc<Archive<Vec<u8>>>;
+
+pub(crate) fn open(bytes: Vec<u8>) -> Bytes {
+    Arc::new(Archive::open(bytes).expect("an archive"))
+}
+
+pub(crate) fn contents(archive: &Bytes) -> Vec<TreeFile> {
+    archive.files().map(|file| (file.path().to_owned(), archive.read(file).expect("readable"))).collect()
 }
 
 /// Reads every file of the archive, and none that the tree does not have; and finds the order that other programs need to

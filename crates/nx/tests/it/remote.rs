@@ -10,7 +10,7 @@ use linerate_nx::{Archive, Existing, Extractor, HttpOptions, HttpSource, Kind, P
 use linerate_testkit::web::{Reply, Request, Server, Then};
 
 use crate::common::make::{COPY, Frame, Make, ZSTD, frame, noise};
-use crate::common::{Golden, goldens};
+use crate::common::{Golden, assert_fails, goldens};
 
 /// Short of patience, since nothing here is far away.
 fn options() -> HttpOptions {
@@ -53,12 +53,6 @@ fn read_spoiled(from: usize, spoil: impl Fn(Reply) -> Reply + Send + Sync + 'sta
         let reply = Reply::range(&bytes, request);
         if request.number >= from { spoil(reply) } else { reply }
     }))
-}
-
-#[track_caller]
-fn assert_fails(result: Result<Vec<u8>>, kind: Kind, what: &str) {
-    let error = result.unwrap_err();
-    assert!(error.kind == kind && error.message.contains(what), "{kind:?}, {what}: {error:?}");
 }
 
 #[test]

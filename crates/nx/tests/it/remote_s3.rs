@@ -7,8 +7,8 @@ use linerate_nx::{Archive, Extractor, HttpOptions, Kind, PAGE, ReadAt, Result, S
 
 use linerate_testkit::web::{Reply, Request, Server};
 
-use crate::common::goldens;
 use crate::common::make::{COPY, Make, noise};
+use crate::common::{assert_fails, goldens};
 
 const KEY: &str = "AKEY";
 
@@ -37,12 +37,6 @@ fn read(server: &Server) -> Result<Vec<u8>> {
         Ok(()) => Ok(out),
         Err(e) => Err(*e.get_ref().and_then(|e| e.downcast_ref()).expect("an error of the source")),
     }
-}
-
-#[track_caller]
-fn assert_fails<T: std::fmt::Debug>(result: Result<T>, kind: Kind, what: &str) {
-    let error = result.unwrap_err();
-    assert!(error.kind == kind && error.message.contains(what), "{kind:?}, {what}: {error:?}");
 }
 
 /// A store of these bytes under every key, each version with the `ETag` that `tag` gives for the

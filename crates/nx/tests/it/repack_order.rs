@@ -1,21 +1,13 @@
 //! Other programs merge and repack what is written here without damage: entries are in the order of their blocks and
 //! offsets, and every byte of a solid block belongs to a file.
 
-use std::sync::Arc;
-
 use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, Filters, PRESETS, PackOptions, Reuse};
 use linerate_nx::r3a::{self, Tables};
 use linerate_nx::{Archive, Codec, Entry, HEADER, TocForm};
 use linerate_testkit::nx::disorder;
 
 use crate::common::goldens;
-use crate::pack_tree::{TreeFile, assert_holds, content, pack, tree, write_tree};
-
-type Bytes = Arc<Archive<Vec<u8>>>;
-
-fn open(bytes: Vec<u8>) -> Bytes {
-    Arc::new(Archive::open(bytes).expect("an archive"))
-}
+use crate::pack_tree::{Bytes, TreeFile, assert_holds, content, contents, open, pack, tree, write_tree};
 
 fn small() -> PackOptions {
     let mut options = PackOptions::default();
@@ -49,10 +41,6 @@ fn with_a_hole(bytes: &[u8], gone: &str, instead: &str) -> Vec<u8> {
     let mut holed = bytes.to_vec();
     holed[HEADER..HEADER + table.len()].copy_from_slice(&table);
     holed
-}
-
-fn contents(archive: &Bytes) -> Vec<TreeFile> {
-    archive.files().map(|file| (file.path().to_owned(), archive.read(file).expect("readable"))).collect()
 }
 
 /// The same files by the blocks of `old`, edited in every way there is.

@@ -8,19 +8,11 @@ use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 
 use linerate_nx::pack::{Builder, FileOptions, PackOptions, Walk};
-use linerate_nx::{Archive, Existing, Extractor, FileError, Verifier};
+use linerate_nx::{Existing, Extractor, FileError, Verifier};
 
-use crate::common::make::{COPY, Make};
+use crate::common::make::of;
 
 const FILE_SHARE_READ: u32 = 1;
-
-/// An archive of these paths, each with a byte of its own.
-fn of(paths: &[&str]) -> Archive<Vec<u8>> {
-    let content: Vec<u8> = (0..paths.len()).map(|i| b'A' + i as u8).collect();
-    let make = Make::new(11).block(COPY, content.clone());
-    let add = |make: Make, (i, path): (usize, &&str)| make.file(path, &content[i..=i], 0, i as u64);
-    Archive::open(paths.iter().enumerate().fold(make, add).bytes()).unwrap()
-}
 
 fn names(folder: &Path) -> Vec<OsString> {
     let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();

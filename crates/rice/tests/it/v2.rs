@@ -11,12 +11,10 @@ use linerate_rice::v2::{
 use linerate_rice::{Kind, Options, Tier};
 use proptest::prelude::*;
 
+use crate::common::tiers;
+
 fn settings(segment: u32) -> StreamOptions {
     StreamOptions::new().segment(NonZeroU32::new(segment))
-}
-
-fn tiers() -> impl Iterator<Item = Options> {
-    linerate_testkit::tiers().map(|t| Options::new().tier(t))
 }
 
 /// Encodes and decodes on every tier and with several threads; all must agree. Returns the stream.

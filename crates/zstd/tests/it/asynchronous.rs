@@ -7,10 +7,11 @@ use std::task::{Context, Poll, Wake, Waker, ready};
 
 use linerate_testkit::data::{Noise, json_rows, kinds, mixed};
 use linerate_testkit::zstd::encoder::{compress, compress_flushed, level, train};
-use linerate_testkit::zstd::frame::skippable;
 use linerate_zstd::asynchronous::{bufread, write};
-use linerate_zstd::{Error, Kind, Options, read};
+use linerate_zstd::{Kind, Options, read};
 use zstd_safe::CParameter;
+
+use crate::common::{inner, many_frames};
 
 /// Counts wake-ups.
 #[derive(Default)]
@@ -231,25 +232,6 @@ fn write_all(
     }
     close(&mut decoder)?;
     Ok(decoder.into_inner())
-}
-
-/// Frames of several kinds with skippable ones between, and their content.
-fn many_frames() -> (Vec<u8>, Vec<u8>) {
-    let (mut frames, mut content) = (skippable(3, b"first"), Vec::new());
-    for (i, (_, data)) in kinds(5000).into_iter().enumerate() {
-        let parts: Vec<&[u8]> = data.chunks(1700).collect();
-        frames.extend(match i % 2 {
-            0 => compress(&data, &[], &[level(3), CParameter::ChecksumFlag(i % 4 == 0)]),
-            _ => compress_flushed(&parts, &[], &[level(5)]),
-        });
-        frames.extend(skippable(i as u8, &data[..i]));
-        content.extend(data);
-    }
-    (frames, content)
-}
-
-fn inner(error: &io::Error) -> Error {
-    *error.get_ref().and_then(|e| e.downcast_ref::<Error>()).expect("an error of the crate")
 }
 
 #[test]

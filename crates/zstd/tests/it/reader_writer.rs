@@ -8,29 +8,16 @@ use linerate_testkit::data::{Noise, json_rows, kinds, mixed};
 use linerate_testkit::zstd::encoder::{compress, compress_flushed, level, train};
 use linerate_testkit::zstd::frame::skippable;
 use linerate_zstd::dict::DecoderDictionary;
-use linerate_zstd::{Error, Kind, bulk, decode_all, decode_into_vec, decompressed_size, read, write};
+use linerate_zstd::{Kind, bulk, decode_all, decode_into_vec, decompressed_size, read, write};
 use zstd_safe::CParameter;
+
+use crate::common::{inner, many_frames};
 
 /// A small frame with a checksum, of compressed blocks.
 fn small_frame() -> (Vec<u8>, Vec<u8>) {
     let content = [json_rows(1, 2), mixed(300)].concat();
     let parts: Vec<&[u8]> = content.chunks(400).collect();
     (compress_flushed(&parts, &[], &[level(3), CParameter::ChecksumFlag(true)]), content)
-}
-
-/// Frames of several kinds with skippable ones between, and their content.
-fn many_frames() -> (Vec<u8>, Vec<u8>) {
-    let (mut frames, mut content) = (skippable(3, b"first"), Vec::new());
-    for (i, (_, data)) in kinds(5000).into_iter().enumerate() {
-        let parts: Vec<&[u8]> = data.chunks(1700).collect();
-        frames.extend(match i % 2 {
-            0 => compress(&data, &[], &[level(3), CParameter::ChecksumFlag(i % 4 == 0)]),
-            _ => compress_flushed(&parts, &[], &[level(5)]),
-        });
-        frames.extend(skippable(i as u8, &data[..i]));
-        content.extend(data);
-    }
-    (frames, content)
 }
 
 fn read_by(reader: impl Read, size: usize) -> io::Result<Vec<u8>> {
@@ -43,11 +30,6 @@ fn read_by(reader: impl Read, size: usize) -> io::Result<Vec<u8>> {
             Err(e) => return Err(e),
         }
     }
-}
-
-/// The error inside an `io::Error`.
-fn inner(error: &io::Error) -> Error {
-    *error.get_ref().and_then(|e| e.downcast_ref::<Error>()).expect("an error of the crate")
 }
 
 #[test]

@@ -6,9 +6,11 @@ use linerate_testkit::data::{Noise, json_rows, mixed};
 use linerate_testkit::zstd::encoder::{compress, compress_flushed, level};
 use linerate_testkit::zstd::frame::skippable;
 use linerate_zstd::seekable::{Index, Reader};
-use linerate_zstd::{Dictionary, Error, Kind, Options, ParallelDecoder};
+use linerate_zstd::{Dictionary, Kind, Options, ParallelDecoder};
 use twox_hash::XxHash64;
 use zstd_safe::CParameter;
+
+use crate::common::inner;
 
 /// A frame of each part. Every second one states the size of its content, if `sizes`.
 fn frames(parts: &[&[u8]], sizes: bool) -> Vec<Vec<u8>> {
@@ -38,10 +40,6 @@ fn table(parts: &[&[u8]], frames: &[Vec<u8>], checksums: bool) -> Vec<u8> {
 
 fn content() -> Vec<u8> {
     [json_rows(1, 60), mixed(9000), json_rows(2, 20)].concat()
-}
-
-fn inner(error: &io::Error) -> Error {
-    *error.get_ref().and_then(|e| e.downcast_ref::<Error>()).expect("an error of the crate")
 }
 
 #[test]

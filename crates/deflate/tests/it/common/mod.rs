@@ -3,7 +3,7 @@
 pub(crate) mod data;
 pub(crate) mod decoders;
 
-use linerate_deflate::{Format, Level, Scratch, Stream, Tier, bound, finish_bound};
+use linerate_deflate::{Format, Level, Scratch, Stream, Tier, bound, finish_bound, flush_bound};
 
 pub(crate) const FORMATS: [Format; 3] = [Format::Deflate, Format::Zlib, Format::Gzip];
 
@@ -30,6 +30,15 @@ pub(crate) fn scratches() -> Vec<Box<Scratch>> {
 pub(crate) fn call(scratch: &mut Scratch, stream: &mut Stream, input: &[u8], more: bool) -> Vec<u8> {
     let mut out = vec![0; bound(input.len())];
     let n = stream.encode(scratch, input, &mut out, more).expect("capacity of bound");
+    out.truncate(n);
+    out
+}
+
+/// One flush with a capacity of `flush_bound`.
+#[track_caller]
+pub(crate) fn flush(stream: &mut Stream) -> Vec<u8> {
+    let mut out = vec![0; flush_bound()];
+    let n = stream.flush(&mut out).expect("capacity of flush_bound");
     out.truncate(n);
     out
 }

@@ -1,8 +1,8 @@
 //! Archives made by hand, field by field: nothing of the crate writes them, and no compressor
 //! either, so their bytes never change.
 
-use linerate_nx::HashKind;
 use linerate_nx::filter::Filter;
+use linerate_nx::{Archive, HashKind};
 
 pub const COPY: u32 = 0;
 pub const ZSTD: u32 = 1;
@@ -211,6 +211,14 @@ pub fn filtered(content: &[u8], regions: &[(u8, u32, u32)]) -> Vec<u8> {
         filter.apply(&content[range.clone()], &mut out[range]);
     }
     out
+}
+
+/// An archive of these paths, each with a byte of its own in one stored block of chunks of 1 MiB.
+pub fn of(paths: &[&str]) -> Archive<Vec<u8>> {
+    let content: Vec<u8> = (0..paths.len()).map(|i| b'A' + i as u8).collect();
+    let make = Make::new(11).block(COPY, content.clone());
+    let add = |make: Make, (i, path): (usize, &&str)| make.file(path, &content[i..=i], 0, i as u64);
+    Archive::open(paths.iter().enumerate().fold(make, add).bytes()).unwrap()
 }
 
 /// Bytes that do not repeat soon.

@@ -80,6 +80,12 @@ pub fn goldens() -> Vec<Golden> {
     records.iter().map(|path| Golden::read(path)).collect()
 }
 
+#[track_caller]
+pub fn assert_fails<T: std::fmt::Debug>(result: linerate_nx::Result<T>, kind: linerate_nx::Kind, what: &str) {
+    let error = result.unwrap_err();
+    assert!(error.kind == kind && error.message.contains(what), "{kind:?}, {what}: {error:?}");
+}
+
 /// Hands what is written to a function.
 pub struct Sink<F>(pub F);
 
