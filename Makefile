@@ -41,7 +41,7 @@ docs: ## Build the site of docs/ in target/site, with mdbook
 	@PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" scripts/docs.sh target/site
 
 test: ## All test parts below and lint; installs what it needs on Debian as root
-	@scripts/test.sh rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv
+	@scripts/test.sh format rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv
 
 test-rust: ## Unit, integration and documentation tests
 	@scripts/test.sh rust
@@ -85,7 +85,7 @@ test-msrv: ## Compile everything with the minimum supported Rust version, where 
 	@scripts/test.sh msrv
 
 lint: ## Formatting, clippy and documentation without a warning
-	@scripts/test.sh lint
+	@scripts/test.sh format lint
 
 bench: ## Measure against all peers: make bench CORPUS=dir RECORD=file FLAGS="--chunk 16K"
 	@scripts/setup.sh rust cc peers

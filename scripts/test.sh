@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
-# Parts of `make test`: rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; of it alone: cli.
+# Parts of `make test`: format rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; of it alone: cli.
 # Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,6 +16,7 @@ case $(uname -s) in MINGW* | MSYS* | CYGWIN*) windows=yes ;; *) windows= ;; esac
 skipped=0
 notes=0
 finished=
+took=
 # One target folder for all workspaces: dependencies shared with fuzz/ and scripts/nostd/ are compiled once.
 mkdir -p "${CARGO_TARGET_DIR:=target}"
 CARGO_TARGET_DIR=$(cd "$CARGO_TARGET_DIR" && pwd)
@@ -477,8 +478,16 @@ test_fuzz() {
   (cd fuzz && "$cargo" test --locked --lib && "$cargo" run --locked --bin smoke -- "${SECONDS_PER_TARGET:-3}")
 }
 
+# Before all other parts, since it takes a second.
+test_format() {
+  for script in scripts/*.sh .ci/run; do bash -n "$script"; done
+  with_lint_rust format
+}
+
+test_lint() { with_lint_rust lint; }
+
 # Lints differ between versions: warnings are errors with `lint-rust` alone, and counted with another.
-test_lint() {
+with_lint_rust() { # FUNCTION
   scripts/setup.sh lint || true
   local lint_rust strictly=yes
   lint_rust=$(sed -n 's/^lint-rust = "\(.*\)"/\1/p' Cargo.toml)
@@ -490,7 +499,10 @@ test_lint() {
       note "lint is by Rust $(rust_version), not $lint_rust: warnings are no errors"
     fi
   fi
+  "$1"
+}
 
+format() {
   if "$cargo" fmt --version >/dev/null 2>&1; then
     formatted . --all
     formatted fuzz
@@ -499,6 +511,9 @@ test_lint() {
   else
     skip formatting "rustfmt is not installed (rustup component add rustfmt)"
   fi
+}
+
+lint() {
   if "$cargo" clippy --version >/dev/null 2>&1; then
     clippy --workspace --all-targets --features "$features"
     clippy --workspace --lib --bins # default features: those of `cargo doc` below, which compiles no dependency again
@@ -516,7 +531,6 @@ test_lint() {
     skip clippy "it is not installed (rustup component add clippy)"
   fi
   RUSTDOCFLAGS=${strictly:+-D warnings} counting_warnings "$cargo" doc --workspace --no-deps --locked
-  for script in scripts/*.sh .ci/run; do bash -n "$script"; done
 }
 
 formatted() { # FOLDER ARGUMENT...
@@ -558,8 +572,11 @@ if [ -n "$windows" ]; then scripts/setup.sh rust gzip; else scripts/setup.sh rus
 [ -n "$windows" ] || scripts/setup.sh java rocksdb-11 || true
 for part in "$@"; do
   echo "== $part"
+  began=$SECONDS
   "test_$part"
   finished+=" $part"
+  took+=" $part $((SECONDS - began)) s,"
 done
+echo "took:${took%,}"
 echo "notes: $notes"
 echo "skipped: $skipped"
