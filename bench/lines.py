@@ -96,4 +96,7 @@ def _print(line: Mapping[str, Any]) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2 or not all("=" in word for word in sys.argv[2:]):
+        print("usage: python bench/lines.py COMMAND [NAME=VERSION]...", file=sys.stderr)
+        sys.exit(2)
     run(sys.argv[1], dict(word.split("=", 1) for word in sys.argv[2:]))

@@ -1,19 +1,20 @@
 """Measures memory, threads and idle CPU time of `linerate gateway serve` with many connections.
 
-Run as `python bench/gateway/connections.py PROGRAM CONNECTIONS TRANSPORT`, where the transport is text,
-zlib-stream or zstd-stream. Each connection identifies and receives the events of the small guild that is served
+Run as `python bench/gateway/connections.py PROGRAM CONNECTIONS TRANSPORT`. Each connection identifies and receives the events of the small guild that is served
 without a file; all are idle for ten seconds; then each sends a heartbeat. Prints JSON Lines.
 Linux only; both programs need a descriptor for each connection (`ulimit -n`).
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import select
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
@@ -88,5 +89,13 @@ def main(program: str, connections: int, transport: str) -> None:
     lines.measurement("gateway-serve", "idle connections", "linerate", params, metrics)
 
 
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench/gateway/connections.py", description=__doc__.splitlines()[0])
+    parser.add_argument("program", help="the program linerate")
+    parser.add_argument("connections", type=int)
+    parser.add_argument("transport", choices=["text", "zlib-stream", "zstd-stream"])
+    return parser.parse_args(arguments)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), sys.argv[3])
+    main(**vars(parse(sys.argv[1:])))

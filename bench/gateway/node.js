@@ -17,7 +17,6 @@ const path = require('node:path');
 const zlib = require('node:zlib');
 
 const ENDINGS = { 'zlib-stream': '.zlib', 'zstd-stream': '.zst' };
-const { GatewayDecompressor } = require('linerate');
 
 // A package and its version; null if it is not installed, or not for this version of Node.js.
 function optional(name) {
@@ -87,6 +86,7 @@ function contenders(kind) {
       add('node:zlib', process.versions.zstd, 'Buffer', stream);
     }
   }
+  const { GatewayDecompressor } = require('linerate');
   const decompressor = (method) => () => {
     const made = new GatewayDecompressor(kind);
     return (frame) => made[method](frame);
@@ -222,7 +222,8 @@ function run(folder, rounds) {
 
 async function main([folder, option, count]) {
   if (!folder || (option && option !== '--rounds')) {
-    throw new Error('usage: node --expose-gc bench/gateway/node.js DIR [--rounds N]');
+    console.error('usage: node --expose-gc bench/gateway/node.js DIR [--rounds N]');
+    process.exit(2);
   }
   const rounds = Number(count ?? 7);
   print({ run: run(folder, rounds) });

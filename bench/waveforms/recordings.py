@@ -78,5 +78,6 @@ def main(source: Path, corpus: Path) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
-        sys.exit(__doc__)
+        print("usage: python bench/waveforms/recordings.py SOURCE CORPUS", file=sys.stderr)
+        sys.exit(2)
     main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,12 +1,15 @@
 """The benchmark on the sample in testdata/gateway."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import python as bench
 
-SAMPLES = Path(__file__).parents[3] / "testdata" / "gateway"
+REPOSITORY = Path(__file__).parents[3]
+SAMPLES = REPOSITORY / "testdata" / "gateway"
 
 
 @pytest.fixture
@@ -56,3 +59,9 @@ def test_settled_is_the_index_after_the_last_guild_create():
     stream = [(b"", text) for text in (b'{"t":"READY"}', b'{"t":"GUILD_CREATE"}', b"{}", b"{}")]
     assert bench.settled(stream) == 2
     assert bench.settled(stream[2:]) == 0
+
+
+@pytest.mark.parametrize("harness", ["gateway/connections.py", "lines.py", "servers/measure.py", "waveforms/recordings.py"])
+def test_harness_without_arguments_prints_its_usage(harness):
+    run = subprocess.run([sys.executable, REPOSITORY / "bench" / harness], capture_output=True, text=True, check=False)
+    assert run.returncode == 2 and run.stderr.startswith("usage: "), run.stderr
