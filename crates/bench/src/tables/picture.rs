@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::library::Library;
+use super::query::{Filter, Query};
 use super::render::value;
 
 /// Two bars, as inline values of pages. Peers are those whose output is at most 2 % larger than ours.
@@ -58,6 +59,19 @@ const TOP: f64 = 34.0;
 const LEFT: f64 = 260.0;
 const SCALE: f64 = 100.0;
 
+/// Each alternative of a query is in the record: a peer that is not would be left out silently.
+fn check_alternatives(library: &Library, query: &str) -> Result<(), String> {
+    let (file, filter, _) = Query::parse_value(query)?;
+    let entries = library.open(&file)?;
+    for (key, value) in filter.0.iter().flat_map(|(key, values)| values.iter().map(move |value| (key, value))) {
+        let one = filter.with(&Filter(vec![(key.clone(), vec![value.clone()])]));
+        if !entries.iter().any(|entry| entry.matches(&one)) {
+            return Err(format!("{file} has no measurement with {key} {value}"));
+        }
+    }
+    Ok(())
+}
+
 /// The picture as SVG, readable on a light and on a dark page, from the records of a folder.
 ///
 /// # Errors
@@ -79,7 +93,10 @@ text {{ fill: #f0f6fc; }} .note {{ fill: #9198a1; }} .ours {{ fill: #4493f8; }} 
     );
     for (i, Comparison { work, ours, peer, times }) in COMPARISONS.iter().enumerate() {
         let top = TOP + ROW * i as f64;
-        let text = |query: &str| value(&library, query).map_err(|error| format!("{work}: {error}"));
+        let text = |query: &str| {
+            let text = check_alternatives(&library, query).and_then(|()| value(&library, query));
+            text.map_err(|error| format!("{work}: {error}"))
+        };
         let times: f64 = text(times)?.parse().map_err(|error| format!("{work}: {error}"))?;
         let _ = write!(
             svg,
@@ -101,4 +118,21 @@ text {{ fill: #f0f6fc; }} .note {{ fill: #9198a1; }} .ours {{ fill: #4493f8; }} 
         );
     }
     Ok(svg + "</svg>\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peer_that_the_record_lacks_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let record = r#"{"run":{"date":"d","cpu":"c","command":"x"}}
+{"shape":"s","data":"d","contender":"a","metrics":{"speed":1}}"#;
+        std::fs::write(folder.path().join("x.jsonl"), record).expect("a record");
+        let check = |query: &str| check_alternatives(&Library::new(folder.path()), query);
+        assert_eq!(check("x.jsonl shape=s contender=a: {speed}"), Ok(()));
+        let error = check("x.jsonl shape=s contender=a|b: {speed}").expect_err("no b");
+        assert_eq!(error, "x.jsonl has no measurement with contender b");
+    }
 }
