@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use linerate_bench::harness::chart::{self, Axes};
 use linerate_bench::harness::output::print;
-use linerate_bench::harness::process;
+use linerate_bench::harness::{MISSING, MISSING_STATUS, process};
 use linerate_bench::remake::{self, RemakeArgs};
 use linerate_bench::waveforms::Set;
 use linerate_bench::{archives, bytes, cold, frames, inflate, messages, packs, plan, rice, sst, threads};
@@ -23,6 +23,10 @@ Contenders:
 Records:
   --record FILE appends JSON Lines: a line with CPU, versions and command, then one for each
   measurement. --against RECORD says what changed since an earlier one was made.
+
+Exit status:
+  0; 1 for an error; 2 for a wrong command; 3 where a program or library that the shape needs is
+  missing. That of remake is 0 unless a run failed: what is missing is listed and counted.
 
 Examples:
   linerate-bench bytes --corpus web --chunk 16K
@@ -129,7 +133,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("linerate-bench: {message}");
-            ExitCode::FAILURE
+            ExitCode::from(if message.starts_with(MISSING) { MISSING_STATUS } else { 1 })
         }
     }
 }

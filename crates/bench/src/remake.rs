@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::harness::corpus::corpora;
-use crate::harness::{message, process, provenance};
+use crate::harness::{MISSING_STATUS, message, process, provenance};
 
 /// Options of the run.
 #[derive(Args, Clone, Debug)]
@@ -33,7 +33,7 @@ const fn run_of(file: &'static str, args: &'static [&'static str], corpora: &'st
     Run { file, args, corpora }
 }
 
-const RUNS: [Run; 19] = [
+static RUNS: [Run; 19] = [
     run_of("bytes", &["bytes"], &["--corpus web", "--corpus silesia"]),
     run_of("bytes", &["bytes", "--synthetic", "random", "--chunk", "16K"], &[]),
     run_of("threads", &["threads"], &["--corpus silesia"]),
@@ -64,78 +64,79 @@ pub fn is_shape(name: &str) -> bool {
     RUNS.iter().any(|run| run.args[0] == name)
 }
 
-/// Runs everything, and says at the end what could not be measured.
+/// Runs everything, and says at the end what could not be measured. What the machine lacks is no error.
 ///
 /// # Errors
 /// That a run failed, or that no shape has such a name.
 pub fn run(args: &RemakeArgs) -> Result<(), String> {
     std::fs::create_dir_all(&args.out).map_err(|e| format!("{}: {e}", args.out.display()))?;
-    let is_wanted =
-        |run: &&Run| args.only.is_empty() || args.only.iter().any(|only| run.args[0].contains(&**only));
-    if !RUNS.iter().any(|run| is_wanted(&run)) {
-        return Err(format!("no shape's name contains {}", args.only.join(" or ")));
-    }
-    let mut left_out: Vec<String> = provenance::absent(&provenance::PEERS).into_iter().collect();
-    let mut all: Vec<(&Run, Vec<String>)> = Vec::new();
-    for run in RUNS.iter().filter(is_wanted) {
-        if !cfg!(feature = "servers") && ["http", "websocket"].contains(&run.args[0]) {
-            left_out.push(format!("{}: built without the feature `servers`", run.args[0]));
-            continue;
-        }
-        let words: Vec<String> = run.args.iter().map(|&word| word.to_owned()).collect();
-        if args.quick || run.corpora.is_empty() {
-            all.push((run, words));
-            continue;
-        }
-        for corpus in run.corpora {
-            let name = corpus.split(' ').next_back().unwrap_or_default();
-            match corpora().is_some_and(|root| root.join(name).exists()) {
-                true => {
-                    let more = corpus.split(' ').map(str::to_owned);
-                    all.push((run, words.iter().cloned().chain(more).collect()));
-                }
-                false => {
-                    left_out.push(format!("{} {corpus}: it is not below $LINERATE_CORPORA", run.args[0]))
-                }
-            }
-        }
-    }
-    let mut failed = 0;
+    let mut left_out: Vec<String> = Vec::new();
+    let all = wanted(args, &mut left_out)?;
+    let (mut failed, mut missing) = (0, left_out.len());
+    left_out.extend(provenance::absent(&provenance::PEERS));
     for (i, (run, words)) in all.iter().enumerate() {
         println!("[{} of {}] {}", i + 1, all.len(), words.join(" "));
-        let record = args.out.join(format!("{}.jsonl", run.file));
-        let mut command = process::this(&words.iter().map(String::as_str).collect::<Vec<_>>())?;
-        command.arg("--record").arg(&record);
-        if args.quick {
-            command.arg("--quick");
-        }
+        let mut command = process::this(&[])?;
+        command.args(words).arg("--record").arg(args.out.join(format!("{}.jsonl", run.file)));
+        command.args(args.quick.then_some("--quick"));
         // Its tables are for those who run a shape by itself.
         let output = command.output().map_err(message)?;
+        let (what, count) = match output.status.code() {
+            Some(0) => (run.args[0].to_owned(), None),
+            Some(code) if code == i32::from(MISSING_STATUS) => (words.join(" "), Some(&mut missing)),
+            _ => (words.join(" "), Some(&mut failed)),
+        };
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said
             .lines()
-            .map(|line| line.rsplit('\r').next().unwrap_or_default().trim_start_matches("\u{1b}[K"));
-        for line in said.filter(|line| !line.is_empty()) {
-            let what = if output.status.success() { run.args[0] } else { &words.join(" ") };
+            .map(|line| line.rsplit('\r').next().unwrap_or_default().trim_start_matches("\u{1b}[K"))
+            .filter(|line| !line.is_empty());
+        for line in said.chain((output.stderr.is_empty() && count.is_some()).then_some("it says nothing")) {
             let line = format!("{what}: {}", line.trim_start_matches("linerate-bench: "));
             // Several runs of a shape lack the same.
             if !left_out.contains(&line) {
                 left_out.push(line);
             }
         }
-        if !output.status.success() {
-            failed += 1;
-            if output.stderr.is_empty() {
-                left_out.push(format!("{}: {}", words.join(" "), output.status));
-            }
+        if let Some(count) = count {
+            *count += 1;
         }
     }
     println!("\nRecords are in {}. Harnesses in other languages: make {OTHERS}.", args.out.display());
     if left_out.is_empty() {
         println!("Everything was measured.");
     } else {
-        println!("Not measured:");
+        println!("Not measured, {missing} runs for what is missing and {failed} that failed:");
         left_out.iter().for_each(|line| println!("  {line}"));
     }
     if failed > 0 { Err(format!("{failed} of {} runs failed", all.len())) } else { Ok(()) }
+}
+
+/// The runs whose shape is wanted, each with its words; those that this build or machine lacks the means for are left out.
+fn wanted(args: &RemakeArgs, left_out: &mut Vec<String>) -> Result<Vec<(&'static Run, Vec<String>)>, String> {
+    let is_wanted =
+        |run: &&Run| args.only.is_empty() || args.only.iter().any(|only| run.args[0].contains(&**only));
+    let mut all = Vec::new();
+    for run in RUNS.iter().filter(is_wanted) {
+        let words: Vec<String> = run.args.iter().map(|&word| word.to_owned()).collect();
+        if !cfg!(feature = "servers") && ["http", "websocket"].contains(&run.args[0]) {
+            left_out.push(format!("{}: built without the feature `servers`", run.args[0]));
+        } else if args.quick || run.corpora.is_empty() {
+            all.push((run, words));
+        } else {
+            for corpus in run.corpora {
+                let name = corpus.split(' ').next_back().unwrap_or_default();
+                if corpora().is_some_and(|root| root.join(name).exists()) {
+                    let more = corpus.split(' ').map(str::to_owned);
+                    all.push((run, words.iter().cloned().chain(more).collect()));
+                } else {
+                    left_out.push(format!("{} {corpus}: it is not below $LINERATE_CORPORA", run.args[0]));
+                }
+            }
+        }
+    }
+    match all.is_empty() && left_out.is_empty() {
+        true => Err(format!("no shape's name contains {}", args.only.join(" or "))),
+        false => Ok(all),
+    }
 }

@@ -21,7 +21,7 @@ use linerate_gateway_sim::traffic::Random;
 use zstd_safe::{DCtx, DDict};
 
 use crate::harness::filter::Chunk;
-use crate::harness::{Common, Contender, Rounds, Spent, With, measure as harness, message, progress, row};
+use crate::harness::{Common, Contender, MISSING, Rounds, Spent, With, measure as harness, message, progress, row};
 use crate::records::Measurement;
 
 /// Options of the shape.
@@ -76,7 +76,7 @@ fn rocksdb(folder: &Path) -> Result<PathBuf, String> {
     let done = Command::new("cc").args(["-O2", "-o"]).arg(&program).arg(source).args(library).status();
     match done.is_ok_and(|status| status.success()) {
         true => Ok(program),
-        false => Err("a C compiler and RocksDB's library are needed".into()),
+        false => Err(format!("{MISSING}a C compiler or RocksDB's library")),
     }
 }
 

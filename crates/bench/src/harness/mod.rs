@@ -326,6 +326,11 @@ pub fn repeats(bytes: usize) -> u32 {
     (PART / bytes.max(1)).clamp(1, 1000) as u32
 }
 
+/// Begins the error of a run for which this machine lacks a program or a library.
+pub const MISSING: &str = "missing: ";
+/// The exit status of such a run.
+pub const MISSING_STATUS: u8 = 3;
+
 /// An error as a sentence.
 pub(crate) fn message(error: impl std::fmt::Display) -> String {
     error.to_string()

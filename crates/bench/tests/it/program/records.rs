@@ -1,6 +1,8 @@
 //! What all shapes share: the list of them, records, `--against`, charts.
 
-use linerate_testkit::program::Folder;
+use std::process::Command;
+
+use linerate_testkit::program::{Folder, Run};
 
 use super::{bench, measurements};
 
@@ -70,4 +72,22 @@ fn record_is_drawn_with_a_chart_for_each_case() {
             && svg.ends_with("</svg>\n"),
         "{svg}"
     );
+}
+
+#[test]
+fn what_the_machine_lacks_is_no_error_of_a_remake() {
+    let folder = Folder::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linerate-bench"));
+    // There is no C compiler.
+    command.args(["remake", "--only", "sst,threads"]).current_dir(folder.path("")).env("PATH", "");
+    let run = Run::of(command.env_remove("LINERATE_CORPORA"), b"");
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let text = run.text();
+    for line in [
+        "Not measured, 2 runs for what is missing and 0 that failed:",
+        "  threads --corpus silesia: it is not below $LINERATE_CORPORA",
+        "  sst: missing: a C compiler or RocksDB's library",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{text}");
+    }
 }
