@@ -88,12 +88,19 @@ fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measureme
     };
     let seconds = if args.common.quick { args.seconds.min(2.0) } else { args.seconds };
     let options = Options { seconds, ..Options::default() };
+    let begun = Instant::now();
     let measured = candidates::measure(shape, std::slice::from_ref(&data), &options, &progress)?;
+    let planned = begun.elapsed().as_secs_f64();
     let pipe = Pipe::parse(&args.pipe).map_err(message)?;
     let budget = Budget { cores: options.threads, memory_per_stream: None, min_ratio: None };
     let plan = plan(&measured.measurements, &pipe, &budget);
     let run = Run { program, folder: folder.path(), threads: options.threads, rounds: args.common.rounds(3) };
     let name = found.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // The record names no path of the machine.
+    let named = |words: &[String]| {
+        let words = words.join(" ").replace(&data.display().to_string(), &name);
+        words.replace(&format!("{}/", folder.path().display()), "")
+    };
     let mut rows = Vec::new();
     for (row, why) in chosen(&plan.rows, plan.winner, |row| encode_seconds(row) <= args.max_encode) {
         for (what, threads, predicted, real) in run.candidate(row, &measured)? {
@@ -102,12 +109,15 @@ fn check(args: &PlanArgs, program: &Path, corpus: &Path) -> Result<Vec<Measureme
                 .param("why", why)
                 .param("bytes", measured.bytes)
                 .param("sampled", measured.sampled)
+                .param("command", row.measurement.command.as_deref().map_or_else(String::new, named))
+                .exact("planned", planned)
                 .exact("error", predicted.median / real - 1.0);
-            let metrics =
-                if what == "ratio" { ["predicted_ratio", "ratio"] } else { ["predicted_speed", "speed"] };
-            let blank = if what == "ratio" { blank } else { blank.param("threads", threads) };
-            let mut row = blank.exact(metrics[1], real);
-            row.metrics.insert(metrics[0].into(), predicted);
+            let (metric, blank) = match what {
+                "ratio" => ("ratio", blank),
+                _ => ("speed", blank.param("threads", threads)),
+            };
+            let mut row = blank.exact(metric, real);
+            row.metrics.insert(format!("predicted_{metric}"), predicted);
             rows.push(row);
         }
     }

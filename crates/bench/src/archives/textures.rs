@@ -88,7 +88,9 @@ fn filtered(
             let row = row("nx-filters", &bench.input.name, "linerate");
             let mut row = row.param("setting", name).param("filters", with).param("threads", threads);
             if threads == 1 {
-                row = bench.sized(row, bytes as u64).exact("pack", time);
+                let blocks = &archives[i].toc().blocks;
+                row = bench.sized(row, bytes as u64).exact("pack", time).size("blocks", blocks.len());
+                row = row.size("filtered_blocks", blocks.iter().filter(|block| block.filtered).count());
             }
             if threads == 1 && i == 1 {
                 row = row.exact("size_by_base", bytes / packed[0].0.0.len() as f64);
