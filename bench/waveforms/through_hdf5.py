@@ -91,7 +91,7 @@ class Direct(_File):
         self.codec.encode()
         with h5py.File(self.path, "w") as file:
             dataset = file.create_dataset(_NAME, self.array.shape, self.array.dtype, chunks=self.array.shape)
-            dataset.id.write_direct_chunk((0, 0), self.codec.stored())
+            dataset.id.write_direct_chunk((0, 0), self.codec.stored)
 
     def decode(self) -> None:
         with h5py.File(self.path) as file:
@@ -164,8 +164,8 @@ def rows(folder: Path, threads: int, against: filter_plugin.Plugin | None) -> It
     yield filtered("szip nn 32", builtin(compression="szip", compression_opts=("nn", 32)))
     yield filtered("blosc2 lz4 bitshuffle", lambda: _blosc2("lz4"))
     yield filtered("blosc2 zstd bitshuffle", lambda: _blosc2("zstd"))
-    yield direct(codecs.flac(5))
-    yield direct(codecs.pco(8))
+    yield direct(codecs.flac_row(5))
+    yield direct(codecs.pco_row(8))
     if against is not None:
         yield from _against(folder, against)
     yield from _ours(folder, threads, against is not None)

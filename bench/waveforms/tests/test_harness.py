@@ -173,7 +173,7 @@ def test_flac_has_a_channel_for_each_sample_of_a_frame(dtype):
     sizes = []
     for channels in (1, 2):
         array = frames(channels, dtype, 100)
-        trial = codecs_in_memory.Flac(array, np.empty_like(array), 5)
+        trial = codecs_in_memory.flac(array, np.empty_like(array), 5)
         measure.verify(trial)
         sizes.append(trial.size())
     assert sizes[1] < 1.1 * sizes[0]
@@ -183,12 +183,12 @@ def test_flac_refuses_nine_channels_and_25_bits():
     pytest.importorskip("soundfile")
     for array in (frames(9, np.int16, 100), frames(2, np.int32, 1 << 22)):
         with pytest.raises(Unavailable):
-            codecs_in_memory.Flac(array, np.empty_like(array), 5)
+            codecs_in_memory.flac(array, np.empty_like(array), 5)
 
 
 def test_codecs_of_16_bits_refuse_32_bits():
     pytest.importorskip("pylinerate")
     array = frames(2, np.int32, 100)
     with pytest.raises(Unavailable, match="16 bits"):
-        codecs_in_memory.Version1(array, np.empty_like(array), 8, 1)
+        codecs_in_memory.version1(array, np.empty_like(array), 8, 1)
 
