@@ -238,17 +238,14 @@ def pco_row(level: int):
 
 def _ours(threads: int, every_m: bool) -> Iterator[Method | tuple[str, str]]:
     try:
-        rice = ours.rice()
+        ours.rice()
     except Unavailable as e:
         yield "linerate", str(e)
         return
     for n in dict.fromkeys((1, threads)):
         yield Method(MEMORY, "linerate v1 m=8", partial(version1, m=8, threads=n), threads=n)
         yield Method(MEMORY, "linerate v1 auto", partial(version1, m="auto", threads=n), threads=n)
-        if hasattr(rice, "encode2"):
-            yield Method(MEMORY, "linerate v2", partial(version2, threads=n), threads=n)
-    if not hasattr(rice, "encode2"):
-        yield "linerate v2", "this pylinerate has no version 2"
+        yield Method(MEMORY, "linerate v2", partial(version2, threads=n), threads=n)
     for m in (2**k for k in range(1, 16) if every_m and k != 3):
         yield Method(MEMORY, f"linerate v1 m={m}", partial(version1, m=m, threads=1))
 

@@ -200,7 +200,4 @@ def _ours(folder: Path, threads: int, shared_id: bool) -> Iterator[Method | tupl
     for n in dict.fromkeys((1, threads)):
         yield from row("v1 m=8", lambda array: hdf5.DeltaRice(m=8, segment=array.shape[-1]), n)
         yield from row("v1 auto", ours.best_filter, n)
-        if hasattr(hdf5, "DeltaRice2"):
-            yield from row("v2", lambda array: hdf5.DeltaRice2(), n)
-    if not hasattr(hdf5, "DeltaRice2"):
-        yield "linerate v2", "this pylinerate has no DeltaRice2"
+        yield from row("v2", lambda array: hdf5.DeltaRice2(), n)
