@@ -1,4 +1,4 @@
-/* RocksDB's side of the example `sst-cold` of linerate-bench, through its C API:
+/* RocksDB's side of the shape `sst` of linerate-bench, through its C API:
  *
  *     sst_cold make FOLDER FILES ROWS DICTIONARY LEVEL
  *         writes FOLDER/tables/00000.sst and so on, each with a dictionary trained on its own rows, and a

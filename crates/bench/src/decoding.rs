@@ -1,8 +1,6 @@
 //! Decoders beside each other: what the shapes "frames" and "inflate" share.
 
-use crate::harness::{
-    Clock, Contender, PART, Rounds, With, measure as harness, parts, progress, repeats, same,
-};
+use crate::harness::{Clock, Contender, PART, Rounds, measure as harness, parts, progress, repeats, same};
 use crate::records::Measurement;
 
 /// Decodes a frame or stream into a buffer; returns the bytes written.

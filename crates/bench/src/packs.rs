@@ -14,10 +14,12 @@ use linerate_zstd::Dictionary;
 
 use crate::harness::corpus::{Corpus, resolve};
 use crate::harness::{
-    Clock, Common, Contender, Rounds, Spent, With, measure as harness, message, progress, row, same,
+    Clock, Common, Contender, Rounds, Spent, measure as harness, message, progress, row, same,
 };
 use crate::records::Measurement;
 
+/// Bytes of a dictionary.
+const SIZE: usize = 8192;
 /// Training bytes of a dictionary, as a multiple of its own.
 const SAMPLES: usize = 100;
 /// Number of trained dictionaries.
@@ -26,12 +28,6 @@ const TRAINED: usize = 64;
 /// Options of the shape.
 #[derive(Args, Clone, Debug)]
 pub struct PacksArgs {
-    /// Dictionaries of a pack [default: 30000, with --quick 300]
-    #[arg(long, value_name = "N")]
-    count: Option<usize>,
-    /// Bytes of a dictionary
-    #[arg(long, value_name = "N", default_value_t = 8192)]
-    dictionary: usize,
     #[command(flatten)]
     pub(crate) common: Common,
     /// Files whose dictionaries are packed, beside generated rows; also names below $LINERATE_CORPORA
@@ -45,16 +41,16 @@ pub struct PacksArgs {
 /// A sentence for the user.
 pub fn run(args: &PacksArgs) -> Result<(), String> {
     let mut output = args.common.open(&[])?;
-    let (size, rounds) = (args.dictionary, args.common.rounds(9));
-    let count = args.count.unwrap_or(if args.common.quick { 300 } else { 30_000 });
+    let rounds = args.common.rounds(9);
+    let count = if args.common.quick { 300 } else { 30_000 };
     for path in &args.files {
         let bytes = std::fs::read(resolve(path)).map_err(|e| format!("{}: {e}", path.display()))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        output.add("Dictionaries compressed", forms(&name, &trained(&bytes, size), rounds)?)?;
+        output.add("Dictionaries compressed", forms(&name, &trained(&bytes), rounds)?)?;
     }
     progress("training");
-    let rows = Corpus::rows(size * SAMPLES * 4 + count * 64 + size).files.concat();
-    let bases = trained(&rows[..size * SAMPLES * 4], size);
+    let rows = Corpus::rows(SIZE * SAMPLES * 4 + count * 64 + SIZE).files.concat();
+    let bases = trained(&rows[..SIZE * SAMPLES * 4]);
     output.add("Dictionaries compressed", forms("rows", &bases, rounds)?)?;
     let made = |i: usize| {
         let base = &bases[i % bases.len()];
@@ -73,9 +69,9 @@ pub fn run(args: &PacksArgs) -> Result<(), String> {
 }
 
 /// Dictionaries trained with pieces of the data.
-fn trained(data: &[u8], size: usize) -> Vec<Vec<u8>> {
-    let train = |piece: &[u8]| Training::new(size).train(&piece.chunks(1024).collect::<Vec<_>>()).ok();
-    data.chunks_exact(size * SAMPLES).take(TRAINED).filter_map(train).collect()
+fn trained(data: &[u8]) -> Vec<Vec<u8>> {
+    let train = |piece: &[u8]| Training::new(SIZE).train(&piece.chunks(1024).collect::<Vec<_>>()).ok();
+    data.chunks_exact(SIZE * SAMPLES).take(TRAINED).filter_map(train).collect()
 }
 
 fn blank(data: &str, count: usize, case: &str, step: &str) -> Measurement {

@@ -17,7 +17,7 @@ use linerate_candidates::arrays::Container;
 use linerate_candidates::{self as candidates, Measured, Options, Shape, messages, sst};
 use linerate_plan::{Budget, Curve, Pipe, Row, Speed, plan};
 
-use crate::harness::{self, Common, With, message, process, progress, rounded};
+use crate::harness::{self, Common, message, process, progress, rounded};
 use crate::kernel::os::children_time;
 use crate::records::{Figure, Measurement};
 

@@ -21,7 +21,7 @@ use linerate_gateway_sim::traffic::Random;
 use zstd_safe::{DCtx, DDict};
 
 use crate::harness::filter::Chunk;
-use crate::harness::{Common, Contender, MISSING, Rounds, Spent, With, measure as harness, message, progress, row};
+use crate::harness::{Common, Contender, MISSING, Rounds, Spent, measure as harness, message, progress, row};
 use crate::records::Measurement;
 
 /// Options of the shape.
@@ -30,30 +30,27 @@ pub struct SstArgs {
     /// Files
     #[arg(long, value_name = "N", default_value_t = 2048)]
     files: usize,
-    /// Rows of a file
-    #[arg(long, value_name = "N", default_value_t = 700)]
-    rows: usize,
-    /// Bytes of the dictionary of a file
-    #[arg(long, value_name = "N", default_value_t = 8192)]
-    dictionary: usize,
-    /// Level of zstd
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    level: usize,
-    /// Rows that are looked up
-    #[arg(long, value_name = "N", default_value_t = 40_000)]
-    queries: usize,
-    /// Rows of a batch
-    #[arg(long, value_name = "N", default_value_t = 64)]
-    batch: usize,
     /// RocksDB's version, where its tools do not tell it
     #[arg(long, value_name = "VERSION")]
     rocksdb: Option<String>,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Where the files are, in a folder for each choice of them
+    /// Where the files are, in a folder for each number of them
     #[arg(value_name = "FOLDER", default_value = "target/sst-cold")]
     folder: PathBuf,
 }
+
+/// Rows of a file.
+const ROWS: usize = 700;
+/// Bytes of the dictionary of a file.
+const DICTIONARY: usize = 8192;
+/// The level of zstd.
+const LEVEL: usize = 3;
+/// Rows of a batch.
+const BATCH: usize = 64;
+
+/// Who looks up rows.
+pub const NAMES: [&str; 3] = ["RocksDB", "linerate", "libzstd"];
 
 /// What is counted of a value on both sides.
 fn seen(value: &[u8]) -> u64 {
@@ -87,21 +84,20 @@ fn version() -> String {
     said.split_whitespace().last().unwrap_or_default().to_owned()
 }
 
-/// Files that RocksDB writes, unless those of the same choices are there.
-fn tables(choice: &SstArgs, program: &Path) -> Vec<PathBuf> {
-    let SstArgs { files, rows, dictionary, level, .. } = *choice;
-    let (made, wanted) = (choice.folder.join("made"), format!("{files} {rows} {dictionary} {level}"));
-    if fs::read_to_string(&made).is_ok_and(|text| text == wanted) {
-        progress(&format!("using the files in {}", choice.folder.display()));
+/// Files that RocksDB writes, unless they are there.
+fn tables(folder: &Path, files: usize, program: &Path) -> Vec<PathBuf> {
+    let made = folder.join("made");
+    if made.exists() {
+        progress(&format!("using the files in {}", folder.display()));
     } else {
-        progress(&format!("writing {files} files into {}", choice.folder.display()));
-        let _ = fs::remove_dir_all(choice.folder.join("db"));
-        let numbers = [files, rows, dictionary, level].map(|n| n.to_string());
-        let status = Command::new(program).arg("make").arg(&choice.folder).args(numbers).status();
+        progress(&format!("writing {files} files into {}", folder.display()));
+        let _ = fs::remove_dir_all(folder.join("db"));
+        let numbers = [files, ROWS, DICTIONARY, LEVEL].map(|n| n.to_string());
+        let status = Command::new(program).arg("make").arg(folder).args(numbers).status();
         assert!(status.is_ok_and(|status| status.success()), "RocksDB writes its files");
-        fs::write(made, wanted).expect("a folder that can be written");
+        fs::write(made, "").expect("a folder that can be written");
     }
-    let mut paths: Vec<PathBuf> = fs::read_dir(choice.folder.join("db"))
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder.join("db"))
         .expect("a database")
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "sst"))
@@ -119,11 +115,11 @@ struct Other {
 }
 
 impl Other {
-    fn start(program: &Path, choice: &SstArgs, mapped: bool, cache: usize, batch: usize) -> Other {
+    fn start(program: &Path, folder: &Path, mapped: bool, cache: usize, batch: usize) -> Other {
         let numbers = [usize::from(mapped), cache, batch].map(|n| n.to_string());
         let mut child = Command::new(program)
             .arg("run")
-            .args([&choice.folder, &choice.folder.join("queries")])
+            .args([folder, &folder.join("queries")])
             .args(numbers)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -205,10 +201,10 @@ impl<'p> Ours<'p> {
         sum
     }
 
-    fn multi_get(&mut self, keys: &[Vec<u8>], batch: usize) -> u64 {
+    fn multi_get(&mut self, keys: &[Vec<u8>]) -> u64 {
         let mut sum = 0u64;
-        let mut wanted: Vec<(&Sst, &[u8])> = Vec::with_capacity(batch);
-        for keys in keys.chunks(batch) {
+        let mut wanted: Vec<(&Sst, &[u8])> = Vec::with_capacity(BATCH);
+        for keys in keys.chunks(BATCH) {
             wanted.clear();
             wanted.extend(keys.iter().map(|key| (&self.files[Self::file(&self.first, key)], &key[..])));
             for found in self.reader.multi_get(&wanted) {
@@ -227,10 +223,10 @@ impl<'p> Ours<'p> {
         sum
     }
 
-    fn decode_batches(&mut self, blocks: &[(usize, Handle)], batch: usize) -> u64 {
+    fn decode_batches(&mut self, blocks: &[(usize, Handle)]) -> u64 {
         let mut sum = 0u64;
-        let mut wanted: Vec<(&Sst, Handle)> = Vec::with_capacity(batch);
-        for blocks in blocks.chunks(batch) {
+        let mut wanted: Vec<(&Sst, Handle)> = Vec::with_capacity(BATCH);
+        for blocks in blocks.chunks(BATCH) {
             wanted.clear();
             wanted.extend(blocks.iter().map(|&(file, handle)| (&self.files[file], handle)));
             for block in self.reader.decode_blocks(&wanted, Order::Any) {
@@ -314,7 +310,7 @@ fn contender<'a>(
     row: Measurement,
     sum: &'a Cell<Option<u64>>,
     queries: usize,
-    mut turn: Box<dyn FnMut() -> Turn + 'a>,
+    mut turn: impl FnMut() -> Turn + 'a,
 ) -> Contender<'a> {
     let turn = move |_| {
         let turn = turn();
@@ -335,85 +331,78 @@ fn contender<'a>(
 /// # Panics
 /// If a file is damaged, or a way finds something else than another.
 pub fn run(args: &SstArgs) -> Result<(), String> {
-    let mut choice = args.clone();
-    if args.common.quick {
-        (choice.files, choice.queries) = (args.files.min(64), args.queries.min(4_000));
-    }
-    // Another choice leaves the files of this one.
-    let SstArgs { files, rows, dictionary, level, .. } = choice;
-    choice.folder.push(format!("{files}-{rows}-{dictionary}-{level}"));
-    let choice = &choice;
-    fs::create_dir_all(&choice.folder).map_err(|e| format!("{}: {e}", choice.folder.display()))?;
-    let program = rocksdb(&choice.folder)?;
-    let version = choice.rocksdb.clone().unwrap_or_else(version);
+    let (files, queries) = if args.common.quick { (args.files.min(64), 4_000) } else { (args.files, 40_000) };
+    // Another number leaves the files of this one.
+    let folder = &args.folder.join(format!("{files}-{ROWS}-{DICTIONARY}-{LEVEL}"));
+    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let program = rocksdb(folder)?;
+    let version = args.rocksdb.clone().unwrap_or_else(version);
     let mut output = args.common.open(&[("RocksDB".into(), version)])?;
-    let paths = tables(choice, &program);
+    let paths = tables(folder, files, &program);
     let mut random = Random::stream(0x9e37_79b9, 0);
-    let rows: Vec<(usize, usize)> =
-        (0..choice.queries).map(|_| (random.below(choice.files), random.below(choice.rows))).collect();
+    let rows: Vec<(usize, usize)> = (0..queries).map(|_| (random.below(files), random.below(ROWS))).collect();
     let keys: Vec<Vec<u8>> =
         rows.iter().map(|(file, row)| format!("{file:05}/{row:06}").into_bytes()).collect();
     let pairs: Vec<u8> =
         rows.iter().flat_map(|&(file, row)| [file as u32, row as u32]).flat_map(u32::to_le_bytes).collect();
-    fs::write(choice.folder.join("queries"), pairs).map_err(message)?;
+    fs::write(folder.join("queries"), pairs).map_err(message)?;
 
-    let all = SstOptions::new();
-    let [mut a, mut b, mut c, mut d] = [(); 4].map(|()| Ours::open(&paths, all));
-    let [mut e, mut f] = [(); 2].map(|()| Ours::open(&paths, all.map(false)));
-    let blocks = a.blocks(&rows);
-    let raw = all.checksums(false);
-    let [mut g, mut h] = [(); 2].map(|()| Ours::open(&paths, raw));
-    let mut libzstd = Libzstd::new(&a, &blocks);
-    let other = |mapped, cache, batch| {
-        let mut other = Other::start(&program, choice, mapped, cache, batch);
-        move || other.turn()
-    };
-    let (keys, blocks, batch) = (&keys[..], &blocks[..], choice.batch);
+    let mut first = Ours::open(&paths, SstOptions::new());
+    let blocks = first.blocks(&rows);
+    let mut libzstd = Libzstd::new(&first, &blocks);
+    let (keys, blocks) = (&keys[..], &blocks[..]);
     // What rows and what blocks add up to, found by the first way.
     let sums = [Cell::new(None), Cell::new(None)];
-    let way = |name: &str, operation: &str, reads: &str, checksums: &str, batch: usize, turn| {
-        let is_block = operation.contains("block") || operation.contains("frames");
+    let case = |name: &str, [operation, reads, checksums]: [&str; 3], batch: usize, cache: usize| {
         let row = row("sst", "rows", name)
             .param("operation", operation)
             .param("reads", reads)
             .param("checksums", checksums)
             .param("batch", batch.max(1))
-            .param("files", choice.files)
-            .param("dictionary", Chunk::Bytes(choice.dictionary).to_string())
+            .param("files", files)
+            .param("dictionary", Chunk::Bytes(DICTIONARY).to_string())
             .param("block", "4K");
-        contender(row, &sums[usize::from(is_block)], choice.queries, turn)
+        if cache > 0 { row.param("cache", "1 MiB") } else { row }
     };
-    let cached = Box::new(other(true, 1 << 20, 0));
-    let ways = vec![
-        way("RocksDB", "get", "mapped", "yes", 0, Box::new(other(true, 0, 0))),
-        way("RocksDB", "multi_get", "mapped", "yes", batch, Box::new(other(true, 0, batch))),
-        way("RocksDB", "get", "pread", "yes", 0, Box::new(other(false, 0, 0))),
-        way("RocksDB", "multi_get", "pread", "yes", batch, Box::new(other(false, 0, batch))),
-        way("RocksDB", "get", "mapped", "yes", 0, cached).param("cache", "1 MiB"),
-        way("linerate", "get", "mapped", "yes", 0, Box::new(|| timed(|| a.get(keys)))),
-        way("linerate", "multi_get", "mapped", "yes", batch, Box::new(|| timed(|| b.multi_get(keys, batch)))),
-        way("linerate", "get", "pread", "yes", 0, Box::new(|| timed(|| e.get(keys)))),
-        way("linerate", "multi_get", "pread", "yes", batch, Box::new(|| timed(|| f.multi_get(keys, batch)))),
-        way("linerate", "decode_block", "mapped", "yes", 0, Box::new(|| timed(|| c.decode(blocks)))),
-        way(
-            "linerate",
-            "decode_blocks",
-            "mapped",
-            "yes",
-            batch,
-            Box::new(|| timed(|| d.decode_batches(blocks, batch))),
-        ),
-        way("linerate", "decode_block", "mapped", "no", 0, Box::new(|| timed(|| g.decode(blocks)))),
-        way(
-            "linerate",
-            "decode_blocks",
-            "mapped",
-            "no",
-            batch,
-            Box::new(|| timed(|| h.decode_batches(blocks, batch))),
-        ),
-        way("libzstd", "frames alone", "memory", "no", 0, Box::new(|| timed(|| libzstd.decode()))),
-    ];
+    let mut ways = Vec::new();
+    let batch_of =
+        |operation: &str| if ["multi_get", "decode_blocks"].contains(&operation) { BATCH } else { 0 };
+    for (operation, reads, cache) in [
+        ("get", "mapped", 0),
+        ("multi_get", "mapped", 0),
+        ("get", "pread", 0),
+        ("multi_get", "pread", 0),
+        ("get", "mapped", 1 << 20),
+    ] {
+        let batch = batch_of(operation);
+        let mut other = Other::start(&program, folder, reads == "mapped", cache, batch);
+        let row = case(NAMES[0], [operation, reads, "yes"], batch, cache);
+        ways.push(contender(row, &sums[0], queries, move || other.turn()));
+    }
+    for way in [
+        ["get", "mapped", "yes"],
+        ["multi_get", "mapped", "yes"],
+        ["get", "pread", "yes"],
+        ["multi_get", "pread", "yes"],
+        ["decode_block", "mapped", "yes"],
+        ["decode_blocks", "mapped", "yes"],
+        ["decode_block", "mapped", "no"],
+        ["decode_blocks", "mapped", "no"],
+    ] {
+        let [operation, reads, checksums] = way;
+        let options = SstOptions::new().map(reads == "mapped").checksums(checksums == "yes");
+        let mut ours = Ours::open(&paths, options);
+        let mut work = move || match operation {
+            "get" => ours.get(keys),
+            "multi_get" => ours.multi_get(keys),
+            "decode_block" => ours.decode(blocks),
+            _ => ours.decode_batches(blocks),
+        };
+        let (row, is_block) = (case(NAMES[1], way, batch_of(operation), 0), operation.contains("block"));
+        ways.push(contender(row, &sums[usize::from(is_block)], queries, move || timed(&mut work)));
+    }
+    let row = case(NAMES[2], ["frames alone", "memory", "no"], 0, 0);
+    ways.push(contender(row, &sums[1], queries, || timed(|| libzstd.decode())));
     output.add(
         "Random rows of SST files, CPU time of the thread",
         harness(ways, Rounds::warm(args.common.rounds(9)))?,

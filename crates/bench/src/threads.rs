@@ -11,7 +11,7 @@ use crate::bytes::check_stream;
 use crate::harness::args::CorpusArgs;
 use crate::harness::corpus::Corpus;
 use crate::harness::filter::Chunk;
-use crate::harness::{Clock, Common, Contender, Rounds, With, measure as harness, message, progress, row};
+use crate::harness::{Clock, Common, Contender, Rounds, measure as harness, message, progress, row};
 use crate::records::Measurement;
 
 /// Options of the shape.

@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use linerate_bench::harness::{With, row};
+use linerate_bench::harness::row;
 use linerate_bench::records::{Figure, Measurement};
 use linerate_bench::waveforms::Set;
 use linerate_cuda::{

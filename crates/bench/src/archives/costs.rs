@@ -8,7 +8,7 @@ use linerate_nx::{Archive, Codec, FileSource, Limits};
 
 use super::programs::{PROGRAMS, Program, TAR_ZSTD};
 use super::{Bench, message};
-use crate::harness::{With, progress};
+use crate::harness::progress;
 use crate::records::Measurement;
 
 /// Threads that pack.

@@ -10,7 +10,7 @@ use linerate_nx::{Archive, Codec, Limits, Verifier};
 use zstd_safe::DCtx;
 
 use super::{Bench, CHUNK, message, open_bytes, pack_options};
-use crate::harness::{Clock, Contender, Rounds, With, measure as harness, progress};
+use crate::harness::{Clock, Contender, Rounds, measure as harness, progress};
 use crate::records::Measurement;
 
 type InMemory<'b> = Archive<&'b [u8]>;

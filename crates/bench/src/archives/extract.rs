@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::programs::PROGRAMS;
 use super::{Bench, CHUNK, Input, message, pack_options};
-use crate::harness::{Contender, Rounds, Spent, With, measure as harness, process, progress};
+use crate::harness::{Contender, Rounds, Spent, measure as harness, process, progress};
 use crate::kernel::os::children_time;
 use crate::records::Measurement;
 

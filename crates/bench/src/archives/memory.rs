@@ -9,7 +9,7 @@ use zstd_safe::{CCtx, CParameter};
 use super::programs::{Program, TAR_ZSTD};
 use super::{Bench, message, pack_options};
 use crate::harness::process::peak;
-use crate::harness::{With, progress};
+use crate::harness::progress;
 use crate::records::Measurement;
 
 /// `counted_by_base` is the peak by what is allowed: what the program has when it lists the archive, header and all, and

@@ -22,7 +22,7 @@ use linerate_nx::pack::{Builder, Coding, PackOptions, Summary};
 use tempfile::TempDir;
 
 use crate::harness::corpus::{Corpus, files_below, resolve};
-use crate::harness::{Common, With, message, process, row};
+use crate::harness::{Common, message, process, row};
 use crate::records::Measurement;
 
 pub use self::reading::child as level_load_child;

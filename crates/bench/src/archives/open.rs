@@ -6,7 +6,7 @@ use linerate_nx::pack::Builder;
 use linerate_nx::{Archive, CountingSource, FileSource};
 
 use super::{Bench, CHUNK, message, pack_options};
-use crate::harness::{Clock, Contender, Rounds, With, measure as harness, process, progress};
+use crate::harness::{Clock, Contender, Rounds, measure as harness, process, progress};
 use crate::records::Measurement;
 
 const FILES: usize = 100_000;

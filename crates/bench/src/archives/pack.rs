@@ -10,7 +10,7 @@ use zstd_safe::{CCtx, CParameter};
 
 use super::decode::Raw;
 use super::{Bench, CHUNK, Input, files_below, message, open_bytes, pack_options};
-use crate::harness::{Clock, Contender, Rounds, Spent, With, measure as harness, progress};
+use crate::harness::{Clock, Contender, Rounds, Spent, measure as harness, progress};
 use crate::records::Measurement;
 
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {

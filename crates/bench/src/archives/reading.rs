@@ -14,7 +14,7 @@ use linerate_nx::{Archive, FileSource, HashKind, ReadAt, Verifier};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 use super::{Bench, CHUNK, files_below, message, pack_options};
-use crate::harness::{Clock, Contender, Rounds, Spent, With, measure as harness, process, row};
+use crate::harness::{Clock, Contender, Rounds, Spent, measure as harness, process, row};
 use crate::kernel::os::told;
 use crate::records::Measurement;
 

@@ -9,7 +9,7 @@ use linerate_nx::pack::{Coding, Filters, PRESETS, PackOptions, Zstd};
 use zstd_safe::{CCtx, DCtx};
 
 use super::{Bench, files_below, message, open_bytes};
-use crate::harness::{Clock, Contender, Rounds, With, measure as harness, progress, row, same};
+use crate::harness::{Clock, Contender, Rounds, measure as harness, progress, row, same};
 use crate::kernel::sequences::Finder;
 use crate::records::Measurement;
 

@@ -21,7 +21,7 @@ pub(crate) use self::verify::inflate;
 use crate::harness::args::CorpusArgs;
 use crate::harness::corpus::Corpus;
 use crate::harness::filter::{Chunk, Filter};
-use crate::harness::{Clock, Common, Contender, PART, Rounds, With, measure, parts, progress, repeats, row};
+use crate::harness::{Clock, Common, Contender, PART, Rounds, measure, parts, progress, repeats, row};
 use crate::records::Measurement;
 
 /// Bases of comparison, the first that is available.

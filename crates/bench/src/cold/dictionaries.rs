@@ -4,7 +4,7 @@ use linerate_dict::Training;
 use linerate_zstd::Dictionary;
 
 use super::data::{Data, Pieces};
-use super::{Case, ColdOptions};
+use super::{Case, ColdOptions, SEED};
 use crate::harness::message;
 use linerate_gateway_sim::traffic::Random;
 
@@ -25,7 +25,7 @@ pub(crate) fn make(data: &Data, case: &Case, options: &ColdOptions) -> Result<Ve
         .map(|head| {
             let len = case.dictionary.checked_sub(head.len()).filter(|&len| len >= 64);
             let len = len.ok_or("dictionaries of that size cannot hold content")?;
-            Pieces::new(&data.dictionaries, len, options.seed as usize).ok_or_else(|| too_short(data, case))
+            Pieces::new(&data.dictionaries, len, SEED as usize).ok_or_else(|| too_short(data, case))
         })
         .collect::<Result<_, String>>()?;
     if pieces.iter().any(|pieces| pieces.places() < case.count) {
@@ -55,7 +55,7 @@ fn too_short(data: &Data, case: &Case) -> String {
 
 /// Trained dictionaries without their content.
 fn heads(data: &Data, case: &Case, options: &ColdOptions) -> Result<Vec<Vec<u8>>, String> {
-    let mut random = Random::stream(options.seed, 1);
+    let mut random = Random::stream(SEED, 1);
     let pieces = Pieces::new(&data.dictionaries, case.block, random.below(1 << 30))
         .ok_or_else(|| too_short(data, case))?;
     let samples = (16 * case.dictionary).clamp(SAMPLES.0, SAMPLES.1) / case.block;

@@ -23,9 +23,7 @@ pub use self::data::{Data, Kind};
 use self::opening::DictionaryList;
 use self::work::Work;
 use crate::harness::filter::parse_bytes;
-use crate::harness::{
-    Clock, Common, Contender, Rounds, With, measure as harness, message, progress, row, same,
-};
+use crate::harness::{Clock, Common, Contender, Rounds, measure as harness, message, progress, row, same};
 use crate::kernel::zstd::Digested;
 use crate::records::Measurement;
 
@@ -59,6 +57,8 @@ const CASES: [(usize, usize, usize); 22] = [
 ];
 /// Cases that every kind of data has.
 const OF_ALL: usize = 10;
+/// Seed of the choice of data and of the order of blocks.
+const SEED: u64 = 1;
 /// Blocks decoded before each timed pass: the last ones of the previous pass.
 const WARMUP_BLOCKS: usize = 4096;
 
@@ -101,11 +101,8 @@ pub struct ColdOptions {
     /// Least content per round; reached with several blocks per dictionary if necessary
     #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = |text: &str| within(text, 0, 1 << 30))]
     pub least: usize,
-    /// Seed of the choice of data and of the order of blocks
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// Trained dictionaries; the others share the tables of one of these
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = RangedU64ValueParser::<usize>::new().range(1..=64))]
+    /// Trained dictionaries; the others share the tables of one of these.
+    #[arg(skip = 8usize)]
     pub trained: usize,
     /// Whether opening a store is measured, too.
     #[arg(skip = true)]
@@ -114,15 +111,7 @@ pub struct ColdOptions {
 
 impl Default for ColdOptions {
     fn default() -> Self {
-        ColdOptions {
-            level: 3,
-            small_tables: false,
-            batch: 64,
-            least: 8 << 20,
-            seed: 1,
-            trained: 8,
-            opening: true,
-        }
+        ColdOptions { level: 3, small_tables: false, batch: 64, least: 8 << 20, trained: 8, opening: true }
     }
 }
 

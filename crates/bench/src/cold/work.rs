@@ -3,7 +3,7 @@
 use linerate_dict::{Encoder, Id, Store};
 
 use super::data::{Data, Pieces};
-use super::{Case, ColdOptions};
+use super::{Case, ColdOptions, SEED};
 use linerate_gateway_sim::traffic::Random;
 
 /// Dictionaries of a hot pass, each for a run of blocks: a single one could be better or worse than others.
@@ -50,12 +50,12 @@ impl<'d> Work<'d> {
         (store, ids): (&Store, &[Id]),
         options: &ColdOptions,
     ) -> Result<Work<'d>, String> {
-        let pieces = Pieces::new(&data.blocks, case.block, options.seed as usize)
+        let pieces = Pieces::new(&data.blocks, case.block, SEED as usize)
             .ok_or_else(|| format!("{}: it is shorter than two blocks", data.name))?;
         let contents: Vec<&[u8]> = (0..case.blocks(options.least)).map(|i| pieces.get(i)).collect();
         // The order of blocks is the same for every choice.
-        let order = shuffled(contents.len(), &mut Random::stream(options.seed, 2));
-        let chosen = choice.dictionaries(contents.len(), ids.len(), &mut Random::stream(options.seed, 3));
+        let order = shuffled(contents.len(), &mut Random::stream(SEED, 2));
+        let chosen = choice.dictionaries(contents.len(), ids.len(), &mut Random::stream(SEED, 3));
         let mut encoder = Encoder::new(store).level(options.level).map_err(|e| e.message)?;
         // An encoder keeps few dictionaries prepared: those of one come together.
         let mut by_dictionary: Vec<usize> = (0..order.len()).collect();

@@ -14,7 +14,7 @@ use crate::decoding;
 use crate::harness::args::CorpusArgs;
 use crate::harness::corpus::Corpus;
 use crate::harness::filter::{Chunk, parse_bytes};
-use crate::harness::{Clock, Common, Contender, Rounds, With, measure as harness, message, progress, row};
+use crate::harness::{Clock, Common, Contender, Rounds, measure as harness, message, progress, row};
 use crate::records::Measurement;
 
 /// Digests of a turn.

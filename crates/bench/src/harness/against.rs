@@ -80,7 +80,7 @@ fn verdict(then: &Figure, now: &Figure, better: Better) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{With, row};
+    use crate::harness::row;
 
     fn figure(low: f64, median: f64, high: f64) -> Figure {
         Figure { median, low: Some(low), high: Some(high) }

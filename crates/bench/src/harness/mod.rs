@@ -55,8 +55,8 @@ pub struct Contender<'c> {
     measurement: Measurement,
     bytes: usize,
     units: usize,
-    /// The metric that has the time itself, and how many of its units a second has.
-    seconds: Option<(&'static str, f64)>,
+    /// The metric in seconds that has the time itself.
+    seconds: Option<&'static str>,
     bases: Vec<(usize, String)>,
     /// Whether bases are compared by `cpu_by_base`, in which less is better, and not by speed.
     by_cost: bool,
@@ -70,40 +70,25 @@ pub fn row(shape: &str, data: &str, contender: impl Into<String>) -> Measurement
     Measurement { shape, data, contender: contender.into(), ..Measurement::default() }
 }
 
-/// Adds params and exact metrics to a measurement.
-pub trait With: Sized {
+impl Measurement {
     /// Adds a param.
     #[must_use]
-    fn param(self, name: &str, value: impl Into<Value>) -> Self;
-    /// Adds an exact metric, if it is known.
-    #[must_use]
-    fn exact(self, metric: &str, value: impl Into<Option<f64>>) -> Self;
-    /// Adds a number of bytes, if it is known.
-    #[must_use]
-    fn size(self, metric: &str, bytes: impl Into<Option<usize>>) -> Self {
-        self.exact(metric, bytes.into().map(|bytes| bytes as f64))
-    }
-}
-
-impl With for Measurement {
-    fn param(mut self, name: &str, value: impl Into<Value>) -> Self {
+    pub fn param(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.params.insert(name.into(), value.into());
         self
     }
 
-    fn exact(mut self, metric: &str, value: impl Into<Option<f64>>) -> Self {
+    /// Adds an exact metric, if it is known.
+    #[must_use]
+    pub fn exact(mut self, metric: &str, value: impl Into<Option<f64>>) -> Self {
         self.metrics.extend(value.into().map(|value| (metric.to_owned(), rounded(value).into())));
         self
     }
-}
 
-impl With for Contender<'_> {
-    fn param(self, name: &str, value: impl Into<Value>) -> Self {
-        Contender { measurement: self.measurement.param(name, value), ..self }
-    }
-
-    fn exact(self, metric: &str, value: impl Into<Option<f64>>) -> Self {
-        Contender { measurement: self.measurement.exact(metric, value), ..self }
+    /// Adds a number of bytes or of other units, if it is known.
+    #[must_use]
+    pub fn size(self, metric: &str, count: impl Into<Option<usize>>) -> Self {
+        self.exact(metric, count.into().map(|count| count as f64))
     }
 }
 
@@ -158,7 +143,7 @@ impl<'c> Contender<'c> {
     /// The metric in seconds that has the time of a round.
     #[must_use]
     pub fn seconds(self, metric: &'static str) -> Self {
-        Contender { seconds: Some((metric, 1.0)), ..self }
+        Contender { seconds: Some(metric), ..self }
     }
 
     /// Compares the speed with that of the contender at this place, which is the param `base`: `speed_by_base`. Of several
@@ -271,8 +256,8 @@ fn report(
     if *units > 0 {
         add(&mut row, "time", each(&|time| time * 1e6 / *units as f64));
     }
-    if let Some((metric, factor)) = seconds {
-        add(&mut row, metric, each(&|time| time * factor));
+    if let Some(metric) = seconds {
+        add(&mut row, metric, times[i].clone());
     }
     for (metric, place) in others {
         add(&mut row, metric, by(*place));

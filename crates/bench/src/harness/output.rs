@@ -171,7 +171,7 @@ pub fn aligned(rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{With, row};
+    use crate::harness::row;
     use crate::records::Figure;
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{MISSING, With, message, progress};
+use super::{MISSING, message, progress};
 use crate::records::Measurement;
 
 /// The program `linerate`, beside this one.
@@ -20,7 +20,10 @@ pub fn linerate() -> Result<PathBuf, String> {
         Ok(said) if String::from_utf8_lossy(&said.stdout).trim() == wanted => Ok(path),
         found => {
             let why = if found.is_ok() { format!("not {wanted}: ") } else { String::new() };
-            Err(format!("{MISSING}{}: {why}build it with `cargo build --release -p linerate`", path.display()))
+            Err(format!(
+                "{MISSING}{}: {why}build it with `cargo build --release -p linerate`",
+                path.display()
+            ))
         }
     }
 }

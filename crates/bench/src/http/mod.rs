@@ -27,7 +27,7 @@ use tower_http::compression::predicate::SizeAbove;
 pub use self::idle::child;
 use self::traffic::Traffic;
 pub(crate) use self::traffic::words;
-use crate::harness::{Common, Contender, Rounds, With, measure as harness, message, row};
+use crate::harness::{Common, Contender, Rounds, measure as harness, message, row};
 use crate::records::Measurement;
 
 /// Options of the shape.

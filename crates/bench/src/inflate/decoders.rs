@@ -9,7 +9,7 @@ use crate::harness::filter::Chunk;
 use crate::harness::message;
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 use crate::kernel::inflate;
-use crate::kernel::inflate::{Resumable, Step};
+use crate::kernel::inflate::{Given, Resumable, Step};
 use linerate_candidates::footprint;
 
 /// All that this build has for calls of that size.
@@ -62,8 +62,12 @@ impl Resumable for Inflate {
         Ok(())
     }
 
-    fn call(&mut self, input: &[u8], out: &mut [u8], whole: bool) -> Result<Step, String> {
-        let flush = if whole { InflateFlush::Finish } else { InflateFlush::NoFlush };
+    fn call(&mut self, input: &[u8], out: &mut [u8], given: Given) -> Result<Step, String> {
+        let flush = match given {
+            Given::All => InflateFlush::Finish,
+            Given::Part => InflateFlush::NoFlush,
+            Given::Message => InflateFlush::SyncFlush,
+        };
         let (read, written) = (self.total_in(), self.total_out());
         let status = self.decompress(input, out, flush).map_err(|e| e.as_str().to_owned())?;
         Ok(Step {
@@ -82,9 +86,10 @@ fn peer<D: Resumable + 'static>(
     open: impl FnOnce() -> Result<D, String>,
 ) -> Result<Decoder, String> {
     let is_whole = chunk == Chunk::Whole;
+    let given = if is_whole { Given::All } else { Given::Part };
     let run = move |decoder: &mut D, stream: &[u8], out: &mut [u8]| {
         decoder.reset()?;
-        in_calls(stream, out, chunk.size(), |input, out| decoder.call(input, out, is_whole))
+        in_calls(stream, out, chunk.size(), |input, out| decoder.call(input, out, given))
     };
     let (stream, mut out) = (sample()?, vec![0; SAMPLE]);
     let (decoder, held) = footprint(|| {

@@ -11,7 +11,7 @@ use crate::decoding::{self, Jobs};
 use crate::harness::args::CorpusArgs;
 use crate::harness::corpus::Corpus;
 use crate::harness::filter::Chunk;
-use crate::harness::{Common, With, progress, row};
+use crate::harness::{Common, progress, row};
 use crate::records::Measurement;
 
 /// Options of the shape.

@@ -16,12 +16,23 @@ pub(crate) struct Step {
     pub(crate) ends: bool,
 }
 
+/// What a call is given.
+#[derive(Clone, Copy)]
+pub(crate) enum Given {
+    /// All input, and room for all output.
+    All,
+    /// Any part of the input.
+    Part,
+    /// Input up to a flush.
+    Message,
+}
+
 /// A decoder that can stop at any byte.
 pub(crate) trait Resumable {
     /// Begins another stream of the same kind.
     fn reset(&mut self) -> Result<(), String>;
-    /// Goes on with the stream; `whole` says that this call has all input and room for all output.
-    fn call(&mut self, input: &[u8], out: &mut [u8], whole: bool) -> Result<Step, String>;
+    /// Goes on with the stream.
+    fn call(&mut self, input: &[u8], out: &mut [u8], given: Given) -> Result<Step, String>;
 }
 
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
@@ -52,17 +63,21 @@ macro_rules! inflate {
                     Err(format!(concat!($label, ": code {}"), rc))
                 }
             }
+        }
 
-            /// Decodes a whole message into `out`; returns its length.
-            pub(crate) fn message(&mut self, frame: &[u8], out: &mut [u8]) -> Result<usize, String> {
-                let step = self.inflate(frame, out, $sys::Z_SYNC_FLUSH)?;
-                if step.ends || step.read != frame.len() || step.written == out.len() {
-                    return Err(concat!($label, ": not a whole message").into());
-                }
-                Ok(step.written)
+        impl Resumable for $name {
+            fn reset(&mut self) -> Result<(), String> {
+                // SAFETY: the stream was opened.
+                let rc = unsafe { $sys::inflateReset(&mut *self.0) };
+                if rc == $sys::Z_OK { Ok(()) } else { Err(format!(concat!($label, ": code {}"), rc)) }
             }
 
-            fn inflate(&mut self, input: &[u8], out: &mut [u8], flush: c_int) -> Result<Step, String> {
+            fn call(&mut self, input: &[u8], out: &mut [u8], given: Given) -> Result<Step, String> {
+                let flush = match given {
+                    Given::All => $sys::Z_FINISH,
+                    Given::Part => $sys::Z_NO_FLUSH,
+                    Given::Message => $sys::Z_SYNC_FLUSH,
+                };
                 let too_long = |_| concat!($label, ": more than 4 GiB in one call");
                 let stream = &mut *self.0;
                 stream.next_in = input.as_ptr().cast_mut();
@@ -81,18 +96,6 @@ macro_rules! inflate {
                     written: (capacity - stream.avail_out) as usize,
                     ends: rc == $sys::Z_STREAM_END,
                 })
-            }
-        }
-
-        impl Resumable for $name {
-            fn reset(&mut self) -> Result<(), String> {
-                // SAFETY: the stream was opened.
-                let rc = unsafe { $sys::inflateReset(&mut *self.0) };
-                if rc == $sys::Z_OK { Ok(()) } else { Err(format!(concat!($label, ": code {}"), rc)) }
-            }
-
-            fn call(&mut self, input: &[u8], out: &mut [u8], whole: bool) -> Result<Step, String> {
-                self.inflate(input, out, if whole { $sys::Z_FINISH } else { $sys::Z_NO_FLUSH })
             }
         }
 

@@ -9,7 +9,7 @@ use linerate_gateway::stats::{Clock, LogEntry, LogFiles, LogOptions, MessageReco
 use linerate_gateway::{Encoder, Limits, Scratch, Session, Transport};
 use linerate_gateway_sim::traffic::{Random, Traffic};
 
-use crate::harness::{Common, With, message, progress, row};
+use crate::harness::{Common, message, progress, row};
 use crate::records::Measurement;
 
 /// Text after the options in the help.

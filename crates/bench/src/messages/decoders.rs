@@ -2,12 +2,13 @@
 
 use linerate_gateway::stats::{StatsOptions, StatsRecorder};
 use linerate_gateway::{Limits, Scratch, Session, Transport};
-use zlib_rs::{Inflate, InflateFlush};
+use zlib_rs::Inflate;
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
 
 use crate::harness::message;
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 use crate::kernel::inflate;
+use crate::kernel::inflate::{Given, Resumable};
 
 /// Output bytes per call of `libzstd 8K`.
 const STEP: usize = 8 << 10;
@@ -132,13 +133,10 @@ impl Decoder for Session {
     }
 }
 
-impl Decoder for Inflate {
+impl<D: Resumable> Decoder for D {
     fn message<'s>(&mut self, frame: &[u8], shared: &'s mut Shared) -> Result<&'s [u8], String> {
-        let before = (self.total_in(), self.total_out());
-        let done = self.decompress(frame, &mut shared.out, InflateFlush::SyncFlush);
-        done.map_err(|e| format!("{e:?}"))?;
-        let (read, written) = (self.total_in() - before.0, self.total_out() - before.1);
-        whole(read as usize == frame.len(), written as usize, &shared.out)
+        let step = self.call(frame, &mut shared.out, Given::Message)?;
+        whole(!step.ends && step.read == frame.len(), step.written, &shared.out)
     }
 }
 
@@ -147,22 +145,6 @@ fn whole(read: bool, written: usize, out: &[u8]) -> Result<&[u8], String> {
     match read && written < out.len() {
         true => Ok(&out[..written]),
         false => Err("the message was not decoded whole".into()),
-    }
-}
-
-#[cfg(feature = "zlib")]
-impl Decoder for inflate::Zlib {
-    fn message<'s>(&mut self, frame: &[u8], shared: &'s mut Shared) -> Result<&'s [u8], String> {
-        let written = self.message(frame, &mut shared.out)?;
-        Ok(&shared.out[..written])
-    }
-}
-
-#[cfg(feature = "zlib-ng")]
-impl Decoder for inflate::ZlibNg {
-    fn message<'s>(&mut self, frame: &[u8], shared: &'s mut Shared) -> Result<&'s [u8], String> {
-        let written = self.message(frame, &mut shared.out)?;
-        Ok(&shared.out[..written])
     }
 }
 

@@ -7,7 +7,7 @@ use linerate_deflate::{Format, Level, Scratch};
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush};
 
 use super::input::Input;
-use crate::harness::{Contender, Rounds, With, measure as harness, message, progress, row};
+use crate::harness::{Contender, Rounds, measure as harness, message, progress, row};
 use crate::records::Measurement;
 #[cfg(feature = "zlib")]
 use crate::{bytes::Strategy, kernel::zlib::Zlib};

@@ -7,7 +7,7 @@ use linerate_candidates::footprint;
 use super::decoders::{Contender as Entry, Decoder, Shared};
 use super::input::{Connection, Input};
 use super::{based, blank, other_threads, spent};
-use crate::harness::{Clock, Contender, Rounds, With, measure as harness, progress};
+use crate::harness::{Clock, Contender, Rounds, measure as harness, progress};
 use crate::kernel::os::{resident, trim_heap};
 use crate::records::Measurement;
 

@@ -25,9 +25,7 @@ use linerate_gateway_sim::traffic::Traffic;
 
 use self::decoders::{CONTENDERS, Contender as Entry, Decoder, Shared, base};
 pub use self::input::{Connection, Input};
-use crate::harness::{
-    Common, Contender, Rounds, Spent, With, measure as harness, process, progress, row, same,
-};
+use crate::harness::{Common, Contender, Rounds, Spent, measure as harness, process, progress, row, same};
 use crate::kernel::os::resident;
 use crate::records::Measurement;
 

@@ -12,9 +12,7 @@ use clap::Args;
 use linerate_rice::v2::{self, Element, StreamOptions};
 use linerate_rice::{Filter, Options, Params, Tier, decode_into, encode, encode_into, tune};
 
-use crate::harness::{
-    Clock, Common, Contender, Rounds, With, measure as harness, message, progress, repeats, row,
-};
+use crate::harness::{Clock, Common, Contender, Rounds, measure as harness, message, progress, repeats, row};
 use crate::records::Measurement;
 use crate::waveforms::Set;
 

@@ -63,7 +63,8 @@ const SCALE: f64 = 100.0;
 fn check_alternatives(library: &Library, query: &str) -> Result<(), String> {
     let (file, filter, _) = Query::parse_value(query)?;
     let entries = library.open(&file)?;
-    for (key, value) in filter.0.iter().flat_map(|(key, values)| values.iter().map(move |value| (key, value))) {
+    for (key, value) in filter.0.iter().flat_map(|(key, values)| values.iter().map(move |value| (key, value)))
+    {
         let one = filter.with(&Filter(vec![(key.clone(), vec![value.clone()])]));
         if !entries.iter().any(|entry| entry.matches(&one)) {
             return Err(format!("{file} has no measurement with {key} {value}"));

@@ -10,7 +10,7 @@ use linerate_websocket::{DeflateStream, Options};
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Message, WebSocket};
 
-use crate::harness::{With, process, row};
+use crate::harness::{process, row};
 use crate::kernel::os::{resident, unlimited_files};
 use crate::records::Measurement;
 

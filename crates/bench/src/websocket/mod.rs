@@ -14,7 +14,7 @@ use linerate_gateway_sim::traffic::Random;
 use linerate_websocket::{Decoder, Direction, Encoder, Level, Options, Scratch};
 
 pub use self::idle::child;
-use crate::harness::{Common, Contender, Rounds, Spent, With, measure as harness, message, row, same};
+use crate::harness::{Common, Contender, Rounds, Spent, measure as harness, message, row, same};
 use crate::http::words;
 use crate::records::Measurement;
 
