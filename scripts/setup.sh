@@ -83,7 +83,7 @@ has_peers() {
 
 has_archivers() {
   local program
-  for program in mksquashfs unsquashfs tar zstd zip unzip; do
+  for program in mksquashfs unsquashfs squashfuse tar zstd zip unzip; do
     command -v "$program" >/dev/null || return
   done
   command -v 7zz >/dev/null || command -v 7z >/dev/null
@@ -337,8 +337,8 @@ for name in "$@"; do
     python3) need python3 "install python3 python3-venv" "Python 3.11 or newer with venv (Debian: apt-get install python3-venv)" ;;
     peers) need peers "install cmake make gcc g++ libc6-dev zlib1g-dev libisal-dev liblzo2-2" \
       "cmake, zlib and ISA-L (Debian: apt-get install cmake g++ zlib1g-dev libisal-dev liblzo2-2)" ;;
-    archivers) need archivers "install squashfs-tools tar zstd zip unzip 7zip" \
-      "archivers (Debian: apt-get install squashfs-tools tar zstd zip unzip 7zip)" ;;
+    archivers) need archivers "install squashfs-tools squashfuse tar zstd zip unzip 7zip" \
+      "archivers (Debian: apt-get install squashfs-tools squashfuse tar zstd zip unzip 7zip)" ;;
     rocksdb) need rocksdb "install librocksdb-dev rocksdb-tools gcc libc6-dev" \
       "RocksDB with its tools (Debian: apt-get install librocksdb-dev rocksdb-tools)" ;;
     rocksdb-11)

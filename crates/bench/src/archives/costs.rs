@@ -22,13 +22,8 @@ struct Setting {
     name: String,
     options: PackOptions,
     format: Format,
-    /// What it is compared with: another setting, or tar with this level.
-    base: Base,
-}
-
-enum Base {
-    Setting(String),
-    Tar { level: i32 },
+    /// The contender that it is compared with: another setting, or tar.
+    base: String,
 }
 
 /// Bytes of the archives of all settings, each by the bytes of its base; for archives that other programs read, also those of
@@ -42,12 +37,13 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
         let builder = bench.input.builder(setting.options)?;
         let bytes = builder.write_as(&target, setting.format).map_err(message)?.archive_bytes;
         let name = format!("linerate {}", setting.name);
-        let of_setting = matches!(setting.base, Base::Setting(_));
-        let row = compared(sized(bench, name.clone(), bytes), setting.base, &found);
-        if of_setting {
-            saved.push(savings(bench, &row));
+        let of = found.iter().find(|row| row.contender == setting.base);
+        let by = of.map(|of| bytes as f64 / of.metrics["output"].median);
+        if setting.base.starts_with("linerate") {
+            saved.push(savings(bench, &name, &setting.base, by));
         }
-        found.push(row);
+        let row = sized(bench, name.clone(), bytes).param("base", setting.base);
+        found.push(row.exact("output_by_base", by));
         if matches!(setting.format, Format::Nx) {
             of_parts.extend(parts(bench, &name, &target)?);
         }
@@ -59,25 +55,26 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
 /// The default and every preset, plain and with its filters, and the default without one of its savings at a time.
 fn settings() -> Vec<Setting> {
     let setting = |name: String, options: PackOptions, format, base| Setting { name, options, format, base };
+    let tar = |level: i32| format!("{} {level}", TAR_ZSTD.archive);
+    let ours = |name: &str| format!("linerate {name}");
     let plain = PackOptions { threads: PACKING, ..PackOptions::default() };
-    let mut all = vec![setting(DEFAULT.into(), plain.clone(), Format::Nx, Base::Tar { level: 9 })];
+    let mut all = vec![setting(DEFAULT.into(), plain.clone(), Format::Nx, tar(9))];
     for (what, options) in [
         ("without grouping", plain.clone().group_similar(false)),
         ("without deduplication", plain.clone().dedup_solid(false).dedup_chunked(false)),
         ("without fitted searches", plain.clone().fit_search(false)),
         ("with filters", plain.filters(Filters::all())),
     ] {
-        all.push(setting(format!("{DEFAULT} {what}"), options, Format::Nx, Base::Setting(DEFAULT.into())));
+        all.push(setting(format!("{DEFAULT} {what}"), options, Format::Nx, ours(DEFAULT)));
     }
     for preset in PRESETS {
         let options = PackOptions { threads: PACKING, ..preset.options() };
-        let (name, level) = (preset.name.to_owned(), level(&options));
-        let own = || Base::Setting(name.clone());
-        all.push(setting(name.clone(), options.clone(), Format::Nx, Base::Tar { level }));
+        let name = preset.name;
+        all.push(setting(name.into(), options.clone(), Format::Nx, tar(level(&options))));
         let filtered = options.clone().filters(preset.filters());
-        all.push(setting(format!("{name} with filters"), filtered, Format::Nx, own()));
+        all.push(setting(format!("{name} with filters"), filtered, Format::Nx, ours(name)));
         if options.dictionaries {
-            all.push(setting(format!("{name} as R3A with dictionaries"), options, Format::R3a, own()));
+            all.push(setting(format!("{name} as R3A with dictionaries"), options, Format::R3a, ours(name)));
         }
     }
     all
@@ -139,21 +136,8 @@ fn sized(bench: &Bench<'_>, contender: String, bytes: u64) -> Measurement {
     bench.sized(bench.row("costs", contender, 2, ""), bytes)
 }
 
-/// The measurement with its bytes by those of its base, if that was made.
-fn compared(row: Measurement, base: Base, found: &[Measurement]) -> Measurement {
-    let base = match base {
-        Base::Setting(name) => format!("linerate {name}"),
-        Base::Tar { level } => format!("{} {level}", TAR_ZSTD.archive),
-    };
-    let of = found.iter().find(|row| row.contender == base).map(|row| row.metrics["output"].median);
-    let by = of.map(|of| row.metrics["output"].median / of);
-    row.param("base", base).exact("output_by_base", by)
-}
-
 /// What a setting saves: the default beside itself without a saving, or a setting with one beside its base.
-fn savings(bench: &Bench<'_>, row: &Measurement) -> Measurement {
-    let (name, base) = (row.contender.as_str(), row.params["base"].as_str().unwrap_or_default());
-    let by = row.metrics.get("output_by_base").map(|figure| figure.median);
+fn savings(bench: &Bench<'_>, name: &str, base: &str, by: Option<f64>) -> Measurement {
     let (name, base, by) = match name.contains(" without ") {
         true => (base, name, by.map(|by| 1.0 / by)),
         false => (name, base, by),
@@ -192,7 +176,7 @@ mod tests {
         let mut seen = BTreeSet::new();
         for setting in settings() {
             setting.options.check().unwrap_or_else(|e| panic!("{}: {e}", setting.name));
-            if let Base::Setting(base) = &setting.base {
+            if let Some(base) = setting.base.strip_prefix("linerate ") {
                 assert!(seen.contains(base), "{} before {base}", setting.name);
             }
             assert!(seen.insert(setting.name.clone()), "{} twice", setting.name);

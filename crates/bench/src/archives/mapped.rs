@@ -2,11 +2,11 @@
 //! blocks are decoded into the map. Measured against the product, which writes from a hot buffer.
 
 use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
+use linerate_candidates::timing::on_threads;
 use linerate_nx::{Archive, FileSource, ReadAt, Reader};
 
 use super::message;
@@ -25,7 +25,7 @@ pub fn extract(archive: &Path, out: &Path, threads: usize) -> Result<(), String>
     }
     let units = units(&archive);
     let next = AtomicUsize::new(0);
-    let work = || -> Result<(), String> {
+    let work = |_| -> Result<(), String> {
         let mut reader = archive.reader().map_err(message)?;
         while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
             for &file in unit {
@@ -34,13 +34,7 @@ pub fn extract(archive: &Path, out: &Path, threads: usize) -> Result<(), String>
         }
         Ok(())
     };
-    thread::scope(|scope| {
-        let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let own = work();
-        let joined =
-            helpers.into_iter().map(|helper| helper.join().unwrap_or_else(|_| Err("a panic".into())));
-        joined.fold(own, Result::and)
-    })
+    on_threads(threads, &work)
 }
 
 /// Files that share a block, and large files, most bytes first.
@@ -69,17 +63,9 @@ fn one<S: ReadAt>(
     let temp = path.with_file_name(format!(".{number:x}.part"));
     let made = OpenOptions::new().read(true).write(true).create_new(true).open(&temp).map_err(message)?;
     if file.size() > 0 {
-        fill(&made, reader, file)?;
+        made.set_len(file.size()).map_err(message)?;
+        let mut map = map_for_writing(&made).map_err(message)?;
+        reader.read_into(file, &mut map).map_err(message)?;
     }
     fs::rename(&temp, &path).map_err(message)
-}
-
-fn fill<S: ReadAt>(
-    made: &File,
-    reader: &mut Reader<'_, S>,
-    file: linerate_nx::File<'_>,
-) -> Result<(), String> {
-    made.set_len(file.size()).map_err(message)?;
-    let mut map = map_for_writing(made).map_err(message)?;
-    reader.read_into(file, &mut map).map(drop).map_err(message)
 }

@@ -4,7 +4,6 @@
 mod costs;
 mod decode;
 mod extract;
-mod goals;
 pub mod mapped;
 mod memory;
 mod open;
@@ -18,9 +17,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use linerate_nx::Archive;
-use linerate_nx::pack::{Builder, Coding, PackOptions, Summary};
+use linerate_nx::pack::{Builder, Coding, PRESETS, PackOptions, Summary};
 use tempfile::TempDir;
 
+use self::programs::{PROGRAMS, Program};
 use crate::harness::corpus::{Corpus, files_below, resolve};
 use crate::harness::{Common, message, process, row};
 use crate::records::Measurement;
@@ -77,8 +77,6 @@ pub enum Part {
     Settings,
     /// Reading an archive that no cache holds
     Cold,
-    /// Ranges and orders of reading
-    Reading,
     /// A level's load: files in random order, from an archive and from a zip, a tar and a folder
     LevelLoad,
     /// Archives of textures with and without filters
@@ -118,6 +116,8 @@ pub fn run(args: &ArchivesArgs) -> Result<(), String> {
     let mut output = args.common.open(&programs::versions())?;
     let in_memory = || Some(PathBuf::from("/dev/shm")).filter(|path| path.is_dir());
     let scratch = args.scratch.clone().or_else(in_memory).unwrap_or_else(std::env::temp_dir);
+    // Programs run in other folders.
+    let scratch = scratch.canonicalize().map_err(|e| format!("{}: {e}", scratch.display()))?;
     let generated = folder(&scratch)?;
     let input = match &args.corpus {
         Some(path) => Input::of(&resolve(path), args.name.as_deref())?,
@@ -143,14 +143,17 @@ pub fn run(args: &ArchivesArgs) -> Result<(), String> {
             found => found?,
         };
         for found in found {
-            let goals = goals::said(&found);
             output.add("Nx archives", found)?;
-            if !goals.is_empty() {
-                output.say(&goals)?;
-            }
         }
     }
     output.finish()
+}
+
+/// Who packs and extracts: ours with each preset, libzstd, and other programs, with what is missing here.
+pub fn names() -> Vec<String> {
+    let presets = PRESETS.iter().map(|preset| format!("linerate {}", preset.name));
+    let names = presets.chain(["libzstd".into()]).chain(PROGRAMS.iter().map(Program::availability));
+    names.collect()
 }
 
 impl Part {
@@ -176,7 +179,6 @@ impl Part {
             Part::Presets => decode::presets(bench),
             Part::Settings => decode::settings(bench),
             Part::Cold => reading::cold(bench),
-            Part::Reading => reading::orders(bench),
             Part::LevelLoad => reading::level_load(bench),
             Part::Filters => textures::filters(bench),
             Part::Inverses => textures::inverses(bench),

@@ -1,10 +1,9 @@
 //! The usual archivers, started as processes.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A program that packs a folder and extracts what it packed.
+/// A program that packs a folder and extracts what it packed, with two threads where it can.
 pub(super) struct Program {
     pub(super) name: &'static str,
     /// The name of its archives.
@@ -12,42 +11,37 @@ pub(super) struct Program {
     /// Whether its level is that of zstd; otherwise it has its own default.
     pub(super) has_levels: bool,
     /// The Debian package that has it.
-    pub(super) package: &'static str,
+    package: &'static str,
     /// The file name of its archive.
     file: &'static str,
-    /// Packs the folder that it runs in.
-    pack: fn(archive: &Path, level: i32) -> Command,
-    /// Extracts into a folder.
-    extract: fn(archive: &Path, out: &Path) -> Command,
-    /// Names of the executable that extracts; the first that is there is used.
-    executables: &'static [&'static str],
-    /// Prints its version.
-    version: &'static [&'static str],
+    /// Packs the folder that it runs in. A program with two names has a stroke between them.
+    pack: &'static str,
+    /// Extracts into the folder that it runs in.
+    extract: &'static str,
+    /// Asks for the version.
+    version: &'static str,
 }
 
-/// All of them, with two threads where they can.
+const SQUASHFS: Program = Program {
+    name: "unsquashfs 128K",
+    archive: "squashfs 128K zstd",
+    has_levels: true,
+    package: "squashfs-tools",
+    file: "128k.sqfs",
+    pack: "mksquashfs . ARCHIVE -comp zstd -Xcompression-level LEVEL -b 128K -processors 2 -no-progress -quiet",
+    // The folder is there and empty, which it accepts only with -f.
+    extract: "unsquashfs -p 2 -n -q -f -d . ARCHIVE",
+    version: "-version",
+};
+
 pub(super) const PROGRAMS: [Program; 5] = [
-    Program {
-        name: "unsquashfs 128K",
-        archive: "squashfs 128K zstd",
-        has_levels: true,
-        package: "squashfs-tools",
-        file: "128k.sqfs",
-        pack: |archive, level| mksquashfs(archive, level, "128K"),
-        extract: unsquashfs,
-        executables: &["unsquashfs"],
-        version: &["-version"],
-    },
+    SQUASHFS,
     Program {
         name: "unsquashfs 1M",
         archive: "squashfs 1M zstd",
-        has_levels: true,
-        package: "squashfs-tools",
         file: "1m.sqfs",
-        pack: |archive, level| mksquashfs(archive, level, "1M"),
-        extract: unsquashfs,
-        executables: &["unsquashfs"],
-        version: &["-version"],
+        pack: "mksquashfs . ARCHIVE -comp zstd -Xcompression-level LEVEL -b 1M -processors 2 -no-progress -quiet",
+        ..SQUASHFS
     },
     TAR_ZSTD,
     Program {
@@ -56,10 +50,9 @@ pub(super) const PROGRAMS: [Program; 5] = [
         has_levels: false,
         package: "zip, unzip",
         file: "packed.zip",
-        pack: |archive, _| command("zip", &[&"-q", &"-r", &archive, &"."]),
-        extract: |archive, out| command("unzip", &[&"-q", &archive, &"-d", &out]),
-        executables: &["unzip"],
-        version: &["-v"],
+        pack: "zip -q -r ARCHIVE .",
+        extract: "unzip -q ARCHIVE",
+        version: "-v",
     },
     Program {
         name: "7z",
@@ -67,62 +60,43 @@ pub(super) const PROGRAMS: [Program; 5] = [
         has_levels: false,
         package: "7zip",
         file: "packed.7z",
-        pack: |archive, _| command(seven(), &[&"a", &"-bd", &"-bso0", &"-mmt2", &archive, &"."]),
-        extract: |archive, out| {
-            let mut folder = std::ffi::OsString::from("-o");
-            folder.push(out);
-            command(seven(), &[&"x", &"-bd", &"-bso0", &"-mmt2", &"-y", &folder, &archive])
-        },
-        executables: &["7zz", "7z"],
-        version: &["i"],
+        pack: "7zz|7z a -bd -bso0 -mmt2 ARCHIVE .",
+        extract: "7zz|7z x -bd -bso0 -mmt2 -y ARCHIVE",
+        version: "i",
     },
 ];
 
-/// `tar --zstd`, which decodes in a process of its own.
+/// `tar --zstd`, which codes in a process of its own.
 pub(super) const TAR_ZSTD: Program = Program {
     name: "tar --zstd",
     archive: "tar --zstd",
     has_levels: true,
     package: "tar, zstd",
     file: "packed.tar.zst",
-    pack: |archive, level| {
-        let filter = format!("zstd -q -{level}");
-        command("tar", &[&"--sort=name", &"-I", &filter, &"-cf", &archive, &"."])
-    },
-    extract: |archive, out| command("tar", &[&"--zstd", &"-xf", &archive, &"-C", &out]),
-    executables: &["tar"],
-    version: &["--version"],
+    pack: "tar --sort=name --zstd -cf ARCHIVE .",
+    extract: "tar --zstd -xf ARCHIVE",
+    version: "--version",
 };
 
-fn command(name: &str, args: &[&dyn AsRef<OsStr>]) -> Command {
-    let mut command = Command::new(name);
-    command.args(args.iter().map(|arg| arg.as_ref()));
+/// The command of these words, in that folder.
+fn command(words: &'static str, archive: &Path, level: i32, folder: &Path) -> Command {
+    let (names, words) = words.split_once(' ').unwrap_or((words, ""));
+    let mut command = Command::new(found(names).unwrap_or(names));
+    command.current_dir(folder).env("ZSTD_CLEVEL", level.to_string());
+    for word in words.split(' ') {
+        match word {
+            "ARCHIVE" => command.arg(archive),
+            "LEVEL" => command.arg(level.to_string()),
+            word => command.arg(word),
+        };
+    }
     command
-}
-
-fn mksquashfs(archive: &Path, level: i32, block: &str) -> Command {
-    let mut command = Command::new("mksquashfs");
-    command.arg(".").arg(archive).args(["-comp", "zstd", "-Xcompression-level", &level.to_string()]);
-    command.args(["-b", block, "-processors", "2", "-no-progress", "-quiet"]);
-    command
-}
-
-fn unsquashfs(archive: &Path, out: &Path) -> Command {
-    let mut command = Command::new("unsquashfs");
-    // The folder is there and empty, which it accepts only with this flag.
-    command.args(["-p", "2", "-n", "-q", "-f", "-d"]).arg(out).arg(archive);
-    command
-}
-
-fn seven() -> &'static str {
-    found(&["7zz", "7z"]).unwrap_or("7zz")
 }
 
 /// The first of these names that is an executable of this machine.
-fn found(names: &'static [&'static str]) -> Option<&'static str> {
+pub(super) fn found(names: &'static str) -> Option<&'static str> {
     let path = std::env::var_os("PATH")?;
-    let is_there = |name: &&&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    names.iter().find(is_there).copied()
+    names.split('|').find(|name| std::env::split_paths(&path).any(|folder| folder.join(name).is_file()))
 }
 
 /// A program with its archive of the corpus.
@@ -138,39 +112,54 @@ impl Program {
     /// # Errors
     /// That it is missing, with its package, or what went wrong.
     pub(super) fn packed(&'static self, root: &Path, folder: &Path, level: i32) -> Result<Packed, String> {
-        let missing = || format!("missing: Debian package {}", self.package);
-        found(self.executables).ok_or_else(missing)?;
+        self.executable().ok_or_else(|| self.missing())?;
         let archive = folder.join(self.file);
-        let mut command = (self.pack)(&archive, level);
+        let mut command = command(self.pack, &archive, level, root);
         let message = |e: std::io::Error| match e.kind() {
-            std::io::ErrorKind::NotFound => missing(),
+            std::io::ErrorKind::NotFound => self.missing(),
             _ => format!("{}: {e}", self.name),
         };
-        let status = command.current_dir(root).stdout(Stdio::null()).status().map_err(message)?;
-        let bytes = archive.metadata().map(|metadata| metadata.len());
-        match bytes {
+        let status = command.stdout(Stdio::null()).status().map_err(message)?;
+        match archive.metadata().map(|metadata| metadata.len()) {
             Ok(bytes) if status.success() => Ok(Packed { program: self, archive, bytes }),
             _ => Err(format!("{}: {:?} fails", self.name, command.get_program())),
         }
+    }
+
+    /// The name, and whether it is here.
+    pub(super) fn availability(&self) -> String {
+        match self.executable() {
+            Some(_) => self.name.to_owned(),
+            None => format!("{:24}{}", self.name, self.missing()),
+        }
+    }
+
+    fn missing(&self) -> String {
+        format!("missing: Debian package {}", self.package)
+    }
+
+    /// The executable that extracts, if it is there.
+    fn executable(&self) -> Option<&'static str> {
+        found(self.extract.split(' ').next()?)
     }
 }
 
 impl Packed {
     /// The command that extracts into that folder.
     pub(super) fn extract(&self, out: &Path) -> Command {
-        (self.program.extract)(&self.archive, out)
+        command(self.program.extract, &self.archive, 0, out)
     }
 }
 
 /// Versions of the programs that are there.
 pub(super) fn versions() -> Vec<(String, String)> {
-    let known = PROGRAMS.iter().filter_map(|program| Some((found(program.executables)?, program.version)));
-    known.map(|(name, args)| (name.to_owned(), version(name, args))).collect()
+    let known = PROGRAMS.iter().filter_map(|program| Some((program.executable()?, program.version)));
+    known.map(|(name, arg)| (name.to_owned(), version(name, arg))).collect()
 }
 
 /// The first line that a program prints about itself, up to a comma.
-fn version(executable: &str, args: &[&str]) -> String {
-    let Ok(output) = Command::new(executable).args(args).stdin(Stdio::null()).output() else {
+fn version(executable: &str, arg: &str) -> String {
+    let Ok(output) = Command::new(executable).arg(arg).stdin(Stdio::null()).output() else {
         return String::new();
     };
     let text = String::from_utf8_lossy(&output.stdout);

@@ -1,18 +1,20 @@
-//! Reading archives: one that no cache holds, ranges and orders, and the load of a game's level beside other containers.
+//! Reading archives: one that no cache holds, and the load of a game's level beside other containers.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::hint::black_box;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
 use linerate_candidates::cpu_time;
+use linerate_gateway_sim::traffic::Random;
 use linerate_nx::shared::{Executor, SharedArchive, SharedCache, SharedOptions};
 use linerate_nx::{Archive, FileSource, HashKind, ReadAt, Verifier};
+use tempfile::TempDir;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
+use super::programs::{PROGRAMS, found};
 use super::{Bench, CHUNK, files_below, message, pack_options};
 use crate::harness::{Clock, Contender, Rounds, Spent, measure as harness, process, row};
 use crate::kernel::os::told;
@@ -103,64 +105,6 @@ fn verify<S: ReadAt>(archive: &Archive<S>, threads: usize) -> Result<(), String>
     verified.failures.first().map_or(Ok(()), |failure| Err(message(failure)))
 }
 
-/// Large files whole and in steps; small ones in the order of blocks and in that of the table.
-pub(super) fn orders(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
-    const STEPS: [u64; 5] = [4 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
-    let folder = bench.folder()?;
-    let path = folder.path().join("reading.nx");
-    bench.input.builder(pack_options(bench.levels[0], CHUNK, 2))?.write(&path).map_err(message)?;
-    let archive = Archive::open(FileSource::open(&path).map_err(message)?).map_err(message)?;
-    let archive = &archive;
-    let row = |what: &str, case: String| {
-        row("nx-reading", &bench.input.name, "linerate").param("measure", what).param("case", case)
-    };
-    let large: Vec<_> = archive.files().filter(|file| file.size() >= CHUNK / 2).collect();
-    let bytes: u64 = large.iter().map(|file| file.size()).sum();
-    let large = &large;
-    let mut found = Vec::new();
-    let most = large.iter().map(|file| file.size()).max().unwrap_or(0);
-    let ranges = [None].into_iter().chain(STEPS.map(Some)).map(|step| {
-        let case = step.map_or("whole".into(), |step| format!("{} KiB", step >> 10));
-        let mut out = vec![0; step.unwrap_or(most) as usize];
-        let work = move |_| {
-            let mut reader = archive.reader().map_err(message)?;
-            for file in large {
-                let Some(step) = step else {
-                    black_box(reader.read_into(*file, &mut out).map_err(message)?);
-                    continue;
-                };
-                for at in (0..file.size()).step_by(step as usize) {
-                    let len = step.min(file.size() - at) as usize;
-                    reader.read_range(*file, at, &mut out[..len]).map_err(message)?;
-                    black_box(&out);
-                }
-            }
-            Ok(())
-        };
-        Contender::timed(row("ranges", case), Clock::Thread, work).bytes(bytes as usize).base(0, "whole")
-    });
-    if !large.is_empty() {
-        found.push(harness(ranges.collect(), Rounds::warm(bench.rounds))?);
-    }
-    let small: Vec<_> = archive.files().filter(|file| (1..=64 << 10).contains(&file.size())).collect();
-    let mut by_block = small.clone();
-    by_block.sort_by_key(|file| (file.entry().first_block, file.entry().block_offset));
-    let orders = [("block order", by_block), ("table order", small)];
-    let contenders = orders.iter().map(|(name, order)| {
-        let work = move |_| {
-            let mut reader = archive.reader().map_err(message)?;
-            for file in order {
-                black_box(reader.read(*file).map_err(message)?);
-            }
-            Ok(())
-        };
-        let row = row("orders", (*name).to_owned());
-        Contender::timed(row, Clock::Thread, work).units(order.len().max(1)).base(0, "block order")
-    });
-    found.push(harness(contenders.collect(), Rounds::warm(bench.rounds))?);
-    Ok(found)
-}
-
 /// Files that are read of a tar file, each from the start of its frame.
 const SAMPLED: usize = 30;
 const FILES: usize = 3000;
@@ -169,20 +113,25 @@ const PASSES: usize = 3;
 const CACHE: u64 = 64 << 20;
 
 /// Files of the folder in an order that is not the archive's, in three passes, whole files one by one: from an archive with a
-/// shared cache, a zip file (inflated by zlib-rs), a folder, and a tar file in one zstd frame, of which each file takes
-/// decoding up to its end. Each contender runs in a process of its own, whose most memory is measured.
+/// shared cache, a zip file (inflated by zlib-rs), a squashfs file that is mounted, a folder, and a tar file in one zstd frame, of
+/// which each file takes decoding up to its end. Each contender runs in a process of its own, whose most memory is measured.
 pub(super) fn level_load(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
-    let folder = bench.folder()?;
-    let (nx, zip, tar) =
-        (folder.path().join("l.nx"), folder.path().join("l.zip"), folder.path().join("l.tar.zst"));
-    bench.input.builder(pack_options(bench.levels[0], CHUNK, 2))?.write(&nx).map_err(message)?;
+    let (folder, level) = (bench.folder()?, bench.levels[0]);
+    let nx = folder.path().join("l.nx");
+    bench.input.builder(pack_options(level, CHUNK, 2))?.write(&nx).map_err(message)?;
     let mut all = vec![("nx", nx.clone()), ("nx-batch", nx), ("folder", bench.input.root.clone())];
-    let (mut zipping, mut tarring) = (Command::new("zip"), Command::new("tar"));
-    zipping.args(["-q", "-r", "-X", "-D"]).arg(&zip).arg(".");
-    tarring.args(["--sort=name", "-I", "zstd -q -9", "-cf"]).arg(&tar).arg(".");
-    for (kind, path, command) in [("zip", zip, &mut zipping), ("tar.zst", tar, &mut tarring)] {
-        match process::run(command.current_dir(&bench.input.root)) {
-            Ok(_) => all.push((kind, path)),
+    for program in &PROGRAMS {
+        let kind = match program.archive {
+            "zip" => "zip",
+            "tar --zstd" => "tar.zst",
+            "squashfs 128K zstd" => "squashfs",
+            _ => continue,
+        };
+        let packed = program.packed(&bench.input.root, folder.path(), level).map(|packed| packed.archive);
+        // Not every machine lets it be mounted.
+        let usable = |path: &PathBuf| if kind == "squashfs" { Mounted::new(path).map(drop) } else { Ok(()) };
+        match packed.and_then(|path| usable(&path).map(|()| path)) {
+            Ok(path) => all.push((kind, path)),
             Err(why) => eprintln!("{kind}: {why}"),
         }
     }
@@ -274,17 +223,14 @@ pub fn child(words: &[String]) -> Result<(), String> {
 
 /// Files below a folder, shuffled, always alike.
 fn order(folder: &Path) -> Result<Vec<String>, String> {
-    let name = |path: &std::path::PathBuf| {
+    let name = |path: &PathBuf| {
         let name = path.strip_prefix(folder).ok().and_then(Path::to_str);
         name.map(str::to_owned).ok_or_else(|| "a name that is not UTF-8".to_owned())
     };
     let mut found = files_below(folder)?.iter().map(name).collect::<Result<Vec<_>, _>>()?;
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = Random::stream(1, 0);
     for i in (1..found.len()).rev() {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        found.swap(i, (state % (i as u64 + 1)) as usize);
+        found.swap(i, random.below(i + 1));
     }
     found.truncate(FILES);
     Ok(found)
@@ -300,9 +246,32 @@ fn open(kind: &str, path: &str, cache: &SharedCache) -> Result<ReadFile, String>
             Box::new(move |name| shared.read(name).map_err(message))
         }
         "zip" => zip(&path)?,
+        "squashfs" => {
+            let mounted = Mounted::new(Path::new(&path))?;
+            Box::new(move |name| fs::read(mounted.0.path().join(name)).map_err(message))
+        }
         "tar.zst" => Box::new(move |name| from_tar(&path, name).map_err(message)),
         _ => Box::new(move |name| fs::read(Path::new(&path).join(name)).map_err(message)),
     })
+}
+
+/// A squashfs file as a folder, until it is dropped.
+struct Mounted(TempDir);
+
+impl Mounted {
+    fn new(file: &Path) -> Result<Mounted, String> {
+        let folder = tempfile::tempdir().map_err(message)?;
+        process::run(Command::new("squashfuse").arg(file).arg(folder.path())).map(|_| Mounted(folder))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let program = found("fusermount3|fusermount").unwrap_or("fusermount3");
+        if let Err(why) = process::run(Command::new(program).arg("-u").arg(self.0.path())) {
+            eprintln!("{}: {why}", self.0.path().display());
+        }
+    }
 }
 
 fn number(bytes: &[u8], at: usize, len: usize) -> usize {
