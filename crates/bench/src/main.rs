@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use linerate_bench::harness::chart::{self, Axes};
 use linerate_bench::harness::output::print;
-use linerate_bench::harness::{MISSING, MISSING_STATUS, process};
+use linerate_bench::harness::{MISSING, MISSING_STATUS, process, provenance};
 use linerate_bench::remake::{self, RemakeArgs};
 use linerate_bench::waveforms::Set;
 use linerate_bench::{archives, bytes, cold, frames, inflate, messages, packs, plan, rice, sst, threads};
@@ -77,8 +77,11 @@ enum Command {
     Plan(plan::PlanArgs),
     /// Run all shapes, and say what could not be measured
     Remake(RemakeArgs),
-    /// List the shapes and the contenders of "bytes", and why some are not available here
-    Contenders,
+    /// List the contenders of each shape, and why some are not available here
+    Contenders {
+        /// Only of this shape
+        shape: Option<String>,
+    },
     /// Draw a record: an SVG for each case
     Chart {
         /// The record
@@ -157,15 +160,7 @@ fn run(command: Command) -> Result<(), String> {
         Command::Archives(args) => archives::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Remake(args) => remake::run(&args),
-        Command::Contenders => {
-            let shapes = Cli::command();
-            let about =
-                |shape: &clap::Command| shape.get_about().map(ToString::to_string).unwrap_or_default();
-            let shapes = shapes.get_subcommands().filter(|shape| remake::is_shape(shape.get_name()));
-            let line = |shape: &clap::Command| format!("  {:12}{}\n", shape.get_name(), about(shape));
-            let shapes: String = shapes.map(line).collect();
-            print(&format!("Shapes:\n{shapes}\nContenders of bytes:\n{}", bytes::available()))
-        }
+        Command::Contenders { shape } => contenders(shape.as_deref()),
         Command::Chart { record, x, y, out } => {
             let made = chart::draw(&record, &Axes { x: &x, y: &y }, &out)?;
             made.iter().for_each(|name| println!("{}", out.join(name).display()));
@@ -181,6 +176,38 @@ fn run(command: Command) -> Result<(), String> {
         Command::Peak { command } => process::peak_of(&command).map(|bytes| println!("{bytes}")),
         Command::Child { shape, words } => child(&shape, &words),
     }
+}
+
+/// Prints the contenders of one shape or of all.
+fn contenders(only: Option<&str>) -> Result<(), String> {
+    let root = Cli::command();
+    let is_wanted = |name: &str| remake::is_shape(name) && only.is_none_or(|only| only == name);
+    let shapes: Vec<_> = root.get_subcommands().filter(|shape| is_wanted(shape.get_name())).collect();
+    if shapes.is_empty() {
+        return Err(format!("no shape is named {}", only.unwrap_or_default()));
+    }
+    for shape in shapes {
+        let about = shape.get_about().map(ToString::to_string).unwrap_or_default();
+        let names = match shape.get_name() {
+            "bytes" => bytes::names(),
+            "inflate" => inflate::names()?,
+            "frames" => frames::names()?,
+            "cold" => cold::names(),
+            "sst" => sst::NAMES.map(str::to_owned).into(),
+            "messages" => messages::names(),
+            "day" => messages::day::names(),
+            #[cfg(feature = "servers")]
+            "http" => http::names(),
+            #[cfg(feature = "servers")]
+            "websocket" => websocket::names(),
+            "rice" => rice::names(),
+            "archives" => archives::names(),
+            // These have no peers.
+            _ => vec!["linerate".into()],
+        };
+        print(&format!("{}: {about}\n  {}\n\n", shape.get_name(), names.join("\n  ")))?;
+    }
+    provenance::absent(&provenance::PEERS).map_or(Ok(()), |text| print(&format!("{text}\n")))
 }
 
 fn child(shape: &str, words: &[String]) -> Result<(), String> {

@@ -180,15 +180,12 @@ pub(crate) fn versions() -> BTreeMap<String, String> {
     made.filter(|(_, version)| !version.is_empty()).collect()
 }
 
-/// Whether each contender is available here, or why not.
-pub fn available() -> String {
-    table().iter().fold(String::new(), |mut text, entry| {
-        let state = match (entry.make)() {
-            Ok(encoder) if encoder.version().is_empty() => "in every build".into(),
-            Ok(encoder) => encoder.version(),
-            Err(why) => format!("not available: {why}"),
-        };
-        let _ = writeln!(text, "  {:24}{state}", entry.label());
-        text
-    })
+/// Contenders, and whether each is available here, or why not.
+pub fn names() -> Vec<String> {
+    let name = |entry: Entry| match (entry.make)() {
+        Ok(encoder) if encoder.version().is_empty() => entry.label(),
+        Ok(encoder) => format!("{:24}{}", entry.label(), encoder.version()),
+        Err(why) => format!("{:24}not available: {why}", entry.label()),
+    };
+    table().into_iter().map(name).collect()
 }

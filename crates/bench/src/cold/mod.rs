@@ -183,6 +183,13 @@ impl ColdArgs {
     }
 }
 
+/// Contenders: decoder, dictionaries, calls.
+pub fn names() -> Vec<String> {
+    let batch = ColdOptions::default().batch;
+    let name = |row: &Row| format!("{}, {}, {}", row.library.name(), row.mode, row.calls.name(batch));
+    CONTENDERS.iter().map(name).collect()
+}
+
 /// Measures one case after verifying every block with every contender, and opening a store in each way.
 ///
 /// # Errors

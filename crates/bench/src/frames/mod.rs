@@ -85,6 +85,14 @@ pub fn run(args: &FramesArgs) -> Result<(), String> {
     output.finish()
 }
 
+/// Contenders in this build.
+///
+/// # Errors
+/// What one of them says.
+pub fn names() -> Result<Vec<String>, String> {
+    Ok(contenders(None)?.iter().map(|decoder| decoder.name.to_owned()).collect())
+}
+
 /// Decodes the blocks of a case; and digests its dictionary, if it has one.
 ///
 /// # Errors

@@ -160,13 +160,18 @@ fn peer(level: CompressionLevel) -> Respond {
     by(Peer::new().quality(level).compress_when(SizeAbove::new(0)))
 }
 
-/// tower-http first, whose fastest level is the base.
-fn contenders(traffic: &Traffic) -> Vec<(&'static str, Respond)> {
+/// Layers for pages, then those for events.
+pub fn names() -> Vec<String> {
+    [1, 2].iter().flat_map(|&parts| contenders(parts)).map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Those for a page, or for a feed of several parts: tower-http first, whose fastest level is the base.
+fn contenders(parts: usize) -> Vec<(&'static str, Respond)> {
     let mut all = vec![
         ("tower-http, fastest, zlib", peer(CompressionLevel::Fastest)),
         ("tower-http, default, zlib", peer(CompressionLevel::Default)),
     ];
-    all.extend(match traffic.parts.len() {
+    all.extend(match parts {
         1 => vec![
             ("linerate 1", ours(Level::Fast, 0)),
             ("linerate 2", ours(Level::Default, 0)),
@@ -193,7 +198,7 @@ fn speed(traffic: &Traffic, rounds: usize) -> Result<Vec<Measurement>, String> {
     // A page alone is too short for the clock.
     let repeats = if parts == 1 { 50 } else { 1 };
     let mut timed = Vec::new();
-    for (name, respond) in contenders(traffic) {
+    for (name, respond) in contenders(parts) {
         let (bytes, _) = respond(traffic).map_err(|e| format!("{name}: {e}"))?;
         crate::bytes::inflate(Format::Gzip, &plain, &bytes, &mut Vec::new())
             .map_err(|e| format!("{name}: {e}"))?;

@@ -43,6 +43,14 @@ pub fn run(args: &InflateArgs) -> Result<(), String> {
     output.finish()
 }
 
+/// Contenders in this build.
+///
+/// # Errors
+/// What one of them says.
+pub fn names() -> Result<Vec<String>, String> {
+    Ok(contenders(Chunk::Whole)?.iter().map(|decoder| decoder.name.to_owned()).collect())
+}
+
 /// Decodes the files of the corpus, each a stream without a container, with every contender and size of calls.
 ///
 /// # Errors

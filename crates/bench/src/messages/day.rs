@@ -80,6 +80,11 @@ const WAYS: [Way; 3] = [
     Way { name: "C: zstd, 128 KiB", log: "C", transport: Transport::Zstd, buffer: 128 << 10 },
 ];
 
+/// Ways of decoding.
+pub fn names() -> Vec<String> {
+    WAYS.iter().map(|way| way.name.to_owned()).collect()
+}
+
 /// Decodes the day in each way.
 ///
 /// # Errors

@@ -82,6 +82,10 @@ fn contenders() -> Vec<Entry> {
     all
 }
 
+pub(super) fn names() -> impl Iterator<Item = String> {
+    contenders().into_iter().map(|entry| entry.name)
+}
+
 /// The contender that the others are compared with.
 const BASE: &str = if cfg!(feature = "zlib") { "zlib 1" } else { "zlib-rs 1" };
 

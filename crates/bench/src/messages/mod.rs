@@ -101,6 +101,12 @@ impl MessagesArgs {
     }
 }
 
+/// Contenders in this build, decoders by transport, then encoders.
+pub fn names() -> Vec<String> {
+    let decoders = CONTENDERS.iter().map(|entry| format!("{}: {}", entry.transport, entry.name));
+    decoders.chain(encoding::names().map(|name| format!("--encode: {name}"))).collect()
+}
+
 /// Decodes the connections with every contender of a transport, in each mode. `many` is left out where connections have too
 /// few live events.
 ///

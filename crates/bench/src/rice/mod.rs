@@ -29,6 +29,16 @@ pub struct RiceArgs {
     files: Vec<PathBuf>,
 }
 
+/// Codecs as one writes them first.
+const PLAIN: [&str; 2] = ["plain", "clz"];
+
+/// Contenders on this machine.
+pub fn names() -> Vec<String> {
+    let tiers = || Tier::ALL.into_iter().filter(|tier| tier.is_supported()).map(Tier::name);
+    let first = PLAIN.into_iter().chain(tiers()).map(|tier| format!("linerate v1, {tier}"));
+    first.chain(tiers().map(|tier| format!("linerate v2, {tier}"))).collect()
+}
+
 /// Samples of a width, and the length of a row.
 enum Samples {
     Short(Vec<i16>),
@@ -151,10 +161,10 @@ fn first(
             repeated(Clock::Thread, bytes, encode).map(|(_, time)| time)
         };
         let cpu = Clock::Thread;
-        let mut encoders = vec![Contender::new(blank("encode", "plain", 1, cpu), plain_encode)];
+        let mut encoders = vec![Contender::new(blank("encode", PLAIN[0], 1, cpu), plain_encode)];
         let mut decoders = vec![
-            decoder("plain", 1, cpu, plainly(plain::decode)),
-            decoder("clz", 1, cpu, plainly(plain::clz_decode)),
+            decoder(PLAIN[0], 1, cpu, plainly(plain::decode)),
+            decoder(PLAIN[1], 1, cpu, plainly(plain::clz_decode)),
         ];
         for &tier in &tiers {
             let options = Options::new().tier(tier);

@@ -92,6 +92,11 @@ fn contenders() -> Vec<(String, Make)> {
     all
 }
 
+/// Contenders.
+pub fn names() -> Vec<String> {
+    contenders().into_iter().map(|(name, _)| name).collect()
+}
+
 fn measure(name: &str, messages: &[Vec<u8>], rounds: usize) -> Result<Vec<Measurement>, String> {
     let plain: usize = messages.iter().map(Vec::len).sum();
     let mut timed = Vec::new();

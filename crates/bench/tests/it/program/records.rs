@@ -26,6 +26,14 @@ fn shapes_and_contenders_are_listed() {
         assert!(text.lines().any(|line| line.trim().starts_with(shape)), "{shape}: {text}");
     }
     assert!(text.contains("linerate 2 deflate") && text.contains("zlib-rs 1"), "{text}");
+    for line in
+        ["  zstd-stream: libzstd 8K", "  libzstd, cold, raw copy", "  RocksDB", "  linerate fast-load"]
+    {
+        assert!(text.lines().any(|found| found == line), "{line}: {text}");
+    }
+    let text = bench(&Folder::new(), &["contenders", "frames"]).ok().text();
+    assert!(text.contains("  libzstd\n") && !text.contains("RocksDB"), "{text}");
+    assert_eq!(bench(&Folder::new(), &["contenders", "frame"]).status, Some(1));
 }
 
 #[test]
