@@ -5,29 +5,22 @@
 /// # Errors
 /// A sentence, if a quote is not closed or stands in the middle of a field.
 pub(crate) fn fields(line: &str) -> Result<Vec<String>, String> {
-    let mut found = Vec::new();
-    let mut rest = line;
-    loop {
-        let (field, after) = first(rest).ok_or_else(|| format!("stray quote in `{line}`"))?;
+    let (mut found, mut rest) = (Vec::new(), Some(line));
+    while let Some(text) = rest {
+        let (field, after) = first(text).ok_or_else(|| format!("stray quote in `{line}`"))?;
         found.push(field);
-        match after {
-            None => return Ok(found),
-            Some(after) => rest = after,
-        }
+        rest = after;
     }
+    Ok(found)
 }
 
 /// The first field, and what follows its comma if there is one.
 fn first(line: &str) -> Option<(String, Option<&str>)> {
-    let Some(quoted) = line.strip_prefix('"') else {
-        let (field, after) = match line.split_once(',') {
-            Some((field, after)) => (field, Some(after)),
-            None => (line, None),
-        };
+    let Some(mut rest) = line.strip_prefix('"') else {
+        let (field, after) = line.split_once(',').map_or((line, None), |(field, after)| (field, Some(after)));
         return (!field.contains('"')).then(|| (field.into(), after));
     };
     let mut field = String::new();
-    let mut rest = quoted;
     loop {
         let (part, after) = rest.split_once('"')?;
         field.push_str(part);

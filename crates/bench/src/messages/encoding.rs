@@ -14,24 +14,13 @@ use crate::{bytes::Strategy, kernel::zlib::Zlib};
 use linerate_candidates::{footprint, thread_time};
 use linerate_gateway_sim::traffic::feeds;
 
-/// An encoder of one connection.
-trait Encoder {
-    /// Encodes and flushes a message at the beginning of `out`; returns the number of bytes.
-    fn message(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String>;
-}
+/// Encodes and flushes a message of one connection at the beginning of a buffer; returns the number of bytes.
+type Encode = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, String>>;
 
 /// A row of the comparison.
 struct Entry {
     name: String,
-    open: fn(Setting) -> Result<Box<dyn Encoder>, String>,
-    setting: Setting,
-}
-
-/// The level, and window bits for ours.
-#[derive(Clone, Copy)]
-struct Setting {
-    level: u8,
-    window_bits: u8,
+    open: Box<dyn Fn() -> Result<Encode, String>>,
 }
 
 /// Messages of a feed.
@@ -61,24 +50,15 @@ fn all_feeds(input: &Input) -> [Feed; 3] {
 /// zlib and zlib-rs with theirs of 32 KiB.
 fn contenders() -> Vec<Entry> {
     let window = |bits: u8| if bits == 0 { "none".into() } else { format!("{} KiB", (1 << bits) >> 10) };
-    let ours = |level: u8, window_bits: u8| Entry {
-        name: format!("linerate {level}, {}", window(window_bits)),
-        open: |setting| Ok(Box::new(Ours::new(setting)?)),
-        setting: Setting { level, window_bits },
-    };
+    let entry = |name: String, open: Box<dyn Fn() -> Result<Encode, String>>| Entry { name, open };
     let windows = [(1, 11), (1, 15), (2, 0), (2, 11), (2, 13), (2, 15), (4, 13), (6, 11), (6, 13)];
-    let mut all: Vec<Entry> = windows.into_iter().map(|(level, bits)| ours(level, bits)).collect();
+    let ours = |(level, bits): (u8, u8)| {
+        entry(format!("linerate {level}, {}", window(bits)), Box::new(move || ours(level, bits)))
+    };
+    let mut all: Vec<Entry> = windows.map(ours).into();
     #[cfg(feature = "zlib")]
-    all.extend([1, 6].map(|level| Entry {
-        name: format!("zlib {level}"),
-        open: |setting| Ok(Box::new(Zlib::new(i32::from(setting.level), Strategy::Default)?)),
-        setting: Setting { level, window_bits: 15 },
-    }));
-    all.push(Entry {
-        name: "zlib-rs 1".into(),
-        open: |setting| Ok(Box::new(Deflate::new(i32::from(setting.level), false, setting.window_bits))),
-        setting: Setting { level: 1, window_bits: 15 },
-    });
+    all.extend([1, 6].map(|level| entry(format!("zlib {level}"), Box::new(move || zlib(level)))));
+    all.push(entry("zlib-rs 1".into(), Box::new(|| Ok(zlib_rs(1)))));
     all
 }
 
@@ -89,39 +69,26 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 /// The contender that the others are compared with.
 const BASE: &str = if cfg!(feature = "zlib") { "zlib 1" } else { "zlib-rs 1" };
 
-struct Ours {
-    session: Session,
-    scratch: Box<Scratch>,
+fn ours(level: u8, window_bits: u8) -> Result<Encode, String> {
+    let level = Level::from_number(level).map_err(message)?;
+    let options = SessionOptions::new(Format::Deflate).level(level).window_bits(window_bits);
+    let (mut session, mut scratch) = (Session::new(options).map_err(message)?, Scratch::boxed());
+    Ok(Box::new(move |input, out| session.message(&mut scratch, input, out).map_err(message)))
 }
 
-impl Ours {
-    fn new(setting: Setting) -> Result<Self, String> {
-        let level = Level::from_number(setting.level).map_err(message)?;
-        let options = SessionOptions::new(Format::Deflate).level(level).window_bits(setting.window_bits);
-        let session = Session::new(options).map_err(message)?;
-        Ok(Ours { session, scratch: Scratch::boxed() })
-    }
-}
-
-impl Encoder for Ours {
-    fn message(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
-        self.session.message(&mut self.scratch, input, out).map_err(message)
-    }
-}
-
-impl Encoder for Deflate {
-    fn message(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
-        let before = self.total_out();
-        self.compress(input, out, DeflateFlush::SyncFlush).map_err(|e| format!("{e:?}"))?;
-        Ok((self.total_out() - before) as usize)
-    }
+fn zlib_rs(level: i32) -> Encode {
+    let mut stream = Deflate::new(level, false, 15);
+    Box::new(move |input, out| {
+        let before = stream.total_out();
+        stream.compress(input, out, DeflateFlush::SyncFlush).map_err(|e| format!("{e:?}"))?;
+        Ok((stream.total_out() - before) as usize)
+    })
 }
 
 #[cfg(feature = "zlib")]
-impl Encoder for Zlib {
-    fn message(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
-        self.flushed(input, out)
-    }
+fn zlib(level: i32) -> Result<Encode, String> {
+    let mut zlib = Zlib::new(level, Strategy::Default)?;
+    Ok(Box::new(move |input, out| zlib.flushed(input, out)))
 }
 
 /// Encodes each feed with every contender.
@@ -157,12 +124,12 @@ fn capacity(feed: &Feed) -> usize {
 
 /// Compressed bytes, each message decoded, and what the heap grew by for the encoder.
 fn check(contender: &Entry, feed: &Feed) -> Result<(usize, Option<usize>), String> {
-    let (encoder, heap) = footprint(|| (contender.open)(contender.setting));
+    let (encoder, heap) = footprint(|| (contender.open)());
     let (mut encoder, mut out, mut size) = (encoder?, vec![0; capacity(feed)], 0);
     let mut inflate = Inflate::new(false, 15);
     let mut plain = vec![0; capacity(feed)];
     for (i, message) in feed.messages.iter().enumerate() {
-        let n = encoder.message(message, &mut out)?;
+        let n = encoder(message, &mut out)?;
         let before = inflate.total_out();
         let done = inflate.decompress(&out[..n], &mut plain, InflateFlush::SyncFlush);
         let written = (inflate.total_out() - before) as usize;
@@ -177,10 +144,10 @@ fn check(contender: &Entry, feed: &Feed) -> Result<(usize, Option<usize>), Strin
 }
 
 fn time(contender: &Entry, feed: &Feed) -> Result<Duration, String> {
-    let (mut encoder, mut out) = ((contender.open)(contender.setting)?, vec![0; capacity(feed)]);
+    let (mut encoder, mut out) = ((contender.open)()?, vec![0; capacity(feed)]);
     let begun = thread_time();
     for message in &feed.messages {
-        std::hint::black_box(encoder.message(message, &mut out)?);
+        std::hint::black_box(encoder(message, &mut out)?);
     }
     Ok(thread_time() - begun)
 }
