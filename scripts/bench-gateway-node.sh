@@ -8,7 +8,7 @@ data=${1:-${LINERATE_GATEWAY_DATA:-}}
 shift
 folder=target/node-bench
 {
-  scripts/setup.sh rust node
+  scripts/setup.sh rust node python3
   if [ -z "$data" ]; then
     data=target/gateway-shards-2
     if [ ! -e "$data/shard-1.zst" ]; then

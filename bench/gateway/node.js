@@ -12,7 +12,6 @@
 
 const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
-const os = require('node:os');
 const path = require('node:path');
 const zlib = require('node:zlib');
 
@@ -206,18 +205,13 @@ function figure(values) {
   return low === high ? median : { median, low, high };
 }
 
+// The line of the run.
 function run(folder, rounds) {
-  const info = fs.existsSync('/proc/cpuinfo') ? fs.readFileSync('/proc/cpuinfo', 'utf8').split('\n') : [];
-  const field = (name) => info.find((line) => line.startsWith(`${name}\t`))?.split(': ')[1] ?? '?';
-  const commit = execFileSync('git', ['-C', __dirname, 'describe', '--always', '--dirty', '--tags']).toString().trim();
-  const rivals = Object.keys(ENDINGS).flatMap(contenders);
-  return {
-    date: new Date().toISOString().slice(0, 10),
-    cpu: `${os.cpus()[0].model} (family ${field('cpu family')} model ${field('model')})`,
-    linerate: `${require('linerate/package.json').version} ${commit}`,
-    command: `bench/gateway/node.js ${path.basename(folder)} --rounds ${rounds}`,
-    versions: { node: process.versions.node, ...Object.fromEntries(rivals.map(({ name, version }) => [name, version])) },
-  };
+  const versions = { node: process.versions.node };
+  for (const { name, version } of Object.keys(ENDINGS).flatMap(contenders)) versions[name] = version;
+  const words = Object.entries(versions).map((pair) => pair.join('='));
+  const command = `bench/gateway/node.js ${path.basename(folder)} --rounds ${rounds}`;
+  return execFileSync('python3', [path.join(__dirname, '../lines.py'), command, ...words]).toString().trim();
 }
 
 async function main([folder, option, count]) {
@@ -226,7 +220,7 @@ async function main([folder, option, count]) {
     process.exit(2);
   }
   const rounds = Number(count ?? 7);
-  print({ run: run(folder, rounds) });
+  console.log(run(folder, rounds));
   for (const kind of Object.keys(ENDINGS)) {
     const all = connections(folder, kind);
     for (const shape of ['start', 'live']) await measure(folder, shape, kind, all, rounds);

@@ -207,7 +207,7 @@ fn contenders(only: Option<&str>) -> Result<(), String> {
         };
         print(&format!("{}: {about}\n  {}\n\n", shape.get_name(), names.join("\n  ")))?;
     }
-    provenance::absent(&provenance::PEERS).map_or(Ok(()), |text| print(&format!("{text}\n")))
+    provenance::absent(&[]).map_or(Ok(()), |text| print(&format!("{text}\n")))
 }
 
 fn child(shape: &str, words: &[String]) -> Result<(), String> {

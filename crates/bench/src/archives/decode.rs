@@ -21,44 +21,37 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
         progress(&format!("packing {} at level {level}", bench.input.name));
         let (bytes, summary) = bench.input.pack(pack_options(level, CHUNK, 2))?;
         let archive = open_bytes(&bytes)?;
-        let content = bench.input.bytes as usize;
-        let row = |name: &str, verify: &str, threads: usize, clock: &str| {
+        let (content, begun) = (bench.input.bytes as usize, Instant::now());
+        let row = |name: &str, threads: usize, clock: &str| {
             let row = bench.row("decode", name, threads, clock).param("level", level);
-            let row = bench.sized(row, summary.archive_bytes);
-            if verify.is_empty() { row } else { row.param("verify", verify) }
+            bench.sized(row, summary.archive_bytes)
+        };
+        let linerate = |verifies: bool, threads: usize, clock: &'static str| {
+            let row = row("linerate", threads, clock).param("verify", if verifies { "yes" } else { "no" });
+            let archive = &archive;
+            let turn = move |_| match clock {
+                "cpu" => ours(archive, threads, verifies, cpu_time),
+                _ => ours(archive, threads, verifies, || begun.elapsed()),
+            };
+            Contender::new(row, turn).bytes(content).seconds(if clock == "cpu" { "cpu" } else { "elapsed" })
         };
         // By CPU time: what other work there is on the machine shows less in it.
         let mut raw = Raw::new(&archive);
-        let libzstd = Contender::timed(row("libzstd", "", 1, "cpu"), Clock::Cpu, |_| raw.each(|_| ()));
-        let one = |verifies: bool| {
-            let row = row("linerate", if verifies { "yes" } else { "no" }, 1, "cpu");
-            let turn = {
-                let archive = &archive;
-                move |_| ours(archive, 1, verifies, cpu_time)
-            };
-            Contender::new(row, turn).bytes(content).seconds("cpu")
-        };
-        let contenders = vec![
+        let libzstd = Contender::timed(row("libzstd", 1, "cpu"), Clock::Cpu, |_| raw.each(|_| ()));
+        let by_cpu = vec![
             libzstd.bytes(content).seconds("cpu"),
-            one(false).base(0, "libzstd"),
-            one(true).base(1, "linerate --no-verify").base(0, "libzstd"),
+            linerate(false, 1, "cpu").base(0, "libzstd"),
+            linerate(true, 1, "cpu").base(1, "linerate --no-verify").base(0, "libzstd"),
         ];
-        found.push(harness(contenders, Rounds::warm(bench.rounds))?);
-        let begun = Instant::now();
-        let mut contenders = Vec::new();
-        for (verifies, verify, name) in [(false, "no", "linerate --no-verify"), (true, "yes", "linerate")] {
-            for threads in [1, 2] {
-                let (archive, place) = (&archive, contenders.len());
-                let turn = move |_| ours(archive, threads, verifies, || begun.elapsed());
-                let contender = Contender::new(row("linerate", verify, threads, "wall"), turn);
-                let contender = contender.bytes(content).seconds("elapsed");
-                contenders.push(match threads {
-                    1 => contender,
-                    _ => contender.base(place - 1, format!("{name} x1")),
-                });
-            }
+        let by_wall = vec![
+            linerate(false, 1, "wall"),
+            linerate(false, 2, "wall").base(0, "linerate --no-verify x1"),
+            linerate(true, 1, "wall"),
+            linerate(true, 2, "wall").base(2, "linerate x1"),
+        ];
+        for contenders in [by_cpu, by_wall] {
+            found.push(harness(contenders, Rounds::warm(bench.rounds))?);
         }
-        found.push(harness(contenders, Rounds::warm(bench.rounds))?);
     }
     Ok(found)
 }

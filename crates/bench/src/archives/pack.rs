@@ -105,23 +105,22 @@ pub(super) fn dedup(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> 
             row.data.clone_from(&input.name);
             row
         };
-        let pack = |input: &Input| {
-            Clock::Elapsed
-                .time(|| input.builder(pack_options(level, CHUNK, 1))?.write(&target).map_err(message))
-        };
-        let name = format!("linerate zstd {level}");
-        let packing = |input| {
+        let (name, target) = (format!("linerate zstd {level}"), &target);
+        let [first, second] = [&once, &twice].map(|input| {
+            let pack = move |_| {
+                let builder = input.builder(pack_options(level, CHUNK, 1))?;
+                builder.write(target).map(drop).map_err(message)
+            };
             let row = contender(input, name.clone());
-            Contender::new(row, move |_| pack(input).map(|(_, time)| time)).bytes(input.bytes as usize)
-        };
+            Contender::timed(row, Clock::Elapsed, pack).bytes(input.bytes as usize)
+        });
         let hash = Contender::timed(contender(&twice, "read and hash".into()), Clock::Elapsed, |_| {
             for path in files_below(&twice.root)? {
                 std::hint::black_box(HashKind::Xxh3.hash_bytes(&fs::read(&path).map_err(message)?));
             }
             Ok(())
         });
-        let all =
-            vec![packing(&once), packing(&twice).base(0, name.clone()), hash.bytes(twice.bytes as usize)];
+        let all = vec![first, second.base(0, name.clone()), hash.bytes(twice.bytes as usize)];
         let all = all.into_iter().map(|contender| contender.seconds("elapsed"));
         let mut found = harness(all.collect(), Rounds::warm(bench.rounds))?;
         let seconds = |i: usize| found[i].metrics["elapsed"].median;

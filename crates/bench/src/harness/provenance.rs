@@ -23,22 +23,21 @@ pub fn run() -> Run {
     Run { date: date(), cpu: cpu(), linerate: linerate(), command: command(), versions, ..Run::default() }
 }
 
-/// Libraries to compare with, each a feature of this crate.
-pub const PEERS: [&str; 7] = ["isal", "libdeflate", "libslz", "lz4", "ruzstd", "zlib", "zlib-ng"];
+/// Libraries to compare with, each a feature of this crate, and whether it is in this build.
+const PEERS: [(&str, bool); 7] = [
+    ("isal", cfg!(feature = "isal")),
+    ("libdeflate", cfg!(feature = "libdeflate")),
+    ("libslz", cfg!(feature = "libslz")),
+    ("lz4", cfg!(feature = "lz4")),
+    ("ruzstd", cfg!(feature = "ruzstd")),
+    ("zlib", cfg!(feature = "zlib")),
+    ("zlib-ng", cfg!(feature = "zlib-ng")),
+];
 
-/// Names those of these peers that this build lacks, in a sentence.
+/// Names those of these peers, or of all if none is named, that this build lacks, in a sentence.
 pub fn absent(peers: &[&str]) -> Option<String> {
-    let is_in = [
-        cfg!(feature = "isal"),
-        cfg!(feature = "libdeflate"),
-        cfg!(feature = "libslz"),
-        cfg!(feature = "lz4"),
-        cfg!(feature = "ruzstd"),
-        cfg!(feature = "zlib"),
-        cfg!(feature = "zlib-ng"),
-    ];
-    let missing = PEERS.into_iter().zip(is_in).filter(|(name, is_in)| !is_in && peers.contains(name));
-    let missing: Vec<&str> = missing.map(|(name, _)| name).collect();
+    let is_absent = |(name, is_in): &&(&str, bool)| !is_in && (peers.is_empty() || peers.contains(name));
+    let missing: Vec<&str> = PEERS.iter().filter(is_absent).map(|(name, _)| *name).collect();
     (!missing.is_empty()).then(|| format!("Not in this build: {}", missing.join(", ")))
 }
 
