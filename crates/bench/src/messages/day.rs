@@ -29,6 +29,8 @@ Sets:
 const STREAMS: usize = 50;
 /// Longest stream in messages: a shard that reaches the end connects again.
 const MAX_STREAM: u64 = 20_000;
+/// Seed of the random generator.
+const SEED: u64 = 1;
 const HOUR_NS: i64 = 3_600_000_000_000;
 /// Messages between two looks at the clock of progress.
 const STEP: u64 = 10_000;
@@ -48,9 +50,6 @@ pub struct DayArgs {
     /// Guilds of each connection
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(..=Traffic::MAX_GUILDS as u64))]
     guilds: u64,
-    /// Seed of the random generator
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
     /// Write statistics logs of each set into this folder
     #[arg(long, value_name = "FOLDER")]
     logs: Option<PathBuf>,
@@ -130,7 +129,7 @@ fn measurement(args: &DayArgs, way: &Way, hour: Option<usize>, stats: &Stats) ->
 fn streams(args: &DayArgs, transport: Transport) -> Result<Vec<Vec<Box<[u8]>>>, String> {
     let each = (args.messages() / u64::from(args.shards)).clamp(1, MAX_STREAM);
     let events = each.saturating_sub(2 + args.guilds) as usize;
-    let traffic = Traffic::new(args.seed).guilds(args.guilds as usize).events(events);
+    let traffic = Traffic::new(SEED).guilds(args.guilds as usize).events(events);
     let stream = |index: u64| {
         let mut encoder = Encoder::new(transport).map_err(message)?;
         let mut frames = Vec::new();
@@ -169,7 +168,7 @@ fn decode(
     let shard = |_| Shard { session: Session::new(way.transport, Limits::new()), at: 0 };
     let mut shards: Vec<Shard> = (0..args.shards).map(shard).collect();
     let (mut scratch, mut buffer) = (Scratch::new(), vec![0; way.buffer]);
-    let mut random = Random::stream(args.seed, 1 << 32);
+    let mut random = Random::stream(SEED, 1 << 32);
     let mut done = 0;
     for (hour, messages) in messages_by_hour(args).into_iter().enumerate() {
         for i in 0..messages {
