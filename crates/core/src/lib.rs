@@ -1,5 +1,6 @@
 //! Shared by all Linerate engines: the [`Error`] type, CPU [`Tier`] detection,
-//! [`prefetch_line`], an ordered [`parallel_map`], and [`lock`].
+//! [`prefetch_line`], work on several threads whose results keep their order ([`parallel_map`], [`ordered`]),
+//! and [`lock`].
 //!
 //! ```
 //! use linerate_core::{Error, Kind};
@@ -19,6 +20,8 @@ mod kernel;
 #[cfg(feature = "std")]
 mod lock;
 #[cfg(feature = "std")]
+mod ordered;
+#[cfg(feature = "std")]
 mod parallel;
 
 pub use cpu::Tier;
@@ -28,5 +31,7 @@ pub use error::{Error, Kind, Reason, Result};
 pub use kernel::prefetch::{CACHE_LINE, prefetch_line};
 #[cfg(feature = "std")]
 pub use lock::lock;
+#[cfg(feature = "std")]
+pub use ordered::ordered;
 #[cfg(feature = "std")]
 pub use parallel::parallel_map;

@@ -10,7 +10,6 @@ pub(crate) mod help;
 pub(crate) mod input;
 pub(crate) mod inputs;
 pub(crate) mod operands;
-pub(crate) mod ordered;
 pub(crate) mod output;
 pub(crate) mod output_args;
 pub(crate) mod output_file;

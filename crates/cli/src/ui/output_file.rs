@@ -7,7 +7,6 @@ use std::time::SystemTime;
 use crate::ui::error::CliError;
 use crate::ui::input;
 use crate::ui::inputs::{self, Reading};
-use crate::ui::ordered::ordered;
 use crate::ui::output::{self, Output};
 
 /// An open input file.
@@ -162,8 +161,8 @@ pub(crate) fn each<O: Send, D: Send>(
     let mut operands = operands.fuse();
     let mut batch = Batch { works: Vec::new(), bytes: 0 };
     let end: Result<(), std::convert::Infallible> = ordered(
-        threads,
-        || operands.next(),
+        (threads, threads + 1),
+        || Ok(operands.next()),
         || &process,
         |work| {
             batch.add(work);

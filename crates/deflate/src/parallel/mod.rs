@@ -141,7 +141,7 @@ pub struct Totals {
 ///
 /// # Errors
 /// Those of `reader` and `writer`, except `ErrorKind::Interrupted`, which is retried; the output written
-/// before is a prefix of the stream. Failure to start the first thread.
+/// before is a prefix of the stream.
 ///
 /// # Panics
 /// If `reader` or `writer` panics; all threads have ended then.

@@ -1,16 +1,12 @@
-//! The thread pool of parallel compression: jobs are read in order, compressed by any free worker, written in
-//! order.
+//! The jobs of parallel compression: read in order, compressed by any free thread, written in order.
 //!
 //! The calling thread reads and writes; workers only turn a [`Job`]'s input into its output. The content of
 //! a job depends on [`JobSizes`] alone, so the output does not depend on the number of threads.
 
-use std::collections::VecDeque;
+use std::cell::RefCell;
 use std::io::{self, ErrorKind, Read};
-use std::sync::Mutex;
-use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
-use std::thread;
 
-use linerate_core::lock;
+use linerate_core::ordered;
 
 use super::content;
 use crate::{Result, Scratch};
@@ -164,126 +160,35 @@ where
     let mut job_reader = JobReader { sizes, reader, tail: Vec::new(), carried: Vec::new() };
     let mut first = Job::new(sizes);
     job_reader.fill(&mut first)?;
-    if sizes.threads > 1 && !first.last {
-        return run_threads(job_reader, first, &work, sink);
-    }
-    let mut scratch = Scratch::boxed();
-    loop {
-        work(&mut scratch, &mut first)?;
-        sink(&first)?;
-        if first.last {
-            return Ok(());
+    // No other thread is started for a single job.
+    let threads = if first.last { 1 } else { sizes.threads };
+    let mut is_last = first.last;
+    let mut first = Some(first);
+    let free = RefCell::new(Vec::new());
+    let next = || {
+        if let Some(job) = first.take() {
+            return Ok(Some(job));
         }
-        job_reader.fill(&mut first)?;
-    }
-}
-
-type Done = (Job, Result<()>);
-type Task = (Job, Sender<Done>);
-
-fn run_threads<R, W, S>(mut job_reader: JobReader<'_, R>, first: Job, work: &W, mut sink: S) -> io::Result<()>
-where
-    R: Read,
-    W: Fn(&mut Scratch, &mut Job) -> Result<()> + Sync,
-    S: FnMut(&Job) -> io::Result<()>,
-{
-    let sizes = job_reader.sizes;
-    let max_jobs = sizes.threads.saturating_add(sizes.ahead);
-    let (task_sender, task_receiver) = mpsc::channel::<Task>();
-    let task_receiver = &Mutex::new(task_receiver);
-    thread::scope(|scope| {
-        // Owned here, so that every exit of this closure, also a panic, ends the workers.
-        let task_sender = task_sender;
-        let mut waiting: VecDeque<Receiver<Done>> = VecDeque::new();
-        let mut free: Vec<Job> = Vec::new();
-        let (mut next, mut made) = (Some(first), 1);
-        let (mut wanted, mut spawned) = (sizes.threads, 0);
-        while let Some(job) = next.take() {
-            let last = job.last;
-            let (done, result) = mpsc::channel();
-            task_sender.send((job, done)).map_err(|_| lost())?;
-            waiting.push_back(result);
-            if spawned < wanted {
-                match thread::Builder::new().spawn_scoped(scope, || run_worker(task_receiver, work)) {
-                    Ok(_) => spawned += 1,
-                    Err(e) if spawned == 0 => return Err(e),
-                    // Fewer threads produce the same bytes.
-                    Err(_) => wanted = spawned,
-                }
-            }
-            if last {
-                break;
-            }
-            collect_ready(&mut waiting, &mut free, &mut sink)?;
-            let mut job = match free.pop() {
-                Some(job) => job,
-                None if made < max_jobs => {
-                    made += 1;
-                    Job::new(sizes)
-                }
-                None => collect(&mut waiting, &mut sink)?,
-            };
-            job_reader.fill(&mut job)?;
-            next = Some(job);
+        if is_last {
+            return Ok(None);
         }
-        while !waiting.is_empty() {
-            collect(&mut waiting, &mut sink)?;
+        let mut job = free.borrow_mut().pop().unwrap_or_else(|| Job::new(sizes));
+        job_reader.fill(&mut job)?;
+        is_last = job.last;
+        Ok(Some(job))
+    };
+    let worker = || {
+        let mut scratch = Scratch::boxed();
+        let work = &work;
+        move |mut job: Job| {
+            let result = work(&mut scratch, &mut job);
+            (job, result)
         }
+    };
+    ordered((threads, sizes.ahead), next, worker, |(job, result)| {
+        result?;
+        sink(&job)?;
+        free.borrow_mut().push(job);
         Ok(())
     })
-}
-
-/// A worker: runs tasks until the sender is dropped.
-fn run_worker<W>(task_receiver: &Mutex<Receiver<Task>>, work: &W)
-where
-    W: Fn(&mut Scratch, &mut Job) -> Result<()>,
-{
-    let mut scratch = Scratch::boxed();
-    loop {
-        // Nothing but `recv` runs under the lock, so a poisoned one guards a sound receiver.
-        let task = lock(task_receiver).recv();
-        let Ok((mut job, done)) = task else { return };
-        let result = work(&mut scratch, &mut job);
-        if done.send((job, result)).is_err() {
-            return;
-        }
-    }
-}
-
-/// Waits for the oldest job. It has been taken before any younger one, so if no worker is left
-/// its sender is gone, and this ends.
-fn collect(
-    waiting: &mut VecDeque<Receiver<Done>>,
-    sink: &mut impl FnMut(&Job) -> io::Result<()>,
-) -> io::Result<Job> {
-    let oldest = waiting.pop_front().ok_or_else(lost)?;
-    let (job, result) = oldest.recv().map_err(|_| lost())?;
-    result?;
-    sink(&job)?;
-    Ok(job)
-}
-
-/// Writes the jobs that are done already, as far as they are the oldest.
-fn collect_ready(
-    waiting: &mut VecDeque<Receiver<Done>>,
-    free: &mut Vec<Job>,
-    sink: &mut impl FnMut(&Job) -> io::Result<()>,
-) -> io::Result<()> {
-    while let Some(oldest) = waiting.front() {
-        match oldest.try_recv() {
-            Ok((job, result)) => {
-                waiting.pop_front();
-                result?;
-                sink(&job)?;
-                free.push(job);
-            }
-            Err(TryRecvError::Empty) => break,
-            Err(TryRecvError::Disconnected) => return Err(lost()),
-        }
-    }
-    Ok(())
-}
-
-fn lost() -> io::Error {
-    io::Error::other("a compressing thread ended early")
 }

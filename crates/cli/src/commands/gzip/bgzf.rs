@@ -6,13 +6,13 @@
 
 use std::io::Read;
 
+use linerate_core::ordered;
 use linerate_deflate::checksum::{CRC32_START, crc32};
 use linerate_deflate::gzip::bgzf_block_len;
 use linerate_inflate::{BufferDecoder, Format, Options, Scratch};
 
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
-use crate::ui::ordered::ordered;
 use crate::ui::output::Sink;
 
 /// Bytes of a job, compressed or decoded, after which it takes no more members.
@@ -54,8 +54,8 @@ pub(super) fn decode<R: Read>(
     let (mut at, mut left) = (source.at(), options.max_output);
     let stopped = std::cell::Cell::new(false);
     ordered(
-        options.threads,
-        || if stopped.get() { None } else { Job::gather(source, options.job_bytes) },
+        (options.threads, options.threads + 1),
+        || Ok(if stopped.get() { None } else { Job::gather(source, options.job_bytes) }),
         || {
             let mut scratch = Scratch::new();
             move |mut job: Job| {

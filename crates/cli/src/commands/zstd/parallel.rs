@@ -6,14 +6,13 @@
 use std::cell::Cell;
 use std::io::Read;
 
-use linerate_core::Kind;
+use linerate_core::{Kind, ordered};
 use linerate_zstd::{Dictionary, Format, FrameHeader, Header, Options, Scratch, Status, StreamDecoder};
 
 use super::list::Totals;
 use super::walk::{self, MAX_HEADER};
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
-use crate::ui::ordered::ordered;
 use crate::ui::output::Sink;
 
 /// Most content of a frame, and most compressed bytes of it, that are held in memory: frames of `pzstd` at level 19 have
@@ -55,14 +54,14 @@ pub(super) fn decode<R: Read>(
     let (stopped, mut is_first) = (Cell::new(false), true);
     let next = || {
         if stopped.get() {
-            return None;
+            return Ok(None);
         }
-        let job = Job::gather(source, options)?;
+        let Some(job) = Job::gather(source, options) else { return Ok(None) };
         if std::mem::take(&mut is_first) && is_at_end(source) {
             source.unread(job.input);
-            return None;
+            return Ok(None);
         }
-        Some(job)
+        Ok(Some(job))
     };
     let worker = || {
         let (mut stream, mut scratch) = (StreamDecoder::new(options.decoder), Scratch::new());
@@ -71,7 +70,7 @@ pub(super) fn decode<R: Read>(
             job
         }
     };
-    ordered(options.threads, next, worker, |job: Job| {
+    ordered((options.threads, options.threads + 1), next, worker, |job: Job| {
         let with_this = len + job.output.len() as u64;
         if stopped.get() || !job.is_valid || with_this > max_output {
             stopped.set(true);
