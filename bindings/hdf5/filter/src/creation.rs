@@ -4,58 +4,16 @@
 use core::ffi::c_uint;
 use core::ops::RangeInclusive;
 
+use crate::description::{Class, Datatype, MAX_VALUES, Message, Order};
 use crate::error::{FilterError, Result};
 use crate::sys::class::Hid;
 use crate::sys::library::Library;
-
-/// Classes of types that filters distinguish.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    Integer,
-    Other,
-}
-
-/// Order of the bytes of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    Little,
-    Other,
-}
-
-/// The type of a dataset's elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Datatype {
-    pub(crate) class: Class,
-    /// Bytes.
-    pub(crate) size: usize,
-    /// [`Order::Other`] also for types that have none.
-    pub(crate) order: Order,
-    /// Whether integers are in two's complement.
-    pub(crate) signed: bool,
-}
 
 /// Filters of HDF5 itself: deflate, shuffle, fletcher32, szip, nbit and scaleoffset. The output of none
 /// of them is samples.
 const RECODERS: RangeInclusive<i32> = 1..=6;
 const SHUFFLE: i32 = 2;
 const FLETCHER32: i32 = 3;
-
-/// Maximum number of `cd_values` that are read.
-pub(crate) const MAX_VALUES: usize = 256;
-
-/// The entry of a filter in a property list.
-pub(crate) struct Message {
-    pub(crate) flags: c_uint,
-    pub(crate) count: usize,
-    pub(crate) values: [c_uint; MAX_VALUES],
-}
-
-impl Message {
-    /// The `cd_values`.
-    pub(crate) fn values(&self) -> &[c_uint] {
-        &self.values[..self.count]
-    }
-}
 
 /// The dataset that is being created.
 pub(crate) struct Creation {

@@ -32,6 +32,7 @@ compile_error!("chunks are taken as little-endian words in place: a big-endian m
 mod creation;
 mod deltarice;
 mod deltarice2;
+mod description;
 mod error;
 mod sys;
 mod threads;

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Self, TypeAlias
 
     from ._slices import AnyBuffer
-    from .dict import Store
+    from ._store import Store
 
     Path: TypeAlias = str | os.PathLike[str]
 

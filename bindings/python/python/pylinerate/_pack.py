@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ._files import Path
     from ._slices import AnyBuffer
-    from .dict import Store
+    from ._store import Store
 
 
 class PackEntry(NamedTuple):

@@ -8,7 +8,7 @@ use core::ffi::{CStr, c_char, c_int, c_uint};
 use core::ptr::null_mut;
 use std::ffi::CString;
 
-use crate::creation::{Class, Datatype, MAX_VALUES, Message, Order};
+use crate::description::{Class, Datatype, MAX_VALUES, Message, Order};
 use crate::error::FilterError;
 use crate::sys::class::Hid;
 use crate::sys::object::Object;

@@ -1,0 +1,46 @@
+//! What HDF5 says of a dataset: the type of its elements, and the entry of a filter in its property list.
+
+use core::ffi::c_uint;
+
+/// Classes of types that filters distinguish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    Integer,
+    Other,
+}
+
+/// Order of the bytes of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    Little,
+    Other,
+}
+
+/// The type of a dataset's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Datatype {
+    pub(crate) class: Class,
+    /// Bytes.
+    pub(crate) size: usize,
+    /// [`Order::Other`] also for types that have none.
+    pub(crate) order: Order,
+    /// Whether integers are in two's complement.
+    pub(crate) signed: bool,
+}
+
+/// Maximum number of `cd_values` that are read.
+pub(crate) const MAX_VALUES: usize = 256;
+
+/// The entry of a filter in a property list.
+pub(crate) struct Message {
+    pub(crate) flags: c_uint,
+    pub(crate) count: usize,
+    pub(crate) values: [c_uint; MAX_VALUES],
+}
+
+impl Message {
+    /// The `cd_values`.
+    pub(crate) fn values(&self) -> &[c_uint] {
+        &self.values[..self.count]
+    }
+}
