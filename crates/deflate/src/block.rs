@@ -16,7 +16,7 @@ use linerate_core::{Error, Kind, Result, Tier, cpu};
 use crate::coding::bits::{BitWriter, TOO_SMALL};
 use crate::coding::builtin::fixed_tables;
 use crate::coding::token::Tokens;
-use crate::kernel::chains::{ChainTables, Chains};
+use crate::kernel::chains::{ChainTables, Chains, FULL_LEN};
 use crate::kernel::dispatch::dispatch;
 use crate::kernel::emit::{Emit, end_block};
 use crate::kernel::fast::{Fast, FastState};
@@ -264,10 +264,12 @@ fn chained(
     coder: &mut Coder<'_>,
     output: &mut Output<'_, '_>,
 ) -> Result<()> {
-    let Call { buffer, history, .. } = *output.call;
-    let mut finder = Chains::begin(chains, buffer.len(), window, search);
-    insert_all(&mut finder, buffer, 0, history);
-    coder.lazy(&mut finder, history..buffer.len(), search.max_lazy, output)
+    let buffer = output.call.buffer;
+    if buffer.len() >= FULL_LEN {
+        coder.chained(Chains::begin_full(chains, window, search), search.max_lazy, output)
+    } else {
+        coder.chained(Chains::begin(chains, buffer.len(), window, search), search.max_lazy, output)
+    }
 }
 
 /// Whether fewer than a quarter of the `len` bytes of the tokens are in matches, as in images and signals of 16 bits:
@@ -288,6 +290,18 @@ struct Coder<'s> {
 }
 
 impl Coder<'_> {
+    /// Parses a call with `finder`, which knows nothing of it yet.
+    fn chained(
+        &mut self,
+        mut finder: impl Finder,
+        max_lazy: usize,
+        output: &mut Output<'_, '_>,
+    ) -> Result<()> {
+        let Call { buffer, history, .. } = *output.call;
+        insert_all(&mut finder, buffer, 0, history);
+        self.lazy(&mut finder, history..buffer.len(), max_lazy, output)
+    }
+
     /// Parses a range of the buffer with `finder` and writes block after block.
     fn lazy<F: Finder>(
         &mut self,

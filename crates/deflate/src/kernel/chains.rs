@@ -1,4 +1,4 @@
-//! Hash chains (RFC 1951, section 4): for each position the one before with the same hash, followed for at most
+//! Hash chains (RFC 1951, section 4): for each position how far the one before with the same hash is, followed for at most
 //! [`Search::max_chain`] candidates.
 //!
 //! Positions are numbers modulo 2^16. One that comes from more than a window back may look like a near one; it then is
@@ -22,27 +22,27 @@ const MAX_BITS_3: u32 = 14;
 #[cfg(feature = "alloc")]
 const MAX_RECENT: u32 = 13;
 
-/// The tables: newest position of each hash, and for each position the one before.
+/// The tables: newest position of each hash, and for each position the gap to the one before.
 pub(crate) struct ChainTables {
     heads: [u16; 1 << MAX_BITS],
-    before: [u16; MAX_DISTANCE],
+    gaps: [u16; MAX_DISTANCE],
     heads_3: [u16; 1 << MAX_BITS_3],
 }
 
 impl ChainTables {
     pub(crate) const fn new() -> Self {
-        ChainTables { heads: [0; 1 << MAX_BITS], before: [0; MAX_DISTANCE], heads_3: [0; 1 << MAX_BITS_3] }
+        ChainTables { heads: [0; 1 << MAX_BITS], gaps: [0; MAX_DISTANCE], heads_3: [0; 1 << MAX_BITS_3] }
     }
 
     /// Lends a table for the positions of `len` bytes, and one of `slots`.
     #[cfg(feature = "alloc")]
     pub(crate) fn split(&mut self, len: usize, slots: usize) -> (&mut [u16], &mut [u16]) {
         let recent = 1 << (len.max(1).ilog2() + 1).clamp(8, MAX_RECENT);
-        (&mut self.heads[..recent], &mut self.before[..slots])
+        (&mut self.heads[..recent], &mut self.gaps[..slots])
     }
 }
 
-/// Slots of the tables that a session keeps for a window: for each position a head, the position before, and for
+/// Slots of the tables that a session keeps for a window: for each position a head, a gap, and for
 /// the nearest a head of 3 bytes.
 #[cfg(feature = "alloc")]
 pub(crate) fn chain_slots(window: usize) -> usize {
@@ -54,10 +54,11 @@ fn heads_3(window: usize) -> usize {
     window.min(1 << MAX_RECENT)
 }
 
-/// The search in hash chains. The tables have powers of two of slots.
-pub(crate) struct Chains<'a> {
+/// The search in hash chains. The tables have powers of two of slots; if they are `FULL`, as many as there may be, which
+/// makes their sizes constants.
+pub(crate) struct Chains<'a, const FULL: bool> {
     heads: &'a mut [u16],
-    before: &'a mut [u16],
+    gaps: &'a mut [u16],
     heads_3: &'a mut [u16],
     /// The number of offset 0.
     base: u16,
@@ -68,13 +69,25 @@ pub(crate) struct Chains<'a> {
     search: Search,
 }
 
-impl<'a> Chains<'a> {
+/// Bytes from which on a search needs full tables.
+pub(crate) const FULL_LEN: usize = 1 << (MAX_BITS - 1);
+
+impl<'a> Chains<'a, true> {
+    /// Begins a search in at least [`FULL_LEN`] bytes.
+    pub(crate) fn begin_full(tables: &'a mut ChainTables, window: usize, search: Search) -> Self {
+        let mut chains = Chains::over(&mut tables.heads, &mut tables.gaps, &mut tables.heads_3, window, search);
+        chains.clear();
+        chains
+    }
+}
+
+impl<'a> Chains<'a, false> {
     /// Begins a search in `len` bytes, with tables no larger than these need.
     pub(crate) fn begin(tables: &'a mut ChainTables, len: usize, window: usize, search: Search) -> Self {
         let bits = (len.max(1).ilog2() + 1).clamp(8, MAX_BITS);
         let heads = &mut tables.heads[..1 << bits];
         let heads_3 = &mut tables.heads_3[..1 << bits.min(MAX_BITS_3)];
-        let mut chains = Chains::over(heads, &mut tables.before, heads_3, window, search);
+        let mut chains = Chains::over(heads, &mut tables.gaps, heads_3, window, search);
         chains.clear();
         chains
     }
@@ -83,22 +96,26 @@ impl<'a> Chains<'a> {
     #[cfg(feature = "alloc")]
     pub(crate) fn resume(tables: &'a mut [u16], base: u16, window: usize, search: Search) -> Self {
         let (heads, rest) = tables.split_at_mut(window);
-        let (before, heads_3) = rest.split_at_mut(window);
-        Chains { base, ..Chains::over(heads, before, heads_3, window, search) }
+        let (gaps, heads_3) = rest.split_at_mut(window);
+        Chains { base, ..Chains::over(heads, gaps, heads_3, window, search) }
     }
 
+}
+
+impl<'a, const FULL: bool> Chains<'a, FULL> {
     fn over(
         heads: &'a mut [u16],
-        before: &'a mut [u16],
+        gaps: &'a mut [u16],
         heads_3: &'a mut [u16],
         window: usize,
         search: Search,
     ) -> Self {
         assert!(
-            [heads.len(), before.len(), heads_3.len()].iter().all(|len| len.is_power_of_two() && *len > 1)
+            [heads.len(), gaps.len(), heads_3.len()].iter().all(|len| len.is_power_of_two() && *len > 1)
         );
         let (shift, shift_3) = (32 - heads.len().ilog2(), 32 - heads_3.len().ilog2());
-        Chains { heads, before, heads_3, base: 0, shift, shift_3, window, search }
+        assert!(!FULL || (shift, shift_3, gaps.len()) == (32 - MAX_BITS, 32 - MAX_BITS_3, MAX_DISTANCE));
+        Chains { heads, gaps, heads_3, base: 0, shift, shift_3, window, search }
     }
 
     /// Forgets all positions.
@@ -106,13 +123,20 @@ impl<'a> Chains<'a> {
         self.heads.fill(0);
         self.heads_3.fill(0);
         // An empty head is position 0, which may not be inserted: it ends its chain.
-        self.before[0] = 0;
+        self.gaps[0] = u16::MAX;
+    }
+
+    /// The number of an offset.
+    #[inline(always)]
+    fn number(&self, at: usize) -> u16 {
+        if FULL { at as u16 } else { (at as u16).wrapping_add(self.base) }
     }
 
     /// The head of 4 bytes.
     #[inline(always)]
     fn head(&mut self, word: u32) -> &mut u16 {
-        let slot = (word.wrapping_mul(0x9E37_79B1) >> self.shift) as usize;
+        let shift = if FULL { 32 - MAX_BITS } else { self.shift };
+        let slot = (word.wrapping_mul(0x9E37_79B1) >> shift) as usize;
         debug_assert!(slot < self.heads.len());
         // SAFETY: the hash has as many bits as the length, which `over` has checked.
         unsafe { self.heads.get_unchecked_mut(slot) }
@@ -121,30 +145,42 @@ impl<'a> Chains<'a> {
     /// The head of the first 3 of 4 bytes.
     #[inline(always)]
     fn head_3(&mut self, word: u32) -> &mut u16 {
-        let slot = ((word << 8).wrapping_mul(0x9E37_79B1) >> self.shift_3) as usize;
+        let shift = if FULL { 32 - MAX_BITS_3 } else { self.shift_3 };
+        let slot = ((word << 8).wrapping_mul(0x9E37_79B1) >> shift) as usize;
         debug_assert!(slot < self.heads_3.len());
         // SAFETY: as above.
         unsafe { self.heads_3.get_unchecked_mut(slot) }
     }
 
-    /// The position before number `number` in its chain.
+    /// How many positions lie between number `number` and the one before in its chain: all, where none is before.
     #[inline(always)]
-    fn before(&mut self, number: u16) -> &mut u16 {
-        let slot = usize::from(number) & (self.before.len() - 1);
+    fn gap(&mut self, number: u16) -> &mut u16 {
+        let slots = if FULL { MAX_DISTANCE } else { self.gaps.len() };
+        let slot = usize::from(number) & (slots - 1);
         // SAFETY: the length is a power of two.
-        unsafe { self.before.get_unchecked_mut(slot) }
+        unsafe { self.gaps.get_unchecked_mut(slot) }
     }
 }
 
-impl Finder for Chains<'_> {
+impl<const FULL: bool> Finder for Chains<'_, FULL> {
     const INSERTS_ALL: bool = true;
+    type Lent<'s>
+        = Chains<'s, FULL>
+    where
+        Self: 's;
+
+    #[inline(always)]
+    fn lend(&mut self) -> Chains<'_, FULL> {
+        Chains { heads: self.heads, gaps: self.gaps, heads_3: self.heads_3, ..*self }
+    }
 
     #[inline(always)]
     unsafe fn insert(&mut self, buffer: &[u8], at: usize) {
         // SAFETY: 4 bytes at `at`, as the caller vouches.
         let word = unsafe { read32(buffer.as_ptr().add(at)) };
-        let number = (at as u16).wrapping_add(self.base);
-        *self.before(number) = core::mem::replace(self.head(word), number);
+        let number = self.number(at);
+        let newest = core::mem::replace(self.head(word), number);
+        *self.gap(number) = number.wrapping_sub(newest).wrapping_sub(1);
         *self.head_3(word) = number;
     }
 
@@ -153,10 +189,10 @@ impl Finder for Chains<'_> {
         let origin = buffer.as_ptr();
         // SAFETY: 4 bytes at `at`, as the caller vouches.
         let word = unsafe { read32(origin.add(at)) };
-        let number = (at as u16).wrapping_add(self.base);
+        let number = self.number(at);
         let newest = core::mem::replace(self.head(word), number);
         let newest_3 = core::mem::replace(self.head_3(word), number);
-        *self.before(number) = newest;
+        *self.gap(number) = number.wrapping_sub(newest).wrapping_sub(1);
 
         // The slots of the next position, of which the search will ask soon.
         // SAFETY: 4 bytes at `at + 1` or the last 4.
@@ -164,37 +200,40 @@ impl Finder for Chains<'_> {
         prefetch_line(&raw const *self.head(next) as usize);
         let reach = self.window.min(at);
         let longest = MAX_MATCH.min(buffer.len() - at);
+        let nice_length = self.search.nice_length.min(longest);
         let (mut best, mut length) = (Found::NONE, shorter.max(MIN_MATCH - 1));
         let mut distance = usize::from(number.wrapping_sub(newest));
-        let mut nearer = 0;
         // A match to beat is worth less effort the longer it is.
-        let candidates = match shorter {
+        let mut candidates = match shorter {
             0 => self.search.max_chain,
             1..GOOD_LENGTH => self.search.max_chain / 2,
             _ => self.search.max_chain / 4,
         };
-        for _ in 0..candidates {
-            if distance <= nearer || distance > reach || length >= longest {
-                break;
-            }
-            nearer = distance;
-            let from = at - distance;
-            // SAFETY: `length + 1` bytes from `at` on are in the buffer, and `from` is below `at`.
-            unsafe {
-                // First the bytes that a longer match must have: most candidates fail there.
-                if read32(origin.add(from + length - 3)) == read32(origin.add(at + length - 3))
-                    && read32(origin.add(from)) == word
-                {
-                    let found = extend(origin, at, distance, buffer.len(), MIN_MATCH);
-                    if found > length {
-                        (best, length) = (Found { length: found, distance }, found);
-                        if found >= self.search.nice_length {
-                            break;
+        if distance > 0 && length < longest {
+            // SAFETY: `length + 1` bytes from `at` on are in the buffer, and all candidates are below `at`.
+            let mut last = unsafe { read32(origin.add(at + length - 3)) };
+            while distance <= reach {
+                let from = at - distance;
+                // SAFETY: as above.
+                unsafe {
+                    // First the bytes that a longer match must have: most candidates fail there.
+                    if read32(origin.add(from + length - 3)) == last && read32(origin.add(from)) == word {
+                        let found = extend(origin, at, distance, buffer.len(), MIN_MATCH);
+                        if found > length {
+                            (best, length) = (Found { length: found, distance }, found);
+                            if found >= nice_length {
+                                break;
+                            }
+                            last = read32(origin.add(at + length - 3));
                         }
                     }
                 }
+                candidates -= 1;
+                if candidates == 0 {
+                    break;
+                }
+                distance += 1 + usize::from(*self.gap(number.wrapping_sub(distance as u16)));
             }
-            distance = usize::from(number.wrapping_sub(*self.before(number.wrapping_sub(distance as u16))));
         }
         if best.length == 0 && shorter < 3 {
             let distance = usize::from(number.wrapping_sub(newest_3));

@@ -79,6 +79,15 @@ impl<'a> Indexed<'a> {
 
 impl Finder for Indexed<'_> {
     const INSERTS_ALL: bool = false;
+    type Lent<'s>
+        = Indexed<'s>
+    where
+        Self: 's;
+
+    #[inline(always)]
+    fn lend(&mut self) -> Indexed<'_> {
+        Indexed { recent: self.recent, ..*self }
+    }
 
     #[inline(always)]
     unsafe fn insert(&mut self, buffer: &[u8], at: usize) {

@@ -45,6 +45,12 @@ impl Found {
 pub(crate) trait Finder {
     /// Whether it needs every position; else only the last [`INSIDE`] of a match are inserted.
     const INSERTS_ALL: bool;
+    type Lent<'s>: Finder
+    where
+        Self: 's;
+
+    /// The same, for a loop to hold by value: in registers, since no store can change it.
+    fn lend(&mut self) -> Self::Lent<'_>;
 
     /// Inserts position `at`.
     ///
@@ -83,6 +89,7 @@ impl<F: Finder> Kernel for LazyParse<'_, F> {
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Parsed {
         let LazyParse { tokens, buffer, start, finder, max_lazy } = self;
+        let mut finder = finder.lend();
         tokens.clear();
         let mut writer = TokenWriter::new(tokens);
         let hashed_end = (buffer.len() + 1).saturating_sub(MIN_MATCH);
