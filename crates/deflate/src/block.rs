@@ -15,7 +15,7 @@ use linerate_core::{Error, Kind, Result, Tier, cpu};
 
 use crate::coding::bits::{BitWriter, TOO_SMALL};
 use crate::coding::builtin::fixed_tables;
-use crate::coding::token::Tokens;
+use crate::coding::token::{CAPACITY, Tokens};
 use crate::kernel::chains::{ChainTables, Chains, FULL_LEN};
 use crate::kernel::dispatch::dispatch;
 use crate::kernel::emit::{Emit, end_block};
@@ -30,6 +30,7 @@ use crate::kernel::matcher::{Buckets, Double, MAX_DISTANCE, Single, Small};
 use crate::kernel::parse::{Parse, ParseState, Parsed};
 use crate::kernel::rebased::RebasedBuffer;
 use crate::kernel::search::insert_history;
+use crate::kernel::split::{self, Join};
 use crate::kernel::trees::{FillTables, MIN_SYMBOLS, PlanTrees, Trees};
 #[cfg(feature = "alloc")]
 use crate::levels::SESSION_MAX_LAZY;
@@ -166,7 +167,7 @@ fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Re
         let work = &mut scratch.work;
         let parse =
             Parse { work, call: &mut rebased, start, run: LiteralRun::new(start), buckets: PhantomData::<B> };
-        let Parsed { mut end, incompressible_throughout } = dispatch(tier, parse);
+        let Parsed { mut end, incompressible_throughout, .. } = dispatch(tier, parse);
         let Scratch { work: ParseState { tokens, .. }, trees, chains, .. } = &mut *scratch;
         let mut coder = Coder { tier, tokens, trees, min_symbols: MIN_SYMBOLS };
         // For incompressible data, building trees would cost more than everything else.
@@ -176,7 +177,7 @@ fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Re
                 let mut finder = Chains::begin(chains, end, MAX_DISTANCE, SHORT);
                 coder.lazy(&mut finder, start..end, SHORT.max_lazy, output)?;
             } else {
-                coder.write_block(output, start, end)?;
+                coder.write_block(output, start..end, None)?;
             }
         }
         start = skip_incompressible::<B, _>(&mut scratch.work.table, &mut rebased, end);
@@ -310,23 +311,58 @@ impl Coder<'_> {
         max_lazy: usize,
         output: &mut Output<'_, '_>,
     ) -> Result<()> {
-        let (mut start, buffer) = (range.start, &output.call.buffer[..range.end]);
-        while start < buffer.len() {
-            let parse = LazyParse { tokens: self.tokens, buffer, start, finder, max_lazy };
-            let Parsed { end, incompressible_throughout } = dispatch(self.tier, parse);
-            if !(incompressible_throughout && is_incompressible(&buffer[start..])) {
-                self.write_block(output, start, end)?;
+        let buffer = &output.call.buffer[..range.end];
+        // The bytes of the tokens so far, which become a block.
+        let mut block = range.start..range.start;
+        self.tokens.clear();
+        while block.end < buffer.len() {
+            let (start, before) = (block.end, self.tokens.len);
+            let most = before + split::PIECE;
+            let parse = LazyParse { tokens: self.tokens, most, buffer, start, finder, max_lazy };
+            let Parsed { end, incompressible, incompressible_throughout } = dispatch(self.tier, parse);
+            if incompressible_throughout && is_incompressible(&buffer[start..]) {
+                self.tokens.len = before;
+            } else {
+                if !self.join_piece(block.is_empty()) {
+                    self.write_block(output, block.clone(), Some(before))?;
+                    self.tokens.drop_first(before);
+                    self.trees.begin_at_piece();
+                    block.start = start;
+                }
+                block.end = end;
+                if !incompressible && end < buffer.len() && self.tokens.len + split::PIECE <= CAPACITY {
+                    continue;
+                }
             }
-            start = skip_with(finder, buffer, end);
+            if !block.is_empty() {
+                self.write_block(output, block, Some(self.tokens.len))?;
+            }
+            let start = skip_with(finder, buffer, end);
+            block = start..start;
+            self.tokens.clear();
         }
         Ok(())
     }
 
-    /// Writes the tokens of `start..end` with the cheaper trees, or leaves those bytes to the stored run.
-    fn write_block(&mut self, output: &mut Output<'_, '_>, start: usize, end: usize) -> Result<()> {
+    /// Counts the symbols of the last piece; returns whether it belongs to the block.
+    fn join_piece(&mut self, is_first: bool) -> bool {
+        let Trees { freqs: block, piece, .. } = &mut *self.trees;
+        dispatch(self.tier, Join { block, piece, tokens: self.tokens, is_first })
+    }
+
+    /// Writes a block of the bytes of the first tokens, all of them if they are not counted yet, with the cheaper trees,
+    /// or leaves the bytes to the stored run.
+    fn write_block(
+        &mut self,
+        output: &mut Output<'_, '_>,
+        Range { start, end }: Range<usize>,
+        counted: Option<usize>,
+    ) -> Result<()> {
         let Coder { tier, tokens, trees, min_symbols } = self;
-        let tier = *tier;
-        let (fixed, dynamic) = dispatch(tier, PlanTrees { trees, tokens, min_symbols: *min_symbols });
+        let (tier, min_symbols) = (*tier, *min_symbols);
+        let uncounted = if counted.is_none() { Some(&**tokens) } else { None };
+        let (fixed, dynamic) = dispatch(tier, PlanTrees { trees, tokens: uncounted, min_symbols });
+        let tokens = &tokens.list[..counted.unwrap_or(tokens.len)];
         let Some(position) = output.accept(start, end, fixed.min(dynamic))? else {
             return Ok(());
         };

@@ -2,6 +2,7 @@
 
 pub(crate) mod bits;
 pub(crate) mod builtin;
+pub(crate) mod frequencies;
 pub(crate) mod huffman;
 pub(crate) mod tables;
 pub(crate) mod token;

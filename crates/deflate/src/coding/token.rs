@@ -10,7 +10,9 @@
 //! | 18-30 | 0 | extra bits of the distance |
 
 /// Most tokens of a block.
-pub(crate) const CAPACITY: usize = 8 << 10;
+pub(crate) const CAPACITY: usize = 24 << 10;
+/// Most tokens of a block of levels 2 and 3, which leave the rest of the memory alone.
+pub(crate) const GREEDY_CAPACITY: usize = 8 << 10;
 /// Most tokens that one iteration of a parse writes before it checks.
 pub(crate) const SLACK: usize = 32;
 /// `first` values: 256 literals and 256 lengths, 3 to 258.
@@ -20,7 +22,7 @@ pub(crate) const SECONDS: usize = 288;
 /// The `second` of a single literal.
 pub(crate) const NONE: u32 = 30;
 
-/// The tokens of one block and the counts of their symbols.
+/// The tokens of one block and the counts of their symbols, or of those of its last piece.
 pub(crate) struct Tokens {
     pub(crate) list: [u32; CAPACITY + SLACK],
     pub(crate) len: usize,
@@ -33,14 +35,22 @@ impl Tokens {
         Tokens { list: [0; CAPACITY + SLACK], len: 0, firsts: [0; FIRSTS], seconds: [0; SECONDS] }
     }
 
+    /// Makes room for tokens of another block.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
+        self.clear_counts();
+    }
+
+    /// Counts from here on what is appended.
+    pub(crate) fn clear_counts(&mut self) {
         self.firsts.fill(0);
         self.seconds.fill(0);
     }
 
-    pub(crate) fn as_slice(&self) -> &[u32] {
-        &self.list[..self.len]
+    /// Forgets the first `count` tokens.
+    pub(crate) fn drop_first(&mut self, count: usize) {
+        self.list.copy_within(count..self.len, 0);
+        self.len -= count;
     }
 }
 

@@ -6,11 +6,11 @@ use super::dispatch::Kernel;
 use super::isa::Isa;
 use crate::coding::bits::BitWriter;
 use crate::coding::tables::Tables;
-use crate::coding::token::{Tokens, parts};
+use crate::coding::token::parts;
 
 /// Writes all tokens.
 pub(crate) struct Emit<'a, 'o> {
-    pub(crate) tokens: &'a Tokens,
+    pub(crate) tokens: &'a [u32],
     pub(crate) tables: &'a Tables,
     pub(crate) bits: &'a mut BitWriter<'o>,
     /// The bit position after the block, which decides whether there is slack.
@@ -44,7 +44,7 @@ impl Kernel for Emit<'_, '_> {
         unsafe {
             let start = bits.out.as_mut_ptr();
             let mut next = start.add(bits.pos);
-            for &token in tokens.as_slice() {
+            for &token in tokens {
                 let (value, n) = code(tables, token);
                 // At most 7 + 48 bits: the accumulator cannot overflow.
                 acc |= value << len;
@@ -63,8 +63,8 @@ impl Kernel for Emit<'_, '_> {
 
 /// The same without slack: never writes past the last byte that has bits in it.
 #[cold]
-fn emit_tight(tokens: &Tokens, tables: &Tables, bits: &mut BitWriter<'_>) -> Result<()> {
-    for &token in tokens.as_slice() {
+fn emit_tight(tokens: &[u32], tables: &Tables, bits: &mut BitWriter<'_>) -> Result<()> {
+    for &token in tokens {
         let (value, n) = code(tables, token);
         bits.put(value, n)?;
     }

@@ -10,7 +10,7 @@ use super::isa::Isa;
 use super::matcher::MIN_MATCH;
 use super::parse::Parsed;
 use super::token_writer::TokenWriter;
-use crate::coding::token::{CAPACITY, Tokens};
+use crate::coding::token::Tokens;
 
 /// Literals after which the run is written to the tokens.
 const RUN_PIECE: usize = 48;
@@ -73,9 +73,11 @@ pub(crate) fn insert_all(finder: &mut impl Finder, buffer: &[u8], start: usize, 
     }
 }
 
-/// Parses from `start` until the tokens are full, incompressible data, or the end of the buffer.
+/// Appends tokens from `start` on, until there are so many, incompressible data, or the end of the buffer.
 pub(crate) struct LazyParse<'a, F> {
     pub(crate) tokens: &'a mut Tokens,
+    /// Tokens after which it ends: at most [`CAPACITY`](crate::coding::token::CAPACITY).
+    pub(crate) most: usize,
     pub(crate) buffer: &'a [u8],
     pub(crate) start: usize,
     pub(crate) finder: &'a mut F,
@@ -88,9 +90,9 @@ impl<F: Finder> Kernel for LazyParse<'_, F> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Parsed {
-        let LazyParse { tokens, buffer, start, finder, max_lazy } = self;
+        let LazyParse { tokens, most, buffer, start, finder, max_lazy } = self;
         let mut finder = finder.lend();
-        tokens.clear();
+        tokens.clear_counts();
         let mut writer = TokenWriter::new(tokens);
         let hashed_end = (buffer.len() + 1).saturating_sub(MIN_MATCH);
         let (mut at, mut literals) = (start, start);
@@ -99,7 +101,7 @@ impl<F: Finder> Kernel for LazyParse<'_, F> {
         // SAFETY: positions below `hashed_end` have 4 bytes, and each is inserted once, in order; one step makes at
         // most MAX_LITERALS / 2 + 3 tokens.
         unsafe {
-            while at < hashed_end && writer.len() < CAPACITY {
+            while at < hashed_end && writer.len() < most {
                 let mut found = finder.find::<I>(buffer, at, 0);
                 if found.length == 0 {
                     at += 1;
@@ -132,13 +134,13 @@ impl<F: Finder> Kernel for LazyParse<'_, F> {
                 (literals, run.start) = (at, at);
             }
             writer.push_bytes(&buffer[literals..at]);
-            if at >= hashed_end && writer.len() < CAPACITY {
+            if at >= hashed_end && writer.len() < most {
                 writer.push_bytes(&buffer[at..]);
                 at = buffer.len();
             }
         }
         let len = writer.len();
         tokens.len = len;
-        Parsed { end: at, incompressible_throughout: incompressible && run.start == start }
+        Parsed { end: at, incompressible, incompressible_throughout: incompressible && run.start == start }
     }
 }

@@ -20,6 +20,7 @@ pub(crate) mod parse;
 pub(crate) mod rebased;
 mod scalar;
 pub(crate) mod search;
+pub(crate) mod split;
 mod token_bits;
 mod token_writer;
 pub(crate) mod trees;

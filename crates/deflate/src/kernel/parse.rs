@@ -12,7 +12,7 @@ use super::search::{
     keep_in_register, lowest_candidate, probe_one,
 };
 use super::token_writer::TokenWriter;
-use crate::coding::token::{CAPACITY, NONE, Tokens};
+use crate::coding::token::{GREEDY_CAPACITY, NONE, Tokens};
 
 /// The state of a parse: one object, so that one register addresses it all.
 pub(crate) struct ParseState {
@@ -50,7 +50,7 @@ impl<B: Buckets> Kernel for Parse<'_, '_, B> {
         unsafe {
             let (at, incompressible) = self.body::<I>(at);
             let end = if incompressible { at } else { self.tail(at) };
-            Parsed { end, incompressible_throughout: incompressible && self.run.start == self.start }
+            Parsed { end, incompressible, incompressible_throughout: incompressible && self.run.start == self.start }
         }
     }
 }
@@ -59,6 +59,8 @@ impl<B: Buckets> Kernel for Parse<'_, '_, B> {
 pub(crate) struct Parsed {
     /// Position reached.
     pub(crate) end: usize,
+    /// Whether it stopped at incompressible data.
+    pub(crate) incompressible: bool,
     /// Whether it found no match and stopped at incompressible data.
     pub(crate) incompressible_throughout: bool,
 }
@@ -79,7 +81,7 @@ impl<B: Buckets> Parse<'_, '_, B> {
     unsafe fn body<I: Isa>(&mut self, mut at: usize) -> (usize, bool) {
         loop {
             // No probe makes more than one token of two bytes.
-            let capacity = 2 * (CAPACITY.saturating_sub(self.work.tokens.len));
+            let capacity = 2 * (GREEDY_CAPACITY.saturating_sub(self.work.tokens.len));
             let end = self.call.buffer.len().saturating_sub(LOOKAHEAD).min(at + capacity);
             if at >= end {
                 return (at, false);
@@ -148,7 +150,7 @@ impl<B: Buckets> Parse<'_, '_, B> {
     unsafe fn tail(&mut self, mut at: usize) -> usize {
         let (origin, lowest, end) = (self.call.origin(), self.call.lowest(), self.call.end());
         let mut tokens_out = TokenWriter::new(&mut self.work.tokens);
-        while at < self.call.buffer.len() && tokens_out.len() < CAPACITY {
+        while at < self.call.buffer.len() && tokens_out.len() < GREEDY_CAPACITY {
             let here = end - (self.call.buffer.len() - at);
             // SAFETY: `here` is in the buffer, and the list is not full.
             unsafe {

@@ -1,0 +1,94 @@
+//! Where a block ends: before a piece of the input whose symbols are distributed otherwise than those before it.
+
+use super::dispatch::Kernel;
+use super::isa::Isa;
+use crate::coding::frequencies::Frequencies;
+use crate::coding::token::Tokens;
+
+/// Tokens of a piece.
+pub(crate) const PIECE: usize = 1 << 10;
+
+/// Bits that a block of its own costs, above all for its header.
+const BLOCK_BITS: u64 = 700;
+
+/// Adds the symbols of a piece to those of the block before it, unless it is better off in a block of its own. Returns
+/// whether it did.
+pub(crate) struct Join<'a> {
+    pub(crate) block: &'a mut Frequencies,
+    pub(crate) piece: &'a mut Frequencies,
+    pub(crate) tokens: &'a Tokens,
+    /// Whether the block has no symbols yet.
+    pub(crate) is_first: bool,
+}
+
+impl Kernel for Join<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) -> bool {
+        let Join { block, piece, tokens, is_first } = self;
+        if is_first {
+            block.count(tokens);
+            return true;
+        }
+        piece.count(tokens);
+        let apart = bits(block) + bits(piece);
+        let (litlens, distances) = (block.litlens, block.distances);
+        block.add(piece);
+        if apart + BLOCK_BITS * ONE < bits(block) {
+            (block.litlens, block.distances) = (litlens, distances);
+            block.extra_bits -= piece.extra_bits;
+            return false;
+        }
+        true
+    }
+}
+
+/// A bit, in the unit of [`bits`].
+const ONE: u64 = 1 << 8;
+
+/// The entropy of the symbols, without extra bits.
+#[inline(always)]
+fn bits(freqs: &Frequencies) -> u64 {
+    entropy(&freqs.litlens) + entropy(&freqs.distances)
+}
+
+#[inline(always)]
+fn entropy(freqs: &[u32]) -> u64 {
+    let (mut sum, mut all) = (0, 0);
+    for &freq in freqs {
+        all += u64::from(freq);
+        sum += times_log2(freq.into());
+    }
+    times_log2(all) - sum
+}
+
+/// n log2 n, in [`ONE`].
+#[inline(always)]
+fn times_log2(n: u64) -> u64 {
+    let n1 = n | 1;
+    let exponent = n1.ilog2();
+    let mantissa = (n1 << 8 >> exponent) & 0xff;
+    n * (u64::from(exponent) * ONE + u64::from(LOG2[mantissa as usize]))
+}
+
+/// log2(1 + i / 256), in [`ONE`].
+static LOG2: [u16; 256] = {
+    let mut table = [0; 256];
+    let mut i = 0;
+    while i < 256 {
+        // Squaring yields a bit of the logarithm at a time.
+        let (mut x, mut log, mut bit) = ((256 + i as u64) << 22, 0, 256);
+        while bit > 0 {
+            x = (x as u128 * x as u128 >> 30) as u64;
+            bit >>= 1;
+            if x >= 2 << 30 {
+                x >>= 1;
+                log |= bit;
+            }
+        }
+        table[i] = log;
+        i += 1;
+    }
+    table
+};
