@@ -185,7 +185,7 @@ impl<const FULL: bool> Finder for Chains<'_, FULL> {
     }
 
     #[inline(always)]
-    unsafe fn find<I: Isa>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found {
+    unsafe fn find<I: Isa, const FAR: bool>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found {
         let origin = buffer.as_ptr();
         // SAFETY: 4 bytes at `at`, as the caller vouches.
         let word = unsafe { read32(origin.add(at)) };
@@ -195,12 +195,13 @@ impl<const FULL: bool> Finder for Chains<'_, FULL> {
         *self.gap(number) = number.wrapping_sub(newest).wrapping_sub(1);
 
         // The slots of the next position, of which the search will ask soon.
-        // SAFETY: 4 bytes at `at + 1` or the last 4.
-        let next = unsafe { read32(origin.add((at + 1).min(buffer.len() - MIN_MATCH))) };
+        let next = if FAR { at + 1 } else { (at + 1).min(buffer.len() - MIN_MATCH) };
+        // SAFETY: 4 bytes at `at + 1`, or the last 4.
+        let next = unsafe { read32(origin.add(next)) };
         prefetch_line(&raw const *self.head(next) as usize);
         let reach = self.window.min(at);
-        let longest = MAX_MATCH.min(buffer.len() - at);
-        let nice_length = self.search.nice_length.min(longest);
+        let longest = if FAR { MAX_MATCH } else { MAX_MATCH.min(buffer.len() - at) };
+        let nice_length = if FAR { self.search.nice_length } else { self.search.nice_length.min(longest) };
         let (mut best, mut length) = (Found::NONE, shorter.max(MIN_MATCH - 1));
         let mut distance = usize::from(number.wrapping_sub(newest));
         // A match to beat is worth less effort the longer it is.
@@ -209,7 +210,7 @@ impl<const FULL: bool> Finder for Chains<'_, FULL> {
             1..GOOD_LENGTH => self.search.max_chain / 2,
             _ => self.search.max_chain / 4,
         };
-        if distance > 0 && length < longest {
+        if distance > 0 && (FAR || length < longest) {
             // SAFETY: `length + 1` bytes from `at` on are in the buffer, and all candidates are below `at`.
             let mut last = unsafe { read32(origin.add(at + length - 3)) };
             while distance <= reach {
@@ -218,7 +219,7 @@ impl<const FULL: bool> Finder for Chains<'_, FULL> {
                 unsafe {
                     // First the bytes that a longer match must have: most candidates fail there.
                     if read32(origin.add(from + length - 3)) == last && read32(origin.add(from)) == word {
-                        let found = extend(origin, at, distance, buffer.len(), MIN_MATCH);
+                        let found = extend(origin, at, distance, at + longest, MIN_MATCH);
                         if found > length {
                             (best, length) = (Found { length: found, distance }, found);
                             if found >= nice_length {

@@ -99,7 +99,7 @@ pub(crate) fn skip_with(finder: &mut impl Finder, buffer: &[u8], at: usize) -> u
             for p in burst {
                 reached = p + 1;
                 // SAFETY: the position has 4 bytes.
-                if unsafe { finder.find::<Scalar>(buffer, p, 0) }.length >= MIN_MATCH {
+                if unsafe { finder.find::<Scalar, false>(buffer, p, 0) }.length >= MIN_MATCH {
                     return reached;
                 }
             }

@@ -99,7 +99,7 @@ impl Finder for Indexed<'_> {
     }
 
     #[inline(always)]
-    unsafe fn find<I: Isa>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found {
+    unsafe fn find<I: Isa, const FAR: bool>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found {
         let origin = buffer.as_ptr();
         let lowest = at.saturating_sub(self.window);
         // SAFETY: as above; offsets used are below `at`.

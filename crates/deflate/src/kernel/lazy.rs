@@ -7,7 +7,7 @@
 use super::dispatch::Kernel;
 use super::incompressible::{LONG_RUN, LiteralRun};
 use super::isa::Isa;
-use super::matcher::MIN_MATCH;
+use super::matcher::{MAX_MATCH, MIN_MATCH};
 use super::parse::Parsed;
 use super::token_writer::TokenWriter;
 use crate::coding::token::Tokens;
@@ -61,8 +61,8 @@ pub(crate) trait Finder {
     /// Inserts position `at`; returns the longest match there if it is longer than `shorter`.
     ///
     /// # Safety
-    /// As [`insert`](Self::insert); the CPU must support the tier that `I` is for.
-    unsafe fn find<I: Isa>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found;
+    /// As [`insert`](Self::insert), with `FAR` for [`NEAR_END`] bytes; the CPU must support the tier that `I` is for.
+    unsafe fn find<I: Isa, const FAR: bool>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found;
 }
 
 /// Inserts the positions of a range that have 4 bytes.
@@ -91,56 +91,116 @@ impl<F: Finder> Kernel for LazyParse<'_, F> {
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Parsed {
         let LazyParse { tokens, most, buffer, start, finder, max_lazy } = self;
-        let mut finder = finder.lend();
         tokens.clear_counts();
-        let mut writer = TokenWriter::new(tokens);
+        let mut steps = Steps {
+            writer: TokenWriter::new(tokens),
+            most,
+            buffer,
+            finder: finder.lend(),
+            max_lazy,
+            at: start,
+            literals: start,
+            run: LiteralRun::new(start),
+            incompressible: false,
+        };
         let hashed_end = (buffer.len() + 1).saturating_sub(MIN_MATCH);
-        let (mut at, mut literals) = (start, start);
-        let mut run = LiteralRun::new(start);
-        let mut incompressible = false;
-        // SAFETY: positions below `hashed_end` have 4 bytes, and each is inserted once, in order; one step makes at
-        // most MAX_LITERALS / 2 + 3 tokens.
+        // SAFETY: positions below `hashed_end` have 4 bytes, and those further than `NEAR_END` from it far more.
         unsafe {
-            while at < hashed_end && writer.len() < most {
-                let mut found = finder.find::<I>(buffer, at, 0);
+            steps.advance::<I, true>(hashed_end.saturating_sub(NEAR_END));
+            steps.advance::<I, false>(hashed_end);
+        }
+        // SAFETY: as above.
+        unsafe { steps.end(hashed_end, start) }
+    }
+}
+
+/// A match that begins no nearer to the end of the buffer may have any length, even if it is put off.
+pub(crate) const NEAR_END: usize = MAX_MATCH + MAX_LITERALS + 8;
+
+/// The state of a parse.
+struct Steps<'a, F> {
+    writer: TokenWriter<'a>,
+    most: usize,
+    buffer: &'a [u8],
+    finder: F,
+    max_lazy: usize,
+    at: usize,
+    /// Bytes from here to `at` are literals that are not written yet.
+    literals: usize,
+    run: LiteralRun,
+    incompressible: bool,
+}
+
+impl<F: Finder> Steps<'_, F> {
+    /// Parses until a token begins at `until` or later, or another reason to end.
+    ///
+    /// # Safety
+    /// Positions below `until` must have 4 bytes, or with `FAR` [`NEAR_END`]; the CPU must support the tier that `I` is
+    /// for.
+    #[inline(always)]
+    unsafe fn advance<I: Isa, const FAR: bool>(&mut self, until: usize) {
+        let buffer = self.buffer;
+        // SAFETY: as the caller vouches, and each position is inserted once, in order; one step makes at most
+        // MAX_LITERALS / 2 + 3 tokens.
+        unsafe {
+            while self.at < until && self.writer.len() < self.most {
+                let mut found = self.finder.find::<I, FAR>(buffer, self.at, 0);
                 if found.length == 0 {
-                    at += 1;
-                    if at - literals >= RUN_PIECE {
-                        writer.push_bytes(&buffer[literals..at]);
-                        literals = at;
-                        if at - run.start > LONG_RUN && run.literal_run_is_incompressible(buffer, at) {
-                            incompressible = true;
-                            break;
+                    self.at += 1;
+                    if self.at - self.literals >= RUN_PIECE {
+                        self.writer.push_bytes(&buffer[self.literals..self.at]);
+                        self.literals = self.at;
+                        if self.at - self.run.start > LONG_RUN
+                            && self.run.literal_run_is_incompressible(buffer, self.at)
+                        {
+                            self.incompressible = true;
+                            return;
                         }
                     }
                     continue;
                 }
-                let mut next = at + 1;
-                while found.length < max_lazy && next < hashed_end && at - literals < MAX_LITERALS {
-                    let later = finder.find::<I>(buffer, next, found.length - 1);
+                let hashed_end = buffer.len() - MIN_MATCH + 1;
+                let mut next = self.at + 1;
+                while found.length < self.max_lazy
+                    && (FAR || next < hashed_end)
+                    && self.at - self.literals < MAX_LITERALS
+                {
+                    let later = self.finder.find::<I, FAR>(buffer, next, found.length - 1);
                     next += 1;
                     if !found.loses_to(later) {
                         break;
                     }
-                    (at, found) = (next - 1, later);
+                    (self.at, found) = (next - 1, later);
                 }
-                writer.push_bytes(&buffer[literals..at]);
-                writer.push_match(found.length, found.distance);
-                at += found.length;
-                let first = if F::INSERTS_ALL { next } else { next.max(at - at.min(INSIDE)) };
-                for inside in first..at.min(hashed_end) {
-                    finder.insert(buffer, inside);
+                self.writer.push_bytes(&buffer[self.literals..self.at]);
+                self.writer.push_match(found.length, found.distance);
+                self.at += found.length;
+                let first = if F::INSERTS_ALL { next } else { next.max(self.at - self.at.min(INSIDE)) };
+                let end = if FAR { self.at } else { self.at.min(hashed_end) };
+                for inside in first..end {
+                    self.finder.insert(buffer, inside);
                 }
-                (literals, run.start) = (at, at);
-            }
-            writer.push_bytes(&buffer[literals..at]);
-            if at >= hashed_end && writer.len() < most {
-                writer.push_bytes(&buffer[at..]);
-                at = buffer.len();
+                (self.literals, self.run.start) = (self.at, self.at);
             }
         }
-        let len = writer.len();
-        tokens.len = len;
-        Parsed { end: at, incompressible, incompressible_throughout: incompressible && run.start == start }
+    }
+
+    /// Writes what is left.
+    ///
+    /// # Safety
+    /// As [`advance`](Self::advance)
+    #[inline(always)]
+    unsafe fn end(mut self, hashed_end: usize, start: usize) -> Parsed {
+        // SAFETY: after a step there is room for MAX_LITERALS / 2 + 3 tokens.
+        unsafe {
+            self.writer.push_bytes(&self.buffer[self.literals..self.at]);
+            if self.at >= hashed_end && self.writer.len() < self.most {
+                self.writer.push_bytes(&self.buffer[self.at..]);
+                self.at = self.buffer.len();
+            }
+        }
+        self.writer.end();
+        let Steps { at: end, incompressible, run, .. } = self;
+        Parsed { end, incompressible, incompressible_throughout: incompressible && run.start == start }
     }
 }

@@ -19,6 +19,12 @@ impl<'a> TokenWriter<'a> {
         TokenWriter { tokens, list, next }
     }
 
+    /// Sets the length of the list.
+    #[inline(always)]
+    pub(super) fn end(&mut self) {
+        self.tokens.len = self.len();
+    }
+
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
         // SAFETY: both point into the list.
