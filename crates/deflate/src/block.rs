@@ -281,6 +281,15 @@ fn is_literal_heavy(tokens: &Tokens, len: usize) -> bool {
     len >= MIN_SHORT && matched < len / 4
 }
 
+/// Different bytes at the beginning of the input.
+fn distinct(input: &[u8]) -> usize {
+    let mut seen = [false; 256];
+    for &byte in &input[..input.len().min(4 << 10)] {
+        seen[usize::from(byte)] = true;
+    }
+    seen.iter().filter(|&&seen| seen).count()
+}
+
 /// What turns a parse into blocks.
 struct Coder<'s> {
     tier: Tier,
@@ -315,11 +324,13 @@ impl Coder<'_> {
         // The bytes of the tokens so far, which become a block.
         let mut block = range.start..range.start;
         self.tokens.clear();
+        finder.adapt(distinct(&buffer[range.start..]));
         while block.end < buffer.len() {
             let (start, before) = (block.end, self.tokens.len);
             let most = before + split::PIECE;
             let parse = LazyParse { tokens: self.tokens, most, buffer, start, finder, max_lazy };
             let Parsed { end, incompressible, incompressible_throughout } = dispatch(self.tier, parse);
+            finder.adapt(self.tokens.common_literals());
             if incompressible_throughout && is_incompressible(&buffer[start..]) {
                 self.tokens.len = before;
             } else {

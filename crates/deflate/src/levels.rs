@@ -19,7 +19,7 @@ pub(crate) struct Search {
 
 /// Once a match of this length is found, the search for a longer one one byte later tries a quarter of the candidates.
 /// After shorter matches it tries half of them. zlib has a `good_length` for each level; here one serves all.
-pub(crate) const GOOD_LENGTH: usize = 8;
+pub(crate) const GOOD_LENGTH: usize = 258;
 
 /// [`Search::max_lazy`] of sessions at levels 2 and 3.
 #[cfg(feature = "alloc")]
@@ -39,7 +39,7 @@ const ROWS: [Search; 3] = [
     // max_lazy, nice_length, max_chain
     row(16, 24, 8),
     row(32, 48, 20),
-    row(48, 100, 44),
+    row(65, 65, 35),
 ];
 
 impl Level {

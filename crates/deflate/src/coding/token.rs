@@ -47,6 +47,14 @@ impl Tokens {
         self.seconds.fill(0);
     }
 
+    /// Number of literals that are more than one of 1,024.
+    pub(crate) fn common_literals(&self) -> usize {
+        let counts = self.firsts[..256].iter().zip(&self.seconds[32..]);
+        let counts = counts.map(|(&first, &second)| u32::from(first) + u32::from(second));
+        let all: u32 = counts.clone().sum();
+        counts.filter(|&count| count > all >> 10).count()
+    }
+
     /// Forgets the first `count` tokens.
     pub(crate) fn drop_first(&mut self, count: usize) {
         self.list.copy_within(count..self.len, 0);

@@ -174,6 +174,10 @@ impl<const FULL: bool> Finder for Chains<'_, FULL> {
         Chains { heads: self.heads, gaps: self.gaps, heads_3: self.heads_3, ..*self }
     }
 
+    fn adapt(&mut self, literals: usize) {
+        self.search.max_distance_of_3 = if literals < 80 { 0 } else { 8192 };
+    }
+
     #[inline(always)]
     unsafe fn insert(&mut self, buffer: &[u8], at: usize) {
         // SAFETY: 4 bytes at `at`, as the caller vouches.

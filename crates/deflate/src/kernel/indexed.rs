@@ -89,6 +89,8 @@ impl Finder for Indexed<'_> {
         Indexed { recent: self.recent, ..*self }
     }
 
+    fn adapt(&mut self, _: usize) {}
+
     #[inline(always)]
     unsafe fn insert(&mut self, buffer: &[u8], at: usize) {
         // SAFETY: 4 bytes at `at`, as the caller vouches; a hash has as many bits as the length.

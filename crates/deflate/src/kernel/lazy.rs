@@ -52,6 +52,9 @@ pub(crate) trait Finder {
     /// The same, for a loop to hold by value: in registers, since no store can change it.
     fn lend(&mut self) -> Self::Lent<'_>;
 
+    /// Adapts to data in which so many different literals are common.
+    fn adapt(&mut self, literals: usize);
+
     /// Inserts position `at`.
     ///
     /// # Safety
