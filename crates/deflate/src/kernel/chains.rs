@@ -204,9 +204,23 @@ impl<const FULL: bool> Finder for Chains<'_, FULL> {
         let next = unsafe { read32(origin.add(next)) };
         prefetch_line(&raw const *self.head(next) as usize);
         let reach = self.window.min(at);
+        let is_near = |distance: usize| distance.wrapping_sub(1) < reach;
+        let distance_3 = usize::from(number.wrapping_sub(newest_3));
+        if !is_near(distance_3) {
+            // Nothing begins with the same 3 bytes, let alone 4.
+            return Found::NONE;
+        }
+        let mut best = Found::NONE;
+        if shorter < 3 && distance_3 <= self.search.max_distance_of_3 {
+            // SAFETY: the candidate is below `at`.
+            let candidate = unsafe { read32(origin.add(at - distance_3)) };
+            if candidate << 8 == word << 8 {
+                best = Found { length: 3, distance: distance_3 };
+            }
+        }
         let longest = if FAR { MAX_MATCH } else { MAX_MATCH.min(buffer.len() - at) };
         let nice_length = if FAR { self.search.nice_length } else { self.search.nice_length.min(longest) };
-        let (mut best, mut length) = (Found::NONE, shorter.max(MIN_MATCH - 1));
+        let mut length = shorter.max(MIN_MATCH - 1);
         let mut distance = usize::from(number.wrapping_sub(newest));
         // A match to beat is worth less effort the longer it is.
         let mut candidates = match shorter {
@@ -214,10 +228,10 @@ impl<const FULL: bool> Finder for Chains<'_, FULL> {
             1..GOOD_LENGTH => self.search.max_chain / 2,
             _ => self.search.max_chain / 4,
         };
-        if distance > 0 && (FAR || length < longest) {
+        if is_near(distance) && (FAR || length < longest) {
             // SAFETY: `length + 1` bytes from `at` on are in the buffer, and all candidates are below `at`.
             let mut last = unsafe { read32(origin.add(at + length - 3)) };
-            while distance <= reach {
+            loop {
                 let from = at - distance;
                 // SAFETY: as above.
                 unsafe {
@@ -238,15 +252,8 @@ impl<const FULL: bool> Finder for Chains<'_, FULL> {
                     break;
                 }
                 distance += 1 + usize::from(*self.gap(number.wrapping_sub(distance as u16)));
-            }
-        }
-        if best.length == 0 && shorter < 3 {
-            let distance = usize::from(number.wrapping_sub(newest_3));
-            if distance > 0 && distance <= reach.min(self.search.max_distance_of_3) {
-                // SAFETY: the candidate is below `at`.
-                let candidate = unsafe { read32(origin.add(at - distance)) };
-                if candidate << 8 == word << 8 {
-                    best = Found { length: 3, distance };
+                if distance > reach {
+                    break;
                 }
             }
         }
