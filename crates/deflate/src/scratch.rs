@@ -33,7 +33,7 @@ pub struct Scratch {
 }
 
 const _: () = assert!(size_of::<FastScratch>() <= 64 << 10);
-const _: () = assert!(size_of::<Scratch>() <= 448 << 10);
+const _: () = assert!(size_of::<Scratch>() <= 576 << 10);
 
 impl FastScratch {
     /// A scratch that runs the kernels of the best tier this CPU supports. Large: put it in a `static` or a box.

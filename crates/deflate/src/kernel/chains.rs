@@ -15,9 +15,9 @@ use super::search::extend;
 use crate::levels::{GOOD_LENGTH, Search};
 
 /// Bits of the hash of 4 bytes, at most.
-const MAX_BITS: u32 = 15;
+const MAX_BITS: u32 = 16;
 /// Bits of the hash of 3 bytes, at most.
-const MAX_BITS_3: u32 = 14;
+const MAX_BITS_3: u32 = 15;
 /// Bits of the table that a message of a session borrows, at most.
 #[cfg(feature = "alloc")]
 const MAX_RECENT: u32 = 13;

@@ -12,12 +12,9 @@ use super::parse::Parsed;
 use super::token_writer::TokenWriter;
 use crate::coding::token::Tokens;
 
-/// Literals after which the run is written to the tokens.
-const RUN_PIECE: usize = 48;
-/// Most literals before a match that may still give way to the next one: with [`RUN_PIECE`] this keeps the tokens of one step below
-/// their slack.
-const MAX_LITERALS: usize = 56;
-const _: () = assert!(MAX_LITERALS / 2 + 3 <= crate::coding::token::SLACK);
+/// How many times a match gives way to the next one, at most: this keeps the tokens of a step below their slack.
+const MAX_PUT_OFF: usize = 56;
+const _: () = assert!(MAX_PUT_OFF / 2 + 3 <= crate::coding::token::SLACK);
 
 /// Positions inserted at the end of a match: those before are found where the match came from.
 const INSIDE: usize = 4;
@@ -102,7 +99,6 @@ impl<F: Finder> Kernel for LazyParse<'_, F> {
             finder: finder.lend(),
             max_lazy,
             at: start,
-            literals: start,
             run: LiteralRun::new(start),
             incompressible: false,
         };
@@ -118,7 +114,7 @@ impl<F: Finder> Kernel for LazyParse<'_, F> {
 }
 
 /// A match that begins no nearer to the end of the buffer may have any length, even if it is put off.
-pub(crate) const NEAR_END: usize = MAX_MATCH + MAX_LITERALS + 8;
+pub(crate) const NEAR_END: usize = MAX_MATCH + MAX_PUT_OFF + 8;
 
 /// The state of a parse.
 struct Steps<'a, F> {
@@ -128,8 +124,6 @@ struct Steps<'a, F> {
     finder: F,
     max_lazy: usize,
     at: usize,
-    /// Bytes from here to `at` are literals that are not written yet.
-    literals: usize,
     run: LiteralRun,
     incompressible: bool,
 }
@@ -143,39 +137,38 @@ impl<F: Finder> Steps<'_, F> {
     #[inline(always)]
     unsafe fn advance<I: Isa, const FAR: bool>(&mut self, until: usize) {
         let buffer = self.buffer;
-        // SAFETY: as the caller vouches, and each position is inserted once, in order; one step makes at most
-        // MAX_LITERALS / 2 + 3 tokens.
+        // SAFETY: as the caller vouches, and each position is inserted once, in order; a step makes at most
+        // MAX_PUT_OFF / 2 + 3 tokens.
         unsafe {
             while self.at < until && self.writer.len() < self.most {
                 let mut found = self.finder.find::<I, FAR>(buffer, self.at, 0);
                 if found.length == 0 {
+                    self.writer.push_literal(*buffer.get_unchecked(self.at));
                     self.at += 1;
-                    if self.at - self.literals >= RUN_PIECE {
-                        self.writer.push_bytes(&buffer[self.literals..self.at]);
-                        self.literals = self.at;
-                        if self.at - self.run.start > LONG_RUN
-                            && self.run.literal_run_is_incompressible(buffer, self.at)
-                        {
-                            self.incompressible = true;
-                            return;
-                        }
+                    if self.at - self.run.start > LONG_RUN
+                        && self.run.literal_run_is_incompressible(buffer, self.at)
+                    {
+                        self.incompressible = true;
+                        return;
                     }
                     continue;
                 }
                 let hashed_end = buffer.len() - MIN_MATCH + 1;
-                let mut next = self.at + 1;
+                let first = self.at;
+                let mut next = first + 1;
                 while found.length < self.max_lazy
                     && (FAR || next < hashed_end)
-                    && self.at - self.literals < MAX_LITERALS
+                    && next - first <= MAX_PUT_OFF
                 {
                     let later = self.finder.find::<I, FAR>(buffer, next, found.length - 1);
                     next += 1;
                     if !found.loses_to(later) {
                         break;
                     }
+                    self.writer.push_literal(*buffer.get_unchecked(self.at));
                     (self.at, found) = (next - 1, later);
                 }
-                self.writer.push_bytes(&buffer[self.literals..self.at]);
+                self.writer.end_literals();
                 self.writer.push_match(found.length, found.distance);
                 self.at += found.length;
                 let first = if F::INSERTS_ALL { next } else { next.max(self.at - self.at.min(INSIDE)) };
@@ -183,7 +176,7 @@ impl<F: Finder> Steps<'_, F> {
                 for inside in first..end {
                     self.finder.insert(buffer, inside);
                 }
-                (self.literals, self.run.start) = (self.at, self.at);
+                self.run.start = self.at;
             }
         }
     }
@@ -194,9 +187,9 @@ impl<F: Finder> Steps<'_, F> {
     /// As [`advance`](Self::advance)
     #[inline(always)]
     unsafe fn end(mut self, hashed_end: usize, start: usize) -> Parsed {
-        // SAFETY: after a step there is room for MAX_LITERALS / 2 + 3 tokens.
+        // SAFETY: after a step there is room for MAX_PUT_OFF / 2 + 3 tokens.
         unsafe {
-            self.writer.push_bytes(&self.buffer[self.literals..self.at]);
+            self.writer.end_literals();
             if self.at >= hashed_end && self.writer.len() < self.most {
                 self.writer.push_bytes(&self.buffer[self.at..]);
                 self.at = self.buffer.len();

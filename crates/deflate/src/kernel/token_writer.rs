@@ -1,5 +1,7 @@
 //! Appends tokens to the list of a block, without branches, and counts their symbols.
 
+use core::hint::select_unpredictable;
+
 use super::matcher::Buckets;
 use super::search::{Match, Probe};
 use crate::coding::token::{NONE, Tokens, distance_symbol};
@@ -10,13 +12,50 @@ pub(super) struct TokenWriter<'a> {
     /// The list, written only through pointers derived from this one.
     list: *mut u32,
     next: *mut u32,
+    /// 1 if `next` holds a literal that another may join, else 0.
+    pending: usize,
+    /// That literal.
+    literal: u32,
 }
 
 impl<'a> TokenWriter<'a> {
     pub(super) fn new(tokens: &'a mut Tokens) -> Self {
         let list = tokens.list.as_mut_ptr();
         let next = list.wrapping_add(tokens.len);
-        TokenWriter { tokens, list, next }
+        TokenWriter { tokens, list, next, pending: 0, literal: 0 }
+    }
+
+    /// Appends a literal to the token before it if that is a single one. Where runs of literals end is unpredictable, so this
+    /// has no branch.
+    ///
+    /// # Safety
+    /// The list must have free space.
+    #[inline(always)]
+    pub(super) unsafe fn push_literal(&mut self, literal: u8) {
+        let literal = u32::from(literal);
+        let joins = self.pending != 0;
+        let pair = self.literal | (32 + literal) << 9;
+        // SAFETY: as the caller vouches.
+        unsafe {
+            *self.next = select_unpredictable(joins, pair, literal | NONE << 9);
+            self.next = self.next.add(self.pending);
+            let Tokens { firsts, seconds, .. } = &mut *self.tokens;
+            let counts = select_unpredictable(joins, seconds.as_mut_ptr().add(32), firsts.as_mut_ptr());
+            *counts.add(literal as usize) += 1;
+        }
+        self.literal = literal;
+        self.pending ^= 1;
+    }
+
+    /// Ends a run of [`push_literal`](Self::push_literal).
+    ///
+    /// # Safety
+    /// The list must have free space.
+    #[inline(always)]
+    pub(super) unsafe fn end_literals(&mut self) {
+        // SAFETY: as the caller vouches.
+        self.next = unsafe { self.next.add(self.pending) };
+        self.pending = 0;
     }
 
     /// Sets the length of the list.
