@@ -13,25 +13,22 @@ pub(crate) struct Search {
     pub(crate) nice_length: usize,
     /// Most candidates of a hash chain that are tried at a position.
     pub(crate) max_chain: u32,
-    /// Largest distance of matches of 3 bytes: zlib's `TOO_FAR`, which is 4096 at all of its levels.
-    pub(crate) max_distance_of_3: usize,
 }
 
 /// Once a match of this length is found, the search for a longer one one byte later tries a quarter of the candidates.
 /// After shorter matches it tries half of them. zlib has a `good_length` for each level; here one serves all.
-pub(crate) const GOOD_LENGTH: usize = 258;
+pub(crate) const GOOD_LENGTH: usize = 24;
 
 /// [`Search::max_lazy`] of sessions at levels 2 and 3.
 #[cfg(feature = "alloc")]
 pub(crate) const SESSION_MAX_LAZY: usize = 32;
 
 const fn row(max_lazy: usize, nice_length: usize, max_chain: u32) -> Search {
-    // In text, matches of 3 bytes from further away cost as much as their literals.
-    Search { max_lazy, nice_length, max_chain, max_distance_of_3: 4096 }
+    Search { max_lazy, nice_length, max_chain }
 }
 
-/// Level 3 where literals prevail: these have long codes, so matches of 3 bytes pay from further away.
-pub(crate) const SHORT: Search = Search { max_distance_of_3: 8192, ..row(5, 16, 3) };
+/// Level 3 where literals prevail.
+pub(crate) const SHORT: Search = row(5, 16, 3);
 
 /// Levels 4 to 6.
 #[rustfmt::skip]
@@ -39,7 +36,7 @@ const ROWS: [Search; 3] = [
     // max_lazy, nice_length, max_chain
     row(16, 24, 8),
     row(32, 48, 20),
-    row(65, 65, 35),
+    row(65, 80, 40),
 ];
 
 impl Level {

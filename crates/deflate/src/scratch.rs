@@ -18,7 +18,7 @@ pub struct FastScratch {
     pub(crate) work: FastState,
 }
 
-/// Working memory for every level and for sessions: at most 368 KiB, of which levels 0 to 3 touch 127 KiB.
+/// Working memory for every level and for sessions: at most 528 KiB, of which levels 0 to 3 touch 127 KiB.
 ///
 /// Shared between streams like [`FastScratch`].
 pub struct Scratch {
@@ -33,7 +33,7 @@ pub struct Scratch {
 }
 
 const _: () = assert!(size_of::<FastScratch>() <= 64 << 10);
-const _: () = assert!(size_of::<Scratch>() <= 576 << 10);
+const _: () = assert!(size_of::<Scratch>() <= 528 << 10);
 
 impl FastScratch {
     /// A scratch that runs the kernels of the best tier this CPU supports. Large: put it in a `static` or a box.

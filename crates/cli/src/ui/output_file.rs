@@ -4,6 +4,8 @@ use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use linerate_core::ordered;
+
 use crate::ui::error::CliError;
 use crate::ui::input;
 use crate::ui::inputs::{self, Reading};

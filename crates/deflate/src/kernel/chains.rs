@@ -18,6 +18,11 @@ use crate::levels::{GOOD_LENGTH, Search};
 const MAX_BITS: u32 = 16;
 /// Bits of the hash of 3 bytes, at most.
 const MAX_BITS_3: u32 = 15;
+/// Common literals from which on matches of 3 bytes pay. Of fewer, as in text, each has so short a code that three cost no
+/// more than a match, which moreover hides a longer one that begins a byte later.
+const MANY_LITERALS: usize = 80;
+/// Where literals are many, their codes are long, so that matches of 3 bytes pay even from here.
+const MAX_DISTANCE_OF_3: usize = 8 << 10;
 /// Bits of the table that a message of a session borrows, at most.
 #[cfg(feature = "alloc")]
 const MAX_RECENT: u32 = 13;
@@ -66,6 +71,8 @@ pub(crate) struct Chains<'a, const FULL: bool> {
     shift_3: u32,
     /// Largest distance.
     window: usize,
+    /// Largest distance of matches of 3 bytes, as zlib's `TOO_FAR`; 0 to take none.
+    window_3: usize,
     search: Search,
 }
 
@@ -75,7 +82,8 @@ pub(crate) const FULL_LEN: usize = 1 << (MAX_BITS - 1);
 impl<'a> Chains<'a, true> {
     /// Begins a search in at least [`FULL_LEN`] bytes.
     pub(crate) fn begin_full(tables: &'a mut ChainTables, window: usize, search: Search) -> Self {
-        let mut chains = Chains::over(&mut tables.heads, &mut tables.gaps, &mut tables.heads_3, window, search);
+        let mut chains =
+            Chains::over(&mut tables.heads, &mut tables.gaps, &mut tables.heads_3, window, search);
         chains.clear();
         chains
     }
@@ -99,7 +107,6 @@ impl<'a> Chains<'a, false> {
         let (gaps, heads_3) = rest.split_at_mut(window);
         Chains { base, ..Chains::over(heads, gaps, heads_3, window, search) }
     }
-
 }
 
 impl<'a, const FULL: bool> Chains<'a, FULL> {
@@ -110,12 +117,10 @@ impl<'a, const FULL: bool> Chains<'a, FULL> {
         window: usize,
         search: Search,
     ) -> Self {
-        assert!(
-            [heads.len(), gaps.len(), heads_3.len()].iter().all(|len| len.is_power_of_two() && *len > 1)
-        );
+        assert!([heads.len(), gaps.len(), heads_3.len()].iter().all(|len| len.is_power_of_two() && *len > 1));
         let (shift, shift_3) = (32 - heads.len().ilog2(), 32 - heads_3.len().ilog2());
         assert!(!FULL || (shift, shift_3, gaps.len()) == (32 - MAX_BITS, 32 - MAX_BITS_3, MAX_DISTANCE));
-        Chains { heads, gaps, heads_3, base: 0, shift, shift_3, window, search }
+        Chains { heads, gaps, heads_3, base: 0, shift, shift_3, window, window_3: MAX_DISTANCE_OF_3, search }
     }
 
     /// Forgets all positions.
@@ -175,7 +180,7 @@ impl<const FULL: bool> Finder for Chains<'_, FULL> {
     }
 
     fn adapt(&mut self, literals: usize) {
-        self.search.max_distance_of_3 = if literals < 80 { 0 } else { 8192 };
+        self.window_3 = if literals < MANY_LITERALS { 0 } else { MAX_DISTANCE_OF_3 };
     }
 
     #[inline(always)]
@@ -211,7 +216,7 @@ impl<const FULL: bool> Finder for Chains<'_, FULL> {
             return Found::NONE;
         }
         let mut best = Found::NONE;
-        if shorter < 3 && distance_3 <= self.search.max_distance_of_3 {
+        if shorter < 3 && distance_3 <= self.window_3 {
             // SAFETY: the candidate is below `at`.
             let candidate = unsafe { read32(origin.add(at - distance_3)) };
             if candidate << 8 == word << 8 {
@@ -226,7 +231,7 @@ impl<const FULL: bool> Finder for Chains<'_, FULL> {
         let mut candidates = match shorter {
             0 => self.search.max_chain,
             1..GOOD_LENGTH => self.search.max_chain / 2,
-            _ => self.search.max_chain / 4,
+            _ => (self.search.max_chain / 4).max(1),
         };
         if is_near(distance) && (FAR || length < longest) {
             // SAFETY: `length + 1` bytes from `at` on are in the buffer, and all candidates are below `at`.

@@ -50,7 +50,11 @@ impl<B: Buckets> Kernel for Parse<'_, '_, B> {
         unsafe {
             let (at, incompressible) = self.body::<I>(at);
             let end = if incompressible { at } else { self.tail(at) };
-            Parsed { end, incompressible, incompressible_throughout: incompressible && self.run.start == self.start }
+            Parsed {
+                end,
+                incompressible,
+                incompressible_throughout: incompressible && self.run.start == self.start,
+            }
         }
     }
 }
