@@ -35,17 +35,18 @@
 //! | `levels` | levels 4 to 6 as rows of a table, in zlib's words |
 //! | `block` | division of a call into blocks; stored, fixed or dynamic; the budget that keeps the bound |
 //! | `scratch`, `sys/` | working memory per thread, allocated zeroed |
-//! | `parallel/` | jobs on a thread pool into one stream (`pipeline`) or BGZF (`bgzf`) |
+//! | `parallel/` | jobs on several threads into one stream (`pipeline`) or BGZF (`bgzf`) |
 //! | `writer` | [`GzWriter`], `std::io::Write` with a buffer |
 //! | `thread` | [`with_thread_scratch`], working memory of the thread |
 //! | `controller` | [`Controller`], the level by CPU time and rate of input |
 //! | `checksum` | CRC-32, Adler-32 and their combination |
 //! | `format` | containers and levels |
 //! | [`gzip`] | headers of gzip members: name, time, comment, extra field, checksum |
-//! | `coding/` | `bits` (bit writer), `huffman` (length-limited codes), `token` (literals and matches of a block), `tables` (a tree pair as bits per token), `builtin` (the trees of level 1) |
+//! | `coding/` | `bits` (bit writer), `huffman` (length-limited codes), `token` (literals and matches of a block), `frequencies` (of their symbols), `tables` (a tree pair as bits per token), `builtin` (the trees of level 1) |
 //! | `kernel/search` | probes of four positions with one branch; `matcher`, the hash tables of rebased positions; `rebased`, the conversion |
 //! | `kernel/parse` | levels 2 and 3: bytes to tokens |
 //! | `kernel/lazy` | lazy matching, for levels 4 to 6 and sessions: bytes to tokens, over hash chains (`chains`) or over the tables of a session (`indexed`) |
+//! | `kernel/split` | where a block ends, from level 4 on |
 //! | `kernel/trees` | symbol counts to codes, to a block's `header` and emission tables |
 //! | `kernel/emit` | tokens to bits |
 //! | `kernel/fast` | level 1: bytes to bits in one pass; `token_bits`, its lookups |

@@ -4,6 +4,7 @@
 mod costs;
 mod decode;
 mod extract;
+mod goals;
 pub mod mapped;
 mod memory;
 mod open;
@@ -143,7 +144,11 @@ pub fn run(args: &ArchivesArgs) -> Result<(), String> {
             found => found?,
         };
         for found in found {
+            let goals = goals::said(&found);
             output.add("Nx archives", found)?;
+            if !goals.is_empty() {
+                output.say(&goals)?;
+            }
         }
     }
     output.finish()

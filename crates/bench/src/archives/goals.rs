@@ -1,0 +1,118 @@
+//! What archives should reach, said below the tables.
+
+use std::cmp::Ordering::{self, Greater, Less};
+use std::fmt::Write;
+
+use crate::records::Measurement;
+
+/// Names and values of params.
+type Params = &'static [(&'static str, &'static str)];
+
+/// A bound of a metric.
+struct Goal {
+    /// The contender, or nothing for all.
+    contender: &'static str,
+    params: Params,
+    metric: &'static str,
+    /// The metric must not be on this side of the bound.
+    missed: Ordering,
+    bound: f64,
+}
+
+const fn least(contender: &'static str, params: Params, metric: &'static str, bound: f64) -> Goal {
+    Goal { contender, params, metric, missed: Less, bound }
+}
+
+const fn most(contender: &'static str, params: Params, metric: &'static str, bound: f64) -> Goal {
+    Goal { contender, params, metric, missed: Greater, bound }
+}
+
+const GOALS: [Goal; 17] = [
+    least("linerate", &[("measure", "decode"), ("verify", "no"), ("base", "libzstd")], "speed_by_base", 0.95),
+    // Hashing takes at most 8 %.
+    least(
+        "linerate",
+        &[("measure", "decode"), ("base", "linerate --no-verify")],
+        "speed_by_base",
+        1.0 / 1.08,
+    ),
+    least("linerate", &[("measure", "decode"), ("threads", "2")], "speed_by_base", 1.85),
+    least("linerate", &[("measure", "extract"), ("base", "unsquashfs 128K")], "speed_by_base", 1.0),
+    least("linerate", &[("measure", "extract"), ("base", "unsquashfs 1M")], "speed_by_base", 1.0),
+    least("linerate", &[("measure", "extract"), ("base", "tar --zstd")], "speed_by_base", 1.0),
+    least("linerate", &[("measure", "extract"), ("base", "unzip")], "speed_by_base", 3.0),
+    least("linerate", &[("measure", "extract"), ("base", "7z")], "speed_by_base", 6.0),
+    least("linerate", &[("measure", "extract"), ("base", "linerate x1")], "speed_by_base", 1.5),
+    least("linerate", &[("measure", "pack"), ("threads", "1"), ("base", "libzstd")], "speed_by_base", 0.9),
+    least("linerate", &[("measure", "pack"), ("threads", "2"), ("base", "libzstd")], "speed_by_base", 1.8),
+    least(
+        "linerate plain",
+        &[("measure", "pack"), ("threads", "1"), ("base", "libzstd")],
+        "speed_by_base",
+        0.9,
+    ),
+    least(
+        "linerate plain",
+        &[("measure", "pack"), ("threads", "2"), ("base", "libzstd")],
+        "speed_by_base",
+        1.8,
+    ),
+    most("", &[("measure", "memory"), ("base", "allowed")], "counted_by_base", 1.0),
+    most("", &[("measure", "open"), ("base", "header and one block")], "counted_by_base", 1.0),
+    most("open, find, read 4 KiB", &[("measure", "open")], "elapsed", 0.010),
+    // By tar with the same level.
+    most("linerate default", &[("measure", "costs")], "output_by_base", 1.01),
+];
+
+impl Goal {
+    /// The metric of a measurement that the goal is about.
+    fn of(&self, m: &Measurement) -> Option<f64> {
+        let text =
+            |name: &str| m.params.get(name).map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned));
+        let is_it = self.contender.is_empty() || m.contender == self.contender;
+        let is_case = self.params.iter().all(|(name, value)| text(name).as_deref() == Some(*value));
+        m.metrics.get(self.metric).filter(|_| is_it && is_case).map(|figure| figure.median)
+    }
+}
+
+/// A line for each goal that these measurements meet or miss.
+pub(super) fn said(found: &[Measurement]) -> String {
+    let mut text = String::new();
+    for m in found {
+        for goal in &GOALS {
+            let Some(value) = goal.of(m) else { continue };
+            let is_missed = value.partial_cmp(&goal.bound) == Some(goal.missed);
+            let params: Vec<String> =
+                goal.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
+            let sign = if goal.missed == Less { "at least" } else { "at most" };
+            let verdict = if is_missed { "MISSED" } else { "met" };
+            let Goal { metric, bound, .. } = goal;
+            let _ = writeln!(
+                text,
+                "{verdict}: {}, {}: {metric} {value:.3}, {sign} {bound:.3}",
+                m.contender,
+                params.join(", ")
+            );
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::row;
+
+    #[test]
+    fn a_goal_is_met_or_missed_by_its_own_measurements() {
+        let one = |contender: &str, base: &str, by: f64| {
+            let row = row("archives", "d", contender).param("measure", "extract").param("threads", 2);
+            row.param("base", base).exact("speed_by_base", by)
+        };
+        let text =
+            said(&[one("linerate", "unzip", 3.5), one("linerate", "7z", 5.0), one("other", "7z", 1.0)]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert!(lines[0].starts_with("met: linerate, ") && lines[1].starts_with("MISSED: "), "{text}");
+    }
+}
