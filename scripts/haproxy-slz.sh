@@ -30,6 +30,8 @@ build() { # NAME ARGUMENT...
   [ -x "$folder/haproxy-$name" ] && return
   rm -rf "$folder/source" && mkdir "$folder/source"
   tar -xf "$folder"/haproxy_*.orig.tar.* -C "$folder/source" --strip-components 1
+  # libslz 1.3, which newer trees bring, has another stream and other numbers.
+  if [ "$name" = linerate ]; then cp bindings/c/slz/slz.h "$folder/source/include/import/slz.h"; fi
   make -s -C "$folder/source" TARGET=linux-glibc CPU_CFLAGS=-O2 "$@"
   cp "$folder/source/haproxy" "$folder/haproxy-$name"
 }

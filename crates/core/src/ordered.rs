@@ -63,9 +63,7 @@ pub fn ordered<I: Send, O: Send, E, W: FnMut(I) -> O>(
                 continue;
             }
             let (result, output) = mpsc::channel();
-            if give.send((input, result)).is_err() {
-                break;
-            }
+            give.send((input, result)).expect("the receiver lives as long as this function");
             waiting.push_back(output);
             while let Some(output) = oldest(&mut waiting, most_waiting) {
                 done(output)?;
@@ -100,8 +98,9 @@ fn serve<I, O, W: FnMut(I) -> O>(take: &Mutex<Receiver<Task<I, O>>>, worker: imp
 /// Passes on the panic of its worker.
 fn oldest<O>(waiting: &mut VecDeque<Receiver<Outcome<O>>>, most_waiting: usize) -> Option<O> {
     let outcome = match waiting.front()?.try_recv() {
-        Err(TryRecvError::Empty) if waiting.len() > most_waiting => waiting.front()?.recv().ok()?,
-        result => result.ok()?,
+        Err(TryRecvError::Empty) if waiting.len() <= most_waiting => return None,
+        Err(TryRecvError::Empty) => waiting.front()?.recv().expect("a worker answers every task"),
+        outcome => outcome.expect("a worker answers every task"),
     };
     waiting.pop_front();
     Some(outcome.unwrap_or_else(|panic| resume_unwind(panic)))

@@ -174,7 +174,7 @@ fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Re
         if !(incompressible_throughout && is_incompressible(&buffer[start..])) {
             if B::THOROUGH && is_literal_heavy(coder.tokens, end - start) {
                 end = buffer.len().min(end.max(start + SHORT_SPAN));
-                let mut finder = Chains::begin(chains, end, MAX_DISTANCE, SHORT);
+                let mut finder = Chains::begin(chains, end - start, MAX_DISTANCE, SHORT);
                 coder.lazy(&mut finder, start..end, SHORT.max_lazy, output)?;
             } else {
                 coder.write_block(output, start..end, None)?;
@@ -329,8 +329,7 @@ impl Coder<'_> {
             let (start, before) = (block.end, self.tokens.len);
             let most = before + split::PIECE;
             let parse = LazyParse { tokens: self.tokens, most, buffer, start, finder, max_lazy };
-            let Parsed { end, incompressible, incompressible_throughout } = dispatch(self.tier, parse);
-            finder.adapt(self.tokens.common_literals());
+            let Parsed { end, incompressible, incompressible_throughout } = parse.run(self.tier);
             if incompressible_throughout && is_incompressible(&buffer[start..]) {
                 self.tokens.len = before;
             } else {
@@ -341,6 +340,9 @@ impl Coder<'_> {
                     block.start = start;
                 }
                 block.end = end;
+                if end < buffer.len() {
+                    finder.adapt(self.tokens.common_literals());
+                }
                 if !incompressible && end < buffer.len() && self.tokens.len + split::PIECE <= CAPACITY {
                     continue;
                 }
@@ -358,7 +360,10 @@ impl Coder<'_> {
     /// Counts the symbols of the last piece; returns whether it belongs to the block.
     fn join_piece(&mut self, is_first: bool) -> bool {
         let Trees { freqs: block, piece, .. } = &mut *self.trees;
-        dispatch(self.tier, Join { block, piece, tokens: self.tokens, is_first })
+        dispatch(
+            self.tier,
+            Join { block, piece, tokens: self.tokens, is_first, min_symbols: self.min_symbols },
+        )
     }
 
     /// Writes a block of the bytes of the first tokens, all of them if they are not counted yet, with the cheaper trees,

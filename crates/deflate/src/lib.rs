@@ -46,7 +46,7 @@
 //! | `kernel/search` | probes of four positions with one branch; `matcher`, the hash tables of rebased positions; `rebased`, the conversion |
 //! | `kernel/parse` | levels 2 and 3: bytes to tokens |
 //! | `kernel/lazy` | lazy matching, for levels 4 to 6 and sessions: bytes to tokens, over hash chains (`chains`) or over the tables of a session (`indexed`) |
-//! | `kernel/split` | where a block ends, from level 4 on |
+//! | `kernel/split` | where a block ends, in what is parsed lazily |
 //! | `kernel/trees` | symbol counts to codes, to a block's `header` and emission tables |
 //! | `kernel/emit` | tokens to bits |
 //! | `kernel/fast` | level 1: bytes to bits in one pass; `token_bits`, its lookups |

@@ -3,6 +3,7 @@
 use super::tables::{DISTANCES, END_OF_BLOCK, LITLENS};
 use super::token::{LENGTH_CODES, Tokens, distance_extra_bits};
 
+/// The symbols of a block, counted.
 pub(crate) struct Frequencies {
     /// The end of the block counts once.
     pub(crate) litlens: [u32; LITLENS],
@@ -16,7 +17,7 @@ impl Frequencies {
         Frequencies { litlens: [0; LITLENS], distances: [0; DISTANCES], extra_bits: 0 }
     }
 
-    /// Takes the counts of tokens.
+    /// Replaces the counts by those of `tokens`.
     #[inline(always)]
     pub(crate) fn count(&mut self, tokens: &Tokens) {
         for literal in 0..256 {

@@ -11,7 +11,7 @@
 
 /// Most tokens of a block.
 pub(crate) const CAPACITY: usize = 24 << 10;
-/// Most tokens of a block of levels 2 and 3, which leave the rest of the memory alone.
+/// Most tokens of a block of levels 2 and 3, but for what level 3 parses lazily: they leave the rest of the memory alone.
 pub(crate) const GREEDY_CAPACITY: usize = 8 << 10;
 /// Most tokens that one iteration of a parse writes before it checks.
 pub(crate) const SLACK: usize = 32;
@@ -47,7 +47,7 @@ impl Tokens {
         self.seconds.fill(0);
     }
 
-    /// Number of literals that are more than one of 1,024.
+    /// Number of different literals that each make up more than 1/1,024 of all literals.
     pub(crate) fn common_literals(&self) -> usize {
         let counts = self.firsts[..256].iter().zip(&self.seconds[32..]);
         let counts = counts.map(|(&first, &second)| u32::from(first) + u32::from(second));

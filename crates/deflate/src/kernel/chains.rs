@@ -157,7 +157,7 @@ impl<'a, const FULL: bool> Chains<'a, FULL> {
         unsafe { self.heads_3.get_unchecked_mut(slot) }
     }
 
-    /// How many positions lie between number `number` and the one before in its chain: all, where none is before.
+    /// How many positions lie between number `number` and the one before in its chain.
     #[inline(always)]
     fn gap(&mut self, number: u16) -> &mut u16 {
         let slots = if FULL { MAX_DISTANCE } else { self.gaps.len() };

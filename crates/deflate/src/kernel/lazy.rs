@@ -4,7 +4,9 @@
 //! A match is taken only after the next position was tried: a longer match there costs one literal more. Candidates
 //! come from a [`Finder`].
 
-use super::dispatch::Kernel;
+use linerate_core::Tier;
+
+use super::dispatch::{Kernel, dispatch};
 use super::incompressible::{LONG_RUN, LiteralRun};
 use super::isa::Isa;
 use super::matcher::{MAX_MATCH, MIN_MATCH};
@@ -49,7 +51,7 @@ pub(crate) trait Finder {
     /// The same, for a loop to hold by value: in registers, since no store can change it.
     fn lend(&mut self) -> Self::Lent<'_>;
 
-    /// Adapts to data in which so many different literals are common.
+    /// Adapts to data in which `literals` different literals are common.
     fn adapt(&mut self, literals: usize);
 
     /// Inserts position `at`.
@@ -61,7 +63,8 @@ pub(crate) trait Finder {
     /// Inserts position `at`; returns the longest match there if it is longer than `shorter`.
     ///
     /// # Safety
-    /// As [`insert`](Self::insert), with `FAR` for [`NEAR_END`] bytes; the CPU must support the tier that `I` is for.
+    /// As [`insert`](Self::insert); with `FAR`, more than [`MAX_MATCH`] + 8 bytes must follow `at`. The CPU must support the
+    /// tier that `I` is for.
     unsafe fn find<I: Isa, const FAR: bool>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found;
 }
 
@@ -73,10 +76,11 @@ pub(crate) fn insert_all(finder: &mut impl Finder, buffer: &[u8], start: usize, 
     }
 }
 
-/// Appends tokens from `start` on, until there are so many, incompressible data, or the end of the buffer.
+/// Appends tokens from `start` on, until the list has `most` of them, up to incompressible data, or to the end of the
+/// buffer.
 pub(crate) struct LazyParse<'a, F> {
     pub(crate) tokens: &'a mut Tokens,
-    /// Tokens after which it ends: at most [`CAPACITY`](crate::coding::token::CAPACITY).
+    /// At most [`CAPACITY`](crate::coding::token::CAPACITY).
     pub(crate) most: usize,
     pub(crate) buffer: &'a [u8],
     pub(crate) start: usize,
@@ -85,14 +89,12 @@ pub(crate) struct LazyParse<'a, F> {
     pub(crate) max_lazy: usize,
 }
 
-impl<F: Finder> Kernel for LazyParse<'_, F> {
-    type Output = Parsed;
-
-    #[inline(always)]
-    unsafe fn run<I: Isa>(self) -> Parsed {
+impl<F: Finder> LazyParse<'_, F> {
+    /// Runs on `tier`.
+    pub(crate) fn run(self, tier: Tier) -> Parsed {
         let LazyParse { tokens, most, buffer, start, finder, max_lazy } = self;
         tokens.clear_counts();
-        let mut steps = Steps {
+        let steps = Steps {
             writer: TokenWriter::new(tokens),
             most,
             buffer,
@@ -103,18 +105,37 @@ impl<F: Finder> Kernel for LazyParse<'_, F> {
             incompressible: false,
         };
         let hashed_end = (buffer.len() + 1).saturating_sub(MIN_MATCH);
-        // SAFETY: positions below `hashed_end` have 4 bytes, and those further than `NEAR_END` from it far more.
-        unsafe {
-            steps.advance::<I, true>(hashed_end.saturating_sub(NEAR_END));
-            steps.advance::<I, false>(hashed_end);
+        let mut steps =
+            dispatch(tier, Advance::<_, true> { steps, until: hashed_end.saturating_sub(NEAR_END) });
+        if !steps.incompressible {
+            steps = dispatch(tier, Advance::<_, false> { steps, until: hashed_end });
         }
-        // SAFETY: as above.
-        unsafe { steps.end(hashed_end, start) }
+        steps.end(hashed_end, start)
+    }
+}
+
+/// Parses until a token begins at `until` or later, or another reason to end. No position before `until` is nearer to the end
+/// of the buffer than 4 bytes, or with `FAR` than [`NEAR_END`].
+struct Advance<'a, F, const FAR: bool> {
+    steps: Steps<'a, F>,
+    until: usize,
+}
+
+impl<'a, F: Finder, const FAR: bool> Kernel for Advance<'a, F, FAR> {
+    type Output = Steps<'a, F>;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) -> Steps<'a, F> {
+        // By value, so that registers hold it.
+        let mut steps = self.steps;
+        // SAFETY: as the fields and the caller vouch.
+        unsafe { steps.advance::<I, FAR>(self.until) };
+        steps
     }
 }
 
 /// A match that begins no nearer to the end of the buffer may have any length, even if it is put off.
-pub(crate) const NEAR_END: usize = MAX_MATCH + MAX_PUT_OFF + 8;
+const NEAR_END: usize = MAX_MATCH + MAX_PUT_OFF + 8;
 
 /// The state of a parse.
 struct Steps<'a, F> {
@@ -182,11 +203,7 @@ impl<F: Finder> Steps<'_, F> {
     }
 
     /// Writes what is left.
-    ///
-    /// # Safety
-    /// As [`advance`](Self::advance)
-    #[inline(always)]
-    unsafe fn end(mut self, hashed_end: usize, start: usize) -> Parsed {
+    fn end(mut self, hashed_end: usize, start: usize) -> Parsed {
         // SAFETY: after a step there is room for MAX_PUT_OFF / 2 + 3 tokens.
         unsafe {
             self.writer.end_literals();

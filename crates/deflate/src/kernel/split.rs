@@ -19,6 +19,8 @@ pub(crate) struct Join<'a> {
     pub(crate) tokens: &'a Tokens,
     /// Whether the block has no symbols yet.
     pub(crate) is_first: bool,
+    /// A piece of fewer literals and lengths is never a block of its own, since that would get the fixed trees.
+    pub(crate) min_symbols: u32,
 }
 
 impl Kernel for Join<'_> {
@@ -26,7 +28,7 @@ impl Kernel for Join<'_> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> bool {
-        let Join { block, piece, tokens, is_first } = self;
+        let Join { block, piece, tokens, is_first, min_symbols } = self;
         if is_first {
             block.count(tokens);
             return true;
@@ -35,7 +37,8 @@ impl Kernel for Join<'_> {
         let apart = bits(block) + bits(piece);
         let (litlens, distances) = (block.litlens, block.distances);
         block.add(piece);
-        if apart + BLOCK_BITS * ONE < bits(block) {
+        let is_long = piece.litlens.iter().sum::<u32>() >= min_symbols;
+        if is_long && apart + BLOCK_BITS * ONE < bits(block) {
             (block.litlens, block.distances) = (litlens, distances);
             block.extra_bits -= piece.extra_bits;
             return false;
@@ -68,7 +71,7 @@ fn entropy(freqs: &[u32]) -> u64 {
 fn times_log2(n: u64) -> u64 {
     let n1 = n | 1;
     let exponent = n1.ilog2();
-    let mantissa = (n1 << 8 >> exponent) & 0xff;
+    let mantissa = ((n1 << 8) >> exponent) & 0xff;
     n * (u64::from(exponent) * ONE + u64::from(LOG2[mantissa as usize]))
 }
 
@@ -80,7 +83,7 @@ static LOG2: [u16; 256] = {
         // Squaring yields a bit of the logarithm at a time.
         let (mut x, mut log, mut bit) = ((256 + i as u64) << 22, 0, 256);
         while bit > 0 {
-            x = (x as u128 * x as u128 >> 30) as u64;
+            x = ((x as u128 * x as u128) >> 30) as u64;
             bit >>= 1;
             if x >= 2 << 30 {
                 x >>= 1;

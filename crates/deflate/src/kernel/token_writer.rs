@@ -1,6 +1,7 @@
 //! Appends tokens to the list of a block, without branches, and counts their symbols.
 
 use core::hint::select_unpredictable;
+use core::marker::PhantomData;
 
 use super::matcher::Buckets;
 use super::search::{Match, Probe};
@@ -8,21 +9,25 @@ use crate::coding::token::{NONE, Tokens, distance_symbol};
 
 /// Appends tokens to the list and counts their symbols.
 pub(super) struct TokenWriter<'a> {
-    tokens: &'a mut Tokens,
-    /// The list, written only through pointers derived from this one.
+    /// Only fields of it are pointed to, never the whole: `next` stays valid.
+    tokens: *mut Tokens,
     list: *mut u32,
     next: *mut u32,
     /// 1 if `next` holds a literal that another may join, else 0.
     pending: usize,
     /// That literal.
     literal: u32,
+    lifetime: PhantomData<&'a mut Tokens>,
 }
 
 impl<'a> TokenWriter<'a> {
     pub(super) fn new(tokens: &'a mut Tokens) -> Self {
-        let list = tokens.list.as_mut_ptr();
-        let next = list.wrapping_add(tokens.len);
-        TokenWriter { tokens, list, next, pending: 0, literal: 0 }
+        let len = tokens.len;
+        let tokens = &raw mut *tokens;
+        // SAFETY: the tokens are borrowed as long as this lives.
+        let list = unsafe { &raw mut (*tokens).list }.cast::<u32>();
+        let next = list.wrapping_add(len);
+        TokenWriter { tokens, list, next, pending: 0, literal: 0, lifetime: PhantomData }
     }
 
     /// Appends a literal to the token before it if that is a single one. Where runs of literals end is unpredictable, so this
@@ -39,8 +44,7 @@ impl<'a> TokenWriter<'a> {
         unsafe {
             *self.next = select_unpredictable(joins, pair, literal | NONE << 9);
             self.next = self.next.add(self.pending);
-            let Tokens { firsts, seconds, .. } = &mut *self.tokens;
-            let counts = select_unpredictable(joins, seconds.as_mut_ptr().add(32), firsts.as_mut_ptr());
+            let counts = select_unpredictable(joins, self.seconds().add(32), self.firsts());
             *counts.add(literal as usize) += 1;
         }
         self.literal = literal;
@@ -61,7 +65,20 @@ impl<'a> TokenWriter<'a> {
     /// Sets the length of the list.
     #[inline(always)]
     pub(super) fn end(&mut self) {
-        self.tokens.len = self.len();
+        // SAFETY: as in `new`.
+        unsafe { (*self.tokens).len = self.len() };
+    }
+
+    #[inline(always)]
+    fn firsts(&self) -> *mut u16 {
+        // SAFETY: as in `new`.
+        unsafe { &raw mut (*self.tokens).firsts }.cast()
+    }
+
+    #[inline(always)]
+    fn seconds(&self) -> *mut u16 {
+        // SAFETY: as in `new`.
+        unsafe { &raw mut (*self.tokens).seconds }.cast()
     }
 
     #[inline(always)]
@@ -80,8 +97,8 @@ impl<'a> TokenWriter<'a> {
         unsafe {
             *self.next = first | second << 9 | extra << 18;
             self.next = self.next.add(keep);
-            *self.tokens.firsts.get_unchecked_mut(first as usize) += keep as u16;
-            *self.tokens.seconds.get_unchecked_mut(second as usize) += keep as u16;
+            *self.firsts().add(first as usize) += keep as u16;
+            *self.seconds().add(second as usize) += keep as u16;
         }
     }
 
