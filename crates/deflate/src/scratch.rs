@@ -18,7 +18,8 @@ pub struct FastScratch {
     pub(crate) work: FastState,
 }
 
-/// Working memory for every level and for sessions: at most 528 KiB, of which levels 0 to 3 touch 127 KiB.
+/// Working memory for every level and for sessions: at most 528 KiB, of which levels 0 to 3 touch 127 KiB,
+/// and level 3 another 320 KiB among samples of 16 bits.
 ///
 /// Shared between streams like [`FastScratch`].
 pub struct Scratch {
