@@ -217,3 +217,32 @@ impl<F: Finder> Steps<'_, F> {
         Parsed { end, incompressible, incompressible_throughout: incompressible && run.start == start }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::chains::Chains;
+    use crate::kernel::matcher::MAX_DISTANCE;
+    use crate::kernel::parse::ParseState;
+    use crate::{Level, Scratch};
+
+    #[test]
+    fn a_parse_ends_at_incompressible_data_far_from_the_end_of_the_buffer() {
+        let mut x = 1u32;
+        let noise: Vec<u8> = (0..1 << 16)
+            .map(|_| {
+                x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (x >> 24) as u8
+            })
+            .collect();
+        let mut scratch = Box::new(Scratch::new());
+        let Scratch { work: ParseState { tokens, .. }, chains, .. } = &mut *scratch;
+        let search = Level::Best.search();
+        let mut finder = Chains::begin(chains, noise.len(), MAX_DISTANCE, search);
+        let max_lazy = search.max_lazy;
+        let parse = LazyParse { tokens, most: 1024, buffer: &noise, start: 0, finder: &mut finder, max_lazy };
+        let parsed = parse.run(Tier::Scalar);
+        assert!(parsed.incompressible_throughout);
+        assert_eq!(parsed.end, LONG_RUN + 1);
+    }
+}
