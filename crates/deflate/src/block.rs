@@ -8,6 +8,11 @@
 //! block is accepted only if the invariant holds after it; bytes not worth coding are collected in a run,
 //! so that neighbours share stored blocks of 65,535.
 
+#[cfg(feature = "alloc")]
+mod division;
+#[cfg(feature = "alloc")]
+pub(crate) mod optimal;
+
 use core::marker::PhantomData;
 use core::ops::Range;
 
@@ -15,6 +20,7 @@ use linerate_core::{Error, Kind, Result, Tier, cpu};
 
 use crate::coding::bits::{BitWriter, TOO_SMALL};
 use crate::coding::builtin::fixed_tables;
+use crate::coding::tables::Tables;
 use crate::coding::token::{CAPACITY, Tokens};
 use crate::kernel::chains::{ChainTables, Chains, FULL_LEN};
 use crate::kernel::dispatch::dispatch;
@@ -23,7 +29,7 @@ use crate::kernel::fast::{Fast, FastState};
 use crate::kernel::incompressible::{LiteralRun, is_incompressible, skip_incompressible, skip_with};
 #[cfg(feature = "alloc")]
 use crate::kernel::indexed::{Indexed, index_positions, index_slots};
-use crate::kernel::lazy::{Finder, LazyParse, insert_all};
+use crate::kernel::lazy::{Finder, LazyParse, insert_all, insert_one};
 #[cfg(feature = "alloc")]
 use crate::kernel::matcher::MIN_MATCH;
 use crate::kernel::matcher::{Buckets, Double, MAX_DISTANCE, Single, Small};
@@ -34,7 +40,7 @@ use crate::kernel::split::{self, Join};
 use crate::kernel::trees::{FillTables, MIN_SYMBOLS, PlanTrees, Trees};
 #[cfg(feature = "alloc")]
 use crate::levels::SESSION_MAX_LAZY;
-use crate::levels::{SHORT, Search};
+use crate::levels::SHORT;
 use crate::{FastScratch, Level, Scratch, ScratchMut};
 
 /// Input bytes of a block of level 1.
@@ -98,11 +104,17 @@ pub(crate) fn encode(
         }
         (Level::Default, ScratchMut::Full(scratch)) => dynamic::<Single>(scratch, &mut output)?,
         (Level::High, ScratchMut::Full(scratch)) => dynamic::<Double>(scratch, &mut output)?,
-        (Level::Lazy | Level::Deep | Level::Best, ScratchMut::Full(scratch)) => {
-            let Scratch { tier, work: ParseState { tokens, .. }, trees, chains, .. } = scratch;
-            let mut coder =
-                Coder { tier: tier.unwrap_or_else(cpu::tier), tokens, trees, min_symbols: MIN_SYMBOLS };
-            chained(level.search(), chains, call.window, &mut coder, &mut output)?;
+        #[cfg(feature = "alloc")]
+        (Level::Optimal | Level::Best, ScratchMut::Full(scratch)) => {
+            let Scratch { optimal, .. } = &mut *scratch;
+            let mut work = optimal.take().unwrap_or_else(crate::sys::zeroed::boxed);
+            let encoded = Coder::of(scratch).0.optimal(level.effort(), &mut work, &mut output);
+            scratch.optimal = Some(work);
+            encoded?;
+        }
+        (_, ScratchMut::Full(scratch)) => {
+            let (mut coder, chains) = Coder::of(scratch);
+            chained(level, chains, &mut coder, &mut output)?;
         }
         (_, ScratchMut::Fast(_)) => {
             return Err(Error::new(Kind::BadArgument, 0, "levels above 1 need a full scratch"));
@@ -228,7 +240,7 @@ pub(crate) fn encode_message(
     if level >= Level::Lazy {
         let search = level.search();
         let Known::Chains { tables, base, is_current } = known else {
-            chained(search, chains, window, &mut coder, &mut output)?;
+            chained(level, chains, &mut coder, &mut output)?;
             return output.store_run(end);
         };
         let mut finder = Chains::resume(tables, base, window, search);
@@ -257,17 +269,19 @@ pub(crate) fn encode_message(
     output.store_run(end)
 }
 
-/// Levels 4 to 6, with matches no further than `window`.
+/// Levels 4 to 7.
 fn chained(
-    search: Search,
+    level: Level,
     chains: &mut ChainTables,
-    window: usize,
     coder: &mut Coder<'_>,
     output: &mut Output<'_, '_>,
 ) -> Result<()> {
-    let buffer = output.call.buffer;
-    if buffer.len() >= FULL_LEN {
-        coder.chained(Chains::begin_full(chains, window, search), search.max_lazy, output)
+    let Call { buffer, window, .. } = *output.call;
+    let search = level.search();
+    if level > Level::Deeper {
+        coder.chained(Chains::<true, true>::begin_full(chains, window, search), search.max_lazy, output)
+    } else if buffer.len() >= FULL_LEN {
+        coder.chained(Chains::<true, false>::begin_full(chains, window, search), search.max_lazy, output)
     } else {
         coder.chained(Chains::begin(chains, buffer.len(), window, search), search.max_lazy, output)
     }
@@ -299,7 +313,14 @@ struct Coder<'s> {
     min_symbols: u32,
 }
 
-impl Coder<'_> {
+impl<'s> Coder<'s> {
+    /// The parts of a scratch that it needs, and the hash chains.
+    fn of(scratch: &'s mut Scratch) -> (Self, &'s mut ChainTables) {
+        let Scratch { tier, work: ParseState { tokens, .. }, trees, chains, .. } = scratch;
+        let tier = tier.unwrap_or_else(cpu::tier);
+        (Coder { tier, tokens, trees, min_symbols: MIN_SYMBOLS }, chains)
+    }
+
     /// Parses a call with `finder`, which knows nothing of it yet.
     fn chained(
         &mut self,
@@ -350,7 +371,7 @@ impl Coder<'_> {
             if !block.is_empty() {
                 self.write_block(output, block, Some(self.tokens.len))?;
             }
-            let start = skip_with(finder, buffer, end);
+            let start = skip_with(buffer, end, |at, look| insert_one(finder, buffer, at, look));
             block = start..start;
             self.tokens.clear();
         }
@@ -371,32 +392,71 @@ impl Coder<'_> {
     fn write_block(
         &mut self,
         output: &mut Output<'_, '_>,
-        Range { start, end }: Range<usize>,
+        bytes: Range<usize>,
         counted: Option<usize>,
     ) -> Result<()> {
         let Coder { tier, tokens, trees, min_symbols } = self;
-        let (tier, min_symbols) = (*tier, *min_symbols);
         let uncounted = if counted.is_none() { Some(&**tokens) } else { None };
-        let (fixed, dynamic) = dispatch(tier, PlanTrees { trees, tokens: uncounted, min_symbols });
-        let tokens = &tokens.list[..counted.unwrap_or(tokens.len)];
-        let Some(position) = output.accept(start, end, fixed.min(dynamic))? else {
+        let plan = PlanTrees { trees, tokens: uncounted, min_symbols: *min_symbols };
+        let costs = dispatch(*tier, plan);
+        let len = counted.unwrap_or(tokens.len);
+        let Some(block) = self.begin_block(output, bytes, costs)? else {
             return Ok(());
         };
-        let last = output.call.last && end == output.call.buffer.len();
-        let bits = &mut *output.bits;
-        let tables = if fixed <= dynamic {
-            bits.put(0b010 | u64::from(last), 3)?;
-            fixed_tables()
-        } else {
-            trees.put_header(last, bits)?;
-            dispatch(tier, FillTables(trees));
-            &trees.tables
-        };
-        dispatch(tier, Emit { tokens, tables, bits, end: position })?;
-        end_block(tables, bits);
-        debug_assert_eq!(bits.position(), position);
-        output.close(end)
+        self.emit(output, &block, len)?;
+        self.end_block(output, &block)
     }
+
+    /// Writes the header of a block of `bytes` that takes so many bits with the fixed trees and with those built last. `None`:
+    /// the bytes are left to the stored run.
+    fn begin_block(
+        &mut self,
+        output: &mut Output<'_, '_>,
+        bytes: Range<usize>,
+        (fixed, dynamic): (u64, u64),
+    ) -> Result<Option<BegunBlock>> {
+        let Some(position) = output.accept(bytes.start, bytes.end, fixed.min(dynamic))? else {
+            return Ok(None);
+        };
+        let last = output.call.last && bytes.end == output.call.buffer.len();
+        let is_fixed = fixed <= dynamic;
+        if is_fixed {
+            output.bits.put(0b010 | u64::from(last), 3)?;
+        } else {
+            self.trees.put_header(last, output.bits)?;
+            dispatch(self.tier, FillTables(self.trees));
+        }
+        Ok(Some(BegunBlock { is_fixed, end: bytes.end, position }))
+    }
+
+    /// The tables of a block's trees.
+    fn tables(&self, block: &BegunBlock) -> &Tables {
+        if block.is_fixed { fixed_tables() } else { &self.trees.tables }
+    }
+
+    /// Writes the first `len` tokens.
+    fn emit(&self, output: &mut Output<'_, '_>, block: &BegunBlock, len: usize) -> Result<()> {
+        let tokens = &self.tokens.list[..len];
+        dispatch(
+            self.tier,
+            Emit { tokens, tables: self.tables(block), bits: output.bits, end: block.position },
+        )
+    }
+
+    fn end_block(&self, output: &mut Output<'_, '_>, block: &BegunBlock) -> Result<()> {
+        end_block(self.tables(block), output.bits);
+        debug_assert_eq!(output.bits.position(), block.position);
+        output.close(block.end)
+    }
+}
+
+/// A block whose header is written.
+struct BegunBlock {
+    is_fixed: bool,
+    /// Where its bytes end.
+    end: usize,
+    /// The bit position after it.
+    position: u64,
 }
 
 /// The output of one call, its budget, and the pending run of stored bytes.

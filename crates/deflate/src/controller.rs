@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn of_concurrent_updates_one_chooses() {
-        let controller = Controller::new(Level::Best).max_cpu(50);
+        let controller = Controller::new(Level::Deeper).max_cpu(50);
         controller.update(Duration::from_millis(1), Duration::ZERO);
         for period in 1..=4 {
             std::thread::scope(|scope| {

@@ -51,23 +51,42 @@ pub enum Level {
     Lazy = 4,
     /// Lazy matching over longer hash chains.
     Deep = 5,
-    /// Lazy matching over the longest hash chains: as small as zlib's level 6.
-    Best = 6,
+    /// Lazy matching over still longer hash chains: as small as zlib's level 6.
+    Deeper = 6,
+    /// Lazy matching over the longest hash chains, with a look at two positions further on.
+    Deepest = 7,
+    /// For each block the cheapest of the ways through its matches, which binary trees find: as small as libdeflate's level 10. The
+    /// first call of a [`Scratch`](crate::Scratch) allocates another 7 MiB. Sessions, and builds without the feature `alloc`,
+    /// search as [`Deepest`](Self::Deepest).
+    Optimal = 8,
+    /// As [`Optimal`](Self::Optimal), with as many candidates and parses of a block as make it smaller: as small as libdeflate's
+    /// level 12.
+    Best = 9,
 }
 
 impl Level {
     /// All levels, fastest first.
-    pub const ALL: [Level; 7] =
-        [Level::Stored, Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best];
+    pub const ALL: [Level; 10] = [
+        Level::Stored,
+        Level::Fast,
+        Level::Default,
+        Level::High,
+        Level::Lazy,
+        Level::Deep,
+        Level::Deeper,
+        Level::Deepest,
+        Level::Optimal,
+        Level::Best,
+    ];
 
-    /// The level with number `n`, 0 to 6.
+    /// The level with number `n`, 0 to 9.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] above 6.
+    /// [`Kind::BadArgument`] above 9.
     pub const fn from_number(n: u8) -> Result<Level> {
         if (n as usize) < Level::ALL.len() {
             return Ok(Level::ALL[n as usize]);
         }
-        Err(Error::new(Kind::BadArgument, 0, "the level must be 0 to 6"))
+        Err(Error::new(Kind::BadArgument, 0, "the level must be 0 to 9"))
     }
 }

@@ -4,6 +4,8 @@ use linerate_core::Tier;
 
 #[cfg(feature = "alloc")]
 use crate::block::STAGING;
+#[cfg(feature = "alloc")]
+use crate::block::optimal::Optimal;
 use crate::kernel::chains::ChainTables;
 use crate::kernel::fast::FastState;
 use crate::kernel::parse::ParseState;
@@ -19,7 +21,7 @@ pub struct FastScratch {
 }
 
 /// Working memory for every level and for sessions: at most 528 KiB, of which levels 0 to 3 touch 127 KiB,
-/// and level 3 another 320 KiB among samples of 16 bits.
+/// and level 3 another 320 KiB among samples of 16 bits. Levels 8 and 9 [allocate](Self::memory) another 7 MiB.
 ///
 /// Shared between streams like [`FastScratch`].
 pub struct Scratch {
@@ -31,6 +33,9 @@ pub struct Scratch {
     /// History and message of a session, contiguous.
     #[cfg(feature = "alloc")]
     pub(crate) staging: [u8; STAGING],
+    /// For levels 8 and 9, allocated by the first call at one of them.
+    #[cfg(feature = "alloc")]
+    pub(crate) optimal: Option<alloc::boxed::Box<Optimal>>,
 }
 
 const _: () = assert!(size_of::<FastScratch>() <= 64 << 10);
@@ -65,6 +70,8 @@ impl Scratch {
             chains: ChainTables::new(),
             #[cfg(feature = "alloc")]
             staging: [0; STAGING],
+            #[cfg(feature = "alloc")]
+            optimal: None,
         }
     }
 
@@ -77,6 +84,15 @@ impl Scratch {
     /// Runs the kernels of `tier` from now on; an unsupported tier is ignored.
     pub fn set_tier(&mut self, tier: Tier) {
         self.tier = tier.is_supported().then_some(tier);
+    }
+
+    /// Bytes of the scratch itself, and of what the first call at level 8 or 9 has allocated.
+    pub fn memory(&self) -> usize {
+        #[cfg(feature = "alloc")]
+        let allocated = self.optimal.as_ref().map_or(0, |optimal| size_of_val(&**optimal));
+        #[cfg(not(feature = "alloc"))]
+        let allocated = 0;
+        size_of::<Self>() + allocated
     }
 }
 

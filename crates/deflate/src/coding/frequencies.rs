@@ -1,9 +1,12 @@
 //! How often each symbol of a block occurs.
 
 use super::tables::{DISTANCES, END_OF_BLOCK, LITLENS};
+#[cfg(feature = "alloc")]
+use super::token::FIRSTS;
 use super::token::{LENGTH_CODES, Tokens, distance_extra_bits};
 
 /// The symbols of a block, counted.
+#[derive(Clone)]
 pub(crate) struct Frequencies {
     /// The end of the block counts once.
     pub(crate) litlens: [u32; LITLENS],
@@ -24,26 +27,53 @@ impl Frequencies {
             self.litlens[literal] =
                 u32::from(tokens.firsts[literal]) + u32::from(tokens.seconds[32 + literal]);
         }
+        self.set_matches(tokens.firsts[256..].try_into().expect("256 lengths"), &tokens.seconds);
+    }
+
+    /// Replaces the counts by those of literals and then lengths, and of symbols of distances.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn set(&mut self, firsts: &[u32; FIRSTS], distances: &[u32; 32]) {
+        self.litlens[..256].copy_from_slice(&firsts[..256]);
+        self.set_matches(firsts[256..].try_into().expect("256 lengths"), distances);
+    }
+
+    /// Replaces the counts by a guess for these bytes: as many literals of each, a match for every 12, the short and the near
+    /// ones more frequent.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn guess(&mut self, bytes: &[u8]) {
+        self.litlens = [1; LITLENS];
+        for &byte in bytes {
+            self.litlens[usize::from(byte)] += 1;
+        }
+        let matches = bytes.len() as u32 / 36;
+        for (code, freq) in (2..).zip(&mut self.litlens[257..]) {
+            *freq = (2 * matches / code).max(1);
+        }
+        self.distances = [1; DISTANCES];
+        self.extra_bits = 0;
+    }
+
+    /// Replaces the counts by those of lengths 3 to 258, and of symbols of distances.
+    #[inline(always)]
+    fn set_matches<T: Copy + Into<u32>>(&mut self, lengths: &[T; 256], distances: &[T]) {
         self.litlens[END_OF_BLOCK] = 1;
-        let lengths: &[u16; 256] = tokens.firsts[256..].try_into().expect("256 lengths");
         let codes: &mut [u32; 29] = (&mut self.litlens[257..]).try_into().expect("29 codes");
-        sum_codes::<8, 1>(lengths, 0, &mut codes[..8]);
-        sum_codes::<4, 2>(lengths, 8, &mut codes[8..12]);
-        sum_codes::<4, 4>(lengths, 16, &mut codes[12..16]);
-        sum_codes::<4, 8>(lengths, 32, &mut codes[16..20]);
-        sum_codes::<4, 16>(lengths, 64, &mut codes[20..24]);
-        sum_codes::<4, 32>(lengths, 128, &mut codes[24..28]);
+        sum_codes::<_, 8, 1>(lengths, 0, &mut codes[..8]);
+        sum_codes::<_, 4, 2>(lengths, 8, &mut codes[8..12]);
+        sum_codes::<_, 4, 4>(lengths, 16, &mut codes[12..16]);
+        sum_codes::<_, 4, 8>(lengths, 32, &mut codes[16..20]);
+        sum_codes::<_, 4, 16>(lengths, 64, &mut codes[20..24]);
+        sum_codes::<_, 4, 32>(lengths, 128, &mut codes[24..28]);
         // Code 284 would reach to 258, which has a code of its own.
-        codes[28] = u32::from(lengths[255]);
+        codes[28] = lengths[255].into();
         codes[27] -= codes[28];
         let mut extra_bits = 0;
         for (&freq, &(_, extra)) in codes.iter().zip(&LENGTH_CODES) {
             extra_bits += freq * u32::from(extra);
         }
-        for symbol in 0..DISTANCES {
-            let freq = u32::from(tokens.seconds[symbol]);
-            self.distances[symbol] = freq;
-            extra_bits += freq * distance_extra_bits(symbol);
+        for (symbol, (sum, &freq)) in self.distances.iter_mut().zip(distances).enumerate() {
+            *sum = freq.into();
+            extra_bits += *sum * distance_extra_bits(symbol);
         }
         self.extra_bits = extra_bits;
     }
@@ -74,8 +104,12 @@ impl Frequencies {
 
 /// Adds up the counts of `N` codes for `WIDTH` lengths each, from `lengths[start]` on.
 #[inline(always)]
-fn sum_codes<const N: usize, const WIDTH: usize>(lengths: &[u16; 256], start: usize, codes: &mut [u32]) {
+fn sum_codes<T: Copy + Into<u32>, const N: usize, const WIDTH: usize>(
+    lengths: &[T; 256],
+    start: usize,
+    codes: &mut [u32],
+) {
     for (code, counts) in codes[..N].iter_mut().zip(lengths[start..].as_chunks::<WIDTH>().0) {
-        *code = counts.iter().map(|&c| u32::from(c)).sum();
+        *code = counts.iter().map(|&count| count.into()).sum();
     }
 }

@@ -35,7 +35,7 @@ impl<const N: usize> Code<N> {
         Code { lengths, codes }
     }
 
-    /// Builds the code for `freqs`, each below 2^16, with lengths up to `limit`.
+    /// Builds the code for `freqs` with lengths up to `limit`.
     ///
     /// With fewer than two symbols in use, two get codes of one bit, so that the set is complete, as strict
     /// decoders require.
@@ -104,6 +104,8 @@ impl TreeWork {
     }
 }
 
+/// The largest frequency that a key holds. Symbols that occur more often are treated alike.
+const MAX_FREQ: u32 = 0xffff;
 /// Symbols passed over together if none is in use.
 const STRIDE: usize = 16;
 
@@ -117,7 +119,7 @@ fn collect_used<const N: usize>(freqs: &[u32; N], used: &mut [u32; MAX_SYMBOLS])
             continue;
         }
         for (symbol, &f) in (first..).zip(freqs) {
-            used[n] = f << 16 | symbol;
+            used[n] = f.min(MAX_FREQ) << 16 | symbol;
             n += usize::from(f != 0);
         }
     }

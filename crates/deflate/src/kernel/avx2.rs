@@ -25,4 +25,64 @@ impl Isa for Avx2 {
             _mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b)) as u32
         }
     }
+
+    type Lanes = core::arch::x86_64::__m256i;
+
+    #[inline(always)]
+    unsafe fn splat(x: u32) -> Self::Lanes {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { core::arch::x86_64::_mm256_set1_epi32(x as i32) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(lanes: &[u32; 8]) -> Self::Lanes {
+        // SAFETY: eight numbers are readable; the caller vouches for AVX2.
+        unsafe { core::arch::x86_64::_mm256_loadu_si256(lanes.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { core::arch::x86_64::_mm256_add_epi32(a, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn min(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { core::arch::x86_64::_mm256_min_epu32(a, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn or(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { core::arch::x86_64::_mm256_or_si256(a, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn shift_left<const N: i32>(a: Self::Lanes) -> Self::Lanes {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { core::arch::x86_64::_mm256_slli_epi32::<N>(a) }
+    }
+
+    #[inline(always)]
+    unsafe fn prepend(x: u32, a: Self::Lanes) -> Self::Lanes {
+        use core::arch::x86_64::*;
+        // SAFETY: the caller vouches for AVX2.
+        unsafe {
+            let moved = _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(0, 0, 1, 2, 3, 4, 5, 6));
+            _mm256_blend_epi32::<1>(moved, _mm256_castsi128_si256(_mm_cvtsi32_si128(x as i32)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn least(a: Self::Lanes) -> u32 {
+        use core::arch::x86_64::*;
+        // SAFETY: the caller vouches for AVX2.
+        unsafe {
+            let four = _mm_min_epu32(_mm256_castsi256_si128(a), _mm256_extracti128_si256::<1>(a));
+            let two = _mm_min_epu32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
+            let one = _mm_min_epu32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
+            _mm_cvtsi128_si32(one) as u32
+        }
+    }
 }

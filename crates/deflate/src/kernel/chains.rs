@@ -60,8 +60,8 @@ fn heads_3(window: usize) -> usize {
 }
 
 /// The search in hash chains. The tables have powers of two of slots; if they are `FULL`, as many as there may be, which
-/// makes their sizes constants.
-pub(crate) struct Chains<'a, const FULL: bool> {
+/// makes their sizes constants. `TWICE` is [`Finder::LOOKS_TWICE`].
+pub(crate) struct Chains<'a, const FULL: bool, const TWICE: bool> {
     heads: &'a mut [u16],
     gaps: &'a mut [u16],
     heads_3: &'a mut [u16],
@@ -79,7 +79,7 @@ pub(crate) struct Chains<'a, const FULL: bool> {
 /// Bytes from which on a search needs full tables.
 pub(crate) const FULL_LEN: usize = 1 << (MAX_BITS - 1);
 
-impl<'a> Chains<'a, true> {
+impl<'a, const TWICE: bool> Chains<'a, true, TWICE> {
     /// Begins a search in at least [`FULL_LEN`] bytes.
     pub(crate) fn begin_full(tables: &'a mut ChainTables, window: usize, search: Search) -> Self {
         let mut chains =
@@ -89,7 +89,7 @@ impl<'a> Chains<'a, true> {
     }
 }
 
-impl<'a> Chains<'a, false> {
+impl<'a> Chains<'a, false, false> {
     /// Begins a search in `len` bytes, with tables no larger than these need.
     pub(crate) fn begin(tables: &'a mut ChainTables, len: usize, window: usize, search: Search) -> Self {
         let bits = (len.max(1).ilog2() + 1).clamp(8, MAX_BITS);
@@ -109,7 +109,7 @@ impl<'a> Chains<'a, false> {
     }
 }
 
-impl<'a, const FULL: bool> Chains<'a, FULL> {
+impl<'a, const FULL: bool, const TWICE: bool> Chains<'a, FULL, TWICE> {
     fn over(
         heads: &'a mut [u16],
         gaps: &'a mut [u16],
@@ -167,15 +167,16 @@ impl<'a, const FULL: bool> Chains<'a, FULL> {
     }
 }
 
-impl<const FULL: bool> Finder for Chains<'_, FULL> {
+impl<const FULL: bool, const TWICE: bool> Finder for Chains<'_, FULL, TWICE> {
     const INSERTS_ALL: bool = true;
+    const LOOKS_TWICE: bool = TWICE;
     type Lent<'s>
-        = Chains<'s, FULL>
+        = Chains<'s, FULL, TWICE>
     where
         Self: 's;
 
     #[inline(always)]
-    fn lend(&mut self) -> Chains<'_, FULL> {
+    fn lend(&mut self) -> Chains<'_, FULL, TWICE> {
         Chains { heads: self.heads, gaps: self.gaps, heads_3: self.heads_3, ..*self }
     }
 

@@ -4,10 +4,8 @@
 //! incompressible](is_incompressible), it goes to stored blocks with only sparse probes, at a fraction of the
 //! cost of coding; repeats of a few hundred bytes are still found.
 
-use super::lazy::{Finder, insert_all};
 use super::matcher::{Buckets, MAX_DISTANCE, MIN_MATCH, PositionTable};
 use super::rebased::RebasedBuffer;
-use super::scalar::Scalar;
 
 /// Length of a literal run after which a match loop tests for incompressible data.
 pub(crate) const LONG_RUN: usize = 512;
@@ -88,23 +86,26 @@ pub(crate) fn skip_incompressible<B: Buckets, const N: usize>(
     if reached > at && len - reached < SAMPLE { len } else { reached }
 }
 
-/// As [`skip_incompressible`], for a [`Finder`], which wants every position inserted.
-pub(crate) fn skip_with(finder: &mut impl Finder, buffer: &[u8], at: usize) -> usize {
+/// As [`skip_incompressible`], for a search that wants every position inserted: `insert` does so, and if it is to look says whether
+/// there is a match of 4 bytes.
+pub(crate) fn skip_with(buffer: &[u8], at: usize, mut insert: impl FnMut(usize, bool) -> bool) -> usize {
     let len = buffer.len();
+    let hashed_end = (len + 1).saturating_sub(MIN_MATCH);
     let mut reached = at;
     while is_incompressible(&buffer[reached..]) {
         let recheck = len.min(reached + RECHECK);
         while reached < recheck {
-            let burst = reached..(len + 1).saturating_sub(MIN_MATCH).min(reached + SPACING);
+            let burst = reached..hashed_end.min(reached + SPACING);
             for p in burst {
                 reached = p + 1;
-                // SAFETY: the position has 4 bytes.
-                if unsafe { finder.find::<Scalar, false>(buffer, p, 0) }.length >= MIN_MATCH {
+                if insert(p, true) {
                     return reached;
                 }
             }
             let next = recheck.min(reached + BURST_EVERY);
-            insert_all(finder, buffer, reached, next);
+            for p in reached..next.min(hashed_end) {
+                insert(p, false);
+            }
             reached = next;
         }
     }

@@ -79,6 +79,7 @@ impl<'a> Indexed<'a> {
 
 impl Finder for Indexed<'_> {
     const INSERTS_ALL: bool = false;
+    const LOOKS_TWICE: bool = false;
     type Lent<'s>
         = Indexed<'s>
     where

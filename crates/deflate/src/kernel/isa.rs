@@ -14,6 +14,51 @@ pub(crate) trait Isa {
     /// # Safety
     /// 16 bytes must be readable at both, and the CPU must support the tier.
     unsafe fn common16(a: *const u8, b: *const u8) -> usize;
+
+    /// Eight numbers.
+    type Lanes: Copy;
+
+    /// Eight times `x`.
+    ///
+    /// # Safety
+    /// The CPU must support the tier.
+    unsafe fn splat(x: u32) -> Self::Lanes;
+
+    /// # Safety
+    /// The CPU must support the tier.
+    unsafe fn load(lanes: &[u32; 8]) -> Self::Lanes;
+
+    /// Sums, modulo 2^32.
+    ///
+    /// # Safety
+    /// The CPU must support the tier.
+    unsafe fn add(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+
+    /// The lesser of each two.
+    ///
+    /// # Safety
+    /// The CPU must support the tier.
+    unsafe fn min(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+
+    /// # Safety
+    /// The CPU must support the tier.
+    unsafe fn or(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+
+    /// # Safety
+    /// The CPU must support the tier.
+    unsafe fn shift_left<const N: i32>(a: Self::Lanes) -> Self::Lanes;
+
+    /// `x`, and the first seven of `a`.
+    ///
+    /// # Safety
+    /// The CPU must support the tier.
+    unsafe fn prepend(x: u32, a: Self::Lanes) -> Self::Lanes;
+
+    /// The least of eight.
+    ///
+    /// # Safety
+    /// The CPU must support the tier.
+    unsafe fn least(a: Self::Lanes) -> u32;
 }
 
 /// # Safety

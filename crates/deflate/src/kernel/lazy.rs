@@ -1,4 +1,4 @@
-//! Lazy matching, as in zlib's `deflate_slow` (RFC 1951, section 4), for levels 4 to 6 and sessions: bytes to tokens, one
+//! Lazy matching, as in zlib's `deflate_slow` (RFC 1951, section 4), for levels 4 to 7 and sessions: bytes to tokens, one
 //! position at a time.
 //!
 //! A match is taken only after the next position was tried: a longer match there costs one literal more. Candidates
@@ -11,6 +11,7 @@ use super::incompressible::{LONG_RUN, LiteralRun};
 use super::isa::Isa;
 use super::matcher::{MAX_MATCH, MIN_MATCH};
 use super::parse::Parsed;
+use super::scalar::Scalar;
 use super::token_writer::TokenWriter;
 use crate::coding::token::Tokens;
 
@@ -35,8 +36,19 @@ impl Found {
     /// the literal between costs some 6, and a distance as many as it has.
     #[inline(always)]
     fn loses_to(self, later: Found) -> bool {
-        let bits = |found: Found| 4 * found.length as i32 - found.distance.ilog2() as i32;
-        later.length >= self.length && bits(later) > bits(self) + 2
+        later.length >= self.length && later.bits() > self.bits() + 2
+    }
+
+    /// Whether to take `later`, two positions further on.
+    #[inline(always)]
+    fn loses_to_second(self, later: Found) -> bool {
+        later.length > self.length && later.bits() > self.bits() + 6
+    }
+
+    /// What the match is worth.
+    #[inline(always)]
+    fn bits(self) -> i32 {
+        4 * self.length as i32 - self.distance.ilog2() as i32
     }
 }
 
@@ -44,6 +56,8 @@ impl Found {
 pub(crate) trait Finder {
     /// Whether it needs every position; else only the last [`INSIDE`] of a match are inserted.
     const INSERTS_ALL: bool;
+    /// Whether a match may give way to one two positions later, too.
+    const LOOKS_TWICE: bool;
     type Lent<'s>: Finder
     where
         Self: 's;
@@ -74,6 +88,19 @@ pub(crate) fn insert_all(finder: &mut impl Finder, buffer: &[u8], start: usize, 
         // SAFETY: the position has 4 bytes.
         unsafe { finder.insert(buffer, at) };
     }
+}
+
+/// Inserts position `at`, which has 4 bytes; if it is to look, returns whether a match of 4 bytes begins there.
+pub(crate) fn insert_one(finder: &mut impl Finder, buffer: &[u8], at: usize, look: bool) -> bool {
+    assert!(buffer.len() - at >= MIN_MATCH, "the position has 4 bytes");
+    // SAFETY: as checked.
+    unsafe {
+        if look {
+            return finder.find::<Scalar, false>(buffer, at, 0).length >= MIN_MATCH;
+        }
+        finder.insert(buffer, at);
+    }
+    false
 }
 
 /// Appends tokens from `start` on, until the list has `most` of them, up to incompressible data, or to the end of the
@@ -181,10 +208,19 @@ impl<F: Finder> Steps<'_, F> {
                     && (FAR || next < hashed_end)
                     && next - first <= MAX_PUT_OFF
                 {
-                    let later = self.finder.find::<I, FAR>(buffer, next, found.length - 1);
+                    let mut later = self.finder.find::<I, FAR>(buffer, next, found.length - 1);
                     next += 1;
                     if !found.loses_to(later) {
-                        break;
+                        if !F::LOOKS_TWICE || !FAR && next >= hashed_end || next - first > MAX_PUT_OFF {
+                            break;
+                        }
+                        later = self.finder.find::<I, FAR>(buffer, next, found.length);
+                        next += 1;
+                        if !found.loses_to_second(later) {
+                            break;
+                        }
+                        self.writer.push_literal(*buffer.get_unchecked(self.at));
+                        self.at += 1;
                     }
                     self.writer.push_literal(*buffer.get_unchecked(self.at));
                     (self.at, found) = (next - 1, later);
@@ -237,7 +273,7 @@ mod tests {
             .collect();
         let mut scratch = Box::new(Scratch::new());
         let Scratch { work: ParseState { tokens, .. }, chains, .. } = &mut *scratch;
-        let search = Level::Best.search();
+        let search = Level::Deeper.search();
         let mut finder = Chains::begin(chains, noise.len(), MAX_DISTANCE, search);
         let max_lazy = search.max_lazy;
         let parse = LazyParse { tokens, most: 1024, buffer: &noise, start: 0, finder: &mut finder, max_lazy };

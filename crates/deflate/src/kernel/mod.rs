@@ -4,7 +4,11 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(feature = "alloc")]
+pub(crate) mod binary_trees;
 pub(crate) mod chains;
+#[cfg(feature = "alloc")]
+pub(crate) mod cheapest;
 pub(crate) mod dispatch;
 pub(crate) mod emit;
 pub(crate) mod fast;
@@ -20,6 +24,8 @@ pub(crate) mod parse;
 pub(crate) mod rebased;
 mod scalar;
 pub(crate) mod search;
+#[cfg(feature = "alloc")]
+pub(crate) mod span;
 pub(crate) mod split;
 mod token_bits;
 mod token_writer;

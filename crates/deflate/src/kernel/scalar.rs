@@ -23,4 +23,46 @@ impl Isa for Scalar {
         // SAFETY: bytes 0..32 of both.
         (0..32).fold(0, |mask, i| mask | u32::from(unsafe { *a.add(i) == *b.add(i) }) << i)
     }
+
+    type Lanes = [u32; 8];
+
+    #[inline(always)]
+    unsafe fn splat(x: u32) -> [u32; 8] {
+        [x; 8]
+    }
+
+    #[inline(always)]
+    unsafe fn load(lanes: &[u32; 8]) -> [u32; 8] {
+        *lanes
+    }
+
+    #[inline(always)]
+    unsafe fn add(a: [u32; 8], b: [u32; 8]) -> [u32; 8] {
+        core::array::from_fn(|i| a[i].wrapping_add(b[i]))
+    }
+
+    #[inline(always)]
+    unsafe fn min(a: [u32; 8], b: [u32; 8]) -> [u32; 8] {
+        core::array::from_fn(|i| a[i].min(b[i]))
+    }
+
+    #[inline(always)]
+    unsafe fn or(a: [u32; 8], b: [u32; 8]) -> [u32; 8] {
+        core::array::from_fn(|i| a[i] | b[i])
+    }
+
+    #[inline(always)]
+    unsafe fn shift_left<const N: i32>(a: [u32; 8]) -> [u32; 8] {
+        a.map(|x| x << N)
+    }
+
+    #[inline(always)]
+    unsafe fn prepend(x: u32, a: [u32; 8]) -> [u32; 8] {
+        core::array::from_fn(|i| if i == 0 { x } else { a[i - 1] })
+    }
+
+    #[inline(always)]
+    unsafe fn least(a: [u32; 8]) -> u32 {
+        a.into_iter().fold(u32::MAX, u32::min)
+    }
 }

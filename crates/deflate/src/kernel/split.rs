@@ -3,6 +3,7 @@
 use super::dispatch::Kernel;
 use super::isa::Isa;
 use crate::coding::frequencies::Frequencies;
+use crate::coding::log2::{self, log2};
 use crate::coding::token::Tokens;
 
 /// Tokens of a piece.
@@ -48,11 +49,11 @@ impl Kernel for Join<'_> {
 }
 
 /// A bit, in the unit of [`bits`].
-const ONE: u64 = 1 << 8;
+pub(crate) const ONE: u64 = log2::ONE as u64;
 
 /// The entropy of the symbols, without extra bits.
 #[inline(always)]
-fn bits(freqs: &Frequencies) -> u64 {
+pub(crate) fn bits(freqs: &Frequencies) -> u64 {
     entropy(&freqs.litlens) + entropy(&freqs.distances)
 }
 
@@ -69,29 +70,5 @@ fn entropy(freqs: &[u32]) -> u64 {
 /// n log2 n, in [`ONE`].
 #[inline(always)]
 fn times_log2(n: u64) -> u64 {
-    let n1 = n | 1;
-    let exponent = n1.ilog2();
-    let mantissa = ((n1 << 8) >> exponent) & 0xff;
-    n * (u64::from(exponent) * ONE + u64::from(LOG2[mantissa as usize]))
+    n * u64::from(log2(n | 1))
 }
-
-/// log2(1 + i / 256), in [`ONE`].
-static LOG2: [u16; 256] = {
-    let mut table = [0; 256];
-    let mut i = 0;
-    while i < 256 {
-        // Squaring yields a bit of the logarithm at a time.
-        let (mut x, mut log, mut bit) = ((256 + i as u64) << 22, 0, 256);
-        while bit > 0 {
-            x = ((x as u128 * x as u128) >> 30) as u64;
-            bit >>= 1;
-            if x >= 2 << 30 {
-                x >>= 1;
-                log |= bit;
-            }
-        }
-        table[i] = log;
-        i += 1;
-    }
-    table
-};

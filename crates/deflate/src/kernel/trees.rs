@@ -6,6 +6,8 @@ use super::dispatch::Kernel;
 use super::header::Header;
 use super::isa::Isa;
 use crate::coding::bits::BitWriter;
+#[cfg(feature = "alloc")]
+use crate::coding::costs::Costs;
 use crate::coding::frequencies::Frequencies;
 use crate::coding::huffman::{Code, TreeWork};
 use crate::coding::tables::{DISTANCES, LITLENS, Tables};
@@ -44,6 +46,12 @@ impl Trees {
     /// Begins a block with the last piece.
     pub(crate) fn begin_at_piece(&mut self) {
         core::mem::swap(&mut self.freqs, &mut self.piece);
+    }
+
+    /// Replaces the costs by those in a block of the symbols counted, with the trees built last.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn set_costs(&self, costs: &mut Costs) {
+        costs.set_coded(&self.freqs, &self.litlens.lengths, &self.distances.lengths);
     }
 
     /// Writes the 3 header bits of a block, and the trees built last.

@@ -3,6 +3,7 @@
 use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use alloc::boxed::Box;
 
+use crate::block::optimal::Optimal;
 use crate::{FastScratch, Scratch};
 
 /// Types whose `new` is all zero bytes.
@@ -13,8 +14,10 @@ pub(crate) unsafe trait Zeroed: Sized {}
 
 // SAFETY: arrays of integers, and `Option<Tier>`, checked below to be `None` when zero.
 unsafe impl Zeroed for FastScratch {}
-// SAFETY: as above.
+// SAFETY: as above, and an `Option<Box>` that is `None` when zero, as Rust guarantees.
 unsafe impl Zeroed for Scratch {}
+// SAFETY: integers only.
+unsafe impl Zeroed for Optimal {}
 
 // `Tier` starts at 1, so the niche that stands for `None` is 0.
 const _: () = {

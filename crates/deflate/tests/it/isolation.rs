@@ -6,9 +6,7 @@ use proptest::prelude::*;
 
 use crate::common::data::{self, Noise};
 use crate::common::decoders::decode;
-use crate::common::{at_level, call, encode, finish, pending};
-
-const CODING: [Level; 6] = [Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best];
+use crate::common::{CODING, at_level, call, encode, finish, pending};
 
 /// Sizes around which rebased positions overflow.
 const EDGES: [usize; 9] = [512, 31_744, 32_768, 33_279, 34_511, 63_488, 65_023, 65_535, 65_536];

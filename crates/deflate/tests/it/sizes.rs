@@ -5,9 +5,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
-use linerate_deflate::{Format, Level, Scratch};
+use linerate_deflate::{Format, Scratch};
 
-use crate::common::encode;
+use crate::common::{CODING, encode};
 
 const HEADER: &str = "file,level,chunk,bytes\n";
 const CHUNKS: [usize; 4] = [1_024, 4_096, 16_384, 65_536];
@@ -17,7 +17,7 @@ fn measure() -> String {
     let mut scratch = Scratch::boxed();
     let mut table = HEADER.to_owned();
     for (name, plain) in linerate_testkit::testdata::corpus() {
-        for level in [Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best] {
+        for level in CODING {
             for chunk in CHUNKS.into_iter().chain([plain.len()]) {
                 let bytes = encode(&mut scratch, Format::Deflate, level, &plain, chunk).len();
                 writeln!(table, "{name},{},{chunk},{bytes}", level as u8).expect("a string takes it");

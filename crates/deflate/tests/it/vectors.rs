@@ -4,7 +4,7 @@ use linerate_deflate::checksum::{adler32, adler32_combine, crc32, crc32_combine}
 use linerate_deflate::{Format, Level, Scratch, Stream, compress_to_vec};
 
 use crate::common::decoders::{assert_decodes, decode};
-use crate::common::{FORMATS, call, encode, finish, flush};
+use crate::common::{CODING, FORMATS, call, encode, finish, flush};
 
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u32> = hex.chars().filter_map(|c| c.to_digit(16)).collect();
@@ -72,7 +72,7 @@ fn reference_decoders_accept_valid_and_reject_invalid_streams() {
 #[test]
 fn single_byte_uses_the_fixed_tree() {
     for (plain, most) in [(&b"a"[..], 3), (b"abc", 5), (b"\x8f", 3), (b"\x90", 3), (b"\xff", 3)] {
-        for level in [Level::Fast, Level::Default, Level::High, Level::Lazy, Level::Deep, Level::Best] {
+        for level in CODING {
             let encoded = compress_to_vec(Format::Deflate, level, plain);
             assert!(encoded.len() <= most, "{level:?}: {plain:?} became {encoded:02x?}");
             assert_decodes(Format::Deflate, &encoded, plain);

@@ -7,6 +7,12 @@ use linerate_deflate::{Format, Level, Scratch, Stream, Tier, bound, finish_bound
 
 pub(crate) const FORMATS: [Format; 3] = [Format::Deflate, Format::Zlib, Format::Gzip];
 
+/// The levels that compress.
+pub(crate) const CODING: [Level; 9] = {
+    let [_, levels @ ..] = Level::ALL;
+    levels
+};
+
 /// Most bytes that a call may write for `n` bytes of input after the header: the guarantee itself,
 /// without the slack of `bound` for a header.
 pub(crate) fn promised(n: usize) -> usize {

@@ -1,0 +1,109 @@
+//! Divides a span into blocks: pieces of it are joined, of all neighbours first those that gain the most by it.
+
+use super::Coder;
+use crate::coding::frequencies::Frequencies;
+use crate::kernel::span::Span;
+use crate::kernel::split::{ONE, bits};
+
+/// Most pieces of a span.
+const MAX_PIECES: usize = 256;
+/// Fewest steps of a piece, but for the last.
+const MIN_PIECE: usize = 512;
+/// Bits of a block besides the entropy of its symbols, at least: pieces that gain by this estimate are joined without building trees.
+const MIN_BLOCK_BITS: u64 = 400;
+
+/// The division of a span.
+pub(super) struct Division {
+    /// Pieces or blocks.
+    len: usize,
+    /// Where each ends in the span.
+    ends: [usize; MAX_PIECES],
+    /// The place of its symbols.
+    places: [u8; MAX_PIECES],
+    symbols: [Frequencies; MAX_PIECES],
+    joined: Frequencies,
+}
+
+impl Division {
+    /// Blocks.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Where a block ends in the span.
+    pub(super) fn end(&self, block: usize) -> usize {
+        self.ends[block]
+    }
+
+    /// The symbols of a block.
+    pub(super) fn symbols(&self, block: usize) -> &Frequencies {
+        &self.symbols[usize::from(self.places[block])]
+    }
+
+    /// Divides the first `end` bytes of the span, by the steps of the way through it.
+    pub(super) fn divide(&mut self, coder: &mut Coder<'_>, span: &Span, end: usize) {
+        self.cut(span, end);
+        // Bits, in the unit of `bits`.
+        self.join(|symbols| bits(symbols) + u64::from(symbols.extra_bits) * ONE + MIN_BLOCK_BITS * ONE);
+        self.join(|symbols| {
+            coder.trees.freqs.clone_from(symbols);
+            let (fixed, dynamic) = coder.plan();
+            fixed.min(dynamic)
+        });
+    }
+
+    /// Cuts the span into pieces of equally many steps.
+    fn cut(&mut self, span: &Span, end: usize) {
+        let most = span.steps_to(end).div_ceil(MAX_PIECES).max(MIN_PIECE);
+        let mut at = 0;
+        self.len = 0;
+        while at < end {
+            at = span.count(at, end, most, &mut self.symbols[self.len]);
+            self.ends[self.len] = at;
+            self.places[self.len] = self.len as u8;
+            self.len += 1;
+        }
+    }
+
+    /// Joins neighbours as long as that costs no more.
+    fn join(&mut self, mut cost: impl FnMut(&Frequencies) -> u64) {
+        let mut costs = [0; MAX_PIECES];
+        for (block, own) in costs[..self.len].iter_mut().enumerate() {
+            *own = cost(self.symbols(block)) as i64;
+        }
+        // What is gained by joining each with the one behind it.
+        let mut gains = [0; MAX_PIECES];
+        for (first, gain) in gains[..self.len - 1].iter_mut().enumerate() {
+            *gain = costs[first] + costs[first + 1] - cost(self.joined(first)) as i64;
+        }
+        while let Some((first, &most)) =
+            gains[..self.len - 1].iter().enumerate().max_by_key(|&(_, gain)| gain)
+            && most >= 0
+        {
+            costs[first] += costs[first + 1] - most;
+            costs.copy_within(first + 2..self.len, first + 1);
+            gains.copy_within(first + 1..self.len, first);
+            self.join_two(first);
+            for first in first.saturating_sub(1)..(first + 1).min(self.len - 1) {
+                gains[first] = costs[first] + costs[first + 1] - cost(self.joined(first)) as i64;
+            }
+        }
+    }
+
+    /// The symbols of a block and of the one behind it.
+    fn joined(&mut self, first: usize) -> &Frequencies {
+        let [a, b] = [first, first + 1].map(|block| usize::from(self.places[block]));
+        self.joined.clone_from(&self.symbols[a]);
+        self.joined.add(&self.symbols[b]);
+        &self.joined
+    }
+
+    fn join_two(&mut self, first: usize) {
+        self.joined(first);
+        core::mem::swap(&mut self.symbols[usize::from(self.places[first])], &mut self.joined);
+        self.ends[first] = self.ends[first + 1];
+        self.ends.copy_within(first + 2..self.len, first + 1);
+        self.places.copy_within(first + 2..self.len, first + 1);
+        self.len -= 1;
+    }
+}

@@ -1,0 +1,115 @@
+//! What each symbol costs, for a parse that looks for the least sum.
+
+use super::frequencies::Frequencies;
+use super::log2::{self, log2};
+use super::tables::{DISTANCES, LITLENS};
+use super::token::{LENGTH_CODES, distance_extra_bits};
+
+/// A bit, as a cost.
+pub(crate) const BIT: u32 = 1 << 6;
+/// The most that a symbol costs, with its extra bits.
+pub(crate) const MAX_COST: u32 = 40 * BIT;
+/// The cost of what must not be chosen.
+pub(crate) const NEVER: u32 = 1 << 17;
+/// The symbol of the distance of no match.
+pub(crate) const NO_DISTANCE: usize = 31;
+
+/// The cost of each symbol with its extra bits, in 1/64 bit.
+#[derive(Clone)]
+pub(crate) struct Costs {
+    pub(crate) literals: [u32; 256],
+    /// Of lengths 3 to 258, and some zeros, so that eight may be read from each on.
+    pub(crate) lengths: [u32; 256 + 8],
+    /// By symbol.
+    pub(crate) distances: [u32; 32],
+}
+
+impl Costs {
+    /// Replaces the costs by the information in each of these symbols.
+    pub(crate) fn set(&mut self, freqs: &Frequencies) {
+        self.set_symbols(&information(&freqs.litlens), &information(&freqs.distances));
+    }
+
+    /// Replaces the costs by the means of [information](Self::set) and of the lengths of codes. The code alone hides how much
+    /// better a symbol would do that were a little more frequent.
+    pub(crate) fn set_coded(
+        &mut self,
+        freqs: &Frequencies,
+        litlens: &[u8; LITLENS],
+        distances: &[u8; DISTANCES],
+    ) {
+        let (mut litlen_costs, mut distance_costs) =
+            (information(&freqs.litlens), information(&freqs.distances));
+        approach(&mut litlen_costs, litlens);
+        approach(&mut distance_costs, distances);
+        self.set_symbols(&litlen_costs, &distance_costs);
+    }
+
+    /// Replaces the costs by those in the fixed trees (RFC 1951, 3.2.6).
+    pub(crate) fn set_fixed(&mut self) {
+        let mut litlens = [8 * BIT; LITLENS];
+        litlens[144..256].fill(9 * BIT);
+        litlens[256..280].fill(7 * BIT);
+        self.set_symbols(&litlens, &[5 * BIT; DISTANCES]);
+    }
+
+    fn set_symbols(&mut self, litlens: &[u32; LITLENS], distances: &[u32; DISTANCES]) {
+        self.literals.copy_from_slice(&litlens[..256]);
+        for (i, (length, extra)) in LENGTH_CODES.iter().enumerate() {
+            let end = LENGTH_CODES.get(i + 1).map_or(259, |next| next.0);
+            let cost = litlens[257 + i] + u32::from(*extra) * BIT;
+            self.lengths[usize::from(length - 3)..usize::from(end - 3)].fill(cost);
+        }
+        for (symbol, (sum, cost)) in self.distances.iter_mut().zip(distances).enumerate() {
+            *sum = cost + distance_extra_bits(symbol) * BIT;
+        }
+        self.distances[NO_DISTANCE] = NEVER;
+    }
+}
+
+/// The information in each symbol, at least a bit; in one that does not occur as if it occurred half a time.
+fn information<const N: usize>(freqs: &[u32; N]) -> [u32; N] {
+    let bits = |n: u32| log2(n.max(1).into()) * BIT / log2::ONE;
+    let all = bits(freqs.iter().sum());
+    freqs.map(|freq| if freq == 0 { all + BIT } else { (all - bits(freq)).max(BIT) })
+}
+
+/// Moves the costs of symbols that have a code halfway to its length.
+fn approach(costs: &mut [u32], lengths: &[u8]) {
+    for (cost, &length) in costs.iter_mut().zip(lengths).filter(|(_, length)| **length > 0) {
+        *cost = cost.midpoint(u32::from(length) * BIT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_are_information_and_extra_bits() {
+        let mut freqs = Frequencies::new();
+        freqs.litlens[usize::from(b'a')] = 512;
+        freqs.litlens[257] = 256;
+        freqs.litlens[257 + 27] = 256;
+        freqs.distances[29] = 1;
+        let mut costs = Costs { literals: [0; 256], lengths: [0; 256 + 8], distances: [0; 32] };
+        let (mut litlens, mut distances) = ([0; LITLENS], [0; DISTANCES]);
+        (litlens[usize::from(b'a')], litlens[257], litlens[257 + 27], distances[29]) = (1, 2, 2, 1);
+        costs.set_coded(&freqs, &litlens, &distances);
+        assert_eq!(costs.literals[usize::from(b'a')], BIT);
+        assert_eq!(costs.literals[usize::from(b'b')], 11 * BIT);
+        assert_eq!([costs.lengths[0], costs.lengths[254], costs.lengths[255]], [2 * BIT, 7 * BIT, 11 * BIT]);
+        assert_eq!([costs.distances[0], costs.distances[29]], [BIT, (1 + 13) * BIT]);
+    }
+
+    #[test]
+    fn no_symbol_of_a_span_costs_more_than_the_most() {
+        let mut freqs = Frequencies::new();
+        freqs.litlens[0] = u32::MAX >> 8;
+        freqs.distances[0] = u32::MAX >> 8;
+        let mut costs = Costs { literals: [0; 256], lengths: [0; 256 + 8], distances: [0; 32] };
+        costs.set(&freqs);
+        let most = costs.lengths.iter().chain(&costs.literals).chain(&costs.distances[..DISTANCES]).max();
+        assert!(most <= Some(&MAX_COST), "{most:?}");
+    }
+}

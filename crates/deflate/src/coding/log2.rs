@@ -1,0 +1,33 @@
+//! Logarithms to base 2, of which entropies are made.
+
+/// One, in the unit of [`log2`].
+pub(crate) const ONE: u32 = 1 << 8;
+
+/// log2 n, for n from 1 on.
+#[inline(always)]
+pub(crate) fn log2(n: u64) -> u32 {
+    let exponent = n.ilog2();
+    let mantissa = ((n << 8) >> exponent) & 0xff;
+    exponent * ONE + u32::from(LOG2[mantissa as usize])
+}
+
+/// log2(1 + i / 256), in [`ONE`].
+static LOG2: [u16; 256] = {
+    let mut table = [0; 256];
+    let mut i = 0;
+    while i < 256 {
+        // Squaring yields a bit of the logarithm at a time.
+        let (mut x, mut log, mut bit) = ((256 + i as u64) << 22, 0, 256);
+        while bit > 0 {
+            x = ((x as u128 * x as u128) >> 30) as u64;
+            bit >>= 1;
+            if x >= 2 << 30 {
+                x >>= 1;
+                log |= bit;
+            }
+        }
+        table[i] = log;
+        i += 1;
+    }
+    table
+};

@@ -1,0 +1,204 @@
+//! Binary trees of the positions in the window, one for each hash of 4 bytes, for levels 8 and 9: they yield the nearest match of
+//! each length.
+//!
+//! A tree is ordered by the bytes that follow its positions, and no position is above a younger one. A new one becomes the
+//! root: the old tree is cut along the way to where it belongs, into its two subtrees. The candidates are on that way, the
+//! nearest first.
+//!
+//! Positions are numbers modulo 2^16. None in the tables is older than that: children are overwritten or renewed in time, heads
+//! by a sweep.
+
+use core::hint::select_unpredictable;
+use core::mem::replace;
+
+use linerate_core::prefetch_line;
+
+use super::isa::read32;
+use super::matcher::{MAX_DISTANCE, MAX_MATCH, MIN_MATCH};
+use super::search::extend;
+use crate::coding::token::distance_symbol;
+use crate::levels::Effort;
+
+/// Bits of the hashes of 4 and of 3 bytes, at most.
+const MAX_BITS: u32 = 16;
+/// The age of a position that is no candidate: its slot belongs to another.
+const GONE: u16 = MAX_DISTANCE as u16;
+
+/// The tables: root of each tree, newest position for 3 bytes, and for each position its lesser and its greater child.
+pub(crate) struct TreeTables {
+    heads: [u16; 1 << MAX_BITS],
+    heads_3: [u16; 1 << MAX_BITS],
+    children: [u16; 2 * MAX_DISTANCE],
+}
+
+/// A match of a position: length - 3 | symbol of the distance << 8 | (distance - 1) << 16.
+pub(crate) type Match = u32;
+
+/// The search in binary trees.
+pub(crate) struct BinaryTrees<'a> {
+    heads: &'a mut [u16],
+    heads_3: &'a mut [u16],
+    children: &'a mut [u16; 2 * MAX_DISTANCE],
+    shift: u32,
+    /// Largest distance of a match.
+    window: usize,
+    /// Largest distance of a candidate that may have children: the position 32,768 before has the slot of the new one.
+    reach: usize,
+    /// A match of this length or longer ends the search at its position.
+    pub(crate) nice_length: usize,
+    /// Most candidates that are tried at a position.
+    max_depth: u32,
+}
+
+impl<'a> BinaryTrees<'a> {
+    /// Begins a search in `len` bytes, with tables no larger than these need.
+    pub(crate) fn begin(tables: &'a mut TreeTables, len: usize, window: usize, effort: Effort) -> Self {
+        let bits = (len.max(1).ilog2() + 1).clamp(8, MAX_BITS);
+        let TreeTables { heads, heads_3, children } = tables;
+        let (heads, heads_3) = (&mut heads[..1 << bits], &mut heads_3[..1 << bits]);
+        heads.fill(GONE);
+        heads_3.fill(GONE);
+        let reach = window.min(MAX_DISTANCE - 1);
+        let Effort { nice_length, max_depth, .. } = effort;
+        BinaryTrees { heads, heads_3, children, shift: 32 - bits, window, reach, nice_length, max_depth }
+    }
+
+    /// Slot of the first 4 bytes of `word`, or of the first 3 if it is shifted.
+    #[inline(always)]
+    fn hash(&self, word: u32) -> usize {
+        (word.wrapping_mul(0x9E37_79B1) >> self.shift) as usize
+    }
+
+    /// Inserts the positions of a range that have 4 bytes.
+    pub(crate) fn insert_all(&mut self, buffer: &[u8], start: usize, end: usize) {
+        for at in start..end.min((buffer.len() + 1).saturating_sub(MIN_MATCH)) {
+            self.insert_one(buffer, at);
+        }
+    }
+
+    /// Inserts position `at`, which has 4 bytes; returns whether a match of 4 bytes begins there.
+    #[inline(never)]
+    pub(crate) fn insert_one(&mut self, buffer: &[u8], at: usize) -> bool {
+        assert!(buffer.len() - at >= MIN_MATCH, "the position has 4 bytes");
+        // SAFETY: as checked; no list is written.
+        unsafe { self.insert::<false>(buffer, at, core::ptr::null_mut()).1 >= MIN_MATCH }
+    }
+
+    /// Makes heads that are older than [`GONE`] just so old, before they look young.
+    #[cold]
+    #[inline(never)]
+    fn sweep(&mut self, number: u16) {
+        for heads in [&mut *self.heads, &mut *self.heads_3] {
+            for head in heads {
+                let age = number.wrapping_sub(*head);
+                *head = head.wrapping_add(age.saturating_sub(GONE));
+            }
+        }
+    }
+
+    /// Inserts position `at`. If `WANTED`, writes its matches to `list`, ascending in length and distance. Returns the end of
+    /// the list, and the greatest length or 3 if none is greater.
+    ///
+    /// # Safety
+    /// `at + MIN_MATCH` must be within `buffer`, the same at every call; positions are inserted in ascending order, from 0 on. There
+    /// must be room for `max_depth` + 2 matches.
+    #[inline(always)]
+    pub(crate) unsafe fn insert<const WANTED: bool>(
+        &mut self,
+        buffer: &[u8],
+        at: usize,
+        mut list: *mut Match,
+    ) -> (*mut Match, usize) {
+        let number = at as u16;
+        if number.is_multiple_of(GONE) {
+            self.sweep(number);
+        }
+        let origin = buffer.as_ptr();
+        let longest = MAX_MATCH.min(buffer.len() - at);
+        let nice_length = self.nice_length.min(longest);
+        let reach = self.reach.min(at);
+        let is_near = |distance: usize| distance.wrapping_sub(1) < reach;
+        let age = |position: u16| usize::from(number.wrapping_sub(position));
+        let mut best = MIN_MATCH - 1;
+        // SAFETY: `longest` bytes follow `at`, at least 4, and candidates are before it. Slots are below their masks, and the
+        // children of a position have two.
+        unsafe {
+            let word = read32(origin.add(at));
+            let (slot, slot_3) = (self.hash(word), self.hash(word << 8));
+            let mut distance = age(replace(self.heads.get_unchecked_mut(slot), number));
+            let distance_3 = age(replace(self.heads_3.get_unchecked_mut(slot_3), number));
+            if WANTED && is_near(distance_3) && read32(origin.add(at - distance_3)) << 8 == word << 8 {
+                list = push(list, 3, distance_3);
+            }
+            let children = self.children.as_mut_ptr();
+            let children_of = |position: u16| children.add(2 * usize::from(position & (GONE - 1)));
+            // Where the two subtrees continue, and how long the matches are between which they do.
+            let (mut less, mut greater) = (children_of(number), children_of(number).add(1));
+            let (mut less_length, mut greater_length) = (0, 0);
+            let gone = number.wrapping_sub(GONE);
+            for _ in 0..self.max_depth {
+                if !is_near(distance) {
+                    break;
+                }
+                let candidate = number.wrapping_sub(distance as u16);
+                let node = children_of(candidate);
+                let length =
+                    extend(origin, at, distance, at + longest, usize::min(less_length, greater_length));
+                if length > best {
+                    best = length;
+                    if WANTED {
+                        list = push(list, length, distance);
+                    }
+                    if length >= nice_length {
+                        // The new position takes the place of the candidate.
+                        let renew = |child: u16| if is_near(age(child)) { child } else { gone };
+                        (*less, *greater) = (renew(*node), renew(*node.add(1)));
+                        self.prefetch(buffer, at + 1);
+                        return (list, best);
+                    }
+                }
+                // Either is as likely.
+                let is_less = *origin.add(at - distance + length) < *origin.add(at + length);
+                *select_unpredictable(is_less, less, greater) = candidate;
+                let next = node.add(usize::from(is_less));
+                less = select_unpredictable(is_less, next, less);
+                greater = select_unpredictable(is_less, greater, next);
+                less_length = select_unpredictable(is_less, length, less_length);
+                greater_length = select_unpredictable(is_less, greater_length, length);
+                distance = age(*next);
+            }
+            (*less, *greater) = (gone, gone);
+            if WANTED && distance == MAX_DISTANCE && distance <= self.window.min(at) {
+                let length = extend(origin, at, distance, at + longest, 0);
+                if length > best {
+                    (list, best) = (push(list, length, distance), length);
+                }
+            }
+        }
+        self.prefetch(buffer, at + 1);
+        (list, best)
+    }
+
+    /// Asks for the head of position `at`, of which the search will ask soon.
+    #[inline(always)]
+    fn prefetch(&self, buffer: &[u8], at: usize) {
+        if let Some(&bytes) = buffer.get(at..).and_then(<[u8]>::first_chunk) {
+            prefetch_line(&raw const self.heads[self.hash(u32::from_le_bytes(bytes))] as usize);
+        }
+    }
+}
+
+/// Appends a match.
+///
+/// # Safety
+/// `list` must have room.
+#[inline(always)]
+unsafe fn push(list: *mut Match, length: usize, distance: usize) -> *mut Match {
+    let distance = distance as u32;
+    let (symbol, _) = distance_symbol(distance);
+    // SAFETY: as the caller vouches.
+    unsafe {
+        *list = (length - 3) as u32 | symbol << 8 | (distance - 1) << 16;
+        list.add(1)
+    }
+}

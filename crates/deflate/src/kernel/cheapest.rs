@@ -1,0 +1,196 @@
+//! The cheapest way through a block, given what each symbol costs, for levels 8 and 9.
+//!
+//! From the end to the beginning, the cheapest step is found for each position: a literal, or a match of any length up to that of one
+//! that was found, as a shorter match may have a cheaper length and end at a better place. Lengths 3 to 10 of a match are
+//! compared at once, in the lanes of a vector, and longer ones eight at a time.
+
+use core::hint::select_unpredictable;
+
+use super::binary_trees::Match;
+use super::dispatch::Kernel;
+use super::isa::Isa;
+use super::matcher::MAX_MATCH;
+use super::span::{LANES, Span, Step};
+use crate::coding::costs::{Costs, MAX_COST, NEVER};
+
+/// Lanes hold cost << 12 | index of the match << 3 | lane. Costs are differences to that from the third position on, plus this
+/// to be positive.
+const BIAS: u32 = 1 << 15;
+const _: () = assert!(10 * MAX_COST <= BIAS && (2 * NEVER + 2 * MAX_COST) >> 20 == 0);
+/// For longer lengths, cost << 9 | length - 3.
+const LONG_BIAS: u32 = 1 << 20;
+const LONG_NEVER: u32 = 1 << 21;
+const _: () = assert!(MAX_MATCH as u32 * MAX_COST <= LONG_BIAS && (LONG_NEVER + 2 * MAX_COST) >> 23 == 0);
+/// The cost behind the end of the block: out of reach.
+const BEHIND: u32 = 1 << 30;
+
+/// All ones in the lanes behind each lane.
+static BEHIND_LANE: [[u32; LANES]; LANES] = {
+    let mut masks = [[0; LANES]; LANES];
+    let mut i = 0;
+    while i < LANES * LANES {
+        if i % LANES > i / LANES {
+            masks[i / LANES][i % LANES] = u32::MAX;
+        }
+        i += 1;
+    }
+    masks
+};
+static LANE: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/// Finds the cheapest way through a block: the steps from each of its positions.
+pub(crate) struct Cheapest<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) span: &'a mut Span,
+    /// Where the block begins in the span.
+    pub(crate) first: usize,
+    /// Where its matches end.
+    pub(crate) matches_end: usize,
+    pub(crate) costs: &'a Costs,
+}
+
+/// The best step from a position.
+#[derive(Clone, Copy)]
+struct Best {
+    /// To the end of the block.
+    cost: u32,
+    step: Step,
+}
+
+impl Best {
+    /// This or a match, whichever is cheaper.
+    #[inline(always)]
+    fn or(self, cost: u32, found: Match, length_code: u32) -> Best {
+        let is_better = cost < self.cost;
+        Best {
+            cost: select_unpredictable(is_better, cost, self.cost),
+            step: Step(select_unpredictable(is_better, found & !0xff | length_code, self.step.0)),
+        }
+    }
+}
+
+impl Kernel for Cheapest<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) {
+        let Cheapest { bytes, span, first, matches_end, costs } = self;
+        let n = bytes.len();
+        let Span { matches, here, steps, to_end } = span;
+        let (here, steps) = (&here[first..first + n], &mut steps[first..first + n]);
+        let mut matches = &matches[..matches_end];
+        to_end[n] = 0;
+        to_end[n + 1..][..MAX_MATCH + LANES].fill(BEHIND);
+        // SAFETY: the caller vouches for the tier. What is read from `to_end` ends eight behind a match at most.
+        unsafe {
+            let short = Short::<I>::new(costs);
+            // The costs from the third position on, in lanes, and those of the three before.
+            let mut ahead = I::splat(BEHIND);
+            let (mut next, mut second, mut third) = (0, BEHIND, BEHIND);
+            for at in (0..n).rev() {
+                let byte = bytes[at];
+                let cost = next + costs.literals[usize::from(byte)];
+                let mut best = Best { cost, step: Step::literal(byte) };
+                let of_position;
+                (matches, of_position) = matches.split_at(matches.len() - here[at].count());
+                if !of_position.is_empty() && at + 3 <= n {
+                    best = short.best(of_position, ahead, third, best);
+                    if here[at].has_long() {
+                        best = best_long::<I>(of_position, costs, &to_end[at..], third, best);
+                    }
+                }
+                to_end[at] = best.cost;
+                steps[at] = best.step;
+                ahead = I::prepend(second, ahead);
+                (next, second, third) = (best.cost, next, second);
+            }
+        }
+    }
+}
+
+/// The costs of lengths 3 to 10 and of distances, as lanes add them up.
+struct Short<I: Isa> {
+    lengths: I::Lanes,
+    distances: [u32; 32],
+}
+
+impl<I: Isa> Short<I> {
+    /// # Safety
+    /// The CPU must support the tier.
+    #[inline(always)]
+    unsafe fn new(costs: &Costs) -> Self {
+        let mut lengths = LANE;
+        for (lane, cost) in lengths.iter_mut().zip(&costs.lengths) {
+            *lane |= cost << 12;
+        }
+        // SAFETY: as the caller vouches.
+        Short { lengths: unsafe { I::load(&lengths) }, distances: costs.distances.map(|cost| cost << 12) }
+    }
+
+    /// Compares the lengths from 3 to 10 of all matches. `ahead` has the costs from the positions that they lead to, and `third`
+    /// the first of them.
+    ///
+    /// # Safety
+    /// The CPU must support the tier.
+    #[inline(always)]
+    unsafe fn best(&self, matches: &[Match], ahead: I::Lanes, third: u32, best: Best) -> Best {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            let rest = I::add(ahead, I::splat(BIAS.wrapping_sub(third)));
+            let rest = I::add(I::shift_left::<12>(I::min(rest, I::splat(NEVER))), self.lengths);
+            let mut least = I::splat(u32::MAX);
+            for (i, found) in (0..).zip(matches) {
+                let distance = self.distances[(found >> 8 & 31) as usize] + (i << 3);
+                let behind = I::load(&BEHIND_LANE[(found & 0xff).min(LANES as u32 - 1) as usize]);
+                least = I::min(least, I::or(I::add(rest, I::splat(distance)), behind));
+            }
+            let least = I::least(least);
+            let cost = (least >> 12).wrapping_sub(BIAS).wrapping_add(third);
+            let found = matches[(least >> 3 & 511) as usize];
+            best.or(cost, found, least & 7)
+        }
+    }
+}
+
+/// Compares the lengths from 11 on of all matches; `to_end` begins at the position.
+///
+/// # Safety
+/// The CPU must support the tier.
+#[inline(always)]
+unsafe fn best_long<I: Isa>(
+    matches: &[Match],
+    costs: &Costs,
+    to_end: &[u32],
+    third: u32,
+    mut best: Best,
+) -> Best {
+    // Lengths less 3. A longer match further away is not asked for what a nearer one has.
+    let mut shorter = LANES as u32 - 1;
+    for &found in matches {
+        let longest = found & 0xff;
+        if longest <= shorter {
+            continue;
+        }
+        // SAFETY: as the caller vouches.
+        unsafe {
+            let distance = costs.distances[(found >> 8 & 31) as usize];
+            let mut least = I::splat(u32::MAX);
+            for length in (shorter + 1..=longest).step_by(LANES) {
+                let at = length as usize;
+                let ahead = to_end[at + 3..].first_chunk().expect("eight costs behind the last length");
+                let lengths = costs.lengths[at..].first_chunk().expect("eight costs behind the last length");
+                let rest = I::add(I::load(ahead), I::splat(LONG_BIAS.wrapping_sub(third)));
+                let rest = I::min(rest, I::splat(LONG_NEVER));
+                let sum = I::add(I::add(rest, I::load(lengths)), I::splat(distance));
+                let lanes = I::or(I::shift_left::<9>(sum), I::add(I::splat(length), I::load(&LANE)));
+                let behind = I::load(&BEHIND_LANE[(longest - length).min(LANES as u32 - 1) as usize]);
+                least = I::min(least, I::or(lanes, behind));
+            }
+            let least = I::least(least);
+            let cost = (least >> 9).wrapping_sub(LONG_BIAS).wrapping_add(third);
+            best = best.or(cost, found, least & 0xff);
+        }
+        shorter = longest;
+    }
+    best
+}

@@ -1,0 +1,198 @@
+//! A span of the input, its matches, and the way through it that a near-optimal parse takes (levels 8 and 9).
+
+use core::hint::select_unpredictable;
+
+use super::binary_trees::{BinaryTrees, Match};
+use super::dispatch::Kernel;
+use super::incompressible::LiteralRun;
+use super::isa::Isa;
+use super::matcher::{MAX_MATCH, MIN_MATCH};
+use crate::coding::costs::NO_DISTANCE;
+use crate::coding::frequencies::Frequencies;
+use crate::coding::token::{NONE, distance_symbol};
+
+/// Bytes of a span, but for the rest of its last match.
+const SPAN: usize = 256 << 10;
+/// Positions of a span.
+const POSITIONS: usize = SPAN + MAX_MATCH;
+/// Most matches of a span. With more it ends early.
+const MATCHES: usize = 4 * SPAN;
+/// Matches of a position are a multiple of this.
+pub(crate) const GROUP: usize = 4;
+/// The largest depth of a search: so many matches, one of 3 bytes, and one a window away, fit into [`GROUPS`] groups.
+pub(crate) const MAX_DEPTH: u32 = 250;
+/// Lengths from 3 on that a parse compares at once.
+pub(crate) const LANES: usize = 8;
+
+/// What fills up a group.
+pub(crate) const NO_MATCH: Match = (NO_DISTANCE as u32) << 8;
+
+/// The matches of a position: groups of [`GROUP`], and whether one has more than 10 bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct MatchesHere(u8);
+
+/// The bits of [`MatchesHere`] for groups.
+const GROUPS: u8 = 63;
+const IS_LONG: u8 = 128;
+const _: () = assert!((MAX_DEPTH as usize) + 1 < GROUP * GROUPS as usize);
+
+impl MatchesHere {
+    const NONE: MatchesHere = MatchesHere(0);
+
+    /// Their number, with what fills up the last group.
+    #[inline(always)]
+    pub(crate) fn count(self) -> usize {
+        GROUP * usize::from(self.0 & GROUPS)
+    }
+
+    #[inline(always)]
+    pub(crate) fn has_long(self) -> bool {
+        self.0 & IS_LONG != 0
+    }
+}
+
+/// A step of the way: a match, or a literal as one without distance.
+#[derive(Clone, Copy)]
+pub(crate) struct Step(pub(crate) Match);
+
+impl Step {
+    #[inline(always)]
+    pub(crate) fn literal(byte: u8) -> Step {
+        Step(u32::from(byte) | NO_MATCH)
+    }
+
+    #[inline(always)]
+    fn distance_symbol(self) -> usize {
+        (self.0 >> 8 & 31) as usize
+    }
+
+    #[inline(always)]
+    fn is_match(self) -> bool {
+        self.distance_symbol() != NO_DISTANCE
+    }
+
+    /// Bytes that it covers.
+    #[inline(always)]
+    pub(crate) fn len(self) -> usize {
+        select_unpredictable(self.is_match(), (self.0 & 0xff) as usize + 3, 1)
+    }
+
+    /// As a [token](crate::coding::token).
+    #[inline(always)]
+    pub(crate) fn token(self) -> u32 {
+        let (symbol, extra) = distance_symbol((self.0 >> 16) + 1);
+        let found = (256 + (self.0 & 0xff)) | symbol << 9 | extra << 18;
+        select_unpredictable(self.is_match(), found, self.0 & 0xff | NONE << 9)
+    }
+}
+
+/// A span of the input.
+pub(crate) struct Span {
+    /// Matches of all positions, in order.
+    pub(crate) matches: [Match; MATCHES],
+    pub(crate) here: [MatchesHere; POSITIONS],
+    /// The step from each position that is on the way.
+    pub(crate) steps: [Step; POSITIONS],
+    /// The cost from each position to the end of a block; behind that what a match or eight lengths may reach.
+    pub(crate) to_end: [u32; POSITIONS + 1 + MAX_MATCH + LANES],
+}
+
+impl Span {
+    /// Counts the symbols of at most `most` steps from `at` on, up to `end`; returns where they end.
+    pub(crate) fn count(&self, mut at: usize, end: usize, most: usize, freqs: &mut Frequencies) -> usize {
+        let (mut firsts, mut distances) = ([0; 512], [0; 32]);
+        for _ in 0..most {
+            if at >= end {
+                break;
+            }
+            let step = self.steps[at];
+            firsts[(step.0 & 0xff) as usize + 256 * usize::from(step.is_match())] += 1;
+            distances[step.distance_symbol()] += 1;
+            at += step.len();
+        }
+        freqs.set(&firsts, &distances);
+        at
+    }
+
+    /// Number of steps up to `end`.
+    pub(crate) fn steps_to(&self, end: usize) -> usize {
+        let (mut at, mut n) = (0, 0);
+        while at < end {
+            at += self.steps[at].len();
+            n += 1;
+        }
+        n
+    }
+}
+
+/// Finds the matches of a span that begins at `start`.
+pub(crate) struct Gather<'a, 't> {
+    pub(crate) trees: &'a mut BinaryTrees<'t>,
+    pub(crate) span: &'a mut Span,
+    pub(crate) buffer: &'a [u8],
+    pub(crate) start: usize,
+}
+
+/// Where a span ends, and why.
+pub(crate) struct Gathered {
+    pub(crate) end: usize,
+    /// Matches, with what fills up groups.
+    pub(crate) matches: usize,
+    /// As [`Parsed`](super::parse::Parsed).
+    pub(crate) incompressible: bool,
+    pub(crate) incompressible_throughout: bool,
+}
+
+impl Kernel for Gather<'_, '_> {
+    type Output = Gathered;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) -> Gathered {
+        let Gather { trees, span, buffer, start } = self;
+        let until = buffer.len().min(start + SPAN);
+        let hashed_end = (buffer.len() + 1).saturating_sub(MIN_MATCH);
+        let (mut at, mut len) = (start, 0);
+        let mut run = LiteralRun::new(start);
+        let mut incompressible = false;
+        while at < until.min(hashed_end) && len + MAX_MATCH <= MATCHES && !incompressible {
+            let list = &mut span.matches[len..];
+            // SAFETY: the position has 4 bytes, and there is room for more matches than it may have.
+            let (count, longest) = unsafe {
+                let (end, longest) = trees.insert::<true>(buffer, at, list.as_mut_ptr());
+                (end.offset_from(list.as_ptr()) as usize, longest)
+            };
+            let groups = count.div_ceil(GROUP);
+            list[count..GROUP * groups].fill(NO_MATCH);
+            len += GROUP * groups;
+            let long = if longest >= 3 + LANES { IS_LONG } else { 0 };
+            span.here[at - start] = MatchesHere(groups as u8 | long);
+            at += 1;
+            if longest >= MIN_MATCH {
+                run.start = at;
+            } else {
+                incompressible = run.literal_run_is_incompressible(buffer, at);
+            }
+            if longest >= trees.nice_length {
+                // Nothing is gained inside, at a high price.
+                let end = at + longest - 1;
+                span.here[at - start..end - start].fill(MatchesHere::NONE);
+                for inside in at..end.min(hashed_end) {
+                    // SAFETY: the position has 4 bytes.
+                    unsafe { trees.insert::<false>(buffer, inside, core::ptr::null_mut()) };
+                }
+                at = end;
+                run.start = at;
+            }
+        }
+        if at >= hashed_end && at < until {
+            span.here[at - start..until - start].fill(MatchesHere::NONE);
+            at = until;
+        }
+        Gathered {
+            end: at,
+            matches: len,
+            incompressible,
+            incompressible_throughout: incompressible && run.start == start,
+        }
+    }
+}
