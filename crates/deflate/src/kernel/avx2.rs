@@ -25,4 +25,10 @@ impl Isa for Avx2 {
             _mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b)) as u32
         }
     }
+
+    #[inline(always)]
+    unsafe fn common32(a: *const u8, b: *const u8) -> usize {
+        // SAFETY: as the caller vouches.
+        (!unsafe { Self::equal32(a, b) }).trailing_zeros() as usize
+    }
 }

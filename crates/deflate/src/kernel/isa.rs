@@ -14,6 +14,12 @@ pub(crate) trait Isa {
     /// # Safety
     /// 16 bytes must be readable at both, and the CPU must support the tier.
     unsafe fn common16(a: *const u8, b: *const u8) -> usize;
+
+    /// Length of the common prefix of 32 bytes at `a` and 32 bytes at `b`.
+    ///
+    /// # Safety
+    /// 32 bytes must be readable at both, and the CPU must support the tier.
+    unsafe fn common32(a: *const u8, b: *const u8) -> usize;
 }
 
 /// # Safety

@@ -23,4 +23,15 @@ impl Isa for Scalar {
         // SAFETY: bytes 0..32 of both.
         (0..32).fold(0, |mask, i| mask | u32::from(unsafe { *a.add(i) == *b.add(i) }) << i)
     }
+
+    #[inline(always)]
+    unsafe fn common32(a: *const u8, b: *const u8) -> usize {
+        // SAFETY: bytes 0..16 and 16..32 of both.
+        unsafe {
+            match Self::common16(a, b) {
+                16 => 16 + Self::common16(a.add(16), b.add(16)),
+                length => length,
+            }
+        }
+    }
 }

@@ -18,14 +18,14 @@ impl Tables {
         Bits(u64::from(unsafe { *self.firsts.get_unchecked(256 - 3 + length) }))
     }
 
-    /// A distance, 1 to 32,768, in bits.
+    /// A distance, 1 to 32,768, in bits, and their number.
     #[inline(always)]
-    pub(super) fn distance(&self, distance: usize) -> Bits {
+    pub(super) fn distance(&self, distance: usize) -> (u64, u32) {
         let (symbol, extra) = distance_symbol(distance as u32);
         // SAFETY: a distance symbol is below 30.
         let entry = unsafe { *self.seconds.get_unchecked(symbol as usize) };
         let value = u64::from(entry >> 16) | u64::from(extra) << (entry >> 8 & 0xff);
-        Bits(value << 8 | u64::from(entry & 0xff))
+        (value, entry & 0xff)
     }
 }
 
