@@ -4,6 +4,7 @@ use linerate_core::Result;
 
 use super::dispatch::Kernel;
 use super::isa::Isa;
+use super::token_bits::BitBuffer;
 use crate::coding::bits::BitWriter;
 use crate::coding::tables::Tables;
 use crate::coding::token::parts;
@@ -39,25 +40,44 @@ impl Kernel for Emit<'_, '_> {
         if end / 8 + 8 > bits.out.len() as u64 {
             return emit_tight(tokens, tables, bits);
         }
-        let (mut acc, mut len) = (bits.acc, bits.len);
-        // SAFETY: the capacity has just been checked.
+        let start = bits.out.as_mut_ptr();
+        let mut out = BitBuffer { next: start.wrapping_add(bits.pos), acc: bits.acc, len: bits.len };
+        // SAFETY: the capacity has just been checked; the caller vouches for the tier.
         unsafe {
-            let start = bits.out.as_mut_ptr();
-            let mut next = start.add(bits.pos);
-            for &token in tokens {
-                let (value, n) = code(tables, token);
-                // At most 7 + 48 bits: the accumulator cannot overflow.
-                acc |= value << len;
-                len += n;
-                next.cast::<u64>().write_unaligned(acc.to_le());
-                next = next.add((len >> 3) as usize);
-                acc >>= len & !7;
-                len &= 7;
+            let (groups, rest) = tokens.as_chunks::<8>();
+            for group in groups {
+                match I::pairs(group, tables) {
+                    Some([values, lens]) => {
+                        for (value, len) in values.into_iter().zip(lens) {
+                            out.put_bits(value, len as u32);
+                            out.store();
+                        }
+                    }
+                    None => out.put_tokens(group, tables),
+                }
             }
-            bits.pos = next.offset_from(start) as usize;
+            out.put_tokens(rest, tables);
+            bits.pos = out.next.offset_from(start) as usize;
         }
-        (bits.acc, bits.len) = (acc, len);
+        (bits.acc, bits.len) = (out.acc, out.len);
         Ok(())
+    }
+}
+
+impl BitBuffer {
+    /// Writes tokens one by one.
+    ///
+    /// # Safety
+    /// 8 bytes must be writable at the beginning of each.
+    #[inline(always)]
+    unsafe fn put_tokens(&mut self, tokens: &[u32], tables: &Tables) {
+        for &token in tokens {
+            // At most 7 + 48 bits: the accumulator cannot overflow.
+            let (value, len) = code(tables, token);
+            self.put_bits(value, len);
+            // SAFETY: as the caller vouches.
+            unsafe { self.store() };
+        }
     }
 }
 

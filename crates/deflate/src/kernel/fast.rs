@@ -18,7 +18,7 @@ use super::search::{
     Far, Fresh, LOOKAHEAD, Near, Probe, Reach, SKIP_AFTER, Stretch, insert_first, insert_inside,
     insert_inside_last, keep_in_register, probe_one,
 };
-use super::token_bits::Bits;
+use super::token_bits::{BitBuffer, Bits};
 use crate::coding::bits::BitWriter;
 use crate::coding::builtin::{Builtin, choose};
 use crate::coding::tables::Tables;
@@ -303,37 +303,4 @@ unsafe fn skip_literals(
         here += 2;
     }
     here
-}
-
-/// The bit writer's words, in registers.
-struct BitBuffer {
-    next: *mut u8,
-    acc: u64,
-    len: u32,
-}
-
-impl BitBuffer {
-    #[inline(always)]
-    fn put(&mut self, bits: Bits) {
-        self.put_bits(bits.value(), bits.len());
-    }
-
-    #[inline(always)]
-    fn put_bits(&mut self, value: u64, len: u32) {
-        self.acc |= value << self.len;
-        self.len += len;
-    }
-
-    /// Writes out whole bytes.
-    ///
-    /// # Safety
-    /// 8 bytes must be writable at `next`.
-    #[inline(always)]
-    unsafe fn store(&mut self) {
-        // SAFETY: as the caller vouches.
-        unsafe { self.next.cast::<u64>().write_unaligned(self.acc.to_le()) };
-        self.next = self.next.wrapping_add((self.len >> 3) as usize);
-        self.acc >>= self.len & !7;
-        self.len &= 7;
-    }
 }
