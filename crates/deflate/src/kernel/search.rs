@@ -139,15 +139,17 @@ impl<B: Buckets> Probe<B> {
             // SAFETY: 16 bytes from `here + 3` are within the lookahead.
             let length = unsafe { I::common16(position, origin.wrapping_add(candidates[offset])) };
             let length = u64::from(opaque(length as u32));
-            (length << 32) + (((3 - offset) << 16) + candidates[offset]) as u64
+            // Before the length is known: an addition less on the chain.
+            let rest = keep_in_register(((3 - offset) << 16) + candidates[offset]);
+            (length << 32) + rest as u64
         };
         let scores =
             |c: &[usize; PROBE_WIDTH]| score(c, 0).max(score(c, 1)).max(score(c, 2).max(score(c, 3)));
         let newest = scores(&self.candidates);
         let best = if B::WAYS == 2 { newest.max(scores(&self.older)) } else { newest };
         let mut length = (best >> 32) as usize;
-        let offset = 3 - (best as u32 >> 16) as usize;
-        let at = here + offset;
+        let before_last = (best as u32 >> 16) as usize;
+        let (offset, at) = (3 - before_last, keep_in_register(here + 3) - before_last);
         let distance = at - usize::from(best as u16);
         if length == 16 {
             // SAFETY: as the caller vouches.
