@@ -50,8 +50,8 @@ pub(crate) const SKIP_AFTER: usize = 64;
 
 /// Four neighbouring positions and their candidates, rebased.
 pub(crate) struct Probe<B: Buckets> {
-    /// The 8 bytes at the first position.
-    word: u64,
+    /// The 4 bytes at each.
+    words: [u32; PROBE_WIDTH],
     /// The newest candidate of each.
     candidates: [usize; PROBE_WIDTH],
     /// The older candidate of each, if buckets have two ways.
@@ -87,17 +87,18 @@ impl<B: Buckets> Probe<B> {
         let (mut candidates, mut older) = ([0; PROBE_WIDTH], [0; PROBE_WIDTH]);
         // SAFETY: as the caller vouches.
         unsafe {
-            let word = read64(origin.wrapping_add(here));
+            // Loads: shifting them out of one takes more instructions, and they are on the chain.
+            let words = [0, 1, 2, 3].map(|offset| read32(origin.wrapping_add(here + offset)));
             prefetch_line(origin.wrapping_add(here + PREFETCH_DISTANCE) as usize);
             for offset in 0..PROBE_WIDTH {
-                let bucket = B::bucket((word >> (8 * offset)) as u32);
+                let bucket = B::bucket(words[offset]);
                 candidates[offset] = R::clamp(usize::from(*slots.get_unchecked(bucket)), here, lowest);
                 if B::WAYS == 2 {
                     older[offset] = R::clamp(usize::from(*slots.get_unchecked(bucket + 1)), here, lowest);
                 }
                 B::insert(slots, bucket, here + offset);
             }
-            Probe { word, candidates, older, buckets: PhantomData }
+            Probe { words, candidates, older, buckets: PhantomData }
         }
     }
 
@@ -110,7 +111,7 @@ impl<B: Buckets> Probe<B> {
         let hit = |candidates: &[usize; PROBE_WIDTH], offset: usize| {
             // SAFETY: candidates are from the lowest to `here + 3`.
             let bytes = unsafe { read32(origin.wrapping_add(candidates[offset])) };
-            bytes == (self.word >> (8 * offset)) as u32
+            bytes == self.words[offset]
         };
         let hits = |c: &[usize; PROBE_WIDTH]| hit(c, 0) | hit(c, 1) | hit(c, 2) | hit(c, 3);
         let any =
@@ -121,7 +122,7 @@ impl<B: Buckets> Probe<B> {
     /// The literal at offset `i`, 0 to 3.
     #[inline(always)]
     pub(crate) fn literal(&self, i: usize) -> u32 {
-        (self.word >> (8 * i)) as u32 & 0xff
+        self.words[0] >> (8 * i) & 0xff
     }
 
     /// The longest match of the four, the first among equals. There must be one.
