@@ -95,3 +95,52 @@ fn emit_tight(tokens: &[u32], tables: &Tables, bits: &mut BitWriter<'_>) -> Resu
 pub(crate) fn end_block(tables: &Tables, bits: &mut BitWriter<'_>) {
     bits.put_or_count(u64::from(tables.end_of_block >> 8), tables.end_of_block & 0xff);
 }
+
+#[cfg(test)]
+mod tests {
+    use linerate_core::{Tier, cpu};
+
+    use super::*;
+    use crate::coding::token::{FIRSTS, SECONDS};
+    use crate::kernel::dispatch::dispatch;
+
+    #[test]
+    fn tokens_of_any_length_are_emitted_alike_on_every_tier() {
+        let mut x = 1u32;
+        let mut random = |n: usize| {
+            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (x >> 8) as usize % n
+        };
+        // With codes of up to 20 and 15 bits a pair takes up to 96 bits.
+        for longest in [3, 8, 15] {
+            let mut tables = Tables::new();
+            for entry in &mut tables.firsts {
+                let n = 1 + random(longest + longest / 3);
+                *entry = (random(1 << n) << 8 | n) as u32;
+            }
+            for entry in &mut tables.seconds {
+                let (n, extra) = (1 + random(longest), random(longest.min(13) + 1));
+                *entry = (random(1 << n) << 16 | n << 8 | (n + extra)) as u32;
+            }
+            for len in 0..200 {
+                let tokens: Vec<u32> = (0..len)
+                    .map(|_| {
+                        let (first, second) = (random(FIRSTS), random(SECONDS));
+                        let entry = tables.seconds[second];
+                        let extra = random(1 << ((entry & 0xff) - (entry >> 8 & 0xff)));
+                        (first | second << 9 | extra << 18) as u32
+                    })
+                    .collect();
+                let emitted = |tier: Tier| {
+                    let mut out = vec![0; 8 * len + 16];
+                    let end = out.len() as u64 * 8 - 64;
+                    let mut bits = BitWriter::new(&mut out, 0b101, 3);
+                    dispatch(tier, Emit { tokens: &tokens, tables: &tables, bits: &mut bits, end }).unwrap();
+                    let (written, pending, pending_len) = bits.end();
+                    (out[..written].to_vec(), pending, pending_len)
+                };
+                assert_eq!(emitted(cpu::tier()), emitted(Tier::Scalar));
+            }
+        }
+    }
+}
