@@ -126,7 +126,7 @@ pub(crate) fn encode(
 /// Level 1: one pass with built-in trees; blocks that do not shrink are stored.
 fn fast(tier: Tier, work: &mut FastState, output: &mut Output<'_, '_>) -> Result<()> {
     let Call { buffer, history, .. } = *output.call;
-    let mut rebased = RebasedBuffer::begin(buffer, &mut work.table);
+    let mut rebased = RebasedBuffer::begin::<Small, _>(buffer, &mut work.table);
     insert_history::<Small, _>(&mut work.table, &rebased, history);
     let mut start = history;
     while start < buffer.len() {
@@ -172,7 +172,7 @@ fn write_fast_block(
 fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Result<()> {
     let Call { buffer, history, .. } = *output.call;
     let tier = scratch.tier.unwrap_or_else(cpu::tier);
-    let mut rebased = RebasedBuffer::begin(buffer, &mut scratch.work.table);
+    let mut rebased = RebasedBuffer::begin::<B, _>(buffer, &mut scratch.work.table);
     insert_history::<B, _>(&mut scratch.work.table, &rebased, history);
     let mut start = history;
     while start < buffer.len() {

@@ -70,14 +70,14 @@ impl<'a> BitWriter<'a> {
         self.out.len() as u64 * 8
     }
 
-    /// Appends the low `n` bits of `value`, which has no others; `n` is at most 48. May overwrite
+    /// Appends the low `n` bits of `value`, which has no others; `n` is at most 56. May overwrite
     /// the 7 bytes after it.
     #[inline]
     pub(crate) fn put(&mut self, value: u64, n: u32) -> Result<()> {
         let Some(place) = self.out.get_mut(self.pos..self.pos + 8) else {
             return self.put_exactly(value, n);
         };
-        debug_assert!(n <= 48 && value >> n == 0);
+        debug_assert!(n <= 56 && value >> n == 0);
         self.acc |= value << self.len;
         self.len += n;
         place.copy_from_slice(&self.acc.to_le_bytes());
@@ -87,7 +87,7 @@ impl<'a> BitWriter<'a> {
 
     /// As [`put`](Self::put), without touching the bytes after it.
     fn put_exactly(&mut self, value: u64, n: u32) -> Result<()> {
-        debug_assert!(n <= 48 && value >> n == 0);
+        debug_assert!(n <= 56 && value >> n == 0);
         self.acc |= value << self.len;
         self.len += n;
         let whole = (self.len / 8) as usize;

@@ -78,6 +78,19 @@ impl Frequencies {
         self.extra_bits = extra_bits;
     }
 
+    /// The counts, of which the `symbols` literals and lengths are the most, divided by a power of two, so that they add up to less
+    /// than 2^16 - 1. Of a symbol that occurs one is left.
+    #[cold]
+    pub(crate) fn reduced(&self, symbols: u32) -> Frequencies {
+        let shift = (symbols >> 14).ilog2();
+        let reduce = |freq: u32| freq.div_ceil(1 << shift);
+        Frequencies {
+            litlens: self.litlens.map(reduce),
+            distances: self.distances.map(reduce),
+            extra_bits: 0,
+        }
+    }
+
     /// Adds those of what follows in the same block.
     #[inline(always)]
     pub(crate) fn add(&mut self, other: &Frequencies) {

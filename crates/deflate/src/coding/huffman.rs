@@ -35,7 +35,7 @@ impl<const N: usize> Code<N> {
         Code { lengths, codes }
     }
 
-    /// Builds the code for `freqs` with lengths up to `limit`.
+    /// Builds the code for `freqs`, which add up to at most [`MAX_SUM`], with lengths up to `limit`.
     ///
     /// With fewer than two symbols in use, two get codes of one bit, so that the set is complete, as strict
     /// decoders require.
@@ -49,18 +49,15 @@ impl<const N: usize> Code<N> {
             self.make_trivial(if n == 1 { used[0] as usize & 0xffff } else { 0 });
             return;
         }
-        let (used, sorted) = (&used[..n], &mut sorted[..n]);
-        sort(used, sorted, &mut nodes[..n]);
-        let mut of_length = leaves_at_depths(sorted, nodes, parents, depths, limit);
+        let used = &used[..n];
+        debug_assert!(used.iter().map(|key| key >> 16).sum::<u32>() <= MAX_SUM);
+        sort(used, &mut sorted[..n], &mut nodes[..n]);
+        sorted[n..n + 2].fill(u32::MAX);
+        let mut of_length = leaves_at_depths(n, sorted, nodes, parents, depths, limit);
         limit_depths(&mut of_length, limit);
-        // The rarest symbols get the longest codes.
-        let mut next = 0;
-        for length in (1..=limit as usize).rev() {
-            let end = next + of_length[length] as usize;
-            for key in &sorted[next..end] {
-                self.lengths[(key & 0xffff) as usize] = length as u8;
-            }
-            next = end;
+        let by_rank = lengths_by_rank(&of_length, limit);
+        for (key, &length) in sorted[..n].iter().zip(&by_rank) {
+            self.lengths[(key & 0xffff) as usize] = length;
         }
         let mut next = first_codes(&of_length);
         for key in used {
@@ -79,13 +76,17 @@ impl<const N: usize> Code<N> {
     }
 }
 
+/// What frequencies may add up to: weights of trees have 16 bits, and the greatest is that of none.
+pub(crate) const MAX_SUM: u32 = 0xffff - 1;
+
 /// Most symbols of an alphabet.
 const MAX_SYMBOLS: usize = 286;
 
 /// Working memory of [`Code::make`]: 4 KiB kept off the stack.
 pub(crate) struct TreeWork {
     used: [u32; MAX_SYMBOLS],
-    sorted: [u32; MAX_SYMBOLS],
+    /// Two keys more than symbols, which are greater than all others.
+    sorted: [u32; MAX_SYMBOLS + 2],
     /// Weights of inner nodes; before that, the second buffer of the sort.
     nodes: [u32; MAX_SYMBOLS],
     parents: [u16; MAX_SYMBOLS],
@@ -96,7 +97,7 @@ impl TreeWork {
     pub(crate) const fn new() -> Self {
         TreeWork {
             used: [0; MAX_SYMBOLS],
-            sorted: [0; MAX_SYMBOLS],
+            sorted: [0; MAX_SYMBOLS + 2],
             nodes: [0; MAX_SYMBOLS],
             parents: [0; MAX_SYMBOLS],
             depths: [0; MAX_SYMBOLS],
@@ -104,26 +105,38 @@ impl TreeWork {
     }
 }
 
-/// The largest frequency that a key holds. Symbols that occur more often are treated alike.
-const MAX_FREQ: u32 = 0xffff;
-/// Symbols passed over together if none is in use.
-const STRIDE: usize = 16;
+/// Ranks that get their length at once.
+const FILLED: usize = 32;
 
 /// Writes `frequency << 16 | symbol` of each symbol in use to `used`, by symbol; returns their number.
 #[inline(always)]
 fn collect_used<const N: usize>(freqs: &[u32; N], used: &mut [u32; MAX_SYMBOLS]) -> usize {
     let mut n = 0;
-    for (first, freqs) in (0..).step_by(STRIDE).zip(freqs.chunks(STRIDE)) {
-        // Text has few control characters and nothing above 127.
-        if freqs.iter().fold(0, |all, f| all | f) == 0 {
-            continue;
-        }
-        for (symbol, &f) in (first..).zip(freqs) {
-            used[n] = f.min(MAX_FREQ) << 16 | symbol;
-            n += usize::from(f != 0);
+    for (word, freqs) in freqs.chunks(64).enumerate() {
+        let mut mask = mask_of_used(freqs);
+        // Text has few control characters and nothing above 127, and which symbols short blocks have is unpredictable: no
+        // branch for each.
+        while mask != 0 {
+            let symbol = mask.trailing_zeros() as usize & 63;
+            used[n] = freqs[symbol] << 16 | (64 * word + symbol) as u32;
+            n += 1;
+            mask &= mask - 1;
         }
     }
     n
+}
+
+/// A bit for each of at most 64 frequencies that is not 0.
+#[inline(always)]
+fn mask_of_used(freqs: &[u32]) -> u64 {
+    let mut flags = [0u8; 64];
+    for (flag, &freq) in flags.iter_mut().zip(freqs) {
+        *flag = u8::from(freq != 0);
+    }
+    let (eights, _) = flags.as_chunks::<8>();
+    // The product has the 8 flags in its top byte.
+    let byte = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    eights.iter().rev().fold(0, |mask, eight| mask << 8 | byte(eight))
 }
 
 /// Sorts keys by frequency and symbol into `sorted`.
@@ -132,28 +145,28 @@ fn collect_used<const N: usize>(freqs: &[u32; N], used: &mut [u32; MAX_SYMBOLS])
 /// of short blocks.
 #[inline(always)]
 fn sort(keys: &[u32], sorted: &mut [u32], other: &mut [u32]) {
-    let all = keys.iter().fold(0, |all, key| all | key) >> 16;
-    if all < 1 << 6 {
-        radix_pass(keys, sorted, 16);
-    } else if all < 1 << 12 {
-        radix_pass(keys, other, 16);
-        radix_pass(other, sorted, 22);
+    let all = keys.iter().fold(0, |all, key| all | key);
+    if all < 1 << 22 {
+        radix_pass(keys, sorted, 16, all);
+    } else if all < 1 << 28 {
+        radix_pass(keys, other, 16, all);
+        radix_pass(other, sorted, 22, all);
     } else {
-        radix_pass(keys, sorted, 16);
-        radix_pass(sorted, other, 22);
-        radix_pass(other, sorted, 28);
+        radix_pass(keys, sorted, 16, all);
+        radix_pass(sorted, other, 22, all);
+        radix_pass(other, sorted, 28, all);
     }
 }
 
-/// One stable pass over the 6 bits at `shift`.
+/// One stable pass over the 6 bits at `shift` of keys that have no other bits than `all`.
 #[inline(always)]
-fn radix_pass(from: &[u32], to: &mut [u32], shift: u32) {
+fn radix_pass(from: &[u32], to: &mut [u32], shift: u32, all: u32) {
     let mut places = [0u32; 64];
     for key in from {
         places[(key >> shift & 63) as usize] += 1;
     }
     let mut sum = 0;
-    for place in &mut places {
+    for place in &mut places[..=(all >> shift & 63) as usize] {
         let count = *place;
         *place = sum;
         sum += count;
@@ -165,7 +178,7 @@ fn radix_pass(from: &[u32], to: &mut [u32], shift: u32) {
     }
 }
 
-/// The number of leaves at each depth of the minimum-redundancy tree over ascending keys, those
+/// The number of leaves at each depth of the minimum-redundancy tree over the first `n` of ascending keys, those
 /// deeper than `limit` counted at `limit`.
 ///
 /// The two-queue construction: leaves in order of weight, and inner nodes, which come out in order
@@ -173,20 +186,19 @@ fn radix_pass(from: &[u32], to: &mut [u32], shift: u32) {
 /// unpredictable, so the choice is branchless.
 #[inline(always)]
 fn leaves_at_depths(
-    sorted: &[u32],
+    n: usize,
+    sorted: &[u32; MAX_SYMBOLS + 2],
     weights: &mut [u32; MAX_SYMBOLS],
     parents: &mut [u16; MAX_SYMBOLS],
     depth_of: &mut [u8; MAX_SYMBOLS],
     limit: u32,
 ) -> [u16; 16] {
     const NEVER: u32 = u32::MAX / 2;
-    let n = sorted.len();
     let (weights, parents) = (&mut weights[..n], &mut parents[..n]);
     weights.fill(NEVER);
     let (mut leaf, mut inner) = (0, 0);
-    let leaf_at = |i: usize| if i < n { sorted[i] >> 16 } else { NEVER };
     for next in 0..n - 1 {
-        let (a, b) = (leaf_at(leaf), leaf_at(leaf + 1));
+        let (a, b) = (sorted[leaf] >> 16, sorted[leaf + 1] >> 16);
         let (c, d) = (weights[inner], weights[inner + 1]);
         // Harmless for nodes not taken: they are written again when they are.
         parents[inner] = next as u16;
@@ -213,6 +225,26 @@ fn leaves_at_depths(
         }
     }
     of_length
+}
+
+/// The length of each code, the rarest symbols first, which get the longest ones.
+#[inline(always)]
+fn lengths_by_rank(of_length: &[u16; 16], limit: u32) -> [u8; MAX_SYMBOLS + FILLED] {
+    let mut by_rank = [0; MAX_SYMBOLS + FILLED];
+    let mut next = 0;
+    for length in (1..=limit as usize).rev() {
+        let end = next + of_length[length] as usize;
+        // How many codes have a length is unpredictable: most have fewer than are filled in at once.
+        loop {
+            by_rank[next..next + FILLED].fill(length as u8);
+            if next + FILLED >= end {
+                break;
+            }
+            next += FILLED;
+        }
+        next = end;
+    }
+    by_rank
 }
 
 /// Completes the set of lengths after deeper leaves were counted at `limit`: while it is over-subscribed, one
@@ -315,7 +347,7 @@ mod tests {
     #[test]
     fn fibonacci_frequencies_respect_the_limit() {
         let mut freqs = vec![1u32, 1];
-        while freqs.len() < 24 {
+        while freqs.len() < 22 {
             freqs.push(freqs[freqs.len() - 1] + freqs[freqs.len() - 2]);
         }
         for limit in [7, 9, 15] {

@@ -36,15 +36,14 @@ impl Tables {
             i += 1;
         }
         self.end_of_block = (litlens.codes[END_OF_BLOCK] as u32) << 8 | litlens.lengths[END_OF_BLOCK] as u32;
-        i = 0;
-        while i < 29 {
-            // A length without a code is not filled in, which saves most of the work when few
-            // bytes use few lengths.
-            if litlens.lengths[257 + i] != 0 {
-                self.fill_length(i, litlens.codes[257 + i] as u32, litlens.lengths[257 + i] as u32);
-            }
-            i += 1;
-        }
+        self.fill_lengths::<8, 1>(litlens, 0);
+        self.fill_lengths::<4, 2>(litlens, 8);
+        self.fill_lengths::<4, 4>(litlens, 12);
+        self.fill_lengths::<4, 8>(litlens, 16);
+        self.fill_lengths::<4, 16>(litlens, 20);
+        self.fill_lengths::<4, 32>(litlens, 24);
+        // Code 284 would reach to 258, which has a code of its own.
+        self.fill_lengths::<1, 1>(litlens, 28);
         i = 0;
         while i < DISTANCES {
             let n = distances.lengths[i] as u32;
@@ -54,17 +53,26 @@ impl Tables {
         self.seconds[NONE as usize] = 0;
     }
 
-    /// Fills in the lengths of length code `i`, whose Huffman code is `code` in `n` bits.
+    /// Fills in the lengths of `N` length codes from `start` on, each for `WIDTH` lengths. These are constants, since how
+    /// many lengths belong to the codes in use is unpredictable.
     #[inline(always)]
-    const fn fill_length(&mut self, i: usize, code: u32, n: u32) {
-        let (length, extra) = LENGTH_CODES[i];
-        let first = 256 - 3 + length as usize;
-        // Code 284 would reach to 258, which has a code of its own.
-        let count = if i == 27 { 31 } else { 1 << extra };
-        let mut value = 0;
-        while value < count {
-            self.firsts[first + value] = ((value as u32) << n | code) << 8 | (n + extra as u32);
-            value += 1;
+    const fn fill_lengths<const N: usize, const WIDTH: usize>(
+        &mut self,
+        litlens: &Code<LITLENS>,
+        start: usize,
+    ) {
+        let mut i = start;
+        while i < start + N {
+            let (code, n) = (litlens.codes[257 + i] as u32, litlens.lengths[257 + i] as u32);
+            let (length, extra) = LENGTH_CODES[i];
+            let first = 256 - 3 + length as usize;
+            // A long row without a code is not filled in, which saves most of the work when few bytes use few lengths.
+            let mut value = if WIDTH < 8 || n != 0 { 0 } else { WIDTH };
+            while value < WIDTH {
+                self.firsts[first + value] = ((value as u32) << n | code) << 8 | (n + extra as u32);
+                value += 1;
+            }
+            i += 1;
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The operations of x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT.
 
-use super::isa::Isa;
+use super::isa::{Isa, MAX_PAIR};
+use crate::coding::tables::Tables;
 
 /// The AVX2 tier.
 pub(crate) struct Avx2;
@@ -83,6 +84,47 @@ impl Isa for Avx2 {
             let two = _mm_min_epu32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
             let one = _mm_min_epu32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));
             _mm_cvtsi128_si32(one) as u32
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn common32(a: *const u8, b: *const u8) -> usize {
+        // SAFETY: as the caller vouches.
+        (!unsafe { Self::equal32(a, b) }).trailing_zeros() as usize
+    }
+
+    #[inline(always)]
+    unsafe fn pairs(tokens: &[u32; 8], tables: &Tables) -> Option<[[u64; 4]; 2]> {
+        use core::arch::x86_64::*;
+        // SAFETY: the caller vouches for AVX2 and for the tokens: `first` has 9 bits, and `second` is below 288.
+        unsafe {
+            let tokens = _mm256_loadu_si256(tokens.as_ptr().cast());
+            let (byte, symbol) = (_mm256_set1_epi32(0xff), _mm256_set1_epi32(0x1ff));
+            let first = _mm256_and_si256(tokens, symbol);
+            let second = _mm256_and_si256(_mm256_srli_epi32::<9>(tokens), symbol);
+            let first = _mm256_i32gather_epi32::<4>(tables.firsts.as_ptr().cast(), first);
+            let second = _mm256_i32gather_epi32::<4>(tables.seconds.as_ptr().cast(), second);
+            // Each symbol with its extra bits fits 32, a token needs 64.
+            let first_len = _mm256_and_si256(first, byte);
+            let len = _mm256_add_epi32(first_len, _mm256_and_si256(second, byte));
+            let first = _mm256_srli_epi32::<8>(first);
+            let code_len = _mm256_and_si256(_mm256_srli_epi32::<8>(second), byte);
+            let extra = _mm256_sllv_epi32(_mm256_srli_epi32::<18>(tokens), code_len);
+            let second = _mm256_or_si256(_mm256_srli_epi32::<16>(second), extra);
+            let even = |x: __m256i| _mm256_blend_epi32::<0b1010_1010>(x, _mm256_setzero_si256());
+            let odd = |x: __m256i| _mm256_srli_epi64::<32>(x);
+            let before = _mm256_or_si256(even(first), _mm256_sllv_epi64(even(second), even(first_len)));
+            let after = _mm256_or_si256(odd(first), _mm256_sllv_epi64(odd(second), odd(first_len)));
+            let pair = _mm256_or_si256(before, _mm256_sllv_epi64(after, even(len)));
+            let pair_len = _mm256_add_epi64(even(len), odd(len));
+            let long = _mm256_cmpgt_epi32(pair_len, _mm256_set1_epi32(MAX_PAIR as i32));
+            if _mm256_testz_si256(long, long) == 0 {
+                return None;
+            }
+            let mut pairs = [[0; 4]; 2];
+            _mm256_storeu_si256(pairs[0].as_mut_ptr().cast(), pair);
+            _mm256_storeu_si256(pairs[1].as_mut_ptr().cast(), pair_len);
+            Some(pairs)
         }
     }
 }

@@ -15,10 +15,10 @@ use super::isa::Isa;
 use super::matcher::{FastTable, MAX_REBASED, PositionTable, Small};
 use super::rebased::RebasedBuffer;
 use super::search::{
-    LOOKAHEAD, MAX_PROBE_DISTANCE, Probe, SKIP_AFTER, insert_first, insert_inside, is_beyond_window,
-    keep_in_register, lowest_candidate, probe_one,
+    Far, Fresh, LOOKAHEAD, Near, Probe, Reach, SKIP_AFTER, Stretch, insert_first, insert_inside,
+    insert_inside_last, keep_in_register, probe_one,
 };
-use super::token_bits::Bits;
+use super::token_bits::{BitBuffer, Bits};
 use crate::coding::bits::BitWriter;
 use crate::coding::builtin::{Builtin, choose};
 use crate::coding::tables::Tables;
@@ -164,17 +164,15 @@ impl Fast<'_, '_, '_> {
         reached
     }
 
-    /// [`segment`](Self::segment), in the instance for the distance from the beginning; stops early where
-    /// that changes.
+    /// [`segment`](Self::segment), in the form for the distance from the beginning; stops early where that changes.
     #[inline(always)]
     unsafe fn stretch<I: Isa>(&mut self, here: usize, run_start: usize, stop: usize) -> usize {
-        let lowest = self.call.lowest();
         // SAFETY: as the caller vouches.
         unsafe {
-            if is_beyond_window(here, lowest) {
-                self.segment::<I, true>(here, run_start, stop)
-            } else {
-                self.segment::<I, false>(here, run_start, stop.min(lowest + MAX_PROBE_DISTANCE + 1))
+            match Stretch::at(here, self.call) {
+                Stretch::Fresh(end) => self.segment::<I, Fresh>(here, run_start, stop.min(end)),
+                Stretch::Near(end) => self.segment::<I, Near>(here, run_start, stop.min(end)),
+                Stretch::Far => self.segment::<I, Far>(here, run_start, stop),
             }
         }
     }
@@ -182,7 +180,7 @@ impl Fast<'_, '_, '_> {
     /// Codes from rebased position `here` until `stop` or a long literal run, which began at `run_start`. The
     /// output must not depend on `stop`.
     #[inline(always)]
-    unsafe fn segment<I: Isa, const FAR: bool>(
+    unsafe fn segment<I: Isa, R: Reach>(
         &mut self,
         mut here: usize,
         mut run_start: usize,
@@ -198,17 +196,23 @@ impl Fast<'_, '_, '_> {
         // SAFETY: `stop` leaves the lookahead within the buffer and the slack in the output.
         unsafe {
             while here < stop {
-                let probe = Probe::<Small>::new(slots, origin, here, lowest_candidate::<FAR>(here, lowest));
+                let probe = Probe::<Small>::new::<R>(slots, origin, here, lowest);
                 let literals = Literals::new(&probe, tables);
                 if probe.has_match(origin) {
                     let found = probe.best::<I>(origin, here, end);
                     out.put(literals.before(found.literals_before).then(tables.length(found.length)));
                     out.store();
-                    out.put(tables.distance(found.distance));
+                    let (value, len) = tables.distance(found.distance);
+                    out.put_bits(value, len);
                     out.store();
                     here = found.end;
                     run_start = here;
-                    insert_inside::<Small>(slots, origin, here, end);
+                    if here >= stop {
+                        // No probe follows, which would leave bytes to read.
+                        insert_inside_last::<Small>(slots, origin, here, end);
+                        break;
+                    }
+                    insert_inside::<Small>(slots, origin, here);
                 } else {
                     out.put(literals.all(&probe, tables));
                     out.store();
@@ -239,7 +243,8 @@ impl Fast<'_, '_, '_> {
                 self.put(self.work.tables.literal(u32::from(self.call.buffer[at])));
             } else {
                 self.put(self.work.tables.length(found.length));
-                self.put(self.work.tables.distance(found.distance));
+                let (value, len) = self.work.tables.distance(found.distance);
+                self.bits.put_or_count(value, len);
             }
             at += found.end - here;
         }
@@ -298,32 +303,4 @@ unsafe fn skip_literals(
         here += 2;
     }
     here
-}
-
-/// The bit writer's words, in registers.
-struct BitBuffer {
-    next: *mut u8,
-    acc: u64,
-    len: u32,
-}
-
-impl BitBuffer {
-    #[inline(always)]
-    fn put(&mut self, bits: Bits) {
-        self.acc |= bits.value() << self.len;
-        self.len += bits.len();
-    }
-
-    /// Writes out whole bytes.
-    ///
-    /// # Safety
-    /// 8 bytes must be writable at `next`.
-    #[inline(always)]
-    unsafe fn store(&mut self) {
-        // SAFETY: as the caller vouches.
-        unsafe { self.next.cast::<u64>().write_unaligned(self.acc.to_le()) };
-        self.next = self.next.wrapping_add((self.len >> 3) as usize);
-        self.acc >>= self.len & !7;
-        self.len &= 7;
-    }
 }

@@ -11,13 +11,15 @@ use crate::coding::tables::{DISTANCES, LITLENS};
 const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 const MAX_RUNS: usize = LITLENS + DISTANCES;
+/// Lengths that become runs at once.
+const COPIED: usize = 16;
 /// All lengths in one row, with slack to compare 32 with their successors from any offset.
 const ROW: usize = MAX_RUNS + 2 * 64;
 
 /// A header ready to be written.
 pub(crate) struct Header {
     /// Symbol of the code-length alphabet | value of its extra bits << 8.
-    runs: [u16; MAX_RUNS],
+    runs: [u16; MAX_RUNS + COPIED],
     len: usize,
     litlens: usize,
     distances: usize,
@@ -27,7 +29,7 @@ pub(crate) struct Header {
 
 impl Header {
     pub(crate) const fn new() -> Self {
-        Header { runs: [0; MAX_RUNS], len: 0, litlens: 0, distances: 0, code: Code::new(), sent: 0 }
+        Header { runs: [0; MAX_RUNS + COPIED], len: 0, litlens: 0, distances: 0, code: Code::new(), sent: 0 }
     }
 
     /// Run-length codes the two sets of lengths and builds a code for the runs; returns the bits that
@@ -89,11 +91,19 @@ impl Header {
         let mut at = 0;
         while at < n {
             let next = next_one(&long, at).min(n);
-            let single = &row[at..next];
-            for (run, &length) in self.runs[self.len..][..single.len()].iter_mut().zip(single) {
-                *run = u16::from(length);
+            // How many there are is unpredictable: mostly fewer than are copied at once.
+            let mut copied = 0;
+            loop {
+                let single = &row[at + copied..][..COPIED];
+                for (run, &length) in self.runs[self.len + copied..][..COPIED].iter_mut().zip(single) {
+                    *run = u16::from(length);
+                }
+                copied += COPIED;
+                if at + copied >= next {
+                    break;
+                }
             }
-            self.len += single.len();
+            self.len += next - at;
             at = next;
             if at < n {
                 let end = next_one(&differs, at) + 1;
@@ -145,20 +155,28 @@ impl Header {
         let first = self.sent.min(10);
         bits.put(counts as u64 | (lengths & 0x3fff_ffff) << 14, 14 + 3 * first as u32)?;
         bits.put(lengths >> 30, 3 * (self.sent - first) as u32)?;
-        // Code and its length.
-        let mut codes = [0u16; 32];
-        for (entry, (&code, &n)) in codes.iter_mut().zip(self.code.codes.iter().zip(&self.code.lengths)) {
-            *entry = code & 0x7f | u16::from(n) << 8;
+        // Per symbol: its code | bits of the code << 8 | bits with the extra ones << 16.
+        let mut entries = [0u32; 32];
+        let codes = self.code.codes.iter().zip(&self.code.lengths).zip(&EXTRA_BITS);
+        for (entry, ((&code, &n), extra_bits)) in entries.iter_mut().zip(codes) {
+            let n = u32::from(n);
+            *entry = u32::from(code & 0x7f) | n << 8 | (n + extra_bits) << 16;
         }
-        // Three at a time: at most 42 bits.
-        for runs in self.runs[..self.len].chunks(3) {
-            let (mut value, mut len) = (0, 0);
-            for &run in runs {
-                let (symbol, extra) = (usize::from(run & 31), u64::from(run >> 8));
-                let n = u32::from(codes[symbol] >> 8);
-                value |= (extra << n | u64::from(codes[symbol] & 0xff)) << len;
-                len += n + EXTRA_BITS[symbol];
-            }
+        let bits_of = |run: u16| {
+            let entry = entries[usize::from(run & 31)];
+            (u64::from(entry & 0xff) | u64::from(run >> 8) << (entry >> 8 & 0xff), entry >> 16)
+        };
+        // Four at a time: at most 56 bits, and 7 pending.
+        let (fours, rest) = self.runs[..self.len].as_chunks::<4>();
+        for &[a, b, c, d] in fours {
+            let [(a, a_len), (b, b_len), (c, c_len), (d, d_len)] =
+                [bits_of(a), bits_of(b), bits_of(c), bits_of(d)];
+            let (ab, ab_len) = (a | b << a_len, a_len + b_len);
+            let (cd, cd_len) = (c | d << c_len, c_len + d_len);
+            bits.put(ab | cd << ab_len, ab_len + cd_len)?;
+        }
+        for &run in rest {
+            let (value, len) = bits_of(run);
             bits.put(value, len)?;
         }
         Ok(())

@@ -154,7 +154,7 @@ mod tests {
 
     fn skipped(data: &[u8], at: usize) -> usize {
         let mut table = Box::new(MatchTable::new());
-        let mut call = RebasedBuffer::begin(data, &mut table);
+        let mut call = RebasedBuffer::begin::<Single, _>(data, &mut table);
         skip_incompressible::<Single, _>(&mut table, &mut call, at)
     }
 

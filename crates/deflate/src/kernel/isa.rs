@@ -1,6 +1,11 @@
 //! The operations whose implementation differs per CPU tier: [`scalar`](super::scalar),
 //! [`avx2`](super::avx2).
 
+use crate::coding::tables::Tables;
+
+/// Most bits of a pair of tokens: with 7 pending, they are fewer than 64.
+pub(crate) const MAX_PAIR: u32 = 56;
+
 /// Operations implemented per tier.
 pub(crate) trait Isa {
     /// Which of 32 bytes at `a` equal those at `b`: bit i for byte i.
@@ -59,6 +64,22 @@ pub(crate) trait Isa {
     /// # Safety
     /// The CPU must support the tier.
     unsafe fn least(a: Self::Lanes) -> u32;
+
+    /// Length of the common prefix of 32 bytes at `a` and 32 bytes at `b`.
+    ///
+    /// # Safety
+    /// 32 bytes must be readable at both, and the CPU must support the tier.
+    unsafe fn common32(a: *const u8, b: *const u8) -> usize;
+
+    /// Values and numbers of bits of four pairs of `tokens`, unless a pair has more than [`MAX_PAIR`] or the tier is no
+    /// faster at it than at single tokens.
+    ///
+    /// # Safety
+    /// The tokens must be of a parse, and the CPU must support the tier.
+    #[inline(always)]
+    unsafe fn pairs(_tokens: &[u32; 8], _tables: &Tables) -> Option<[[u64; 4]; 2]> {
+        None
+    }
 }
 
 /// # Safety

@@ -1,11 +1,12 @@
-//! The match finder: hash tables of 16-bit rebased positions that are not cleared between calls.
+//! The match finder: hash tables of 16-bit rebased positions that are not cleared between short calls.
 //!
 //! Rebased positions continue from call to call, so an entry of an earlier call is below the first position
 //! of this call. Reading an entry therefore ends in one `max` with the lowest position in reach: older
 //! entries and empty slots become that position. It is inside the call's buffer, so it may be read and even
 //! matched, and it does not depend on earlier calls, so calls stay isolated.
 //!
-//! When 16 bits overflow, the table is cleared between calls; within a call all entries are lowered by
+//! Longer calls begin with an empty table and position 0, which saves that `max` for the first 32 KiB: an empty slot
+//! is that position already. So do calls after which 16 bits would overflow; within a call all entries are lowered by
 //! [`REBASE`], which keeps the window of 32,768 intact.
 
 /// The geometry of a hash table: 2^`BITS` buckets of `WAYS` positions, newest first.
@@ -15,6 +16,8 @@ pub(crate) trait Buckets {
     const WAYS: usize;
     /// Whether three positions near the end of a match are inserted, rather than one.
     const THOROUGH: bool;
+    /// Slots of a table with these buckets.
+    const SLOTS: usize = Self::WAYS << Self::BITS;
 
     /// Index of the first slot of the bucket for the 4 bytes of `word`.
     #[inline(always)]
@@ -68,6 +71,8 @@ pub(crate) const MAX_REBASED: u32 = 65_535 - 512;
 /// Amount by which a rebase lowers all positions: the rest, `MAX_REBASED - REBASE`, must exceed the window.
 pub(crate) const REBASE: u32 = 31_744;
 const _: () = assert!(MAX_REBASED - REBASE > MAX_DISTANCE as u32 + 256);
+/// Most slots that are cleared for each byte of a call, so that its loop need not clamp candidates.
+const CLEARED_PER_BYTE: usize = 16;
 
 /// Largest distance of deflate.
 pub(crate) const MAX_DISTANCE: usize = 32_768;
@@ -77,28 +82,32 @@ pub(crate) const MAX_MATCH: usize = 258;
 /// A hash table of `N` rebased positions.
 pub(crate) struct PositionTable<const N: usize> {
     pub(crate) slots: [u16; N],
-    /// Rebased position of the first byte of the next call; 0 for a new table.
+    /// Rebased position of the first byte of the next call; 0 for an empty table.
     next: u32,
+    /// Slots that calls since the last clearing used.
+    used: usize,
 }
 
 /// The table of levels 2 and 3.
-pub(crate) type MatchTable = PositionTable<{ Double::WAYS << Double::BITS }>;
-pub(crate) type FastTable = PositionTable<{ 1 << Small::BITS }>;
+pub(crate) type MatchTable = PositionTable<{ Double::SLOTS }>;
+pub(crate) type FastTable = PositionTable<{ Small::SLOTS }>;
 
 impl<const N: usize> PositionTable<N> {
     pub(crate) const fn new() -> Self {
-        PositionTable { slots: [0; N], next: 0 }
+        PositionTable { slots: [0; N], next: 0, used: 0 }
     }
 
-    /// Begins a call over `len` bytes; returns the rebased position of its first byte, at least 1.
-    pub(crate) fn begin(&mut self, len: usize) -> u32 {
-        if len > MAX_REBASED as usize - self.next.max(1) as usize {
-            if self.next != 0 {
-                self.slots.fill(0);
-            }
-            self.next = 1;
+    /// Begins a call over `len` bytes with buckets of `B`; returns the rebased position of its first byte, 0 if the table
+    /// is empty.
+    pub(crate) fn begin<B: Buckets>(&mut self, len: usize) -> u32 {
+        const { assert!(N >= B::SLOTS) };
+        let room = (MAX_REBASED - self.next) as usize;
+        if len > room.min(B::SLOTS / CLEARED_PER_BYTE) {
+            self.slots[..self.used].fill(0);
+            (self.next, self.used) = (0, 0);
         }
-        let first = self.next.max(1);
+        self.used = self.used.max(B::SLOTS);
+        let first = self.next;
         self.next = (first as usize).saturating_add(len).min(MAX_REBASED as usize) as u32;
         first
     }
@@ -116,7 +125,7 @@ impl<const N: usize> PositionTable<N> {
 
     /// Inserts rebased position `n` for the 4 bytes of `word`.
     pub(crate) fn insert<B: Buckets>(&mut self, word: u32, n: usize) {
-        const { assert!(N >= B::WAYS << B::BITS) };
+        const { assert!(N >= B::SLOTS) };
         // SAFETY: the table has all buckets.
         unsafe { B::insert(&mut self.slots, B::bucket(word), n) };
     }

@@ -8,8 +8,8 @@ use super::isa::Isa;
 use super::matcher::{Buckets, MAX_REBASED, MatchTable, PositionTable};
 use super::rebased::RebasedBuffer;
 use super::search::{
-    LOOKAHEAD, MAX_PROBE_DISTANCE, Probe, SKIP_AFTER, insert_first, insert_inside, is_beyond_window,
-    keep_in_register, lowest_candidate, probe_one,
+    Far, Fresh, LOOKAHEAD, Near, Probe, Reach, SKIP_AFTER, Stretch, insert_first, insert_inside,
+    insert_inside_last, keep_in_register, probe_one,
 };
 use super::token_writer::TokenWriter;
 use crate::coding::token::{GREEDY_CAPACITY, NONE, Tokens};
@@ -92,13 +92,13 @@ impl<B: Buckets> Parse<'_, '_, B> {
             }
             let here = self.call.rebased_position(at, &mut self.work.table);
             let stop = (here + (end - at)).min(MAX_REBASED as usize);
-            let (run_start, lowest) = (here.saturating_sub(at - self.run.start), self.call.lowest());
+            let run_start = here.saturating_sub(at - self.run.start);
             // SAFETY: as the caller vouches.
             let here = unsafe {
-                if is_beyond_window(here, lowest) {
-                    self.segment::<I, true>(here, run_start, stop)
-                } else {
-                    self.segment::<I, false>(here, run_start, stop.min(lowest + MAX_PROBE_DISTANCE + 1))
+                match Stretch::at(here, self.call) {
+                    Stretch::Fresh(end) => self.segment::<I, Fresh>(here, run_start, stop.min(end)),
+                    Stretch::Near(end) => self.segment::<I, Near>(here, run_start, stop.min(end)),
+                    Stretch::Far => self.segment::<I, Far>(here, run_start, stop),
                 }
             };
             at = self.call.offset_of(here);
@@ -111,7 +111,7 @@ impl<B: Buckets> Parse<'_, '_, B> {
     /// Parses from rebased position `here` until `stop` or slightly past it, or until a long literal run, which
     /// began at `run_start`. The output must not depend on `stop`.
     #[inline(always)]
-    unsafe fn segment<I: Isa, const FAR: bool>(
+    unsafe fn segment<I: Isa, R: Reach>(
         &mut self,
         mut here: usize,
         mut run_start: usize,
@@ -125,13 +125,17 @@ impl<B: Buckets> Parse<'_, '_, B> {
         // SAFETY: `stop` leaves the lookahead within the buffer and capacity in the list.
         unsafe {
             while here < stop {
-                let probe = Probe::<B>::new(slots, origin, here, lowest_candidate::<FAR>(here, lowest));
+                let probe = Probe::<B>::new::<R>(slots, origin, here, lowest);
                 if probe.has_match(origin) {
                     let found = probe.best::<I>(origin, here, end);
                     tokens_out.push_literals_and_match(&probe, &found);
                     here = found.end;
                     run_start = here;
-                    insert_inside::<B>(slots, origin, here, end);
+                    if here >= stop {
+                        insert_inside_last::<B>(slots, origin, here, end);
+                        break;
+                    }
+                    insert_inside::<B>(slots, origin, here);
                 } else {
                     tokens_out.push_literals(&probe);
                     here += 4;

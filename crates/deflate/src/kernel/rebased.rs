@@ -1,6 +1,6 @@
 //! Rebased positions: offsets of a call's buffer counted from a moving base, so that 16 bits are enough.
 
-use super::matcher::{MAX_REBASED, PositionTable, REBASE};
+use super::matcher::{Buckets, MAX_REBASED, PositionTable, REBASE};
 
 /// The buffer of one call and the base of its rebased positions.
 ///
@@ -14,8 +14,8 @@ pub(crate) struct RebasedBuffer<'a> {
 
 impl<'a> RebasedBuffer<'a> {
     /// Begins a call over `buffer` on `table`.
-    pub(crate) fn begin<const N: usize>(buffer: &'a [u8], table: &mut PositionTable<N>) -> Self {
-        let first = table.begin(buffer.len()) as usize;
+    pub(crate) fn begin<B: Buckets, const N: usize>(buffer: &'a [u8], table: &mut PositionTable<N>) -> Self {
+        let first = table.begin::<B>(buffer.len()) as usize;
         RebasedBuffer { buffer, first }
     }
 
@@ -50,6 +50,12 @@ impl<'a> RebasedBuffer<'a> {
     #[inline(always)]
     pub(crate) fn lowest(&self) -> usize {
         if self.first > MAX_REBASED as usize { 0 } else { self.first }
+    }
+
+    /// Whether the table holds positions of this call only: then an empty slot stands for its first position.
+    #[inline(always)]
+    pub(crate) fn is_alone(&self) -> bool {
+        self.lowest() == 0
     }
 
     /// The rebased position after the buffer.

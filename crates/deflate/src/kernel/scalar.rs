@@ -65,4 +65,15 @@ impl Isa for Scalar {
     unsafe fn least(a: [u32; 8]) -> u32 {
         a.into_iter().fold(u32::MAX, u32::min)
     }
+
+    #[inline(always)]
+    unsafe fn common32(a: *const u8, b: *const u8) -> usize {
+        // SAFETY: bytes 0..16 and 16..32 of both.
+        unsafe {
+            match Self::common16(a, b) {
+                16 => 16 + Self::common16(a.add(16), b.add(16)),
+                length => length,
+            }
+        }
+    }
 }

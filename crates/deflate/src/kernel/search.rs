@@ -50,8 +50,8 @@ pub(crate) const SKIP_AFTER: usize = 64;
 
 /// Four neighbouring positions and their candidates, rebased.
 pub(crate) struct Probe<B: Buckets> {
-    /// The 8 bytes at the first position.
-    word: u64,
+    /// The 4 bytes at each.
+    words: [u32; PROBE_WIDTH],
     /// The newest candidate of each.
     candidates: [usize; PROBE_WIDTH],
     /// The older candidate of each, if buckets have two ways.
@@ -71,28 +71,34 @@ pub(crate) struct Match {
 }
 
 impl<B: Buckets> Probe<B> {
-    /// Probes positions `here` to `here + 3` in `slots`, and inserts them. Candidates are clamped to `low`; see
-    /// [`lowest_candidate`].
+    /// Probes positions `here` to `here + 3` in `slots`, and inserts them. Candidates are clamped as `R` says, with `lowest`
+    /// the first position of the call.
     ///
     /// # Safety
-    /// `origin + n` must be readable for all positions n from `low` to `here + LOOKAHEAD`; `slots`
-    /// must have all buckets of `B`; `low` must be below `here`.
+    /// `origin + n` must be readable for all positions n from the lowest candidate to `here + LOOKAHEAD`; `slots` must have
+    /// all buckets of `B`, and no other positions than `R` says; `lowest` must be below `here`.
     #[inline(always)]
-    pub(crate) unsafe fn new(slots: &mut [u16], origin: *const u8, here: usize, low: usize) -> Self {
+    pub(crate) unsafe fn new<R: Reach>(
+        slots: &mut [u16],
+        origin: *const u8,
+        here: usize,
+        lowest: usize,
+    ) -> Self {
         let (mut candidates, mut older) = ([0; PROBE_WIDTH], [0; PROBE_WIDTH]);
         // SAFETY: as the caller vouches.
         unsafe {
-            let word = read64(origin.wrapping_add(here));
+            // Loads: shifting them out of one takes more instructions, and they are on the chain.
+            let words = [0, 1, 2, 3].map(|offset| read32(origin.wrapping_add(here + offset)));
             prefetch_line(origin.wrapping_add(here + PREFETCH_DISTANCE) as usize);
             for offset in 0..PROBE_WIDTH {
-                let bucket = B::bucket((word >> (8 * offset)) as u32);
-                candidates[offset] = usize::from(*slots.get_unchecked(bucket)).max(low);
+                let bucket = B::bucket(words[offset]);
+                candidates[offset] = R::clamp(usize::from(*slots.get_unchecked(bucket)), here, lowest);
                 if B::WAYS == 2 {
-                    older[offset] = usize::from(*slots.get_unchecked(bucket + 1)).max(low);
+                    older[offset] = R::clamp(usize::from(*slots.get_unchecked(bucket + 1)), here, lowest);
                 }
                 B::insert(slots, bucket, here + offset);
             }
-            Probe { word, candidates, older, buckets: PhantomData }
+            Probe { words, candidates, older, buckets: PhantomData }
         }
     }
 
@@ -103,20 +109,20 @@ impl<B: Buckets> Probe<B> {
     #[inline(always)]
     pub(crate) unsafe fn has_match(&self, origin: *const u8) -> bool {
         let hit = |candidates: &[usize; PROBE_WIDTH], offset: usize| {
-            // SAFETY: candidates are from `low` to `here + 3`.
+            // SAFETY: candidates are from the lowest to `here + 3`.
             let bytes = unsafe { read32(origin.wrapping_add(candidates[offset])) };
-            bytes == (self.word >> (8 * offset)) as u32
+            bytes == self.words[offset]
         };
         let hits = |c: &[usize; PROBE_WIDTH]| hit(c, 0) | hit(c, 1) | hit(c, 2) | hit(c, 3);
         let any =
             if B::WAYS == 2 { hits(&self.candidates) | hits(&self.older) } else { hits(&self.candidates) };
-        opaque(u32::from(any)) != 0
+        opaque_bool(any)
     }
 
     /// The literal at offset `i`, 0 to 3.
     #[inline(always)]
     pub(crate) fn literal(&self, i: usize) -> u32 {
-        (self.word >> (8 * i)) as u32 & 0xff
+        self.words[0] >> (8 * i) & 0xff
     }
 
     /// The longest match of the four, the first among equals. There must be one.
@@ -134,49 +140,120 @@ impl<B: Buckets> Probe<B> {
             // SAFETY: 16 bytes from `here + 3` are within the lookahead.
             let length = unsafe { I::common16(position, origin.wrapping_add(candidates[offset])) };
             let length = u64::from(opaque(length as u32));
-            (length << 32) + (((3 - offset) << 16) + candidates[offset]) as u64
+            // Before the length is known: an addition less on the chain.
+            let rest = keep_in_register(((3 - offset) << 16) + candidates[offset]);
+            (length << 32) + rest as u64
         };
         let scores =
             |c: &[usize; PROBE_WIDTH]| score(c, 0).max(score(c, 1)).max(score(c, 2).max(score(c, 3)));
         let newest = scores(&self.candidates);
         let best = if B::WAYS == 2 { newest.max(scores(&self.older)) } else { newest };
         let mut length = (best >> 32) as usize;
-        let offset = 3 - (best as u32 >> 16) as usize;
-        let at = here + offset;
+        let before_last = (best as u32 >> 16) as usize;
+        let (offset, at) = (3 - before_last, keep_in_register(here + 3) - before_last);
         let distance = at - usize::from(best as u16);
         if length == 16 {
             // SAFETY: as the caller vouches.
-            length = unsafe { extend_long(origin, at, distance, end) };
+            length = unsafe { extend_long::<I>(origin, at, distance, end) };
         }
         Match { literals_before: offset, length, distance, end: at + length }
     }
 }
 
-/// Whether positions from `here` on can be further than deflate's window from `lowest`.
-///
-/// Until then the lowest candidate is a constant, which is worth a loop of its own: most calls are shorter
-/// than the window.
-pub(crate) fn is_beyond_window(here: usize, lowest: usize) -> bool {
-    here > lowest + MAX_PROBE_DISTANCE
+/// Largest distance from the first position of a probe, limited by its last position.
+const MAX_PROBE_DISTANCE: usize = MAX_DISTANCE - (PROBE_WIDTH - 1);
+
+/// Which positions a table may hold, as a type: each has a loop of its own, since clamping is on the chain from one match
+/// to the next.
+pub(crate) trait Reach {
+    /// The candidate for a probe at `here`, in a call whose first position is `lowest`.
+    fn clamp(candidate: usize, here: usize, lowest: usize) -> usize;
 }
 
-/// Largest distance from the first position of a probe, limited by its last position.
-pub(crate) const MAX_PROBE_DISTANCE: usize = MAX_DISTANCE - (PROBE_WIDTH - 1);
+/// Only positions of this call, all within the window.
+pub(crate) struct Fresh;
+/// Those of earlier calls too, all within the window.
+pub(crate) struct Near;
+/// Any.
+pub(crate) struct Far;
 
-/// The lowest candidate of a probe at `here`.
-#[inline(always)]
-pub(crate) fn lowest_candidate<const FAR: bool>(here: usize, lowest: usize) -> usize {
-    if FAR { here - MAX_PROBE_DISTANCE } else { lowest }
+impl Reach for Fresh {
+    #[inline(always)]
+    fn clamp(candidate: usize, _: usize, _: usize) -> usize {
+        candidate
+    }
+}
+
+impl Reach for Near {
+    #[inline(always)]
+    fn clamp(candidate: usize, _: usize, lowest: usize) -> usize {
+        candidate.max(lowest)
+    }
+}
+
+impl Reach for Far {
+    #[inline(always)]
+    fn clamp(candidate: usize, here: usize, _: usize) -> usize {
+        candidate.max(here - MAX_PROBE_DISTANCE)
+    }
+}
+
+/// A stretch of a call that one form of a match loop covers.
+pub(crate) enum Stretch {
+    /// Up to the position given, with [`Fresh`].
+    Fresh(usize),
+    /// Up to the position given, with [`Near`].
+    Near(usize),
+    /// To the end, with [`Far`].
+    Far,
+}
+
+impl Stretch {
+    /// The stretch that begins at position `here` of a call.
+    #[inline(always)]
+    pub(crate) fn at(here: usize, call: &RebasedBuffer<'_>) -> Self {
+        let lowest = call.lowest();
+        let end = lowest + MAX_PROBE_DISTANCE + 1;
+        if here >= end {
+            Stretch::Far
+        } else if call.is_alone() {
+            Stretch::Fresh(end)
+        } else {
+            Stretch::Near(end)
+        }
+    }
 }
 
 /// Length of the match at position `at` with `distance`, whose first 16 bytes are known to match.
 ///
 /// # Safety
 /// As [`extend`]; the CPU must support the tier that `I` is for.
+#[inline(always)]
+unsafe fn extend_long<I: Isa>(origin: *const u8, at: usize, distance: usize, end: usize) -> usize {
+    let mut length = 16;
+    // SAFETY: as the caller vouches, and 32 bytes more are before `end`.
+    unsafe {
+        if at + 48 <= end {
+            // Where a match ends is unpredictable: one branch for most of them instead of one for each 8 bytes.
+            let position = origin.wrapping_add(at + 16);
+            let more = I::common32(position, position.wrapping_sub(distance));
+            if more < 32 {
+                return 16 + more;
+            }
+            length = 48;
+        }
+        extend_rest(origin, at, distance, end, length)
+    }
+}
+
+/// As [`extend`], out of the loop.
+///
+/// # Safety
+/// As [`extend`].
 #[inline(never)]
-unsafe fn extend_long(origin: *const u8, at: usize, distance: usize, end: usize) -> usize {
+unsafe fn extend_rest(origin: *const u8, at: usize, distance: usize, end: usize, length: usize) -> usize {
     // SAFETY: as the caller vouches.
-    unsafe { extend(origin, at, distance, end, 16) }
+    unsafe { extend(origin, at, distance, end, length) }
 }
 
 /// Length of the match at position `at` with `distance`, whose first `length` bytes are known to match.
@@ -213,17 +290,37 @@ pub(crate) unsafe fn extend(
 /// [`Buckets::THOROUGH`] also those 3 and 1 before.
 ///
 /// # Safety
-/// As [`Probe::new`], with `next` at most `end`.
+/// As [`Probe::new`], for a probe at `next`.
 #[inline(always)]
-pub(crate) unsafe fn insert_inside<B: Buckets>(
+pub(crate) unsafe fn insert_inside<B: Buckets>(slots: &mut [u16], origin: *const u8, next: usize) {
+    // SAFETY: as the caller vouches.
+    unsafe { insert_up_to::<B>(slots, origin, next, usize::MAX) };
+}
+
+/// As [`insert_inside`], where no probe follows: a match may end with the input, and 4 bytes must be left to read.
+///
+/// # Safety
+/// As [`Probe::new`], with `next` at most `end`.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn insert_inside_last<B: Buckets>(
     slots: &mut [u16],
     origin: *const u8,
     next: usize,
     end: usize,
 ) {
+    // SAFETY: as the caller vouches.
+    unsafe { insert_up_to::<B>(slots, origin, next, end - MIN_MATCH) };
+}
+
+/// Inserts positions inside a match that ends at `next`, but none after `most`.
+///
+/// # Safety
+/// As [`Probe::new`]; 4 bytes must be readable at `most` or at the last position inserted.
+#[inline(always)]
+unsafe fn insert_up_to<B: Buckets>(slots: &mut [u16], origin: *const u8, next: usize, most: usize) {
     let mut enter = |inside: usize| {
-        // A match may end with the input: 4 bytes must be left to read.
-        let inside = inside.min(end - MIN_MATCH);
+        let inside = inside.min(most);
         // SAFETY: as the caller vouches.
         unsafe { B::insert(slots, B::bucket(read32(origin.wrapping_add(inside))), inside) };
     };
@@ -276,6 +373,24 @@ pub(crate) unsafe fn probe_one<B: Buckets>(
 #[inline(always)]
 pub(super) fn opaque(x: u32) -> u32 {
     keep_in_register(x as usize) as u32
+}
+
+/// As [`opaque`], for a condition.
+#[inline(always)]
+fn opaque_bool(x: bool) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut byte = u8::from(x);
+        // SAFETY: no instruction at all, only a comment.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg_byte) byte, options(pure, nomem, nostack, preserves_flags));
+        }
+        byte != 0
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        opaque(u32::from(x)) != 0
+    }
 }
 
 /// As [`opaque`], for a value to keep in a register instead of recomputing it.

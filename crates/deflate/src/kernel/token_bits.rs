@@ -1,4 +1,4 @@
-//! The bits of literals, lengths and distances, looked up in the emission tables by level 1.
+//! The bits of literals, lengths and distances, and the bit writer that the hot loops share.
 
 use crate::coding::tables::Tables;
 use crate::coding::token::distance_symbol;
@@ -18,14 +18,14 @@ impl Tables {
         Bits(u64::from(unsafe { *self.firsts.get_unchecked(256 - 3 + length) }))
     }
 
-    /// A distance, 1 to 32,768, in bits.
+    /// A distance, 1 to 32,768, in bits, and their number.
     #[inline(always)]
-    pub(super) fn distance(&self, distance: usize) -> Bits {
+    pub(super) fn distance(&self, distance: usize) -> (u64, u32) {
         let (symbol, extra) = distance_symbol(distance as u32);
         // SAFETY: a distance symbol is below 30.
         let entry = unsafe { *self.seconds.get_unchecked(symbol as usize) };
         let value = u64::from(entry >> 16) | u64::from(extra) << (entry >> 8 & 0xff);
-        Bits(value << 8 | u64::from(entry & 0xff))
+        (value, entry & 0xff)
     }
 }
 
@@ -49,5 +49,38 @@ impl Bits {
     pub(super) fn then(self, next: Bits) -> Self {
         // `next` is shifted by the number of bits in `self`, its own number not.
         Bits(self.0 + ((next.0 & !0xff) << (self.0 & 0xff)) + (next.0 & 0xff))
+    }
+}
+
+/// The bit writer's words, in registers.
+pub(super) struct BitBuffer {
+    pub(super) next: *mut u8,
+    pub(super) acc: u64,
+    pub(super) len: u32,
+}
+
+impl BitBuffer {
+    #[inline(always)]
+    pub(super) fn put(&mut self, bits: Bits) {
+        self.put_bits(bits.value(), bits.len());
+    }
+
+    #[inline(always)]
+    pub(super) fn put_bits(&mut self, value: u64, len: u32) {
+        self.acc |= value << self.len;
+        self.len += len;
+    }
+
+    /// Writes out whole bytes.
+    ///
+    /// # Safety
+    /// 8 bytes must be writable at `next`.
+    #[inline(always)]
+    pub(super) unsafe fn store(&mut self) {
+        // SAFETY: as the caller vouches.
+        unsafe { self.next.cast::<u64>().write_unaligned(self.acc.to_le()) };
+        self.next = self.next.wrapping_add((self.len >> 3) as usize);
+        self.acc >>= self.len & !7;
+        self.len &= 7;
     }
 }

@@ -102,6 +102,17 @@ impl<'a> TokenWriter<'a> {
         }
     }
 
+    /// As [`push_if`](Self::push_if), for a single literal: nobody asks how many there are.
+    #[inline(always)]
+    unsafe fn push_single_if(&mut self, keep: usize, literal: u32) {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            *self.next = literal | NONE << 9;
+            self.next = self.next.add(keep);
+            *self.firsts().add(literal as usize) += keep as u16;
+        }
+    }
+
     /// The four literals of a probe without a match.
     #[inline(always)]
     pub(super) unsafe fn push_literals<B: Buckets>(&mut self, probe: &Probe<B>) {
@@ -118,7 +129,7 @@ impl<'a> TokenWriter<'a> {
         // SAFETY: as the caller vouches.
         unsafe {
             self.push_if(found.literals_before >> 1, probe.literal(0), 32 + probe.literal(1), 0);
-            self.push_if(found.literals_before & 1, probe.literal(found.literals_before & 2), NONE, 0);
+            self.push_single_if(found.literals_before & 1, probe.literal(found.literals_before & 2));
             self.push_match(found.length, found.distance);
         }
     }

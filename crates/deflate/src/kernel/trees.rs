@@ -9,7 +9,7 @@ use crate::coding::bits::BitWriter;
 #[cfg(feature = "alloc")]
 use crate::coding::costs::Costs;
 use crate::coding::frequencies::Frequencies;
-use crate::coding::huffman::{Code, TreeWork};
+use crate::coding::huffman::{Code, MAX_SUM, TreeWork};
 use crate::coding::tables::{DISTANCES, LITLENS, Tables};
 use crate::coding::token::Tokens;
 
@@ -60,14 +60,21 @@ impl Trees {
         self.header.put(bits)
     }
 
-    /// Builds the optimal trees for the symbols counted; returns the bits of header and symbols.
+    /// Builds the optimal trees for the symbols counted, nearly optimal ones if they are many; returns the bits of header and
+    /// symbols.
     ///
     /// # Safety
     /// The CPU must support the tier that `I` is for.
     #[inline(always)]
-    unsafe fn make<I: Isa>(&mut self) -> u64 {
-        self.litlens.make(&self.freqs.litlens, 15, &mut self.work);
-        self.distances.make(&self.freqs.distances, 15, &mut self.work);
+    unsafe fn make<I: Isa>(&mut self, symbols: u32) -> u64 {
+        let reduced;
+        let mut freqs = &self.freqs;
+        if symbols > MAX_SUM {
+            reduced = freqs.reduced(symbols);
+            freqs = &reduced;
+        }
+        self.litlens.make(&freqs.litlens, 15, &mut self.work);
+        self.distances.make(&freqs.distances, 15, &mut self.work);
         // SAFETY: as the caller vouches.
         let header =
             unsafe { self.header.make::<I>(&self.litlens.lengths, &self.distances.lengths, &mut self.work) };
@@ -103,11 +110,12 @@ impl Kernel for PlanTrees<'_> {
         let freqs = &self.trees.freqs;
         let extra_bits = u64::from(freqs.extra_bits);
         let fixed = 3 + freqs.fixed_cost() + extra_bits;
-        if freqs.litlens.iter().sum::<u32>() < self.min_symbols {
+        let symbols = freqs.litlens.iter().sum();
+        if symbols < self.min_symbols {
             return (fixed, u64::MAX);
         }
         // SAFETY: as the caller vouches.
-        let made = unsafe { self.trees.make::<I>() };
+        let made = unsafe { self.trees.make::<I>(symbols) };
         (fixed, 3 + made + extra_bits)
     }
 }
