@@ -3,7 +3,9 @@
 use linerate_core::{Error, Kind};
 
 use crate::bits::{Bits, Exhausted};
-use crate::codes::{self, DISTANCE_ROOT, Entry, MAX_LEN, is_end, is_literal, is_special, is_subtable};
+use crate::codes::{
+    self, DISTANCE_ROOT, Entry, LITLEN_ROOT, MAX_LEN, is_end, is_literal, is_special, is_subtable,
+};
 use crate::kernel;
 use crate::lengths::{MAX_SYMBOLS, PackedLengths};
 use crate::scratch::Scratch;
@@ -174,7 +176,9 @@ impl BlockDecoder {
     ) -> (Result<Progress, Error>, usize) {
         assert!(at <= out.len(), "the output begins after its buffer");
         match self.stage {
-            Stage::DynamicSymbols | Stage::DynamicMatch if scratch.tables.prepare(&self.lengths).is_err() => {
+            Stage::DynamicSymbols | Stage::DynamicMatch
+                if scratch.tables.prepare(&self.lengths, src.len()).is_err() =>
+            {
                 self.stage = Stage::Failed;
             }
             _ => {}
@@ -363,7 +367,7 @@ impl Run<'_> {
             at += repeat;
         }
         const { assert!(MAX_SYMBOLS <= u16::MAX as usize) };
-        self.scratch.tables.prepare(lengths).map_err(corrupt)?;
+        self.scratch.tables.prepare(lengths, self.src.len() - bits.at).map_err(corrupt)?;
         Ok(Stage::DynamicSymbols)
     }
 
@@ -432,17 +436,23 @@ enum Checked {
     },
 }
 
-/// Looks a code up in a table and its subtables and consumes it with its extra bits; returns the entry, and the
-/// sum of its base and the extra bits.
-fn lookup(table: &[Entry], root: u32, bits: &mut Bits) -> Result<(Entry, usize), Exhausted> {
+/// Looks a code up in a table and its subtables and consumes it with its extra bits; returns the entry of its symbol, and
+/// its extra bits.
+fn lookup(
+    table: &[Entry],
+    root: u32,
+    first: impl Fn(Entry) -> Entry,
+    bits: &mut Bits,
+) -> Result<(Entry, usize), Exhausted> {
     let mut entry = table[(bits.buffer & ((1 << root) - 1)) as usize];
     if is_subtable(entry) {
         bits.skip(root)?;
         let index = bits.buffer & ((1 << codes::code_bits(entry)) - 1);
         entry = table[codes::value(entry) as usize + index as usize];
     }
+    let entry = first(entry);
     let buffer = bits.skip(codes::bits(entry))?;
-    Ok((entry, codes::base_plus_extra(entry, buffer)))
+    Ok((entry, codes::extra(entry, buffer)))
 }
 
 /// Symbols that the checked loop decodes before the fast one is tried again.
@@ -456,9 +466,9 @@ fn checked(symbols: &Symbols<'_>, bits: &mut Bits, out: &mut [u8], o: &mut usize
     for _ in 0..CHECKED_SYMBOLS {
         bits.refill(src);
         let mut after = *bits;
-        let (entry, len) = lookup(codes.litlen(), codes.litlen_root, &mut after)?;
+        let (entry, extra) = lookup(codes.litlen(), LITLEN_ROOT, |e| codes.first(e), &mut after)?;
         if is_literal(entry) {
-            *out.get_mut(*o).ok_or(Stop::Full)? = codes::value(entry) as u8;
+            *out.get_mut(*o).ok_or(Stop::Full)? = codes::literal(entry);
             (*o, *bits) = (*o + 1, after);
             continue;
         }
@@ -469,10 +479,12 @@ fn checked(symbols: &Symbols<'_>, bits: &mut Bits, out: &mut [u8], o: &mut usize
         if is_special(entry) {
             return Err(corrupt("a deflate block has an invalid literal/length code"));
         }
-        let (entry, distance) = lookup(codes.distances(), DISTANCE_ROOT, &mut after)?;
+        let len = codes::length(entry, extra);
+        let (entry, extra) = lookup(codes.distances(), DISTANCE_ROOT, |e| e, &mut after)?;
         if is_special(entry) {
             return Err(corrupt("a deflate block has an invalid distance code"));
         }
+        let distance = codes::distance(entry, extra);
         if *o == out.len() {
             return Err(Stop::Full);
         }
@@ -494,6 +506,10 @@ fn checked(symbols: &Symbols<'_>, bits: &mut Bits, out: &mut [u8], o: &mut usize
 
 /// Copies a match, which may begin before the output buffer and overlap its own output.
 fn copy(history: &History<'_>, out: &mut [u8], at: usize, distance: usize, len: usize) {
+    if len <= distance && distance <= at {
+        out.copy_within(at - distance..at - distance + len, at);
+        return;
+    }
     let done = if distance > at { history.copy(distance - at, &mut out[at..at + len]) } else { 0 };
     for i in at + done..at + len {
         out[i] = out[i - distance];

@@ -5,7 +5,8 @@ pub(crate) const LITLEN_ROOT: u32 = 11;
 pub(crate) const DISTANCE_ROOT: u32 = 8;
 /// The longest code, in bits.
 pub(crate) const MAX_LEN: u32 = 15;
-/// The longest match, in bytes.
+/// The shortest and the longest match, in bytes.
+pub(crate) const MIN_MATCH: usize = 3;
 pub(crate) const MAX_MATCH: usize = 258;
 
 /// Upper bounds of the entries of a complete code, subtables included (as computed by zlib's `enough`): 286
@@ -13,15 +14,29 @@ pub(crate) const MAX_MATCH: usize = 258;
 pub(crate) const LITLEN_ENTRIES: usize = 2342;
 pub(crate) const DISTANCE_ENTRIES: usize = 400;
 
-/// An entry. Bits 0 to 7: bits of the code plus extra bits. Bits 8 to 11: bits of the code alone, or index bits
-/// of a subtable. Bits 13 to 15: type. Upper half: value (a literal, a base, or the index of a subtable).
+/// An entry.
+///
+/// | bits | |
+/// |---|---|
+/// | 0 to 7 | bits of the code plus extra bits |
+/// | 8 to 11 | bits of the code alone, or index bits of a subtable |
+/// | 13 | two symbols: a literal, and what follows it |
+/// | 14 | neither a literal nor a base; bits 12 and 13 say what |
+/// | 15 | a literal, or two |
+/// | 16 to 23 | a literal |
+/// | 24 to 31 | a second literal, or the base of a length less [`MIN_MATCH`] |
+///
+/// Entries of distances, subtables and the code length code have one value in bits 16 to 31. In entries of two symbols the
+/// lower half is that of the second one with the bits of both codes.
 pub(crate) type Entry = u32;
 
-const KIND: u32 = 13;
-const LITERAL: Entry = 4 << KIND;
-const END: Entry = 1 << KIND;
-const SUBTABLE: Entry = 2 << KIND;
-const INVALID: Entry = 3 << KIND;
+const PAIR: Entry = 1 << 13;
+const SPECIAL: Entry = 1 << 14;
+const LITERAL: Entry = 1 << 15;
+const END: Entry = SPECIAL;
+const SUBTABLE: Entry = SPECIAL | 2 << 12;
+const INVALID: Entry = SPECIAL | 1 << 12;
+const KIND: Entry = SPECIAL | 3 << 12;
 
 /// Entry of an unused code.
 pub(crate) const UNUSED: Entry = TOO_FAR | INVALID | 1 << 8 | 1;
@@ -29,7 +44,7 @@ pub(crate) const UNUSED: Entry = TOO_FAR | INVALID | 1 << 8 | 1;
 /// Value of invalid entries: as a distance, beyond any window.
 const TOO_FAR: Entry = 0xffff << 16;
 
-/// Bits of the code in this table plus extra bits.
+/// Bits of the codes in this table plus extra bits.
 #[inline(always)]
 pub(crate) fn bits(entry: Entry) -> u32 {
     entry & 0xff
@@ -46,10 +61,48 @@ pub(crate) fn value(entry: Entry) -> u32 {
     entry >> 16
 }
 
-/// The base plus the extra bits, which follow the code in `buffer`.
+/// The literal of an entry that has one: of two the first.
 #[inline(always)]
-pub(crate) fn base_plus_extra(entry: Entry, buffer: u64) -> usize {
-    value(entry) as usize + ((buffer & ((1 << bits(entry)) - 1)) >> code_bits(entry)) as usize
+pub(crate) fn literal(entry: Entry) -> u8 {
+    (entry >> 16) as u8
+}
+
+/// The length of a match.
+#[inline(always)]
+pub(crate) fn length(entry: Entry, extra: usize) -> usize {
+    (entry >> 24) as usize + MIN_MATCH + extra
+}
+
+/// The distance of a match.
+#[inline(always)]
+pub(crate) fn distance(entry: Entry, extra: usize) -> usize {
+    value(entry) as usize + extra
+}
+
+/// The extra bits of an entry, which follow its code in `buffer`.
+pub(crate) fn extra(entry: Entry, buffer: u64) -> usize {
+    ((buffer & ((1 << bits(entry)) - 1)) >> code_bits(entry)) as usize
+}
+
+/// How many literals precede the symbol of an entry, which is not that of a subtable: 0 or 1.
+#[inline(always)]
+pub(crate) fn before(entry: Entry) -> usize {
+    usize::from(entry & PAIR != 0)
+}
+
+/// What the entry of a second symbol adds to that of a literal before it: of symbols that are none, too many bits.
+#[inline(always)]
+pub(crate) fn second(entry: Entry) -> Entry {
+    // A literal has its place in the upper byte, as the base of a length has.
+    let upper = (entry & 0xff_0000) << 8 | entry & 0xff00_0000;
+    if !is_special(entry) { upper | entry & 0xffff | PAIR } else { 15 << 8 }
+}
+
+/// The entry of a literal of `len` bits and what follows it, if that code has at most `max_bits`; otherwise the first.
+#[inline(always)]
+pub(crate) fn pair(first: Entry, second: Entry, len: u32, max_bits: u32) -> Entry {
+    let both = with_len(second, len) + (first & 0xff_0000);
+    if second & 0xf00 <= max_bits << 8 { both } else { first }
 }
 
 #[inline(always)]
@@ -60,17 +113,17 @@ pub(crate) fn is_literal(entry: Entry) -> bool {
 /// Whether the entry is neither a literal nor a base.
 #[inline(always)]
 pub(crate) fn is_special(entry: Entry) -> bool {
-    entry & (3 << KIND) != 0
+    entry & SPECIAL != 0
 }
 
 #[inline(always)]
 pub(crate) fn is_subtable(entry: Entry) -> bool {
-    entry & (3 << KIND) == SUBTABLE
+    entry & KIND == SUBTABLE
 }
 
 #[inline(always)]
 pub(crate) fn is_end(entry: Entry) -> bool {
-    entry & (3 << KIND) == END
+    entry & KIND == END
 }
 
 /// The entry that refers to a subtable of `1 << bits` entries at index `at`.
@@ -96,8 +149,8 @@ pub(crate) static LITLEN: [Entry; 288] = {
         entries[symbol] = match symbol {
             0..256 => (symbol as u32) << 16 | LITERAL,
             256 => END,
-            257..265 | 285 => BASES[symbol - 257] << 16,
-            _ => (BASES[symbol - 257] << 16) | ((symbol as u32 - 261) / 4),
+            257..265 | 285 => (BASES[symbol - 257] - MIN_MATCH as u32) << 24,
+            _ => (BASES[symbol - 257] - MIN_MATCH as u32) << 24 | ((symbol as u32 - 261) / 4),
         };
         symbol += 1;
     }
@@ -140,12 +193,12 @@ mod tests {
     fn bases_follow_each_other() {
         let mut next = 3;
         for &entry in &LITLEN[257..285] {
-            assert_eq!(value(entry), next);
+            assert_eq!(length(entry, 0), next);
             assert!(!is_literal(entry) && !is_special(entry));
             next += 1 << bits(entry);
         }
         // Length 258 is also reachable through the previous symbol, but has a symbol of its own.
-        assert_eq!((next, value(LITLEN[285]), bits(LITLEN[285])), (259, 258, 0));
+        assert_eq!((next, length(LITLEN[285], 0), bits(LITLEN[285])), (259, 258, 0));
         let mut next = 1;
         for &entry in &DISTANCES[..30] {
             assert_eq!(value(entry), next);
@@ -153,6 +206,6 @@ mod tests {
         }
         assert_eq!(next, (32 << 10) + 1);
         assert!(is_special(LITLEN[286]) && is_special(DISTANCES[30]));
-        assert!(is_end(LITLEN[256]) && is_literal(LITLEN[255]) && value(LITLEN[255]) == 255);
+        assert!(is_end(LITLEN[256]) && is_literal(LITLEN[255]) && literal(LITLEN[255]) == 255);
     }
 }

@@ -61,7 +61,7 @@
 //! | `block_decoder` | [`BlockDecoder`]: blocks, and the checked loop over their symbols |
 //! | `kernel/` | the fast loop over literals and matches, compiled per CPU tier |
 //! | `scratch` | [`Scratch`]: working memory per thread |
-//! | `tables` | Huffman decode tables, built from code lengths |
+//! | `tables`, `pairs` | Huffman decode tables, built from code lengths; their entries of two symbols |
 //! | `lengths` | code lengths of a block: packed, and as a list |
 //! | `window` | [`Window`], and the view of it that loops take |
 //! | `bits`, `codes` | the bit buffer; entries of decode tables |
@@ -82,6 +82,7 @@ mod gzip_header;
 mod kernel;
 mod lengths;
 mod options;
+mod pairs;
 mod scratch;
 #[cfg(feature = "std")]
 mod stream;

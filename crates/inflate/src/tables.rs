@@ -4,20 +4,54 @@ use crate::codes::{
     self, DISTANCE_ENTRIES, DISTANCE_ROOT, Entry, LITLEN_ENTRIES, LITLEN_ROOT, MAX_LEN, UNUSED,
 };
 use crate::lengths::{CodeLength, Lengths, PackedLengths};
+use crate::pairs::{self, MIN_INPUT};
 
-/// The decode tables of a block. Made by this module alone: an index of `litlen_root` or [`DISTANCE_ROOT`] bits, and
+/// The decode tables of a block. Made by this module alone: an index of [`LITLEN_ROOT`] or [`DISTANCE_ROOT`] bits, and
 /// every index that a subtable's entry leads to, is inside its table.
 #[derive(Clone, Copy)]
 pub(crate) struct Codes<'t> {
     /// Distances, then literals and lengths: the hot loop has one register for both.
     tables: &'t [Entry],
-    pub(crate) litlen_root: u32,
+    /// The lengths of the codes; of the fixed codes none.
+    lengths: &'t PackedLengths,
+    /// Whether there are entries of two symbols.
+    pub(crate) has_pairs: bool,
 }
 
 impl<'t> Codes<'t> {
     #[inline(always)]
     pub(crate) fn litlen(&self) -> &'t [Entry] {
         &self.tables[DISTANCE_ENTRIES..]
+    }
+
+    /// The entry of the first symbol, for an entry of literals and lengths that may have two.
+    pub(crate) fn first(&self, entry: Entry) -> Entry {
+        if codes::before(entry) == 0 {
+            return entry;
+        }
+        let literal = codes::literal(entry).into();
+        codes::with_len(codes::LITLEN[literal], self.lengths.get(literal))
+    }
+
+    /// The bits of a whole match: of the entries of its length, with a literal before it, and of its distance, and what long
+    /// codes have in the primary tables. That follows from the lengths of the codes, and the loop need not remember it.
+    #[cold]
+    pub(crate) fn match_bits(&self, length: Entry, distance: Entry) -> u32 {
+        let is_length = |entry: &Entry| entry >> 24 == length >> 24;
+        let is_distance = |entry: &Entry| codes::value(*entry) == codes::value(distance);
+        let of_length = codes::LITLEN[257..].iter().position(is_length).map(|symbol| 257 + symbol);
+        let of_distance = codes::DISTANCES.iter().position(is_distance);
+        let of_distance = of_distance.map(|symbol| usize::from(self.lengths.symbols) + symbol);
+        let len = |symbol: Option<usize>| symbol.map_or(0, |symbol| self.lengths.get(symbol));
+        let mut all = codes::bits(length) + codes::bits(distance);
+        // After a literal both codes are in the primary table.
+        if codes::before(length) == 0 && len(of_length) > LITLEN_ROOT {
+            all += LITLEN_ROOT;
+        }
+        if len(of_distance) > DISTANCE_ROOT {
+            all += DISTANCE_ROOT;
+        }
+        all
     }
 
     #[inline(always)]
@@ -27,13 +61,14 @@ impl<'t> Codes<'t> {
 }
 
 /// The fixed codes (RFC 1951, section 3.2.6). A third of small messages uses them.
-pub(crate) static FIXED: Codes<'static> = Codes { tables: &FIXED_TABLES, litlen_root: FIXED_ROOT };
+pub(crate) static FIXED: Codes<'static> =
+    Codes { tables: &FIXED_TABLES, lengths: &NO_LENGTHS, has_pairs: false };
 
-/// Bits of the longest fixed code.
-const FIXED_ROOT: u32 = 9;
+/// Those of the fixed codes, which have no entries of two symbols.
+static NO_LENGTHS: PackedLengths = PackedLengths::new();
 
-static FIXED_TABLES: [Entry; DISTANCE_ENTRIES + (1 << FIXED_ROOT)] = {
-    let mut tables = [UNUSED; DISTANCE_ENTRIES + (1 << FIXED_ROOT)];
+static FIXED_TABLES: [Entry; DISTANCE_ENTRIES + (1 << LITLEN_ROOT)] = {
+    let mut tables = [UNUSED; DISTANCE_ENTRIES + (1 << LITLEN_ROOT)];
     let mut index = 0;
     while index < 1 << DISTANCE_ROOT {
         let symbol = (index as u8).reverse_bits() as usize >> 3;
@@ -41,8 +76,8 @@ static FIXED_TABLES: [Entry; DISTANCE_ENTRIES + (1 << FIXED_ROOT)] = {
         index += 1;
     }
     index = 0;
-    while index < 1 << FIXED_ROOT {
-        let code = (index as u16).reverse_bits() as usize >> 7;
+    while index < 1 << LITLEN_ROOT {
+        let code = (index as u16).reverse_bits() as usize >> 7 & 0x1ff;
         let (symbol, len) = match code {
             0..0x060 => (256 + (code >> 2), 7),
             0x060..0x180 => ((code >> 1) - 0x30, 8),
@@ -55,14 +90,16 @@ static FIXED_TABLES: [Entry; DISTANCE_ENTRIES + (1 << FIXED_ROOT)] = {
     tables
 };
 
-/// The decode tables of dynamic blocks. The primary table of literals and lengths is indexed by as many bits as the longest
-/// code has, so that small blocks have small tables, but by no more than [`LITLEN_ROOT`].
+/// The decode tables of dynamic blocks. Primary tables of shorter codes are repeated up to their full size, so that the hot
+/// loop's index is a constant number of bits.
 pub(crate) struct Tables {
     /// As in [`Codes`].
     tables: [Entry; DISTANCE_ENTRIES + LITLEN_ENTRIES],
-    litlen_root: u32,
-    /// The lengths that the tables were built from, if they are whole.
-    built_from: Option<PackedLengths>,
+    /// The lengths that the tables were built from.
+    built_from: PackedLengths,
+    /// Whether the tables are whole.
+    is_built: bool,
+    has_pairs: bool,
     /// The same as a list.
     lengths: Lengths,
 }
@@ -71,26 +108,27 @@ impl Tables {
     pub(crate) const fn new() -> Self {
         Tables {
             tables: [UNUSED; DISTANCE_ENTRIES + LITLEN_ENTRIES],
-            litlen_root: 1,
-            built_from: None,
+            built_from: PackedLengths::new(),
+            is_built: false,
+            has_pairs: false,
             lengths: Lengths::new(),
         }
     }
 
     pub(crate) fn codes(&self) -> Codes<'_> {
-        Codes { tables: &self.tables, litlen_root: self.litlen_root }
+        Codes { tables: &self.tables, lengths: &self.built_from, has_pairs: self.has_pairs }
     }
 
-    /// Builds the tables, unless they were built from the same lengths last.
+    /// Builds the tables, unless they were built from the same lengths last. `input_left` bounds the length of the block.
     ///
     /// # Errors
     /// What is wrong with the lengths, in the order of zlib's checks.
-    pub(crate) fn prepare(&mut self, lengths: &PackedLengths) -> Result<(), &'static str> {
+    pub(crate) fn prepare(&mut self, lengths: &PackedLengths, input_left: usize) -> Result<(), &'static str> {
         const END: usize = 256;
-        if self.built_from.as_ref() == Some(lengths) {
+        if self.is_built && self.built_from == *lengths {
             return Ok(());
         }
-        self.built_from = None;
+        self.is_built = false;
         if lengths.get(END) == 0 {
             return Err("a deflate block has no end-of-block code");
         }
@@ -98,15 +136,24 @@ impl Tables {
         let symbols = usize::from(lengths.symbols);
         let (litlen_lengths, distance_lengths) = self.lengths.split(symbols);
         let (distances, litlen) = self.tables.split_at_mut(DISTANCE_ENTRIES);
-        self.litlen_root = fill(litlen, LITLEN_ROOT, litlen_lengths, 0, &codes::LITLEN)
-            .ok_or("the literal/length code of a deflate block is invalid")?;
+        let invalid = "the literal/length code of a deflate block is invalid";
+        let order = Sorted::new(litlen_lengths, 0).ok_or(invalid)?;
+        let root =
+            fill_sorted(litlen, LITLEN_ROOT, litlen_lengths, &order, 0, &codes::LITLEN).ok_or(invalid)?;
+        widen(litlen, root, LITLEN_ROOT);
         let root = fill(distances, DISTANCE_ROOT, distance_lengths, symbols, &codes::DISTANCES)
             .ok_or("the distance code of a deflate block is invalid")?;
-        for bits in root..DISTANCE_ROOT {
-            distances.copy_within(..1 << bits, 1 << bits);
-        }
-        self.built_from = Some(*lengths);
+        widen(distances, root, DISTANCE_ROOT);
+        self.has_pairs = input_left >= MIN_INPUT && pairs::fill(litlen, &order);
+        (self.built_from, self.is_built) = (*lengths, true);
         Ok(())
+    }
+}
+
+/// Repeats a primary table of `root` bits for all following bits.
+fn widen(table: &mut [Entry], root: u32, bits: u32) {
+    for bits in root..bits {
+        table.copy_within(..1 << bits, 1 << bits);
     }
 }
 
@@ -137,7 +184,7 @@ pub(crate) fn fill_code_lengths(table: &mut [Entry; 1 << LENGTHS_ROOT], lens: u6
 }
 
 /// Increments a bit-reversed code of `len` bits. The last code is followed by 0.
-fn next(code: u32, len: u32) -> u32 {
+pub(crate) fn next(code: u32, len: u32) -> u32 {
     let all = (1 << len) - 1;
     let Some(top) = (code ^ all).checked_ilog2() else { return 0 };
     // Addition with carries towards the low bits: the leading ones become zero, the next bit is set.
@@ -154,24 +201,19 @@ pub(crate) fn fill(
     first: usize,
     entries: &[Entry],
 ) -> Option<u32> {
-    let mut counts = [0u16; MAX_LEN as usize + 1];
-    for code in lengths {
-        counts[code.len()] += 1;
-    }
-    let mut next_index = [0u16; MAX_LEN as usize + 2];
-    let mut left = 1i32;
-    let mut longest = 0;
-    for len in 1..=MAX_LEN as usize {
-        next_index[len + 1] = next_index[len] + counts[len];
-        left = 2 * left - i32::from(counts[len]);
-        if left < 0 {
-            return None;
-        }
-        if counts[len] > 0 {
-            longest = len as u32;
-        }
-    }
-    if left > 0 {
+    fill_sorted(table, max_root, lengths, &Sorted::new(lengths, first)?, first, entries)
+}
+
+/// As [`fill`], of codes whose order is known.
+fn fill_sorted(
+    table: &mut [Entry],
+    max_root: u32,
+    lengths: &[CodeLength],
+    order: &Sorted,
+    first: usize,
+    entries: &[Entry],
+) -> Option<u32> {
+    if order.is_incomplete {
         table[..2].fill(UNUSED);
         match lengths {
             [] => {}
@@ -180,18 +222,12 @@ pub(crate) fn fill(
         }
         return Some(1);
     }
-    let mut sorted = [0u16; 288];
-    for code in lengths {
-        let index = &mut next_index[code.len()];
-        sorted[usize::from(*index)] = (code.symbol() - first) as u16;
-        *index += 1;
-    }
-    let root = longest.min(max_root);
-    let mut symbols = sorted[..lengths.len()].iter().map(|&s| usize::from(s));
+    let root = order.longest.min(max_root);
+    let mut symbols = order.symbols[..lengths.len()].iter().map(|&s| usize::from(s));
     let mut code = 0;
     // An entry of a short code is repeated for all following bits: the table doubles with each bit.
     for len in 1..=root {
-        for symbol in symbols.by_ref().take(counts[len as usize].into()) {
+        for symbol in symbols.by_ref().take(order.counts[len as usize].into()) {
             table[code as usize] = codes::with_len(entries[symbol], len);
             code = next(code, len);
         }
@@ -199,7 +235,47 @@ pub(crate) fn fill(
             table.copy_within(..1 << len, 1 << len);
         }
     }
-    fill_subtables(table, root, &counts, code, symbols, entries).then_some(root)
+    fill_subtables(table, root, &order.counts, code, symbols, entries).then_some(root)
+}
+
+/// Symbols in the order of their codes.
+pub(crate) struct Sorted {
+    /// Codes of each length.
+    pub(crate) counts: [u16; MAX_LEN as usize + 1],
+    pub(crate) symbols: [u16; 288],
+    longest: u32,
+    /// Whether there are bits that are no code.
+    is_incomplete: bool,
+}
+
+impl Sorted {
+    /// `None` for more codes than there can be.
+    fn new(lengths: &[CodeLength], first: usize) -> Option<Self> {
+        let mut counts = [0u16; MAX_LEN as usize + 1];
+        for code in lengths {
+            counts[code.len()] += 1;
+        }
+        let mut next_index = [0u16; MAX_LEN as usize + 2];
+        let mut left = 1i32;
+        let mut longest = 0;
+        for len in 1..=MAX_LEN as usize {
+            next_index[len + 1] = next_index[len] + counts[len];
+            left = 2 * left - i32::from(counts[len]);
+            if left < 0 {
+                return None;
+            }
+            if counts[len] > 0 {
+                longest = len as u32;
+            }
+        }
+        let mut symbols = [0u16; 288];
+        for code in lengths {
+            let index = &mut next_index[code.len()];
+            symbols[usize::from(*index)] = (code.symbol() - first) as u16;
+            *index += 1;
+        }
+        Some(Sorted { counts, symbols, longest, is_incomplete: left > 0 })
+    }
 }
 
 /// Builds the subtables for codes longer than `root` bits, one per prefix of `root` bits.
@@ -262,7 +338,7 @@ mod tests {
         let lens: Vec<_> = (0..288).map(|symbol| CodeLength::new(symbol, of_symbol(symbol))).collect();
         let mut table = [UNUSED; LITLEN_ENTRIES];
         assert_eq!(fill(&mut table, LITLEN_ROOT, &lens, 0, &codes::LITLEN), Some(9));
-        assert_eq!(table[..512], *FIXED.litlen());
+        assert!((0..1 << LITLEN_ROOT).all(|index| FIXED.litlen()[index] == table[index % 512]));
         let lens: Vec<_> = (0..32).map(|symbol| CodeLength::new(symbol, 5)).collect();
         assert_eq!(fill(&mut table, DISTANCE_ROOT, &lens, 0, &codes::DISTANCES), Some(5));
         assert!((0..256).all(|index| FIXED.distances()[index] == table[index % 32]));

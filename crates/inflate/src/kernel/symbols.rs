@@ -1,7 +1,7 @@
 //! Literals and matches of a deflate block, far from the ends of input and output.
 //!
-//! Bounds are checked once per iteration, which refills the bit buffer at most twice and writes at most three
-//! literals, or two literals and a match. Near the ends, and for invalid codes, the loop stops before the symbol, and the
+//! Bounds are checked once per iteration, which refills the bit buffer at most twice and writes at most three entries of
+//! literals, or two, a literal and a match. Near the ends, and for invalid codes, the loop stops before the symbol, and the
 //! checked loop (`block_decoder.rs`) continues. Caller's contract: `Codes` were made by `tables`, whose promise about
 //! indexes it relies on, and `bits` is a position in `src`; both are checked types, so every call is safe.
 
@@ -13,8 +13,8 @@ use linerate_core::Tier;
 use crate::bits::Bits;
 use crate::block_decoder::Symbols;
 use crate::codes::{
-    DISTANCE_ROOT, Entry, LITLEN_ROOT, MAX_LEN, MAX_MATCH, bits, code_bits, is_end, is_literal, is_special,
-    is_subtable, value,
+    self, DISTANCE_ROOT, Entry, LITLEN_ROOT, MAX_LEN, MAX_MATCH, bits, code_bits, is_end, is_literal,
+    is_special, is_subtable, value,
 };
 use crate::window::History;
 
@@ -23,7 +23,7 @@ const STEP: usize = 16;
 /// Input bytes that an iteration may read.
 const INPUT_SLACK: usize = 16;
 /// Output bytes that an iteration may write.
-const OUTPUT_SLACK: usize = 2 + MAX_MATCH + 2 * STEP;
+const OUTPUT_SLACK: usize = 5 + MAX_MATCH + 2 * STEP;
 
 /// Decodes symbols from `position` in `symbols.src` to `out[*at..]` as far as the slack allows. Returns whether the block
 /// has ended.
@@ -40,14 +40,18 @@ pub(crate) fn decode(
         return unsafe { avx2(symbols, position, out, at) };
     }
     let _ = tier;
-    decode_loop(symbols, position, out, at)
+    decode_loop::<false, true>(symbols, position, out, at)
 }
 
 /// The loop compiled for BMI shifts and masks, and 16-byte copies.
 #[cfg(all(target_arch = "x86_64", feature = "std", not(feature = "small")))]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 fn avx2(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &mut usize) -> bool {
-    decode_loop(symbols, position, out, at)
+    if symbols.codes.has_pairs {
+        decode_loop::<true, true>(symbols, position, out, at)
+    } else {
+        decode_loop::<true, false>(symbols, position, out, at)
+    }
 }
 
 /// A bit buffer over an input. Only the low eight bits of `count` count: entries are subtracted from it whole.
@@ -110,7 +114,12 @@ fn seek(start: Bits, position: i64, src: &[u8]) -> Bits {
 }
 
 #[inline(always)]
-fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &mut usize) -> bool {
+fn decode_loop<const BMI2: bool, const PAIRS: bool>(
+    symbols: &Symbols<'_>,
+    position: &mut Bits,
+    out: &mut [u8],
+    at: &mut usize,
+) -> bool {
     let Symbols { codes, history, max_distance, src } = *symbols;
     let (Some(last_in), Some(last_out)) =
         (src.len().checked_sub(INPUT_SLACK), out.len().checked_sub(OUTPUT_SLACK))
@@ -121,8 +130,7 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
     if position.at > last_in || *at > last_out {
         return false;
     }
-    let litlen_mask = (1u64 << codes.litlen_root) - 1;
-    let litlen = |buffer: u64| entry_at(codes.litlen(), (buffer & litlen_mask) as usize);
+    let litlen = |buffer: u64| entry_at(codes.litlen(), index(buffer, LITLEN_ROOT));
     let start = out.as_mut_ptr();
     // SAFETY: `position.at`, `last_in`, `*at` and `last_out` are at most the lengths of their slices, as just checked.
     let (next, last_in, mut to, last_out) = unsafe {
@@ -134,32 +142,33 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
     unsafe { b.refill() };
     let mut entry = litlen(b.buffer);
     // At the beginning of an iteration the buffer has at least 56 bits, and `entry` is that of the first code.
-    // Before a length are at most two literals with codes in the primary table. Entries are looked up before the buffer is
+    // Before an entry with a length are at most two of literals, all in the primary table. Entries are looked up before the buffer is
     // refilled, which then happens while they are loaded.
     const { assert!(2 * LITLEN_ROOT + MAX_LEN + 5 + DISTANCE_ROOT <= 56) };
     const { assert!(3 * LITLEN_ROOT + LITLEN_ROOT <= 56 && MAX_LEN + 13 + LITLEN_ROOT <= 56) };
-    let (stop, ended) = loop {
+    // Where the input goes on, whether the block has ended, and how many literals are not part of the output.
+    let (stop, ended, undone) = loop {
         if b.next > last_in || to > last_out {
-            break (b.position(src), false);
+            break (b.position(src), false, 0);
         }
         let mut before = b.buffer;
         b.consume(entry);
         if is_literal(entry) {
-            // SAFETY: at most three bytes, and `to <= last_out` leaves `OUTPUT_SLACK`; so for the following, too.
-            unsafe { put(&mut to, entry) };
+            // SAFETY: at most six bytes, and `to <= last_out` leaves `OUTPUT_SLACK`; so for the following, too.
+            unsafe { put::<PAIRS>(&mut to, entry) };
             entry = litlen(b.buffer);
             before = b.buffer;
             b.consume(entry);
             if is_literal(entry) {
                 // SAFETY: as above.
-                unsafe { put(&mut to, entry) };
+                unsafe { put::<PAIRS>(&mut to, entry) };
                 entry = litlen(b.buffer);
                 before = b.buffer;
                 b.consume(entry);
                 if is_literal(entry) {
                     entry = {
                         // SAFETY: as above.
-                        unsafe { put(&mut to, entry) };
+                        unsafe { put::<PAIRS>(&mut to, entry) };
                         litlen(b.buffer)
                     };
                     // SAFETY: an iteration refills at most twice, each time advancing by at most seven bytes and
@@ -169,18 +178,15 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
                 }
             }
         }
-        // Bits of the code that are not in its entry.
-        let mut prefix = 0;
         if is_special(entry) {
             if is_subtable(entry) {
-                prefix = bits(entry);
                 before = b.buffer;
-                entry = entry_at(codes.litlen(), value(entry) as usize + index(before, code_bits(entry)));
+                entry = in_subtable(codes.litlen(), entry, before);
                 b.consume(entry);
                 if is_literal(entry) {
-                    // SAFETY: as above: this is at most the third literal, and the first refill.
+                    // SAFETY: as above: this is at most the third entry, and the first refill.
                     unsafe {
-                        put(&mut to, entry);
+                        put::<PAIRS>(&mut to, entry);
                         entry = litlen(b.buffer);
                         b.refill();
                     }
@@ -189,30 +195,46 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
             }
             if is_special(entry) {
                 let ended = is_end(entry);
-                break (b.position(src) - if ended { 0 } else { i64::from(prefix + bits(entry)) }, ended);
+                // Invalid codes are in the primary table.
+                break (b.position(src) - if ended { 0 } else { i64::from(bits(entry)) }, ended, 0);
             }
         }
-        let length = fast_base_plus_extra(entry, before);
+        if PAIRS {
+            // SAFETY: as above: this is at most the fifth byte. What entries without a literal write is not counted.
+            unsafe {
+                to.write(codes::literal(entry));
+                to = to.add(codes::before(entry));
+            }
+        }
+        let length = codes::length(entry, extra::<BMI2>(entry, before));
         let mut distance_entry = entry_at(codes.distances(), index(b.buffer, DISTANCE_ROOT));
         // SAFETY: as above, the first refill.
         unsafe { b.refill() };
         let mut inner = b.buffer;
         b.consume(distance_entry);
-        if is_subtable(distance_entry) {
-            prefix += bits(distance_entry);
+        if is_special(distance_entry) {
+            if !is_subtable(distance_entry) {
+                break (
+                    b.position(src) - i64::from(codes.match_bits(entry, distance_entry)),
+                    false,
+                    codes::before(entry),
+                );
+            }
             inner = b.buffer;
-            let at = value(distance_entry) as usize + index(inner, code_bits(distance_entry));
-            distance_entry = entry_at(codes.distances(), at);
+            distance_entry = in_subtable(codes.distances(), distance_entry, inner);
             b.consume(distance_entry);
         }
-        // Of an invalid code more than any window: its value is `TOO_FAR`.
-        let distance = fast_base_plus_extra(distance_entry, inner);
+        let distance = codes::distance(distance_entry, extra::<BMI2>(distance_entry, inner));
         // The next code is looked up before the copy, so that it does not wait for it.
         let next_entry = litlen(b.buffer);
         let done = to.addr() - start.addr();
         if distance > max_distance.min(done) {
             if distance > max_distance.min(done + history.len()) {
-                break (b.position(src) - i64::from(prefix + bits(entry) + bits(distance_entry)), false);
+                break (
+                    b.position(src) - i64::from(codes.match_bits(entry, distance_entry)),
+                    false,
+                    codes::before(entry),
+                );
             }
             // SAFETY: `distance - done` is at most the history's length, and after `done` there is space for the
             // longest match and a step (`OUTPUT_SLACK`).
@@ -228,21 +250,26 @@ fn decode_loop(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &
             to = to.add(length);
         }
     };
-    *at = to.addr() - start.addr();
+    *at = to.addr() - start.addr() - undone;
     *position = seek(*position, stop, src);
     ended
 }
 
-/// Writes the literal of an entry.
+/// Writes the literals of an entry.
 ///
 /// # Safety
-/// There is space for a byte at `to`.
+/// There is space for two bytes at `to`.
 #[inline(always)]
-unsafe fn put(to: &mut *mut u8, entry: Entry) {
-    // SAFETY: the caller guarantees the byte.
+unsafe fn put<const PAIRS: bool>(to: &mut *mut u8, entry: Entry) {
+    // SAFETY: the caller guarantees the bytes.
     unsafe {
-        to.write(value(entry) as u8);
-        *to = to.add(1);
+        if PAIRS {
+            to.cast::<u16>().write_unaligned((value(entry) as u16).to_le());
+            *to = to.add(1 + codes::before(entry));
+        } else {
+            to.write(codes::literal(entry));
+            *to = to.add(1);
+        }
     }
 }
 
@@ -259,11 +286,23 @@ fn index(buffer: u64, bits: u32) -> usize {
     (buffer & ((1 << bits) - 1)) as usize
 }
 
-/// As [`base_plus_extra`](crate::codes::base_plus_extra), for entries of bases, which have no type bits to mask. Of an
-/// invalid entry it is at least the value.
+/// The entry of a subtable.
 #[inline(always)]
-fn fast_base_plus_extra(entry: Entry, buffer: u64) -> usize {
-    value(entry) as usize + ((buffer & ((1 << (entry & 63)) - 1)) >> (entry >> 8 & 63)) as usize
+fn in_subtable(table: &[Entry], entry: Entry, buffer: u64) -> Entry {
+    entry_at(table, value(entry) as usize + index(buffer, code_bits(entry)))
+}
+
+/// As [`codes::extra`], for entries of bases. Of others any number.
+#[inline(always)]
+fn extra<const BMI2: bool>(entry: Entry, buffer: u64) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if BMI2 {
+        // SAFETY: `BMI2` is set for CPUs with this instruction. It looks at the lowest eight bits of an entry.
+        let both = unsafe { core::arch::x86_64::_bzhi_u32(buffer as u32, entry) };
+        return both.wrapping_shr(entry >> 8) as usize;
+    }
+    // At most 28 bits; the shift is that of five bits, of which the highest is zero.
+    ((buffer & ((1 << (entry & 63)) - 1)) as u32).wrapping_shr(entry >> 8) as usize
 }
 
 /// Copies `length` bytes from `distance` before `to`; source and destination may overlap.
@@ -325,6 +364,7 @@ static REPEAT: [u128; STEP] = {
 ///
 /// # Safety
 /// `start` has `at` bytes and `MAX_MATCH + 2 * STEP` more; `distance - at` is from 1 to the length of the history.
+#[cold]
 #[inline(never)]
 unsafe fn copy_history(history: &History<'_>, start: *mut u8, at: usize, distance: usize, length: usize) {
     debug_assert!(distance > at && distance - at <= history.len());
