@@ -37,8 +37,7 @@ impl Frequencies {
         self.set_matches(firsts[256..].try_into().expect("256 lengths"), distances);
     }
 
-    /// Replaces the counts by a guess for these bytes: as many literals of each, a match for every 12, the short and the near
-    /// ones more frequent.
+    /// Replaces the counts by a guess for these bytes: literals as often as they occur, and few matches, most of them short.
     #[cfg(feature = "alloc")]
     pub(crate) fn guess(&mut self, bytes: &[u8]) {
         self.litlens = [1; LITLENS];

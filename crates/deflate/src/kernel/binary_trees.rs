@@ -202,3 +202,80 @@ unsafe fn push(list: *mut Match, length: usize, distance: usize) -> *mut Match {
         list.add(1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Level;
+    use crate::kernel::matcher::MAX_DISTANCE;
+
+    /// Counters, and among them long lines that begin alike, some of which recur only after more than 65,536 bytes: positions
+    /// of all ages are in their trees.
+    fn records(len: usize) -> Vec<u8> {
+        let mut data = Vec::new();
+        for i in 0u32.. {
+            data.extend_from_slice(format!("key={};", i.wrapping_mul(0x9E37_79B1) >> (i % 32)).as_bytes());
+            if i % 20 == 0 {
+                let kind = if i % 8_000 == 0 { i / 8_000 % 5 } else { 5 + i / 20 % 2 };
+                let rest = "a rest that is longer than a nice match, so that its trees are handed down";
+                data.extend_from_slice(format!("a beginning {kind} and {rest} {rest}").as_bytes());
+            }
+            if data.len() >= len {
+                return data;
+            }
+        }
+        unreachable!("the data grows");
+    }
+
+    /// Matches of a position as length and distance.
+    fn matches_of(list: &[Match]) -> Vec<(usize, usize)> {
+        list.iter().map(|found| ((found & 0xff) as usize + 3, (found >> 16) as usize + 1)).collect()
+    }
+
+    fn check(data: &[u8], window: usize, effort: Effort, mut check: impl FnMut(usize, &[(usize, usize)])) {
+        let mut tables: alloc::boxed::Box<TreeTables> = crate::sys::zeroed::boxed();
+        let mut trees = BinaryTrees::begin(&mut tables, data.len(), window, effort);
+        let mut list = [0; 256];
+        for at in 0..=data.len() - MIN_MATCH {
+            // SAFETY: the position has 4 bytes, and the list room for 256 matches.
+            let (end, longest) = unsafe { trees.insert::<true>(data, at, list.as_mut_ptr()) };
+            // SAFETY: both point into the list.
+            let count = unsafe { end.offset_from(list.as_ptr()) } as usize;
+            let found = matches_of(&list[..count]);
+            assert!(found.is_sorted_by(|a, b| a.0 < b.0), "{at}: {found:?}");
+            for &(length, distance) in &found {
+                assert!(distance <= window.min(at), "{at}: {found:?}");
+                assert_eq!(data[at..at + length], data[at - distance..][..length], "{at}: {found:?}");
+            }
+            assert_eq!(longest, found.last().map_or(3, |last| last.0));
+            check(at, &found);
+        }
+    }
+
+    #[test]
+    fn matches_match_across_several_windows() {
+        for (window, level) in
+            [(MAX_DISTANCE, Level::Optimal), (MAX_DISTANCE, Level::Best), (512, Level::Best)]
+        {
+            check(&records(300_000), window, level.effort(), |_, _| {});
+        }
+    }
+
+    #[test]
+    fn the_nearest_match_of_each_length_is_found() {
+        let data = records(6_000);
+        let effort = Effort { max_depth: 250, ..Level::Best.effort() };
+        check(&data, MAX_DISTANCE, effort, |at, found| {
+            let mut nearest = Vec::new();
+            for distance in 1..=at {
+                let common = data[at..].iter().zip(&data[at - distance..]).take(MAX_MATCH);
+                let length = common.take_while(|(a, b)| a == b).count();
+                if length > nearest.last().map_or(MIN_MATCH - 1, |&(longest, _)| longest) {
+                    nearest.push((length, distance));
+                }
+            }
+            let found: Vec<_> = found.iter().copied().filter(|&(length, _)| length >= MIN_MATCH).collect();
+            assert_eq!(found, nearest, "{at}");
+        });
+    }
+}

@@ -194,3 +194,68 @@ unsafe fn best_long<I: Isa>(
     }
     best
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Level;
+    use crate::coding::frequencies::Frequencies;
+    use crate::kernel::binary_trees::{BinaryTrees, TreeTables};
+    use crate::kernel::dispatch::dispatch;
+    use crate::kernel::span::{Gather, Gathered};
+    use crate::sys::zeroed::boxed;
+
+    /// The least cost from each position to the end, by trying every length of every match.
+    fn least(bytes: &[u8], span: &Span, costs: &Costs) -> Vec<u32> {
+        let mut least = vec![0; bytes.len() + 1];
+        let mut end: usize = span.here[..bytes.len()].iter().map(|here| here.count()).sum();
+        for at in (0..bytes.len()).rev() {
+            let literal = costs.literals[usize::from(bytes[at])] + least[at + 1];
+            let begin = end - span.here[at].count();
+            let matches = span.matches[begin..end].iter().filter(|found| **found >> 8 & 31 < 30);
+            let matches = matches.flat_map(|found| {
+                let lengths = 3..=((found & 0xff) as usize + 3).min(bytes.len() - at);
+                let distance = costs.distances[(found >> 8 & 31) as usize];
+                lengths.map(|length| distance + costs.lengths[length - 3] + least[at + length]).min()
+            });
+            least[at] = matches.fold(literal, u32::min);
+            end = begin;
+        }
+        least
+    }
+
+    #[test]
+    fn the_way_is_the_cheapest_on_every_tier() {
+        let mut tables: alloc::boxed::Box<TreeTables> = boxed();
+        let mut span: alloc::boxed::Box<Span> = boxed();
+        let mut x = 1u32;
+        let mut random = |n: u32| {
+            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (x >> 8) % n
+        };
+        for round in 0..300 {
+            let (len, letters, repeat) = (1 + random(900), 1 + random(8), random(300) as usize);
+            let mut bytes: Vec<u8> = (0..len).map(|_| random(letters) as u8).collect();
+            bytes.extend_from_within(..repeat.min(len as usize));
+            let mut freqs = Frequencies::new();
+            for freq in freqs.litlens.iter_mut().chain(&mut freqs.distances) {
+                *freq = random(1 << (round % 16));
+            }
+            let mut costs = Costs { literals: [0; 256], lengths: [0; 256 + 8], distances: [0; 32] };
+            costs.set(&freqs);
+            let mut trees = BinaryTrees::begin(&mut tables, bytes.len(), 32_768, Level::Best.effort());
+            let gather = Gather { trees: &mut trees, span: &mut span, buffer: &bytes, start: 0 };
+            let Gathered { matches: matches_end, .. } = dispatch(linerate_core::Tier::Scalar, gather);
+            let expected = least(&bytes, &span, &costs);
+            let mut ways =
+                linerate_core::Tier::ALL.into_iter().filter(|tier| tier.is_supported()).map(|tier| {
+                    let span = &mut *span;
+                    dispatch(tier, Cheapest { bytes: &bytes, span, first: 0, matches_end, costs: &costs });
+                    assert_eq!(span.to_end[..=bytes.len()], expected, "{tier:?}");
+                    span.steps[..bytes.len()].iter().map(|step| step.0).collect::<Vec<_>>()
+                });
+            let first = ways.next().expect("the scalar tier");
+            assert!(ways.all(|way| way == first), "tiers differ");
+        }
+    }
+}

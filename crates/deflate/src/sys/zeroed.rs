@@ -18,6 +18,12 @@ unsafe impl Zeroed for FastScratch {}
 unsafe impl Zeroed for Scratch {}
 // SAFETY: integers only.
 unsafe impl Zeroed for Optimal {}
+// SAFETY: integers only.
+#[cfg(test)]
+unsafe impl Zeroed for crate::kernel::span::Span {}
+// SAFETY: integers only.
+#[cfg(test)]
+unsafe impl Zeroed for crate::kernel::binary_trees::TreeTables {}
 
 // `Tier` starts at 1, so the niche that stands for `None` is 0.
 const _: () = {
