@@ -32,8 +32,8 @@
 //! |---|---|
 //! | `stream` | [`Stream`], the 16 bytes between calls: `encode`, `flush`, `finish`; headers and trailers |
 //! | [`session`] | flushed messages with a window of earlier ones; preset dictionaries |
-//! | `levels` | levels 4 to 6 as rows of a table, in zlib's words |
-//! | `block` | division of a call into blocks; stored, fixed or dynamic; the budget that keeps the bound |
+//! | `levels` | levels from 4 on as rows of tables, in zlib's words |
+//! | `block` | division of a call into blocks; stored, fixed or dynamic; the budget that keeps the bound. `block/optimal`: levels 8 and 9, with `block/division`, where their blocks end |
 //! | `scratch`, `sys/` | working memory per thread, allocated zeroed |
 //! | `parallel/` | jobs on several threads into one stream (`pipeline`) or BGZF (`bgzf`) |
 //! | `writer` | [`GzWriter`], `std::io::Write` with a buffer |
@@ -42,10 +42,11 @@
 //! | `checksum` | CRC-32, Adler-32 and their combination |
 //! | `format` | containers and levels |
 //! | [`gzip`] | headers of gzip members: name, time, comment, extra field, checksum |
-//! | `coding/` | `bits` (bit writer), `huffman` (length-limited codes), `token` (literals and matches of a block), `frequencies` (of their symbols), `tables` (a tree pair as bits per token), `builtin` (the trees of level 1) |
+//! | `coding/` | `bits` (bit writer), `huffman` (length-limited codes), `token` (literals and matches of a block), `frequencies` (of their symbols), `costs` (of symbols, in bits), `log2`, `tables` (a tree pair as bits per token), `builtin` (the trees of level 1) |
 //! | `kernel/search` | probes of four positions with one branch; `matcher`, the hash tables of rebased positions; `rebased`, the conversion |
 //! | `kernel/parse` | levels 2 and 3: bytes to tokens |
-//! | `kernel/lazy` | lazy matching, for levels 4 to 6 and sessions: bytes to tokens, over hash chains (`chains`) or over the tables of a session (`indexed`) |
+//! | `kernel/lazy` | lazy matching, for levels 4 to 7 and sessions: bytes to tokens, over hash chains (`chains`) or over the tables of a session (`indexed`) |
+//! | `kernel/span` | near-optimal parsing, for levels 8 and 9: all matches of a span, from `binary_trees`; `cheapest`, the way through a block |
 //! | `kernel/split` | where a block ends, in what is parsed lazily |
 //! | `kernel/trees` | symbol counts to codes, to a block's `header` and emission tables |
 //! | `kernel/emit` | tokens to bits |
