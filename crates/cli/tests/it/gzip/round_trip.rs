@@ -1,6 +1,6 @@
 //! What goes in comes out again, whatever the options.
 
-use linerate_testkit::data::mixed as sample;
+use linerate_testkit::data::{self, mixed as sample};
 use linerate_testkit::program::Folder;
 
 #[test]
@@ -21,8 +21,18 @@ fn every_level_and_format_round_trips() {
         assert!(gzip[2] < data.len() && gzip[..4].is_sorted_by(|a, b| a >= b), "{format}: {gzip:?}");
         // Matches do not help a third of this data, which is random letters: levels for size are between 1 and 2.
         assert!(gzip[4..].iter().all(|&size| size < gzip[1]), "{format}: {gzip:?}");
-        assert!(gzip[6..].iter().all(|&size| size == gzip[6]), "-7 to -9 mean -6");
     }
+}
+
+#[test]
+fn level_9_is_smaller_than_6_on_any_number_of_threads() {
+    let folder = Folder::new();
+    let data = data::json_rows(1, 4000);
+    let packed = |args: &[&str]| folder.gzip_with(args, &data).ok().stdout;
+    let best = packed(&["-9", "-b100K", "-p1"]);
+    assert!(best.len() < packed(&["-6", "-b100K"]).len());
+    assert!(best == packed(&["--best", "-b100K", "-p3"]));
+    assert!(folder.gzip_with(&["-d"], &best).ok().stdout == data);
 }
 
 #[test]
