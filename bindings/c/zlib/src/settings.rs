@@ -81,7 +81,8 @@ impl Settings {
     }
 
     /// The level that takes less time than zlib's for the same ratio, or nearly. Level and strategy may have been changed to
-    /// what is not served after bytes were: level 0 and `Z_HUFFMAN_ONLY` then store, others look for fewer matches.
+    /// what is not served after bytes were: level 0 and `Z_HUFFMAN_ONLY` then store, others look for fewer matches. Levels that
+    /// would allocate more than zlib does are not among them.
     pub(crate) fn engine_level(&self) -> Level {
         match (self.level, self.strategy) {
             (0, _) | (_, HUFFMAN_ONLY) => Level::Stored,
@@ -90,7 +91,8 @@ impl Settings {
             (2 | 3, _) => Level::High,
             (4, _) => Level::Lazy,
             (5, _) => Level::Deep,
-            _ => Level::Best,
+            (7..=9, _) => Level::Deepest,
+            _ => Level::Deeper,
         }
     }
 
