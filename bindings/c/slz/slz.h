@@ -2,7 +2,7 @@
  *
  * A stream is 40 bytes (28 on 32-bit systems) that belong to the caller: they may be copied, moved and kept between calls,
  * and hold no pointer that must live. Working memory belongs to the thread: its first call allocates at most 528 KiB, of
- * which levels up to 3 touch 127 KiB.
+ * which levels up to 3 touch 127 KiB, and its first at level 8 or 9 another 7 MiB.
  *
  * Each call of an encode function compresses its input without reference to earlier input.
  *
@@ -52,13 +52,13 @@ struct slz_stream {
 	uint8_t level : 1;      /* 0: store, 1: compress; may be changed between calls */
 	uint8_t format : 2;     /* SLZ_FMT_* */
 	uint8_t unused1 : 5;
-	uint8_t engine_level;   /* the encoder's level where `level` is 1: 1 to 6 */
+	uint8_t engine_level;   /* the encoder's level where `level` is 1: 1 to 9 */
 	uint32_t crc32;         /* CRC-32 (gzip) or Adler-32 (zlib) of the input so far */
 	uint32_t ilen;          /* bytes of input so far, modulo 2^32 */
 };
 
 /* Begin a stream; return 0. Level 0 stores. Level 1 is the encoder's level 1, or the one that the environment variable
- * LINERATE_SLZ_LEVEL names (1 to 6); levels 2 to 6 are the encoder's own, which libslz does not have. */
+ * LINERATE_SLZ_LEVEL names (1 to 9); levels 2 to 9 are the encoder's own, which libslz does not have. */
 int slz_rfc1951_init(struct slz_stream *strm, int level);
 int slz_rfc1950_init(struct slz_stream *strm, int level);
 int slz_rfc1952_init(struct slz_stream *strm, int level);

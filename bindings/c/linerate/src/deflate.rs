@@ -122,7 +122,7 @@ pub extern "C" fn linerate_deflate_bound(len: usize) -> usize {
     linerate_deflate::compress_bound(len)
 }
 
-/// Compresses input as one whole stream. Level 0 stores, 1 is the fastest and 6 the smallest.
+/// Compresses input as one whole stream. Level 0 stores, 1 is the fastest and 9 the smallest.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_deflate(
     scratch: linerate_scratch,

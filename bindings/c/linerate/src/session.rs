@@ -32,7 +32,7 @@ pub struct linerate_deflate_dictionary {
 pub struct linerate_session_options {
     /// A linerate_format.
     pub format: i32,
-    /// 0 to 6. Default: 2.
+    /// 0 to 9. Default: 2. Levels 8 and 9 search as 7.
     pub level: i32,
     /// Logarithm of the window in bytes, 8 to 15, or 0 for messages that are each on their own. Default: 15.
     pub window_bits: u32,

@@ -47,7 +47,7 @@ impl Descriptor {
             _outbuf: std::ptr::null_mut(),
             state: if raw { state::EOB } else { state::INIT },
             flags: compress | code << 1,
-            level: if level <= 1 { usual_level() } else { level.min(6) as u8 },
+            level: if level <= 1 { usual_level() } else { level.min(9) as u8 },
             crc32: if format == Format::Zlib { checksum::ADLER32_START } else { checksum::CRC32_START },
             ilen: 0,
         }
@@ -122,7 +122,7 @@ fn usual_level() -> u8 {
     static LEVEL: OnceLock<u8> = OnceLock::new();
     *LEVEL.get_or_init(|| {
         let named = std::env::var(VARIABLE).ok().and_then(|level| level.parse().ok());
-        named.filter(|level| (1..=6).contains(level)).unwrap_or(1)
+        named.filter(|level| (1..=9).contains(level)).unwrap_or(1)
     })
 }
 
