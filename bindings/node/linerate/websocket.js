@@ -12,7 +12,7 @@ class DeflateSession {
     options = object(options);
     const bits = integer(options, 'windowBits', 15, 8, 15);
     const takeover = !flag(options, 'noContextTakeover');
-    const level = integer(options, 'level', 2, 0, 6);
+    const level = integer(options, 'level', 2, 0, 9);
     this.#native = native(() => new binding.DeflateMessages(bits, takeover, level));
   }
 

@@ -8,7 +8,7 @@ const FORMATS = ['zlib', 'gzip', 'raw'];
 
 function deflateArguments(data, options) {
   const { format = 'zlib' } = object(options);
-  return [bytes(data), choice(format, 'format', FORMATS), integer(object(options), 'level', 2, 0, 6)];
+  return [bytes(data), choice(format, 'format', FORMATS), integer(object(options), 'level', 2, 0, 9)];
 }
 
 function inflateArguments(data, options) {

@@ -70,7 +70,7 @@ def test_every_window_with_their_implementation(bits, takeover):
     assert (agreed.remote_no_context_takeover, agreed.local_no_context_takeover) == (not takeover, not takeover)
 
 
-@pytest.mark.parametrize("options", [{"window_bits": 8}, {"window_bits": 8, "takeover": False}, {}, {"level": 6}])
+@pytest.mark.parametrize("options", [{"window_bits": 8}, {"window_bits": 8, "takeover": False}, {}, {"level": 6}, {"level": 9}])
 def test_both_ends_of_ours(options):
     sent = messages()
     received, [agreed] = run(server_extensions(**options), client_extensions(**options), sent)
@@ -247,7 +247,7 @@ def test_handshakes_that_fail():
             getattr(factory, method)([], [accepted])
     with pytest.raises(NegotiationError):
         client.process_response_params([], [])  # of a window of 32 KiB, where one of 1 KiB was offered
-    for wrong in [{"window_bits": 7}, {"receive_window_bits": 16}, {"level": 7}]:
+    for wrong in [{"window_bits": 7}, {"receive_window_bits": 16}, {"level": 10}]:
         with pytest.raises(Error):
             server_extensions(**wrong)
     with pytest.raises(TypeError):

@@ -189,7 +189,7 @@ class Options(TypedDict, total=False):
     #: The same for messages that are received, where the peer has to agree; as for those sent, unless told.
     receive_window_bits: int
     receive_takeover: bool
-    #: 0 to 6, from fast to small, 2 unless told; from 4 on a connection holds hash chains, up to 144 KiB.
+    #: 0 to 9, from fast to small (8 and 9 are as 7), 2 unless told; from 4 on a connection holds hash chains, up to 144 KiB.
     level: int
     #: Messages of fewer bytes are sent as they are; 32 unless told.
     smallest: int

@@ -113,12 +113,12 @@ public final class DeflateOptions {
         /**
          * Sets the level of compression.
          *
-         * @param level 0 (none) to 6 (best); default: 2. From 4 on a connection needs more memory
+         * @param level 0 (none) to 9 (best, as are 7 and 8); default: 2. From 4 on a connection needs more memory
          * @return this
          * @throws IllegalArgumentException if it is not within that range
          */
         public Builder level(int level) {
-            this.level = checked(level, 0, 6, "level");
+            this.level = checked(level, 0, 9, "level");
             return this;
         }
 
