@@ -29,7 +29,7 @@ pub struct ThreadsArgs {
     count: Vec<usize>,
     /// Levels
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2,3",
-          value_parser = clap::value_parser!(u8).range(0..=3))]
+          value_parser = clap::value_parser!(u8).range(0..=9))]
     level: Vec<u8>,
 }
 

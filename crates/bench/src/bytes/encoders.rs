@@ -70,9 +70,9 @@ impl Encoder for Ours {
     }
 
     fn scratch_bytes(&self) -> Option<usize> {
-        Some(match self.memory {
+        Some(match &self.memory {
             Memory::Fast(_) => size_of::<FastScratch>(),
-            Memory::Full(_) => size_of::<Scratch>(),
+            Memory::Full(scratch) => scratch.memory(),
         })
     }
 }

@@ -105,7 +105,7 @@ fn libslz() -> Vec<Entry> {
 /// Every contender of the shape "bytes", in the order of reports.
 pub fn table() -> Vec<Entry> {
     use Format::{Deflate, Gzip};
-    let ours = (0..=6)
+    let ours = (0..=9)
         .map(|level| ours(Deflate, "deflate", level))
         .chain((0..=3).map(|level| ours(Gzip, "gzip", level)));
     let others = [
@@ -117,11 +117,15 @@ pub fn table() -> Vec<Entry> {
         row("libdeflate 1", "deflate", || libdeflate(1)),
         row("libdeflate 3", "deflate", || libdeflate(3)),
         row("libdeflate 6", "deflate", || libdeflate(6)),
+        row("libdeflate 8", "deflate", || libdeflate(8)),
+        row("libdeflate 10", "deflate", || libdeflate(10)),
+        row("libdeflate 12", "deflate", || libdeflate(12)),
         row("zlib-ng 1", "deflate", || zlib_ng(1)),
         row("zlib-ng 2", "deflate", || zlib_ng(2)),
         row("zlib-rs 1", "deflate", || zlib_rs(1)),
         row("zlib-rs 2", "deflate", || zlib_rs(2)),
         row("zlib-rs 6", "deflate", || zlib_rs(6)),
+        row("zlib-rs 9", "deflate", || zlib_rs(9)),
         row("zlib 1", "deflate", || zlib(1, Strategy::Default)),
         row("zlib 6", "deflate", || zlib(6, Strategy::Default)),
         row("zlib 1 Huffman only", "deflate", || zlib(1, Strategy::HuffmanOnly)),

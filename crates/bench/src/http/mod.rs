@@ -176,7 +176,7 @@ fn contenders(parts: usize) -> Vec<(&'static str, Respond)> {
             ("linerate 1", ours(Level::Fast, 0)),
             ("linerate 2", ours(Level::Default, 0)),
             ("linerate 3", ours(Level::High, 0)),
-            ("linerate 6", ours(Level::Best, 0)),
+            ("linerate 6", ours(Level::Deeper, 0)),
         ],
         _ => vec![
             ("linerate 2, no window", ours(Level::Default, 0)),
@@ -187,7 +187,7 @@ fn contenders(parts: usize) -> Vec<(&'static str, Respond)> {
             ("linerate 2, 4 KiB", ours(Level::Default, 12)),
             ("linerate 2, 8 KiB", ours(Level::Default, 13)),
             ("linerate 2, 32 KiB", ours(Level::Default, 15)),
-            ("linerate 6, 2 KiB", ours(Level::Best, 11)),
+            ("linerate 6, 2 KiB", ours(Level::Deeper, 11)),
         ],
     });
     all

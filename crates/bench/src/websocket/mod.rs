@@ -88,7 +88,7 @@ fn contenders() -> Vec<(String, Make)> {
         [9, 10, 11, 13, 15]
             .map(|bits| ours(format!("linerate 2, {} bytes", 1 << bits), bits, Level::Default)),
     );
-    all.extend([11, 15].map(|bits| ours(format!("linerate 6, {} bytes", 1 << bits), bits, Level::Best)));
+    all.extend([11, 15].map(|bits| ours(format!("linerate 6, {} bytes", 1 << bits), bits, Level::Deeper)));
     all
 }
 
