@@ -86,7 +86,7 @@ impl Noise {
 }
 
 fn level(byte: u8) -> Level {
-    Level::ALL[usize::from(byte % 4 + if byte & 8 == 0 { 0 } else { 3 })]
+    Level::ALL[usize::from(byte % 4 + 3 * (byte >> 3 & 1) + 3 * (byte >> 4 & 1))]
 }
 
 impl Program {
