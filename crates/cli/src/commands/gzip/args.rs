@@ -15,7 +15,7 @@ use crate::ui::{exit_code, size};
 const EXAMPLES: &str = "\
 Examples:
   linerate gzip notes.txt                    make notes.txt.gz, delete notes.txt
-  linerate gzip -6kp4 big.tar                as small as by gzip, keep big.tar, 4 threads
+  linerate gzip -6kp4 big.tar                small, keep big.tar, use 4 threads
   tar c src | linerate gzip -p2 > src.tgz    from a pipe to a pipe
   linerate gzip -dc notes.txt.gz | less      decompress to standard output
   linerate gzip -t *.gz                      check files, write nothing
