@@ -97,14 +97,15 @@ impl Coder<'_> {
     ) -> Result<()> {
         let bytes = &output.call.buffer[start..gathered.end];
         let whole = Block { bytes, first: 0, matches_end: gathered.matches };
-        parse.costs.set(&self.trees.freqs);
+        self.price(&mut parse.costs);
         self.parse(parse, &whole);
         parse.division.divide(self, &parse.span, bytes.len());
         let (mut first, mut matches_end) = (0, 0);
         for number in 0..parse.division.len() {
             let end = parse.division.end(number);
             matches_end += parse.span.here[first..end].iter().map(|here| here.count()).sum::<usize>();
-            parse.costs.set(parse.division.symbols(number));
+            self.trees.freqs.clone_from(parse.division.symbols(number));
+            self.price(&mut parse.costs);
             let block = Block { bytes: &bytes[first..end], first, matches_end };
             let bits = self.refine(effort, parse, &block);
             if effort.max_passes > 1 && bytes.len() <= SHORT {

@@ -25,24 +25,9 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// Replaces the costs by the information in each of these symbols.
-    pub(crate) fn set(&mut self, freqs: &Frequencies) {
-        self.set_symbols(&information(&freqs.litlens), &information(&freqs.distances));
-    }
-
-    /// Replaces the costs by the means of [information](Self::set) and of the lengths of codes. The code alone hides how much
-    /// better a symbol would do that were a little more frequent.
-    pub(crate) fn set_coded(
-        &mut self,
-        freqs: &Frequencies,
-        litlens: &[u8; LITLENS],
-        distances: &[u8; DISTANCES],
-    ) {
-        let (mut litlen_costs, mut distance_costs) =
-            (information(&freqs.litlens), information(&freqs.distances));
-        approach(&mut litlen_costs, litlens);
-        approach(&mut distance_costs, distances);
-        self.set_symbols(&litlen_costs, &distance_costs);
+    /// Replaces the costs by those in a block of these symbols with codes of these lengths.
+    pub(crate) fn set(&mut self, freqs: &Frequencies, litlens: &[u8; LITLENS], distances: &[u8; DISTANCES]) {
+        self.set_symbols(&costs(&freqs.litlens, litlens), &costs(&freqs.distances, distances));
     }
 
     /// Replaces the costs by those in the fixed trees (RFC 1951, 3.2.6).
@@ -67,18 +52,15 @@ impl Costs {
     }
 }
 
-/// The information in each symbol, at least a bit; in one that does not occur as if it occurred half a time.
-fn information<const N: usize>(freqs: &[u32; N]) -> [u32; N] {
+/// Three quarters of the length of each symbol's code, and one of the information in it, at least a bit, which says how much better it
+/// would do if it were a little more frequent. A symbol that does not occur counts as if it occurred half a time.
+fn costs<const N: usize>(freqs: &[u32; N], lengths: &[u8; N]) -> [u32; N] {
     let bits = |n: u32| log2(n.max(1).into()) * BIT / log2::ONE;
     let all = bits(freqs.iter().sum());
-    freqs.map(|freq| if freq == 0 { all + BIT } else { (all - bits(freq)).max(BIT) })
-}
-
-/// Moves the costs of symbols that have a code halfway to its length.
-fn approach(costs: &mut [u32], lengths: &[u8]) {
-    for (cost, &length) in costs.iter_mut().zip(lengths).filter(|(_, length)| **length > 0) {
-        *cost = cost.midpoint(u32::from(length) * BIT);
-    }
+    core::array::from_fn(|symbol| match (freqs[symbol], u32::from(lengths[symbol]) * BIT) {
+        (0, _) => all + BIT,
+        (freq, length) => ((all - bits(freq)).max(BIT) + 3 * length) / 4,
+    })
 }
 
 #[cfg(test)]
@@ -86,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn costs_are_information_and_extra_bits() {
+    fn costs_are_bits_and_extra_bits() {
         let mut freqs = Frequencies::new();
         freqs.litlens[usize::from(b'a')] = 512;
         freqs.litlens[257] = 256;
@@ -95,7 +77,7 @@ mod tests {
         let mut costs = Costs { literals: [0; 256], lengths: [0; 256 + 8], distances: [0; 32] };
         let (mut litlens, mut distances) = ([0; LITLENS], [0; DISTANCES]);
         (litlens[usize::from(b'a')], litlens[257], litlens[257 + 27], distances[29]) = (1, 2, 2, 1);
-        costs.set_coded(&freqs, &litlens, &distances);
+        costs.set(&freqs, &litlens, &distances);
         assert_eq!(costs.literals[usize::from(b'a')], BIT);
         assert_eq!(costs.literals[usize::from(b'b')], 11 * BIT);
         assert_eq!([costs.lengths[0], costs.lengths[254], costs.lengths[255]], [2 * BIT, 7 * BIT, 11 * BIT]);
@@ -108,7 +90,7 @@ mod tests {
         freqs.litlens[0] = u32::MAX >> 8;
         freqs.distances[0] = u32::MAX >> 8;
         let mut costs = Costs { literals: [0; 256], lengths: [0; 256 + 8], distances: [0; 32] };
-        costs.set(&freqs);
+        costs.set(&freqs, &[15; LITLENS], &[15; DISTANCES]);
         let most = costs.lengths.iter().chain(&costs.literals).chain(&costs.distances[..DISTANCES]).max();
         assert!(most <= Some(&MAX_COST), "{most:?}");
     }

@@ -44,7 +44,7 @@ impl Frequencies {
         for &byte in bytes {
             self.litlens[usize::from(byte)] += 1;
         }
-        let matches = bytes.len() as u32 / 36;
+        let matches = bytes.len() as u32 / 12;
         for (code, freq) in (2..).zip(&mut self.litlens[257..]) {
             *freq = (2 * matches / code).max(1);
         }

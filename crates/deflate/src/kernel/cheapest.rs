@@ -200,6 +200,7 @@ mod tests {
     use super::*;
     use crate::Level;
     use crate::coding::frequencies::Frequencies;
+    use crate::coding::tables::{DISTANCES, LITLENS};
     use crate::kernel::binary_trees::{BinaryTrees, TreeTables};
     use crate::kernel::dispatch::dispatch;
     use crate::kernel::span::{Gather, Gathered};
@@ -242,7 +243,8 @@ mod tests {
                 *freq = random(1 << (round % 16));
             }
             let mut costs = Costs { literals: [0; 256], lengths: [0; 256 + 8], distances: [0; 32] };
-            costs.set(&freqs);
+            let (litlens, distances) = ([1 + (round % 15) as u8; LITLENS], [5; DISTANCES]);
+            costs.set(&freqs, &litlens, &distances);
             let mut trees = BinaryTrees::begin(&mut tables, bytes.len(), 32_768, Level::Best.effort());
             let gather = Gather { trees: &mut trees, span: &mut span, buffer: &bytes, start: 0 };
             let Gathered { matches: matches_end, .. } = dispatch(linerate_core::Tier::Scalar, gather);

@@ -51,7 +51,7 @@ impl Trees {
     /// Replaces the costs by those in a block of the symbols counted, with the trees built last.
     #[cfg(feature = "alloc")]
     pub(crate) fn set_costs(&self, costs: &mut Costs) {
-        costs.set_coded(&self.freqs, &self.litlens.lengths, &self.distances.lengths);
+        costs.set(&self.freqs, &self.litlens.lengths, &self.distances.lengths);
     }
 
     /// Writes the 3 header bits of a block, and the trees built last.
