@@ -186,7 +186,7 @@ fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Re
         if !(incompressible_throughout && is_incompressible(&buffer[start..])) {
             if B::THOROUGH && is_literal_heavy(coder.tokens, end - start) {
                 end = buffer.len().min(end.max(start + SHORT_SPAN));
-                let mut finder = Chains::begin(chains, end - start, MAX_DISTANCE, SHORT);
+                let mut finder = Chains::<false, false>::begin(chains, end - start, MAX_DISTANCE, SHORT);
                 coder.lazy(&mut finder, start..end, SHORT.max_lazy, output)?;
             } else {
                 coder.write_block(output, start..end, None)?;
@@ -238,19 +238,16 @@ pub(crate) fn encode_message(
     let min_symbols = if quick { QUICK_SYMBOLS } else { MIN_SYMBOLS };
     let mut coder = Coder { tier: tier.unwrap_or_else(cpu::tier), tokens, trees, min_symbols };
     if level >= Level::Lazy {
-        let search = level.search();
         let Known::Chains { tables, base, is_current } = known else {
             chained(level, chains, &mut coder, &mut output)?;
             return output.store_run(end);
         };
-        let mut finder = Chains::resume(tables, base, window, search);
-        if !is_current {
-            finder.clear();
+        let kept = Kept { tables, base, is_current };
+        if level > Level::Deeper {
+            kept.encode::<true>(level, &mut coder, history, &mut output)?;
+        } else {
+            kept.encode::<false>(level, &mut coder, history, &mut output)?;
         }
-        // The last three positions before have 4 bytes now.
-        let first = if is_current { history.saturating_sub(MIN_MATCH - 1) } else { 0 };
-        insert_all(&mut finder, call.buffer, first, history);
-        coder.lazy(&mut finder, history..end, search.max_lazy, &mut output)?;
     } else if level > Level::Stored {
         // Without history there is nothing to index.
         let slots = if history == 0 { 2 } else { index_slots(window) };
@@ -269,6 +266,37 @@ pub(crate) fn encode_message(
     output.store_run(end)
 }
 
+/// Hash chains that a session keeps, as [`Known::Chains`].
+#[cfg(feature = "alloc")]
+struct Kept<'a> {
+    tables: &'a mut [u16],
+    base: u16,
+    is_current: bool,
+}
+
+#[cfg(feature = "alloc")]
+impl Kept<'_> {
+    /// Encodes what follows `history` in the call.
+    fn encode<const TWICE: bool>(
+        self,
+        level: Level,
+        coder: &mut Coder<'_>,
+        history: usize,
+        output: &mut Output<'_, '_>,
+    ) -> Result<()> {
+        let Call { buffer, window, .. } = *output.call;
+        let search = level.search();
+        let mut finder = Chains::<false, TWICE>::resume(self.tables, self.base, window, search);
+        if !self.is_current {
+            finder.clear();
+        }
+        // The last three positions before have 4 bytes now.
+        let first = if self.is_current { history.saturating_sub(MIN_MATCH - 1) } else { 0 };
+        insert_all(&mut finder, buffer, first, history);
+        coder.lazy(&mut finder, history..buffer.len(), search.max_lazy, output)
+    }
+}
+
 /// Levels 4 to 7.
 fn chained(
     level: Level,
@@ -277,13 +305,13 @@ fn chained(
     output: &mut Output<'_, '_>,
 ) -> Result<()> {
     let Call { buffer, window, .. } = *output.call;
-    let search = level.search();
+    let (search, len) = (level.search(), buffer.len());
     if level > Level::Deeper {
-        coder.chained(Chains::<true, true>::begin_full(chains, window, search), search.max_lazy, output)
-    } else if buffer.len() >= FULL_LEN {
+        coder.chained(Chains::<false, true>::begin(chains, len, window, search), search.max_lazy, output)
+    } else if len >= FULL_LEN {
         coder.chained(Chains::<true, false>::begin_full(chains, window, search), search.max_lazy, output)
     } else {
-        coder.chained(Chains::begin(chains, buffer.len(), window, search), search.max_lazy, output)
+        coder.chained(Chains::<false, false>::begin(chains, len, window, search), search.max_lazy, output)
     }
 }
 

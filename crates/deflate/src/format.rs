@@ -55,12 +55,12 @@ pub enum Level {
     Deeper = 6,
     /// Lazy matching over the longest hash chains, with a look at two positions further on.
     Deepest = 7,
-    /// For each block the cheapest of the ways through its matches, which binary trees find: as small as libdeflate's level 10. The
+    /// For each block the cheapest of the ways through its matches, which binary trees find: about as small as libdeflate's level 10. The
     /// first call of a [`Scratch`](crate::Scratch) allocates another 7 MiB. Sessions, and builds without the feature `alloc`,
     /// search as [`Deepest`](Self::Deepest).
     Optimal = 8,
-    /// As [`Optimal`](Self::Optimal), with as many candidates and parses of a block as make it smaller: as small as libdeflate's
-    /// level 12.
+    /// As [`Optimal`](Self::Optimal), with as many candidates and parses of a block as make it smaller: about as small as
+    /// libdeflate's level 12.
     Best = 9,
 }
 

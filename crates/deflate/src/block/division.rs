@@ -9,7 +9,8 @@ use crate::kernel::split::{ONE, bits};
 const MAX_PIECES: usize = 256;
 /// Fewest steps of a piece, but for the last.
 const MIN_PIECE: usize = 512;
-/// Bits of a block besides the entropy of its symbols, at least: pieces that gain by this estimate are joined without building trees.
+/// Bits that a block is assumed to take besides the entropy of its symbols. They are few on purpose: what this estimate joins is joined
+/// without building trees.
 const MIN_BLOCK_BITS: u64 = 400;
 
 /// The division of a span.

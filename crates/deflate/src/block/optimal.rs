@@ -1,8 +1,8 @@
-//! Levels 8 and 9: for each block the cheapest way through all matches, given the costs of a way before.
+//! Levels 8 and 9: near-optimal parsing, as in libdeflate and zopfli.
 //!
-//! A span of the input gets its matches, and a way by the costs of the span before. [Its symbols](Division) say where blocks begin. Then
-//! the way through each block is found again by the costs of its own symbols, as often as that makes it shorter. (libdeflate
-//! and zopfli parse so too.)
+//! The input is taken in spans, whose matches are all found first. A first parse of a span uses the costs of the last block written, or
+//! a guess. Its steps are cut into pieces, and neighbours joined into blocks ([`Division`]). Each block is parsed again by
+//! the costs of its own symbols, at level 9 until that gains no more.
 
 use core::ops::Range;
 
@@ -20,7 +20,7 @@ use crate::kernel::span::{Gather, Gathered, Span};
 use crate::kernel::trees::PlanTrees;
 use crate::levels::Effort;
 
-/// Bytes of a call that is parsed twice.
+/// Most bytes of a span whose blocks level 9 parses again, beginning with the costs of the fixed trees.
 const SHORT: usize = 16 << 10;
 /// Another pass follows one that has gained more than one bit in 2^`MIN_GAIN`.
 const MIN_GAIN: u32 = 11;

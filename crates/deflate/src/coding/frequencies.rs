@@ -37,7 +37,8 @@ impl Frequencies {
         self.set_matches(firsts[256..].try_into().expect("256 lengths"), distances);
     }
 
-    /// Replaces the counts by a guess for these bytes: literals as often as they occur, and few matches, most of them short.
+    /// Replaces the counts by a guess for these bytes: as many literals of each, a match for every 6 bytes, the short
+    /// ones more frequent, and each symbol of a distance once.
     #[cfg(feature = "alloc")]
     pub(crate) fn guess(&mut self, bytes: &[u8]) {
         self.litlens = [1; LITLENS];

@@ -5,8 +5,8 @@
 //! root: the old tree is cut along the way to where it belongs, into its two subtrees. The candidates are on that way, the
 //! nearest first.
 //!
-//! Positions are numbers modulo 2^16. None in the tables is older than that: children are overwritten or renewed in time, heads
-//! by a sweep.
+//! Positions are numbers modulo 2^16. Before one is so old that it looks young, its children are overwritten or renewed, and every
+//! 32,768 positions a sweep sets older heads to an age of 32,768.
 
 use core::hint::select_unpredictable;
 use core::mem::replace;
@@ -16,6 +16,7 @@ use linerate_core::prefetch_line;
 use super::isa::read32;
 use super::matcher::{MAX_DISTANCE, MAX_MATCH, MIN_MATCH};
 use super::search::extend;
+use super::span::MAX_DEPTH;
 use crate::coding::token::distance_symbol;
 use crate::levels::Effort;
 
@@ -59,6 +60,7 @@ impl<'a> BinaryTrees<'a> {
         heads.fill(GONE);
         heads_3.fill(GONE);
         let reach = window.min(MAX_DISTANCE - 1);
+        assert!(effort.max_depth <= MAX_DEPTH, "as many matches have room");
         let Effort { nice_length, max_depth, .. } = effort;
         BinaryTrees { heads, heads_3, children, shift: 32 - bits, window, reach, nice_length, max_depth }
     }
@@ -84,14 +86,15 @@ impl<'a> BinaryTrees<'a> {
         unsafe { self.insert::<false>(buffer, at, core::ptr::null_mut()).1 >= MIN_MATCH }
     }
 
-    /// Makes heads that are older than [`GONE`] just so old, before they look young.
+    /// Makes heads that are older than [`GONE`] just so old, before they look young. One that was made so by the sweep before
+    /// is 65,536 old now, which looks like 0.
     #[cold]
     #[inline(never)]
     fn sweep(&mut self, number: u16) {
         for heads in [&mut *self.heads, &mut *self.heads_3] {
             for head in heads {
-                let age = number.wrapping_sub(*head);
-                *head = head.wrapping_add(age.saturating_sub(GONE));
+                let age_less_1 = number.wrapping_sub(*head).wrapping_sub(1);
+                *head = number.wrapping_sub(age_less_1.min(GONE - 1)).wrapping_sub(1);
             }
         }
     }
@@ -120,8 +123,8 @@ impl<'a> BinaryTrees<'a> {
         let is_near = |distance: usize| distance.wrapping_sub(1) < reach;
         let age = |position: u16| usize::from(number.wrapping_sub(position));
         let mut best = MIN_MATCH - 1;
-        // SAFETY: `longest` bytes follow `at`, at least 4, and candidates are before it. Slots are below their masks, and the
-        // children of a position have two.
+        // SAFETY: `longest` bytes follow `at`, at least 4, and candidates are before it. A hash has as many bits as the tables, and
+        // 15 bits of a position select one of 32,768 pairs of children.
         unsafe {
             let word = read32(origin.add(at));
             let (slot, slot_3) = (self.hash(word), self.hash(word << 8));
@@ -168,10 +171,13 @@ impl<'a> BinaryTrees<'a> {
                 distance = age(*next);
             }
             (*less, *greater) = (gone, gone);
-            if WANTED && distance == MAX_DISTANCE && distance <= self.window.min(at) {
+            if distance == MAX_DISTANCE && distance <= self.window.min(at) {
                 let length = extend(origin, at, distance, at + longest, 0);
                 if length > best {
-                    (list, best) = (push(list, length, distance), length);
+                    best = length;
+                    if WANTED {
+                        list = push(list, length, distance);
+                    }
                 }
             }
         }

@@ -89,7 +89,7 @@ impl<'a, const TWICE: bool> Chains<'a, true, TWICE> {
     }
 }
 
-impl<'a> Chains<'a, false, false> {
+impl<'a, const TWICE: bool> Chains<'a, false, TWICE> {
     /// Begins a search in `len` bytes, with tables no larger than these need.
     pub(crate) fn begin(tables: &'a mut ChainTables, len: usize, window: usize, search: Search) -> Self {
         let bits = (len.max(1).ilog2() + 1).clamp(8, MAX_BITS);

@@ -13,8 +13,8 @@ use super::matcher::MAX_MATCH;
 use super::span::{LANES, Span, Step};
 use crate::coding::costs::{Costs, MAX_COST, NEVER};
 
-/// Lanes hold cost << 12 | index of the match << 3 | lane. Costs are differences to that from the third position on, plus this
-/// to be positive.
+/// A lane has a cost of 20 bits, the index of the match in 9, and its length - 3 in 3. The cost is relative to that from the position
+/// 3 bytes on; this keeps it from going negative.
 const BIAS: u32 = 1 << 15;
 const _: () = assert!(10 * MAX_COST <= BIAS && (2 * NEVER + 2 * MAX_COST) >> 20 == 0);
 /// For longer lengths, cost << 9 | length - 3.

@@ -7,6 +7,10 @@ use crate::coding::tables::Tables;
 pub(crate) const MAX_PAIR: u32 = 56;
 
 /// Operations implemented per tier.
+#[cfg_attr(
+    not(feature = "alloc"),
+    expect(dead_code, reason = "lanes are for levels 8 and 9, which allocate")
+)]
 pub(crate) trait Isa {
     /// Which of 32 bytes at `a` equal those at `b`: bit i for byte i.
     ///
@@ -29,6 +33,8 @@ pub(crate) trait Isa {
     /// The CPU must support the tier.
     unsafe fn splat(x: u32) -> Self::Lanes;
 
+    /// The eight numbers.
+    ///
     /// # Safety
     /// The CPU must support the tier.
     unsafe fn load(lanes: &[u32; 8]) -> Self::Lanes;
@@ -45,10 +51,14 @@ pub(crate) trait Isa {
     /// The CPU must support the tier.
     unsafe fn min(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
 
+    /// The bits of either.
+    ///
     /// # Safety
     /// The CPU must support the tier.
     unsafe fn or(a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
 
+    /// Each number times 2^`N`, modulo 2^32.
+    ///
     /// # Safety
     /// The CPU must support the tier.
     unsafe fn shift_left<const N: i32>(a: Self::Lanes) -> Self::Lanes;

@@ -91,9 +91,10 @@ pub(crate) struct Span {
     /// Matches of all positions, in order.
     pub(crate) matches: [Match; MATCHES],
     pub(crate) here: [MatchesHere; POSITIONS],
-    /// The step from each position that is on the way.
+    /// The cheapest step from each position. Those on the way are reached from the first one.
     pub(crate) steps: [Step; POSITIONS],
-    /// The cost from each position to the end of a block; behind that what a match or eight lengths may reach.
+    /// The cost from each position to the end of a block, and behind it costs out of reach for a match that runs over and a
+    /// vector.
     pub(crate) to_end: [u32; POSITIONS + 1 + MAX_MATCH + LANES],
 }
 
