@@ -90,7 +90,8 @@ pub(crate) fn before(entry: Entry) -> usize {
     usize::from(entry & PAIR != 0)
 }
 
-/// What the entry of a second symbol adds to that of a literal before it: of symbols that are none, too many bits.
+/// Prepares an entry to be the second one of a [`pair`]. The end of a block, subtables and unused codes get more code bits
+/// than any pair has room for.
 #[inline(always)]
 pub(crate) fn second(entry: Entry) -> Entry {
     // A literal has its place in the upper byte, as the base of a length has.

@@ -1,7 +1,7 @@
 //! Entries of two symbols: a literal, and the literal or length after it.
 //!
-//! They save lookups, and more than that branches that no predictor knows: after an even number of literals a length is found
-//! as after an odd one. Filling them in costs a pass over the table, so blocks that are short or have few pairs go without.
+//! They save lookups and, more than that, mispredicted branches: whether a symbol is a length is asked once for two symbols.
+//! Filling them in costs a pass over the table, so blocks that are short or have few pairs go without.
 
 use crate::codes::{self, Entry, LITLEN_ROOT};
 use crate::tables::{Sorted, next};

@@ -4,7 +4,7 @@ use linerate_core::{Tier, cpu};
 
 use crate::tables::Tables;
 
-/// Working memory for any number of decoders used one after another by one thread: decode tables, about 8 KB, without
+/// Working memory for any number of decoders used one after another by one thread: decode tables, about 12 KB, without
 /// anything on the heap. Results never depend on earlier use; a decoder that goes on in the middle of a block finds its
 /// tables again, if no other has used the scratch since, and builds them anew otherwise.
 pub struct Scratch {

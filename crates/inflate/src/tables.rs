@@ -12,7 +12,7 @@ use crate::pairs::{self, MIN_INPUT};
 pub(crate) struct Codes<'t> {
     /// Distances, then literals and lengths: the hot loop has one register for both.
     tables: &'t [Entry],
-    /// The lengths of the codes; of the fixed codes none.
+    /// The lengths of the codes, or [`NO_LENGTHS`] for the fixed codes.
     lengths: &'t PackedLengths,
     /// Whether there are entries of two symbols.
     pub(crate) has_pairs: bool,
@@ -33,8 +33,9 @@ impl<'t> Codes<'t> {
         codes::with_len(codes::LITLEN[literal], self.lengths.get(literal))
     }
 
-    /// The bits of a whole match: of the entries of its length, with a literal before it, and of its distance, and what long
-    /// codes have in the primary tables. That follows from the lengths of the codes, and the loop need not remember it.
+    /// Returns how many bits the hot loop has consumed for a match: those of the two entries, with a literal before the
+    /// length, and for codes in subtables the index bits of the primary table. The loop does not remember whether it was in
+    /// a subtable: the lengths of the codes tell.
     #[cold]
     pub(crate) fn match_bits(&self, length: Entry, distance: Entry) -> u32 {
         let is_length = |entry: &Entry| entry >> 24 == length >> 24;
@@ -64,7 +65,8 @@ impl<'t> Codes<'t> {
 pub(crate) static FIXED: Codes<'static> =
     Codes { tables: &FIXED_TABLES, lengths: &NO_LENGTHS, has_pairs: false };
 
-/// Those of the fixed codes, which have no entries of two symbols.
+/// Stands for the lengths of the fixed codes. Only pairs and codes longer than a primary table's index are looked up, and the
+/// fixed codes have neither.
 static NO_LENGTHS: PackedLengths = PackedLengths::new();
 
 static FIXED_TABLES: [Entry; DISTANCE_ENTRIES + (1 << LITLEN_ROOT)] = {
@@ -100,7 +102,7 @@ pub(crate) struct Tables {
     /// Whether the tables are whole.
     is_built: bool,
     has_pairs: bool,
-    /// The same as a list.
+    /// The lengths of the codes as a list.
     lengths: Lengths,
 }
 

@@ -3,7 +3,7 @@
 
 use crate::coding::tables::Tables;
 
-/// Most bits of a pair of tokens: with 7 pending, they are fewer than 64.
+/// Most bits of a pair of tokens that [`Isa::pairs`] returns: with 7 pending bits they fit 64.
 pub(crate) const MAX_PAIR: u32 = 56;
 
 /// Operations implemented per tier.

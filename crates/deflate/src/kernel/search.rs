@@ -170,11 +170,11 @@ pub(crate) trait Reach {
     fn clamp(candidate: usize, here: usize, lowest: usize) -> usize;
 }
 
-/// Only positions of this call, all within the window.
+/// Positions of this call only, all within the window. An empty slot stands for the first one.
 pub(crate) struct Fresh;
-/// Those of earlier calls too, all within the window.
+/// Positions of this call, all within the window, and of earlier calls, which are below the first one.
 pub(crate) struct Near;
-/// Any.
+/// Positions of this call at any distance, and of earlier calls.
 pub(crate) struct Far;
 
 impl Reach for Fresh {

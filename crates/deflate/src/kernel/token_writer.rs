@@ -102,7 +102,10 @@ impl<'a> TokenWriter<'a> {
         }
     }
 
-    /// As [`push_if`](Self::push_if), for a single literal: nobody asks how many there are.
+    /// As [`push_if`](Self::push_if), for a single literal. [`NONE`] is not counted: no tree has a code for it.
+    ///
+    /// # Safety
+    /// As [`push_if`](Self::push_if).
     #[inline(always)]
     unsafe fn push_single_if(&mut self, keep: usize, literal: u32) {
         // SAFETY: as the caller vouches.

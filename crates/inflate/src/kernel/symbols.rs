@@ -39,7 +39,8 @@ pub(crate) fn decode(
         // SAFETY: the tier implies that the CPU has these features.
         return unsafe { avx2(symbols, position, out, at) };
     }
-    let _ = tier;
+    // Without the loop above nothing else reads these.
+    let _ = (tier, symbols.codes.has_pairs);
     decode_loop::<false, true>(symbols, position, out, at)
 }
 
