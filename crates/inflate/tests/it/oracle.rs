@@ -172,6 +172,33 @@ fn random_dynamic_headers_match_zlib_rs() {
     }
 }
 
+/// Long blocks have entries of two symbols: a match that is invalid is then undone together with the literal before it.
+#[test]
+fn a_match_beyond_the_window_is_found_alike_in_blocks_with_pairs() {
+    let (mut scratches, mut noise) = (forms(), Noise(12));
+    for round in 0..400 {
+        let mut data = Vec::new();
+        while data.len() < 16 << 10 {
+            // Distances up to the window, often; seldom any other, so that its code is long.
+            let far = noise.below(200) == 0 && data.len() > 300 + noise.below(2000);
+            let distance = if far { 1 + noise.below(data.len()) } else { 1 + noise.below(256) };
+            if noise.below(4) == 0 && distance <= data.len() {
+                let len = if noise.below(30) == 0 { 3 + noise.below(256) } else { 3 + noise.below(4) };
+                (0..len).for_each(|_| data.push(data[data.len() - distance]));
+            } else {
+                let most = 1 + noise.below(60);
+                (0..1 + noise.below(6)).for_each(|_| data.push(b'a' + noise.below(most) as u8));
+            }
+        }
+        let src = compressed(Format::Deflate, 6, 15, &data);
+        assert!(src.len() > 4096, "too short for pairs");
+        let case = Case { bits: 8, ..Case::new(Format::Deflate, &src) };
+        let results: Vec<_> = scratches.iter_mut().map(|scratch| ours(case, scratch, || 1 << 15)).collect();
+        assert_eq!(results[0].0, Verdict::Damaged, "{round}");
+        assert!(results.iter().all(|result| *result == results[0]), "{round}");
+    }
+}
+
 /// zlib lets a match reach beyond a small window if its output buffer still has the bytes, so its verdict depends on the
 /// buffer. Ours does not: it is that of a buffer of one byte.
 #[test]
