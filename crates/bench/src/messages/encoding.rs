@@ -46,7 +46,7 @@ fn all_feeds(input: &Input) -> [Feed; 3] {
     ]
 }
 
-/// Ours with windows of 0, 2, 8 and 32 KiB, level 1 with 2 and 32, level 4 with 8 and the largest with 2 and 8;
+/// Ours with windows of 0, 2, 8 and 32 KiB, level 1 with 2 and 32, level 4 with 8 and level 6 with 2 and 8;
 /// zlib and zlib-rs with theirs of 32 KiB.
 fn contenders() -> Vec<Entry> {
     let window = |bits: u8| if bits == 0 { "none".into() } else { format!("{} KiB", (1 << bits) >> 10) };
