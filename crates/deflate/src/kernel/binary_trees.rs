@@ -268,6 +268,16 @@ mod tests {
     }
 
     #[test]
+    fn a_head_that_was_never_used_looks_far_at_any_time() {
+        let mut tables: alloc::boxed::Box<TreeTables> = crate::sys::zeroed::boxed();
+        let mut trees = BinaryTrees::begin(&mut tables, 1 << 20, MAX_DISTANCE, Level::Best.effort());
+        for number in (0..20u32).map(|window| (window * 32_768) as u16) {
+            trees.sweep(number);
+            assert!(trees.heads.iter().chain(&*trees.heads_3).all(|&head| number.wrapping_sub(head) == GONE));
+        }
+    }
+
+    #[test]
     fn the_nearest_match_of_each_length_is_found() {
         let data = records(6_000);
         let effort = Effort { max_depth: 250, ..Level::Best.effort() };
