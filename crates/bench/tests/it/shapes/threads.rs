@@ -26,6 +26,6 @@ fn each_number_of_threads_is_measured() {
 fn bad_level_and_no_threads_are_errors() {
     let corpus = Corpus::random(1000);
     let error = |level, threads: &[usize]| measure(&corpus, Chunk::Whole, level, threads, 1).err().unwrap();
-    assert!(error(7, &[1]).contains("level"));
+    assert!(error(10, &[1]).contains("level"));
     assert!(error(1, &[]).contains("threads"));
 }
