@@ -76,7 +76,7 @@ impl<const N: usize> Code<N> {
     }
 }
 
-/// What frequencies may add up to: weights of trees have 16 bits, and the greatest is that of none.
+/// What frequencies may add up to: weights of trees have 16 bits, and 65,535 marks the end of the queue of leaves.
 pub(crate) const MAX_SUM: u32 = 0xffff - 1;
 
 /// Most symbols of an alphabet.
