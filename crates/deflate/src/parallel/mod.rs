@@ -1,7 +1,7 @@
 //! Parallel compression from a reader to a writer, with the same output for any number of threads.
 //!
 //! The input is cut into blocks of [`Options::block_size`] bytes, each compressed by one stateless
-//! call. Blocks are grouped into jobs of about 128 KiB, or of one block where that is larger.
+//! call. Blocks are grouped into jobs of about 512 KiB, or of one block where that is larger.
 //! Jobs are the unit of work of a thread; each ends at a byte boundary, which costs up to 5 bytes.
 //! Checksums are computed per job and combined. With [`Options::rsyncable`] the content decides where blocks end, and each
 //! ends at a byte boundary.
@@ -29,8 +29,8 @@ use self::pipeline::{Job, JobSizes};
 use crate::checksum::{ADLER32_START, CRC32_START, adler32, adler32_combine, crc32, crc32_combine};
 use crate::{Format, Level, Result, Scratch, Stream, bound, finish_bound, flush_bound};
 
-/// Bytes of a job, unless one block is larger: enough to make its overhead negligible.
-const JOB: usize = 128 << 10;
+/// Bytes of a job, unless one block is larger: enough that waking threads for it takes little beside its work.
+const JOB: usize = 512 << 10;
 /// Largest match distance (RFC 1951, section 3.2.5).
 const HISTORY: usize = 32 << 10;
 
@@ -65,7 +65,7 @@ pub struct Options {
     pub threads: usize,
     /// Bytes of one stateless call, at least 1. [`Container::Bgzf`] takes at most 65,280. Default: 512 KiB.
     ///
-    /// Memory is about 2 x `threads` x the greater of `block_size` and 128 KiB, 4 MiB or four blocks for what
+    /// Memory is about 2 x `threads` x the greater of `block_size` and 512 KiB, 4 MiB or four blocks for what
     /// waits, and a [`Scratch`] per thread.
     pub block_size: usize,
     /// Whether blocks are compressed independently. If not, each may refer to the 32 KiB before it, for a better

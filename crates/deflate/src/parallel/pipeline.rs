@@ -29,8 +29,7 @@ pub(super) struct JobSizes {
 }
 
 impl JobSizes {
-    /// Two jobs, or 2 MiB of input if that is more: with only two jobs of 128 KiB workers wait for the calling thread
-    /// to be woken, and two are hardly faster than one.
+    /// Two jobs, or 2 MiB of input if that is more: with two short jobs workers wait for the calling thread to be woken.
     pub(super) const fn ahead_of(input: usize) -> usize {
         let jobs = (2 << 20) / input;
         if jobs > 2 { jobs } else { 2 }
