@@ -97,7 +97,7 @@ bench-nx: ## Measure Nx archives against libzstd, unsquashfs, tar, unzip and 7z:
 	$(CARGO) build --release --locked --package linerate
 	$(BENCH) --features peers -- archives --corpus "$(CORPUS)" --record "$(RECORD)" $(FLAGS)
 
-bench-inflate: ## Decode deflate data beside zlib-rs, zlib-ng, zlib and libdeflate: CORPUS=dir RECORD=file FLAGS="--chunk whole"
+bench-inflate: ## Decode deflate data beside zlib-rs, zlib-ng, zlib, libdeflate and ISA-L: CORPUS=dir RECORD=file FLAGS="--chunk whole"
 	@scripts/setup.sh rust cc peers
 	$(BENCH) --features peers,system-peers -- inflate --corpus "$(CORPUS)" --record "$(RECORD)" $(FLAGS)
 

@@ -12,8 +12,16 @@ impl Filter {
     /// Whether a contender of that label is chosen.
     pub fn admits(&self, label: &str) -> bool {
         let label = label.to_lowercase();
-        self.0.is_empty() || self.0.iter().any(|part| label.contains(part))
+        self.0.is_empty() || self.0.iter().any(|part| holds(&label, part))
     }
+}
+
+/// Whether the part is in the label, without cutting a number: `zlib 1` is not in `zlib 12`.
+fn holds(label: &str, part: &str) -> bool {
+    let ends_in_digit = part.ends_with(|c: char| c.is_ascii_digit());
+    label
+        .match_indices(part)
+        .any(|(at, _)| !(ends_in_digit && label[at + part.len()..].starts_with(|c: char| c.is_ascii_digit())))
 }
 
 impl FromStr for Filter {
@@ -80,4 +88,16 @@ pub fn parse_bytes(s: &str) -> Result<u64, String> {
     };
     let n: u64 = digits.parse().map_err(|_| format!("`{s}`: not a number of bytes (16384, 16K, 1M)"))?;
     n.checked_mul(1 << shift).ok_or_else(|| format!("`{s}`: too large"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_takes_parts_of_names_but_cuts_no_number() {
+        let filter: Filter = "libdeflate 1, ISA-L".parse().unwrap();
+        assert!(filter.admits("libdeflate 1 deflate") && filter.admits("ISA-L 3 deflate"));
+        assert!(!filter.admits("libdeflate 12 deflate") && !filter.admits("zlib 1 deflate"));
+    }
 }

@@ -24,6 +24,8 @@ pub(super) fn contenders(chunk: Chunk) -> Result<Vec<Decoder>, String> {
     ];
     #[cfg(feature = "libdeflate")]
     let all = all.into_iter().chain(libdeflate(chunk));
+    #[cfg(feature = "isal")]
+    let all = all.into_iter().chain(isal(chunk));
     Ok(all.into_iter().collect())
 }
 
@@ -117,6 +119,20 @@ fn libdeflate(chunk: Chunk) -> Option<Decoder> {
     Some(Decoder { name: "libdeflate", run, state: Some(0), scratch })
 }
 
+/// ISA-L's decoder of whole streams.
+#[cfg(feature = "isal")]
+fn isal(chunk: Chunk) -> Option<Decoder> {
+    use crate::kernel::isal::IsalInflate;
+    let mut decoder = IsalInflate::new();
+    let run = Box::new(move |stream: &[u8], out: &mut [u8]| decoder.decode(stream, out));
+    (chunk == Chunk::Whole).then(|| Decoder {
+        name: "ISA-L",
+        run,
+        state: Some(0),
+        scratch: Some(IsalInflate::SCRATCH),
+    })
+}
+
 /// Decodes a stream with at most `size` bytes of input and of output for each call; output is one piece behind the other.
 fn in_calls(
     stream: &[u8],
@@ -165,7 +181,7 @@ mod tests {
         }
     }
 
-    /// zlib, zlib-ng and zlib-rs say the same as ours of every stream, and decode the same; libdeflate takes some that they refuse.
+    /// zlib, zlib-ng and zlib-rs say the same as ours of every stream, and decode the same; libdeflate and ISA-L take some that they refuse.
     #[test]
     fn damaged_streams_have_the_same_verdict_and_content_in_every_contender() {
         let mut seed = 1u64;
@@ -176,7 +192,7 @@ mod tests {
         let mut all: Vec<_> = [Chunk::Whole, Chunk::Bytes(100)]
             .into_iter()
             .flat_map(|chunk| contenders(chunk).unwrap())
-            .filter(|contender| contender.name != "libdeflate")
+            .filter(|contender| !["libdeflate", "ISA-L"].contains(&contender.name))
             .collect();
         let (mut valid, mut outs) = (0, vec![vec![0; 4000]; all.len()]);
         for round in 0..4000 {

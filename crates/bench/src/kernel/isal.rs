@@ -1,4 +1,4 @@
-//! ISA-L's stateless encoder, linked dynamically.
+//! ISA-L's stateless encoder and decoder, linked dynamically.
 
 use std::ffi::{c_int, c_void};
 
@@ -43,6 +43,21 @@ unsafe extern "C" {
     fn isal_deflate_stateless_init(stream: *mut ZStream);
     fn isal_deflate_set_hufftables(stream: *mut ZStream, tables: *mut c_void, kind: c_int) -> c_int;
     fn isal_deflate_stateless(stream: *mut ZStream) -> c_int;
+    fn isal_inflate_init(state: *mut InflateState);
+    fn isal_inflate_stateless(state: *mut InflateState) -> c_int;
+}
+
+/// An all-zero value of a type on the heap, never on the stack.
+///
+/// # Safety
+/// Zero bytes must be a valid `T`.
+unsafe fn zeroed<T>() -> Box<T> {
+    let mut new = Box::<T>::new_uninit();
+    // SAFETY: the box holds one T; the caller vouches for zeros.
+    unsafe {
+        new.as_mut_ptr().write_bytes(0, 1);
+        new.assume_init()
+    }
 }
 
 /// ISA-L at one level: stateless calls with a full flush.
@@ -56,13 +71,8 @@ impl Isal {
     pub(crate) fn new(level: u32, fixed: bool) -> Result<Self, String> {
         // The library's recommended (default) sizes in 2.30.
         let size = *[0, 282_624, 331_776, 348_160].get(level as usize).ok_or("ISA-L: no such level")?;
-        let mut stream = Box::<ZStream>::new_uninit();
-        // SAFETY: the box holds one; ZStream is numbers and raw pointers, for which zero is
-        // valid.
-        let mut stream = unsafe {
-            stream.as_mut_ptr().write_bytes(0, 1);
-            stream.assume_init()
-        };
+        // SAFETY: ZStream is numbers and raw pointers, for which zero is valid.
+        let mut stream = unsafe { zeroed::<ZStream>() };
         // SAFETY: the allocation is larger than the library's structure and aligned for it.
         unsafe { isal_deflate_stateless_init(&mut *stream) };
         if fixed {
@@ -108,5 +118,56 @@ impl Encoder for Isal {
 
     fn version(&self) -> String {
         env!("BENCH_VERSION_ISAL").into()
+    }
+}
+
+/// The public head of `struct inflate_state`; tables and buffers follow, inside the allocation.
+#[repr(C, align(64))]
+struct InflateHead {
+    next_out: *mut u8,
+    avail_out: u32,
+    total_out: u32,
+    next_in: *const u8,
+    read_in: u64,
+    avail_in: u32,
+    read_in_length: i32,
+}
+
+/// Bytes of `struct inflate_state` in ISA-L 2.30.
+const INFLATE_BYTES: usize = 87_368;
+
+/// Head and internal state, with reserve for other versions of the library.
+#[repr(C)]
+struct InflateState {
+    head: InflateHead,
+    internal: [u8; 2 * INFLATE_BYTES],
+}
+
+/// ISA-L's decoder of whole streams of deflate data.
+pub(crate) struct IsalInflate(Box<InflateState>);
+
+impl IsalInflate {
+    pub(crate) const SCRATCH: usize = INFLATE_BYTES;
+
+    pub(crate) fn new() -> Self {
+        // SAFETY: InflateState is numbers and raw pointers, for which zero is valid.
+        IsalInflate(unsafe { zeroed() })
+    }
+
+    /// Decodes a stream, and returns the bytes written.
+    pub(crate) fn decode(&mut self, stream: &[u8], out: &mut [u8]) -> Result<usize, String> {
+        let state = &mut *self.0;
+        // SAFETY: the allocation is larger than the library's structure and aligned for it.
+        unsafe { isal_inflate_init(state) };
+        state.head.next_in = stream.as_ptr();
+        state.head.avail_in =
+            u32::try_from(stream.len()).map_err(|_| "ISA-L: more than 4 GiB in one call")?;
+        state.head.next_out = out.as_mut_ptr();
+        state.head.avail_out = u32::try_from(out.len()).unwrap_or(u32::MAX);
+        // SAFETY: the pointers above are valid for the lengths beside them during this call.
+        match unsafe { isal_inflate_stateless(state) } {
+            0 => Ok(state.head.total_out as usize),
+            code => Err(format!("ISA-L: code {code}")),
+        }
     }
 }
