@@ -23,6 +23,8 @@ const MAX_BITS_3: u32 = 15;
 const MANY_LITERALS: usize = 80;
 /// Where literals are many, their codes are long, so that matches of 3 bytes pay even from here.
 const MAX_DISTANCE_OF_3: usize = 8 << 10;
+/// The number of offset 0 is at least this, so that none is negative that lies less than 2^16 before.
+const MIN_BASE: usize = 1 << 16;
 /// Bits of the table that a message of a session borrows, at most.
 #[cfg(feature = "alloc")]
 const MAX_RECENT: u32 = 13;
@@ -66,7 +68,7 @@ pub(crate) struct Chains<'a, const FULL: bool, const TWICE: bool> {
     gaps: &'a mut [u16],
     heads_3: &'a mut [u16],
     /// The number of offset 0.
-    base: u16,
+    base: usize,
     shift: u32,
     shift_3: u32,
     /// Largest distance.
@@ -105,7 +107,7 @@ impl<'a, const TWICE: bool> Chains<'a, false, TWICE> {
     pub(crate) fn resume(tables: &'a mut [u16], base: u16, window: usize, search: Search) -> Self {
         let (heads, rest) = tables.split_at_mut(window);
         let (gaps, heads_3) = rest.split_at_mut(window);
-        Chains { base, ..Chains::over(heads, gaps, heads_3, window, search) }
+        Chains { base: MIN_BASE + usize::from(base), ..Chains::over(heads, gaps, heads_3, window, search) }
     }
 }
 
@@ -120,21 +122,31 @@ impl<'a, const FULL: bool, const TWICE: bool> Chains<'a, FULL, TWICE> {
         assert!([heads.len(), gaps.len(), heads_3.len()].iter().all(|len| len.is_power_of_two() && *len > 1));
         let (shift, shift_3) = (32 - heads.len().ilog2(), 32 - heads_3.len().ilog2());
         assert!(!FULL || (shift, shift_3, gaps.len()) == (32 - MAX_BITS, 32 - MAX_BITS_3, MAX_DISTANCE));
-        Chains { heads, gaps, heads_3, base: 0, shift, shift_3, window, window_3: MAX_DISTANCE_OF_3, search }
+        Chains {
+            heads,
+            gaps,
+            heads_3,
+            base: MIN_BASE,
+            shift,
+            shift_3,
+            window,
+            window_3: MAX_DISTANCE_OF_3,
+            search,
+        }
     }
 
     /// Forgets all positions.
     pub(crate) fn clear(&mut self) {
-        self.heads.fill(0);
-        self.heads_3.fill(0);
-        // An empty head is position 0, which may not be inserted: it ends its chain.
-        self.gaps[0] = u16::MAX;
+        // An empty head is the position before the first, which no search reaches.
+        let before = (self.base as u16).wrapping_sub(1);
+        self.heads.fill(before);
+        self.heads_3.fill(before);
     }
 
-    /// The number of an offset.
+    /// The number of offset 0. The tables hold the low 16 bits of numbers.
     #[inline(always)]
-    fn number(&self, at: usize) -> u16 {
-        if FULL { at as u16 } else { (at as u16).wrapping_add(self.base) }
+    fn base(&self) -> usize {
+        if FULL { MIN_BASE } else { self.base }
     }
 
     /// The head of 4 bytes.
@@ -157,11 +169,11 @@ impl<'a, const FULL: bool, const TWICE: bool> Chains<'a, FULL, TWICE> {
         unsafe { self.heads_3.get_unchecked_mut(slot) }
     }
 
-    /// How many positions lie between number `number` and the one before in its chain.
+    /// How far before number `number` the one before in its chain is.
     #[inline(always)]
-    fn gap(&mut self, number: u16) -> &mut u16 {
+    fn gap(&mut self, number: usize) -> &mut u16 {
         let slots = if FULL { MAX_DISTANCE } else { self.gaps.len() };
-        let slot = usize::from(number) & (slots - 1);
+        let slot = number & (slots - 1);
         // SAFETY: the length is a power of two.
         unsafe { self.gaps.get_unchecked_mut(slot) }
     }
@@ -188,10 +200,10 @@ impl<const FULL: bool, const TWICE: bool> Finder for Chains<'_, FULL, TWICE> {
     unsafe fn insert(&mut self, buffer: &[u8], at: usize) {
         // SAFETY: 4 bytes at `at`, as the caller vouches.
         let word = unsafe { read32(buffer.as_ptr().add(at)) };
-        let number = self.number(at);
-        let newest = core::mem::replace(self.head(word), number);
-        *self.gap(number) = number.wrapping_sub(newest).wrapping_sub(1);
-        *self.head_3(word) = number;
+        let number = at + self.base();
+        let newest = core::mem::replace(self.head(word), number as u16);
+        *self.gap(number) = (number as u16).wrapping_sub(newest);
+        *self.head_3(word) = number as u16;
     }
 
     #[inline(always)]
@@ -199,10 +211,11 @@ impl<const FULL: bool, const TWICE: bool> Finder for Chains<'_, FULL, TWICE> {
         let origin = buffer.as_ptr();
         // SAFETY: 4 bytes at `at`, as the caller vouches.
         let word = unsafe { read32(origin.add(at)) };
-        let number = self.number(at);
-        let newest = core::mem::replace(self.head(word), number);
-        let newest_3 = core::mem::replace(self.head_3(word), number);
-        *self.gap(number) = number.wrapping_sub(newest).wrapping_sub(1);
+        let number = at + self.base();
+        let newest = core::mem::replace(self.head(word), number as u16);
+        let newest_3 = core::mem::replace(self.head_3(word), number as u16);
+        let gap = (number as u16).wrapping_sub(newest);
+        *self.gap(number) = gap;
 
         // The slots of the next position, of which the search will ask soon.
         let next = if FAR { at + 1 } else { (at + 1).min(buffer.len() - MIN_MATCH) };
@@ -211,7 +224,7 @@ impl<const FULL: bool, const TWICE: bool> Finder for Chains<'_, FULL, TWICE> {
         prefetch_line(&raw const *self.head(next) as usize);
         let reach = self.window.min(at);
         let is_near = |distance: usize| distance.wrapping_sub(1) < reach;
-        let distance_3 = usize::from(number.wrapping_sub(newest_3));
+        let distance_3 = usize::from((number as u16).wrapping_sub(newest_3));
         if !is_near(distance_3) {
             // Nothing begins with the same 3 bytes, let alone 4.
             return Found::NONE;
@@ -227,22 +240,24 @@ impl<const FULL: bool, const TWICE: bool> Finder for Chains<'_, FULL, TWICE> {
         let longest = if FAR { MAX_MATCH } else { MAX_MATCH.min(buffer.len() - at) };
         let nice_length = if FAR { self.search.nice_length } else { self.search.nice_length.min(longest) };
         let mut length = shorter.max(MIN_MATCH - 1);
-        let mut distance = usize::from(number.wrapping_sub(newest));
         // A match to beat is worth less effort the longer it is.
         let mut candidates = match shorter {
             0 => self.search.max_chain,
             1..GOOD_LENGTH => self.search.max_chain / 2,
             _ => (self.search.max_chain / 4).max(1),
         };
-        if is_near(distance) && (FAR || length < longest) {
+        if is_near(usize::from(gap)) && (FAR || length < longest) {
             // SAFETY: `length + 1` bytes from `at` on are in the buffer, and all candidates are below `at`.
             let mut last = unsafe { read32(origin.add(at + length - 3)) };
+            let (numbered, lowest) = (origin.wrapping_sub(self.base()), number - reach);
+            let mut candidate = number - usize::from(gap);
             loop {
-                let from = at - distance;
+                let from = numbered.wrapping_add(candidate);
                 // SAFETY: as above.
                 unsafe {
                     // First the bytes that a longer match must have: most candidates fail there.
-                    if read32(origin.add(from + length - 3)) == last && read32(origin.add(from)) == word {
+                    if read32(from.add(length - 3)) == last && read32(from) == word {
+                        let distance = number - candidate;
                         let found = extend(origin, at, distance, at + longest, MIN_MATCH);
                         if found > length {
                             (best, length) = (Found { length: found, distance }, found);
@@ -257,8 +272,8 @@ impl<const FULL: bool, const TWICE: bool> Finder for Chains<'_, FULL, TWICE> {
                 if candidates == 0 {
                     break;
                 }
-                distance += 1 + usize::from(*self.gap(number.wrapping_sub(distance as u16)));
-                if distance > reach {
+                candidate -= usize::from(*self.gap(candidate));
+                if candidate < lowest {
                     break;
                 }
             }
