@@ -306,7 +306,9 @@ fn chained(
 ) -> Result<()> {
     let Call { buffer, window, .. } = *output.call;
     let (search, len) = (level.search(), buffer.len());
-    if level > Level::Deeper {
+    if level > Level::Deeper && len >= FULL_LEN {
+        coder.chained(Chains::<true, true>::begin_full(chains, window, search), search.max_lazy, output)
+    } else if level > Level::Deeper {
         coder.chained(Chains::<false, true>::begin(chains, len, window, search), search.max_lazy, output)
     } else if len >= FULL_LEN {
         coder.chained(Chains::<true, false>::begin_full(chains, window, search), search.max_lazy, output)

@@ -38,7 +38,7 @@ const ROWS: [Search; 4] = [
     row(16, 24, 8),
     row(32, 48, 20),
     row(65, 80, 40),
-    row(258, 258, 200),
+    row(258, 258, 150),
 ];
 
 /// How hard levels 8 and 9 search.

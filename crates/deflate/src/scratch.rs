@@ -20,7 +20,7 @@ pub struct FastScratch {
     pub(crate) work: FastState,
 }
 
-/// Working memory for every level and for sessions: at most 528 KiB, of which levels 0 to 3 touch 127 KiB,
+/// Working memory for every level and for sessions: at most 656 KiB, of which levels 0 to 3 touch 127 KiB,
 /// and level 3 another 320 KiB among samples of 16 bits. Levels 8 and 9 [allocate](Self::memory) another 7 MiB.
 ///
 /// Shared between streams like [`FastScratch`].
@@ -39,7 +39,7 @@ pub struct Scratch {
 }
 
 const _: () = assert!(size_of::<FastScratch>() <= 64 << 10);
-const _: () = assert!(size_of::<Scratch>() <= 528 << 10);
+const _: () = assert!(size_of::<Scratch>() <= 656 << 10);
 
 impl FastScratch {
     /// A scratch that runs the kernels of the best tier this CPU supports. Large: put it in a `static` or a box.

@@ -22,6 +22,9 @@ const _: () = assert!(MAX_PUT_OFF / 2 + 3 <= crate::coding::token::SLACK);
 /// Positions inserted at the end of a match: those before are found where the match came from.
 const INSIDE: usize = 4;
 
+/// Positions at the end of a match that are not inserted lightly.
+const FULLY_INSERTED: usize = 32;
+
 /// A match: `length` 0 stands for none.
 #[derive(Clone, Copy)]
 pub(crate) struct Found {
@@ -74,6 +77,17 @@ pub(crate) trait Finder {
     /// `at + MIN_MATCH` must be within `buffer`, the same at every call; positions are inserted in ascending order.
     unsafe fn insert(&mut self, buffer: &[u8], at: usize);
 
+    /// Inserts position `at`, deep inside a match or incompressible data, where it may be left out of the tables that are only for short
+    /// matches.
+    ///
+    /// # Safety
+    /// As [`insert`](Self::insert).
+    #[inline(always)]
+    unsafe fn insert_lightly(&mut self, buffer: &[u8], at: usize) {
+        // SAFETY: as the caller vouches.
+        unsafe { self.insert(buffer, at) }
+    }
+
     /// Inserts position `at`; returns the longest match there if it is longer than `shorter`.
     ///
     /// # Safety
@@ -98,7 +112,7 @@ pub(crate) fn insert_one(finder: &mut impl Finder, buffer: &[u8], at: usize, loo
         if look {
             return finder.find::<Scalar, false>(buffer, at, 0).length >= MIN_MATCH;
         }
-        finder.insert(buffer, at);
+        finder.insert_lightly(buffer, at);
     }
     false
 }
@@ -230,7 +244,11 @@ impl<F: Finder> Steps<'_, F> {
                 self.at += found.length;
                 let first = if F::INSERTS_ALL { next } else { next.max(self.at - self.at.min(INSIDE)) };
                 let end = if FAR { self.at } else { self.at.min(hashed_end) };
-                for inside in first..end {
+                let near_end = first.max(end - end.min(FULLY_INSERTED));
+                for inside in first..near_end {
+                    self.finder.insert_lightly(buffer, inside);
+                }
+                for inside in near_end..end {
                     self.finder.insert(buffer, inside);
                 }
                 self.run.start = self.at;
