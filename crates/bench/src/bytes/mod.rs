@@ -184,8 +184,8 @@ pub(crate) fn versions() -> BTreeMap<String, String> {
 pub fn names() -> Vec<String> {
     let name = |entry: Entry| match (entry.make)() {
         Ok(encoder) if encoder.version().is_empty() => entry.label(),
-        Ok(encoder) => format!("{:24}{}", entry.label(), encoder.version()),
-        Err(why) => format!("{:24}not available: {why}", entry.label()),
+        Ok(encoder) => format!("{:28}{}", entry.label(), encoder.version()),
+        Err(why) => format!("{:28}not available: {why}", entry.label()),
     };
     table().into_iter().map(name).collect()
 }
