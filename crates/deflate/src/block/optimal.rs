@@ -22,6 +22,8 @@ use crate::levels::Effort;
 
 /// Most bytes of a span whose blocks level 9 parses again, beginning with the costs of the fixed trees.
 const SHORT: usize = 16 << 10;
+/// Most different literals of a block of a longer span for which it does so.
+const FEW_LITERALS: usize = 3;
 /// Another pass follows one that has gained more than one bit in 2^`MIN_GAIN`.
 const MIN_GAIN: u32 = 11;
 
@@ -107,8 +109,9 @@ impl Coder<'_> {
             self.trees.freqs.clone_from(parse.division.symbols(number));
             self.price(&mut parse.costs);
             let block = Block { bytes: &bytes[first..end], first, matches_end };
+            let literals = self.trees.freqs.litlens[..256].iter().filter(|&&freq| freq > 0).count();
             let bits = self.refine(effort, parse, &block);
-            if effort.max_passes > 1 && bytes.len() <= SHORT {
+            if effort.max_passes > 1 && (bytes.len() <= SHORT || literals <= FEW_LITERALS) {
                 self.refine_again(effort, parse, &block, bits);
             }
             self.write_steps(output, start, first..end, &parse.span)?;
