@@ -295,6 +295,8 @@ fn reversed(code: u32) -> u16 {
 mod tests {
     use super::*;
 
+    const COMPLETE: u32 = 1 << 15;
+
     fn lengths_of(freqs: &[u32], limit: u32) -> Vec<u8> {
         let mut all = [0; 286];
         all[..freqs.len()].copy_from_slice(freqs);
@@ -308,8 +310,9 @@ mod tests {
         code.lengths[..freqs.len()].to_vec()
     }
 
-    fn kraft(lengths: &[u8]) -> f64 {
-        lengths.iter().filter(|&&l| l > 0).map(|&l| 0.5f64.powi(i32::from(l))).sum()
+    /// The share of all codes of 15 bits that have a symbol.
+    fn kraft(lengths: &[u8]) -> u32 {
+        lengths.iter().filter(|&&l| l > 0).map(|&l| COMPLETE >> l).sum()
     }
 
     /// Minimum redundancy by repeatedly joining the two lightest, without a limit.
@@ -328,7 +331,7 @@ mod tests {
     #[test]
     fn codes_are_complete_and_optimal_below_the_limit() {
         let mut x = 1u32;
-        for n in 2..=286 {
+        for n in (2..=286).step_by(if cfg!(miri) { 71 } else { 1 }) {
             for spread in [26, 28, 30] {
                 let freqs: Vec<u32> = (0..n)
                     .map(|_| {
@@ -337,7 +340,7 @@ mod tests {
                     })
                     .collect();
                 let lengths = lengths_of(&freqs, 15);
-                assert_eq!(kraft(&lengths), 1.0, "{n} symbols");
+                assert_eq!(kraft(&lengths), COMPLETE, "{n} symbols");
                 let cost: u64 = freqs.iter().zip(&lengths).map(|(&f, &l)| u64::from(f) * u64::from(l)).sum();
                 assert_eq!(cost, optimal_cost(&freqs), "{n} symbols");
             }
@@ -352,7 +355,7 @@ mod tests {
         }
         for limit in [7, 9, 15] {
             let lengths = lengths_of(&freqs, limit);
-            assert_eq!(kraft(&lengths), 1.0);
+            assert_eq!(kraft(&lengths), COMPLETE);
             assert!(lengths.iter().all(|&l| 0 < l && u32::from(l) <= limit));
         }
     }
