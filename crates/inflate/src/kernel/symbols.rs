@@ -403,8 +403,12 @@ unsafe fn copy_steps(mut from: *const u8, mut to: *mut u8, length: usize) {
 
 #[cfg(all(test, unix, not(miri), feature = "alloc"))]
 mod tests {
+    use core::ops::Range;
+
     use super::*;
-    use crate::tables::FIXED;
+    use crate::lengths::PackedLengths;
+    use crate::pairs::MIN_INPUT;
+    use crate::tables::{FIXED, Tables, next};
     use crate::window::Window;
     use linerate_testkit::sys::guarded::Guarded;
 
@@ -447,5 +451,93 @@ mod tests {
             far += usize::from(results[0].2.len() > 200);
         }
         assert!(far > 100, "{far}");
+    }
+
+    /// Gives the first of `symbols` the lengths that complete their code.
+    fn complete(lengths: &mut PackedLengths, symbols: Range<usize>) {
+        let used = symbols.clone().map(|symbol| lengths.get(symbol)).filter(|&len| len > 0);
+        let mut left = (1 << MAX_LEN) - used.map(|len| 1 << (MAX_LEN - len)).sum::<u32>();
+        for symbol in symbols {
+            if let Some(bit) = left.checked_ilog2() {
+                lengths.set(symbol, MAX_LEN - bit);
+                left -= 1 << bit;
+            }
+        }
+    }
+
+    /// The bit-reversed code of a symbol among `symbols`, and its length.
+    fn code_of(lengths: &PackedLengths, symbols: Range<usize>, symbol: usize) -> (u32, u32) {
+        let mut order: Vec<_> = symbols.map(|at| (lengths.get(at), at)).filter(|code| code.0 > 0).collect();
+        order.sort_unstable();
+        let before = order.iter().take_while(|code| code.1 != symbol);
+        (before.fold(0, |code, &(len, _)| next(code, len)), lengths.get(symbol))
+    }
+
+    /// Codes of some bits, packed, and as many bytes behind them that the loop goes on.
+    fn packed(codes: impl IntoIterator<Item = (u32, u32)>) -> Vec<u8> {
+        let (mut bytes, mut at) = (vec![0; 200], 0);
+        for (code, len) in codes {
+            (0..len).for_each(|bit| {
+                bytes[(at + bit as usize) / 8] |= ((code >> bit & 1) as u8) << ((at + bit as usize) % 8)
+            });
+            at += len as usize;
+        }
+        bytes
+    }
+
+    /// The loop stops before a match that is too far away or has no distance code: at its length, or at the literal that shares an
+    /// entry with it. A length's code of more than 11 bits and a distance's of more than 8 are in subtables.
+    #[test]
+    fn invalid_matches_are_undone_to_the_bit_whatever_the_length_of_their_codes() {
+        const BEFORE: usize = 20;
+        const LONG: usize = b'b' as usize;
+        const SHORT: usize = b'a' as usize;
+        let lens = [(257, 3), (269, 4), (261, 10), (258, 11), (273, 11), (259, 12), (274, 12), (260, 15)];
+        let far = [(29, 1), (28, 8), (27, 9), (26, 10), (25, 15)];
+        let mut window = Window::new(15).unwrap();
+        // What the window holds is nearer than those distances.
+        window.push(&[0; 100]).unwrap();
+        for has_code in [true, false] {
+            let mut lengths = PackedLengths::new();
+            (lengths.symbols, lengths.distances) = (286, if has_code { 30 } else { 1 });
+            lengths.set(SHORT, 1);
+            lengths.set(LONG, LITLEN_ROOT);
+            lengths.set(256, 5);
+            lens.iter().for_each(|&(symbol, len)| lengths.set(symbol, len));
+            complete(&mut lengths, 0..286);
+            if has_code {
+                far.iter().for_each(|&(symbol, len)| lengths.set(286 + symbol, len));
+                complete(&mut lengths, 286..316);
+            } else {
+                lengths.set(286, 1);
+            }
+            let mut tables = Tables::new();
+            tables.prepare(&lengths, MIN_INPUT).unwrap();
+            assert!(tables.codes().has_pairs);
+            let litlen = |symbol| code_of(&lengths, 0..286, symbol);
+            for (length, len) in lens {
+                for (symbol, _) in &far[..if has_code { far.len() } else { 1 }] {
+                    let distance = if has_code { code_of(&lengths, 286..316, 286 + symbol) } else { (1, 1) };
+                    let literals = [litlen(LONG); BEFORE].into_iter().chain([litlen(SHORT)]);
+                    let extra = (0, bits(codes::LITLEN[length]));
+                    let src = packed(literals.chain([litlen(length), extra, distance]));
+                    for tier in Tier::ALL.into_iter().filter(|tier| tier.is_supported()) {
+                        let (mut position, mut out, mut at) = (Bits::default(), [0; 1000], 0);
+                        let symbols = Symbols {
+                            codes: tables.codes(),
+                            history: window.history(),
+                            max_distance: 1 << 15,
+                            src: &src,
+                        };
+                        assert!(!decode(tier, &symbols, &mut position, &mut out, &mut at));
+                        let what = format!("{tier:?}, length {length} and distance {symbol}");
+                        let shares_entry = len < LITLEN_ROOT;
+                        assert_eq!(at, BEFORE + usize::from(!shares_entry), "{what}");
+                        let read = BEFORE * LITLEN_ROOT as usize + (at - BEFORE);
+                        assert_eq!(8 * position.at - position.count as usize, read, "{what}");
+                    }
+                }
+            }
+        }
     }
 }
