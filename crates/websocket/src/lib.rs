@@ -28,7 +28,7 @@
 //! # Memory
 //!
 //! A connection holds two windows, an index of its own, and some 1,000 bytes: with 2^10 bytes for each window 5.1 KiB, with
-//! 2^15 73 KiB. The state of zlib is some 300 KB. Working memory, 0.5 MB, belongs to the threads. Negotiation keeps a
+//! 2^15 73 KiB. The state of zlib is some 300 KB. Working memory, 0.7 MB, belongs to the threads. Negotiation keeps a
 //! promise about memory whatever the peer can do: who cannot limit its window is asked not to use it from one message to
 //! the next.
 //!
