@@ -84,8 +84,9 @@ mod tests {
     fn checksums_match_the_definition_at_every_length_and_alignment() {
         let data: Vec<u8> =
             (0..1100u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8 | 0x80).collect();
-        for start in 0..16 {
-            for len in (0..70).chain([255, 256, 1000, 1024]) {
+        let step = if cfg!(miri) { 15 } else { 1 };
+        for start in (0..16).step_by(step) {
+            for len in (0..70).step_by(step).chain([255, 256, 1000, 1024]) {
                 let piece = &data[start..start + len];
                 let (crc, adler) = (crc32(0, piece), adler32(1, piece));
                 assert_eq!(crc, crc32_by_definition(piece));
@@ -100,6 +101,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "long")]
     fn combining_wraps_at_the_modulus() {
         let data = vec![0xff; 200_000];
         let (a, b) = data.split_at(65_600);

@@ -366,7 +366,7 @@ pub(crate) unsafe fn probe_one<B: Buckets>(
     }
 }
 
-/// Hides the origin of `x` from the compiler (optimization barrier).
+/// Hides the origin of `x` from the compiler (optimization barrier), but not under Miri, which runs no assembler.
 ///
 /// Otherwise it splits a test of four conditions into four branches, and merges four scalar bit counts into
 /// one long vector emulation; both were measured to cost 10 % and more.
@@ -378,7 +378,7 @@ pub(super) fn opaque(x: u32) -> u32 {
 /// As [`opaque`], for a condition.
 #[inline(always)]
 fn opaque_bool(x: bool) -> bool {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         let mut byte = u8::from(x);
         // SAFETY: no instruction at all, only a comment.
@@ -387,7 +387,7 @@ fn opaque_bool(x: bool) -> bool {
         }
         byte != 0
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
     {
         opaque(u32::from(x)) != 0
     }
@@ -396,11 +396,11 @@ fn opaque_bool(x: bool) -> bool {
 /// As [`opaque`], for a value to keep in a register instead of recomputing it.
 #[inline(always)]
 #[cfg_attr(
-    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))),
     expect(unused_mut, reason = "only the assembler writes it")
 )]
 pub(crate) fn keep_in_register(mut x: usize) -> usize {
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
     // SAFETY: no instruction at all, only a comment.
     unsafe {
         core::arch::asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags));
