@@ -1,4 +1,4 @@
-//! Atomic file replacement: write beside the target, sync, rename.
+//! Atomic file replacement: write beside the target, sync if something may be lost, rename.
 //!
 //! Readers see the old content or the new one, also if the process is killed. On Linux the new file has no
 //! name until the commit (`O_TMPFILE`, open(2)), so that a killed process leaves no file; elsewhere it has a
@@ -43,8 +43,8 @@ const MANY: usize = 8;
 /// * A symbolic link as target is followed, and kept.
 /// * Until the commit the file has mode 0600. The commit sets, before the rename, the [`Ownership`] that was
 ///   set, or that of the replaced file, or for a new file `0666` without the umask.
-/// * The content is synced before the rename, and the rename before `commit` returns, unless
-///   [disabled](Self::set_durable).
+/// * Where the commit replaces a file, the content is synced before the rename, and the rename before `commit` returns, so
+///   that a system crash leaves the old content or the new one. A new file is synced if [asked for](Self::set_durable).
 /// * Creating the file removes stale temporary files of its folder
 ///   ([`remove_leftovers`](crate::remove_leftovers) finds all).
 ///
@@ -79,6 +79,7 @@ struct Pending {
     temporary: Option<Temporary>,
     existing: Existing,
     ownership: Option<Ownership>,
+    /// Whether it is synced even if it replaces nothing.
     durable: bool,
     /// Creation order: a file with a lower number had its `folder` open earlier, before anything was written to either.
     opened: u64,
@@ -120,7 +121,7 @@ impl AtomicFile {
                 (folder.create_private(&temporary.name)?, Some(temporary))
             }
         };
-        let pending = Pending { folder, name, temporary, existing, ownership: None, durable: true, opened };
+        let pending = Pending { folder, name, temporary, existing, ownership: None, durable: false, opened };
         Ok(AtomicFile { file, target, pending: Some(pending) })
     }
 
@@ -144,8 +145,9 @@ impl AtomicFile {
         self.pending.is_none()
     }
 
-    /// Sets whether [`commit`](Self::commit) syncs the file and its folder (fsync). Default: yes. Without, a
-    /// system crash may leave an incomplete file, as with `cp`.
+    /// Sets whether [`commit`](Self::commit) syncs a new file and its folder (fsync), as is right where what it was made from is
+    /// removed afterwards. Default: no; a system crash may leave an incomplete file then, as with `cp`. A file that replaces
+    /// another is synced in any case.
     pub fn set_durable(&mut self, durable: bool) {
         if let Some(pending) = &mut self.pending {
             pending.durable = durable;
@@ -177,15 +179,6 @@ impl AtomicFile {
         if self.is_special() { Ok(()) } else { self.file.set_len(len) }
     }
 
-    /// Syncs the content (fsync); the file is not committed yet.
-    ///
-    /// # Errors
-    ///
-    /// Those of the system.
-    pub fn sync(&self) -> io::Result<()> {
-        if self.is_special() { Ok(()) } else { self.file.sync_all() }
-    }
-
     /// Renames the file to its target.
     ///
     /// # Errors
@@ -199,6 +192,9 @@ impl AtomicFile {
     /// Commits many files together with few device flushes: all content is synced before the first rename. Returns
     /// the result of each, in order: a durable file that is committed without an error is on the disk.
     pub fn commit_all(mut files: Vec<AtomicFile>) -> Vec<io::Result<()>> {
+        for file in &mut files {
+            file.sync_if_it_replaces();
+        }
         let mut results: Vec<_> = files.iter().map(AtomicFile::take_ownership).collect();
         sync_files(&files, &mut results);
         for (file, result) in files.iter_mut().zip(&mut results) {
@@ -216,6 +212,13 @@ impl AtomicFile {
             }
         }
         results
+    }
+
+    /// Makes a file durable if there is another one under its name.
+    fn sync_if_it_replaces(&mut self) {
+        if let Some(pending) = &mut self.pending {
+            pending.durable |= pending.existing == Existing::Replace && self.target.is_file();
+        }
     }
 
     /// Sets owner and permissions before the rename.

@@ -76,7 +76,7 @@ pub(crate) enum Output {
     Stdout(File),
     /// Discards the output, for testing and listing.
     Nowhere,
-    /// Not synced unless requested: see [`Output::take_over`].
+    /// Synced if it replaces a file, or if requested: see [`Output::take_over`].
     File(AtomicFile),
 }
 
@@ -87,14 +87,13 @@ impl Output {
         inputs::refuse(path)?;
         signals::remove_temporaries_on_signal();
         let existing = if overwrite { Existing::Replace } else { Existing::Refuse };
-        let mut file = AtomicFile::create(path, existing).map_err(|e| match e.kind() {
+        let file = AtomicFile::create(path, existing).map_err(|e| match e.kind() {
             ErrorKind::AlreadyExists => exists(path),
             ErrorKind::IsADirectory => {
                 CliError::Refused(format!("the output {} is a directory", path.display()))
             }
             _ => CliError::io_at("cannot create", path)(e),
         })?;
-        file.set_durable(false);
         Ok(Output::File(file))
     }
 

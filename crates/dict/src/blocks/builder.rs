@@ -330,7 +330,7 @@ impl Builder {
         Ok(Summary { counts: self.counts, dictionary: header.dictionary, len })
     }
 
-    /// Writes the remaining parts, and gives a file its name once it is on the disk.
+    /// Writes the remaining parts, and gives a file its name, once it is on the disk if it replaces another.
     ///
     /// # Errors
     /// [`Kind::Write`]; [`Kind::Limit`] if memory for training is exhausted.

@@ -144,13 +144,10 @@ impl Out {
         }
     }
 
-    /// Flushes everything to the disk.
+    /// Flushes everything to the disk. A new file has no name until its commit, which syncs it if it replaces another.
     fn sync(&mut self) -> io::Result<()> {
         match self {
-            Out::New(file) => {
-                file.flush()?;
-                file.get_ref().sync()
-            }
+            Out::New(file) => file.flush(),
             Out::Append(Appending { file, .. }) => {
                 file.flush()?;
                 file.get_ref().sync_all()
@@ -477,7 +474,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Writes the index, and, when everything is on the disk, the trailers of the segment.
+    /// Writes the index, and then the trailers of the segment: of an existing pack when everything is on the disk.
     fn write_index(&mut self) -> Result<()> {
         self.failpoint("dictionaries")?;
         let shown = self.rows.iter().filter(|(entry, _)| !entry.removed);

@@ -20,7 +20,7 @@
 //!
 //! * The output depends on paths, contents and options alone: not on the number of threads, nor on the
 //!   order in which files were added.
-//! * The archive appears under its name only when it is complete and on the disk. After an error the
+//! * The archive appears under its name only when it is complete, and on the disk if it replaces a file. After an error the
 //!   target is unchanged, and after a kill too: temporary files of a killed run are removed by the next
 //!   write in the folder (`linerate_io::AtomicFile`).
 //! * Files count as equal only if every byte is.
