@@ -7,6 +7,7 @@ mod sys;
 mod ui;
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::{self, ExitCode};
 
@@ -86,10 +87,38 @@ fn main() -> ExitCode {
             return ExitCode::from(exit_code::USAGE);
         }
     };
+    let code = run(parse_alone(&arguments).unwrap_or_else(|| parse(&arguments)));
+    if printer::stdout_failed() { ExitCode::FAILURE } else { code }
+}
+
+/// Parses the command line by the description of its subcommand alone: describing all of them takes longer than a small file
+/// does. `None` where the whole description is needed: for help, the version and what is wrong.
+fn parse_alone(arguments: &[OsString]) -> Option<Command> {
+    let after = arguments.get(1..)?;
+    Some(match after.first()?.to_str()? {
+        "plan" => Command::Plan(args_of(after)?),
+        "gzip" => Command::Gzip(args_of(after)?),
+        "rice" => Command::Rice(args_of(after)?),
+        "nx" => Command::Nx(args_of(after)?),
+        "zstd" => Command::Zstd(args_of(after)?),
+        "dict" => Command::Dict(args_of(after)?),
+        "gateway" => Command::Gateway(args_of(after)?),
+        "clean" => Command::Clean(*args_of(after)?),
+        _ => return None,
+    })
+}
+
+/// Parses the arguments of a subcommand, after its name.
+fn args_of<A: clap::Args>(arguments: &[OsString]) -> Option<Box<A>> {
+    let matches = A::augment_args(clap::Command::new("linerate")).try_get_matches_from(arguments).ok()?;
+    A::from_arg_matches(&matches).ok().map(Box::new)
+}
+
+/// Parses the command line, or ends the program.
+fn parse(arguments: &[OsString]) -> Command {
     let matches = command().try_get_matches_from(arguments).unwrap_or_else(|e| exit(&e));
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| exit(&e.format(&mut command())));
-    let code = run(cli.command);
-    if printer::stdout_failed() { ExitCode::FAILURE } else { code }
+    cli.command
 }
 
 /// Prints help, the version or what is wrong with the command line, and ends the program.
@@ -121,5 +150,55 @@ fn run(command: Command) -> ExitCode {
         Command::Clean(args) => clean::run(&args),
         Command::Completions(args) => pages::completions(&args),
         Command::Man(args) => pages::man(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed_alone(line: &str) -> Option<String> {
+        let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let command = parse_alone(&arguments)?;
+        let matches =
+            super::command().try_get_matches_from(&arguments).expect("the whole description takes it too");
+        let cli = Cli::from_arg_matches(&matches).expect("it was parsed");
+        assert_eq!(std::mem::discriminant(&command), std::mem::discriminant(&cli.command), "{line}");
+        matches.subcommand_name().map(str::to_owned)
+    }
+
+    #[test]
+    fn every_subcommand_that_works_on_files_is_parsed_alone() {
+        let lines = [
+            "linerate plan a",
+            "linerate gzip -6k a",
+            "linerate rice info a",
+            "linerate nx list a",
+            "linerate zstd -d -o b a",
+            "linerate dict info a",
+            "linerate gateway stats a",
+            "linerate clean a",
+        ];
+        let mut names: Vec<String> =
+            lines.iter().map(|line| parsed_alone(line).unwrap_or_else(|| panic!("{line}"))).collect();
+        names.extend(["completions", "man"].map(str::to_owned));
+        names.sort();
+        let mut wanted: Vec<String> = command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+        wanted.sort();
+        assert_eq!(names, wanted);
+    }
+
+    #[test]
+    fn help_versions_and_errors_need_the_whole_description() {
+        for line in [
+            "linerate",
+            "linerate gzip --help",
+            "linerate zstd -V",
+            "linerate nx help",
+            "linerate nx pack",
+            "linerate x",
+        ] {
+            assert!(parsed_alone(line).is_none(), "{line}");
+        }
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn remove_temporaries_on_signal() {
 #[cfg(unix)]
 fn install() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-    let wanted = [SIGHUP, SIGINT, SIGTERM, SIGXFSZ].into_iter().filter(|&signal| !is_ignored(signal));
+    let wanted = not_ignored([SIGHUP, SIGINT, SIGTERM, SIGXFSZ]);
     // Without the thread a signal still ends the program; only temporary files stay.
     let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) else { return };
     std::thread::spawn(move || {
@@ -47,13 +47,14 @@ fn install() {
 #[cfg(not(any(unix, windows)))]
 fn install() {}
 
-/// Whether the signal was ignored when the program started, as `nohup` and shells arrange.
+/// The signals that were not ignored when the program started, as `nohup` and shells arrange.
 #[cfg(unix)]
-fn is_ignored(signal: i32) -> bool {
+fn not_ignored<const N: usize>(signals: [i32; N]) -> impl Iterator<Item = i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+    let mask = mask.unwrap_or(0);
+    signals.into_iter().filter(move |signal| mask >> (signal - 1) & 1 == 0)
 }
 
 /// Runs work that the first signal cancels, then ends the program by that signal if one arrived: the work has
@@ -109,7 +110,7 @@ impl CancelToken {
 #[cfg(unix)]
 fn register(signal: &Arc<AtomicUsize>, cancelled: &Arc<AtomicBool>) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    for number in [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&number| !is_ignored(number)) {
+    for number in not_ignored([SIGHUP, SIGINT, SIGTERM]) {
         // Where one cannot be registered, that signal ends the program as it always does. The order
         // matters: the first signal finds `cancelled` not yet set.
         let _ = signal_hook::flag::register_conditional_default(number, Arc::clone(cancelled))
