@@ -54,16 +54,21 @@ pub(crate) struct Source<R> {
 
 impl<R: Read> Source<R> {
     const BUFFER: usize = 128 << 10;
+    /// Room for any header.
+    const LEAST: usize = 4 << 10;
 
     pub(crate) fn new(inner: R) -> Self {
-        Source {
-            inner,
-            returned: VecDeque::new(),
-            buffer: vec![0; Self::BUFFER].into(),
-            start: 0,
-            end: 0,
-            at: 0,
-        }
+        Self::with_capacity(inner, Self::BUFFER)
+    }
+
+    /// A reader that buffers an input of `len` bytes as a whole if it has no more than `most`.
+    pub(crate) fn of_size(inner: R, len: Option<u64>, most: u64) -> Self {
+        let small = len.filter(|len| *len <= most).map(|len| (len as usize).max(Self::LEAST));
+        Self::with_capacity(inner, small.unwrap_or(Self::BUFFER))
+    }
+
+    fn with_capacity(inner: R, capacity: usize) -> Self {
+        Source { inner, returned: VecDeque::new(), buffer: vec![0; capacity].into(), start: 0, end: 0, at: 0 }
     }
 
     /// Offset in the input of the next byte.

@@ -25,3 +25,4 @@ pub(crate) mod threads;
 pub(crate) mod verbosity;
 pub(crate) mod wait;
 mod walk;
+pub(crate) mod write_behind;

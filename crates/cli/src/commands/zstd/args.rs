@@ -180,12 +180,12 @@ struct Hints {
     #[arg(long)]
     no_sparse: bool,
 
-    /// Read and write on threads of their own
-    #[arg(long)]
+    /// Write on a thread of its own, unless there is one thread alone (the default)
+    #[arg(long, overrides_with = "no_asyncio")]
     asyncio: bool,
 
     /// Read and write on the thread that decodes
-    #[arg(long)]
+    #[arg(long, overrides_with = "asyncio")]
     no_asyncio: bool,
 }
 
@@ -272,6 +272,11 @@ impl Args {
     /// The number of threads.
     pub(crate) fn threads(&self) -> usize {
         if self.hints.single_thread { 1 } else { self.threads }
+    }
+
+    /// Whether output may be written by a thread of its own.
+    pub(crate) fn writes_behind(&self) -> bool {
+        self.threads() > 1 && !self.hints.no_asyncio
     }
 
     /// What to say, unless `-q` is given, about levels and variables that are not used as they are.

@@ -11,7 +11,8 @@ use super::parallel::{self, FrameOptions};
 use super::walk::MAX_HEADER;
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
-use crate::ui::output::{OutputCount, Sink};
+use crate::ui::output::OutputCount;
+use crate::ui::write_behind::Target;
 
 /// Bytes of the output buffer: several blocks, so that most are written only once.
 const BUFFER: usize = 1 << 20;
@@ -29,17 +30,21 @@ pub(crate) struct Decoder<'a, R> {
     totals: Totals,
     /// Threads that decode a frame each.
     threads: usize,
+    /// Whether they begin with the first frame: it is small, and not the only one.
+    begins_in_parallel: bool,
+    /// Takes the number of input bytes that were read for each part of the output.
+    progress: &'a mut dyn FnMut(u64),
     /// Whether what is no frame is copied, with all after it.
     passes: bool,
 }
 
 impl<'a, R: Read> Decoder<'a, R> {
-    /// With several threads, frames are read as a whole before they are decoded: `source` must not wait for its data.
+    /// A decoder on one thread, which tells `progress` how many bytes of the input it has read.
     pub(crate) fn new(
         source: Source<R>,
         args: &Args,
         dictionary: Option<&'a Dictionary<'a>>,
-        threads: usize,
+        progress: &'a mut dyn FnMut(u64),
     ) -> Self {
         let options = Options::new().window_limit(args.window_limit()).verify_checksum(!args.no_check);
         Decoder {
@@ -50,9 +55,17 @@ impl<'a, R: Read> Decoder<'a, R> {
             buffer: vec![0; BUFFER],
             output: OutputCount::new(args.max_output),
             totals: Totals::default(),
-            threads,
+            threads: 1,
+            begins_in_parallel: false,
+            progress,
             passes: false,
         }
+    }
+
+    /// Sets the number of threads that decode a frame each, which are read as a whole before: the source must not wait for its
+    /// data. The first frame is decoded as it is read, unless `from_first`.
+    pub(crate) fn threads(self, threads: usize, from_first: bool) -> Self {
+        Decoder { threads, begins_in_parallel: from_first, ..self }
     }
 
     /// Sets whether what is no frame is copied, with all after it.
@@ -60,18 +73,24 @@ impl<'a, R: Read> Decoder<'a, R> {
         Decoder { passes, ..self }
     }
 
-    /// Decodes everything into `sink`.
-    pub(crate) fn run(mut self, sink: Sink<'_>) -> Result<Totals, CliError> {
+    /// Decodes everything into `target`.
+    pub(crate) fn run(mut self, target: &mut dyn Target) -> Result<Totals, CliError> {
         if self.source.peek(1)?.is_empty() {
             return Err(CliError::data(Kind::Truncated, 0, "the input is empty"));
         }
-        self.frames_in_parallel(sink)?;
+        if self.begins_in_parallel {
+            self.frames_in_parallel(target)?;
+        }
         while !(self.passes && self.is_other_data()?) && self.begin()? {
-            self.frame(sink)?;
-            self.frames_in_parallel(sink)?;
+            self.frame(target)?;
+            self.frames_in_parallel(target)?;
         }
         if self.passes {
-            self.output.pass(&mut self.source, sink)?;
+            let progress = &mut *self.progress;
+            self.output.pass(&mut self.source, &mut |bytes, at| {
+                progress(at);
+                target.put(bytes)
+            })?;
         }
         self.totals.bytes_in = self.source.at();
         self.totals.bytes_out = Some(self.output.bytes);
@@ -79,11 +98,17 @@ impl<'a, R: Read> Decoder<'a, R> {
     }
 
     /// Decodes the frames that several threads can decode, up to the first that they cannot.
-    fn frames_in_parallel(&mut self, sink: Sink<'_>) -> Result<(), CliError> {
+    fn frames_in_parallel(&mut self, target: &mut dyn Target) -> Result<(), CliError> {
         if self.threads > 1 {
             let options = FrameOptions::new(self.threads, *self.stream.options(), self.dictionary);
             let left = self.output.left();
-            self.output.bytes += parallel::decode(&mut self.source, &options, left, &mut self.totals, sink)?;
+            let progress = &mut *self.progress;
+            let mut sink = |bytes: &[u8], at| {
+                progress(at);
+                target.put(bytes)
+            };
+            self.output.bytes +=
+                parallel::decode(&mut self.source, &options, left, &mut self.totals, &mut sink)?;
         }
         Ok(())
     }
@@ -121,7 +146,7 @@ impl<'a, R: Read> Decoder<'a, R> {
         Ok(true)
     }
 
-    fn frame(&mut self, sink: Sink<'_>) -> Result<(), CliError> {
+    fn frame(&mut self, target: &mut dyn Target) -> Result<(), CliError> {
         loop {
             let input = self.source.peek(1)?;
             let at_end = input.is_empty();
@@ -129,7 +154,8 @@ impl<'a, R: Read> Decoder<'a, R> {
             let progress = progress.map_err(engine_error)?;
             self.source.consume(progress.read);
             self.output.add(progress.written, self.source.at())?;
-            sink(&self.buffer[..progress.written], self.source.at())?;
+            (self.progress)(self.source.at());
+            target.put_buffer(&mut self.buffer, progress.written)?;
             match progress.status {
                 Status::FrameEnd => return Ok(()),
                 Status::NeedInput if at_end => {

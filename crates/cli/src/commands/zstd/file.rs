@@ -11,7 +11,7 @@ use super::args::Args;
 use super::compress::Compressor;
 use super::decode::Decoder;
 use super::list::{self, Totals};
-use super::names;
+use super::{ahead, names};
 use crate::ui::error::CliError;
 use crate::ui::input::{Counted, Source};
 use crate::ui::operands::Operand;
@@ -19,6 +19,10 @@ use crate::ui::output::{Output, Sink};
 use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
 use crate::ui::progress::{Label, Progress};
 use crate::ui::session::{FileSummary, Mode, open_output, wait_for_turn};
+use crate::ui::write_behind::write_behind;
+
+/// Files up to this size are read as a whole, and written by the thread that decodes them.
+const SMALL: u64 = 512 << 10;
 
 /// Processes operands by the same arguments.
 pub(crate) struct Processor<'a> {
@@ -71,24 +75,49 @@ impl Processor<'_> {
         let file_size = input.size();
         let show = if alone { args.progress() } else { args.progress().among_others() };
         let mut progress = Progress::new(show, Label::File(operand.name()), file_size);
-        let mut sink = |bytes: &[u8], bytes_in| {
-            progress.update(bytes_in);
-            output.write_all(bytes).map_err(|e| output.error(e))
-        };
         let totals = match mode {
             Mode::List => list::totals(&mut Source::new(&input.file))?,
             Mode::Test | Mode::Decompress => {
-                // A pipe may wait for its writer in the middle of a frame.
-                let threads = if file_size.is_some() { threads } else { 1 };
-                let decoder = Decoder::new(Source::new(&input.file), args, self.dictionary, threads);
-                decoder.passing(args.passes_other_data(operand.path().is_none())).run(&mut sink)?
+                let passes = args.passes_other_data(operand.path().is_none());
+                self.decode(&input, threads, passes, &mut |bytes_in| progress.update(bytes_in), &mut output)?
             }
-            Mode::Compress => self.compress(operand, &input.file, file_size, threads, &mut sink)?,
+            Mode::Compress => {
+                let mut sink = |bytes: &[u8], bytes_in| {
+                    progress.update(bytes_in);
+                    output.write_all(bytes).map_err(|e| output.error(e))
+                };
+                self.compress(operand, &input.file, file_size, threads, &mut sink)?
+            }
         };
         drop(progress);
         let finished = FinishedOutput::new(output, operand.path(), &input, None, args.remove)?;
         let seconds = begun.elapsed().as_secs_f64();
         Ok(Some((FileSummary { seconds, ..FileSummary::new(operand, totals) }, finished)))
+    }
+
+    fn decode(
+        &self,
+        input: &Opened,
+        threads: usize,
+        passes: bool,
+        progress: &mut dyn FnMut(u64),
+        output: &mut Output,
+    ) -> Result<Totals, CliError> {
+        let size = input.size();
+        let source = Source::of_size(&input.file, size, SMALL);
+        let decoder = Decoder::new(source, self.args, self.dictionary, progress).passing(passes);
+        // A pipe may wait for its writer in the middle of a frame.
+        let decoder = if size.is_some() && threads > 1 {
+            let from_first = ahead::begins_with_small_frames(&mut &input.file);
+            decoder.threads(threads, from_first.map_err(CliError::io("cannot read"))?)
+        } else {
+            decoder
+        };
+        let is_small = size.is_some_and(|size| size <= SMALL);
+        if threads == 1 || is_small || !self.args.writes_behind() || matches!(output, Output::Nowhere) {
+            return decoder.run(output);
+        }
+        write_behind(output, |target| decoder.run(target))
     }
 
     fn compress(

@@ -1,5 +1,6 @@
 //! `linerate zstd`: compresses, decompresses, checks and lists zstd files and streams.
 
+mod ahead;
 mod args;
 #[cfg_attr(not(feature = "zstd-compress"), path = "no_compress.rs")]
 mod compress;

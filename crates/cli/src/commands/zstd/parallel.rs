@@ -17,7 +17,7 @@ use crate::ui::output::Sink;
 
 /// Most content of a frame, and most compressed bytes of it, that are held in memory: frames of `pzstd` at level 19 have
 /// as much content. Larger frames are decoded as streams.
-const MAX_FRAME: u64 = 32 << 20;
+pub(super) const MAX_FRAME: u64 = 32 << 20;
 /// Most threads: those of 16 write more than a drive takes, and hold up to 33 frames in memory.
 const MAX_THREADS: usize = 16;
 

@@ -11,10 +11,34 @@ use crate::ui::input::Source;
 /// Maximum bytes of a frame header with its magic number.
 pub(super) const MAX_HEADER: usize = 18;
 /// Bytes of a skippable frame before its content.
-const SKIPPABLE_HEADER: u64 = 8;
+pub(super) const SKIPPABLE_HEADER: u64 = 8;
 
 /// Takes bytes that were passed, with an upper bound of the content of the frame up to them.
 pub(super) type Taker<'t> = &'t mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
+
+/// The header of a block.
+pub(super) struct Block {
+    /// Bytes after the header.
+    pub(super) stored: u64,
+    /// Most bytes that they hold.
+    pub(super) content: u64,
+    pub(super) is_last: bool,
+}
+
+impl Block {
+    /// `None` for the reserved type.
+    pub(super) fn parse([a, b, c]: [u8; 3]) -> Option<Block> {
+        let header = u32::from_le_bytes([a, b, c, 0]);
+        let size = u64::from(header >> 3);
+        let (stored, content) = match header >> 1 & 3 {
+            0 => (size, size),
+            1 => (1, size),
+            2 => (size, BLOCK_MAX as u64),
+            _ => return None,
+        };
+        Some(Block { stored, content, is_last: header & 1 == 1 })
+    }
+}
 
 /// Passes a skippable frame with `len` bytes of content.
 pub(super) fn pass_skippable<R: Read>(
@@ -39,18 +63,13 @@ pub(super) fn pass_frame<R: Read>(
     loop {
         let at = source.at();
         let &[a, b, c, ..] = source.peek(3)? else { return Err(truncated(source)) };
-        let block = u32::from_le_bytes([a, b, c, 0]);
-        let size = u64::from(block >> 3);
-        let (stored, content) = match block >> 1 & 3 {
-            0 => (size, size),
-            1 => (1, size),
-            2 => (size, BLOCK_MAX as u64),
-            _ => return Err(CliError::data(Kind::Corrupt, at, "a block has the reserved type")),
+        let Some(block) = Block::parse([a, b, c]) else {
+            return Err(CliError::data(Kind::Corrupt, at, "a block has the reserved type"));
         };
-        held += content;
+        held += block.content;
         let bound = stated.unwrap_or(held);
-        pass(source, 3 + stored, bound, take)?;
-        if block & 1 == 1 {
+        pass(source, 3 + block.stored, bound, take)?;
+        if block.is_last {
             pass(source, if header.checksum { 4 } else { 0 }, bound, take)?;
             if bound > held {
                 let what = format!("the frame states {bound} bytes, and its blocks hold at most {held}");

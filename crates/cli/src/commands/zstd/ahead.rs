@@ -1,0 +1,115 @@
+//! Looks ahead in a file by the headers of its blocks: whether several threads can begin with its first frame.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use linerate_zstd::{Format, FrameHeader, Header};
+
+use super::parallel::MAX_FRAME;
+use super::walk::{Block, MAX_HEADER, SKIPPABLE_HEADER};
+
+/// Whether the next frame of a file is small enough for memory, and another follows it. The only frame of a file, and a
+/// large one, are better decoded while they are read. Leaves the file where it is.
+///
+/// # Errors
+/// Those of seeking.
+pub(super) fn begins_with_small_frames(file: &mut (impl Read + Seek)) -> io::Result<bool> {
+    let at = file.stream_position()?;
+    let result = two_frames(file, at);
+    file.seek(SeekFrom::Start(at))?;
+    Ok(result.unwrap_or(false))
+}
+
+/// `None` if a header cannot be read.
+fn two_frames(file: &mut (impl Read + Seek), mut at: u64) -> Option<bool> {
+    let mut has_frame = false;
+    loop {
+        let mut bytes = [0; MAX_HEADER];
+        let count = read(file, at, &mut bytes)?;
+        match Header::parse(&bytes[..count], Format::Standard) {
+            Ok(Header::Skippable { len, .. }) => at += SKIPPABLE_HEADER + u64::from(len),
+            Ok(Header::Frame(_)) if has_frame => return Some(true),
+            Ok(Header::Frame(frame)) => {
+                at = end_of_small(file, at, &frame)?;
+                has_frame = true;
+            }
+            Err(_) => return Some(false),
+        }
+    }
+}
+
+/// Where the frame at `at` ends; `None` if it is too large for memory, or cannot be read.
+fn end_of_small(file: &mut (impl Read + Seek), begin: u64, frame: &FrameHeader) -> Option<u64> {
+    let mut at = begin + frame.len as u64;
+    let mut held = frame.content_size.unwrap_or(0);
+    loop {
+        let mut bytes = [0; 3];
+        if held.max(at - begin) > MAX_FRAME || read(file, at, &mut bytes)? < bytes.len() {
+            return None;
+        }
+        let block = Block::parse(bytes)?;
+        at += 3 + block.stored;
+        if frame.content_size.is_none() {
+            held += block.content;
+        }
+        if block.is_last {
+            at += if frame.checksum { 4 } else { 0 };
+            return (held.max(at - begin) <= MAX_FRAME).then_some(at);
+        }
+    }
+}
+
+/// Reads as many bytes at `at` as there are.
+fn read(file: &mut (impl Read + Seek), at: u64, bytes: &mut [u8]) -> Option<usize> {
+    file.seek(SeekFrom::Start(at)).ok()?;
+    let mut count = 0;
+    while count < bytes.len() {
+        match file.read(&mut bytes[count..]) {
+            Ok(0) => break,
+            Ok(n) => count += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+    Some(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    /// A frame of `count` runs of 128 KiB each, without a content size.
+    fn frame(count: usize) -> Vec<u8> {
+        let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3];
+        for i in 1..=count {
+            let block = (128_u32 << 10) << 3 | 1 << 1 | u32::from(i == count);
+            frame.extend_from_slice(&block.to_le_bytes()[..3]);
+            frame.push(7);
+        }
+        frame
+    }
+
+    #[test]
+    fn two_frames_are_found_and_the_file_stays_where_it_is() {
+        let skippable = [&[0x55, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
+        let (small, large) = (frame(256), frame(257));
+        for (parts, wanted) in [
+            (&[&small[..]][..], false),
+            (&[&small, &small], true),
+            (&[&skippable, &small, &skippable], false),
+            (&[&skippable, &small, &skippable, &small], true),
+            (&[&large, &small], false),
+            (&[&small, &large], true),
+            (&[&small, b"garbage"], false),
+            (&[&small[..100]], false),
+            (&[&skippable[..9]], false),
+            (&[], false),
+        ] {
+            let mut file = Cursor::new([b"before", &parts.concat()[..]].concat());
+            file.set_position(6);
+            assert_eq!(begins_with_small_frames(&mut file).ok(), Some(wanted), "{} parts", parts.len());
+            assert_eq!(file.position(), 6);
+        }
+    }
+}
