@@ -158,8 +158,10 @@ impl<'a, const FULL: bool, const TWICE: bool> Chains<'a, FULL, TWICE> {
 
     /// Forgets all positions.
     pub(crate) fn clear(&mut self) {
-        // An empty head is the position before the first, which no search reaches.
+        // An empty head is the position before offset 0. Where positions begin 65,536 bytes later it may look near: its gap, which
+        // an earlier call has left, must end the chain there.
         let before = (self.base as u16).wrapping_sub(1);
+        *self.gap(usize::from(before)) = u16::MAX;
         self.heads.fill(before);
         self.heads_3.fill(before);
         self.heads_4.fill(before);

@@ -38,6 +38,26 @@ fn check_call(used: &mut Scratch, start: Stream, plain: &[u8]) {
     assert_eq!(first, second);
 }
 
+/// Level 3 turns to chains in the middle of a call: here where positions begin that an empty table, and a gap that an earlier
+/// call has left, might take for near.
+#[test]
+fn chains_that_begin_65_536_bytes_into_a_call_see_nothing_of_earlier_ones() {
+    let noise = &mut Noise::new(3);
+    let mut plain = noise.bytes(66_000);
+    while plain.len() < 90_000 {
+        plain.extend((0..40).map(|_| noise.below(150) as u8));
+        let from = 62_000 + noise.below(3_900);
+        plain.extend_from_within(from..from + 6);
+    }
+    for period in [4, 100, 300] {
+        let piece = noise.bytes(period);
+        let before: Vec<u8> = piece.iter().copied().cycle().take(100_000).collect();
+        let mut used = Scratch::boxed();
+        call(&mut used, &mut Stream::new(Format::Deflate, Level::Deeper), &before, true);
+        check_call(&mut used, Stream::new(Format::Deflate, Level::High), &plain);
+    }
+}
+
 /// After calls of equal length, raw deflate streams differ only in their pending bits. From equal ones, the next
 /// call writes the same bytes whatever the earlier input was.
 #[test]
