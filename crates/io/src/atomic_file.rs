@@ -242,6 +242,11 @@ impl AtomicFile {
             None => match folder.link(&self.file, name) {
                 // A link cannot replace a file: link to a temporary name first, then rename.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists && replace => {
+                    if !pending.durable {
+                        // It has come since the commit began.
+                        self.file.sync_all()?;
+                        pending.durable = true;
+                    }
                     let temporary = Temporary::new(folder.clone(), folder_of(&self.target));
                     folder.link(&self.file, &temporary.name)?;
                     pending.temporary.insert(temporary)

@@ -7,29 +7,34 @@ use linerate_zstd::{Format, FrameHeader, Header};
 use super::parallel::MAX_FRAME;
 use super::walk::{Block, MAX_HEADER, SKIPPABLE_HEADER};
 
+/// Most headers that are read: a frame that is small enough for memory has some 300 blocks, if they are no smaller than they
+/// could be.
+const MAX_HEADERS: u32 = 2048;
+
 /// Whether the next frame of a file is small enough for memory, and another follows it. The only frame of a file, and a
 /// large one, are better decoded while they are read. Leaves the file where it is.
 ///
 /// # Errors
-/// Those of seeking.
+/// That of seeking back.
 pub(super) fn begins_with_small_frames(file: &mut (impl Read + Seek)) -> io::Result<bool> {
-    let at = file.stream_position()?;
+    let Ok(at) = file.stream_position() else { return Ok(false) };
     let result = two_frames(file, at);
     file.seek(SeekFrom::Start(at))?;
     Ok(result.unwrap_or(false))
 }
 
-/// `None` if a header cannot be read.
+/// `None` if a header cannot be read, or if there are too many.
 fn two_frames(file: &mut (impl Read + Seek), mut at: u64) -> Option<bool> {
-    let mut has_frame = false;
+    let (mut has_frame, mut left) = (false, MAX_HEADERS);
     loop {
+        left = left.checked_sub(1)?;
         let mut bytes = [0; MAX_HEADER];
         let count = read(file, at, &mut bytes)?;
         match Header::parse(&bytes[..count], Format::Standard) {
             Ok(Header::Skippable { len, .. }) => at += SKIPPABLE_HEADER + u64::from(len),
             Ok(Header::Frame(_)) if has_frame => return Some(true),
             Ok(Header::Frame(frame)) => {
-                at = end_of_small(file, at, &frame)?;
+                at = end_of_small(file, at, &frame, &mut left)?;
                 has_frame = true;
             }
             Err(_) => return Some(false),
@@ -37,11 +42,17 @@ fn two_frames(file: &mut (impl Read + Seek), mut at: u64) -> Option<bool> {
     }
 }
 
-/// Where the frame at `at` ends; `None` if it is too large for memory, or cannot be read.
-fn end_of_small(file: &mut (impl Read + Seek), begin: u64, frame: &FrameHeader) -> Option<u64> {
+/// Where the frame at `begin` ends; `None` if it is too large for memory, has more blocks than are `left`, or cannot be read.
+fn end_of_small(
+    file: &mut (impl Read + Seek),
+    begin: u64,
+    frame: &FrameHeader,
+    left: &mut u32,
+) -> Option<u64> {
     let mut at = begin + frame.len as u64;
     let mut held = frame.content_size.unwrap_or(0);
     loop {
+        *left = left.checked_sub(1)?;
         let mut bytes = [0; 3];
         if held.max(at - begin) > MAX_FRAME || read(file, at, &mut bytes)? < bytes.len() {
             return None;
@@ -104,6 +115,7 @@ mod tests {
             (&[&small, b"garbage"], false),
             (&[&small[..100]], false),
             (&[&skippable[..9]], false),
+            (&[&skippable.repeat(3000), &small, &small], false),
             (&[], false),
         ] {
             let mut file = Cursor::new([b"before", &parts.concat()[..]].concat());

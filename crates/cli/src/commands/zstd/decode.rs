@@ -30,6 +30,8 @@ pub(crate) struct Decoder<'a, R> {
     totals: Totals,
     /// Threads that decode a frame each.
     threads: usize,
+    /// Bytes of the input that they have taken, of which `stream` does not know.
+    taken_in_parallel: u64,
     /// Whether they begin with the first frame: it is small, and not the only one.
     begins_in_parallel: bool,
     /// Takes the number of input bytes that were read for each part of the output.
@@ -56,6 +58,7 @@ impl<'a, R: Read> Decoder<'a, R> {
             output: OutputCount::new(args.max_output),
             totals: Totals::default(),
             threads: 1,
+            taken_in_parallel: 0,
             begins_in_parallel: false,
             progress,
             passes: false,
@@ -101,7 +104,7 @@ impl<'a, R: Read> Decoder<'a, R> {
     fn frames_in_parallel(&mut self, target: &mut dyn Target) -> Result<(), CliError> {
         if self.threads > 1 {
             let options = FrameOptions::new(self.threads, *self.stream.options(), self.dictionary);
-            let left = self.output.left();
+            let (left, from) = (self.output.left(), self.source.at());
             let progress = &mut *self.progress;
             let mut sink = |bytes: &[u8], at| {
                 progress(at);
@@ -109,6 +112,7 @@ impl<'a, R: Read> Decoder<'a, R> {
             };
             self.output.bytes +=
                 parallel::decode(&mut self.source, &options, left, &mut self.totals, &mut sink)?;
+            self.taken_in_parallel += self.source.at() - from;
         }
         Ok(())
     }
@@ -151,7 +155,7 @@ impl<'a, R: Read> Decoder<'a, R> {
             let input = self.source.peek(1)?;
             let at_end = input.is_empty();
             let progress = self.stream.decode(&mut self.scratch, self.dictionary, input, &mut self.buffer);
-            let progress = progress.map_err(engine_error)?;
+            let progress = progress.map_err(|e| engine_error(e.shifted(self.taken_in_parallel)))?;
             self.source.consume(progress.read);
             self.output.add(progress.written, self.source.at())?;
             (self.progress)(self.source.at());

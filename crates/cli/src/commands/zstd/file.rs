@@ -106,15 +106,12 @@ impl Processor<'_> {
         let size = input.size();
         let source = Source::of_size(&input.file, size, SMALL);
         let decoder = Decoder::new(source, self.args, self.dictionary, progress).passing(passes);
-        // A pipe may wait for its writer in the middle of a frame.
-        let decoder = if size.is_some() && threads > 1 {
-            let from_first = ahead::begins_with_small_frames(&mut &input.file);
-            decoder.threads(threads, from_first.map_err(CliError::io("cannot read"))?)
-        } else {
-            decoder
-        };
-        let is_small = size.is_some_and(|size| size <= SMALL);
-        if threads == 1 || is_small || !self.args.writes_behind() || matches!(output, Output::Nowhere) {
+        // A pipe may wait for its writer in the middle of a frame, and what it has sent is wanted before.
+        let Some(size) = size.filter(|_| threads > 1) else { return decoder.run(output) };
+        let from_first =
+            ahead::begins_with_small_frames(&mut &input.file).map_err(CliError::io("cannot read"))?;
+        let decoder = decoder.threads(threads, from_first);
+        if size <= SMALL || !self.args.writes_behind() || matches!(output, Output::Nowhere) {
             return decoder.run(output);
         }
         write_behind(output, |target| decoder.run(target))
