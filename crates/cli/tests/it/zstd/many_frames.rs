@@ -54,6 +54,11 @@ fn damage_and_limits_end_the_output_at_the_same_byte_for_any_threads() {
         assert_eq!((runs[0].status, &runs[0].stderr), (runs[1].status, &runs[1].stderr));
         assert!(runs[0].stdout == runs[1].stdout && content.starts_with(&runs[0].stdout));
     }
+    let mut last = folder.zstd_with(&["-c"], b"the last frame has another checksum").ok().stdout;
+    *last.last_mut().unwrap() ^= 1;
+    folder.write("flipped.zst", &[&frames[..], &last].concat());
+    let flipped = ["-T1", "-T3"].map(|threads| folder.zstd_with(&["-t", threads, "flipped.zst"], b""));
+    assert_eq!((flipped[0].status, &flipped[0].stderr), (Some(DAMAGED), &flipped[1].stderr));
     let limited = ["-T1", "-T3"].map(|threads| {
         folder.write("a.zst", &frames);
         folder.zstd_with(&["-t", threads, "--max-output=100000", "a.zst"], b"")
