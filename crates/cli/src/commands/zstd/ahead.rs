@@ -7,8 +7,7 @@ use linerate_zstd::{Format, FrameHeader, Header};
 use super::parallel::MAX_FRAME;
 use super::walk::{Block, MAX_HEADER, SKIPPABLE_HEADER};
 
-/// Most headers that are read: a frame that is small enough for memory has some 300 blocks, if they are no smaller than they
-/// could be.
+/// Most headers that are read. A frame that is small enough for memory has 256 blocks of the usual size.
 const MAX_HEADERS: u32 = 2048;
 
 /// Whether the next frame of a file is small enough for memory, and another follows it. The only frame of a file, and a
