@@ -276,7 +276,7 @@ impl Args {
 
     /// Whether output may be written by a thread of its own.
     pub(crate) fn writes_behind(&self) -> bool {
-        self.threads() > 1 && !self.hints.no_asyncio
+        !self.hints.no_asyncio
     }
 
     /// What to say, unless `-q` is given, about levels and variables that are not used as they are.
