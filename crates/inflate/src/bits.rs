@@ -54,6 +54,11 @@ impl Bits {
         Ok(bits)
     }
 
+    /// The number of bits of the input before the next one: negative among those of earlier calls.
+    pub(crate) fn position(&self) -> i64 {
+        8 * self.at as i64 - i64::from(self.count)
+    }
+
     /// Skips to the next byte boundary.
     pub(crate) fn skip_to_byte(&mut self) {
         self.buffer >>= self.count % 8;

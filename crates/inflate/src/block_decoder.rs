@@ -10,6 +10,7 @@ use crate::kernel;
 use crate::lengths::{MAX_SYMBOLS, PackedLengths};
 use crate::scratch::Scratch;
 use crate::tables::{Codes, FIXED, LENGTHS_ROOT, fill_code_lengths};
+use crate::unit::Unit;
 use crate::window::{History, Window};
 
 /// Why a call of a decoder returned.
@@ -85,11 +86,13 @@ pub struct BlockDecoder {
 }
 
 /// Why decoding stopped.
-enum Stop {
+pub(crate) enum Stop {
     /// The input ended.
     Exhausted,
     /// The output buffer is full.
     Full,
+    /// Before a block that begins at the bit to stop at, or after it.
+    Boundary,
     Failed(Error),
 }
 
@@ -133,6 +136,41 @@ impl BlockDecoder {
         self.blocks
     }
 
+    /// A decoder before a block that begins with the upper `count` bits of a byte that is consumed.
+    #[cfg(feature = "std")]
+    pub(crate) fn within_byte(byte: u8, count: u8) -> Self {
+        BlockDecoder { buffer: u64::from(byte) >> (8 - count), count, ..Self::new() }
+    }
+
+    /// A copy, from which decoding can go on later.
+    #[cfg(feature = "std")]
+    pub(crate) fn snapshot(&self) -> Self {
+        BlockDecoder { ..*self }
+    }
+
+    /// Bits that are consumed from the input and belong to what follows.
+    pub(crate) fn ahead(&self) -> u8 {
+        self.count
+    }
+
+    /// Whether the position is before a block.
+    #[cfg(feature = "std")]
+    pub(crate) fn is_before_block(&self) -> bool {
+        self.stage == Stage::BlockHeader
+    }
+
+    /// Whether the data has ended.
+    #[cfg(feature = "std")]
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.stage == Stage::End
+    }
+
+    /// The bits that are consumed and belong to what follows, lowest first.
+    #[cfg(feature = "std")]
+    pub(crate) fn bits_ahead(&self) -> u64 {
+        self.buffer
+    }
+
     /// Whether the current or last block is the final one.
     pub fn is_final(&self) -> bool {
         self.is_final
@@ -161,10 +199,12 @@ impl BlockDecoder {
         out: &mut [u8],
         at: usize,
     ) -> Result<Progress, Error> {
-        self.decode_after(scratch, window.history(), window.size(), src, out, at).0
+        self.decode_after(scratch, window.history(), window.size(), src, out, at, NO_STOP).0
     }
 
-    /// As [`decode`](Self::decode), after any history. Also returns the output that precedes an error.
+    /// As [`decode`](Self::decode), after any history, and only up to the first block that begins at bit `stop` of `src` or
+    /// after it. Also returns how much output precedes an error.
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn decode_after(
         &mut self,
         scratch: &mut Scratch,
@@ -173,7 +213,30 @@ impl BlockDecoder {
         src: &[u8],
         out: &mut [u8],
         at: usize,
+        stop: i64,
     ) -> (Result<Progress, Error>, usize) {
+        let (stop, read, written) = self.decode_until(scratch, (history, max_distance), src, out, at, stop);
+        let done = |status| Ok(Progress { read, written, status });
+        let result = match stop {
+            Ok(()) => done(Status::End),
+            Err(Stop::Exhausted | Stop::Boundary) => done(Status::NeedInput),
+            Err(Stop::Full) => done(Status::NeedOutput),
+            Err(Stop::Failed(error)) => Err(error),
+        };
+        (result, written)
+    }
+
+    /// As [`decode_after`](Self::decode_after), for any unit of output. Returns why it stopped, how many bytes were consumed and
+    /// how many units written.
+    pub(crate) fn decode_until<U: Unit>(
+        &mut self,
+        scratch: &mut Scratch,
+        (history, max_distance): (History<'_>, usize),
+        src: &[u8],
+        out: &mut [U],
+        at: usize,
+        stop: i64,
+    ) -> (Result<(), Stop>, usize, usize) {
         assert!(at <= out.len(), "the output begins after its buffer");
         match self.stage {
             Stage::DynamicSymbols | Stage::DynamicMatch
@@ -184,26 +247,20 @@ impl BlockDecoder {
             _ => {}
         }
         let bits = Bits { buffer: self.buffer, count: self.count.into(), at: 0 };
-        let mut run = Run { decoder: self, scratch, history, max_distance, src, bits, out, o: at };
-        let stop = run.decode();
-        if matches!(stop, Err(Stop::Exhausted)) {
+        let mut run = Run { decoder: self, scratch, history, max_distance, src, bits, out, o: at, stop };
+        let mut stopped = run.decode();
+        if matches!(stopped, Err(Stop::Exhausted)) {
             run.bits.clear_unread()
         } else {
             run.bits.unread_bytes()
         };
         let (bits, o) = (run.bits, run.o);
         (self.buffer, self.count) = (bits.buffer, bits.count as u8);
-        let done = |status| Progress { read: bits.at, written: o - at, status };
-        let result = match stop {
-            Ok(()) => Ok(done(Status::End)),
-            Err(Stop::Exhausted) => Ok(done(Status::NeedInput)),
-            Err(Stop::Full) => Ok(done(Status::NeedOutput)),
-            Err(Stop::Failed(error)) => {
-                self.stage = Stage::Failed;
-                Err(error.shifted(bits.at as u64))
-            }
-        };
-        (result, o - at)
+        if let Err(Stop::Failed(error)) = &mut stopped {
+            self.stage = Stage::Failed;
+            *error = error.shifted(bits.at as u64);
+        }
+        (stopped, bits.at, o - at)
     }
 }
 
@@ -213,24 +270,30 @@ impl Default for BlockDecoder {
     }
 }
 
+/// No bit to stop at.
+pub(crate) const NO_STOP: i64 = i64::MAX;
+
 /// A call of a decoder.
-struct Run<'a> {
+struct Run<'a, U> {
     decoder: &'a mut BlockDecoder,
     scratch: &'a mut Scratch,
     history: History<'a>,
     max_distance: usize,
     src: &'a [u8],
     bits: Bits,
-    out: &'a mut [u8],
-    /// Offset of the next byte of output.
+    out: &'a mut [U],
+    /// Offset of the next unit of output.
     o: usize,
+    /// The bit of the input before whose block, or a later one, to stop.
+    stop: i64,
 }
 
-impl Run<'_> {
+impl<U: Unit> Run<'_, U> {
     /// Decodes up to the end of the final block. An element of the input that is not whole stays in the bit buffer.
     fn decode(&mut self) -> Result<(), Stop> {
         loop {
             self.decoder.stage = match self.decoder.stage {
+                Stage::BlockHeader if self.bits.position() >= self.stop => return Err(Stop::Boundary),
                 Stage::BlockHeader => self.block_header()?,
                 Stage::StoredLength => self.stored_length()?,
                 Stage::Stored => self.stored()?,
@@ -277,7 +340,7 @@ impl Run<'_> {
         let from = &self.src[self.bits.at..];
         let to = &mut self.out[self.o..];
         let len = left.min(from.len()).min(to.len());
-        to[..len].copy_from_slice(&from[..len]);
+        U::copy_bytes(&from[..len], &mut to[..len]);
         self.bits.at += len;
         self.o += len;
         self.decoder.left -= len as u16;
@@ -460,7 +523,12 @@ const CHECKED_SYMBOLS: usize = 8;
 
 /// Decodes up to [`CHECKED_SYMBOLS`] symbols with all checks, in the order of zlib's: the specification of the fast loop. A
 /// symbol that is not whole, or has no room, stays in the bit buffer.
-fn checked(symbols: &Symbols<'_>, bits: &mut Bits, out: &mut [u8], o: &mut usize) -> Result<Checked, Stop> {
+fn checked<U: Unit>(
+    symbols: &Symbols<'_>,
+    bits: &mut Bits,
+    out: &mut [U],
+    o: &mut usize,
+) -> Result<Checked, Stop> {
     const { assert!(2 * MAX_LEN + 5 + 13 <= 56) };
     let Symbols { codes, history, max_distance, src } = symbols;
     for _ in 0..CHECKED_SYMBOLS {
@@ -468,7 +536,7 @@ fn checked(symbols: &Symbols<'_>, bits: &mut Bits, out: &mut [u8], o: &mut usize
         let mut after = *bits;
         let (entry, extra) = lookup(codes.litlen(), LITLEN_ROOT, |e| codes.first(e), &mut after)?;
         if is_literal(entry) {
-            *out.get_mut(*o).ok_or(Stop::Full)? = codes::literal(entry);
+            *out.get_mut(*o).ok_or(Stop::Full)? = codes::literal(entry).into();
             (*o, *bits) = (*o + 1, after);
             continue;
         }
@@ -505,7 +573,7 @@ fn checked(symbols: &Symbols<'_>, bits: &mut Bits, out: &mut [u8], o: &mut usize
 }
 
 /// Copies a match, which may begin before the output buffer and overlap its own output.
-fn copy(history: &History<'_>, out: &mut [u8], at: usize, distance: usize, len: usize) {
+fn copy<U: Unit>(history: &History<'_>, out: &mut [U], at: usize, distance: usize, len: usize) {
     if len <= distance && distance <= at {
         out.copy_within(at - distance..at - distance + len, at);
         return;

@@ -2,7 +2,7 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::block_decoder::{BlockDecoder, Status};
+use crate::block_decoder::{BlockDecoder, NO_STOP, Status};
 use crate::checksum::{ADLER32_START, adler32};
 use crate::container::{Container, Part};
 use crate::options::{Format, Options};
@@ -72,6 +72,7 @@ impl BufferDecoder {
             &src[header..],
             &mut out[..most],
             0,
+            NO_STOP,
         );
         let progress = result.map_err(|e| e.shifted(header as u64))?;
         let (at, written) = (header + progress.read, progress.written);

@@ -3,6 +3,8 @@
 use linerate_core::{Error, Kind, Result};
 
 use crate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
+#[cfg(feature = "std")]
+use crate::checksum::{adler32_combine, crc32_combine};
 use crate::options::{Format, Options};
 use crate::window::MAX_WINDOW_BITS;
 
@@ -98,6 +100,26 @@ impl Container {
             return;
         }
         self.check = if self.is_gzip { crc32(self.check, content) } else { adler32(self.check, content) };
+    }
+
+    /// Counts and checks content whose length and checksum are known.
+    #[cfg(feature = "std")]
+    pub(crate) fn update_by(&mut self, len: u64, check: u32) {
+        self.len = self.len.wrapping_add(len as u32);
+        if self.verify {
+            let combine = if self.is_gzip { crc32_combine } else { adler32_combine };
+            self.check = combine(self.check, check, len);
+        }
+    }
+
+    /// The checksum of content, counted from its beginning: 0 where none is verified.
+    #[cfg(feature = "std")]
+    pub(crate) fn check_of(&self) -> fn(&[u8]) -> u32 {
+        match (self.verify, self.is_gzip) {
+            (false, _) => |_| 0,
+            (true, true) => |content| crc32(CRC32_START, content),
+            (true, false) => |content| adler32(ADLER32_START, content),
+        }
     }
 
     /// To be called after the deflate data of a container.

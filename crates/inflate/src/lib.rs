@@ -1,6 +1,7 @@
 //! A decoder for deflate, zlib and gzip (RFC 1951, 1950, 1952) whose tables and window belong to the caller.
 //!
 //! * [`read::Decoder`] and [`write::Decoder`]: files and pipes.
+//! * `parallel`, feature `std`: one stream on several threads, from a reader to a writer.
 //! * [`BufferDecoder`]: whole streams into a slice, which also serves as the window. [`decode_to_vec`]: into a vector.
 //! * [`StreamDecoder`]: streams in pieces that begin and end at any byte of input and output. Between calls it keeps the
 //!   window, of 256 bytes to 32 KiB, and less than 400 bytes; everything else is in a [`Scratch`], one per thread.
@@ -43,7 +44,7 @@
 //!
 //! | feature | |
 //! |---|---|
-//! | `std`, by default | run-time CPU dispatch, readers and writers; implies `alloc` |
+//! | `std`, by default | run-time CPU dispatch, readers and writers, `parallel`; implies `alloc` |
 //! | `alloc` | windows on the heap, [`decode_to_vec`]. Without it they are in memory of the caller, or there is none |
 //! | `small` | one form of the hot loop, for small programs |
 //!
@@ -53,6 +54,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `parallel/` | feature `std`: one stream on several threads |
 //! | `stream/` | feature `std`: [`read::Decoder`], [`write::Decoder`] |
 //! | `stream_decoder` | [`StreamDecoder`]: streams in pieces |
 //! | `buffer_decoder` | [`BufferDecoder`]: whole streams into a slice; [`decode_to_vec`] |
@@ -64,6 +66,7 @@
 //! | `tables`, `pairs` | Huffman decode tables, built from code lengths; their entries of two symbols |
 //! | `lengths` | code lengths of a block: packed, and as a list |
 //! | `window` | [`Window`], and the view of it that loops take |
+//! | `unit` | units of output: bytes, or 16-bit symbols of `parallel` |
 //! | `bits`, `codes` | the bit buffer; entries of decode tables |
 //! | `options`, `checksum` | [`Format`], [`Options`]; CRC-32 and Adler-32 |
 
@@ -88,7 +91,11 @@ mod scratch;
 mod stream;
 mod stream_decoder;
 mod tables;
+mod unit;
 mod window;
+
+#[cfg(feature = "std")]
+pub mod parallel;
 
 pub use block_decoder::{BlockDecoder, Progress, Status};
 #[cfg(feature = "alloc")]

@@ -2,12 +2,14 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::block_decoder::{BlockDecoder, Progress, Status};
+use crate::block_decoder::{BlockDecoder, NO_STOP, Progress, Status};
 use crate::buffer_decoder::{check_dictionary, too_long};
 use crate::container::{Container, Part};
 use crate::gzip_header::GzipHeader;
 use crate::options::{Format, Options};
 use crate::scratch::Scratch;
+#[cfg(feature = "std")]
+use crate::window::History;
 use crate::window::Window;
 
 /// Decodes a stream of any length in pieces of any size. Between calls it keeps the window and some 300 bytes; decode
@@ -189,6 +191,17 @@ impl<'m> StreamDecoder<'m> {
     /// output or a window beyond the limits, and if memory runs out. Output that precedes the error is returned first,
     /// with [`Status::NeedOutput`]; then every call fails.
     pub fn decode(&mut self, scratch: &mut Scratch, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
+        self.decode_until(scratch, src, dst, NO_STOP)
+    }
+
+    /// As [`decode`](Self::decode), up to the first block that begins at bit `stop` of `src` or after it.
+    pub(crate) fn decode_until(
+        &mut self,
+        scratch: &mut Scratch,
+        src: &[u8],
+        dst: &mut [u8],
+        stop: i64,
+    ) -> Result<Progress> {
         if let Some(error) = self.failed {
             return Err(error);
         }
@@ -198,15 +211,20 @@ impl<'m> StreamDecoder<'m> {
             let most = usize::try_from(self.output_left).unwrap_or(usize::MAX).min(dst.len());
             let is_limited = most < dst.len();
             let (history, max_distance) = (self.window.history(), self.window.size());
-            let (result, n) =
-                self.blocks.decode_after(scratch, history, max_distance, &src[read..], &mut dst[..most], 0);
+            let stop = stop.saturating_sub(8 * read as i64);
+            let (data, out) = (&src[read..], &mut dst[..most]);
+            let (result, n) = self.blocks.decode_after(scratch, history, max_distance, data, out, 0, stop);
             written = n;
             self.output_left -= n as u64;
             self.container.update(&dst[..n]);
             let position = self.position;
             let pushed = self.window.push(&dst[..n]).map_err(|e| e.shifted(position));
-            let result = result.map_err(|e| e.shifted(position)).and_then(|progress| match progress.status {
-                Status::NeedOutput if is_limited => Err(too_long(position + progress.read as u64)),
+            // Bytes of earlier calls that the decoder has not used: offsets do not depend on how the input is cut.
+            let unused = u64::from(self.blocks.ahead() / 8);
+            let exact =
+                |e: Error| Error::new(e.kind, (position + e.offset).saturating_sub(unused), e.message);
+            let result = result.map_err(exact).and_then(|progress| match progress.status {
+                Status::NeedOutput if is_limited => Err(exact(too_long(progress.read as u64))),
                 _ => pushed.map(|()| progress),
             });
             match result {
@@ -236,6 +254,59 @@ impl<'m> StreamDecoder<'m> {
             _ => Status::NeedInput,
         };
         Ok(Progress { read, written, status })
+    }
+
+    /// The bit of the stream where the next block begins, between two blocks.
+    #[cfg(feature = "std")]
+    pub(crate) fn block_bit(&self) -> Option<u64> {
+        let is_before_block = self.container.part == Part::Data && self.blocks.is_before_block();
+        is_before_block.then(|| (8 * self.position).saturating_sub(self.blocks.ahead().into()))
+    }
+
+    /// Bits that were read and belong to what follows.
+    #[cfg(feature = "std")]
+    pub(crate) fn bits_ahead(&self) -> u64 {
+        self.blocks.bits_ahead()
+    }
+
+    /// Goes on after data that was decoded elsewhere: `output` in two parts, `read` bytes of input, and `blocks` after them.
+    /// Returns whether it could: not for more output than the limit allows.
+    #[cfg(feature = "std")]
+    pub(crate) fn adopt(
+        &mut self,
+        blocks: BlockDecoder,
+        read: u64,
+        output: [&[u8]; 2],
+        checks: [u32; 2],
+    ) -> Result<bool> {
+        let len = (output[0].len() + output[1].len()) as u64;
+        if len > self.output_left {
+            return Ok(false);
+        }
+        for (part, check) in output.into_iter().zip(checks) {
+            self.window.push(part).map_err(|e| e.shifted(self.position))?;
+            self.container.update_by(part.len() as u64, check);
+        }
+        self.output_left -= len;
+        self.position += read;
+        let has_ended = blocks.is_at_end();
+        self.blocks = blocks;
+        if has_ended {
+            self.container.end_data(self.options.format);
+        }
+        Ok(true)
+    }
+
+    /// The window.
+    #[cfg(feature = "std")]
+    pub(crate) fn history(&self) -> History<'_> {
+        self.window.history()
+    }
+
+    /// As [`Container::check_of`].
+    #[cfg(feature = "std")]
+    pub(crate) fn check_of(&self) -> fn(&[u8]) -> u32 {
+        self.container.check_of()
     }
 
     /// Reads of a header or a trailer what there is.

@@ -2,6 +2,8 @@
 
 use linerate_core::{Error, Kind, Result};
 
+use crate::unit::Unit;
+
 /// Bits of the largest window: 32 KiB.
 pub(crate) const MAX_WINDOW_BITS: u8 = 15;
 /// Bits of the smallest window: 256 bytes.
@@ -178,15 +180,15 @@ impl<'w> History<'w> {
 
     /// Copies the bytes from `back` before the end into `into`; returns how many there were. `back` is at most
     /// [`len`](Self::len).
-    pub(crate) fn copy(&self, back: usize, into: &mut [u8]) -> usize {
+    pub(crate) fn copy<U: Unit>(&self, back: usize, into: &mut [U]) -> usize {
         let len = into.len().min(back);
         let (new, old) = self.bytes.split_at(self.at);
         let after_old = back.saturating_sub(new.len());
         let from_old = &old[old.len() - after_old..];
         let (first, second) = into[..len].split_at_mut(from_old.len().min(len));
-        first.copy_from_slice(&from_old[..first.len()]);
+        U::copy_bytes(&from_old[..first.len()], first);
         let from_new = &new[new.len() - (back - after_old)..];
-        second.copy_from_slice(&from_new[..second.len()]);
+        U::copy_bytes(&from_new[..second.len()], second);
         len
     }
 }

@@ -16,22 +16,23 @@ use crate::codes::{
     self, DISTANCE_ROOT, Entry, LITLEN_ROOT, MAX_LEN, MAX_MATCH, bits, code_bits, is_end, is_literal,
     is_special, is_subtable, value,
 };
+use crate::unit::Unit;
 use crate::window::History;
 
 /// Bytes per step of a copy, which may write up to this many bytes past its end.
 const STEP: usize = 16;
 /// Input bytes that an iteration may read.
 const INPUT_SLACK: usize = 16;
-/// Output bytes that an iteration may write.
+/// Units of output that an iteration may write.
 const OUTPUT_SLACK: usize = 5 + MAX_MATCH + 2 * STEP;
 
 /// Decodes symbols from `position` in `symbols.src` to `out[*at..]` as far as the slack allows. Returns whether the block
 /// has ended.
-pub(crate) fn decode(
+pub(crate) fn decode<U: Unit>(
     tier: Tier,
     symbols: &Symbols<'_>,
     position: &mut Bits,
-    out: &mut [u8],
+    out: &mut [U],
     at: &mut usize,
 ) -> bool {
     #[cfg(all(target_arch = "x86_64", feature = "std", not(feature = "small")))]
@@ -41,17 +42,17 @@ pub(crate) fn decode(
     }
     // Without the loop above nothing else reads these.
     let _ = (tier, symbols.codes.has_pairs);
-    decode_loop::<false, true>(symbols, position, out, at)
+    decode_loop::<false, true, U>(symbols, position, out, at)
 }
 
 /// The loop compiled for BMI shifts and masks, and 16-byte copies.
 #[cfg(all(target_arch = "x86_64", feature = "std", not(feature = "small")))]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-fn avx2(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [u8], at: &mut usize) -> bool {
+fn avx2<U: Unit>(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [U], at: &mut usize) -> bool {
     if symbols.codes.has_pairs {
-        decode_loop::<true, true>(symbols, position, out, at)
+        decode_loop::<true, true, U>(symbols, position, out, at)
     } else {
-        decode_loop::<true, false>(symbols, position, out, at)
+        decode_loop::<true, false, U>(symbols, position, out, at)
     }
 }
 
@@ -115,10 +116,10 @@ fn seek(start: Bits, position: i64, src: &[u8]) -> Bits {
 }
 
 #[inline(always)]
-fn decode_loop<const BMI2: bool, const PAIRS: bool>(
+fn decode_loop<const BMI2: bool, const PAIRS: bool, U: Unit>(
     symbols: &Symbols<'_>,
     position: &mut Bits,
-    out: &mut [u8],
+    out: &mut [U],
     at: &mut usize,
 ) -> bool {
     let Symbols { codes, history, max_distance, src } = *symbols;
@@ -156,20 +157,20 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool>(
         b.consume(entry);
         if is_literal(entry) {
             // SAFETY: at most six bytes, and `to <= last_out` leaves `OUTPUT_SLACK`; so for the following, too.
-            unsafe { put::<PAIRS>(&mut to, entry) };
+            unsafe { put::<PAIRS, U>(&mut to, entry) };
             entry = litlen(b.buffer);
             before = b.buffer;
             b.consume(entry);
             if is_literal(entry) {
                 // SAFETY: as above.
-                unsafe { put::<PAIRS>(&mut to, entry) };
+                unsafe { put::<PAIRS, U>(&mut to, entry) };
                 entry = litlen(b.buffer);
                 before = b.buffer;
                 b.consume(entry);
                 if is_literal(entry) {
                     entry = {
                         // SAFETY: as above.
-                        unsafe { put::<PAIRS>(&mut to, entry) };
+                        unsafe { put::<PAIRS, U>(&mut to, entry) };
                         litlen(b.buffer)
                     };
                     // SAFETY: an iteration refills at most twice, each time advancing by at most seven bytes and
@@ -187,7 +188,7 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool>(
                 if is_literal(entry) {
                     // SAFETY: as above: this is at most the third entry, and the first refill.
                     unsafe {
-                        put::<PAIRS>(&mut to, entry);
+                        put::<PAIRS, U>(&mut to, entry);
                         entry = litlen(b.buffer);
                         b.refill();
                     }
@@ -203,7 +204,7 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool>(
         if PAIRS {
             // SAFETY: as above: this is at most the fifth byte. What entries without a literal write is not counted.
             unsafe {
-                to.write(codes::literal(entry));
+                to.write(codes::literal(entry).into());
                 to = to.add(codes::before(entry));
             }
         }
@@ -228,7 +229,7 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool>(
         let distance = codes::distance(distance_entry, extra::<BMI2>(distance_entry, inner));
         // The next code is looked up before the copy, so that it does not wait for it.
         let next_entry = litlen(b.buffer);
-        let done = to.addr() - start.addr();
+        let done = (to.addr() - start.addr()) / size_of::<U>();
         if distance > max_distance.min(done) {
             if distance > max_distance.min(done + history.len()) {
                 break (
@@ -242,7 +243,7 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool>(
             unsafe { copy_history(&history, start, done, distance, length) };
         } else {
             // SAFETY: the distance is at least 1 and at most `done`, and for the space as above.
-            unsafe { copy(to, distance, length) };
+            unsafe { copy(to.cast(), distance * size_of::<U>(), length * size_of::<U>()) };
         }
         entry = next_entry;
         // SAFETY: as above, the second refill; the match ends before the space does.
@@ -251,7 +252,7 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool>(
             to = to.add(length);
         }
     };
-    *at = to.addr() - start.addr() - undone;
+    *at = (to.addr() - start.addr()) / size_of::<U>() - undone;
     *position = seek(*position, stop, src);
     ended
 }
@@ -259,16 +260,17 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool>(
 /// Writes the literals of an entry.
 ///
 /// # Safety
-/// There is space for two bytes at `to`.
+/// There is space for two units at `to`.
 #[inline(always)]
-unsafe fn put<const PAIRS: bool>(to: &mut *mut u8, entry: Entry) {
-    // SAFETY: the caller guarantees the bytes.
+unsafe fn put<const PAIRS: bool, U: Unit>(to: &mut *mut U, entry: Entry) {
+    const { assert!(size_of::<U::Pair>() == 2 * size_of::<U>()) };
+    // SAFETY: the caller guarantees the units.
     unsafe {
         if PAIRS {
-            to.cast::<u16>().write_unaligned((value(entry) as u16).to_le());
+            to.cast::<U::Pair>().write_unaligned(U::pair(value(entry) as u16));
             *to = to.add(1 + codes::before(entry));
         } else {
-            to.write(codes::literal(entry));
+            to.write(codes::literal(entry).into());
             *to = to.add(1);
         }
     }
@@ -309,10 +311,10 @@ fn extra<const BMI2: bool>(entry: Entry, buffer: u64) -> usize {
 /// Copies `length` bytes from `distance` before `to`; source and destination may overlap.
 ///
 /// # Safety
-/// `distance` bytes, at least 1, precede `to`, and `MAX_MATCH + 2 * STEP` bytes of space follow.
+/// `distance` bytes, at least 1, precede `to`, and `length + 2 * STEP` bytes of space follow.
 #[inline(always)]
 unsafe fn copy(to: *mut u8, distance: usize, length: usize) {
-    debug_assert!(distance >= 1 && length <= MAX_MATCH);
+    debug_assert!(distance >= 1);
     // SAFETY: writes end before `length + STEP` or `3 * STEP`, and reads before them.
     unsafe {
         let from = to.sub(distance);
@@ -364,14 +366,22 @@ static REPEAT: [u128; STEP] = {
 /// Copies a match that begins `distance` before `at`, in the history.
 ///
 /// # Safety
-/// `start` has `at` bytes and `MAX_MATCH + 2 * STEP` more; `distance - at` is from 1 to the length of the history.
+/// `start` has `at` units and `MAX_MATCH + 2 * STEP` more; `distance - at` is from 1 to the length of the history.
 #[cold]
 #[inline(never)]
-unsafe fn copy_history(history: &History<'_>, start: *mut u8, at: usize, distance: usize, length: usize) {
+unsafe fn copy_history<U: Unit>(
+    history: &History<'_>,
+    start: *mut U,
+    at: usize,
+    distance: usize,
+    length: usize,
+) {
     debug_assert!(distance > at && distance - at <= history.len());
-    if let Some(piece) = history.contiguous(distance - at, length.max(STEP), STEP) {
+    if size_of::<U>() == 1
+        && let Some(piece) = history.contiguous(distance - at, length.max(STEP), STEP)
+    {
         // SAFETY: `piece` has `length + STEP` bytes and at least two steps, and so has the output, as the caller guarantees.
-        unsafe { copy_steps(piece.as_ptr(), start.add(at), length) };
+        unsafe { copy_steps(piece.as_ptr(), start.cast::<u8>().add(at), length) };
     } else {
         // SAFETY: as above; nothing else refers to the output during this call.
         let out = unsafe { from_raw_parts_mut(start, at + length) };

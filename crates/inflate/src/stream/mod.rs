@@ -4,7 +4,7 @@ use std::io;
 
 use linerate_core::{Error, Kind};
 
-use crate::block_decoder::{Progress, Status};
+use crate::block_decoder::{NO_STOP, Progress, Status};
 use crate::options::Options;
 use crate::scratch::Scratch;
 use crate::stream_decoder::StreamDecoder;
@@ -16,31 +16,36 @@ pub mod write;
 const BUFFER: usize = 64 << 10;
 
 /// The streams of one reader or writer: one, or all members of gzip.
-struct Members {
-    decoder: StreamDecoder<'static>,
-    scratch: Box<Scratch>,
+pub(crate) struct Members {
+    pub(crate) decoder: StreamDecoder<'static>,
+    pub(crate) scratch: Box<Scratch>,
     /// Whether only the first member is decoded.
     is_single: bool,
     /// Between two members, or at the end.
-    at_end: bool,
+    pub(crate) at_end: bool,
     /// Whether the last call left output in the decoder.
     has_output: bool,
 }
 
 impl Members {
-    fn new(options: Options) -> io::Result<Self> {
+    pub(crate) fn new(options: Options) -> io::Result<Self> {
         let decoder = StreamDecoder::new(options)?;
         let scratch = Box::new(Scratch::new());
         Ok(Members { decoder, scratch, is_single: false, at_end: false, has_output: false })
     }
 
     /// Whether all members are decoded whose bytes are known.
-    fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.at_end && (self.is_single || !self.decoder.is_gzip())
     }
 
     /// As [`StreamDecoder::decode`], member after member; no preset dictionaries.
     fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> io::Result<Progress> {
+        self.decode_until(src, dst, NO_STOP)
+    }
+
+    /// As [`decode`](Self::decode), up to the first block that begins at bit `stop` of `src` or after it.
+    pub(crate) fn decode_until(&mut self, src: &[u8], dst: &mut [u8], stop: i64) -> io::Result<Progress> {
         if self.at_end && !src.is_empty() && !self.is_done() {
             self.decoder.next_member();
             self.at_end = false;
@@ -48,7 +53,7 @@ impl Members {
         if self.at_end {
             return Ok(Progress { read: 0, written: 0, status: Status::End });
         }
-        let progress = self.decoder.decode(&mut self.scratch, src, dst)?;
+        let progress = self.decoder.decode_until(&mut self.scratch, src, dst, stop)?;
         self.has_output = progress.status == Status::NeedOutput;
         self.at_end = progress.status == Status::End;
         if progress.status == Status::NeedDictionary {
@@ -59,7 +64,7 @@ impl Members {
     }
 
     /// Checks that the input may end here.
-    fn check_end(&self) -> io::Result<()> {
+    pub(crate) fn check_end(&self) -> io::Result<()> {
         if self.at_end {
             return Ok(());
         }

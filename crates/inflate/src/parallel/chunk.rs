@@ -1,0 +1,438 @@
+//! What a worker does: finds a block or member in its piece of the input, and decodes from there to the next piece.
+//!
+//! The 32 KiB before the block are not known. So the output begins with units of 16 bits, of which those from 256 on are places in this
+//! window: markers. As soon as the last 32 KiB have none, bytes follow.
+//!
+//! A worker reports no errors. It stops before them, and where its memory or input ends, and the calling thread goes on from there.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::finder::{Finder, Place};
+use crate::block_decoder::{BlockDecoder, Stop};
+use crate::container::{Container, Part};
+use crate::options::{Format, Options};
+use crate::scratch::Scratch;
+use crate::window::{History, MAX_WINDOW_BITS};
+
+/// Largest window, in bytes or units.
+pub(super) const WINDOW: usize = 1 << MAX_WINDOW_BITS;
+/// The marker of the oldest byte of the window. Less is a byte.
+pub(super) const FIRST_MARKER: u16 = 256;
+/// Bytes by which the buffer of the output grows.
+const GROWTH: usize = 1 << 20;
+/// Units of output that are decoded in vain before a search is given up, and how many of them a header costs in time: crafted data has
+/// headers everywhere. Ordinary data has one that looks like a block every few hundred bytes.
+const MOST_IN_VAIN: usize = 16 << 20;
+const HEADER_COST: usize = 1 << 10;
+/// Bytes of the trailer of a gzip member.
+const TRAILER: usize = 8;
+
+/// A piece of the input.
+pub(super) struct Piece {
+    /// Offset in the input.
+    pub(super) at: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Piece {
+    pub(super) fn end(&self) -> u64 {
+        self.at + self.bytes.len() as u64
+    }
+}
+
+/// How a worker begins.
+pub(super) enum Start {
+    /// At this byte of the piece, where the data begins.
+    Known(usize),
+    /// At a block or member that it finds.
+    Search,
+    /// Not at all.
+    Skip,
+}
+
+/// Output buffers, which are used again.
+#[derive(Default)]
+pub(super) struct Buffers {
+    /// A window of markers, then output.
+    pub(super) marked: Vec<u16>,
+    pub(super) plain: Vec<u8>,
+}
+
+pub(super) struct Task {
+    pub(super) piece: Arc<Piece>,
+    /// The piece after it.
+    pub(super) next: Option<Arc<Piece>>,
+    pub(super) start: Start,
+    pub(super) is_gzip: bool,
+    /// The checksum of content.
+    pub(super) check: fn(&[u8]) -> u32,
+    /// Most bytes of output, of which a unit of 16 bits is two.
+    pub(super) share: usize,
+    pub(super) buffers: Buffers,
+}
+
+/// Data that was decoded: all of the chunk, or that of one gzip member.
+pub(super) struct Segment {
+    /// Offsets in the input of its first byte, and of the byte after the last.
+    pub(super) from: u64,
+    pub(super) to: u64,
+    /// The decoder after it.
+    pub(super) blocks: BlockDecoder,
+    /// Its bytes in the buffer.
+    pub(super) plain: Range<usize>,
+    /// Their checksum.
+    pub(super) check: u32,
+}
+
+/// What a worker has decoded of a piece and the beginning of the next.
+pub(super) struct Chunk {
+    pub(super) piece: Arc<Piece>,
+    pub(super) next: Option<Arc<Piece>>,
+    /// Whether it is of gzip members: a zlib stream after them has other checksums.
+    pub(super) is_gzip: bool,
+    /// Whether a beginning was looked for.
+    pub(super) has_searched: bool,
+    /// Where it begins. Without, there are no segments; a [`Place::Dynamic`] may be any block.
+    pub(super) start: Option<Place>,
+    /// The output of the first segment begins with these units of the buffer.
+    pub(super) marked: Range<usize>,
+    pub(super) segments: Vec<Segment>,
+    pub(super) buffers: Buffers,
+}
+
+/// Decodes what there is of a task.
+pub(super) fn decode(scratch: &mut Scratch, task: Task) -> Chunk {
+    let Task { piece, next, start, is_gzip, check, share, buffers } = task;
+    let bytes = (&piece.bytes[..], next.as_ref().map_or(&[][..], |next| &next.bytes));
+    let origin = piece.at;
+    let has_searched = matches!(start, Start::Search);
+    let mut work = Work { scratch, bytes, origin, is_gzip, check, share, out: Output::new(buffers) };
+    let (start, segments) = match start {
+        Start::Skip => (None, Vec::new()),
+        Start::Known(at) => {
+            let place = Place::Dynamic(8 * (origin + at as u64));
+            (Some(place), work.decode(BlockDecoder::new(), at, 0).unwrap_or_default())
+        }
+        Start::Search => match work.search() {
+            Some((place, segments)) => (Some(after(origin, place)), segments),
+            None => (None, Vec::new()),
+        },
+    };
+    let marked = WINDOW.min(work.out.marked_len)..work.out.marked_len;
+    let buffers = work.out.buffers;
+    Chunk { piece, next, is_gzip, has_searched, start, marked, segments, buffers }
+}
+
+/// The place in the input of a place in a piece.
+fn after(origin: u64, place: Place) -> Place {
+    match place {
+        Place::Dynamic(bit) => Place::Dynamic(8 * origin + bit),
+        Place::Stored(at) => Place::Stored(origin + at),
+        Place::Member(at) => Place::Member(origin + at),
+    }
+}
+
+/// The output of a chunk.
+struct Output {
+    buffers: Buffers,
+    /// Units so far, the window of markers included; 0 if the window is known.
+    marked_len: usize,
+    /// The unit after the last marker.
+    clean_from: usize,
+    is_marked: bool,
+    plain_len: usize,
+    /// Where the bytes begin that matches reach.
+    plain_from: usize,
+}
+
+/// Where decoding may go on.
+struct Point {
+    blocks: BlockDecoder,
+    at: usize,
+    is_marked: bool,
+    marked_len: usize,
+    plain_len: usize,
+}
+
+struct Work<'a> {
+    scratch: &'a mut Scratch,
+    bytes: (&'a [u8], &'a [u8]),
+    /// Offset in the input of the first of them.
+    origin: u64,
+    is_gzip: bool,
+    check: fn(&[u8]) -> u32,
+    share: usize,
+    out: Output,
+}
+
+impl<'a> Work<'a> {
+    /// The input from `at` on, as far as it is contiguous.
+    fn input(&self, at: usize) -> &'a [u8] {
+        let (first, second) = self.bytes;
+        first
+            .get(at..)
+            .filter(|rest| !rest.is_empty())
+            .unwrap_or_else(|| &second[(at - first.len()).min(second.len())..])
+    }
+
+    /// Decodes from the first place that is one.
+    fn search(&mut self) -> Option<(Place, Vec<Segment>)> {
+        let mut left = MOST_IN_VAIN;
+        for place in Finder::new(self.bytes.0, self.is_gzip) {
+            if let Some(segments) = self.decode_at(place) {
+                return Some((place, segments));
+            }
+            left = left.checked_sub(HEADER_COST + self.out.len())?;
+        }
+        None
+    }
+
+    /// Decodes from a place on. `None` if it turns out to be none.
+    fn decode_at(&mut self, place: Place) -> Option<Vec<Segment>> {
+        let first = self.bytes.0;
+        match place {
+            Place::Dynamic(bit) => {
+                let (at, skip) = ((bit / 8) as usize, (bit % 8) as u8);
+                self.out.begin(true);
+                if skip == 0 {
+                    return self.decode(BlockDecoder::new(), at, 1);
+                }
+                self.decode(BlockDecoder::within_byte(first[at], 8 - skip), at + 1, 1)
+            }
+            Place::Stored(at) => {
+                self.out.begin(true);
+                // The three bits of the header are zero.
+                self.decode(BlockDecoder::within_byte(0, 3), at as usize, 2)
+            }
+            Place::Member(at) => {
+                self.out.begin(false);
+                let data = self.member_data(at as usize)?;
+                self.decode(BlockDecoder::new(), data, 0)
+            }
+        }
+    }
+
+    /// Decodes from `at` on. `None` if there is an error in the first `unproven` blocks, or a fixed block between two of them,
+    /// which says nothing.
+    fn decode(&mut self, mut blocks: BlockDecoder, mut at: usize, mut unproven: u32) -> Option<Vec<Segment>> {
+        let mut segments = Vec::new();
+        let (mut from, mut plain_from) = (at, self.out.plain_from);
+        let mut good = self.point(&blocks, at);
+        loop {
+            match self.step(&mut blocks, &mut at) {
+                Err(Stop::Boundary) => {
+                    let next = self.next_block(&blocks, at);
+                    unproven = unproven.saturating_sub(1);
+                    if unproven > 0 && next >> 1 == 1 {
+                        return None;
+                    }
+                    good = self.point(&blocks, at);
+                    // Only blocks that the next worker looks for.
+                    if 8 * at - usize::from(blocks.ahead()) >= 8 * self.bytes.0.len() && matches!(next, 0 | 4)
+                    {
+                        break;
+                    }
+                }
+                Err(Stop::Exhausted) if self.input(at).is_empty() => break,
+                Err(Stop::Exhausted) => {}
+                Err(Stop::Full) => {
+                    if !self.out.make_room(self.share) {
+                        break;
+                    }
+                }
+                Err(Stop::Failed(_)) if unproven > 0 => return None,
+                Err(Stop::Failed(_)) => {
+                    (blocks, at) = (good.blocks, good.at);
+                    let out = &mut self.out;
+                    (out.is_marked, out.marked_len, out.plain_len) =
+                        (good.is_marked, good.marked_len, good.plain_len);
+                    break;
+                }
+                Ok(()) => {
+                    let next_at = at + TRAILER;
+                    if !self.is_gzip || next_at >= self.bytes.0.len() {
+                        break;
+                    }
+                    let Some(data) = self.member_data(next_at) else { break };
+                    segments.push(self.segment(blocks, from..at, plain_from));
+                    (blocks, at, from) = (BlockDecoder::new(), data, data);
+                    self.out.begin_member();
+                    plain_from = self.out.plain_from;
+                    good = self.point(&blocks, at);
+                }
+            }
+            if self.out.leave_markers() {
+                plain_from = WINDOW;
+            }
+        }
+        segments.push(self.segment(blocks, from..at, plain_from));
+        Some(segments)
+    }
+
+    fn point(&self, blocks: &BlockDecoder, at: usize) -> Point {
+        let Output { is_marked, marked_len, plain_len, .. } = self.out;
+        Point { blocks: blocks.snapshot(), at, is_marked, marked_len, plain_len }
+    }
+
+    fn segment(&self, blocks: BlockDecoder, input: Range<usize>, plain_from: usize) -> Segment {
+        let plain = plain_from.min(self.out.plain_len)..self.out.plain_len;
+        let check = (self.check)(&self.out.buffers.plain[plain.clone()]);
+        let [from, to] = [input.start, input.end].map(|at| self.origin + at as u64);
+        Segment { from, to, blocks, plain, check }
+    }
+
+    /// Decodes up to the next block, or as far as there is input and space.
+    fn step(&mut self, blocks: &mut BlockDecoder, at: &mut usize) -> Result<(), Stop> {
+        let src = self.input(*at);
+        let stop = 1 - i64::from(blocks.ahead());
+        let before = (History::EMPTY, WINDOW);
+        let (scratch, out) = (&mut *self.scratch, &mut self.out);
+        let (result, read) = if out.is_marked {
+            let from = out.marked_len;
+            let end = (from + WINDOW).min(out.buffers.marked.len());
+            let to = &mut out.buffers.marked[..end];
+            let (result, read, written) = blocks.decode_until(scratch, before, src, to, from, stop);
+            out.marked_len += written;
+            if let Some(last) = last_marker(&out.buffers.marked[from..from + written]) {
+                out.clean_from = from + last + 1;
+            }
+            (result, read)
+        } else {
+            let to = &mut out.buffers.plain[out.plain_from..];
+            let from = out.plain_len - out.plain_from;
+            let (result, read, written) = blocks.decode_until(scratch, before, src, to, from, stop);
+            out.plain_len += written;
+            (result, read)
+        };
+        *at += read;
+        result
+    }
+
+    /// The first three bits of the block at a position; those beyond the input are 1.
+    fn next_block(&self, blocks: &BlockDecoder, at: usize) -> u64 {
+        let byte = self.input(at).first().copied().unwrap_or(0xff);
+        (blocks.bits_ahead() | u64::from(byte) << blocks.ahead()) & 7
+    }
+
+    /// The offset of the data of the gzip member at `at`. `None` if its header is not valid, or not whole.
+    fn member_data(&self, mut at: usize) -> Option<usize> {
+        let mut container = Container::new(&Options::new(Format::Gzip));
+        while container.part != Part::Data {
+            let src = self.input(at);
+            let read = container.read(src).ok()?;
+            if src.is_empty() {
+                return None;
+            }
+            at += read;
+        }
+        Some(at)
+    }
+}
+
+impl Output {
+    /// Without a window, and without markers.
+    fn new(mut buffers: Buffers) -> Self {
+        if buffers.marked.is_empty() {
+            buffers.marked.extend((0..WINDOW as u16).map(|place| FIRST_MARKER + place));
+        }
+        Output { buffers, marked_len: 0, clean_from: 0, is_marked: false, plain_len: 0, plain_from: 0 }
+    }
+
+    /// Units and bytes so far.
+    fn len(&self) -> usize {
+        self.marked_len.saturating_sub(WINDOW) + self.plain_len
+    }
+
+    /// Begins anew, after a window of markers or none.
+    fn begin(&mut self, is_marked: bool) {
+        let marked_len = if is_marked { WINDOW } else { 0 };
+        (self.marked_len, self.clean_from, self.is_marked) = (marked_len, WINDOW, is_marked);
+        (self.plain_len, self.plain_from) = (0, 0);
+    }
+
+    /// Goes on with a member, before which there is nothing.
+    fn begin_member(&mut self) {
+        self.is_marked = false;
+        self.plain_from = self.plain_len;
+    }
+
+    /// Goes on with bytes if the window has no markers; returns whether it does.
+    fn leave_markers(&mut self) -> bool {
+        if !self.is_marked || self.marked_len - self.clean_from < WINDOW {
+            return false;
+        }
+        let plain = &mut self.buffers.plain;
+        if plain.len() < WINDOW {
+            plain.resize(WINDOW, 0);
+        }
+        let window = &self.buffers.marked[self.marked_len - WINDOW..self.marked_len];
+        plain.iter_mut().zip(window).for_each(|(to, &from)| *to = from as u8);
+        (self.is_marked, self.plain_len, self.plain_from) = (false, WINDOW, 0);
+        true
+    }
+
+    /// Makes room for more output if the share allows; returns whether it does.
+    fn make_room(&mut self, share: usize) -> bool {
+        let Buffers { marked, plain } = &mut self.buffers;
+        if self.is_marked {
+            if self.marked_len < marked.len() {
+                // The end of a step.
+                return true;
+            }
+            let units = marked.len() + WINDOW;
+            if 2 * units > share {
+                return false;
+            }
+            if 2 * units + plain.len() > share {
+                *plain = Vec::new();
+            }
+            marked.reserve_exact(WINDOW);
+            marked.resize(units, 0);
+            return true;
+        }
+        let most = share.saturating_sub(2 * self.marked_len.max(WINDOW));
+        let len = (plain.len() + GROWTH).min(most);
+        if len <= plain.len() {
+            return false;
+        }
+        if 2 * marked.len() + len > share {
+            marked.truncate(self.marked_len.max(WINDOW));
+            marked.shrink_to_fit();
+        }
+        plain.reserve_exact(len - plain.len());
+        plain.resize(len, 0);
+        true
+    }
+}
+
+/// The last unit that is a marker.
+fn last_marker(units: &[u16]) -> Option<usize> {
+    let is_marker = |unit: &u16| *unit >= FIRST_MARKER;
+    // Without a branch per unit.
+    let any = |units: &&[u16]| units.iter().fold(0, |all, unit| all | unit) >= FIRST_MARKER;
+    let (tail, chunks) = (units.chunks_exact(64).remainder(), units.chunks_exact(64));
+    if let Some(last) = tail.iter().rposition(is_marker) {
+        return Some(units.len() - tail.len() + last);
+    }
+    let (index, chunk) = chunks.enumerate().rev().find(|(_, chunk)| any(chunk))?;
+    Some(64 * index + chunk.iter().rposition(is_marker)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_marker_is_found_at_every_place() {
+        for len in [0, 1, 63, 64, 65, 200] {
+            assert_eq!(last_marker(&vec![255; len]), None);
+            for at in 0..len {
+                let mut units = vec![255; len];
+                units[at] = 256;
+                units[at / 2] = 256 + 32767;
+                assert_eq!(last_marker(&units), Some(at));
+            }
+        }
+    }
+}

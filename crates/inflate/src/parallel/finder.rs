@@ -1,0 +1,162 @@
+//! Finds where a deflate block or a gzip member may begin, at any bit of the input.
+//!
+//! Dynamic blocks are told by their header: 13 bits of it for 48 positions at once, then whether the lengths of the code length
+//! code are those of a complete code, which few of the other positions pass. Stored blocks are told by their length and its complement, and
+//! members by their magic number. Fixed blocks have nothing to tell them by, and are not looked for; nor are last blocks.
+
+/// Where a chunk may begin. Numbers count from the beginning of the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The bit of a dynamic block's first bit.
+    Dynamic(u64),
+    /// The byte of a stored block's length. Where the block begins, within ten bits before, is not known.
+    Stored(u64),
+    /// The byte of a gzip member's first byte.
+    Member(u64),
+}
+
+/// Bytes that are looked at together: 48 positions of bits.
+const STEP: usize = 6;
+/// Bytes that must follow a position.
+const LOOK_AHEAD: usize = 16;
+/// The highest bit of each byte, and the lowest.
+const HIGH: u64 = 0x8080_8080_8080_8080;
+const LOW: u64 = 0x0101_0101_0101_0101;
+
+/// Places in some bytes, in ascending order but for those in the same six bytes.
+pub(super) struct Finder<'a> {
+    bytes: &'a [u8],
+    is_gzip: bool,
+    /// The bytes that are looked at.
+    at: usize,
+    /// Bits of them where a dynamic block may begin by its first 13 bits.
+    dynamic: u64,
+    /// Bytes of them that were not looked at yet for other places.
+    others: std::ops::Range<usize>,
+}
+
+impl<'a> Finder<'a> {
+    pub(super) fn new(bytes: &'a [u8], is_gzip: bool) -> Self {
+        let mut finder = Finder { bytes, is_gzip, at: 0, dynamic: 0, others: 0..0 };
+        finder.look();
+        finder
+    }
+
+    /// Looks at the bytes from `at` on.
+    fn look(&mut self) {
+        let Some(word) = word_at(self.bytes, self.at) else { return };
+        self.dynamic = may_be_dynamic(word) & ((1 << (8 * STEP)) - 1);
+        // In stored blocks the two bytes of the length are followed by their complements.
+        let complements = has_zero_byte(!(word ^ word >> 16));
+        let any = complements || self.is_gzip && has_zero_byte(word ^ (0x1f * LOW));
+        self.others = if any { self.at..self.at + STEP } else { 0..0 };
+    }
+
+    /// The other place at a byte.
+    fn other(&self, at: usize) -> Option<Place> {
+        let [a, b, c, d] = *self.bytes.get(at..)?.first_chunk()?;
+        if self.is_gzip && [a, b, c] == [0x1f, 0x8b, 8] && d & 0xe0 == 0 {
+            return Some(Place::Member(at as u64));
+        }
+        let before = *self.bytes.get(at.wrapping_sub(1))?;
+        (before & 0xe0 == 0 && a == !c && b == !d).then_some(Place::Stored(at as u64))
+    }
+}
+
+impl Iterator for Finder<'_> {
+    type Item = Place;
+
+    fn next(&mut self) -> Option<Place> {
+        while self.at + LOOK_AHEAD <= self.bytes.len() {
+            while let Some(at) = self.others.next() {
+                if let Some(place) = self.other(at) {
+                    return Some(place);
+                }
+            }
+            while self.dynamic != 0 {
+                let bit = 8 * self.at + self.dynamic.trailing_zeros() as usize;
+                self.dynamic &= self.dynamic - 1;
+                if has_code_length_code(self.bytes, bit) {
+                    return Some(Place::Dynamic(bit as u64));
+                }
+            }
+            self.at += STEP;
+            self.look();
+        }
+        None
+    }
+}
+
+fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().map(|word| u64::from_le_bytes(*word))
+}
+
+fn has_zero_byte(word: u64) -> bool {
+    word.wrapping_sub(LOW) & !word & HIGH != 0
+}
+
+/// The bits at which a dynamic block may begin that is not the last, by its first 13 bits: its type, and that it has codes for
+/// at most 286 symbols and 30 distances (RFC 1951, section 3.2.7). The upper 12 bits are meaningless.
+fn may_be_dynamic(word: u64) -> u64 {
+    let is_dynamic = !word & !(word >> 1) & word >> 2;
+    let fours = word & word >> 1;
+    let fours = fours & fours >> 2;
+    is_dynamic & !(fours >> 4) & !(fours >> 9)
+}
+
+/// Whether the code length code of a block that begins at `bit` is complete.
+fn has_code_length_code(bytes: &[u8], bit: usize) -> bool {
+    let (counts, lengths) = (bit + 13, bit + 17);
+    let (Some(counts), Some(word)) = (word_at(bytes, counts / 8), word_at(bytes, lengths / 8)) else {
+        return false;
+    };
+    let count = 4 + (counts >> ((bit + 13) % 8) & 15);
+    let lengths = word >> (lengths % 8) & ((1 << (3 * count)) - 1);
+    let used: u16 = (0..5).map(|i| CODE_SPACE[(lengths >> (12 * i) & 0xfff) as usize]).sum();
+    used == 128
+}
+
+/// How much of the code space, in 1/128, codes of four lengths of three bits use.
+static CODE_SPACE: [u16; 1 << 12] = {
+    let mut table = [0; 1 << 12];
+    let mut lengths = 0;
+    while lengths < 1 << 12 {
+        let mut rest = lengths;
+        while rest > 0 {
+            if rest & 7 > 0 {
+                table[lengths] += 128 >> (rest & 7);
+            }
+            rest >>= 3;
+        }
+        lengths += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dynamic_blocks_are_told_by_13_bits() {
+        for bits in 0..1u64 << 13 {
+            let expected = bits & 7 == 4 && bits >> 3 & 31 < 30 && bits >> 8 < 30;
+            for shift in [0, 5, 47] {
+                assert_eq!(may_be_dynamic(bits << shift) >> shift & 1 == 1, expected, "{bits:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn stored_blocks_and_members_are_found_at_every_byte() {
+        for at in 1..40 {
+            let mut bytes = vec![0x55; 80];
+            bytes[at - 1] = 0x15;
+            bytes[at..at + 4].copy_from_slice(&[3, 1, 0xfc, 0xfe]);
+            assert_eq!(Finder::new(&bytes, false).next(), Some(Place::Stored(at as u64)));
+            bytes[at..at + 4].copy_from_slice(&[0x1f, 0x8b, 8, 31]);
+            assert_eq!(Finder::new(&bytes, true).next(), Some(Place::Member(at as u64)));
+            assert_eq!(Finder::new(&bytes, false).next(), None);
+        }
+    }
+}

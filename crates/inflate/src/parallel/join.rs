@@ -1,0 +1,261 @@
+//! Puts chunks together, in order, and decodes what lies between them.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use super::Totals;
+use super::chunk::{Buffers, Chunk, FIRST_MARKER, Piece, Start, WINDOW};
+use super::finder::Place;
+use crate::options::Options;
+use crate::stream::Members;
+
+/// Bytes that are decoded at a time: much more than the window, which is copied each time.
+const BUFFER: usize = 256 << 10;
+
+/// The decoder of the stream, which knows the position up to which all is decoded and written.
+pub(super) struct Join<W> {
+    members: Members,
+    writer: W,
+    /// The input from the position on.
+    pieces: VecDeque<Arc<Piece>>,
+    buffer: Box<[u8]>,
+    bytes_out: u64,
+    bytes: Resolver,
+}
+
+impl<W: Write> Join<W> {
+    pub(super) fn new(writer: W, options: Options) -> io::Result<Self> {
+        Ok(Join {
+            members: Members::new(options)?,
+            writer,
+            pieces: VecDeque::new(),
+            buffer: vec![0; BUFFER].into(),
+            bytes_out: 0,
+            bytes: Resolver::default(),
+        })
+    }
+
+    /// Adds a piece of the input, unless it is there.
+    pub(super) fn add(&mut self, piece: &Arc<Piece>) {
+        if self.pieces.back().is_none_or(|last| last.at < piece.at) {
+            self.pieces.push_back(piece.clone());
+        }
+    }
+
+    /// Reads the first header; returns how the worker of the first piece begins.
+    pub(super) fn begin(&mut self, first: &Piece) -> io::Result<Option<Start>> {
+        self.members.decode_until(&first.bytes, &mut [], i64::MIN)?;
+        let is_before_block = self.members.decoder.block_bit().is_some();
+        let at = self.members.decoder.position() as usize;
+        Ok(Some(if is_before_block { Start::Known(at) } else { Start::Skip }))
+    }
+
+    pub(super) fn is_gzip(&self) -> bool {
+        self.members.decoder.is_gzip()
+    }
+
+    /// The checksum of content.
+    pub(super) fn check(&self) -> fn(&[u8]) -> u32 {
+        self.members.decoder.check_of()
+    }
+
+    /// Whether all is decoded.
+    pub(super) fn is_done(&self) -> bool {
+        self.members.is_done()
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        Totals { bytes_in: self.members.decoder.position(), bytes_out: self.bytes_out }
+    }
+
+    /// Decodes all input that there is.
+    pub(super) fn go_on(&mut self) -> io::Result<()> {
+        self.decode(u64::MAX, None)
+    }
+
+    /// Takes a chunk, or decodes its piece. Returns whether it was of use, and its buffers.
+    pub(super) fn chunk(&mut self, chunk: Chunk) -> io::Result<(bool, Buffers)> {
+        self.add(&chunk.piece);
+        chunk.next.iter().for_each(|next| self.add(next));
+        let mut is_hit = false;
+        if let Some(start) = chunk.start {
+            self.decode(chunk.piece.end(), Some(start))?;
+            is_hit = self.is_at(start) && chunk.is_gzip == self.is_gzip() && self.adopt(&chunk)?;
+        }
+        if !is_hit {
+            self.decode(chunk.piece.end(), None)?;
+        }
+        Ok((is_hit, chunk.buffers))
+    }
+
+    /// Checks that the input may end here, where it could not be read for the reason of `failure`.
+    pub(super) fn end(mut self, failure: Option<io::Error>) -> io::Result<Totals> {
+        self.go_on()?;
+        if let Some(failure) = failure.filter(|_| !self.is_done()) {
+            return Err(failure);
+        }
+        self.members.check_end()?;
+        Ok(self.totals())
+    }
+
+    /// Decodes the input up to `end`, or up to the first block or member that begins at a place or after it.
+    fn decode(&mut self, end: u64, place: Option<Place>) -> io::Result<()> {
+        let stop = place.map_or(i64::MAX, |place| first_bit(place) as i64);
+        while !self.is_done() && (self.bit() as i64) < stop {
+            let src = contiguous(&mut self.pieces, self.members.decoder.position(), end);
+            let is_end = src.is_empty();
+            let position = self.members.decoder.position() as i64;
+            let stop = stop.saturating_sub(8 * position);
+            let progress = self.members.decode_until(src, &mut self.buffer, stop)?;
+            self.writer.write_all(&self.buffer[..progress.written])?;
+            self.bytes_out += progress.written as u64;
+            if is_end && progress.written == 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The bit where the next block or member begins; 0 if the position is not before one.
+    fn bit(&self) -> u64 {
+        let decoder = &self.members.decoder;
+        if self.members.at_end { 8 * decoder.position() } else { decoder.block_bit().unwrap_or(0) }
+    }
+
+    /// Whether the position is a place.
+    fn is_at(&mut self, place: Place) -> bool {
+        let (decoder, at_end) = (&self.members.decoder, self.members.at_end);
+        let block = if at_end { None } else { decoder.block_bit() };
+        match place {
+            Place::Member(at) => at_end && decoder.is_gzip() && decoder.position() == at,
+            Place::Dynamic(bit) => block == Some(bit),
+            Place::Stored(at) => {
+                let Some(bit) = block else { return false };
+                // The three bits of the header, and the padding to the byte: all zero, so that it may begin at any of them.
+                let bits = (8 * at).wrapping_sub(bit);
+                let bytes = contiguous(&mut self.pieces, self.members.decoder.position(), at);
+                (3..11).contains(&bits)
+                    && self.members.decoder.bits_ahead() == 0
+                    && bytes.iter().all(|&byte| byte == 0)
+            }
+        }
+    }
+
+    /// Takes a chunk that begins at the position: all of it, unless something is wrong, which decoding then meets. Returns whether any
+    /// of it was taken.
+    fn adopt(&mut self, chunk: &Chunk) -> io::Result<bool> {
+        let marked = &chunk.buffers.marked[chunk.marked.clone()];
+        if !marked.is_empty() && !self.bytes.resolve(&self.members, marked) {
+            return Ok(false);
+        }
+        let mut first = &self.bytes.resolved[..marked.len()];
+        for (i, segment) in chunk.segments.iter().enumerate() {
+            if self.members.decoder.position() < segment.from
+                && !feed(&mut self.members, &mut self.pieces, segment.from)?
+            {
+                return Ok(i > 0);
+            }
+            let decoder = &mut self.members.decoder;
+            let plain = &chunk.buffers.plain[segment.plain.clone()];
+            let checks = [decoder.check_of()(first), segment.check];
+            let read = segment.to - decoder.position();
+            if !decoder.adopt(segment.blocks.snapshot(), read, [first, plain], checks)? {
+                return Ok(i > 0);
+            }
+            self.writer.write_all(first)?;
+            self.writer.write_all(plain)?;
+            self.bytes_out += (first.len() + plain.len()) as u64;
+            first = &[];
+        }
+        Ok(true)
+    }
+}
+
+/// Reads trailer and header up to the data of the next member, at `to`. Returns whether it is there.
+fn feed(members: &mut Members, pieces: &mut VecDeque<Arc<Piece>>, to: u64) -> io::Result<bool> {
+    loop {
+        let position = members.decoder.position();
+        if position == to && members.decoder.block_bit() == Some(8 * to) {
+            return Ok(true);
+        }
+        let src = contiguous(pieces, position, to);
+        if src.is_empty() {
+            return Ok(false);
+        }
+        let progress = members.decode_until(src, &mut [], i64::MIN)?;
+        if progress.read == 0 {
+            return Ok(false);
+        }
+    }
+}
+
+/// The input from `position` on up to `end`, as far as it is contiguous. Drops the pieces before it.
+fn contiguous(pieces: &mut VecDeque<Arc<Piece>>, position: u64, end: u64) -> &[u8] {
+    while pieces.front().is_some_and(|piece| piece.end() <= position) {
+        pieces.pop_front();
+    }
+    let Some(piece) = pieces.front() else { return &[] };
+    let end = end.min(piece.end()).max(position);
+    &piece.bytes[(position - piece.at) as usize..(end - piece.at) as usize]
+}
+
+/// The first bit at which the block or member of a place may begin.
+fn first_bit(place: Place) -> u64 {
+    match place {
+        Place::Dynamic(bit) => bit,
+        Place::Stored(at) => (8 * at).saturating_sub(10),
+        Place::Member(at) => 8 * at,
+    }
+}
+
+/// Units that are resolved together.
+const GROUP: usize = 32;
+
+fn resolve_group(table: &[u8; 1 << 16], units: &[u16; GROUP], bytes: &mut [u8; GROUP]) {
+    if units.iter().fold(0, |all, unit| all | unit) < FIRST_MARKER {
+        *bytes = units.map(|unit| unit as u8);
+    } else {
+        *bytes = units.map(|unit| table[usize::from(unit)]);
+    }
+}
+
+/// Replaces markers by the bytes of the window.
+struct Resolver {
+    /// The byte of each unit.
+    table: Box<[u8; 1 << 16]>,
+    resolved: Vec<u8>,
+}
+
+impl Default for Resolver {
+    fn default() -> Self {
+        let mut table = Box::new([0; 1 << 16]);
+        (0..=255).for_each(|byte| table[usize::from(byte)] = byte);
+        Resolver { table, resolved: Vec::new() }
+    }
+}
+
+impl Resolver {
+    /// Resolves units after the output so far. Returns false if they refer to more than there is.
+    fn resolve(&mut self, members: &Members, marked: &[u16]) -> bool {
+        let history = members.decoder.history();
+        let oldest = usize::from(FIRST_MARKER) + WINDOW - history.len();
+        let is_before = |unit: &u16| (FIRST_MARKER.into()..oldest).contains(&usize::from(*unit));
+        if history.len() < WINDOW && marked.iter().any(is_before) {
+            return false;
+        }
+        history.copy(history.len(), &mut self.table[oldest..usize::from(FIRST_MARKER) + WINDOW]);
+        if self.resolved.len() < marked.len() {
+            self.resolved.resize(marked.len(), 0);
+        }
+        let (blocks, rest) = marked.as_chunks::<GROUP>();
+        let (to, to_rest) = self.resolved[..marked.len()].as_chunks_mut::<GROUP>();
+        for (units, bytes) in blocks.iter().zip(to) {
+            resolve_group(&self.table, units, bytes);
+        }
+        for (&unit, byte) in rest.iter().zip(to_rest) {
+            *byte = self.table[usize::from(unit)];
+        }
+        true
+    }
+}

@@ -1,0 +1,239 @@
+//! Decodes one stream of any origin on several threads, from a reader to a writer.
+//!
+//! The input is cut into pieces. In each of them a worker looks for the next deflate block or gzip member and decodes from there to the
+//! next piece, before the 32 KiB of output that precede it are known: 16-bit units stand for them, as in pugz (Kerbiriou and Chikhi
+//! 2019) and rapidgzip (Knespel and Brunst 2023). The calling thread puts the chunks together. A chunk whose beginning is not where the
+//! one before has ended was a wrong guess, and is decoded again: it costs time, and never a byte. Errors are found by the calling thread
+//! alone, by the decoder of [`read::Decoder`](crate::read::Decoder).
+//!
+//! ```
+//! use linerate_inflate::{Format, parallel};
+//!
+//! let file = &b"\x1f\x8b\x08\0\0\0\0\0\x04\x03\x4b\x4c\x4a\x06\0\xc2\x41\x24\x35\x03\0\0\0"[..]; // or a File
+//! let mut content = Vec::new();
+//! let totals = parallel::decode(file, &mut content, &parallel::Options::new(Format::Gzip).threads(2))?;
+//! assert_eq!((content.as_slice(), totals.bytes_in), (&b"abc"[..], 23));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod chunk;
+mod finder;
+mod join;
+mod pieces;
+
+use std::cell::{Cell, RefCell};
+use std::io::{self, Read, Write};
+
+use linerate_core::ordered;
+
+use self::chunk::{Start, Task, decode as decode_chunk};
+use self::join::Join;
+use self::pieces::Pieces;
+use crate::options::{Format, Options as StreamOptions};
+use crate::scratch::Scratch;
+use crate::window::MAX_WINDOW_BITS;
+
+/// Options of [`decode`].
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// Format, limit and checks of the stream. With [`window_bits`](StreamOptions::window_bits) below 15 one thread decodes it.
+    pub stream: StreamOptions,
+    /// Decoding threads, besides the calling one, which reads, writes and joins. With 0 or 1, or if the input is a single piece, the
+    /// calling thread does everything. Default: 1.
+    ///
+    /// Memory is at most 32 MiB and 9 MiB per thread, whatever the ratio.
+    pub threads: usize,
+}
+
+impl Options {
+    /// One thread, and the defaults of a format.
+    pub const fn new(format: Format) -> Self {
+        Options { stream: StreamOptions::new(format), threads: 1 }
+    }
+
+    /// Sets the number of [`threads`](#structfield.threads).
+    #[must_use]
+    pub const fn threads(self, threads: usize) -> Self {
+        Options { threads, ..self }
+    }
+
+    /// Sets the options of the [`stream`](#structfield.stream).
+    #[must_use]
+    pub const fn stream(self, stream: StreamOptions) -> Self {
+        Options { stream, ..self }
+    }
+}
+
+/// Totals of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Totals {
+    /// Bytes of the stream, or of all gzip members.
+    pub bytes_in: u64,
+    /// Bytes of content.
+    pub bytes_out: u64,
+}
+
+/// Decodes a zlib stream, deflate data, or all members of a gzip file from `reader` to `writer`, which is not flushed. Content, verdict
+/// and errors are those of [`read::Decoder`](crate::read::Decoder) for any number of threads. More of the reader is read than the stream
+/// has.
+///
+/// Gains where there are blocks with codes of their own, stored blocks, flushes or gzip members every few hundred kilobytes. Blocks with
+/// fixed codes alone, or a single large block, take as long as on one thread.
+///
+/// # Errors
+/// Those of `reader` and `writer`, except [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted), which is retried; those of
+/// [`read::Decoder`](crate::read::Decoder). Content before an error of the data or of the reader is written first.
+///
+/// # Panics
+/// If `reader` or `writer` panics; all threads have ended then.
+pub fn decode<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> io::Result<Totals> {
+    // Units of 16 bits stand for the largest window.
+    let in_pieces = options.threads > 1 && options.stream.window_bits == MAX_WINDOW_BITS;
+    decode_in(reader, writer, options, in_pieces.then_some(&Sizes::DEFAULT))
+}
+
+/// Sizes in bytes.
+struct Sizes {
+    /// Of the first piece.
+    first: usize,
+    /// Of all others, the least and the most.
+    least: usize,
+    most: usize,
+    /// Output of a piece that its size aims at.
+    output: u64,
+    /// Memory for the output of a chunk.
+    share: usize,
+}
+
+impl Sizes {
+    const DEFAULT: Sizes =
+        Sizes { first: 256 << 10, least: 64 << 10, most: 512 << 10, output: 2 << 20, share: 8 << 20 };
+
+    /// The size of the next piece, of data like what lies between two totals.
+    fn of_piece(&self, from: Totals, to: Totals) -> usize {
+        let (bytes_in, bytes_out) = (to.bytes_in - from.bytes_in, to.bytes_out - from.bytes_out);
+        let size = u128::from(self.output) * u128::from(bytes_in) / u128::from(bytes_out.max(1));
+        usize::try_from(size).unwrap_or(usize::MAX).clamp(self.least, self.most)
+    }
+}
+
+fn decode_in<R: Read, W: Write>(
+    reader: R,
+    writer: W,
+    options: &Options,
+    sizes: Option<&Sizes>,
+) -> io::Result<Totals> {
+    let mut pieces = Pieces::new(reader);
+    let mut join = Join::new(writer, options.stream)?;
+    if let Some(sizes) = sizes {
+        in_pieces(&mut pieces, &mut join, options.threads, sizes)?;
+    }
+    while !join.is_done() {
+        let Some(piece) = pieces.next(READ, false) else { break };
+        join.add(&piece);
+        join.go_on()?;
+    }
+    join.end(pieces.failure)
+}
+
+/// Pieces besides those of the workers: read and waiting, or decoded and not written yet.
+const AHEAD: usize = 2;
+/// Bytes that are read at a time without pieces.
+const READ: usize = 128 << 10;
+
+/// Decodes all input piece by piece, unless there is only one.
+fn in_pieces<R: Read, W: Write>(
+    pieces: &mut Pieces<R>,
+    join: &mut Join<W>,
+    threads: usize,
+    sizes: &Sizes,
+) -> io::Result<()> {
+    let Some(first) = pieces.next(sizes.first, true) else { return Ok(()) };
+    join.add(&first);
+    if pieces.is_at_end() {
+        return join.go_on();
+    }
+    let mut start = join.begin(&first)?;
+    let (is_gzip, check) = (join.is_gzip(), join.check());
+    let is_done = Cell::new(join.is_done());
+    let size = Cell::new(sizes.first.clamp(sizes.least, sizes.most));
+    let (guesses, free) = (RefCell::new(Guesses::default()), RefCell::new(Vec::new()));
+    let mut pending = Some(first);
+    let next = || {
+        let Some(piece) = pending.take().filter(|_| !is_done.get()) else { return Ok(None) };
+        let next = pieces.next(size.get(), true);
+        pending = next.clone();
+        let start = match start.take() {
+            Some(start) => start,
+            None if guesses.borrow_mut().is_worth_it() => Start::Search,
+            None => Start::Skip,
+        };
+        let buffers = free.borrow_mut().pop().unwrap_or_default();
+        Ok::<_, io::Error>(Some(Task { piece, next, start, is_gzip, check, share: sizes.share, buffers }))
+    };
+    let worker = || {
+        let mut scratch = Box::new(Scratch::new());
+        move |task| decode_chunk(&mut scratch, task)
+    };
+    ordered((threads, AHEAD), next, worker, |chunk| {
+        let (has_searched, before) = (chunk.has_searched, join.totals());
+        let (is_hit, buffers) = join.chunk(chunk)?;
+        if has_searched {
+            guesses.borrow_mut().count(is_hit);
+        }
+        free.borrow_mut().push(buffers);
+        if join.totals() != before {
+            size.set(sizes.of_piece(before, join.totals()));
+        }
+        is_done.set(join.is_done());
+        Ok(())
+    })
+}
+
+/// Whether guessing is worth its time: after some wrong guesses in a row, pieces are decoded in order for a while, then for longer and
+/// longer.
+struct Guesses {
+    wrong: u32,
+    /// Pieces without a guess to come.
+    pause: u32,
+    next_pause: u32,
+}
+
+impl Default for Guesses {
+    fn default() -> Self {
+        Guesses { wrong: 0, pause: 0, next_pause: Self::FIRST_PAUSE }
+    }
+}
+
+impl Guesses {
+    /// Wrong guesses in a row that are put up with.
+    const MOST_WRONG: u32 = 4;
+    const FIRST_PAUSE: u32 = 8;
+    const LAST_PAUSE: u32 = 256;
+
+    /// Whether the next piece is worth a guess.
+    fn is_worth_it(&mut self) -> bool {
+        let is_worth_it = self.pause == 0;
+        self.pause = self.pause.saturating_sub(1);
+        is_worth_it
+    }
+
+    /// Counts the outcome of a guess.
+    fn count(&mut self, is_hit: bool) {
+        if is_hit {
+            *self = Guesses::default();
+            return;
+        }
+        self.wrong += 1;
+        if self.wrong >= Self::MOST_WRONG {
+            self.wrong = Self::MOST_WRONG - 2;
+            self.pause = self.next_pause;
+            self.next_pause = (2 * self.next_pause).min(Self::LAST_PAUSE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! Cuts the input of a reader into pieces.
+
+use std::io::{self, ErrorKind, Read};
+use std::sync::Arc;
+
+use super::chunk::Piece;
+
+pub(super) struct Pieces<R> {
+    reader: R,
+    /// Bytes read.
+    at: u64,
+    is_at_end: bool,
+    /// Why reading has ended before the end, which is told after what precedes it.
+    pub(super) failure: Option<io::Error>,
+}
+
+impl<R: Read> Pieces<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Pieces { reader, at: 0, is_at_end: false, failure: None }
+    }
+
+    /// Whether the reader has no more.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.is_at_end
+    }
+
+    /// The next piece: of `len` bytes unless the input ends, or of what one read returns.
+    pub(super) fn next(&mut self, len: usize, is_whole: bool) -> Option<Arc<Piece>> {
+        let mut bytes = vec![0; if self.is_at_end { 0 } else { len }];
+        let mut filled = 0;
+        while filled < bytes.len() && (is_whole || filled == 0) {
+            match self.reader.read(&mut bytes[filled..]) {
+                Ok(0) => {
+                    self.is_at_end = true;
+                    break;
+                }
+                Ok(n) => filled += n,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    (self.is_at_end, self.failure) = (true, Some(error));
+                    break;
+                }
+            }
+        }
+        bytes.truncate(filled);
+        let piece = Piece { at: self.at, bytes };
+        self.at = piece.end();
+        (filled > 0).then(|| Arc::new(piece))
+    }
+}

@@ -1,0 +1,264 @@
+//! Compares with the decoder of one thread, with the input cut everywhere.
+
+use std::io::{self, Read};
+
+use linerate_core::{Error, Kind};
+use zlib_rs::{Deflate, DeflateFlush};
+
+use super::*;
+use crate::read::Decoder;
+
+struct Noise(u64);
+
+impl Noise {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end
+    }
+
+    /// Words of a few letters, some of them repeated from far back.
+    fn text(&mut self, len: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        while out.len() < len {
+            if out.len() > 100 && self.below(3) == 0 {
+                let from = out.len() - 1 - self.below(out.len().min(32_000) - 1);
+                let to = (from + 3 + self.below(40)).min(out.len());
+                out.extend_from_within(from..to);
+            } else {
+                out.extend((0..1 + self.below(6)).map(|_| b"etaoin shrdlu\n"[self.below(14)]));
+            }
+        }
+        out.truncate(len);
+        out
+    }
+
+    fn noise(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.below(256) as u8).collect()
+    }
+}
+
+fn bits_of(format: Format) -> (bool, u8) {
+    match format {
+        Format::Deflate => (false, 15),
+        Format::Zlib => (true, 15),
+        _ => (true, 31),
+    }
+}
+
+/// By zlib-rs, with a flush after every `flush_every` bytes.
+fn compressed(format: Format, level: i32, data: &[u8], flush_every: usize) -> Vec<u8> {
+    let (header, bits) = bits_of(format);
+    let mut deflate = Deflate::new(level, header, bits);
+    let mut out = vec![0; 2 * data.len() + 1000 + 20 * data.len().div_ceil(flush_every)];
+    for piece in data.chunks(flush_every).chain([&[][..]]) {
+        let flush = if piece.is_empty() { DeflateFlush::Finish } else { DeflateFlush::SyncFlush };
+        let written = deflate.total_out() as usize;
+        deflate.compress(piece, &mut out[written..], flush).unwrap();
+    }
+    out.truncate(deflate.total_out() as usize);
+    out
+}
+
+/// Content, and totals or kind and offset of the error.
+type Outcome = (Vec<u8>, Result<Totals, (Option<Kind>, u64, io::ErrorKind)>);
+
+fn failure(error: &io::Error) -> (Option<Kind>, u64, io::ErrorKind) {
+    let ours = error.get_ref().and_then(|source| source.downcast_ref::<Error>());
+    (ours.map(|e| e.kind), ours.map_or(0, |e| e.offset), error.kind())
+}
+
+fn alone(stream: StreamOptions, reader: impl Read) -> Outcome {
+    let mut out = Vec::new();
+    let mut decoder = Decoder::with_options(io::BufReader::new(reader), stream).unwrap();
+    let result = decoder.read_to_end(&mut out);
+    let bytes_out = out.len() as u64;
+    (out, result.map(|_| Totals { bytes_in: 0, bytes_out }).map_err(|e| failure(&e)))
+}
+
+fn in_parallel(stream: StreamOptions, reader: impl Read, threads: usize, sizes: &Sizes) -> Outcome {
+    let mut out = Vec::new();
+    let result = decode_in(reader, &mut out, &Options { stream, threads }, Some(sizes));
+    (out, result.map(|totals| Totals { bytes_in: 0, ..totals }).map_err(|e| failure(&e)))
+}
+
+fn sizes(first: usize, others: usize, share: usize) -> Sizes {
+    Sizes { first, least: others, most: others, output: 1, share }
+}
+
+#[track_caller]
+fn assert_same(stream: StreamOptions, src: &[u8], threads: usize, sizes: &Sizes) -> bool {
+    let one = alone(stream, src);
+    let many = in_parallel(stream, src, threads, sizes);
+    assert_eq!(one.1, many.1, "first piece {}, others {}", sizes.first, sizes.most);
+    assert!(one.0 == many.0, "first piece {}, others {}", sizes.first, sizes.most);
+    one.1.is_ok()
+}
+
+/// Small streams of every kind.
+fn small() -> Vec<(Format, Vec<u8>)> {
+    let mut noise = Noise(1);
+    let text = noise.text(1100);
+    let random = noise.noise(300);
+    let mut all = Vec::new();
+    for format in [Format::Gzip, Format::Zlib, Format::Deflate] {
+        for level in [0, 1, 6, 9] {
+            all.push((format, compressed(format, level, &text[..700], 200)));
+        }
+        all.push((format, compressed(format, 6, &text, 600)));
+        all.push((format, compressed(format, 6, &random, 100)));
+    }
+    let member = |from: usize| compressed(Format::Gzip, 6, &text[from..from + 300], 150);
+    let members = [member(0), member(500), compressed(Format::Gzip, 6, b"", 1), member(800)].concat();
+    all.push((Format::ZlibOrGzip, members.clone()));
+    all.push((Format::ZlibOrGzip, [&members[..], &compressed(Format::Zlib, 6, &text, 300)].concat()));
+    all.push((Format::Gzip, [&members[..], b"garbage"].concat()));
+    all.push((Format::Gzip, [&members[..], b"\x1f\x8b\x08"].concat()));
+    all.push((Format::Zlib, [compressed(Format::Zlib, 6, &text, 300), text].concat()));
+    all
+}
+
+const SHARE: usize = 1 << 20;
+
+#[test]
+fn small_streams_cut_at_every_byte_decode_as_on_one_thread() {
+    for (format, src) in small() {
+        let one = alone(StreamOptions::new(format), &src[..]);
+        for first in 1..src.len() {
+            let others = if first % 2 == 0 { 160 } else { 10_000 };
+            let many = in_parallel(StreamOptions::new(format), &src[..], 1, &sizes(first, others, SHARE));
+            assert!(one == many, "first piece {first}: {:?}, {:?}", one.1, many.1);
+        }
+    }
+}
+
+#[test]
+fn small_streams_truncated_at_every_byte_fail_as_on_one_thread() {
+    for (format, src) in small() {
+        for len in 0..src.len() {
+            assert_same(StreamOptions::new(format), &src[..len], 1, &sizes(1 + len / 3, 170, SHARE));
+        }
+    }
+}
+
+#[test]
+fn small_streams_with_any_bit_flipped_end_as_on_one_thread() {
+    for (format, src) in small().into_iter().step_by(7) {
+        let mut src = src;
+        for bit in 0..8 * src.len() {
+            src[bit / 8] ^= 1 << (bit % 8);
+            let pieces = sizes(1 + bit % 97, 150 + bit % 50, SHARE);
+            assert_same(StreamOptions::new(format), &src, 1, &pieces);
+            src[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+}
+
+#[test]
+fn output_limits_stop_where_they_stop_one_thread() {
+    for (format, src) in small() {
+        for limit in (0..1200).step_by(29) {
+            let stream = StreamOptions::new(format).output_limit(limit);
+            assert_same(stream, &src, 1, &sizes(90, 200, SHARE));
+        }
+    }
+}
+
+/// Streams of some hundred kilobytes.
+fn large() -> Vec<(&'static str, Format, Vec<u8>)> {
+    let mut noise = Noise(2);
+    let text = noise.text(900_000);
+    let random = noise.noise(200_000);
+    let whole = usize::MAX;
+    // A window that is copied on and on.
+    let copies: Vec<u8> = (0..1_000_000).map(|i| random[i % 32_000] ^ u8::from(i % 5000 == 0)).collect();
+    let members: Vec<u8> =
+        text.chunks(7000).flat_map(|part| compressed(Format::Gzip, 6, part, whole)).collect();
+    vec![
+        ("text", Format::Gzip, compressed(Format::Gzip, 6, &text, whole)),
+        ("text, zlib", Format::Zlib, compressed(Format::Zlib, 9, &text, whole)),
+        ("flushes", Format::Deflate, compressed(Format::Deflate, 6, &text, 100)),
+        ("small flushes", Format::Zlib, compressed(Format::Zlib, 1, &text, 400)),
+        ("stored", Format::Gzip, compressed(Format::Gzip, 0, &random, whole)),
+        ("noise", Format::Gzip, compressed(Format::Gzip, 6, &random, whole)),
+        ("copies", Format::Gzip, compressed(Format::Gzip, 9, &copies, whole)),
+        ("zeros", Format::Gzip, compressed(Format::Gzip, 9, &vec![0; 30_000_000], whole)),
+        ("members", Format::Gzip, members),
+    ]
+}
+
+#[test]
+fn large_streams_decode_as_on_one_thread_in_pieces_of_any_size() {
+    for (name, format, src) in large() {
+        for (threads, piece, share) in
+            [(2, 20_000, 8 << 20), (3, 3000, 100_000), (1, 50_000, 200_000), (4, 700, 8 << 20)]
+        {
+            let is_valid =
+                assert_same(StreamOptions::new(format), &src, threads, &sizes(piece, piece, share));
+            assert!(is_valid, "{name}");
+        }
+    }
+}
+
+#[test]
+fn large_streams_with_changed_bytes_end_as_on_one_thread() {
+    let mut noise = Noise(3);
+    for (_, format, mut src) in large() {
+        for _ in 0..3 {
+            let at = noise.below(src.len());
+            let before = src[at];
+            src[at] = noise.below(256) as u8;
+            assert_same(StreamOptions::new(format), &src, 2, &sizes(9000, 9000, 1 << 20));
+            src[at] = before;
+        }
+    }
+}
+
+struct Fails<'a>(&'a [u8]);
+
+impl Read for Fails<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.0.is_empty() {
+            return Err(io::Error::other("no more"));
+        }
+        self.0.read(into)
+    }
+}
+
+#[test]
+fn content_before_a_read_error_is_written_first() {
+    let (_, format, src) = large().swap_remove(0);
+    let stream = StreamOptions::new(format);
+    for len in [0, 5, 100, src.len() / 2, src.len()] {
+        let one = alone(stream, Fails(&src[..len]));
+        let many = in_parallel(stream, Fails(&src[..len]), 2, &sizes(20_000, 20_000, SHARE));
+        assert!(one == many && one.1.is_err(), "{len}");
+    }
+}
+
+#[test]
+fn totals_count_the_stream_and_not_what_follows() {
+    let src = [compressed(Format::Zlib, 6, &Noise(4).text(200_000), usize::MAX), vec![0; 100_000]].concat();
+    let mut out = Vec::new();
+    let options = Options::new(Format::Zlib).threads(2);
+    let totals = decode_in(&src[..], &mut out, &options, Some(&sizes(9000, 9000, SHARE))).unwrap();
+    assert_eq!((totals.bytes_in, totals.bytes_out), (src.len() as u64 - 100_000, 200_000));
+}
+
+#[test]
+fn guesses_pause_after_wrong_ones_for_longer_and_longer() {
+    let mut guesses = Guesses::default();
+    let mut made = 0;
+    for _ in 0..10_000 {
+        if guesses.is_worth_it() {
+            made += 1;
+            guesses.count(false);
+        }
+    }
+    assert!(made < 100, "{made}");
+    while !guesses.is_worth_it() {}
+    guesses.count(true);
+    assert!((0..3).all(|_| {
+        guesses.count(false);
+        guesses.is_worth_it()
+    }));
+}

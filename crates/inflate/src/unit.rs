@@ -1,0 +1,39 @@
+//! Units of output: bytes, or 16-bit symbols that stand for bytes or for places in a window that is not known yet.
+
+/// A unit of output. The loops over symbols are compiled for both.
+pub(crate) trait Unit: Copy + From<u8> {
+    /// Two units, in memory as they are in the output.
+    type Pair: Copy;
+
+    /// The units of two literals, the first in the lower byte.
+    fn pair(literals: u16) -> Self::Pair;
+
+    /// Appends bytes that are not literals; `to` is as long as `from`.
+    fn copy_bytes(from: &[u8], to: &mut [Self]);
+}
+
+impl Unit for u8 {
+    type Pair = u16;
+
+    #[inline(always)]
+    fn pair(literals: u16) -> u16 {
+        literals.to_le()
+    }
+
+    fn copy_bytes(from: &[u8], to: &mut [u8]) {
+        to.copy_from_slice(from);
+    }
+}
+
+impl Unit for u16 {
+    type Pair = [u16; 2];
+
+    #[inline(always)]
+    fn pair(literals: u16) -> [u16; 2] {
+        [literals & 0xff, literals >> 8]
+    }
+
+    fn copy_bytes(from: &[u8], to: &mut [u16]) {
+        to.iter_mut().zip(from).for_each(|(to, &from)| *to = from.into());
+    }
+}
