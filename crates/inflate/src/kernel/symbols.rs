@@ -456,6 +456,13 @@ mod tests {
                 let ended = decode(tier, &symbols, &mut bits, out, &mut at);
                 assert!(at <= out.len() && bits.at <= src.len());
                 results.push((ended, bits, out[..at].to_vec()));
+                // SAFETY: any bytes are valid units.
+                let (_, units, _) = unsafe { out.align_to_mut::<u16>() };
+                units.fill(0);
+                let alone = Symbols { history: History::EMPTY, ..symbols };
+                let (mut bits, mut at) = (Bits::default(), from.min(units.len()));
+                decode(tier, &alone, &mut bits, units, &mut at);
+                assert!(at <= units.len() && bits.at <= src.len());
             }
             assert!(results.iter().all(|result| *result == results[0]), "{round}");
             far += usize::from(results[0].2.len() > 200);

@@ -19,7 +19,7 @@ use crate::window::{History, MAX_WINDOW_BITS};
 pub(super) const WINDOW: usize = 1 << MAX_WINDOW_BITS;
 /// The marker of the oldest byte of the window. Less is a byte.
 pub(super) const FIRST_MARKER: u16 = 256;
-/// Bytes by which the buffer of the output grows.
+/// Bytes by which a buffer of the output grows.
 const GROWTH: usize = 1 << 20;
 /// Units of output that are decoded in vain before a search is given up, and how many of them a header costs in time: crafted data has
 /// headers everywhere. Ordinary data has one that looks like a block every few hundred bytes.
@@ -380,14 +380,14 @@ impl Output {
                 // The end of a step.
                 return true;
             }
-            let units = marked.len() + WINDOW;
-            if 2 * units > share {
+            let units = (marked.len() + GROWTH / 2).min(share / 2);
+            if units <= marked.len() {
                 return false;
             }
             if 2 * units + plain.len() > share {
                 *plain = Vec::new();
             }
-            marked.reserve_exact(WINDOW);
+            marked.reserve_exact(units - marked.len());
             marked.resize(units, 0);
             return true;
         }
