@@ -539,7 +539,7 @@ mod tests {
                     let extra = (0, bits(codes::LITLEN[length]));
                     let src = packed(literals.chain([litlen(length), extra, distance]));
                     for tier in Tier::ALL.into_iter().filter(|tier| tier.is_supported()) {
-                        let (mut position, mut out, mut at) = (Bits::default(), [0; 1000], 0);
+                        let (mut position, mut out, mut at) = (Bits::default(), [0u8; 1000], 0);
                         let symbols = Symbols {
                             codes: tables.codes(),
                             history: window.history(),
