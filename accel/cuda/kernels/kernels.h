@@ -138,12 +138,12 @@ typedef struct rice1_tile {
 
 /* Decode: rice1_index, then either rice1_decode, or rice1_sync, rice1_chain and rice1_decode_tiles.
  *
- * Tiles are for few and long segments and the filters [1] and [1, -1] only: fewer than about 8192 segments in the
- * batch, of 16,384 samples or more. Otherwise rice1_decode, one thread per segment. Both give the same samples and
+ * Tiles are for few and long segments and the filters [1] and [1, -1] only: fewer than about 16,384 segments in the
+ * batch, of 2048 samples or more. Otherwise rice1_decode, one thread per segment. Both give the same samples and
  * results.
  *
  * rice1_index: finds the segments by their lengths, checks the layout of each chunk, writes `results`.
- *   block 32; grid = chunks. segments: one per slot of the batch. tile_owner: a u32 for each tile slot, the index of
+ *   block 512; grid = chunks. segments: one per slot of the batch. tile_owner: a u32 for each tile slot, the index of
  *   its segment or 0xffffffff; 0 (null) without tiles.
  *     (const rice1_chunk *chunks, rice_u32 chunk_count, rice1_params params, rice1_segment *segments,
  *      rice_u32 *tile_owner, rice_result *results)

@@ -305,13 +305,19 @@ __device__ inline void undo_linear(const rice2_stream *streams, const rice2_segm
     longest = other > longest ? other : longest;
   }
   typename W::Sum half = (typename W::Sum)1 << shift >> 1;
-  for (u32 done = 0; done < longest; done += BLOCK2) {
+  T ahead[WARP]; // a sample of each row: those of the next turn are on their way while this one computes
+  auto load = [&](u32 done) {
+#pragma unroll
     for (u32 row = 0; row < WARP; row++) {
-      if (done + lane < shared.samples[row]) {
-        shared.staged[row * W::STRIDE + lane] = ((const T *)shared.out[row])[done + lane];
-      }
+      ahead[row] = done + lane < shared.samples[row] ? ((const T *)shared.out[row])[done + lane] : 0;
     }
+  };
+  load(0);
+  for (u32 done = 0; done < longest; done += BLOCK2) {
+#pragma unroll
+    for (u32 row = 0; row < WARP; row++) shared.staged[row * W::STRIDE + lane] = ahead[row];
     __syncwarp();
+    load(done + BLOCK2);
     T *mine = shared.staged + lane * W::STRIDE;
     if (done < shared.samples[lane]) {
       // Samples after the last one are arbitrary, and stay here.
@@ -329,6 +335,7 @@ __device__ inline void undo_linear(const rice2_stream *streams, const rice2_segm
       }
     }
     __syncwarp();
+#pragma unroll 8
     for (u32 row = 0; row < WARP; row++) {
       if (done + lane < shared.samples[row]) {
         ((T *)shared.out[row])[done + lane] = shared.staged[row * W::STRIDE + lane];

@@ -36,7 +36,7 @@ DecodedBatch decode_batch(Device &device, const rice1_params &params, const std:
   unsigned count = static_cast<unsigned>(chunks.size());
   Memory chunk_table(descriptors), segment_table(sizeof(rice1_segment) * segments), results(sizeof(rice_result) * count);
   Memory owners(4 * size_t(tiles)), tile_table(sizeof(rice1_tile) * tiles), subsequences(4 * size_t(RICE1_SUBSEQUENCES) * tiles);
-  device.launch("rice1_index", 32, count, chunk_table.at(), count, params, segment_table.at(), owners.at(), results.at());
+  device.launch("rice1_index", 512, count, chunk_table.at(), count, params, segment_table.at(), owners.at(), results.at());
   if (with_tiles) {
     device.launch("rice1_sync", 256, tiles, chunk_table.at(), segment_table.at(), owners.at(), params, tile_table.at(), subsequences.at());
     device.launch("rice1_chain", 32, segments, chunk_table.at(), segment_table.at(), params, tile_table.at(), subsequences.at());
@@ -344,6 +344,27 @@ void damage_in_long_segments_has_the_status_of_the_reference(Device &device) {
   check_decode(device, p, damaged, std::vector<uint32_t>(damaged.size(), 50000));
 }
 
+// Lengths in several of the windows that rice1_index walks through, each in its own way damaged.
+void lengths_in_several_windows_are_found_and_checked(Device &device) {
+  rice1_params short_ones = params(8, 20), long_ones = params(8, 40000);
+  check_both(device, short_ones, {walk16(70003, 5, 11)});
+  check_both(device, long_ones, {walk16(95000, 5000, 12)});
+  Noise noise{29};
+  Bytes chunk = encode(short_ones, walk16(70003, 5, 11));
+  EXPECT(chunk.size() > 40000, "%zu bytes are one window", chunk.size());
+  std::vector<Bytes> damaged;
+  for (size_t cut : {32768, 32772, 32776, 40000}) damaged.emplace_back(chunk.begin(), chunk.begin() + static_cast<long>(cut));
+  for (size_t i = 4, segment = 0; i < chunk.size(); segment++) {
+    size_t length = chunk[i] | chunk[i + 1] << 8;
+    if (segment % 400 == 399) {
+      damaged.push_back(chunk);
+      damaged.back()[i + noise.below(4)] ^= static_cast<uint8_t>(1 << noise.below(8));
+    }
+    i += 4 + 4 * length;
+  }
+  check_decode(device, short_ones, damaged, std::vector<uint32_t>(damaged.size(), 70003));
+}
+
 void random_bytes_are_an_error_or_samples(Device &device) {
   Noise noise{23};
   for (unsigned m : {1, 8, 32768}) {
@@ -379,6 +400,7 @@ int main(int count, char **arguments) {
   RUN(lossy_filters_decode);
   RUN(capacity_that_is_too_small_is_an_error_at_the_segment);
   RUN(damage_in_long_segments_has_the_status_of_the_reference);
+  RUN(lengths_in_several_windows_are_found_and_checked);
   RUN(random_bytes_are_an_error_or_samples);
   if (count > 2) return 0;
   RUN(every_m_and_filter_round_trips);
