@@ -373,19 +373,26 @@ fn measure(codec: &Codec, n: usize, settings: &Settings, found: &mut Vec<Measure
         stream: &stream,
     };
     let device = context.device_name()?;
-    let mut add =
-        |contender: &str, path: &str, compressed: usize, encode: Option<Times>, decode: Option<Times>| {
-            let mut row = row("gpu", "nab", contender)
-                .param("path", path)
-                .param("rows", n)
-                .param("device", device.as_str())
-                .exact("size", compressed as f64 / bytes as f64);
-            for (metric, times) in [("encode", encode), ("decode", decode)] {
-                let speed = times.and_then(|times| times.speed(bytes));
-                row.metrics.extend(speed.map(|speed| (metric.to_owned(), speed)));
-            }
-            found.push(row);
-        };
+    let mut add = |contender: &str,
+                   path: &str,
+                   compressed: usize,
+                   encode: Option<Times>,
+                   decode: Option<Times>| {
+        let mut row = row("gpu", "nab", contender)
+            .param("path", path)
+            .param("rows", n)
+            .param("device", device.as_str())
+            .exact("size", compressed as f64 / bytes as f64);
+        for (metric, times) in [("encode", encode), ("decode", decode)] {
+            let speed = times.and_then(|times| times.speed(bytes));
+            row.metrics.extend(speed.map(|speed| (metric.to_owned(), speed)));
+        }
+        // A path may be one of encoding and of decoding: from RAM to VRAM, say.
+        match found.iter_mut().find(|other| other.contender == row.contender && other.params == row.params) {
+            Some(other) => other.metrics.extend(row.metrics),
+            None => found.push(row),
+        }
+    };
     for contender in &contenders {
         let original = Input::Device { address: bench.original.pointer(), bytes };
         let can_encode = bench.can_encode(contender, original)?;

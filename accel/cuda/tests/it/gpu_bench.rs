@@ -32,9 +32,12 @@ fn tiny_chunks_give_a_measurement_of_every_path_and_contender() {
     };
     for contender in ["none", "v1 m=8", "v2"] {
         for path in ["kernel", "file to vram", "file to ram", "ram to vram"] {
-            assert!(count(path, contender) >= 2, "{path} {contender}: {found:?}");
+            assert_eq!(count(path, contender), 2, "{path} {contender}: {found:?}");
         }
     }
+    let has_both =
+        |path: &str| found.iter().filter(|row| row.params["path"] == path).all(|row| row.metrics.len() == 3);
+    assert!(has_both("kernel") && has_both("ram to vram"), "encode, decode and size: {found:?}");
     for contender in ["none", "v1 m=8"] {
         assert_eq!(count("vram to file", contender), 2, "{contender}: {found:?}");
     }
