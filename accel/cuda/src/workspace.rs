@@ -1,7 +1,9 @@
 //! Memory of calls: descriptors, staged input, results and scratch, kept from call to call.
 //!
-//! Layout on the device: descriptors and input from the host, which one copy brings there; then what only the
-//! device uses. The results are copied back to pinned memory at the end.
+//! Layout on the device: descriptors and input from the host, which are copied there while more is staged; then what
+//! only the device uses. The results are copied back to pinned memory at the end.
+
+use std::ops::Range;
 
 use crate::layout::{Plain, ResultWords};
 use crate::outcome::{Outcome, outcome};
@@ -10,6 +12,8 @@ use crate::{Error, Result};
 
 /// Alignment of the parts: that of the device's memory transactions.
 const ALIGN: usize = 256;
+/// Staged bytes that are copied to the device together, while the next are being staged.
+const PIECE: usize = 2 << 20;
 
 /// Descriptors, scratch and results of one call at a time. It grows to the largest call and is then reused: no call
 /// allocates any more.
@@ -94,8 +98,11 @@ impl Workspace {
         Ok(self.output.pointer())
     }
 
-    /// Begins a call: reserves what `plan` lists.
-    pub(crate) fn begin(&mut self, plan: &Plan) -> Result<Call<'_>> {
+    /// Begins a call on `stream`: reserves what `plan` lists.
+    pub(crate) fn begin<'w>(&'w mut self, plan: &Plan, stream: &'w Stream) -> Result<Call<'w>> {
+        if stream.context().ordinal() != self.context.ordinal() {
+            return Err(Error::BadArgument("the stream and the workspace are of different devices"));
+        }
         self.wait()?;
         grow(&self.context, &mut self.memory, plan.bytes)?;
         let staged = plan.staged.max(plan.count * size_of::<ResultWords>());
@@ -105,7 +112,7 @@ impl Workspace {
         }
         self.count = plan.count;
         self.results_at = plan.results_at;
-        Ok(Call { base: self.memory.pointer(), staged: plan.staged, workspace: self })
+        Ok(Call { base: self.memory.pointer(), pending: 0..0, uploaded: Ok(()), stream, workspace: self })
     }
 }
 
@@ -129,7 +136,7 @@ fn grow(context: &Context, buffer: &mut DeviceBuffer, len: usize) -> Result<()> 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Plan {
     bytes: usize,
-    /// Bytes at the front that are copied from the host.
+    /// Bytes at the front that are staged by the host.
     staged: usize,
     results_at: usize,
     count: usize,
@@ -162,8 +169,12 @@ impl Plan {
 /// A call in preparation: parts are filled in host memory, and used by their device addresses.
 pub(crate) struct Call<'w> {
     workspace: &'w mut Workspace,
+    stream: &'w Stream,
     base: u64,
-    staged: usize,
+    /// What is staged, and not yet being copied to the device.
+    pending: Range<usize>,
+    /// Whether the copies could be queued.
+    uploaded: Result<()>,
 }
 
 impl Call<'_> {
@@ -179,18 +190,41 @@ impl Call<'_> {
 
     /// Fills a staged part.
     pub(crate) fn put_bytes(&mut self, offset: usize, bytes: &[u8]) {
-        self.workspace.staging.as_mut_slice()[offset..offset + bytes.len()].copy_from_slice(bytes);
+        let gap = offset.wrapping_sub(self.pending.end);
+        if self.pending.is_empty() || gap >= ALIGN {
+            self.upload();
+            self.pending = offset..offset;
+        }
+        let mut at = offset;
+        for piece in bytes.chunks(PIECE) {
+            self.workspace.staging.as_mut_slice()[at..at + piece.len()].copy_from_slice(piece);
+            at += piece.len();
+            self.pending.end = at;
+            if self.pending.len() >= PIECE {
+                self.upload();
+            }
+        }
+    }
+
+    /// Queues the copy of what is pending.
+    fn upload(&mut self) {
+        let range = self.pending.clone();
+        self.pending.start = range.end;
+        if range.is_empty() || self.uploaded.is_err() {
+            return;
+        }
+        let workspace = &mut *self.workspace;
+        // From here on the stream may use the memory, whatever fails later.
+        workspace.is_running = true;
+        self.uploaded = self.stream.upload(&workspace.memory, &workspace.staging, range);
     }
 
     /// Queues the copy of the staged parts, what `launch` queues, and the copy of the results.
-    pub(crate) fn run(self, stream: &Stream, launch: impl FnOnce(&Stream) -> Result<()>) -> Result<()> {
-        if stream.context().ordinal() != self.workspace.context.ordinal() {
-            return Err(Error::BadArgument("the stream and the workspace are of different devices"));
-        }
-        let workspace = self.workspace;
-        // From here on the stream may use the memory, whatever fails later.
+    pub(crate) fn run(mut self, launch: impl FnOnce(&Stream) -> Result<()>) -> Result<()> {
+        self.upload();
+        let Call { workspace, stream, uploaded, .. } = self;
         workspace.is_running = true;
-        let queued = workspace.queue(stream, self.staged, launch);
+        let queued = uploaded.and_then(|()| workspace.queue(stream, launch));
         // Also after an error: `wait` then waits for what was queued before it.
         let recorded = workspace.done.record(stream);
         if queued.is_err() {
@@ -201,13 +235,7 @@ impl Call<'_> {
 }
 
 impl Workspace {
-    fn queue(
-        &mut self,
-        stream: &Stream,
-        staged: usize,
-        launch: impl FnOnce(&Stream) -> Result<()>,
-    ) -> Result<()> {
-        stream.upload(&self.memory, &self.staging, staged)?;
+    fn queue(&mut self, stream: &Stream, launch: impl FnOnce(&Stream) -> Result<()>) -> Result<()> {
         launch(stream)?;
         let results = self.count * size_of::<ResultWords>();
         stream.download(&mut self.staging, &self.memory, self.results_at, results)

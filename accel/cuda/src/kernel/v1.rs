@@ -106,7 +106,7 @@ impl Codec {
         let tiles_at = plan.reserve(TILE1 * tiles)?;
         let subsequences_at = plan.reserve(4 * SUBSEQUENCES * tiles)?;
 
-        let mut call = workspace.begin(&plan)?;
+        let mut call = workspace.begin(&plan, stream)?;
         for ((chunk, place), job) in chunks.iter_mut().zip(&places).zip(jobs) {
             chunk.data = place.fill(&job.chunk, &mut call);
         }
@@ -119,7 +119,7 @@ impl Codec {
         let (chunks, segments, results) = (argument(&chunks), argument(&segments), argument(&results));
         let (owners, params) = (argument(&owners), argument(&params));
         let (tiles, subsequences) = (argument(&tiles), argument(&subsequences));
-        call.run(stream, |stream| {
+        call.run(|stream| {
             // SAFETY: grids and arguments are those of kernels.h; the workspace keeps descriptors and scratch until
             // the stream is done; the rest by the caller.
             unsafe {
@@ -192,7 +192,7 @@ impl Codec {
         let starts_at = plan.reserve(8 * tiles)?;
         let (chunk_count, tile_count) = (count(jobs.len())?, count(tiles)?);
 
-        let mut call = workspace.begin(&plan)?;
+        let mut call = workspace.begin(&plan, stream)?;
         for ((chunk, place), job) in chunks.iter_mut().zip(&places).zip(jobs) {
             chunk.samples = place.fill(&job.samples, &mut call);
         }
@@ -202,7 +202,7 @@ impl Codec {
         let (bits, starts) = (call.address(bits_at), call.address(starts_at));
         let (chunks, results, params) = (argument(&chunks), argument(&results), argument(&params));
         let (bits, starts) = (argument(&bits), argument(&starts));
-        call.run(stream, |stream| {
+        call.run(|stream| {
             let (chunk_arg, tile_arg) = (argument(&chunk_count), argument(&tile_count));
             let blocks = tile_count.div_ceil(4);
             // SAFETY: as for decoding.

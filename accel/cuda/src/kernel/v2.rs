@@ -129,7 +129,7 @@ impl Codec {
         let has_channels = parts.iter().any(|&bytes| bytes > 0);
         let parts_at = parts.iter().map(|&bytes| plan.reserve(bytes)).collect::<Result<Vec<_>>>()?;
 
-        let mut call = workspace.begin(&plan)?;
+        let mut call = workspace.begin(&plan, stream)?;
         for ((stream, place), job) in streams.iter_mut().zip(&places).zip(jobs) {
             stream.data = place.fill(&job.chunk, &mut call);
         }
@@ -143,7 +143,7 @@ impl Codec {
         let (streams, results) = (argument(&streams), argument(&results));
         let (segments, linear) = (argument(&segments), argument(&list));
         let form = usize::from(width == 4);
-        call.run(stream, |stream| {
+        call.run(|stream| {
             // SAFETY: grids and arguments are those of kernels.h; the workspace keeps descriptors and scratch until
             // the stream is done; the rest by the caller.
             unsafe {
@@ -235,7 +235,7 @@ impl Codec {
         let modes_at = plan.reserve(segments * mode_stride)?;
         let scratch_at = plan.reserve(4 * scratch_words * planners)?;
 
-        let mut call = workspace.begin(&plan)?;
+        let mut call = workspace.begin(&plan, stream)?;
         for ((stream, place), job) in streams.iter_mut().zip(&places).zip(jobs) {
             stream.samples = place.fill(&job.samples, &mut call);
             stream.axes = call.address(axes_at);
@@ -250,7 +250,7 @@ impl Codec {
         let (streams, results) = (argument(&streams), argument(&results));
         let (plans, modes, scratch) = (argument(&plans), argument(&modes), argument(&scratch));
         let form = usize::from(width == 4);
-        call.run(stream, |stream| {
+        call.run(|stream| {
             let (stream_count_arg, code, stride) =
                 (argument(&stream_count), argument(&code), argument(&mode_stride));
             let plan = [

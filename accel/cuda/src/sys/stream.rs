@@ -1,6 +1,7 @@
 //! Streams with their copies, and events.
 
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr;
 
 use super::context::Context;
@@ -114,12 +115,12 @@ impl Stream {
         driver.check("cuMemcpyDtoHAsync", status)
     }
 
-    /// Copies the first `len` bytes of `from` to the front of `to`. Whoever owns both records an event after it, and
-    /// waits for that before it uses `from` again or frees one of them.
-    pub(crate) fn upload(&self, to: &DeviceBuffer, from: &PinnedBuffer, len: usize) -> Result<()> {
-        assert!(len <= to.len(), "the device memory is that long");
+    /// Copies a range of `from` to the same range of `to`. Whoever owns both records an event after it, and waits for that
+    /// before it uses this range again or frees one of them.
+    pub(crate) fn upload(&self, to: &DeviceBuffer, from: &PinnedBuffer, range: Range<usize>) -> Result<()> {
+        assert!(range.end <= to.len(), "the device memory is that long");
         // SAFETY: both are that long; the owner keeps them, see above.
-        unsafe { self.copy_to_device(to.pointer(), &from.as_slice()[..len]) }
+        unsafe { self.copy_to_device(to.pointer() + range.start as u64, &from.as_slice()[range]) }
     }
 
     /// Copies `len` bytes from `offset` on to the front of `to`. The owner keeps both, as for [`Stream::upload`].

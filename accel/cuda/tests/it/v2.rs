@@ -223,3 +223,22 @@ fn device_pointers_serve_a_pipeline_without_the_host() {
         assert_eq!(workspace.outcomes().unwrap()[0].unwrap_err().kind, kind);
     }
 }
+
+/// Raw segments, since they cost the double little.
+#[test]
+fn streams_longer_than_what_is_copied_at_a_time_decode() {
+    let Some((codec, stream)) = codec() else { return };
+    let mut state = 1u64;
+    let mut noise = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 48) as i16
+    };
+    let samples: [Vec<i16>; 3] = [1_200_000, 100, 1_100_000].map(|n| (0..n).map(|_| noise()).collect());
+    let options = StreamOptions::new().segment(NonZeroU32::new(40_000));
+    let streams = samples.each_ref().map(|samples| v2::encode(&options, samples, Options::new()).unwrap());
+    let streams = streams.each_ref().map(Vec::as_slice);
+    let decoded = codec.decode_stream_batch(ElementType::I16, &streams, &stream).unwrap();
+    for (decoded, samples) in decoded.into_iter().zip(&samples) {
+        assert!(decoded.as_deref() == Ok(bytes(samples).as_slice()), "{} samples", samples.len());
+    }
+}
