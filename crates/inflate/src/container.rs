@@ -122,6 +122,17 @@ impl Container {
         }
     }
 
+    /// Checksum and length of the content, directly after the data of a format.
+    #[cfg(feature = "std")]
+    pub(crate) fn data_end(&self, format: Format) -> Option<(u32, u32)> {
+        let is_there = match self.part {
+            Part::Crc | Part::Adler => self.have == 0,
+            Part::End => format == Format::Deflate,
+            _ => false,
+        };
+        is_there.then_some((self.check, self.len))
+    }
+
     /// To be called after the deflate data of a container.
     pub(crate) fn end_data(&mut self, format: Format) {
         self.part = match (format, self.is_gzip) {

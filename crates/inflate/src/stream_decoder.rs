@@ -41,6 +41,16 @@ pub struct StreamDecoder<'m> {
     failed: Option<Error>,
 }
 
+/// The end of the data of a stream or member.
+#[cfg(feature = "std")]
+#[derive(Clone, Copy)]
+pub(crate) struct DataEnd {
+    pub(crate) at: u64,
+    /// Checksum of the content, and its length modulo 2^32.
+    pub(crate) check: u32,
+    pub(crate) len: u32,
+}
+
 impl<'m> StreamDecoder<'m> {
     /// A decoder whose window is on the heap, and grows with the output.
     ///
@@ -77,6 +87,11 @@ impl<'m> StreamDecoder<'m> {
     pub fn reset(&mut self) {
         self.next_member();
         (self.position, self.output_left, self.failed) = (0, self.options.output_limit, None);
+    }
+
+    /// Sets how many bytes the output may still have, in place of what is left of [`Options::output_limit`].
+    pub fn limit_output(&mut self, bytes: u64) {
+        self.output_left = bytes;
     }
 
     /// After [`Status::End`], continues with the next member: its header follows in the input. Positions and the output limit
@@ -191,10 +206,19 @@ impl<'m> StreamDecoder<'m> {
     /// output or a window beyond the limits, and if memory runs out. Output that precedes the error is returned first,
     /// with [`Status::NeedOutput`]; then every call fails.
     pub fn decode(&mut self, scratch: &mut Scratch, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
-        self.decode_until(scratch, src, dst, NO_STOP)
+        let data = self.decode_until(scratch, src, dst, NO_STOP)?;
+        if data.status != Status::NeedInput || self.container.part == Part::Data {
+            return Ok(data);
+        }
+        match self.read_container(&src[data.read..]) {
+            Ok(n) => Ok(Progress { read: data.read + n, status: self.status(), ..data }),
+            Err(_) if data.written > 0 => Ok(Progress { status: Status::NeedOutput, ..data }),
+            Err(error) => Err(error),
+        }
     }
 
-    /// As [`decode`](Self::decode), up to the first block that begins at bit `stop` of `src` or after it.
+    /// As [`decode`](Self::decode), up to the first block that begins at bit `stop` of `src` or after it, and no further than the end
+    /// of the data: the status is then [`Status::NeedInput`], unless nothing follows.
     pub(crate) fn decode_until(
         &mut self,
         scratch: &mut Scratch,
@@ -242,18 +266,36 @@ impl<'m> StreamDecoder<'m> {
                 }
             }
             self.container.end_data(self.options.format);
-            match self.read_container(&src[read..]) {
-                Ok(n) => read += n,
-                Err(_) if written > 0 => return Ok(Progress { read, written, status: Status::NeedOutput }),
-                Err(error) => return Err(error),
-            }
         }
-        let status = match self.container.part {
+        Ok(Progress { read, written, status: self.status() })
+    }
+
+    /// The status outside of the data.
+    fn status(&self) -> Status {
+        match self.container.part {
             Part::End => Status::End,
             Part::Dictionary => Status::NeedDictionary,
             _ => Status::NeedInput,
-        };
-        Ok(Progress { read, written, status })
+        }
+    }
+
+    /// Begins with the data: the caller has read the header.
+    #[cfg(feature = "std")]
+    pub(crate) fn skip_header(&mut self) {
+        self.container.begin_data();
+    }
+
+    /// The end of the data, if the position is there: of what follows it, nothing is read.
+    #[cfg(feature = "std")]
+    pub(crate) fn data_end(&self) -> Option<DataEnd> {
+        let (check, len) = self.container.data_end(self.options.format)?;
+        Some(DataEnd { at: self.position, check, len })
+    }
+
+    /// Whether the position is in the data.
+    #[cfg(feature = "std")]
+    pub(crate) fn is_in_data(&self) -> bool {
+        self.container.part == Part::Data
     }
 
     /// The bit of the stream where the next block begins, between two blocks.

@@ -121,6 +121,23 @@ impl<R: Read> Source<R> {
     }
 }
 
+/// Reads past the buffer where it is empty. After an error, [`Source::at`] is its offset.
+impl<R: Read> Read for Source<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let len = if self.start < self.end {
+            let len = (&self.buffer[self.start..self.end]).read(into)?;
+            self.start += len;
+            len
+        } else if self.returned.is_empty() {
+            self.inner.read(into)?
+        } else {
+            self.returned.read(into)?
+        };
+        self.at += len as u64;
+        Ok(len)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,6 +177,19 @@ mod tests {
         assert_eq!((source.at(), source.byte().unwrap()), (2, Some(b'c')));
         source.unread(b"bc".to_vec());
         assert_eq!((source.at(), source.peek(7).unwrap()), (1, &b"bcdefgh"[..]));
+    }
+
+    #[test]
+    fn bytes_are_read_from_the_buffer_then_those_unread_then_the_input() {
+        let mut source = Source::new(ThreeAtATime(b"abcdefgh"));
+        source.peek(5).unwrap();
+        source.consume(4);
+        let mut bytes = [0; 8];
+        assert_eq!((source.read(&mut bytes).unwrap(), &bytes[..2], source.at()), (2, &b"ef"[..], 6));
+        source.unread(b"def".to_vec());
+        assert_eq!((source.read(&mut bytes).unwrap(), &bytes[..3]), (3, &b"def"[..]));
+        assert_eq!((source.read(&mut bytes).unwrap(), &bytes[..2]), (2, &b"gh"[..]));
+        assert!(source.read(&mut bytes).is_err() && source.at() == 8);
     }
 
     #[test]

@@ -47,11 +47,12 @@ impl OutputCount {
     /// Counts `len` bytes more; `at` is the offset up to which the input was read for them.
     pub(crate) fn add(&mut self, len: usize, at: u64) -> Result<(), CliError> {
         self.bytes += len as u64;
-        if self.bytes > self.max {
-            let what = format!("the output exceeds the limit of {} bytes", self.max);
-            return Err(CliError::data(Kind::Limit, at, what));
-        }
-        Ok(())
+        if self.bytes > self.max { Err(self.exceeded(at)) } else { Ok(()) }
+    }
+
+    /// The error of more bytes than there may be, for which the input was read up to an offset.
+    pub(crate) fn exceeded(&self, at: u64) -> CliError {
+        CliError::data(Kind::Limit, at, format!("the output exceeds the limit of {} bytes", self.max))
     }
 
     /// Copies the rest of the source.

@@ -32,6 +32,14 @@ impl Target for Output {
     }
 }
 
+#[cfg(test)]
+impl Target for Vec<u8> {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+        self.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
 /// Calls `work` with a target whose buffers another thread writes to `output`; with `output` itself if none can be started.
 ///
 /// # Errors

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::Totals;
 use super::chunk::{Buffers, Chunk, FIRST_MARKER, Piece, Start, WINDOW};
 use super::finder::Place;
-use crate::options::Options;
 use crate::stream::Members;
+use crate::stream_decoder::DataEnd;
 
 /// Bytes that are decoded at a time: much more than the window, which is copied each time.
 const BUFFER: usize = 256 << 10;
@@ -22,18 +22,29 @@ pub(super) struct Join<W> {
     buffer: Box<[u8]>,
     bytes_out: u64,
     bytes: Resolver,
+    /// Whether the end of the data may be wanted.
+    stops_at_end: bool,
+    /// It, before the position, and the output up to there.
+    data_end: Option<(DataEnd, u64)>,
+    has_write_failed: bool,
 }
 
+/// Most bytes of a trailer and a header after data whose end may be wanted again.
+const MOST_KEPT: u64 = 1 << 20;
+
 impl<W: Write> Join<W> {
-    pub(super) fn new(writer: W, options: Options) -> io::Result<Self> {
-        Ok(Join {
-            members: Members::new(options)?,
+    pub(super) fn new(members: Members, writer: W) -> Self {
+        Join {
+            stops_at_end: members.decoder.is_in_data(),
+            members,
             writer,
             pieces: VecDeque::new(),
             buffer: vec![0; BUFFER].into(),
             bytes_out: 0,
             bytes: Resolver::default(),
-        })
+            data_end: None,
+            has_write_failed: false,
+        }
     }
 
     /// Adds a piece of the input, unless it is there.
@@ -69,6 +80,19 @@ impl<W: Write> Join<W> {
         Totals { bytes_in: self.members.decoder.position(), bytes_out: self.bytes_out }
     }
 
+    /// The position from which on the input may be needed again.
+    pub(super) fn kept_from(&self) -> u64 {
+        let position = self.members.decoder.position();
+        let end = self.data_end.filter(|_| !self.members.decoder.is_in_data());
+        end.map_or(position, |(end, _)| end.at)
+    }
+
+    /// The end of the data, and the output up to there, where decoding ends after it: at the end, or because what follows is no valid
+    /// trailer and member.
+    pub(super) fn data_end(&self) -> Option<(DataEnd, u64)> {
+        self.data_end.filter(|_| !self.members.decoder.is_in_data() && !self.has_write_failed)
+    }
+
     /// Decodes all input that there is.
     pub(super) fn go_on(&mut self) -> io::Result<()> {
         self.decode(u64::MAX, None)
@@ -90,7 +114,7 @@ impl<W: Write> Join<W> {
     }
 
     /// Checks that the input may end here, where it could not be read for the reason of `failure`.
-    pub(super) fn end(mut self, failure: Option<io::Error>) -> io::Result<Totals> {
+    pub(super) fn end(&mut self, failure: Option<io::Error>) -> io::Result<Totals> {
         self.go_on()?;
         if let Some(failure) = failure.filter(|_| !self.is_done()) {
             return Err(failure);
@@ -108,11 +132,26 @@ impl<W: Write> Join<W> {
             let position = self.members.decoder.position() as i64;
             let stop = stop.saturating_sub(8 * position);
             let progress = self.members.decode_until(src, &mut self.buffer, stop)?;
-            self.writer.write_all(&self.buffer[..progress.written])?;
+            write(&mut self.writer, &self.buffer[..progress.written], &mut self.has_write_failed)?;
             self.bytes_out += progress.written as u64;
+            self.note_end()?;
             if is_end && progress.written == 0 {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Remembers the position if it is the end of data.
+    ///
+    /// # Errors
+    /// If too much lies between it and more data.
+    fn note_end(&mut self) -> io::Result<()> {
+        if let Some(end) = self.members.decoder.data_end().filter(|_| self.stops_at_end) {
+            self.data_end = Some((end, self.bytes_out));
+        }
+        if self.members.decoder.position() - self.kept_from() > MOST_KEPT {
+            return Err(io::Error::other("a gzip header of more than 1 MiB"));
         }
         Ok(())
     }
@@ -142,6 +181,21 @@ impl<W: Write> Join<W> {
         }
     }
 
+    /// Reads trailer and header up to the data of the next member, at `to`. Returns whether it is there.
+    fn feed(&mut self, to: u64) -> io::Result<bool> {
+        loop {
+            let position = self.members.decoder.position();
+            if position == to && self.members.decoder.block_bit() == Some(8 * to) {
+                return Ok(true);
+            }
+            let src = contiguous(&mut self.pieces, position, to);
+            if src.is_empty() || self.members.decode_until(src, &mut [], i64::MIN)?.read == 0 {
+                return Ok(false);
+            }
+            self.note_end()?;
+        }
+    }
+
     /// Takes a chunk that begins at the position: all of it, unless something is wrong, which decoding then meets. Returns whether any
     /// of it was taken.
     fn adopt(&mut self, chunk: &Chunk) -> io::Result<bool> {
@@ -149,11 +203,16 @@ impl<W: Write> Join<W> {
         if !marked.is_empty() && !self.bytes.resolve(&self.members, marked) {
             return Ok(false);
         }
-        let mut first = &self.bytes.resolved[..marked.len()];
+        let resolved = std::mem::take(&mut self.bytes.resolved);
+        let result = self.adopt_segments(chunk, &resolved[..marked.len()]);
+        self.bytes.resolved = resolved;
+        result
+    }
+
+    /// As [`adopt`](Self::adopt); `first` is the output of the first segment that was marked.
+    fn adopt_segments(&mut self, chunk: &Chunk, mut first: &[u8]) -> io::Result<bool> {
         for (i, segment) in chunk.segments.iter().enumerate() {
-            if self.members.decoder.position() < segment.from
-                && !feed(&mut self.members, &mut self.pieces, segment.from)?
-            {
+            if self.members.decoder.position() < segment.from && !self.feed(segment.from)? {
                 return Ok(i > 0);
             }
             let decoder = &mut self.members.decoder;
@@ -163,31 +222,18 @@ impl<W: Write> Join<W> {
             if !decoder.adopt(segment.blocks.snapshot(), read, [first, plain], checks)? {
                 return Ok(i > 0);
             }
-            self.writer.write_all(first)?;
-            self.writer.write_all(plain)?;
+            write(&mut self.writer, first, &mut self.has_write_failed)?;
+            write(&mut self.writer, plain, &mut self.has_write_failed)?;
             self.bytes_out += (first.len() + plain.len()) as u64;
             first = &[];
+            self.note_end()?;
         }
         Ok(true)
     }
 }
 
-/// Reads trailer and header up to the data of the next member, at `to`. Returns whether it is there.
-fn feed(members: &mut Members, pieces: &mut VecDeque<Arc<Piece>>, to: u64) -> io::Result<bool> {
-    loop {
-        let position = members.decoder.position();
-        if position == to && members.decoder.block_bit() == Some(8 * to) {
-            return Ok(true);
-        }
-        let src = contiguous(pieces, position, to);
-        if src.is_empty() {
-            return Ok(false);
-        }
-        let progress = members.decode_until(src, &mut [], i64::MIN)?;
-        if progress.read == 0 {
-            return Ok(false);
-        }
-    }
+fn write(writer: &mut impl Write, bytes: &[u8], has_failed: &mut bool) -> io::Result<()> {
+    writer.write_all(bytes).inspect_err(|_| *has_failed = true)
 }
 
 /// The input from `position` on up to `end`, as far as it is contiguous. Drops the pieces before it.

@@ -24,13 +24,14 @@ mod pieces;
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Write};
 
-use linerate_core::ordered;
+use linerate_core::{Error, Kind, ordered};
 
 use self::chunk::{Start, Task, decode as decode_chunk};
 use self::join::Join;
 use self::pieces::Pieces;
 use crate::options::{Format, Options as StreamOptions};
 use crate::scratch::Scratch;
+use crate::stream::Members;
 use crate::window::MAX_WINDOW_BITS;
 
 /// Options of [`decode`].
@@ -89,9 +90,42 @@ pub struct Totals {
 /// # Panics
 /// If `reader` or `writer` panics; all threads have ended then.
 pub fn decode<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> io::Result<Totals> {
+    decode_in(reader, writer, options, sizes(options))
+}
+
+/// The end of the data of a stream, or of a gzip member.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DataEnd {
+    /// Bytes up to there.
+    pub totals: Totals,
+    /// Checksum of the content of the stream or member as computed: CRC-32, Adler-32, or 0 if none is verified.
+    pub check: u32,
+    /// Bytes of the content of the stream or member, modulo 2^32.
+    pub len: u32,
+    /// What was read beyond.
+    pub rest: Vec<u8>,
+}
+
+/// As [`decode`], for programs that read headers and trailers themselves: begins after a header, and returns where the data ends, before
+/// its trailer. After the data of a gzip member it goes on with the next one, as long as trailer and header are valid, and returns the
+/// end of the last. Nothing that is read from `reader` is lost.
+///
+/// # Errors
+/// As [`decode`]; [`io::ErrorKind::InvalidInput`] for [`Format::ZlibOrGzip`]. Those of trailers and headers are left to the caller, and
+/// so is that of a reader that fails there.
+///
+/// # Panics
+/// As [`decode`].
+pub fn decode_data<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> io::Result<DataEnd> {
+    decode_data_in(reader, writer, options, sizes(options))
+}
+
+/// The sizes of pieces, if the input is cut.
+fn sizes(options: &Options) -> Option<&'static Sizes> {
     // Units of 16 bits stand for the largest window.
     let in_pieces = options.threads > 1 && options.stream.window_bits == MAX_WINDOW_BITS;
-    decode_in(reader, writer, options, in_pieces.then_some(&Sizes::DEFAULT))
+    in_pieces.then_some(&Sizes::DEFAULT)
 }
 
 /// Sizes in bytes.
@@ -125,17 +159,46 @@ fn decode_in<R: Read, W: Write>(
     options: &Options,
     sizes: Option<&Sizes>,
 ) -> io::Result<Totals> {
+    let mut join = Join::new(Members::new(options.stream)?, writer);
+    decode_all(&mut Pieces::new(reader), &mut join, options.threads, sizes)
+}
+
+fn decode_data_in<R: Read, W: Write>(
+    reader: R,
+    writer: W,
+    options: &Options,
+    sizes: Option<&Sizes>,
+) -> io::Result<DataEnd> {
+    if options.stream.format == Format::ZlibOrGzip {
+        let message = "the format of data after a header is not known";
+        return Err(Error::new(Kind::BadArgument, 0, message).into());
+    }
+    let mut join = Join::new(Members::after_header(options.stream)?, writer);
     let mut pieces = Pieces::new(reader);
-    let mut join = Join::new(writer, options.stream)?;
+    let result = decode_all(&mut pieces, &mut join, options.threads, sizes);
+    let Some((end, bytes_out)) = join.data_end() else {
+        return Err(result.err().unwrap_or_else(|| io::ErrorKind::UnexpectedEof.into()));
+    };
+    let totals = Totals { bytes_in: end.at, bytes_out };
+    Ok(DataEnd { totals, check: end.check, len: end.len, rest: pieces.rest(end.at) })
+}
+
+fn decode_all<R: Read, W: Write>(
+    pieces: &mut Pieces<R>,
+    join: &mut Join<W>,
+    threads: usize,
+    sizes: Option<&Sizes>,
+) -> io::Result<Totals> {
     if let Some(sizes) = sizes {
-        in_pieces(&mut pieces, &mut join, options.threads, sizes)?;
+        in_pieces(pieces, join, threads, sizes)?;
     }
     while !join.is_done() {
         let Some(piece) = pieces.next(READ, false) else { break };
         join.add(&piece);
         join.go_on()?;
+        pieces.forget(join.kept_from());
     }
-    join.end(pieces.failure)
+    join.end(pieces.failure.take())
 }
 
 /// Pieces besides those of the workers: read and waiting, or decoded and not written yet.
@@ -157,12 +220,13 @@ fn in_pieces<R: Read, W: Write>(
     }
     let mut start = join.begin(&first)?;
     let (is_gzip, check) = (join.is_gzip(), join.check());
-    let is_done = Cell::new(join.is_done());
+    let (is_done, kept_from) = (Cell::new(join.is_done()), Cell::new(0));
     let size = Cell::new(sizes.first.clamp(sizes.least, sizes.most));
     let (guesses, free) = (RefCell::new(Guesses::default()), RefCell::new(Vec::new()));
     let mut pending = Some(first);
     let next = || {
         let Some(piece) = pending.take().filter(|_| !is_done.get()) else { return Ok(None) };
+        pieces.forget(kept_from.get());
         let next = pieces.next(size.get(), true);
         pending = next.clone();
         let start = match start.take() {
@@ -188,6 +252,7 @@ fn in_pieces<R: Read, W: Write>(
             size.set(sizes.of_piece(before, join.totals()));
         }
         is_done.set(join.is_done());
+        kept_from.set(join.kept_from());
         Ok(())
     })
 }

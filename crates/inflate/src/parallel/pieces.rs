@@ -1,5 +1,6 @@
 //! Cuts the input of a reader into pieces.
 
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 
@@ -10,13 +11,15 @@ pub(super) struct Pieces<R> {
     /// Bytes read.
     at: u64,
     is_at_end: bool,
+    /// The pieces from some position on.
+    kept: VecDeque<Arc<Piece>>,
     /// Why reading has ended before the end, which is told after what precedes it.
     pub(super) failure: Option<io::Error>,
 }
 
 impl<R: Read> Pieces<R> {
     pub(super) fn new(reader: R) -> Self {
-        Pieces { reader, at: 0, is_at_end: false, failure: None }
+        Pieces { reader, at: 0, is_at_end: false, kept: VecDeque::new(), failure: None }
     }
 
     /// Whether the reader has no more.
@@ -45,6 +48,21 @@ impl<R: Read> Pieces<R> {
         bytes.truncate(filled);
         let piece = Piece { at: self.at, bytes };
         self.at = piece.end();
-        (filled > 0).then(|| Arc::new(piece))
+        let piece = (filled > 0).then(|| Arc::new(piece))?;
+        self.kept.push_back(piece.clone());
+        Some(piece)
+    }
+
+    /// Forgets the pieces before a position.
+    pub(super) fn forget(&mut self, position: u64) {
+        while self.kept.front().is_some_and(|piece| piece.end() <= position) {
+            self.kept.pop_front();
+        }
+    }
+
+    /// What was read from a position on, which is not forgotten.
+    pub(super) fn rest(&self, position: u64) -> Vec<u8> {
+        let bytes = |piece: &Arc<Piece>| piece.bytes[position.saturating_sub(piece.at) as usize..].to_vec();
+        self.kept.iter().filter(|piece| piece.end() > position).flat_map(bytes).collect()
     }
 }

@@ -235,6 +235,103 @@ fn content_before_a_read_error_is_written_first() {
     }
 }
 
+/// The end of the last data that only valid trailers and headers precede, or the error of that data.
+fn data_alone(
+    stream: StreamOptions,
+    src: &[u8],
+) -> (Vec<u8>, Result<(Totals, u32, u32), (Option<Kind>, u64)>) {
+    let (mut members, mut out, mut buffer) = (Members::after_header(stream).unwrap(), Vec::new(), [0; 1000]);
+    let (mut at, mut end) = (0, None);
+    loop {
+        let progress = members.decode_until(&src[at..], &mut buffer, i64::MAX);
+        let progress = match progress {
+            Ok(progress) => progress,
+            Err(error) => {
+                let error = failure(&error);
+                let end = end.filter(|_| !members.decoder.is_in_data());
+                return (out, end.ok_or((error.0, error.1)));
+            }
+        };
+        at += progress.read;
+        out.extend_from_slice(&buffer[..progress.written]);
+        if let Some(found) = members.decoder.data_end() {
+            let totals = Totals { bytes_in: found.at, bytes_out: out.len() as u64 };
+            end = Some((totals, found.check, found.len));
+        }
+        if (progress.read, progress.written) == (0, 0) {
+            let end = end.filter(|_| !members.decoder.is_in_data());
+            return (out, end.ok_or((Some(Kind::Truncated), at as u64)));
+        }
+    }
+}
+
+#[track_caller]
+fn assert_same_data(stream: StreamOptions, src: &[u8], threads: usize, sizes: &Sizes) {
+    let one = data_alone(stream, src);
+    let mut out = Vec::new();
+    let end = decode_data_in(src, &mut out, &Options { stream, threads }, Some(sizes));
+    let many = end.map(|end| {
+        // What is in no piece is not read.
+        let at = end.totals.bytes_in as usize;
+        assert!(src[at..].starts_with(&end.rest));
+        (end.totals, end.check, end.len)
+    });
+    assert_eq!(one.1, many.map_err(|e| (failure(&e).0, failure(&e).1)), "first piece {}", sizes.first);
+    assert!(one.0 == out);
+}
+
+#[test]
+fn data_without_its_header_ends_where_it_does_on_one_thread() {
+    for (format, src) in small() {
+        let format = if format == Format::ZlibOrGzip { Format::Gzip } else { format };
+        let header = match format {
+            Format::Deflate => 0,
+            Format::Zlib => 2,
+            _ => 10,
+        };
+        let mut data = src[header..].to_vec();
+        let stream = StreamOptions::new(format);
+        for first in (1..data.len()).step_by(5) {
+            let pieces = sizes(first, 150 + first % 70, SHARE);
+            assert_same_data(stream, &data, 1, &pieces);
+            assert_same_data(stream, &data[..first], 1, &sizes(1 + first / 3, 170, SHARE));
+            assert_same_data(stream.output_limit(first as u64), &data, 1, &pieces);
+            data[first] ^= 1 << (first % 8);
+            assert_same_data(stream, &data, 1, &pieces);
+            data[first] ^= 1 << (first % 8);
+        }
+    }
+}
+
+#[test]
+fn bytes_after_the_data_are_returned() {
+    let text = Noise(5).text(300_000);
+    let member = compressed(Format::Gzip, 6, &text, usize::MAX);
+    let end = member.len() - 18;
+    for tail in [&b"garbage"[..], b"\x1f\x8b\x08", b"\x1f\x8b\x08\x08name", &[0; 70_000], &[]] {
+        let src = [&member[10..], tail].concat();
+        for threads in [1, 3] {
+            let mut reader = &src[..];
+            let options = Options::new(Format::Gzip).threads(threads);
+            let found = decode_data_in(&mut reader, Vec::new(), &options, Some(&sizes(9000, 9000, SHARE)));
+            let found = found.unwrap();
+            assert_eq!([found.rest, reader.to_vec()].concat(), src[end..]);
+            assert_eq!((found.totals.bytes_in, found.len), (end as u64, 300_000));
+        }
+    }
+}
+
+#[test]
+fn a_long_header_ends_the_data_before_it() {
+    let member = compressed(Format::Gzip, 6, b"content", usize::MAX);
+    let header = [&b"\x1f\x8b\x08\x08\0\0\0\0\0\0"[..], &[b'n'; 2 << 20], b"\0"].concat();
+    let src = [&member[10..], &header, &member[10..]].concat();
+    let mut out = Vec::new();
+    let end = decode_data_in(&src[..], &mut out, &Options::new(Format::Gzip), None).unwrap();
+    assert_eq!((end.totals.bytes_in, out.len()), (member.len() as u64 - 18, 7));
+    assert!(end.rest.len() < 2 << 20);
+}
+
 #[test]
 fn totals_count_the_stream_and_not_what_follows() {
     let src = [compressed(Format::Zlib, 6, &Noise(4).text(200_000), usize::MAX), vec![0; 100_000]].concat();

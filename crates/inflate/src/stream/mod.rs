@@ -4,7 +4,7 @@ use std::io;
 
 use linerate_core::{Error, Kind};
 
-use crate::block_decoder::{NO_STOP, Progress, Status};
+use crate::block_decoder::{Progress, Status};
 use crate::options::Options;
 use crate::scratch::Scratch;
 use crate::stream_decoder::StreamDecoder;
@@ -34,6 +34,13 @@ impl Members {
         Ok(Members { decoder, scratch, is_single: false, at_end: false, has_output: false })
     }
 
+    /// As [`new`](Self::new), after the first header.
+    pub(crate) fn after_header(options: Options) -> io::Result<Self> {
+        let mut members = Self::new(options)?;
+        members.decoder.skip_header();
+        Ok(members)
+    }
+
     /// Whether all members are decoded whose bytes are known.
     pub(crate) fn is_done(&self) -> bool {
         self.at_end && (self.is_single || !self.decoder.is_gzip())
@@ -41,11 +48,19 @@ impl Members {
 
     /// As [`StreamDecoder::decode`], member after member; no preset dictionaries.
     fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> io::Result<Progress> {
-        self.decode_until(src, dst, NO_STOP)
+        self.step(src, |decoder, scratch| decoder.decode(scratch, src, dst))
     }
 
-    /// As [`decode`](Self::decode), up to the first block that begins at bit `stop` of `src` or after it.
+    /// As [`StreamDecoder::decode_until`], member after member.
     pub(crate) fn decode_until(&mut self, src: &[u8], dst: &mut [u8], stop: i64) -> io::Result<Progress> {
+        self.step(src, |decoder, scratch| decoder.decode_until(scratch, src, dst, stop))
+    }
+
+    fn step(
+        &mut self,
+        src: &[u8],
+        decode: impl FnOnce(&mut StreamDecoder<'static>, &mut Scratch) -> linerate_core::Result<Progress>,
+    ) -> io::Result<Progress> {
         if self.at_end && !src.is_empty() && !self.is_done() {
             self.decoder.next_member();
             self.at_end = false;
@@ -53,7 +68,7 @@ impl Members {
         if self.at_end {
             return Ok(Progress { read: 0, written: 0, status: Status::End });
         }
-        let progress = self.decoder.decode_until(&mut self.scratch, src, dst, stop)?;
+        let progress = decode(&mut self.decoder, &mut self.scratch)?;
         self.has_output = progress.status == Status::NeedOutput;
         self.at_end = progress.status == Status::End;
         if progress.status == Status::NeedDictionary {

@@ -1,18 +1,20 @@
 //! Decodes gzip, zlib and deflate: containers and checksums here, deflate data by `linerate-inflate`.
 
-use std::io::Read;
+use std::cell::Cell;
+use std::io::{self, Read, Write};
 
 use linerate_core::{Error, Kind};
 use linerate_deflate::Format;
 use linerate_deflate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
 use linerate_deflate::gzip::Header;
-use linerate_inflate::{BlockDecoder, Scratch, Status, Window};
+use linerate_inflate::{Options, Scratch, Status, StreamDecoder, parallel};
 
 use super::args::FormatChoice;
 use super::bgzf::{self, DecodeOptions, JOB_BYTES};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::input::Source;
-use crate::ui::output::{OutputCount, Sink};
+use crate::ui::output::OutputCount;
+use crate::ui::write_behind::Target;
 
 /// Bytes of the output buffer: much more than the window, which is copied once per round.
 const BUFFER: usize = 256 << 10;
@@ -29,18 +31,16 @@ pub(crate) struct Decoded {
 }
 
 /// A decoder of deflate data with its memory.
-#[derive(Default)]
 struct Inflate {
-    blocks: BlockDecoder,
-    window: Window<'static>,
+    stream: StreamDecoder<'static>,
     scratch: Box<Scratch>,
 }
 
 impl Inflate {
-    /// Begins the data of another member.
-    fn reset(&mut self) {
-        self.blocks.restart();
-        self.window.clear();
+    fn new() -> Result<Self, CliError> {
+        let stream =
+            StreamDecoder::new(Options::new(linerate_inflate::Format::Deflate)).map_err(engine_error)?;
+        Ok(Inflate { stream, scratch: Box::default() })
     }
 }
 
@@ -55,6 +55,8 @@ pub(crate) struct Decoder<R> {
     output: OutputCount,
     /// Threads that decode BGZF members in parallel, besides this one.
     threads: usize,
+    /// Whether they decode other data, too: that of a file, which does not wait for its writer.
+    speculates: bool,
     /// Bytes that each of them takes at a time.
     job_bytes: usize,
     /// Whether the header of a member has been read, whose data is next.
@@ -85,10 +87,11 @@ impl<R: Read> Decoder<R> {
             format,
             must_be_bgzf,
             header: Header::default(),
-            inflate: Inflate::default(),
+            inflate: Inflate::new()?,
             buffer: vec![0; BUFFER],
             output: OutputCount::new(max_output),
             threads,
+            speculates: false,
             job_bytes: JOB_BYTES,
             in_member: true,
             is_compressed: true,
@@ -117,6 +120,11 @@ impl<R: Read> Decoder<R> {
         })
     }
 
+    /// Sets whether several threads decode data that is not in BGZF blocks: the source must not wait for its data.
+    pub(crate) fn speculative(self, speculates: bool) -> Self {
+        Decoder { speculates: speculates && !self.must_be_bgzf, ..self }
+    }
+
     /// The format of the first member; `None` if all was copied.
     pub(crate) fn format(&self) -> Option<Format> {
         self.is_compressed.then_some(self.format)
@@ -127,21 +135,29 @@ impl<R: Read> Decoder<R> {
         &self.header
     }
 
-    /// Decodes everything into `sink`, member by member.
-    pub(crate) fn run(&mut self, sink: Sink<'_>) -> Result<Decoded, CliError> {
+    /// Decodes everything into `target`, member by member. Tells `progress` how many bytes of the input were read.
+    pub(crate) fn run(
+        &mut self,
+        target: &mut dyn Target,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Decoded, CliError> {
         let mut member_len = 0;
+        let mut is_bgzf = self.header.bgzf_block_len().is_some();
         while self.in_member {
-            member_len = self.member(sink)?;
-            if let Some(last) = self.bgzf_members(sink)? {
+            member_len = self.member(is_bgzf, target, progress)?;
+            if let Some(last) = self.bgzf_members(target, progress)? {
                 member_len = last;
             }
             self.in_member = self.another_member()?;
             if self.in_member {
-                self.read_header()?;
+                is_bgzf = self.read_header()?.bgzf_block_len().is_some();
             }
         }
         if self.passes {
-            self.output.pass(&mut self.source, sink)?;
+            self.output.pass(&mut self.source, &mut |bytes, at| {
+                progress(at);
+                target.put(bytes)
+            })?;
         }
         let garbage_at = self.garbage()?;
         if self.must_be_bgzf && garbage_at.is_none() && member_len != 0 {
@@ -154,7 +170,11 @@ impl<R: Read> Decoder<R> {
 
     /// Decodes the BGZF members that follow in parallel, if there are threads for it. Returns the decoded
     /// length of the last one.
-    fn bgzf_members(&mut self, sink: Sink<'_>) -> Result<Option<u64>, CliError> {
+    fn bgzf_members(
+        &mut self,
+        target: &mut dyn Target,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Option<u64>, CliError> {
         if self.threads < 2 || self.format != Format::Gzip {
             return Ok(None);
         }
@@ -163,7 +183,8 @@ impl<R: Read> Decoder<R> {
         let mut written = 0;
         let members = bgzf::decode(&mut self.source, &options, &mut |bytes, at| {
             written += bytes.len() as u64;
-            sink(bytes, at)
+            progress(at);
+            target.put(bytes)
         })?;
         self.output.bytes += written;
         if members.found_invalid {
@@ -188,9 +209,32 @@ impl<R: Read> Decoder<R> {
         }
     }
 
-    /// Decodes the deflate data and the trailer of one member; returns its decoded length.
-    fn member(&mut self, sink: Sink<'_>) -> Result<u64, CliError> {
-        self.inflate.reset();
+    /// Decodes the data and the trailer of a member, and perhaps of members that follow. Returns the decoded length of the last.
+    fn member(
+        &mut self,
+        is_bgzf: bool,
+        target: &mut dyn Target,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<u64, CliError> {
+        let (check, len) = if self.speculates && !is_bgzf {
+            // If it ends at a member that is none for it, it would do so again.
+            self.speculates = false;
+            self.data_in_parallel(target, progress)?
+        } else {
+            self.data(target, progress)?
+        };
+        self.trailer(check, len)?;
+        Ok(len)
+    }
+
+    /// Decodes deflate data on this thread. Returns checksum and length of the content.
+    fn data(
+        &mut self,
+        target: &mut dyn Target,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(u32, u64), CliError> {
+        self.inflate.stream.next_member();
+        self.inflate.stream.limit_output(self.output.left());
         let mut check = if self.format == Format::Zlib { ADLER32_START } else { CRC32_START };
         let mut len = 0;
         loop {
@@ -203,32 +247,58 @@ impl<R: Read> Decoder<R> {
                 Format::Zlib => adler32(check, bytes),
                 Format::Gzip => crc32(check, bytes),
             };
-            sink(bytes, self.source.at())?;
+            progress(self.source.at());
+            target.put_buffer(&mut self.buffer, produced)?;
             if ended {
-                break;
+                return Ok((check, len));
             }
         }
-        self.trailer(check, len)?;
-        Ok(len)
     }
 
     /// One round: the number of bytes decoded, and whether the deflate data has ended.
     fn step(&mut self) -> Result<(usize, bool), CliError> {
-        let at = self.source.at();
+        let Inflate { stream, scratch } = &mut self.inflate;
+        let others = self.source.at() - stream.position();
         let input = self.source.peek(1)?;
         let at_end = input.is_empty();
-        let Inflate { blocks, window, scratch } = &mut self.inflate;
-        let decoded = blocks.decode(scratch, window, input, &mut self.buffer, 0);
-        let progress = decoded.map_err(|e| {
-            CliError::data(e.kind, at + e.offset, format!("the compressed data is corrupt: {}", e.message))
-        })?;
-        window.push(&self.buffer[..progress.written]).map_err(engine_error)?;
+        let progress = stream
+            .decode(scratch, input, &mut self.buffer)
+            .map_err(|e| data_error(&self.output, e.shifted(others)))?;
         self.source.consume(progress.read);
         if progress.status == Status::NeedInput && at_end && progress.written == 0 {
-            let what = "the input ends inside the compressed data";
-            return Err(CliError::data(Kind::Truncated, self.source.at(), what));
+            return Err(data_error(&self.output, Error::new(Kind::Truncated, self.source.at(), "")));
         }
         Ok((progress.written, progress.status == Status::End))
+    }
+
+    /// Decodes deflate data on several threads, and members that follow as long as they are valid. Returns checksum and length of the
+    /// content of the last, whose trailer is next.
+    fn data_in_parallel(
+        &mut self,
+        target: &mut dyn Target,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(u32, u64), CliError> {
+        let (start, at) = (self.source.at(), Cell::new(self.source.at()));
+        let format = match self.format {
+            Format::Deflate => linerate_inflate::Format::Deflate,
+            Format::Zlib => linerate_inflate::Format::Zlib,
+            Format::Gzip => linerate_inflate::Format::Gzip,
+        };
+        let stream = Options::new(format).output_limit(self.output.left());
+        let options = parallel::Options::new(format).stream(stream).threads(self.threads);
+        let mut writer = Writer { target, progress, at: &at, bytes: 0, failure: None };
+        let end = parallel::decode_data(Reader { source: &mut self.source, at: &at }, &mut writer, &options);
+        let Writer { bytes, failure, .. } = writer;
+        self.output.bytes += bytes;
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        let end = end.map_err(|error| match error.downcast::<Error>() {
+            Ok(error) => data_error(&self.output, error.shifted(start)),
+            Err(error) => CliError::Read { error, offset: self.source.at() },
+        })?;
+        self.source.unread(end.rest);
+        Ok((end.check, end.len.into()))
     }
 
     fn trailer(&mut self, check: u32, len: u64) -> Result<(), CliError> {
@@ -280,6 +350,56 @@ impl<R: Read> Decoder<R> {
                 None => self.source.consume(len),
             }
         }
+    }
+}
+
+/// An error of deflate data.
+fn data_error(output: &OutputCount, e: Error) -> CliError {
+    match e.kind {
+        Kind::Limit if output.left() == 0 => output.exceeded(e.offset),
+        Kind::Limit => engine_error(e),
+        Kind::Truncated => CliError::data(e.kind, e.offset, "the input ends inside the compressed data"),
+        kind => CliError::data(kind, e.offset, format!("the compressed data is corrupt: {}", e.message)),
+    }
+}
+
+/// Reads a source, and tells up to where.
+struct Reader<'a, R> {
+    source: &'a mut Source<R>,
+    at: &'a Cell<u64>,
+}
+
+impl<R: Read> Read for Reader<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let result = self.source.read(into);
+        self.at.set(self.source.at());
+        result
+    }
+}
+
+/// Writes to a target, and keeps its error.
+struct Writer<'a> {
+    target: &'a mut dyn Target,
+    progress: &'a mut dyn FnMut(u64),
+    /// Up to where the input was read.
+    at: &'a Cell<u64>,
+    bytes: u64,
+    failure: Option<CliError>,
+}
+
+impl Write for Writer<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (self.progress)(self.at.get());
+        self.target.put(bytes).map_err(|error| {
+            self.failure = Some(error);
+            io::Error::other("cannot write")
+        })?;
+        self.bytes += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -345,13 +465,11 @@ mod tests {
         max_output: Option<u64>,
     ) -> Outcome {
         let mut output = Vec::new();
-        let end = Decoder::open(Source::new(input), format, max_output, threads).and_then(|mut decoder| {
+        let end = Decoder::open(Source::new(input), format, max_output, threads).and_then(|decoder| {
+            let mut decoder = decoder.speculative(threads > 1);
             // Small, so that there are several jobs.
             decoder.job_bytes = 200;
-            decoder.run(&mut |bytes, _| {
-                output.extend_from_slice(bytes);
-                Ok(())
-            })
+            decoder.run(&mut output, &mut |_| {})
         });
         (output, end.map_err(|error| (error.to_string(), error.kind())))
     }

@@ -18,10 +18,17 @@ use crate::ui::output::Output;
 use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
 use crate::ui::progress::{Label, Progress, Show};
 use crate::ui::session::{FileSummary, Mode, open_output, wait_for_turn};
+use crate::ui::write_behind::{Target, write_behind};
 
 /// Block size for files up to this size: clearing the buffers of larger blocks takes longer than compressing
 /// such a file.
 const SMALL_BLOCK: usize = 32 << 10;
+
+/// Files up to this size are decompressed and written by one thread.
+const SMALL: u64 = 512 << 10;
+
+/// Fewest threads that decode data of any origin together: they take nearly twice the time of one thread for it.
+const SPECULATIVE_THREADS: usize = 3;
 
 /// Totals of an operand.
 #[derive(Serialize)]
@@ -53,11 +60,12 @@ fn process(
         }
     }
     let input = open(args, operand, beside)?;
-    let _turn = wait_for_turn(alone, input.size().unwrap_or(0));
+    let turn = wait_for_turn(alone, input.size().unwrap_or(0));
+    let threads = if alone || turn.is_some() { args.threads.threads } else { 1 };
     let begun = Instant::now();
     let (mut summary, finished) = match args.mode() {
         Mode::Compress => compress(args, operand, &input, alone),
-        Mode::Decompress | Mode::Test | Mode::List => decompress(args, operand, &input, alone),
+        Mode::Decompress | Mode::Test | Mode::List => decompress(args, operand, &input, threads, alone),
     }?;
     summary.seconds = begun.elapsed().as_secs_f64();
     Ok(Some((summary, finished)))
@@ -137,17 +145,19 @@ fn decompress(
     args: &Args,
     operand: &Operand,
     input: &Opened,
+    threads: usize,
     alone: bool,
 ) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
     let beside = is_replaced(args, operand);
     let format = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
     let source = Source::new(&input.file);
     let mut decoder = match format {
-        None if passes_other_data(args, operand) => {
-            Decoder::passing(source, args.max_output, args.threads.threads)?
-        }
-        _ => Decoder::open(source, format, args.max_output, args.threads.threads)?,
+        None if passes_other_data(args, operand) => Decoder::passing(source, args.max_output, threads)?,
+        _ => Decoder::open(source, format, args.max_output, threads)?,
     };
+    // A pipe may wait for its writer, and what it has sent is wanted before.
+    let is_large = input.size().is_some_and(|size| size > SMALL);
+    decoder = decoder.speculative(is_large && threads >= SPECULATIVE_THREADS);
     let suffix = args.suffix.as_deref();
     let mut target = operand.path().filter(|_| beside).and_then(|path| names::without_suffix(path, suffix));
     let mut modified = None;
@@ -165,10 +175,12 @@ fn decompress(
         }
     };
     let mut progress = progress(args, operand, input, alone);
-    let decoded = decoder.run(&mut |bytes, bytes_in| {
-        progress.update(bytes_in);
-        output.write_all(bytes).map_err(|e| output.error(e))
-    })?;
+    let mut run = |target: &mut dyn Target| decoder.run(target, &mut |bytes_in| progress.update(bytes_in));
+    let decoded = if is_large && threads > 1 && !matches!(output, Output::Nowhere) {
+        write_behind(&mut output, run)
+    } else {
+        run(&mut output)
+    }?;
     drop(progress);
     let format = match decoder.format() {
         None => "none",
