@@ -7,8 +7,10 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
 
 use super::finder::{Finder, Place};
+use super::link::{Resolver, State, TRAILER};
 use crate::block_decoder::{BlockDecoder, Stop};
 use crate::container::{Container, Part};
 use crate::options::{Format, Options};
@@ -25,8 +27,6 @@ const GROWTH: usize = 1 << 20;
 /// headers everywhere. Ordinary data has one that looks like a block every few hundred bytes.
 const MOST_IN_VAIN: usize = 16 << 20;
 const HEADER_COST: usize = 1 << 10;
-/// Bytes of the trailer of a gzip member.
-const TRAILER: usize = 8;
 
 /// A piece of the input.
 pub(super) struct Piece {
@@ -57,6 +57,8 @@ pub(super) struct Buffers {
     /// A window of markers, then output.
     pub(super) marked: Vec<u16>,
     pub(super) plain: Vec<u8>,
+    /// The bytes of the marked output, once they are known.
+    pub(super) resolved: Vec<u8>,
 }
 
 pub(super) struct Task {
@@ -70,6 +72,9 @@ pub(super) struct Task {
     /// Most bytes of output, of which a unit of 16 bits is two.
     pub(super) share: usize,
     pub(super) buffers: Buffers,
+    /// The states before and after the chunk.
+    pub(super) before: Receiver<State>,
+    pub(super) after: Sender<State>,
 }
 
 /// Data that was decoded: all of the chunk, or that of one gzip member.
@@ -99,11 +104,23 @@ pub(super) struct Chunk {
     pub(super) marked: Range<usize>,
     pub(super) segments: Vec<Segment>,
     pub(super) buffers: Buffers,
+    /// The checksum of the marked output, if it is resolved.
+    pub(super) marked_check: Option<u32>,
+    /// Where the state after the chunk goes, unless it is there.
+    pub(super) after: Option<Sender<State>>,
+}
+
+/// The memory of a worker.
+#[derive(Default)]
+pub(super) struct Memory {
+    scratch: Scratch,
+    resolver: Resolver,
 }
 
 /// Decodes what there is of a task.
-pub(super) fn decode(scratch: &mut Scratch, task: Task) -> Chunk {
-    let Task { piece, next, start, is_gzip, check, share, buffers } = task;
+pub(super) fn decode(memory: &mut Memory, task: Task) -> Chunk {
+    let Task { piece, next, start, is_gzip, check, share, buffers, before, after } = task;
+    let Memory { scratch, resolver } = memory;
     let bytes = (&piece.bytes[..], next.as_ref().map_or(&[][..], |next| &next.bytes));
     let origin = piece.at;
     let has_searched = matches!(start, Start::Search);
@@ -115,17 +132,30 @@ pub(super) fn decode(scratch: &mut Scratch, task: Task) -> Chunk {
             (Some(place), work.decode(BlockDecoder::new(), at, 0).unwrap_or_default())
         }
         Start::Search => match work.search() {
-            Some((place, segments)) => (Some(after(origin, place)), segments),
+            Some((place, segments)) => (Some(place_after(origin, place)), segments),
             None => (None, Vec::new()),
         },
     };
     let marked = WINDOW.min(work.out.marked_len)..work.out.marked_len;
     let buffers = work.out.buffers;
-    Chunk { piece, next, is_gzip, has_searched, start, marked, segments, buffers }
+    let mut chunk = Chunk {
+        piece,
+        next,
+        is_gzip,
+        has_searched,
+        start,
+        marked,
+        segments,
+        buffers,
+        marked_check: None,
+        after: Some(after),
+    };
+    chunk.resolve(resolver, &before, check);
+    chunk
 }
 
 /// The place in the input of a place in a piece.
-fn after(origin: u64, place: Place) -> Place {
+fn place_after(origin: u64, place: Place) -> Place {
     match place {
         Place::Dynamic(bit) => Place::Dynamic(8 * origin + bit),
         Place::Stored(at) => Place::Stored(origin + at),
@@ -250,7 +280,7 @@ impl<'a> Work<'a> {
                     break;
                 }
                 Ok(()) => {
-                    let next_at = at + TRAILER;
+                    let next_at = at + TRAILER as usize;
                     if !self.is_gzip || next_at >= self.bytes.0.len() {
                         break;
                     }
@@ -374,7 +404,7 @@ impl Output {
 
     /// Makes room for more output if the share allows; returns whether it does.
     fn make_room(&mut self, share: usize) -> bool {
-        let Buffers { marked, plain } = &mut self.buffers;
+        let Buffers { marked, plain, .. } = &mut self.buffers;
         if self.is_marked {
             if self.marked_len < marked.len() {
                 // The end of a step.

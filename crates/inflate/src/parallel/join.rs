@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::Totals;
-use super::chunk::{Buffers, Chunk, FIRST_MARKER, Piece, Start, WINDOW};
+use super::chunk::{Buffers, Chunk, Piece, Start};
 use super::finder::Place;
+use super::link::{Next, Resolver, State, TRAILER, bytes_of};
 use crate::stream::Members;
 use crate::stream_decoder::DataEnd;
 
@@ -21,7 +22,9 @@ pub(super) struct Join<W> {
     pieces: VecDeque<Arc<Piece>>,
     buffer: Box<[u8]>,
     bytes_out: u64,
-    bytes: Resolver,
+    resolver: Resolver,
+    /// Whether the state that the next chunk has got is that of the stream.
+    is_linked: bool,
     /// Whether the end of the data may be wanted.
     stops_at_end: bool,
     /// It, before the position, and the output up to there.
@@ -41,7 +44,8 @@ impl<W: Write> Join<W> {
             pieces: VecDeque::new(),
             buffer: vec![0; BUFFER].into(),
             bytes_out: 0,
-            bytes: Resolver::default(),
+            resolver: Resolver::default(),
+            is_linked: true,
             data_end: None,
             has_write_failed: false,
         }
@@ -99,18 +103,40 @@ impl<W: Write> Join<W> {
     }
 
     /// Takes a chunk, or decodes its piece. Returns whether it was of use, and its buffers.
-    pub(super) fn chunk(&mut self, chunk: Chunk) -> io::Result<(bool, Buffers)> {
+    pub(super) fn chunk(&mut self, mut chunk: Chunk) -> io::Result<(bool, Buffers)> {
         self.add(&chunk.piece);
         chunk.next.iter().for_each(|next| self.add(next));
-        let mut is_hit = false;
+        let mut taken = 0;
         if let Some(start) = chunk.start {
             self.decode(chunk.piece.end(), Some(start))?;
-            is_hit = self.is_at(start) && chunk.is_gzip == self.is_gzip() && self.adopt(&chunk)?;
+            if self.is_at(start) && chunk.is_gzip == self.is_gzip() {
+                taken = self.adopt(&mut chunk)?;
+            }
         }
-        if !is_hit {
+        if taken == 0 {
             self.decode(chunk.piece.end(), None)?;
         }
-        Ok((is_hit, chunk.buffers))
+        match chunk.after {
+            Some(after) => {
+                // The next chunk may have been given up.
+                let _ = after.send(self.state());
+                self.is_linked = true;
+            }
+            None => self.is_linked &= taken > 0 && taken == chunk.segments.len(),
+        }
+        Ok((taken > 0, chunk.buffers))
+    }
+
+    /// The state of the stream.
+    pub(super) fn state(&self) -> State {
+        let decoder = &self.members.decoder;
+        let next = match (self.members.at_end, decoder.block_bit()) {
+            (true, _) => Next::Member(decoder.position()),
+            (false, Some(bit)) => Next::Block(bit, decoder.bits_ahead() == 0),
+            (false, None) if decoder.data_end().is_some() => Next::Member(decoder.position() + TRAILER),
+            (false, None) => Next::Unknown,
+        };
+        State { next, is_gzip: decoder.is_gzip(), window: bytes_of(decoder.history()) }
     }
 
     /// Checks that the input may end here, where it could not be read for the reason of `failure`.
@@ -196,31 +222,28 @@ impl<W: Write> Join<W> {
         }
     }
 
-    /// Takes a chunk that begins at the position: all of it, unless something is wrong, which decoding then meets. Returns whether any
-    /// of it was taken.
-    fn adopt(&mut self, chunk: &Chunk) -> io::Result<bool> {
+    /// Takes a chunk that begins at the position: all of it, unless something is wrong, which decoding then meets. Returns how many
+    /// segments were taken.
+    fn adopt(&mut self, chunk: &mut Chunk) -> io::Result<usize> {
         let marked = &chunk.buffers.marked[chunk.marked.clone()];
-        if !marked.is_empty() && !self.bytes.resolve(&self.members, marked) {
-            return Ok(false);
+        let mut check = chunk.marked_check.filter(|_| self.is_linked);
+        if check.is_none() {
+            if !self.resolver.set_window(&bytes_of(self.members.decoder.history()), marked) {
+                return Ok(0);
+            }
+            self.resolver.resolve(marked, &mut chunk.buffers.resolved);
         }
-        let resolved = std::mem::take(&mut self.bytes.resolved);
-        let result = self.adopt_segments(chunk, &resolved[..marked.len()]);
-        self.bytes.resolved = resolved;
-        result
-    }
-
-    /// As [`adopt`](Self::adopt); `first` is the output of the first segment that was marked.
-    fn adopt_segments(&mut self, chunk: &Chunk, mut first: &[u8]) -> io::Result<bool> {
+        let mut first = &chunk.buffers.resolved[..marked.len()];
         for (i, segment) in chunk.segments.iter().enumerate() {
             if self.members.decoder.position() < segment.from && !self.feed(segment.from)? {
-                return Ok(i > 0);
+                return Ok(i);
             }
             let decoder = &mut self.members.decoder;
             let plain = &chunk.buffers.plain[segment.plain.clone()];
-            let checks = [decoder.check_of()(first), segment.check];
+            let checks = [check.take().unwrap_or_else(|| decoder.check_of()(first)), segment.check];
             let read = segment.to - decoder.position();
             if !decoder.adopt(segment.blocks.snapshot(), read, [first, plain], checks)? {
-                return Ok(i > 0);
+                return Ok(i);
             }
             write(&mut self.writer, first, &mut self.has_write_failed)?;
             write(&mut self.writer, plain, &mut self.has_write_failed)?;
@@ -228,7 +251,7 @@ impl<W: Write> Join<W> {
             first = &[];
             self.note_end()?;
         }
-        Ok(true)
+        Ok(chunk.segments.len())
     }
 }
 
@@ -252,56 +275,5 @@ fn first_bit(place: Place) -> u64 {
         Place::Dynamic(bit) => bit,
         Place::Stored(at) => (8 * at).saturating_sub(10),
         Place::Member(at) => 8 * at,
-    }
-}
-
-/// Units that are resolved together.
-const GROUP: usize = 32;
-
-fn resolve_group(table: &[u8; 1 << 16], units: &[u16; GROUP], bytes: &mut [u8; GROUP]) {
-    if units.iter().fold(0, |all, unit| all | unit) < FIRST_MARKER {
-        *bytes = units.map(|unit| unit as u8);
-    } else {
-        *bytes = units.map(|unit| table[usize::from(unit)]);
-    }
-}
-
-/// Replaces markers by the bytes of the window.
-struct Resolver {
-    /// The byte of each unit.
-    table: Box<[u8; 1 << 16]>,
-    resolved: Vec<u8>,
-}
-
-impl Default for Resolver {
-    fn default() -> Self {
-        let mut table = Box::new([0; 1 << 16]);
-        (0..=255).for_each(|byte| table[usize::from(byte)] = byte);
-        Resolver { table, resolved: Vec::new() }
-    }
-}
-
-impl Resolver {
-    /// Resolves units after the output so far. Returns false if they refer to more than there is.
-    fn resolve(&mut self, members: &Members, marked: &[u16]) -> bool {
-        let history = members.decoder.history();
-        let oldest = usize::from(FIRST_MARKER) + WINDOW - history.len();
-        let is_before = |unit: &u16| (FIRST_MARKER.into()..oldest).contains(&usize::from(*unit));
-        if history.len() < WINDOW && marked.iter().any(is_before) {
-            return false;
-        }
-        history.copy(history.len(), &mut self.table[oldest..usize::from(FIRST_MARKER) + WINDOW]);
-        if self.resolved.len() < marked.len() {
-            self.resolved.resize(marked.len(), 0);
-        }
-        let (blocks, rest) = marked.as_chunks::<GROUP>();
-        let (to, to_rest) = self.resolved[..marked.len()].as_chunks_mut::<GROUP>();
-        for (units, bytes) in blocks.iter().zip(to) {
-            resolve_group(&self.table, units, bytes);
-        }
-        for (&unit, byte) in rest.iter().zip(to_rest) {
-            *byte = self.table[usize::from(unit)];
-        }
-        true
     }
 }

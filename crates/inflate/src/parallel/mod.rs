@@ -19,18 +19,20 @@
 mod chunk;
 mod finder;
 mod join;
+mod link;
 mod pieces;
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Write};
+use std::mem;
 
 use linerate_core::{Error, Kind, ordered};
 
-use self::chunk::{Start, Task, decode as decode_chunk};
+use self::chunk::{Memory, Start, Task, decode as decode_chunk};
 use self::join::Join;
+use self::link::link;
 use self::pieces::Pieces;
 use crate::options::{Format, Options as StreamOptions};
-use crate::scratch::Scratch;
 use crate::stream::Members;
 use crate::window::MAX_WINDOW_BITS;
 
@@ -224,6 +226,9 @@ fn in_pieces<R: Read, W: Write>(
     let size = Cell::new(sizes.first.clamp(sizes.least, sizes.most));
     let (guesses, free) = (RefCell::new(Guesses::default()), RefCell::new(Vec::new()));
     let mut pending = Some(first);
+    let (known, mut before) = link();
+    // Its receiver is the line above.
+    let _ = known.send(join.state());
     let next = || {
         let Some(piece) = pending.take().filter(|_| !is_done.get()) else { return Ok(None) };
         pieces.forget(kept_from.get());
@@ -235,11 +240,14 @@ fn in_pieces<R: Read, W: Write>(
             None => Start::Skip,
         };
         let buffers = free.borrow_mut().pop().unwrap_or_default();
-        Ok::<_, io::Error>(Some(Task { piece, next, start, is_gzip, check, share: sizes.share, buffers }))
+        let (after, following) = link();
+        let before = mem::replace(&mut before, following);
+        let share = sizes.share;
+        Ok::<_, io::Error>(Some(Task { piece, next, start, is_gzip, check, share, buffers, before, after }))
     };
     let worker = || {
-        let mut scratch = Box::new(Scratch::new());
-        move |task| decode_chunk(&mut scratch, task)
+        let mut memory = Box::<Memory>::default();
+        move |task| decode_chunk(&mut memory, task)
     };
     ordered((threads, AHEAD), next, worker, |chunk| {
         let (has_searched, before) = (chunk.has_searched, join.totals());

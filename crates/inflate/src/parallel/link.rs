@@ -1,0 +1,167 @@
+//! What passes from chunk to chunk: where one ends, and the window there. With it the worker of the next chunk replaces its markers by
+//! bytes: first those of the window that it passes on, so that the chunks wait for 32 KiB each, and not for each other.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use super::chunk::{Chunk, FIRST_MARKER, WINDOW};
+use super::finder::Place;
+use crate::window::History;
+
+/// What begins after a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// A block, at this bit of the input; whether those of its bits are zero that are in a byte with earlier ones.
+    Block(u64, bool),
+    /// A gzip member, at this byte.
+    Member(u64),
+    /// The position is not before either.
+    Unknown,
+}
+
+/// The state of the stream after a chunk.
+pub(super) struct State {
+    pub(super) next: Next,
+    pub(super) is_gzip: bool,
+    /// At most 32 KiB of output.
+    pub(super) window: Vec<u8>,
+}
+
+/// The two ends of a chunk's link to the next.
+pub(super) fn link() -> (Sender<State>, Receiver<State>) {
+    channel()
+}
+
+impl Next {
+    /// Whether this is a place; `byte_before` is the byte before that of a stored block's length.
+    fn is(self, place: Place, byte_before: impl FnOnce(u64) -> Option<u8>) -> bool {
+        match (self, place) {
+            (Next::Block(bit, _), Place::Dynamic(start)) => bit == start,
+            (Next::Member(at), Place::Member(start)) => at == start,
+            (Next::Block(bit, is_zero), Place::Stored(at)) => {
+                // Three bits of the header and the padding to the byte, all zero.
+                let bits = (8 * at).wrapping_sub(bit);
+                (3..11).contains(&bits) && is_zero && (bits < 8 || byte_before(at) == Some(0))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Chunk {
+    /// Resolves the markers once the state before the chunk is known, and passes on the state after it; unless the chunk does not
+    /// begin there, or refers to more output than there is. The sender is then left to the calling thread.
+    pub(super) fn resolve(
+        &mut self,
+        resolver: &mut Resolver,
+        before: &Receiver<State>,
+        check: fn(&[u8]) -> u32,
+    ) {
+        let (Some(start), Some(last)) = (self.start, self.segments.last()) else { return };
+        // Without a state the calling thread has failed.
+        let Ok(before) = before.recv() else { return };
+        let byte_before = |at: u64| self.piece.bytes.get((at - 1 - self.piece.at) as usize).copied();
+        if before.is_gzip != self.is_gzip || !before.next.is(start, byte_before) {
+            return;
+        }
+        let marked = &self.buffers.marked[self.marked.clone()];
+        if !resolver.set_window(&before.window, marked) {
+            return;
+        }
+        let next = if last.blocks.is_before_block() {
+            let ahead = last.blocks.ahead();
+            Next::Block(8 * last.to - u64::from(ahead), last.blocks.bits_ahead() == 0)
+        } else if last.blocks.is_at_end() && self.is_gzip {
+            Next::Member(last.to + TRAILER)
+        } else {
+            Next::Unknown
+        };
+        let plain = &self.buffers.plain[last.plain.clone()];
+        let window = if self.segments.len() > 1 {
+            resolver.window(&[], &[], plain)
+        } else {
+            resolver.window(&before.window, marked, plain)
+        };
+        let Some(after) = self.after.take() else { return };
+        // The next chunk may have been given up.
+        let _ = after.send(State { next, is_gzip: self.is_gzip, window });
+        resolver.resolve(marked, &mut self.buffers.resolved);
+        self.marked_check = Some(check(&self.buffers.resolved[..marked.len()]));
+    }
+}
+
+/// Bytes of the trailer of a gzip member.
+pub(super) const TRAILER: u64 = 8;
+
+/// Units that are resolved together.
+const GROUP: usize = 32;
+
+/// Replaces markers by the bytes of a window.
+pub(super) struct Resolver {
+    /// The byte of each unit.
+    table: Box<[u8; 1 << 16]>,
+}
+
+impl Default for Resolver {
+    fn default() -> Self {
+        let mut table = Box::new([0; 1 << 16]);
+        (0..=255).for_each(|byte| table[usize::from(byte)] = byte);
+        Resolver { table }
+    }
+}
+
+impl Resolver {
+    /// Sets the window for units. Returns false if they refer to more than it has.
+    pub(super) fn set_window(&mut self, window: &[u8], marked: &[u16]) -> bool {
+        let end = usize::from(FIRST_MARKER) + WINDOW;
+        let oldest = end - window.len();
+        let is_before = |unit: &u16| (FIRST_MARKER.into()..oldest).contains(&usize::from(*unit));
+        if window.len() < WINDOW && marked.iter().any(is_before) {
+            return false;
+        }
+        self.table[oldest..end].copy_from_slice(window);
+        true
+    }
+
+    /// The window after units and bytes that follow another one.
+    fn window(&self, before: &[u8], marked: &[u16], plain: &[u8]) -> Vec<u8> {
+        let plain = &plain[plain.len().saturating_sub(WINDOW)..];
+        let marked = &marked[marked.len().saturating_sub(WINDOW - plain.len())..];
+        let before = &before[before.len().saturating_sub(WINDOW - plain.len() - marked.len())..];
+        let mut window = Vec::with_capacity(before.len() + marked.len() + plain.len());
+        window.extend_from_slice(before);
+        window.extend(marked.iter().map(|&unit| self.table[usize::from(unit)]));
+        window.extend_from_slice(plain);
+        window
+    }
+
+    /// Writes the bytes of units to the beginning of `resolved`, which grows if it must.
+    pub(super) fn resolve(&self, marked: &[u16], resolved: &mut Vec<u8>) {
+        if resolved.len() < marked.len() {
+            resolved.reserve_exact(marked.len() - resolved.len());
+            resolved.resize(marked.len(), 0);
+        }
+        let (blocks, rest) = marked.as_chunks::<GROUP>();
+        let (to, to_rest) = resolved[..marked.len()].as_chunks_mut::<GROUP>();
+        for (units, bytes) in blocks.iter().zip(to) {
+            resolve_group(&self.table, units, bytes);
+        }
+        for (&unit, byte) in rest.iter().zip(to_rest) {
+            *byte = self.table[usize::from(unit)];
+        }
+    }
+}
+
+fn resolve_group(table: &[u8; 1 << 16], units: &[u16; GROUP], bytes: &mut [u8; GROUP]) {
+    if units.iter().fold(0, |all, unit| all | unit) < FIRST_MARKER {
+        *bytes = units.map(|unit| unit as u8);
+    } else {
+        *bytes = units.map(|unit| table[usize::from(unit)]);
+    }
+}
+
+/// The bytes of a history.
+pub(super) fn bytes_of(history: History<'_>) -> Vec<u8> {
+    let mut bytes = vec![0; history.len()];
+    history.copy(history.len(), &mut bytes);
+    bytes
+}
