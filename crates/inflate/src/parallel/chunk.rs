@@ -69,7 +69,7 @@ pub(super) struct Task {
     pub(super) is_gzip: bool,
     /// The checksum of content.
     pub(super) check: fn(&[u8]) -> u32,
-    /// Most bytes of output, of which a unit of 16 bits is two.
+    /// Most bytes of output in each of the buffers, of which a unit of 16 bits is two.
     pub(super) share: usize,
     pub(super) buffers: Buffers,
     /// The states before and after the chunk.
@@ -406,34 +406,22 @@ impl Output {
     fn make_room(&mut self, share: usize) -> bool {
         let Buffers { marked, plain, .. } = &mut self.buffers;
         if self.is_marked {
-            if self.marked_len < marked.len() {
-                // The end of a step.
-                return true;
-            }
-            let units = (marked.len() + GROWTH / 2).min(share / 2);
-            if units <= marked.len() {
-                return false;
-            }
-            if 2 * units + plain.len() > share {
-                *plain = Vec::new();
-            }
-            marked.reserve_exact(units - marked.len());
-            marked.resize(units, 0);
-            return true;
+            // It may have been the end of a step.
+            return self.marked_len < marked.len() || grow(marked, GROWTH / 2, share / 2);
         }
-        let most = share.saturating_sub(2 * self.marked_len.max(WINDOW));
-        let len = (plain.len() + GROWTH).min(most);
-        if len <= plain.len() {
-            return false;
-        }
-        if 2 * marked.len() + len > share {
-            marked.truncate(self.marked_len.max(WINDOW));
-            marked.shrink_to_fit();
-        }
-        plain.reserve_exact(len - plain.len());
-        plain.resize(len, 0);
-        true
+        grow(plain, GROWTH, share)
     }
+}
+
+/// Makes a buffer longer, up to a length; returns whether it is.
+fn grow<T: Copy + Default>(buffer: &mut Vec<T>, by: usize, most: usize) -> bool {
+    let len = (buffer.len() + by).min(most);
+    if len <= buffer.len() {
+        return false;
+    }
+    buffer.reserve_exact(len - buffer.len());
+    buffer.resize(len, T::default());
+    true
 }
 
 /// The last unit that is a marker.

@@ -139,7 +139,7 @@ struct Sizes {
     most: usize,
     /// Output of a piece that its size aims at.
     output: u64,
-    /// Memory for the output of a chunk.
+    /// Memory for the output of a chunk: for units, and for bytes.
     share: usize,
 }
 

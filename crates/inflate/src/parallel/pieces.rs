@@ -13,13 +13,15 @@ pub(super) struct Pieces<R> {
     is_at_end: bool,
     /// The pieces from some position on.
     kept: VecDeque<Arc<Piece>>,
+    /// Buffers of pieces that nobody needs any more.
+    free: Vec<Vec<u8>>,
     /// Why reading has ended before the end, which is told after what precedes it.
     pub(super) failure: Option<io::Error>,
 }
 
 impl<R: Read> Pieces<R> {
     pub(super) fn new(reader: R) -> Self {
-        Pieces { reader, at: 0, is_at_end: false, kept: VecDeque::new(), failure: None }
+        Pieces { reader, at: 0, is_at_end: false, kept: VecDeque::new(), free: Vec::new(), failure: None }
     }
 
     /// Whether the reader has no more.
@@ -29,7 +31,12 @@ impl<R: Read> Pieces<R> {
 
     /// The next piece: of `len` bytes unless the input ends, or of what one read returns.
     pub(super) fn next(&mut self, len: usize, is_whole: bool) -> Option<Arc<Piece>> {
-        let mut bytes = vec![0; if self.is_at_end { 0 } else { len }];
+        let len = if self.is_at_end { 0 } else { len };
+        let mut bytes = self.free.pop().unwrap_or_default();
+        if bytes.capacity() < len {
+            bytes = vec![0; len];
+        }
+        bytes.resize(len, 0);
         let mut filled = 0;
         while filled < bytes.len() && (is_whole || filled == 0) {
             match self.reader.read(&mut bytes[filled..]) {
@@ -56,7 +63,7 @@ impl<R: Read> Pieces<R> {
     /// Forgets the pieces before a position.
     pub(super) fn forget(&mut self, position: u64) {
         while self.kept.front().is_some_and(|piece| piece.end() <= position) {
-            self.kept.pop_front();
+            self.free.extend(self.kept.pop_front().and_then(Arc::into_inner).map(|piece| piece.bytes));
         }
     }
 
