@@ -43,6 +43,7 @@ seeds() {
   seed zstd_stream '\x07' ../testdata/zstd/*.zst
   seed zstd_reader '\x07' ../testdata/zstd/*.zst
   seed inflate '\x02\x00' "$made/content.gz"
+  seed inflate_parallel '\x00\xff' "$made/content.gz"
   seed gateway_message '\x02' "$made/content.gz"
   if command -v zstd >/dev/null; then
     zstd -q -19 --no-check "$made/content" && zstd -q -1 --check "$made/content" -o "$made/quick.zst"

@@ -11,6 +11,7 @@ mod gateway;
 mod gateway_message;
 mod gateway_stats;
 mod inflate;
+mod inflate_parallel;
 mod nx;
 mod nx_filter;
 pub mod program;
@@ -31,6 +32,7 @@ pub use gateway::{gateway, gateway_zlib};
 pub use gateway_message::gateway_message;
 pub use gateway_stats::gateway_stats;
 pub use inflate::inflate;
+pub use inflate_parallel::inflate_parallel;
 pub use nx::nx;
 pub use nx_filter::nx_filter;
 pub use r3a::r3a;
@@ -66,6 +68,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("dict_pack", dict_pack),
     ("dict_blocks", dict_blocks),
     ("inflate", inflate),
+    ("inflate_parallel", inflate_parallel),
     ("gateway", gateway),
     ("gateway_zlib", gateway_zlib),
     ("gateway_stats", gateway_stats),

@@ -21,8 +21,9 @@ use crate::window::{History, MAX_WINDOW_BITS};
 pub(super) const WINDOW: usize = 1 << MAX_WINDOW_BITS;
 /// The marker of the oldest byte of the window. Less is a byte.
 pub(super) const FIRST_MARKER: u16 = 256;
-/// Bytes by which a buffer of the output grows.
-const GROWTH: usize = 1 << 20;
+/// Bytes by which a buffer of the output grows: it doubles, from the least to the most.
+const LEAST_GROWTH: usize = 64 << 10;
+const MOST_GROWTH: usize = 1 << 20;
 /// Units of output that are decoded in vain before a search is given up, and how many of them a header costs in time: crafted data has
 /// headers everywhere. Ordinary data has one that looks like a block every few hundred bytes.
 const MOST_IN_VAIN: usize = 16 << 20;
@@ -407,14 +408,15 @@ impl Output {
         let Buffers { marked, plain, .. } = &mut self.buffers;
         if self.is_marked {
             // It may have been the end of a step.
-            return self.marked_len < marked.len() || grow(marked, GROWTH / 2, share / 2);
+            return self.marked_len < marked.len() || grow(marked, share / 2);
         }
-        grow(plain, GROWTH, share)
+        grow(plain, share)
     }
 }
 
 /// Makes a buffer longer, up to a length; returns whether it is.
-fn grow<T: Copy + Default>(buffer: &mut Vec<T>, by: usize, most: usize) -> bool {
+fn grow<T: Copy + Default>(buffer: &mut Vec<T>, most: usize) -> bool {
+    let by = buffer.len().clamp(LEAST_GROWTH / size_of::<T>(), MOST_GROWTH / size_of::<T>());
     let len = (buffer.len() + by).min(most);
     if len <= buffer.len() {
         return false;

@@ -42,23 +42,32 @@ use crate::window::MAX_WINDOW_BITS;
 pub struct Options {
     /// Format, limit and checks of the stream. With [`window_bits`](StreamOptions::window_bits) below 15 one thread decodes it.
     pub stream: StreamOptions,
-    /// Decoding threads, besides the calling one, which reads, writes and joins. With 0 or 1, or if the input is a single piece, the
-    /// calling thread does everything. Default: 1.
+    /// Decoding threads, besides the calling one, which reads, writes, and decodes what a wrong guess has left. With 0 or 1, or if the
+    /// input is a single piece, the calling thread does everything. They take about twice the CPU time of one thread together, so that
+    /// two gain little. Default: 1.
     ///
-    /// Memory is at most 32 MiB and 9 MiB per thread, whatever the ratio.
+    /// Memory is at most 64 MiB and 24 MiB per thread, whatever the ratio.
     pub threads: usize,
+    /// Largest piece of the input that a thread takes, in bytes. Default: 384 KiB.
+    pub piece: usize,
 }
 
 impl Options {
     /// One thread, and the defaults of a format.
     pub const fn new(format: Format) -> Self {
-        Options { stream: StreamOptions::new(format), threads: 1 }
+        Options { stream: StreamOptions::new(format), threads: 1, piece: 384 << 10 }
     }
 
     /// Sets the number of [`threads`](#structfield.threads).
     #[must_use]
     pub const fn threads(self, threads: usize) -> Self {
         Options { threads, ..self }
+    }
+
+    /// Sets the largest [`piece`](#structfield.piece), at least one byte.
+    #[must_use]
+    pub const fn piece(self, piece: usize) -> Self {
+        Options { piece, ..self }
     }
 
     /// Sets the options of the [`stream`](#structfield.stream).
@@ -92,7 +101,7 @@ pub struct Totals {
 /// # Panics
 /// If `reader` or `writer` panics; all threads have ended then.
 pub fn decode<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> io::Result<Totals> {
-    decode_in(reader, writer, options, sizes(options))
+    decode_in(reader, writer, options, sizes(options).as_ref())
 }
 
 /// The end of the data of a stream, or of a gzip member.
@@ -120,14 +129,14 @@ pub struct DataEnd {
 /// # Panics
 /// As [`decode`].
 pub fn decode_data<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> io::Result<DataEnd> {
-    decode_data_in(reader, writer, options, sizes(options))
+    decode_data_in(reader, writer, options, sizes(options).as_ref())
 }
 
 /// The sizes of pieces, if the input is cut.
-fn sizes(options: &Options) -> Option<&'static Sizes> {
+fn sizes(options: &Options) -> Option<Sizes> {
     // Units of 16 bits stand for the largest window.
     let in_pieces = options.threads > 1 && options.stream.window_bits == MAX_WINDOW_BITS;
-    in_pieces.then_some(&Sizes::DEFAULT)
+    in_pieces.then(|| Sizes::up_to(options.piece.max(1)))
 }
 
 /// Sizes in bytes.
@@ -144,8 +153,10 @@ struct Sizes {
 }
 
 impl Sizes {
-    const DEFAULT: Sizes =
-        Sizes { first: 256 << 10, least: 64 << 10, most: 512 << 10, output: 2 << 20, share: 8 << 20 };
+    fn up_to(most: usize) -> Self {
+        let [first, least] = [256 << 10, 64 << 10].map(|len| most.min(len));
+        Sizes { first, least, most, output: 2 << 20, share: 8 << 20 }
+    }
 
     /// The size of the next piece, of data like what lies between two totals.
     fn of_piece(&self, from: Totals, to: Totals) -> usize {

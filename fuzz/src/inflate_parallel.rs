@@ -1,0 +1,61 @@
+//! Streams of any bytes on several threads, cut into pieces of any size.
+
+use std::io::{self, Read, Write};
+
+use linerate_inflate::{Format, Kind, Options, parallel, read};
+
+/// Content is not decoded beyond this length.
+const LIMIT: u64 = 1 << 20;
+
+/// Content, and its length or the kind and offset of the error.
+type Outcome = (Vec<u8>, Result<u64, (Option<Kind>, u64)>);
+
+fn outcome(content: Vec<u8>, end: io::Result<u64>) -> Outcome {
+    let failure = |error: io::Error| {
+        let ours = error.get_ref().and_then(|source| source.downcast_ref::<linerate_inflate::Error>());
+        (ours.map(|e| e.kind), ours.map_or(0, |e| e.offset))
+    };
+    (content, end.map_err(failure))
+}
+
+/// The first byte chooses the format and the threads, the second the size of pieces; the rest is the stream.
+///
+/// # Panics
+/// If several threads have other content, another verdict or another offset than one, or if bytes after the data are lost.
+pub fn inflate_parallel(data: &[u8]) {
+    let [choice, size, src @ ..] = data else { return };
+    let format = [Format::Gzip, Format::Zlib, Format::Deflate, Format::ZlibOrGzip][usize::from(choice % 4)];
+    let stream = Options::new(format).output_limit(LIMIT).verify_checksum(choice & 64 == 0);
+    // Not so many pieces that each input takes long.
+    let piece = (24 + 8 * usize::from(*size)).max(src.len() / 64);
+    let options = parallel::Options::new(format).stream(stream).threads(2).piece(piece);
+
+    let mut content = Vec::new();
+    let mut decoder = read::Decoder::with_options(src, stream).expect("options");
+    let end = decoder.read_to_end(&mut content).map(|len| len as u64);
+    let one = outcome(content, end);
+    let mut content = Vec::new();
+    let end = parallel::decode(src, &mut content, &options).map(|totals| totals.bytes_out);
+    assert!(one == outcome(content, end), "threads decode as one does");
+    if format != Format::ZlibOrGzip {
+        after_header(src, &options);
+    }
+}
+
+/// Decodes the bytes as data without a header.
+fn after_header(src: &[u8], options: &parallel::Options) {
+    let decode = |options: &parallel::Options| {
+        let (mut reader, mut content) = (src, Vec::new());
+        let end = parallel::decode_data(&mut reader, &mut content as &mut dyn Write, options);
+        let end = end.map(|end| {
+            assert_eq!([&end.rest, reader].concat(), src[end.totals.bytes_in as usize..]);
+            assert_eq!(end.totals.bytes_out, content.len() as u64);
+            (end.totals, end.check, end.len)
+        });
+        (content, end.map_err(|error| error.to_string()))
+    };
+    assert!(
+        decode(options) == decode(&options.threads(1)),
+        "data without a header is decoded as by one thread"
+    );
+}
