@@ -22,7 +22,7 @@ pub(super) const WINDOW: usize = 1 << MAX_WINDOW_BITS;
 /// The marker of the oldest byte of the window. Less is a byte.
 pub(super) const FIRST_MARKER: u16 = 256;
 /// Bytes by which a buffer of the output grows: it doubles, from the least to the most.
-const LEAST_GROWTH: usize = 64 << 10;
+const LEAST_GROWTH: usize = 16 << 10;
 const MOST_GROWTH: usize = 1 << 20;
 /// Units of output that are decoded in vain before a search is given up, and how many of them a header costs in time: crafted data has
 /// headers everywhere. Ordinary data has one that looks like a block every few hundred bytes.

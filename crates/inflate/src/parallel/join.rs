@@ -11,7 +11,8 @@ use super::link::{Next, Resolver, State, TRAILER, bytes_of};
 use crate::stream::Members;
 use crate::stream_decoder::DataEnd;
 
-/// Bytes that are decoded at a time: much more than the window, which is copied each time.
+/// Bytes that are decoded at a time: in the end much more than the window, which is copied each time.
+const FIRST_BUFFER: usize = 16 << 10;
 const BUFFER: usize = 256 << 10;
 
 /// The decoder of the stream, which knows the position up to which all is decoded and written.
@@ -20,9 +21,10 @@ pub(super) struct Join<W> {
     writer: W,
     /// The input from the position on.
     pieces: VecDeque<Arc<Piece>>,
-    buffer: Box<[u8]>,
+    buffer: Vec<u8>,
     bytes_out: u64,
-    resolver: Resolver,
+    /// For chunks whose worker could not.
+    resolver: Option<Resolver>,
     /// Whether the state that the next chunk has got is that of the stream.
     is_linked: bool,
     /// Whether the end of the data may be wanted.
@@ -42,9 +44,9 @@ impl<W: Write> Join<W> {
             members,
             writer,
             pieces: VecDeque::new(),
-            buffer: vec![0; BUFFER].into(),
+            buffer: vec![0; FIRST_BUFFER],
             bytes_out: 0,
-            resolver: Resolver::default(),
+            resolver: None,
             is_linked: true,
             data_end: None,
             has_write_failed: false,
@@ -164,6 +166,9 @@ impl<W: Write> Join<W> {
             if is_end && progress.written == 0 {
                 break;
             }
+            if progress.written == self.buffer.len() {
+                self.buffer.resize((4 * progress.written).min(BUFFER), 0);
+            }
         }
         Ok(())
     }
@@ -228,10 +233,11 @@ impl<W: Write> Join<W> {
         let marked = &chunk.buffers.marked[chunk.marked.clone()];
         let mut check = chunk.marked_check.filter(|_| self.is_linked);
         if check.is_none() {
-            if !self.resolver.set_window(&bytes_of(self.members.decoder.history()), marked) {
+            let resolver = self.resolver.get_or_insert_default();
+            if !resolver.set_window(&bytes_of(self.members.decoder.history()), marked) {
                 return Ok(0);
             }
-            self.resolver.resolve(marked, &mut chunk.buffers.resolved);
+            resolver.resolve(marked, &mut chunk.buffers.resolved);
         }
         let mut first = &chunk.buffers.resolved[..marked.len()];
         for (i, segment) in chunk.segments.iter().enumerate() {

@@ -152,10 +152,11 @@ fn small_streams_truncated_at_every_byte_fail_as_on_one_thread() {
 }
 
 #[test]
-fn small_streams_with_any_bit_flipped_end_as_on_one_thread() {
+fn small_streams_with_a_bit_of_any_byte_flipped_end_as_on_one_thread() {
     for (format, src) in small().into_iter().step_by(7) {
         let mut src = src;
-        for bit in 0..8 * src.len() {
+        // Every byte, and each bit of some.
+        for bit in (0..8 * src.len()).step_by(3) {
             src[bit / 8] ^= 1 << (bit % 8);
             let pieces = sizes(1 + bit % 97, 150 + bit % 50, SHARE);
             assert_same(StreamOptions::new(format), &src, 1, &pieces);
@@ -314,7 +315,7 @@ fn data_without_its_header_ends_where_it_does_on_one_thread() {
         };
         let mut data = src[header..].to_vec();
         let stream = StreamOptions::new(format);
-        for first in (1..data.len()).step_by(5) {
+        for first in (1..data.len()).step_by(11) {
             let pieces = sizes(first, 150 + first % 70, SHARE);
             assert_same_data(stream, &data, 1, &pieces);
             assert_same_data(stream, &data[..first], 1, &sizes(1 + first / 3, 170, SHARE));

@@ -23,8 +23,9 @@ Examples:
   linerate gzip --rsyncable -k dump.sql      small changes of dump.sql change little of dump.sql.gz
 
 Without FILE, or with `-`, standard input is read and standard output written. With -o or -c the input
-file is kept. Threads process several files at a time, and the blocks of a large one when it is
-compressed or is BGZF. A thread's working memory is 0.5M, and 7.5M at -8 and -9, beside its blocks.
+file is kept. Threads process several files at a time, and the parts of a large one; three or more
+decompress any file together, and take twice the CPU time of one. A thread's working memory is 0.5M,
+7.5M at -8 and -9, beside its blocks, and at most 24M when decompressing.
 SIZE is a number of bytes, or with K, M or G a multiple of 1024.";
 
 #[derive(clap::Args, Debug)]
