@@ -254,11 +254,11 @@ fn content_before_a_read_error_is_written_first() {
     }
 }
 
+/// Content, and the end of the data with checksum and length, or kind and offset of the error.
+type DataOutcome = (Vec<u8>, Result<(Totals, u32, u32), (Option<Kind>, u64)>);
+
 /// The end of the last data that only valid trailers and headers precede, or the error of that data.
-fn data_alone(
-    stream: StreamOptions,
-    src: &[u8],
-) -> (Vec<u8>, Result<(Totals, u32, u32), (Option<Kind>, u64)>) {
+fn data_alone(stream: StreamOptions, src: &[u8]) -> DataOutcome {
     let (mut members, mut out, mut buffer) = (Members::after_header(stream).unwrap(), Vec::new(), [0; 1000]);
     let (mut at, mut end) = (0, None);
     loop {

@@ -597,6 +597,34 @@ mod tests {
     }
 
     #[test]
+    fn data_of_any_origin_ends_on_three_threads_as_on_one() {
+        let mut seed = 1u32;
+        let mut noise = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 24) as u8
+        };
+        let data: Vec<u8> = (0..900_000).map(|i| if i % 9 < 5 { noise() } else { b'a' }).collect();
+        for container in [Format::Gzip, Format::Zlib, Format::Deflate].map(Container::from) {
+            let mut whole = Vec::new();
+            compress(&data[..], &mut whole, &Options::new(container, Level::Default).block_size(90_000))
+                .unwrap();
+            assert!(whole.len() > 500_000);
+            let format = (container == Format::Deflate.into()).then_some(FormatChoice::Deflate);
+            assert_eq!(outcome(&whole, 3, format, None).0.len(), data.len());
+            for tail in [&b"garbage"[..], b"\0\0\0", b"\x1f\x8b", &whole, &[&whole[..], b"\0x"].concat()] {
+                assert_as_on_one_thread("a tail", &[&whole[..], tail].concat(), format, None);
+            }
+            for at in (0..whole.len()).step_by(97_000).chain(whole.len() - 9..whole.len()) {
+                assert_as_on_one_thread("truncated", &whole[..at], format, None);
+                assert_as_on_one_thread("limited", &whole, format, Some(at as u64));
+                let mut damaged = whole.clone();
+                damaged[at] ^= 0x44;
+                assert_as_on_one_thread("damaged", &damaged, format, None);
+            }
+        }
+    }
+
+    #[test]
     fn output_limit_stops_parallel_decoding_where_it_stops_one_thread() {
         let bgzf = compressed(Container::Bgzf, &text(700));
         for most in 0..=701 {
