@@ -38,6 +38,7 @@ impl HuffmanTableBuffer {
 ///
 /// Of the Huffman code only the canonical tree is kept, a fourteenth of the decoding table, which is
 /// rebuilt in 0.1 microseconds if another frame was decoded by the same thread before the next block that needs it.
+#[derive(Clone)]
 #[repr(C, align(64))]
 pub(crate) struct FrameTables {
     ll: [Cell; 1 << tables::LL_LOG],

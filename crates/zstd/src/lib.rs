@@ -101,6 +101,8 @@ mod options;
 mod output;
 #[cfg(feature = "std")]
 mod parallel;
+#[cfg(feature = "std")]
+pub mod pipeline;
 mod prefetch;
 mod prefix;
 mod required_parts;

@@ -139,10 +139,19 @@ pub struct StreamDecoder {
     failed: Option<Error>,
 }
 
+/// A compressed block whose literals and sequences are decoded already.
+pub(crate) trait DecodedBlock {
+    /// Appends its content, and makes `tables` those after it. Returns false, and leaves the tables, if it cannot: then the
+    /// block is decoded anew.
+    fn execute(&mut self, tables: &mut Box<FrameTables>, max: usize, out: &mut Output<'_>) -> bool;
+}
+
 /// The buffers of a call.
 struct Buffers<'a> {
     src: &'a [u8],
     read: usize,
+    /// The next compressed block, decoded ahead.
+    ahead: Option<&'a mut (dyn DecodedBlock + 'a)>,
     dst: &'a mut [u8],
     written: usize,
     /// `dst[..in_window]` is in the window already; from here to `written` it is not.
@@ -291,6 +300,19 @@ impl StreamDecoder {
         src: &[u8],
         dst: &mut [u8],
     ) -> Result<Progress> {
+        self.decode_ahead(scratch, dictionary, src, 0, dst, None)
+    }
+
+    /// As [`decode`](Self::decode), from `src[from..]`, which begins with a block if that is decoded `ahead`.
+    pub(crate) fn decode_ahead<'a>(
+        &mut self,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        src: &'a [u8],
+        from: usize,
+        dst: &'a mut [u8],
+        ahead: Option<&'a mut (dyn DecodedBlock + 'a)>,
+    ) -> Result<Progress> {
         if let Some(error) = self.failed {
             return Err(error);
         }
@@ -303,7 +325,7 @@ impl StreamDecoder {
             ));
         }
         self.skipped = None;
-        let mut io = Buffers { src, read: 0, dst, written: 0, in_window: 0 };
+        let mut io = Buffers { src, read: from, ahead, dst, written: 0, in_window: 0 };
         let result = self.run(scratch, dictionary, &mut io).and_then(|stop| {
             self.update_window(&mut io)?;
             Ok(stop)
@@ -318,7 +340,7 @@ impl StreamDecoder {
                 Status::NeedOutput
             }
         };
-        Ok(Progress { read: io.read, written: io.written, status })
+        Ok(Progress { read: io.read - from, written: io.written, status })
     }
 
     fn run(
@@ -610,7 +632,15 @@ impl StreamDecoder {
             tables
         });
         let Scratch { kernels, block: buffers, output, .. } = scratch;
-        let mut block_decoder = BlockDecoder::new(*kernels, buffers, tables, dictionary, &self.options);
+        let (mut ahead, options) = (io.ahead.take(), &self.options);
+        let mut decode = |out: &mut Output<'_>| {
+            let from = out.at;
+            if ahead.as_mut().is_some_and(|block| block.execute(tables, max, out)) {
+                return Ok(());
+            }
+            out.at = from;
+            BlockDecoder::new(*kernels, buffers, tables, dictionary, options).decode(src, at, max, out)
+        };
         // The dictionary leaves the window once more content than the window size has been decoded.
         let content = match dictionary {
             Some(dictionary) if self.total <= self.header.window => dictionary.piece(),
@@ -621,7 +651,7 @@ impl StreamDecoder {
             let start = io.in_window.max(io.written.saturating_sub(reach));
             let before = history(self.window.last(reach - (io.written - start)), content);
             let mut out = Output { buf: io.dst, start, at: io.written, history: before };
-            block_decoder.decode(src, at, max, &mut out)?;
+            decode(&mut out)?;
             let (from, to) = (io.written, out.at);
             io.written = to;
             let bytes = &io.dst[from..to];
@@ -636,7 +666,7 @@ impl StreamDecoder {
         let buf = &mut output[..];
         debug_assert!(buf.len() >= BLOCK_MAX);
         let mut out = Output { buf, start: 0, at: 0, history: before };
-        block_decoder.decode(src, at, max, &mut out)?;
+        decode(&mut out)?;
         let len = out.at;
         let bytes = &output[..len];
         self.count(bytes);

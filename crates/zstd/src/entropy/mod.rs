@@ -4,4 +4,6 @@
 pub(crate) mod bits;
 pub(crate) mod fse;
 pub(crate) mod huffman;
+#[cfg(feature = "std")]
+pub(crate) mod symbolic;
 pub(crate) mod tables;

@@ -10,3 +10,5 @@ pub(crate) mod huffman;
 mod isa;
 mod scalar;
 pub(crate) mod sequences;
+#[cfg(feature = "std")]
+pub(crate) mod split;

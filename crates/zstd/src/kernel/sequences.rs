@@ -46,7 +46,7 @@ struct Loop<'a, 'b, const HISTORY: bool, const PREFETCH: bool>(Job<'a, 'b>);
 
 /// Sequences decoded before they are executed: few enough to stay in the L1 cache, enough for both loops to
 /// reach their steady state.
-const BATCH: usize = 32;
+pub(super) const BATCH: usize = 32;
 
 /// Batches decoded ahead of execution when match sources are prefetched: enough time for the lines to
 /// arrive, and no more lines in flight than a CPU supports.
@@ -57,7 +57,7 @@ const BATCHES_AHEAD: usize = 2;
 pub(crate) struct Sequence {
     literals: u32,
     len: u32,
-    offset: u32,
+    pub(crate) offset: u32,
 }
 
 impl<const HISTORY: bool, const PREFETCH: bool> Kernel for Loop<'_, '_, HISTORY, PREFETCH> {
@@ -110,7 +110,7 @@ impl<const HISTORY: bool, const PREFETCH: bool> Kernel for Loop<'_, '_, HISTORY,
 }
 
 /// Decodes sequences from the bitstream.
-struct SequenceReader<'a> {
+pub(super) struct SequenceReader<'a> {
     stream: *const u8,
     position: isize,
     cells: [*const u32; 3],
@@ -123,7 +123,7 @@ impl<'a> SequenceReader<'a> {
     /// # Safety
     /// `stream` is where `bits` begins, seven bytes before it are readable, and the tables are valid.
     #[inline(always)]
-    unsafe fn new<I: Isa>(
+    pub(super) unsafe fn new<I: Isa>(
         [ll, of, ml]: [FseTable<'a>; 3],
         stream: *const u8,
         bits: &'a [u8],
@@ -158,7 +158,7 @@ impl<'a> SequenceReader<'a> {
     /// # Safety
     /// The CPU supports the tier of `I`.
     #[inline(always)]
-    unsafe fn read_batch<I: Isa>(&mut self, batch: &mut [Sequence], has_last: bool) -> Result<()> {
+    pub(super) unsafe fn read_batch<I: Isa>(&mut self, batch: &mut [Sequence], has_last: bool) -> Result<()> {
         let (batch, last) = match batch.split_last_mut() {
             Some((last, before)) if has_last => (before, Some(last)),
             _ => (batch, None),
@@ -284,9 +284,15 @@ impl<'a> SequenceReader<'a> {
         Ok(sequence)
     }
 
+    /// The repeat offsets after the sequences so far.
+    #[inline(always)]
+    pub(super) fn repeats(&self) -> &[u32; 3] {
+        &self.repeats
+    }
+
     /// The repeat offsets after the last sequence.
     #[inline(always)]
-    fn finish(self) -> Result<RepeatOffsets> {
+    pub(super) fn finish(self) -> Result<RepeatOffsets> {
         if self.position != 0 {
             return Err(Error::corrupt("the bits of sequences are not used up exactly"));
         }
@@ -321,7 +327,7 @@ impl History {
 }
 
 /// Executes sequences into the output.
-struct SequenceExecutor<'a, 'b> {
+pub(super) struct SequenceExecutor<'a, 'b> {
     out: &'a mut Output<'b>,
     from: *const u8,
     literals_end: *const u8,
@@ -333,7 +339,7 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
     /// # Safety
     /// The last [`SLACK`] bytes of `literals` are padding.
     #[inline(always)]
-    unsafe fn new(out: &'a mut Output<'b>, literals: &'a [u8], max: usize) -> Self {
+    pub(super) unsafe fn new(out: &'a mut Output<'b>, literals: &'a [u8], max: usize) -> Self {
         let end = out.at + max;
         let from = literals.as_ptr();
         SequenceExecutor { out, from, literals_end: from.wrapping_add(literals.len() - SLACK), end }
@@ -342,7 +348,7 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
     /// # Safety
     /// The CPU supports the tier of `I`.
     #[inline(always)]
-    unsafe fn execute<I: Isa, const HISTORY: bool, const PREFETCH: bool, const TWO_PHASE: bool>(
+    pub(super) unsafe fn execute<I: Isa, const HISTORY: bool, const PREFETCH: bool, const TWO_PHASE: bool>(
         &mut self,
         batch: &[Sequence],
         mut prefetch: Option<&mut PrefetchQueue>,
@@ -469,7 +475,7 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
 
     /// Appends the remaining literals.
     #[inline(always)]
-    unsafe fn finish(self) -> Result<()> {
+    pub(super) unsafe fn finish(self) -> Result<()> {
         // SAFETY: both are pointers into the literals, in this order.
         let literals = unsafe {
             core::slice::from_raw_parts(self.from, self.literals_end.offset_from_unsigned(self.from))

@@ -10,6 +10,7 @@ mod generated;
 #[cfg(unix)]
 mod guarded;
 mod oracle;
+mod pipeline;
 mod prefix;
 mod reader_writer;
 mod seekable;

@@ -1,0 +1,66 @@
+//! Repeat offsets of a block whose predecessor is not decoded yet: each stands for one of the three before the block, minus
+//! a number.
+
+use super::tables::RepeatOffsets;
+
+/// From here on offsets are symbolic. Offset codes of at most [`MAX_CODE`] give smaller ones.
+const FIRST: u32 = 1 << 31;
+/// Between the symbols of two repeat offsets. A block has fewer sequences, each of which subtracts 1 at most.
+const STEP: u32 = 1 << 28;
+/// The largest offset code of blocks with symbolic offsets: 31 is for windows above 2 GiB.
+pub(crate) const MAX_CODE: u32 = 30;
+
+/// The repeat offsets before a block.
+pub(crate) const BEFORE: RepeatOffsets =
+    RepeatOffsets([FIRST + STEP - 1, FIRST + 2 * STEP - 1, FIRST + 3 * STEP - 1]);
+
+/// Whether any of the offsets is symbolic.
+#[inline(always)]
+pub(crate) fn any(offsets: &[u32; 3]) -> bool {
+    offsets.iter().fold(0, |all, offset| all | offset) >= FIRST
+}
+
+/// The offset that a symbolic one stands for, given the repeat offsets `before` the block; any other offset is itself.
+/// Returns 0 if the offset is invalid.
+#[inline(always)]
+pub(crate) fn resolve(offset: u32, before: RepeatOffsets) -> u32 {
+    if offset < FIRST {
+        return offset;
+    }
+    let at = offset - FIRST;
+    let (which, minus) = ((at / STEP) as usize, STEP - 1 - at % STEP);
+    before.0.get(which).map_or(0, |offset| offset.saturating_sub(minus))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbolic_histories_resolve_to_those_of_known_offsets() {
+        let known = RepeatOffsets([1111, 5, u32::MAX - 3]);
+        let mut seed = 1_u32;
+        for _ in 0..1000 {
+            let (mut symbolic, mut direct) = (BEFORE, known);
+            for _ in 0..12 {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let (value, literals) = (1 + (seed >> 16) % 4 * (1 + seed % 3), seed >> 8 & 1);
+                let (offset, wanted) = (symbolic.resolve(value, literals), direct.resolve(value, literals));
+                assert_eq!(resolve(offset, known), wanted);
+                if wanted == 0 {
+                    break;
+                }
+                assert_eq!(symbolic.0.map(|offset| resolve(offset, known)), direct.0);
+            }
+        }
+    }
+
+    #[test]
+    fn an_offset_that_is_too_small_is_invalid_for_any_number_that_is_subtracted() {
+        for minus in [7, 8, 50_000] {
+            assert_eq!(resolve(BEFORE.0[2] - minus, RepeatOffsets([1, 4, 7])), 0);
+        }
+        assert_eq!(resolve(BEFORE.0[2] - 6, RepeatOffsets([1, 4, 7])), 1);
+        assert_eq!(resolve(u32::MAX, RepeatOffsets([1, 4, 7])), 0);
+    }
+}
