@@ -31,14 +31,15 @@ const MAX_SEQUENCES: usize = BLOCK_MAX / 3;
 const NO_TABLE: Error = Error::corrupt("a block has no tables");
 
 /// A block and what is known of it.
+#[derive(Default)]
 pub(super) struct Block {
     /// [`PAD`] bytes, the block's header, and the block, with [`SLACK`] after it.
     bytes: Vec<u8>,
-    decoded: Decoded,
+    decoded: Option<Box<Decoded>>,
 }
 
-/// The literals and sequences of a block.
-struct Decoded {
+/// The literals and sequences of a block. Few blocks have them at a time, so that they stay in a cache.
+pub(super) struct Decoded {
     kernels: KernelSet,
     /// The entropy tables after the block's headers.
     tables: Box<FrameTables>,
@@ -100,8 +101,8 @@ impl HeaderReader {
     }
 
     /// Reads the headers of the next block. Those of the blocks after a damaged one cannot be read.
-    pub(super) fn read(&mut self, block: &mut Block) {
-        block.decoded.headers = None;
+    pub(super) fn read(&mut self, block: &Block, decoded: &mut Decoded) {
+        (decoded.headers, decoded.end) = (None, None);
         if !std::mem::take(&mut self.is_valid) {
             return;
         }
@@ -110,8 +111,8 @@ impl HeaderReader {
         if headers.literals.count > BLOCK_MAX || headers.count > MAX_SEQUENCES || self.has_large_offsets() {
             return;
         }
-        block.decoded.tables.clone_from(&self.tables);
-        block.decoded.headers = Some(headers);
+        decoded.tables.clone_from(&self.tables);
+        decoded.headers = Some(headers);
     }
 
     fn headers(&mut self, block: &[u8]) -> Result<BlockHeaders> {
@@ -134,24 +135,12 @@ impl HeaderReader {
 }
 
 impl Block {
-    pub(super) fn new(kernels: KernelSet) -> Self {
-        let decoded = Decoded {
-            kernels,
-            tables: Box::new(FrameTables::new()),
-            headers: None,
-            literals: Vec::new(),
-            sequences: Vec::new(),
-            end: None,
-        };
-        Block { bytes: Vec::new(), decoded }
-    }
-
     /// Begins with the header of a block.
     pub(super) fn start(&mut self, header: [u8; BlockHeader::LEN]) {
         self.bytes.clear();
         self.bytes.extend_from_slice(&[0; PAD]);
         self.bytes.extend_from_slice(&header);
-        (self.decoded.headers, self.decoded.end) = (None, None);
+        self.decoded = None;
     }
 
     /// Adds bytes of the block.
@@ -169,12 +158,14 @@ impl Block {
         &whole(&self.bytes)[PAD..]
     }
 
-    /// Decodes literals and sequences, if the headers could be read.
-    pub(super) fn decode(&mut self, buffers: &mut EntropyBuffers) {
-        let Some(headers) = self.decoded.headers else { return };
-        let whole = whole(&self.bytes);
-        let literals = self.decoded.decode_literals(&headers, whole, buffers);
-        self.decoded.end = literals.and_then(|()| self.decoded.decode_sequences(&headers, whole)).ok();
+    /// Keeps what is decoded of the block.
+    pub(super) fn set_decoded(&mut self, decoded: Box<Decoded>) {
+        self.decoded = Some(decoded);
+    }
+
+    /// Takes the memory of what was decoded.
+    pub(super) fn take_decoded(&mut self) -> Option<Box<Decoded>> {
+        self.decoded.take()
     }
 
     /// Gives `stream` the bytes of [`input`](Self::input) after the first `at`, and what is decoded of them.
@@ -185,8 +176,14 @@ impl Block {
         at: usize,
         dst: &mut [u8],
     ) -> Result<Progress> {
-        let mut ahead = Ahead { bytes: &self.bytes, decoded: &mut self.decoded };
-        stream.decode_ahead(scratch, None, whole(&self.bytes), PAD + at, dst, Some(&mut ahead))
+        let (bytes, src) = (&self.bytes, whole(&self.bytes));
+        match &mut self.decoded {
+            Some(decoded) => {
+                let mut ahead = Ahead { bytes, decoded };
+                stream.decode_ahead(scratch, None, src, PAD + at, dst, Some(&mut ahead))
+            }
+            None => stream.decode_ahead(scratch, None, src, PAD + at, dst, None),
+        }
     }
 }
 
@@ -196,6 +193,25 @@ fn whole(bytes: &[u8]) -> &[u8] {
 }
 
 impl Decoded {
+    pub(super) fn new(kernels: KernelSet) -> Self {
+        Decoded {
+            kernels,
+            tables: Box::new(FrameTables::new()),
+            headers: None,
+            literals: Vec::new(),
+            sequences: Vec::new(),
+            end: None,
+        }
+    }
+
+    /// Decodes the literals and sequences of `block`, if its headers could be read.
+    pub(super) fn decode(&mut self, block: &Block, buffers: &mut EntropyBuffers) {
+        let Some(headers) = self.headers else { return };
+        let whole = whole(&block.bytes);
+        let literals = self.decode_literals(&headers, whole, buffers);
+        self.end = literals.and_then(|()| self.decode_sequences(&headers, whole)).ok();
+    }
+
     fn decode_literals(
         &mut self,
         headers: &BlockHeaders,

@@ -34,7 +34,7 @@ pub(super) struct Cutter {
     format: Format,
     /// Bytes of a header, or of a part that is no compressed block.
     bytes: Vec<u8>,
-    block: Option<Box<Block>>,
+    block: Option<Block>,
     /// Most bytes of a block of the frame.
     block_max: usize,
     has_checksum: bool,

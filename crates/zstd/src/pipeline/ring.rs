@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use linerate_core::lock;
 
-use super::block::{Block, EntropyBuffers, HeaderReader};
+use super::block::{Block, Decoded, EntropyBuffers, HeaderReader};
 use crate::kernel_set::KernelSet;
 
 /// A part of the input.
@@ -14,15 +14,15 @@ pub(super) enum Part {
     /// Anything but a compressed block.
     Other(Vec<u8>),
     /// A compressed block; decoded, unless it is damaged or unusual.
-    Block(Box<Block>),
+    Block(Block),
 }
 
 enum Entry {
     Other(Vec<u8>),
-    Waiting(Box<Block>),
+    Waiting(Block),
     /// With the thread that decodes it.
     Taken,
-    Decoded(Box<Block>),
+    Decoded(Block),
 }
 
 #[derive(Default)]
@@ -34,6 +34,9 @@ struct State {
     untaken: u64,
     /// Blocks that are waiting for a thread.
     waiting: usize,
+    /// Memory for blocks that are decoded, last used last.
+    #[expect(clippy::vec_box, reason = "they go from thread to thread")]
+    free: Vec<Box<Decoded>>,
     /// Threads without work.
     idle: usize,
     /// Whether the calling thread waits for the first entry.
@@ -43,7 +46,7 @@ struct State {
 
 impl State {
     /// Takes the first block that is waiting.
-    fn take(&mut self) -> Option<(u64, Box<Block>)> {
+    fn take(&mut self) -> Option<(u64, Block)> {
         while let Some(entry) = self.entries.get_mut((self.untaken - self.gone) as usize) {
             self.untaken += 1;
             match std::mem::replace(entry, Entry::Taken) {
@@ -59,6 +62,7 @@ impl State {
 }
 
 struct Shared {
+    kernels: KernelSet,
     /// Locked before `state`, by a thread that takes a block, until its headers are read.
     headers: Mutex<HeaderReader>,
     state: Mutex<State>,
@@ -72,12 +76,12 @@ struct Shared {
 struct Taken<'s> {
     shared: &'s Shared,
     number: u64,
-    block: Option<Box<Block>>,
+    block: Block,
 }
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        let Some(block) = self.block.take() else { return };
+        let block = std::mem::take(&mut self.block);
         let mut state = lock(&self.shared.state);
         let index = (self.number - state.gone) as usize;
         state.entries[index] = Entry::Decoded(block);
@@ -91,12 +95,16 @@ impl Shared {
     /// Decodes the next block that is waiting; returns false if there is none.
     fn decode_one(&self, buffers: &mut EntropyBuffers) -> bool {
         let mut headers = lock(&self.headers);
-        let Some((number, block)) = lock(&self.state).take() else { return false };
-        let mut taken = Taken { shared: self, number, block: Some(block) };
-        let Some(block) = &mut taken.block else { return false };
-        headers.read(block);
+        let mut state = lock(&self.state);
+        let Some((number, block)) = state.take() else { return false };
+        let memory = state.free.pop();
+        drop(state);
+        let mut taken = Taken { shared: self, number, block };
+        let mut decoded = memory.unwrap_or_else(|| Box::new(Decoded::new(self.kernels)));
+        headers.read(&taken.block, &mut decoded);
         drop(headers);
-        block.decode(buffers);
+        decoded.decode(&taken.block, buffers);
+        taken.block.set_decoded(decoded);
         true
     }
 
@@ -129,15 +137,14 @@ pub(super) struct Ring {
     len: usize,
     /// Those of the calling thread, once it decodes a block.
     buffers: Option<EntropyBuffers>,
-    #[expect(clippy::vec_box, reason = "blocks stay in their boxes")]
-    free: Vec<Box<Block>>,
-    kernels: KernelSet,
+    free: Vec<Block>,
 }
 
 impl Ring {
     pub(super) fn new(threads: usize) -> Self {
         let kernels = KernelSet::detected();
         let shared = Shared {
+            kernels,
             headers: Mutex::new(HeaderReader::new(kernels)),
             state: Mutex::default(),
             work: Condvar::new(),
@@ -152,7 +159,6 @@ impl Ring {
             len: 0,
             buffers: None,
             free: Vec::new(),
-            kernels,
         }
     }
 
@@ -171,12 +177,15 @@ impl Ring {
     }
 
     /// A block to be filled.
-    pub(super) fn new_block(&mut self) -> Box<Block> {
-        self.free.pop().unwrap_or_else(|| Box::new(Block::new(self.kernels)))
+    pub(super) fn new_block(&mut self) -> Block {
+        self.free.pop().unwrap_or_default()
     }
 
     /// Keeps a block's memory for another one.
-    pub(super) fn reuse(&mut self, block: Box<Block>) {
+    pub(super) fn reuse(&mut self, mut block: Block) {
+        if let Some(decoded) = block.take_decoded() {
+            lock(&self.shared.state).free.push(decoded);
+        }
         self.free.push(block);
     }
 

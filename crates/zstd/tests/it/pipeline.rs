@@ -66,7 +66,7 @@ fn vectors_have_the_outcome_of_the_serial_decoder() {
 
 #[test]
 fn frames_of_random_parts_decode() {
-    for seed in 0..300 {
+    for seed in 0..100 {
         let frame = random_frame(seed, 40);
         check(&format!("seed {seed}"), &frame.bytes, Options::new(), 2 + seed as usize % 3);
     }
@@ -103,7 +103,7 @@ fn matches_repeat_offsets_over_block_boundaries() {
 #[test]
 fn every_truncation_and_flipped_bit_has_the_outcome_of_the_serial_decoder() {
     let content = [json_rows(1, 4), mixed(400)].concat();
-    for (block, every) in [(100, 7), (400, 1)] {
+    for (block, every) in [(100, 23), (400, 3)] {
         let frame = many_blocks(&content, block);
         for end in 0..frame.len() {
             check(&format!("cut at {end}"), &frame[..end], Options::new(), 2);
@@ -120,7 +120,7 @@ fn every_truncation_and_flipped_bit_has_the_outcome_of_the_serial_decoder() {
 fn damaged_frames_of_all_kinds_have_the_outcome_of_the_serial_decoder() {
     let mut noise = Noise::new(5);
     let all: Vec<Vec<u8>> = good().into_iter().map(|vector| vector.bytes).filter(|b| b.len() < 300).collect();
-    for round in 0..4000 {
+    for round in 0..1000 {
         let mut src = all[noise.below(all.len())].clone();
         for _ in 0..1 + noise.below(2) {
             let at = noise.below(src.len());
