@@ -5,6 +5,7 @@
 
 use linerate_core::{Error, Result};
 
+use crate::dictionary::Dictionary;
 use crate::entropy::huffman::{FourStreams, LITERALS_CUT_OFF};
 use crate::entropy::tables::{RepeatOffsets, SequenceField};
 use crate::entropy::{fse, symbolic};
@@ -171,8 +172,8 @@ impl Block {
     /// Gives `stream` the bytes of [`input`](Self::input) after the first `at`, and what is decoded of them.
     pub(super) fn feed(
         &mut self,
-        stream: &mut StreamDecoder,
-        scratch: &mut Scratch,
+        (stream, scratch): (&mut StreamDecoder, &mut Scratch),
+        dictionary: Option<&Dictionary<'_>>,
         at: usize,
         dst: &mut [u8],
     ) -> Result<Progress> {
@@ -180,9 +181,9 @@ impl Block {
         match &mut self.decoded {
             Some(decoded) => {
                 let mut ahead = Ahead { bytes, decoded };
-                stream.decode_ahead(scratch, None, src, PAD + at, dst, Some(&mut ahead))
+                stream.decode_ahead(scratch, dictionary, src, PAD + at, dst, Some(&mut ahead))
             }
-            None => stream.decode_ahead(scratch, None, src, PAD + at, dst, None),
+            None => stream.decode_ahead(scratch, dictionary, src, PAD + at, dst, None),
         }
     }
 }

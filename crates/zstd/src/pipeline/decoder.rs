@@ -5,13 +5,14 @@ use linerate_core::Result;
 use super::Options;
 use super::cutter::Cutter;
 use super::ring::{Part, Ring};
+use crate::dictionary::Dictionary;
 use crate::scratch::Scratch;
 use crate::stream_decoder::{Progress, Status, StreamDecoder};
 
 /// Decodes frames that arrive in pieces, on several threads each. Content and errors are those of [`StreamDecoder`] for any
-/// number of threads, but its output lags behind its input.
+/// number of threads, but its output lags behind its input. Frames that may use a dictionary are decoded by one thread.
 ///
-/// The threads start with the first frame that has enough blocks, and end when this is dropped.
+/// The threads start with the first frame of more than four blocks per thread, and end when this is dropped.
 ///
 /// ```
 /// use linerate_zstd::{Status, pipeline};
@@ -19,7 +20,7 @@ use crate::stream_decoder::{Progress, Status, StreamDecoder};
 /// let frame = b"\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello";
 /// let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(2));
 /// let mut out = [0; 5];
-/// let progress = decoder.decode(frame, &mut out)?;
+/// let progress = decoder.decode(None, frame, &mut out)?;
 /// assert_eq!((&out, progress.status), (b"hello", Status::FrameEnd));
 /// # Ok::<(), linerate_zstd::Error>(())
 /// ```
@@ -62,7 +63,8 @@ impl Decoder {
 
     /// Whether the input may end here: no frame is incomplete.
     pub fn is_between_frames(&self) -> bool {
-        self.stream.is_between_frames() && self.cutter.is_at_start()
+        let is_idle = self.current.is_none() && self.ring.as_ref().is_none_or(Ring::is_empty);
+        is_idle && self.stream.is_between_frames() && (self.cutter.is_at_start() || self.cutter.is_uncut())
     }
 
     /// Offset in the input, in bytes, up to which it is decoded. What was taken and waits is after it.
@@ -75,29 +77,42 @@ impl Decoder {
     ///
     /// # Errors
     /// As [`StreamDecoder::decode`].
-    pub fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
+    pub fn decode(
+        &mut self,
+        dictionary: Option<&Dictionary<'_>>,
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<Progress> {
         let Some(mut ring) = self.ring.take() else {
-            return self.stream.decode(&mut self.scratch, None, src, dst);
+            return self.stream.decode(&mut self.scratch, dictionary, src, dst);
         };
-        let result = self.decode_by(&mut ring, src, dst);
+        let result = self.decode_by(&mut ring, dictionary, src, dst);
         self.ring = Some(ring);
         result
     }
 
-    fn decode_by(&mut self, ring: &mut Ring, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
+    fn decode_by(
+        &mut self,
+        ring: &mut Ring,
+        dictionary: Option<&Dictionary<'_>>,
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<Progress> {
         let (mut read, mut written) = (0, 0);
-        if src.is_empty() && !self.cutter.is_at_start() && !self.cutter.is_at_end() {
+        let stops = if self.cutter.is_at_start() { dictionary.is_some() } else { src.is_empty() };
+        if stops && !self.cutter.is_at_end() {
             self.cutter.stop(ring);
         }
         loop {
-            while read < src.len() && !ring.is_full() && !self.cutter.is_at_end() && !self.cutter.is_uncut() {
+            let takes =
+                |cutter: &Cutter, ring: &Ring| !ring.is_full() && !cutter.is_at_end() && !cutter.is_uncut();
+            while read < src.len() && takes(&self.cutter, ring) {
                 read += self.cutter.take(&src[read..], ring);
             }
-            let takes_more = !ring.is_full() && !self.cutter.is_at_end() && !self.cutter.is_uncut();
-            if takes_more && !src.is_empty() {
+            if takes(&self.cutter, ring) && !src.is_empty() {
                 return Ok(Progress { read, written, status: Status::NeedInput });
             }
-            let step = self.step(ring, &src[read..], &mut dst[written..]);
+            let step = self.step(ring, dictionary, &src[read..], &mut dst[written..]);
             let progress = match step {
                 // What precedes the error is returned first; the stream decoder repeats the error.
                 Err(_) if written > 0 => return Ok(Progress { read, written, status: Status::NeedOutput }),
@@ -119,13 +134,19 @@ impl Decoder {
     }
 
     /// Decodes the current part, or the next one, or what is left of an uncut frame in `src`.
-    fn step(&mut self, ring: &mut Ring, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
+    fn step(
+        &mut self,
+        ring: &mut Ring,
+        dictionary: Option<&Dictionary<'_>>,
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<Progress> {
         let next = || ring.pop().map(|part| Current { part, at: 0 });
         let Some(mut current) = self.current.take().or_else(next) else {
             let src = if self.cutter.is_uncut() { src } else { &[] };
-            return self.stream.decode(&mut self.scratch, None, src, dst);
+            return self.stream.decode(&mut self.scratch, dictionary, src, dst);
         };
-        let result = self.feed(&mut current, dst);
+        let result = self.feed(&mut current, dictionary, dst);
         let is_used_up = current.at == current.input().len();
         // Output that is owed needs no input.
         if !is_used_up {
@@ -136,12 +157,17 @@ impl Decoder {
         result.map(|progress| Progress { read: 0, ..progress })
     }
 
-    fn feed(&mut self, current: &mut Current, dst: &mut [u8]) -> Result<Progress> {
+    fn feed(
+        &mut self,
+        current: &mut Current,
+        dictionary: Option<&Dictionary<'_>>,
+        dst: &mut [u8],
+    ) -> Result<Progress> {
         let Decoder { stream, scratch, .. } = self;
         let at = current.at;
         let progress = match &mut current.part {
-            Part::Other(bytes) => stream.decode(scratch, None, &bytes[at..], dst)?,
-            Part::Block(block) => block.feed(stream, scratch, at, dst)?,
+            Part::Other(bytes) => stream.decode(scratch, dictionary, &bytes[at..], dst)?,
+            Part::Block(block) => block.feed((stream, scratch), dictionary, at, dst)?,
         };
         current.at += progress.read;
         Ok(progress)

@@ -37,7 +37,8 @@ use crate::stream_decoder::Status;
 pub struct Options {
     /// Format, limit and checks of the frames.
     pub stream: StreamOptions,
-    /// Decoding threads, with the calling one. With 0 or 1 that does everything. Default: 1.
+    /// Decoding threads, the calling one among them; at most 4 are used, since more gain nothing. With 0 or 1 the calling
+    /// thread does everything. Default: 1.
     ///
     /// Each takes at most 4 MiB of memory, beside the window.
     pub threads: usize,
@@ -111,7 +112,7 @@ pub fn decode<R: Read, W: Write>(mut reader: R, mut writer: W, options: &Options
         }
         let mut read = 0;
         loop {
-            let progress = decoder.decode(&input[read..len], &mut output)?;
+            let progress = decoder.decode(None, &input[read..len], &mut output)?;
             read += progress.read;
             writer.write_all(&output[..progress.written])?;
             totals.bytes_out += progress.written as u64;

@@ -9,6 +9,11 @@ use linerate_core::lock;
 use super::block::{Block, Decoded, EntropyBuffers, HeaderReader};
 use crate::kernel_set::KernelSet;
 
+/// Most threads: execution, on one of them, takes at least a quarter of the time.
+const MAX_THREADS: usize = 4;
+/// Parts that are read and not executed, by the number of threads.
+const PARTS_PER_THREAD: usize = 4;
+
 /// A part of the input.
 pub(super) enum Part {
     /// Anything but a compressed block.
@@ -150,12 +155,12 @@ impl Ring {
             work: Condvar::new(),
             decoded: Condvar::new(),
         };
-        let wanted = threads.saturating_sub(1);
+        let threads = threads.clamp(1, MAX_THREADS);
         Ring {
             shared: Arc::new(shared),
-            wanted,
+            wanted: threads - 1,
             threads: Vec::new(),
-            most: wanted.saturating_add(1).saturating_mul(PARTS_PER_THREAD),
+            most: threads * PARTS_PER_THREAD,
             len: 0,
             buffers: None,
             free: Vec::new(),
@@ -266,6 +271,3 @@ impl Drop for Ring {
         }
     }
 }
-
-/// Parts that are read and not executed, by the number of threads.
-const PARTS_PER_THREAD: usize = 4;

@@ -143,7 +143,7 @@ fn any_cut_of_the_input_and_any_room_give_the_content() {
         loop {
             let end = src.len().min(at + noise.below([2, 50, 5000, 1 << 20][round % 4]));
             let room = noise.below([1 << 17, 300, 2, 2000][round / 4 % 4]);
-            let progress = decoder.decode(&src[at..end], &mut out[..room]).unwrap();
+            let progress = decoder.decode(None, &src[at..end], &mut out[..room]).unwrap();
             assert!(decoder.position() <= (at + progress.read) as u64);
             at += progress.read;
             got.extend_from_slice(&out[..progress.written]);
@@ -166,13 +166,13 @@ fn after_an_empty_input_everything_taken_is_decoded_and_the_frame_goes_on() {
         let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(2));
         let mut serial = linerate_zstd::StreamDecoder::new(Options::new());
         let (mut ours, mut theirs) = (vec![0; content.len()], vec![0; content.len()]);
-        let first = decoder.decode(&frame[..cut], &mut ours).unwrap();
-        let drained = decoder.decode(&[], &mut ours[first.written..]).unwrap();
+        let first = decoder.decode(None, &frame[..cut], &mut ours).unwrap();
+        let drained = decoder.decode(None, &[], &mut ours[first.written..]).unwrap();
         let written = first.written + drained.written;
         let wanted =
             serial.decode(&mut linerate_zstd::Scratch::new(), None, &frame[..cut], &mut theirs).unwrap();
         assert_eq!((first.read, written, decoder.position()), (cut, wanted.written, cut as u64));
-        let rest = decoder.decode(&frame[cut..], &mut ours[written..]).unwrap();
+        let rest = decoder.decode(None, &frame[cut..], &mut ours[written..]).unwrap();
         assert_eq!((rest.status, rest.written), (Status::FrameEnd, content.len() - written), "cut at {cut}");
         assert!(ours == content);
     }
@@ -187,7 +187,7 @@ fn an_error_is_repeated_and_content_before_it_is_returned_first() {
     let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(2));
     let (mut got, mut at, mut out) = (Vec::new(), 0, vec![0; 7000]);
     let error = loop {
-        match decoder.decode(&frame[at..], &mut out) {
+        match decoder.decode(None, &frame[at..], &mut out) {
             Ok(progress) => {
                 at += progress.read;
                 got.extend_from_slice(&out[..progress.written]);
@@ -197,7 +197,7 @@ fn an_error_is_repeated_and_content_before_it_is_returned_first() {
     };
     assert!(got == content);
     assert_eq!((error.kind, error.offset), (Kind::Corrupt, last as u64 - 3));
-    assert_eq!(decoder.decode(&frame, &mut out), Err(error));
+    assert_eq!(decoder.decode(None, &frame, &mut out), Err(error));
     assert!(!decoder.is_between_frames());
 }
 
@@ -217,4 +217,28 @@ fn content_before_an_error_of_the_reader_is_written() {
     let error = pipeline::decode(Failing(half), &mut got, &pipeline::Options::new().threads(2)).unwrap_err();
     assert_eq!(error.to_string(), "unplugged");
     assert!(got == serial(half, Options::new()).0 && !got.is_empty());
+}
+
+#[test]
+fn frames_with_dictionaries_and_without_are_decoded() {
+    let rows = json_rows(1, 400);
+    let bytes = linerate_testkit::zstd::encoder::train(&rows, 370, 1024);
+    let dictionary = linerate_zstd::Dictionary::new(&bytes).unwrap();
+    let parts: Vec<&[u8]> = rows.chunks(1000).collect();
+    let with = compress_flushed(&parts, &bytes, &[level(3)]);
+    let without = many_blocks(&rows, 1000);
+    let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(3));
+    for _ in 0..2 {
+        for (frame, dictionary) in
+            [(&with, Some(&dictionary)), (&without, None), (&without, Some(&dictionary))]
+        {
+            let mut out = vec![0; rows.len()];
+            let progress = decoder.decode(dictionary, frame, &mut out).unwrap();
+            assert_eq!((progress.read, progress.status), (frame.len(), Status::FrameEnd));
+            assert!(out == rows && decoder.is_between_frames());
+        }
+    }
+    let mut out = vec![0; rows.len()];
+    let error = decoder.decode(None, &with, &mut out).unwrap_err();
+    assert_eq!(error.kind, Kind::BadArgument);
 }

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use linerate_core::{Error, Kind};
-use linerate_zstd::{Dictionary, Format, Header, Options, Scratch, Status, StreamDecoder};
+use linerate_zstd::{Dictionary, Format, Header, Options, Status, pipeline};
 
 use super::args::Args;
 use super::list::Totals;
@@ -22,13 +22,13 @@ const MAGIC_LEN: usize = 4;
 /// A compressed input.
 pub(crate) struct Decoder<'a, R> {
     source: Source<R>,
-    stream: StreamDecoder,
-    scratch: Scratch,
+    options: Options,
+    stream: pipeline::Decoder,
     dictionary: Option<&'a Dictionary<'a>>,
     buffer: Vec<u8>,
     output: OutputCount,
     totals: Totals,
-    /// Threads that decode a frame each.
+    /// Threads that decode a frame each, or one together.
     threads: usize,
     /// Bytes of the input that they have taken, of which `stream` does not know.
     taken_in_parallel: u64,
@@ -51,8 +51,8 @@ impl<'a, R: Read> Decoder<'a, R> {
         let options = Options::new().window_limit(args.window_limit()).verify_checksum(!args.no_check);
         Decoder {
             source,
-            stream: StreamDecoder::new(options),
-            scratch: Scratch::new(),
+            options,
+            stream: pipeline::Decoder::new(pipeline::Options::new().stream(options)),
             dictionary,
             buffer: vec![0; BUFFER],
             output: OutputCount::new(args.max_output),
@@ -65,10 +65,14 @@ impl<'a, R: Read> Decoder<'a, R> {
         }
     }
 
-    /// Sets the number of threads that decode a frame each, which are read as a whole before: the source must not wait for its
-    /// data. The first frame is decoded as it is read, unless `from_first`.
+    /// Sets the number of threads that decode a frame each, or a large frame together. They read ahead: the source must not wait
+    /// for its data. The first frame is decoded as it is read, unless `from_first`.
     pub(crate) fn threads(self, threads: usize, from_first: bool) -> Self {
-        Decoder { threads, begins_in_parallel: from_first, ..self }
+        // How much is written before the output reaches a limit must not depend on threads.
+        let of_a_frame = if self.output.left() == u64::MAX { threads } else { 1 };
+        let options = pipeline::Options::new().stream(self.options).threads(of_a_frame);
+        let stream = pipeline::Decoder::new(options);
+        Decoder { threads, stream, begins_in_parallel: from_first, ..self }
     }
 
     /// Sets whether what is no frame is copied, with all after it.
@@ -103,7 +107,7 @@ impl<'a, R: Read> Decoder<'a, R> {
     /// Decodes the frames that several threads can decode, up to the first that they cannot.
     fn frames_in_parallel(&mut self, target: &mut dyn Target) -> Result<(), CliError> {
         if self.threads > 1 {
-            let options = FrameOptions::new(self.threads, *self.stream.options(), self.dictionary);
+            let options = FrameOptions::new(self.threads, self.options, self.dictionary);
             let (left, from) = (self.output.left(), self.source.at());
             let progress = &mut *self.progress;
             let mut sink = |bytes: &[u8], at| {
@@ -135,7 +139,7 @@ impl<'a, R: Read> Decoder<'a, R> {
         match Header::parse(bytes, Format::Standard) {
             Ok(Header::Skippable { .. }) => self.totals.skipped += 1,
             Ok(Header::Frame(header)) => {
-                let limit = self.stream.options().window_limit;
+                let limit = self.options.window_limit;
                 if header.window > limit {
                     let what = format!(
                         "the frame needs a window of {} bytes, and {limit} are allowed; --memory allows more",
@@ -154,7 +158,7 @@ impl<'a, R: Read> Decoder<'a, R> {
         loop {
             let input = self.source.peek(1)?;
             let at_end = input.is_empty();
-            let progress = self.stream.decode(&mut self.scratch, self.dictionary, input, &mut self.buffer);
+            let progress = self.stream.decode(self.dictionary, input, &mut self.buffer);
             let progress = progress.map_err(|e| engine_error(e.shifted(self.taken_in_parallel)))?;
             self.source.consume(progress.read);
             self.output.add(progress.written, self.source.at())?;
