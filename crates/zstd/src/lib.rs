@@ -8,6 +8,7 @@
 //! * [`Dictionary`]: digested once into at most 9 KiB of tables beside its content; relocatable, and
 //!   optionally in memory of the caller, so that there can be very many.
 //! * [`seekable::Reader`]: any byte of a file of many frames. [`ParallelDecoder`]: many frames on several threads.
+//! * [`pipeline`]: one frame on several threads.
 //! * [`PrefetchQueue`]: cache lines of the next job, prefetched while the current one is decoded.
 //!
 //! ```
@@ -61,6 +62,7 @@
 //! | `bulk`, `dict` | feature `std`: the remaining names of the `zstd` crate's decoding half |
 //! | `seekable/` | feature `std`: `index` (of a seek table, or scanned) and [`seekable::Reader`] |
 //! | `parallel` | feature `std`: [`ParallelDecoder`], frames on several threads |
+//! | `pipeline/` | feature `std`: one frame on several threads: `decoder` ([`pipeline::Decoder`]), `cutter` (parts of a frame), `ring` (parts that wait, and threads), `block` (one block on its way) |
 //! | `stream_decoder` | [`StreamDecoder`]: frames in pieces |
 //! | `prefix` | [`PrefixDecoder`]: the beginning of a frame, resumable |
 //! | `decoder` | [`FrameDecoder`]: whole frames into a slice |
@@ -71,10 +73,10 @@
 //! | `frame_tables` | entropy tables and repeat offsets between two blocks of a frame |
 //! | `dictionary/` | `digest` (fixed-size description), `parse` (trained dictionaries), `view` ([`Dictionary`]), `expanded_huffman` |
 //! | `sys/` | the unchecked dictionary constructor |
-//! | `kernel/` | hot loops: `huffman`, `sequences` (with `backward`, its bit reader), `build` (tables); compiled per CPU tier by `dispatch` over `isa`, `scalar`, `avx2` |
+//! | `kernel/` | hot loops: `huffman`, `sequences` (with `backward`, its bit reader), `build` (tables), `split` (sequences decoded, and then executed); compiled per CPU tier by `dispatch` over `isa`, `scalar`, `avx2` |
 //! | `execute` | the reference implementation of sequence decoding and execution |
 //! | `window` | the last bytes of a frame, kept between calls |
-//! | `entropy/` | `bits` (readers), `fse`, `huffman`, `tables` (sequence codes, predefined tables, repeat offsets) |
+//! | `entropy/` | `bits` (readers), `fse`, `huffman`, `tables` (sequence codes, predefined tables, repeat offsets), `symbolic` (repeat offsets that are not known yet) |
 //! | `frame`, `options`, `output`, `prefetch`, `kernel_set` | frame and block headers; options; the output buffer and its history; the prefetch queue; reference or kernels of a tier |
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]

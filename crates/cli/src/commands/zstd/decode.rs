@@ -155,8 +155,16 @@ impl<'a, R: Read> Decoder<'a, R> {
     }
 
     fn frame(&mut self, target: &mut dyn Target) -> Result<(), CliError> {
+        let mut failure = None;
         loop {
-            let input = self.source.peek(1)?;
+            // What was read before a failure is decoded first.
+            let input = match failure {
+                None => self.source.peek(1).unwrap_or_else(|e| {
+                    failure = Some(e);
+                    &[]
+                }),
+                Some(_) => &[],
+            };
             let at_end = input.is_empty();
             let progress = self.stream.decode(self.dictionary, input, &mut self.buffer);
             let progress = progress.map_err(|e| engine_error(e.shifted(self.taken_in_parallel)))?;
@@ -168,7 +176,8 @@ impl<'a, R: Read> Decoder<'a, R> {
                 Status::FrameEnd => return Ok(()),
                 Status::NeedInput if at_end => {
                     let what = "the input ends before the frame does";
-                    return Err(CliError::data(Kind::Truncated, self.source.at(), what));
+                    let cut_off = || CliError::data(Kind::Truncated, self.source.at(), what);
+                    return Err(failure.unwrap_or_else(cut_off));
                 }
                 Status::NeedInput | Status::NeedOutput => {}
             }
