@@ -1,6 +1,7 @@
 //! The `linerate` command: one subcommand per engine.
 
 mod commands;
+mod links;
 #[cfg(test)]
 mod named_commands;
 mod sys;
@@ -80,7 +81,7 @@ fn command() -> clap::Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = match zstd::rewrite(env::args_os()) {
+    let arguments = match zstd::rewrite(links::follow(env::args_os())) {
         Ok(arguments) => arguments,
         Err(message) => {
             to_stderr(format_args!("linerate: {message}"));

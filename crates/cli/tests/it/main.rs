@@ -6,10 +6,14 @@ mod dict;
 mod documents;
 mod gateway;
 mod gzip;
+#[cfg(unix)]
+mod links;
 mod nx;
 mod pages;
 mod plan;
 mod rice;
 #[cfg(unix)]
 mod scripts;
+#[cfg(unix)]
+mod tar;
 mod zstd;

@@ -1,0 +1,47 @@
+//! Links to the program by the names of programs that it stands in for: as `unpigz` it is `linerate gzip -d`.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// Names of links, and the arguments that each puts before those of its caller. Not `pigz`, whose `-b` counts KiB.
+const LINKS: [(&str, &[&str]); 7] = [
+    ("gzip", &["gzip"]),
+    ("gunzip", &["gzip", "-d"]),
+    ("unpigz", &["gzip", "-d"]),
+    ("zcat", &["gzip", "-dc"]),
+    ("zstd", &["zstd"]),
+    ("unzstd", &["zstd", "-d"]),
+    ("zstdcat", &["zstd", "-dcf"]),
+];
+
+/// The command line that a link stands for. One that begins with any other name is returned as it is.
+pub(crate) fn follow(mut arguments: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    let called = arguments.next();
+    let name = called.as_ref().and_then(|called| Path::new(called).file_stem()).and_then(OsStr::to_str);
+    let link = LINKS.iter().find(|(link, _)| name == Some(*link));
+    // Its first word is what the help shows.
+    let program = if link.is_some() { Some("linerate".into()) } else { called };
+    let before = link.map_or(&[][..], |(_, before)| before).iter().map(OsString::from);
+    program.into_iter().chain(before).chain(arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_stand_for_subcommands_and_other_names_for_nothing() {
+        for (line, wanted) in [
+            ("unpigz -d -c", "linerate gzip -d -d -c"),
+            ("/usr/local/bin/zcat a.gz", "linerate gzip -dc a.gz"),
+            ("unzstd.exe a", "linerate zstd -d a"),
+            ("linerate gzip unpigz", "linerate gzip unpigz"),
+            ("/opt/gzip/linerate -V", "/opt/gzip/linerate -V"),
+            ("pigz a", "pigz a"),
+        ] {
+            let followed: Vec<OsString> = follow(line.split(' ').map(OsString::from)).collect();
+            assert_eq!(followed.join(" ".as_ref()).to_str(), Some(wanted));
+        }
+        assert_eq!(follow(std::iter::empty()).count(), 0);
+    }
+}
