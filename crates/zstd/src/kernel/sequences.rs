@@ -115,7 +115,8 @@ pub(super) struct SequenceReader<'a> {
     position: isize,
     cells: [*const u32; 3],
     states: [usize; 3],
-    repeats: [u32; 3],
+    /// After the sequences so far.
+    pub(super) repeats: [u32; 3],
     _bits: core::marker::PhantomData<&'a [u8]>,
 }
 
@@ -282,12 +283,6 @@ impl<'a> SequenceReader<'a> {
         }
         self.repeats = repeats.0;
         Ok(sequence)
-    }
-
-    /// The repeat offsets after the sequences so far.
-    #[inline(always)]
-    pub(super) fn repeats(&self) -> &[u32; 3] {
-        &self.repeats
     }
 
     /// The repeat offsets after the last sequence.

@@ -54,7 +54,7 @@ impl Kernel for CodedSequences<'_> {
         unsafe {
             let mut reader = SequenceReader::new::<I>([ll, of, ml], stream, bits, symbolic::BEFORE)?;
             let (mut done, count) = (0, sequences.len());
-            while done < count && symbolic::any(reader.repeats()) {
+            while done < count && symbolic::any(&reader.repeats) {
                 let end = count.min(done + BATCH);
                 reader.read_batch::<I>(&mut sequences[done..end], end == count)?;
                 done = end;
