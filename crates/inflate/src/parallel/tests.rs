@@ -1,11 +1,13 @@
 //! Compares with the decoder of one thread, with the input cut everywhere.
 
 use std::io::{self, Read};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use linerate_core::{Error, Kind};
 use zlib_rs::{Deflate, DeflateFlush};
 
+use super::chunk::{Buffers, Piece};
+use super::link::{Next, State};
 use super::*;
 use crate::read::Decoder;
 
@@ -363,6 +365,35 @@ fn totals_count_the_stream_and_not_what_follows() {
     let options = Options::new(Format::Zlib).threads(2);
     let totals = decode_in(&src[..], &mut out, &options, Some(&sizes(9000, 9000, SHARE))).unwrap();
     assert_eq!((totals.bytes_in, totals.bytes_out), (src.len() as u64 - 100_000, 200_000));
+}
+
+#[test]
+fn buffers_of_a_chunk_never_exceed_its_share_whatever_the_ratio() {
+    let (_, _, zeros) = large().into_iter().find(|(name, ..)| *name == "zeros").unwrap();
+    let share = 200_000;
+    let mut memory = Memory::default();
+    for start in [Start::Known(10), Start::Search] {
+        let (before, after) = (link(), link());
+        let window = vec![0; 1 << 15];
+        before.0.send(State { next: Next::Block(80, true), is_gzip: true, window }).unwrap();
+        let task = Task {
+            piece: Arc::new(Piece { at: 0, bytes: zeros.clone() }),
+            next: None,
+            start,
+            is_gzip: true,
+            check: |_| 0,
+            share,
+            buffers: Buffers::default(),
+            before: before.1,
+            after: after.0,
+        };
+        let chunk = decode_chunk(&mut memory, task);
+        let Buffers { marked, plain, resolved } = &chunk.buffers;
+        assert!(chunk.start.is_some() && marked.len() + plain.len() > share / 2);
+        assert!(
+            marked.capacity() <= share / 2 && plain.capacity() <= share && resolved.capacity() <= share / 2
+        );
+    }
 }
 
 #[test]
