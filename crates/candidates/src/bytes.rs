@@ -1,7 +1,7 @@
 //! Candidates for plain bytes and text: deflate by level and call size, beside libzstd.
 //!
 //! Each call is stateless, as of `linerate gzip`: a connection costs 16 bytes between calls. What goes to one file is
-//! one stream, which one thread decodes; BGZF is the exception. For text that is sent in pieces, streams are many.
+//! one stream, which one thread decodes, or several at a cost if it is gzip; BGZF has none. For text that is sent in pieces, streams are many.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -34,6 +34,10 @@ const DEFLATE_WINDOW: u64 = 32 << 10;
 const ZSTD_LEVELS: [i32; 3] = [1, 3, 9];
 /// Output buffer of decoding, as `linerate gzip -d` has it.
 const BUFFER: usize = 256 << 10;
+/// Threads for each gzip stream from which `linerate gzip -d` decodes one stream on all of them.
+const SHARED_FROM: usize = 3;
+/// CPU time of a stream that several threads decode, by that of one thread.
+const SHARED_COST: f64 = 1.8;
 
 /// A candidate's settings.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +98,7 @@ pub(super) fn measure(
     })
 }
 
-/// One thread decodes a stream: more threads than streams have nothing to do.
+/// One thread decodes a stream: more threads than streams have nothing to do, unless enough of them share one of gzip.
 fn limit_to_streams(measurement: &mut Measurement, setting: &Setting, streams: usize) {
     if matches!(setting, Setting::Deflate { form: Form::Bgzf, .. }) {
         return;
@@ -102,9 +106,20 @@ fn limit_to_streams(measurement: &mut Measurement, setting: &Setting, streams: u
     let mut busiest: Option<Speed> = None;
     for point in &mut measurement.decode_scaling {
         match busiest {
-            Some(speed) if point.threads > streams => point.speed = speed,
+            Some(speed) if point.threads > streams => {
+                let gain = shared_gain(setting, point.threads / streams);
+                point.speed = speed.scaled(gain);
+            }
             _ => busiest = Some(point.speed),
         }
+    }
+}
+
+/// How much faster this many threads decode a stream than one does.
+fn shared_gain(setting: &Setting, threads: usize) -> f64 {
+    match setting {
+        Setting::Deflate { .. } if threads >= SHARED_FROM => threads as f64 / SHARED_COST,
+        _ => 1.0,
     }
 }
 
@@ -351,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn one_stream_does_not_decode_faster_with_more_threads_and_bgzf_does() {
+    fn more_threads_than_streams_gain_with_bgzf_and_at_a_cost_where_enough_share_a_gzip_stream() {
         let point = |threads: usize, speed: f64| linerate_plan::Scaling {
             threads,
             speed: Speed { low: speed, median: speed, high: speed },
@@ -360,14 +375,15 @@ mod tests {
             decode_scaling: vec![point(1, 10.0), point(2, 19.0), point(4, 35.0)],
             ..Measurement::default()
         };
-        let speeds = |form, streams| {
+        let deflate = |form| Setting::Deflate { level: 1, call: 4096, form };
+        let speeds = |setting, streams| {
             let mut measurement = measured();
-            let setting = Setting::Deflate { level: 1, call: 4096, form };
             limit_to_streams(&mut measurement, &setting, streams);
             measurement.decode_scaling.iter().map(|point| point.speed.median).collect::<Vec<_>>()
         };
-        assert_eq!(speeds(Form::Stateless, 1), [10.0, 10.0, 10.0]);
-        assert_eq!(speeds(Form::Stateless, 2), [10.0, 19.0, 19.0]);
-        assert_eq!(speeds(Form::Bgzf, 1), [10.0, 19.0, 35.0]);
+        assert_eq!(speeds(deflate(Form::Stateless), 1), [10.0, 10.0, 10.0 * 4.0 / SHARED_COST]);
+        assert_eq!(speeds(deflate(Form::Stateless), 2), [10.0, 19.0, 19.0]);
+        assert_eq!(speeds(deflate(Form::Bgzf), 1), [10.0, 19.0, 35.0]);
+        assert_eq!(speeds(Setting::Zstd { level: 3 }, 1), [10.0, 10.0, 10.0]);
     }
 }
