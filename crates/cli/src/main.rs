@@ -111,8 +111,9 @@ fn parse_alone(arguments: &[OsString]) -> Option<Command> {
 
 /// Parses the arguments of a subcommand, after its name.
 fn args_of<A: clap::Args>(arguments: &[OsString]) -> Option<Box<A>> {
-    let matches = A::augment_args(clap::Command::new("linerate")).try_get_matches_from(arguments).ok()?;
-    A::from_arg_matches(&matches).ok().map(Box::new)
+    let mut matches = A::augment_args(clap::Command::new("linerate")).try_get_matches_from(arguments).ok()?;
+    // Without `mut` the matches are copied first.
+    A::from_arg_matches_mut(&mut matches).ok().map(Box::new)
 }
 
 /// Parses the command line, or ends the program.

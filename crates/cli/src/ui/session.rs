@@ -86,11 +86,12 @@ impl Session {
         Session { printer, exit_status: ExitStatus::default() }
     }
 
-    /// Processes operands on so many threads. `work` is told whether no other operand is processed at the same time. Calls
-    /// `done` with each result, in the order of the operands, after its warnings have been printed.
+    /// Processes operands on several threads, whose number is asked for if there may be several operands. `work` is told whether
+    /// no other operand is processed at the same time. Calls `done` with each result, in the order of the operands, after its
+    /// warnings have been printed.
     pub(crate) fn process<T: Send>(
         &mut self,
-        threads: usize,
+        threads: impl Fn() -> usize,
         arguments: &Arguments<'_>,
         work: impl Fn(&Operand, bool) -> Work<FileSummary<T>> + Sync,
         mut done: impl FnMut(&Printer, &FileSummary<T>),
@@ -98,7 +99,7 @@ impl Session {
         for operands in arguments.groups() {
             let is_one = operands.size_hint().1 == Some(1);
             // Standard output is written in the order of the operands, by one thread.
-            let threads = if is_one || self.printer.stdout_is_data { 1 } else { threads };
+            let threads = if is_one || self.printer.stdout_is_data { 1 } else { threads() };
             let work = |operand| match operand {
                 Ok(operand) => work(&operand, threads == 1),
                 Err((name, error)) => Work { name, result: Err(error) },

@@ -109,7 +109,7 @@ fn process(args: &ClusterArgs, reporter: &mut Reporter) -> Result<RunSummary, Cl
         .level(args.level)
         .rounds(args.rounds as usize)
         .sample_limit(args.max_samples as usize)
-        .threads(args.threads.threads)
+        .threads(args.threads.count())
         .run_with_progress(&sample_sets, &|bytes| progress.add(bytes))
         .map_err(engine_error)?;
     drop(progress);

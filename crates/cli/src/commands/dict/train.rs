@@ -109,7 +109,7 @@ fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
         .small_tables(args.small_tables)
         .level(args.level)
         .expected_bytes(args.expect.unwrap_or(samples.seen))
-        .threads(args.threads.threads);
+        .threads(args.threads.count());
     let found = search.run_with_progress(&blocks, &|bytes| progress.add(bytes)).map_err(engine_error)?;
     drop(progress);
     describe(args, &samples, &found, &mut summary);

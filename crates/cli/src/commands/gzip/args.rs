@@ -154,9 +154,9 @@ impl Args {
     }
 
     /// Options of compression. The gzip header is written separately, because it may contain a name.
-    pub(crate) fn options(&self, format: FormatChoice) -> Options {
+    pub(crate) fn options(&self, format: FormatChoice, threads: usize) -> Options {
         Options::new(format.container(), self.level.0)
-            .threads(self.threads.threads)
+            .threads(threads)
             .block_size(self.block)
             .isolated(!self.uses_history())
             .rsyncable(self.rsyncable)

@@ -122,7 +122,7 @@ fn compress(
     }
     let mut progress = progress(args, operand, input, alone);
     let mut reader = Counted::new(&input.file);
-    let mut options = args.options(format);
+    let mut options = args.options(format, args.threads.count_for(input.size()));
     if let Some(size) = input.size() {
         // Blocks larger than the file do not change the output.
         let whole = usize::try_from(size).map_or(usize::MAX, |len| len.saturating_add(1));
@@ -151,6 +151,7 @@ fn decompress(
     let beside = is_replaced(args, operand);
     let format = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
     let source = Source::new(&input.file);
+    let threads = args.threads.count_for(input.size());
     let mut decoder = match format {
         None if passes_other_data(args, operand) => Decoder::passing(source, args.max_output, threads)?,
         _ => Decoder::open(source, format, args.max_output, threads)?,

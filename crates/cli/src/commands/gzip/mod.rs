@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let mut listed = false;
     let without_suffix = |path: &Path| names::without_suffix(path, args.suffix.as_deref());
     session.process(
-        args.threads.threads,
+        || args.threads.count(),
         &Arguments { files: &args.files, recursive: args.recursive, without_suffix: &without_suffix },
         |operand, alone| file::work(args, operand, alone),
         |printer, summary| done(args, printer, &mut listed, summary),
@@ -57,7 +57,9 @@ fn done(args: &Args, printer: &Printer, listed: &mut bool, summary: &FileSummary
         Mode::Test => printer.done(format_args!("{}: OK", summary.name)),
         Mode::Compress | Mode::Decompress => printer.done(verbose_line(summary)),
     }
-    printer.record(&record(args, summary));
+    if printer.json {
+        printer.record(&record(args, summary));
+    }
 }
 
 fn list(args: &Args, listed: &mut bool, summary: &FileSummary<Totals>) {
@@ -82,7 +84,7 @@ fn record(args: &Args, summary: &FileSummary<Totals>) -> Value {
     let mut value = summary.record(args.mode());
     if args.mode() == Mode::Compress {
         value["level"] = json!(args.level.0 as u8);
-        value["threads"] = json!(args.threads.threads);
+        value["threads"] = json!(args.threads.count());
         if summary.totals.format != "bgzf" {
             value["block"] = json!(args.block);
             value["history"] = json!(args.uses_history());

@@ -131,7 +131,7 @@ impl Run<'_> {
             "threads", "best", "median", "speedup", "attempts"
         ));
         let mut rows: Vec<Row> = Vec::new();
-        for threads in thread_counts(self.args.threads.threads) {
+        for threads in thread_counts(self.args.threads.count()) {
             let step = format!("{key}: {threads}");
             let row = Row::of(threads, self.bytes, self.measure(&step, || attempt(threads))?);
             let single = rows.first().map_or(row.best, |first| first.best);

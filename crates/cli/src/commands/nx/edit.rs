@@ -209,7 +209,7 @@ fn merge(args: &MergeArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Res
         .collect();
     let opened = opened?;
     let options =
-        options(&args.edit, cancel, args.coding.options(Some(chunk(&opened[0])), args.edit.threads.threads))?;
+        options(&args.edit, cancel, args.coding.options(Some(chunk(&opened[0])), args.edit.threads.count()))?;
     args.coding.check_format(format(&args.edit, &opened[0])).map_err(CliError::Refused)?;
     let clash = args.on_clash.clash();
     if clash == Clash::Refuse {
@@ -256,7 +256,7 @@ fn update(
     let _lock = target.lock(args.edit.wait.wait())?;
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
     let options =
-        options(&args.edit, cancel, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
+        options(&args.edit, cancel, args.coding.options(Some(chunk(&archive)), args.edit.threads.count()))?;
     args.coding.check_format(format(&args.edit, &archive)).map_err(CliError::Refused)?;
     let own = own_names(&args.folder, &[Some(&args.archive), target.path()]);
     let file_options = |path: &str| rules.options(path).filter(|_| !is_own(&own, path));
@@ -340,7 +340,7 @@ fn delete(
     };
     let mut deleted: Vec<String> = Vec::new();
     let mut options = options(&args.edit, cancel, Ok(PackOptions::default()))?;
-    options.threads = args.edit.threads.threads;
+    options.threads = args.edit.threads.count();
     let builder = Builder::from_archive(options, &archive, |file| {
         let is_deleted = is_deleted(file.path(), file.hash());
         if is_deleted {
@@ -374,7 +374,7 @@ fn repack(args: &RepackArgs, cancel: &CancelToken, reporter: &mut Reporter) -> R
     let _lock = target.lock(args.edit.wait.wait())?;
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
     let options =
-        options(&args.edit, cancel, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
+        options(&args.edit, cancel, args.coding.options(Some(chunk(&archive)), args.edit.threads.count()))?;
     args.coding.check_format(format(&args.edit, &archive)).map_err(CliError::Refused)?;
     let converts = args.edit.format.is_some() && !args.coding.is_given();
     let builder = match converts {

@@ -184,7 +184,7 @@ fn to_folder(
     let total = chosen.fold(0u64, |sum, file| sum.saturating_add(file.size()));
     let bar = Mutex::new(reporter.progress(name, Some(total)));
     let extracted = Extractor::new(archive)
-        .threads(args.threads.threads)
+        .threads(args.threads.count())
         .verify(!args.no_verify)
         .existing(existing(args.policy()))
         .sync(args.sync)
@@ -241,7 +241,7 @@ fn describe(
     summary.set("bytes", extracted.bytes);
     summary.set("skipped", extracted.skipped);
     summary.set("failed", failed);
-    summary.set("threads", args.threads.threads);
+    summary.set("threads", args.threads.count());
     if failed > 0 || extracted.stopped {
         summary.set("status", "failed");
     }

@@ -75,7 +75,7 @@ fn process(args: &MountArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     let mut summary = RunSummary::new(&args.archive, "mount");
     let archive = open(&args.archive, &args.limits)?;
     let mut options =
-        MountOptions::new().threads(args.threads.threads).name(args.archive.display().to_string());
+        MountOptions::new().threads(args.threads.count()).name(args.archive.display().to_string());
     if let Ok(modified) = std::fs::metadata(&args.archive).and_then(|found| found.modified()) {
         options = options.modified(modified);
     }

@@ -106,7 +106,7 @@ impl PackArgs {
 }
 
 pub(super) fn run(args: &PackArgs) -> Result<ExitCode, String> {
-    args.coding.options(None, args.threads.threads)?;
+    args.coding.options(None, args.threads.count())?;
     args.coding.check_format(args.output.format.format())?;
     args.check_pipe()?;
     let rules = args.rules.rules()?;
@@ -125,13 +125,13 @@ fn process(
 ) -> Result<RunSummary, CliError> {
     let first = args.all_sources().next().unwrap_or(Path::new("."));
     let mut summary = RunSummary::new(first, "pack");
-    summary.set("threads", args.threads.threads);
+    summary.set("threads", args.threads.count());
     let target = Target::of(&args.output);
     let _lock = target.lock(args.wait.wait())?;
     target.checked()?;
     let choice = args.choice(reporter)?;
     let coding = choice.as_ref().map_or(&args.coding, |choice| &choice.coding);
-    let mut options = coding.options(None, args.threads.threads).map_err(CliError::Refused)?;
+    let mut options = coding.options(None, args.threads.count()).map_err(CliError::Refused)?;
     options.cancel = cancel;
     let mut packing = Packing {
         builder: Builder::new(options).map_err(write::engine_error)?,

@@ -80,7 +80,7 @@ fn contents(
     let total = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
     let bar = Mutex::new(reporter.progress(name, Some(total)));
     let verified = Verifier::new(archive)
-        .threads(args.threads.threads)
+        .threads(args.threads.count())
         .on_progress(|progress| {
             lock(&bar).update(progress.bytes);
             true
@@ -135,7 +135,7 @@ fn against(
     summary: &mut RunSummary,
 ) -> Result<(), CliError> {
     let metadata = (!args.no_metadata).then(|| metadata::for_display(archive, name, reporter)).flatten();
-    let mut verifier = Verifier::new(archive).threads(args.threads.threads);
+    let mut verifier = Verifier::new(archive).threads(args.threads.count());
     if let Some(metadata) = &metadata {
         verifier = verifier.metadata(metadata);
     }

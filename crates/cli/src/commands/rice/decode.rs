@@ -107,7 +107,7 @@ fn process(args: &DecodeArgs, operand: &Operand) -> Result<RunSummary, CliError>
     summary.set("dtype", found.element.name());
     summary.set("samples", found.shape.samples());
     summary.set("shape", found.shape.axes());
-    summary.set("threads", args.work.threads.threads);
+    summary.set("threads", args.work.threads.count());
     sink.finish(&mut summary)?;
     Ok(summary)
 }

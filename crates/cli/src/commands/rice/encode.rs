@@ -163,7 +163,7 @@ fn process(args: &EncodeArgs, operand: &Operand) -> Result<RunSummary, CliError>
             None
         }
     };
-    summary.set("threads", args.work.threads.threads);
+    summary.set("threads", args.work.threads.count());
     sink.finish(&mut summary)?;
     // The user has to keep the parameters.
     if let Some(params) = params.filter(|_| !verbosity.quiet) {
@@ -261,7 +261,7 @@ fn encode_wav(
     summary.set("dtype", encoder.element().name());
     summary.set("shape", encoder.shape().axes());
     summary.set("samples", encoder.samples());
-    summary.set("threads", args.work.threads.threads);
+    summary.set("threads", args.work.threads.count());
     summary.bytes = encoder.position();
     sink.finish(&mut summary)?;
     Ok(summary)

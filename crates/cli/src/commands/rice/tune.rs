@@ -65,7 +65,7 @@ fn process(args: &TuneArgs, operand: &Operand) -> Result<RunSummary, CliError> {
     let shape = array.shape().map_err(engine_error)?;
     let (element, start) = (array.element(), array.start());
     let samples = array.whole::<i16>().map_err(engine_error)?;
-    let sizes = sizes(samples, segment, &args.filter, args.work.threads.threads)?;
+    let sizes = sizes(samples, segment, &args.filter, args.work.threads.count())?;
     let best = sizes.iter().min_by_key(|size| size.bytes);
     let other = tune::best_filter(samples, segment);
     let other = Size { params: other, bytes: bytes(samples, &other)? };

@@ -45,6 +45,6 @@ pub(super) struct WorkArgs {
 
 impl WorkArgs {
     pub(super) fn options(&self) -> Options {
-        Options::new().threads(self.threads.threads)
+        Options::new().threads(self.threads.count())
     }
 }

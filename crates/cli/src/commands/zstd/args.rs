@@ -7,8 +7,9 @@ use clap::ValueHint;
 
 use crate::ui::progress::Show;
 use crate::ui::session::Mode;
+use crate::ui::threads::{self, Threads};
 use crate::ui::verbosity::VerbosityArgs;
-use crate::ui::{exit_code, output_args, size, threads};
+use crate::ui::{exit_code, output_args, size};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,8 +74,8 @@ pub(crate) struct Args {
     #[arg(short = 'r', long, conflicts_with = "output")]
     pub(crate) recursive: bool,
 
-    #[arg(short = 'T', long, value_name = "N", default_value = "0", value_parser = threads::thread_count, overrides_with = "single_thread", help = threads::HELP)]
-    threads: usize,
+    #[arg(short = 'T', long, value_name = "N", default_value = "0", value_parser = threads::threads, overrides_with = "single_thread", help = threads::HELP)]
+    threads: Threads,
 
     /// Dictionary of the frames: a trained one, or any file as raw content
     #[arg(short = 'D', long, value_name = "DICT", value_hint = ValueHint::FilePath)]
@@ -243,7 +244,7 @@ pub(super) fn environment() -> (Vec<String>, Vec<String>) {
         Ok(level) => Ok(format!("--fast={}", level.unsigned_abs())),
         Err(_) => Err("not a level".to_owned()),
     };
-    let threads = |text: &str| threads::thread_count(text).map(|threads| format!("--threads={threads}"));
+    let threads = |text: &str| threads::threads(text).map(|_| format!("--threads={text}"));
     let option = |name: &str, option: &dyn Fn(&str) -> Result<String, String>| {
         let value = env::var_os(name)?;
         let value = value.to_string_lossy();
@@ -271,7 +272,12 @@ impl Args {
 
     /// The number of threads.
     pub(crate) fn threads(&self) -> usize {
-        if self.hints.single_thread { 1 } else { self.threads }
+        if self.hints.single_thread { 1 } else { self.threads.count() }
+    }
+
+    /// The number of threads for an input of this size in bytes, if it is known.
+    pub(crate) fn threads_for(&self, size: Option<u64>) -> usize {
+        if self.hints.single_thread { 1 } else { self.threads.count_for(size) }
     }
 
     /// Whether output may be written by a thread of its own.

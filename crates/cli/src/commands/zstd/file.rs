@@ -63,7 +63,7 @@ impl Processor<'_> {
             }
         };
         let turn = wait_for_turn(alone, input.size().unwrap_or(0));
-        let threads = if alone || turn.is_some() { args.threads() } else { 1 };
+        let threads = if alone || turn.is_some() { args.threads_for(input.size()) } else { 1 };
         let begun = Instant::now();
         let mut output = match mode.makes_files() {
             false => Output::Nowhere,

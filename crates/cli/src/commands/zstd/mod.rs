@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         file::Processor { args, dictionary: dictionary.as_ref(), compressor: Compressor::new(args, bytes) };
     let mut listed = false;
     session.process(
-        args.threads(),
+        || args.threads(),
         &Arguments { files: &args.files, recursive: args.recursive, without_suffix: &names::without_suffix },
         |operand, alone| processor.work(operand, alone),
         |printer, summary| done(args, printer, &mut listed, summary),
@@ -100,7 +100,9 @@ fn done(args: &Args, printer: &Printer, listed: &mut bool, summary: &FileSummary
         Mode::Test => printer.done(format_args!("{}: OK", summary.name)),
         Mode::Compress | Mode::Decompress => printer.done(verbose_line(args, summary)),
     }
-    printer.record(&record(args, summary));
+    if printer.json {
+        printer.record(&record(args, summary));
+    }
 }
 
 /// Prints the row of a file; before the first one the header, if `listed` is false.

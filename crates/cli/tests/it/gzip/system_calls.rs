@@ -1,9 +1,10 @@
 //! The system calls of commands that replace files, in their order: content to the disk, then names, then folders, and
-//! sources are deleted last.
+//! sources are deleted last. And of commands that decompress a small file, of which few are needed.
 
 use std::process::{Command, Stdio};
 
-use linerate_testkit::program::{Folder, program};
+use linerate_testkit::data::mixed as sample;
+use linerate_testkit::program::{Folder, Run, program};
 use linerate_testkit::tools::require;
 
 /// What a system call does, of those that matter.
@@ -152,5 +153,24 @@ fn an_output_is_synced_before_it_replaces_a_file_and_not_if_it_is_new() {
         };
         let rest = after_names(&calls, names);
         assert!(rest.iter().all(|call| matches!(call, Call::Delete(_))), "{args:?}: {calls:?}");
+    }
+}
+
+#[test]
+fn a_small_file_starts_no_thread_and_asks_for_no_number_of_cores() {
+    if !can_trace() {
+        return;
+    }
+    let folder = Folder::new();
+    let has = |lines: &[String], call: &str| lines.iter().any(|line| line.contains(call));
+    for (subcommand, suffix) in [("gzip", "gz"), ("zstd", "zst")] {
+        for (name, len, is_small) in [("small", 1000, true), ("large", 300_000, false)] {
+            folder.write(name, &sample(len));
+            Run::of(&mut folder.command(&[subcommand, "-qk", name]), b"").ok();
+            let file = format!("{name}.{suffix}");
+            let lines = trace(&folder, "trace=openat,clone,clone3", &[subcommand, "-dc", &file]);
+            assert_eq!(has(&lines, "/proc/self/cgroup"), !is_small, "{file}: {lines:#?}");
+            assert!(!is_small || !has(&lines, " clone"), "{file}: {lines:#?}");
+        }
     }
 }
