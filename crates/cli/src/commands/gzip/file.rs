@@ -61,7 +61,7 @@ fn process(
     }
     let input = open(args, operand, beside)?;
     let turn = wait_for_turn(alone, input.size().unwrap_or(0));
-    let threads = if alone || turn.is_some() { args.threads.threads } else { 1 };
+    let threads = if alone || turn.is_some() { args.threads.count_for(input.size()) } else { 1 };
     let begun = Instant::now();
     let (mut summary, finished) = match args.mode() {
         Mode::Compress => compress(args, operand, &input, alone),
@@ -151,7 +151,6 @@ fn decompress(
     let beside = is_replaced(args, operand);
     let format = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
     let source = Source::new(&input.file);
-    let threads = args.threads.count_for(input.size());
     let mut decoder = match format {
         None if passes_other_data(args, operand) => Decoder::passing(source, args.max_output, threads)?,
         _ => Decoder::open(source, format, args.max_output, threads)?,
