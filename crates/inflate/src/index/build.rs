@@ -9,7 +9,7 @@ use super::references::References;
 use super::sparse_window::SparseWindow;
 use super::walk::Walk;
 use super::{Options, WINDOW};
-use crate::block_decoder::{Progress, Status};
+use crate::block_decoder::{NO_STOP, Progress, Status};
 use crate::stream::BUFFER;
 
 /// Least content between two points: more than the 32 KiB that are looked at after each.
@@ -46,7 +46,8 @@ impl Frontier {
             0 => dst.len(),
             _ => dst.len().min(usize::try_from(left).unwrap_or(usize::MAX)),
         };
-        let progress = self.walk.step(src, &mut dst[..most], left == 0 || !is_in_data)?;
+        let stop = if left == 0 || !is_in_data { i64::MIN } else { NO_STOP };
+        let progress = self.walk.step(src, &mut dst[..most], stop)?;
         if !self.references.is_done() {
             self.references.feed(&src[..progress.read]);
             if self.references.is_done() {

@@ -8,7 +8,7 @@ use super::build::Frontier;
 use super::input::Input;
 use super::points::Index;
 use super::walk::Walk;
-use crate::block_decoder::Status;
+use crate::block_decoder::{NO_STOP, Status};
 use crate::stream::BUFFER;
 
 /// Bytes of content that are decoded at a time to get to an offset.
@@ -75,7 +75,7 @@ impl<R: Read + Seek> Content<R> {
         let left = offset - walk.offset;
         let dst =
             if left == 0 { up_to(dst, self.index.len - offset) } else { up_to(&mut self.skipped, left) };
-        let progress = walk.step(self.input.bytes(walk.decoder.position())?, dst, false)?;
+        let progress = walk.step(self.input.bytes(walk.decoder.position())?, dst, NO_STOP)?;
         if progress.status == Status::End {
             let what = "the file has less content than its index says";
             return Err(Error::new(Kind::Corrupt, walk.decoder.position(), what));
@@ -100,7 +100,7 @@ impl<R: Read + Seek> Content<R> {
     /// Verifies what follows the content, if it was decoded up to its end: the trailer of its member.
     fn verify_end(&mut self) -> Result<()> {
         while let Some((mut walk, false)) = self.cursor.take_if(|(walk, _)| walk.offset == self.index.len) {
-            let progress = walk.step(self.input.bytes(walk.decoder.position())?, &mut [0], false)?;
+            let progress = walk.step(self.input.bytes(walk.decoder.position())?, &mut [0], NO_STOP)?;
             if progress.written > 0 {
                 let what = "the file has more content than its index says";
                 return Err(Error::new(Kind::Corrupt, walk.decoder.position(), what));

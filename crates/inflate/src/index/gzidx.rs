@@ -148,7 +148,9 @@ fn read<R: Read>(
         let (byte, offset) = (rows.u64()?, rows.u64()?);
         let [bits] = rows.bytes()?;
         let has_window = if version == 0 { i > 0 } else { rows.bytes()? != [0] };
-        let bit = byte.checked_mul(8).and_then(|bit| bit.checked_sub(bits.into())).filter(|_| bits < 8);
+        let bit = byte.checked_mul(8).and_then(|bit| bit.checked_sub(bits.into()));
+        // Positions in bits are signed, too.
+        let bit = bit.filter(|bit| bits < 8 && i64::try_from(*bit).is_ok());
         let Some(bit) = bit.filter(|bit| {
             (*bit, offset) >= last && offset >= last.1 && offset <= len && byte <= compressed_len
         }) else {

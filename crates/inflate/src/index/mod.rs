@@ -28,7 +28,9 @@
 //! hint: each window is compared with the content before it, and content and verdict never depend on the index.
 
 mod build;
+mod chunk;
 mod content;
+mod decode;
 mod gzidx;
 mod input;
 mod points;
@@ -38,6 +40,7 @@ mod sparse_window;
 mod walk;
 
 pub use self::build::Builder;
+pub use self::decode::decode;
 pub use self::points::{Index, Point};
 pub use self::reader::Reader;
 

@@ -6,8 +6,11 @@ use std::sync::OnceLock;
 use linerate_core::{Error, Kind};
 use zlib_rs::{Deflate, DeflateFlush};
 
+use super::decode::{Sizes, decode_in};
+use super::sparse_window::SparseWindow;
 use super::*;
 use crate::Format;
+use crate::parallel::Totals;
 use crate::read::Decoder;
 
 struct Noise(u64);
@@ -142,9 +145,9 @@ fn content_is_read_at_any_offset_by_an_index() {
         );
         let gaps = index.points().windows(2).map(|two| two[1].offset() - two[0].offset());
         assert!(gaps.clone().all(|gap| gap >= 65_536), "{name}");
-        assert!(["zeros", "empty"].contains(&name) || index.points().len() >= 2, "{name}");
+        assert!(["zeros", "empty"].contains(name) || index.points().len() >= 2, "{name}");
         let mut reader = Reader::with_index(Cursor::new(&file[..]), index).unwrap();
-        assert_content(name, &mut reader, &content, 30);
+        assert_content(name, &mut reader, content, 30);
     }
 }
 
@@ -152,7 +155,7 @@ fn content_is_read_at_any_offset_by_an_index() {
 fn content_is_read_at_any_offset_while_the_index_is_made() {
     for (name, file, content) in files() {
         let mut reader = Reader::new(Cursor::new(&file[..]), &CLOSE).unwrap();
-        assert_content(name, &mut reader, &content, 20);
+        assert_content(name, &mut reader, content, 20);
         let built = Index::build(&file[..], &CLOSE).unwrap();
         assert!(*reader.index() == built, "{name}");
     }
@@ -199,7 +202,7 @@ fn index_files_are_read_as_they_were_written() {
         assert_eq!((read.len(), read.compressed_len()), (index.len(), index.compressed_len()), "{name}");
         assert!(gzidx(&read).len() <= written.len(), "{name}");
         let mut reader = Reader::with_index(Cursor::new(&file[..]), read).unwrap();
-        assert_content(name, &mut reader, &content, 10);
+        assert_content(name, &mut reader, content, 10);
     }
 }
 
@@ -297,4 +300,97 @@ fn indexes_of_other_files_are_refused() {
     let unfinished = Reader::new(Cursor::new(&file[..]), &CLOSE).unwrap().index().clone();
     assert!(!unfinished.is_complete());
     assert_eq!(failure(&unfinished.write_gzidx(std::io::sink()).unwrap_err()), Kind::BadArgument);
+}
+
+/// Content, and the end of the members or kind and offset of the error.
+type Outcome = (Vec<u8>, Result<u64, (Kind, u64)>);
+
+fn outcome(result: std::io::Result<Totals>) -> Result<u64, (Kind, u64)> {
+    let ours = |e: &std::io::Error| *e.get_ref().and_then(|source| source.downcast_ref::<Error>()).unwrap();
+    result.map(|totals| totals.bytes_in).map_err(|e| (ours(&e).kind, ours(&e).offset))
+}
+
+fn alone(file: &[u8]) -> Outcome {
+    let mut content = Vec::new();
+    let result = decode(file, &Index::default(), &mut content, 1);
+    (content, outcome(result))
+}
+
+#[track_caller]
+fn assert_as_alone(case: &str, file: &[u8], index: &Index, threads: usize, sizes: &Sizes) {
+    let mut content = Vec::new();
+    let result = decode_in(file, index, &mut content, threads, sizes);
+    let one = alone(file);
+    assert_eq!(outcome(result), one.1, "{case}");
+    assert!(content == one.0, "{case}: other content");
+}
+
+const SMALL: Sizes = Sizes { chunk: 1, piece: 1 << 20, share: 1 << 20 };
+
+#[test]
+fn content_is_decoded_on_several_threads_in_pieces_of_any_size() {
+    for (name, file, content) in files() {
+        let index = Index::build(&file[..], &CLOSE).unwrap();
+        let mut decoded = Vec::new();
+        decode_in(&file[..], &index, &mut decoded, 2, &SMALL).unwrap();
+        assert!(decoded == *content, "{name}");
+        for (chunk, piece, share) in [(1, 1 << 20, 40_000), (100_000, 10_000, 1 << 20), (1, 700, 900)] {
+            assert_as_alone(name, file, &index, 2, &Sizes { chunk, piece, share });
+        }
+    }
+}
+
+#[test]
+fn chunks_are_taken_from_workers() {
+    for name in ["level 9", "stored", "small blocks", "members of 7,000 bytes", "empty members", "levels"] {
+        let (file, _) = named(name);
+        let index = Index::build(&file[..], &CLOSE).unwrap();
+        let taken = super::decode::taken(&file[..], &index, &SMALL);
+        assert!(taken.iter().all(|taken| *taken) && taken.len() > 1, "{name}: {taken:?}");
+    }
+}
+
+#[test]
+fn damaged_files_end_as_on_one_thread() {
+    let mut noise = Noise(7);
+    for (name, file, _) in files() {
+        let (mut file, index) = (file.clone(), Index::build(&file[..], &CLOSE).unwrap());
+        for _ in 0..3 {
+            let at = noise.below(file.len());
+            let before = std::mem::replace(&mut file[at], noise.below(256) as u8);
+            assert_as_alone(name, &file, &index, 2, &SMALL);
+            file[at] = before;
+            assert_as_alone(name, &file[..at], &index, 2, &SMALL);
+        }
+    }
+}
+
+#[test]
+fn wrong_indexes_change_nothing() {
+    let (file, content) = named("levels");
+    let right = Index::build(&file[..], &CLOSE).unwrap();
+    let window = |index: &mut Index, change: &dyn Fn(&mut Vec<u8>)| {
+        for point in &mut index.points {
+            let mut bytes = point.window.as_ref().map(|window| window.to_vec()).unwrap_or_default();
+            change(&mut bytes);
+            point.window = point.window.take().map(|_| SparseWindow::new(&bytes));
+        }
+    };
+    let changes: [&dyn Fn(&mut Index); 8] = [
+        &|index| index.points.iter_mut().for_each(|point| point.bit += 1),
+        &|index| index.points.iter_mut().for_each(|point| point.offset += 1),
+        &|index| window(index, &|bytes| bytes.iter_mut().for_each(|byte| *byte ^= 1)),
+        &|index| window(index, &|bytes| bytes.fill(0)),
+        &|index| window(index, &|bytes| bytes.truncate(500)),
+        &|index| index.points.iter_mut().for_each(|point| point.window = None),
+        &|index| index.points.retain(|point| point.offset() > 0),
+        &|index| *index = Index::build(&named("level 9").0[..], &CLOSE).unwrap(),
+    ];
+    for (i, change) in changes.iter().enumerate() {
+        let mut index = right.clone();
+        change(&mut index);
+        let mut decoded = Vec::new();
+        decode_in(&file[..], &index, &mut decoded, 2, &SMALL).unwrap();
+        assert!(decoded == content, "change {i}");
+    }
 }

@@ -3,7 +3,7 @@
 use linerate_core::{Error, Kind, Result};
 
 use super::points::Point;
-use crate::block_decoder::{NO_STOP, Progress, Status};
+use crate::block_decoder::{BlockDecoder, Progress, Status};
 use crate::options::{Format, Options};
 use crate::scratch::Scratch;
 use crate::stream_decoder::StreamDecoder;
@@ -48,13 +48,12 @@ impl Walk {
         self.decoder.is_in_data() && self.decoder.blocks() == 0
     }
 
-    /// Decodes from `src`, which is empty at the end of the file only. With `stops` it returns before every block. What follows a
-    /// member and does not begin as one ends the file: [`Status::End`], and the [position](StreamDecoder::position) may be after its
-    /// first bytes.
+    /// Decodes from `src`, which is empty at the end of the file only, up to the first block that begins at bit `stop` of it or after it.
+    /// What follows a member and does not begin as one ends the file: [`Status::End`].
     ///
     /// # Errors
     /// Those of [`StreamDecoder::decode`]; [`Kind::Truncated`].
-    pub(super) fn step(&mut self, src: &[u8], dst: &mut [u8], stops: bool) -> Result<Progress> {
+    pub(super) fn step(&mut self, src: &[u8], dst: &mut [u8], stop: i64) -> Result<Progress> {
         if self.is_between_members && !self.is_at_end {
             self.is_at_end = src.first() != Some(&MAGIC);
             if !self.is_at_end {
@@ -66,7 +65,6 @@ impl Walk {
         if self.is_at_end {
             return Ok(Progress { read: 0, written: 0, status: Status::End });
         }
-        let stop = if stops { i64::MIN } else { NO_STOP };
         let mut progress = match self.decoder.decode_until(&mut self.scratch, src, dst, stop) {
             Ok(progress) => progress,
             Err(error) if self.is_no_member(&error) => {
@@ -84,6 +82,31 @@ impl Walk {
             return Err(Error::new(Kind::Truncated, self.decoder.position(), what));
         }
         Ok(progress)
+    }
+
+    /// Goes on after data that was decoded elsewhere, as [`StreamDecoder::adopt`].
+    pub(super) fn adopt(
+        &mut self,
+        blocks: BlockDecoder,
+        read: u64,
+        output: &[u8],
+        check: u32,
+    ) -> Result<bool> {
+        let is_adopted = self.decoder.adopt(blocks, read, [&[], output], [0, check])?;
+        self.offset += if is_adopted { output.len() as u64 } else { 0 };
+        Ok(is_adopted)
+    }
+
+    /// Whether no member follows.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.is_at_end
+    }
+
+    /// Bytes of the members so far.
+    pub(super) fn end(&self) -> u64 {
+        // After the first bytes of what turned out to be no member.
+        let no_member = self.member.filter(|_| self.is_at_end && !self.is_between_members);
+        no_member.unwrap_or(self.decoder.position())
     }
 
     /// Whether an error says that what follows a member is none.
