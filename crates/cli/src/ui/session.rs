@@ -24,7 +24,7 @@ pub(crate) enum Mode {
     Decompress,
     Test,
     List,
-    /// Decompress, and write an index.
+    /// Decompress, and write an index: `gzip` only.
     Index,
 }
 

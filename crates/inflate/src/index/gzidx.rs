@@ -1,28 +1,6 @@
 //! Index files of indexed_gzip, in its format "GZIDX": read in versions 0 and 1, written in version 1.
 //!
-//! All numbers are little-endian:
-//!
-//! | bytes | |
-//! |---|---|
-//! | 5 | `GZIDX` |
-//! | 1 | version: 0 or 1 |
-//! | 1 | flags: 0 |
-//! | 8 | size of the compressed file |
-//! | 8 | size of the content |
-//! | 4 | content between two points, at least |
-//! | 4 | bytes of a window: 32,768 |
-//! | 4 | number of points |
-//!
-//! Then of each point:
-//!
-//! | bytes | |
-//! |---|---|
-//! | 8 | offset in the file of the first byte whose bits all belong to the block or to what follows it |
-//! | 8 | content before the point |
-//! | 1 | bits of the byte before that belong to the block: its upper ones, 0 to 7 |
-//! | 1 | version 1: whether there is a window. In version 0 this byte does not exist, and all points but the first have one |
-//!
-//! Then the windows, in order. The last point of a complete index is the end of the file.
+//! `docs/inflate/gzidx.md` describes the format.
 
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::ops::Range;

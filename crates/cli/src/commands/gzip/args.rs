@@ -48,16 +48,16 @@ pub(crate) struct Args {
     #[arg(short = 'l', long)]
     pub(crate) list: bool,
 
-    /// Decompress, and write an index of access points beside each file, FILE.gz.gzidx, for --range and --index-file
+    /// Write an index beside each file, FILE.gz.gzidx, by which parts of it are decompressed alone; keep the file
     #[arg(long, conflicts_with_all = ["decompress", "test", "list", "range", "index_file"])]
     pub(crate) index: bool,
 
-    /// Decompress LENGTH bytes of the content from START on, or with START+ alone the rest; START and LENGTH are SIZEs.
-    /// FILE.gz.gzidx is used if it exists, otherwise everything before is decompressed, too
+    /// Decompress LENGTH bytes of the content from the byte START on, or the rest with START+; both are SIZEs.
+    /// FILE.gz.gzidx is used if it exists; otherwise what precedes is decompressed, too
     #[arg(long, value_name = "START+LENGTH", value_parser = size::range, conflicts_with_all = ["test", "list"])]
     pub(crate) range: Option<Range<u64>>,
 
-    /// Use this index: to decompress on several threads, and for --range in place of FILE.gz.gzidx
+    /// Decompress by this index, on several threads; with --range in place of FILE.gz.gzidx
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) index_file: Option<PathBuf>,
 
