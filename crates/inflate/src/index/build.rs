@@ -40,7 +40,8 @@ impl Frontier {
         }
         let left = self.spacing.saturating_sub(self.walk.offset - self.last);
         let is_in_data = self.walk.decoder.is_in_data();
-        // Stops after every header, and before the first block that is far enough from the last point.
+        // Stops after every header, and before the first block that is far enough from the last
+        // point.
         let most = match left {
             _ if !is_in_data => 0,
             0 => dst.len(),
@@ -90,8 +91,9 @@ impl Frontier {
     }
 }
 
-/// Reads the content of a gzip file, as [`read::Decoder`](crate::read::Decoder) does, and makes its index. Memory is that of the index
-/// and less than 1 MiB. What follows the last member, and does not begin as another one, is not decoded: zeros, or garbage.
+/// Reads the content of a gzip file, as [`read::Decoder`](crate::read::Decoder) does, and makes its
+/// index. Memory is that of the index and less than 1 MiB. What follows the last member, and does
+/// not begin as another one, is not decoded: zeros, or garbage.
 ///
 /// # Errors
 /// Those of [`read::Decoder`](crate::read::Decoder); out of memory for the index.

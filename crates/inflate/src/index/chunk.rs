@@ -1,7 +1,7 @@
 //! What a worker does: decodes from a point on, after the window of the index.
 //!
-//! A worker reports no errors. It stops before the member that has one, and where its memory or input ends, and the calling thread goes on
-//! from there.
+//! A worker reports no errors. It stops before the member that has one, and where its memory or
+//! input ends, and the calling thread goes on from there.
 
 use std::ops::Range;
 
@@ -15,7 +15,8 @@ use crate::options::{Format, Options};
 use crate::scratch::Scratch;
 use crate::window::History;
 
-/// Bytes that are decoded at a time, so that they are still in the cache when their checksum is computed.
+/// Bytes that are decoded at a time, so that they are still in the cache when their checksum is
+/// computed.
 const STEP: usize = 128 << 10;
 /// Bytes by which the output grows.
 const GROWTH: usize = 1 << 20;
@@ -44,7 +45,8 @@ pub(super) struct Task<'i> {
 
 /// Data of one gzip member.
 pub(super) struct Segment {
-    /// Offsets in the file of its first byte that is not in the decoder before, and of the byte after the last.
+    /// Offsets in the file of its first byte that is not in the decoder before, and of the byte
+    /// after the last.
     pub(super) from: u64,
     pub(super) to: u64,
     /// The decoder after it.
@@ -123,7 +125,8 @@ impl Work<'_, '_> {
         segments
     }
 
-    /// Decodes data to `output[from..]`. Returns the length and CRC-32 of its content; `None` if there is an error.
+    /// Decodes data to `output[from..]`. Returns the length and CRC-32 of its content; `None` if
+    /// there is an error.
     fn data(
         &mut self,
         blocks: &mut BlockDecoder,
@@ -152,7 +155,8 @@ impl Work<'_, '_> {
         }
     }
 
-    /// The offset of the data of the gzip member at `at`. `None` if its header is not valid, or not whole.
+    /// The offset of the data of the gzip member at `at`. `None` if its header is not valid, or not
+    /// whole.
     fn member_data(&self, at: usize) -> Option<usize> {
         let mut container = Container::new(&Options::new(Format::Gzip));
         let read = container.read(self.task.piece.bytes.get(at..)?).ok()?;

@@ -97,7 +97,8 @@ impl<R: Read + Seek> Content<R> {
         Walk::at(point, first.unwrap_or(0))
     }
 
-    /// Verifies what follows the content, if it was decoded up to its end: the trailer of its member.
+    /// Verifies what follows the content, if it was decoded up to its end: the trailer of its
+    /// member.
     fn verify_end(&mut self) -> Result<()> {
         while let Some((mut walk, false)) = self.cursor.take_if(|(walk, _)| walk.offset == self.index.len) {
             let progress = walk.step(self.input.bytes(walk.decoder.position())?, &mut [0], NO_STOP)?;

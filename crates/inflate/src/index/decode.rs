@@ -28,21 +28,25 @@ impl Sizes {
 
 /// Chunks besides those of the workers: read and waiting, or decoded and not written yet.
 const AHEAD: usize = 2;
-/// Bytes that the calling thread decodes at a time: much more than the window, which is copied each time.
+/// Bytes that the calling thread decodes at a time: much more than the window, which is copied each
+/// time.
 const BUFFER: usize = 256 << 10;
 
-/// Decodes a gzip file from `reader` to `writer`, which is not flushed, on so many threads besides the calling one, which reads, writes
-/// and checks. With 0 or 1 the calling thread does everything. Each chunk of the file is decoded from a point of its index on.
+/// Decodes a gzip file from `reader` to `writer`, which is not flushed, on so many threads besides
+/// the calling one, which reads, writes and checks. With 0 or 1 the calling thread does everything.
+/// Each chunk of the file is decoded from a point of its index on.
 ///
-/// Content, verdict and errors are those of [`Builder`](super::Builder), whatever the index: it is a hint. Where it is wrong, the calling thread
-/// decodes alone. The index may be of a part of the points.
+/// Content, verdict and errors are those of [`Builder`](super::Builder), whatever the index: it is
+/// a hint. Where it is wrong, the calling thread decodes alone. The index may be of a part of the
+/// points.
 ///
-/// Memory is at most 24 MiB per thread and 48 MiB besides. Content between two points is decoded by one thread, and gains nothing beyond
-/// 16 MiB.
+/// Memory is at most 24 MiB per thread and 48 MiB besides. Content between two points is decoded by
+/// one thread, and gains nothing beyond 16 MiB.
 ///
 /// # Errors
-/// Those of `reader`, except [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted), which is retried; those of `writer`, and of [`Builder`](super::Builder). Content
-/// before an error of the data or of the reader is written first.
+/// Those of `reader`, except [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted), which is
+/// retried; those of `writer`, and of [`Builder`](super::Builder). Content before an error of the
+/// data or of the reader is written first.
 ///
 /// # Panics
 /// If `reader` or `writer` panics; all threads have ended then.
@@ -157,7 +161,8 @@ struct Join<W> {
 }
 
 impl<W: Write> Join<W> {
-    /// Takes what a worker has decoded, and decodes the rest of its piece. Returns whether it was of use.
+    /// Takes what a worker has decoded, and decodes the rest of its piece. Returns whether it was
+    /// of use.
     fn chunk(&mut self, chunk: &Chunk<'_>) -> io::Result<bool> {
         let Task { piece, point, end, .. } = &chunk.task;
         let mut is_taken = false;
@@ -205,7 +210,8 @@ impl<W: Write> Join<W> {
         })
     }
 
-    /// Takes a chunk that begins at the position: all of it, unless something is wrong, which decoding then meets.
+    /// Takes a chunk that begins at the position: all of it, unless something is wrong, which
+    /// decoding then meets.
     fn adopt(&mut self, chunk: &Chunk<'_>) -> io::Result<()> {
         for (i, segment) in chunk.segments.iter().enumerate() {
             if i > 0 && !self.feed(&chunk.task.piece, segment.from)? {
@@ -221,7 +227,8 @@ impl<W: Write> Join<W> {
         Ok(())
     }
 
-    /// Reads trailer and header up to the data of the next member, at `to`. Returns whether it is there.
+    /// Reads trailer and header up to the data of the next member, at `to`. Returns whether it is
+    /// there.
     fn feed(&mut self, piece: &Piece, to: u64) -> io::Result<bool> {
         loop {
             let position = self.walk.decoder.position();

@@ -1,4 +1,5 @@
-//! Index files of indexed_gzip, in its format "GZIDX": read in versions 0 and 1, written in version 1.
+//! Index files of indexed_gzip, in its format "GZIDX": read in versions 0 and 1, written in version
+//! 1.
 //!
 //! `docs/inflate/gzidx.md` describes the format.
 
@@ -17,9 +18,10 @@ impl Index {
     /// Reads an index file of indexed_gzip. Memory is bounded by a small multiple of its size.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] for a file that is none or contradicts itself, [`Kind::Truncated`], [`Kind::Unsupported`] for another version or
-    /// size of windows, and for the index of a part of a file, [`Kind::Limit`] if memory runs out, [`Kind::Read`]. Offsets count bytes of the
-    /// index file.
+    /// [`Kind::Corrupt`] for a file that is none or contradicts itself, [`Kind::Truncated`],
+    /// [`Kind::Unsupported`] for another version or size of windows, and for the index of a part of
+    /// a file, [`Kind::Limit`] if memory runs out, [`Kind::Read`]. Offsets count bytes of the index
+    /// file.
     pub fn read_gzidx(reader: impl Read) -> Result<Index> {
         let mut source = BufReader::with_capacity(2 * WINDOW, reader);
         read(&mut Rows { source: &mut source, at: 0 }, 0..u64::MAX, |_, _| {
@@ -27,7 +29,8 @@ impl Index {
         })
     }
 
-    /// Reads of an index file what is needed to read a range of the content: the points in it, and the one before it.
+    /// Reads of an index file what is needed to read a range of the content: the points in it, and
+    /// the one before it.
     ///
     /// # Errors
     /// Those of [`read_gzidx`](Self::read_gzidx).

@@ -1,8 +1,9 @@
 //! Random access to gzip files of any origin, by an index of access points.
 //!
-//! Deflate data can be decoded from any block on, if the 32 KiB of content before it are known. An [`Index`] has such windows, about
-//! every 4 MiB of content, as zran of zlib's examples does (Adler 2005). It is made while the file is decoded once, by [`Builder`] or
-//! [`Reader`], and is read and written as the files of indexed_gzip are: [`Index::read_gzidx`], [`Index::write_gzidx`].
+//! Deflate data can be decoded from any block on, if the 32 KiB of content before it are known. An
+//! [`Index`] has such windows, about every 4 MiB of content, as zran of zlib's examples does (Adler
+//! 2005). It is made while the file is decoded once, by [`Builder`] or [`Reader`], and is read and
+//! written as the files of indexed_gzip are: [`Index::read_gzidx`], [`Index::write_gzidx`].
 //!
 //! * [`Reader`]: the content as a file that can be read at any position.
 //! * [`decode`]: all content on several threads, each of which begins at a point.
@@ -22,10 +23,12 @@
 //!
 //! # What is verified
 //!
-//! An index is untrusted. Reading it checks that its points are in order and within the file. [`Reader::with_index`] compares the size of the
-//! file. A member that is decoded from its first byte on is verified as always, by CRC-32 and length. From a point within a member on
-//! only the following members are, so that a wrong window gives wrong bytes there; a wrong position nearly always an error. [`decode`] takes an index as a
-//! hint: each window is compared with the content before it, and content and verdict never depend on the index.
+//! An index is untrusted. Reading it checks that its points are in order and within the file.
+//! [`Reader::with_index`] compares the size of the file. A member that is decoded from its first
+//! byte on is verified as always, by CRC-32 and length. From a point within a member on only the
+//! following members are, so that a wrong window gives wrong bytes there; a wrong position nearly
+//! always an error. [`decode`] takes an index as a hint: each window is compared with the content
+//! before it, and content and verdict never depend on the index.
 
 mod build;
 mod chunk;
@@ -53,8 +56,9 @@ const WINDOW: usize = 1 << MAX_WINDOW_BITS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// Bytes of content between two points within a member, at least: the next block is one. At least 64 KiB; less counts as that.
-    /// Default: 4 MiB. A member begins with a point after 64 KiB of content.
+    /// Bytes of content between two points within a member, at least: the next block is one. At
+    /// least 64 KiB; less counts as that. Default: 4 MiB. A member begins with a point after 64 KiB
+    /// of content.
     pub spacing: u64,
 }
 

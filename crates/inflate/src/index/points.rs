@@ -16,7 +16,8 @@ pub struct Point {
 }
 
 impl Point {
-    /// The first bit of the block: its byte in the file times 8, and bits of this byte that belong to the block before.
+    /// The first bit of the block: its byte in the file times 8, and bits of this byte that belong
+    /// to the block before.
     pub fn bit(&self) -> u64 {
         self.bit
     }
@@ -26,7 +27,8 @@ impl Point {
         self.offset
     }
 
-    /// Whether the block is the first of a gzip member, so that no window is needed, and the member is verified.
+    /// Whether the block is the first of a gzip member, so that no window is needed, and the member
+    /// is verified.
     pub fn is_member(&self) -> bool {
         self.window.is_none()
     }
@@ -80,7 +82,8 @@ impl Index {
         self.compressed_len
     }
 
-    /// Whether the whole file has been decoded: false only for the index of a [`Reader`](super::Reader) that is making it.
+    /// Whether the whole file has been decoded: false only for the index of a
+    /// [`Reader`](super::Reader) that is making it.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }

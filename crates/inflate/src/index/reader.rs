@@ -13,15 +13,16 @@ use crate::stream::BUFFER;
 /// Reads shorter than this go through the buffer.
 const SHORT: usize = 4 << 10;
 
-/// The content of a gzip file, read at any position. Decoding begins at the point before it, or goes on if that is nearer. Memory is
-/// that of the index and less than 1 MiB.
+/// The content of a gzip file, read at any position. Decoding begins at the point before it, or
+/// goes on if that is nearer. Memory is that of the index and less than 1 MiB.
 ///
 /// [The module](super) says what is verified, and has an example.
 ///
 /// # Errors
-/// Reading fails with an [`io::Error`] whose source is an [`Error`]; its offset counts bytes of the file. Damage, and an index of
-/// another file, are an [`ErrorKind::InvalidData`], a truncated file an [`ErrorKind::UnexpectedEof`]. Content before the error is
-/// returned first. Other positions can be read afterwards.
+/// Reading fails with an [`io::Error`] whose source is an [`Error`]; its offset counts bytes of the
+/// file. Damage, and an index of another file, are an [`ErrorKind::InvalidData`], a truncated file
+/// an [`ErrorKind::UnexpectedEof`]. Content before the error is returned first. Other positions can
+/// be read afterwards.
 pub struct Reader<R> {
     content: Content<R>,
     position: u64,
@@ -32,7 +33,8 @@ pub struct Reader<R> {
 }
 
 impl<R: Read + Seek> Reader<R> {
-    /// A reader that makes the index: what is decoded for the first time is indexed. [`SeekFrom::End`] decodes everything.
+    /// A reader that makes the index: what is decoded for the first time is indexed.
+    /// [`SeekFrom::End`] decodes everything.
     ///
     /// # Errors
     /// [`Kind::Limit`] if memory runs out.
@@ -44,7 +46,8 @@ impl<R: Read + Seek> Reader<R> {
     /// A reader by the index of the same file.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if the index is of a file of another size, or not complete; [`Kind::Read`].
+    /// [`Kind::BadArgument`] if the index is of a file of another size, or not complete;
+    /// [`Kind::Read`].
     pub fn with_index(source: R, index: Index) -> io::Result<Self> {
         let mut reader = Self::of(Content::new(source, index, None));
         let len = reader.content.input.len()?;
@@ -60,7 +63,8 @@ impl<R: Read + Seek> Reader<R> {
         Reader { content, position: 0, buffer: Box::default(), buffer_at: 0, buffered: 0 }
     }
 
-    /// Reads content from `offset` on until `buf` is full or the content ends; returns the number of bytes. The position stays.
+    /// Reads content from `offset` on until `buf` is full or the content ends; returns the number
+    /// of bytes. The position stays.
     ///
     /// # Errors
     /// Those of reading.

@@ -8,8 +8,9 @@ use crate::window::History;
 /// The unit that stands for the oldest byte of the window. Less is a byte.
 const FIRST_MARKER: u16 = 256;
 
-/// Decodes the 32 KiB after a window whose bytes are not known, to units of 16 bits: those that stand for places in the window and come out again
-/// are what matches refer to, directly or by copies.
+/// Decodes the 32 KiB after a window whose bytes are not known, to units of 16 bits: those that
+/// stand for places in the window and come out again are what matches refer to, directly or by
+/// copies.
 pub(super) struct References {
     blocks: BlockDecoder,
     scratch: Box<Scratch>,
@@ -57,8 +58,8 @@ impl References {
         self.is_done = !matches!(stop, Err(Stop::Exhausted));
     }
 
-    /// Which of the 32 KiB are referred to, the oldest first; all if it is not known, because the data is damaged or has not been
-    /// seen.
+    /// Which of the 32 KiB are referred to, the oldest first; all if it is not known, because the
+    /// data is damaged or has not been seen.
     pub(super) fn referred(&self) -> Vec<bool> {
         let is_known = self.is_known && self.is_done;
         let mut referred = vec![!is_known; WINDOW];

@@ -243,7 +243,8 @@ fn index_files_with_any_bit_flipped_are_read_or_refused() {
             Ok(mut reader) => {
                 let mut found = vec![0; 500];
                 let at = content.len() / 2;
-                // Points are verified from members on, so that only the window of the second point may be another.
+                // Points are verified from members on, so that only the window of the second point
+                // may be another.
                 let _ = reader.read_at(at as u64, &mut found);
             }
             Err(_) => refused += 1,

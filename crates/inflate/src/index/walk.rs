@@ -48,8 +48,9 @@ impl Walk {
         self.decoder.is_in_data() && self.decoder.blocks() == 0
     }
 
-    /// Decodes from `src`, which is empty at the end of the file only, up to the first block that begins at bit `stop` of it or after it.
-    /// What follows a member and does not begin as one ends the file: [`Status::End`].
+    /// Decodes from `src`, which is empty at the end of the file only, up to the first block that
+    /// begins at bit `stop` of it or after it. What follows a member and does not begin as one ends
+    /// the file: [`Status::End`].
     ///
     /// # Errors
     /// Those of [`StreamDecoder::decode`]; [`Kind::Truncated`].
