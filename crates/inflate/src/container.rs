@@ -93,6 +93,12 @@ impl Container {
         (self.part, self.value) = (Part::Data, 0);
     }
 
+    /// Verifies nothing of this member: its beginning is not decoded.
+    #[cfg(feature = "std")]
+    pub(crate) fn stop_verifying(&mut self) {
+        self.verify = false;
+    }
+
     /// Counts and checks content.
     pub(crate) fn update(&mut self, content: &[u8]) {
         self.len = self.len.wrapping_add(content.len() as u32);

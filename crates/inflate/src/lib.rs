@@ -2,6 +2,7 @@
 //!
 //! * [`read::Decoder`] and [`write::Decoder`]: files and pipes.
 //! * `parallel`, feature `std`: one stream on several threads, from a reader to a writer.
+//! * `index`, feature `std`: random access to gzip files, by an index of access points.
 //! * [`BufferDecoder`]: whole streams into a slice, which also serves as the window. [`decode_to_vec`]: into a vector.
 //! * [`StreamDecoder`]: streams in pieces that begin and end at any byte of input and output. Between calls it keeps the
 //!   window, of 256 bytes to 32 KiB, and less than 400 bytes; everything else is in a [`Scratch`], one per thread.
@@ -44,7 +45,7 @@
 //!
 //! | feature | |
 //! |---|---|
-//! | `std`, by default | run-time CPU dispatch, readers and writers, `parallel`; implies `alloc` |
+//! | `std`, by default | run-time CPU dispatch, readers and writers, `parallel`, `index`; implies `alloc` |
 //! | `alloc` | windows on the heap, [`decode_to_vec`]. Without it they are in memory of the caller, or there is none |
 //! | `small` | one form of the hot loop, for small programs |
 //!
@@ -54,6 +55,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `index/` | feature `std`: random access to gzip files |
 //! | `parallel/` | feature `std`: one stream on several threads |
 //! | `stream/` | feature `std`: [`read::Decoder`], [`write::Decoder`] |
 //! | `stream_decoder` | [`StreamDecoder`]: streams in pieces |
@@ -94,6 +96,8 @@ mod tables;
 mod unit;
 mod window;
 
+#[cfg(feature = "std")]
+pub mod index;
 #[cfg(feature = "std")]
 pub mod parallel;
 

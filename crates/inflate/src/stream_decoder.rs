@@ -71,6 +71,26 @@ impl<'m> StreamDecoder<'m> {
         Ok(Self::with_window(window, options.window_bits(bits)))
     }
 
+    /// A decoder of gzip before the block at `bit` of the stream, in whose first byte, `first`, are bits of the block before.
+    /// After a `window` the rest of the member is not verified; without one it is the first block, and it is.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if memory runs out.
+    #[cfg(feature = "std")]
+    pub(crate) fn before_block(options: Options, bit: u64, first: u8, window: Option<&[u8]>) -> Result<Self> {
+        let mut decoder = Self::with_window(Window::new(options.window_bits)?, options);
+        decoder.container.begin_data();
+        if let Some(window) = window {
+            decoder.window.push(window)?;
+            decoder.container.stop_verifying();
+        }
+        decoder.position = bit.div_ceil(8);
+        if let used @ 1.. = (bit % 8) as u8 {
+            decoder.blocks = BlockDecoder::within_byte(first, 8 - used);
+        }
+        Ok(decoder)
+    }
+
     fn with_window(window: Window<'m>, options: Options) -> Self {
         StreamDecoder {
             options,
@@ -292,7 +312,7 @@ impl<'m> StreamDecoder<'m> {
         Some(DataEnd { at: self.position, check, len })
     }
 
-    /// Whether the position is in the data.
+    /// Whether the position is in deflate data, not in a header or trailer.
     #[cfg(feature = "std")]
     pub(crate) fn is_in_data(&self) -> bool {
         self.container.part == Part::Data
@@ -303,6 +323,12 @@ impl<'m> StreamDecoder<'m> {
     pub(crate) fn block_bit(&self) -> Option<u64> {
         let is_before_block = self.container.part == Part::Data && self.blocks.is_before_block();
         is_before_block.then(|| (8 * self.position).saturating_sub(self.blocks.ahead().into()))
+    }
+
+    /// A copy of the decoder of blocks.
+    #[cfg(feature = "std")]
+    pub(crate) fn block_decoder(&self) -> BlockDecoder {
+        self.blocks.snapshot()
     }
 
     /// Bits that were read and belong to what follows.

@@ -24,6 +24,8 @@ pub(crate) enum Mode {
     Decompress,
     Test,
     List,
+    /// Decompress, and write an index: `gzip` only.
+    Index,
 }
 
 impl Mode {

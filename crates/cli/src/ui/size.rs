@@ -1,13 +1,23 @@
 //! Sizes and counts on the command line: numbers, also with K, M or G, in either case. K is 1024 in sizes and 1000 in counts; M
 //! and G are its powers.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// Parses a number of bytes.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     scaled(text, 1024, &["B", "KB", "MB", "GB", "KIB", "MIB", "GIB"])
         .ok_or_else(|| format!("`{text}` is not a size: give bytes, or a number with K, M or G"))?
         .ok_or_else(|| format!("`{text}` is too large"))
+}
+
+/// Parses a range of bytes, START+LENGTH, or START+ up to the end.
+pub(crate) fn range(text: &str) -> Result<Range<u64>, String> {
+    let (start, len) = text
+        .split_once('+')
+        .ok_or_else(|| format!("`{text}` is not a range: give START+LENGTH, two sizes, or START+"))?;
+    let start = parse(start)?;
+    let end = if len.is_empty() { Some(u64::MAX) } else { start.checked_add(parse(len)?) };
+    end.map(|end| start..end).ok_or_else(|| format!("`{text}` is too large"))
 }
 
 /// The parser of a count within a range.
@@ -45,6 +55,16 @@ mod tests {
             [("0", 0), ("17", 17), ("4k", 4096), ("128K", 131_072), ("1M", 1 << 20), ("2GiB", 2 << 30)]
         {
             assert_eq!(parse(text), Ok(bytes));
+        }
+    }
+
+    #[test]
+    fn ranges_are_a_start_and_a_length() {
+        assert_eq!(range("10+5"), Ok(10..15));
+        assert_eq!(range("1G+1M"), Ok((1 << 30)..(1 << 30) + (1 << 20)));
+        assert_eq!(range("4K+"), Ok(4096..u64::MAX));
+        for text in ["", "+", "+5", "10", "10-20", "1+2+3", "1+-2", "18446744073709551615+1"] {
+            assert!(range(text).is_err(), "{text}");
         }
     }
 

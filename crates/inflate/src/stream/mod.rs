@@ -13,7 +13,7 @@ pub mod read;
 pub mod write;
 
 /// Size of the buffers, in bytes: more than the window, which is copied once per call.
-const BUFFER: usize = 64 << 10;
+pub(crate) const BUFFER: usize = 64 << 10;
 
 /// The streams of one reader or writer: one, or all members of gzip.
 pub(crate) struct Members {

@@ -1,6 +1,7 @@
 //! The integration tests, linked into one program.
 
 mod common;
+mod gzidx;
 mod gzip_header;
 mod oracle;
 mod reader_writer;

@@ -1,5 +1,6 @@
 //! The command line of `linerate gzip`.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, ArgMatches, ValueEnum, ValueHint};
@@ -21,6 +22,8 @@ Examples:
   linerate gzip -t *.gz                      check files, write nothing
   linerate gzip --format bgzf -k reads.sam   blocks that other tools can seek in
   linerate gzip --rsyncable -k dump.sql      small changes of dump.sql change little of dump.sql.gz
+  linerate gzip --index big.gz               make big.gz.gzidx, an index of big.gz
+  linerate gzip -dc --range 10G+1M big.gz    1 MiB from 10 GiB on; quick with an index
 
 Without FILE, or with `-`, standard input is read and standard output written. With -o or -c the input
 file is kept. Threads process several files at a time, and the parts of a large one; three or more
@@ -45,6 +48,19 @@ pub(crate) struct Args {
     /// Decompress, write nothing, and print sizes
     #[arg(short = 'l', long)]
     pub(crate) list: bool,
+
+    /// Write an index beside each file, FILE.gz.gzidx, by which parts of it are decompressed alone; keep the file
+    #[arg(long, conflicts_with_all = ["decompress", "test", "list", "range", "index_file"])]
+    pub(crate) index: bool,
+
+    /// Decompress LENGTH bytes of the content from the byte START on, or the rest with START+; both are SIZEs.
+    /// FILE.gz.gzidx is used if it exists; otherwise what precedes is decompressed, too
+    #[arg(long, value_name = "START+LENGTH", value_parser = size::range, conflicts_with_all = ["test", "list"])]
+    pub(crate) range: Option<Range<u64>>,
+
+    /// Decompress by this index, on several threads; with --range in place of FILE.gz.gzidx
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) index_file: Option<PathBuf>,
 
     /// Write to standard output and keep the input files
     #[arg(short = 'c', long, visible_alias = "to-stdout", conflicts_with = "output")]
@@ -145,7 +161,8 @@ impl FormatChoice {
 
 impl Args {
     pub(crate) fn mode(&self) -> Mode {
-        match (self.list, self.test, self.decompress) {
+        match (self.list, self.test, self.decompress || self.range.is_some()) {
+            _ if self.index => Mode::Index,
             (true, _, _) => Mode::List,
             (_, true, _) => Mode::Test,
             (_, _, true) => Mode::Decompress,

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::args::{Args, FormatChoice};
 use super::decode::Decoder;
-use super::{header, names};
+use super::{header, index, names, range};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::input::{Counted, Source};
 use crate::ui::operands::Operand;
@@ -65,6 +65,8 @@ fn process(
     let begun = Instant::now();
     let (mut summary, finished) = match args.mode() {
         Mode::Compress => compress(args, operand, &input, alone),
+        Mode::Index => index::make(args, operand, &input, alone),
+        Mode::Decompress if args.range.is_some() => range::decompress(args, operand, &input),
         Mode::Decompress | Mode::Test | Mode::List => decompress(args, operand, &input, threads, alone),
     }?;
     summary.seconds = begun.elapsed().as_secs_f64();
@@ -83,7 +85,7 @@ fn check_suffix(args: &Args, operand: &Operand) -> Result<(), CliError> {
             let suffix = suffix.trim_start_matches('.');
             Err(CliError::Skipped(format!("skipped: it has the suffix .{suffix} already")))
         }
-        (Mode::Decompress | Mode::Test | Mode::List, None) => {
+        (Mode::Decompress | Mode::Test | Mode::List | Mode::Index, None) => {
             Err(CliError::Skipped("skipped: its suffix is not one of compressed files".into()))
         }
         _ => Ok(()),
@@ -175,7 +177,13 @@ fn decompress(
         }
     };
     let mut progress = progress(args, operand, input, alone);
-    let mut run = |target: &mut dyn Target| decoder.run(target, &mut |bytes_in| progress.update(bytes_in));
+    let mut run = |target: &mut dyn Target| match &args.index_file {
+        Some(index) => index::decompress(args, index, &input.file, threads, &mut |bytes, bytes_in| {
+            progress.update(bytes_in);
+            target.put(bytes)
+        }),
+        None => decoder.run(target, &mut |bytes_in| progress.update(bytes_in)),
+    };
     let decoded = if is_large && threads > 1 && !matches!(output, Output::Nowhere) {
         write_behind(&mut output, run)
     } else {
@@ -205,7 +213,7 @@ fn passes_other_data(args: &Args, operand: &Operand) -> bool {
     args.force && args.writes_stdout(operand.path().is_none()) && suffix != Some("zz")
 }
 
-fn progress(args: &Args, operand: &Operand, input: &Opened, alone: bool) -> Progress {
+pub(super) fn progress(args: &Args, operand: &Operand, input: &Opened, alone: bool) -> Progress {
     let show = Show::of(args.verbosity.quiet, args.verbosity.json);
     let show = if alone { show } else { show.among_others() };
     Progress::new(show, Label::File(operand.name()), input.size())

@@ -5,7 +5,9 @@ mod bgzf;
 mod decode;
 mod file;
 mod header;
+mod index;
 mod names;
+mod range;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -43,11 +45,18 @@ fn check_usage(args: &Args) -> Result<(), &'static str> {
     if args.output.is_some() && args.files.len() > 1 {
         return Err("-o takes a single input file");
     }
+    if args.range.is_some() && args.output.is_none() && !args.stdout && !args.files.is_empty() {
+        return Err("--range needs -c or -o");
+    }
+    if args.index_file.is_some() && (args.mode() == Mode::Compress || args.files.len() != 1) {
+        return Err("--index-file is for one file that is decompressed");
+    }
     if args.force {
         return Ok(());
     }
-    let compresses = args.mode() == Mode::Compress;
-    operands::refuse_terminal(!compresses && reads_stdin, compresses && args.writes_stdout(reads_stdin))
+    let compresses = matches!(args.mode(), Mode::Compress | Mode::Index);
+    let reads_compressed = args.mode() != Mode::Compress;
+    operands::refuse_terminal(reads_compressed && reads_stdin, compresses && args.writes_stdout(reads_stdin))
 }
 
 fn done(args: &Args, printer: &Printer, listed: &mut bool, summary: &FileSummary<Totals>) {
@@ -55,7 +64,7 @@ fn done(args: &Args, printer: &Printer, listed: &mut bool, summary: &FileSummary
         Mode::List if !args.verbosity.json => list(args, listed, summary),
         Mode::List => {}
         Mode::Test => printer.done(format_args!("{}: OK", summary.name)),
-        Mode::Compress | Mode::Decompress => printer.done(verbose_line(summary)),
+        Mode::Compress | Mode::Decompress | Mode::Index => printer.done(verbose_line(summary)),
     }
     if printer.json {
         printer.record(&record(args, summary));

@@ -49,6 +49,13 @@ pub(crate) fn with_suffix(path: &Path, format: FormatChoice, given: Option<&str>
     name.into()
 }
 
+/// The path of the index of a file.
+pub(crate) fn of_index(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".gzidx");
+    name.into()
+}
+
 /// The path without its suffix, if it has `given` or a known one.
 pub(crate) fn without_suffix(path: &Path, given: Option<&str>) -> Option<PathBuf> {
     let stripped = given.and_then(|suffix| strip(path, suffix));

@@ -77,7 +77,7 @@ impl Processor<'_> {
         let mut progress = Progress::new(show, Label::File(operand.name()), file_size);
         let totals = match mode {
             Mode::List => list::totals(&mut Source::new(&input.file))?,
-            Mode::Test | Mode::Decompress => {
+            Mode::Test | Mode::Decompress | Mode::Index => {
                 let passes = args.passes_other_data(operand.path().is_none());
                 self.decode(&input, threads, passes, &mut |bytes_in| progress.update(bytes_in), &mut output)?
             }

@@ -98,7 +98,7 @@ fn done(args: &Args, printer: &Printer, listed: &mut bool, summary: &FileSummary
         Mode::List if !args.verbosity.json => list(args, listed, summary),
         Mode::List => {}
         Mode::Test => printer.done(format_args!("{}: OK", summary.name)),
-        Mode::Compress | Mode::Decompress => printer.done(verbose_line(args, summary)),
+        Mode::Compress | Mode::Decompress | Mode::Index => printer.done(verbose_line(args, summary)),
     }
     if printer.json {
         printer.record(&record(args, summary));

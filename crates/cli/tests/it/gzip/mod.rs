@@ -2,6 +2,7 @@
 
 mod damage;
 mod files;
+mod index;
 mod interop;
 #[cfg(unix)]
 mod leftovers;

@@ -1,0 +1,135 @@
+//! `--index` makes the index of a gzip file, and `--index-file` decompresses on several threads by one.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, Write};
+use std::ops::Range;
+use std::path::Path;
+
+use linerate_core::{Error, Kind};
+use linerate_inflate::index::{self, Index, Options};
+
+use super::args::Args;
+use super::decode::Decoded;
+use super::file::{Totals, progress};
+use super::names;
+use crate::ui::error::{CliError, engine_error};
+use crate::ui::input::Counted;
+use crate::ui::inputs;
+use crate::ui::operands::Operand;
+use crate::ui::output::{OutputCount, Sink};
+use crate::ui::output_file::{FinishedOutput, Opened};
+use crate::ui::progress::Progress;
+use crate::ui::session::{FileSummary, open_output};
+
+/// Decodes a file, and writes its index beside it.
+pub(super) fn make(
+    args: &Args,
+    operand: &Operand,
+    input: &Opened,
+    alone: bool,
+) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
+    let target = operand.path().filter(|_| !args.stdout).map(names::of_index);
+    let target = args.output.as_deref().or(target.as_deref());
+    let mut output = open_output(args.writes_stdout(operand.path().is_none()), target, args.force)?;
+    let mut reader =
+        Shown { file: Counted::new(&input.file), progress: progress(args, operand, input, alone) };
+    let index = Index::build(&mut reader, &Options::new());
+    let index = index.map_err(|error| of_reading(error, reader.file.at))?;
+    let mut writer = BufWriter::new(&mut output);
+    let written = index.write_gzidx(&mut writer).and_then(|()| writer.flush());
+    drop(writer);
+    written.map_err(|error| output.error(error))?;
+    let (bytes_in, bytes_out) = (index.compressed_len(), index.len());
+    let summary = FileSummary::new(operand, Totals { format: "gzip", bytes_in, bytes_out });
+    Ok((summary, FinishedOutput::new(output, operand.path(), input, None, false)?))
+}
+
+/// A file that shows how much of it was read.
+struct Shown<'a> {
+    file: Counted<&'a File>,
+    progress: Progress,
+}
+
+impl Read for Shown<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(into)?;
+        self.progress.update(self.file.at);
+        Ok(read)
+    }
+}
+
+/// Decodes a file by its index into `sink`, on several threads.
+pub(super) fn decompress(
+    args: &Args,
+    index: &Path,
+    mut file: &File,
+    threads: usize,
+    sink: Sink<'_>,
+) -> Result<Decoded, CliError> {
+    let index = open(index, file, 0..u64::MAX)?;
+    file.rewind().map_err(|error| CliError::Read { error, offset: 0 })?;
+    let mut reader = Counted::new(file);
+    let mut writer = Writer { sink, count: OutputCount::new(args.max_output), failure: None };
+    let decoded = index::decode(&mut reader, &index, &mut writer, threads);
+    if let Some(failure) = writer.failure {
+        return Err(failure);
+    }
+    let totals = decoded.map_err(|error| of_reading(error, reader.at))?;
+    let garbage_at = garbage(file, totals.bytes_in)?;
+    let bytes_in = garbage_at.unwrap_or(index.compressed_len());
+    Ok(Decoded { bytes_in, bytes_out: totals.bytes_out, garbage_at })
+}
+
+/// Reads what an index file says about a range of the content of a file.
+pub(super) fn open(path: &Path, mut file: &File, range: Range<u64>) -> Result<Index, CliError> {
+    let in_file = |error: CliError| error.in_file(&path.display().to_string());
+    inputs::keep(path);
+    let source = File::open(path).map_err(CliError::io("cannot open")).map_err(in_file)?;
+    let index = Index::read_gzidx_range(source, range).map_err(engine_error).map_err(in_file)?;
+    let len = file.seek(io::SeekFrom::End(0)).map_err(|error| CliError::Read { error, offset: 0 })?;
+    if len != index.compressed_len() {
+        let what = format!("it is the index of a file of {} bytes", index.compressed_len());
+        return Err(in_file(CliError::data(Kind::Corrupt, 0, what)));
+    }
+    Ok(index)
+}
+
+/// The offset of what follows the last member. Zeros up to the end of the file are padding.
+fn garbage(mut file: &File, from: u64) -> Result<Option<u64>, CliError> {
+    let failed = |error| CliError::Read { error, offset: from };
+    file.seek(io::SeekFrom::Start(from)).map_err(failed)?;
+    let mut bytes = io::BufReader::new(file).bytes().zip(from..);
+    let garbage = bytes.find(|(byte, _)| !matches!(byte, Ok(0)));
+    garbage.map(|(byte, at)| byte.map(|_| at)).transpose().map_err(failed)
+}
+
+/// Writes to a sink, and keeps its error.
+struct Writer<'a> {
+    sink: Sink<'a>,
+    count: OutputCount,
+    failure: Option<CliError>,
+}
+
+impl Write for Writer<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let len = bytes.len().min(usize::try_from(self.count.left()).unwrap_or(usize::MAX)).max(1);
+        let written = (self.sink)(&bytes[..len], 0);
+        written.and_then(|()| self.count.add(len, 0)).map_err(|error| {
+            self.failure = Some(error);
+            io::Error::other("cannot write")
+        })?;
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An error of a decoder, or of reading its input up to an offset.
+pub(super) fn of_reading(error: io::Error, offset: u64) -> CliError {
+    match error.downcast::<Error>() {
+        Ok(error) => engine_error(error),
+        Err(error) => CliError::Read { error, offset },
+    }
+}

@@ -1,0 +1,128 @@
+//! `--range`: decompresses a part of a file, by its index if there is one.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+
+use linerate_inflate::index::{Builder, Options, Reader};
+use linerate_inflate::{Format, read};
+
+use super::args::{Args, FormatChoice};
+use super::file::Totals;
+use super::index::{of_reading, open};
+use super::names;
+use crate::ui::error::CliError;
+use crate::ui::operands::Operand;
+use crate::ui::output::OutputCount;
+use crate::ui::output_file::{FinishedOutput, Opened};
+use crate::ui::session::{FileSummary, open_output};
+
+/// Bytes that are decoded at a time.
+const BUFFER: usize = 256 << 10;
+
+/// Decompresses the range of `--range`.
+pub(super) fn decompress(
+    args: &Args,
+    operand: &Operand,
+    input: &Opened,
+) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
+    let range = args.range.clone().unwrap_or(0..u64::MAX);
+    let to_stdout = args.writes_stdout(operand.path().is_none());
+    let mut output = open_output(to_stdout, args.output.as_deref(), args.force)?;
+    let (bytes_in, mut count) = (Cell::new(0), OutputCount::new(args.max_output));
+    let mut content = Content::open(args, operand, input, &bytes_in)?;
+    let (mut at, mut buffer) = (content.at, vec![0; BUFFER]);
+    while at < range.end {
+        let left = if at < range.start { range.start - at } else { range.end - at };
+        let most = usize::try_from(left).unwrap_or(BUFFER).min(BUFFER);
+        let len = content.reader.read(&mut buffer[..most]).map_err(|e| of_reading(e, bytes_in.get()))?;
+        if len == 0 {
+            break;
+        }
+        if at >= range.start {
+            count.add(len, bytes_in.get())?;
+            output.write_all(&buffer[..len]).map_err(|error| output.error(error))?;
+        }
+        at += len as u64;
+    }
+    let (format, bytes_out) = (content.format.name(), count.bytes);
+    let mut summary = FileSummary::new(operand, Totals { format, bytes_in: bytes_in.get(), bytes_out });
+    let end = content.end.unwrap_or(at);
+    if end < range.start || end < range.end && range.end < u64::MAX {
+        summary.warnings.push(format!("the content has {end} bytes, and ends before the range does"));
+    }
+    drop(content);
+    Ok((summary, FinishedOutput::new(output, operand.path(), input, None, false)?))
+}
+
+/// The content of a file, from an offset on.
+struct Content<'a> {
+    reader: Box<dyn Read + 'a>,
+    format: FormatChoice,
+    at: u64,
+    /// Bytes of the content, if they are known.
+    end: Option<u64>,
+}
+
+impl<'a> Content<'a> {
+    fn open(
+        args: &Args,
+        operand: &Operand,
+        input: &'a Opened,
+        bytes_in: &'a Cell<u64>,
+    ) -> Result<Self, CliError> {
+        let file = Part { file: &input.file, bytes: bytes_in };
+        let start = args.range.as_ref().map_or(0, |range| range.start);
+        let given = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
+        let is_gzip = given.is_none_or(|format| matches!(format, FormatChoice::Gzip | FormatChoice::Bgzf));
+        if let Some(path) = index_of(args, operand).filter(|_| is_gzip) {
+            let index = open(&path, &input.file, args.range.clone().unwrap_or(0..u64::MAX))?;
+            let mut reader = Reader::with_index(file, index).map_err(|e| of_reading(e, 0))?;
+            reader.seek(SeekFrom::Start(start)).map_err(|e| of_reading(e, 0))?;
+            let end = Some(reader.index().len());
+            return Ok(Content { reader: Box::new(reader), format: FormatChoice::Gzip, at: start, end });
+        }
+        let mut file = BufReader::with_capacity(BUFFER, file);
+        let format = match given {
+            Some(format) => format,
+            // As in `Format::ZlibOrGzip`.
+            None => match file.fill_buf().map_err(|e| of_reading(e, 0))?.first() {
+                Some(0x1f) | None => FormatChoice::Gzip,
+                Some(_) => FormatChoice::Zlib,
+            },
+        };
+        let reader: Box<dyn Read> = match format {
+            FormatChoice::Gzip | FormatChoice::Bgzf => Box::new(Builder::with_buffer(file, &Options::new())),
+            FormatChoice::Zlib => Box::new(read::Decoder::with_buffer(file, Format::Zlib)),
+            FormatChoice::Deflate => Box::new(read::Decoder::with_buffer(file, Format::Deflate)),
+        };
+        Ok(Content { reader, format, at: 0, end: None })
+    }
+}
+
+/// The index that is given, or beside the file.
+fn index_of(args: &Args, operand: &Operand) -> Option<PathBuf> {
+    let beside = || operand.path().map(names::of_index).filter(|path| path.is_file());
+    args.index_file.clone().or_else(beside)
+}
+
+/// A file of which parts are read, and the bytes that were.
+struct Part<'a> {
+    file: &'a File,
+    bytes: &'a Cell<u64>,
+}
+
+impl Read for Part<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let len = self.file.read(into)?;
+        self.bytes.set(self.bytes.get() + len as u64);
+        Ok(len)
+    }
+}
+
+impl Seek for Part<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}

@@ -1,0 +1,87 @@
+//! `--index`, `--range` and `--index-file`: parts of a file, and files on several threads.
+
+use linerate_testkit::data::mixed as sample;
+use linerate_testkit::program::{DAMAGED, FAILED, Folder, USAGE, WARNED};
+
+#[test]
+fn a_range_is_the_same_with_an_index_and_without() {
+    let content = sample(700_000);
+    for format in ["gzip", "bgzf", "zlib", "deflate"] {
+        let folder = Folder::new();
+        folder.write("a", &content);
+        folder.gzip(&["--format", format, "a"]).ok();
+        let name = folder.names()[0].clone();
+        let ranges = [("0+10", 0..10), ("300K+5000", 307_200..312_200), ("699990+", 699_990..700_000)];
+        let assert_ranges = || {
+            for (range, bytes) in &ranges {
+                let run = folder.gzip(&["--range", range, "-dc", &name]).ok();
+                assert!(run.stdout == content[bytes.clone()], "{format} {range}");
+            }
+        };
+        assert_ranges();
+        if ["gzip", "bgzf"].contains(&format) {
+            folder.gzip(&["--index", &name]).ok();
+            assert_eq!(folder.names(), [name.clone(), format!("{name}.gzidx")]);
+            assert_ranges();
+            folder.gzip(&["--range", "5+5", "-o", "part", &name]).ok();
+            assert_eq!(folder.read("part"), content[5..10]);
+        }
+    }
+}
+
+#[test]
+fn standard_input_is_indexed_and_cut_to_a_range() {
+    let folder = Folder::new();
+    let packed = folder.gzip_with(&[], b"0123456789").ok().stdout;
+    assert_eq!(folder.gzip_with(&["--range", "3+4"], &packed).ok().stdout, b"3456");
+    let index = folder.gzip_with(&["--index"], &packed).ok().stdout;
+    folder.write("a.gz", &packed);
+    folder.gzip(&["--index", "-o", "other", "a.gz"]).ok();
+    assert_eq!(folder.read("other"), index);
+    assert_eq!(folder.gzip(&["-dc", "--range", "3+4", "--index-file", "other", "a.gz"]).ok().stdout, b"3456");
+}
+
+#[test]
+fn a_file_is_decompressed_by_an_index_as_without() {
+    let (folder, content) = (Folder::new(), sample(3_000_000));
+    folder.write("a", &content);
+    folder.gzip(&["a"]).ok();
+    folder.gzip(&["--index", "a.gz"]).ok();
+    for threads in ["-p1", "-p2", "-p5"] {
+        let run = folder.gzip(&[threads, "-dc", "--index-file", "a.gz.gzidx", "a.gz"]).ok();
+        assert!(run.stdout == content, "{threads}");
+    }
+    folder.gzip(&["-t", "--index-file", "a.gz.gzidx", "a.gz"]).ok();
+    let mut damaged = folder.read("a.gz");
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    folder.write("a.gz", &damaged);
+    assert_eq!(folder.gzip(&["-t", "--index-file", "a.gz.gzidx", "a.gz"]).status, Some(DAMAGED));
+}
+
+#[test]
+fn ranges_and_indexes_that_do_not_fit_are_reported() {
+    let folder = Folder::new();
+    folder.write("a", b"0123456789");
+    folder.gzip(&["a"]).ok();
+    folder.gzip(&["--index", "a.gz"]).ok();
+    assert_eq!(folder.gzip(&["--index", "a.gz"]).status, Some(FAILED), "it exists");
+    for range in ["5+20", "30+1", "30+"] {
+        let run = folder.gzip(&["-dc", "--range", range, "a.gz"]);
+        run.fails(WARNED, "linerate: a.gz: the content has 10 bytes, and ends before the range does");
+    }
+    for wrong in [
+        &["-d", "--range", "1+1", "a.gz"][..],
+        &["-dc", "--range", "1-1", "a.gz"],
+        &["--index-file", "x", "a.gz"],
+    ] {
+        assert_eq!(folder.gzip(wrong).status, Some(USAGE), "{wrong:?}");
+    }
+    let file = folder.read("a.gz");
+    folder.write("a.gz", &[&file[..], b"garbage"].concat());
+    let run = folder.gzip(&["-dc", "--range", "1+1", "a.gz"]);
+    let other = format!("linerate: a.gz: a.gz.gzidx: it is the index of a file of {} bytes", file.len());
+    run.fails(DAMAGED, &other);
+    folder.write("a.gz.gzidx", b"no index");
+    assert_eq!(folder.gzip(&["-t", "--index-file", "a.gz.gzidx", "a.gz"]).status, Some(DAMAGED));
+}

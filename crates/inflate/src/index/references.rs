@@ -1,0 +1,73 @@
+//! [`References`]: finds the bytes of a window that matches after it refer to.
+
+use super::WINDOW;
+use crate::block_decoder::{BlockDecoder, NO_STOP, Stop};
+use crate::scratch::Scratch;
+use crate::window::History;
+
+/// The unit that stands for the oldest byte of the window. Less is a byte.
+const FIRST_MARKER: u16 = 256;
+
+/// Decodes the 32 KiB after a window whose bytes are not known, to units of 16 bits: those that
+/// stand for places in the window and come out again are what matches refer to, directly or by
+/// copies.
+pub(super) struct References {
+    blocks: BlockDecoder,
+    scratch: Box<Scratch>,
+    /// The window, then output.
+    units: Box<[u16]>,
+    len: usize,
+    is_done: bool,
+    /// Whether all that there is was decoded without an error.
+    is_known: bool,
+}
+
+impl References {
+    pub(super) fn new() -> Self {
+        let mut units = vec![0; 2 * WINDOW].into_boxed_slice();
+        units.iter_mut().zip(FIRST_MARKER..).take(WINDOW).for_each(|(unit, marker)| *unit = marker);
+        let (blocks, scratch) = (BlockDecoder::new(), Box::default());
+        References { blocks, scratch, units, len: WINDOW, is_done: true, is_known: false }
+    }
+
+    /// Begins before a block.
+    pub(super) fn begin(&mut self, blocks: BlockDecoder) {
+        (self.blocks, self.len, self.is_done, self.is_known) = (blocks, WINDOW, false, true);
+    }
+
+    /// Whether no more input is needed.
+    pub(super) fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// Goes on with more of the input.
+    pub(super) fn feed(&mut self, src: &[u8]) {
+        if self.is_done {
+            return;
+        }
+        let (stop, _, written) = self.blocks.decode_until(
+            &mut self.scratch,
+            (History::EMPTY, WINDOW),
+            src,
+            &mut self.units,
+            self.len,
+            NO_STOP,
+        );
+        self.len += written;
+        self.is_known = !matches!(stop, Err(Stop::Failed(_)));
+        self.is_done = !matches!(stop, Err(Stop::Exhausted));
+    }
+
+    /// Which of the 32 KiB are referred to, the oldest first; all if it is not known, because the
+    /// data is damaged or has not been seen.
+    pub(super) fn referred(&self) -> Vec<bool> {
+        let is_known = self.is_known && self.is_done;
+        let mut referred = vec![!is_known; WINDOW];
+        for unit in &self.units[WINDOW..self.len] {
+            if let Some(place) = unit.checked_sub(FIRST_MARKER) {
+                referred[usize::from(place)] = true;
+            }
+        }
+        referred
+    }
+}

@@ -1,0 +1,79 @@
+//! [`SparseWindow`]: the window before a point, without its zeros.
+
+use super::WINDOW;
+
+/// Zeros that end a run: it costs as many bytes to begin another.
+const LEAST_GAP: usize = 4;
+
+/// A window of up to 32 KiB, as runs of bytes between zeros.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SparseWindow {
+    /// Of each run: zeros before it (2 bytes, little-endian), its length (2), its bytes.
+    runs: Box<[u8]>,
+    len: u16,
+}
+
+impl SparseWindow {
+    /// Keeps the bytes of a window of at most 32 KiB that are not zero.
+    pub(super) fn new(window: &[u8]) -> Self {
+        assert!(window.len() <= WINDOW, "a window has at most 32 KiB");
+        let (mut runs, mut at) = (Vec::new(), 0);
+        while let Some(zeros) = window[at..].iter().position(|&byte| byte != 0) {
+            let run = run(&window[at + zeros..]);
+            runs.extend_from_slice(&(zeros as u16).to_le_bytes());
+            runs.extend_from_slice(&(run.len() as u16).to_le_bytes());
+            runs.extend_from_slice(run);
+            at += zeros + run.len();
+        }
+        SparseWindow { runs: runs.into(), len: window.len() as u16 }
+    }
+
+    /// Bytes of the window, zeros included.
+    pub(super) fn len(&self) -> usize {
+        self.len.into()
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn memory(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// The window.
+    pub(super) fn to_vec(&self) -> Vec<u8> {
+        let mut window = vec![0; self.len()];
+        let (mut runs, mut at) = (&self.runs[..], 0);
+        while let [a, b, c, d, rest @ ..] = runs {
+            let len = usize::from(u16::from_le_bytes([*c, *d]));
+            at += usize::from(u16::from_le_bytes([*a, *b]));
+            window[at..at + len].copy_from_slice(&rest[..len]);
+            (at, runs) = (at + len, &rest[len..]);
+        }
+        window
+    }
+}
+
+/// The bytes before the next zeros.
+fn run(bytes: &[u8]) -> &[u8] {
+    let gap = bytes.windows(LEAST_GAP + 1).position(|window| window.iter().all(|&byte| byte == 0));
+    let run = &bytes[..gap.unwrap_or(bytes.len())];
+    &run[..run.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_come_back_with_their_zeros() {
+        let mut mixed: Vec<u8> = (0..WINDOW).map(|i| if i / 7 % 3 == 0 { i as u8 } else { 0 }).collect();
+        for len in [0, 1, 5, 6, 1000, WINDOW] {
+            for window in [vec![0; len], vec![7; len], mixed[..len].to_vec()] {
+                let sparse = SparseWindow::new(&window);
+                assert_eq!((sparse.len(), sparse.to_vec()), (len, window));
+            }
+        }
+        mixed.fill(0);
+        mixed[20_000] = 1;
+        assert_eq!(SparseWindow::new(&mixed).memory(), 5);
+    }
+}
