@@ -24,9 +24,7 @@ impl Index {
     /// file.
     pub fn read_gzidx(reader: impl Read) -> Result<Index> {
         let mut source = BufReader::with_capacity(2 * WINDOW, reader);
-        read(&mut Rows { source: &mut source, at: 0 }, 0..u64::MAX, |_, _| {
-            unreachable!("all windows are read")
-        })
+        read(&mut Rows { source: &mut source, at: 0 }, None, |_, _| Err(ErrorKind::Unsupported.into()))
     }
 
     /// Reads of an index file what is needed to read a range of the content: the points in it, and
@@ -36,7 +34,8 @@ impl Index {
     /// Those of [`read_gzidx`](Self::read_gzidx).
     pub fn read_gzidx_range(source: impl Read + Seek, content: Range<u64>) -> Result<Index> {
         let mut source = BufReader::with_capacity(2 * WINDOW, source);
-        read(&mut Rows { source: &mut source, at: 0 }, content, |source, to| source.seek(SeekFrom::Start(to)))
+        let seek = |source: &mut BufReader<_>, to| source.seek(SeekFrom::Start(to));
+        read(&mut Rows { source: &mut source, at: 0 }, Some(content), seek)
     }
 
     /// Writes an index file of indexed_gzip, 32 KiB and 18 bytes for each point that has a window.
@@ -104,10 +103,10 @@ impl<R: Read> Rows<'_, R> {
     }
 }
 
-/// Reads the points of a range, and the one before it. `seek` goes to an offset of the file.
+/// Reads all points, or those of a range and the one before it; then `seek` goes to an offset of the file.
 fn read<R: Read>(
     rows: &mut Rows<'_, R>,
-    range: Range<u64>,
+    range: Option<Range<u64>>,
     mut seek: impl FnMut(&mut R, u64) -> io::Result<u64>,
 ) -> Result<Index> {
     if rows.bytes()? != *MAGIC {
@@ -118,6 +117,10 @@ fn read<R: Read>(
         return rows.fails(Kind::Unsupported, "the version of the index file is unknown");
     }
     let (compressed_len, len, spacing) = (rows.u64()?, rows.u64()?, rows.u32()?.into());
+    // Positions in bits are signed, too.
+    if compressed_len > i64::MAX as u64 / 8 || len > i64::MAX as u64 {
+        return rows.fails(Kind::Corrupt, "the sizes in the index file are those of no file");
+    }
     if rows.u32()? != WINDOW as u32 {
         return rows.fails(Kind::Unsupported, "the windows of the index file have not 32 KiB");
     }
@@ -130,10 +133,9 @@ fn read<R: Read>(
         let [bits] = rows.bytes()?;
         let has_window = if version == 0 { i > 0 } else { rows.bytes()? != [0] };
         let bit = byte.checked_mul(8).and_then(|bit| bit.checked_sub(bits.into()));
-        // Positions in bits are signed, too.
-        let bit = bit.filter(|bit| bits < 8 && i64::try_from(*bit).is_ok());
         let Some(bit) = bit.filter(|bit| {
-            (*bit, offset) >= last && offset >= last.1 && offset <= len && byte <= compressed_len
+            let is_after_last = (*bit, offset) >= last && offset >= last.1;
+            bits < 8 && is_after_last && offset <= len && byte <= compressed_len
         }) else {
             return rows
                 .fails(Kind::Corrupt, "the points of the index file are not in order, or not in the file");
@@ -141,10 +143,10 @@ fn read<R: Read>(
         last = (bit, offset);
         let ordinal = windows;
         windows += u64::from(has_window);
-        if byte == compressed_len || offset >= range.end {
+        if byte == compressed_len || range.as_ref().is_some_and(|range| offset >= range.end) {
             continue;
         }
-        if offset <= range.start {
+        if range.as_ref().is_some_and(|range| offset <= range.start) {
             index.points.clear();
             ordinals.clear();
         }

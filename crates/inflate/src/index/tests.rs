@@ -395,3 +395,28 @@ fn wrong_indexes_change_nothing() {
         assert!(decoded == content, "change {i}");
     }
 }
+
+/// An index file with these sizes and points, each of which has a window.
+fn index_file(compressed_len: u64, len: u64, points: &[(u64, u64)]) -> Vec<u8> {
+    let mut file = b"GZIDX\x01\0".to_vec();
+    [compressed_len, len].iter().for_each(|size| file.extend(size.to_le_bytes()));
+    [1 << 20, WINDOW as u32, points.len() as u32].iter().for_each(|n| file.extend(n.to_le_bytes()));
+    for (byte, offset) in points {
+        file.extend(byte.to_le_bytes());
+        file.extend(offset.to_le_bytes());
+        file.extend([0, 1]);
+    }
+    file.resize(file.len() + points.len() * WINDOW, 0);
+    file
+}
+
+#[test]
+fn index_files_of_impossible_sizes_are_errors_and_two_points_at_one_offset_are_none() {
+    let index = Index::read_gzidx(&index_file(100, 1000, &[(10, 0), (20, 0)])[..]).unwrap();
+    assert_eq!(index.points().len(), 2);
+    let most = i64::MAX as u64 / 8;
+    for (compressed_len, len) in [(u64::MAX, 0), (most + 1, 10), (100, u64::MAX)] {
+        let error = Index::read_gzidx(&index_file(compressed_len, len, &[])[..]).unwrap_err();
+        assert_eq!(error.kind, Kind::Corrupt, "{compressed_len} {len}");
+    }
+}

@@ -138,7 +138,11 @@ impl<W: Write> Join<W> {
             (false, None) if decoder.data_end().is_some() => Next::Member(decoder.position() + TRAILER),
             (false, None) => Next::Unknown,
         };
-        State { next, is_gzip: decoder.is_gzip(), window: bytes_of(decoder.history()) }
+        let window = match next {
+            Next::Member(_) => Vec::new(),
+            _ => bytes_of(decoder.history()),
+        };
+        State { next, is_gzip: decoder.is_gzip(), window }
     }
 
     /// Checks that the input may end here, where it could not be read for the reason of `failure`.
@@ -241,7 +245,9 @@ impl<W: Write> Join<W> {
         }
         let mut first = &chunk.buffers.resolved[..marked.len()];
         for (i, segment) in chunk.segments.iter().enumerate() {
-            if self.members.decoder.position() < segment.from && !self.feed(segment.from)? {
+            // Before a stored block's data is its header, which was looked at.
+            let is_member = i > 0 || matches!(chunk.start, Some(Place::Member(_)));
+            if is_member && self.members.decoder.position() < segment.from && !self.feed(segment.from)? {
                 return Ok(i);
             }
             let decoder = &mut self.members.decoder;

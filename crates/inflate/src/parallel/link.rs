@@ -22,7 +22,7 @@ pub(super) enum Next {
 pub(super) struct State {
     pub(super) next: Next,
     pub(super) is_gzip: bool,
-    /// At most 32 KiB of output.
+    /// At most 32 KiB of output; none before a member, whose matches do not refer to what precedes it.
     pub(super) window: Vec<u8>,
 }
 
@@ -76,10 +76,10 @@ impl Chunk {
             Next::Unknown
         };
         let plain = &self.buffers.plain[last.plain.clone()];
-        let window = if self.segments.len() > 1 {
-            resolver.window(&[], &[], plain)
-        } else {
-            resolver.window(&before.window, marked, plain)
+        let window = match next {
+            Next::Member(_) => Vec::new(),
+            _ if self.segments.len() > 1 => resolver.window(&[], &[], plain),
+            _ => resolver.window(&before.window, marked, plain),
         };
         let Some(after) = self.after.take() else { return };
         // The next chunk may have been given up.

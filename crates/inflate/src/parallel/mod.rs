@@ -110,7 +110,7 @@ pub fn decode<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> io:
 pub struct DataEnd {
     /// Bytes up to there.
     pub totals: Totals,
-    /// Checksum of the content of the stream or member as computed: CRC-32, Adler-32, or 0 if none is verified.
+    /// Checksum of the content of the stream or member as computed: CRC-32, or Adler-32; meaningless if none is verified.
     pub check: u32,
     /// Bytes of the content of the stream or member, modulo 2^32.
     pub len: u32,

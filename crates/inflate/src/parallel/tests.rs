@@ -9,6 +9,7 @@ use zlib_rs::{Deflate, DeflateFlush};
 use super::chunk::{Buffers, Piece};
 use super::link::{Next, State};
 use super::*;
+use crate::checksum::{CRC32_START, crc32};
 use crate::read::Decoder;
 
 struct Noise(u64);
@@ -393,6 +394,54 @@ fn buffers_of_a_chunk_never_exceed_its_share_whatever_the_ratio() {
         assert!(
             marked.capacity() <= share / 2 && plain.capacity() <= share && resolved.capacity() <= share / 2
         );
+    }
+}
+
+/// A gzip member of one block with fixed codes, in which no beginning is found.
+fn member_of_one_block(content: &[u8]) -> Vec<u8> {
+    const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
+    let (mut out, mut bits, mut count) = (HEADER.to_vec(), 0b011u32, 3);
+    for &byte in content {
+        bits |= u32::from((0x30 + byte).reverse_bits()) << count;
+        out.push(bits as u8);
+        bits >>= 8;
+        count = 3;
+    }
+    out.extend(&(bits as u16).to_le_bytes()); // the end of the block has seven zeros
+    out.extend(crc32(CRC32_START, content).to_le_bytes());
+    out.extend((content.len() as u32).to_le_bytes());
+    out
+}
+
+#[test]
+fn a_match_that_refers_to_the_member_before_fails_as_on_one_thread() {
+    let mut noise = Noise(5);
+    let mut letters =
+        |from: u8, len: usize| (0..len).map(|_| from + noise.below(12) as u8).collect::<Vec<u8>>();
+    let before = letters(b'a', 30_000);
+    let mut src = member_of_one_block(&before);
+    let member = src.len();
+    src.extend([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
+    let (mut deflate, mut data) = (Deflate::new(6, false, 15), vec![0; 40_000]);
+    deflate.set_dictionary(&before).unwrap();
+    for i in 0..40 {
+        let mut piece = letters(b'A', 300);
+        if i >= 25 {
+            for from in (1000..20_000).step_by(1500) {
+                piece.extend(&before[from + i..][..40]);
+                piece.extend(letters(b'A', 30));
+            }
+        }
+        let written = deflate.total_out() as usize;
+        deflate.compress(&piece, &mut data[written..], DeflateFlush::Block).unwrap();
+    }
+    let written = deflate.total_out() as usize;
+    deflate.compress(&[], &mut data[written..], DeflateFlush::Finish).unwrap();
+    src.extend(&data[..deflate.total_out() as usize]);
+    let stream = StreamOptions::new(Format::Gzip);
+    for after in (100..3000).step_by(300) {
+        let piece = (member + after) / 2;
+        assert!(!assert_same(stream, &src, 3, &sizes(piece, piece, 1 << 20)), "its matches refer to nothing");
     }
 }
 

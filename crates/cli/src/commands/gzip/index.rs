@@ -112,9 +112,12 @@ struct Writer<'a> {
 
 impl Write for Writer<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let len = bytes.len().min(usize::try_from(self.count.left()).unwrap_or(usize::MAX)).max(1);
-        let written = (self.sink)(&bytes[..len], 0);
-        written.and_then(|()| self.count.add(len, 0)).map_err(|error| {
+        let len = bytes.len().min(usize::try_from(self.count.left()).unwrap_or(usize::MAX));
+        let written = match len {
+            0 => Err(self.count.exceeded(0)),
+            _ => (self.sink)(&bytes[..len], 0).and_then(|()| self.count.add(len, 0)),
+        };
+        written.map_err(|error| {
             self.failure = Some(error);
             io::Error::other("cannot write")
         })?;

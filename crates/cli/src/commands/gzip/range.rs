@@ -93,7 +93,9 @@ impl<'a> Content<'a> {
             },
         };
         let reader: Box<dyn Read> = match format {
-            FormatChoice::Gzip | FormatChoice::Bgzf => Box::new(Builder::with_buffer(file, &Options::new())),
+            FormatChoice::Gzip | FormatChoice::Bgzf => {
+                Box::new(Builder::with_buffer(file, &Options::new().spacing(u64::MAX)))
+            }
             FormatChoice::Zlib => Box::new(read::Decoder::with_buffer(file, Format::Zlib)),
             FormatChoice::Deflate => Box::new(read::Decoder::with_buffer(file, Format::Deflate)),
         };
