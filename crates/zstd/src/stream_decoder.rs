@@ -303,6 +303,12 @@ impl StreamDecoder {
         self.decode_ahead(scratch, dictionary, src, 0, dst, None)
     }
 
+    /// Whether there was an error, which every call returns from then on.
+    #[cfg(feature = "std")]
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
     /// As [`decode`](Self::decode), from `src[from..]`, which begins with a block if that is decoded `ahead`.
     pub(crate) fn decode_ahead<'a>(
         &mut self,
@@ -314,6 +320,12 @@ impl StreamDecoder {
         ahead: Option<&'a mut (dyn DecodedBlock + 'a)>,
     ) -> Result<Progress> {
         if let Some(error) = self.failed {
+            if self.pending > 0 {
+                let written = self.pending.min(dst.len());
+                self.window.copy_to(self.pending, &mut dst[..written]);
+                self.pending -= written;
+                return Ok(Progress { read: 0, written, status: Status::NeedOutput });
+            }
             return Err(error);
         }
         let inside = !matches!(self.state, StreamPart::FrameHeader | StreamPart::Skip { .. });
@@ -334,7 +346,7 @@ impl StreamDecoder {
             Ok(stop) => stop,
             Err(error) => {
                 self.failed = Some(error);
-                if io.written == 0 {
+                if io.written == 0 && self.pending == 0 {
                     return Err(error);
                 }
                 Status::NeedOutput

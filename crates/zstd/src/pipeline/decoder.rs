@@ -83,7 +83,8 @@ impl Decoder {
         src: &[u8],
         dst: &mut [u8],
     ) -> Result<Progress> {
-        let Some(mut ring) = self.ring.take() else {
+        let has_failed = self.stream.has_failed();
+        let Some(mut ring) = self.ring.take_if(|_| !has_failed) else {
             return self.stream.decode(&mut self.scratch, dictionary, src, dst);
         };
         let result = self.decode_by(&mut ring, dictionary, src, dst);

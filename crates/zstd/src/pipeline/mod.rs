@@ -40,7 +40,7 @@ pub struct Options {
     /// Decoding threads, the calling one among them; at most 4 are used, since more gain nothing. With 0 or 1 the calling
     /// thread does everything. Default: 1.
     ///
-    /// Each takes at most 4 MiB of memory, beside the window.
+    /// Each takes at most 7 MiB of memory, beside the window.
     pub threads: usize,
 }
 

@@ -7,7 +7,7 @@ use linerate_testkit::zstd::encoder::{compress, compress_flushed, level};
 use linerate_testkit::zstd::frame::skippable;
 use linerate_testkit::zstd::random::random_frame;
 use linerate_testkit::zstd::vectors::{bad, good};
-use linerate_zstd::{Error, Kind, Options, Status, pipeline, read};
+use linerate_zstd::{Error, Kind, Options, Scratch, Status, StreamDecoder, pipeline, read};
 use zstd_safe::CParameter;
 
 use crate::common::{inner, many_frames, ours};
@@ -241,4 +241,42 @@ fn frames_with_dictionaries_and_without_are_decoded() {
     let mut out = vec![0; rows.len()];
     let error = decoder.decode(None, &with, &mut out).unwrap_err();
     assert_eq!(error.kind, Kind::BadArgument);
+}
+
+#[test]
+fn after_an_error_no_input_is_taken() {
+    let frame = many_blocks(&mixed(60_000), 2000);
+    let mut found = 0;
+    for damaged in (100..frame.len() / 2).step_by(300) {
+        let mut frame = frame.clone();
+        frame[damaged..damaged + 20].fill(0xff);
+        let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(2));
+        let mut out = vec![0; 70_000];
+        let mut rest = frame.iter();
+        let error = rest.find_map(|&byte| decoder.decode(None, &[byte], &mut out).err());
+        let Some(error) = error.filter(|_| rest.len() > 10) else { continue };
+        found += 1;
+        for &byte in rest.take(10) {
+            assert_eq!(decoder.decode(None, &[byte], &mut out), Err(error));
+        }
+    }
+    assert!(found > 5, "{found}");
+}
+
+#[test]
+fn content_before_a_wrong_size_does_not_depend_on_the_room() {
+    let content = mixed(300_000);
+    let mut frame = compress(&content, &[], &[level(3), CParameter::ChecksumFlag(false)]);
+    frame[5] ^= 1; // of the content's size, after magic number and descriptor
+    let contents = [1000, 100_000, 1 << 20].map(|room| {
+        let (mut decoder, mut scratch) = (StreamDecoder::new(Options::new()), Scratch::new());
+        let (mut out, mut len, mut read) = (vec![0; room], 0, 0);
+        loop {
+            match decoder.decode(&mut scratch, None, &frame[read..], &mut out) {
+                Ok(progress) => (len, read) = (len + progress.written, read + progress.read),
+                Err(error) => break (len, error),
+            }
+        }
+    });
+    assert_eq!(contents, [contents[0]; 3]);
 }
