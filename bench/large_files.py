@@ -1,0 +1,89 @@
+"""Times the decoding of one large file by `linerate gzip -d` or `linerate zstd -d` on several threads, beside the programs for it that
+are installed, in turn, and prints JSON Lines.
+
+    python bench/large_files.py --linerate target/dist/linerate --threads 1,2,4 FILE...
+
+Every FILE (.gz or .zst) is decompressed to /dev/null, as a whole process. `cores` is the number of cores that the machine has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import lines
+from zstd_command import timed
+
+SHAPE = "large-files"
+
+SUBCOMMANDS = {".gz": "gzip", ".zst": "zstd"}
+# By suffix: what is measured for each number of threads, and once. A word `{}` is the number.
+THREADED = {
+    ".gz": {"linerate": "LINERATE gzip -d -p{}", "rapidgzip": "rapidgzip -P {} -d"},
+    ".zst": {"linerate": "LINERATE zstd -d -q -T{}"},
+}
+SINGLE = {
+    ".gz": {"gzip": "gzip -d", "igzip": "igzip -d", "libdeflate": "libdeflate-gunzip"},
+    ".zst": {"zstd": "zstd -d -q"},
+}
+
+
+def version(program: str) -> str | None:
+    """What a program says of its version; None if it is not installed."""
+    if not shutil.which(program):
+        return None
+    said = subprocess.run([program, "-V"], capture_output=True, text=True, check=False)
+    found = re.search(r"[0-9]+\.[0-9.]*[0-9]", said.stdout + said.stderr)
+    return found[0] if found else ""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--linerate", default="target/dist/linerate", help="the program")
+    parser.add_argument("--threads", default="1,2", help="numbers of threads, with commas between")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("files", nargs="+", type=Path)
+    args = parser.parse_args()
+
+    programs = {name: name for name in ("rapidgzip", "gzip", "igzip", "zstd")} | {"libdeflate": "libdeflate-gunzip"}
+    versions = {name: version(program) for name, program in programs.items()}
+    missing = [name for name, said in versions.items() if said is None]
+    if missing:
+        print(f"not installed, and left out: {', '.join(missing)}", file=sys.stderr)
+    command = lines.command("large_files.py", sys.argv[1:])
+    lines.run(command, {name: said for name, said in versions.items() if said is not None})
+    for file in args.files:
+        contenders = {(name, 1): line for name, line in SINGLE[file.suffix].items() if name not in missing}
+        for threads in map(int, args.threads.split(",")):
+            of_threads = THREADED[file.suffix].items()
+            contenders |= {(name, threads): line.format(threads) for name, line in of_threads if name not in missing}
+        measure(file, contenders, args)
+
+
+def measure(file: Path, contenders: dict[tuple[str, int], str], args: argparse.Namespace) -> None:
+    """Measures all contenders on a file."""
+    decode = [args.linerate, SUBCOMMANDS[file.suffix], "-dc", file]
+    content = len(subprocess.run(decode, stdout=subprocess.PIPE, check=True).stdout) / 1e6
+    found: dict[tuple[str, int], list[tuple[float, float]]] = {key: [] for key in contenders}
+
+    def turn(key: tuple[str, int]) -> None:
+        words = [args.linerate if word == "LINERATE" else word for word in contenders[key].split()]
+        found[key].append(timed([*words, str(file)], "null", Path()))
+
+    lines.rounds(args.rounds, [partial(turn, key) for key in contenders])
+    for (name, threads), rounds in found.items():
+        metrics = {
+            "decode": [content / elapsed for elapsed, _ in rounds],
+            "decode_cpu": [content / cpu for _, cpu in rounds],
+        }
+        lines.measurement(SHAPE, file.name, name, {"threads": threads, "cores": os.cpu_count()}, metrics)
+
+
+if __name__ == "__main__":
+    main()
