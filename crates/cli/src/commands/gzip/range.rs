@@ -41,8 +41,10 @@ pub(super) fn decompress(
             break;
         }
         if at >= range.start {
+            // Up to the limit, as without a range.
+            let allowed = usize::try_from(count.left()).unwrap_or(len).min(len);
+            output.write_all(&buffer[..allowed]).map_err(|error| output.error(error))?;
             count.add(len, bytes_in.get())?;
-            output.write_all(&buffer[..len]).map_err(|error| output.error(error))?;
         }
         at += len as u64;
     }

@@ -42,6 +42,22 @@ fn standard_input_is_indexed_and_cut_to_a_range() {
 }
 
 #[test]
+fn a_range_and_a_file_with_an_index_are_written_up_to_the_limit() {
+    let (folder, content) = (Folder::new(), sample(700_000));
+    folder.write("a", &content);
+    folder.gzip(&["a"]).ok();
+    let assert_cut = |options: &[&str], from: usize| {
+        let run = folder.gzip(&[options, &["-dc", "--max-output", "300000", "a.gz"]].concat());
+        assert_eq!(run.status, Some(4), "{options:?}");
+        assert!(run.stdout == content[from..from + 300_000], "{options:?}: {} bytes", run.stdout.len());
+    };
+    assert_cut(&["--range", "1000+"], 1000);
+    folder.gzip(&["--index", "a.gz"]).ok();
+    assert_cut(&["--range", "1000+"], 1000);
+    assert_cut(&["--index-file", "a.gz.gzidx"], 0);
+}
+
+#[test]
 fn a_file_is_decompressed_by_an_index_as_without() {
     let (folder, content) = (Folder::new(), sample(3_000_000));
     folder.write("a", &content);
