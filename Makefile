@@ -135,7 +135,7 @@ bench-waveforms: CORPUS =
 bench-waveforms: ## Delta-Rice beside others, through HDF5 and in memory, as JSON Lines: CORPUS=dir FLAGS=...
 	@scripts/bench-waveforms.sh "$(CORPUS)" $(FLAGS)
 
-bench-gpu: ## Delta-Rice on an NVIDIA GPU: its tests, then RAM, VRAM and files, and kernels beside nvCOMP, as JSON Lines: FLAGS="--rows 2000 --rounds 3" PROGRAMS=built
+bench-gpu: ## Delta-Rice on an NVIDIA GPU: its tests, then RAM, VRAM and files, and kernels beside nvCOMP, as JSON Lines: FLAGS="--chunks 2000,100x200 --rounds 3" PROGRAMS=built
 	@scripts/bench-gpu.sh "$(PROGRAMS)" $(FLAGS)
 
 bench-gateway-java: DATA =

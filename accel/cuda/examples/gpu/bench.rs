@@ -1,11 +1,12 @@
-//! Decoding and encoding between RAM, device memory (VRAM) and a file; kernels by events.
+//! Decoding and encoding batches of chunks between RAM, device memory (VRAM) and a file; kernels by events.
 
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, ParseIntError};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use linerate_bench::harness::row;
@@ -26,16 +27,36 @@ const ROW: u32 = 7000;
 
 /// What is measured.
 pub(crate) struct Settings {
-    pub(crate) rows: Vec<usize>,
+    pub(crate) shapes: Vec<Shape>,
     pub(crate) rounds: usize,
     /// nvCOMP's library, a file name for the system's search or a path.
     pub(crate) nvcomp: OsString,
 }
 
+/// Chunks that one call decodes or encodes.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) chunks: usize,
+    /// Rows of each chunk.
+    pub(crate) rows: usize,
+}
+
+impl FromStr for Shape {
+    type Err = ParseIntError;
+
+    /// Reads `ROWS`, for one chunk, or `CHUNKSxROWS`.
+    fn from_str(text: &str) -> std::result::Result<Shape, ParseIntError> {
+        let (chunks, rows) = text.split_once('x').unwrap_or(("1", text));
+        Ok(Shape { chunks: chunks.parse()?, rows: rows.parse()? })
+    }
+}
+
 impl Default for Settings {
-    /// Chunks of 2000 and 20,000 rows, 10 rounds.
+    /// One chunk of 2000 rows, one of 20,000, and 100 chunks of 200, each for 10 rounds.
     fn default() -> Settings {
-        Settings { rows: vec![2000, 20_000], rounds: 10, nvcomp: "libnvcomp.so.6".into() }
+        let shapes = [(1, 2000), (1, 20_000), (100, 200)];
+        let shapes = shapes.map(|(chunks, rows)| Shape { chunks, rows }).to_vec();
+        Settings { shapes, rounds: 10, nvcomp: "libnvcomp.so.6".into() }
     }
 }
 
@@ -133,14 +154,35 @@ impl Times {
     }
 }
 
-/// One chunk of rows, and the memory that it is coded in.
+/// The compressed chunks of a batch, one after the other in host memory.
+struct Packed {
+    bytes: Vec<u8>,
+    lens: Vec<usize>,
+}
+
+impl Packed {
+    fn inputs<'a>(&self, mut bytes: &'a [u8]) -> Vec<Input<'a>> {
+        let mut take = |len: &usize| {
+            let (chunk, rest) = bytes.split_at(*len);
+            bytes = rest;
+            Input::Host(chunk)
+        };
+        self.lens.iter().map(&mut take).collect()
+    }
+}
+
+/// A batch of chunks, and the memory that it is coded in.
 struct Bench<'a> {
     codec: &'a Codec,
     stream: &'a Stream,
     workspace: Workspace,
     rounds: usize,
     samples: Vec<u8>,
-    /// Device memory: the samples, what is decoded, and what is encoded.
+    /// Bytes of samples in each chunk.
+    chunk: usize,
+    /// Bytes from one chunk to the next in `encoded`.
+    slot: usize,
+    /// Device memory: the samples, the decoded samples, and the encoded chunks.
     original: DeviceBuffer,
     decoded: DeviceBuffer,
     encoded: DeviceBuffer,
@@ -164,60 +206,60 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Queues decoding of `input` to the memory for it.
-    fn decode(&mut self, contender: &Contender, input: Input<'_>) -> Result<()> {
-        let (pointer, bytes) = (self.decoded.pointer(), self.samples.len());
-        let job = DecodeJob { chunk: input, samples: pointer, capacity: bytes / 2 };
+    /// Queues decoding of `inputs`, all chunks of the batch, to `self.decoded`.
+    fn decode(&mut self, contender: &Contender, inputs: &[Input<'_>]) -> Result<()> {
+        let output = |i: usize| self.decoded.pointer() + (i * self.chunk) as u64;
+        let capacity = self.chunk / 2;
+        let jobs = inputs.iter().enumerate();
+        let jobs: Vec<_> =
+            jobs.map(|(i, chunk)| DecodeJob { chunk: *chunk, samples: output(i), capacity }).collect();
         // SAFETY: the buffers live in `self`, and each round waits for the stream before the next.
         unsafe {
             match contender {
-                Contender::Uncompressed => self.copy(pointer, input)?,
+                Contender::Uncompressed => {
+                    jobs.iter().try_for_each(|job| self.copy(job.samples, job.chunk))?;
+                }
                 Contender::V1(params) => {
-                    self.codec.decode(params, &[job], self.stream, &mut self.workspace)?
+                    self.codec.decode(params, &jobs, self.stream, &mut self.workspace)?;
                 }
                 Contender::V2(options) => {
                     let segment = options.segment_len() as usize;
-                    let jobs = [job];
-                    self.codec.decode_streams(
-                        ElementType::I16,
-                        segment,
-                        &jobs,
-                        self.stream,
-                        &mut self.workspace,
-                    )?;
+                    let (stream, workspace) = (self.stream, &mut self.workspace);
+                    self.codec.decode_streams(ElementType::I16, segment, &jobs, stream, workspace)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Queues encoding of `input` to the memory for it.
-    fn encode(&mut self, contender: &Contender, input: Input<'_>) -> Result<()> {
-        let (pointer, capacity) = (self.encoded.pointer(), self.encoded.len());
-        let job = EncodeJob { samples: input, chunk: pointer, capacity };
+    /// Queues encoding of `inputs`, the samples of all chunks, to the slots of `self.encoded`.
+    fn encode(&mut self, contender: &Contender, inputs: &[Input<'_>]) -> Result<()> {
+        let jobs = inputs.iter().enumerate();
+        let jobs: Vec<_> = jobs
+            .map(|(i, samples)| EncodeJob { samples: *samples, chunk: self.slot(i), capacity: self.slot })
+            .collect();
         // SAFETY: as for decoding.
         unsafe {
             match contender {
-                Contender::Uncompressed => self.copy(pointer, input)?,
-                Contender::V1(params) => {
-                    self.codec.encode(params, &[job], self.stream, &mut self.workspace)?
+                Contender::Uncompressed => {
+                    jobs.iter().try_for_each(|job| self.copy(job.chunk, job.samples))?;
                 }
-                Contender::V2(options) => self.codec.encode_streams(
-                    ElementType::I16,
-                    options,
-                    &[job],
-                    self.stream,
-                    &mut self.workspace,
-                )?,
+                Contender::V1(params) => {
+                    self.codec.encode(params, &jobs, self.stream, &mut self.workspace)?;
+                }
+                Contender::V2(options) => {
+                    let (stream, workspace) = (self.stream, &mut self.workspace);
+                    self.codec.encode_streams(ElementType::I16, options, &jobs, stream, workspace)?;
+                }
             }
         }
         Ok(())
     }
 
     /// Whether there are kernels that encode.
-    fn can_encode(&mut self, contender: &Contender, original: Input<'_>) -> Result<bool> {
-        match self.encode(contender, original) {
-            Ok(()) => self.outcome(contender).map(|_| true),
+    fn can_encode(&mut self, contender: &Contender) -> Result<bool> {
+        match self.encode(contender, &self.device_samples()) {
+            Ok(()) => self.finish(contender).map(|()| true),
             Err(error) if matches!(error.downcast_ref(), Some(linerate_cuda::Error::NoKernel(_))) => {
                 Ok(false)
             }
@@ -225,39 +267,82 @@ impl Bench<'_> {
         }
     }
 
-    /// Puts `chunk` where encoded bytes are.
-    fn put_encoded(&self, chunk: &[u8]) -> Result<()> {
-        // SAFETY: the buffer is longer than any chunk; the stream is waited for.
-        unsafe { self.stream.copy_to_device(self.encoded.pointer(), chunk)? };
+    /// Device address of encoded chunk `i`.
+    fn slot(&self, i: usize) -> u64 {
+        self.encoded.pointer() + (i * self.slot) as u64
+    }
+
+    /// The encoded chunks in device memory.
+    fn device_chunks(&self, packed: &Packed) -> Vec<Input<'static>> {
+        let lens = packed.lens.iter().enumerate();
+        lens.map(|(i, bytes)| Input::Device { address: self.slot(i), bytes: *bytes }).collect()
+    }
+
+    /// The samples of all chunks in device memory.
+    fn device_samples(&self) -> Vec<Input<'static>> {
+        let (start, bytes) = (self.original.pointer(), self.chunk);
+        let offsets = (0..self.samples.len()).step_by(bytes);
+        offsets.map(|offset| Input::Device { address: start + offset as u64, bytes }).collect()
+    }
+
+    /// The chunks, by the CPU's codec, also put where encoded chunks are: the kernels must give the same bytes.
+    fn encoded_by_cpu(&self, contender: &Contender) -> Result<Packed> {
+        let mut packed = Packed { bytes: Vec::new(), lens: Vec::new() };
+        for (i, samples) in self.samples.chunks(self.chunk).enumerate() {
+            let chunk = contender.encoded_by_cpu(samples)?;
+            // SAFETY: a slot is longer than any chunk; the stream is waited for.
+            unsafe { self.stream.copy_to_device(self.slot(i), &chunk)? };
+            self.stream.synchronize()?;
+            packed.lens.push(chunk.len());
+            packed.bytes.extend(chunk);
+        }
+        Ok(packed)
+    }
+
+    /// Copies the encoded chunks, as long as those of `packed`, to `out`.
+    fn read_encoded(&self, packed: &Packed, mut out: &mut [u8]) -> Result<()> {
+        for (i, len) in packed.lens.iter().enumerate() {
+            let chunk = out.split_off_mut(..*len).ok_or("the chunks are longer than their sum")?;
+            // SAFETY: the slot is that long; `out` lives until the stream was waited for.
+            unsafe { self.stream.copy_to_host(chunk, self.slot(i))? };
+        }
         Ok(self.stream.synchronize()?)
     }
 
-    /// Waits for what was queued; the bytes encoded or samples decoded.
-    fn outcome(&mut self, contender: &Contender) -> Result<usize> {
+    /// Waits for the queued work; an error if a chunk has one.
+    fn finish(&mut self, contender: &Contender) -> Result<()> {
         self.stream.synchronize()?;
-        match contender {
-            Contender::Uncompressed => Ok(self.samples.len()),
-            _ => self.workspace.outcomes()?.remove(0).map_err(Into::into),
+        if !matches!(contender, Contender::Uncompressed) {
+            for outcome in self.workspace.outcomes()? {
+                outcome?;
+            }
         }
+        Ok(())
     }
 
-    /// Decodes from `from` to `to`, `chunk` being the encoded bytes, which are in `self.encoded` too.
-    fn decode_path(&mut self, contender: &Contender, chunk: &[u8], from: Place, to: Place) -> Result<Times> {
-        let mut read = vec![0; chunk.len()];
+    /// Decodes from `from` to `to`; the encoded chunks are in `self.encoded` too.
+    fn decode_path(
+        &mut self,
+        contender: &Contender,
+        packed: &Packed,
+        from: Place,
+        to: Place,
+    ) -> Result<Times> {
+        let mut read = vec![0; packed.bytes.len()];
         let mut out = vec![0; self.samples.len()];
-        fs::write(&self.file, chunk)?;
+        fs::write(&self.file, &packed.bytes)?;
         let times = Times::measure(self.rounds, || {
             let start = Instant::now();
-            let input = match from {
-                Place::Vram => Input::Device { address: self.encoded.pointer(), bytes: chunk.len() },
-                Place::Ram => Input::Host(chunk),
+            let inputs = match from {
+                Place::Vram => self.device_chunks(packed),
+                Place::Ram => packed.inputs(&packed.bytes),
                 Place::File => {
                     File::open(&self.file)?.read_exact(&mut read)?;
-                    Input::Host(&read)
+                    packed.inputs(&read)
                 }
             };
-            self.decode(contender, input)?;
-            self.outcome(contender)?;
+            self.decode(contender, &inputs)?;
+            self.finish(contender)?;
             if to == Place::Ram {
                 self.decoded.read(&mut out, self.stream)?;
             }
@@ -270,20 +355,26 @@ impl Bench<'_> {
         }
     }
 
-    /// Encodes from `from` to `to`; the encoded bytes must be `chunk`.
-    fn encode_path(&mut self, contender: &Contender, chunk: &[u8], from: Place, to: Place) -> Result<Times> {
+    /// Encodes from `from` to `to`; the encoded chunks must be `packed`.
+    fn encode_path(
+        &mut self,
+        contender: &Contender,
+        packed: &Packed,
+        from: Place,
+        to: Place,
+    ) -> Result<Times> {
         let samples = std::mem::take(&mut self.samples);
-        let mut out = vec![0; chunk.len()];
+        let mut out = vec![0; packed.bytes.len()];
+        let inputs: Vec<_> = match from {
+            Place::Vram => self.device_samples(),
+            _ => samples.chunks(self.chunk).map(Input::Host).collect(),
+        };
         let times = Times::measure(self.rounds, || {
             let start = Instant::now();
-            let input = match from {
-                Place::Vram => Input::Device { address: self.original.pointer(), bytes: samples.len() },
-                _ => Input::Host(&samples),
-            };
-            self.encode(contender, input)?;
-            self.outcome(contender)?;
+            self.encode(contender, &inputs)?;
+            self.finish(contender)?;
             if to != Place::Vram {
-                self.encoded.read(&mut out, self.stream)?;
+                self.read_encoded(packed, &mut out)?;
             }
             if to == Place::File {
                 File::create(&self.file)?.write_all(&out)?;
@@ -291,8 +382,8 @@ impl Bench<'_> {
             Ok(start.elapsed())
         });
         self.samples = samples;
-        self.encoded.read(&mut out, self.stream)?;
-        match out == chunk {
+        self.read_encoded(packed, &mut out)?;
+        match out == packed.bytes {
             true => times,
             false => Err(format!("{}: the encoded bytes differ", contender.name()).into()),
         }
@@ -302,19 +393,18 @@ impl Bench<'_> {
     fn kernels(
         &mut self,
         contender: &Contender,
-        chunk: usize,
+        packed: &Packed,
         can_encode: bool,
     ) -> Result<(Times, Option<Times>)> {
-        let encoded = Input::Device { address: self.encoded.pointer(), bytes: chunk };
-        let original = Input::Device { address: self.original.pointer(), bytes: self.samples.len() };
+        let (encoded, original) = (self.device_chunks(packed), self.device_samples());
         let (rounds, stream) = (self.rounds, self.stream);
-        let decode = Times::on_device(rounds, stream, || self.decode(contender, encoded))?;
-        self.outcome(contender)?;
+        let decode = Times::on_device(rounds, stream, || self.decode(contender, &encoded))?;
+        self.finish(contender)?;
         if !can_encode {
             return Ok((decode, None));
         }
-        let encode = Times::on_device(rounds, stream, || self.encode(contender, original))?;
-        self.outcome(contender)?;
+        let encode = Times::on_device(rounds, stream, || self.encode(contender, &original))?;
+        self.finish(contender)?;
         Ok((decode, Some(encode)))
     }
 
@@ -344,22 +434,24 @@ impl Bench<'_> {
 pub(crate) fn run(context: &Context, settings: &Settings) -> Result<Vec<Measurement>> {
     let codec = Codec::new(context);
     let mut found = Vec::new();
-    for &n in &settings.rows {
-        measure(&codec, n, settings, &mut found)?;
+    for shape in &settings.shapes {
+        measure(&codec, *shape, settings, &mut found)?;
     }
     Ok(found)
 }
 
-/// A chunk of `n` rows.
-fn measure(codec: &Codec, n: usize, settings: &Settings, found: &mut Vec<Measurement>) -> Result<()> {
-    let samples: Vec<u8> = Set::Nab.samples(n).iter().flat_map(|x| x.to_le_bytes()).collect();
-    let bytes = samples.len();
+/// Measures the chunks of `shape`.
+fn measure(codec: &Codec, shape: Shape, settings: &Settings, found: &mut Vec<Measurement>) -> Result<()> {
+    let rows = shape.chunks * shape.rows;
+    let samples: Vec<u8> = Set::Nab.samples(rows).iter().flat_map(|x| x.to_le_bytes()).collect();
+    let (bytes, chunk) = (samples.len(), samples.len() / shape.chunks);
     let context = codec.context();
     let stream = Stream::new(context)?;
     let params = Params::new(8, NonZeroU32::new(ROW))?;
     let options = StreamOptions::new().row(NonZeroU32::new(ROW));
     let contenders = [Contender::Uncompressed, Contender::V1(params), Contender::V2(Box::new(options))];
-    let bound = contenders.iter().map(|contender| contender.bound(bytes)).max().unwrap_or(bytes);
+    let bounds = contenders.iter().map(|contender| contender.bound(chunk));
+    let slot = bounds.max().unwrap_or(chunk).next_multiple_of(16);
     let folder = tempfile::tempdir()?;
     let mut bench = Bench {
         codec,
@@ -367,9 +459,11 @@ fn measure(codec: &Codec, n: usize, settings: &Settings, found: &mut Vec<Measure
         rounds: settings.rounds,
         original: DeviceBuffer::from_slice(context, &samples, &stream)?,
         decoded: DeviceBuffer::new(context, bytes)?,
-        encoded: DeviceBuffer::new(context, bound)?,
+        encoded: DeviceBuffer::new(context, slot * shape.chunks)?,
         file: folder.path().join("chunk"),
         samples,
+        chunk,
+        slot,
         stream: &stream,
     };
     let device = context.device_name()?;
@@ -380,7 +474,8 @@ fn measure(codec: &Codec, n: usize, settings: &Settings, found: &mut Vec<Measure
                    decode: Option<Times>| {
         let mut row = row("gpu", "nab", contender)
             .param("path", path)
-            .param("rows", n)
+            .param("chunks", shape.chunks)
+            .param("rows", shape.rows)
             .param("device", device.as_str())
             .exact("size", compressed as f64 / bytes as f64);
         for (metric, times) in [("encode", encode), ("decode", decode)] {
@@ -394,20 +489,19 @@ fn measure(codec: &Codec, n: usize, settings: &Settings, found: &mut Vec<Measure
         }
     };
     for contender in &contenders {
-        let original = Input::Device { address: bench.original.pointer(), bytes };
-        let can_encode = bench.can_encode(contender, original)?;
-        let chunk = contender.encoded_by_cpu(&bench.samples)?;
-        bench.put_encoded(&chunk)?;
-        let (decode, encode) = bench.kernels(contender, chunk.len(), can_encode)?;
-        add(contender.name(), "kernel", chunk.len(), encode, Some(decode));
-        for (packed, plain) in PATHS {
-            let decode = bench.decode_path(contender, &chunk, packed, plain)?;
-            let path = format!("{} to {}", packed.name(), plain.name());
-            add(contender.name(), &path, chunk.len(), None, Some(decode));
+        let can_encode = bench.can_encode(contender)?;
+        let packed = bench.encoded_by_cpu(contender)?;
+        let size = packed.bytes.len();
+        let (decode, encode) = bench.kernels(contender, &packed, can_encode)?;
+        add(contender.name(), "kernel", size, encode, Some(decode));
+        for (compressed, plain) in PATHS {
+            let decode = bench.decode_path(contender, &packed, compressed, plain)?;
+            let path = format!("{} to {}", compressed.name(), plain.name());
+            add(contender.name(), &path, size, None, Some(decode));
             if can_encode {
-                let encode = bench.encode_path(contender, &chunk, plain, packed)?;
-                let path = format!("{} to {}", plain.name(), packed.name());
-                add(contender.name(), &path, chunk.len(), Some(encode), None);
+                let encode = bench.encode_path(contender, &packed, plain, compressed)?;
+                let path = format!("{} to {}", plain.name(), compressed.name());
+                add(contender.name(), &path, size, Some(encode), None);
             }
         }
     }

@@ -1,7 +1,8 @@
 //! `make bench-gpu`: Delta-Rice on a GPU, with RAM, device memory and a file as source and target. Prints JSON Lines.
 //!
-//! Options: `--rounds N`, `--rows N,N` (of 7000 samples each). The environment variable `LINERATE_NVCOMP` names
-//! nvCOMP's library where the system's search does not find it.
+//! Options: `--rounds N`; `--chunks ROWS,COUNTxROWS`, rows of 7000 samples in one chunk, or in each of COUNT chunks
+//! that one call codes. The environment variable `LINERATE_NVCOMP` names nvCOMP's library where the system's search
+//! does not find it.
 
 mod bench;
 mod nvcomp;
@@ -23,10 +24,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut value = || arguments.next().ok_or(format!("{option} needs a value"));
         match option.as_str() {
             "--rounds" => settings.rounds = value()?.parse()?,
-            "--rows" => {
-                settings.rows = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?;
+            "--chunks" => {
+                settings.shapes = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?;
             }
-            _ => return Err(format!("unknown option {option}: --rounds N, --rows N,N").into()),
+            _ => return Err(format!("unknown option {option}: --rounds N, --chunks ROWS,COUNTxROWS").into()),
         }
     }
     let context = Context::new(0)?;
