@@ -3,7 +3,7 @@ are installed, in turn, and prints JSON Lines.
 
     python bench/large_files.py --linerate target/dist/linerate --threads 1,2,4 FILE...
 
-Every FILE (.gz or .zst) is decompressed to /dev/null, as a whole process. `cores` is the number of cores that the machine has.
+Every FILE (.gz or .zst) is decompressed to /dev/null, as a whole process; if FILE.gzidx is beside a FILE.gz, also by that index. `cores` is the number of cores that the machine has.
 """
 
 from __future__ import annotations
@@ -27,6 +27,11 @@ SUBCOMMANDS = {".gz": "gzip", ".zst": "zstd"}
 THREADED = {
     ".gz": {"linerate": "LINERATE gzip -d -p{}", "rapidgzip": "rapidgzip -P {} -d"},
     ".zst": {"linerate": "LINERATE zstd -d -q -T{}"},
+}
+# The same for files that have an index. The word `INDEX` is its path.
+INDEXED = {
+    "linerate, index": "LINERATE gzip -d -p{} --index-file INDEX",
+    "rapidgzip, index": "rapidgzip -P {} --import-index INDEX -d",
 }
 SINGLE = {
     ".gz": {"gzip": "gzip -d", "igzip": "igzip -d", "libdeflate": "libdeflate-gunzip"},
@@ -59,11 +64,19 @@ def main() -> None:
     command = lines.command("large_files.py", sys.argv[1:])
     lines.run(command, {name: said for name, said in versions.items() if said is not None})
     for file in args.files:
+        threaded = dict(THREADED[file.suffix])
+        if index_of(file).exists():
+            threaded |= INDEXED
+        threaded = {name: line for name, line in threaded.items() if name.split(",")[0] not in missing}
         contenders = {(name, 1): line for name, line in SINGLE[file.suffix].items() if name not in missing}
         for threads in map(int, args.threads.split(",")):
-            of_threads = THREADED[file.suffix].items()
-            contenders |= {(name, threads): line.format(threads) for name, line in of_threads if name not in missing}
+            contenders |= {(name, threads): line.format(threads) for name, line in threaded.items()}
         measure(file, contenders, args)
+
+
+def index_of(file: Path) -> Path:
+    """Where `linerate gzip --index` puts the index of a file."""
+    return file.with_name(file.name + ".gzidx")
 
 
 def measure(file: Path, contenders: dict[tuple[str, int], str], args: argparse.Namespace) -> None:
@@ -72,8 +85,10 @@ def measure(file: Path, contenders: dict[tuple[str, int], str], args: argparse.N
     content = len(subprocess.run(decode, stdout=subprocess.PIPE, check=True).stdout) / 1e6
     found: dict[tuple[str, int], list[tuple[float, float]]] = {key: [] for key in contenders}
 
+    paths = {"LINERATE": args.linerate, "INDEX": str(index_of(file))}
+
     def turn(key: tuple[str, int]) -> None:
-        words = [args.linerate if word == "LINERATE" else word for word in contenders[key].split()]
+        words = [paths.get(word, word) for word in contenders[key].split()]
         found[key].append(timed([*words, str(file)], "null", Path()))
 
     lines.rounds(args.rounds, [partial(turn, key) for key in contenders])
