@@ -57,6 +57,7 @@
 //! |---|---|
 //! | `index/` | feature `std`: random access to gzip files |
 //! | `parallel/` | feature `std`: one stream on several threads |
+//! | `references`, `sparse_window` | feature `std`: which bytes of a window matches refer to, and a window of these |
 //! | `stream/` | feature `std`: [`read::Decoder`], [`write::Decoder`] |
 //! | `stream_decoder` | [`StreamDecoder`]: streams in pieces |
 //! | `buffer_decoder` | [`BufferDecoder`]: whole streams into a slice; [`decode_to_vec`] |
@@ -88,11 +89,17 @@ mod kernel;
 mod lengths;
 mod options;
 mod pairs;
+#[cfg(feature = "std")]
+mod references;
 mod scratch;
+#[cfg(feature = "std")]
+mod sparse_window;
 #[cfg(feature = "std")]
 mod stream;
 mod stream_decoder;
 mod tables;
+#[cfg(all(test, feature = "std"))]
+mod test_data;
 mod unit;
 mod window;
 

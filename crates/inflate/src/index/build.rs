@@ -5,11 +5,11 @@ use std::io::{self, BufRead, BufReader, Read};
 use linerate_core::{Error, Kind, Result};
 
 use super::points::{Index, Point};
-use super::references::References;
 use super::sparse_window::SparseWindow;
 use super::walk::Walk;
 use super::{Options, WINDOW};
 use crate::block_decoder::{NO_STOP, Progress, Status};
+use crate::references::References;
 use crate::stream::BUFFER;
 
 /// Least content between two points: more than the 32 KiB that are looked at after each.
@@ -32,14 +32,14 @@ impl Frontier {
 
     /// As [`Walk::step`].
     pub(super) fn step(&mut self, index: &mut Index, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
-        if let Some(bit) = self.walk.decoder.block_bit()
+        if let Some(bit) = self.walk.decoder().block_bit()
             && self.is_due(index.points.is_empty())
             && index.points.last().is_none_or(|last| last.bit < bit)
         {
             self.note(index, bit)?;
         }
         let left = self.spacing.saturating_sub(self.walk.offset - self.last);
-        let is_in_data = self.walk.decoder.is_in_data();
+        let is_in_data = self.walk.decoder().is_in_data();
         // Stops after every header, and before the first block that is far enough from the last
         // point.
         let most = match left {
@@ -71,10 +71,10 @@ impl Frontier {
         let no_memory = Error::new(Kind::Limit, bit / 8, "out of memory for the index");
         index.points.try_reserve(1).map_err(|_| no_memory)?;
         let window = (!self.walk.is_at_member()).then(|| {
-            let history = self.walk.decoder.history();
+            let history = self.walk.decoder().history();
             let mut window = vec![0; history.len()];
             history.copy(history.len(), &mut window);
-            self.references.begin(self.walk.decoder.block_decoder());
+            self.references.begin(self.walk.decoder().block_decoder());
             SparseWindow::new(&window)
         });
         self.last = self.walk.offset;

@@ -57,7 +57,7 @@ impl<R: Read + Seek> Content<R> {
         let Some(frontier) = &mut self.frontier else { return Ok(0) };
         let left = offset - frontier.walk.offset;
         let dst = if left == 0 { dst } else { up_to(&mut self.skipped, left) };
-        let src = self.input.bytes(frontier.walk.decoder.position())?;
+        let src = self.input.bytes(frontier.walk.decoder().position())?;
         let progress = frontier.step(&mut self.index, src, dst)?;
         if progress.status == Status::End {
             self.frontier = None;
@@ -75,10 +75,10 @@ impl<R: Read + Seek> Content<R> {
         let left = offset - walk.offset;
         let dst =
             if left == 0 { up_to(dst, self.index.len - offset) } else { up_to(&mut self.skipped, left) };
-        let progress = walk.step(self.input.bytes(walk.decoder.position())?, dst, NO_STOP)?;
+        let progress = walk.step(self.input.bytes(walk.decoder().position())?, dst, NO_STOP)?;
         if progress.status == Status::End {
             let what = "the file has less content than its index says";
-            return Err(Error::new(Kind::Corrupt, walk.decoder.position(), what));
+            return Err(Error::new(Kind::Corrupt, walk.decoder().position(), what));
         }
         self.cursor = Some((walk, is_verified));
         Ok(if left == 0 { progress.written } else { 0 })
@@ -101,10 +101,10 @@ impl<R: Read + Seek> Content<R> {
     /// member.
     fn verify_end(&mut self) -> Result<()> {
         while let Some((mut walk, false)) = self.cursor.take_if(|(walk, _)| walk.offset == self.index.len) {
-            let progress = walk.step(self.input.bytes(walk.decoder.position())?, &mut [0], NO_STOP)?;
+            let progress = walk.step(self.input.bytes(walk.decoder().position())?, &mut [0], NO_STOP)?;
             if progress.written > 0 {
                 let what = "the file has more content than its index says";
-                return Err(Error::new(Kind::Corrupt, walk.decoder.position(), what));
+                return Err(Error::new(Kind::Corrupt, walk.decoder().position(), what));
             }
             self.cursor = Some((walk, progress.status == Status::End));
         }

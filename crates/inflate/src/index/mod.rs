@@ -6,7 +6,7 @@
 //! written as the files of indexed_gzip are: [`Index::read_gzidx`], [`Index::write_gzidx`].
 //!
 //! * [`Reader`]: the content as a file that can be read at any position.
-//! * [`decode`]: all content on several threads, each of which begins at a point.
+//! * [`decode`]: all content on several threads, each of which begins at a point; [`decode_with`] tells how far it is.
 //!
 //! ```
 //! use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -31,26 +31,21 @@
 //! before it, and content and verdict never depend on the index.
 
 mod build;
-mod chunk;
 mod content;
 mod decode;
 mod gzidx;
 mod input;
 mod points;
 mod reader;
-mod references;
-mod sparse_window;
 mod walk;
 
 pub use self::build::Builder;
-pub use self::decode::decode;
+pub use self::decode::{decode, decode_with};
 pub use self::points::{Index, Point};
 pub use self::reader::Reader;
 
-use crate::window::MAX_WINDOW_BITS;
-
-/// Largest window, in bytes.
-const WINDOW: usize = 1 << MAX_WINDOW_BITS;
+use crate::sparse_window;
+use crate::window::WINDOW;
 
 /// Options of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,6 +33,11 @@ impl Point {
         self.window.is_none()
     }
 
+    /// The byte of the file in which the block begins.
+    pub(super) fn byte(&self) -> u64 {
+        self.bit / 8
+    }
+
     /// Replaces bytes of the window that are not referred to by zeros.
     pub(super) fn thin(&mut self, referred: &[bool]) {
         let Some(window) = &mut self.window else { return };

@@ -4,7 +4,8 @@ use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::sync::OnceLock;
 
 use linerate_core::{Error, Kind};
-use zlib_rs::{Deflate, DeflateFlush};
+use linerate_testkit::data::Noise;
+use zlib_rs::DeflateFlush;
 
 use super::decode::{Sizes, decode_in};
 use super::sparse_window::SparseWindow;
@@ -12,43 +13,11 @@ use super::*;
 use crate::Format;
 use crate::parallel::Totals;
 use crate::read::Decoder;
-
-struct Noise(u64);
-
-impl Noise {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % end
-    }
-
-    /// Words of a few letters, some of them repeated from far back.
-    fn text(&mut self, len: usize) -> Vec<u8> {
-        let mut out = Vec::new();
-        while out.len() < len {
-            if out.len() > 100 && self.below(3) == 0 {
-                let from = out.len() - 1 - self.below(out.len().min(32_000) - 1);
-                let to = (from + 3 + self.below(40)).min(out.len());
-                out.extend_from_within(from..to);
-            } else {
-                out.extend((0..1 + self.below(6)).map(|_| b"etaoin shrdlu\n"[self.below(14)]));
-            }
-        }
-        out.truncate(len);
-        out
-    }
-}
+use crate::test_data::{compress, text};
 
 /// A member by zlib-rs, with a flush of this kind after every `every` bytes.
 fn member(level: i32, data: &[u8], every: usize, flush: DeflateFlush) -> Vec<u8> {
-    let mut deflate = Deflate::new(level, true, 31);
-    let mut out = vec![0; 2 * data.len() + 1000];
-    for piece in data.chunks(every).chain([&[][..]]) {
-        let flush = if piece.is_empty() { DeflateFlush::Finish } else { flush };
-        let written = deflate.total_out() as usize;
-        deflate.compress(piece, &mut out[written..], flush).unwrap();
-    }
-    out.truncate(deflate.total_out() as usize);
-    out
+    compress(Format::Gzip, level, data, every, flush)
 }
 
 fn gzip(level: i32, data: &[u8]) -> Vec<u8> {
@@ -69,8 +38,8 @@ fn named(name: &str) -> (Vec<u8>, &'static [u8]) {
 }
 
 fn make() -> Vec<File> {
-    let mut noise = Noise(1);
-    let text = noise.text(250_000);
+    let mut noise = Noise::new(1);
+    let text = text(&mut noise, 250_000);
     let random: Vec<u8> = (0..200_000).map(|_| noise.below(256) as u8).collect();
     let copies: Vec<u8> = (0..300_000).map(|i| random[i % 32_000] ^ u8::from(i % 5000 == 0)).collect();
     let parts = |len: usize| text.chunks(len).flat_map(|part| gzip(6, part)).collect::<Vec<u8>>();
@@ -112,7 +81,7 @@ fn failure(error: &std::io::Error) -> Kind {
 /// Reads at random, and to the end.
 #[track_caller]
 fn assert_content(name: &str, reader: &mut Reader<Cursor<&[u8]>>, content: &[u8], rounds: usize) {
-    let mut noise = Noise(content.len() as u64);
+    let mut noise = Noise::new(content.len() as u64);
     for _ in 0..rounds {
         let at = noise.below(content.len() + 2);
         let most = [10, 5000, 100_000][noise.below(3)];
@@ -318,12 +287,20 @@ fn alone(file: &[u8]) -> Outcome {
 }
 
 #[track_caller]
-fn assert_as_alone(case: &str, file: &[u8], index: &Index, threads: usize, sizes: &Sizes) {
+fn assert_as_alone(case: &str, file: &[u8], index: &Index, threads: usize, sizes: Sizes) {
     let mut content = Vec::new();
-    let result = decode_in(file, index, &mut content, threads, sizes);
+    let result = decode_in(file, index, into(&mut content), threads, sizes);
     let one = alone(file);
     assert_eq!(outcome(result), one.1, "{case}");
     assert!(content == one.0, "{case}: other content");
+}
+
+fn into(content: &mut Vec<u8>) -> impl FnMut(&[u8], Totals) -> std::io::Result<()> {
+    |part, before| {
+        assert_eq!(before.bytes_out, content.len() as u64);
+        content.extend_from_slice(part);
+        Ok(())
+    }
 }
 
 const SMALL: Sizes = Sizes { chunk: 1, piece: 1 << 20, share: 1 << 20 };
@@ -333,10 +310,10 @@ fn content_is_decoded_on_several_threads_in_pieces_of_any_size() {
     for (name, file, content) in files() {
         let index = Index::build(&file[..], &CLOSE).unwrap();
         let mut decoded = Vec::new();
-        decode_in(&file[..], &index, &mut decoded, 2, &SMALL).unwrap();
+        decode_in(&file[..], &index, into(&mut decoded), 2, SMALL).unwrap();
         assert!(decoded == *content, "{name}");
         for (chunk, piece, share) in [(1, 1 << 20, 40_000), (100_000, 10_000, 1 << 20), (1, 700, 900)] {
-            assert_as_alone(name, file, &index, 2, &Sizes { chunk, piece, share });
+            assert_as_alone(name, file, &index, 2, Sizes { chunk, piece, share });
         }
     }
 }
@@ -346,22 +323,23 @@ fn chunks_are_taken_from_workers() {
     for name in ["level 9", "stored", "small blocks", "members of 7,000 bytes", "empty members", "levels"] {
         let (file, _) = named(name);
         let index = Index::build(&file[..], &CLOSE).unwrap();
-        let taken = super::decode::taken(&file[..], &index, &SMALL);
-        assert!(taken.iter().all(|taken| *taken) && taken.len() > 1, "{name}: {taken:?}");
+        let hits = super::decode::hits(&file[..], &index, SMALL);
+        // The first piece is the header.
+        assert!(hits[1..].iter().all(|is_hit| *is_hit) && hits.len() > 2, "{name}: {hits:?}");
     }
 }
 
 #[test]
 fn damaged_files_end_as_on_one_thread() {
-    let mut noise = Noise(7);
+    let mut noise = Noise::new(7);
     for (name, file, _) in files() {
         let (mut file, index) = (file.clone(), Index::build(&file[..], &CLOSE).unwrap());
         for _ in 0..3 {
             let at = noise.below(file.len());
             let before = std::mem::replace(&mut file[at], noise.below(256) as u8);
-            assert_as_alone(name, &file, &index, 2, &SMALL);
+            assert_as_alone(name, &file, &index, 2, SMALL);
             file[at] = before;
-            assert_as_alone(name, &file[..at], &index, 2, &SMALL);
+            assert_as_alone(name, &file[..at], &index, 2, SMALL);
         }
     }
 }
@@ -391,7 +369,7 @@ fn wrong_indexes_change_nothing() {
         let mut index = right.clone();
         change(&mut index);
         let mut decoded = Vec::new();
-        decode_in(&file[..], &index, &mut decoded, 2, &SMALL).unwrap();
+        decode_in(&file[..], &index, into(&mut decoded), 2, SMALL).unwrap();
         assert!(decoded == content, "change {i}");
     }
 }

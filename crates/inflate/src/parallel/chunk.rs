@@ -1,7 +1,7 @@
 //! What a worker does: finds a block or member in its piece of the input, and decodes from there to the next piece.
 //!
 //! The 32 KiB before the block are not known. So the output begins with units of 16 bits, of which those from 256 on are places in this
-//! window: markers. As soon as the last 32 KiB have none, bytes follow.
+//! window: markers. As soon as the last 32 KiB have none, bytes follow. A window that an index knows needs no markers.
 //!
 //! A worker reports no errors. It stops before them, and where its memory or input ends, and the calling thread goes on from there.
 
@@ -10,17 +10,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use super::finder::{Finder, Place};
-use super::link::{Resolver, State, TRAILER};
+use super::link::{KnownWindow, Resolver, State, TRAILER};
 use crate::block_decoder::{BlockDecoder, Stop};
 use crate::container::{Container, Part};
 use crate::options::{Format, Options};
+use crate::references::References;
 use crate::scratch::Scratch;
-use crate::window::{History, MAX_WINDOW_BITS};
+use crate::sparse_window::SparseWindow;
+use crate::window::{FIRST_MARKER, History, WINDOW};
 
-/// Largest window, in bytes or units.
-pub(super) const WINDOW: usize = 1 << MAX_WINDOW_BITS;
-/// The marker of the oldest byte of the window. Less is a byte.
-pub(super) const FIRST_MARKER: u16 = 256;
 /// Bytes by which a buffer of the output grows: it doubles, from the least to the most.
 const LEAST_GROWTH: usize = 16 << 10;
 const MOST_GROWTH: usize = 1 << 20;
@@ -43,9 +41,9 @@ impl Piece {
 }
 
 /// How a worker begins.
-pub(super) enum Start {
-    /// At this byte of the piece, where the data begins.
-    Known(usize),
+pub(crate) enum Start<'i> {
+    /// Before the block at this bit of the input, after the window of an index; without one, after nothing.
+    Known(u64, Option<&'i SparseWindow>),
     /// At a block or member that it finds.
     Search,
     /// Not at all.
@@ -62,11 +60,13 @@ pub(super) struct Buffers {
     pub(super) resolved: Vec<u8>,
 }
 
-pub(super) struct Task {
+pub(super) struct Task<'i> {
     pub(super) piece: Arc<Piece>,
     /// The piece after it.
     pub(super) next: Option<Arc<Piece>>,
-    pub(super) start: Start,
+    pub(super) start: Start<'i>,
+    /// The bit of the input before whose block, or a later one, to stop. Without, it is the first after the piece that a worker finds.
+    pub(super) end: Option<u64>,
     pub(super) is_gzip: bool,
     /// The checksum of content.
     pub(super) check: fn(&[u8]) -> u32,
@@ -101,6 +101,8 @@ pub(super) struct Chunk {
     pub(super) has_searched: bool,
     /// Where it begins. Without, there are no segments; a [`Place::Dynamic`] may be any block.
     pub(super) start: Option<Place>,
+    /// The window that was taken from an index.
+    pub(super) window: Option<KnownWindow>,
     /// The output of the first segment begins with these units of the buffer.
     pub(super) marked: Range<usize>,
     pub(super) segments: Vec<Segment>,
@@ -116,21 +118,30 @@ pub(super) struct Chunk {
 pub(super) struct Memory {
     scratch: Scratch,
     resolver: Resolver,
+    references: Option<References>,
 }
 
 /// Decodes what there is of a task.
 pub(super) fn decode(memory: &mut Memory, task: Task) -> Chunk {
-    let Task { piece, next, start, is_gzip, check, share, buffers, before, after } = task;
-    let Memory { scratch, resolver } = memory;
+    let Task { piece, next, start, end, is_gzip, check, share, buffers, before, after } = task;
+    let Memory { scratch, resolver, references } = memory;
     let bytes = (&piece.bytes[..], next.as_ref().map_or(&[][..], |next| &next.bytes));
     let origin = piece.at;
     let has_searched = matches!(start, Start::Search);
-    let mut work = Work { scratch, bytes, origin, is_gzip, check, share, out: Output::new(buffers) };
+    let mut work = Work { scratch, bytes, origin, end, is_gzip, check, share, out: Output::new(buffers) };
+    let mut window = None;
     let (start, segments) = match start {
         Start::Skip => (None, Vec::new()),
-        Start::Known(at) => {
-            let place = Place::Dynamic(8 * (origin + at as u64));
-            (Some(place), work.decode(BlockDecoder::new(), at, 0).unwrap_or_default())
+        Start::Known(bit, known) => {
+            if let Some(known) = known {
+                let (blocks, at) = work.blocks_at(bit - 8 * origin);
+                let references = references.get_or_insert_with(References::new);
+                let known = KnownWindow::new(known, references.find(blocks, work.input(at)));
+                work.out.begin_after(&known.bytes);
+                window = Some(known);
+            }
+            let (blocks, at) = work.blocks_at(bit - 8 * origin);
+            (Some(Place::Dynamic(bit)), work.decode(blocks, at, 0).unwrap_or_default())
         }
         Start::Search => match work.search() {
             Some((place, segments)) => (Some(place_after(origin, place)), segments),
@@ -145,6 +156,7 @@ pub(super) fn decode(memory: &mut Memory, task: Task) -> Chunk {
         is_gzip,
         has_searched,
         start,
+        window,
         marked,
         segments,
         buffers,
@@ -191,6 +203,7 @@ struct Work<'a> {
     bytes: (&'a [u8], &'a [u8]),
     /// Offset in the input of the first of them.
     origin: u64,
+    end: Option<u64>,
     is_gzip: bool,
     check: fn(&[u8]) -> u32,
     share: usize,
@@ -221,15 +234,11 @@ impl<'a> Work<'a> {
 
     /// Decodes from a place on. `None` if it turns out to be none.
     fn decode_at(&mut self, place: Place) -> Option<Vec<Segment>> {
-        let first = self.bytes.0;
         match place {
             Place::Dynamic(bit) => {
-                let (at, skip) = ((bit / 8) as usize, (bit % 8) as u8);
                 self.out.begin(true);
-                if skip == 0 {
-                    return self.decode(BlockDecoder::new(), at, 1);
-                }
-                self.decode(BlockDecoder::within_byte(first[at], 8 - skip), at + 1, 1)
+                let (blocks, at) = self.blocks_at(bit);
+                self.decode(blocks, at, 1)
             }
             Place::Stored(at) => {
                 self.out.begin(true);
@@ -244,13 +253,25 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// The decoder before a block at a bit of the piece, and the offset of what it has not read.
+    fn blocks_at(&self, bit: u64) -> (BlockDecoder, usize) {
+        let at = (bit / 8) as usize;
+        match (bit % 8) as u8 {
+            0 => (BlockDecoder::new(), at),
+            used => (BlockDecoder::within_byte(self.bytes.0[at], 8 - used), at + 1),
+        }
+    }
+
     /// Decodes from `at` on. `None` if there is an error in the first `unproven` blocks, or a fixed block between two of them,
     /// which says nothing.
     fn decode(&mut self, mut blocks: BlockDecoder, mut at: usize, mut unproven: u32) -> Option<Vec<Segment>> {
         let mut segments = Vec::new();
-        let (mut from, mut plain_from) = (at, self.out.plain_from);
+        let (mut from, mut plain_from) = (at, self.out.plain_len);
         let mut good = self.point(&blocks, at);
         loop {
+            if blocks.is_before_block() && self.end.is_some_and(|end| self.bit(&blocks, at) >= end) {
+                break;
+            }
             match self.step(&mut blocks, &mut at) {
                 Err(Stop::Boundary) => {
                     let next = self.next_block(&blocks, at);
@@ -260,8 +281,8 @@ impl<'a> Work<'a> {
                     }
                     good = self.point(&blocks, at);
                     // Only blocks that the next worker looks for.
-                    if 8 * at - usize::from(blocks.ahead()) >= 8 * self.bytes.0.len() && matches!(next, 0 | 4)
-                    {
+                    let piece_end = 8 * (self.origin + self.bytes.0.len() as u64);
+                    if self.end.is_none() && self.bit(&blocks, at) >= piece_end && matches!(next, 0 | 4) {
                         break;
                     }
                 }
@@ -299,6 +320,11 @@ impl<'a> Work<'a> {
         }
         segments.push(self.segment(blocks, from..at, plain_from));
         Some(segments)
+    }
+
+    /// The bit of the input where the next block begins.
+    fn bit(&self, blocks: &BlockDecoder, at: usize) -> u64 {
+        8 * (self.origin + at as u64) - u64::from(blocks.ahead())
     }
 
     fn point(&self, blocks: &BlockDecoder, at: usize) -> Point {
@@ -380,6 +406,15 @@ impl Output {
         let marked_len = if is_marked { WINDOW } else { 0 };
         (self.marked_len, self.clean_from, self.is_marked) = (marked_len, WINDOW, is_marked);
         (self.plain_len, self.plain_from) = (0, 0);
+    }
+
+    /// Begins anew, after a window that is known.
+    fn begin_after(&mut self, window: &[u8]) {
+        self.begin(false);
+        let plain = &mut self.buffers.plain;
+        plain.resize(plain.len().max(window.len()), 0);
+        plain[..window.len()].copy_from_slice(window);
+        self.plain_len = window.len();
     }
 
     /// Goes on with a member, before which there is nothing.

@@ -1,11 +1,11 @@
 //! Puts chunks together, in order, and decodes what lies between them.
 
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 
 use super::Totals;
-use super::chunk::{Buffers, Chunk, Piece, Start};
+use super::chunk::{Buffers, Chunk, Piece};
 use super::finder::Place;
 use super::link::{Next, Resolver, State, TRAILER, bytes_of};
 use crate::stream::Members;
@@ -16,9 +16,10 @@ const FIRST_BUFFER: usize = 16 << 10;
 const BUFFER: usize = 256 << 10;
 
 /// The decoder of the stream, which knows the position up to which all is decoded and written.
-pub(super) struct Join<W> {
+pub(super) struct Join<P> {
     members: Members,
-    writer: W,
+    /// Takes the content, part after part, and the totals before each.
+    put: P,
     /// The input from the position on.
     pieces: VecDeque<Arc<Piece>>,
     buffer: Vec<u8>,
@@ -31,25 +32,25 @@ pub(super) struct Join<W> {
     stops_at_end: bool,
     /// It, before the position, and the output up to there.
     data_end: Option<(DataEnd, u64)>,
-    has_write_failed: bool,
+    has_put_failed: bool,
 }
 
 /// Most bytes of a trailer and a header after data whose end may be wanted again.
 const MOST_KEPT: u64 = 1 << 20;
 
-impl<W: Write> Join<W> {
-    pub(super) fn new(members: Members, writer: W) -> Self {
+impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
+    pub(super) fn new(members: Members, put: P) -> Self {
         Join {
             stops_at_end: members.decoder.is_in_data(),
             members,
-            writer,
+            put,
             pieces: VecDeque::new(),
             buffer: vec![0; FIRST_BUFFER],
             bytes_out: 0,
             resolver: None,
             is_linked: true,
             data_end: None,
-            has_write_failed: false,
+            has_put_failed: false,
         }
     }
 
@@ -60,12 +61,10 @@ impl<W: Write> Join<W> {
         }
     }
 
-    /// Reads the first header; returns how the worker of the first piece begins.
-    pub(super) fn begin(&mut self, first: &Piece) -> io::Result<Option<Start>> {
+    /// Reads the first header; returns the bit where the data begins, if it does in the first piece.
+    pub(super) fn begin(&mut self, first: &Piece) -> io::Result<Option<u64>> {
         self.members.decode_until(&first.bytes, &mut [], i64::MIN)?;
-        let is_before_block = self.members.decoder.block_bit().is_some();
-        let at = self.members.decoder.position() as usize;
-        Ok(Some(if is_before_block { Start::Known(at) } else { Start::Skip }))
+        Ok(self.members.decoder.block_bit())
     }
 
     pub(super) fn is_gzip(&self) -> bool {
@@ -96,7 +95,7 @@ impl<W: Write> Join<W> {
     /// The end of the data, and the output up to there, where decoding ends after it: at the end, or because what follows is no valid
     /// trailer and member.
     pub(super) fn data_end(&self) -> Option<(DataEnd, u64)> {
-        self.data_end.filter(|_| !self.members.decoder.is_in_data() && !self.has_write_failed)
+        self.data_end.filter(|_| !self.members.decoder.is_in_data() && !self.has_put_failed)
     }
 
     /// Decodes all input that there is.
@@ -111,7 +110,7 @@ impl<W: Write> Join<W> {
         let mut taken = 0;
         if let Some(start) = chunk.start {
             self.decode(chunk.piece.end(), Some(start))?;
-            if self.is_at(start) && chunk.is_gzip == self.is_gzip() {
+            if self.next().is(start, |at| self.byte(at - 1)) && chunk.is_gzip == self.is_gzip() {
                 taken = self.adopt(&mut chunk)?;
             }
         }
@@ -131,18 +130,29 @@ impl<W: Write> Join<W> {
 
     /// The state of the stream.
     pub(super) fn state(&self) -> State {
+        let next = self.next();
+        let window = match next {
+            Next::Member(_) => Vec::new(),
+            _ => bytes_of(self.members.decoder.history()),
+        };
+        State { next, is_gzip: self.is_gzip(), window }
+    }
+
+    /// What begins at the position.
+    fn next(&self) -> Next {
         let decoder = &self.members.decoder;
-        let next = match (self.members.at_end, decoder.block_bit()) {
+        match (self.members.at_end, decoder.block_bit()) {
             (true, _) => Next::Member(decoder.position()),
             (false, Some(bit)) => Next::Block(bit, decoder.bits_ahead() == 0),
             (false, None) if decoder.data_end().is_some() => Next::Member(decoder.position() + TRAILER),
             (false, None) => Next::Unknown,
-        };
-        let window = match next {
-            Next::Member(_) => Vec::new(),
-            _ => bytes_of(decoder.history()),
-        };
-        State { next, is_gzip: decoder.is_gzip(), window }
+        }
+    }
+
+    /// A byte of the input that is not decoded yet.
+    fn byte(&self, at: u64) -> Option<u8> {
+        let piece = self.pieces.iter().find(|piece| at < piece.end())?;
+        Some(piece.bytes[at.checked_sub(piece.at)? as usize])
     }
 
     /// Checks that the input may end here, where it could not be read for the reason of `failure`.
@@ -152,7 +162,7 @@ impl<W: Write> Join<W> {
             return Err(failure);
         }
         self.members.check_end()?;
-        Ok(self.totals())
+        Ok(Totals { bytes_in: self.members.end(), ..self.totals() })
     }
 
     /// Decodes the input up to `end`, or up to the first block or member that begins at a place or after it.
@@ -164,8 +174,9 @@ impl<W: Write> Join<W> {
             let position = self.members.decoder.position() as i64;
             let stop = stop.saturating_sub(8 * position);
             let progress = self.members.decode_until(src, &mut self.buffer, stop)?;
-            write(&mut self.writer, &self.buffer[..progress.written], &mut self.has_write_failed)?;
+            let before = Totals { bytes_in: position as u64, bytes_out: self.bytes_out };
             self.bytes_out += progress.written as u64;
+            put(&mut self.put, &self.buffer[..progress.written], before, &mut self.has_put_failed)?;
             self.note_end()?;
             if is_end && progress.written == 0 {
                 break;
@@ -197,25 +208,6 @@ impl<W: Write> Join<W> {
         if self.members.at_end { 8 * decoder.position() } else { decoder.block_bit().unwrap_or(0) }
     }
 
-    /// Whether the position is a place.
-    fn is_at(&mut self, place: Place) -> bool {
-        let (decoder, at_end) = (&self.members.decoder, self.members.at_end);
-        let block = if at_end { None } else { decoder.block_bit() };
-        match place {
-            Place::Member(at) => at_end && decoder.is_gzip() && decoder.position() == at,
-            Place::Dynamic(bit) => block == Some(bit),
-            Place::Stored(at) => {
-                let Some(bit) = block else { return false };
-                // The three bits of the header, and the padding to the byte: all zero, so that it may begin at any of them.
-                let bits = (8 * at).wrapping_sub(bit);
-                let bytes = contiguous(&mut self.pieces, self.members.decoder.position(), at);
-                (3..11).contains(&bits)
-                    && self.members.decoder.bits_ahead() == 0
-                    && bytes.iter().all(|&byte| byte == 0)
-            }
-        }
-    }
-
     /// Reads trailer and header up to the data of the next member, at `to`. Returns whether it is there.
     fn feed(&mut self, to: u64) -> io::Result<bool> {
         loop {
@@ -234,16 +226,15 @@ impl<W: Write> Join<W> {
     /// Takes a chunk that begins at the position: all of it, unless something is wrong, which decoding then meets. Returns how many
     /// segments were taken.
     fn adopt(&mut self, chunk: &mut Chunk) -> io::Result<usize> {
-        let marked = &chunk.buffers.marked[chunk.marked.clone()];
         let mut check = chunk.marked_check.filter(|_| self.is_linked);
         if check.is_none() {
             let resolver = self.resolver.get_or_insert_default();
-            if !resolver.set_window(&bytes_of(self.members.decoder.history()), marked) {
+            if !chunk.set_window(resolver, &bytes_of(self.members.decoder.history())) {
                 return Ok(0);
             }
-            resolver.resolve(marked, &mut chunk.buffers.resolved);
+            resolver.resolve(&chunk.buffers.marked[chunk.marked.clone()], &mut chunk.buffers.resolved);
         }
-        let mut first = &chunk.buffers.resolved[..marked.len()];
+        let mut first = &chunk.buffers.resolved[..chunk.marked.len()];
         for (i, segment) in chunk.segments.iter().enumerate() {
             // Before a stored block's data is its header, which was looked at.
             let is_member = i > 0 || matches!(chunk.start, Some(Place::Member(_)));
@@ -253,13 +244,16 @@ impl<W: Write> Join<W> {
             let decoder = &mut self.members.decoder;
             let plain = &chunk.buffers.plain[segment.plain.clone()];
             let checks = [check.take().unwrap_or_else(|| decoder.check_of()(first)), segment.check];
-            let read = segment.to - decoder.position();
+            let before = Totals { bytes_in: decoder.position(), bytes_out: self.bytes_out };
+            let read = segment.to - before.bytes_in;
             if !decoder.adopt(segment.blocks.snapshot(), read, [first, plain], checks)? {
                 return Ok(i);
             }
-            write(&mut self.writer, first, &mut self.has_write_failed)?;
-            write(&mut self.writer, plain, &mut self.has_write_failed)?;
-            self.bytes_out += (first.len() + plain.len()) as u64;
+            for part in [first, plain] {
+                let before = Totals { bytes_out: self.bytes_out, ..before };
+                self.bytes_out += part.len() as u64;
+                put(&mut self.put, part, before, &mut self.has_put_failed)?;
+            }
             first = &[];
             self.note_end()?;
         }
@@ -267,8 +261,17 @@ impl<W: Write> Join<W> {
     }
 }
 
-fn write(writer: &mut impl Write, bytes: &[u8], has_failed: &mut bool) -> io::Result<()> {
-    writer.write_all(bytes).inspect_err(|_| *has_failed = true)
+/// Passes on content, unless it is empty.
+fn put(
+    put: &mut impl FnMut(&[u8], Totals) -> io::Result<()>,
+    part: &[u8],
+    before: Totals,
+    has_failed: &mut bool,
+) -> io::Result<()> {
+    if part.is_empty() {
+        return Ok(());
+    }
+    put(part, before).inspect_err(|_| *has_failed = true)
 }
 
 /// The input from `position` on up to `end`, as far as it is contiguous. Drops the pieces before it.

@@ -3,9 +3,10 @@
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::chunk::{Chunk, FIRST_MARKER, WINDOW};
+use super::chunk::Chunk;
 use super::finder::Place;
-use crate::window::History;
+use crate::sparse_window::SparseWindow;
+use crate::window::{FIRST_MARKER, History, WINDOW};
 
 /// What begins after a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub(super) fn link() -> (Sender<State>, Receiver<State>) {
 
 impl Next {
     /// Whether this is a place; `byte_before` is the byte before that of a stored block's length.
-    fn is(self, place: Place, byte_before: impl FnOnce(u64) -> Option<u8>) -> bool {
+    pub(super) fn is(self, place: Place, byte_before: impl FnOnce(u64) -> Option<u8>) -> bool {
         match (self, place) {
             (Next::Block(bit, _), Place::Dynamic(start)) => bit == start,
             (Next::Member(at), Place::Member(start)) => at == start,
@@ -47,9 +48,39 @@ impl Next {
     }
 }
 
+/// The window before a chunk as an index has it: without the bytes that no match refers to.
+pub(super) struct KnownWindow {
+    pub(super) bytes: Vec<u8>,
+    /// Which of 32 KiB matches refer to, the oldest first.
+    referred: Vec<bool>,
+}
+
+impl KnownWindow {
+    pub(super) fn new(window: &SparseWindow, referred: Vec<bool>) -> Self {
+        KnownWindow { bytes: window.to_vec(), referred }
+    }
+
+    /// Whether it has those bytes of the content before the chunk that matches refer to.
+    fn is_part_of(&self, before: &[u8]) -> bool {
+        let byte = |window: &[u8], back: usize| window.len().checked_sub(back).map(|at| window[at]);
+        let mut referred = self.referred.iter().zip((1..=WINDOW).rev()).filter(|(referred, _)| **referred);
+        referred.all(|(_, back)| {
+            let byte_before = byte(before, back);
+            byte_before.is_some() && byte_before == byte(&self.bytes, back)
+        })
+    }
+}
+
 impl Chunk {
+    /// Sets the window before the chunk. Returns whether it can be: not if the index has another one, or if the chunk refers to more
+    /// output than there is.
+    pub(super) fn set_window(&self, resolver: &mut Resolver, before: &[u8]) -> bool {
+        let is_known = self.window.as_ref().is_none_or(|window| window.is_part_of(before));
+        is_known && resolver.set_window(before, &self.buffers.marked[self.marked.clone()])
+    }
+
     /// Resolves the markers once the state before the chunk is known, and passes on the state after it; unless the chunk does not
-    /// begin there, or refers to more output than there is. The sender is then left to the calling thread.
+    /// begin there, or its window is another one. The sender is then left to the calling thread.
     pub(super) fn resolve(
         &mut self,
         resolver: &mut Resolver,
@@ -63,10 +94,10 @@ impl Chunk {
         if before.is_gzip != self.is_gzip || !before.next.is(start, byte_before) {
             return;
         }
-        let marked = &self.buffers.marked[self.marked.clone()];
-        if !resolver.set_window(&before.window, marked) {
+        if !self.set_window(resolver, &before.window) {
             return;
         }
+        let marked = &self.buffers.marked[self.marked.clone()];
         let next = if last.blocks.is_before_block() {
             let ahead = last.blocks.ahead();
             Next::Block(8 * last.to - u64::from(ahead), last.blocks.bits_ahead() == 0)
@@ -111,7 +142,7 @@ impl Default for Resolver {
 
 impl Resolver {
     /// Sets the window for units. Returns false if they refer to more than it has.
-    pub(super) fn set_window(&mut self, window: &[u8], marked: &[u16]) -> bool {
+    fn set_window(&mut self, window: &[u8], marked: &[u16]) -> bool {
         let end = usize::from(FIRST_MARKER) + WINDOW;
         let oldest = end - window.len();
         let is_before = |unit: &u16| (FIRST_MARKER.into()..oldest).contains(&usize::from(*unit));

@@ -18,6 +18,7 @@
 
 mod chunk;
 mod finder;
+mod guesses;
 mod join;
 mod link;
 mod pieces;
@@ -28,7 +29,9 @@ use std::mem;
 
 use linerate_core::{Error, Kind, ordered};
 
-use self::chunk::{Memory, Start, Task, decode as decode_chunk};
+pub(crate) use self::chunk::Start;
+use self::chunk::{Memory, Task, decode as decode_chunk};
+use self::guesses::{Guesses, Sizes};
 use self::join::Join;
 use self::link::link;
 use self::pieces::Pieces;
@@ -48,7 +51,7 @@ pub struct Options {
     ///
     /// Memory is at most 64 MiB and 24 MiB per thread, whatever the ratio.
     pub threads: usize,
-    /// Largest piece of the input that a thread takes, in bytes. Default: 384 KiB.
+    /// Largest piece of the input that a thread takes, in bytes, at most 2 MiB: more counts as that. Default: 384 KiB.
     pub piece: usize,
 }
 
@@ -136,49 +139,33 @@ pub fn decode_data<R: Read, W: Write>(reader: R, writer: W, options: &Options) -
 fn sizes(options: &Options) -> Option<Sizes> {
     // Units of 16 bits stand for the largest window.
     let in_pieces = options.threads > 1 && options.stream.window_bits == MAX_WINDOW_BITS;
-    in_pieces.then(|| Sizes::up_to(options.piece.max(1)))
-}
-
-/// Sizes in bytes.
-struct Sizes {
-    /// Of the first piece.
-    first: usize,
-    /// Of all others, the least and the most.
-    least: usize,
-    most: usize,
-    /// Output of a piece that its size aims at.
-    output: u64,
-    /// Memory for the output of a chunk: for units, and for bytes.
-    share: usize,
-}
-
-impl Sizes {
-    fn up_to(most: usize) -> Self {
-        let [first, least] = [256 << 10, 64 << 10].map(|len| most.min(len));
-        Sizes { first, least, most, output: 2 << 20, share: 8 << 20 }
-    }
-
-    /// The size of the next piece, of data like what lies between two totals.
-    fn of_piece(&self, from: Totals, to: Totals) -> usize {
-        let (bytes_in, bytes_out) = (to.bytes_in - from.bytes_in, to.bytes_out - from.bytes_out);
-        let size = u128::from(self.output) * u128::from(bytes_in) / u128::from(bytes_out.max(1));
-        usize::try_from(size).unwrap_or(usize::MAX).clamp(self.least, self.most)
-    }
+    in_pieces.then(|| Sizes::up_to(options.piece))
 }
 
 fn decode_in<R: Read, W: Write>(
     reader: R,
-    writer: W,
+    mut writer: W,
     options: &Options,
     sizes: Option<&Sizes>,
 ) -> io::Result<Totals> {
-    let mut join = Join::new(Members::new(options.stream)?, writer);
-    decode_all(&mut Pieces::new(reader), &mut join, options.threads, sizes)
+    let put = |part: &[u8], _| writer.write_all(part);
+    decode_by(reader, put, Members::new(options.stream)?, options.threads, sizes.map(Guesses::new))
+}
+
+/// Decodes members from a reader, piece by piece as planned.
+pub(crate) fn decode_by<'i, R: Read>(
+    reader: R,
+    put: impl FnMut(&[u8], Totals) -> io::Result<()>,
+    members: Members,
+    threads: usize,
+    plan: Option<impl Plan<'i>>,
+) -> io::Result<Totals> {
+    decode_all(&mut Pieces::new(reader), &mut Join::new(members, put), threads, plan)
 }
 
 fn decode_data_in<R: Read, W: Write>(
     reader: R,
-    writer: W,
+    mut writer: W,
     options: &Options,
     sizes: Option<&Sizes>,
 ) -> io::Result<DataEnd> {
@@ -186,9 +173,10 @@ fn decode_data_in<R: Read, W: Write>(
         let message = "the format of data after a header is not known";
         return Err(Error::new(Kind::BadArgument, 0, message).into());
     }
-    let mut join = Join::new(Members::after_header(options.stream)?, writer);
+    let put = |part: &[u8], _| writer.write_all(part);
+    let mut join = Join::new(Members::after_header(options.stream)?, put);
     let mut pieces = Pieces::new(reader);
-    let result = decode_all(&mut pieces, &mut join, options.threads, sizes);
+    let result = decode_all(&mut pieces, &mut join, options.threads, sizes.map(Guesses::new));
     let Some((end, bytes_out)) = join.data_end() else {
         return Err(result.err().unwrap_or_else(|| io::ErrorKind::UnexpectedEof.into()));
     };
@@ -196,14 +184,47 @@ fn decode_data_in<R: Read, W: Write>(
     Ok(DataEnd { totals, check: end.check, len: end.len, rest: pieces.rest(end.at) })
 }
 
-fn decode_all<R: Read, W: Write>(
+/// How the input is cut into pieces, and where their workers begin.
+pub(crate) trait Plan<'i> {
+    /// Most bytes of output of a chunk, and as many for units.
+    fn share(&self) -> usize;
+
+    /// Bytes of the piece that begins at an offset of the input, at least one.
+    fn len(&mut self, at: u64) -> usize;
+
+    /// How the worker of the piece at an offset begins and ends; `data` is the bit where the data begins, if it does in this piece.
+    fn cut(&mut self, at: u64, data: Option<u64>) -> Cut<'i>;
+
+    /// Takes note of what became of a chunk, all in order.
+    fn learn(&mut self, outcome: Outcome);
+}
+
+/// The ends of a chunk.
+pub(crate) struct Cut<'i> {
+    pub(crate) start: Start<'i>,
+    /// The bit before whose block, or a later one, it ends; without one it ends where a guess can begin.
+    pub(crate) end: Option<u64>,
+}
+
+/// What became of a chunk.
+pub(crate) struct Outcome {
+    /// Whether its worker has looked for its beginning.
+    pub(crate) has_searched: bool,
+    /// Whether it was of use.
+    pub(crate) is_hit: bool,
+    /// Bytes of it.
+    pub(crate) bytes_in: u64,
+    pub(crate) bytes_out: u64,
+}
+
+fn decode_all<'i, R: Read>(
     pieces: &mut Pieces<R>,
-    join: &mut Join<W>,
+    join: &mut Join<impl FnMut(&[u8], Totals) -> io::Result<()>>,
     threads: usize,
-    sizes: Option<&Sizes>,
+    plan: Option<impl Plan<'i>>,
 ) -> io::Result<Totals> {
-    if let Some(sizes) = sizes {
-        in_pieces(pieces, join, threads, sizes)?;
+    if let Some(plan) = plan {
+        in_pieces(pieces, join, threads, plan)?;
     }
     while !join.is_done() {
         let Some(piece) = pieces.next(READ, false) else { break };
@@ -220,22 +241,21 @@ const AHEAD: usize = 2;
 const READ: usize = 128 << 10;
 
 /// Decodes all input piece by piece, unless there is only one.
-fn in_pieces<R: Read, W: Write>(
+fn in_pieces<'i, R: Read>(
     pieces: &mut Pieces<R>,
-    join: &mut Join<W>,
+    join: &mut Join<impl FnMut(&[u8], Totals) -> io::Result<()>>,
     threads: usize,
-    sizes: &Sizes,
+    mut plan: impl Plan<'i>,
 ) -> io::Result<()> {
-    let Some(first) = pieces.next(sizes.first, true) else { return Ok(()) };
+    let Some(first) = pieces.next(plan.len(0), true) else { return Ok(()) };
     join.add(&first);
     if pieces.is_at_end() {
         return join.go_on();
     }
-    let mut start = join.begin(&first)?;
-    let (is_gzip, check) = (join.is_gzip(), join.check());
+    let mut data = join.begin(&first)?;
+    let (is_gzip, check, share) = (join.is_gzip(), join.check(), plan.share());
     let (is_done, kept_from) = (Cell::new(join.is_done()), Cell::new(0));
-    let size = Cell::new(sizes.first.clamp(sizes.least, sizes.most));
-    let (guesses, free) = (RefCell::new(Guesses::default()), RefCell::new(Vec::new()));
+    let (plan, free) = (RefCell::new(plan), RefCell::new(Vec::new()));
     let mut pending = Some(first);
     let (known, mut before) = link();
     // Its receiver is the line above.
@@ -243,18 +263,25 @@ fn in_pieces<R: Read, W: Write>(
     let next = || {
         let Some(piece) = pending.take().filter(|_| !is_done.get()) else { return Ok(None) };
         pieces.forget(kept_from.get());
-        let next = pieces.next(size.get(), true);
+        let mut plan = plan.borrow_mut();
+        let next = pieces.next(plan.len(piece.end()), true);
         pending = next.clone();
-        let start = match start.take() {
-            Some(start) => start,
-            None if guesses.borrow_mut().is_worth_it() => Start::Search,
-            None => Start::Skip,
-        };
+        let Cut { start, end } = plan.cut(piece.at, data.take());
         let buffers = free.borrow_mut().pop().unwrap_or_default();
         let (after, following) = link();
         let before = mem::replace(&mut before, following);
-        let share = sizes.share;
-        Ok::<_, io::Error>(Some(Task { piece, next, start, is_gzip, check, share, buffers, before, after }))
+        Ok::<_, io::Error>(Some(Task {
+            piece,
+            next,
+            start,
+            end,
+            is_gzip,
+            check,
+            share,
+            buffers,
+            before,
+            after,
+        }))
     };
     let worker = || {
         let mut memory = Box::<Memory>::default();
@@ -263,60 +290,14 @@ fn in_pieces<R: Read, W: Write>(
     ordered((threads, AHEAD), next, worker, |chunk| {
         let (has_searched, before) = (chunk.has_searched, join.totals());
         let (is_hit, buffers) = join.chunk(chunk)?;
-        if has_searched {
-            guesses.borrow_mut().count(is_hit);
-        }
         free.borrow_mut().push(buffers);
-        if join.totals() != before {
-            size.set(sizes.of_piece(before, join.totals()));
-        }
+        let after = join.totals();
+        let (bytes_in, bytes_out) = (after.bytes_in - before.bytes_in, after.bytes_out - before.bytes_out);
+        plan.borrow_mut().learn(Outcome { has_searched, is_hit, bytes_in, bytes_out });
         is_done.set(join.is_done());
         kept_from.set(join.kept_from());
         Ok(())
     })
-}
-
-/// Whether guessing is worth its time: after some wrong guesses in a row, pieces are decoded in order for a while, then for longer and
-/// longer.
-struct Guesses {
-    wrong: u32,
-    /// Pieces without a guess to come.
-    pause: u32,
-    next_pause: u32,
-}
-
-impl Default for Guesses {
-    fn default() -> Self {
-        Guesses { wrong: 0, pause: 0, next_pause: Self::FIRST_PAUSE }
-    }
-}
-
-impl Guesses {
-    /// Wrong guesses in a row that are put up with.
-    const MOST_WRONG: u32 = 4;
-    const FIRST_PAUSE: u32 = 8;
-    const LAST_PAUSE: u32 = 256;
-
-    /// Whether the next piece is worth a guess.
-    fn is_worth_it(&mut self) -> bool {
-        let is_worth_it = self.pause == 0;
-        self.pause = self.pause.saturating_sub(1);
-        is_worth_it
-    }
-
-    /// Counts the outcome of a guess.
-    fn count(&mut self, is_hit: bool) {
-        if is_hit {
-            *self = Guesses::default();
-            return;
-        }
-        self.wrong += 1;
-        if self.wrong >= Self::MOST_WRONG {
-            self.wrong = Self::MOST_WRONG - 2;
-            self.pause = self.next_pause;
-            self.next_pause = (2 * self.next_pause).min(Self::LAST_PAUSE);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::sync::{Arc, OnceLock};
 
 use linerate_core::{Error, Kind};
+use linerate_testkit::data::Noise;
 use zlib_rs::{Deflate, DeflateFlush};
 
 use super::chunk::{Buffers, Piece};
@@ -11,56 +12,11 @@ use super::link::{Next, State};
 use super::*;
 use crate::checksum::{CRC32_START, crc32};
 use crate::read::Decoder;
-
-struct Noise(u64);
-
-impl Noise {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % end
-    }
-
-    /// Words of a few letters, some of them repeated from far back.
-    fn text(&mut self, len: usize) -> Vec<u8> {
-        let mut out = Vec::new();
-        while out.len() < len {
-            if out.len() > 100 && self.below(3) == 0 {
-                let from = out.len() - 1 - self.below(out.len().min(32_000) - 1);
-                let to = (from + 3 + self.below(40)).min(out.len());
-                out.extend_from_within(from..to);
-            } else {
-                out.extend((0..1 + self.below(6)).map(|_| b"etaoin shrdlu\n"[self.below(14)]));
-            }
-        }
-        out.truncate(len);
-        out
-    }
-
-    fn noise(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| self.below(256) as u8).collect()
-    }
-}
-
-fn bits_of(format: Format) -> (bool, u8) {
-    match format {
-        Format::Deflate => (false, 15),
-        Format::Zlib => (true, 15),
-        _ => (true, 31),
-    }
-}
+use crate::test_data::{compress, text};
 
 /// By zlib-rs, with a flush after every `flush_every` bytes.
 fn compressed(format: Format, level: i32, data: &[u8], flush_every: usize) -> Vec<u8> {
-    let (header, bits) = bits_of(format);
-    let mut deflate = Deflate::new(level, header, bits);
-    let mut out = vec![0; 2 * data.len() + 1000 + 20 * data.len().div_ceil(flush_every)];
-    for piece in data.chunks(flush_every).chain([&[][..]]) {
-        let flush = if piece.is_empty() { DeflateFlush::Finish } else { DeflateFlush::SyncFlush };
-        let written = deflate.total_out() as usize;
-        deflate.compress(piece, &mut out[written..], flush).unwrap();
-    }
-    out.truncate(deflate.total_out() as usize);
-    out
+    compress(format, level, data, flush_every, DeflateFlush::SyncFlush)
 }
 
 /// Content, and totals or kind and offset of the error.
@@ -110,9 +66,9 @@ fn small() -> Vec<(Format, Vec<u8>)> {
 }
 
 fn make_small() -> Vec<(Format, Vec<u8>)> {
-    let mut noise = Noise(1);
-    let text = noise.text(1100);
-    let random = noise.noise(300);
+    let mut noise = Noise::new(1);
+    let text = text(&mut noise, 1100);
+    let random = noise.bytes(300);
     let mut all = Vec::new();
     for format in [Format::Gzip, Format::Zlib, Format::Deflate] {
         for level in [0, 1, 6, 9] {
@@ -187,9 +143,9 @@ fn large() -> Vec<Named> {
 }
 
 fn make_large() -> Vec<Named> {
-    let mut noise = Noise(2);
-    let text = noise.text(500_000);
-    let random = noise.noise(150_000);
+    let mut noise = Noise::new(2);
+    let text = text(&mut noise, 500_000);
+    let random = noise.bytes(150_000);
     let whole = usize::MAX;
     // A window that is copied on and on.
     let copies: Vec<u8> = (0..500_000).map(|i| random[i % 32_000] ^ u8::from(i % 5000 == 0)).collect();
@@ -223,7 +179,7 @@ fn large_streams_decode_as_on_one_thread_in_pieces_of_any_size() {
 
 #[test]
 fn large_streams_with_changed_bytes_end_as_on_one_thread() {
-    let mut noise = Noise(3);
+    let mut noise = Noise::new(3);
     for (_, format, mut src) in large() {
         for _ in 0..3 {
             let at = noise.below(src.len());
@@ -269,7 +225,7 @@ fn data_alone(stream: StreamOptions, src: &[u8]) -> DataOutcome {
         let progress = match progress {
             Ok(progress) => progress,
             Err(error) => {
-                let error = failure(&error);
+                let error = failure(&error.into());
                 let end = end.filter(|_| !members.decoder.is_in_data());
                 return (out, end.ok_or((error.0, error.1)));
             }
@@ -332,7 +288,7 @@ fn data_without_its_header_ends_where_it_does_on_one_thread() {
 
 #[test]
 fn bytes_after_the_data_are_returned() {
-    let text = Noise(5).text(300_000);
+    let text = text(&mut Noise::new(5), 300_000);
     let member = compressed(Format::Gzip, 6, &text, usize::MAX);
     let end = member.len() - 18;
     for tail in [&b"garbage"[..], b"\x1f\x8b\x08", b"\x1f\x8b\x08\x08name", &[0; 70_000], &[]] {
@@ -361,7 +317,8 @@ fn a_long_header_ends_the_data_before_it() {
 
 #[test]
 fn totals_count_the_stream_and_not_what_follows() {
-    let src = [compressed(Format::Zlib, 6, &Noise(4).text(200_000), usize::MAX), vec![0; 100_000]].concat();
+    let src = [compressed(Format::Zlib, 6, &text(&mut Noise::new(4), 200_000), usize::MAX), vec![0; 100_000]]
+        .concat();
     let mut out = Vec::new();
     let options = Options::new(Format::Zlib).threads(2);
     let totals = decode_in(&src[..], &mut out, &options, Some(&sizes(9000, 9000, SHARE))).unwrap();
@@ -373,7 +330,7 @@ fn buffers_of_a_chunk_never_exceed_its_share_whatever_the_ratio() {
     let (_, _, zeros) = large().into_iter().find(|(name, ..)| *name == "zeros").unwrap();
     let share = 200_000;
     let mut memory = Memory::default();
-    for start in [Start::Known(10), Start::Search] {
+    for start in [Start::Known(80, None), Start::Search] {
         let (before, after) = (link(), link());
         let window = vec![0; 1 << 15];
         before.0.send(State { next: Next::Block(80, true), is_gzip: true, window }).unwrap();
@@ -381,6 +338,7 @@ fn buffers_of_a_chunk_never_exceed_its_share_whatever_the_ratio() {
             piece: Arc::new(Piece { at: 0, bytes: zeros.clone() }),
             next: None,
             start,
+            end: None,
             is_gzip: true,
             check: |_| 0,
             share,
@@ -415,7 +373,7 @@ fn member_of_one_block(content: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_match_that_refers_to_the_member_before_fails_as_on_one_thread() {
-    let mut noise = Noise(5);
+    let mut noise = Noise::new(5);
     let mut letters =
         |from: u8, len: usize| (0..len).map(|_| from + noise.below(12) as u8).collect::<Vec<u8>>();
     let before = letters(b'a', 30_000);
@@ -443,23 +401,4 @@ fn a_match_that_refers_to_the_member_before_fails_as_on_one_thread() {
         let piece = (member + after) / 2;
         assert!(!assert_same(stream, &src, 3, &sizes(piece, piece, 1 << 20)), "its matches refer to nothing");
     }
-}
-
-#[test]
-fn guesses_pause_after_wrong_ones_for_longer_and_longer() {
-    let mut guesses = Guesses::default();
-    let mut made = 0;
-    for _ in 0..10_000 {
-        if guesses.is_worth_it() {
-            made += 1;
-            guesses.count(false);
-        }
-    }
-    assert!(made < 100, "{made}");
-    while !guesses.is_worth_it() {}
-    guesses.count(true);
-    assert!((0..3).all(|_| {
-        guesses.count(false);
-        guesses.is_worth_it()
-    }));
 }

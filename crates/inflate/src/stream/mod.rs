@@ -1,8 +1,6 @@
 //! Decoders over readers and writers.
 
-use std::io;
-
-use linerate_core::{Error, Kind};
+use linerate_core::{Error, Kind, Result};
 
 use crate::block_decoder::{Progress, Status};
 use crate::options::Options;
@@ -25,17 +23,44 @@ pub(crate) struct Members {
     pub(crate) at_end: bool,
     /// Whether the last call left output in the decoder.
     has_output: bool,
+    /// Whether bytes after a member that begin none end the file, and are no error.
+    ends_at_garbage: bool,
+    /// Where the member begins that follows another one.
+    member: Option<u64>,
+    /// Whether such bytes were found.
+    is_over: bool,
 }
 
+/// First byte of a gzip member.
+const MAGIC: u8 = 0x1f;
+/// Bytes of a member that say that it is one.
+const MAGIC_LEN: u64 = 2;
+
 impl Members {
-    pub(crate) fn new(options: Options) -> io::Result<Self> {
-        let decoder = StreamDecoder::new(options)?;
-        let scratch = Box::new(Scratch::new());
-        Ok(Members { decoder, scratch, is_single: false, at_end: false, has_output: false })
+    pub(crate) fn new(options: Options) -> Result<Self> {
+        StreamDecoder::new(options).map(Self::by)
+    }
+
+    /// The gzip members of a file, up to what begins none.
+    pub(crate) fn up_to_garbage(decoder: StreamDecoder<'static>) -> Self {
+        Members { ends_at_garbage: true, ..Self::by(decoder) }
+    }
+
+    fn by(decoder: StreamDecoder<'static>) -> Self {
+        Members {
+            decoder,
+            scratch: Box::default(),
+            is_single: false,
+            at_end: false,
+            has_output: false,
+            ends_at_garbage: false,
+            member: None,
+            is_over: false,
+        }
     }
 
     /// As [`new`](Self::new), after the first header.
-    pub(crate) fn after_header(options: Options) -> io::Result<Self> {
+    pub(crate) fn after_header(options: Options) -> Result<Self> {
         let mut members = Self::new(options)?;
         members.decoder.skip_header();
         Ok(members)
@@ -43,47 +68,69 @@ impl Members {
 
     /// Whether all members are decoded whose bytes are known.
     pub(crate) fn is_done(&self) -> bool {
-        self.at_end && (self.is_single || !self.decoder.is_gzip())
+        self.at_end && (self.is_single || self.is_over || !self.decoder.is_gzip())
+    }
+
+    /// Bytes of the members so far.
+    pub(crate) fn end(&self) -> u64 {
+        // Some were read of what turned out to be no member.
+        self.member.filter(|_| self.is_over).unwrap_or(self.decoder.position())
     }
 
     /// As [`StreamDecoder::decode`], member after member; no preset dictionaries.
-    fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> io::Result<Progress> {
+    fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
         self.step(src, |decoder, scratch| decoder.decode(scratch, src, dst))
     }
 
     /// As [`StreamDecoder::decode_until`], member after member.
-    pub(crate) fn decode_until(&mut self, src: &[u8], dst: &mut [u8], stop: i64) -> io::Result<Progress> {
+    pub(crate) fn decode_until(&mut self, src: &[u8], dst: &mut [u8], stop: i64) -> Result<Progress> {
         self.step(src, |decoder, scratch| decoder.decode_until(scratch, src, dst, stop))
     }
 
     fn step(
         &mut self,
         src: &[u8],
-        decode: impl FnOnce(&mut StreamDecoder<'static>, &mut Scratch) -> linerate_core::Result<Progress>,
-    ) -> io::Result<Progress> {
+        decode: impl FnOnce(&mut StreamDecoder<'static>, &mut Scratch) -> Result<Progress>,
+    ) -> Result<Progress> {
         if self.at_end && !src.is_empty() && !self.is_done() {
-            self.decoder.next_member();
-            self.at_end = false;
+            self.member = Some(self.decoder.position());
+            self.is_over = self.ends_at_garbage && src[0] != MAGIC;
+            if !self.is_over {
+                self.decoder.next_member();
+                self.at_end = false;
+            }
         }
         if self.at_end {
             return Ok(Progress { read: 0, written: 0, status: Status::End });
         }
-        let progress = decode(&mut self.decoder, &mut self.scratch)?;
+        let progress = match decode(&mut self.decoder, &mut self.scratch) {
+            Err(error) if self.is_no_member(&error) => {
+                (self.at_end, self.is_over) = (true, true);
+                return Ok(Progress { read: 0, written: 0, status: Status::End });
+            }
+            result => result?,
+        };
         self.has_output = progress.status == Status::NeedOutput;
         self.at_end = progress.status == Status::End;
         if progress.status == Status::NeedDictionary {
             let what = "the zlib stream needs a preset dictionary";
-            return Err(Error::new(Kind::Unsupported, self.decoder.position(), what).into());
+            return Err(Error::new(Kind::Unsupported, self.decoder.position(), what));
         }
         Ok(progress)
     }
 
+    /// Whether an error says that what follows a member is none.
+    fn is_no_member(&self, error: &Error) -> bool {
+        let is_in_magic = |at: u64| error.kind == Kind::Corrupt && error.offset <= at + MAGIC_LEN;
+        self.ends_at_garbage && self.member.is_some_and(is_in_magic)
+    }
+
     /// Checks that the input may end here.
-    pub(crate) fn check_end(&self) -> io::Result<()> {
+    pub(crate) fn check_end(&self) -> Result<()> {
         if self.at_end {
             return Ok(());
         }
         let what = "the input ends before the stream does";
-        Err(Error::new(Kind::Truncated, self.decoder.position(), what).into())
+        Err(Error::new(Kind::Truncated, self.decoder.position(), what))
     }
 }

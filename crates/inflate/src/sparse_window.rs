@@ -1,13 +1,13 @@
 //! [`SparseWindow`]: the window before a point, without its zeros.
 
-use super::WINDOW;
+use crate::window::WINDOW;
 
 /// Zeros that end a run: it costs as many bytes to begin another.
 const LEAST_GAP: usize = 4;
 
 /// A window of up to 32 KiB, as runs of bytes between zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SparseWindow {
+pub(crate) struct SparseWindow {
     /// Of each run: zeros before it (2 bytes, little-endian), its length (2), its bytes.
     runs: Box<[u8]>,
     len: u16,
@@ -15,7 +15,7 @@ pub(super) struct SparseWindow {
 
 impl SparseWindow {
     /// Keeps the bytes of a window of at most 32 KiB that are not zero.
-    pub(super) fn new(window: &[u8]) -> Self {
+    pub(crate) fn new(window: &[u8]) -> Self {
         assert!(window.len() <= WINDOW, "a window has at most 32 KiB");
         let (mut runs, mut at) = (Vec::new(), 0);
         while let Some(zeros) = window[at..].iter().position(|&byte| byte != 0) {
@@ -29,17 +29,17 @@ impl SparseWindow {
     }
 
     /// Bytes of the window, zeros included.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len.into()
     }
 
     /// Bytes on the heap.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.runs.len()
     }
 
     /// The window.
-    pub(super) fn to_vec(&self) -> Vec<u8> {
+    pub(crate) fn to_vec(&self) -> Vec<u8> {
         let mut window = vec![0; self.len()];
         let (mut runs, mut at) = (&self.runs[..], 0);
         while let [a, b, c, d, rest @ ..] = runs {

@@ -1,17 +1,13 @@
 //! [`References`]: finds the bytes of a window that matches after it refer to.
 
-use super::WINDOW;
 use crate::block_decoder::{BlockDecoder, NO_STOP, Stop};
 use crate::scratch::Scratch;
-use crate::window::History;
-
-/// The unit that stands for the oldest byte of the window. Less is a byte.
-const FIRST_MARKER: u16 = 256;
+use crate::window::{FIRST_MARKER, History, WINDOW};
 
 /// Decodes the 32 KiB after a window whose bytes are not known, to units of 16 bits: those that
 /// stand for places in the window and come out again are what matches refer to, directly or by
 /// copies.
-pub(super) struct References {
+pub(crate) struct References {
     blocks: BlockDecoder,
     scratch: Box<Scratch>,
     /// The window, then output.
@@ -23,25 +19,32 @@ pub(super) struct References {
 }
 
 impl References {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut units = vec![0; 2 * WINDOW].into_boxed_slice();
         units.iter_mut().zip(FIRST_MARKER..).take(WINDOW).for_each(|(unit, marker)| *unit = marker);
         let (blocks, scratch) = (BlockDecoder::new(), Box::default());
         References { blocks, scratch, units, len: WINDOW, is_done: true, is_known: false }
     }
 
+    /// Which of the 32 KiB before a block are referred to, as [`referred`](Self::referred).
+    pub(crate) fn find(&mut self, blocks: BlockDecoder, src: &[u8]) -> Vec<bool> {
+        self.begin(blocks);
+        self.feed(src);
+        self.referred()
+    }
+
     /// Begins before a block.
-    pub(super) fn begin(&mut self, blocks: BlockDecoder) {
+    pub(crate) fn begin(&mut self, blocks: BlockDecoder) {
         (self.blocks, self.len, self.is_done, self.is_known) = (blocks, WINDOW, false, true);
     }
 
     /// Whether no more input is needed.
-    pub(super) fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.is_done
     }
 
     /// Goes on with more of the input.
-    pub(super) fn feed(&mut self, src: &[u8]) {
+    pub(crate) fn feed(&mut self, src: &[u8]) {
         if self.is_done {
             return;
         }
@@ -60,7 +63,7 @@ impl References {
 
     /// Which of the 32 KiB are referred to, the oldest first; all if it is not known, because the
     /// data is damaged or has not been seen.
-    pub(super) fn referred(&self) -> Vec<bool> {
+    pub(crate) fn referred(&self) -> Vec<bool> {
         let is_known = self.is_known && self.is_done;
         let mut referred = vec![!is_known; WINDOW];
         for unit in &self.units[WINDOW..self.len] {
