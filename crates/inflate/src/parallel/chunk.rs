@@ -1,7 +1,8 @@
 //! What a worker does: finds a block or member in its piece of the input, and decodes from there to the next piece.
 //!
 //! The 32 KiB before the block are not known. So the output begins with units of 16 bits, of which those from 256 on are places in this
-//! window: markers. As soon as the last 32 KiB have none, bytes follow. A window that an index knows needs no markers.
+//! window: markers. As soon as the last 32 KiB have none, bytes follow; or when there is no more memory for units, and the chunk before
+//! has ended. A window that an index knows needs no markers.
 //!
 //! A worker reports no errors. It stops before them, and where its memory or input ends, and the calling thread goes on from there.
 
@@ -109,6 +110,8 @@ pub(super) struct Chunk {
     pub(super) buffers: Buffers,
     /// The checksum of the marked output, if it is resolved.
     pub(super) marked_check: Option<u32>,
+    /// Whether the output is right only after the state that the chunk before has passed on.
+    pub(super) is_bound: bool,
     /// Where the state after the chunk goes, unless it is there.
     pub(super) after: Option<Sender<State>>,
 }
@@ -128,7 +131,20 @@ pub(super) fn decode(memory: &mut Memory, task: Task) -> Chunk {
     let bytes = (&piece.bytes[..], next.as_ref().map_or(&[][..], |next| &next.bytes));
     let origin = piece.at;
     let has_searched = matches!(start, Start::Search);
-    let mut work = Work { scratch, bytes, origin, end, is_gzip, check, share, out: Output::new(buffers) };
+    let mut work = Work {
+        scratch,
+        resolver,
+        bytes,
+        origin,
+        end,
+        is_gzip,
+        check,
+        share,
+        before: &before,
+        state: None,
+        is_bound: false,
+        out: Output::new(buffers),
+    };
     let mut window = None;
     let (start, segments) = match start {
         Start::Skip => (None, Vec::new()),
@@ -141,15 +157,16 @@ pub(super) fn decode(memory: &mut Memory, task: Task) -> Chunk {
                 window = Some(known);
             }
             let (blocks, at) = work.blocks_at(bit - 8 * origin);
-            (Some(Place::Dynamic(bit)), work.decode(blocks, at, 0).unwrap_or_default())
+            let start = Place::Dynamic(bit);
+            (Some(start), work.decode(start, blocks, at, 0).unwrap_or_default())
         }
         Start::Search => match work.search() {
-            Some((place, segments)) => (Some(place_after(origin, place)), segments),
+            Some((place, segments)) => (Some(place.after(origin)), segments),
             None => (None, Vec::new()),
         },
     };
     let marked = WINDOW.min(work.out.marked_len)..work.out.marked_len;
-    let buffers = work.out.buffers;
+    let (state, is_bound, buffers) = (work.state, work.is_bound, work.out.buffers);
     let mut chunk = Chunk {
         piece,
         next,
@@ -161,19 +178,16 @@ pub(super) fn decode(memory: &mut Memory, task: Task) -> Chunk {
         segments,
         buffers,
         marked_check: None,
+        is_bound,
         after: Some(after),
     };
-    chunk.resolve(resolver, &before, check);
-    chunk
-}
-
-/// The place in the input of a place in a piece.
-fn place_after(origin: u64, place: Place) -> Place {
-    match place {
-        Place::Dynamic(bit) => Place::Dynamic(8 * origin + bit),
-        Place::Stored(at) => Place::Stored(origin + at),
-        Place::Member(at) => Place::Member(origin + at),
+    if chunk.start.is_some()
+        // Without a state the calling thread has failed.
+        && let Some(state) = state.or_else(|| before.recv().ok())
+    {
+        chunk.resolve(resolver, &state, check);
     }
+    chunk
 }
 
 /// The output of a chunk.
@@ -200,6 +214,7 @@ struct Point {
 
 struct Work<'a> {
     scratch: &'a mut Scratch,
+    resolver: &'a mut Resolver,
     bytes: (&'a [u8], &'a [u8]),
     /// Offset in the input of the first of them.
     origin: u64,
@@ -207,6 +222,11 @@ struct Work<'a> {
     is_gzip: bool,
     check: fn(&[u8]) -> u32,
     share: usize,
+    /// Where the state before the chunk comes from, and this state once it is there.
+    before: &'a Receiver<State>,
+    state: Option<State>,
+    /// Whether output depends on it.
+    is_bound: bool,
     out: Output,
 }
 
@@ -234,21 +254,22 @@ impl<'a> Work<'a> {
 
     /// Decodes from a place on. `None` if it turns out to be none.
     fn decode_at(&mut self, place: Place) -> Option<Vec<Segment>> {
+        let start = place.after(self.origin);
         match place {
             Place::Dynamic(bit) => {
                 self.out.begin(true);
                 let (blocks, at) = self.blocks_at(bit);
-                self.decode(blocks, at, 1)
+                self.decode(start, blocks, at, 1)
             }
             Place::Stored(at) => {
                 self.out.begin(true);
                 // The three bits of the header are zero.
-                self.decode(BlockDecoder::within_byte(0, 3), at as usize, 2)
+                self.decode(start, BlockDecoder::within_byte(0, 3), at as usize, 2)
             }
             Place::Member(at) => {
                 self.out.begin(false);
                 let data = self.member_data(at as usize)?;
-                self.decode(BlockDecoder::new(), data, 0)
+                self.decode(start, BlockDecoder::new(), data, 0)
             }
         }
     }
@@ -264,7 +285,13 @@ impl<'a> Work<'a> {
 
     /// Decodes from `at` on. `None` if there is an error in the first `unproven` blocks, or a fixed block between two of them,
     /// which says nothing.
-    fn decode(&mut self, mut blocks: BlockDecoder, mut at: usize, mut unproven: u32) -> Option<Vec<Segment>> {
+    fn decode(
+        &mut self,
+        start: Place,
+        mut blocks: BlockDecoder,
+        mut at: usize,
+        mut unproven: u32,
+    ) -> Option<Vec<Segment>> {
         let mut segments = Vec::new();
         let (mut from, mut plain_from) = (at, self.out.plain_len);
         let mut good = self.point(&blocks, at);
@@ -290,7 +317,10 @@ impl<'a> Work<'a> {
                 Err(Stop::Exhausted) => {}
                 Err(Stop::Full) => {
                     if !self.out.make_room(self.share) {
-                        break;
+                        if !self.bind(start) {
+                            break;
+                        }
+                        plain_from = self.out.plain_len;
                     }
                 }
                 Err(Stop::Failed(_)) if unproven > 0 => return None,
@@ -315,11 +345,32 @@ impl<'a> Work<'a> {
                 }
             }
             if self.out.leave_markers() {
-                plain_from = WINDOW;
+                plain_from = self.out.plain_len;
             }
         }
         segments.push(self.segment(blocks, from..at, plain_from));
         Some(segments)
+    }
+
+    /// Waits for the state before the chunk, to go on with bytes where there is no more memory for units. Returns whether it can.
+    fn bind(&mut self, start: Place) -> bool {
+        if !self.out.is_marked {
+            return false;
+        }
+        if self.state.is_none() {
+            self.state = self.before.recv().ok();
+        }
+        let marked = &self.out.buffers.marked[WINDOW..self.out.marked_len];
+        let Some(state) = &self.state else { return false };
+        if !state.is_before(start, self.is_gzip, (self.origin, self.bytes.0))
+            || !self.resolver.set_window(&state.window, marked)
+        {
+            return false;
+        }
+        let window = self.resolver.window(&state.window, marked, &[]);
+        self.out.go_on_after(&window);
+        self.is_bound = true;
+        true
     }
 
     /// The bit of the input where the next block begins.
@@ -411,10 +462,15 @@ impl Output {
     /// Begins anew, after a window that is known.
     fn begin_after(&mut self, window: &[u8]) {
         self.begin(false);
+        self.go_on_after(window);
+    }
+
+    /// Goes on with bytes after a window.
+    fn go_on_after(&mut self, window: &[u8]) {
         let plain = &mut self.buffers.plain;
         plain.resize(plain.len().max(window.len()), 0);
         plain[..window.len()].copy_from_slice(window);
-        self.plain_len = window.len();
+        (self.is_marked, self.plain_len, self.plain_from) = (false, window.len(), 0);
     }
 
     /// Goes on with a member, before which there is nothing.
@@ -428,13 +484,9 @@ impl Output {
         if !self.is_marked || self.marked_len - self.clean_from < WINDOW {
             return false;
         }
-        let plain = &mut self.buffers.plain;
-        if plain.len() < WINDOW {
-            plain.resize(WINDOW, 0);
-        }
         let window = &self.buffers.marked[self.marked_len - WINDOW..self.marked_len];
-        plain.iter_mut().zip(window).for_each(|(to, &from)| *to = from as u8);
-        (self.is_marked, self.plain_len, self.plain_from) = (false, WINDOW, 0);
+        let window: Vec<u8> = window.iter().map(|&unit| unit as u8).collect();
+        self.go_on_after(&window);
         true
     }
 

@@ -15,6 +15,17 @@ pub(super) enum Place {
     Member(u64),
 }
 
+impl Place {
+    /// The place in the input of one in a piece that begins at an offset.
+    pub(super) fn after(self, origin: u64) -> Place {
+        match self {
+            Place::Dynamic(bit) => Place::Dynamic(8 * origin + bit),
+            Place::Stored(at) => Place::Stored(origin + at),
+            Place::Member(at) => Place::Member(origin + at),
+        }
+    }
+}
+
 /// Bytes that are looked at together: 48 positions of bits.
 const STEP: usize = 6;
 /// Bytes that must follow a position.

@@ -125,6 +125,7 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
             }
             None => self.is_linked &= taken > 0 && taken == chunk.segments.len(),
         }
+        self.forget();
         Ok((taken > 0, chunk.buffers))
     }
 
@@ -169,7 +170,7 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
     fn decode(&mut self, end: u64, place: Option<Place>) -> io::Result<()> {
         let stop = place.map_or(i64::MAX, |place| first_bit(place) as i64);
         while !self.is_done() && (self.bit() as i64) < stop {
-            let src = contiguous(&mut self.pieces, self.members.decoder.position(), end);
+            let src = contiguous(&self.pieces, self.members.decoder.position(), end);
             let is_end = src.is_empty();
             let position = self.members.decoder.position() as i64;
             let stop = stop.saturating_sub(8 * position);
@@ -185,7 +186,16 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
                 self.buffer.resize((4 * progress.written).min(BUFFER), 0);
             }
         }
+        self.forget();
         Ok(())
+    }
+
+    /// Gives up the pieces before the position, so that their buffers can be used again.
+    fn forget(&mut self) {
+        let position = self.members.decoder.position();
+        while self.pieces.front().is_some_and(|piece| piece.end() <= position) {
+            self.pieces.pop_front();
+        }
     }
 
     /// Remembers the position if it is the end of data.
@@ -215,7 +225,7 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
             if position == to && self.members.decoder.block_bit() == Some(8 * to) {
                 return Ok(true);
             }
-            let src = contiguous(&mut self.pieces, position, to);
+            let src = contiguous(&self.pieces, position, to);
             if src.is_empty() || self.members.decode_until(src, &mut [], i64::MIN)?.read == 0 {
                 return Ok(false);
             }
@@ -228,6 +238,9 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
     fn adopt(&mut self, chunk: &mut Chunk) -> io::Result<usize> {
         let mut check = chunk.marked_check.filter(|_| self.is_linked);
         if check.is_none() {
+            if chunk.is_bound {
+                return Ok(0);
+            }
             let resolver = self.resolver.get_or_insert_default();
             if !chunk.set_window(resolver, &bytes_of(self.members.decoder.history())) {
                 return Ok(0);
@@ -274,12 +287,9 @@ fn put(
     put(part, before).inspect_err(|_| *has_failed = true)
 }
 
-/// The input from `position` on up to `end`, as far as it is contiguous. Drops the pieces before it.
-fn contiguous(pieces: &mut VecDeque<Arc<Piece>>, position: u64, end: u64) -> &[u8] {
-    while pieces.front().is_some_and(|piece| piece.end() <= position) {
-        pieces.pop_front();
-    }
-    let Some(piece) = pieces.front() else { return &[] };
+/// The input from `position` on up to `end`, as far as it is contiguous.
+fn contiguous(pieces: &VecDeque<Arc<Piece>>, position: u64, end: u64) -> &[u8] {
+    let Some(piece) = pieces.iter().find(|piece| piece.end() > position) else { return &[] };
     let end = end.min(piece.end()).max(position);
     &piece.bytes[(position - piece.at) as usize..(end - piece.at) as usize]
 }

@@ -27,6 +27,14 @@ pub(super) struct State {
     pub(super) window: Vec<u8>,
 }
 
+impl State {
+    /// Whether a chunk may begin at a place, in a piece at an offset.
+    pub(super) fn is_before(&self, start: Place, is_gzip: bool, (origin, piece): (u64, &[u8])) -> bool {
+        let byte_before = |at: u64| piece.get((at - 1 - origin) as usize).copied();
+        self.is_gzip == is_gzip && self.next.is(start, byte_before)
+    }
+}
+
 /// The two ends of a chunk's link to the next.
 pub(super) fn link() -> (Sender<State>, Receiver<State>) {
     channel()
@@ -79,19 +87,11 @@ impl Chunk {
         is_known && resolver.set_window(before, &self.buffers.marked[self.marked.clone()])
     }
 
-    /// Resolves the markers once the state before the chunk is known, and passes on the state after it; unless the chunk does not
+    /// Resolves the markers by the state before the chunk, and passes on the state after it; unless the chunk does not
     /// begin there, or its window is another one. The sender is then left to the calling thread.
-    pub(super) fn resolve(
-        &mut self,
-        resolver: &mut Resolver,
-        before: &Receiver<State>,
-        check: fn(&[u8]) -> u32,
-    ) {
+    pub(super) fn resolve(&mut self, resolver: &mut Resolver, before: &State, check: fn(&[u8]) -> u32) {
         let (Some(start), Some(last)) = (self.start, self.segments.last()) else { return };
-        // Without a state the calling thread has failed.
-        let Ok(before) = before.recv() else { return };
-        let byte_before = |at: u64| self.piece.bytes.get((at - 1 - self.piece.at) as usize).copied();
-        if before.is_gzip != self.is_gzip || !before.next.is(start, byte_before) {
+        if !before.is_before(start, self.is_gzip, (self.piece.at, &self.piece.bytes)) {
             return;
         }
         if !self.set_window(resolver, &before.window) {
@@ -142,7 +142,7 @@ impl Default for Resolver {
 
 impl Resolver {
     /// Sets the window for units. Returns false if they refer to more than it has.
-    fn set_window(&mut self, window: &[u8], marked: &[u16]) -> bool {
+    pub(super) fn set_window(&mut self, window: &[u8], marked: &[u16]) -> bool {
         let end = usize::from(FIRST_MARKER) + WINDOW;
         let oldest = end - window.len();
         let is_before = |unit: &u16| (FIRST_MARKER.into()..oldest).contains(&usize::from(*unit));
@@ -154,7 +154,7 @@ impl Resolver {
     }
 
     /// The window after units and bytes that follow another one.
-    fn window(&self, before: &[u8], marked: &[u16], plain: &[u8]) -> Vec<u8> {
+    pub(super) fn window(&self, before: &[u8], marked: &[u16], plain: &[u8]) -> Vec<u8> {
         let plain = &plain[plain.len().saturating_sub(WINDOW)..];
         let marked = &marked[marked.len().saturating_sub(WINDOW - plain.len())..];
         let before = &before[before.len().saturating_sub(WINDOW - plain.len() - marked.len())..];
