@@ -6,21 +6,30 @@ use linerate_core::{Error, Kind, Result};
 
 use super::build::Frontier;
 use super::input::Input;
-use super::points::Index;
+use super::points::{Index, Point};
 use super::walk::Walk;
 use crate::block_decoder::{NO_STOP, Status};
+use crate::sparse_window::SparseWindow;
 use crate::stream::BUFFER;
 
 /// Bytes of content that are decoded at a time to get to an offset.
 const SKIPPED: usize = 2 * BUFFER;
+
+struct Cursor {
+    walk: Walk,
+    /// The number of the first point that is not compared yet with what is decoded.
+    next: usize,
+    /// Whether it has verified what follows the content.
+    is_verified: bool,
+}
 
 pub(super) struct Content<R> {
     pub(super) input: Input<R>,
     pub(super) index: Index,
     /// Decodes for the first time what the index does not know yet.
     frontier: Option<Frontier>,
-    /// Decodes what the index knows, and whether it has verified what follows the content.
-    cursor: Option<(Walk, bool)>,
+    /// Decodes what the index knows.
+    cursor: Option<Cursor>,
     skipped: Box<[u8]>,
 }
 
@@ -68,48 +77,99 @@ impl<R: Read + Seek> Content<R> {
 
     /// Decodes what the index knows. Returns the bytes at `offset`, and 0 before.
     fn decode_again(&mut self, offset: u64, dst: &mut [u8]) -> Result<usize> {
-        let (mut walk, is_verified) = match self.cursor.take() {
-            Some((walk, is_verified)) if self.is_nearest(&walk, offset) => (walk, is_verified),
-            _ => (self.begin(offset)?, false),
+        let mut cursor = match self.cursor.take() {
+            Some(cursor) if self.is_nearest(&cursor.walk, offset) => cursor,
+            _ => self.begin(offset)?,
         };
+        let walk = &mut cursor.walk;
+        let (mut end, mut stop) = (self.index.len, NO_STOP);
+        if let Some(point) = self.index.points.get(cursor.next) {
+            let is_at_block = walk.decoder().block_bit().is_some_and(|bit| bit >= point.bit);
+            if is_at_block || walk.offset >= point.offset {
+                compare(&mut self.input, walk, point)?;
+                cursor.next += 1;
+                self.cursor = Some(cursor);
+                return Ok(0);
+            }
+            (end, stop) = (point.offset, point.bit as i64 - 8 * walk.decoder().position() as i64);
+        }
         let left = offset - walk.offset;
-        let dst =
-            if left == 0 { up_to(dst, self.index.len - offset) } else { up_to(&mut self.skipped, left) };
-        let progress = walk.step(self.input.bytes(walk.decoder().position())?, dst, NO_STOP)?;
+        let dst = if left == 0 {
+            up_to(dst, end - offset)
+        } else {
+            up_to(&mut self.skipped, left.min(end - walk.offset))
+        };
+        let progress = walk.step(self.input.bytes(walk.decoder().position())?, dst, stop)?;
         if progress.status == Status::End {
             let what = "the file has less content than its index says";
             return Err(Error::new(Kind::Corrupt, walk.decoder().position(), what));
         }
-        self.cursor = Some((walk, is_verified));
+        self.cursor = Some(cursor);
         Ok(if left == 0 { progress.written } else { 0 })
     }
 
     /// Whether a decoder is before the offset, and not before the last point before it.
     fn is_nearest(&self, walk: &Walk, offset: u64) -> bool {
-        let point = self.index.find(offset).map_or(0, |point| point.offset);
+        let before = self.index.count_up_to(offset).checked_sub(1);
+        let point = before.map_or(0, |before| self.index.points[before].offset);
         (point..=offset).contains(&walk.offset)
     }
 
     /// A decoder at the last point before an offset, or at the beginning.
-    fn begin(&mut self, offset: u64) -> Result<Walk> {
-        let Some(point) = self.index.find(offset) else { return Walk::new() };
-        let first = self.input.bytes(point.bit / 8)?.first().copied();
-        Walk::at(point, first.unwrap_or(0))
+    fn begin(&mut self, offset: u64) -> Result<Cursor> {
+        let next = self.index.count_up_to(offset);
+        let walk = match self.index.points[..next].last() {
+            Some(point) => {
+                let first = self.input.bytes(point.bit / 8)?.first().copied();
+                Walk::at(point, first.unwrap_or(0))?
+            }
+            None => Walk::new()?,
+        };
+        Ok(Cursor { walk, next, is_verified: false })
     }
 
     /// Verifies what follows the content, if it was decoded up to its end: the trailer of its
     /// member.
     fn verify_end(&mut self) -> Result<()> {
-        while let Some((mut walk, false)) = self.cursor.take_if(|(walk, _)| walk.offset == self.index.len) {
+        let is_due = |cursor: &mut Cursor| !cursor.is_verified && cursor.walk.offset == self.index.len;
+        while let Some(mut cursor) = self.cursor.take_if(is_due) {
+            let walk = &mut cursor.walk;
             let progress = walk.step(self.input.bytes(walk.decoder().position())?, &mut [0], NO_STOP)?;
             if progress.written > 0 {
                 let what = "the file has more content than its index says";
                 return Err(Error::new(Kind::Corrupt, walk.decoder().position(), what));
             }
-            self.cursor = Some((walk, progress.status == Status::End));
+            cursor.is_verified = progress.status == Status::End;
+            self.cursor = Some(cursor);
         }
         Ok(())
     }
+}
+
+/// Compares a point with the content that was decoded up to its offset: a block begins at its bit, after what its window has. Zeros of
+/// the window are not compared: no match refers to most of them.
+fn compare<R: Read + Seek>(input: &mut Input<R>, walk: &mut Walk, point: &Point) -> Result<()> {
+    let what = "the index does not belong to this file: another block or content is at one of its points";
+    let place = |walk: &Walk| (walk.decoder().position(), walk.decoder().block_bit());
+    while walk.decoder().block_bit() != Some(point.bit) {
+        let before = place(walk);
+        let position = before.0;
+        // What ends the block before, and perhaps a member.
+        walk.step(input.bytes(position)?, &mut [], point.bit as i64 - 8 * position as i64)?;
+        if place(walk) == before {
+            return Err(Error::new(Kind::Corrupt, position, what));
+        }
+    }
+    let is_part_of = |window: &SparseWindow| {
+        let mut before = vec![0; walk.decoder().history().len()];
+        walk.decoder().history().copy(before.len(), &mut before);
+        let mut bytes = window.to_vec().into_iter().rev().zip(before.into_iter().rev());
+        bytes.all(|(byte, before)| byte == 0 || byte == before)
+    };
+    if walk.offset == point.offset && point.window.as_ref().map_or(walk.is_at_member(), is_part_of) {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Corrupt, walk.decoder().position(), what))
 }
 
 fn up_to(bytes: &mut [u8], len: u64) -> &mut [u8] {

@@ -101,9 +101,8 @@ impl Index {
             + windows.map(SparseWindow::memory).sum::<usize>()
     }
 
-    /// The last point at `offset` of the content or before it.
-    pub(super) fn find(&self, offset: u64) -> Option<&Point> {
-        let after = self.points.partition_point(|point| point.offset <= offset);
-        self.points[..after].last()
+    /// The number of points at `offset` of the content or before it.
+    pub(super) fn count_up_to(&self, offset: u64) -> usize {
+        self.points.partition_point(|point| point.offset <= offset)
     }
 }

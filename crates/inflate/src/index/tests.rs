@@ -272,6 +272,61 @@ fn indexes_of_other_files_are_refused() {
     assert_eq!(failure(&unfinished.write_gzidx(std::io::sink()).unwrap_err()), Kind::BadArgument);
 }
 
+/// Reads from `at` to the end in small parts; returns what was read before the error.
+#[track_caller]
+fn read_until_refused(file: &[u8], index: Index, at: usize) -> Vec<u8> {
+    let mut reader = Reader::with_index(Cursor::new(file), index).unwrap();
+    reader.seek(SeekFrom::Start(at as u64)).unwrap();
+    let mut found = Vec::new();
+    let error = reader.read_to_end(&mut found).unwrap_err();
+    assert!(error.to_string().contains("the index does not belong to this file"), "{error}");
+    found
+}
+
+#[test]
+fn a_wrong_point_is_an_error_when_it_is_reached_and_not_before() {
+    for name in ["level 1", "levels", "copies"] {
+        let (file, content) = named(name);
+        let right = Index::build(&file[..], &CLOSE).unwrap();
+        let last = right.points().iter().rposition(|point| !point.is_member()).unwrap();
+        let changes: [&dyn Fn(&mut Point); 5] = [
+            &|point| point.bit -= 1,
+            &|point| point.bit += 1,
+            &|point| point.bit += 8,
+            &|point| point.window = None,
+            &|point| {
+                let mut bytes = point.window.as_ref().unwrap().to_vec();
+                let byte = bytes.iter_mut().find(|byte| **byte != 0).unwrap();
+                *byte = byte.wrapping_add(1).max(1);
+                point.window = Some(SparseWindow::new(&bytes));
+            },
+        ];
+        for change in changes {
+            let mut index = right.clone();
+            change(&mut index.points[last]);
+            let end = right.points[last].offset as usize;
+            for at in [0, end - 10] {
+                assert!(read_until_refused(&file, index.clone(), at) == content[at..end], "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_index_of_another_file_of_the_same_size_is_refused_at_its_next_point() {
+    let contents = [9, 10].map(|seed| text(&mut Noise::new(seed), 300_000));
+    let mut files = contents.each_ref().map(|content| gzip(1, content));
+    let len = files.iter().map(Vec::len).max().unwrap();
+    // Zeros after the last member are padding.
+    files.iter_mut().for_each(|file| file.resize(len, 0));
+    let index = Index::build(&files[0][..], &CLOSE).unwrap();
+    let end = index.points()[1].offset() as usize;
+    assert!(read_until_refused(&files[1], index.clone(), 0) == contents[1][..end]);
+    // Between two points there is nothing to compare with.
+    let mut reader = Reader::with_index(Cursor::new(&files[0][..]), index).unwrap();
+    assert_eq!(reader.read_at(end as u64, &mut [0; 100]).unwrap(), 100);
+}
+
 /// Content, and the end of the members or kind and offset of the error.
 type Outcome = (Vec<u8>, Result<u64, (Kind, u64)>);
 

@@ -22,7 +22,7 @@ const MOST: usize = 2 << 20;
 impl Sizes {
     pub(super) fn up_to(most: usize) -> Self {
         let most = most.clamp(1, MOST);
-        let [first, least] = [256 << 10, 64 << 10].map(|len| most.min(len));
+        let [first, least] = [256 << 10, 16 << 10].map(|len| most.min(len));
         Sizes { first, least, most, output: 2 << 20, share: 8 << 20 }
     }
 

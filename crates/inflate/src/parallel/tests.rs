@@ -315,6 +315,28 @@ fn a_long_header_ends_the_data_before_it() {
     assert!(end.rest.len() < 2 << 20);
 }
 
+/// Fields of 2 MiB, longer than any piece, in the header of the second member.
+#[test]
+fn a_later_member_with_a_long_header_is_decoded_as_on_one_thread() {
+    let text = text(&mut Noise::new(6), 100_000);
+    let member = compressed(Format::Gzip, 6, &text, 5000);
+    let long = [&[b'n'; 2 << 20][..], b"\0"].concat();
+    let extra = [&[0xff, 0xff][..], &[1; 0xffff]].concat();
+    for (flags, fields) in
+        [(8, long.clone()), (16, long.clone()), (4, extra.clone()), (28, [&extra[..], &long, &long].concat())]
+    {
+        let header = [&[0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 0][..], &fields].concat();
+        let src = [&member, &header[..], &member[10..], &member].concat();
+        let stream = StreamOptions::new(Format::Gzip);
+        for (threads, piece) in [(1, 40_000), (2, 40_000), (3, 700_000)] {
+            assert!(assert_same(stream, &src, threads, &sizes(piece, piece, SHARE)));
+        }
+        assert_same(stream, &src[..member.len() + header.len() - 1], 2, &sizes(40_000, 40_000, SHARE));
+        let found = alone(stream, &src[..]).0;
+        assert!(found == text.repeat(3));
+    }
+}
+
 #[test]
 fn totals_count_the_stream_and_not_what_follows() {
     let src = [compressed(Format::Zlib, 6, &text(&mut Noise::new(4), 200_000), usize::MAX), vec![0; 100_000]]
