@@ -122,8 +122,8 @@ pub struct DataEnd {
 }
 
 /// As [`decode`], for programs that read headers and trailers themselves: begins after a header, and returns where the data ends, before
-/// its trailer. After the data of a gzip member it goes on with the next one, as long as trailer and header are valid, and returns the
-/// end of the last. Nothing that is read from `reader` is lost.
+/// its trailer. After the data of a gzip member it goes on with the next one, as long as trailer and header are valid and take at most
+/// 1 MiB, and returns the end of the last. Nothing that is read from `reader` is lost.
 ///
 /// # Errors
 /// As [`decode`]; [`io::ErrorKind::InvalidInput`] for [`Format::ZlibOrGzip`]. Those of trailers and headers are left to the caller, and
