@@ -1,7 +1,8 @@
 //! Streams of any bytes on several threads, cut into pieces of any size.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
+use linerate_inflate::index::{self, Index, Reader};
 use linerate_inflate::{Format, Kind, Options, parallel, read};
 
 /// Content is not decoded beyond this length.
@@ -21,7 +22,8 @@ fn outcome(content: Vec<u8>, end: io::Result<u64>) -> Outcome {
 /// The first byte chooses the format and the threads, the second the size of pieces; the rest is the stream.
 ///
 /// # Panics
-/// If several threads have other content, another verdict or another offset than one, or if bytes after the data are lost.
+/// If several threads or an index have other content, another verdict or another offset than one thread, or if bytes after the data are
+/// lost.
 pub fn inflate_parallel(data: &[u8]) {
     let [choice, size, src @ ..] = data else { return };
     let format = [Format::Gzip, Format::Zlib, Format::Deflate, Format::ZlibOrGzip][usize::from(choice % 4)];
@@ -37,9 +39,24 @@ pub fn inflate_parallel(data: &[u8]) {
     let mut content = Vec::new();
     let end = parallel::decode(src, &mut content, &options).map(|totals| totals.bytes_out);
     assert!(one == outcome(content, end), "threads decode as one does");
+    if let (Format::Gzip, (content, Ok(_))) = (format, &one) {
+        by_index(src, content);
+    }
     if format != Format::ZlibOrGzip {
         after_header(src, &options);
     }
+}
+
+/// Decodes a valid file by its index: all of it, and its second half.
+fn by_index(src: &[u8], content: &[u8]) {
+    let index = Index::build(src, &index::Options::new().spacing(0)).expect("the file is valid");
+    let mut all = Vec::new();
+    index::decode(src, &index, &mut all, 2).expect("the file is valid");
+    assert!(all == content, "an index changes nothing");
+    let (at, mut half) = (content.len() / 2, Vec::new());
+    let mut reader = Reader::with_index(Cursor::new(src), index).expect("the index is of the file");
+    reader.seek(SeekFrom::Start(at as u64)).and_then(|_| reader.read_to_end(&mut half)).expect("content");
+    assert!(half == content[at..], "an index changes nothing");
 }
 
 /// Decodes the bytes as data without a header.

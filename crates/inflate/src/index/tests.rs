@@ -351,8 +351,11 @@ fn assert_as_alone(case: &str, file: &[u8], index: &Index, threads: usize, sizes
 }
 
 fn into(content: &mut Vec<u8>) -> impl FnMut(&[u8], Totals) -> std::io::Result<()> {
-    |part, before| {
+    let mut last = 0;
+    move |part, before| {
         assert_eq!(before.bytes_out, content.len() as u64);
+        assert!(before.bytes_in >= last && !part.is_empty());
+        last = before.bytes_in;
         content.extend_from_slice(part);
         Ok(())
     }
@@ -426,6 +429,75 @@ fn wrong_indexes_change_nothing() {
         let mut decoded = Vec::new();
         decode_in(&file[..], &index, into(&mut decoded), 2, SMALL).unwrap();
         assert!(decoded == content, "change {i}");
+    }
+}
+
+#[test]
+fn the_taker_of_content_knows_offsets_and_ends_decoding() {
+    let (file, content) = named("small blocks");
+    let index = Index::build(&file[..], &CLOSE).unwrap();
+    for threads in [1, 2] {
+        let (mut found, mut at) = (Vec::new(), Vec::new());
+        let put = |part: &[u8], before: Totals| {
+            let left = 200_000 - found.len();
+            at.push(before.bytes_in);
+            found.extend_from_slice(&part[..left.min(part.len())]);
+            if left < part.len() { Err(std::io::ErrorKind::QuotaExceeded.into()) } else { Ok(()) }
+        };
+        let result = decode_in(&file[..], &index, put, threads, SMALL);
+        assert_eq!(result.unwrap_err().kind(), std::io::ErrorKind::QuotaExceeded);
+        assert!(found == content[..200_000]);
+        assert!(at.is_sorted() && at[at.len() - 1] > file.len() as u64 / 4, "{at:?}");
+    }
+}
+
+/// A point at every block of a file.
+fn every_block(file: &[u8]) -> Index {
+    let mut index = Index::build(file, &CLOSE).unwrap();
+    index.points.clear();
+    let (mut walk, mut out) = (super::walk::Walk::new().unwrap(), vec![0; 1 << 16]);
+    loop {
+        let bit = walk.decoder().block_bit();
+        if let Some(bit) = bit.filter(|bit| index.points.last().is_none_or(|last| last.bit < *bit)) {
+            let mut window = vec![0; walk.decoder().history().len()];
+            walk.decoder().history().copy(window.len(), &mut window);
+            let window = (!walk.is_at_member()).then(|| SparseWindow::new(&window));
+            index.points.push(Point { bit, offset: walk.offset, window });
+        }
+        let at = walk.decoder().position() as usize;
+        // Up to the next bit at which a block may begin.
+        let stop = bit.map_or(i64::MIN, |bit| bit as i64 + 1 - 8 * at as i64);
+        let progress = walk.step(&file[at..], &mut out, stop).unwrap();
+        if progress.status == crate::Status::End {
+            return index;
+        }
+    }
+}
+
+#[test]
+fn small_files_with_a_point_at_every_block_are_decoded_whatever_is_damaged() {
+    let text = text(&mut Noise::new(12), 1500);
+    let parts = |level| member(level, &text[..700], 90, DeflateFlush::SyncFlush);
+    let mut files = [0, 1, 6].map(parts);
+    files[2] = [&parts(6)[..], &gzip(6, b""), &parts(0), &gzip(9, &text), b"garbage"].concat();
+    for mut file in files {
+        let index = every_block(&file);
+        assert!(index.points.len() >= 8);
+        let one = alone(&file).0;
+        for at in 0..one.len() {
+            let mut reader = Reader::with_index(Cursor::new(&file[..]), index.clone()).unwrap();
+            let mut found = vec![0; 300.min(one.len() - at)];
+            assert_eq!(reader.read_at(at as u64, &mut found).unwrap(), found.len());
+            assert!(found == one[at..at + found.len()], "at {at}");
+        }
+        for bit in (0..8 * file.len()).step_by(5) {
+            file[bit / 8] ^= 1 << (bit % 8);
+            assert_as_alone(&format!("bit {bit}"), &file, &index, 2, SMALL);
+            file[bit / 8] ^= 1 << (bit % 8);
+        }
+        for len in 0..file.len() {
+            assert_as_alone(&format!("{len} bytes"), &file[..len], &index, 2, SMALL);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Compares with the decoder of one thread, with the input cut everywhere.
 
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::sync::{Arc, OnceLock};
 
@@ -75,6 +76,8 @@ fn make_small() -> Vec<(Format, Vec<u8>)> {
             all.push((format, compressed(format, level, &text[..700], 200)));
         }
         all.push((format, compressed(format, 6, &text, 600)));
+        // A block, fixed or stored, for every few bytes.
+        all.push((format, compressed(format, 6, &text[..150], 3)));
         all.push((format, compressed(format, 6, &random, 100)));
     }
     let member = |from: usize| compressed(Format::Gzip, 6, &text[from..from + 300], 150);
@@ -161,6 +164,8 @@ fn make_large() -> Vec<Named> {
         ("copies", Format::Gzip, compressed(Format::Gzip, 9, &copies, whole)),
         ("zeros", Format::Gzip, compressed(Format::Gzip, 9, &vec![0; 12_000_000], whole)),
         ("members", Format::Gzip, members),
+        ("one block", Format::Gzip, member_of_one_block(&text)),
+        ("one block of matches", Format::Gzip, member_of_matches(20_000)),
     ]
 }
 
@@ -181,11 +186,11 @@ fn large_streams_decode_as_on_one_thread_in_pieces_of_any_size() {
 fn large_streams_with_changed_bytes_end_as_on_one_thread() {
     let mut noise = Noise::new(3);
     for (_, format, mut src) in large() {
-        for _ in 0..3 {
+        for share in [1 << 20, 1 << 20, 90_000] {
             let at = noise.below(src.len());
             let before = src[at];
             src[at] = noise.below(256) as u8;
-            assert_same(StreamOptions::new(format), &src, 2, &sizes(9000, 9000, 1 << 20));
+            assert_same(StreamOptions::new(format), &src, 2, &sizes(9000, 9000, share));
             src[at] = before;
         }
     }
@@ -391,6 +396,47 @@ fn member_of_one_block(content: &[u8]) -> Vec<u8> {
     out.extend(crc32(CRC32_START, content).to_le_bytes());
     out.extend((content.len() as u32).to_le_bytes());
     out
+}
+
+/// A gzip member of a letter and matches of 258 bytes, 1 byte back, in one block with fixed codes.
+fn member_of_matches(matches: usize) -> Vec<u8> {
+    let content = vec![b'a'; 1 + 258 * matches];
+    let mut out = member_of_one_block(b"");
+    out.truncate(10);
+    let (mut bits, mut count) = (0b011 | u64::from((0x30 + b'a').reverse_bits()) << 3, 11);
+    // The code of 258 bytes, then five zeros.
+    let symbols = [(u64::from(0b1100_0101u8.reverse_bits()), 13)].repeat(matches);
+    // The end of the block has seven zeros, and up to seven more fill the byte.
+    for (value, len) in symbols.into_iter().chain([(0, 14)]) {
+        bits |= value << count;
+        count += len;
+        while count >= 8 {
+            out.push(bits as u8);
+            (bits, count) = (bits >> 8, count - 8);
+        }
+    }
+    out.extend(crc32(CRC32_START, &content).to_le_bytes());
+    out.extend((content.len() as u32).to_le_bytes());
+    out
+}
+
+/// Remembers the buffers that it was given.
+struct Noted<'a>(&'a [u8], HashSet<*const u8>);
+
+impl Read for Noted<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.1.insert(into.as_ptr());
+        self.0.read(into)
+    }
+}
+
+#[test]
+fn pieces_that_are_decoded_are_given_up() {
+    let (_, format, src) = large().swap_remove(0);
+    let mut reader = Noted(&src, HashSet::new());
+    let options = Options::new(format).threads(2);
+    decode_in(&mut reader, io::sink(), &options, Some(&sizes(1000, 1000, SHARE))).unwrap();
+    assert!(src.len() > 100_000 && reader.1.len() < 50, "{} buffers", reader.1.len());
 }
 
 #[test]
