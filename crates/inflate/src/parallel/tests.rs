@@ -162,6 +162,8 @@ fn make_large() -> Vec<Named> {
         ("stored", Format::Gzip, compressed(Format::Gzip, 0, &random, whole)),
         ("noise", Format::Gzip, compressed(Format::Gzip, 6, &random, whole)),
         ("copies", Format::Gzip, compressed(Format::Gzip, 9, &copies, whole)),
+        // Chunks have more content than memory for units.
+        ("copies, flushes", Format::Gzip, compressed(Format::Gzip, 9, &copies, 3000)),
         ("zeros", Format::Gzip, compressed(Format::Gzip, 9, &vec![0; 12_000_000], whole)),
         ("members", Format::Gzip, members),
         ("one block", Format::Gzip, member_of_one_block(&text)),
