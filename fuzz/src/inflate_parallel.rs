@@ -22,8 +22,8 @@ fn outcome(content: Vec<u8>, end: io::Result<u64>) -> Outcome {
 /// The first byte chooses the format and the threads, the second the size of pieces; the rest is the stream.
 ///
 /// # Panics
-/// If several threads or an index have other content, another verdict or another offset than one thread, or if bytes after the data are
-/// lost.
+/// If several threads or an index have other content, another verdict or another offset than one
+/// thread, or if bytes after the data are lost.
 pub fn inflate_parallel(data: &[u8]) {
     let [choice, size, src @ ..] = data else { return };
     let format = [Format::Gzip, Format::Zlib, Format::Deflate, Format::ZlibOrGzip][usize::from(choice % 4)];

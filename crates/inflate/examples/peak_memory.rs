@@ -1,5 +1,6 @@
-//! Decodes on several threads what makes chunks as large as they get, or a file, and prints peak memory, wall time, and CPU time of the
-//! calling thread and of all. Fails if memory exceeds what `parallel::Options::threads` promises. Linux only.
+//! Decodes on several threads what makes chunks as large as they get, or a file, and prints peak
+//! memory, wall time, and CPU time of the calling thread. Fails if memory exceeds what
+//! `parallel::Options::threads` promises. Linux only.
 //!
 //! ```text
 //! cargo run --release -p linerate-inflate --example peak_memory -- zeros 16
@@ -8,7 +9,8 @@
 //! * `zeros`: 1 GB of zeros in blocks of zlib-rs.
 //! * `runs`: one block of 4 GiB, all matches of 258 bytes with codes of one bit: 4 MB.
 //! * `words`: one block with fixed codes of 1 GiB, letters and short matches.
-//! * `copies`: 32 KiB copied on and on, then noise, then zeros, so that chunks have both markers and bytes.
+//! * `copies`: 32 KiB copied on and on, then noise, then zeros, so that chunks have both markers
+//!   and bytes.
 //! * anything else is the name of a gzip file.
 
 use std::fs::{self, File};
@@ -168,8 +170,8 @@ impl Read for Block {
     }
 }
 
-/// The header of a block with codes of 1 bit for length 258, of 2 bits for the byte 0 and the end, and of 1 bit for distance 1; and the
-/// first byte.
+/// The header of a block with codes of 1 bit for length 258, of 2 bits for the byte 0 and the end,
+/// and of 1 bit for distance 1; and the first byte.
 fn dynamic_header() -> Vec<Bits> {
     // 286 and 1 codes, 18 of which have lengths of their own: of 18, 1 bit; of 2 and 1, 2 bits.
     let mut header = vec![(0b101, 3), (29, 5), (0, 5), (14, 4)];

@@ -9,7 +9,8 @@ pub(crate) const MAX_WINDOW_BITS: u8 = 15;
 /// Bytes of the largest window.
 #[cfg(feature = "std")]
 pub(crate) const WINDOW: usize = 1 << MAX_WINDOW_BITS;
-/// The marker of the oldest byte of a window whose bytes are not known: a unit of 16 bits. Less is a byte.
+/// The marker of the oldest byte of a window whose bytes are not known: a unit of 16 bits. Less is
+/// a byte.
 #[cfg(feature = "std")]
 pub(crate) const FIRST_MARKER: u16 = 256;
 /// Bits of the smallest window: 256 bytes.

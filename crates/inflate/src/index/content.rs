@@ -146,8 +146,9 @@ impl<R: Read + Seek> Content<R> {
     }
 }
 
-/// Compares a point with the content that was decoded up to its offset: a block begins at its bit, after what its window has. Zeros of
-/// the window are not compared: no match refers to most of them.
+/// Compares a point with the content that was decoded up to its offset: a block begins at its bit,
+/// after what its window has. Zeros of the window are not compared: no match refers to most of
+/// them.
 fn compare<R: Read + Seek>(input: &mut Input<R>, walk: &mut Walk, point: &Point) -> Result<()> {
     let what = "the index does not belong to this file: another block or content is at one of its points";
     let place = |walk: &Walk| (walk.decoder().position(), walk.decoder().block_bit());

@@ -50,8 +50,8 @@ pub fn decode<R: Read, W: Write>(
     decode_with(reader, index, threads, |part, _| writer.write_all(part))
 }
 
-/// As [`decode`], for programs that show progress or limit the content: `put` gets the content, part
-/// after part, and the totals before each part. Its errors are returned at once.
+/// As [`decode`], for programs that show progress or limit the content: `put` gets the content,
+/// part after part, and the totals before each part. Its errors are returned at once.
 ///
 /// # Errors
 /// As [`decode`]; those of `put`.

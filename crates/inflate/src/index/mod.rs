@@ -6,7 +6,8 @@
 //! written as the files of indexed_gzip are: [`Index::read_gzidx`], [`Index::write_gzidx`].
 //!
 //! * [`Reader`]: the content as a file that can be read at any position.
-//! * [`decode`]: all content on several threads, each of which begins at a point; [`decode_with`] tells how far it is.
+//! * [`decode`]: all content on several threads, each of which begins at a point; [`decode_with`]
+//!   tells how far it is.
 //!
 //! ```
 //! use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -27,14 +28,14 @@
 //!
 //! * Reading an index checks that its points are in order and within the file.
 //! * [`Reader::with_index`] compares the size of the file.
-//! * [`Reader`] compares each point that decoding passes, when content after it is read: a block must begin
-//!   at its bit, after the bytes of its window. Otherwise the index does not belong to the file, and
-//!   reading is an error. Zero bytes of a window are not compared, since most are zero because no match
-//!   refers to them.
+//! * [`Reader`] compares each point that decoding passes, when content after it is read: a block
+//!   must begin at its bit, after the bytes of its window. Otherwise the index does not belong to
+//!   the file, and reading is an error. Zero bytes of a window are not compared, since most are
+//!   zero because no match refers to them.
 //! * A member that is decoded from its first byte on is verified as always, by CRC-32 and length.
 //! * What is read after a point within a member, and ends before the next point, is compared with
-//!   nothing: after a wrong window it may be wrong bytes; after a wrong position it is nearly always an
-//!   error.
+//!   nothing: after a wrong window it may be wrong bytes; after a wrong position it is nearly
+//!   always an error.
 //! * [`decode`] takes an index as a hint: each window is compared with the content before it, and
 //!   content and verdict never depend on the index.
 

@@ -1,8 +1,9 @@
 //! What a worker does: finds a block or member in its piece of the input, and decodes from there to the next piece.
 //!
-//! The 32 KiB before the block are not known. So the output begins with units of 16 bits, of which those from 256 on are places in this
-//! window: markers. As soon as the last 32 KiB have none, bytes follow; or when there is no more memory for units, and the chunk before
-//! has ended. A window that an index knows needs no markers.
+//! The 32 KiB before the block are not known. So the output begins with units of 16 bits, of which
+//! those from 256 on are places in this window: markers. As soon as the last 32 KiB have none,
+//! bytes follow; or when there is no more memory for units, and the chunk before has ended. A
+//! window that an index knows needs no markers.
 //!
 //! A worker reports no errors. It stops before them, and where its memory or input ends, and the calling thread goes on from there.
 
@@ -43,7 +44,8 @@ impl Piece {
 
 /// How a worker begins.
 pub(crate) enum Start<'i> {
-    /// Before the block at this bit of the input, after the window of an index; without one, after nothing.
+    /// Before the block at this bit of the input, after the window of an index; without one, after
+    /// nothing.
     Known(u64, Option<&'i SparseWindow>),
     /// At a block or member that it finds.
     Search,
@@ -66,7 +68,8 @@ pub(super) struct Task<'i> {
     /// The piece after it.
     pub(super) next: Option<Arc<Piece>>,
     pub(super) start: Start<'i>,
-    /// The bit of the input before whose block, or a later one, to stop. Without, it is the first after the piece that a worker finds.
+    /// The bit of the input before whose block, or a later one, to stop. Without, it is the first
+    /// after the piece that a worker finds.
     pub(super) end: Option<u64>,
     pub(super) is_gzip: bool,
     /// The checksum of content.
@@ -352,7 +355,8 @@ impl<'a> Work<'a> {
         Some(segments)
     }
 
-    /// Waits for the state before the chunk, to go on with bytes where there is no more memory for units. Returns whether it can.
+    /// Waits for the state before the chunk, to go on with bytes where there is no more memory for
+    /// units. Returns whether it can.
     fn bind(&mut self, start: Place) -> bool {
         if !self.out.is_marked {
             return false;

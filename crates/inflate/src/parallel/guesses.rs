@@ -33,8 +33,8 @@ impl Sizes {
     }
 }
 
-/// Whether guessing is worth its time: after some wrong guesses in a row, pieces are decoded in order for a while, then for longer and
-/// longer.
+/// Whether guessing is worth its time: after some wrong guesses in a row, pieces are decoded in
+/// order for a while, then for longer and longer.
 pub(super) struct Guesses<'s> {
     sizes: &'s Sizes,
     /// The size of the next piece.

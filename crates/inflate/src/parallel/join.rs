@@ -61,7 +61,8 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         }
     }
 
-    /// Reads the first header; returns the bit where the data begins, if it does in the first piece.
+    /// Reads the first header; returns the bit where the data begins, if it does in the first
+    /// piece.
     pub(super) fn begin(&mut self, first: &Piece) -> io::Result<Option<u64>> {
         self.members.decode_until(&first.bytes, &mut [], i64::MIN)?;
         Ok(self.members.decoder.block_bit())

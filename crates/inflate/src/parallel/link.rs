@@ -80,15 +80,16 @@ impl KnownWindow {
 }
 
 impl Chunk {
-    /// Sets the window before the chunk. Returns whether it can be: not if the index has another one, or if the chunk refers to more
-    /// output than there is.
+    /// Sets the window before the chunk. Returns whether it can be: not if the index has another
+    /// one, or if the chunk refers to more output than there is.
     pub(super) fn set_window(&self, resolver: &mut Resolver, before: &[u8]) -> bool {
         let is_known = self.window.as_ref().is_none_or(|window| window.is_part_of(before));
         is_known && resolver.set_window(before, &self.buffers.marked[self.marked.clone()])
     }
 
-    /// Resolves the markers by the state before the chunk, and passes on the state after it; unless the chunk does not
-    /// begin there, or its window is another one. The sender is then left to the calling thread.
+    /// Resolves the markers by the state before the chunk, and passes on the state after it; unless
+    /// the chunk does not begin there, or its window is another one. The sender is then left to the
+    /// calling thread.
     pub(super) fn resolve(&mut self, resolver: &mut Resolver, before: &State, check: fn(&[u8]) -> u32) {
         let (Some(start), Some(last)) = (self.start, self.segments.last()) else { return };
         if !before.is_before(start, self.is_gzip, (self.piece.at, &self.piece.bytes)) {

@@ -51,7 +51,8 @@ pub struct Options {
     ///
     /// Memory is at most 64 MiB and 24 MiB per thread, whatever the ratio.
     pub threads: usize,
-    /// Largest piece of the input that a thread takes, in bytes, at most 2 MiB: more counts as that. Default: 384 KiB.
+    /// Largest piece of the input that a thread takes, in bytes, at most 2 MiB: more counts as
+    /// that. Default: 384 KiB.
     pub piece: usize,
 }
 
@@ -121,9 +122,10 @@ pub struct DataEnd {
     pub rest: Vec<u8>,
 }
 
-/// As [`decode`], for programs that read headers and trailers themselves: begins after a header, and returns where the data ends, before
-/// its trailer. After the data of a gzip member it goes on with the next one, as long as trailer and header are valid and take at most
-/// 1 MiB, and returns the end of the last. Nothing that is read from `reader` is lost.
+/// As [`decode`], for programs that read headers and trailers themselves: begins after a header,
+/// and returns where the data ends, before its trailer. After the data of a gzip member it goes on
+/// with the next one, as long as trailer and header are valid and take at most 1 MiB, and returns
+/// the end of the last. Nothing that is read from `reader` is lost.
 ///
 /// # Errors
 /// As [`decode`]; [`io::ErrorKind::InvalidInput`] for [`Format::ZlibOrGzip`]. Those of trailers and headers are left to the caller, and
@@ -192,7 +194,8 @@ pub(crate) trait Plan<'i> {
     /// Bytes of the piece that begins at an offset of the input, at least one.
     fn len(&mut self, at: u64) -> usize;
 
-    /// How the worker of the piece at an offset begins and ends; `data` is the bit where the data begins, if it does in this piece.
+    /// How the worker of the piece at an offset begins and ends; `data` is the bit where the data
+    /// begins, if it does in this piece.
     fn cut(&mut self, at: u64, data: Option<u64>) -> Cut<'i>;
 
     /// Takes note of what became of a chunk, all in order.
@@ -202,7 +205,8 @@ pub(crate) trait Plan<'i> {
 /// The ends of a chunk.
 pub(crate) struct Cut<'i> {
     pub(crate) start: Start<'i>,
-    /// The bit before whose block, or a later one, it ends; without one it ends where a guess can begin.
+    /// The bit before whose block, or a later one, it ends; without one it ends where a guess can
+    /// begin.
     pub(crate) end: Option<u64>,
 }
 
