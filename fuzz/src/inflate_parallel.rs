@@ -39,7 +39,8 @@ pub fn inflate_parallel(data: &[u8]) {
     let mut content = Vec::new();
     let end = parallel::decode(src, &mut content, &options).map(|totals| totals.bytes_out);
     assert!(one == outcome(content, end), "threads decode as one does");
-    if let (Format::Gzip, (content, Ok(_))) = (format, &one) {
+    // An index is made of valid files only.
+    if let (Format::Gzip, 0, (content, Ok(_))) = (format, choice & 64, &one) {
         by_index(src, content);
     }
     if format != Format::ZlibOrGzip {
