@@ -148,6 +148,12 @@ impl Container {
         };
     }
 
+    /// To be called after the data of a gzip member that was decoded elsewhere.
+    #[cfg(feature = "std")]
+    pub(crate) fn end_data_of(&mut self, check: u32, len: u32) {
+        (self.check, self.len, self.part) = (check, len, Part::Crc);
+    }
+
     /// Reads headers up to the data or the dictionary, and trailers up to the end. Returns the bytes consumed: all, unless
     /// the header or trailer has ended.
     ///

@@ -3,6 +3,7 @@
 //! * [`read::Decoder`] and [`write::Decoder`]: files and pipes.
 //! * `parallel`, feature `std`: one stream on several threads, from a reader to a writer.
 //! * `index`, feature `std`: random access to gzip files, by an index of access points.
+//! * `GzipFile`, feature `std`: the content of a gzip file, decoded ahead on several threads and read from any position.
 //! * [`BufferDecoder`]: whole streams into a slice, which also serves as the window. [`decode_to_vec`]: into a vector.
 //! * [`StreamDecoder`]: streams in pieces that begin and end at any byte of input and output. Between calls it keeps the
 //!   window, of 256 bytes to 32 KiB, and less than 400 bytes; everything else is in a [`Scratch`], one per thread.
@@ -45,7 +46,7 @@
 //!
 //! | feature | |
 //! |---|---|
-//! | `std`, by default | run-time CPU dispatch, readers and writers, `parallel`, `index`; implies `alloc` |
+//! | `std`, by default | run-time CPU dispatch, readers and writers, `parallel`, `index`, `GzipFile`; implies `alloc` |
 //! | `alloc` | windows on the heap, [`decode_to_vec`]. Without it they are in memory of the caller, or there is none |
 //! | `small` | one form of the hot loop, for small programs |
 //!
@@ -55,6 +56,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `file/` | feature `std`: `GzipFile`, with or without an index |
 //! | `index/` | feature `std`: random access to gzip files |
 //! | `parallel/` | feature `std`: one stream on several threads |
 //! | `references`, `sparse_window` | feature `std`: which bytes of a window matches refer to, and a window of these |
@@ -104,6 +106,8 @@ mod unit;
 mod window;
 
 #[cfg(feature = "std")]
+mod file;
+#[cfg(feature = "std")]
 pub mod index;
 #[cfg(feature = "std")]
 pub mod parallel;
@@ -112,6 +116,8 @@ pub use block_decoder::{BlockDecoder, Progress, Status};
 #[cfg(feature = "alloc")]
 pub use buffer_decoder::decode_to_vec;
 pub use buffer_decoder::{BufferDecoder, Sizes};
+#[cfg(feature = "std")]
+pub use file::GzipFile;
 pub use gzip_header::GzipHeader;
 pub use linerate_core::{Error, Kind, Result, Tier};
 pub use options::{Format, Options};

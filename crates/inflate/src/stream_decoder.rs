@@ -305,6 +305,20 @@ impl<'m> StreamDecoder<'m> {
         self.container.begin_data();
     }
 
+    /// Goes on at the end of gzip data that was decoded elsewhere, before its trailer.
+    #[cfg(feature = "std")]
+    pub(crate) fn end_data(&mut self, end: DataEnd) {
+        self.next_member();
+        self.position = end.at;
+        self.container.end_data_of(end.check, end.len);
+    }
+
+    /// Counts bytes between two members, which the caller has skipped.
+    #[cfg(feature = "std")]
+    pub(crate) fn skip(&mut self, bytes: u64) {
+        self.position += bytes;
+    }
+
     /// The end of the data, if the position is there: of what follows it, nothing is read.
     #[cfg(feature = "std")]
     pub(crate) fn data_end(&self) -> Option<DataEnd> {

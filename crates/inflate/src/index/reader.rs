@@ -109,6 +109,16 @@ impl<R> Reader<R> {
         self.content.input.source
     }
 
+    /// The file, whose position may be changed before [`into_parts`](Self::into_parts).
+    pub(crate) fn source_mut(&mut self) -> &mut R {
+        &mut self.content.input.source
+    }
+
+    /// The file and the index.
+    pub(crate) fn into_parts(self) -> (R, Index) {
+        (self.content.input.source, self.content.index)
+    }
+
     /// What the buffer has from the position on.
     fn rest(&self) -> &[u8] {
         let from = self.position.checked_sub(self.buffer_at).and_then(|from| usize::try_from(from).ok());

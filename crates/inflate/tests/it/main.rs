@@ -2,6 +2,7 @@
 
 mod common;
 mod gzidx;
+mod gzip_file;
 mod gzip_header;
 mod oracle;
 mod reader_writer;
