@@ -11,6 +11,7 @@
 //! | `grid`, `scatter` | selected elements of a chunk; many chunks on several threads into one output, shared by `sys::shared` |
 //! | `dict` | classes of `pylinerate.dict`: stores, batches, files, training |
 //! | `gateway` | the class behind `pylinerate.gateway.Decompressor` |
+//! | `gzip` | classes and the function behind `pylinerate.gzip` |
 //! | `websocket` | classes behind `pylinerate.websockets` |
 //! | `frame` | the content of a websocket message or frame |
 //! | `gpu` | classes of `pylinerate.gpu`: a device, its memory, batches on a stream, DLPack |
@@ -25,6 +26,7 @@ mod frame;
 mod gateway;
 mod gpu;
 mod grid;
+mod gzip;
 mod hdf5;
 mod params;
 mod pipeline;
@@ -56,6 +58,8 @@ mod _pylinerate {
         GpuBatch, GpuBorrowed, GpuDevice, GpuMemory, gpu_decode, gpu_decode_stored, gpu_decode2,
         gpu_device_count, gpu_encode, gpu_encode2, gpu_from_dlpack, gpu_stream_bound, gpu_to_dlpack,
     };
+    #[pymodule_export]
+    use crate::gzip::{GzipEncoder, GzipReader, gzip_build_index};
     #[pymodule_export]
     use crate::hdf5::{hdf5_class, hdf5_decode};
     #[pymodule_export]

@@ -1,8 +1,9 @@
-"""Compression of detector waveforms, of small blocks with many dictionaries, and of gateway messages.
+"""Compression of detector waveforms, of small blocks with many dictionaries, of gateway messages, and gzip files.
 
 * :mod:`pylinerate.rice`: chunks of NumPy arrays in memory
 * :mod:`pylinerate.dict`: small zstd blocks, each with one of very many dictionaries
 * :mod:`pylinerate.gateway`: message streams of chat gateways
+* :mod:`pylinerate.gzip`: gzip files on several threads, read from any position by an index
 * :mod:`pylinerate.websockets`: permessage-deflate for the package websockets (needs it)
 * :mod:`pylinerate.hdf5`: filters for h5py, and parallel reading (needs h5py)
 * :mod:`pylinerate.numcodecs`, :mod:`pylinerate.zarr`: codecs, which numcodecs and zarr find by name

@@ -187,13 +187,21 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
         }
         Ok(())
     }
+}
 
-    fn has_index(&self) -> bool {
+impl<R> GzipFile<R> {
+    /// Whether it goes to any position at once.
+    pub fn has_index(&self) -> bool {
         match &self.engine {
             Engine::Indexed(_) => true,
             Engine::Ahead(ahead) => ahead.has_index,
             _ => false,
         }
+    }
+
+    /// Bytes of the content, if they are known: by the index, or because the end was read once.
+    pub fn content_len(&self) -> Option<u64> {
+        self.len
     }
 }
 

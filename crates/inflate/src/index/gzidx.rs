@@ -70,18 +70,18 @@ impl Index {
 }
 
 /// An index file, read field by field.
-struct Rows<'a, R> {
-    source: &'a mut R,
-    at: u64,
+pub(super) struct Rows<'a, R> {
+    pub(super) source: &'a mut R,
+    pub(super) at: u64,
 }
 
 impl<R: Read> Rows<'_, R> {
-    fn bytes<const N: usize>(&mut self) -> Result<[u8; N]> {
+    pub(super) fn bytes<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut bytes = [0; N];
         self.fill(&mut bytes).map(|()| bytes)
     }
 
-    fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
+    pub(super) fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
         self.source.read_exact(bytes).map_err(|e| match e.kind() {
             ErrorKind::UnexpectedEof => Error::new(Kind::Truncated, self.at, "the index file is truncated"),
             _ => Error::from_io(Kind::Read, self.at, "cannot read", &e),
@@ -98,7 +98,15 @@ impl<R: Read> Rows<'_, R> {
         self.bytes().map(u64::from_le_bytes)
     }
 
-    fn fails<T>(&self, kind: Kind, what: &'static str) -> Result<T> {
+    pub(super) fn u32_be(&mut self) -> Result<u32> {
+        self.bytes().map(u32::from_be_bytes)
+    }
+
+    pub(super) fn u64_be(&mut self) -> Result<u64> {
+        self.bytes().map(u64::from_be_bytes)
+    }
+
+    pub(super) fn fails<T>(&self, kind: Kind, what: &'static str) -> Result<T> {
         Err(Error::new(kind, self.at, what))
     }
 }

@@ -3,7 +3,8 @@
 //! Deflate data can be decoded from any block on, if the 32 KiB of content before it are known. An
 //! [`Index`] has such windows, about every 4 MiB of content, as zran of zlib's examples does (Adler
 //! 2005). It is made while the file is decoded once, by [`Builder`] or [`Reader`], and is read and
-//! written as the files of indexed_gzip are: [`Index::read_gzidx`], [`Index::write_gzidx`].
+//! written as the files of indexed_gzip are: [`Index::read_gzidx`], [`Index::write_gzidx`]. Those of
+//! gztool are read, too: [`Index::read`].
 //!
 //! * [`Reader`]: the content as a file that can be read at any position.
 //! * [`decode`]: all content on several threads, each of which begins at a point; [`decode_with`]
@@ -43,6 +44,7 @@ mod build;
 mod content;
 mod decode;
 mod gzidx;
+mod gztool;
 mod input;
 mod points;
 mod reader;

@@ -1,0 +1,454 @@
+"""gzip files, in the shape of the standard library's module ``gzip``: decoded on several threads, and read from any
+position at once by an index.
+
+>>> from pylinerate import gzip
+>>> with gzip.open("notes.txt.gz", "wt") as file:
+...     _ = file.write("one\\ntwo\\n")
+>>> with gzip.open("notes.txt.gz", "rt", threads=4) as file:
+...     print(file.read().splitlines())
+['one', 'two']
+"""
+
+from __future__ import annotations
+
+import builtins
+import errno
+import gzip
+import io
+import os
+import stat
+import struct
+import time
+import zlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, overload
+
+from ._pylinerate import Error, GzipEncoder, GzipReader, gzip_build_index
+from ._threads import thread_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ._slices import AnyBuffer
+
+    Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+    BinaryMode: TypeAlias = Literal["r", "rb", "a", "ab", "w", "wb", "x", "xb"]
+    TextMode: TypeAlias = Literal["rt", "at", "wt", "xt"]
+
+__all__ = ["BadGzipFile", "GzipFile", "build_index", "open"]
+
+#: Bytes of content that are buffered.
+BUFFER = 128 << 10
+#: Bytes that are read at a time to read everything.
+CHUNK = 1 << 20
+
+
+class BadGzipFile(gzip.BadGzipFile, zlib.error):
+    """A file that is not in gzip format, or damaged. Programs written for the standard library catch it as its
+    ``gzip.BadGzipFile`` or as ``zlib.error``.
+
+    Attributes
+    ----------
+    kind : str
+        "corrupt".
+    offset : int
+        Offset in bytes in the compressed file, from where it was opened.
+    """
+
+    kind: str
+    offset: int
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Raises errors of decoding as the standard library does."""
+    try:
+        yield
+    except Error as error:
+        if error.kind == "truncated":
+            message = "Compressed file ended before the end-of-stream marker was reached"
+            raise EOFError(message) from error
+        if error.kind != "corrupt":
+            raise
+        bad = BadGzipFile(str(error))
+        bad.kind, bad.offset = error.kind, error.offset
+        raise bad from None
+
+
+class _Content(io.RawIOBase):
+    """The content of a file, without a buffer."""
+
+    def __init__(self, reader: GzipReader) -> None:
+        self._reader = reader
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with _translated():
+            return self._reader.readinto(memoryview(buffer).cast("B"))
+
+    def readall(self) -> bytes:
+        content, chunk = bytearray(), memoryview(bytearray(CHUNK))
+        while read := self.readinto(chunk):
+            content += chunk[:read]
+        return bytes(content)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        with _translated():
+            return self._reader.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._reader.tell()
+
+    def close(self) -> None:
+        if not self.closed:
+            self._reader.close()
+        super().close()
+
+
+class GzipFile(io.BufferedIOBase):
+    """A gzip file, in the shape of the standard library's ``gzip.GzipFile``.
+
+    Parameters
+    ----------
+    filename : path, optional
+        The file; with ``fileobj`` only the name to store.
+    mode : str, optional
+        "r", "a", "w" or "x", with or without "b". Default: that of ``fileobj``, or "rb".
+    compresslevel : int
+        0 to 9. The levels are Linerate's: 9 is smaller and slower than zlib's, 2 much faster than zlib's 1.
+    fileobj : file object, optional
+        The compressed file. It is not closed.
+    mtime : number, optional
+        Seconds since 1970 to store. Default: now.
+    threads : int, optional
+        Threads that decode a file that is opened by its name. 2 decode ahead of the program; 3 or more decode together,
+        for about twice the CPU time, or for hardly more with an index. Default: the environment's ``LINERATE_THREADS``,
+        else 1, which decodes when it is asked to.
+    index : path, optional
+        An index of the file, by :func:`build_index` or indexed_gzip. Every position is then reached at once, and what is
+        read from there on is not verified up to the next member.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be opened.
+    Error
+        For an index that is damaged, or of a file of another size.
+    """
+
+    #: The compressed file; None once this one is closed.
+    fileobj: Any
+    #: "rb" or "wb".
+    mode: str
+    #: The name of the compressed file, or "".
+    name: Any
+
+    def __init__(
+        self,
+        filename: Path | None = None,
+        mode: str | None = None,
+        compresslevel: int = 9,
+        fileobj: Any = None,
+        mtime: float | None = None,
+        *,
+        threads: int | None = None,
+        index: Path | None = None,
+    ) -> None:
+        self.fileobj, self._own = None, None
+        if mode and ("t" in mode or "U" in mode):
+            raise ValueError(f"Invalid mode: {mode!r}")
+        if mode and "b" not in mode:
+            mode += "b"
+        given_mode = mode or (getattr(fileobj, "mode", "rb") if fileobj is not None else "rb")
+        reads = not isinstance(given_mode, str) or given_mode.startswith("r")
+        if not reads and not given_mode.startswith(("w", "a", "x")):
+            raise ValueError(f"Invalid mode: {given_mode!r}")
+        if index is not None and not reads:
+            raise ValueError("an index is for reading")
+        threads = thread_count(threads)
+        encoder = None if reads else GzipEncoder(_level(compresslevel))
+        if fileobj is None:
+            if filename is None:
+                raise TypeError("a GzipFile needs a filename or a fileobj")
+            fileobj = self._own = builtins.open(filename, given_mode)
+        try:
+            if filename is None:
+                filename = getattr(fileobj, "name", "")
+            self.name = os.fspath(filename) if isinstance(filename, (str, bytes, os.PathLike)) else ""
+            self.mode = "rb" if reads else "wb"
+            if encoder is None:
+                # A path leads to the same file again, but for pipes.
+                own = self._own is not None and stat.S_ISREG(os.fstat(fileobj.fileno()).st_mode)
+                path = os.fsdecode(self.name) if own else None
+                index_path = None if index is None else os.fsdecode(index)
+                self._buffer = io.BufferedReader(_Content(GzipReader(fileobj, path, threads, index_path)), BUFFER)
+            else:
+                self._encoder, self._position = encoder, 0
+                fileobj.write(_header(self.name, compresslevel, time.time() if mtime is None else mtime))
+        except BaseException:
+            if self._own is not None:
+                self._own.close()
+            raise
+        self.fileobj = fileobj
+
+    def _check(self, mode: str, name: str) -> None:
+        if self.fileobj is None:
+            raise ValueError("I/O operation on closed file.")
+        if self.mode != mode:
+            raise OSError(errno.EBADF, f"{name}() on a GzipFile for {'writing' if mode == 'rb' else 'reading'}")
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Reads up to ``size`` bytes, fewer at the end only; everything if it is negative or None."""
+        self._check("rb", "read")
+        return self._buffer.read(size)
+
+    def read1(self, size: int = -1) -> bytes:
+        """Reads up to ``size`` bytes, or what is buffered, with at most one call of the decoder."""
+        self._check("rb", "read1")
+        return self._buffer.read1(io.DEFAULT_BUFFER_SIZE if size < 0 else size)
+
+    def readinto(self, buffer: Any) -> int:
+        """Reads into a buffer, less than fits at the end only; returns the number of bytes."""
+        self._check("rb", "readinto")
+        return self._buffer.readinto(buffer)
+
+    def readinto1(self, buffer: Any) -> int:
+        """As :meth:`readinto`, with at most one call of the decoder."""
+        self._check("rb", "readinto1")
+        return self._buffer.readinto1(buffer)
+
+    def peek(self, n: int = 0) -> bytes:
+        """Returns some bytes without changing the position: none at the end only."""
+        self._check("rb", "peek")
+        return self._buffer.peek(n)
+
+    def readline(self, size: int | None = -1) -> bytes:
+        """Reads a line, or ``size`` bytes of it."""
+        self._check("rb", "readline")
+        return self._buffer.readline(size)
+
+    def __next__(self) -> bytes:
+        self._check("rb", "read")
+        return next(self._buffer)
+
+    def write(self, data: AnyBuffer) -> int:
+        """Compresses data; returns its bytes. They come to the file with later ones, or by :meth:`flush`."""
+        self._check("wb", "write")
+        view = memoryview(data)
+        if view.nbytes:
+            encoded = self._encoder.write(view)
+            if encoded:
+                self.fileobj.write(encoded)
+            self._position += view.nbytes
+        return view.nbytes
+
+    def flush(self, zlib_mode: int = zlib.Z_SYNC_FLUSH) -> None:
+        """When writing, has a reader get all data up to now, whatever the mode says."""
+        if self.fileobj is None:
+            raise ValueError("I/O operation on closed file.")
+        if self.mode == "wb":
+            self.fileobj.write(self._encoder.flush())
+            self.fileobj.flush()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Sets the position in the content, at most to its end; returns it. When writing, only forward: zeros are
+        written."""
+        if self.fileobj is None:
+            raise ValueError("I/O operation on closed file.")
+        if self.mode == "rb":
+            return self._buffer.seek(offset, whence)
+        if whence == io.SEEK_CUR:
+            offset += self._position
+        elif whence != io.SEEK_SET:
+            raise ValueError("Seek from end not supported")
+        if offset < self._position:
+            raise OSError("Negative seek in write mode")
+        zeros = bytes(min(offset - self._position, CHUNK))
+        while self._position < offset:
+            self.write(zeros[: offset - self._position])
+        return self._position
+
+    def rewind(self) -> None:
+        """Goes back to the beginning, when reading."""
+        if self.mode != "rb":
+            raise OSError("Can't rewind in write mode")
+        self.seek(0)
+
+    def close(self) -> None:
+        """Ends the member when writing, and closes the compressed file if it was opened by its name."""
+        fileobj, self.fileobj = self.fileobj, None
+        if fileobj is None:
+            return
+        try:
+            if self.mode == "wb":
+                fileobj.write(self._encoder.finish())
+            else:
+                self._buffer.close()
+        finally:
+            if self._own is not None:
+                self._own.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed."""
+        return self.fileobj is None
+
+    def fileno(self) -> int:
+        """The descriptor of the compressed file. When it was opened by its name, nothing is read through it."""
+        number: int = self.fileobj.fileno()
+        return number
+
+    def readable(self) -> bool:
+        """Whether it is for reading."""
+        return self.mode == "rb"
+
+    def writable(self) -> bool:
+        """Whether it is for writing."""
+        return self.mode == "wb"
+
+    def seekable(self) -> bool:
+        """True."""
+        return True
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} cannot be pickled or copied: open it again")
+
+    def __repr__(self) -> str:
+        return f"<gzip {self.name!r}{', closed' if self.fileobj is None else ''}>"
+
+
+def _level(compresslevel: int) -> int:
+    if compresslevel not in range(-1, 10):
+        raise ValueError(f"compresslevel is {compresslevel}, but must be 0 to 9")
+    return 6 if compresslevel == -1 else compresslevel
+
+
+def _header(name: Any, level: int, mtime: float) -> bytes:
+    """The header of a member (RFC 1952), with the name of the file without ``.gz``, if it is in Latin-1."""
+    try:
+        name = os.path.basename(name)
+        name = name if isinstance(name, bytes) else name.encode("latin-1")
+    except UnicodeEncodeError:
+        name = b""
+    name = name.removesuffix(b".gz")
+    extra_flags = {9: 2, 1: 4}.get(level, 0)
+    fixed = struct.pack("<4BLBB", 0x1F, 0x8B, 8, 8 if name else 0, int(mtime), extra_flags, 255)
+    return fixed + (name + b"\0" if name else b"")
+
+
+@overload
+def open(
+    filename: Path | Any,
+    mode: BinaryMode = "rb",
+    compresslevel: int = 9,
+    encoding: None = None,
+    errors: None = None,
+    newline: None = None,
+    *,
+    threads: int | None = None,
+    index: Path | None = None,
+) -> GzipFile: ...
+@overload
+def open(
+    filename: Path | Any,
+    mode: TextMode,
+    compresslevel: int = 9,
+    encoding: str | None = None,
+    errors: str | None = None,
+    newline: str | None = None,
+    *,
+    threads: int | None = None,
+    index: Path | None = None,
+) -> io.TextIOWrapper: ...
+@overload
+def open(
+    filename: Path | Any,
+    mode: str,
+    compresslevel: int = 9,
+    encoding: str | None = None,
+    errors: str | None = None,
+    newline: str | None = None,
+    *,
+    threads: int | None = None,
+    index: Path | None = None,
+) -> GzipFile | io.TextIOWrapper: ...
+def open(
+    filename: Path | Any,
+    mode: str = "rb",
+    compresslevel: int = 9,
+    encoding: str | None = None,
+    errors: str | None = None,
+    newline: str | None = None,
+    *,
+    threads: int | None = None,
+    index: Path | None = None,
+) -> GzipFile | io.TextIOWrapper:
+    """Opens a gzip file, as the standard library's ``gzip.open`` does.
+
+    Parameters
+    ----------
+    filename : path or file object
+        The compressed file. A file object is read by the thread that calls, and not closed.
+    mode : str
+        "r", "rb", "w", "wb", "x", "xb", "a" or "ab" for bytes, "rt", "wt", "xt" or "at" for text.
+    compresslevel, threads, index
+        As in :class:`GzipFile`.
+    encoding, errors, newline : str, optional
+        Of text, as in ``open``.
+
+    Returns
+    -------
+    GzipFile
+        Or, for text, an ``io.TextIOWrapper`` around one.
+    """
+    if "t" in mode:
+        if "b" in mode:
+            raise ValueError(f"Invalid mode: {mode!r}")
+    else:
+        for name, value in {"encoding": encoding, "errors": errors, "newline": newline}.items():
+            if value is not None:
+                raise ValueError(f"Argument {name!r} not supported in binary mode")
+    binary = mode.replace("t", "")
+    if isinstance(filename, (str, bytes, os.PathLike)):
+        file = GzipFile(filename, binary, compresslevel, threads=threads, index=index)
+    elif hasattr(filename, "read") or hasattr(filename, "write"):
+        file = GzipFile(None, binary, compresslevel, filename, threads=threads, index=index)
+    else:
+        raise TypeError("filename must be a str or bytes object, or a file")
+    if "t" not in mode:
+        return file
+    return io.TextIOWrapper(file, io.text_encoding(encoding), errors, newline)
+
+
+def build_index(filename: Path, index: Path | None = None, *, spacing: int = 4 << 20) -> int:
+    """Decodes a gzip file, and writes its index in the format of indexed_gzip, which that package reads, too.
+
+    Parameters
+    ----------
+    filename : path
+        The file.
+    index : path, optional
+        The index. Default: the name of the file and ``.gzidx``. It replaces an existing file only when it is complete.
+    spacing : int
+        Bytes of content between two points, each of which takes 32 KiB; at least 64 KiB.
+
+    Returns
+    -------
+    int
+        Bytes of the content.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read or written.
+    BadGzipFile, EOFError
+        If the file is damaged or truncated.
+    """
+    path = os.fsdecode(filename)
+    with _translated():
+        return gzip_build_index(path, path + ".gzidx" if index is None else os.fsdecode(index), spacing)

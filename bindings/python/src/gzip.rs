@@ -1,0 +1,339 @@
+//! gzip files: classes and the function behind `pylinerate.gzip`.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::{mem, process};
+
+use linerate_core::{Error, Kind, lock};
+use linerate_deflate::{Format, Level, Stream, bound, finish_bound, flush_bound, with_thread_scratch};
+use linerate_inflate::GzipFile;
+use linerate_inflate::index::{Index, Options};
+use linerate_io::{AtomicFile, Existing};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::raise;
+use crate::sys::buffers::{Input, Output};
+use crate::sys::bytes::copied;
+
+/// Bytes of content between two looks for signals.
+const UNINTERRUPTED: u64 = 64 << 20;
+
+/// A file, or an object of Python that reads one.
+enum Source {
+    File(File),
+    Object(Object),
+}
+
+/// A file object of Python.
+struct Object {
+    file: Py<PyAny>,
+    /// Its last exception, which an [`io::Error`] stands for.
+    raised: Arc<Mutex<Option<PyErr>>>,
+}
+
+impl Object {
+    fn call<T>(&self, work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> io::Result<T> {
+        let result = Python::attach(|py| work(self.file.bind(py)));
+        result.map_err(|error| {
+            *lock(&self.raised) = Some(error);
+            io::Error::other("the file object has raised an exception")
+        })
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::File(file) => file.read(into),
+            Source::Object(object) => object.call(|file| {
+                let read = file.call_method1("read", (into.len(),))?.extract::<Input>()?;
+                let bytes = read.bytes();
+                let room = into.get_mut(..bytes.len());
+                let room = room.ok_or_else(|| PyValueError::new_err("read() has returned too many bytes"))?;
+                room.copy_from_slice(bytes);
+                Ok(bytes.len())
+            }),
+        }
+    }
+}
+
+impl Seek for Source {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Source::File(file) => file.seek(to),
+            Source::Object(object) => object.call(|file| {
+                let sought = match to {
+                    SeekFrom::Start(offset) => file.call_method1("seek", (offset,)),
+                    SeekFrom::Current(by) => file.call_method1("seek", (by, 1)),
+                    SeekFrom::End(by) => file.call_method1("seek", (by, 2)),
+                };
+                sought?;
+                file.call_method0("tell")?.extract()
+            }),
+        }
+    }
+}
+
+/// The content of a gzip file.
+#[pyclass(frozen, module = "pylinerate._pylinerate")]
+pub(crate) struct GzipReader {
+    /// `None` once it is closed.
+    file: Mutex<Option<GzipFile<Source>>>,
+    raised: Arc<Mutex<Option<PyErr>>>,
+    /// The process whose threads decode.
+    process: u32,
+}
+
+#[pymethods]
+impl GzipReader {
+    /// The content of a file at a path, or of a file object, which one thread reads; by an index, if there is one.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        file: Bound<'_, PyAny>,
+        path: Option<PathBuf>,
+        threads: usize,
+        index: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let raised = Arc::default();
+        let index = index.map(|path| {
+            let file = py.detach(|| File::open(path))?;
+            py.detach(|| Index::read_gzidx(file)).map_err(|error| raise(py, error))
+        });
+        let index = index.transpose()?;
+        let (source, threads) = match path {
+            Some(path) => (Source::File(py.detach(|| File::open(path))?), threads),
+            None => (Source::Object(Object { file: file.unbind(), raised: Arc::clone(&raised) }), 1),
+        };
+        let file = py.detach(|| match index {
+            Some(index) => GzipFile::with_index(source, index, threads),
+            None => GzipFile::new(source, threads),
+        });
+        let file = file.map_err(|error| raised_by(py, error, &raised))?;
+        Ok(GzipReader { file: Mutex::new(Some(file)), raised, process: process::id() })
+    }
+
+    /// Fills `out` with content, or a part of it; returns the number of bytes, 0 at the end only.
+    fn readinto(&self, py: Python<'_>, mut out: Output) -> PyResult<usize> {
+        let out = out.bytes_mut([])?;
+        self.with(py, |file| file.read(out))
+    }
+
+    /// Sets the position as `io.RawIOBase.seek` does, at most to the end; returns it.
+    fn seek(&self, py: Python<'_>, offset: i64, whence: u8) -> PyResult<u64> {
+        let to = match (whence, u64::try_from(offset)) {
+            (0, Ok(offset)) => SeekFrom::Start(offset),
+            (0, Err(_)) => return Err(PyValueError::new_err(format!("negative seek value {offset}"))),
+            (1, _) => SeekFrom::Current(offset),
+            (2, _) => SeekFrom::End(offset),
+            _ => return Err(PyValueError::new_err(format!("whence is {whence}, but must be 0, 1 or 2"))),
+        };
+        // Decoding what lies between may take minutes.
+        loop {
+            let step = self.with(py, |file| {
+                let at = file.stream_position()?;
+                let next = at.saturating_add(UNINTERRUPTED);
+                let is_far = match to {
+                    SeekFrom::Start(target) => !file.has_index() && target > next,
+                    SeekFrom::End(_) => file.content_len().is_none(),
+                    SeekFrom::Current(_) => false,
+                };
+                if is_far && file.seek(SeekFrom::Start(next))? == next {
+                    return Ok(None);
+                }
+                file.seek(to).map(Some)
+            })?;
+            match step {
+                Some(position) => return Ok(position),
+                None => py.check_signals()?,
+            }
+        }
+    }
+
+    /// The position.
+    fn tell(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |file| file.stream_position())
+    }
+
+    /// Ends its threads and closes the file, if it was opened here.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.forget_if_forked(lock(&self.file).take()));
+    }
+}
+
+impl GzipReader {
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut GzipFile<Source>) -> io::Result<T> + Send,
+    ) -> PyResult<T> {
+        if process::id() != self.process {
+            return Err(PyValueError::new_err("the file was opened by another process: open it again"));
+        }
+        // Without the interpreter's lock, which a file object takes under this one.
+        let result = py.detach(|| lock(&self.file).as_mut().map(work));
+        let result = result.ok_or_else(|| PyValueError::new_err("I/O operation on closed file."))?;
+        result.map_err(|error| raised_by(py, error, &self.raised))
+    }
+
+    /// In a process that was forked there are no threads that could be waited for.
+    fn forget_if_forked(&self, file: Option<GzipFile<Source>>) {
+        if process::id() != self.process {
+            mem::forget(file);
+        }
+    }
+}
+
+impl Drop for GzipReader {
+    fn drop(&mut self) {
+        let file = lock(&self.file).take();
+        self.forget_if_forked(file);
+    }
+}
+
+/// An error as an exception: that of the file object, if it has raised one.
+fn raised_by(py: Python<'_>, error: io::Error, raised: &Mutex<Option<PyErr>>) -> PyErr {
+    if let Some(raised) = lock(raised).take() {
+        return raised;
+    }
+    match error.downcast::<Error>() {
+        Ok(error) => raise(py, error),
+        Err(error) => error.into(),
+    }
+}
+
+/// Bytes of input that are encoded by one call, after a window of earlier ones at levels that are chosen for size.
+const BLOCK: usize = 256 << 10;
+const WINDOW: usize = 32 << 10;
+
+/// Encodes the data of a gzip member, after its header.
+#[pyclass(frozen, module = "pylinerate._pylinerate")]
+pub(crate) struct GzipEncoder(Mutex<Encoder>);
+
+struct Encoder {
+    stream: Stream,
+    /// The window, then input that is not encoded yet.
+    input: Vec<u8>,
+    window: usize,
+}
+
+impl Encoder {
+    fn write(&mut self, mut data: &[u8], out: &mut Vec<u8>) -> linerate_core::Result<()> {
+        while !data.is_empty() {
+            let (some, rest) = data.split_at(data.len().min(BLOCK + self.window - self.input.len()));
+            self.input.extend_from_slice(some);
+            data = rest;
+            if self.input.len() == BLOCK + self.window {
+                self.encode(out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Encodes what there is.
+    fn encode(&mut self, out: &mut Vec<u8>) -> linerate_core::Result<()> {
+        let Encoder { stream, input, window } = self;
+        with_thread_scratch(bound(input.len() - *window), |scratch, room| {
+            let len = stream.encode_with_history(scratch, input, *window, room, true)?;
+            out.extend_from_slice(&room[..len]);
+            Ok(())
+        })?;
+        *window = if stream.level() < Level::Lazy { 0 } else { input.len().min(WINDOW) };
+        input.drain(..input.len() - *window);
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl GzipEncoder {
+    #[new]
+    fn new(py: Python<'_>, level: u8) -> PyResult<Self> {
+        let level = Level::from_number(level).map_err(|e| raise(py, e))?;
+        let stream = Stream::new_after_header(Format::Gzip, level);
+        Ok(GzipEncoder(Mutex::new(Encoder { stream, input: Vec::new(), window: 0 })))
+    }
+
+    /// Takes data; returns what is encoded by now.
+    fn write<'py>(&self, py: Python<'py>, data: Input) -> PyResult<Bound<'py, PyBytes>> {
+        self.encoded(py, |encoder, out| encoder.write(data.bytes(), out))
+    }
+
+    /// Returns what a decoder needs for all data up to now.
+    fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.encoded(py, |encoder, out| {
+            encoder.encode(out)?;
+            let mut end = [0; flush_bound()];
+            let len = encoder.stream.flush(&mut end)?;
+            out.extend_from_slice(&end[..len]);
+            Ok(())
+        })
+    }
+
+    /// Returns the end of the member, with its trailer.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.encoded(py, |encoder, out| {
+            encoder.encode(out)?;
+            let mut end = [0; finish_bound()];
+            let len = encoder.stream.finish(&mut end)?;
+            out.extend_from_slice(&end[..len]);
+            Ok(())
+        })
+    }
+}
+
+impl GzipEncoder {
+    fn encoded<'py>(
+        &self,
+        py: Python<'py>,
+        work: impl FnOnce(&mut Encoder, &mut Vec<u8>) -> linerate_core::Result<()> + Send,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let mut out = Vec::new();
+        py.detach(|| work(&mut lock(&self.0), &mut out)).map_err(|e| raise(py, e))?;
+        copied(py, &out)
+    }
+}
+
+/// Decodes the gzip file at a path, and writes its index to another; returns the bytes of the content.
+#[pyfunction]
+pub(crate) fn gzip_build_index(py: Python<'_>, path: PathBuf, index: PathBuf, spacing: u64) -> PyResult<u64> {
+    let raised = Mutex::default();
+    let built = py.detach(|| {
+        let file = Interruptible { file: File::open(path)?, left: UNINTERRUPTED, raised: &raised };
+        let built = Index::build(file, &Options::new().spacing(spacing))?;
+        let mut file = AtomicFile::create(index, Existing::Replace)?;
+        let mut writer = BufWriter::new(&mut file);
+        built.write_gzidx(&mut writer)?;
+        writer.flush()?;
+        drop(writer);
+        file.commit()?;
+        Ok(built.len())
+    });
+    built.map_err(|error| raised_by(py, error, &raised))
+}
+
+/// A file whose reading a signal ends.
+struct Interruptible<'a> {
+    file: File,
+    /// Bytes up to the next look for signals.
+    left: u64,
+    raised: &'a Mutex<Option<PyErr>>,
+}
+
+impl Read for Interruptible<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            self.left = UNINTERRUPTED;
+            if let Err(error) = Python::attach(|py| py.check_signals()) {
+                *lock(self.raised) = Some(error);
+                return Err(Error::new(Kind::Read, 0, "a signal has ended reading").into());
+            }
+        }
+        let len = self.file.read(into)?;
+        self.left = self.left.saturating_sub(len as u64);
+        Ok(len)
+    }
+}
