@@ -100,17 +100,16 @@ impl GzipReader {
         index: Option<PathBuf>,
     ) -> PyResult<Self> {
         let raised = Arc::default();
-        let index = index.map(|path| {
-            let file = py.detach(|| File::open(path))?;
-            py.detach(|| Index::read_gzidx(file)).map_err(|error| raise(py, error))
-        });
-        let index = index.transpose()?;
-        let (source, threads) = match path {
+        let (mut source, threads) = match path {
             Some(path) => (Source::File(py.detach(|| File::open(path))?), threads),
             None => (Source::Object(Object { file: file.unbind(), raised: Arc::clone(&raised) }), 1),
         };
         let file = py.detach(|| match index {
-            Some(index) => GzipFile::with_index(source, index, threads),
+            Some(path) => {
+                let len = source.seek(SeekFrom::End(0))?;
+                let index = Index::read(File::open(path)?, len, 0..u64::MAX)?;
+                GzipFile::with_index(source, index, threads)
+            }
             None => GzipFile::new(source, threads),
         });
         let file = file.map_err(|error| raised_by(py, error, &raised))?;

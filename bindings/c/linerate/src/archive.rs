@@ -1,7 +1,6 @@
 //! Nx archives: files listed, read whole and in ranges, extracted and verified on several threads.
 
-use std::ffi::{CStr, c_char, c_void};
-use std::path::PathBuf;
+use std::ffi::{c_char, c_void};
 
 use linerate_core::{Error, Kind};
 use linerate_nx::shared::{SharedArchive, SharedCache, SharedOptions};
@@ -9,7 +8,7 @@ use linerate_nx::{
     Archive, Existing, Extractor, File, FileError, FileSource, PathError, Progress, ReadAt, Verifier,
 };
 
-use crate::border::{Name, input, name, output, place, run, value_or};
+use crate::border::{input, name, output, path_of, place, run, value_or};
 use crate::error::{Call, linerate_error};
 use crate::handles::Table;
 
@@ -151,28 +150,6 @@ impl From<&FileError> for linerate_error {
             FileError::Exists => plain(Kind::Write, "the file exists"),
             _ => linerate_error::internal(c"the file failed for a reason that has no name here"),
         }
-    }
-}
-
-/// A path of the file system.
-///
-/// # Safety
-/// `path` is null or points to a C string.
-unsafe fn path_of(name: Name, path: *const c_char) -> Call<PathBuf> {
-    if path.is_null() {
-        return Err(linerate_error::bad_argument(name.null));
-    }
-    // SAFETY: the caller's promise.
-    let path = unsafe { CStr::from_ptr(path) };
-    #[cfg(unix)]
-    {
-        use std::os::unix::ffi::OsStrExt;
-        Ok(std::ffi::OsStr::from_bytes(path.to_bytes()).into())
-    }
-    #[cfg(not(unix))]
-    {
-        let path = path.to_str().map_err(|_| linerate_error::bad_argument(c"a path that is not UTF-8"))?;
-        Ok(path.into())
     }
 }
 

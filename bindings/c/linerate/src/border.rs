@@ -1,9 +1,10 @@
 //! What every exported function does with its arguments: pointers become slices after the checks that are possible, and a
 //! panic becomes an error.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::slice;
 
 use crate::error::{Call, linerate_error};
@@ -202,4 +203,26 @@ pub(crate) unsafe fn checked_value<T: Copy>(name: Name, at: *const T) -> Call<T>
     check(name, at, 1)?;
     // SAFETY: the caller's promise, and `check`.
     Ok(unsafe { at.read() })
+}
+
+/// A path of the file system.
+///
+/// # Safety
+/// `path` is null or points to a C string.
+pub(crate) unsafe fn path_of(name: Name, path: *const c_char) -> Call<PathBuf> {
+    if path.is_null() {
+        return Err(linerate_error::bad_argument(name.null));
+    }
+    // SAFETY: the caller's promise.
+    let path = unsafe { CStr::from_ptr(path) };
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        Ok(std::ffi::OsStr::from_bytes(path.to_bytes()).into())
+    }
+    #[cfg(not(unix))]
+    {
+        let path = path.to_str().map_err(|_| linerate_error::bad_argument(c"a path that is not UTF-8"))?;
+        Ok(path.into())
+    }
 }

@@ -11,7 +11,8 @@
 //! | [`deflate`], [`session`] | deflate streams of 16 bytes; flushed messages with a window |
 //! | [`controller`] | the level of deflate calls by load |
 //! | [`inflate`] | whole streams, and streams in pieces |
-//! | [`zstd`] | the same of zstd frames; dictionaries |
+//! | [`gzip`] | gzip files, read from any position on several threads |
+//! | [`zstd`] | zstd: whole frames, and frames in pieces; dictionaries |
 //! | [`store`] | batches of small zstd blocks through thousands of dictionaries |
 //! | [`gateway`] | messages of long-lived connections |
 //! | [`rice`] | Delta-Rice, versions 1 and 2 |
@@ -30,6 +31,7 @@ pub mod controller;
 pub mod deflate;
 pub mod error;
 pub mod gateway;
+pub mod gzip;
 mod handles;
 pub mod inflate;
 pub mod rice;

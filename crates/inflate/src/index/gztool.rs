@@ -2,7 +2,7 @@
 //!
 //! `docs/inflate/gzidx.md` describes the format.
 
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, Read, Seek};
 use std::ops::Range;
 
 use linerate_core::{Error, Kind, Result};
@@ -29,21 +29,16 @@ const EXPANSION: u64 = 64;
 impl Index {
     /// Reads an index file of indexed_gzip or gztool, or of it what is needed to read a range of the content:
     /// the points in it, and the one before it. `compressed_len` are the bytes of the gzip file, which gztool
-    /// does not store.
+    /// does not store; [`compressed_len`](Self::compressed_len) tells those that indexed_gzip does.
     ///
     /// # Errors
-    /// Those of [`read_gzidx`](Self::read_gzidx) and [`read_gztool`](Self::read_gztool);
-    /// [`Kind::BadArgument`] for the index of a file of another size.
+    /// Those of [`read_gzidx`](Self::read_gzidx) and [`read_gztool`](Self::read_gztool).
     pub fn read(mut source: impl Read + Seek, compressed_len: u64, content: Range<u64>) -> Result<Index> {
         let mut start = [0];
         let first = source.read(&mut start).and_then(|read| source.rewind().map(|()| read));
         match first.map_err(|e| Error::from_io(Kind::Read, 0, "cannot read", &e))? {
             1.. if start == [0] => read(source, compressed_len, content),
-            _ => {
-                let index = Index::read_gzidx_range(source, content)?;
-                let wrong = Error::new(Kind::BadArgument, 0, "the index is of a file of another size");
-                if index.compressed_len == compressed_len { Ok(index) } else { Err(wrong) }
-            }
+            _ => Index::read_gzidx_range(source, content),
         }
     }
 
@@ -113,7 +108,8 @@ fn read(reader: impl Read, compressed_len: u64, range: Range<u64>) -> Result<Ind
     }
     index.len = rows.u64_be()?;
     if index.len < last.1 || index.len > i64::MAX as u64 {
-        return rows.fails(Kind::Corrupt, "the points of the index file are not in order, or not in the file");
+        return rows
+            .fails(Kind::Corrupt, "the points of the index file are not in order, or not in the file");
     }
     Ok(index)
 }
@@ -140,9 +136,10 @@ impl Windows {
         if len == 0 || !is_wanted {
             return Ok(SparseWindow::new(&[]));
         }
-        let mut decoder = BufferDecoder::new(Options::new(Format::Zlib));
+        let decoder = BufferDecoder::new(Options::new(Format::Zlib));
         let sizes = decoder.decode(&mut self.scratch, None, &self.compressed, &mut self.window);
-        let sizes = sizes.map_err(|_| Error::new(Kind::Corrupt, at, "a window of the index file is damaged"))?;
+        let sizes =
+            sizes.map_err(|_| Error::new(Kind::Corrupt, at, "a window of the index file is damaged"))?;
         let window = SparseWindow::new(&self.window[..sizes.written]);
         self.memory += window.memory() as u64;
         if self.memory > MEMORY + EXPANSION * rows.at {

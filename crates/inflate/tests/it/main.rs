@@ -4,6 +4,7 @@ mod common;
 mod gzidx;
 mod gzip_file;
 mod gzip_header;
+mod gztool;
 mod oracle;
 mod reader_writer;
 mod sizes;

@@ -13,6 +13,7 @@ const MODULES: &[&str] = &[
     "session",
     "controller",
     "inflate",
+    "gzip",
     "zstd",
     "store",
     "gateway",

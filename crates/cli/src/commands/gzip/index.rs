@@ -85,8 +85,8 @@ pub(super) fn open(path: &Path, mut file: &File, range: Range<u64>) -> Result<In
     let in_file = |error: CliError| error.in_file(&path.display().to_string());
     inputs::keep(path);
     let source = File::open(path).map_err(CliError::io("cannot open")).map_err(in_file)?;
-    let index = Index::read_gzidx_range(source, range).map_err(engine_error).map_err(in_file)?;
     let len = file.seek(io::SeekFrom::End(0)).map_err(|error| CliError::Read { error, offset: 0 })?;
+    let index = Index::read(source, len, range).map_err(engine_error).map_err(in_file)?;
     if len != index.compressed_len() {
         let what = format!("it is the index of a file of {} bytes", index.compressed_len());
         return Err(in_file(CliError::data(Kind::Corrupt, 0, what)));

@@ -1,0 +1,263 @@
+//! gzip files: content read from any position, decoded ahead on several threads, with or without an index.
+
+use std::ffi::{c_char, c_void};
+use std::fs::File;
+use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom};
+use std::sync::{Mutex, PoisonError};
+
+use linerate_core::{Error, Kind};
+use linerate_inflate::GzipFile;
+use linerate_inflate::index::Index;
+
+use crate::border::{input, name, output, path_of, place, run, value_or};
+use crate::error::{Call, linerate_error};
+use crate::handles::Table;
+
+/// The content of a gzip file. Used by one thread at a time.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_gzip {
+    /// The handle.
+    pub id: u64,
+}
+
+/// Options of a gzip file; linerate_gzip_defaults fills them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_gzip_options {
+    /// Threads that decode a file of more than 64 KiB: with 0 or 1 the one that reads, with 2 another one ahead of it, and from 3 on
+    /// so many together, for about twice the CPU time, or for hardly more with an index. Default: 1.
+    pub threads: u32,
+    /// 0.
+    pub reserved: u32,
+    /// An index file of indexed_gzip or gztool, of index_len bytes, or null. It is read by the call that opens the file, and may
+    /// be freed after it. With an index every position is reached at once; what is read from there on is not verified up to
+    /// the next gzip member.
+    pub index: *const u8,
+    /// Bytes of the index.
+    pub index_len: usize,
+}
+
+/// Reads up to len bytes at an offset of a file, as pread does: returns how many, 0 at the end only, or less than 0 for an
+/// error. With two threads or more another thread calls it, one at a time. It may call functions of this library, but not with the
+/// handle that it reads for, and must neither throw nor jump.
+pub type linerate_read_at_fn =
+    Option<unsafe extern "C" fn(context: *mut c_void, offset: u64, buffer: *mut c_void, len: usize) -> i64>;
+
+static FILES: Table<Mutex<GzipFile<Source>>> = Table::new(13);
+
+enum Source {
+    File(File),
+    Memory(Cursor<&'static [u8]>),
+    Callback(Callback),
+}
+
+/// A file that a function of the caller reads.
+struct Callback {
+    read_at: unsafe extern "C" fn(*mut c_void, u64, *mut c_void, usize) -> i64,
+    context: *mut c_void,
+    at: u64,
+    size: u64,
+}
+
+// SAFETY: `linerate.h` tells the caller that another thread calls back.
+unsafe impl Send for Callback {}
+
+impl Read for Callback {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.size.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let len = into.len().min(left);
+        if len == 0 {
+            return Ok(0);
+        }
+        // SAFETY: the caller's promise: a function of its type, that accepts the context and writes up to `len` bytes.
+        let read = unsafe { (self.read_at)(self.context, self.at, into.as_mut_ptr().cast(), len) };
+        match usize::try_from(read) {
+            Ok(read) if read <= len => {
+                self.at += read as u64;
+                Ok(read)
+            }
+            _ => Err(Error::new(Kind::Read, self.at, "the function that reads the file has failed").into()),
+        }
+    }
+}
+
+impl Seek for Callback {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let target = match to {
+            SeekFrom::Start(offset) => Some(offset),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+            SeekFrom::End(by) => self.size.checked_add_signed(by),
+        };
+        self.at = target.ok_or(ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::File(file) => file.read(into),
+            Source::Memory(bytes) => bytes.read(into),
+            Source::Callback(callback) => callback.read(into),
+        }
+    }
+}
+
+impl Seek for Source {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Source::File(file) => file.seek(to),
+            Source::Memory(bytes) => bytes.seek(to),
+            Source::Callback(callback) => callback.seek(to),
+        }
+    }
+}
+
+fn failed(error: io::Error) -> linerate_error {
+    Error::from_io(Kind::Read, 0, "cannot read the file", &error).into()
+}
+
+/// # Safety
+/// The index is null or points to its bytes.
+unsafe fn open(mut source: Source, options: linerate_gzip_options) -> Call<linerate_gzip> {
+    let (index, threads) = (options.index, options.threads as usize);
+    let file = if index.is_null() {
+        GzipFile::new(source, threads)
+    } else {
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { input!(index, options.index_len) }?;
+        let len = source.seek(SeekFrom::End(0)).map_err(failed)?;
+        GzipFile::with_index(source, Index::read(Cursor::new(bytes), len, 0..u64::MAX)?, threads)
+    };
+    Ok(linerate_gzip { id: FILES.insert(Mutex::new(file.map_err(failed)?))? })
+}
+
+/// The defaults.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_gzip_defaults() -> linerate_gzip_options {
+    linerate_gzip_options { threads: 1, reserved: 0, index: std::ptr::null(), index_len: 0 }
+}
+
+/// Opens a file, whose path is UTF-8 on Windows. Windows and buffers are allocated as it is read: less than 1 MiB and the index, and
+/// with several threads 64 MiB and 24 MiB for each at most.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_gzip_open(
+    path: *const c_char,
+    options: *const linerate_gzip_options,
+    gzip: *mut linerate_gzip,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (path, options, gzip) = unsafe {
+            (path_of(name!(path), path)?, value_or!(options, linerate_gzip_defaults())?, place!(gzip)?)
+        };
+        let file = File::open(path)
+            .map_err(|error| Error::from_io(Kind::Read, 0, "cannot open the file", &error))?;
+        // SAFETY: the caller's promise.
+        gzip.write(unsafe { open(Source::File(file), options) }?);
+        Ok(())
+    })
+}
+
+/// Opens a file in memory of the caller, which must stay as it is until linerate_gzip_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_gzip_open_memory(
+    from: *const u8,
+    len: usize,
+    options: *const linerate_gzip_options,
+    gzip: *mut linerate_gzip,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises: the memory outlives the handle.
+        let (bytes, options, gzip) =
+            unsafe { (input!(from, len)?, value_or!(options, linerate_gzip_defaults())?, place!(gzip)?) };
+        // SAFETY: the caller's promise.
+        gzip.write(unsafe { open(Source::Memory(Cursor::new(bytes)), options) }?);
+        Ok(())
+    })
+}
+
+/// Opens a file of size bytes that read_at reads, with the context, until linerate_gzip_free has returned.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_gzip_open_callback(
+    read_at: linerate_read_at_fn,
+    context: *mut c_void,
+    size: u64,
+    options: *const linerate_gzip_options,
+    gzip: *mut linerate_gzip,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (options, gzip) = unsafe { (value_or!(options, linerate_gzip_defaults())?, place!(gzip)?) };
+        let read_at = read_at.ok_or(linerate_error::bad_argument(c"read_at is a null pointer"))?;
+        let source = Source::Callback(Callback { read_at, context, at: 0, size });
+        // SAFETY: the caller's promise.
+        gzip.write(unsafe { open(source, options) }?);
+        Ok(())
+    })
+}
+
+/// Reads content, up to capacity bytes or its end, and stores how many. An error is returned after all content that precedes it,
+/// and by every later call until linerate_gzip_seek has gone back; its offset counts bytes of the file. The first call after several
+/// threads were asked for starts them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_gzip_read(
+    gzip: linerate_gzip,
+    out: *mut u8,
+    capacity: usize,
+    written: *mut usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (out, written) = unsafe { (output!(out, capacity)?, place!(written)?) };
+        let mut file = FILES.lock(gzip.id)?;
+        let file = file.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut len = 0;
+        while len < out.len() {
+            match file.read(&mut out[len..]) {
+                Ok(0) => break,
+                Ok(read) => len += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) if len > 0 => break,
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        written.write(len);
+        Ok(())
+    })
+}
+
+/// Sets the position in the content, at most its end, from its beginning (whence 0, as SEEK_SET), from where it is (1) or from the
+/// end (2), and stores it. Without an index what lies between is decoded, from the beginning if the position is before this one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_gzip_seek(
+    gzip: linerate_gzip,
+    offset: i64,
+    whence: i32,
+    position: *mut u64,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let position = unsafe { place!(position) }?;
+        let to = match (whence, u64::try_from(offset)) {
+            (0, Ok(offset)) => SeekFrom::Start(offset),
+            (1, _) => SeekFrom::Current(offset),
+            (2, _) => SeekFrom::End(offset),
+            (0, Err(_)) => {
+                return Err(linerate_error::bad_argument(c"a position before the beginning of the content"));
+            }
+            _ => return Err(linerate_error::bad_argument(c"whence must be 0, 1 or 2")),
+        };
+        let mut file = FILES.lock(gzip.id)?;
+        let file = file.get_mut().unwrap_or_else(PoisonError::into_inner);
+        position.write(file.seek(to).map_err(failed)?);
+        Ok(())
+    })
+}
+
+/// Frees a gzip file, and ends its threads; one whose id is 0 is ignored.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_gzip_free(gzip: linerate_gzip) -> linerate_error {
+    run(|| FILES.free_unless_zero(gzip.id))
+}
