@@ -103,7 +103,7 @@ def test_rice_is_imported_on_first_use():
 BARE = """
 import sys, zlib
 import pylinerate
-from pylinerate import dict, gateway
+from pylinerate import dict, gateway, gzip
 
 rows = [b'{"user": %d, "active": true}' % (i * i * 977) for i in range(4000)]
 store = dict.Store()
@@ -119,6 +119,10 @@ with dict.Pack.create("pack") as editor:
 decompressor = gateway.Decompressor("zlib-stream", checks="json")
 gateway_end = zlib.compressobj()
 assert decompressor.decompress(gateway_end.compress(b"{}") + gateway_end.flush(zlib.Z_SYNC_FLUSH)) == b"{}"
+
+with gzip.open("rows.gz", "wb") as file:
+    file.write(b"rows")
+assert gzip.open("rows.gz", threads=2).read() == b"rows"
 
 def print_import_error(work):
     try:

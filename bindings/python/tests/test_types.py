@@ -7,6 +7,7 @@ import pytest
 
 #: Correct user code.
 GOOD = """
+import io
 import mmap
 from typing import Any, Protocol, assert_type
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from websockets.typing import ExtensionName
 
-from pylinerate import Error
+from pylinerate import Error, gzip
 from pylinerate.dict import (
     Batch, BlockFile, Candidate, Decoder, Encoder, Entry, Pack, Savings, SetReport, Slices, Sst, Stats, Store,
     cluster, multi_get, savings, search, train
@@ -87,6 +88,12 @@ assert_type(server_extensions(window_bits=11, receive_takeover=False)[0].name, E
 [extension] = [client_extensions()[0].process_response_params([], [])]
 assert_type(extension, PerMessageDeflate)
 assert_type(extension.memory, int)
+assert_type(gzip.open("rows.gz", threads=4), gzip.GzipFile)
+assert_type(gzip.open("rows.gz", "rt", encoding="utf-8", index="rows.gz.gzidx"), io.TextIOWrapper)
+assert_type(gzip.open(b"rows.gz", "wb", 2).write(mapped), int)
+assert_type(gzip.GzipFile(fileobj=io.BytesIO(), mode="w", mtime=0).tell(), int)
+assert_type([line for line in gzip.open(io.BytesIO())], list[bytes])
+assert_type(gzip.build_index("rows.gz", spacing=1 << 20), int)
 
 class Context(Protocol):
     COMPRESSION_TYPE: str
@@ -125,6 +132,8 @@ decompressor.messages = 5
 print(decompressor.envelope.op)
 server_extensions(window=11)
 client_extensions(level="best")
+gzip.open("rows.gz", threads="all")
+gzip.open("rows.gz", "wb").write("text")
 """
 
 
@@ -152,7 +161,7 @@ def test_stub_matches_the_extension(mypy, tmp_path):
 
 def test_modules_pass_strict_mypy(mypy):
     modules = ["dict", "gateway", "_files", "_optional", "_pack", "_process", "_slices", "_threads", "_training"]
-    modules += ["_pylinerate", "_zlib_module", "websockets"]
+    modules += ["_pylinerate", "_zlib_module", "gzip", "websockets"]
     status, output = mypy("--strict", *[word for name in modules for word in ("-m", f"pylinerate.{name}")])
     assert status == 0, output
 

@@ -1,12 +1,14 @@
 """gzip files, in the shape of the standard library's module ``gzip``: decoded on several threads, and read from any
 position at once by an index.
 
+>>> import os, tempfile
 >>> from pylinerate import gzip
->>> with gzip.open("notes.txt.gz", "wt") as file:
+>>> path = os.path.join(tempfile.mkdtemp(), "notes.txt.gz")
+>>> with gzip.open(path, "wt") as file:
 ...     _ = file.write("one\\ntwo\\n")
->>> with gzip.open("notes.txt.gz", "rt", threads=4) as file:
-...     print(file.read().splitlines())
-['one', 'two']
+>>> with gzip.open(path, "rt", threads=4) as file:
+...     file.readlines()
+['one\\n', 'two\\n']
 """
 
 from __future__ import annotations
@@ -21,13 +23,15 @@ import struct
 import time
 import zlib
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, cast, overload
 
 from ._pylinerate import Error, GzipEncoder, GzipReader, gzip_build_index
 from ._threads import thread_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from typing_extensions import Buffer
 
     from ._slices import AnyBuffer
 
@@ -164,7 +168,7 @@ class GzipFile(io.BufferedIOBase):
             raise ValueError(f"Invalid mode: {mode!r}")
         if mode and "b" not in mode:
             mode += "b"
-        given_mode = mode or (getattr(fileobj, "mode", "rb") if fileobj is not None else "rb")
+        given_mode: Any = mode or getattr(fileobj, "mode", "rb")
         reads = not isinstance(given_mode, str) or given_mode.startswith("r")
         if not reads and not given_mode.startswith(("w", "a", "x")):
             raise ValueError(f"Invalid mode: {given_mode!r}")
@@ -239,7 +243,7 @@ class GzipFile(io.BufferedIOBase):
     def write(self, data: AnyBuffer) -> int:
         """Compresses data; returns its bytes. They come to the file with later ones, or by :meth:`flush`."""
         self._check("wb", "write")
-        view = memoryview(data)
+        view = memoryview(cast("Buffer", data))
         if view.nbytes:
             encoded = self._encoder.write(view)
             if encoded:
