@@ -38,8 +38,8 @@ pub struct linerate_gzip_options {
     pub index_len: usize,
 }
 
-/// Reads up to len bytes at an offset of a file, as pread does: returns how many, 0 at the end only, or less than 0 for an
-/// error. With two threads or more another thread calls it, one at a time. It may call functions of this library, but not with the
+/// Reads up to len bytes at an offset of a file, as pread does, none beyond the size that was stated: returns how many, 0 at the end
+/// only, or less than 0 for an error. With two threads or more another thread calls it, one at a time. It may call functions of this library, but not with the
 /// handle that it reads for, and must neither throw nor jump.
 pub type linerate_read_at_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, offset: u64, buffer: *mut c_void, len: usize) -> i64>;

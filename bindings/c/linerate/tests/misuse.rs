@@ -15,6 +15,7 @@ use linerate::controller::*;
 use linerate::deflate::*;
 use linerate::error::*;
 use linerate::gateway::*;
+use linerate::gzip::*;
 use linerate::inflate::*;
 use linerate::rice::*;
 use linerate::scratch::*;
@@ -109,8 +110,8 @@ impl Caller<'_> {
     /// A call that makes a handle.
     fn make(&mut self) -> linerate_error {
         let (buffers, kind, number) = (self.buffers(), self.small(), self.number());
-        let arm = self.noise.below(12);
-        let dictionary = self.handle([0, 3, 0, 0, 0, 0, 6, 0, 8, 0, 0, 0][arm]);
+        let arm = self.noise.below(14);
+        let dictionary = self.handle([0, 3, 0, 0, 0, 0, 6, 0, 8, 0, 0, 0, 0, 0][arm]);
         let mut id = MaybeUninit::<u64>::uninit();
         let place = self.place(&mut id);
         // SAFETY: pointers are null or lead to memory of their types; every handle is one number. Impossible lengths are refused.
@@ -157,6 +158,24 @@ impl Caller<'_> {
                     let list = linerate_bytes { at: buffers.from, len: buffers.len };
                     linerate_gateway_dictionaries_new(self.given(&list), (number % 2) as usize, place.cast())
                 }
+                11 | 12 => {
+                    let file = self.files[self.noise.below(self.files.len())];
+                    let mut options = linerate_gzip_defaults();
+                    options.threads = (number % 4) as u32;
+                    if number % 3 == 0 {
+                        (options.index, options.index_len) = (buffers.from, buffers.len);
+                    }
+                    let options = self.given(&options);
+                    if arm == 11 {
+                        linerate_gzip_open_memory(file.as_ptr(), file.len(), options, place.cast())
+                    } else {
+                        let read =
+                            (number % 5 != 0).then_some(read_at as unsafe extern "C" fn(_, _, _, _) -> _);
+                        let context = if number % 2 == 0 { file.as_ptr() } else { ptr::null() };
+                        let context = context.cast_mut().cast();
+                        linerate_gzip_open_callback(read, context, file.len() as u64, options, place.cast())
+                    }
+                }
                 _ => {
                     let file = self.files[self.noise.below(self.files.len())];
                     let options = linerate_archive_defaults();
@@ -173,7 +192,7 @@ impl Caller<'_> {
     }
 
     fn free(&mut self) -> linerate_error {
-        let arm = self.noise.below(12);
+        let arm = self.noise.below(13);
         let id = self.handle(arm + 1);
         match arm {
             0 => linerate_scratch_free(linerate_scratch { id }),
@@ -187,15 +206,16 @@ impl Caller<'_> {
             8 => linerate_block_decoder_free(linerate_block_decoder { id }),
             9 => linerate_gateway_free(linerate_gateway { id }),
             10 => linerate_gateway_dictionaries_free(linerate_gateway_dictionaries { id }),
-            _ => linerate_archive_free(linerate_archive { id }),
+            11 => linerate_archive_free(linerate_archive { id }),
+            _ => linerate_gzip_free(linerate_gzip { id }),
         }
     }
 
     /// A call that writes bytes, and how many it says it has written.
     fn convert(&mut self) -> (linerate_error, usize, usize) {
         let Buffers { from, len, out, capacity } = self.buffers();
-        let arm = self.noise.below(20);
-        let tag = [0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 0, 4, 6, 6, 7, 9, 10, 12, 12, 9][arm];
+        let arm = self.noise.below(22);
+        let tag = [0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 0, 4, 6, 6, 7, 9, 10, 12, 12, 13, 13, 9][arm];
         let (id, number, kind) = (self.handle(tag), self.number(), self.small());
         let scratch = linerate_scratch { id: self.handle(1) };
         let (mut written, mut progress) = (MaybeUninit::new(0), MaybeUninit::uninit());
@@ -279,6 +299,12 @@ impl Caller<'_> {
                     capacity,
                     n,
                 ),
+                19 => linerate_gzip_read(linerate_gzip { id }, out, capacity, n),
+                20 => {
+                    let mut position = 0;
+                    let place = if number % 9 == 0 { ptr::null_mut() } else { &raw mut position };
+                    linerate_gzip_seek(linerate_gzip { id }, number as i64, kind, place)
+                }
                 _ => {
                     count = 8;
                     let block = linerate_job {
@@ -398,12 +424,16 @@ impl Caller<'_> {
         assert!(linerate_deflater_flush_bound() > 0 && linerate_deflater_finish_bound() > 0);
         assert!(!linerate_kind_name(number as i32).is_null() && !linerate_version().is_null());
         let mut archive = MaybeUninit::<linerate_archive>::uninit();
+        let mut gzip = MaybeUninit::<linerate_gzip>::uninit();
         let options = linerate_archive_defaults();
         // SAFETY: as in `make`.
         unsafe {
             linerate_crc32(number as u32, from, len);
             linerate_adler32(number as u32, from, len);
             let path = if number % 2 == 0 { ptr::null() } else { self.folder.as_ptr() };
+            if number % 4 < 2 {
+                return linerate_gzip_open(path, ptr::null(), self.place(&mut gzip));
+            }
             linerate_archive_open(path, self.given(&options), self.place(&mut archive))
         }
     }
@@ -416,6 +446,16 @@ fn linerate_error_of_nothing() -> linerate_error {
 
 unsafe extern "C" fn on_progress(_: *mut c_void, _: *const linerate_archive_progress) -> i32 {
     1
+}
+
+/// Reads one of the files; fails without a context.
+unsafe extern "C" fn read_at(context: *mut c_void, offset: u64, buffer: *mut c_void, len: usize) -> i64 {
+    if context.is_null() {
+        return if offset % 2 == 0 { -1 } else { i64::MAX };
+    }
+    // SAFETY: the library asks for no more than the file has.
+    unsafe { ptr::copy_nonoverlapping(context.cast::<u8>().add(offset as usize), buffer.cast(), len) };
+    len as i64
 }
 
 unsafe extern "C" fn on_failure(_: *mut c_void, _: *const c_char, _: usize, error: linerate_error) {

@@ -121,3 +121,28 @@ fn small_file_asks_for_no_more_memory_than_the_limit() {
     let some = Index::read(Cursor::new(&many), 1 << 30, 0..1 << 30).unwrap_err();
     assert_eq!(some.kind, Kind::Truncated, "up to a range there is only one");
 }
+
+/// An index is a hint for threads, and for a reader untrusted.
+#[test]
+fn damaged_indexes_change_no_content_that_threads_decode() {
+    let (file, content) = file();
+    let (written, mut noise) = (golden("three-megabytes.gzi"), Noise(11));
+    let (mut read_well, mut refused) = (0, 0);
+    for _ in 0..200 {
+        let mut damaged = written.clone();
+        for _ in 0..1 + noise.below(3) {
+            damaged[noise.below(written.len())] ^= 1 << noise.below(8);
+        }
+        let Ok(index) = read(&damaged) else {
+            refused += 1;
+            continue;
+        };
+        read_well += 1;
+        let mut decoded = Vec::new();
+        index::decode(&file[..], &index, &mut decoded, 2).unwrap();
+        assert!(decoded == content);
+        let mut reader = Reader::with_index(Cursor::new(&file), index).unwrap();
+        let _ = reader.read_at(noise.below(content.len()) as u64, &mut [0; 1000]);
+    }
+    assert!(read_well > 10 && refused > 100, "{read_well} were read, {refused} refused");
+}

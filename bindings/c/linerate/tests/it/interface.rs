@@ -122,6 +122,43 @@ fn streams_of_zlib_are_decoded() {
     });
 }
 
+#[test]
+fn gzip_files_are_read_from_any_position() {
+    let content = data::mixed(3_000_000);
+    let gzip = |input: &[u8]| {
+        let mut out = Vec::new();
+        flate2::read::GzEncoder::new(input, flate2::Compression::fast()).read_to_end(&mut out).unwrap();
+        out
+    };
+    let file = [gzip(&content[..2_000_000]), gzip(&content[2_000_000..])].concat();
+    assert!(file.len() > 200_000, "threads decode it");
+    let options = linerate_inflate::index::Options::new().spacing(1 << 18);
+    let (mut index, folder) = (Vec::new(), TempDir::new().unwrap());
+    linerate_inflate::index::Index::build(&file[..], &options).unwrap().write_gzidx(&mut index).unwrap();
+    let path = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (whole, indexed) = (path("a.gz", &file), path("a.gz.gzidx", &index));
+    let (small, cut) = (path("b.gz", &gzip(b"few")), path("c.gz", &file[..file.len() - 9]));
+    watched("gzip", |example| {
+        assert!(example.run(&[&whole], &[]).stdout == content);
+        assert!(example.run(&[&whole, &indexed], &[]).stdout == content);
+        assert_eq!(example.run(&[&small], &[]).stdout, b"few");
+        for (arguments, wanted) in [
+            (vec![&*cut], "truncated: the input ends before the stream does"),
+            (vec![&*small, &*indexed], "bad argument: the index is of a file of another size"),
+            (vec![&*indexed], "corrupt: not in gzip format"),
+            (vec!["none.gz"], "cannot read: cannot open the file: No such file"),
+        ] {
+            let run = Run::of(&mut example.command(&arguments), &[]);
+            assert_eq!(run.status, Some(1));
+            assert!(run.stderr.starts_with(wanted), "{}", run.stderr);
+        }
+    });
+}
+
 /// zstd frames, one for each piece, that refer to a dictionary of raw content.
 fn frames<'p>(pieces: impl Iterator<Item = &'p [u8]>, dictionary: &[u8]) -> Vec<u8> {
     let mut context = zstd_safe::CCtx::create();
