@@ -345,6 +345,32 @@ typedef struct {
   uint64_t id;
 } linerate_inflater;
 
+// Options of a gzip file; linerate_gzip_defaults fills them.
+typedef struct {
+  // Threads that decode a file of more than 64 KiB: with 0 or 1 the one that reads, with 2 another one ahead of it, and from 3 on
+  // so many together, for about twice the CPU time, or for hardly more with an index. Default: 1.
+  uint32_t threads;
+  // 0.
+  uint32_t reserved;
+  // An index file of indexed_gzip or gztool, of index_len bytes, or null. It is read by the call that opens the file, and may
+  // be freed after it. With an index every position is reached at once; what is read from there on is not verified up to
+  // the next gzip member.
+  const uint8_t *index;
+  // Bytes of the index.
+  size_t index_len;
+} linerate_gzip_options;
+
+// The content of a gzip file. Used by one thread at a time.
+typedef struct {
+  // The handle.
+  uint64_t id;
+} linerate_gzip;
+
+// Reads up to len bytes at an offset of a file, as pread does, none beyond the size that was stated: returns how many, 0 at the end
+// only, or less than 0 for an error. With two threads or more another thread calls it, one at a time. It may call functions of this library, but not with the
+// handle that it reads for, and must neither throw nor jump.
+typedef int64_t (*linerate_read_at_fn)(void *context, uint64_t offset, void *buffer, size_t len);
+
 // Options of decoding zstd; linerate_zstd_defaults fills them.
 typedef struct {
   // Largest window of a frame in pieces, in bytes. Default: 128 MiB.
@@ -830,6 +856,46 @@ linerate_error linerate_inflater_dictionary_id(linerate_inflater inflater, uint3
 
 // Stores the bytes that a decoder holds.
 linerate_error linerate_inflater_memory(linerate_inflater inflater, size_t *bytes);
+
+// The defaults.
+linerate_gzip_options linerate_gzip_defaults(void);
+
+// Opens a file, whose path is UTF-8 on Windows. Windows and buffers are allocated as it is read: less than 1 MiB and the index, and
+// with several threads 64 MiB and 24 MiB for each at most.
+linerate_error linerate_gzip_open(const char *path,
+                                  const linerate_gzip_options *options,
+                                  linerate_gzip *gzip);
+
+// Opens a file in memory of the caller, which must stay as it is until linerate_gzip_free.
+linerate_error linerate_gzip_open_memory(const uint8_t *from,
+                                         size_t len,
+                                         const linerate_gzip_options *options,
+                                         linerate_gzip *gzip);
+
+// Opens a file of size bytes that read_at reads, with the context, until linerate_gzip_free has returned.
+linerate_error linerate_gzip_open_callback(linerate_read_at_fn read_at,
+                                           void *context,
+                                           uint64_t size,
+                                           const linerate_gzip_options *options,
+                                           linerate_gzip *gzip);
+
+// Reads content, up to capacity bytes or its end, and stores how many. An error is returned after all content that precedes it,
+// and by every later call until linerate_gzip_seek has gone back; its offset counts bytes of the file. The first call after several
+// threads were asked for starts them.
+linerate_error linerate_gzip_read(linerate_gzip gzip,
+                                  uint8_t *out,
+                                  size_t capacity,
+                                  size_t *written);
+
+// Sets the position in the content, at most its end, from its beginning (whence 0, as SEEK_SET), from where it is (1) or from the
+// end (2), and stores it. Without an index what lies between is decoded, from the beginning if the position is before this one.
+linerate_error linerate_gzip_seek(linerate_gzip gzip,
+                                  int64_t offset,
+                                  int32_t whence,
+                                  uint64_t *position);
+
+// Frees a gzip file, and ends its threads; one whose id is 0 is ignored.
+linerate_error linerate_gzip_free(linerate_gzip gzip);
 
 // The defaults.
 linerate_zstd_options linerate_zstd_defaults(void);
