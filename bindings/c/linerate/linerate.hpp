@@ -104,6 +104,7 @@ using session = owner<linerate_session, linerate_session_free>;
 using deflate_dictionary = owner<linerate_deflate_dictionary, linerate_deflate_dictionary_free>;
 using controller = owner<linerate_controller, linerate_controller_free>;
 using inflater = owner<linerate_inflater, linerate_inflater_free>;
+using gzip = owner<linerate_gzip, linerate_gzip_free>;
 using zstd_decoder = owner<linerate_zstd_decoder, linerate_zstd_decoder_free>;
 using zstd_dictionary = owner<linerate_zstd_dictionary, linerate_zstd_dictionary_free>;
 using store = owner<linerate_store, linerate_store_free>;

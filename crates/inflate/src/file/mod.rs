@@ -23,8 +23,8 @@ const SKIPPED: usize = 128 << 10;
 ///   so many more, as [`parallel::decode`](crate::parallel::decode) does, from 3 on. Content and
 ///   errors are the same for any number. With 0 or 1 the thread that reads decodes.
 /// * With an index, [seeking](Seek) goes to any position at once, and what follows is decoded by
-///   the thread that reads, as [`Reader`] does. Read from its beginning on, the file is decoded as
-///   [`index::decode`](crate::index::decode) does.
+///   the thread that reads, as [`Reader`] does. Read from its beginning on, before any seeking, the
+///   file is decoded as [`index::decode`](crate::index::decode) does.
 /// * Without one, seeking forward decodes what lies between, and seeking back begins again.
 ///
 /// Zeros after a member are skipped, and another member must follow, or nothing. With an index the
@@ -88,8 +88,7 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
 
     /// Has another thread decode, if this is allowed and pays.
     fn go_ahead(&mut self) -> io::Result<()> {
-        // Once: later positions are not at the beginning, or were sought.
-        let threads = mem::take(&mut self.threads);
+        let threads = self.threads;
         if threads < 2 || self.position > 0 {
             return Ok(());
         }
@@ -164,6 +163,7 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
         self.failure = None;
         self.position = match &mut self.engine {
             Engine::Indexed(reader) => {
+                // Who has sought once will do so again: what is decoded ahead would be in vain.
                 self.threads = 0;
                 reader.seek(SeekFrom::Start(position))?
             }

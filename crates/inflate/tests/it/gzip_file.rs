@@ -1,6 +1,9 @@
 //! [`GzipFile`]: content, errors and positions are the same for any number of threads.
 
 use std::io::{Cursor, ErrorKind, Read, Seek, SeekFrom};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, ThreadId};
 
 use linerate_inflate::index::{self, Index};
 use linerate_inflate::{Error, Format, GzipFile};
@@ -143,6 +146,50 @@ fn what_precedes_an_error_is_read_after_it() {
         let mut some = vec![0; 300_000];
         file.read_exact(&mut some).unwrap();
         assert!(some == content[1000..301_000], "{threads} threads");
+    }
+}
+
+/// A source that knows whether other threads have read it.
+struct Watched(Cursor<Vec<u8>>, ThreadId, Arc<AtomicBool>);
+
+impl Read for Watched {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        self.2.fetch_or(thread::current().id() != self.1, Ordering::Relaxed);
+        self.0.read(into)
+    }
+}
+
+impl Seek for Watched {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+#[test]
+fn other_threads_decode_from_the_beginning_on_and_with_an_index_until_it_is_sought() {
+    let (file, content) = members([0; 4]);
+    let small = compressed(Format::Gzip, 6, 15, &content[..50_000]);
+    let cases = [
+        (&file, 1, false, [false; 2]),
+        (&small, 4, false, [false; 2]),
+        (&file, 2, false, [true; 2]),
+        (&file, 4, false, [true; 2]),
+        (&file, 1, true, [false; 2]),
+        (&file, 2, true, [true, false]),
+    ];
+    for (file, threads, has_index, expected) in cases {
+        let is_read_by_others = Arc::new(AtomicBool::new(false));
+        let source = Watched(Cursor::new(file.clone()), thread::current().id(), is_read_by_others.clone());
+        let mut ours = match has_index {
+            true => GzipFile::with_index(source, index(file), threads).unwrap(),
+            false => GzipFile::new(source, threads).unwrap(),
+        };
+        let found = [0, 1].map(|_| {
+            ours.read_exact(&mut [0; 10_000]).unwrap();
+            ours.rewind().unwrap();
+            is_read_by_others.swap(false, Ordering::Relaxed)
+        });
+        assert_eq!(found, expected, "{threads} threads, index: {has_index}");
     }
 }
 

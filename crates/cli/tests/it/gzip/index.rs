@@ -2,6 +2,7 @@
 
 use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{DAMAGED, FAILED, Folder, USAGE, WARNED};
+use linerate_testkit::testdata::testdata;
 
 #[test]
 fn a_range_is_the_same_with_an_index_and_without() {
@@ -73,6 +74,23 @@ fn a_file_is_decompressed_by_an_index_as_without() {
     damaged[middle] ^= 1;
     folder.write("a.gz", &damaged);
     assert_eq!(folder.gzip(&["-t", "--index-file", "a.gz.gzidx", "a.gz"]).status, Some(DAMAGED));
+}
+
+/// Of files that gztool wrote the range needs the points in it, and the whole file all of them.
+#[test]
+fn index_of_gztool_is_taken_for_ranges_and_whole_files() {
+    let folder = Folder::new();
+    for name in ["three-megabytes.gz", "three-megabytes.gzi"] {
+        folder.write(name, &std::fs::read(testdata().join("gzip").join(name)).unwrap());
+    }
+    let content = folder.gzip(&["-dc", "three-megabytes.gz"]).ok().stdout;
+    let index = ["-dc", "--index-file", "three-megabytes.gzi", "three-megabytes.gz"];
+    assert!(folder.gzip(&index).ok().stdout == content);
+    let run = folder.gzip(&[&["--range", "2600000+1000"], &index[..]].concat()).ok();
+    assert!(run.stdout == content[2_600_000..2_601_000]);
+    let written = folder.read("three-megabytes.gzi");
+    folder.write("three-megabytes.gzi", &written[..500]);
+    assert_eq!(folder.gzip(&index).status, Some(DAMAGED));
 }
 
 #[test]
