@@ -451,7 +451,7 @@ unsafe extern "C" fn on_progress(_: *mut c_void, _: *const linerate_archive_prog
 /// Reads one of the files; fails without a context.
 unsafe extern "C" fn read_at(context: *mut c_void, offset: u64, buffer: *mut c_void, len: usize) -> i64 {
     if context.is_null() {
-        return if offset % 2 == 0 { -1 } else { i64::MAX };
+        return if offset.is_multiple_of(2) { -1 } else { i64::MAX };
     }
     // SAFETY: the library asks for no more than the file has.
     unsafe { ptr::copy_nonoverlapping(context.cast::<u8>().add(offset as usize), buffer.cast(), len) };
