@@ -3,11 +3,12 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Names of links, and the arguments that each puts before those of its caller. Not `pigz`, whose `-b` counts KiB.
+/// Names of links, and the arguments that each puts before those of its caller. Not `pigz`, whose
+/// `-b` counts KiB. Who calls `unpigz` wants threads, most often for a pipe, which needs `-p`.
 const LINKS: [(&str, &[&str]); 7] = [
     ("gzip", &["gzip"]),
     ("gunzip", &["gzip", "-d"]),
-    ("unpigz", &["gzip", "-d"]),
+    ("unpigz", &["gzip", "-d", "-p0"]),
     ("zcat", &["gzip", "-dc"]),
     ("zstd", &["zstd"]),
     ("unzstd", &["zstd", "-d"]),
@@ -32,7 +33,7 @@ mod tests {
     #[test]
     fn links_stand_for_subcommands_and_other_names_for_nothing() {
         for (line, wanted) in [
-            ("unpigz -d -c", "linerate gzip -d -d -c"),
+            ("unpigz -d -c", "linerate gzip -d -p0 -d -c"),
             ("/usr/local/bin/zcat a.gz", "linerate gzip -dc a.gz"),
             ("unzstd.exe a", "linerate zstd -d a"),
             ("linerate gzip unpigz", "linerate gzip unpigz"),

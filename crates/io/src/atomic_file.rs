@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use linerate_core::lock;
 
@@ -354,6 +354,16 @@ fn folder_of(target: &Path) -> &Path {
     target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// What [`before_temporaries`] has set.
+static PREPARE: OnceLock<fn()> = OnceLock::new();
+
+/// Sets a function that is called each time before a file gets a temporary name: it may install
+/// handlers of signals that call [`remove_temporaries`]. On Linux most files have no name until their
+/// commit, so that most programs need no handlers. Later calls change nothing.
+pub fn before_temporaries(prepare: fn()) {
+    let _ = PREPARE.set(prepare);
+}
+
 /// Temporary names of this process that may exist.
 static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
@@ -371,6 +381,9 @@ struct Temporary {
 
 impl Temporary {
     fn new(folder: Folder, folder_path: &Path) -> Temporary {
+        if let Some(prepare) = PREPARE.get() {
+            prepare();
+        }
         let name = temporary_name();
         let path = folder_path.join(&name);
         // Registered before it exists, so that a signal handler finds it.
@@ -429,6 +442,18 @@ mod tests {
         named.write_all(bytes).unwrap();
         pending.temporary = Some(temporary);
         AtomicFile { file: named, target: file.target, pending: Some(pending) }
+    }
+
+    #[test]
+    fn a_function_is_called_before_there_is_a_temporary_name() {
+        static NAMES: AtomicU64 = AtomicU64::new(0);
+        let folder = tempfile::tempdir().unwrap();
+        before_temporaries(|| _ = NAMES.fetch_add(1, Ordering::Relaxed));
+        let file = written(&folder.path().join("a"), Existing::Refuse, b"").unwrap();
+        let before = NAMES.load(Ordering::Relaxed);
+        drop(with_name(file, b""));
+        // Other tests may have made some meanwhile.
+        assert!(NAMES.load(Ordering::Relaxed) > before);
     }
 
     #[test]

@@ -29,6 +29,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `read_at` | [`ReadAt`], [`FileSource`], [`CountingSource`] |
+//! | `cursor` | [`Cursor`]: a source as a reader with a position |
 //! | `sys/map` | [`MapSource`]: memory maps |
 //! | `sys/windows` | renames, processes, file indexes, free space and consoles on Windows |
 //! | `remote/` | files on servers: `http`, `s3` (requests), `response`, `request_error`, `retry`, `remote_file` |
@@ -42,6 +43,7 @@
 //! | `folder/` | [`Folder`] by descriptor (`unix`) or by path (`portable`) |
 
 mod atomic_file;
+mod cursor;
 mod file_id;
 mod folder;
 mod leftovers;
@@ -54,7 +56,8 @@ mod sparse;
 mod sys;
 mod url;
 
-pub use atomic_file::{AtomicFile, Existing, remove_temporaries};
+pub use atomic_file::{AtomicFile, Existing, before_temporaries, remove_temporaries};
+pub use cursor::Cursor;
 pub use file_id::FileId;
 pub use folder::{FileAttributes, Folder, write_all_at};
 pub use leftovers::{Leftovers, is_temporary_name, remove_leftovers, temporary_name};

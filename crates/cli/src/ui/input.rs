@@ -71,6 +71,11 @@ impl<R: Read> Source<R> {
         Source { inner, returned: VecDeque::new(), buffer: vec![0; capacity].into(), start: 0, end: 0, at: 0 }
     }
 
+    /// Most bytes that are buffered.
+    pub(crate) fn capacity(&self) -> usize {
+        self.buffer.len()
+    }
+
     /// Offset in the input of the next byte.
     pub(crate) fn at(&self) -> u64 {
         self.at

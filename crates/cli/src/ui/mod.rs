@@ -15,6 +15,7 @@ pub(crate) mod output_args;
 pub(crate) mod output_file;
 pub(crate) mod printer;
 pub(crate) mod progress;
+pub(crate) mod remote;
 pub(crate) mod reporter;
 pub(crate) mod session;
 pub(crate) mod signals;

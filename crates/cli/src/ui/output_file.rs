@@ -100,6 +100,11 @@ impl FinishedOutput {
         output.take_over(source.map(|(_, meta)| meta), modified, deleted.is_some())?;
         Ok(FinishedOutput { output, deleted })
     }
+
+    /// An output that is made from no file on this machine.
+    pub(crate) fn without_source(output: Output) -> FinishedOutput {
+        FinishedOutput { output, deleted: None }
+    }
 }
 
 /// Result of a commit.

@@ -8,19 +8,24 @@ pub(crate) const HELP: &str = "Number of threads, 0 for all cores; the output do
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct ThreadArgs {
-    #[arg(short = 'p', long, value_name = "N", default_value = "0", value_parser = threads, help = HELP)]
-    threads: Threads,
+    #[arg(short = 'p', long, value_name = "N", value_parser = threads, help = format!("{HELP} [default: 0]"))]
+    threads: Option<Threads>,
 }
 
 impl ThreadArgs {
+    /// Whether a number is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.threads.is_some()
+    }
+
     /// The number of threads.
     pub(crate) fn count(&self) -> usize {
-        self.threads.count()
+        self.threads.unwrap_or_default().count()
     }
 
     /// As [`Threads::count_for`].
     pub(crate) fn count_for(&self, size: Option<u64>) -> usize {
-        self.threads.count_for(size)
+        self.threads.unwrap_or_default().count_for(size)
     }
 }
 
@@ -28,7 +33,7 @@ impl ThreadArgs {
 const ONE_THREAD: u64 = 64 << 10;
 
 /// A number of threads as it is given: 0 for all cores.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Threads(usize);
 
 impl Threads {

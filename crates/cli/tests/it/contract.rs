@@ -406,6 +406,8 @@ fn every_long_command_prints_its_progress() {
         &["nx", "pack", "tree", "-o", "tree.nx"][..],
         &["nx", "repack", "--format=nx", "unhashed.r3a", "-o", "hashed.nx"],
         &["dict", "build", "--key=id", "rows", "-o", "blocks"],
+        &["gzip", "-k", "rows"],
+        &["gzip", "--index", "rows.gz"],
     ] {
         Run::of(&mut folder.command(args), b"").ok();
     }
@@ -426,6 +428,7 @@ fn every_long_command_prints_its_progress() {
         &["gateway", "record", "--json", "zlib", "-o", "recorded.lgwr"],
         &["gateway", "stats", "--json", "--set", "A=zlib"],
         &["gateway", "stats", "--json", "--set", "A=logs/A-*.stats"],
+        &["gzip", "-t", "--json", "--index-file", "rows.gz.gzidx", "rows.gz"],
     ] {
         let objects = progress(&folder, args);
         let last = objects.last().unwrap_or_else(|| panic!("{args:?}: no progress"));

@@ -6,6 +6,8 @@ use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::thread;
+#[cfg(target_os = "linux")]
+use std::{io, time::Duration};
 
 use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{DAMAGED, Folder, Run, program};
@@ -25,10 +27,10 @@ fn unpigz(input: &[u8]) -> Run {
     Run::of(command.args(["-d", "-c"]), input)
 }
 
-/// `unpigz -d -c` on three pipes that nobody serves.
-fn running(folder: &Folder) -> Child {
+/// `unpigz` on three pipes that nobody serves.
+fn running(folder: &Folder, args: &[&str]) -> Child {
     let mut command = Command::new(folder.path("unpigz"));
-    command.args(["-d", "-c"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("the program starts")
 }
 
@@ -95,12 +97,95 @@ fn damage_is_an_error_status_and_one_line_of_text() {
     unpigz(b"").fails(DAMAGED, "linerate: stdin: the input is empty");
 }
 
+/// As many threads as are asked for read the pipe, whole pieces at a time.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_layer_on_a_pipe_is_unpacked_on_several_threads_if_they_are_asked_for() {
+    let (folder, _) = linked("unpigz");
+    let packed = folder.gzip_with(&["-0"], &sample(3_000_000)).ok().stdout;
+    for (args, wanted) in [(&["-d", "-c", "-p1"][..], 1), (&["-d", "-c", "-p3"], 4)] {
+        let mut child = running(&folder, args);
+        let mut stdout = child.stdout.take().expect("a pipe");
+        let drain = thread::spawn(move || io::copy(&mut stdout, &mut io::sink()));
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin.write_all(&packed).expect("it reads");
+        let threads = || {
+            let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).expect("it runs");
+            tasks.count()
+        };
+        // The pipe is still open, so that they have not ended.
+        let has_them = (0..1000).any(|_| {
+            thread::sleep(Duration::from_millis(10));
+            threads() >= wanted
+        });
+        assert!(has_them && threads() == wanted, "{args:?}: {} threads", threads());
+        drop(stdin);
+        assert!(child.wait().expect("it ends").success());
+        assert_eq!(drain.join().expect("no panic").expect("its output"), 3_000_000);
+    }
+}
+
+#[test]
+fn several_threads_say_of_a_pipe_what_one_says() {
+    let (folder, _) = linked("unpigz");
+    let content = sample(2_500_000);
+    let layer = folder.gzip_with(&[], &content).ok().stdout;
+    let len = layer.len();
+    assert!(len > 800_000, "several pieces");
+    let damaged = |at: usize| {
+        let mut bytes = layer.clone();
+        bytes[at] ^= 0x44;
+        bytes
+    };
+    let mut inputs = vec![
+        layer.clone(),
+        [&layer[..], &layer, b"\0\0"].concat(),
+        [&layer[..], b"garbage"].concat(),
+        [&layer[..], b"\x1f\x8b\x08garbage"].concat(),
+        b"no gzip".repeat(100_000),
+    ];
+    inputs.extend([3, 12, 300_000, len - 300_000, len - 9, len - 4, len - 1].map(|at| layer[..at].to_vec()));
+    inputs.extend([20, 300_000, len - 300_000, len - 8, len - 1].map(damaged));
+    for (i, input) in inputs.iter().enumerate() {
+        let run = |args: &[&str]| {
+            let mut command = Command::new(folder.path("unpigz"));
+            let run = Run::of(command.args(["-d", "-c"]).args(args), input);
+            (run.status, run.stderr, run.stdout)
+        };
+        for limit in [&[][..], &["--max-output=2000000"]] {
+            let [one, four] = ["-p1", "-p4"].map(|threads| run(&[&[threads], limit].concat()));
+            assert!(one == four, "input {i} {limit:?}: {:?} {:?}", (one.0, one.1), (four.0, four.1));
+        }
+    }
+}
+
+/// Each write of the caller is a small part of a piece.
+#[test]
+fn a_layer_that_trickles_in_is_unpacked() {
+    let (folder, _) = linked("unpigz");
+    let content = sample(600_000);
+    let packed = folder.gzip_with(&["-0"], &content).ok().stdout;
+    let mut child = running(&folder, &["-d", "-c", "-p4"]);
+    let mut stdout = child.stdout.take().expect("a pipe");
+    let read = thread::spawn(move || {
+        let mut bytes = Vec::new();
+        stdout.read_to_end(&mut bytes).map(|_| bytes)
+    });
+    let mut stdin = child.stdin.take().expect("a pipe");
+    for part in packed.chunks(997) {
+        stdin.write_all(part).expect("it reads");
+    }
+    drop(stdin);
+    assert!(child.wait().expect("it ends").success());
+    assert!(read.join().expect("no panic").expect("its output") == content);
+}
+
 /// The caller has lost interest, and kills the program while the layer is still being fetched.
 #[test]
 fn a_killed_program_leaves_no_process_that_holds_its_pipes_and_no_file() {
     let (folder, _) = linked("unpigz");
     let packed = folder.gzip_with(&["-0"], &sample(3_000_000)).ok().stdout;
-    let mut child = running(&folder);
+    let mut child = running(&folder, &["-d", "-c"]);
     let mut stdin = child.stdin.take().expect("a pipe");
     let writer = thread::spawn(move || {
         let written = stdin.write_all(&packed);
@@ -120,10 +205,13 @@ fn a_killed_program_leaves_no_process_that_holds_its_pipes_and_no_file() {
 #[test]
 fn a_closed_pipe_ends_the_program_without_a_message() {
     let (folder, _) = linked("unpigz");
-    let packed = folder.gzip_with(&["-0"], &sample(3_000_000)).ok().stdout;
-    let mut child = running(&folder);
-    drop(child.stdout.take());
-    let sent = child.stdin.take().expect("a pipe").write_all(&packed);
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!((output.status.signal(), output.stderr, sent.is_err()), (Some(13), vec![], true));
+    let packed = folder.gzip_with(&["-0"], &sample(9_000_000)).ok().stdout;
+    for args in [&["-d", "-c"][..], &["-d", "-c", "-p1"], &["-d", "-c", "-p4"]] {
+        let mut child = running(&folder, args);
+        drop(child.stdout.take());
+        let sent = child.stdin.take().expect("a pipe").write_all(&packed);
+        let output = child.wait_with_output().expect("it ends");
+        let ended = (output.status.signal(), output.stderr, sent.is_err());
+        assert_eq!(ended, (Some(13), vec![], true), "{args:?}");
+    }
 }

@@ -8,9 +8,9 @@ use linerate_dict::blocks::{DictionaryPlace, DictionaryReference};
 use linerate_dict::{BlockFile, Input, Pack, Store};
 use serde_json::{Value, json};
 
-use crate::commands::nx::open::{remote, url};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::inputs;
+use crate::ui::remote::{remote, url};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct PackArg {

@@ -24,11 +24,13 @@ Examples:
   linerate gzip --rsyncable -k dump.sql      small changes of dump.sql change little of dump.sql.gz
   linerate gzip --index big.gz               make big.gz.gzidx, an index of big.gz
   linerate gzip -dc --range 10G+1M big.gz    1 MiB from 10 GiB on; quick with an index
+  linerate gzip -c --range 0+4K https://example.org/big.gz    fetches what it needs, and of big.gz.gzidx
 
 Without FILE, or with `-`, standard input is read and standard output written. With -o or -c the input
 file is kept. Threads process several files at a time, and the parts of a large one; three or more
-decompress any file together, and take twice the CPU time of one. A thread's working memory is 0.5M,
-7.5M at -8 and -9, beside its blocks, and at most 24M when decompressing.
+decompress any file together, and take twice the CPU time of one; a pipe only if -p is given, since they
+wait for whole pieces of it. A thread's working memory is 0.5M, 7.5M at -8 and -9, beside its blocks, and
+at most 24M when decompressing.
 SIZE is a number of bytes, or with K, M or G a multiple of 1024.";
 
 #[derive(clap::Args, Debug)]
@@ -53,8 +55,9 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["decompress", "test", "list", "range", "index_file"])]
     pub(crate) index: bool,
 
-    /// Decompress LENGTH bytes of the content from the byte START on, or the rest with START+; both are SIZEs.
-    /// FILE.gz.gzidx is used if it exists; otherwise what precedes is decompressed, too
+    /// Decompress LENGTH bytes of the content from the byte START on, or the rest with START+; both
+    /// are SIZEs. FILE.gz.gzidx is used if it exists; otherwise what precedes is decompressed, too.
+    /// FILE may be a URL that has such an index
     #[arg(long, value_name = "START+LENGTH", value_parser = size::range, conflicts_with_all = ["test", "list"])]
     pub(crate) range: Option<Range<u64>>,
 

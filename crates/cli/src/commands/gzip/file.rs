@@ -6,6 +6,7 @@ use std::time::Instant;
 use linerate_deflate::Format;
 use linerate_deflate::gzip::Header;
 use linerate_deflate::parallel::compress_with_progress;
+use linerate_io::Cursor;
 use serde::Serialize;
 
 use super::args::{Args, FormatChoice};
@@ -17,6 +18,7 @@ use crate::ui::operands::Operand;
 use crate::ui::output::Output;
 use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
 use crate::ui::progress::{Label, Progress, Show};
+use crate::ui::remote::{remote, url};
 use crate::ui::session::{FileSummary, Mode, open_output, wait_for_turn};
 use crate::ui::write_behind::{Target, write_behind};
 
@@ -24,7 +26,7 @@ use crate::ui::write_behind::{Target, write_behind};
 /// such a file.
 const SMALL_BLOCK: usize = 32 << 10;
 
-/// Files up to this size are decompressed and written by one thread.
+/// Files up to this size are read as a whole, and decompressed and written by one thread.
 const SMALL: u64 = 512 << 10;
 
 /// Fewest threads that decode data of any origin together: they take nearly twice the time of one thread for it.
@@ -59,6 +61,9 @@ fn process(
             Err(error) => return Err(error),
         }
     }
+    if let Some(url) = operand.path().and_then(url).filter(|_| args.range.is_some()) {
+        return range_of_url(args, operand, url).map(Some);
+    }
     let input = open(args, operand, beside)?;
     let turn = wait_for_turn(alone, input.size().unwrap_or(0));
     let threads = if alone || turn.is_some() { args.threads.count_for(input.size()) } else { 1 };
@@ -66,11 +71,26 @@ fn process(
     let (mut summary, finished) = match args.mode() {
         Mode::Compress => compress(args, operand, &input, alone),
         Mode::Index => index::make(args, operand, &input, alone),
-        Mode::Decompress if args.range.is_some() => range::decompress(args, operand, &input),
+        Mode::Decompress if args.range.is_some() => {
+            let (summary, output) = range::decompress(args, operand, &input.file)?;
+            FinishedOutput::new(output, operand.path(), &input, None, false).map(|output| (summary, output))
+        }
         Mode::Decompress | Mode::Test | Mode::List => decompress(args, operand, &input, threads, alone),
     }?;
     summary.seconds = begun.elapsed().as_secs_f64();
     Ok(Some((summary, finished)))
+}
+
+/// Decompresses a range of a file on a server.
+fn range_of_url(
+    args: &Args,
+    operand: &Operand,
+    url: &str,
+) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
+    let begun = Instant::now();
+    let (mut summary, output) = range::decompress(args, operand, Cursor::new(remote(url)?))?;
+    summary.seconds = begun.elapsed().as_secs_f64();
+    Ok((summary, FinishedOutput::without_source(output)))
 }
 
 /// Whether the output goes beside the operand, and replaces it unless `-k` is given.
@@ -152,14 +172,16 @@ fn decompress(
 ) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
     let beside = is_replaced(args, operand);
     let format = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
-    let source = Source::new(&input.file);
+    let source = Source::of_size(&input.file, input.size(), SMALL);
     let mut decoder = match format {
         None if passes_other_data(args, operand) => Decoder::passing(source, args.max_output, threads)?,
         _ => Decoder::open(source, format, args.max_output, threads)?,
     };
-    // A pipe may wait for its writer, and what it has sent is wanted before.
     let is_large = input.size().is_some_and(|size| size > SMALL);
-    decoder = decoder.speculative(is_large && threads >= SPECULATIVE_THREADS);
+    // A pipe may wait for its writer, and what it has sent is wanted before then, unless threads are
+    // asked for.
+    let has_pieces = is_large || input.size().is_none() && args.threads.is_given();
+    decoder = decoder.speculative(has_pieces && threads >= SPECULATIVE_THREADS);
     let suffix = args.suffix.as_deref();
     let mut target = operand.path().filter(|_| beside).and_then(|path| names::without_suffix(path, suffix));
     let mut modified = None;
@@ -177,12 +199,10 @@ fn decompress(
         }
     };
     let mut progress = progress(args, operand, input, alone);
+    let mut read = |bytes_in| progress.update(bytes_in);
     let mut run = |target: &mut dyn Target| match &args.index_file {
-        Some(index) => index::decompress(args, index, &input.file, threads, &mut |bytes, bytes_in| {
-            progress.update(bytes_in);
-            target.put(bytes)
-        }),
-        None => decoder.run(target, &mut |bytes_in| progress.update(bytes_in)),
+        Some(index) => index::decompress(args, index, &input.file, threads, target, &mut read),
+        None => decoder.run(target, &mut read),
     };
     let decoded = if is_large && threads > 1 && !matches!(output, Output::Nowhere) {
         write_behind(&mut output, run)

@@ -1,5 +1,6 @@
 //! `--index` makes the index of a gzip file, and `--index-file` decompresses on several threads by one.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::ops::Range;
@@ -10,16 +11,18 @@ use linerate_inflate::index::{self, Index, Options};
 
 use super::args::Args;
 use super::decode::Decoded;
+use super::endpoints::{CountedReader, TargetWriter};
 use super::file::{Totals, progress};
 use super::names;
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::input::Counted;
-use crate::ui::inputs;
 use crate::ui::operands::Operand;
-use crate::ui::output::{OutputCount, Sink};
+use crate::ui::output::OutputCount;
 use crate::ui::output_file::{FinishedOutput, Opened};
 use crate::ui::progress::Progress;
+use crate::ui::remote;
 use crate::ui::session::{FileSummary, open_output};
+use crate::ui::write_behind::Target;
 
 /// Decodes a file, and writes its index beside it.
 pub(super) fn make(
@@ -58,33 +61,35 @@ impl Read for Shown<'_> {
     }
 }
 
-/// Decodes a file by its index into `sink`, on several threads.
+/// Decodes a file by its index into `target`, on several threads. Tells `progress` how many bytes of
+/// the file were read.
 pub(super) fn decompress(
     args: &Args,
     index: &Path,
     mut file: &File,
     threads: usize,
-    sink: Sink<'_>,
+    target: &mut dyn Target,
+    progress: &mut dyn FnMut(u64),
 ) -> Result<Decoded, CliError> {
-    let index = open(index, file, 0..u64::MAX)?;
+    let index = open(index, &mut file, 0..u64::MAX)?;
     file.rewind().map_err(|error| CliError::Read { error, offset: 0 })?;
-    let mut reader = Counted::new(file);
-    let mut writer = Writer { sink, count: OutputCount::new(args.max_output), failure: None };
-    let decoded = index::decode(&mut reader, &index, &mut writer, threads);
+    let (read, mut output) = (Cell::new(0), OutputCount::new(args.max_output));
+    let reader = CountedReader { inner: file, bytes: &read };
+    let mut writer = TargetWriter { target, progress, read: &read, output: &mut output, failure: None };
+    let decoded = index::decode(reader, &index, &mut writer, threads);
     if let Some(failure) = writer.failure {
         return Err(failure);
     }
-    let totals = decoded.map_err(|error| of_reading(error, reader.at))?;
+    let totals = decoded.map_err(|error| of_reading(error, read.get()))?;
     let garbage_at = garbage(file, totals.bytes_in)?;
     let bytes_in = garbage_at.unwrap_or(index.compressed_len());
     Ok(Decoded { bytes_in, bytes_out: totals.bytes_out, garbage_at })
 }
 
-/// Reads what an index file says about a range of the content of a file.
-pub(super) fn open(path: &Path, mut file: &File, range: Range<u64>) -> Result<Index, CliError> {
+/// Reads what an index file, at a path or URL, says about a range of the content of a file.
+pub(super) fn open(path: &Path, file: &mut impl Seek, range: Range<u64>) -> Result<Index, CliError> {
     let in_file = |error: CliError| error.in_file(&path.display().to_string());
-    inputs::keep(path);
-    let source = File::open(path).map_err(CliError::io("cannot open")).map_err(in_file)?;
+    let source = remote::open(path).map_err(in_file)?;
     let len = file.seek(io::SeekFrom::End(0)).map_err(|error| CliError::Read { error, offset: 0 })?;
     let index = Index::read(source, len, range).map_err(engine_error).map_err(in_file)?;
     if len != index.compressed_len() {
@@ -101,32 +106,6 @@ fn garbage(mut file: &File, from: u64) -> Result<Option<u64>, CliError> {
     let mut bytes = io::BufReader::new(file).bytes().zip(from..);
     let garbage = bytes.find(|(byte, _)| !matches!(byte, Ok(0)));
     garbage.map(|(byte, at)| byte.map(|_| at)).transpose().map_err(failed)
-}
-
-/// Writes to a sink, and keeps its error.
-struct Writer<'a> {
-    sink: Sink<'a>,
-    count: OutputCount,
-    failure: Option<CliError>,
-}
-
-impl Write for Writer<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let len = bytes.len().min(usize::try_from(self.count.left()).unwrap_or(usize::MAX));
-        let written = match len {
-            0 => Err(self.count.exceeded(0)),
-            _ => (self.sink)(&bytes[..len], 0).and_then(|()| self.count.add(len, 0)),
-        };
-        written.map_err(|error| {
-            self.failure = Some(error);
-            io::Error::other("cannot write")
-        })?;
-        Ok(len)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// An error of a decoder, or of reading its input up to an offset.

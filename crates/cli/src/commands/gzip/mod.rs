@@ -2,12 +2,16 @@
 
 mod args;
 mod bgzf;
+mod container;
 mod decode;
+mod endpoints;
 mod file;
 mod header;
 mod index;
 mod names;
 mod range;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,37 +1,37 @@
 //! `--range`: decompresses a part of a file, by its index if there is one.
 
 use std::cell::Cell;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 use linerate_inflate::index::{Builder, Options, Reader};
 use linerate_inflate::{Format, read};
 
 use super::args::{Args, FormatChoice};
+use super::endpoints::CountedReader;
 use super::file::Totals;
 use super::index::{of_reading, open};
 use super::names;
 use crate::ui::error::CliError;
 use crate::ui::operands::Operand;
-use crate::ui::output::OutputCount;
-use crate::ui::output_file::{FinishedOutput, Opened};
+use crate::ui::output::{Output, OutputCount};
+use crate::ui::remote::url;
 use crate::ui::session::{FileSummary, open_output};
 
 /// Bytes that are decoded at a time.
 const BUFFER: usize = 256 << 10;
 
-/// Decompresses the range of `--range`.
+/// Decompresses the range of `--range` of a file.
 pub(super) fn decompress(
     args: &Args,
     operand: &Operand,
-    input: &Opened,
-) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
+    file: impl Read + Seek,
+) -> Result<(FileSummary<Totals>, Output), CliError> {
     let range = args.range.clone().unwrap_or(0..u64::MAX);
     let to_stdout = args.writes_stdout(operand.path().is_none());
     let mut output = open_output(to_stdout, args.output.as_deref(), args.force)?;
     let (bytes_in, mut count) = (Cell::new(0), OutputCount::new(args.max_output));
-    let mut content = Content::open(args, operand, input, &bytes_in)?;
+    let mut content = Content::open(args, operand, CountedReader { inner: file, bytes: &bytes_in })?;
     let (mut at, mut buffer) = (content.at, vec![0; BUFFER]);
     while at < range.end {
         let left = if at < range.start { range.start - at } else { range.end - at };
@@ -54,8 +54,7 @@ pub(super) fn decompress(
     if end < range.start || end < range.end && range.end < u64::MAX {
         summary.warnings.push(format!("the content has {end} bytes, and ends before the range does"));
     }
-    drop(content);
-    Ok((summary, FinishedOutput::new(output, operand.path(), input, None, false)?))
+    Ok((summary, output))
 }
 
 /// The content of a file, from an offset on.
@@ -68,18 +67,12 @@ struct Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    fn open(
-        args: &Args,
-        operand: &Operand,
-        input: &'a Opened,
-        bytes_in: &'a Cell<u64>,
-    ) -> Result<Self, CliError> {
-        let file = Part { file: &input.file, bytes: bytes_in };
+    fn open(args: &Args, operand: &Operand, mut file: impl Read + Seek + 'a) -> Result<Self, CliError> {
         let start = args.range.as_ref().map_or(0, |range| range.start);
         let given = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
         let is_gzip = given.is_none_or(|format| matches!(format, FormatChoice::Gzip | FormatChoice::Bgzf));
         if let Some(path) = index_of(args, operand).filter(|_| is_gzip) {
-            let index = open(&path, &input.file, args.range.clone().unwrap_or(0..u64::MAX))?;
+            let index = open(&path, &mut file, args.range.clone().unwrap_or(0..u64::MAX))?;
             let mut reader = Reader::with_index(file, index).map_err(|e| of_reading(e, 0))?;
             reader.seek(SeekFrom::Start(start)).map_err(|e| of_reading(e, 0))?;
             let end = Some(reader.index().len());
@@ -94,7 +87,7 @@ impl<'a> Content<'a> {
                 Some(_) => FormatChoice::Zlib,
             },
         };
-        let reader: Box<dyn Read> = match format {
+        let reader: Box<dyn Read + 'a> = match format {
             FormatChoice::Gzip | FormatChoice::Bgzf => {
                 Box::new(Builder::with_buffer(file, &Options::new().spacing(u64::MAX)))
             }
@@ -105,28 +98,9 @@ impl<'a> Content<'a> {
     }
 }
 
-/// The index that is given, or beside the file.
+/// The index that is given, or the one beside the file if it exists. Beside a URL it has to exist:
+/// without it everything before the range would be fetched.
 fn index_of(args: &Args, operand: &Operand) -> Option<PathBuf> {
-    let beside = || operand.path().map(names::of_index).filter(|path| path.is_file());
+    let beside = || operand.path().map(names::of_index).filter(|path| url(path).is_some() || path.is_file());
     args.index_file.clone().or_else(beside)
-}
-
-/// A file of which parts are read, and the bytes that were.
-struct Part<'a> {
-    file: &'a File,
-    bytes: &'a Cell<u64>,
-}
-
-impl Read for Part<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let len = self.file.read(into)?;
-        self.bytes.set(self.bytes.get() + len as u64);
-        Ok(len)
-    }
-}
-
-impl Seek for Part<'_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
-    }
 }

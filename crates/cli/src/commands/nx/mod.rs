@@ -11,7 +11,7 @@ mod list;
 mod metadata;
 mod mount;
 mod names;
-pub(crate) mod open;
+mod open;
 mod pack;
 mod pipe;
 mod select;

@@ -8,6 +8,7 @@ use linerate_nx::{Archive, Codec, Error, FileSource, HEADER, Kind, Limits, ReadA
 
 use super::args::LimitArgs;
 use crate::ui::error::CliError;
+use crate::ui::remote::{remote, url};
 
 /// An archive from any source, of either format.
 pub(crate) type Opened = Archive<AnySource>;
@@ -112,33 +113,6 @@ pub(crate) fn blocks(archive: &Opened) -> Vec<(Option<Codec>, u32)> {
             blocks.iter().map(|block| (codec(block.codec), block.compressed)).collect()
         }
     }
-}
-
-/// The path, if it is a URL.
-pub(crate) fn url(path: &Path) -> Option<&str> {
-    path.to_str().filter(|text| linerate_nx::is_url(text))
-}
-
-#[cfg(feature = "remote")]
-pub(crate) fn remote(url: &str) -> Result<Box<dyn ReadAt>, CliError> {
-    let refused = |error: Error| match error.kind {
-        Kind::Read | Kind::BadArgument => CliError::io("cannot open")(io::Error::from(error)),
-        _ => damage(error),
-    };
-    if linerate_nx::is_s3_url(url) {
-        #[cfg(feature = "s3")]
-        return Ok(Box::new(linerate_nx::S3Source::open(url).map_err(refused)?));
-        #[cfg(not(feature = "s3"))]
-        return Err(CliError::Refused(
-            "this program was built without the feature `s3`, which reads from buckets".into(),
-        ));
-    }
-    Ok(Box::new(linerate_nx::HttpSource::open(url).map_err(refused)?))
-}
-
-#[cfg(not(feature = "remote"))]
-pub(crate) fn remote(_url: &str) -> Result<Box<dyn ReadAt>, CliError> {
-    Err(CliError::Refused("this program was built without the feature `remote`, which reads URLs".into()))
 }
 
 /// Converts an engine's error. Read and write errors are those of the system, not damage.

@@ -10,10 +10,11 @@ use linerate_io::{Lock, Wait};
 use linerate_nx::Kind;
 use linerate_nx::pack::{Builder, Format, PackError, Summary};
 
-use super::open::{damage, url};
+use super::open::damage;
 use super::write_args::{EditArgs, OutputArgs};
 use crate::ui::error::CliError;
 use crate::ui::inputs;
+use crate::ui::remote::url;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 

@@ -56,6 +56,11 @@ fn a_range_and_a_file_with_an_index_are_written_up_to_the_limit() {
     folder.gzip(&["--index", "a.gz"]).ok();
     assert_cut(&["--range", "1000+"], 1000);
     assert_cut(&["--index-file", "a.gz.gzidx"], 0);
+    let run = folder.gzip(&["-t", "--max-output=300000", "--index-file", "a.gz.gzidx", "a.gz"]);
+    let (before, at) = run.stderr.trim_end().rsplit_once(" (at byte ").expect("an offset");
+    assert_eq!(before, "linerate: a.gz: the output exceeds the limit of 300000 bytes");
+    let at: usize = at.trim_end_matches(')').parse().expect("a number");
+    assert!((1..=folder.read("a.gz").len()).contains(&at), "{at}");
 }
 
 #[test]

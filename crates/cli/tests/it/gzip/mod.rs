@@ -11,6 +11,8 @@ mod options;
 #[cfg(unix)]
 #[allow(unreachable_pub)]
 mod pages;
+#[cfg(feature = "remote")]
+mod remote;
 mod round_trip;
 mod streams;
 #[cfg(target_os = "linux")]

@@ -37,6 +37,27 @@ fn input_in_small_pieces_round_trips() {
     assert!(packed == folder.gzip_with(&["-b4K"], &data).ok().stdout);
 }
 
+/// Without `-p` a pipe is decoded as it comes.
+#[test]
+fn content_is_written_before_its_pipe_ends() {
+    let folder = Folder::new();
+    let content = sample(2_000_000);
+    let packed = folder.gzip_with(&["-0"], &content).ok().stdout;
+    let mut command = folder.command(&["gzip", "-d"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    stdin.write_all(&packed[..200_000]).unwrap();
+    // Less than the last block that was sent.
+    let mut begin = vec![0; 100_000];
+    stdout.read_exact(&mut begin).unwrap();
+    assert!(begin == content[..begin.len()]);
+    let writer = std::thread::spawn(move || stdin.write_all(&packed[200_000..]));
+    let mut rest = Vec::new();
+    stdout.read_to_end(&mut rest).unwrap();
+    writer.join().unwrap().unwrap();
+    assert!(child.wait().unwrap().success() && rest == content[begin.len()..]);
+}
+
 #[cfg(unix)]
 #[test]
 fn closed_output_pipe_ends_by_sigpipe_without_a_message() {

@@ -171,6 +171,10 @@ fn a_small_file_starts_no_thread_and_asks_for_no_number_of_cores() {
             let lines = trace(&folder, "trace=openat,clone,clone3", &[subcommand, "-dc", &file]);
             assert_eq!(has(&lines, "/proc/self/cgroup"), !is_small, "{file}: {lines:#?}");
             assert!(!is_small || !has(&lines, " clone"), "{file}: {lines:#?}");
+            let lines = trace(&folder, "trace=openat,clone,clone3", &[subcommand, "-d", &file, "-o", "out"]);
+            std::fs::remove_file(folder.path("out")).expect("it was written");
+            // Where a file has a name before it is complete, a thread waits for signals to remove it.
+            assert!(!is_small || !has(&lines, "O_TMPFILE") || !has(&lines, " clone"), "{file}: {lines:#?}");
         }
     }
 }

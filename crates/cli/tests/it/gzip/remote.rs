@@ -1,0 +1,79 @@
+//! `--range` of files on a web server.
+
+use linerate_testkit::data::mixed as sample;
+use linerate_testkit::program::{DAMAGED, FAILED, Folder};
+use linerate_testkit::web::{Reply, Server};
+
+/// A server of `a.gz` and, if there is one, of its index.
+fn serve(file: Vec<u8>, index: Option<Vec<u8>>) -> (Server, String) {
+    let server = Server::new(move |request| match (request.path.as_str(), &index) {
+        ("/a.gz", _) => Reply::range(&file, request),
+        ("/a.gz.gzidx", Some(index)) => Reply::range(index, request),
+        _ => Reply::status("404 Not Found"),
+    });
+    let url = format!("{}/a.gz", server.address());
+    (server, url)
+}
+
+#[test]
+fn a_range_takes_the_bytes_it_needs_of_the_file_and_its_index() {
+    let (folder, content) = (Folder::new(), sample(12_000_000));
+    folder.write("a", &content);
+    folder.gzip(&["-0", "a"]).ok();
+    folder.gzip(&["--index", "a.gz"]).ok();
+    let (server, url) = serve(folder.read("a.gz"), Some(folder.read("a.gz.gzidx")));
+    let run = folder.gzip(&["-c", "--range", "8500000+5000", &url]).ok();
+    assert!(run.stdout == content[8_500_000..8_505_000]);
+    // From a point just after 8 MiB on, and of the index less than 128 KiB.
+    let sent = server.bytes();
+    assert!(sent < 600_000, "{sent} bytes in {} requests", server.requests());
+
+    // Each request is larger than the one before.
+    let before = server.requests();
+    let run = folder.gzip(&["-c", "--range", "1000+4000000", &url]).ok();
+    assert!(run.stdout == content[1000..4_001_000]);
+    let requests = server.requests() - before;
+    assert!(requests < 15, "{requests} requests");
+    assert!(server.bytes() - sent < 8_500_000, "{}", server.bytes() - sent);
+
+    folder.gzip(&["--range", "11999990+", "-o", "end", &url]).ok();
+    assert_eq!(folder.read("end"), content[11_999_990..]);
+    assert_eq!(folder.names(), ["a.gz", "a.gz.gzidx", "end"]);
+}
+
+#[test]
+fn the_index_of_a_file_on_a_server_may_be_here_and_that_of_a_file_here_on_a_server() {
+    let folder = Folder::new();
+    folder.write("a", b"0123456789");
+    folder.gzip(&["a"]).ok();
+    folder.gzip(&["--index", "a.gz"]).ok();
+    let (server, url) = serve(folder.read("a.gz"), None);
+    let run = folder.gzip(&["-c", "--range", "3+4", "--index-file", "a.gz.gzidx", &url]).ok();
+    assert_eq!(run.stdout, b"3456");
+    assert!(server.seen().iter().all(|request| request.path == "/a.gz"));
+    let index = Server::of(folder.read("a.gz.gzidx"));
+    let run = folder.gzip(&["-dc", "--range", "3+4", "--index-file", &index.url(), "a.gz"]).ok();
+    assert_eq!(run.stdout, b"3456");
+    folder.gzip(&["-t", "--index-file", &index.url(), "a.gz"]).ok();
+}
+
+#[test]
+fn files_on_a_server_without_their_index_are_one_line_of_error() {
+    let folder = Folder::new();
+    folder.write("a", b"0123456789");
+    folder.gzip(&["a"]).ok();
+    let (server, url) = serve(folder.read("a.gz"), None);
+    let run = folder.gzip(&["-c", "--range", "3+4", &url]);
+    let missing = "cannot open: the server has no such file";
+    run.fails(FAILED, &format!("linerate: {url}: {url}.gzidx: {missing}"));
+    assert!(run.stdout.is_empty());
+    let other = format!("{}/b.gz", server.address());
+    folder.gzip(&["-c", "--range", "3+4", &other]).fails(FAILED, &format!("linerate: {other}: {missing}"));
+
+    folder.gzip(&["--index", "a.gz"]).ok();
+    let longer = [&folder.read("a.gz")[..], b"\0"].concat();
+    let (_server, url) = serve(longer, Some(folder.read("a.gz.gzidx")));
+    let what = format!("it is the index of a file of {} bytes", folder.read("a.gz").len());
+    let run = folder.gzip(&["-c", "--range", "3+4", &url]);
+    run.fails(DAMAGED, &format!("linerate: {url}: {url}.gzidx: {what}"));
+}

@@ -1,0 +1,176 @@
+//! A source as a reader with a position.
+
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+
+use crate::read_at::ReadAt;
+
+/// Reads a [`ReadAt`] in order, from any position on.
+///
+/// Where requests have a cost ([`ReadAt::coalesce_limit`]), each one that follows another has twice its
+/// bytes, up to that limit, so that at most about as much is requested in vain as was read. The first
+/// one after a seek has the bytes that are wanted. Memory: that limit, or one read if it is larger.
+///
+/// ```
+/// use std::io::{Read, Seek, SeekFrom};
+///
+/// let mut cursor = linerate_io::Cursor::new(&b"some notes"[..]);
+/// cursor.seek(SeekFrom::Start(5))?;
+/// assert_eq!(std::io::read_to_string(cursor)?, "notes");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Cursor<S> {
+    source: S,
+    position: u64,
+    /// What the last request had, and its offset.
+    buffer: Vec<u8>,
+    buffer_at: u64,
+}
+
+impl<S: ReadAt> Cursor<S> {
+    /// A cursor at the beginning of a source.
+    pub fn new(source: S) -> Self {
+        Cursor { source, position: 0, buffer: Vec::new(), buffer_at: 0 }
+    }
+
+    /// What the buffer has from the position on.
+    fn buffered(&self) -> &[u8] {
+        let from = self.position.checked_sub(self.buffer_at).and_then(|from| usize::try_from(from).ok());
+        from.and_then(|from| self.buffer.get(from..)).unwrap_or_default()
+    }
+
+    /// Requests at least `least` bytes from the position on, of `left` bytes.
+    fn request(&mut self, least: usize, left: u64) -> io::Result<()> {
+        let follows = self.position == self.buffer_at + self.buffer.len() as u64;
+        let doubled = if follows { 2 * self.buffer.len() as u64 } else { 0 };
+        let len = doubled.min(self.source.coalesce_limit()).max(least as u64).min(left);
+        self.buffer.clear();
+        self.buffer_at = self.position;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.resize(len as usize, 0);
+        self.source.read_at(self.position, &mut buffer)?;
+        self.buffer = buffer;
+        Ok(())
+    }
+}
+
+impl<S: ReadAt> Read for Cursor<S> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let left = self.source.len().saturating_sub(self.position);
+        let mut len = out.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        if len == 0 {
+            return Ok(0);
+        }
+        if self.source.coalesce_limit() == 0 {
+            self.source.read_at(self.position, &mut out[..len])?;
+        } else {
+            if self.buffered().is_empty() {
+                self.request(len, left)?;
+            }
+            let bytes = self.buffered();
+            len = len.min(bytes.len());
+            out[..len].copy_from_slice(&bytes[..len]);
+        }
+        self.position += len as u64;
+        Ok(len)
+    }
+}
+
+impl<S: ReadAt> Seek for Cursor<S> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::End(by) => self.source.len().checked_add_signed(by),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+        };
+        self.position = position.ok_or(ErrorKind::InvalidInput)?;
+        Ok(self.position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read_at::CountingSource;
+
+    /// Bytes whose requests have a cost.
+    struct Far(Vec<u8>, u64);
+
+    impl ReadAt for Far {
+        fn len(&self) -> u64 {
+            self.0.len() as u64
+        }
+
+        fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+            self.0.read_at(offset, out)
+        }
+
+        fn coalesce_limit(&self) -> u64 {
+            self.1
+        }
+    }
+
+    #[test]
+    fn every_position_has_the_bytes_of_the_source() {
+        let bytes: Vec<u8> = (0..1000u32).map(|i| (i % 251) as u8).collect();
+        for limit in [0, 7, 4096] {
+            let mut cursor = Cursor::new(Far(bytes.clone(), limit));
+            for (to, at) in [
+                (SeekFrom::Start(0), 0),
+                (SeekFrom::End(-3), 997),
+                (SeekFrom::Start(10), 10),
+                (SeekFrom::Current(-5), 905),
+                (SeekFrom::Start(5000), 5000),
+                (SeekFrom::Start(990), 990),
+            ] {
+                assert_eq!(cursor.seek(to).unwrap(), at, "{limit}");
+                let mut read = Vec::new();
+                cursor.by_ref().take(900).read_to_end(&mut read).unwrap();
+                let from = bytes.len().min(at as usize);
+                assert_eq!(read, bytes[from..bytes.len().min(from + 900)], "{limit} {at}");
+            }
+            assert!(cursor.seek(SeekFrom::End(-1001)).is_err());
+        }
+    }
+
+    #[test]
+    fn requests_double_up_to_the_limit_and_begin_anew_after_a_seek() {
+        let mut cursor = Cursor::new(CountingSource::new(Far(vec![7; 10_000], 1000)));
+        let read = |cursor: &mut Cursor<CountingSource<Far>>, times| {
+            (0..times).for_each(|_| cursor.read_exact(&mut [0; 100]).unwrap());
+            (cursor.source.reads(), cursor.source.bytes())
+        };
+        // 100, 200, 400, 800, and then 1000 at most.
+        assert_eq!(read(&mut cursor, 15), (4, 1500));
+        assert_eq!(read(&mut cursor, 1), (5, 2500));
+        cursor.seek(SeekFrom::Start(9000)).unwrap();
+        assert_eq!(read(&mut cursor, 1), (6, 2600));
+        // No more than there is.
+        assert_eq!(read(&mut cursor, 9), (9, 3500));
+    }
+
+    #[test]
+    fn bytes_that_could_not_be_read_are_requested_again() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        struct Once(Far, AtomicBool);
+        impl ReadAt for Once {
+            fn len(&self) -> u64 {
+                self.0.len()
+            }
+            fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+                match self.1.swap(true, Ordering::Relaxed) {
+                    false => Err(ErrorKind::TimedOut.into()),
+                    true => self.0.read_at(offset, out),
+                }
+            }
+            fn coalesce_limit(&self) -> u64 {
+                self.0.coalesce_limit()
+            }
+        }
+        let mut cursor = Cursor::new(Once(Far(b"bytes".to_vec(), 10), AtomicBool::new(false)));
+        assert_eq!(cursor.read(&mut [0; 5]).unwrap_err().kind(), ErrorKind::TimedOut);
+        let mut out = [0; 5];
+        cursor.read_exact(&mut out).unwrap();
+        assert_eq!(&out, b"bytes");
+    }
+}
