@@ -4,11 +4,14 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
 use crate::read_at::ReadAt;
 
+/// Most bytes of a request that are not wanted yet.
+const AHEAD: u64 = 512 << 10;
+
 /// Reads a [`ReadAt`] in order, from any position on.
 ///
 /// Where requests have a cost ([`ReadAt::coalesce_limit`]), each one that follows another has twice its
-/// bytes, up to that limit, so that at most about as much is requested in vain as was read. The first
-/// one after a seek has the bytes that are wanted. Memory: that limit, or one read if it is larger.
+/// bytes, up to 512 KiB, so that little is requested in vain. The first one after a seek has the bytes
+/// that are wanted. Memory: 512 KiB, or one read if it is larger.
 ///
 /// ```
 /// use std::io::{Read, Seek, SeekFrom};
@@ -43,7 +46,7 @@ impl<S: ReadAt> Cursor<S> {
     fn request(&mut self, least: usize, left: u64) -> io::Result<()> {
         let follows = self.position == self.buffer_at + self.buffer.len() as u64;
         let doubled = if follows { 2 * self.buffer.len() as u64 } else { 0 };
-        let len = doubled.min(self.source.coalesce_limit()).max(least as u64).min(left);
+        let len = doubled.min(self.source.coalesce_limit()).min(AHEAD).max(least as u64).min(left);
         self.buffer.clear();
         self.buffer_at = self.position;
         let mut buffer = std::mem::take(&mut self.buffer);

@@ -3,29 +3,60 @@
 use std::sync::OnceLock;
 use std::thread;
 
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+
 /// Help of `--threads`.
 pub(crate) const HELP: &str = "Number of threads, 0 for all cores; the output does not depend on it";
 
-#[derive(clap::Args, Debug)]
+#[derive(Debug)]
 pub(crate) struct ThreadArgs {
-    #[arg(short = 'p', long, value_name = "N", value_parser = threads, help = format!("{HELP} [default: 0]"))]
-    threads: Option<Threads>,
+    threads: Threads,
+    is_given: bool,
 }
 
 impl ThreadArgs {
-    /// Whether a number is given.
+    /// Whether the number is on the command line.
     pub(crate) fn is_given(&self) -> bool {
-        self.threads.is_some()
+        self.is_given
     }
 
     /// The number of threads.
     pub(crate) fn count(&self) -> usize {
-        self.threads.unwrap_or_default().count()
+        self.threads.count()
     }
 
     /// As [`Threads::count_for`].
     pub(crate) fn count_for(&self, size: Option<u64>) -> usize {
-        self.threads.unwrap_or_default().count_for(size)
+        self.threads.count_for(size)
+    }
+}
+
+/// Name of the argument.
+const THREADS: &str = "threads";
+
+// What `derive` makes does not tell the default from the same number on the command line.
+impl clap::Args for ThreadArgs {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let arg = clap::Arg::new(THREADS).short('p').long(THREADS).value_name("N").help(HELP);
+        command.arg(arg.default_value("0").value_parser(threads))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for ThreadArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let threads = matches.get_one(THREADS).copied().unwrap_or(Threads(0));
+        let is_given = matches.value_source(THREADS) == Some(ValueSource::CommandLine);
+        Ok(ThreadArgs { threads, is_given })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
@@ -33,7 +64,7 @@ impl ThreadArgs {
 const ONE_THREAD: u64 = 64 << 10;
 
 /// A number of threads as it is given: 0 for all cores.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Threads(usize);
 
 impl Threads {

@@ -24,7 +24,7 @@ Examples:
   linerate gzip --rsyncable -k dump.sql      small changes of dump.sql change little of dump.sql.gz
   linerate gzip --index big.gz               make big.gz.gzidx, an index of big.gz
   linerate gzip -dc --range 10G+1M big.gz    1 MiB from 10 GiB on; quick with an index
-  linerate gzip -c --range 0+4K https://example.org/big.gz    fetches what it needs, and of big.gz.gzidx
+  linerate gzip -c --range 1G+4K https://example.org/big.gz    of a server that has big.gz.gzidx, too
 
 Without FILE, or with `-`, standard input is read and standard output written. With -o or -c the input
 file is kept. Threads process several files at a time, and the parts of a large one; three or more
