@@ -22,6 +22,7 @@ use crate::ui::write_behind::Target;
 const BUFFER: usize = 256 << 10;
 /// Bytes of the output buffer for each byte of the input's: few small files have more content.
 const RATIO: usize = 8;
+
 /// Result of decoding.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decoded {

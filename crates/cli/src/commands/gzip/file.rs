@@ -26,7 +26,7 @@ use crate::ui::write_behind::{Target, write_behind};
 /// such a file.
 const SMALL_BLOCK: usize = 32 << 10;
 
-/// Files up to this size are read as a whole, and decompressed and written by one thread.
+/// Files up to this size are decompressed and written by one thread, and with `-p1` read as a whole.
 const SMALL: u64 = 512 << 10;
 
 /// Fewest threads that decode data of any origin together: they take nearly twice the time of one thread for it.
@@ -172,7 +172,8 @@ fn decompress(
 ) -> Result<(FileSummary<Totals>, FinishedOutput), CliError> {
     let beside = is_replaced(args, operand);
     let format = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
-    let source = Source::of_size(&input.file, input.size(), SMALL);
+    // Several threads take blocks out of the buffer that may be larger than a file.
+    let source = Source::of_size(&input.file, input.size().filter(|_| threads == 1), SMALL);
     let mut decoder = match format {
         None if passes_other_data(args, operand) => Decoder::passing(source, args.max_output, threads)?,
         _ => Decoder::open(source, format, args.max_output, threads)?,

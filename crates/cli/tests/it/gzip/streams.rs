@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::process::Stdio;
+use std::time::Duration;
 
 use linerate_testkit::data::mixed as sample;
 use linerate_testkit::program::{Folder, Run};
@@ -48,14 +49,19 @@ fn content_is_written_before_its_pipe_ends() {
     let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     // No more than the two pipes take together.
     stdin.write_all(&packed[..100_000]).unwrap();
-    let mut begin = vec![0; 60_000];
-    stdout.read_exact(&mut begin).unwrap();
-    assert!(begin == content[..begin.len()]);
-    let writer = std::thread::spawn(move || stdin.write_all(&packed[100_000..]));
-    let mut rest = Vec::new();
-    stdout.read_to_end(&mut rest).unwrap();
-    writer.join().unwrap().unwrap();
-    assert!(child.wait().unwrap().success() && rest == content[begin.len()..]);
+    let (send, receive) = std::sync::mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let mut bytes = vec![0; 60_000];
+        stdout.read_exact(&mut bytes).unwrap();
+        send.send(()).unwrap();
+        stdout.read_to_end(&mut bytes).unwrap();
+        bytes
+    });
+    let is_written = receive.recv_timeout(Duration::from_secs(30)).is_ok();
+    stdin.write_all(&packed[100_000..]).unwrap();
+    drop(stdin);
+    assert!(reader.join().unwrap() == content && child.wait().unwrap().success());
+    assert!(is_written, "the pipe was open");
 }
 
 #[cfg(unix)]
@@ -82,7 +88,6 @@ fn closed_output_pipe_ends_by_sigpipe_without_a_message() {
 fn signal_removes_the_incomplete_output() {
     use std::os::unix::process::ExitStatusExt;
     use std::thread::sleep;
-    use std::time::Duration;
     let folder = Folder::new();
     let mut command = folder.command(&["gzip", "-o", "out.gz"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
