@@ -139,19 +139,10 @@ pub struct StreamDecoder {
     failed: Option<Error>,
 }
 
-/// A compressed block whose literals and sequences are decoded already.
-pub(crate) trait DecodedBlock {
-    /// Appends its content, and makes `tables` those after it. Returns false, and leaves the tables, if it cannot: then the
-    /// block is decoded anew.
-    fn execute(&mut self, tables: &mut Box<FrameTables>, max: usize, out: &mut Output<'_>) -> bool;
-}
-
 /// The buffers of a call.
 struct Buffers<'a> {
     src: &'a [u8],
     read: usize,
-    /// The next compressed block, decoded ahead.
-    ahead: Option<&'a mut (dyn DecodedBlock + 'a)>,
     dst: &'a mut [u8],
     written: usize,
     /// `dst[..in_window]` is in the window already; from here to `written` it is not.
@@ -300,25 +291,6 @@ impl StreamDecoder {
         src: &[u8],
         dst: &mut [u8],
     ) -> Result<Progress> {
-        self.decode_ahead(scratch, dictionary, src, 0, dst, None)
-    }
-
-    /// Whether there was an error, which every call returns from then on.
-    #[cfg(feature = "std")]
-    pub(crate) fn has_failed(&self) -> bool {
-        self.failed.is_some()
-    }
-
-    /// As [`decode`](Self::decode), from `src[from..]`, which begins with a block if that is decoded `ahead`.
-    pub(crate) fn decode_ahead<'a>(
-        &mut self,
-        scratch: &mut Scratch,
-        dictionary: Option<&Dictionary<'_>>,
-        src: &'a [u8],
-        from: usize,
-        dst: &'a mut [u8],
-        ahead: Option<&'a mut (dyn DecodedBlock + 'a)>,
-    ) -> Result<Progress> {
         if let Some(error) = self.failed {
             if self.pending > 0 {
                 let written = self.pending.min(dst.len());
@@ -337,13 +309,16 @@ impl StreamDecoder {
             ));
         }
         self.skipped = None;
-        let mut io = Buffers { src, read: from, ahead, dst, written: 0, in_window: 0 };
-        let result = self.run(scratch, dictionary, &mut io).and_then(|stop| {
-            self.update_window(&mut io)?;
-            Ok(stop)
-        });
+        let mut io = Buffers { src, read: 0, dst, written: 0, in_window: 0 };
+        let result = self.run(scratch, dictionary, &mut io);
+        self.end_call(result, io)
+    }
+
+    /// Ends a call: keeps its error, which follows the output before it.
+    fn end_call(&mut self, result: Result<Status>, mut io: Buffers<'_>) -> Result<Progress> {
+        let result = result.and_then(|status| self.update_window(&mut io).map(|()| status));
         let status = match result {
-            Ok(stop) => stop,
+            Ok(status) => status,
             Err(error) => {
                 self.failed = Some(error);
                 if io.written == 0 && self.pending == 0 {
@@ -352,7 +327,50 @@ impl StreamDecoder {
                 Status::NeedOutput
             }
         };
-        Ok(Progress { read: io.read - from, written: io.written, status })
+        Ok(Progress { read: io.read, written: io.written, status })
+    }
+
+    /// Whether there was an error, which every call returns from then on.
+    #[cfg(feature = "std")]
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// Takes a compressed block, which has `len` bytes with its header, of a frame without a dictionary. `execute` is given the
+    /// tables before the block, the most bytes that it may regenerate, and the output. It appends the content and makes the
+    /// tables those after the block, or leaves them and returns false: then this returns `None`, and
+    /// [`decode`](Self::decode) takes the block. While output is owed, this writes that alone.
+    #[cfg(feature = "std")]
+    pub(crate) fn take_block(
+        &mut self,
+        scratch: &mut Scratch,
+        (len, last): (usize, bool),
+        dst: &mut [u8],
+        execute: impl FnOnce(&mut FrameTables, usize, &mut Output<'_>) -> bool,
+    ) -> Option<Result<Progress>> {
+        if self.failed.is_some() || self.header_bytes_len > 0 {
+            return None;
+        }
+        let mut io = Buffers { src: &[], read: 0, dst, written: 0, in_window: 0 };
+        if self.pending > 0 {
+            let result = self.run(scratch, None, &mut io);
+            return Some(self.end_call(result, io));
+        }
+        let StreamPart::BlockHeader { .. } = self.state else { return None };
+        let mut is_executed = false;
+        let result = self.append(&mut scratch.output, None, &mut io, |tables, max, out| {
+            is_executed = execute(tables, max, out);
+            // Never told.
+            if is_executed { Ok(()) } else { Err(Error::corrupt("a block is not executed")) }
+        });
+        if !is_executed {
+            return None;
+        }
+        self.part = self.consumed + BlockHeader::LEN as u64;
+        self.consumed += len as u64;
+        let result = result.and_then(|()| self.end_block(last)).map_err(|e| e.shifted(self.part));
+        let result = result.and_then(|_| self.run(scratch, None, &mut io));
+        Some(self.end_call(result, io).map(|progress| Progress { read: len, ..progress }))
     }
 
     fn run(
@@ -626,7 +644,7 @@ impl StreamDecoder {
         Ok(have + n == size)
     }
 
-    /// Decodes the block `src[at..at + size]`, directly into the caller's buffer if it is sure to fit.
+    /// Decodes the block `src[at..at + size]`.
     fn block(
         &mut self,
         src: &[u8],
@@ -636,23 +654,28 @@ impl StreamDecoder {
         dictionary: Option<&Dictionary<'_>>,
         io: &mut Buffers<'_>,
     ) -> Result<()> {
+        let (Scratch { kernels, block: buffers, output, .. }, options) = (scratch, self.options);
+        self.append(output, dictionary, io, |tables, max, out| {
+            let mut block = BlockDecoder::new(*kernels, buffers, tables, dictionary, &options);
+            block.decode(&src[..at + size], at, max, out)
+        })
+    }
+
+    /// Appends a block by `decode`, which is given the tables, the most bytes that the block may regenerate, and the output:
+    /// the caller's buffer if that is sure to be large enough, else `output`.
+    fn append(
+        &mut self,
+        output: &mut [u8],
+        dictionary: Option<&Dictionary<'_>>,
+        io: &mut Buffers<'_>,
+        decode: impl FnOnce(&mut FrameTables, usize, &mut Output<'_>) -> Result<()>,
+    ) -> Result<()> {
         let max = self.block_limit();
-        let src = &src[..at + size];
         let tables = self.tables.get_or_insert_with(|| {
             let mut tables = Box::new(FrameTables::new());
             tables.start(dictionary);
             tables
         });
-        let Scratch { kernels, block: buffers, output, .. } = scratch;
-        let (mut ahead, options) = (io.ahead.take(), &self.options);
-        let mut decode = |out: &mut Output<'_>| {
-            let from = out.at;
-            if ahead.as_mut().is_some_and(|block| block.execute(tables, max, out)) {
-                return Ok(());
-            }
-            out.at = from;
-            BlockDecoder::new(*kernels, buffers, tables, dictionary, options).decode(src, at, max, out)
-        };
         // The dictionary leaves the window once more content than the window size has been decoded.
         let content = match dictionary {
             Some(dictionary) if self.total <= self.header.window => dictionary.piece(),
@@ -663,7 +686,7 @@ impl StreamDecoder {
             let start = io.in_window.max(io.written.saturating_sub(reach));
             let before = history(self.window.last(reach - (io.written - start)), content);
             let mut out = Output { buf: io.dst, start, at: io.written, history: before };
-            decode(&mut out)?;
+            decode(tables, max, &mut out)?;
             let (from, to) = (io.written, out.at);
             io.written = to;
             let bytes = &io.dst[from..to];
@@ -675,10 +698,9 @@ impl StreamDecoder {
         }
         self.window.push(&io.dst[io.in_window..io.written])?;
         let before = history(self.window.last(reach), content);
-        let buf = &mut output[..];
-        debug_assert!(buf.len() >= BLOCK_MAX);
-        let mut out = Output { buf, start: 0, at: 0, history: before };
-        decode(&mut out)?;
+        debug_assert!(output.len() >= BLOCK_MAX);
+        let mut out = Output { buf: &mut *output, start: 0, at: 0, history: before };
+        decode(tables, max, &mut out)?;
         let len = out.at;
         let bytes = &output[..len];
         self.count(bytes);

@@ -34,7 +34,7 @@ pub(super) struct Cutter {
     format: Format,
     /// Bytes of a header, or of a part that is no compressed block.
     bytes: Vec<u8>,
-    block: Option<Block>,
+    block: Option<Box<Block>>,
     /// Most bytes of a block of the frame.
     block_max: usize,
     has_checksum: bool,
@@ -159,7 +159,7 @@ impl Cutter {
         if header.kind == BlockType::Compressed {
             self.bytes.clear();
             let mut block = ring.new_block();
-            block.start(bytes);
+            block.start(bytes, last);
             self.block = Some(block);
             self.next = Next::Compressed { left, last };
             self.end_compressed(ring);

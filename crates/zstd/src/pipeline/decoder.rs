@@ -10,61 +10,55 @@ use crate::scratch::Scratch;
 use crate::stream_decoder::{Progress, Status, StreamDecoder};
 
 /// Decodes frames that arrive in pieces, on several threads each. Content and errors are those of [`StreamDecoder`] for any
-/// number of threads, but its output lags behind its input. Frames that may use a dictionary are decoded by one thread.
+/// number of threads, but its output lags behind its input.
 ///
-/// The threads start with the first frame of more than four blocks per thread, and end when this is dropped.
+/// The threads start with the first frame of two blocks per thread, and end when this is dropped.
 ///
 /// ```
 /// use linerate_zstd::{Status, pipeline};
 ///
 /// let frame = b"\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello";
-/// let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(2));
+/// let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(2), None);
 /// let mut out = [0; 5];
-/// let progress = decoder.decode(None, frame, &mut out)?;
+/// let progress = decoder.decode(frame, &mut out)?;
 /// assert_eq!((&out, progress.status), (b"hello", Status::FrameEnd));
 /// # Ok::<(), linerate_zstd::Error>(())
 /// ```
-pub struct Decoder {
+pub struct Decoder<'d> {
     stream: StreamDecoder,
     scratch: Scratch,
+    dictionary: Option<&'d Dictionary<'d>>,
+    /// With more than one thread, unless there is a dictionary.
+    parts: Option<Parts>,
+}
+
+/// What precedes the stream decoder.
+struct Parts {
     cutter: Cutter,
-    /// With more than one thread.
-    ring: Option<Ring>,
-    current: Option<Current>,
+    ring: Ring,
+    /// The part that the stream decoder takes, and the bytes of it that were taken.
+    current: Option<(Part, usize)>,
 }
 
-/// The part that the stream decoder takes.
-struct Current {
-    part: Part,
-    /// Bytes of it that were taken.
-    at: usize,
-}
-
-impl Current {
-    fn input(&self) -> &[u8] {
-        match &self.part {
-            Part::Other(bytes) => bytes,
-            Part::Block(block) => block.input(),
-        }
-    }
-}
-
-impl Decoder {
-    /// A decoder at the beginning of a frame.
-    pub fn new(options: Options) -> Self {
+impl<'d> Decoder<'d> {
+    /// A decoder at the beginning of a frame. With a `dictionary`, which every frame may use, one thread decodes.
+    pub fn new(options: Options, dictionary: Option<&'d Dictionary<'d>>) -> Self {
+        let parts = || Parts {
+            cutter: Cutter::new(options.stream.format),
+            ring: Ring::new(options.threads),
+            current: None,
+        };
         Decoder {
             stream: StreamDecoder::new(options.stream),
             scratch: Scratch::new(),
-            cutter: Cutter::new(options.stream.format),
-            ring: (options.threads > 1).then(|| Ring::new(options.threads)),
-            current: None,
+            dictionary,
+            parts: (options.threads > 1 && dictionary.is_none()).then(parts),
         }
     }
 
     /// Whether the input may end here: no frame is incomplete.
     pub fn is_between_frames(&self) -> bool {
-        let is_idle = self.current.is_none() && self.ring.as_ref().is_none_or(Ring::is_empty);
-        is_idle && self.stream.is_between_frames() && (self.cutter.is_at_start() || self.cutter.is_uncut())
+        self.stream.is_between_frames() && self.parts.as_ref().is_none_or(Parts::is_between_frames)
     }
 
     /// Offset in the input, in bytes, up to which it is decoded. What was taken and waits is after it.
@@ -77,100 +71,93 @@ impl Decoder {
     ///
     /// # Errors
     /// As [`StreamDecoder::decode`].
-    pub fn decode(
-        &mut self,
-        dictionary: Option<&Dictionary<'_>>,
-        src: &[u8],
-        dst: &mut [u8],
-    ) -> Result<Progress> {
-        let has_failed = self.stream.has_failed();
-        let Some(mut ring) = self.ring.take_if(|_| !has_failed) else {
-            return self.stream.decode(&mut self.scratch, dictionary, src, dst);
-        };
-        let result = self.decode_by(&mut ring, dictionary, src, dst);
-        self.ring = Some(ring);
-        result
+    pub fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
+        let Decoder { stream, scratch, dictionary, parts } = self;
+        match parts {
+            Some(parts) if !stream.has_failed() => parts.decode(stream, scratch, src, dst),
+            _ => stream.decode(scratch, *dictionary, src, dst),
+        }
+    }
+}
+
+impl Parts {
+    fn is_between_frames(&self) -> bool {
+        let is_idle = self.current.is_none() && self.ring.is_empty();
+        is_idle && (self.cutter.is_at_start() || self.cutter.is_uncut())
     }
 
-    fn decode_by(
+    /// Whether a part may be cut from more input.
+    fn takes(&self) -> bool {
+        !self.cutter.is_at_end() && !self.cutter.is_uncut() && !self.ring.is_full()
+    }
+
+    fn decode(
         &mut self,
-        ring: &mut Ring,
-        dictionary: Option<&Dictionary<'_>>,
+        stream: &mut StreamDecoder,
+        scratch: &mut Scratch,
         src: &[u8],
         dst: &mut [u8],
     ) -> Result<Progress> {
         let (mut read, mut written) = (0, 0);
-        let stops = if self.cutter.is_at_start() { dictionary.is_some() } else { src.is_empty() };
-        if stops && !self.cutter.is_at_end() {
-            self.cutter.stop(ring);
+        if src.is_empty() && !self.cutter.is_at_start() && !self.cutter.is_at_end() {
+            self.cutter.stop(&mut self.ring);
         }
         loop {
-            let takes =
-                |cutter: &Cutter, ring: &Ring| !ring.is_full() && !cutter.is_at_end() && !cutter.is_uncut();
-            while read < src.len() && takes(&self.cutter, ring) {
-                read += self.cutter.take(&src[read..], ring);
+            while read < src.len() && self.takes() {
+                read += self.cutter.take(&src[read..], &mut self.ring);
             }
-            if takes(&self.cutter, ring) && !src.is_empty() {
+            if !src.is_empty() && self.takes() {
                 return Ok(Progress { read, written, status: Status::NeedInput });
             }
-            let step = self.step(ring, dictionary, &src[read..], &mut dst[written..]);
-            let progress = match step {
+            let progress = match self.step(stream, scratch, &src[read..], &mut dst[written..]) {
                 // What precedes the error is returned first; the stream decoder repeats the error.
                 Err(_) if written > 0 => return Ok(Progress { read, written, status: Status::NeedOutput }),
-                step => step?,
+                progress => progress?,
             };
             (read, written) = (read + progress.read, written + progress.written);
             match progress.status {
-                Status::FrameEnd => {
-                    self.cutter.start();
-                    return Ok(Progress { read, written, status: Status::FrameEnd });
-                }
-                Status::NeedOutput => return Ok(Progress { read, written, status: Status::NeedOutput }),
-                Status::NeedInput if self.current.is_none() && ring.is_empty() && read == src.len() => {
-                    return Ok(Progress { read, written, status: Status::NeedInput });
-                }
-                Status::NeedInput => {}
+                Status::FrameEnd => self.cutter.start(),
+                Status::NeedOutput => {}
+                Status::NeedInput if self.current.is_none() && self.ring.is_empty() && read == src.len() => {}
+                Status::NeedInput => continue,
             }
+            return Ok(Progress { read, written, ..progress });
         }
     }
 
     /// Decodes the current part, or the next one, or what is left of an uncut frame in `src`.
     fn step(
         &mut self,
-        ring: &mut Ring,
-        dictionary: Option<&Dictionary<'_>>,
+        stream: &mut StreamDecoder,
+        scratch: &mut Scratch,
         src: &[u8],
         dst: &mut [u8],
     ) -> Result<Progress> {
-        let next = || ring.pop().map(|part| Current { part, at: 0 });
-        let Some(mut current) = self.current.take().or_else(next) else {
+        if self.current.is_none() {
+            self.current = self.ring.pop().map(|part| (part, 0));
+        }
+        let Some((part, at)) = &mut self.current else {
             let src = if self.cutter.is_uncut() { src } else { &[] };
-            return self.stream.decode(&mut self.scratch, dictionary, src, dst);
+            return stream.decode(scratch, None, src, dst);
         };
-        let result = self.feed(&mut current, dictionary, dst);
-        let is_used_up = current.at == current.input().len();
+        let (result, len) = match part {
+            Part::Other(bytes) => (stream.decode(scratch, None, &bytes[*at..], dst), bytes.len()),
+            Part::Block(block) => {
+                let (len, is_last, kernels) = (block.input().len(), block.is_last(), scratch.kernels);
+                let executed = stream.take_block(scratch, (len, is_last), dst, |tables, max, out| {
+                    block.execute(kernels, tables, max, out)
+                });
+                let decode = || stream.decode(scratch, None, &block.input()[*at..], dst);
+                (executed.unwrap_or_else(decode), len)
+            }
+        };
         // Output that is owed needs no input.
-        if !is_used_up {
-            self.current = Some(current);
-        } else if let Part::Block(block) = current.part {
-            ring.reuse(block);
+        *at += result.map_or(0, |progress| progress.read);
+        if *at == len
+            && let Some((Part::Block(block), _)) = self.current.take()
+        {
+            self.ring.reuse(block);
         }
         result.map(|progress| Progress { read: 0, ..progress })
-    }
-
-    fn feed(
-        &mut self,
-        current: &mut Current,
-        dictionary: Option<&Dictionary<'_>>,
-        dst: &mut [u8],
-    ) -> Result<Progress> {
-        let Decoder { stream, scratch, .. } = self;
-        let at = current.at;
-        let progress = match &mut current.part {
-            Part::Other(bytes) => stream.decode(scratch, dictionary, &bytes[at..], dst)?,
-            Part::Block(block) => block.feed((stream, scratch), dictionary, at, dst)?,
-        };
-        current.at += progress.read;
-        Ok(progress)
     }
 }

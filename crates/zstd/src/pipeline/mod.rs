@@ -40,7 +40,7 @@ pub struct Options {
     /// Decoding threads, the calling one among them; at most 4 are used, since more gain nothing. With 0 or 1 the calling
     /// thread does everything. Default: 1.
     ///
-    /// Each takes at most 7 MiB of memory, beside the window.
+    /// Each takes at most 2 MiB of memory, beside the window.
     pub threads: usize,
 }
 
@@ -95,7 +95,7 @@ const WRITE: usize = 1 << 20;
 /// # Panics
 /// If `reader` or `writer` panics; all threads have ended then.
 pub fn decode<R: Read, W: Write>(mut reader: R, mut writer: W, options: &Options) -> io::Result<Totals> {
-    let mut decoder = Decoder::new(*options);
+    let mut decoder = Decoder::new(*options, None);
     let (mut input, mut output) = (vec![0; READ], vec![0; WRITE]);
     let (mut totals, mut end) = (Totals::default(), None);
     while end.is_none() {
@@ -112,7 +112,7 @@ pub fn decode<R: Read, W: Write>(mut reader: R, mut writer: W, options: &Options
         }
         let mut read = 0;
         loop {
-            let progress = decoder.decode(None, &input[read..len], &mut output)?;
+            let progress = decoder.decode(&input[read..len], &mut output)?;
             read += progress.read;
             writer.write_all(&output[..progress.written])?;
             totals.bytes_out += progress.written as u64;

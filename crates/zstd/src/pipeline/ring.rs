@@ -1,68 +1,56 @@
 //! The parts of a frame that are read and not executed yet, in order, and the threads that decode its blocks.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use linerate_core::lock;
 
-use super::block::{Block, Decoded, EntropyBuffers, HeaderReader};
+use super::block::{Block, EntropyBuffers, HeaderReader};
 use crate::kernel_set::KernelSet;
 
 /// Most threads: execution, on one of them, takes at least a quarter of the time.
 const MAX_THREADS: usize = 4;
-/// Parts that are read and not executed, by the number of threads.
-const PARTS_PER_THREAD: usize = 4;
+/// Parts that are read and not executed, by the number of threads: few, so that what is decoded of them stays in a cache.
+const PARTS_PER_THREAD: usize = 2;
 
 /// A part of the input.
 pub(super) enum Part {
     /// Anything but a compressed block.
     Other(Vec<u8>),
     /// A compressed block; decoded, unless it is damaged or unusual.
-    Block(Block),
+    Block(Box<Block>),
 }
 
 enum Entry {
-    Other(Vec<u8>),
-    Waiting(Block),
+    Ready(Part),
+    /// For a thread that decodes it.
+    Waiting(Box<Block>),
     /// With the thread that decodes it.
     Taken,
-    Decoded(Block),
 }
 
 #[derive(Default)]
 struct State {
     entries: VecDeque<Entry>,
     /// Entries that are gone: the number of the first one.
-    gone: u64,
-    /// Number of the first entry that may be waiting for a thread.
-    untaken: u64,
-    /// Blocks that are waiting for a thread.
-    waiting: usize,
-    /// Memory for blocks that are decoded, last used last.
-    #[expect(clippy::vec_box, reason = "they go from thread to thread")]
-    free: Vec<Box<Decoded>>,
-    /// Threads without work.
-    idle: usize,
-    /// Whether the calling thread waits for the first entry.
-    is_wanted: bool,
+    gone: usize,
     is_closed: bool,
 }
 
 impl State {
-    /// Takes the first block that is waiting.
-    fn take(&mut self) -> Option<(u64, Block)> {
-        while let Some(entry) = self.entries.get_mut((self.untaken - self.gone) as usize) {
-            self.untaken += 1;
-            match std::mem::replace(entry, Entry::Taken) {
-                Entry::Waiting(block) => {
-                    self.waiting -= 1;
-                    return Some((self.untaken - 1, block));
-                }
-                other => *entry = other,
-            }
+    /// Index of the first block that is waiting.
+    fn waiting(&self) -> Option<usize> {
+        self.entries.iter().position(|entry| matches!(entry, Entry::Waiting(_)))
+    }
+
+    /// Takes the first block that is waiting, and its number.
+    fn take(&mut self) -> Option<(usize, Box<Block>)> {
+        let index = self.waiting()?;
+        match std::mem::replace(&mut self.entries[index], Entry::Taken) {
+            Entry::Waiting(block) => Some((self.gone + index, block)),
+            _ => None,
         }
-        None
     }
 }
 
@@ -80,17 +68,17 @@ struct Shared {
 /// A block while a thread decodes it. Goes back when it is dropped, also in a panic: then it is not decoded.
 struct Taken<'s> {
     shared: &'s Shared,
-    number: u64,
-    block: Block,
+    number: usize,
+    block: Option<Box<Block>>,
 }
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        let block = std::mem::take(&mut self.block);
+        let Some(block) = self.block.take() else { return };
         let mut state = lock(&self.shared.state);
-        let index = (self.number - state.gone) as usize;
-        state.entries[index] = Entry::Decoded(block);
-        if index == 0 && state.is_wanted {
+        let index = self.number - state.gone;
+        state.entries[index] = Entry::Ready(Part::Block(block));
+        if index == 0 {
             self.shared.decoded.notify_one();
         }
     }
@@ -100,16 +88,13 @@ impl Shared {
     /// Decodes the next block that is waiting; returns false if there is none.
     fn decode_one(&self, buffers: &mut EntropyBuffers) -> bool {
         let mut headers = lock(&self.headers);
-        let mut state = lock(&self.state);
-        let Some((number, block)) = state.take() else { return false };
-        let memory = state.free.pop();
-        drop(state);
-        let mut taken = Taken { shared: self, number, block };
-        let mut decoded = memory.unwrap_or_else(|| Box::new(Decoded::new(self.kernels)));
-        headers.read(&taken.block, &mut decoded);
-        drop(headers);
-        decoded.decode(&taken.block, buffers);
-        taken.block.set_decoded(decoded);
+        let Some((number, block)) = lock(&self.state).take() else { return false };
+        let mut taken = Taken { shared: self, number, block: Some(block) };
+        if let Some(block) = &mut taken.block {
+            headers.read(self.kernels, block, buffers);
+            drop(headers);
+            block.decode(self.kernels, buffers);
+        }
         true
     }
 
@@ -118,13 +103,9 @@ impl Shared {
         let mut buffers = EntropyBuffers::new();
         loop {
             while self.decode_one(&mut buffers) {}
-            let mut state = lock(&self.state);
-            while state.waiting == 0 && !state.is_closed {
-                state.idle += 1;
-                state = self.work.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
-                state.idle -= 1;
-            }
-            if state.is_closed {
+            let is_idle = |state: &mut State| !state.is_closed && state.waiting().is_none();
+            let state = self.work.wait_while(lock(&self.state), is_idle);
+            if state.unwrap_or_else(PoisonError::into_inner).is_closed {
                 return;
             }
         }
@@ -134,23 +115,23 @@ impl Shared {
 /// Parts in order, the oldest of which is executed by the calling thread, and the other threads.
 pub(super) struct Ring {
     shared: Arc<Shared>,
-    /// Threads that are wanted besides the calling one.
-    wanted: usize,
-    threads: Vec<JoinHandle<()>>,
     /// Most parts.
     most: usize,
-    len: usize,
-    /// Those of the calling thread, once it decodes a block.
-    buffers: Option<EntropyBuffers>,
-    free: Vec<Block>,
+    /// Threads besides the calling one that are not started yet.
+    wanted: usize,
+    threads: Vec<JoinHandle<()>>,
+    /// Those of the calling thread.
+    buffers: Box<EntropyBuffers>,
+    /// Memory for blocks, last used last.
+    #[expect(clippy::vec_box, reason = "they go from thread to thread")]
+    free: Vec<Box<Block>>,
 }
 
 impl Ring {
     pub(super) fn new(threads: usize) -> Self {
-        let kernels = KernelSet::detected();
         let shared = Shared {
-            kernels,
-            headers: Mutex::new(HeaderReader::new(kernels)),
+            kernels: KernelSet::detected(),
+            headers: Mutex::new(HeaderReader::new()),
             state: Mutex::default(),
             work: Condvar::new(),
             decoded: Condvar::new(),
@@ -158,21 +139,24 @@ impl Ring {
         let threads = threads.clamp(1, MAX_THREADS);
         Ring {
             shared: Arc::new(shared),
+            most: threads * PARTS_PER_THREAD,
             wanted: threads - 1,
             threads: Vec::new(),
-            most: threads * PARTS_PER_THREAD,
-            len: 0,
-            buffers: None,
+            buffers: Box::new(EntropyBuffers::new()),
             free: Vec::new(),
         }
     }
 
+    fn len(&self) -> usize {
+        lock(&self.shared.state).entries.len()
+    }
+
     pub(super) fn is_full(&self) -> bool {
-        self.len >= self.most
+        self.len() >= self.most
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// Begins a frame, while there are no parts.
@@ -182,81 +166,56 @@ impl Ring {
     }
 
     /// A block to be filled.
-    pub(super) fn new_block(&mut self) -> Block {
-        self.free.pop().unwrap_or_default()
+    pub(super) fn new_block(&mut self) -> Box<Block> {
+        self.free.pop().unwrap_or_else(|| Box::new(Block::new()))
     }
 
     /// Keeps a block's memory for another one.
-    pub(super) fn reuse(&mut self, mut block: Block) {
-        if let Some(decoded) = block.take_decoded() {
-            lock(&self.shared.state).free.push(decoded);
-        }
+    pub(super) fn reuse(&mut self, block: Box<Block>) {
         self.free.push(block);
     }
 
     /// Adds the next part.
     pub(super) fn push(&mut self, part: Part) {
-        let mut state = lock(&self.shared.state);
-        match part {
-            Part::Other(bytes) => state.entries.push_back(Entry::Other(bytes)),
-            Part::Block(block) => {
-                state.entries.push_back(Entry::Waiting(block));
-                state.waiting += 1;
-            }
-        }
-        let wakes = state.idle > 0 && state.waiting > 0;
-        drop(state);
-        if wakes {
-            self.shared.work.notify_one();
-        }
-        self.len += 1;
+        let entry = match part {
+            Part::Other(_) => Entry::Ready(part),
+            Part::Block(block) => Entry::Waiting(block),
+        };
+        lock(&self.shared.state).entries.push_back(entry);
+        self.shared.work.notify_one();
         // Few blocks are not worth a thread.
-        if self.is_full() && self.threads.len() < self.wanted {
+        if self.is_full() {
             self.spawn();
         }
     }
 
+    /// Starts the threads. Fewer have the same results.
     fn spawn(&mut self) {
-        while self.threads.len() < self.wanted {
+        for _ in 0..std::mem::take(&mut self.wanted) {
             let shared = self.shared.clone();
-            match thread::Builder::new().name("zstd blocks".into()).spawn(move || shared.serve()) {
-                Ok(thread) => self.threads.push(thread),
-                // Fewer threads have the same results.
-                Err(_) => self.wanted = self.threads.len(),
-            }
+            let thread = thread::Builder::new().name("zstd blocks".into()).spawn(move || shared.serve());
+            self.threads.extend(thread);
         }
     }
 
     /// Takes the oldest part, once it is decoded. Decodes others, or that one, meanwhile.
     pub(super) fn pop(&mut self) -> Option<Part> {
-        let shared = self.shared.clone();
-        let mut state = lock(&shared.state);
         loop {
-            let is_decoded = match state.entries.front()? {
-                Entry::Other(_) | Entry::Decoded(_) => true,
-                Entry::Waiting(_) | Entry::Taken => false,
-            };
-            if is_decoded {
-                break;
+            let mut state = lock(&self.shared.state);
+            match state.entries.pop_front()? {
+                Entry::Ready(part) => {
+                    state.gone += 1;
+                    return Some(part);
+                }
+                entry => state.entries.push_front(entry),
             }
-            if state.waiting > 0 {
-                drop(state);
-                shared.decode_one(self.buffers.get_or_insert_with(EntropyBuffers::new));
-                state = lock(&shared.state);
+            if state.waiting().is_none() {
+                let is_taken = |state: &mut State| matches!(state.entries.front(), Some(Entry::Taken));
+                let _state = self.shared.decoded.wait_while(state, is_taken);
             } else {
-                state.is_wanted = true;
-                state = shared.decoded.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
-                state.is_wanted = false;
+                drop(state);
+                self.shared.decode_one(&mut self.buffers);
             }
-        }
-        let entry = state.entries.pop_front()?;
-        state.gone += 1;
-        state.untaken = state.untaken.max(state.gone);
-        self.len -= 1;
-        match entry {
-            Entry::Other(bytes) => Some(Part::Other(bytes)),
-            Entry::Waiting(block) | Entry::Decoded(block) => Some(Part::Block(block)),
-            Entry::Taken => None,
         }
     }
 }

@@ -138,12 +138,12 @@ fn any_cut_of_the_input_and_any_room_give_the_content() {
     let content = content.repeat(2);
     let mut noise = Noise::new(3);
     for round in 0..40 {
-        let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(2));
+        let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(2), None);
         let (mut got, mut at, mut out) = (Vec::new(), 0, vec![0; 1 << 17]);
         loop {
             let end = src.len().min(at + noise.below([2, 50, 5000, 1 << 20][round % 4]));
             let room = noise.below([1 << 17, 300, 2, 2000][round / 4 % 4]);
-            let progress = decoder.decode(None, &src[at..end], &mut out[..room]).unwrap();
+            let progress = decoder.decode(&src[at..end], &mut out[..room]).unwrap();
             assert!(decoder.position() <= (at + progress.read) as u64);
             at += progress.read;
             got.extend_from_slice(&out[..progress.written]);
@@ -163,16 +163,16 @@ fn after_an_empty_input_everything_taken_is_decoded_and_the_frame_goes_on() {
     let content = json_rows(7, 60);
     let frame = many_blocks(&content, 700);
     for cut in (0..frame.len()).step_by(11) {
-        let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(2));
+        let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(2), None);
         let mut serial = linerate_zstd::StreamDecoder::new(Options::new());
         let (mut ours, mut theirs) = (vec![0; content.len()], vec![0; content.len()]);
-        let first = decoder.decode(None, &frame[..cut], &mut ours).unwrap();
-        let drained = decoder.decode(None, &[], &mut ours[first.written..]).unwrap();
+        let first = decoder.decode(&frame[..cut], &mut ours).unwrap();
+        let drained = decoder.decode(&[], &mut ours[first.written..]).unwrap();
         let written = first.written + drained.written;
         let wanted =
             serial.decode(&mut linerate_zstd::Scratch::new(), None, &frame[..cut], &mut theirs).unwrap();
         assert_eq!((first.read, written, decoder.position()), (cut, wanted.written, cut as u64));
-        let rest = decoder.decode(None, &frame[cut..], &mut ours[written..]).unwrap();
+        let rest = decoder.decode(&frame[cut..], &mut ours[written..]).unwrap();
         assert_eq!((rest.status, rest.written), (Status::FrameEnd, content.len() - written), "cut at {cut}");
         assert!(ours == content);
     }
@@ -184,10 +184,10 @@ fn an_error_is_repeated_and_content_before_it_is_returned_first() {
     let mut frame = many_blocks(&content, 2000);
     let last = frame.len() - 1;
     frame[last] ^= 1;
-    let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(2));
+    let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(2), None);
     let (mut got, mut at, mut out) = (Vec::new(), 0, vec![0; 7000]);
     let error = loop {
-        match decoder.decode(None, &frame[at..], &mut out) {
+        match decoder.decode(&frame[at..], &mut out) {
             Ok(progress) => {
                 at += progress.read;
                 got.extend_from_slice(&out[..progress.written]);
@@ -197,7 +197,7 @@ fn an_error_is_repeated_and_content_before_it_is_returned_first() {
     };
     assert!(got == content);
     assert_eq!((error.kind, error.offset), (Kind::Corrupt, last as u64 - 3));
-    assert_eq!(decoder.decode(None, &frame, &mut out), Err(error));
+    assert_eq!(decoder.decode(&frame, &mut out), Err(error));
     assert!(!decoder.is_between_frames());
 }
 
@@ -227,19 +227,18 @@ fn frames_with_dictionaries_and_without_are_decoded() {
     let parts: Vec<&[u8]> = rows.chunks(1000).collect();
     let with = compress_flushed(&parts, &bytes, &[level(3)]);
     let without = many_blocks(&rows, 1000);
-    let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(3));
-    for _ in 0..2 {
-        for (frame, dictionary) in
-            [(&with, Some(&dictionary)), (&without, None), (&without, Some(&dictionary))]
-        {
+    let options = pipeline::Options::new().threads(3);
+    for (frames, dictionary) in [([&with, &without], Some(&dictionary)), ([&without, &without], None)] {
+        let mut decoder = pipeline::Decoder::new(options, dictionary);
+        for frame in frames {
             let mut out = vec![0; rows.len()];
-            let progress = decoder.decode(dictionary, frame, &mut out).unwrap();
+            let progress = decoder.decode(frame, &mut out).unwrap();
             assert_eq!((progress.read, progress.status), (frame.len(), Status::FrameEnd));
             assert!(out == rows && decoder.is_between_frames());
         }
     }
-    let mut out = vec![0; rows.len()];
-    let error = decoder.decode(None, &with, &mut out).unwrap_err();
+    let mut decoder = pipeline::Decoder::new(options, None);
+    let error = decoder.decode(&with, &mut vec![0; rows.len()]).unwrap_err();
     assert_eq!(error.kind, Kind::BadArgument);
 }
 
@@ -250,14 +249,14 @@ fn after_an_error_no_input_is_taken() {
     for damaged in (100..frame.len() / 2).step_by(300) {
         let mut frame = frame.clone();
         frame[damaged..damaged + 20].fill(0xff);
-        let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(2));
+        let mut decoder = pipeline::Decoder::new(pipeline::Options::new().threads(2), None);
         let mut out = vec![0; 70_000];
         let mut rest = frame.iter();
-        let error = rest.find_map(|&byte| decoder.decode(None, &[byte], &mut out).err());
+        let error = rest.find_map(|&byte| decoder.decode(&[byte], &mut out).err());
         let Some(error) = error.filter(|_| rest.len() > 10) else { continue };
         found += 1;
         for &byte in rest.take(10) {
-            assert_eq!(decoder.decode(None, &[byte], &mut out), Err(error));
+            assert_eq!(decoder.decode(&[byte], &mut out), Err(error));
         }
     }
     assert!(found > 5, "{found}");

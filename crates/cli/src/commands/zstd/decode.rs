@@ -23,7 +23,7 @@ const MAGIC_LEN: usize = 4;
 pub(crate) struct Decoder<'a, R> {
     source: Source<R>,
     options: Options,
-    stream: pipeline::Decoder,
+    stream: pipeline::Decoder<'a>,
     dictionary: Option<&'a Dictionary<'a>>,
     buffer: Vec<u8>,
     output: OutputCount,
@@ -52,7 +52,7 @@ impl<'a, R: Read> Decoder<'a, R> {
         Decoder {
             source,
             options,
-            stream: pipeline::Decoder::new(pipeline::Options::new().stream(options)),
+            stream: pipeline::Decoder::new(pipeline::Options::new().stream(options), dictionary),
             dictionary,
             buffer: vec![0; BUFFER],
             output: OutputCount::new(args.max_output),
@@ -71,7 +71,7 @@ impl<'a, R: Read> Decoder<'a, R> {
         // How much is written before the output reaches a limit must not depend on threads.
         let of_a_frame = if self.output.left() == u64::MAX { threads } else { 1 };
         let options = pipeline::Options::new().stream(self.options).threads(of_a_frame);
-        let stream = pipeline::Decoder::new(options);
+        let stream = pipeline::Decoder::new(options, self.dictionary);
         Decoder { threads, stream, begins_in_parallel: from_first, ..self }
     }
 
@@ -166,7 +166,7 @@ impl<'a, R: Read> Decoder<'a, R> {
                 Some(_) => &[],
             };
             let at_end = input.is_empty();
-            let progress = self.stream.decode(self.dictionary, input, &mut self.buffer);
+            let progress = self.stream.decode(input, &mut self.buffer);
             let progress = progress.map_err(|e| engine_error(e.shifted(self.taken_in_parallel)))?;
             self.source.consume(progress.read);
             self.output.add(progress.written, self.source.at())?;
