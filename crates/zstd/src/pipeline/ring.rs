@@ -123,7 +123,6 @@ pub(super) struct Ring {
     /// Those of the calling thread.
     buffers: Box<EntropyBuffers>,
     /// Memory for blocks, last used last.
-    #[expect(clippy::vec_box, reason = "they go from thread to thread")]
     free: Vec<Box<Block>>,
 }
 
