@@ -128,10 +128,12 @@ fn damaged_indexes_change_no_content_that_threads_decode() {
     let (file, content) = file();
     let (written, mut noise) = (golden("three-megabytes.gzi"), Noise(11));
     let (mut read_well, mut refused) = (0, 0);
+    // Where the points are; windows have checksums.
+    let points = [36, 68, 1045, 1077];
     for _ in 0..200 {
         let mut damaged = written.clone();
         for _ in 0..1 + noise.below(3) {
-            damaged[noise.below(written.len())] ^= 1 << noise.below(8);
+            damaged[points[noise.below(4)] + noise.below(24)] ^= 1 << noise.below(8);
         }
         let Ok(index) = read(&damaged) else {
             refused += 1;
@@ -144,5 +146,5 @@ fn damaged_indexes_change_no_content_that_threads_decode() {
         let mut reader = Reader::with_index(Cursor::new(&file), index).unwrap();
         let _ = reader.read_at(noise.below(content.len()) as u64, &mut [0; 1000]);
     }
-    assert!(read_well > 10 && refused > 100, "{read_well} were read, {refused} refused");
+    assert!(read_well > 5 && refused > 20, "{read_well} were read, {refused} refused");
 }
