@@ -4,7 +4,7 @@ use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 
 use linerate_core::{Error, Kind};
 use linerate_zstd::seekable::{Index, Reader};
-use linerate_zstd::{Options, ParallelDecoder, decode_into_vec, read, write};
+use linerate_zstd::{Options, ParallelDecoder, decode_into_vec, pipeline, read, write};
 
 use crate::program::Noise;
 
@@ -33,8 +33,8 @@ fn read_all(mut reader: impl Read, noise: &mut Noise) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads and writes the bytes after the first in pieces, which the first one chooses: both have the same content and
-/// the same error.
+/// Reads and writes the bytes after the first in pieces, which the first one chooses, and decodes them on several
+/// threads: all have the same content and the same error.
 ///
 /// # Panics
 /// If they differ, or an error has no offset in the input.
@@ -68,10 +68,15 @@ pub fn zstd_reader(data: &[u8]) {
             return;
         }
     };
-    match (found, written) {
-        (Ok(found), Ok(written)) => assert!(found == written),
-        (Err(found), Err(written)) => assert_eq!(inner(&found), inner(&written)),
-        (found, written) => panic!("{:?} and {:?}", found.map(|b| b.len()), written.map(|b| b.len())),
+    let (mut joined, options) = (Vec::new(), pipeline::Options::new().threads(2 + noise.below(3)));
+    let stream = Options::new().window_limit(1 << WINDOW_LOG);
+    let joined = pipeline::decode(src, &mut joined, &options.stream(stream)).map(|_| joined);
+    for other in [written, joined] {
+        match (&found, other) {
+            (Ok(found), Ok(other)) => assert!(*found == other),
+            (Err(found), Err(other)) => assert_eq!(inner(found), inner(&other)),
+            (found, other) => panic!("{:?} and {:?}", found.as_ref().map(Vec::len), other.map(|b| b.len())),
+        }
     }
 }
 
