@@ -556,7 +556,7 @@ impl<'c, 'o> Output<'c, 'o> {
 }
 
 /// The bit position after stored blocks for `len` bytes that begin at bit `position`.
-fn stored_end(position: u64, len: usize) -> u64 {
+pub(crate) fn stored_end(position: u64, len: usize) -> u64 {
     if len == 0 {
         return position;
     }

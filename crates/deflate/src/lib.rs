@@ -51,6 +51,7 @@
 //! | `kernel/trees` | symbol counts to codes, to a block's `header` and emission tables |
 //! | `kernel/emit` | tokens to bits |
 //! | `kernel/fast` | level 1: bytes to bits in one pass; `token_bits`, its lookups |
+//! | `kernel/quick` | level 1 in sessions: short messages to bits in one pass; `bytes` |
 //! | `kernel/incompressible` | detection and skipping of incompressible data |
 //! | `kernel/dispatch` | one instance of each loop per CPU tier, over `isa`, `scalar`, `avx2` |
 

@@ -30,14 +30,17 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind, Result, cpu};
 
-use crate::block::{self, Known, Message, PIECE, STAGING};
+use crate::block::{self, Known, Message, PIECE, STAGING, stored_end};
 use crate::checksum::{ADLER32_START, adler32};
 use crate::coding::bits::BitWriter;
+use crate::kernel::bytes::{bytes, bytes_mut};
 use crate::kernel::chains::chain_slots;
+use crate::kernel::dispatch::dispatch;
 use crate::kernel::indexed::{MAX_SLOTS, index_positions, index_slots};
 use crate::kernel::matcher::{MAX_DISTANCE, MIN_MATCH};
+use crate::kernel::quick::{BEFORE, BEHIND, MAX_QUICK, OVERLAP, Quick};
 use crate::{Format, Level, Scratch, Stream, StreamState};
 
 /// Most bytes that one [`Session::message`] writes for `n` bytes: `n`, 5 for each started 32,768, a header, and a
@@ -99,9 +102,10 @@ impl SessionOptions {
         }
     }
 
-    /// The level of the first message. Levels 1 to 3 search alike, for one candidate in the message and two in the
-    /// window; level 1 takes the first match, and the fixed trees for messages of less than about 2 KiB. Levels from
-    /// 4 on follow hash chains.
+    /// The level of the first message. Level 1 encodes messages of up to 4 KiB in one pass, with one
+    /// candidate for each position and the fixed trees. Longer messages, and sessions without a
+    /// window or a kept index, it searches as levels 2 and 3 do, for one candidate in the message
+    /// and two in the window, but takes the first match. Levels from 4 on follow hash chains.
     #[must_use]
     pub fn level(mut self, level: Level) -> Self {
         self.level = level;
@@ -149,10 +153,10 @@ impl SessionOptions {
 /// One connection's encoder. See the [module](self).
 pub struct Session {
     stream: Stream,
-    /// The last bytes: byte n of the session at n modulo the length, a power of two; empty without takeover.
-    ring: Box<[u8]>,
-    /// Positions in the window, modulo 2^16, by hash: an index or hash chains; empty if made anew for each message.
-    index: Box<[u16]>,
+    /// Empty without takeover. The ring comes first: byte n of the session at n modulo the window,
+    /// and [`OVERLAP`] bytes that repeat its beginning. Then come positions in the window, modulo
+    /// 2^16, by hash: an index or hash chains; none if these are made anew for each message.
+    memory: Box<[u16]>,
     dictionary: Option<Arc<Dictionary>>,
     /// Bytes of dictionary and messages so far, modulo 2^32.
     position: u32,
@@ -163,7 +167,7 @@ pub struct Session {
     flags: u8,
 }
 
-const _: () = assert!(size_of::<Session>() <= 64);
+const _: () = assert!(size_of::<Session>() + OVERLAP <= 64);
 
 /// A message ends in `00 00 ff ff`.
 const KEEP_TAIL: u8 = 1;
@@ -197,8 +201,7 @@ impl Session {
         };
         let mut session = Session {
             stream: Stream::new(format, level),
-            ring: alloc::vec![0; if takeover { 1 << window_bits } else { 0 }].into(),
-            index: alloc::vec![0; slots].into(),
+            memory: alloc::vec![0; if takeover { ring_words(1 << window_bits) + slots } else { 0 }].into(),
             dictionary,
             position: 0,
             filled: 0,
@@ -213,7 +216,7 @@ impl Session {
 
     /// Bytes that this session holds: itself, window and index, without what it shares.
     pub fn memory(&self) -> usize {
-        size_of::<Self>() + self.ring.len() + size_of_val(&*self.index)
+        size_of::<Self>() + size_of_val(&*self.memory)
     }
 
     /// The level; it may change between messages, without changing what is held.
@@ -272,6 +275,12 @@ impl Session {
         let (header, header_len) = self.header();
         let mut bits = next.begin_with(out, &header[..header_len])?;
         bits.settle()?;
+        if self.is_quick(input) {
+            self.quick(scratch, input, &mut bits, flush)?;
+            next.count(input);
+            self.append(input);
+            return Ok(self.stream.commit(next, bits));
+        }
         let history = self.stage(&mut scratch.staging);
         let is_one = input.len() <= PIECE;
         let is_chained = is_one && self.has_chains() && self.stream.level() >= Level::Lazy;
@@ -283,7 +292,7 @@ impl Session {
         next.count(input);
         let written = self.stream.commit(next, bits);
         self.flags |= if is_chained && (was_current || !input.is_empty()) { CURRENT } else { 0 };
-        if !self.ring.is_empty() {
+        if self.has_window() {
             // The positions of the last three bytes before are entered now that they have four.
             let overlap = if is_one { history.min(MIN_MATCH - 1) } else { 0 };
             if is_one {
@@ -293,6 +302,55 @@ impl Session {
             }
         }
         Ok(written)
+    }
+
+    /// Whether the message is encoded in place, by [`Quick`].
+    fn is_quick(&self, input: &[u8]) -> bool {
+        self.stream.level() == Level::Fast
+            && (1..=MAX_QUICK).contains(&input.len())
+            && !self.index().is_empty()
+            && !self.has_chains()
+    }
+
+    /// Encodes a message in place, with what `flush` writes behind it, and enters it into the index,
+    /// which is as before after an error.
+    fn quick(
+        &mut self,
+        scratch: &mut Scratch,
+        input: &[u8],
+        bits: &mut BitWriter<'_>,
+        flush: impl FnOnce(&mut BitWriter<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let Scratch { tier, chains, staging, .. } = scratch;
+        let position = self.position;
+        let (ring, index) = self.parts();
+        let saved = chains.split(1, index.len()).1;
+        // A block is never longer than the stored bytes would be, so that this much room is enough.
+        let may_fail = bits.out.len() < message_bound(input.len());
+        if may_fail {
+            saved.copy_from_slice(index);
+        }
+        let (buffer, out) = staging.split_at_mut(BEFORE + MAX_QUICK + BEHIND);
+        let end = BEFORE + input.len();
+        buffer[BEFORE..end].copy_from_slice(input);
+        buffer[end..end + BEHIND].fill(0);
+        let (buffer, out) = (&buffer[..end + BEHIND], out.first_chunk_mut().expect("a block is shorter"));
+        let pending = (bits.acc, bits.len);
+        let block = dispatch(
+            tier.unwrap_or_else(cpu::tier),
+            Quick { buffer, index: &mut *index, ring, position, out: &mut *out, pending },
+        );
+        let coded = 8 * block.bytes as u64 + u64::from(block.pending.1);
+        let put = if coded <= stored_end(pending.1.into(), input.len()) {
+            bits.put_block(&out[..block.bytes], block.pending)
+        } else {
+            bits.put_stored(input, false)
+        };
+        let put = put.and_then(|()| flush(bits));
+        if put.is_err() && may_fail {
+            index.copy_from_slice(saved);
+        }
+        put
     }
 
     /// Encodes a message after `history` bytes in the staging buffer, in pieces; returns the bytes before the last one.
@@ -366,17 +424,18 @@ impl Session {
 
     /// Copies what the next message may refer to; returns its length.
     fn stage(&self, staging: &mut [u8; STAGING]) -> usize {
-        if self.ring.is_empty() {
+        if !self.has_window() {
             let text = self.dictionary.as_ref().map_or(&[][..], |dictionary| &dictionary.text);
             let text = &text[text.len().saturating_sub(self.window())..];
             staging[..text.len()].copy_from_slice(text);
             return text.len();
         }
         let filled = usize::from(self.filled);
-        let start = (self.position as usize).wrapping_sub(filled) & (self.ring.len() - 1);
-        let first = filled.min(self.ring.len() - start);
-        staging[..first].copy_from_slice(&self.ring[start..start + first]);
-        staging[first..filled].copy_from_slice(&self.ring[..filled - first]);
+        let (ring, window) = (bytes(&self.memory), self.window());
+        let start = (self.position as usize).wrapping_sub(filled) & (window - 1);
+        let first = filled.min(window - start);
+        staging[..first].copy_from_slice(&ring[start..start + first]);
+        staging[first..filled].copy_from_slice(&ring[..filled - first]);
         filled
     }
 
@@ -384,36 +443,67 @@ impl Session {
     fn known(&mut self, history: usize, is_current: bool) -> Known<'_> {
         let base = (self.position as u16).wrapping_sub(history as u16);
         let is_chained = self.stream.level() >= Level::Lazy;
+        let (has_window, has_chains) = (self.has_window(), self.has_chains());
+        let index = self.memory.get_mut(ring_words(self.window())..).unwrap_or_default();
         match &self.dictionary {
-            Some(dictionary) if self.ring.is_empty() => {
+            Some(dictionary) if !has_window => {
                 Known::Index { index: &dictionary.index, base: (dictionary.text.len() - history) as u16 }
             }
-            _ if self.index.is_empty() || self.has_chains() != is_chained => Known::Nothing,
-            _ if is_chained => Known::Chains { tables: &mut self.index, base, is_current },
-            _ => Known::Index { index: &self.index, base },
+            _ if index.is_empty() || has_chains != is_chained => Known::Nothing,
+            _ if is_chained => Known::Chains { tables: index, base, is_current },
+            _ => Known::Index { index, base },
         }
+    }
+
+    /// Whether earlier messages are kept.
+    fn has_window(&self) -> bool {
+        !self.memory.is_empty()
+    }
+
+    /// The index or the hash chains.
+    fn index(&self) -> &[u16] {
+        self.memory.get(ring_words(self.window())..).unwrap_or_default()
+    }
+
+    /// The ring, and the index or the hash chains, of a session with a window.
+    fn parts(&mut self) -> (&mut [u8], &mut [u16]) {
+        let (ring, index) = self.memory.split_at_mut(ring_words(self.window()));
+        (bytes_mut(ring), index)
     }
 
     /// Whether the index is one of hash chains.
     fn has_chains(&self) -> bool {
-        self.index.len() > index_slots(self.ring.len())
+        self.index().len() > index_slots(self.window())
     }
 
     /// Appends `text` to the window, except its first `known` bytes, which are there already; and indexes it.
     fn enter(&mut self, text: &[u8], known: usize) {
-        let window = self.ring.len();
-        if !self.index.is_empty() && !self.has_chains() {
-            let recent = &text[text.len().saturating_sub(window + MIN_MATCH)..];
+        if !self.index().is_empty() && !self.has_chains() {
+            let recent = &text[text.len().saturating_sub(self.window() + MIN_MATCH)..];
             let end = self.position.wrapping_add((text.len() - known) as u32);
-            index_positions(&mut self.index, recent, end.wrapping_sub(recent.len() as u32) as u16);
+            index_positions(self.parts().1, recent, end.wrapping_sub(recent.len() as u32) as u16);
         }
-        let fresh = &text[known..];
+        self.append(&text[known..]);
+    }
+
+    /// Appends `fresh` to the window.
+    fn append(&mut self, fresh: &[u8]) {
+        let window = self.window();
         let recent = &fresh[fresh.len().saturating_sub(window)..];
         self.position = self.position.wrapping_add(fresh.len() as u32);
+        self.filled = (usize::from(self.filled) + recent.len()).min(window) as u16;
         let start = (self.position as usize).wrapping_sub(recent.len()) & (window - 1);
         let first = recent.len().min(window - start);
-        self.ring[start..start + first].copy_from_slice(&recent[..first]);
-        self.ring[..recent.len() - first].copy_from_slice(&recent[first..]);
-        self.filled = (usize::from(self.filled) + recent.len()).min(window) as u16;
+        let ring = self.parts().0;
+        ring[start..start + first].copy_from_slice(&recent[..first]);
+        ring[..recent.len() - first].copy_from_slice(&recent[first..]);
+        if start < OVERLAP || first < recent.len() {
+            ring.copy_within(..OVERLAP, window);
+        }
     }
+}
+
+/// Words of a ring for a window of so many bytes.
+const fn ring_words(window: usize) -> usize {
+    (window + OVERLAP) / 2
 }

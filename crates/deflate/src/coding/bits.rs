@@ -125,6 +125,16 @@ impl<'a> BitWriter<'a> {
         Ok(())
     }
 
+    /// Appends a block that was written elsewhere, and began with the pending bits: its whole bytes,
+    /// then `pending` bits and their number.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn put_block(&mut self, block: &[u8], pending: (u64, u32)) -> Result<()> {
+        self.len = 0;
+        self.put_bytes(block)?;
+        (self.acc, self.len) = pending;
+        Ok(())
+    }
+
     /// A stored block of at most 65,535 bytes. Does not touch the bytes after it, which may be a
     /// block already.
     pub(crate) fn put_stored(&mut self, data: &[u8], last: bool) -> Result<()> {

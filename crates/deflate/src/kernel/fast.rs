@@ -3,8 +3,6 @@
 //! Emission is not on the dependency chain of the search for the next match, so it hides in the search's
 //! latency and costs little more than writing tokens would.
 
-use core::hint::select_unpredictable;
-
 use linerate_core::Tier;
 
 use super::dispatch::{Kernel, dispatch};
@@ -18,7 +16,7 @@ use super::search::{
     Far, Fresh, LOOKAHEAD, Near, Probe, Reach, SKIP_AFTER, Stretch, insert_first, insert_inside,
     insert_inside_last, keep_in_register, probe_one,
 };
-use super::token_bits::{BitBuffer, Bits};
+use super::token_bits::{BitBuffer, Bits, Literals};
 use crate::coding::bits::BitWriter;
 use crate::coding::builtin::{Builtin, choose};
 use crate::coding::tables::Tables;
@@ -197,7 +195,7 @@ impl Fast<'_, '_, '_> {
         unsafe {
             while here < stop {
                 let probe = Probe::<Small>::new::<R>(slots, origin, here, lowest);
-                let literals = Literals::new(&probe, tables);
+                let literals = Literals::new(probe.literals(), tables);
                 if probe.has_match(origin) {
                     let found = probe.best::<I>(origin, here, end);
                     out.put(literals.before(found.literals_before).then(tables.length(found.length)));
@@ -214,7 +212,7 @@ impl Fast<'_, '_, '_> {
                     }
                     insert_inside::<Small>(slots, origin, here);
                 } else {
-                    out.put(literals.all(&probe, tables));
+                    out.put(literals.all());
                     out.store();
                     here += 4;
                     if here - run_start > SKIP_AFTER {
@@ -249,33 +247,6 @@ impl Fast<'_, '_, '_> {
             at += found.end - here;
         }
         at
-    }
-}
-
-/// The first one, two and three literals of a probe, in bits.
-struct Literals([Bits; 3]);
-
-impl Literals {
-    #[inline(always)]
-    fn new(probe: &Probe<Small>, tables: &Tables) -> Self {
-        let one = tables.literal(probe.literal(0));
-        let two = one.then(tables.literal(probe.literal(1)));
-        Literals([one, two, two.then(tables.literal(probe.literal(2)))])
-    }
-
-    /// All four.
-    #[inline(always)]
-    fn all(&self, probe: &Probe<Small>, tables: &Tables) -> Bits {
-        self.0[2].then(tables.literal(probe.literal(3)))
-    }
-
-    /// Those before `offset`, which is unpredictable: branchless.
-    #[inline(always)]
-    fn before(&self, offset: usize) -> Bits {
-        let [one, two, three] = self.0;
-        let bits = select_unpredictable(offset > 0, one.0, 0);
-        let bits = select_unpredictable(offset > 1, two.0, bits);
-        Bits(select_unpredictable(offset > 2, three.0, bits))
     }
 }
 

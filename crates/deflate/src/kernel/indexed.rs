@@ -23,12 +23,12 @@ pub(crate) fn index_slots(window: usize) -> usize {
 const BLOCK_BITS: u32 = 6;
 
 #[inline(always)]
-fn hash(word: u32, shift: u32) -> usize {
+pub(super) fn hash(word: u32, shift: u32) -> usize {
     (word.wrapping_mul(0x9E37_79B1) >> shift) as usize
 }
 
 /// The shift of a hash for a table of `len` slots, a power of two from 2 on.
-fn shift_for(len: usize) -> u32 {
+pub(super) fn shift_for(len: usize) -> u32 {
     debug_assert!(len.is_power_of_two() && len > 1);
     32 - len.ilog2()
 }

@@ -6,6 +6,8 @@
 mod avx2;
 #[cfg(feature = "alloc")]
 pub(crate) mod binary_trees;
+#[cfg(feature = "alloc")]
+pub(crate) mod bytes;
 pub(crate) mod chains;
 #[cfg(feature = "alloc")]
 pub(crate) mod cheapest;
@@ -21,6 +23,8 @@ pub(crate) mod isa;
 pub(crate) mod lazy;
 pub(crate) mod matcher;
 pub(crate) mod parse;
+#[cfg(feature = "alloc")]
+pub(crate) mod quick;
 pub(crate) mod rebased;
 mod scalar;
 pub(crate) mod search;

@@ -125,6 +125,12 @@ impl<B: Buckets> Probe<B> {
         self.words[0] >> (8 * i) & 0xff
     }
 
+    /// The four literals, the first one lowest.
+    #[inline(always)]
+    pub(crate) fn literals(&self) -> u32 {
+        self.words[0]
+    }
+
     /// The longest match of the four, the first among equals. There must be one.
     ///
     /// # Safety

@@ -1,5 +1,7 @@
 //! The bits of literals, lengths and distances, and the bit writer that the hot loops share.
 
+use core::hint::select_unpredictable;
+
 use crate::coding::tables::Tables;
 use crate::coding::token::distance_symbol;
 
@@ -49,6 +51,35 @@ impl Bits {
     pub(super) fn then(self, next: Bits) -> Self {
         // `next` is shifted by the number of bits in `self`, its own number not.
         Bits(self.0 + ((next.0 & !0xff) << (self.0 & 0xff)) + (next.0 & 0xff))
+    }
+}
+
+/// The four literals of a probe, in bits: the first one, two, three, and all.
+pub(super) struct Literals([Bits; 4]);
+
+impl Literals {
+    /// Of `word`, the first one lowest.
+    #[inline(always)]
+    pub(super) fn new(word: u32, tables: &Tables) -> Self {
+        let one = tables.literal(word);
+        let two = one.then(tables.literal(word >> 8));
+        let three = two.then(tables.literal(word >> 16));
+        Literals([one, two, three, three.then(tables.literal(word >> 24))])
+    }
+
+    /// All four.
+    #[inline(always)]
+    pub(super) fn all(&self) -> Bits {
+        self.0[3]
+    }
+
+    /// Those before `offset`, 0 to 3, which is unpredictable: branchless.
+    #[inline(always)]
+    pub(super) fn before(&self, offset: usize) -> Bits {
+        let [one, two, three, _] = self.0;
+        let bits = select_unpredictable(offset > 0, one.0, 0);
+        let bits = select_unpredictable(offset > 1, two.0, bits);
+        Bits(select_unpredictable(offset > 2, three.0, bits))
     }
 }
 

@@ -224,6 +224,7 @@ fn output_too_small_changes_nothing() {
     for (format, keep_tail, level) in [
         (Format::Zlib, true, Level::Default),
         (Format::Deflate, false, Level::Default),
+        (Format::Gzip, false, Level::Fast),
         (Format::Gzip, true, Level::Best),
     ] {
         let options = SessionOptions::new(format).keep_tail(keep_tail).window_bits(10).level(level);
@@ -282,6 +283,22 @@ fn hash_chains_that_are_kept_find_what_new_ones_do() {
         let mut len = |options: &SessionOptions| send_all(options, scratch, &messages).concat().len();
         let (kept, anew) = (len(&options), len(&options.clone().keep_index(false)));
         assert!(kept * 100 < anew * 101, "{bits} bits: {kept}, {anew} bytes");
+    }
+}
+
+/// Level 1 takes the positions in its index modulo 2^16, and an empty slot for the first byte.
+#[test]
+fn level_1_decodes_from_zero_bytes_on_and_after_its_positions_wrap() {
+    let noise = &mut Noise::new(14);
+    let mut messages = messages(noise, 400, 4_500);
+    messages.insert(0, vec![0; 700]);
+    assert!(messages.concat().len() > 3 << 16, "{} bytes", messages.concat().len());
+    for bits in [8, 11, 13, 15] {
+        for format in FORMATS {
+            let options = SessionOptions::new(format).level(Level::Fast).window_bits(bits);
+            let sent = send_all(&options, &mut Scratch::boxed(), &messages);
+            assert_received(&mut receiver(format, bits, &[]), &sent, &messages, &[]);
+        }
     }
 }
 
