@@ -297,6 +297,14 @@ impl Kept<'_> {
     }
 }
 
+/// Enters the bytes of `buffer` behind the first `known` into the hash chains of a session, which have those, but for the last
+/// three.
+#[cfg(feature = "alloc")]
+pub(crate) fn chain_history(tables: &mut [u16], base: u16, window: usize, buffer: &[u8], known: usize) {
+    let mut finder = Chains::<false, false>::resume(tables, base, window, Level::Lazy.search());
+    insert_all(&mut finder, buffer, known.saturating_sub(MIN_MATCH - 1), buffer.len());
+}
+
 /// Levels 4 to 7.
 fn chained(
     level: Level,

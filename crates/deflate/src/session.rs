@@ -246,6 +246,39 @@ impl Session {
         self.write(scratch, input, out, |bits| bits.put_empty_fixed(false))
     }
 
+    /// Appends `text` to the window: bytes that the receiver got at this place of the stream without this session, for
+    /// example in a message that was encoded once for many connections. Later messages may refer to them.
+    ///
+    /// The receiver must have got them in whole messages, which refer to none before. Text without a byte, and a session
+    /// without takeover, change nothing. Checksums of zlib and gzip do not count the text.
+    pub fn remember(&mut self, scratch: &mut Scratch, text: &[u8]) {
+        if self.ring.is_empty() || text.is_empty() {
+            return;
+        }
+        let is_chained = self.stream.level() >= Level::Lazy && self.flags & CURRENT != 0;
+        self.flags &= !CURRENT;
+        if is_chained && text.len() <= PIECE {
+            let history = self.stage(&mut scratch.staging);
+            let (end, window) = (history + text.len(), self.window());
+            scratch.staging[history..end].copy_from_slice(text);
+            if let Known::Chains { tables, base, .. } = self.known(history, true) {
+                block::chain_history(tables, base, window, &scratch.staging[..end], history);
+                self.flags |= CURRENT;
+            }
+        }
+        self.enter(text, 0);
+    }
+
+    /// Empties the window: later messages refer to no byte before this call, a preset dictionary included. So the receiver may
+    /// have got anything in between, as for [`remember`](Self::remember). Without takeover nothing changes.
+    pub fn forget(&mut self) {
+        self.flags &= !CURRENT;
+        (self.position, self.filled) = (0, 0);
+        if !self.has_chains() {
+            self.index.fill(0);
+        }
+    }
+
     /// The state of the stream that messages are written to, as [`Stream::state`].
     pub fn state(&self) -> StreamState {
         self.stream.state()

@@ -103,6 +103,68 @@ fn messages_longer_than_a_piece_decode() {
     }
 }
 
+/// Messages of sessions, and between them some that were encoded once, alone, which the session remembers or forgets.
+#[test]
+fn messages_decode_between_others_that_were_encoded_once() {
+    let noise = &mut Noise::new(9);
+    for bits in WINDOWS {
+        for level in Level::ALL {
+            let options = SessionOptions::new(Format::Deflate).level(level).window_bits(bits);
+            let messages = messages(noise, 80, 3_000);
+            let order: Vec<usize> = messages.iter().map(|_| noise.below(5)).collect();
+            for (takeover, keep_index) in [(true, true), (true, false), (false, true)] {
+                let options = options.clone().takeover(takeover).keep_index(keep_index);
+                let mut all = scratches().into_iter().map(|mut scratch| {
+                    let (mut session, alone) = (session(&options), options.clone().takeover(false));
+                    let one = |(message, order): (&Vec<u8>, &usize)| match order {
+                        0 | 1 => {
+                            let bytes = send(&mut self::session(&alone), &mut scratch, message);
+                            match order {
+                                0 => session.remember(&mut scratch, message),
+                                _ => session.forget(),
+                            }
+                            bytes
+                        }
+                        _ => send(&mut session, &mut scratch, message),
+                    };
+                    messages.iter().zip(&order).map(one).collect::<Vec<_>>()
+                });
+                let sent = all.next().expect("the portable tier");
+                assert!(all.all(|other| other == sent), "tiers differ");
+                assert_received(&mut receiver(Format::Deflate, bits, &[]), &sent, &messages, &[]);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_remembered_is_referred_to_and_what_is_forgotten_is_not() {
+    let noise = &mut Noise::new(10);
+    let mut scratch = Scratch::boxed();
+    for level in Level::ALL.into_iter().skip(1) {
+        for bits in [10, 15] {
+            let options = SessionOptions::new(Format::Deflate).level(level).window_bits(bits);
+            let texts: Vec<Vec<u8>> = (0..3).map(|_| noise.bytes(200)).collect();
+            let mut session = session(&options);
+            send(&mut session, &mut scratch, &texts[0]);
+            session.remember(&mut scratch, &texts[1]);
+            session.remember(&mut scratch, &[]);
+            for text in &texts[..2] {
+                assert!(send(&mut session, &mut scratch, text).len() < 20, "{level:?} {bits}");
+            }
+            session.forget();
+            session.remember(&mut scratch, &texts[2]);
+            assert!(send(&mut session, &mut scratch, &texts[2]).len() < 20, "{level:?} {bits}");
+            assert!(send(&mut session, &mut scratch, &texts[0]).len() > 200, "{level:?} {bits}");
+            // As at the beginning.
+            session.forget();
+            let messages = messages(noise, 20, 2_000);
+            let sent: Vec<_> = messages.iter().map(|m| send(&mut session, &mut scratch, m)).collect();
+            assert!(sent == send_all(&options, &mut scratch, &messages), "{level:?} {bits}");
+        }
+    }
+}
+
 #[test]
 fn partial_messages_decode_before_their_last_bits_are_written() {
     let noise = &mut Noise::new(3);
