@@ -1,11 +1,14 @@
 //! [`Encoder`] and [`Decoder`]: payloads of messages, without frames (RFC 7692, section 7.2).
 
+use std::sync::Arc;
+
 use linerate_core::{Error, Kind, Result};
 use linerate_deflate::session::{Session, SessionOptions, message_bound};
 use linerate_deflate::{Format, Level};
 use linerate_inflate::{Status, StreamDecoder};
 
 use crate::options::{Direction, Options};
+use crate::prepared::{Prepared, payload_of};
 
 /// The end of an empty stored block, with which an encoder flushes: not sent at the end of a message.
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
@@ -16,6 +19,10 @@ pub(crate) const PIECE: usize = 1 << 16;
 /// A message may have this many blocks, plus two for each decoded byte, as encoders make that flush after every byte. An empty
 /// block takes 10 bits and 0.5 us.
 const FREE_BLOCKS: u64 = 4096;
+
+/// Prepared messages in a row that an encoder remembers: the last ones, and nothing before them. With 4 messages that follow 16
+/// of 300 bytes are 3.5 % larger than with all 16, with 1 they are 12 % larger, with none 70 %.
+const REMEMBERED: usize = 4;
 
 /// Bytes of output that a message begins with, where it grows.
 const FIRST_BUFFER: usize = 4 << 10;
@@ -66,6 +73,13 @@ pub const fn part_bound(n: usize) -> usize {
 /// Encodes the messages of one direction of a connection.
 pub struct Encoder {
     session: Session,
+    direction: Direction,
+    remember_prepared: bool,
+    /// Whether the peer got something after the session's window that `unseen` does not have.
+    is_outdated: bool,
+    /// Ends of the prepared messages that the peer got since, and the session has not seen. They are entered into its
+    /// window when a message is to be encoded: a connection that only listens never pays for that.
+    unseen: Vec<Arc<[u8]>>,
 }
 
 impl Encoder {
@@ -82,7 +96,61 @@ impl Encoder {
             .window_bits(direction.window_bits)
             .takeover(direction.takeover)
             .keep_tail(false);
-        Ok(Encoder { session: Session::new(options)? })
+        let session = Session::new(options)?;
+        Ok(Encoder { session, direction, remember_prepared: true, is_outdated: false, unseen: Vec::new() })
+    }
+
+    /// Sets [`Options::remember_prepared`].
+    #[must_use]
+    pub fn remember_prepared(self, remember: bool) -> Self {
+        Encoder { remember_prepared: remember, ..self }
+    }
+
+    /// The payload of a prepared message, to be sent in a frame with RSV1. None if it would not be smaller: the message is to
+    /// be sent as it is.
+    ///
+    /// What it costs does not depend on the message's size, once it was compressed for this size of window.
+    pub fn prepared<'m>(&mut self, scratch: &mut Scratch, message: &'m Prepared) -> Option<&'m [u8]> {
+        self.prepared_frame(scratch, message).map(|frame| payload_of(frame))
+    }
+
+    /// As [`prepared`](Self::prepared), the frame of a server.
+    pub(crate) fn prepared_frame<'m>(
+        &mut self,
+        scratch: &mut Scratch,
+        message: &'m Prepared,
+    ) -> Option<&'m Arc<[u8]>> {
+        let Direction { window_bits, takeover } = self.direction;
+        let frame = message.compressed(&mut scratch.deflate, window_bits)?;
+        if takeover && self.remember_prepared {
+            let recent = message.recent();
+            if recent.len() >= 1 << window_bits {
+                self.forget();
+            } else if self.unseen.len() == REMEMBERED {
+                self.unseen.remove(0);
+                self.is_outdated = true;
+            }
+            self.unseen.push(Arc::clone(recent));
+        } else {
+            self.forget();
+        }
+        Some(frame)
+    }
+
+    /// Lets later messages refer to nothing before: the peer gets a compressed message of unknown content.
+    pub(crate) fn forget(&mut self) {
+        self.unseen.clear();
+        self.is_outdated = true;
+    }
+
+    /// Enters into the session's window what the peer got since the last message.
+    fn catch_up(&mut self, scratch: &mut Scratch) {
+        if std::mem::take(&mut self.is_outdated) {
+            self.session.forget();
+        }
+        for recent in std::mem::take(&mut self.unseen) {
+            self.session.remember(&mut scratch.deflate, &recent);
+        }
     }
 
     /// Encodes a whole message. None if it would not become smaller: it is to be sent as it is, and the window is as before.
@@ -110,6 +178,7 @@ impl Encoder {
     ) -> Result<Option<usize>> {
         let Some(most) = payload.len().checked_sub(1) else { return Ok(None) };
         let most = most.min(out.len());
+        self.catch_up(scratch);
         match self.session.message(&mut scratch.deflate, payload, &mut out[..most]) {
             Ok(n) => Ok(Some(n)),
             Err(error) if error.kind == Kind::OutputTooSmall => Ok(None),
@@ -143,14 +212,16 @@ impl Encoder {
         let tail: &[u8] = if is_last { &[] } else { &TAIL };
         let too_small = Error::new(Kind::OutputTooSmall, 0, "no room for a part of a message");
         let room = out.len().checked_sub(tail.len()).ok_or(too_small)?;
+        self.catch_up(scratch);
         let n = self.session.message(&mut scratch.deflate, part, &mut out[..room])?;
         out[n..n + tail.len()].copy_from_slice(tail);
         Ok(n + tail.len())
     }
 
-    /// Bytes that this encoder holds.
+    /// Bytes that this encoder holds, without the content of prepared messages, which connections share.
     pub fn memory(&self) -> usize {
-        self.session.memory()
+        let unseen = self.unseen.capacity() * size_of::<Arc<[u8]>>();
+        size_of::<Self>() - size_of::<Session>() + self.session.memory() + unseen
     }
 }
 

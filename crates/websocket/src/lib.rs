@@ -25,6 +25,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A message for many connections is a [`Prepared`] one: it is compressed once.
+//!
 //! # Memory
 //!
 //! A connection holds two windows, an index of its own, and some 1,000 bytes: with 2^10 bytes for each window 5.1 KiB, with
@@ -51,9 +53,11 @@
 //! | `stream/` | [`DeflateStream`]: `Read` and `Write`, tokio's traits |
 //! | `link` | a connection without its socket: handshake, then frames |
 //! | `inbound`, `outbound` | frames of the peer, decoded; frames of the library, compressed |
+//! | `pending` | bytes for the peer |
 //! | `handshake` | HTTP heads, with a header added or taken out |
 //! | `negotiation` | offers and answers |
 //! | `codec` | [`Encoder`] and [`Decoder`] of payloads |
+//! | `prepared` | [`Prepared`]: a message for many connections |
 //! | `frame` | frame headers and masks (RFC 6455) |
 //! | `options` | [`Options`], [`Direction`], [`Role`] |
 
@@ -67,6 +71,8 @@ mod link;
 mod negotiation;
 mod options;
 mod outbound;
+mod pending;
+mod prepared;
 mod stream;
 #[cfg(feature = "axum")]
 mod upgrade;
@@ -78,6 +84,7 @@ pub use linerate_core::{Error, Kind, Result};
 pub use linerate_deflate::Level;
 pub use negotiation::{Agreement, agree, answer, offer};
 pub use options::{Direction, Options, Role};
+pub use prepared::Prepared;
 pub use stream::DeflateStream;
 /// The tungstenite whose messages a [`Socket`] has.
 #[cfg(feature = "axum")]

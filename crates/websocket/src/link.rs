@@ -1,6 +1,6 @@
 //! [`Link`]: one connection without its socket. Bytes of the peer and of the library go in, and each other's come out.
 
-use linerate_core::{Error, Result};
+use linerate_core::{Error, Kind, Result};
 
 use crate::frame::{Header, fresh_mask};
 use crate::handshake::Head;
@@ -8,6 +8,8 @@ use crate::inbound::{Inbound, Refusal, with_buffer};
 use crate::negotiation::{Agreement, agree, answer, offer};
 use crate::options::{Options, Role};
 use crate::outbound::Outbound;
+use crate::pending::Pending;
+use crate::prepared::Prepared;
 
 /// Opcode of a close frame.
 const CLOSE: u8 = 8;
@@ -20,8 +22,10 @@ enum Phase {
     Response(Head, String),
     /// Messages are compressed.
     Frames(Box<(Inbound, Outbound)>),
-    /// Nothing was agreed on: everything passes as it is.
-    Plain,
+    /// Nothing was agreed on: frames pass as they are.
+    Plain(Box<Outbound>),
+    /// What follows is no business of this link: a response that refuses the connection, or an extension of the library.
+    Foreign,
 }
 
 /// Bytes to give on, of which some are given.
@@ -56,7 +60,7 @@ pub(crate) struct Link {
     /// For the library.
     ready: Queue,
     /// For the peer.
-    pending: Queue,
+    pending: Pending,
     failed: Option<Error>,
 }
 
@@ -70,7 +74,7 @@ impl Link {
             agreement: None,
             unread: Vec::new(),
             ready: Queue::default(),
-            pending: Queue::default(),
+            pending: Pending::default(),
             failed: None,
         }
     }
@@ -84,12 +88,14 @@ impl Link {
 
     fn begin(&mut self, agreement: Option<Agreement>) -> Result<()> {
         self.agreement = agreement;
+        let direction = agreement.map(|agreement| agreement.encoder(self.role));
+        let outbound = Outbound::new(self.role, direction, &self.options)?;
         self.state = match agreement {
             Some(agreement) => Phase::Frames(Box::new((
                 Inbound::new(agreement.decoder(self.role), &self.options)?,
-                Outbound::new(agreement.encoder(self.role), &self.options)?,
+                outbound,
             ))),
-            None => Phase::Plain,
+            None => Phase::Plain(Box::new(outbound)),
         };
         Ok(())
     }
@@ -142,7 +148,11 @@ impl Link {
                         let agreement =
                             accepted.then(|| agree(&self.options, &head.extensions())).transpose()?;
                         self.ready.bytes.extend_from_slice(&head.without_extensions());
-                        self.begin(agreement.flatten())?;
+                        if accepted {
+                            self.begin(agreement.flatten())?;
+                        } else {
+                            self.state = Phase::Foreign;
+                        }
                     }
                     read
                 }
@@ -151,7 +161,7 @@ impl Link {
                     let read = with_buffer(|buffer| frames.0.read(buffer, &mut wire[at..], ready))?;
                     return Ok(at + read);
                 }
-                Phase::Plain => {
+                Phase::Plain(_) | Phase::Foreign => {
                     self.ready.bytes.extend_from_slice(&wire[at..]);
                     wire.len() - at
                 }
@@ -212,8 +222,13 @@ impl Link {
                     read
                 }
                 Phase::Frames(frames) => {
-                    let pending = &mut self.pending.bytes;
+                    let pending = &mut self.pending;
                     with_buffer(|buffer| frames.1.write(&mut buffer.scratch, &bytes[at..], pending))?;
+                    bytes.len() - at
+                }
+                Phase::Plain(outbound) => {
+                    let pending = &mut self.pending;
+                    with_buffer(|buffer| outbound.write(&mut buffer.scratch, &bytes[at..], pending))?;
                     bytes.len() - at
                 }
                 _ => {
@@ -225,9 +240,29 @@ impl Link {
         Ok(())
     }
 
+    /// Takes a prepared message, which leaves once the library's message is whole.
+    pub(crate) fn queue(&mut self, message: &Prepared) -> Result<()> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let outbound = match &mut self.state {
+            Phase::Frames(frames) => &mut frames.1,
+            Phase::Plain(outbound) => outbound,
+            _ => {
+                return Err(Error::new(
+                    Kind::BadArgument,
+                    0,
+                    "a prepared message before the handshake is done",
+                ));
+            }
+        };
+        with_buffer(|buffer| outbound.queue(&mut buffer.scratch, message, &mut self.pending));
+        Ok(())
+    }
+
     /// Offers compression, unless the library offers an extension of its own.
     fn send_request(&mut self) {
-        let Phase::Request(head) = std::mem::replace(&mut self.state, Phase::Plain) else { return };
+        let Phase::Request(head) = std::mem::replace(&mut self.state, Phase::Foreign) else { return };
         if head.extensions().is_empty() {
             self.state = Phase::Response(Head::default(), String::new());
             self.pending.bytes.extend_from_slice(&head.with_extensions(&offer(&self.options)));
@@ -238,7 +273,7 @@ impl Link {
 
     /// Accepts an offer of the client, unless the library has refused the connection or accepted an extension itself.
     fn send_response(&mut self) -> Result<()> {
-        let Phase::Response(head, offers) = std::mem::replace(&mut self.state, Phase::Plain) else {
+        let Phase::Response(head, offers) = std::mem::replace(&mut self.state, Phase::Foreign) else {
             return Ok(());
         };
         let may = head.switches_protocols() && head.extensions().is_empty();
@@ -249,28 +284,29 @@ impl Link {
             }
             None => {
                 self.pending.bytes.extend_from_slice(&head.into_bytes());
-                Ok(())
+                if may { self.begin(None) } else { Ok(()) }
             }
         }
     }
 
     /// What is to be sent to the peer.
     pub(crate) fn pending(&self) -> &[u8] {
-        self.pending.rest()
+        self.pending.next()
     }
 
     /// `n` bytes were sent.
     pub(crate) fn sent(&mut self, n: usize) {
-        self.pending.give(n);
+        self.pending.sent(n);
     }
 
     /// Bytes held between calls.
     pub(crate) fn memory(&self) -> usize {
         let frames = match &self.state {
             Phase::Frames(frames) => frames.0.memory() + frames.1.memory(),
+            Phase::Plain(outbound) => outbound.memory(),
             _ => 0,
         };
-        let queues = self.unread.capacity() + self.ready.bytes.capacity() + self.pending.bytes.capacity();
+        let queues = self.unread.capacity() + self.ready.bytes.capacity() + self.pending.memory();
         size_of::<Self>() + size_of::<Options>() + frames + queues
     }
 }

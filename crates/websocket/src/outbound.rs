@@ -4,7 +4,9 @@ use linerate_core::Result;
 
 use crate::codec::{Encoder, PIECE, Scratch};
 use crate::frame::{CONTINUATION, Header, HeaderReader, RSV1, apply_mask, fresh_mask};
-use crate::options::{Direction, Options};
+use crate::options::{Direction, Options, Role};
+use crate::pending::Pending;
+use crate::prepared::{Prepared, payload_of};
 
 /// Where in the library's frames the input is.
 enum OutboundPart {
@@ -23,12 +25,18 @@ enum OutboundPart {
 /// Takes the frames that a library writes; gives frames of compressed messages where those are smaller. The first that
 /// comes of a frame keeps the mask that the library has drawn.
 pub(crate) struct Outbound {
-    encoder: Encoder,
+    role: Role,
+    /// None on a connection without compression.
+    encoder: Option<Encoder>,
     smallest: u64,
     reader: HeaderReader,
     state: OutboundPart,
     /// Whether a message has begun that is compressed, and whether its first frame was sent.
     message: Option<bool>,
+    /// Whether more fragments of a message follow the frame that began last.
+    is_fragmented: bool,
+    /// Prepared messages that leave once the library's message is whole.
+    waiting: Vec<Prepared>,
     /// Bytes of the payload, without mask.
     payload: Vec<u8>,
     /// Bytes of this frame's payload before those.
@@ -36,29 +44,62 @@ pub(crate) struct Outbound {
 }
 
 impl Outbound {
-    pub(crate) fn new(direction: Direction, options: &Options) -> Result<Self> {
+    /// `direction` says how messages are compressed, if they are.
+    pub(crate) fn new(role: Role, direction: Option<Direction>, options: &Options) -> Result<Self> {
+        let encoder = |direction| {
+            Ok(Encoder::new(direction, options.level)?.remember_prepared(options.remember_prepared))
+        };
         Ok(Outbound {
-            encoder: Encoder::new(direction, options.level)?,
+            role,
+            encoder: direction.map(encoder).transpose()?,
             smallest: options.smallest as u64,
             reader: HeaderReader::default(),
             state: OutboundPart::Header,
             message: None,
+            is_fragmented: false,
+            waiting: Vec::new(),
             payload: Vec::new(),
             position: 0,
         })
     }
 
+    /// Appends a prepared message, or keeps it until the library's message is whole.
+    pub(crate) fn queue(&mut self, scratch: &mut Scratch, message: &Prepared, out: &mut Pending) {
+        if self.is_between_frames() && !self.is_fragmented {
+            self.put(scratch, message, out);
+        } else {
+            self.waiting.push(message.clone());
+        }
+    }
+
+    fn put(&mut self, scratch: &mut Scratch, message: &Prepared, out: &mut Pending) {
+        let pays = message.payload().len() as u64 >= self.smallest;
+        let encoder = self.encoder.as_mut().filter(|_| pays);
+        let frame = encoder.and_then(|encoder| encoder.prepared_frame(scratch, message));
+        let frame = frame.unwrap_or(message.plain());
+        match self.role {
+            Role::Server => out.share(frame),
+            Role::Client => Header { mask: Some(fresh_mask()), ..Header::read(frame) }
+                .write_frame(payload_of(frame), &mut out.bytes),
+        }
+    }
+
     /// Takes all of `input`, and appends to `out` what is for the peer.
-    pub(crate) fn write(&mut self, scratch: &mut Scratch, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn write(&mut self, scratch: &mut Scratch, input: &[u8], out: &mut Pending) -> Result<()> {
         let mut at = 0;
         loop {
             let rest = &input[at..];
             match self.state {
                 OutboundPart::Header => {
+                    if !self.waiting.is_empty() && self.is_between_frames() && !self.is_fragmented {
+                        for message in std::mem::take(&mut self.waiting) {
+                            self.put(scratch, &message, out);
+                        }
+                    }
                     let (n, header) = self.reader.read(rest);
                     at += n;
                     match header {
-                        Some(header) => self.state = self.begin(header, out),
+                        Some(header) => self.state = self.begin(header, &mut out.bytes),
                         None => return Ok(()),
                     }
                 }
@@ -68,7 +109,7 @@ impl Outbound {
                     if n == 0 {
                         return Ok(());
                     }
-                    out.extend_from_slice(&rest[..n]);
+                    out.bytes.extend_from_slice(&rest[..n]);
                     at += n;
                     self.state = OutboundPart::Plain { left: left - n as u64 };
                 }
@@ -79,10 +120,10 @@ impl Outbound {
                     at += n;
                     let left = left - n as u64;
                     if left == 0 {
-                        self.encode(scratch, header, header.fin, out)?;
+                        self.encode(scratch, header, header.fin, &mut out.bytes)?;
                         (self.state, self.payload) = (OutboundPart::Header, Vec::new());
                     } else if self.payload.len() == PIECE {
-                        self.encode(scratch, header, false, out)?;
+                        self.encode(scratch, header, false, &mut out.bytes)?;
                         self.state = OutboundPart::Compressed { header, left };
                     } else {
                         self.state = OutboundPart::Compressed { header, left };
@@ -97,8 +138,16 @@ impl Outbound {
     fn begin(&mut self, header: Header, out: &mut Vec<u8>) -> OutboundPart {
         let starts = !header.is_control() && header.opcode != CONTINUATION;
         let pays = !header.fin || header.len >= self.smallest;
-        if starts && pays && header.rsv == 0 {
-            self.message = Some(false);
+        if !header.is_control() {
+            self.is_fragmented = !header.fin;
+        }
+        if let Some(encoder) = self.encoder.as_mut().filter(|_| starts) {
+            if header.rsv & RSV1 != 0 {
+                // The library has compressed it.
+                encoder.forget();
+            } else if pays && header.rsv == 0 {
+                self.message = Some(false);
+            }
         }
         if header.is_control() || self.message.is_none() {
             out.extend_from_slice(self.reader.bytes());
@@ -117,6 +166,7 @@ impl Outbound {
 
     /// Writes a frame with what has been taken: the message or a fragment of it.
     fn encode(&mut self, scratch: &mut Scratch, header: Header, fin: bool, out: &mut Vec<u8>) -> Result<()> {
+        let Some(encoder) = &mut self.encoder else { return Ok(()) };
         let has_begun = self.message == Some(true);
         let opcode = if has_begun { CONTINUATION } else { header.opcode };
         let rsv = if has_begun { 0 } else { RSV1 };
@@ -125,12 +175,12 @@ impl Outbound {
         let mask = if is_first_piece { header.mask } else { header.mask.map(|_| fresh_mask()) };
         let header = Header { fin, rsv, opcode, mask, ..header };
         if fin && !has_begun {
-            match self.encoder.message(scratch, &self.payload)? {
+            match encoder.message(scratch, &self.payload)? {
                 Some(encoded) => header.write_frame(encoded, out),
                 None => Header { rsv: 0, ..header }.write_frame(&self.payload, out),
             }
         } else {
-            header.write_frame(self.encoder.part(scratch, &self.payload, fin)?, out);
+            header.write_frame(encoder.part(scratch, &self.payload, fin)?, out);
         }
         self.payload.clear();
         self.message = (!fin).then_some(true);
@@ -144,6 +194,8 @@ impl Outbound {
 
     /// Bytes held between calls.
     pub(crate) fn memory(&self) -> usize {
-        size_of::<Self>() - size_of::<Encoder>() + self.encoder.memory() + self.payload.capacity()
+        let encoder = self.encoder.as_ref().map_or(0, |encoder| encoder.memory() - size_of::<Encoder>());
+        let waiting = self.waiting.capacity() * size_of::<Prepared>();
+        size_of::<Self>() + encoder + waiting + self.payload.capacity()
     }
 }

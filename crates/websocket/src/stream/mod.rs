@@ -9,6 +9,7 @@ use linerate_core::Result;
 use crate::link::Link;
 use crate::negotiation::Agreement;
 use crate::options::{Options, Role};
+use crate::prepared::Prepared;
 
 /// A socket whose websocket messages are compressed, for a library that knows nothing of it: wrap the socket before the
 /// handshake, and give it to the library.
@@ -42,6 +43,16 @@ impl<S> DeflateStream<S> {
     /// [`Kind::BadArgument`](linerate_core::Kind::BadArgument) for window bits other than 8 to 15.
     pub fn agreed(stream: S, role: Role, options: Options, agreement: Option<Agreement>) -> Result<Self> {
         Ok(DeflateStream { stream, link: Link::agreed(role, options, agreement)? })
+    }
+
+    /// Sends a message that was prepared for many connections; it leaves when the library flushes. The peer gets it before what the
+    /// library has not yet written to this stream, and after the message of which it has written a part.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`](linerate_core::Kind::BadArgument) before the handshake's end; the peer's error if it has broken the
+    /// agreement.
+    pub fn queue(&mut self, message: &Prepared) -> Result<()> {
+        self.link.queue(message)
     }
 
     /// What both sides have agreed on; None before the handshake's end, and where messages are not compressed.

@@ -1,0 +1,137 @@
+//! [`Prepared`]: a message for many connections, compressed once for all of them.
+
+use std::sync::{Arc, OnceLock};
+
+use linerate_deflate::session::{Session, SessionOptions};
+use linerate_deflate::{Format, Level, Scratch};
+
+use crate::frame::{Header, RSV1};
+
+/// Opcodes of messages (RFC 6455, section 5.2).
+const TEXT: u8 = 1;
+const BINARY: u8 = 2;
+
+/// Bytes that the largest window holds.
+const MAX_WINDOW: usize = 1 << 15;
+
+/// A message that is compressed once, and sent on any number of connections by [`DeflateStream::queue`], or by
+/// [`Encoder::prepared`]. It refers to no other message, so every peer can decode it, with takeover or without. Clones are
+/// cheap, and share what was compressed.
+///
+/// It is compressed when a connection first needs it, for each size of window that makes a difference, by level 6 unless
+/// [`level`](Self::level) says another: more time once, fewer bytes for everybody. One that does not become smaller is sent as
+/// it is.
+///
+/// ```
+/// use linerate_websocket::{DeflateStream, Options, Prepared};
+/// use std::net::{TcpListener, TcpStream};
+/// use tungstenite::Message;
+///
+/// let listener = TcpListener::bind("127.0.0.1:0")?;
+/// let clients = [(); 3].map(|()| {
+///     let address = listener.local_addr().unwrap();
+///     std::thread::spawn(move || {
+///         let socket = DeflateStream::client(TcpStream::connect(address).unwrap(), Options::default());
+///         let (mut socket, _) = tungstenite::client("ws://localhost/", socket).unwrap();
+///         [(); 2].map(|()| socket.read().unwrap())
+///     })
+/// });
+/// let mut sockets = Vec::new();
+/// for _ in 0..3 {
+///     let socket = DeflateStream::server(listener.accept()?.0, Options::window_bits(11));
+///     sockets.push(tungstenite::accept(socket)?);
+/// }
+/// let news = Prepared::text("the same for all, the same for all");
+/// for (i, socket) in sockets.iter_mut().enumerate() {
+///     socket.get_mut().queue(&news)?;
+///     socket.flush()?;
+///     socket.send(Message::text(format!("the same for all, but number {i}")))?;
+/// }
+/// for (i, client) in clients.into_iter().enumerate() {
+///     let received = client.join().unwrap();
+///     assert_eq!(received[0], Message::text("the same for all, the same for all"));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// [`DeflateStream::queue`]: crate::DeflateStream::queue
+/// [`Encoder::prepared`]: crate::Encoder::prepared
+#[derive(Clone)]
+pub struct Prepared(Arc<Content>);
+
+struct Content {
+    /// The frame as a server sends it uncompressed.
+    plain: Arc<[u8]>,
+    level: Level,
+    /// The frame compressed for windows of 2^8 to 2^15 bytes; None if it would not be smaller.
+    compressed: [OnceLock<Option<Arc<[u8]>>>; 8],
+    /// The end of the payload, which a window may hold.
+    recent: Arc<[u8]>,
+}
+
+impl Prepared {
+    /// A message of text.
+    pub fn text(text: &str) -> Self {
+        Prepared::new(TEXT, text.as_bytes(), Level::Deeper)
+    }
+
+    /// A message of bytes.
+    pub fn binary(payload: &[u8]) -> Self {
+        Prepared::new(BINARY, payload, Level::Deeper)
+    }
+
+    /// The same message, compressed with another level.
+    #[must_use]
+    pub fn level(&self, level: Level) -> Self {
+        Prepared::new(self.0.plain[0] & 15, self.payload(), level)
+    }
+
+    fn new(opcode: u8, payload: &[u8], level: Level) -> Self {
+        let recent = payload[payload.len().saturating_sub(MAX_WINDOW)..].into();
+        let plain = frame(opcode, 0, payload);
+        Prepared(Arc::new(Content { plain, level, compressed: Default::default(), recent }))
+    }
+
+    /// The payload, uncompressed.
+    pub fn payload(&self) -> &[u8] {
+        payload_of(&self.0.plain)
+    }
+
+    /// The uncompressed frame of a server.
+    pub(crate) fn plain(&self) -> &Arc<[u8]> {
+        &self.0.plain
+    }
+
+    /// The compressed frame of a server, for a window of 2^`window_bits` bytes; None if it would not be smaller.
+    pub(crate) fn compressed(&self, scratch: &mut Scratch, window_bits: u8) -> Option<&Arc<[u8]>> {
+        let payload = self.payload();
+        // No match is further away than the message is long.
+        let bits = (payload.len().next_power_of_two().ilog2() as u8).clamp(8, window_bits);
+        let encode = || {
+            let options = SessionOptions::new(Format::Deflate).level(self.0.level).window_bits(bits);
+            let mut session = Session::new(options.takeover(false).keep_tail(false)).ok()?;
+            let mut out = vec![0; payload.len().checked_sub(1)?];
+            // What does not fit does not become smaller.
+            let len = session.message(scratch, payload, &mut out).ok()?;
+            Some(frame(self.0.plain[0] & 15, RSV1, &out[..len]))
+        };
+        self.0.compressed[usize::from(bits - 8)].get_or_init(encode).as_ref()
+    }
+
+    /// What a window may hold of the payload.
+    pub(crate) fn recent(&self) -> &Arc<[u8]> {
+        &self.0.recent
+    }
+}
+
+/// A whole message in one frame of a server.
+fn frame(opcode: u8, rsv: u8, payload: &[u8]) -> Arc<[u8]> {
+    let mut frame = Vec::new();
+    Header { fin: true, rsv, opcode, mask: None, len: 0 }.write_frame(payload, &mut frame);
+    frame.into()
+}
+
+/// The payload of a whole frame.
+pub(crate) fn payload_of(frame: &[u8]) -> &[u8] {
+    &frame[Header::size([frame[0], frame[1]])..]
+}
