@@ -8,5 +8,6 @@ mod by_tokio;
 mod common;
 mod connections;
 mod frames;
+mod prepared;
 #[cfg(feature = "soketto")]
 mod soketto;
