@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, ErrorKind, Read, Write};
 
-use linerate_websocket::{Agreement, DeflateStream, Direction, Options, Role};
+use linerate_websocket::{Agreement, DeflateStream, Direction, Options, Prepared, Role};
 
 /// What a socket has received, given in pieces of `most` bytes; and what was written to it.
 struct Wire {
@@ -30,7 +30,8 @@ impl Write for Wire {
     }
 }
 
-/// Bytes 0 to 2 choose role, window and sizes of pieces; the rest is what the peer sends, and then a message of ours.
+/// Bytes 0 to 2 choose role, window and sizes of pieces; the rest is what the peer sends, then messages of ours, then messages of
+/// which some are prepared.
 pub fn websocket(data: &[u8]) {
     let [choice, window, pieces, rest @ ..] = data else { return };
     let (one, other) =
@@ -65,6 +66,30 @@ pub fn websocket(data: &[u8]) {
     let received: Vec<u8> = payloads(&received).concat();
     // The last message may lack its end: what its fragments had is there all the same.
     assert_eq!(received, sent.iter().flat_map(|(_, payload)| payload.clone()).collect::<Vec<u8>>());
+
+    // Prepared messages among them, which wait for the end of a message that has begun.
+    let remember_prepared = window & 16 != 0;
+    let options = Options { remember_prepared, ..Options::default() };
+    let mut sender = DeflateStream::agreed(wire(&[]), one, options, Some(agreement)).expect("valid options");
+    let (mut sent, mut waiting) = (Vec::new(), Vec::new());
+    let mut is_open = false;
+    for payload in rest.chunks(1 + 3 * usize::from(*choice)) {
+        if payload[0] & 1 == 0 {
+            sender.queue(&Prepared::binary(payload)).expect("no handshake");
+            if is_open { &mut waiting } else { &mut sent }.push(payload);
+        } else {
+            let (first, fin) = (if is_open { 0 } else { 2 }, if payload[0] & 2 == 0 { 0 } else { 0x80 });
+            sender.write_all(&frame(fin | first, payload, one == Role::Client)).expect("frames are valid");
+            sent.push(payload);
+            is_open = fin == 0;
+            if !is_open {
+                sent.append(&mut waiting);
+            }
+        }
+    }
+    sender.flush().expect("a wire takes everything");
+    let (received, _) = read_all(&mut agreed(other, &sender.get_ref().outgoing));
+    assert_eq!(payloads(&received).concat(), sent.concat());
 }
 
 /// A frame, with a mask of a client.

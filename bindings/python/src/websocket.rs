@@ -69,7 +69,8 @@ impl WebsocketOptions {
         };
         let level = Level::from_number(level).map_err(|e| raise(py, e))?;
         let (encoder, decoder) = (direction(encoder)?, direction(decoder)?);
-        let options = Options { encoder, decoder, level, smallest, message_limit, ratio_limit };
+        let options =
+            Options { encoder, decoder, level, smallest, message_limit, ratio_limit, ..Options::default() };
         Ok(WebsocketOptions { options })
     }
 

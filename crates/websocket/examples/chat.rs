@@ -8,11 +8,11 @@ use axum::response::{Html, Response};
 use axum::routing::get;
 use axum::serve::ListenerExt;
 use futures_util::{SinkExt, StreamExt};
-use linerate_websocket::{Options, Socket, WebSocketUpgrade};
+use linerate_websocket::{Options, Prepared, Socket, WebSocketUpgrade};
 use tokio::sync::broadcast;
 use tokio_tungstenite::tungstenite::Message;
 
-type Room = broadcast::Sender<String>;
+type Room = broadcast::Sender<Prepared>;
 
 async fn chat(State(room): State<Room>, upgrade: WebSocketUpgrade) -> Response {
     upgrade.options(Options::window_bits(11)).on_upgrade(move |socket| serve(socket, room))
@@ -32,13 +32,17 @@ async fn serve(mut socket: Socket, room: Room) {
         let sent = tokio::select! {
             message = socket.next() => match message {
                 Some(Ok(Message::Text(text))) => {
-                    let _ = room.send(text.to_string());
+                    // Compressed once, whoever listens.
+                    let _ = room.send(Prepared::text(&text));
                     Ok(())
                 }
                 Some(Ok(_)) => Ok(()),
                 Some(Err(_)) | None => return,
             },
-            Ok(text) = said.recv() => socket.send(Message::text(text)).await,
+            Ok(text) = said.recv() => match socket.get_mut().queue(&text) {
+                Ok(()) => socket.flush().await,
+                Err(_) => return,
+            },
         };
         if sent.is_err() {
             return;

@@ -186,7 +186,7 @@ impl Link {
         }
         let mask = (self.role == Role::Client).then(fresh_mask);
         let header = Header { fin: true, rsv: 0, opcode: CLOSE, mask, len: 0 };
-        header.write_frame(&refusal.code.to_be_bytes(), &mut self.pending.bytes);
+        header.write_frame(&refusal.code.to_be_bytes(), self.pending.own());
     }
 
     /// What the library may read.
@@ -232,7 +232,7 @@ impl Link {
                     bytes.len() - at
                 }
                 _ => {
-                    self.pending.bytes.extend_from_slice(&bytes[at..]);
+                    self.pending.own().extend_from_slice(&bytes[at..]);
                     bytes.len() - at
                 }
             };
@@ -265,9 +265,9 @@ impl Link {
         let Phase::Request(head) = std::mem::replace(&mut self.state, Phase::Foreign) else { return };
         if head.extensions().is_empty() {
             self.state = Phase::Response(Head::default(), String::new());
-            self.pending.bytes.extend_from_slice(&head.with_extensions(&offer(&self.options)));
+            self.pending.own().extend_from_slice(&head.with_extensions(&offer(&self.options)));
         } else {
-            self.pending.bytes.extend_from_slice(&head.into_bytes());
+            self.pending.own().extend_from_slice(&head.into_bytes());
         }
     }
 
@@ -279,11 +279,11 @@ impl Link {
         let may = head.switches_protocols() && head.extensions().is_empty();
         match answer(&self.options, &offers).filter(|_| may) {
             Some((agreement, header)) => {
-                self.pending.bytes.extend_from_slice(&head.with_extensions(&header));
+                self.pending.own().extend_from_slice(&head.with_extensions(&header));
                 self.begin(Some(agreement))
             }
             None => {
-                self.pending.bytes.extend_from_slice(&head.into_bytes());
+                self.pending.own().extend_from_slice(&head.into_bytes());
                 if may { self.begin(None) } else { Ok(()) }
             }
         }

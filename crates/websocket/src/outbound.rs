@@ -80,7 +80,7 @@ impl Outbound {
         match self.role {
             Role::Server => out.share(frame),
             Role::Client => Header { mask: Some(fresh_mask()), ..Header::read(frame) }
-                .write_frame(payload_of(frame), &mut out.bytes),
+                .write_frame(payload_of(frame), out.own()),
         }
     }
 
@@ -99,7 +99,7 @@ impl Outbound {
                     let (n, header) = self.reader.read(rest);
                     at += n;
                     match header {
-                        Some(header) => self.state = self.begin(header, &mut out.bytes),
+                        Some(header) => self.state = self.begin(header, out.own()),
                         None => return Ok(()),
                     }
                 }
@@ -109,7 +109,7 @@ impl Outbound {
                     if n == 0 {
                         return Ok(());
                     }
-                    out.bytes.extend_from_slice(&rest[..n]);
+                    out.own().extend_from_slice(&rest[..n]);
                     at += n;
                     self.state = OutboundPart::Plain { left: left - n as u64 };
                 }
@@ -120,10 +120,10 @@ impl Outbound {
                     at += n;
                     let left = left - n as u64;
                     if left == 0 {
-                        self.encode(scratch, header, header.fin, &mut out.bytes)?;
+                        self.encode(scratch, header, header.fin, out.own())?;
                         (self.state, self.payload) = (OutboundPart::Header, Vec::new());
                     } else if self.payload.len() == PIECE {
-                        self.encode(scratch, header, false, &mut out.bytes)?;
+                        self.encode(scratch, header, false, out.own())?;
                         self.state = OutboundPart::Compressed { header, left };
                     } else {
                         self.state = OutboundPart::Compressed { header, left };

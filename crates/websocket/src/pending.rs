@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A run of bytes before [`Pending::bytes`].
 enum Run {
     Own(Vec<u8>),
     Shared(Arc<[u8]>),
@@ -18,29 +17,52 @@ impl Run {
     }
 }
 
+impl Default for Run {
+    fn default() -> Self {
+        Run::Own(Vec::new())
+    }
+}
+
 /// Bytes to be sent. Without any it holds no memory: connections are idle most of the time.
 #[derive(Default)]
 pub(crate) struct Pending {
-    /// Runs with at least a byte each.
-    before: VecDeque<Run>,
-    /// The connection's own bytes after those.
-    pub(crate) bytes: Vec<u8>,
-    /// Bytes of the first run that were sent.
+    first: Run,
+    /// Those after it; only the last may be empty.
+    rest: VecDeque<Run>,
+    /// Bytes of the first that were sent.
     sent: usize,
 }
 
 impl Pending {
     /// Bytes to send next; none if nothing is pending.
     pub(crate) fn next(&self) -> &[u8] {
-        &self.before.front().map_or(&self.bytes[..], Run::bytes)[self.sent..]
+        &self.first.bytes()[self.sent..]
+    }
+
+    fn last(&mut self) -> &mut Run {
+        self.rest.back_mut().unwrap_or(&mut self.first)
+    }
+
+    /// The end, to append to.
+    pub(crate) fn own(&mut self) -> &mut Vec<u8> {
+        if matches!(self.last(), Run::Shared(_)) {
+            self.rest.push_back(Run::default());
+        }
+        match self.last() {
+            Run::Own(bytes) => bytes,
+            Run::Shared(_) => unreachable!("bytes of its own come last"),
+        }
     }
 
     /// Appends a frame.
     pub(crate) fn share(&mut self, frame: &Arc<[u8]>) {
-        if !self.bytes.is_empty() {
-            self.before.push_back(Run::Own(std::mem::take(&mut self.bytes)));
+        let run = Run::Shared(Arc::clone(frame));
+        let last = self.last();
+        if last.bytes().is_empty() {
+            *last = run;
+        } else {
+            self.rest.push_back(run);
         }
-        self.before.push_back(Run::Shared(Arc::clone(frame)));
     }
 
     /// `n` bytes of [`next`](Self::next) were sent.
@@ -49,20 +71,18 @@ impl Pending {
         if !self.next().is_empty() {
             return;
         }
-        self.sent = 0;
-        if self.before.pop_front().is_none() {
-            self.bytes = Vec::new();
-        } else if self.before.is_empty() {
-            self.before = VecDeque::new();
+        (self.first, self.sent) = (self.rest.pop_front().unwrap_or_default(), 0);
+        if self.rest.is_empty() && self.rest.capacity() > 0 {
+            self.rest = VecDeque::new();
         }
     }
 
     /// Bytes held, without shared frames.
     pub(crate) fn memory(&self) -> usize {
-        let own = self.before.iter().map(|run| match run {
+        let own = std::iter::once(&self.first).chain(&self.rest).map(|run| match run {
             Run::Own(bytes) => bytes.capacity(),
             Run::Shared(_) => 0,
         });
-        own.sum::<usize>() + self.before.capacity() * size_of::<Run>() + self.bytes.capacity()
+        own.sum::<usize>() + self.rest.capacity() * size_of::<Run>()
     }
 }

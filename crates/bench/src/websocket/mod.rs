@@ -1,7 +1,8 @@
 //! The shape "websocket": permessage-deflate. Messages encoded and decoded beside zlib with takeover and a window of 32 KiB, in
-//! CPU time of the thread; and `websocket-idle`, memory of connections that wait.
+//! CPU time of the thread; `websocket-broadcast`, a message for many; and `websocket-idle`, memory of connections that wait.
 
 mod idle;
+mod prepared;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -58,6 +59,8 @@ pub fn run(args: &WebsocketArgs) -> Result<(), String> {
     for (name, messages) in &all {
         output.add("Messages, CPU time of the thread", measure(name, messages, args.common.rounds(7))?)?;
     }
+    let broadcast = prepared::measure(args.common.rounds(7), args.common.quick)?;
+    output.add("A message for many, CPU time of the thread", broadcast)?;
     let connections = args.connections.unwrap_or(if args.common.quick { 200 } else { 10_000 });
     if connections > 0 {
         output.add("Memory of idle connections", idle::measure(connections)?)?;
@@ -94,7 +97,7 @@ fn contenders() -> Vec<(String, Make)> {
 
 /// Contenders.
 pub fn names() -> Vec<String> {
-    contenders().into_iter().map(|(name, _)| name).collect()
+    contenders().into_iter().map(|(name, _)| name).chain(prepared::names()).collect()
 }
 
 fn measure(name: &str, messages: &[Vec<u8>], rounds: usize) -> Result<Vec<Measurement>, String> {

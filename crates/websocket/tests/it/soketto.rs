@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_io::{AsyncRead, AsyncWrite};
-use linerate_websocket::{DeflateStream, Extension, Options};
+use linerate_websocket::{DeflateStream, Extension, Options, Prepared};
 use soketto::handshake::{Client, Server, ServerResponse, server::Response};
 use tungstenite::Message;
 
@@ -122,5 +122,41 @@ fn a_client_of_soketto_understands_a_server_of_it() {
                 assert!(message == payload);
             }
         });
+    }
+}
+
+#[test]
+fn a_client_of_soketto_understands_prepared_messages() {
+    for (bits, remember_prepared) in [(8, true), (11, false), (15, true)] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let server = std::thread::spawn(move || {
+            let (socket, _) = listener.accept().expect("a client");
+            let options = Options { remember_prepared, ..Options::default() };
+            let mut socket = tungstenite::accept(DeflateStream::server(socket, options)).expect("upgraded");
+            for (i, payload) in payloads().into_iter().enumerate() {
+                if i % 3 == 0 {
+                    socket.send(Message::binary(payload)).expect("sent");
+                } else {
+                    socket.get_mut().queue(&Prepared::binary(&payload)).expect("after the handshake");
+                    socket.flush().expect("sent");
+                }
+            }
+        });
+        run(async {
+            let host = address.to_string();
+            let mut client = Client::new(Blocking(connect(address)), &host, "/");
+            client.add_extension(Box::new(Extension::client(Options::window_bits(bits))));
+            let ServerResponse::Accepted { .. } = client.handshake().await.expect("a response") else {
+                panic!("refused");
+            };
+            let (_, mut receiver) = client.into_builder().finish();
+            for payload in payloads() {
+                let mut message = Vec::new();
+                receiver.receive_data(&mut message).await.expect("a message");
+                assert!(message == payload);
+            }
+        });
+        server.join().expect("everything is sent");
     }
 }
