@@ -23,33 +23,17 @@ const MAX_WINDOW: usize = 1 << 15;
 /// it is.
 ///
 /// ```
-/// use linerate_websocket::{DeflateStream, Options, Prepared};
-/// use std::net::{TcpListener, TcpStream};
-/// use tungstenite::Message;
+/// use linerate_websocket::{Agreement, DeflateStream, Direction, Options, Prepared, Role};
+/// use std::io::Write;
 ///
-/// let listener = TcpListener::bind("127.0.0.1:0")?;
-/// let clients = [(); 3].map(|()| {
-///     let address = listener.local_addr().unwrap();
-///     std::thread::spawn(move || {
-///         let socket = DeflateStream::client(TcpStream::connect(address).unwrap(), Options::default());
-///         let (mut socket, _) = tungstenite::client("ws://localhost/", socket).unwrap();
-///         [(); 2].map(|()| socket.read().unwrap())
-///     })
-/// });
-/// let mut sockets = Vec::new();
-/// for _ in 0..3 {
-///     let socket = DeflateStream::server(listener.accept()?.0, Options::window_bits(11));
-///     sockets.push(tungstenite::accept(socket)?);
-/// }
 /// let news = Prepared::text("the same for all, the same for all");
-/// for (i, socket) in sockets.iter_mut().enumerate() {
-///     socket.get_mut().queue(&news)?;
+/// for bits in [9, 15] {
+///     let direction = Direction::window_bits(bits);
+///     let agreement = Some(Agreement { server: direction, client: direction });
+///     let mut socket = DeflateStream::agreed(Vec::new(), Role::Server, Options::default(), agreement)?;
+///     socket.queue(&news)?;
 ///     socket.flush()?;
-///     socket.send(Message::text(format!("the same for all, but number {i}")))?;
-/// }
-/// for (i, client) in clients.into_iter().enumerate() {
-///     let received = client.join().unwrap();
-///     assert_eq!(received[0], Message::text("the same for all, the same for all"));
+///     assert!(socket.get_ref().len() < news.payload().len());
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -131,6 +131,33 @@ pub unsafe extern "C" fn linerate_session_message(
     })
 }
 
+/// Appends text to a session's window: the receiver got it in between, in a message that was compressed once for many, by a
+/// session without takeover. Later messages may refer to it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_session_remember(
+    session: linerate_session,
+    scratch: linerate_scratch,
+    text: *const u8,
+    len: usize,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promise.
+        let text = unsafe { input!(text, len) }?;
+        let (mut session, mut scratch) = (SESSIONS.lock(session.id)?, scratch.lock()?);
+        session.remember(scratch.deflate()?, text);
+        Ok(())
+    })
+}
+
+/// Empties a session's window, so that later messages refer to nothing before: the receiver may have got anything in between.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_session_forget(session: linerate_session) -> linerate_error {
+    run(|| {
+        SESSIONS.lock(session.id)?.forget();
+        Ok(())
+    })
+}
+
 /// Ends the stream of a session: at most linerate_deflater_finish_bound() bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_session_finish(

@@ -255,6 +255,7 @@ impl Caller<'_> {
                 }
                 6 => linerate_deflater_flush(&mut stream, out, capacity, n),
                 7 => linerate_deflater_finish(&mut stream, out, capacity, n),
+                8 if number % 4 == 0 => linerate_session_remember(linerate_session { id }, scratch, from, len),
                 8 => linerate_session_message(linerate_session { id }, scratch, from, len, out, capacity, n),
                 9 => linerate_session_finish(linerate_session { id }, out, capacity, n),
                 10 => linerate_inflate(scratch, inflate, from, len / 2, from, len, out, capacity, p),
@@ -354,6 +355,7 @@ impl Caller<'_> {
         // SAFETY: as in `make`; results have at most 256 bytes.
         unsafe {
             match arm {
+                0 if number % 2 == 0 => linerate_session_forget(linerate_session { id }),
                 0 => linerate_session_set_level(linerate_session { id }, kind),
                 1 => linerate_session_memory(linerate_session { id }, room.cast()),
                 2 => linerate_controller_level(linerate_controller { id }, number, number, room.cast()),

@@ -5,3 +5,4 @@ mod arguments;
 mod header;
 #[cfg(target_os = "linux")]
 mod interface;
+mod session;
