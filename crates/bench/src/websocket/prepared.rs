@@ -12,8 +12,10 @@ use crate::harness::{Contender, Rounds, measure as harness, message, row};
 use crate::records::Measurement;
 
 const BITS: u8 = 11;
-/// Messages times listeners of a turn.
+/// Messages times listeners of a turn, at least.
 const SENT: usize = 20_000;
+/// Messages of a turn, at least: more than a window holds, so that none is found in the window of a turn before.
+const MESSAGES: usize = 16;
 /// The contender that others are compared with.
 const BASE: &str = "compressed for each";
 
@@ -87,7 +89,7 @@ fn measure_one(size: usize, count: usize, rounds: usize) -> Result<Vec<Measureme
         text.truncate(size);
         text
     };
-    let messages: Arc<[String]> = (0..SENT.div_ceil(count)).map(|_| text()).collect();
+    let messages: Arc<[String]> = (0..SENT.div_ceil(count).max(MESSAGES)).map(|_| text()).collect();
     let mut timed = Vec::new();
     for (name, remember_prepared, send) in CONTENDERS {
         let direction = Direction::window_bits(BITS);
@@ -101,13 +103,13 @@ fn measure_one(size: usize, count: usize, rounds: usize) -> Result<Vec<Measureme
             .param("listeners", count)
             .param("window_bits", u64::from(BITS))
             .size("state", held / count);
+        let sent = count * messages.len();
         let messages = Arc::clone(&messages);
         let turn = move |_| {
             let begun = thread_time();
             messages.iter().try_for_each(|text| send(text, &mut listeners))?;
             Ok::<_, String>(thread_time() - begun)
         };
-        let sent = count * SENT.div_ceil(count);
         timed.push(Contender::new(row, turn).units(sent).base(0, BASE).by_cost());
     }
     harness(timed, Rounds::warm(rounds))
