@@ -252,7 +252,7 @@ impl Session {
     /// The receiver must have got them in whole messages, which refer to none before. Text without a byte, and a session
     /// without takeover, change nothing. Checksums of zlib and gzip do not count the text.
     pub fn remember(&mut self, scratch: &mut Scratch, text: &[u8]) {
-        if self.ring.is_empty() || text.is_empty() {
+        if !self.has_window() || text.is_empty() {
             return;
         }
         let is_chained = self.stream.level() >= Level::Lazy && self.flags & CURRENT != 0;
@@ -274,8 +274,9 @@ impl Session {
     pub fn forget(&mut self) {
         self.flags &= !CURRENT;
         (self.position, self.filled) = (0, 0);
-        if !self.has_chains() {
-            self.index.fill(0);
+        if self.has_window() && !self.has_chains() {
+            // Level 1 takes a match wherever a slot points to.
+            self.parts().1.fill(0);
         }
     }
 
