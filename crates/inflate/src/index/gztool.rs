@@ -34,11 +34,13 @@ impl Index {
     /// # Errors
     /// Those of [`read_gzidx`](Self::read_gzidx) and [`read_gztool`](Self::read_gztool).
     pub fn read(mut source: impl Read + Seek, compressed_len: u64, content: Range<u64>) -> Result<Index> {
-        let mut start = [0];
-        let first = source.read(&mut start).and_then(|read| source.rewind().map(|()| read));
-        match first.map_err(|e| Error::from_io(Kind::Read, 0, "cannot read", &e))? {
-            1.. if start == [0] => read(source, compressed_len, content),
-            _ => Index::read_gzidx_range(source, content),
+        let mut start = Vec::new();
+        let first = source.by_ref().take(1).read_to_end(&mut start).and_then(|_| source.rewind());
+        first.map_err(|e| Error::from_io(Kind::Read, 0, "cannot read", &e))?;
+        if start == [0] {
+            read(source, compressed_len, content)
+        } else {
+            Index::read_gzidx_range(source, content)
         }
     }
 

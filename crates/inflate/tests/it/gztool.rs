@@ -1,7 +1,7 @@
 //! Index files that gztool wrote.
 
 use std::fs;
-use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::io::{Cursor, ErrorKind, Read, Seek, SeekFrom};
 
 use linerate_inflate::index::{self, Index, Reader};
 use linerate_inflate::{Format, Kind, decode_to_vec};
@@ -101,6 +101,29 @@ fn other_files_are_refused() {
     for len in 0..written.len() - 8 {
         assert_eq!(read(&written[..len]), Err(Kind::Truncated), "{len} bytes");
     }
+}
+
+/// A source whose every other call is interrupted.
+struct Interrupted(Cursor<Vec<u8>>, bool);
+
+impl Read for Interrupted {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        self.1 = !self.1;
+        if self.1 { Err(ErrorKind::Interrupted.into()) } else { self.0.read(into) }
+    }
+}
+
+impl Seek for Interrupted {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+#[test]
+fn interrupted_reading_goes_on() {
+    let (written, len) = (golden("three-megabytes.gzi"), golden("three-megabytes.gz").len() as u64);
+    let index = Index::read(Interrupted(Cursor::new(written.clone()), false), len, 0..u64::MAX);
+    assert_eq!(index.unwrap(), read(&written).unwrap());
 }
 
 /// Windows of a few bytes that take 32 KiB each.
