@@ -16,15 +16,17 @@ use crate::index::{Index, Reader};
 const SMALL: u64 = 64 << 10;
 /// Bytes of content that are skipped at a time.
 const SKIPPED: usize = 128 << 10;
+const LOST: Error = Error::new(Kind::Read, 0, "the file could not be read again");
 
 /// The content of all members of a gzip file, as one file that is read in any order.
 ///
 /// * Read from its beginning on, it is decoded ahead by another thread if `threads` is 2, and by
-///   so many more, as [`parallel::decode`](crate::parallel::decode) does, from 3 on. Content and
-///   errors are the same for any number. With 0 or 1 the thread that reads decodes.
+///   so many more, as [`parallel::decode`](crate::parallel::decode) does, from 3 on. With 0 or 1
+///   the thread that reads decodes. Content and errors are the same for any number.
 /// * With an index, [seeking](Seek) goes to any position at once, and what follows is decoded by
 ///   the thread that reads, as [`Reader`] does. Read from its beginning on, before any seeking, the
-///   file is decoded as [`index::decode`](crate::index::decode) does.
+///   file is decoded as [`index::decode`](crate::index::decode) does if `threads` is 2 or more: an
+///   index of another file is then no error, and damage is found where its member ends.
 /// * Without one, seeking forward decodes what lies between, and seeking back begins again.
 ///
 /// Zeros after a member are skipped, and another member must follow, or nothing. With an index the
@@ -66,8 +68,8 @@ enum Engine<R> {
 }
 
 impl<R: Read + Seek + Send + 'static> GzipFile<R> {
-    /// The content of a file, from where its source is. With one thread the source is sought only to
-    /// seek back.
+    /// The content of a file, whose source is at its beginning: seeking back goes there. With one
+    /// thread the source is sought only for this.
     ///
     /// # Errors
     /// Those of the source; [`Kind::Limit`] if memory runs out.
@@ -133,7 +135,7 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
                 0 if !buf.is_empty() => self.stop().map(|()| 0),
                 len => Ok(len),
             },
-            Engine::None => Err(Error::new(Kind::Read, 0, "the file could not be read again").into()),
+            Engine::None => Err(LOST.into()),
         }
     }
 
@@ -158,9 +160,12 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
 
     /// Goes to a position with an index, or back to the beginning.
     fn restart(&mut self, position: u64) -> io::Result<()> {
+        if matches!(self.engine, Engine::Ahead(_)) {
+            // Nothing is read from where the thread leaves the file, if it cannot be sought.
+            self.failure = Some(LOST.into());
+        }
         // An error of what was decoded ahead is met again.
         let _ = self.stop();
-        self.failure = None;
         self.position = match &mut self.engine {
             Engine::Indexed(reader) => {
                 // Who has sought once will do so again: what is decoded ahead would be in vain.
@@ -168,8 +173,9 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
                 reader.seek(SeekFrom::Start(position))?
             }
             Engine::Serial(serial) => serial.rewind().map(|()| 0)?,
-            _ => return Err(Error::new(Kind::Read, 0, "the file could not be read again").into()),
+            _ => return Err(LOST.into()),
         };
+        self.failure = None;
         Ok(())
     }
 

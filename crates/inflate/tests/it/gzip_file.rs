@@ -217,3 +217,51 @@ fn pipe_is_read_on_one_thread_and_sought_forward() {
     assert!(read_all(&mut pipe) == (content[500_000..].to_vec(), None));
     assert_eq!(pipe.seek(SeekFrom::Start(0)).unwrap_err().kind(), ErrorKind::NotSeekable);
 }
+
+/// A source that cannot be sought for a while.
+struct Stuck(Cursor<Vec<u8>>, Arc<AtomicBool>);
+
+impl Read for Stuck {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read(into)
+    }
+}
+
+impl Seek for Stuck {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        if self.1.load(Ordering::Relaxed) { Err(ErrorKind::TimedOut.into()) } else { self.0.seek(to) }
+    }
+}
+
+#[test]
+fn after_a_failure_to_seek_back_nothing_wrong_is_read() {
+    let (file, content) = padded();
+    for threads in THREADS {
+        let is_stuck = Arc::new(AtomicBool::new(false));
+        let mut file = GzipFile::new(Stuck(Cursor::new(file.clone()), is_stuck.clone()), threads).unwrap();
+        file.read_exact(&mut [0; 1000]).unwrap();
+        is_stuck.store(true, Ordering::Relaxed);
+        assert_eq!(file.rewind().unwrap_err().kind(), ErrorKind::TimedOut);
+        is_stuck.store(false, Ordering::Relaxed);
+        // Another thread has read on.
+        let expected = if threads < 2 { &content[1000..] } else { &[] };
+        let (read, error) = read_all(&mut file);
+        assert!((&read[..], error.is_some()) == (expected, threads > 1), "{threads} threads: {error:?}");
+        file.rewind().unwrap();
+        assert!(read_all(&mut file) == (content.clone(), None), "{threads} threads");
+    }
+}
+
+#[test]
+fn an_error_stays_after_a_failure_to_seek_back() {
+    let (mut file, _) = padded();
+    file.truncate(file.len() / 2);
+    for threads in THREADS {
+        let is_stuck = Arc::new(AtomicBool::new(false));
+        let mut file = GzipFile::new(Stuck(Cursor::new(file.clone()), is_stuck.clone()), threads).unwrap();
+        let (_, error) = read_all(&mut file);
+        is_stuck.store(true, Ordering::Relaxed);
+        assert_eq!(file.rewind().unwrap_err().kind(), ErrorKind::TimedOut);
+        assert!(read_all(&mut file) == (Vec::new(), error), "{threads} threads");
+    }
+}
