@@ -1,5 +1,7 @@
-//! The encoding side: flushed messages of one connection, each decodable when it arrives, in raw deflate.
+//! The encoding side: flushed messages of one connection, or of many in turn, each decodable when it arrives, in raw deflate.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use linerate_deflate::session::{Session, SessionOptions, message_bound};
@@ -28,6 +30,10 @@ const COUNT: usize = 2_000;
 /// Longest gateway event taken: larger ones are few, and would be most of the bytes.
 const LONGEST: usize = 4_000;
 
+/// Messages of each of many connections: encoded before the clock starts, and by the clock.
+const WARM: usize = 4;
+const TIMED: usize = 2;
+
 /// A connection's messages.
 struct Feed {
     name: &'static str,
@@ -51,9 +57,13 @@ fn all_feeds(input: &Input) -> [Feed; 3] {
 fn contenders() -> Vec<Entry> {
     let window = |bits: u8| if bits == 0 { "none".into() } else { format!("{} KiB", (1 << bits) >> 10) };
     let entry = |name: String, open: Box<dyn Fn() -> Result<Encode, String>>| Entry { name, open };
+    // All connections of a thread share it.
+    let scratch = Rc::new(RefCell::new(Scratch::boxed()));
     let windows = [(1, 11), (1, 15), (2, 0), (2, 11), (2, 13), (2, 15), (4, 13), (6, 11), (6, 13)];
     let ours = |(level, bits): (u8, u8)| {
-        entry(format!("linerate {level}, {}", window(bits)), Box::new(move || ours(level, bits)))
+        let scratch = Rc::clone(&scratch);
+        let open = move || ours(level, bits, Rc::clone(&scratch));
+        entry(format!("linerate {level}, {}", window(bits)), Box::new(open))
     };
     let mut all: Vec<Entry> = windows.map(ours).into();
     #[cfg(feature = "zlib")]
@@ -69,11 +79,11 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 /// The contender that the others are compared with.
 const BASE: &str = if cfg!(feature = "zlib") { "zlib 1" } else { "zlib-rs 1" };
 
-fn ours(level: u8, window_bits: u8) -> Result<Encode, String> {
+fn ours(level: u8, window_bits: u8, scratch: Rc<RefCell<Box<Scratch>>>) -> Result<Encode, String> {
     let level = Level::from_number(level).map_err(message)?;
     let options = SessionOptions::new(Format::Deflate).level(level).window_bits(window_bits);
-    let (mut session, mut scratch) = (Session::new(options).map_err(message)?, Scratch::boxed());
-    Ok(Box::new(move |input, out| session.message(&mut scratch, input, out).map_err(message)))
+    let mut session = Session::new(options).map_err(message)?;
+    Ok(Box::new(move |input, out| session.message(&mut scratch.borrow_mut(), input, out).map_err(message)))
 }
 
 fn zlib_rs(level: i32) -> Encode {
@@ -91,31 +101,51 @@ fn zlib(level: i32) -> Result<Encode, String> {
     Ok(Box::new(move |input, out| zlib.flushed(input, out)))
 }
 
-/// Encodes each feed with every contender.
+/// Encodes each feed with every contender: one connection, then `many` of them in turn, unless that is 0.
 ///
 /// # Errors
 /// A sentence: a contender's message, or a message that does not decode to what was sent.
-pub(super) fn measure(input: &Input, rounds: usize) -> Result<Vec<Measurement>, String> {
+pub(super) fn measure(input: &Input, rounds: usize, many: usize) -> Result<Vec<Measurement>, String> {
     let all = contenders();
     let base = all.iter().position(|one| one.name == BASE).unwrap_or(0);
     let mut found = Vec::new();
     for feed in all_feeds(input) {
         progress(&format!("{}: checking", feed.name));
         let bytes: usize = feed.messages.iter().map(Vec::len).sum();
-        let mut timed = Vec::new();
-        for one in &all {
-            let (size, heap) = check(one, &feed)?;
-            let measurement = row("messages-encode", feed.name, one.name.as_str())
-                .param("messages", feed.messages.len())
-                .exact("ratio", bytes as f64 / size.max(1) as f64)
-                .size("heap", heap);
-            let feed = &feed;
-            let contender = Contender::new(measurement, move |_| time(one, feed)).bytes(bytes);
-            timed.push(contender.units(feed.messages.len()).base(base, BASE));
+        let sizes = all.iter().map(|one| check(one, &feed)).collect::<Result<Vec<_>, _>>()?;
+        for connections in [1, many].into_iter().filter(|n| *n > 0) {
+            let order = order(&feed, connections);
+            let timed_bytes = order.timed.iter().map(|(_, message)| message.len()).sum();
+            let timed = all.iter().zip(&sizes).map(|(one, (size, heap))| {
+                let measurement = row("messages-encode", feed.name, one.name.as_str())
+                    .param("connections", connections)
+                    .param("messages", feed.messages.len())
+                    .exact("ratio", bytes as f64 / (*size).max(1) as f64)
+                    .size("heap", *heap);
+                let (order, feed) = (&order, &feed);
+                let turn = move |_| time(one, connections, order, capacity(feed));
+                Contender::new(measurement, turn).bytes(timed_bytes).units(order.timed.len()).base(base, BASE)
+            });
+            found.extend(harness(timed.collect(), Rounds::warm(rounds))?);
         }
-        found.extend(harness(timed, Rounds::warm(rounds))?);
     }
     Ok(found)
+}
+
+/// Connections, and a message that each encodes.
+struct Order<'f> {
+    warm: Vec<(usize, &'f [u8])>,
+    timed: Vec<(usize, &'f [u8])>,
+}
+
+/// All messages for one connection; for several a few to each in turn, all beginning elsewhere in the feed.
+fn order(feed: &Feed, connections: usize) -> Order<'_> {
+    let message = |number: usize| feed.messages[number % feed.messages.len()].as_slice();
+    if connections == 1 {
+        return Order { warm: Vec::new(), timed: feed.messages.iter().map(|one| (0, &one[..])).collect() };
+    }
+    let turn = |turn: usize| (0..connections).map(move |i| (i, message(i * (WARM + TIMED) + turn)));
+    Order { warm: (0..WARM).flat_map(turn).collect(), timed: (WARM..WARM + TIMED).flat_map(turn).collect() }
 }
 
 fn capacity(feed: &Feed) -> usize {
@@ -138,16 +168,20 @@ fn check(contender: &Entry, feed: &Feed) -> Result<(usize, Option<usize>), Strin
         }
         size += n;
     }
-    // The scratch of ours is shared by all connections of a thread.
-    let own = contender.name.starts_with("linerate");
-    Ok((size, heap.map(|heap| if own { heap.saturating_sub(size_of::<Scratch>()) } else { heap })))
+    Ok((size, heap))
 }
 
-fn time(contender: &Entry, feed: &Feed) -> Result<Duration, String> {
-    let (mut encoder, mut out) = ((contender.open)()?, vec![0; capacity(feed)]);
+fn time(contender: &Entry, connections: usize, order: &Order, capacity: usize) -> Result<Duration, String> {
+    let encoders = (0..connections).map(|_| (contender.open)()).collect::<Result<Vec<_>, _>>();
+    let (mut encoders, mut out) = (encoders?, vec![0; capacity]);
+    let mut encode = |messages: &[(usize, &[u8])]| {
+        for (connection, message) in messages {
+            std::hint::black_box(encoders[*connection](message, &mut out)?);
+        }
+        Ok::<_, String>(())
+    };
+    encode(&order.warm)?;
     let begun = thread_time();
-    for message in &feed.messages {
-        std::hint::black_box(encoder(message, &mut out)?);
-    }
+    encode(&order.timed)?;
     Ok(thread_time() - begun)
 }

@@ -44,8 +44,8 @@ pub struct MessagesArgs {
     /// Connections in rotation; 0 leaves that mode out [default: 2500, with --quick 250]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     connections: Option<u32>,
-    /// Encode 2,000 live events, server-sent events and JSON rows instead, in raw deflate
-    #[arg(long, conflicts_with_all = ["transport", "connections", "resident"])]
+    /// Encode 2,000 live events, server-sent events and JSON rows instead, in raw deflate: one connection, and many in rotation
+    #[arg(long, conflicts_with_all = ["transport", "resident"])]
     encode: bool,
     /// Memory of connections after 30 messages instead, each contender in a process of its own
     #[arg(long, conflicts_with_all = ["shards", "seed", "rounds"])]
@@ -77,7 +77,10 @@ pub fn run(args: &MessagesArgs) -> Result<(), String> {
         let found = transports.iter().map(|&transport| resident_of_all(args, &input, transport, connections));
         output.add("Memory of connections", found.collect::<Result<Vec<_>, _>>()?.concat())?;
     } else if args.encode {
-        output.add("Short messages, each flushed", encoding::measure(&input, args.common.rounds(9))?)?;
+        output.add(
+            "Short messages, each flushed",
+            encoding::measure(&input, args.common.rounds(9), connections)?,
+        )?;
     } else {
         for transport in transports {
             let found = measure(&input, transport, args.common.rounds(9), connections)?;
