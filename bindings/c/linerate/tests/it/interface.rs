@@ -104,6 +104,21 @@ fn messages_of_a_session_are_one_stream() {
 }
 
 #[test]
+fn messages_that_are_compressed_once_are_part_of_each_stream() {
+    let rows = data::json_rows(3, 200);
+    watched("broadcast", |example| {
+        let lens = ["remember", "forget"].map(|argument| {
+            let stream = example.run(&[argument], &rows).stdout;
+            let (mut decoder, mut out) = (flate2::Decompress::new(false), Vec::with_capacity(rows.len() + 1));
+            decoder.decompress_vec(&stream, &mut out, flate2::FlushDecompress::Sync).expect("deflate");
+            assert_eq!(out, rows);
+            stream.len()
+        });
+        assert!(lens[0] < lens[1] && lens[1] < rows.len(), "{lens:?}");
+    });
+}
+
+#[test]
 fn streams_of_zlib_are_decoded() {
     let input = data::mixed(100_000);
     let gzip = |input: &[u8]| {
