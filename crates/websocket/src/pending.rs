@@ -69,6 +69,14 @@ impl Pending {
     pub(crate) fn sent(&mut self, n: usize) {
         self.sent += n;
         if !self.next().is_empty() {
+            match &mut self.first {
+                // A peer that is always a little behind must not make the connection keep all it has ever sent.
+                Run::Own(bytes) if self.sent > bytes.len() / 2 => {
+                    bytes.drain(..self.sent);
+                    self.sent = 0;
+                }
+                _ => {}
+            }
             return;
         }
         (self.first, self.sent) = (self.rest.pop_front().unwrap_or_default(), 0);
@@ -84,5 +92,23 @@ impl Pending {
             Run::Shared(_) => 0,
         });
         own.sum::<usize>() + self.rest.capacity() * size_of::<Run>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_were_sent_are_not_kept_though_some_are_always_left() {
+        let mut pending = Pending::default();
+        let (mut put, mut sent) = (0_u32..100_000, 0_u32..99_900);
+        pending.own().extend(put.by_ref().take(100).flat_map(u32::to_be_bytes));
+        for number in sent.by_ref() {
+            pending.own().extend(put.next().into_iter().flat_map(u32::to_be_bytes));
+            assert_eq!(pending.next()[..4], number.to_be_bytes());
+            pending.sent(4);
+        }
+        assert!(pending.memory() < 4_000, "{} bytes held", pending.memory());
     }
 }
