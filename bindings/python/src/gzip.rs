@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::{mem, process};
 
@@ -11,7 +11,7 @@ use linerate_deflate::{Format, Level, Stream, bound, finish_bound, flush_bound, 
 use linerate_inflate::GzipFile;
 use linerate_inflate::index::{Index, Options};
 use linerate_io::{AtomicFile, Existing};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -100,14 +100,15 @@ impl GzipReader {
         index: Option<PathBuf>,
     ) -> PyResult<Self> {
         let raised = Arc::default();
+        let index = index.map(|path| open(py, &path)).transpose()?;
         let (mut source, threads) = match path {
-            Some(path) => (Source::File(py.detach(|| File::open(path))?), threads),
+            Some(path) => (Source::File(open(py, &path)?), threads),
             None => (Source::Object(Object { file: file.unbind(), raised: Arc::clone(&raised) }), 1),
         };
         let file = py.detach(|| match index {
-            Some(path) => {
+            Some(index) => {
                 let len = source.seek(SeekFrom::End(0))?;
-                let index = Index::read(File::open(path)?, len, 0..u64::MAX)?;
+                let index = Index::read(index, len, 0..u64::MAX)?;
                 GzipFile::with_index(source, index, threads)
             }
             None => GzipFile::new(source, threads),
@@ -192,6 +193,17 @@ impl Drop for GzipReader {
         let file = lock(&self.file).take();
         self.forget_if_forked(file);
     }
+}
+
+fn open(py: Python<'_>, path: &Path) -> PyResult<File> {
+    py.detach(|| File::open(path)).map_err(|error| with_name(py, error, path))
+}
+
+/// An error of the system as Python's `open` raises it: with its number, and the name of the file.
+fn with_name(py: Python<'_>, error: io::Error, path: &Path) -> PyErr {
+    let Some(number) = error.raw_os_error() else { return error.into() };
+    let text = py.import("os").and_then(|os| os.call_method1("strerror", (number,)));
+    text.map_or_else(|e| e, |text| PyOSError::new_err((number, text.unbind(), path.as_os_str().to_owned())))
 }
 
 /// An error as an exception: that of the file object, if it has raised one.
@@ -300,15 +312,16 @@ impl GzipEncoder {
 #[pyfunction]
 pub(crate) fn gzip_build_index(py: Python<'_>, path: PathBuf, index: PathBuf, spacing: u64) -> PyResult<u64> {
     let raised = Mutex::default();
+    let file = Interruptible { file: open(py, &path)?, left: UNINTERRUPTED, raised: &raised };
+    let target = py.detach(|| AtomicFile::create(&index, Existing::Replace));
+    let mut target = target.map_err(|error| with_name(py, error, &index))?;
     let built = py.detach(|| {
-        let file = Interruptible { file: File::open(path)?, left: UNINTERRUPTED, raised: &raised };
         let built = Index::build(file, &Options::new().spacing(spacing))?;
-        let mut file = AtomicFile::create(index, Existing::Replace)?;
-        let mut writer = BufWriter::new(&mut file);
+        let mut writer = BufWriter::new(&mut target);
         built.write_gzidx(&mut writer)?;
         writer.flush()?;
         drop(writer);
-        file.commit()?;
+        target.commit()?;
         Ok(built.len())
     });
     built.map_err(|error| raised_by(py, error, &raised))

@@ -1,6 +1,7 @@
 """pylinerate.gzip beside the standard library's module."""
 
 import doctest
+import errno
 import gzip as standard
 import io
 import os
@@ -399,6 +400,33 @@ def test_wrong_indexes_are_errors(path, index, tmp_path):
     for file, error in [(truncated, EOFError), (index, gzip.BadGzipFile), (tmp_path / "none", FileNotFoundError)]:
         with pytest.raises(error):
             gzip.build_index(file, wrong)
+
+
+def test_errors_of_the_system_have_number_and_name_of_the_file(path, tmp_path):
+    none = tmp_path / "none"
+    calls = [
+        (none, lambda: gzip.open(none)),
+        (none, lambda: gzip.open(path, index=none)),
+        (none, lambda: gzip.build_index(none)),
+        (none / "index", lambda: gzip.build_index(path, none / "index")),
+    ]
+    for file, call in calls:
+        with pytest.raises(FileNotFoundError) as raised:
+            call()
+        error = raised.value
+        assert (error.errno, os.fspath(error.filename)) == (errno.ENOENT, str(file))
+        assert "none" in str(error)
+
+
+def test_index_never_replaces_its_file(path, tmp_path):
+    copy = tmp_path / "copy.gz"
+    copy.write_bytes(path.read_bytes())
+    link = tmp_path / "copy.gz.gzidx"
+    link.symlink_to(copy)
+    for index in (copy, link, None):
+        with pytest.raises(ValueError, match="replace"):
+            gzip.build_index(copy, index)
+    assert copy.read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize("threads", THREADS)

@@ -452,7 +452,12 @@ def build_index(filename: Path, index: Path | None = None, *, spacing: int = 4 <
         If a file cannot be read or written.
     BadGzipFile, EOFError
         If the file is damaged or truncated.
+    ValueError
+        If the index would replace the file itself.
     """
     path = os.fsdecode(filename)
+    target = path + ".gzidx" if index is None else os.fsdecode(index)
+    if os.path.exists(target) and os.path.samefile(path, target):
+        raise ValueError(f"the index would replace the file itself: {target!r}")
     with _translated():
-        return gzip_build_index(path, path + ".gzidx" if index is None else os.fsdecode(index), spacing)
+        return gzip_build_index(path, target, spacing)
