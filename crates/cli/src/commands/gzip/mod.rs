@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 pub(crate) use self::args::Args;
 use self::file::Totals;
 use crate::ui::exit_code;
+use crate::ui::inputs;
 use crate::ui::operands::{self, Arguments};
 use crate::ui::printer::{Printer, to_stderr, to_stdout};
 use crate::ui::session::{FileSummary, Mode, Session};
@@ -29,6 +30,10 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     if let Err(message) = check_usage(args) {
         to_stderr(format_args!("linerate: {message}"));
         return ExitCode::from(exit_code::USAGE);
+    }
+    // Outputs are opened before it is.
+    if let Some(path) = &args.index_file {
+        inputs::keep(path);
     }
     let stdout_is_data = args.writes_stdout(operands::read_stdin(&args.files));
     let mut session = Session::new(Printer::new(&args.verbosity, stdout_is_data));
@@ -49,7 +54,11 @@ fn check_usage(args: &Args) -> Result<(), &'static str> {
     if args.output.is_some() && args.files.len() > 1 {
         return Err("-o takes a single input file");
     }
-    if args.range.is_some() && args.output.is_none() && !args.stdout && !args.files.is_empty() {
+    if args.range.is_some()
+        && args.output.is_none()
+        && !args.stdout
+        && args.files.iter().any(|path| !operands::is_stdin(path))
+    {
         return Err("--range needs -c or -o");
     }
     if args.index_file.is_some() && (args.mode() == Mode::Compress || args.files.len() != 1) {

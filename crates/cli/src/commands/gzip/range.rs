@@ -13,6 +13,7 @@ use super::file::Totals;
 use super::index::{of_reading, open};
 use super::names;
 use crate::ui::error::CliError;
+use crate::ui::inputs;
 use crate::ui::operands::Operand;
 use crate::ui::output::{Output, OutputCount};
 use crate::ui::remote::url;
@@ -28,6 +29,7 @@ pub(super) fn decompress(
     file: impl Read + Seek,
 ) -> Result<(FileSummary<Totals>, Output), CliError> {
     let range = args.range.clone().unwrap_or(0..u64::MAX);
+    index_of(args, operand).iter().for_each(|path| inputs::keep(path));
     let to_stdout = args.writes_stdout(operand.path().is_none());
     let mut output = open_output(to_stdout, args.output.as_deref(), args.force)?;
     let (bytes_in, mut count) = (Cell::new(0), OutputCount::new(args.max_output));

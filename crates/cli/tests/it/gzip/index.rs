@@ -35,11 +35,31 @@ fn standard_input_is_indexed_and_cut_to_a_range() {
     let folder = Folder::new();
     let packed = folder.gzip_with(&[], b"0123456789").ok().stdout;
     assert_eq!(folder.gzip_with(&["--range", "3+4"], &packed).ok().stdout, b"3456");
+    assert_eq!(folder.gzip_with(&["--range", "3+4", "-"], &packed).ok().stdout, b"3456");
     let index = folder.gzip_with(&["--index"], &packed).ok().stdout;
     folder.write("a.gz", &packed);
     folder.gzip(&["--index", "-o", "other", "a.gz"]).ok();
     assert_eq!(folder.read("other"), index);
     assert_eq!(folder.gzip(&["-dc", "--range", "3+4", "--index-file", "other", "a.gz"]).ok().stdout, b"3456");
+}
+
+#[test]
+fn an_index_that_is_read_is_no_output() {
+    let folder = Folder::new();
+    folder.write("a", &sample(70_000));
+    folder.gzip(&["a"]).ok();
+    folder.gzip(&["--index", "a.gz"]).ok();
+    let index = folder.read("a.gz.gzidx");
+    for options in [
+        &["--index-file", "a.gz.gzidx"][..],
+        &["--index-file", "a.gz.gzidx", "--range", "5+5"],
+        &["--range", "5+5"],
+    ] {
+        let run = folder.gzip(&[options, &["-dfo", "a.gz.gzidx", "a.gz"]].concat());
+        let line = "linerate: a.gz: the output a.gz.gzidx is an input, which it would overwrite";
+        assert_eq!((run.status, run.stderr.trim_end()), (Some(FAILED), line), "{options:?}");
+        assert_eq!(folder.read("a.gz.gzidx"), index);
+    }
 }
 
 #[test]
