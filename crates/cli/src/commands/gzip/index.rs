@@ -93,7 +93,9 @@ pub(super) fn open(path: &Path, file: &mut impl Seek, range: Range<u64>) -> Resu
     let len = file.seek(io::SeekFrom::End(0)).map_err(|error| CliError::Read { error, offset: 0 })?;
     let index = Index::read(source, len, range).map_err(engine_error).map_err(in_file)?;
     if len != index.compressed_len() {
-        let what = format!("it is the index of a file of {} bytes", index.compressed_len());
+        let indexed = index.compressed_len();
+        let what =
+            format!("it is the index of a file of {indexed} bytes, not {len}: make it again with --index");
         return Err(in_file(CliError::data(Kind::Corrupt, 0, what)));
     }
     Ok(index)

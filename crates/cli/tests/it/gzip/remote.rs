@@ -73,7 +73,9 @@ fn files_on_a_server_without_their_index_are_one_line_of_error() {
     folder.gzip(&["--index", "a.gz"]).ok();
     let longer = [&folder.read("a.gz")[..], b"\0"].concat();
     let (_server, url) = serve(longer, Some(folder.read("a.gz.gzidx")));
-    let what = format!("it is the index of a file of {} bytes", folder.read("a.gz").len());
+    let len = folder.read("a.gz").len();
+    let what =
+        format!("it is the index of a file of {len} bytes, not {}: make it again with --index", len + 1);
     let run = folder.gzip(&["-c", "--range", "3+4", &url]);
     run.fails(DAMAGED, &format!("linerate: {url}: {url}.gzidx: {what}"));
 }
