@@ -30,7 +30,7 @@ pub struct StreamState {
     pub total_in: u32,
     /// Bits that are not written yet, the first one lowest.
     pub pending: u8,
-    /// Their number: at most 7.
+    /// Their number: at most 7, and none before the header.
     pub pending_len: u8,
     /// Where the stream is.
     pub phase: Phase,
@@ -97,10 +97,12 @@ impl Stream {
     /// The stream with this [`state`](Self::state).
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if `pending` has other bits than the first `pending_len`, or more than 7.
+    /// [`Kind::BadArgument`] if `pending` has other bits than the first `pending_len`, or more than 7, or if there are any
+    /// in [`Phase::Header`].
     pub const fn from_state(format: Format, level: Level, state: StreamState) -> Result<Self> {
         let StreamState { checksum: check, total_in: total, pending, pending_len, phase } = state;
-        if pending_len > 7 || pending >> pending_len != 0 {
+        let is_early = pending_len > 0 && matches!(phase, Phase::Header);
+        if pending_len > 7 || pending >> pending_len != 0 || is_early {
             return Err(Error::new(Kind::BadArgument, 0, "the pending bits of the stream are not valid"));
         }
         Ok(Stream { check, total, pending, pending_len, format, level, phase })

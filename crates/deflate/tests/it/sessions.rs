@@ -216,6 +216,8 @@ fn six_bits_that_another_wrote_stay_within_the_bound() {
             }
             let too_many = StreamState { pending: 0, pending_len: 8, ..state };
             assert!(session.set_state(too_many).is_err());
+            let before_the_header = StreamState { phase: Phase::Header, ..state };
+            assert!(session.set_state(before_the_header).is_err());
         }
     }
 }
