@@ -13,6 +13,8 @@ use super::points::{Index, Point};
 use super::sparse_window::SparseWindow;
 
 const MAGIC: &[u8; 5] = b"GZIDX";
+/// The error of a file that begins like no index, whichever kind was expected.
+pub(super) const NOT_AN_INDEX: &str = "not an index of a gzip file";
 
 impl Index {
     /// Reads an index file of indexed_gzip. Memory is bounded by a small multiple of its size.
@@ -118,7 +120,7 @@ fn read<R: Read>(
     mut seek: impl FnMut(&mut R, u64) -> io::Result<u64>,
 ) -> Result<Index> {
     if rows.bytes()? != *MAGIC {
-        return rows.fails(Kind::Corrupt, "not an index file of indexed_gzip");
+        return Err(Error::new(Kind::Corrupt, 0, NOT_AN_INDEX));
     }
     let [version, _flags] = rows.bytes()?;
     if version > 1 {

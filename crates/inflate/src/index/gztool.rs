@@ -8,7 +8,7 @@ use std::ops::Range;
 use linerate_core::{Error, Kind, Result};
 
 use super::WINDOW;
-use super::gzidx::Rows;
+use super::gzidx::{NOT_AN_INDEX, Rows};
 use super::points::{Index, Point};
 use super::sparse_window::SparseWindow;
 use crate::buffer_decoder::BufferDecoder;
@@ -60,7 +60,7 @@ fn read(reader: impl Read, compressed_len: u64, range: Range<u64>) -> Result<Ind
     let mut source = BufReader::with_capacity(2 * WINDOW, reader);
     let mut rows = Rows { source: &mut source, at: 0 };
     if rows.bytes()? != START {
-        return rows.fails(Kind::Corrupt, "not an index file of gztool");
+        return Err(Error::new(Kind::Corrupt, 0, NOT_AN_INDEX));
     }
     let version = rows.bytes::<8>()?;
     let has_lines = match VERSIONS.iter().position(|known| **known == version) {
@@ -68,7 +68,7 @@ fn read(reader: impl Read, compressed_len: u64, range: Range<u64>) -> Result<Ind
         None if version.eq_ignore_ascii_case(VERSIONS[0]) => {
             return rows.fails(Kind::Unsupported, "the version of the index file is unknown");
         }
-        None => return rows.fails(Kind::Corrupt, "not an index file of gztool"),
+        None => return Err(Error::new(Kind::Corrupt, 0, NOT_AN_INDEX)),
     };
     if has_lines {
         rows.bytes::<4>()?; // how lines end

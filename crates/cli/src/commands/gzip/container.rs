@@ -14,7 +14,12 @@ pub(super) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Tells gzip from zlib.
 pub(super) fn detect<R: Read>(source: &mut Source<R>) -> Result<Format, CliError> {
-    match *source.peek(2)? {
+    of_start(source.peek(2)?)
+}
+
+/// Tells gzip from zlib by the first two bytes of a file, or all there are.
+pub(super) fn of_start(start: &[u8]) -> Result<Format, CliError> {
+    match *start {
         [] => Err(CliError::data(Kind::Truncated, 0, "the input is empty")),
         [0x1f, 0x8b, ..] | [0x1f] => Ok(Format::Gzip),
         [cmf, flg, ..] if is_zlib(cmf, flg) => Ok(Format::Zlib),

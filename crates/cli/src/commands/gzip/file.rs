@@ -61,8 +61,11 @@ fn process(
             Err(error) => return Err(error),
         }
     }
-    if let Some(url) = operand.path().and_then(url).filter(|_| args.range.is_some()) {
-        return range_of_url(args, operand, url).map(Some);
+    if let Some(url) = operand.path().and_then(url) {
+        return match args.range {
+            Some(_) => range_of_url(args, operand, url).map(Some),
+            None => Err(CliError::Refused("a URL is read with -c --range 0+ only".into())),
+        };
     }
     let input = open(args, operand, beside)?;
     let turn = wait_for_turn(alone, input.size().unwrap_or(0));

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use linerate_inflate::index::{Builder, Options, Reader};
 use linerate_inflate::{Format, read};
@@ -11,7 +11,7 @@ use super::args::{Args, FormatChoice};
 use super::endpoints::CountedReader;
 use super::file::Totals;
 use super::index::{of_reading, open};
-use super::names;
+use super::{container, names};
 use crate::ui::error::CliError;
 use crate::ui::inputs;
 use crate::ui::operands::Operand;
@@ -74,7 +74,8 @@ impl<'a> Content<'a> {
         let given = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
         let is_gzip = given.is_none_or(|format| matches!(format, FormatChoice::Gzip | FormatChoice::Bgzf));
         if let Some(path) = index_of(args, operand).filter(|_| is_gzip) {
-            let index = open(&path, &mut file, args.range.clone().unwrap_or(0..u64::MAX))?;
+            let index = open(&path, &mut file, args.range.clone().unwrap_or(0..u64::MAX));
+            let index = index.map_err(|error| explain(error, args, &path))?;
             let mut reader = Reader::with_index(file, index).map_err(|e| of_reading(e, 0))?;
             reader.seek(SeekFrom::Start(start)).map_err(|e| of_reading(e, 0))?;
             let end = Some(reader.index().len());
@@ -83,10 +84,9 @@ impl<'a> Content<'a> {
         let mut file = BufReader::with_capacity(BUFFER, file);
         let format = match given {
             Some(format) => format,
-            // As in `Format::ZlibOrGzip`.
-            None => match file.fill_buf().map_err(|e| of_reading(e, 0))?.first() {
-                Some(0x1f) | None => FormatChoice::Gzip,
-                Some(_) => FormatChoice::Zlib,
+            None => match container::of_start(file.fill_buf().map_err(|e| of_reading(e, 0))?)? {
+                linerate_deflate::Format::Gzip => FormatChoice::Gzip,
+                _ => FormatChoice::Zlib,
             },
         };
         let reader: Box<dyn Read + 'a> = match format {
@@ -97,6 +97,17 @@ impl<'a> Content<'a> {
             FormatChoice::Deflate => Box::new(read::Decoder::with_buffer(file, Format::Deflate)),
         };
         Ok(Content { reader, format, at: 0, end: None })
+    }
+}
+
+/// Says that the index beside a URL is needed, if it cannot be read.
+fn explain(error: CliError, args: &Args, index: &Path) -> CliError {
+    match error {
+        CliError::Io { context, error } if args.index_file.is_none() && url(index).is_some() => {
+            let remedy = "--range of a URL needs this index, which `linerate gzip --index` makes";
+            CliError::Refused(format!("{context}: {error}; {remedy}"))
+        }
+        other => other,
     }
 }
 

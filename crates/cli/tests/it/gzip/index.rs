@@ -144,5 +144,9 @@ fn ranges_and_indexes_that_do_not_fit_are_reported() {
         format!("it is the index of a file of {indexed} bytes, not {now}: make it again with --index");
     run.fails(DAMAGED, &format!("linerate: a.gz: a.gz.gzidx: {other}"));
     folder.write("a.gz.gzidx", b"no index");
-    assert_eq!(folder.gzip(&["-t", "--index-file", "a.gz.gzidx", "a.gz"]).status, Some(DAMAGED));
+    let run = folder.gzip(&["-t", "--index-file", "a.gz.gzidx", "a.gz"]);
+    run.fails(DAMAGED, "linerate: a.gz: a.gz.gzidx: not an index of a gzip file");
+    folder.write("text", b"no gzip file");
+    let run = folder.gzip(&["-c", "--range", "1+1", "text"]);
+    run.fails(DAMAGED, "linerate: text: not in gzip or zlib format");
 }

@@ -65,10 +65,14 @@ fn files_on_a_server_without_their_index_are_one_line_of_error() {
     let (server, url) = serve(folder.read("a.gz"), None);
     let run = folder.gzip(&["-c", "--range", "3+4", &url]);
     let missing = "cannot open: the server has no such file";
-    run.fails(FAILED, &format!("linerate: {url}: {url}.gzidx: {missing}"));
+    let remedy = "--range of a URL needs this index, which `linerate gzip --index` makes";
+    run.fails(FAILED, &format!("linerate: {url}: {url}.gzidx: {missing}; {remedy}"));
     assert!(run.stdout.is_empty());
     let other = format!("{}/b.gz", server.address());
     folder.gzip(&["-c", "--range", "3+4", &other]).fails(FAILED, &format!("linerate: {other}: {missing}"));
+
+    let run = folder.gzip(&["-dc", &url]);
+    run.fails(FAILED, &format!("linerate: {url}: a URL is read with -c --range 0+ only"));
 
     folder.gzip(&["--index", "a.gz"]).ok();
     let longer = [&folder.read("a.gz")[..], b"\0"].concat();
