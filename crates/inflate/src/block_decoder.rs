@@ -3,13 +3,11 @@
 use linerate_core::{Error, Kind};
 
 use crate::bits::{Bits, Exhausted};
-use crate::codes::{
-    self, DISTANCE_ROOT, Entry, LITLEN_ROOT, MAX_LEN, is_end, is_literal, is_special, is_subtable,
-};
+use crate::codes::{self, DISTANCE_ROOT, Entry, MAX_LEN, is_end, is_literal, is_special, is_subtable};
 use crate::kernel;
 use crate::lengths::{MAX_SYMBOLS, PackedLengths};
 use crate::scratch::Scratch;
-use crate::tables::{Codes, FIXED, LENGTHS_ROOT, fill_code_lengths};
+use crate::tables::{Codes, FIXED, LENGTHS_ROOT};
 use crate::unit::Unit;
 use crate::window::{History, Window};
 
@@ -240,7 +238,7 @@ impl BlockDecoder {
         assert!(at <= out.len(), "the output begins after its buffer");
         match self.stage {
             Stage::DynamicSymbols | Stage::DynamicMatch
-                if scratch.tables.prepare(&self.lengths, src.len()).is_err() =>
+                if scratch.tables.restore(&self.lengths, src.len()).is_err() =>
             {
                 self.stage = Stage::Failed;
             }
@@ -391,9 +389,14 @@ impl<U: Unit> Run<'_, U> {
 
     fn code_lengths(&mut self) -> Result<Stage, Stop> {
         let mut table = [0; 1 << LENGTHS_ROOT];
-        let root = fill_code_lengths(&mut table, self.decoder.code_length_code)
+        let root = self
+            .scratch
+            .tables
+            .fill_code_lengths(&mut table, self.decoder.code_length_code)
             .ok_or_else(|| corrupt("the code length code of a deflate block is invalid"))?;
         let (bits, lengths) = (&mut self.bits, &mut self.decoder.lengths);
+        // Those of an earlier call; mostly none.
+        let list = self.scratch.tables.list(lengths);
         let count = lengths.count();
         let mut at = usize::from(self.decoder.at);
         let mut last = if at > 0 { lengths.get(at - 1) } else { 0 };
@@ -406,6 +409,9 @@ impl<U: Unit> Run<'_, U> {
             if symbol < 16 {
                 bits.skip(len)?;
                 lengths.set(at, symbol);
+                if symbol > 0 {
+                    list.push(at, symbol);
+                }
                 (at, last) = (at + 1, symbol);
                 continue;
             }
@@ -423,7 +429,10 @@ impl<U: Unit> Run<'_, U> {
                 return Err(corrupt("a deflate block has too many code lengths"));
             }
             match symbol {
-                16 if last > 0 => (at..at + repeat).for_each(|at| lengths.set(at, last)),
+                16 if last > 0 => (at..at + repeat).for_each(|at| {
+                    lengths.set(at, last);
+                    list.push(at, last);
+                }),
                 16 => {}
                 _ => last = 0,
             }
@@ -534,7 +543,7 @@ fn checked<U: Unit>(
     for _ in 0..CHECKED_SYMBOLS {
         bits.refill(src);
         let mut after = *bits;
-        let (entry, extra) = lookup(codes.litlen(), LITLEN_ROOT, |e| codes.first(e), &mut after)?;
+        let (entry, extra) = lookup(codes.litlen(), codes.root(), |e| codes.first(e), &mut after)?;
         if is_literal(entry) {
             *out.get_mut(*o).ok_or(Stop::Full)? = codes::literal(entry).into();
             (*o, *bits) = (*o + 1, after);

@@ -3,6 +3,9 @@
 /// Bits of a code that index the primary table. Longer codes continue in a subtable.
 pub(crate) const LITLEN_ROOT: u32 = 11;
 pub(crate) const DISTANCE_ROOT: u32 = 8;
+/// As [`LITLEN_ROOT`], in blocks of a short input: a smaller table is sooner built, and takes less of the cache. The
+/// fixed codes have no longer ones.
+pub(crate) const SHORT_ROOT: u32 = if cfg!(feature = "small") { LITLEN_ROOT } else { 9 };
 /// The longest code, in bits.
 pub(crate) const MAX_LEN: u32 = 15;
 /// The shortest and the longest match, in bytes.
@@ -10,7 +13,7 @@ pub(crate) const MIN_MATCH: usize = 3;
 pub(crate) const MAX_MATCH: usize = 258;
 
 /// Upper bounds of the entries of a complete code, subtables included (as computed by zlib's `enough`): 286
-/// symbols with an 11-bit primary table, 30 with 8 bits. The fixed codes need no more.
+/// symbols with an 11-bit primary table, 30 with 8 bits. Those of 9 bits (852 entries) and the fixed codes need no more.
 pub(crate) const LITLEN_ENTRIES: usize = 2342;
 pub(crate) const DISTANCE_ENTRIES: usize = 400;
 

@@ -45,12 +45,17 @@ impl Lengths {
             let mut rest = word;
             while rest != 0 {
                 let at = rest.trailing_zeros() / 4;
-                let len = (word >> (4 * at) & 15) as u32;
-                self.list[self.count] = CodeLength::new(16 * i + at as usize, len);
-                self.count += 1;
+                self.push(16 * i + at as usize, (word >> (4 * at) & 15) as u32);
                 rest &= !(15 << (4 * at));
             }
         }
+    }
+
+    /// Appends a symbol above all others, with a length that is not 0.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, symbol: usize, len: u32) {
+        self.list[self.count] = CodeLength::new(symbol, len);
+        self.count += 1;
     }
 
     /// Splits into the symbols below `end` and the others.

@@ -110,8 +110,8 @@ mod tests {
         assert_eq!(left, 0);
         (286..316).for_each(|at| lengths.set(at, if at < 288 { 4 } else { 5 }));
         let (mut single, mut paired) = (Tables::new(), Tables::new());
-        single.prepare(&lengths, MIN_INPUT - 1).unwrap();
-        paired.prepare(&lengths, MIN_INPUT).unwrap();
+        single.restore(&lengths, MIN_INPUT - 1).unwrap();
+        paired.restore(&lengths, MIN_INPUT).unwrap();
         let mut pairs = 0;
         for index in 0..1 << LITLEN_ROOT {
             let (first, entry) = (single.codes().litlen()[index], paired.codes().litlen()[index]);
@@ -153,7 +153,7 @@ mod tests {
         lengths.set(256, 9);
         lengths.set(257, 1);
         let mut tables = Tables::new();
-        tables.prepare(&lengths, usize::MAX).unwrap();
+        tables.restore(&lengths, usize::MAX).unwrap();
         assert!(tables.codes().litlen()[..1 << LITLEN_ROOT].iter().all(|&entry| codes::before(entry) == 0));
     }
 }

@@ -13,8 +13,8 @@ use linerate_core::Tier;
 use crate::bits::Bits;
 use crate::block_decoder::Symbols;
 use crate::codes::{
-    self, DISTANCE_ROOT, Entry, LITLEN_ROOT, MAX_LEN, MAX_MATCH, bits, code_bits, is_end, is_literal,
-    is_special, is_subtable, value,
+    self, DISTANCE_ROOT, Entry, LITLEN_ROOT, MAX_LEN, MAX_MATCH, SHORT_ROOT, bits, code_bits, is_end,
+    is_literal, is_special, is_subtable, value,
 };
 use crate::unit::Unit;
 use crate::window::History;
@@ -42,17 +42,21 @@ pub(crate) fn decode<U: Unit>(
     }
     // Without the loop above nothing else reads these.
     let _ = (tier, symbols.codes.has_pairs);
-    decode_loop::<false, true, U>(symbols, position, out, at)
+    if !cfg!(feature = "small") && symbols.codes.is_short() {
+        decode_loop::<false, false, SHORT_ROOT, U>(symbols, position, out, at)
+    } else {
+        decode_loop::<false, true, LITLEN_ROOT, U>(symbols, position, out, at)
+    }
 }
 
 /// The loop compiled for BMI shifts and masks, and 16-byte copies.
 #[cfg(all(target_arch = "x86_64", feature = "std", not(feature = "small")))]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 fn avx2<U: Unit>(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [U], at: &mut usize) -> bool {
-    if symbols.codes.has_pairs {
-        decode_loop::<true, true, U>(symbols, position, out, at)
-    } else {
-        decode_loop::<true, false, U>(symbols, position, out, at)
+    match (symbols.codes.is_short(), symbols.codes.has_pairs) {
+        (true, _) => decode_loop::<true, false, SHORT_ROOT, U>(symbols, position, out, at),
+        (false, true) => decode_loop::<true, true, LITLEN_ROOT, U>(symbols, position, out, at),
+        (false, false) => decode_loop::<true, false, LITLEN_ROOT, U>(symbols, position, out, at),
     }
 }
 
@@ -116,7 +120,7 @@ fn seek(start: Bits, position: i64, src: &[u8]) -> Bits {
 }
 
 #[inline(always)]
-fn decode_loop<const BMI2: bool, const PAIRS: bool, U: Unit>(
+fn decode_loop<const BMI2: bool, const PAIRS: bool, const ROOT: u32, U: Unit>(
     symbols: &Symbols<'_>,
     position: &mut Bits,
     out: &mut [U],
@@ -132,7 +136,7 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool, U: Unit>(
     if position.at > last_in || *at > last_out {
         return false;
     }
-    let litlen = |buffer: u64| entry_at(codes.litlen(), index(buffer, LITLEN_ROOT));
+    let litlen = |buffer: u64| entry_at(codes.litlen(), index(buffer, ROOT));
     let start = out.as_mut_ptr();
     // SAFETY: `position.at`, `last_in`, `*at` and `last_out` are at most the lengths of their slices, as just checked.
     let (next, last_in, mut to, last_out) = unsafe {
@@ -238,9 +242,16 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool, U: Unit>(
                     codes::before(entry),
                 );
             }
-            // SAFETY: `distance - done` is at most the history's length, and after `done` there is space for the
-            // longest match and a step (`OUTPUT_SLACK`).
-            unsafe { copy_history(&history, start, done, distance, length) };
+            // Nearly all matches of a short message are in the history: this path has no call.
+            match history.contiguous(distance - done, length.max(STEP), STEP) {
+                // SAFETY: `piece` has `length + STEP` bytes and at least two steps; so has the output (`OUTPUT_SLACK`).
+                Some(piece) if size_of::<U>() == 1 => unsafe {
+                    copy_steps(piece.as_ptr(), to.cast(), length)
+                },
+                // SAFETY: `distance - done` is at most the history's length, and after `done` there is space for
+                // the longest match.
+                _ => unsafe { copy_history(&history, start, done, distance, length) },
+            }
         } else {
             // SAFETY: the distance is at least 1 and at most `done`, and for the space as above.
             unsafe { copy(to.cast(), distance * size_of::<U>(), length * size_of::<U>()) };
@@ -363,10 +374,10 @@ static REPEAT: [u128; STEP] = {
     factors
 };
 
-/// Copies a match that begins `distance` before `at`, in the history.
+/// Copies a match that begins `distance` before `at`, in the history, and is in two pieces there or of other units.
 ///
 /// # Safety
-/// `start` has `at` units and `MAX_MATCH + 2 * STEP` more; `distance - at` is from 1 to the length of the history.
+/// `start` has `at + length` units; `distance - at` is from 1 to the length of the history.
 #[cold]
 #[inline(never)]
 unsafe fn copy_history<U: Unit>(
@@ -377,18 +388,11 @@ unsafe fn copy_history<U: Unit>(
     length: usize,
 ) {
     debug_assert!(distance > at && distance - at <= history.len());
-    if size_of::<U>() == 1
-        && let Some(piece) = history.contiguous(distance - at, length.max(STEP), STEP)
-    {
-        // SAFETY: `piece` has `length + STEP` bytes and at least two steps, and so has the output, as the caller guarantees.
-        unsafe { copy_steps(piece.as_ptr(), start.cast::<u8>().add(at), length) };
-    } else {
-        // SAFETY: as above; nothing else refers to the output during this call.
-        let out = unsafe { from_raw_parts_mut(start, at + length) };
-        let done = history.copy(distance - at, &mut out[at..at + length]);
-        for i in at + done..at + length {
-            out[i] = out[i - distance];
-        }
+    // SAFETY: the caller guarantees the units; nothing else refers to the output during this call.
+    let out = unsafe { from_raw_parts_mut(start, at + length) };
+    let done = history.copy(distance - at, &mut out[at..at + length]);
+    for i in at + done..at + length {
+        out[i] = out[i - distance];
     }
 }
 
@@ -529,7 +533,7 @@ mod tests {
                 lengths.set(286, 1);
             }
             let mut tables = Tables::new();
-            tables.prepare(&lengths, MIN_INPUT).unwrap();
+            tables.restore(&lengths, MIN_INPUT).unwrap();
             assert!(tables.codes().has_pairs);
             let litlen = |symbol| code_of(&lengths, 0..286, symbol);
             for (length, len) in lens {
