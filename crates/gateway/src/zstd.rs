@@ -40,6 +40,7 @@ impl Zstd {
         if src.is_empty() {
             return Err(Error::new(Kind::Truncated, 0, "a message is empty"));
         }
+        self.decoder.prefetch();
         let (payload, buffers) = scratch.for_zstd();
         let (limit, len) = (limits.max_message, src.len());
         loop {

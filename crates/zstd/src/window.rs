@@ -95,6 +95,11 @@ impl Window {
         ]
     }
 
+    /// Address of the place of the next byte.
+    pub(crate) fn next_address(&self) -> usize {
+        self.bytes.as_ptr().addr() + self.at
+    }
+
     /// Fills `out` with the bytes that begin `back` bytes before the end.
     pub(crate) fn copy_to(&self, back: usize, out: &mut [u8]) {
         let [newer, older] = self.last(back);
