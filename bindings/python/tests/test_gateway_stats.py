@@ -38,6 +38,8 @@ def test_messages_bytes_and_times_are_counted(clock):
         assert stats.ratio == pytest.approx(stats.payload_bytes / sent)
         assert 0 < stats.quantile_ns(0.5) <= stats.quantile_ns(0.99) <= stats.quantile_ns(1.0)
         assert stats.decode_ns >= stats.quantile_ns(1.0) * 0.99
+        # The first message of each connection, and every 16th after it.
+        assert stats.timed == 2 * ((len(PAYLOADS) + 15) // 16)
         assert {kind: made.stats.messages for kind, made in connections.items()} == {
             kind: made.messages for kind, made in recorder.by_transport().items()
         }
@@ -141,8 +143,9 @@ def test_logs_have_a_record_of_each_message(tmp_path):
     assert data[:4] == b"LGST" and len(data) == 32 * (1 + len(frames))
     for i, (frame, payload) in enumerate(zip(frames, PAYLOADS, strict=True), 1):
         record = data[32 * i : 32 * i + 32]
-        kind, _, verdict, _, connection, _, compressed, length = struct.unpack("<BBBBIqII", record[:24])
+        kind, _, verdict, untimed, connection, _, compressed, length = struct.unpack("<BBBBIqII", record[:24])
         assert (kind, verdict, connection, compressed, length) == (0, 0, 0, len(frame), len(payload))
+        assert untimed == (i % 16 != 1)
         assert zlib.crc32(record[:28]) == struct.unpack("<I", record[28:])[0]
 
 

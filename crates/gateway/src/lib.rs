@@ -48,7 +48,7 @@
 //! | `file_kind` | kinds of such files by their first bytes |
 //! | `encoder` | the gateway's side, through zlib-rs and libzstd |
 //! | `client/` | feature `client`: the websocket and its heartbeats; `address`, what is connected to |
-//! | `stats/` | records of what messages cost: `recorder` and its `connection`s, `ring` to the collecting thread, `totals`; `log`, `log_files`, `record`, `origin` on disk; `prometheus`, `metrics_facade`; `clock` |
+//! | `stats/` | records of what messages cost: `recorder` and its `connection`s, `sample`s in a `ring` to the collecting thread, `totals`; `log`, `log_files`, `record`, `origin` on disk; `prometheus`, `metrics_facade`; `clock` |
 //! | `sys/malloc` | freed memory, returned to the system |
 //! | `limits`, `message`, `transport`, `error` | small types of the interface |
 

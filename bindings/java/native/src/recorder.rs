@@ -8,10 +8,10 @@ use linerate_gateway::stats::{ConnectionRecorder, StatsOptions, StatsRecorder, V
 const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
 /// Numbers of [`Snapshot`].
-const NUMBERS: usize = Verdict::ALL.len() + 4 + QUANTILES.len();
+const NUMBERS: usize = Verdict::ALL.len() + 5 + QUANTILES.len();
 
 /// Statistics as the Java class `Stats` reads them: messages by verdict, compressed and payload bytes, nanoseconds of
-/// decoding, lost records, quantiles of decoding times in nanoseconds.
+/// decoding, lost records, timed messages, quantiles of decoding times in nanoseconds.
 pub(crate) type Snapshot = [i64; NUMBERS];
 
 /// The numbers of statistics, whose histograms have counters of several types.
@@ -19,7 +19,8 @@ macro_rules! snapshot {
     ($stats:expr) => {{
         let stats = $stats;
         let verdicts = Verdict::ALL.map(|verdict| stats.with_verdict(verdict));
-        let sums = [stats.compressed_bytes(), stats.payload_bytes(), stats.decode_ns(), stats.dropped()];
+        let bytes = [stats.compressed_bytes(), stats.payload_bytes()];
+        let sums = bytes.into_iter().chain([stats.decode_ns(), stats.dropped(), stats.timed()]);
         let times = QUANTILES.map(|quantile| stats.quantile_ns(quantile));
         let mut numbers = verdicts.into_iter().chain(sums).chain(times);
         std::array::from_fn(|_| numbers.next().map_or(0, |number| i64::try_from(number).unwrap_or(i64::MAX)))

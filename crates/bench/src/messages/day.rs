@@ -198,7 +198,7 @@ fn decode(
                 verdict: Verdict::Decoded,
                 compressed: frame.len() as u32,
                 payload: payload.len() as u32,
-                decode_ns,
+                decode_ns: Some(decode_ns),
             };
             all[0].1.add(&record);
             all[1 + hour].1.add(&record);

@@ -390,7 +390,7 @@ fn write_log(folder: &Folder) {
             verdict,
             compressed: 100,
             payload: 500,
-            decode_ns: 1000,
+            decode_ns: Some(1000),
         };
         log.add(&LogEntry::Message(record), time).expect("room");
     }

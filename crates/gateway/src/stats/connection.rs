@@ -5,13 +5,19 @@ use std::sync::Arc;
 use linerate_core::Kind;
 
 use super::record::Verdict;
-use super::recorder::{Sample, Shared};
+use super::recorder::Shared;
+use super::sample::{Sample, Time};
 use crate::transport::Transport;
+
+/// One message in this many is timed: reading a clock costs more than all else that is recorded.
+pub(super) const TIMED_EVERY: u8 = 16;
 
 /// Records the messages of one connection. [`Session::record_stats`](crate::Session::record_stats) takes it.
 pub struct ConnectionRecorder {
     shared: Arc<Shared>,
     connection: u32,
+    /// Messages before the next one that is timed.
+    untimed: u8,
     /// Compressed bytes and nanoseconds of the parts of a message that is not whole.
     compressed: u64,
     spent: u64,
@@ -19,7 +25,7 @@ pub struct ConnectionRecorder {
 
 impl ConnectionRecorder {
     pub(super) fn new(shared: Arc<Shared>, connection: u32) -> Self {
-        ConnectionRecorder { shared, connection, compressed: 0, spent: 0 }
+        ConnectionRecorder { shared, connection, untimed: 0, compressed: 0, spent: 0 }
     }
 
     /// Its number, by which [`StatsRecorder::connection_stats`](super::StatsRecorder::connection_stats) knows it.
@@ -27,36 +33,39 @@ impl ConnectionRecorder {
         self.connection
     }
 
-    /// Begins to measure a part of a message.
-    pub(crate) fn begin(&self) -> u64 {
-        self.shared.now()
+    /// Begins a part of a message; returns when, if the message is timed.
+    pub(crate) fn begin(&self) -> Option<u64> {
+        (self.untimed == 0).then(|| self.shared.now())
     }
 
-    /// Ends to measure a part that began at `begun`: `Ok(None)` if the message goes on, else the bytes of its payload
-    /// or why there is none.
+    /// Ends a part that began at `begun`: `Ok(None)` if the message goes on, else the bytes of its payload or why
+    /// there is none.
     pub(crate) fn end(
         &mut self,
-        begun: u64,
+        begun: Option<u64>,
         transport: Transport,
         compressed: usize,
         outcome: Result<Option<usize>, Kind>,
     ) {
         self.compressed += compressed as u64;
-        let now = self.shared.now();
-        self.spent += now.saturating_sub(begun);
+        if let Some(begun) = begun {
+            self.spent += self.shared.now().saturating_sub(begun);
+        }
         let (verdict, payload) = match outcome {
             Ok(None) => return,
             Ok(Some(payload)) => (Verdict::Decoded, payload),
             Err(kind) => (kind.into(), 0),
         };
+        self.untimed = self.untimed.checked_sub(1).unwrap_or(TIMED_EVERY - 1);
+        let spent = std::mem::take(&mut self.spent);
         self.shared.push(Sample {
-            arrived: self.shared.arrival(begun),
+            time: begun
+                .map(|begun| Time { arrived: self.shared.arrival(begun), decode_ns: saturated(spent) }),
             connection: self.connection,
             transport,
             verdict,
             compressed: saturated(std::mem::take(&mut self.compressed)),
             payload: saturated(payload as u64),
-            decode_ns: saturated(std::mem::take(&mut self.spent)),
         });
     }
 

@@ -10,7 +10,8 @@ use crate::record::fill;
 
 /// Begins every log.
 pub(crate) const MAGIC: [u8; 4] = *b"LGST";
-const VERSION: u8 = 1;
+/// The version that is written. Version 1 has no messages whose decoding was not timed.
+const VERSION: u8 = 2;
 
 /// An entry of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,7 @@ impl<W: Write> LogWriter<W> {
 /// Reads a log: an iterator over its entries. It ends after an error.
 pub struct LogReader<R> {
     source: R,
+    version: u8,
     clock: Clock,
     created: i64,
     number: u32,
@@ -105,9 +107,10 @@ impl<R: Read> LogReader<R> {
                 Error::new(Kind::Corrupt, 0, "the header of a statistics log fails its checksum").into()
             );
         }
+        let version = header[4];
         let clock = match header[4..8] {
-            [VERSION, 32, 0, 0] => Clock::Monotonic,
-            [VERSION, 32, 1, 0] => Clock::ThreadCpu,
+            [1..=VERSION, 32, 0, 0] => Clock::Monotonic,
+            [1..=VERSION, 32, 1, 0] => Clock::ThreadCpu,
             _ => {
                 return Err(
                     Error::new(Kind::Unsupported, 4, "a statistics log has an unknown version").into()
@@ -116,7 +119,7 @@ impl<R: Read> LogReader<R> {
         };
         let (created, number) =
             (i64::from_le_bytes(array(&header, 8)), u32::from_le_bytes(array(&header, 16)));
-        Ok(LogReader { source, clock, created, number, at: RECORD as u64, done: false })
+        Ok(LogReader { source, version, clock, created, number, at: RECORD as u64, done: false })
     }
 
     /// The clock of decoding times.
@@ -145,7 +148,7 @@ impl<R: Read> LogReader<R> {
                 );
             }
         }
-        let entry = parse(&bytes, self.at)?;
+        let entry = parse(&bytes, self.version, self.at)?;
         self.at += RECORD as u64;
         Ok(Some(entry))
     }
@@ -180,7 +183,7 @@ mod tests {
             verdict: Verdict::Limit,
             compressed: 156,
             payload: u32::MAX,
-            decode_ns: 3400,
+            decode_ns: Some(3400),
         };
         vec![
             LogEntry::Message(record),
@@ -188,6 +191,7 @@ mod tests {
             LogEntry::Message(MessageRecord {
                 transport: Transport::Zlib,
                 verdict: Verdict::Decoded,
+                decode_ns: None,
                 ..record
             }),
         ]
@@ -230,6 +234,18 @@ mod tests {
     }
 
     #[test]
+    fn log_of_version_1_is_read_and_times_all_its_messages() {
+        let mut file = file();
+        file[4] = 1;
+        let sealed = seal(array(&file, 0));
+        file[..RECORD].copy_from_slice(&sealed);
+        let read: Vec<_> = LogReader::open(&file[..]).unwrap().collect();
+        assert_eq!(read.len(), 3);
+        assert!(read[..2].iter().zip(entries()).all(|(read, entry)| read.as_ref().unwrap() == &entry));
+        assert_eq!(kind(read[2].as_ref().unwrap_err()), Kind::Unsupported);
+    }
+
+    #[test]
     fn truncated_log_gives_its_whole_records_and_an_error() {
         let file = file();
         for len in 0..file.len() {
@@ -254,7 +270,7 @@ mod tests {
     fn unknown_versions_and_records_are_unsupported() {
         let file = file();
         for (at, value) in
-            [(4, 2), (5, 64), (6, 2), (RECORD, 2), (RECORD + 1, 6), (RECORD + 2, 5), (RECORD + 3, 1)]
+            [(4, 3), (4, 0), (5, 64), (6, 2), (RECORD, 2), (RECORD + 1, 6), (RECORD + 2, 5), (RECORD + 3, 2)]
         {
             let mut newer = file.clone();
             newer[at] = value;

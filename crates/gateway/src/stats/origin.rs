@@ -33,18 +33,16 @@ impl<W: Write> OriginWriter<W> {
         OriginWriter { out }
     }
 
-    /// Adds a message that was decoded. The form has no place for others, which are left out, nor for time, connection
-    /// and transport. Sizes above 2^31 - 1 become that.
+    /// Adds a message that was decoded and timed. The form has no place for others, which are left out, nor for time,
+    /// connection and transport. Sizes above 2^31 - 1 become that.
     ///
     /// # Errors
     /// Those of `out`.
     pub fn add(&mut self, record: &MessageRecord) -> io::Result<()> {
-        if record.verdict != Verdict::Decoded {
-            return Ok(());
-        }
+        let (Verdict::Decoded, Some(decode_ns)) = (record.verdict, record.decode_ns) else { return Ok(()) };
         let size = |bytes: u32| i32::try_from(bytes).unwrap_or(i32::MAX).to_be_bytes();
         let mut bytes = [0; ORIGIN_RECORD];
-        bytes[..8].copy_from_slice(&i64::from(record.decode_ns).to_be_bytes());
+        bytes[..8].copy_from_slice(&i64::from(decode_ns).to_be_bytes());
         bytes[8..12].copy_from_slice(&size(record.compressed));
         bytes[12..16].copy_from_slice(&size(record.payload));
         bytes[16..].copy_from_slice(&SEPARATOR);
@@ -110,7 +108,7 @@ impl<R: Read> OriginReader<R> {
             verdict: Verdict::Decoded,
             compressed,
             payload,
-            decode_ns: u32::try_from(ns).unwrap_or(u32::MAX),
+            decode_ns: Some(u32::try_from(ns).unwrap_or(u32::MAX)),
         }))
     }
 }
@@ -136,7 +134,15 @@ mod tests {
 
     fn record(decode_ns: u32, compressed: u32, payload: u32) -> MessageRecord {
         let (transport, verdict) = (Transport::Zstd, Verdict::Decoded);
-        MessageRecord { time: 0, connection: 0, transport, verdict, compressed, payload, decode_ns }
+        MessageRecord {
+            time: 0,
+            connection: 0,
+            transport,
+            verdict,
+            compressed,
+            payload,
+            decode_ns: Some(decode_ns),
+        }
     }
 
     fn file(records: &[MessageRecord]) -> Vec<u8> {

@@ -55,7 +55,7 @@ impl StatsRecorder {
         }
         family(
             "linerate_gateway_decode_seconds",
-            "Time of decoding a message.",
+            "Time of decoding a message, of one in 16.",
             "summary",
             &mut |text, name| {
                 for (transport, stats) in &transports {
@@ -66,7 +66,7 @@ impl StatsRecorder {
                             "{name}{{transport=\"{transport}\",quantile=\"{quantile}\"}} {value}"
                         );
                     }
-                    let (sum, count) = (seconds(stats.decode_ns()), stats.messages());
+                    let (sum, count) = (seconds(stats.decode_ns()), stats.timed());
                     let _ = writeln!(text, "{name}_sum{{transport=\"{transport}\"}} {sum}");
                     let _ = writeln!(text, "{name}_count{{transport=\"{transport}\"}} {count}");
                 }

@@ -12,6 +12,8 @@ pub(super) const CHECKED: usize = RECORD - 4;
 
 const MESSAGE: u8 = 0;
 const DROPPED: u8 = 1;
+/// In the fourth byte of a message: its decoding was not timed. From version 2 of the log on.
+const UNTIMED: u8 = 1;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -61,7 +63,8 @@ impl From<Kind> for Verdict {
 /// What is recorded of a message. Numbers that do not fit are the largest that do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRecord {
-    /// When its last part arrived: nanoseconds since 1970; 0 if unknown.
+    /// When its last part arrived: nanoseconds since 1970; 0 if unknown. To about 50 milliseconds if its decoding was not
+    /// timed.
     pub time: i64,
     /// Number of its connection, unique in one recorder.
     pub connection: u32,
@@ -73,19 +76,20 @@ pub struct MessageRecord {
     pub compressed: u32,
     /// Bytes of the payload; 0 unless it was decoded.
     pub payload: u32,
-    /// Nanoseconds of decoding all its parts.
-    pub decode_ns: u32,
+    /// Nanoseconds of decoding all its parts, if that was timed.
+    pub decode_ns: Option<u32>,
 }
 
 impl MessageRecord {
     pub(super) fn to_bytes(self) -> [u8; RECORD] {
+        let untimed = if self.decode_ns.is_none() { UNTIMED } else { 0 };
         let mut bytes = [0; RECORD];
-        bytes[..4].copy_from_slice(&[MESSAGE, self.transport as u8, self.verdict as u8, 0]);
+        bytes[..4].copy_from_slice(&[MESSAGE, self.transport as u8, self.verdict as u8, untimed]);
         bytes[4..8].copy_from_slice(&self.connection.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.time.to_le_bytes());
         bytes[16..20].copy_from_slice(&self.compressed.to_le_bytes());
         bytes[20..24].copy_from_slice(&self.payload.to_le_bytes());
-        bytes[24..28].copy_from_slice(&self.decode_ns.to_le_bytes());
+        bytes[24..28].copy_from_slice(&self.decode_ns.unwrap_or(0).to_le_bytes());
         seal(bytes)
     }
 }
@@ -111,15 +115,15 @@ pub(super) fn is_sealed(bytes: &[u8; RECORD]) -> bool {
     seal(*bytes) == *bytes
 }
 
-/// Reads a record that begins at `offset` of its file.
-pub(super) fn parse(bytes: &[u8; RECORD], offset: u64) -> Result<LogEntry, Error> {
+/// Reads a record that begins at `offset` of its file, which has this version.
+pub(super) fn parse(bytes: &[u8; RECORD], version: u8, offset: u64) -> Result<LogEntry, Error> {
     if !is_sealed(bytes) {
         return Err(Error::new(Kind::Corrupt, offset, "a record of a statistics log fails its checksum"));
     }
     let unknown = Error::new(Kind::Unsupported, offset, "a statistics log has an unknown record");
     let time = i64::from_le_bytes(array(bytes, 8));
     match bytes[..4] {
-        [MESSAGE, transport, verdict, 0] => {
+        [MESSAGE, transport, verdict, untimed @ 0..=UNTIMED] if version > 1 || untimed == 0 => {
             let transport = Transport::ALL.get(usize::from(transport)).copied().ok_or(unknown)?;
             let verdict = Verdict::ALL.get(usize::from(verdict)).copied().ok_or(unknown)?;
             Ok(LogEntry::Message(MessageRecord {
@@ -129,7 +133,7 @@ pub(super) fn parse(bytes: &[u8; RECORD], offset: u64) -> Result<LogEntry, Error
                 verdict,
                 compressed: u32::from_le_bytes(array(bytes, 16)),
                 payload: u32::from_le_bytes(array(bytes, 20)),
-                decode_ns: u32::from_le_bytes(array(bytes, 24)),
+                decode_ns: (untimed == 0).then(|| u32::from_le_bytes(array(bytes, 24))),
             }))
         }
         [DROPPED, 0, 0, 0] => Ok(LogEntry::Dropped { time, records: u64::from_le_bytes(array(bytes, 16)) }),

@@ -15,13 +15,14 @@ use super::clock::{Clock, since};
 use super::connection::ConnectionRecorder;
 use super::log::LogEntry;
 use super::log_files::{LogFiles, LogOptions};
-use super::record::{MessageRecord, Verdict};
-use super::ring::Ring;
+use super::record::MessageRecord;
+use super::ring::Buffer;
+use super::sample::Sample;
 use super::totals::Stats;
 use crate::recent::now;
 use crate::transport::Transport;
 
-/// Longest time that records stay in the ring.
+/// Longest time that records stay in the buffer.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Options of a recorder.
@@ -32,8 +33,8 @@ pub struct StatsOptions {
     pub log: Option<LogOptions>,
     /// Clock of decoding times. Default: [`Clock::Monotonic`].
     pub clock: Clock,
-    /// Records that may wait until they are counted and written, 40 bytes each; those beyond are dropped and
-    /// counted. Twice this many have room. Default: 16,384.
+    /// Records that may wait until they are counted and written, 32 bytes each; those beyond are dropped and
+    /// counted. Twice this many have room: half of it is divided among threads. Default: 16,384.
     pub capacity: usize,
     /// Connections with statistics of their own, some 2 KiB each; later ones are counted among all only.
     /// Default: 10,000.
@@ -77,21 +78,9 @@ impl Default for StatsOptions {
     }
 }
 
-/// A record on its way to the collecting thread.
-pub(super) struct Sample {
-    /// Nanoseconds since the recorder's base.
-    pub(super) arrived: u64,
-    pub(super) connection: u32,
-    pub(super) transport: Transport,
-    pub(super) verdict: Verdict,
-    pub(super) compressed: u32,
-    pub(super) payload: u32,
-    pub(super) decode_ns: u32,
-}
-
 /// What connections and the collecting thread share.
 pub(super) struct Shared {
-    ring: Ring<Sample>,
+    buffer: Buffer,
     clock: Clock,
     base: Instant,
     stopped: AtomicBool,
@@ -125,7 +114,7 @@ impl Shared {
     }
 
     pub(super) fn push(&self, sample: Sample) {
-        if self.ring.push(sample) {
+        if self.buffer.push(&sample.to_item()) {
             self.wake();
         }
     }
@@ -189,7 +178,7 @@ impl StatsRecorder {
         let state =
             Collected { transports: std::array::from_fn(|_| Stats::new()), connections: HashMap::new() };
         let shared = Arc::new(Shared {
-            ring: Ring::new(options.capacity),
+            buffer: Buffer::new(options.capacity),
             clock,
             base: Instant::now(),
             stopped: AtomicBool::new(false),
@@ -199,8 +188,7 @@ impl StatsRecorder {
             collector: Mutex::new(None),
             state: Mutex::new(state),
         });
-        let collector =
-            Collector { shared: Arc::clone(&shared), files, told: 0, error: None, spare: Vec::new() };
+        let collector = Collector { shared: Arc::clone(&shared), files, told: 0, error: None, last: 0 };
         let collector = thread::Builder::new().name("gateway-stats".into()).spawn(|| collector.run())?;
         *lock(&shared.collector) = Some(collector.thread().clone());
         Ok(StatsRecorder { shared, collector: Mutex::new(Some(collector)) })
@@ -221,7 +209,7 @@ impl StatsRecorder {
     pub fn stats(&self) -> Stats {
         let mut all = Stats::new();
         self.by_transport().iter().for_each(|stats| all.merge(stats));
-        all.add_dropped(self.shared.ring.dropped());
+        all.add_dropped(self.shared.buffer.dropped());
         all
     }
 
@@ -250,11 +238,11 @@ impl StatsRecorder {
 
     /// Records dropped until now.
     pub fn dropped(&self) -> u64 {
-        self.shared.ring.dropped()
+        self.shared.buffer.dropped()
     }
 
     /// Stops: counts and writes what waits, and returns the statistics of all. Connections may go on to call it; their
-    /// records are dropped when the ring is full.
+    /// records are dropped when the buffer is full.
     ///
     /// # Errors
     /// The first error of writing the log. Statistics and later records are not lost by it.
@@ -299,7 +287,8 @@ struct Collector {
     told: u64,
     /// The first error of the log.
     error: Option<io::Error>,
-    spare: Vec<Sample>,
+    /// About when the message before arrived, which is when one that is not timed did: nanoseconds since the base.
+    last: u64,
 }
 
 impl Collector {
@@ -317,23 +306,28 @@ impl Collector {
     fn collect(&mut self) {
         let now = now();
         // The wall clock may be set: its distance from the base is taken each time.
-        let base = now.saturating_sub(since(self.shared.base) as i64);
-        let (shared, mut spare) = (Arc::clone(&self.shared), mem::take(&mut self.spare));
-        shared.ring.drain(&mut spare, |sample| {
+        let begun = since(self.shared.base);
+        let base = now.saturating_sub(begun as i64);
+        let shared = Arc::clone(&self.shared);
+        shared.buffer.drain(|item| {
+            let Some(sample) = Sample::of_item(item) else { return };
+            if let Some(time) = &sample.time {
+                self.last = time.arrived;
+            }
             let record = MessageRecord {
-                time: base.saturating_add(sample.arrived as i64),
+                time: base.saturating_add(self.last as i64),
                 connection: sample.connection,
                 transport: sample.transport,
                 verdict: sample.verdict,
                 compressed: sample.compressed,
                 payload: sample.payload,
-                decode_ns: sample.decode_ns,
+                decode_ns: sample.time.map(|time| time.decode_ns),
             };
             shared.counted().add(&record);
             self.write(&LogEntry::Message(record), now);
         });
-        self.spare = spare;
-        let dropped = shared.ring.dropped();
+        self.last = begun;
+        let dropped = shared.buffer.dropped();
         if dropped > self.told {
             self.write(&LogEntry::Dropped { time: now, records: dropped - self.told }, now);
             self.told = dropped;

@@ -13,6 +13,8 @@ pub struct Stats<C: Counter = u64> {
     verdicts: [u64; Verdict::ALL.len()],
     compressed: u64,
     payload: u64,
+    /// Bytes of payloads of timed messages.
+    timed_payload: u64,
     decode_ns: u64,
     dropped: u64,
     /// Decoding times in nanoseconds (HDR histogram).
@@ -24,17 +26,26 @@ impl<C: Counter> Stats<C> {
     fn with_digits(digits: u8) -> Self {
         // Fails only for bounds and digits that make no histogram.
         let times = Histogram::new_with_bounds(1, MAX_NS, digits).expect("bounds of a histogram");
-        Stats { verdicts: [0; 5], compressed: 0, payload: 0, decode_ns: 0, dropped: 0, times }
+        Stats {
+            verdicts: [0; 5],
+            compressed: 0,
+            payload: 0,
+            timed_payload: 0,
+            decode_ns: 0,
+            dropped: 0,
+            times,
+        }
     }
 
-    /// Counts a message. Decoding times are those of decoded ones.
+    /// Counts a message. Decoding times are those of decoded ones that were timed.
     pub fn add(&mut self, record: &MessageRecord) {
         self.verdicts[record.verdict as usize] += 1;
         self.compressed += u64::from(record.compressed);
         self.payload += u64::from(record.payload);
-        if record.verdict == Verdict::Decoded {
-            self.decode_ns += u64::from(record.decode_ns);
-            self.times.saturating_record(u64::from(record.decode_ns));
+        if let (Verdict::Decoded, Some(ns)) = (record.verdict, record.decode_ns) {
+            self.timed_payload += u64::from(record.payload);
+            self.decode_ns += u64::from(ns);
+            self.times.saturating_record(u64::from(ns));
         }
     }
 
@@ -73,18 +84,23 @@ impl<C: Counter> Stats<C> {
         if self.compressed == 0 { 0.0 } else { self.payload as f64 / self.compressed as f64 }
     }
 
-    /// Nanoseconds of decoding, in total.
+    /// Messages that were decoded and timed: a recorder times the first of each connection, and then one in 16.
+    pub fn timed(&self) -> u64 {
+        self.times.len()
+    }
+
+    /// Nanoseconds of decoding [timed](Self::timed) messages, in total.
     pub fn decode_ns(&self) -> u64 {
         self.decode_ns
     }
 
-    /// Payload bytes per second of decoding; 0 without messages.
+    /// Payload bytes per second of decoding, of timed messages; 0 without any.
     pub fn bytes_per_second(&self) -> f64 {
-        if self.decode_ns == 0 { 0.0 } else { self.payload as f64 * 1e9 / self.decode_ns as f64 }
+        if self.decode_ns == 0 { 0.0 } else { self.timed_payload as f64 * 1e9 / self.decode_ns as f64 }
     }
 
-    /// Nanoseconds of decoding that this part of messages did not exceed, `quantile` from 0 to 1: to 0.1 % for all
-    /// messages, to 6 % for one connection. 0 without messages.
+    /// Nanoseconds of decoding that this part of timed messages did not exceed, `quantile` from 0 to 1: to 0.1 % for all
+    /// messages, to 6 % for one connection. 0 without any.
     pub fn quantile_ns(&self, quantile: f64) -> u64 {
         self.times.value_at_quantile(quantile)
     }
@@ -106,6 +122,7 @@ impl Stats<u64> {
         self.verdicts.iter_mut().zip(&other.verdicts).for_each(|(own, more)| *own += more);
         self.compressed += other.compressed;
         self.payload += other.payload;
+        self.timed_payload += other.timed_payload;
         self.decode_ns += other.decode_ns;
         self.add_dropped(other.dropped);
         // Fails only for a histogram with higher bounds.
@@ -132,7 +149,7 @@ mod tests {
     use crate::transport::Transport;
 
     fn record(verdict: Verdict, decode_ns: u32) -> MessageRecord {
-        let transport = Transport::Zlib;
+        let (transport, decode_ns) = (Transport::Zlib, Some(decode_ns));
         MessageRecord { time: 0, connection: 0, transport, verdict, compressed: 10, payload: 60, decode_ns }
     }
 
@@ -148,8 +165,10 @@ mod tests {
             one.add(&record(Verdict::Decoded, i * 1000));
         }
         all.add(&MessageRecord { payload: 0, ..record(Verdict::Limit, 1) });
-        assert_eq!((all.messages(), all.errors(), all.with_verdict(Verdict::Limit)), (1000, 1, 1));
-        assert_eq!((all.compressed_bytes(), all.payload_bytes()), (10_010, 60_000));
+        all.add(&MessageRecord { decode_ns: None, ..record(Verdict::Decoded, 0) });
+        assert_eq!((all.messages(), all.errors(), all.with_verdict(Verdict::Limit)), (1001, 1, 1));
+        assert_eq!((all.compressed_bytes(), all.payload_bytes()), (10_020, 60_060));
+        assert_eq!((all.timed(), all.decode_ns()), (1000, 500_500_000));
         assert!((one.ratio() - 6.0).abs() < 1e-9 && (all.bytes_per_second() - 119_880.12).abs() < 0.1);
         for (quantile, expected) in [(0.5, 500_000), (0.99, 990_000), (1.0, 1_000_000)] {
             assert!(is_near(all.quantile_ns(quantile), expected, 0.001), "{quantile}");

@@ -58,7 +58,15 @@ fn logged_records_are_those_of_the_messages() {
         });
         assert!(seen.eq(expected.iter().copied()));
         assert_eq!(stats.payload_bytes(), expected.iter().map(|message| message.4 as u64).sum::<u64>());
-        assert_eq!(stats.decode_ns(), records.iter().map(|record| u64::from(record.decode_ns)).sum::<u64>());
+        // The first message of each connection is timed, and every 16th after it.
+        for connection in 0..3 {
+            let of = records.iter().filter(|record| record.connection == connection);
+            assert!(of.enumerate().all(|(i, record)| record.decode_ns.is_some() == (i % 16 == 0)));
+        }
+        let times: Vec<_> = records.iter().filter_map(|record| record.decode_ns).collect();
+        assert_eq!((stats.timed(), stats.decode_ns()), {
+            (times.len() as u64, times.iter().map(|&ns| u64::from(ns)).sum())
+        });
         assert!(stats.quantile_ns(1.0) >= stats.quantile_ns(0.5) && stats.quantile_ns(0.5) > 0);
         // Arrivals are in order, and of this century.
         assert!(records.is_sorted_by_key(|record| record.time));

@@ -149,6 +149,6 @@ fn record(message: &Decoded<'_>, transport: Transport) -> MessageRecord {
         verdict: Verdict::Decoded,
         compressed: saturated(message.compressed as u128),
         payload: saturated(message.payload.len() as u128),
-        decode_ns: saturated(message.spent.as_nanos()),
+        decode_ns: Some(saturated(message.spent.as_nanos())),
     }
 }

@@ -40,7 +40,7 @@ Sets:
 
 CSV:
   Of sets: set, hour (empty for all), messages, errors, bytes compressed and of payload,
-    nanoseconds of decoding: all, median, 90, 99 and 99.9 %.
+    nanoseconds of decoding: all that were timed, median, 90, 99 and 99.9 %; how many were timed.
   Otherwise:
   file, message, time_ns (arrival, since 1970), decode_ns, payload, zlib, zstd (bytes), opcode,
     event. Unknown fields are empty.";

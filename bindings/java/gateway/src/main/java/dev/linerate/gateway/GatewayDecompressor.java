@@ -236,7 +236,7 @@ public final class GatewayDecompressor implements Closeable {
         }
 
         /**
-         * Records what each message costs: sizes, decoding time and outcome, but no payload.
+         * Records what each message costs: sizes and outcome, and the decoding time of one in 16, but no payload.
          *
          * @param recorder the recorder, of any number of decompressors; null for none
          * @return this

@@ -3,13 +3,14 @@ package dev.linerate.gateway;
 /** Messages, bytes and decoding times until some moment: of a connection, of a transport or of all. */
 public final class Stats {
     /** Count of the numbers that the library writes. */
-    static final int NUMBERS = 14;
+    static final int NUMBERS = 15;
 
     private static final int COMPRESSED = 5;
     private static final int PAYLOAD = 6;
     private static final int DECODE = 7;
     private static final int DROPPED = 8;
-    private static final int QUANTILES = 9;
+    private static final int TIMED = 9;
+    private static final int QUANTILES = 10;
 
     private final long[] numbers;
 
@@ -73,7 +74,16 @@ public final class Stats {
     }
 
     /**
-     * Returns the time of decoding all messages that were decoded.
+     * Returns the number of messages that were decoded and timed: the first of each connection, and then one in 16.
+     *
+     * @return messages
+     */
+    public long timed() {
+        return numbers[TIMED];
+    }
+
+    /**
+     * Returns the time of decoding the messages that were {@linkplain #timed timed}, in total.
      *
      * @return nanoseconds
      */
@@ -82,7 +92,7 @@ public final class Stats {
     }
 
     /**
-     * Returns the time that half of the messages did not exceed.
+     * Returns the time that half of the timed messages did not exceed.
      *
      * @return nanoseconds, to 0.1 % (of one connection to 6 %); 0 without messages
      */
@@ -91,7 +101,7 @@ public final class Stats {
     }
 
     /**
-     * Returns the time that 90 % of the messages did not exceed.
+     * Returns the time that 90 % of the timed messages did not exceed.
      *
      * @return nanoseconds, as exact as {@link #medianNanos}
      */
@@ -100,7 +110,7 @@ public final class Stats {
     }
 
     /**
-     * Returns the time that 99 % of the messages did not exceed.
+     * Returns the time that 99 % of the timed messages did not exceed.
      *
      * @return nanoseconds, as exact as {@link #medianNanos}
      */
@@ -109,7 +119,7 @@ public final class Stats {
     }
 
     /**
-     * Returns the time that 99.9 % of the messages did not exceed.
+     * Returns the time that 99.9 % of the timed messages did not exceed.
      *
      * @return nanoseconds, as exact as {@link #medianNanos}
      */
@@ -118,7 +128,7 @@ public final class Stats {
     }
 
     /**
-     * Returns the longest time of a message.
+     * Returns the longest time of a timed message.
      *
      * @return nanoseconds, as exact as {@link #medianNanos}
      */

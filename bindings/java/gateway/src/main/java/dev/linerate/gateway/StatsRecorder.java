@@ -11,11 +11,11 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Records what each message of any number of connections costs: time of arrival, compressed and payload bytes,
- * decoding time and outcome. No payload, token or address is recorded.
+ * Records what each message of any number of connections costs: compressed and payload bytes and outcome, and of one
+ * message in 16 the decoding time. No payload, token or address is recorded.
  *
- * <p>The decoder reads a clock twice and puts a record of 40 bytes into a bounded buffer; it never waits, and what the
- * buffer has no room for is dropped and counted. A thread of the recorder counts the records and, if asked to,
+ * <p>The decoder puts a record of 32 bytes into a bounded buffer; it never waits, and what the buffer has no room for is
+ * dropped and counted. It reads a clock before and after the first message of a connection, and every 16th after it. A thread of the recorder counts the records and, if asked to,
  * writes them to the logs that {@code linerate gateway stats} reads.
  *
  * <p>Thread-safe. {@link #close} writes what waits; the statistics can be read afterwards.
@@ -146,7 +146,7 @@ public final class StatsRecorder implements Closeable {
 
         /**
          * Takes decoding times as CPU time of the thread, on Unix: a call of the operating system, twice for each
-         * message. Without this they are elapsed time.
+         * message that is timed. Without this they are elapsed time.
          *
          * @return this
          */

@@ -69,6 +69,8 @@ class StatsRecorderTest {
         }
         assertEquals(messages, stats.messages());
         assertEquals(0, stats.errors());
+        // The first message, and every 16th after it.
+        assertEquals((messages + 15) / 16, stats.timed());
         assertEquals(bytes(Traffic.payloads()), stats.payloadBytes());
         assertEquals(bytes(Traffic.frames(transport)), stats.compressedBytes());
         assertEquals((double) stats.payloadBytes() / stats.compressedBytes(), stats.ratio());
@@ -79,7 +81,7 @@ class StatsRecorderTest {
         assertArrayEquals(sorted, quantiles);
         byte[] log = Files.readAllBytes(folder.resolve("new").resolve("a-000001.stats"));
         assertEquals((messages + 1) * RECORD, log.length);
-        assertArrayEquals(new byte[] {'L', 'G', 'S', 'T', 1, RECORD, 1}, Arrays.copyOf(log, 7));
+        assertArrayEquals(new byte[] {'L', 'G', 'S', 'T', 2, RECORD, 1}, Arrays.copyOf(log, 7));
     }
 
     @Test
