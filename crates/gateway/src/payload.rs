@@ -80,6 +80,12 @@ impl Payload {
         Ok((&mut self.bytes[..end], self.len))
     }
 
+    /// Appends bytes.
+    pub(crate) fn append(&mut self, bytes: &[u8], limit: usize) -> Result<(), Error> {
+        self.spare(bytes.len(), limit)?[..bytes.len()].copy_from_slice(bytes);
+        self.advance(bytes.len(), limit)
+    }
+
     /// Adds `count` bytes written to the free space.
     pub(crate) fn advance(&mut self, count: usize, limit: usize) -> Result<(), Error> {
         self.set_len(self.len + count, limit)

@@ -55,6 +55,26 @@ enum Codec {
     Independent(Transport, Independent),
 }
 
+/// Where a frame's output is.
+enum Decoded {
+    /// In the scratch, and more of the message is to come.
+    Fragment,
+    InScratch,
+    /// So many bytes of the caller's buffer.
+    InPlace(usize),
+}
+
+/// Copies a payload to the beginning of `out`, if it fits, and returns it where it is then.
+fn place<'s>(payload: &'s [u8], out: &'s mut [u8]) -> &'s [u8] {
+    match out.get_mut(..payload.len()) {
+        Some(out) => {
+            out.copy_from_slice(payload);
+            out
+        }
+        None => payload,
+    }
+}
+
 impl Session {
     /// A session for a new connection. It allocates the state of its decoder at once, windows and tables with messages.
     pub fn new(transport: Transport, limits: Limits) -> Self {
@@ -204,12 +224,28 @@ impl Session {
     /// payload or window above the limits, or if memory runs out; [`Kind::Unsupported`] for a dictionary that is not
     /// there.
     pub fn message<'s>(&mut self, frame: &[u8], scratch: &'s mut Scratch) -> Result<Option<Message<'s>>> {
+        self.message_into(frame, scratch, &mut [])
+    }
+
+    /// Decodes as [`message`](Self::message). A payload that fits into `out` is at its beginning, a longer one in the scratch.
+    ///
+    /// Messages of zstd streams are decoded in `out` itself if it has 64 KiB or more, which saves copying them. So bytes behind
+    /// the payload may change, and all of them where there is an error or the payload does not fit.
+    ///
+    /// # Errors
+    /// As [`message`](Self::message).
+    pub fn message_into<'s>(
+        &mut self,
+        frame: &[u8],
+        scratch: &'s mut Scratch,
+        out: &'s mut [u8],
+    ) -> Result<Option<Message<'s>>> {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let Some(stats) = &self.stats else { return self.next_message(frame, scratch) };
+        let Some(stats) = &self.stats else { return self.next_message(frame, scratch, out) };
         let begun = stats.begin();
-        let result = self.next_message(frame, scratch);
+        let result = self.next_message(frame, scratch, out);
         let outcome = match &result {
             Ok(message) => Ok(message.map(|message| message.payload.len())),
             Err(error) => Err(error.kind()),
@@ -221,21 +257,29 @@ impl Session {
         result
     }
 
-    fn next_message<'s>(&mut self, frame: &[u8], scratch: &'s mut Scratch) -> Result<Option<Message<'s>>> {
+    fn next_message<'s>(
+        &mut self,
+        frame: &[u8],
+        scratch: &'s mut Scratch,
+        out: &'s mut [u8],
+    ) -> Result<Option<Message<'s>>> {
         if let Some(recent) = &mut self.recent {
             recent.push(frame);
         }
         let begin = self.consumed - self.partial_compressed as u64;
-        let whole = self.decode(frame, scratch);
+        let decoded = self.decode(frame, scratch, out);
         self.consumed += frame.len() as u64;
-        let whole = whole.map_err(|e| self.fail(e.shifted(begin)))?;
+        let decoded = decoded.map_err(|e| self.fail(e.shifted(begin)))?;
         self.partial_compressed += frame.len();
-        if !whole {
-            self.partial = scratch.payload.suspend();
-            return Ok(None);
-        }
+        let payload = match decoded {
+            Decoded::Fragment => {
+                self.partial = scratch.payload.suspend();
+                return Ok(None);
+            }
+            Decoded::InPlace(len) => &out[..len],
+            Decoded::InScratch => place(scratch.payload.bytes(), out),
+        };
         let compressed = std::mem::take(&mut self.partial_compressed);
-        let payload = scratch.payload.bytes();
         let envelope =
             self.check(payload).map_err(|what| self.fail(Error::new(Kind::Corrupt, begin, what)))?;
         if let Some(recent) = &mut self.recent {
@@ -246,17 +290,21 @@ impl Session {
         Ok(Some(Message { payload, index, compressed, envelope }))
     }
 
-    /// Decodes into the scratch; returns whether the message is complete.
-    fn decode(&mut self, frame: &[u8], scratch: &mut Scratch) -> Result<bool, Error> {
+    /// Decodes into `out`, if it can and the payload fits there, or into the scratch.
+    fn decode(&mut self, frame: &[u8], scratch: &mut Scratch, out: &mut [u8]) -> Result<Decoded, Error> {
         match self.partial.take() {
             Some(partial) => scratch.payload.resume(partial),
             None => scratch.payload.begin(),
         }
-        match &mut self.codec {
-            Codec::Zlib(zlib) => zlib.fragment(frame, scratch, &self.limits),
-            Codec::Zstd(zstd) => zstd.message(frame, self.consumed, scratch, &self.limits).map(|()| true),
-            Codec::Independent(_, codec) => codec.message(frame, scratch, &self.limits).map(|()| true),
-        }
+        let is_whole = match &mut self.codec {
+            Codec::Zstd(zstd) => {
+                let in_place = zstd.message(frame, self.consumed, scratch, out, &self.limits)?;
+                return Ok(in_place.map_or(Decoded::InScratch, Decoded::InPlace));
+            }
+            Codec::Zlib(zlib) => zlib.fragment(frame, scratch, &self.limits)?,
+            Codec::Independent(_, codec) => codec.message(frame, scratch, &self.limits).map(|()| true)?,
+        };
+        Ok(if is_whole { Decoded::InScratch } else { Decoded::Fragment })
     }
 
     fn check<'p>(&mut self, payload: &'p [u8]) -> Result<Option<Envelope<'p>>, &'static str> {

@@ -4,6 +4,7 @@ use linerate_core::{Error, Kind};
 use linerate_zstd::{Options, Status, StreamDecoder};
 
 use crate::limits::Limits;
+use crate::payload::Payload;
 use crate::scratch::Scratch;
 
 /// Minimum output space per call: one block at the window size of gateways, which is then decoded in place.
@@ -28,38 +29,60 @@ impl Zstd {
         self.decoder.memory()
     }
 
-    /// Decodes one message and appends it to the payload. `before` is the number of compressed bytes before it
-    /// on the connection, since the decoder's offsets count from there.
+    /// Decodes one message into `out` and returns its length, or, if it does not fit there, appends it to the payload and
+    /// returns `None`. `before` is the number of compressed bytes before it on the connection, since the decoder's
+    /// offsets count from there.
     pub(crate) fn message(
         &mut self,
-        mut src: &[u8],
+        src: &[u8],
         before: u64,
         scratch: &mut Scratch,
+        out: &mut [u8],
         limits: &Limits,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<usize>, Error> {
         if src.is_empty() {
             return Err(Error::new(Kind::Truncated, 0, "a message is empty"));
         }
         self.decoder.prefetch();
         let (payload, buffers) = scratch.for_zstd();
-        let (limit, len) = (limits.max_message, src.len());
+        let limit = limits.max_message;
+        // As of the payload, a byte more tells a message of `limit` bytes from a longer one.
+        let room = out.len().min(limit.saturating_add(1));
+        // Bytes in `out`, while the message is there. In less room blocks would be decoded elsewhere and copied.
+        let mut in_place = (room >= OUTPUT_SPACE).then_some(0);
+        let mut read = 0;
         loop {
-            let read = (len - src.len()) as u64;
-            let output = payload.spare(OUTPUT_SPACE, limit).map_err(|e| e.shifted(read))?;
+            let output = match in_place {
+                Some(len) => &mut out[len..room],
+                None => payload.spare(OUTPUT_SPACE, limit).map_err(|e| e.shifted(read as u64))?,
+            };
             let relative =
                 |e: Error| dictionary_is_unsupported(e).with_offset(e.offset.saturating_sub(before));
-            let progress = self.decoder.decode(buffers, None, src, output).map_err(relative)?;
-            src = &src[progress.read..];
-            payload.advance(progress.written, limit).map_err(|e| e.shifted(read + progress.read as u64))?;
-            if progress.status == Status::NeedInput || (progress.status == Status::FrameEnd && src.is_empty())
-            {
-                break;
+            let progress = self.decoder.decode(buffers, None, &src[read..], output).map_err(relative)?;
+            read += progress.read;
+            let counted = match &mut in_place {
+                Some(len) => {
+                    *len += progress.written;
+                    if *len > limit { Err(Payload::TOO_LONG) } else { Ok(()) }
+                }
+                None => payload.advance(progress.written, limit),
+            };
+            counted.map_err(|e| e.shifted(read as u64))?;
+            match progress.status {
+                Status::NeedInput => break,
+                Status::FrameEnd if read == src.len() => break,
+                Status::FrameEnd => {}
+                Status::NeedOutput => {
+                    if let Some(len) = in_place.take() {
+                        payload.append(&out[..len], limit).map_err(|e| e.shifted(read as u64))?;
+                    }
+                }
             }
         }
         if self.decoder.is_between_blocks() {
-            Ok(())
+            Ok(in_place)
         } else {
-            Err(Error::new(Kind::Truncated, len as u64, "a message is cut off"))
+            Err(Error::new(Kind::Truncated, src.len() as u64, "a message is cut off"))
         }
     }
 }

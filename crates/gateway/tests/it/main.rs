@@ -8,6 +8,8 @@ mod damage;
 mod guarded;
 mod hazards;
 mod independent;
+#[cfg(unix)]
+mod into;
 mod pool;
 mod replay;
 mod stats;
