@@ -64,28 +64,44 @@ impl Connection {
         LIVE.load(Ordering::Relaxed)
     }
 
-    /// Decodes a frame into the scratch; `None` if the message is incomplete, or its event is dropped.
+    /// Decodes a frame; `None` if the message is incomplete, or its event is dropped. The payload is at the beginning of
+    /// `out` if it fits there, else in the scratch.
     pub(crate) fn message<'s>(
         &mut self,
         frame: &[u8],
         scratch: &'s mut Scratch,
+        out: &'s mut [u8],
     ) -> Result<Option<&'s [u8]>, SessionError> {
         (self.unfetched, self.last_error) = (None, None);
         if let Some(error) = self.error {
             return Err(error);
         }
+        if !self.reads_payloads() {
+            let decoded = self.session.message_into(frame, scratch, out);
+            let decoded = decoded.inspect_err(|error| self.last_error = Some(*error))?;
+            return Ok(decoded.map(|message| message.payload));
+        }
+        // Not in memory that another thread of Java could write to.
         let decoded =
             self.session.message(frame, scratch).inspect_err(|error| self.last_error = Some(*error));
         let Some(message) = decoded? else { return Ok(None) };
-        let mut envelope = message.envelope;
-        if envelope.is_none() && !self.dropped.is_empty() {
+        let envelope = message.envelope.unwrap_or_else(|| {
             // What cannot be read has no event, so it is delivered.
-            envelope = Some(Envelope::peek(message.payload, self.options.encoding()).unwrap_or_default());
-        }
-        let Some(envelope) = envelope else { return Ok(Some(message.payload)) };
+            Envelope::peek(message.payload, self.options.encoding()).unwrap_or_default()
+        });
         self.last.set(envelope);
-        let is_dropped = envelope.event.is_some_and(|event| self.dropped.iter().any(|name| **name == *event));
-        Ok((!is_dropped).then_some(message.payload))
+        if envelope.event.is_some_and(|event| self.dropped.iter().any(|name| **name == *event)) {
+            return Ok(None);
+        }
+        if let Some(out) = out.get_mut(..message.payload.len()) {
+            out.copy_from_slice(message.payload);
+        }
+        Ok(Some(message.payload))
+    }
+
+    /// Whether checks or names of events look into payloads.
+    fn reads_payloads(&self) -> bool {
+        self.options.checks != 0 || !self.dropped.is_empty()
     }
 
     /// Sets the events whose payloads are not delivered, as if the message were incomplete.
@@ -254,11 +270,11 @@ mod tests {
         let scratch = &mut Scratch::new();
         let mut connection = Connection::new(options(3));
         let text = br#"{"op":0,"s":7,"t":"READY","d":null}"#;
-        assert_eq!(connection.message(&wire(&mut server, text), scratch).unwrap(), Some(&text[..]));
+        assert_eq!(connection.message(&wire(&mut server, text), scratch, &mut []).unwrap(), Some(&text[..]));
         let last = connection.last();
         assert_eq!((last.op, last.sequence, last.event()), (Some(0), Some(7), Some("READY")));
         let text = br#"{"op":11,"s":null,"t":null}"#;
-        assert_eq!(connection.message(&wire(&mut server, text), scratch).unwrap(), Some(&text[..]));
+        assert_eq!(connection.message(&wire(&mut server, text), scratch, &mut []).unwrap(), Some(&text[..]));
         let last = connection.last();
         assert_eq!((last.op, last.sequence, last.event()), (Some(11), None, None));
     }
@@ -291,11 +307,11 @@ mod tests {
         let mut server = Encoder::new(Transport::Zstd).unwrap();
         let scratch = &mut Scratch::new();
         let mut connection = Connection::new(options(0));
-        connection.message(&wire(&mut server, b"one"), scratch).unwrap();
+        connection.message(&wire(&mut server, b"one"), scratch, &mut []).unwrap();
         connection.keep(b"one").unwrap();
         assert_eq!(connection.fetch().as_deref(), Some(&b"one"[..]));
         connection.keep(b"one").unwrap();
-        connection.message(&wire(&mut server, b"two"), scratch).unwrap();
+        connection.message(&wire(&mut server, b"two"), scratch, &mut []).unwrap();
         assert_eq!(connection.fetch(), None);
     }
 
@@ -321,9 +337,9 @@ mod tests {
         let scratch = &mut Scratch::new();
         let mut connection = Connection::new(Options { transport: 5, ..options(0) });
         let stored = |text: &[u8]| [&[1, text.len() as u8, 0, !(text.len() as u8), 255], text].concat();
-        let error = connection.message(b"?", scratch).unwrap_err();
+        let error = connection.message(b"?", scratch, &mut []).unwrap_err();
         assert_eq!((connection.last_error(), connection.error()), (Some(error), None));
-        assert_eq!(connection.message(&stored(b"x"), scratch).unwrap(), Some(&b"x"[..]));
+        assert_eq!(connection.message(&stored(b"x"), scratch, &mut []).unwrap(), Some(&b"x"[..]));
         assert_eq!(connection.last_error(), None);
     }
 
@@ -334,13 +350,13 @@ mod tests {
         let error = connection.no_memory();
         assert_eq!(error.kind(), Kind::Limit);
         let mut server = Encoder::new(Transport::Zstd).unwrap();
-        assert_eq!(connection.message(&wire(&mut server, b"x"), scratch), Err(error));
+        assert_eq!(connection.message(&wire(&mut server, b"x"), scratch, &mut []), Err(error));
         connection.set_broken();
         connection.reset();
         assert!(connection.error().is_none() && !connection.is_broken());
         let mut server = Encoder::new(Transport::Zstd).unwrap();
-        assert_eq!(connection.message(&wire(&mut server, b"x"), scratch).unwrap(), Some(&b"x"[..]));
-        let error = connection.message(&wire(&mut server, &[b'x'; 101]), scratch).unwrap_err();
+        assert_eq!(connection.message(&wire(&mut server, b"x"), scratch, &mut []).unwrap(), Some(&b"x"[..]));
+        let error = connection.message(&wire(&mut server, &[b'x'; 101]), scratch, &mut []).unwrap_err();
         assert_eq!((error.kind(), error.message_index), (Kind::Limit, 1));
         assert_eq!(connection.error(), Some(error));
     }

@@ -1,19 +1,19 @@
-//! permessage-deflate: an encoder or a decoder of one direction of a connection, held by Java.
+//! permessage-deflate: an encoder or a decoder of one direction of a connection, or a message for many, held by Java.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use linerate_websocket::{Decoder, Direction, Encoder, Error, Level, Options, Result, Scratch};
+use linerate_websocket::{Decoder, Direction, Encoder, Error, Level, Options, Prepared, Result, Scratch};
 
 /// Bytes of a message that are copied from Java and decoded at once.
 const PIECE: usize = 16 << 10;
 
-/// Number of encoders and decoders that are not freed.
+/// Number of encoders, decoders and prepared messages that are not freed.
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
-/// Working memory that no call uses, at most [`MOST`].
-static POOL: Mutex<Vec<Work>> = Mutex::new(Vec::new());
+/// Working memory that no call uses, at most [`MOST`]. In boxes: moving it would take longer than a short message.
+static POOL: Mutex<Vec<Box<Work>>> = Mutex::new(Vec::new());
 
 /// One per processor: more cannot be used at the same time. Asking takes longer than a message.
 static MOST: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
@@ -21,12 +21,12 @@ static MOST: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().
 /// Working memory of one call.
 pub(crate) struct Work {
     pub(crate) scratch: Scratch,
-    pub(crate) piece: Box<[u8; PIECE]>,
+    pub(crate) piece: [u8; PIECE],
 }
 
 impl Work {
-    fn new() -> Self {
-        Work { scratch: Scratch::new(), piece: Box::new([0; PIECE]) }
+    fn new() -> Box<Self> {
+        Box::new(Work { scratch: Scratch::new(), piece: [0; PIECE] })
     }
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn with_work<T>(job: impl FnOnce(&mut Work) -> T) -> T {
 
 /// Bytes of the working memory that no call uses.
 pub(crate) fn shared_memory() -> usize {
-    pool().iter().map(|work| size_of::<Work>() + work.scratch.memory() + PIECE).sum()
+    pool().iter().map(|work| size_of::<Work>() - size_of::<Scratch>() + work.scratch.memory()).sum()
 }
 
 /// Frees the working memory that no call uses.
@@ -52,16 +52,16 @@ pub(crate) fn trim() {
     *pool() = Vec::new();
 }
 
-fn pool() -> MutexGuard<'static, Vec<Work>> {
+fn pool() -> MutexGuard<'static, Vec<Box<Work>>> {
     POOL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Number of encoders and decoders that are not freed.
+/// Number of encoders, decoders and prepared messages that are not freed.
 pub(crate) fn live() -> i64 {
     LIVE.load(Ordering::Relaxed)
 }
 
-/// An encoder or a decoder held by Java.
+/// An encoder, a decoder or a prepared message held by Java.
 pub(crate) struct Held<C> {
     pub(crate) codec: C,
     /// Whether a panic left it in an unknown state.
@@ -84,8 +84,14 @@ impl<C> Drop for Held<C> {
 pub(crate) type HeldEncoder = Held<Encoder>;
 pub(crate) type HeldDecoder = Held<MessageDecoder>;
 
-pub(crate) fn new_encoder(direction: Direction, level: u8) -> Result<HeldEncoder> {
-    Ok(Held::new(Encoder::new(direction, Level::from_number(level)?)?))
+pub(crate) fn new_encoder(direction: Direction, level: u8, remember_prepared: bool) -> Result<HeldEncoder> {
+    let encoder = Encoder::new(direction, Level::from_number(level)?)?;
+    Ok(Held::new(encoder.remember_prepared(remember_prepared)))
+}
+
+/// Frames are Java's: the kind of the message does not matter.
+pub(crate) fn new_prepared(message: &[u8]) -> Held<Prepared> {
+    Held::new(Prepared::binary(message))
 }
 
 pub(crate) fn new_decoder(direction: Direction, options: &Options) -> Result<HeldDecoder> {
@@ -218,7 +224,7 @@ mod tests {
         })
         .take(3 * PIECE)
         .collect();
-        let mut encoder = new_encoder(Direction::default(), 2).unwrap();
+        let mut encoder = new_encoder(Direction::default(), 2, true).unwrap();
         let encoded = with_work(|work| encoder.codec.part(&mut work.scratch, &text, true).unwrap().to_vec());
         assert!(encoded.len() > PIECE);
         for room in [1, 1000, 2 * PIECE, 4 * PIECE] {

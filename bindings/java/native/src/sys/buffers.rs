@@ -1,4 +1,7 @@
-//! Native methods for payloads in buffers of the caller, from any offset on. The contract is that of `exports`.
+//! Native methods for payloads in buffers of the caller, from any offset on. The contract is that of `exports`; besides, nobody
+//! else uses the bytes of a direct buffer for a payload during the call.
+
+use std::{ptr, slice};
 
 use jni_sys::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
@@ -32,7 +35,7 @@ impl Target<'_> {
     }
 }
 
-/// `static native long decodeTo(long connection, Object part, boolean direct, int offset, int length, boolean last, Object into, boolean intoDirect, int intoOffset, int room)`:
+/// `static native long decodeTo(long connection, Object part, boolean direct, int offset, int length, boolean last, Object into, boolean intoDirect, long intoAddress, int intoOffset, int room)`:
 /// the length of the payload. If it exceeds `room`, the payload is kept for `fetchTo`.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_decodeTo(
@@ -46,19 +49,50 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeTo(
     last: jboolean,
     into: jobject,
     into_direct: jboolean,
+    into_address: jlong,
     into_offset: jint,
     room: jint,
 ) -> jlong {
     // SAFETY: the environment of this call.
     let env = unsafe { Env::new(env) };
     let target = Target { env, into, direct: into_direct, offset: into_offset };
+    // An array may move while its payload is decoded: only direct buffers are decoded into.
+    let out = || match into_address {
+        // SAFETY: a direct buffer of this call, as Java declares by `into_direct`, whose bytes nobody else uses.
+        0 if into_direct => unsafe { env.output(into, into_offset, room) },
+        0 => &mut [],
+        address => {
+            let out = ptr::with_exposed_provenance_mut::<u8>(address as usize);
+            // SAFETY: the address of `into`, which this call keeps alive. It has room for so many bytes, and nobody else uses
+            // them.
+            unsafe { slice::from_raw_parts_mut(out.add(into_offset as usize), room as usize) }
+        }
+    };
     with(connection, DEFECT, |connection| {
         // SAFETY: what Java passed to this call.
         let fill = unsafe { copy(env, part, direct, offset) };
-        decode(connection, len, last, fill, |connection, payload| {
-            if payload.len() > room as usize { keep(connection, payload) } else { target.write(payload) }
+        decode(connection, len, last, fill, out, |connection, payload| {
+            if payload.len() > room as usize {
+                keep(connection, payload)
+            } else if into_direct {
+                payload.len() as jlong
+            } else {
+                target.write(payload)
+            }
         })
     })
+}
+
+/// `static native long address(ByteBuffer buffer)`: the address of a direct buffer that is not empty.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_address(
+    env: *mut JNIEnv,
+    _: jclass,
+    buffer: jobject,
+) -> jlong {
+    // SAFETY: the environment of this call, and a buffer of it.
+    unsafe { Env::new(env).address(buffer) }
+        .map_or(0, |address| address.as_ptr().expose_provenance() as jlong)
 }
 
 /// `static native long pending(long connection)`: the length of the kept payload, -1 if there is none.

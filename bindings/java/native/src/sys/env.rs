@@ -1,8 +1,8 @@
 //! JNI functions for the duration of one call from Java.
 
-use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 use std::{ptr, slice};
 
 use jni_sys::{JNIEnv, JNINativeInterface__1_4, jbyteArray, jint, jlongArray, jobject, jstring};
@@ -64,6 +64,26 @@ impl<'c> Env<'c> {
         bytes
     }
 
+    /// Copies bytes from a direct buffer. Returns false if it has none. If Java writes to them at the same time, wrong bytes
+    /// are copied, which is harmless: only the copy is decoded.
+    ///
+    /// # Safety
+    /// `buffer` is a direct buffer that Java passed to this call, and has so many bytes from `offset` on.
+    pub(crate) unsafe fn read_direct(
+        self,
+        buffer: jobject,
+        offset: usize,
+        into: &mut [MaybeUninit<u8>],
+    ) -> bool {
+        // SAFETY: the caller passes a buffer.
+        let Some(address) = (unsafe { self.address(buffer) }) else { return false };
+        // SAFETY: the caller passes a range within it, and `into` is memory of ours.
+        unsafe {
+            ptr::copy_nonoverlapping(address.as_ptr().add(offset), into.as_mut_ptr().cast(), into.len());
+        }
+        true
+    }
+
     /// Copies bytes to an array, from `offset` on. Leaves a pending exception if it is shorter; Java then ignores the
     /// returned value.
     ///
@@ -107,21 +127,39 @@ impl<'c> Env<'c> {
         unsafe { (self.functions().NewString)(self.raw, units.as_ptr(), len) }
     }
 
-    /// The memory of a direct buffer, `None` if it has none.
+    /// The address of a direct buffer, `None` if it has none.
     ///
     /// # Safety
     /// `buffer` is a `java.nio.Buffer` that Java passed to this call.
-    pub(crate) unsafe fn direct(self, buffer: jobject) -> Option<Direct<'c>> {
-        let functions = self.functions();
+    pub(crate) unsafe fn address(self, buffer: jobject) -> Option<NonNull<u8>> {
         // SAFETY: the caller passes a buffer.
-        let (address, capacity): (*mut c_void, i64) = unsafe {
-            (
-                (functions.GetDirectBufferAddress)(self.raw, buffer),
-                (functions.GetDirectBufferCapacity)(self.raw, buffer),
-            )
-        };
+        NonNull::new(unsafe { (self.functions().GetDirectBufferAddress)(self.raw, buffer) }.cast())
+    }
+
+    /// The memory of a direct buffer, `None` if it has none.
+    ///
+    /// # Safety
+    /// As [`address`](Self::address).
+    pub(crate) unsafe fn direct(self, buffer: jobject) -> Option<Direct<'c>> {
+        // SAFETY: the caller passes a buffer.
+        let (address, capacity) =
+            unsafe { (self.address(buffer)?, (self.functions().GetDirectBufferCapacity)(self.raw, buffer)) };
         let capacity = usize::try_from(capacity).ok()?;
-        (!address.is_null()).then_some(Direct { address: address.cast(), capacity, call: PhantomData })
+        Some(Direct { address: address.as_ptr(), capacity, call: PhantomData })
+    }
+
+    /// The bytes of a direct buffer that are for output.
+    ///
+    /// # Safety
+    /// `into` is a direct buffer that Java passed to this call, and nobody else uses these bytes meanwhile.
+    pub(crate) unsafe fn output(self, into: jobject, offset: jint, room: jint) -> &'c mut [u8] {
+        if room == 0 {
+            return &mut []; // an empty buffer may have no address
+        }
+        // SAFETY: the caller's contract.
+        let out =
+            unsafe { self.direct(into).and_then(|into| into.slice_mut(offset as usize, room as usize)) };
+        out.expect("Java passes ranges within its buffers")
     }
 
     /// Whether an exception is pending. With one, only few JNI functions may be called.
@@ -154,17 +192,6 @@ impl<'c> Direct<'c> {
         }
         // SAFETY: as in `slice`.
         Some(unsafe { slice::from_raw_parts_mut(self.address.add(offset), len) })
-    }
-
-    /// Copies bytes out. Returns false if they are not within the buffer. If Java writes to them at the same time,
-    /// wrong bytes are copied, which is harmless: only the copy is decoded.
-    pub(crate) fn read(&self, offset: usize, into: &mut [MaybeUninit<u8>]) -> bool {
-        if offset > self.capacity || into.len() > self.capacity - offset {
-            return false;
-        }
-        // SAFETY: the range is within the buffer, as just checked, and `into` is memory of ours.
-        unsafe { ptr::copy_nonoverlapping(self.address.add(offset), into.as_mut_ptr().cast(), into.len()) };
-        true
     }
 
     /// Copies bytes to the buffer, from `offset` on. Returns false if the buffer is too small.

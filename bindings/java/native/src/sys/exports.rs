@@ -18,7 +18,7 @@ use crate::pool;
 use crate::sys::env::Env;
 
 /// Version of the interface to the Java classes; equal to `Native.VERSION`.
-const VERSION: jint = 8;
+const VERSION: jint = 9;
 
 /// The message is incomplete.
 pub(super) const INCOMPLETE: jlong = -1;
@@ -41,10 +41,10 @@ pub(super) fn with<T>(connection: jlong, defect: T, body: impl FnOnce(&mut Conne
 }
 
 /// Returns a function that copies a part of a websocket message from `offset` on. It returns false with a pending
-/// exception if the bytes are not within the part.
+/// exception if the bytes are not within an array.
 ///
 /// # Safety
-/// `part` is an argument of the call of `env`: a direct `ByteBuffer` if `direct`, otherwise a `byte[]`.
+/// `part` is an argument of the call of `env`: a direct `ByteBuffer` if `direct`, which has the bytes, otherwise a `byte[]`.
 pub(super) unsafe fn copy(
     env: Env<'_>,
     part: jobject,
@@ -57,18 +57,19 @@ pub(super) unsafe fn copy(
             return unsafe { env.read(part, offset, into) };
         }
         // An empty buffer may have no address.
-        // SAFETY: the caller passes a buffer.
-        into.is_empty() || unsafe { env.direct(part) }.is_some_and(|part| part.read(offset as usize, into))
+        // SAFETY: the caller passes a buffer with these bytes.
+        into.is_empty() || unsafe { env.read_direct(part, offset as usize, into) }
     }
 }
 
 /// Takes a part of a websocket message. `fill` writes all of it or returns false. After the last part the message is
-/// decoded, and `deliver` is called with the payload.
-pub(super) fn decode(
+/// decoded, and `deliver` is called with the payload, which is at the beginning of `out` if it fits there.
+pub(super) fn decode<'o>(
     connection: &mut Connection,
     len: jint,
     last: jboolean,
     fill: impl FnOnce(&mut [MaybeUninit<u8>]) -> bool,
+    out: impl FnOnce() -> &'o mut [u8],
     deliver: impl FnOnce(&mut Connection, &[u8]) -> jlong,
 ) -> jlong {
     if connection.is_broken() {
@@ -86,7 +87,7 @@ pub(super) fn decode(
         }
         // SAFETY: `fill` has written all of the buffer, and it is not written again.
         let frame = unsafe { slice::from_raw_parts(buffer.as_ptr().cast::<u8>(), buffer.len()) };
-        return decode_frame(connection, frame, deliver);
+        return decode_frame(connection, frame, out(), deliver);
     }
     if connection.reserve_part(len, last).is_err() {
         return ERROR;
@@ -101,15 +102,16 @@ pub(super) fn decode(
         return INCOMPLETE;
     }
     let frame = std::mem::take(parts);
-    decode_frame(connection, &frame, deliver)
+    decode_frame(connection, &frame, out(), deliver)
 }
 
 fn decode_frame(
     connection: &mut Connection,
     frame: &[u8],
+    out: &mut [u8],
     deliver: impl FnOnce(&mut Connection, &[u8]) -> jlong,
 ) -> jlong {
-    match connection.message(frame, &mut pool::scratch()) {
+    match connection.message(frame, &mut pool::scratch(), out) {
         Ok(Some(payload)) => deliver(connection, payload),
         Ok(None) => INCOMPLETE,
         Err(_) => ERROR,
@@ -195,6 +197,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_decode(
             last,
             // SAFETY: what Java passed to this call.
             unsafe { copy(env, part, direct, offset) },
+            Default::default,
             |_, payload| {
                 array = env.array(payload);
                 0
@@ -396,7 +399,10 @@ mod tests {
         assert_eq!(jlong::from(outcome(other)), INCOMPLETE);
         let never =
             |_: &mut [MaybeUninit<u8>]| -> bool { unreachable!("a broken connection takes no frame") };
-        assert_eq!(with(one, INCOMPLETE, |broken| decode(broken, 5, true, never, |_, _| 0)), DEFECT);
+        assert_eq!(
+            with(one, INCOMPLETE, |broken| decode(broken, 5, true, never, Default::default, |_, _| 0)),
+            DEFECT
+        );
         call(|env, class| Java_dev_linerate_gateway_Native_reset(env, class, one));
         assert_eq!(jlong::from(outcome(one)), INCOMPLETE);
         for connection in [one, other] {
@@ -429,7 +435,10 @@ mod tests {
                 payload.len() as jlong
             };
             let len = length(part.len());
-            assert_eq!(with(address, DEFECT, |c| decode(c, len, last, fill, deliver)), expected);
+            assert_eq!(
+                with(address, DEFECT, |c| decode(c, len, last, fill, Default::default, deliver)),
+                expected
+            );
         };
         for split in 0..=frame.len() {
             take(&frame[..split], false, INCOMPLETE);

@@ -79,7 +79,7 @@ fn connections_go_from_thread_to_thread_while_what_they_share_is_freed() {
                     handles.enter(number, |connection| {
                         let payload = with(connection, None, |connection| {
                             let mut scratch = pool::scratch();
-                            connection.message(wire, &mut scratch).unwrap().map(<[u8]>::to_vec)
+                            connection.message(wire, &mut scratch, &mut []).unwrap().map(<[u8]>::to_vec)
                         });
                         assert_eq!(payload.as_ref(), Some(content));
                         decoded[number].fetch_add(1, Ordering::Relaxed);

@@ -1,18 +1,20 @@
 //! The native methods of the class `dev.linerate.gateway.NativeDeflate`: permessage-deflate.
 //!
 //! Contract of the caller, beside that of `exports`: an encoder is a result of `createEncoder` that is not freed, a decoder
-//! of `createDecoder`, each used by one thread at a time. Output goes to a direct buffer that nobody else uses during the
+//! of `createDecoder`, each used by one thread at a time. A prepared message is one of `createPrepared`, which any threads use. Output goes to a direct buffer that nobody else uses during the
 //! call, and nobody writes to a direct buffer with input.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{ptr, slice};
 
 use jni_sys::{JNIEnv, jboolean, jbyteArray, jclass, jint, jlong, jlongArray, jobject, jstring};
-use linerate_websocket::{Agreement, Direction, Options, Result, Role, agree, answer, offer, part_bound};
+use linerate_websocket::{
+    Agreement, Direction, Options, Prepared, Result, Role, agree, answer, offer, part_bound,
+};
 
 use super::env::Env;
 use super::exports::{DEFECT, ERROR, EXCEPTION, INCOMPLETE, ordinal};
-use crate::websocket::{self, Held, HeldEncoder, Work, new_decoder, new_encoder, with_work};
+use crate::websocket::{self, Held, HeldEncoder, Work, new_decoder, new_encoder, new_prepared, with_work};
 
 /// Options of a handshake: the most that the encoder may use, and the peer's.
 fn options(
@@ -139,7 +141,7 @@ unsafe fn free<C>(address: jlong) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(held)));
 }
 
-/// `static native long createEncoder(int windowBits, boolean takeover, int level)`: 0 for arguments that are not allowed.
+/// `static native long createEncoder(int windowBits, boolean takeover, int level, boolean rememberPrepared)`: 0 for arguments that are not allowed.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_createEncoder(
     _: *mut JNIEnv,
@@ -147,8 +149,10 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_createEncoder(
     window_bits: jint,
     takeover: jboolean,
     level: jint,
+    remember_prepared: jboolean,
 ) -> jlong {
-    created(|| new_encoder(direction(window_bits, takeover), u8::try_from(level).unwrap_or(u8::MAX)))
+    let level = u8::try_from(level).unwrap_or(u8::MAX);
+    created(|| new_encoder(direction(window_bits, takeover), level, remember_prepared))
 }
 
 /// `static native void freeEncoder(long encoder)`
@@ -194,7 +198,7 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_encode(
     let env = unsafe { Env::new(env) };
     let encode = |encoder: &mut linerate_websocket::Encoder, part: &[u8]| {
         // SAFETY: a direct buffer of this call, whose bytes nobody else uses.
-        let out = unsafe { output(env, into, into_offset, room) };
+        let out = unsafe { env.output(into, into_offset, room) };
         with_work(|Work { scratch, .. }| {
             if whole {
                 let written = encoder.message_into(scratch, part, out).expect("no error is possible");
@@ -225,19 +229,6 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_encode(
     }
 }
 
-/// The bytes of a direct buffer that are for output.
-///
-/// # Safety
-/// `into` is a direct buffer of the call of `env`, and nobody else uses these bytes meanwhile.
-unsafe fn output<'c>(env: Env<'c>, into: jobject, offset: jint, room: jint) -> &'c mut [u8] {
-    if room == 0 {
-        return &mut []; // an empty buffer may have no address
-    }
-    // SAFETY: the caller's contract.
-    let out = unsafe { env.direct(into).and_then(|into| into.slice_mut(offset as usize, room as usize)) };
-    out.expect("Java passes ranges within its buffers")
-}
-
 /// `static native long encoderMemory(long encoder)`: bytes outside Java.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_NativeDeflate_encoderMemory(
@@ -248,6 +239,72 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_encoderMemory(
     let own = size_of::<HeldEncoder>() - size_of::<linerate_websocket::Encoder>();
     // SAFETY: the contract of this module.
     unsafe { with(encoder, 0, |encoder: &mut linerate_websocket::Encoder| (own + encoder.memory()) as jlong) }
+}
+
+/// `static native long createPrepared(Object message, boolean direct, int offset, int length)`: a message for any number of
+/// encoders; `ERROR` if there is no memory for it, 0 after a panic.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_NativeDeflate_createPrepared(
+    env: *mut JNIEnv,
+    _: jclass,
+    message: jobject,
+    direct: jboolean,
+    offset: jint,
+    len: jint,
+) -> jlong {
+    // SAFETY: the environment of this call.
+    let env = unsafe { Env::new(env) };
+    let mut frame = crate::frame::Frame::new();
+    let Ok(buffer) = frame.buffer(len as usize) else { return ERROR };
+    // SAFETY: what Java passed to this call.
+    if !unsafe { super::exports::copy(env, message, direct, offset)(buffer) } {
+        return 0;
+    }
+    // SAFETY: all of the buffer was written.
+    let content = unsafe { slice::from_raw_parts(buffer.as_ptr().cast::<u8>(), buffer.len()) };
+    created(|| Ok(new_prepared(content)))
+}
+
+/// `static native void freePrepared(long prepared)`: forgets it; encoders keep what they need of it.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_NativeDeflate_freePrepared(
+    _: *mut JNIEnv,
+    _: jclass,
+    prepared: jlong,
+) {
+    // SAFETY: the contract of this module.
+    unsafe { free::<Prepared>(prepared) };
+}
+
+/// `static native long encodePrepared(long encoder, long prepared, ByteBuffer into, int intoOffset, int room)`: the bytes
+/// that the message has compressed, which are written if there is room; `INCOMPLETE` if it is to be sent as it is.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_NativeDeflate_encodePrepared(
+    env: *mut JNIEnv,
+    _: jclass,
+    encoder: jlong,
+    prepared: jlong,
+    into: jobject,
+    into_offset: jint,
+    room: jint,
+) -> jlong {
+    // SAFETY: the environment of this call.
+    let env = unsafe { Env::new(env) };
+    let prepared = ptr::with_exposed_provenance::<Held<Prepared>>(prepared as usize);
+    // SAFETY: by the contract it was returned by `createPrepared`, and is not freed.
+    let message = unsafe { &(*prepared).codec };
+    let encode = |encoder: &mut linerate_websocket::Encoder| {
+        let encoded = with_work(|work| encoder.prepared(&mut work.scratch, message));
+        let Some(encoded) = encoded else { return INCOMPLETE };
+        if encoded.len() <= room as usize {
+            // SAFETY: a direct buffer of this call, whose bytes nobody else uses.
+            let out = unsafe { env.output(into, into_offset, room) };
+            out[..encoded.len()].copy_from_slice(encoded);
+        }
+        encoded.len() as jlong
+    };
+    // SAFETY: the contract of this module.
+    unsafe { with(encoder, DEFECT, encode) }
 }
 
 /// `static native long createDecoder(int windowBits, boolean takeover, int messageLimit, int ratioLimit)`: 0 for arguments
@@ -304,7 +361,7 @@ extern "system" fn Java_dev_linerate_gateway_NativeDeflate_decode(
     };
     let decode = |decoder: &mut websocket::MessageDecoder| {
         // SAFETY: a direct buffer of this call, whose bytes nobody else uses.
-        let out = unsafe { output(env, into, into_offset, room) };
+        let out = unsafe { env.output(into, into_offset, room) };
         match with_work(|work| decoder.part(work, len as usize, last, out, copy)) {
             Some(Ok(progress)) => {
                 let done = i64::from(progress.is_done) << 62;

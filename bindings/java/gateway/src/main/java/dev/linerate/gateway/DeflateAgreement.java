@@ -71,7 +71,7 @@ public final class DeflateAgreement {
      * @return the encoder of what this side sends
      */
     public DeflateEncoder newEncoder() {
-        return new DeflateEncoder(encoderBits, encoderTakeover, options.level);
+        return new DeflateEncoder(encoderBits, encoderTakeover, options.level, options.rememberPrepared);
     }
 
     /**

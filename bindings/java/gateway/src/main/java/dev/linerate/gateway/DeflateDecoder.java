@@ -38,14 +38,17 @@ public final class DeflateDecoder implements Closeable {
         long decoder = handle.enter();
         try {
             Object memory = Parts.memory(part);
+            int offset = Parts.offset(part);
+            int length = part.remaining();
             long progress;
             try {
+                Parts.checkRange(memory, part.isDirect(), offset, length);
                 progress = NativeDeflate.decode(
                         decoder,
                         memory,
                         part.isDirect(),
-                        Parts.offset(part),
-                        part.remaining(),
+                        offset,
+                        length,
                         last,
                         into,
                         into.position(),

@@ -10,11 +10,22 @@ import java.nio.ByteBuffer;
  * use after {@link #close}. An encoder that becomes unreachable without it is freed some time after garbage collection.
  */
 public final class DeflateEncoder implements Closeable {
+    private final int windowBits;
     private final Handle handle;
 
-    DeflateEncoder(int windowBits, boolean takeover, int level) {
-        handle = Reaper.own(
-                this, NativeDeflate.createEncoder(windowBits, takeover, level), NativeDeflate::freeEncoder);
+    DeflateEncoder(int windowBits, boolean takeover, int level, boolean rememberPrepared) {
+        this.windowBits = windowBits;
+        long encoder = NativeDeflate.createEncoder(windowBits, takeover, level, rememberPrepared);
+        handle = Reaper.own(this, encoder, NativeDeflate::freeEncoder);
+    }
+
+    /**
+     * Returns the window of this encoder.
+     *
+     * @return the base-2 logarithm of its bytes
+     */
+    public int windowBits() {
+        return windowBits;
     }
 
     /**
@@ -94,6 +105,43 @@ public final class DeflateEncoder implements Closeable {
             }
             Parts.setPosition(into, into.position() + (int) Math.max(written, 0));
             return written >= 0;
+        } finally {
+            handle.exit();
+        }
+    }
+
+    /**
+     * Takes note that a prepared message is sent, which is compressed once for all encoders with the same
+     * {@link #windowBits}. It must not come between the parts of another message.
+     *
+     * @param message the message
+     * @param into a direct buffer; its position moves behind the compressed bytes if there is room for them, which is so with
+     *     the length of the message. Without room nothing is written: whoever has the bytes of an encoder with the same
+     *     window can send those
+     * @return the number of compressed bytes: the frame has RSV1. -1 if it would not be smaller: it is to be sent as it is,
+     *     and nothing has changed
+     * @throws IllegalArgumentException if {@code into} is not direct, or is read-only
+     * @throws IllegalStateException if the message is closed, too
+     */
+    public int encode(PreparedMessage message, ByteBuffer into) {
+        Parts.checkOutput(into);
+        int room = into.remaining();
+        long encoder = handle.enter();
+        try {
+            long prepared = message.enter();
+            long length;
+            try {
+                length = NativeDeflate.encodePrepared(encoder, prepared, into, into.position(), room);
+            } finally {
+                message.exit();
+            }
+            if (length < Native.INCOMPLETE) {
+                throw NativeResult.defect();
+            }
+            if (length > 0 && length <= room) {
+                Parts.setPosition(into, into.position() + (int) length);
+            }
+            return (int) length;
         } finally {
             handle.exit();
         }

@@ -11,6 +11,7 @@ public final class DeflateOptions {
     public static final String NAME = "permessage-deflate";
 
     final int level;
+    final boolean rememberPrepared;
     final int messageLimit;
     final int ratioLimit;
     private final int encoderBits;
@@ -21,6 +22,7 @@ public final class DeflateOptions {
 
     private DeflateOptions(Builder options) {
         level = options.level;
+        rememberPrepared = options.rememberPrepared;
         messageLimit = options.messageLimit;
         ratioLimit = options.ratioLimit;
         encoderBits = options.encoderBits;
@@ -58,6 +60,7 @@ public final class DeflateOptions {
         private boolean decoderTakeover = true;
         private int level = 2;
         private int smallest = 32;
+        private boolean rememberPrepared = true;
         private int messageLimit = 64 << 20;
         private int ratioLimit = 1032;
 
@@ -131,6 +134,18 @@ public final class DeflateOptions {
          */
         public Builder smallest(int bytes) {
             smallest = checked(bytes, 0, Integer.MAX_VALUE, "smallest message");
+            return this;
+        }
+
+        /**
+         * Sets whether later messages may refer to a {@link PreparedMessage}.
+         *
+         * @param remember false: a prepared message empties the window instead, which is less work before the next ordinary
+         *     message, and makes that larger; default: true
+         * @return this
+         */
+        public Builder rememberPrepared(boolean remember) {
+            rememberPrepared = remember;
             return this;
         }
 

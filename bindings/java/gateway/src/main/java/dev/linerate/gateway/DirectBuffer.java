@@ -9,24 +9,37 @@ import java.nio.ByteBuffer;
  * <p>It belongs to the caller and is not thread-safe.
  */
 public final class DirectBuffer {
-    private ByteBuffer buffer;
+    private Memory memory;
     private int length;
+
+    /** A direct buffer and its address, which never change: a thread that uses both uses those of one buffer. */
+    static final class Memory {
+        final ByteBuffer buffer;
+        final long address;
+
+        private Memory(int capacity) {
+            NativeLoader.load();
+            buffer = ByteBuffer.allocateDirect(Math.max(capacity, 1));
+            address = Native.address(buffer);
+        }
+    }
 
     /**
      * Creates a buffer.
      *
-     * @param capacity the initial capacity in bytes
+     * @param capacity the initial capacity in bytes. From 64 KiB on, payloads of zstd streams are decoded in place
+     * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
      */
     public DirectBuffer(int capacity) {
-        buffer = allocate(capacity);
-        buffer.limit(0);
+        memory = allocate(capacity);
+        setLength(0);
     }
 
-    private static ByteBuffer allocate(int capacity) {
+    private static Memory allocate(int capacity) {
         if (capacity < 0) {
             throw new IllegalArgumentException("a buffer of " + capacity + " bytes");
         }
-        return ByteBuffer.allocateDirect(Math.max(capacity, 1));
+        return new Memory(capacity);
     }
 
     /**
@@ -35,7 +48,7 @@ public final class DirectBuffer {
      * @return the buffer itself, not a copy, with position 0 and the length of the payload as limit
      */
     public ByteBuffer buffer() {
-        return buffer;
+        return memory.buffer;
     }
 
     /**
@@ -54,25 +67,25 @@ public final class DirectBuffer {
      * @param capacity the capacity to keep, in bytes
      */
     public void trim(int capacity) {
-        if (buffer.capacity() > Math.max(capacity, 1)) {
-            buffer = allocate(capacity);
+        if (memory.buffer.capacity() > Math.max(capacity, 1)) {
+            memory = allocate(capacity);
             setLength(0);
         }
     }
 
-    /** Returns the buffer with at least this capacity; its content is lost. */
-    ByteBuffer ensureCapacity(int bytes) {
-        if (buffer.capacity() < bytes) {
-            buffer = allocate(ReusableBuffer.grown(bytes));
+    /** Returns the memory with at least this capacity; its content is lost. */
+    Memory ensureCapacity(int bytes) {
+        if (memory.buffer.capacity() < bytes) {
+            memory = allocate(ReusableBuffer.grown(bytes));
         }
         setLength(0);
-        return buffer;
+        return memory;
     }
 
     void setLength(int bytes) {
         length = bytes;
         // Through the superclass: ByteBuffer overrides these methods only since Java 9.
-        ((java.nio.Buffer) buffer).clear();
-        ((java.nio.Buffer) buffer).limit(bytes);
+        ((java.nio.Buffer) memory.buffer).clear();
+        ((java.nio.Buffer) memory.buffer).limit(bytes);
     }
 }

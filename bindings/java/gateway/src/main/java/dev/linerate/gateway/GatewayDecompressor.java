@@ -320,6 +320,7 @@ public final class GatewayDecompressor implements Closeable {
         long connection = enter();
         try {
             endStream();
+            Parts.checkRange(part, direct, offset, length);
             byte[] payload = Native.decode(connection, part, direct, offset, length, last);
             if (payload == null) {
                 NativeResult.isComplete(connection, Native.outcome(connection));
@@ -390,7 +391,7 @@ public final class GatewayDecompressor implements Closeable {
         long connection = enter();
         try {
             int payload =
-                    decodeTo(connection, part, direct, offset, length, last, array, false, 0, array.length);
+                    decodeTo(connection, part, direct, offset, length, last, array, false, 0, 0, array.length);
             if (payload > array.length) {
                 Native.fetchTo(connection, into.ensureCapacity(payload), false, 0);
             }
@@ -406,7 +407,7 @@ public final class GatewayDecompressor implements Closeable {
      *
      * @param frame the content of one websocket message; its position is set as by
      *     {@code decompress(frame, true, into)}
-     * @param into receives the payload; its length is 0 if there is none
+     * @param into receives the payload; its length is 0 if there is none. Nobody may use its bytes meanwhile
      * @return whether there is a payload; false if the message is incomplete
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws IllegalArgumentException if the frame is the buffer of {@code into} itself
@@ -422,7 +423,7 @@ public final class GatewayDecompressor implements Closeable {
      * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its position is its
      *     limit; after an exception it is unchanged
      * @param last whether this is the last part of the websocket message
-     * @param into receives the payload; its length is 0 if there is none
+     * @param into receives the payload; its length is 0 if there is none. Nobody may use its bytes meanwhile
      * @return whether there is a payload; false if the message is incomplete
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws IllegalArgumentException if the part is the buffer of {@code into} itself
@@ -446,13 +447,14 @@ public final class GatewayDecompressor implements Closeable {
     private boolean decodeDirect(
             Object part, boolean direct, int offset, int length, boolean last, DirectBuffer into)
             throws DecompressionException {
-        ByteBuffer memory = into.ensureCapacity(0);
+        DirectBuffer.Memory memory = into.ensureCapacity(0);
+        int room = memory.buffer.capacity();
         long connection = enter();
         try {
-            int payload =
-                    decodeTo(connection, part, direct, offset, length, last, memory, true, 0, memory.capacity());
-            if (payload > memory.capacity()) {
-                Native.fetchTo(connection, into.ensureCapacity(payload), true, 0);
+            int payload = decodeTo(
+                    connection, part, direct, offset, length, last, memory.buffer, true, memory.address, 0, room);
+            if (payload > room) {
+                Native.fetchTo(connection, into.ensureCapacity(payload).buffer, true, 0);
             }
             into.setLength(Math.max(payload, 0));
             return payload >= 0;
@@ -468,7 +470,8 @@ public final class GatewayDecompressor implements Closeable {
      * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its position is its
      *     limit; after an exception other than {@link BufferOverflowException} it is unchanged
      * @param last whether this is the last part of the websocket message
-     * @param into receives the payload; unchanged if there is none
+     * @param into receives the payload; its position is unchanged if there is none. Nobody may use the bytes of a direct
+     *     buffer meanwhile, and those from its position to its limit may change whatever the result is
      * @return the length of the payload in bytes; -1 if the message is incomplete
      * @throws DecompressionException if the stream is damaged or above the limits
      * @throws BufferOverflowException if the payload is longer than what remains in {@code into}. It is kept until the
@@ -501,7 +504,7 @@ public final class GatewayDecompressor implements Closeable {
         long connection = enter();
         try {
             return decodeTo(
-                    connection, part, direct, offset, length, last, memory, into.isDirect(), at, into.remaining());
+                    connection, part, direct, offset, length, last, memory, into.isDirect(), 0, at, into.remaining());
         } finally {
             exit();
         }
@@ -517,12 +520,14 @@ public final class GatewayDecompressor implements Closeable {
             boolean last,
             Object into,
             boolean intoDirect,
+            long intoAddress,
             int intoOffset,
             int room)
             throws DecompressionException {
         endStream();
+        Parts.checkRange(part, direct, offset, length);
         int payload = (int) Native.decodeTo(
-                connection, part, direct, offset, length, last, into, intoDirect, intoOffset, room);
+                connection, part, direct, offset, length, last, into, intoDirect, intoAddress, intoOffset, room);
         return NativeResult.isComplete(connection, payload) ? payload : -1;
     }
 
@@ -636,7 +641,7 @@ public final class GatewayDecompressor implements Closeable {
             byte[] array = ArrayPool.take();
             int payload = -1;
             try {
-                payload = decodeTo(connection, part, direct, offset, length, last, array, false, 0, array.length);
+                payload = decodeTo(connection, part, direct, offset, length, last, array, false, 0, 0, array.length);
                 if (payload < 0) {
                     return null;
                 }

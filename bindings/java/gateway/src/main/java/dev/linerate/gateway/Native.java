@@ -1,5 +1,7 @@
 package dev.linerate.gateway;
 
+import java.nio.ByteBuffer;
+
 /**
  * The functions of the native library.
  *
@@ -11,7 +13,7 @@ package dev.linerate.gateway;
  */
 final class Native {
     /** Version of the interface between this class and the library. */
-    static final int VERSION = 8;
+    static final int VERSION = 9;
 
     /** In place of a length: the message is incomplete. */
     static final int INCOMPLETE = -1;
@@ -39,6 +41,8 @@ final class Native {
     /**
      * Returns the length of the payload, and writes it to {@code into}: a {@code byte[]}, or a direct buffer. If it
      * exceeds {@code room}, the payload is kept for {@link #fetchTo}.
+     *
+     * @param intoAddress of a direct buffer, where it is known; otherwise 0
      */
     static native long decodeTo(
             long connection,
@@ -49,8 +53,12 @@ final class Native {
             boolean last,
             Object into,
             boolean intoDirect,
+            long intoAddress,
             int intoOffset,
             int room);
+
+    /** Returns the address of a direct buffer. */
+    static native long address(ByteBuffer buffer);
 
     /** Returns the length of the kept payload; -1 if there is none. */
     static native long pending(long connection);

@@ -30,7 +30,8 @@ final class NativeDeflate {
             boolean decoderTakeover,
             long[] agreed);
 
-    static native long createEncoder(int windowBits, boolean takeover, int level);
+    static native long createEncoder(
+            int windowBits, boolean takeover, int level, boolean rememberPrepared);
 
     static native void freeEncoder(long encoder);
 
@@ -55,6 +56,19 @@ final class NativeDeflate {
 
     static native long encoderMemory(long encoder);
 
+    /** Returns a copy of a message, for any encoders of any threads; {@link Native#ERROR} if there is no memory for it. */
+    static native long createPrepared(Object message, boolean direct, int offset, int length);
+
+    /** Forgets it; encoders keep what they need of it. */
+    static native void freePrepared(long prepared);
+
+    /**
+     * Returns the bytes that a prepared message has, compressed, and writes them if there is room;
+     * {@link Native#INCOMPLETE} if it is to be sent as it is.
+     */
+    static native long encodePrepared(
+            long encoder, long prepared, ByteBuffer into, int intoOffset, int room);
+
     static native long createDecoder(int windowBits, boolean takeover, int messageLimit, int ratioLimit);
 
     static native void freeDecoder(long decoder);
@@ -76,6 +90,6 @@ final class NativeDeflate {
 
     static native long decoderMemory(long decoder);
 
-    /** Returns the number of encoders and decoders that are not freed. */
+    /** Returns the number of encoders, decoders and prepared messages that are not freed. */
     static native long live();
 }

@@ -35,6 +35,16 @@ final class Parts {
         return part.hasArray() ? part.arrayOffset() + part.position() : 0;
     }
 
+    /**
+     * Ensures that bytes are within a direct buffer, of which the library knows no more than its address, even if another
+     * thread has changed its position or its limit in between. Of arrays the virtual machine ensures that.
+     */
+    static void checkRange(Object memory, boolean direct, int offset, int length) {
+        if (direct) {
+            Ranges.check(((ByteBuffer) memory).capacity(), offset, length);
+        }
+    }
+
     /** Sets the position to the limit. */
     static void consume(ByteBuffer part) {
         setPosition(part, part.limit());
