@@ -4,6 +4,8 @@ import dev.linerate.gateway.DeflateAgreement;
 import dev.linerate.gateway.DeflateEncoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.PendingWriteQueue;
 import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.ContinuationWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
@@ -11,10 +13,15 @@ import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtension;
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtensionEncoder;
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtensionFilter;
+import io.netty.util.ReferenceCountUtil;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.util.List;
 
-/** Compresses the frames of messages, where those become smaller. */
+/**
+ * Compresses the frames of messages, where those become smaller. Prepared messages, which others write without knowing what
+ * this connection sends, wait for the end of a message in fragments: nothing but control frames may come between those.
+ */
 final class DeflateFrameEncoder extends WebSocketExtensionEncoder {
     private final DeflateAgreement agreement;
     private final int smallest;
@@ -23,6 +30,10 @@ final class DeflateFrameEncoder extends WebSocketExtensionEncoder {
     private DeflateEncoder encoder;
     /** Whether a message has begun in compressed fragments. */
     private boolean isInside;
+    /** Whether a message has begun in fragments, compressed or not. */
+    private boolean isFragmented;
+    /** Prepared messages that wait; null if there never was one. */
+    private PendingWriteQueue waiting;
 
     DeflateFrameEncoder(DeflateAgreement agreement, int smallest, WebSocketExtensionFilter uncompressed) {
         this.agreement = agreement;
@@ -41,7 +52,46 @@ final class DeflateFrameEncoder extends WebSocketExtensionEncoder {
         if (encoder != null) {
             encoder.close();
         }
+        if (waiting != null) {
+            waiting.removeAndFailAll(new ClosedChannelException());
+        }
         super.handlerRemoved(ctx);
+    }
+
+    @Override
+    public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) throws Exception {
+        if (isFragmented && message instanceof PreparedFrame) {
+            if (waiting == null) {
+                waiting = new PendingWriteQueue(ctx);
+            }
+            waiting.add(message, promise);
+            return;
+        }
+        if (isData(message)) {
+            isFragmented = !((WebSocketFrame) message).isFinalFragment();
+        }
+        super.write(ctx, message, promise);
+        if (waiting != null && !isFragmented) {
+            writeWaiting(ctx);
+        }
+    }
+
+    private static boolean isData(Object message) {
+        return message instanceof TextWebSocketFrame
+                || message instanceof BinaryWebSocketFrame
+                || message instanceof ContinuationWebSocketFrame;
+    }
+
+    private void writeWaiting(ChannelHandlerContext ctx) {
+        for (Object next = waiting.current(); next != null; next = waiting.current()) {
+            ReferenceCountUtil.retain(next);
+            ChannelPromise promise = waiting.remove();
+            try {
+                super.write(ctx, next, promise);
+            } catch (Exception e) {
+                promise.tryFailure(e);
+            }
+        }
     }
 
     @Override
@@ -61,6 +111,12 @@ final class DeflateFrameEncoder extends WebSocketExtensionEncoder {
 
     @Override
     protected void encode(ChannelHandlerContext ctx, WebSocketFrame frame, List<Object> out) {
+        PreparedContent prepared =
+                frame instanceof PreparedFrame ? PreparedContent.behind(frame.content()) : null;
+        if (prepared != null) {
+            put(frame, prepared.encode(encoder), out);
+            return;
+        }
         boolean first = !(frame instanceof ContinuationWebSocketFrame);
         boolean last = frame.isFinalFragment();
         ByteBuf content = frame.content();
@@ -79,11 +135,17 @@ final class DeflateFrameEncoder extends WebSocketExtensionEncoder {
             }
         }
         isInside = !last;
+        put(frame, encoded, out);
+    }
+
+    /** Adds a frame with the compressed bytes; as it is, if there are none. */
+    private static void put(WebSocketFrame frame, ByteBuf encoded, List<Object> out) {
         if (encoded == null) {
             out.add(frame.retain());
-        } else {
-            out.add(Frames.like(frame, first ? frame.rsv() | WebSocketExtension.RSV1 : frame.rsv(), encoded));
+            return;
         }
+        boolean first = !(frame instanceof ContinuationWebSocketFrame);
+        out.add(Frames.like(frame, first ? frame.rsv() | WebSocketExtension.RSV1 : frame.rsv(), encoded));
     }
 
     /** Returns the compressed bytes; null if they would not be fewer. */

@@ -4,7 +4,7 @@ package dev.linerate.gateway;
 public final class LiveCodecs {
     private LiveCodecs() {}
 
-    /** Returns the number of encoders and decoders that are not freed. */
+    /** Returns the number of encoders, decoders and prepared messages that are not freed. */
     public static long count() {
         NativeLoader.load();
         return NativeDeflate.live();

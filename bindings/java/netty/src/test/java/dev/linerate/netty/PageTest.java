@@ -7,25 +7,32 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import javax.tools.ToolProvider;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** Runs the example of the documentation unchanged. */
+/** Runs the examples of the documentation unchanged. */
 class PageTest {
     private static final String BEGIN = "```java\n";
 
     @TempDir
     Path folder;
 
-    @Test
-    void exampleOfThePageRuns() throws Exception {
+    @ParameterizedTest
+    @CsvSource({"Echo,again and again and again and again", "News,BTC-USD 97012.55 97012.50 97012.60"})
+    void exampleOfThePageRuns(String name, String output) throws Exception {
         String page = Files.readString(Path.of(System.getProperty("linerate.workspace"), "docs/websocket/netty.md"));
-        String[] parts = page.split(BEGIN, -1);
-        assertEquals(2, parts.length, "one example");
-        Path source = Files.writeString(folder.resolve("Echo.java"), parts[1].split("```")[0]);
+        List<String> examples = Arrays.stream(page.split(BEGIN, -1))
+                .skip(1)
+                .map(part -> part.split("```")[0])
+                .filter(code -> code.contains("public class " + name + " "))
+                .toList();
+        assertEquals(1, examples.size());
+        Path source = Files.writeString(folder.resolve(name + ".java"), examples.get(0));
         String classes = System.getProperty("java.class.path");
         String[] arguments = {"-cp", classes, "-d", folder.toString(), source.toString()};
         assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments));
@@ -36,18 +43,18 @@ class PageTest {
         if (library != null) {
             command.add("-Dlinerate.native.path=" + library);
         }
-        command.addAll(List.of("-cp", folder + System.getProperty("path.separator") + classes, "Echo"));
-        Path output = folder.resolve("output");
+        command.addAll(List.of("-cp", folder + System.getProperty("path.separator") + classes, name));
+        Path said = folder.resolve("output");
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
+                .redirectOutput(said.toFile())
                 .start();
         try {
             assertTrue(process.waitFor(120, TimeUnit.SECONDS));
         } finally {
             process.destroyForcibly();
         }
-        String said = Files.readString(output, StandardCharsets.UTF_8);
-        assertTrue(said.lines().anyMatch("again and again and again and again"::equals), said);
+        String lines = Files.readString(said, StandardCharsets.UTF_8);
+        assertTrue(lines.lines().anyMatch(output::equals), lines);
     }
 }

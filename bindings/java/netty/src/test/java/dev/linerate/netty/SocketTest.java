@@ -16,6 +16,8 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
@@ -33,6 +35,7 @@ import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtension;
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketServerExtensionHandler;
 import io.netty.handler.codec.http.websocketx.extensions.compression.PerMessageDeflateClientExtensionHandshaker;
 import io.netty.handler.codec.http.websocketx.extensions.compression.PerMessageDeflateServerExtensionHandshaker;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -51,6 +54,7 @@ class SocketTest {
     private final EventLoopGroup group = new NioEventLoopGroup(2);
 
     private final LinkedBlockingQueue<String> received = new LinkedBlockingQueue<>();
+    private final ChannelGroup listeners = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
     @AfterEach
     void end() throws Exception {
@@ -78,7 +82,14 @@ class SocketTest {
         return ((InetSocketAddress) channel.localAddress()).getPort();
     }
 
-    private static final class Echo extends SimpleChannelInboundHandler<TextWebSocketFrame> {
+    private final class Echo extends SimpleChannelInboundHandler<TextWebSocketFrame> {
+        @Override
+        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+            if (event instanceof WebSocketServerProtocolHandler.HandshakeComplete) {
+                listeners.add(ctx.channel());
+            }
+        }
+
         @Override
         protected void channelRead0(ChannelHandlerContext ctx, TextWebSocketFrame frame) {
             ctx.writeAndFlush(frame.retain());
@@ -144,7 +155,7 @@ class SocketTest {
     private void exchange(Channel client) throws Exception {
         for (int i = 0; i < 200; i++) {
             String text = i % 50 == 49 ? Traffic.messages(i, 1000) : Traffic.message(i);
-            client.writeAndFlush(new TextWebSocketFrame(text));
+            client.writeAndFlush(i % 3 == 2 ? new PreparedTextWebSocketFrame(text) : new TextWebSocketFrame(text));
             assertEquals(text, received.poll(SECONDS, TimeUnit.SECONDS));
         }
         client.close().sync();
@@ -205,6 +216,39 @@ class SocketTest {
         Channel client = connect(port, new ChannelInboundHandlerAdapter());
         assertNull(client.pipeline().get(DeflateFrameDecoder.class));
         exchange(client);
+    }
+
+    /** Listeners on several event loops: with both windows and without one, of both codecs. */
+    @Test
+    void messagesForAllListeners() throws Exception {
+        int small = serve(() -> ourServer(DeflateOptions.windowBits(11)));
+        int large = serve(() -> ourServer(DeflateOptions.windowBits(15)));
+        Channel[] clients = {
+            connect(small, ourClient(DeflateOptions.windowBits(11))),
+            connect(small, nettyClient()),
+            connect(small, new ChannelInboundHandlerAdapter()),
+            connect(large, ourClient(DeflateOptions.windowBits(15))),
+            connect(large, nettyClient())
+        };
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        while (listeners.size() < clients.length && System.nanoTime() < until) {
+            Thread.sleep(1);
+        }
+        for (int i = 0; i < 50; i++) {
+            String text = i % 10 == 9 ? Traffic.messages(i, 200) : Traffic.message(i % 5);
+            var message = new PreparedTextWebSocketFrame(text);
+            assertTrue(listeners.writeAndFlush(message).await(SECONDS, TimeUnit.SECONDS));
+            for (int k = 0; k < clients.length; k++) {
+                assertEquals(text, received.poll(SECONDS, TimeUnit.SECONDS));
+            }
+            assertEquals(0, message.refCnt());
+            String own = Traffic.message(i);
+            clients[i % clients.length].writeAndFlush(new TextWebSocketFrame(own));
+            assertEquals(own, received.poll(SECONDS, TimeUnit.SECONDS));
+        }
+        for (Channel client : clients) {
+            client.close().sync();
+        }
     }
 
     @Test

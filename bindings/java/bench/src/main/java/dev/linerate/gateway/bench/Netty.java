@@ -59,6 +59,10 @@ final class Netty {
             this.windowBits = windowBits;
         }
 
+        int windowBits() {
+            return windowBits;
+        }
+
         /** A server's side of a new connection. What it sends and what it receives are compressed alike. */
         EmbeddedChannel connect() {
             EmbeddedChannel channel = new EmbeddedChannel();
@@ -119,6 +123,7 @@ final class Netty {
             parameters.put("base", Codec.NETTY_15.title);
             lines.measurement("websocket-netty", corpus.name(), codec.title, parameters, samples.metrics());
         }
+        Broadcast.run(corpus, options, lines);
     }
 
     /** Sends all messages from one connection's encoder to another one's decoder. */

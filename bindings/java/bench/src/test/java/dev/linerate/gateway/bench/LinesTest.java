@@ -83,6 +83,15 @@ class LinesTest {
     }
 
     @ParameterizedTest
+    @EnumSource(Broadcast.Way.class)
+    void listenersGetMessages(Broadcast.Way way) throws Exception {
+        copySample();
+        Samples samples = new Samples();
+        Broadcast.round(way, Broadcast.messages(new Corpus(folder, 1)), Broadcast.connect(way, 3), samples);
+        assertEquals(Set.of("time", "garbage"), samples.metrics().keySet());
+    }
+
+    @ParameterizedTest
     @EnumSource(Netty.Codec.class)
     void codecsOfNettyExchangeMessages(Netty.Codec codec) throws Exception {
         copySample();

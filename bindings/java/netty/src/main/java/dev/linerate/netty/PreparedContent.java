@@ -1,0 +1,119 @@
+package dev.linerate.netty;
+
+import dev.linerate.gateway.DeflateEncoder;
+import dev.linerate.gateway.PreparedMessage;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledDirectByteBuf;
+import io.netty.util.ResourceLeakDetector;
+import io.netty.util.ResourceLeakDetectorFactory;
+import io.netty.util.ResourceLeakTracker;
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * The content of a prepared message, and what it was compressed to. Frames on any event loops share it by buffers that are
+ * derived from it: the last one that is released frees all of it.
+ */
+final class PreparedContent extends UnpooledDirectByteBuf {
+    private static final ResourceLeakDetector<PreparedContent> LEAKS =
+            ResourceLeakDetectorFactory.instance().newResourceLeakDetector(PreparedContent.class);
+    /** In place of compressed content that would not be smaller. */
+    private static final ByteBuf AS_IT_IS = Unpooled.EMPTY_BUFFER;
+
+    private static final ByteBuffer NO_ROOM = ByteBuffer.allocateDirect(0);
+    private static final int MAX_WINDOW_BITS = 15;
+
+    /** Compressed content, by the bits of the window; null until an encoder with that window needs it. */
+    private final AtomicReferenceArray<ByteBuf> compressed = new AtomicReferenceArray<>(MAX_WINDOW_BITS + 1);
+
+    private final ResourceLeakTracker<PreparedContent> leak = LEAKS.track(this);
+    /** Null until the content is there. */
+    private PreparedMessage message;
+
+    private PreparedContent(ByteBufAllocator allocator, int length) {
+        super(allocator, length, length);
+    }
+
+    /** Copies and releases {@code content}. Returns the copy to be read only, as are all buffers derived from that. */
+    static ByteBuf of(ByteBuf content) {
+        try {
+            PreparedContent copy = new PreparedContent(content.alloc(), content.readableBytes());
+            try {
+                copy.writeBytes(content, content.readerIndex(), content.readableBytes());
+                copy.message = new PreparedMessage(copy.nioBuffer());
+                return copy.asReadOnly();
+            } finally {
+                if (copy.message == null) {
+                    copy.release();
+                }
+            }
+        } finally {
+            content.release();
+        }
+    }
+
+    /** Returns the prepared content that a buffer was derived from; null if the buffer is another part of it than all. */
+    static PreparedContent behind(ByteBuf buffer) {
+        ByteBuf root = buffer;
+        while (!(root instanceof PreparedContent)) {
+            root = root.unwrap();
+        }
+        boolean isWhole = buffer.readerIndex() == 0 && buffer.readableBytes() == root.capacity();
+        return isWhole ? (PreparedContent) root : null;
+    }
+
+    /** Returns the compressed content for a connection, to be released by the caller; null if it is to be sent as it is. */
+    ByteBuf encode(DeflateEncoder encoder) {
+        int bits = encoder.windowBits();
+        ByteBuf known = compressed.get(bits);
+        if (known == null) {
+            return encodeFirst(encoder);
+        }
+        if (known == AS_IT_IS) {
+            return null;
+        }
+        // The same bytes: the encoder need only know that they are sent.
+        encoder.encode(message, NO_ROOM);
+        return known.retainedDuplicate();
+    }
+
+    private ByteBuf encodeFirst(DeflateEncoder encoder) {
+        ByteBuf room = alloc().directBuffer(message.length());
+        ByteBuf encoded = AS_IT_IS;
+        try {
+            int length = encoder.encode(message, room.internalNioBuffer(0, room.capacity()));
+            if (length >= 0) {
+                encoded = room.capacity(length).writerIndex(length).asReadOnly();
+            }
+        } finally {
+            if (encoded == AS_IT_IS) {
+                room.release();
+            }
+        }
+        ByteBuf duplicate = encoded == AS_IT_IS ? null : encoded.retainedDuplicate();
+        if (!compressed.compareAndSet(encoder.windowBits(), null, encoded)) {
+            // Another event loop was first.
+            encoded.release();
+        }
+        return duplicate;
+    }
+
+    @Override
+    protected void deallocate() {
+        super.deallocate();
+        if (message != null) {
+            message.close();
+        }
+        for (int bits = 0; bits < compressed.length(); bits++) {
+            ByteBuf encoded = compressed.get(bits);
+            if (encoded != null) {
+                encoded.release();
+            }
+        }
+        if (leak != null) {
+            leak.close(this);
+        }
+    }
+}
