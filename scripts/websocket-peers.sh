@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # websocket-peers.sh [MESSAGES [FILE]]: linerate-websocket over tungstenite, tokio and axum beside websocket libraries of
-# others, both ways, every window, MESSAGES messages on each connection (10,000). Rows of records/websocket-peers.csv go to FILE. Status 77: a tool is missing.
+# others, both ways, every window, with takeover and without; MESSAGES messages each way on each connection (10,000), half of
+# those for the peers prepared ones. Rows of records/websocket-peers.csv go to FILE. Status 77: a tool is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -25,7 +26,7 @@ ws=$(node -p 'require("ws/package.json").version')
 websockets=$("$folder/venv/bin/python" -c 'import websockets; print(websockets.__version__)')
 coder=$(sed -n 's/^require .* v//p' "$sources/go/go.mod")
 {
-  echo 'peer,role,bits,messages,server_bits,server_window,client_bits,client_window'
+  echo 'peer,role,bits,messages,prepared,server_bits,server_window,client_bits,client_window'
   "$peers" "$messages" "ws $ws (Node.js $(node -p process.versions.node))" node "$sources/ws.js"
   "$peers" "$messages" "websockets $websockets (Python)" "$folder/venv/bin/python" "$sources/websockets_peer.py"
   "$peers" "$messages" "coder/websocket $coder (Go)" "$folder/go-peer"

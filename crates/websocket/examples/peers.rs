@@ -1,21 +1,27 @@
 //! Talks to a websocket library of others, as its client and as its server, with every window, over tungstenite on sockets
-//! that block, tokio-tungstenite and axum; prints a CSV row for each connection. `scripts/websocket-peers.sh` installs the
-//! peers and runs this as `peers MESSAGES NAME COMMAND...`; the command is continued by `serve BITS` or by
-//! `client URL BITS MESSAGES`.
+//! that block, tokio-tungstenite and axum. Each of these is four connections: with takeover and without, prepared messages
+//! remembered and forgotten. Half of what the peer gets is prepared, in an order that the connection's seed repeats. Prints a
+//! CSV row for the four. `scripts/websocket-peers.sh` installs the peers and runs this as `peers MESSAGES NAME COMMAND...`;
+//! the command is continued by `serve BITS` or by `client URL BITS MESSAGES`.
 
 use std::error::Error;
-use std::io::{BufRead, BufReader};
+use std::future::poll_fn;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::task::Poll;
 
 use axum::Router;
 use axum::response::Response;
 use axum::routing::get;
 use axum::serve::ListenerExt;
-use futures_util::{Sink, SinkExt, Stream, StreamExt};
-use linerate_websocket::{Agreement, DeflateStream, Options, WebSocketUpgrade};
+use futures_util::{SinkExt, StreamExt};
+use linerate_testkit::data::Noise;
+use linerate_websocket::{Agreement, DeflateStream, Direction, Options, Prepared, Role, WebSocketUpgrade};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
-use tungstenite::Message;
+use tokio_tungstenite::WebSocketStream;
+use tungstenite::{Message, WebSocket};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -59,72 +65,141 @@ fn message(i: usize) -> Message {
     Message::text(format!("{i}: {}", format!("message {} of many, ", i % 13).repeat(i % 90)))
 }
 
+/// One connection: options of our side, and how many messages pass each way.
+#[derive(Clone)]
+struct Case {
+    bits: u8,
+    options: Options,
+    seed: u64,
+    count: usize,
+}
+
+impl Case {
+    /// The connections with windows of `bits`.
+    fn all(bits: u8, count: usize) -> impl Iterator<Item = Case> {
+        let settings = [(true, true), (true, false), (false, true), (false, false)];
+        settings.into_iter().zip(0..).map(move |((takeover, remember_prepared), i)| {
+            let direction = Direction { window_bits: bits, takeover };
+            let options = Options { remember_prepared, ..Options::default() };
+            let options = Options { encoder: direction, decoder: direction, ..options };
+            Case { bits, options, seed: 4 * u64::from(bits) + i, count }
+        })
+    }
+}
+
+/// What became of a connection: the agreement, and how many messages for the peer were prepared.
+type Done = (Option<Agreement>, usize);
+
+/// Draws which messages for the peer are prepared: half of them.
+struct Order {
+    noise: Noise,
+    prepared: usize,
+}
+
+impl Order {
+    fn new(case: &Case) -> Self {
+        Order { noise: Noise::new(case.seed), prepared: 0 }
+    }
+
+    /// The message to prepare, or to send as others are.
+    fn draw(&mut self, message: Message) -> std::result::Result<Prepared, Message> {
+        if self.noise.below(2) == 0 {
+            return Err(message);
+        }
+        self.prepared += 1;
+        Ok(match &message {
+            Message::Text(text) => Prepared::text(text),
+            message => Prepared::binary(&message.clone().into_data()),
+        })
+    }
+}
+
+fn send<S: Read + Write>(
+    socket: &mut WebSocket<DeflateStream<S>>,
+    order: &mut Order,
+    message: Message,
+) -> Result<()> {
+    match order.draw(message) {
+        Ok(prepared) => {
+            socket.get_mut().queue(&prepared)?;
+            socket.flush()?;
+        }
+        Err(message) => socket.send(message)?,
+    }
+    Ok(())
+}
+
 fn runtime() -> Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_io().build()?)
 }
 
 /// Our client of tungstenite at the peer's server, which echoes.
-fn ask(command: &[String], bits: u8, count: usize) -> Result<Option<Agreement>> {
-    let mut peer = Peer::start(command, &["serve", &bits.to_string()])?;
+fn ask(command: &[String], case: Case) -> Result<Done> {
+    let mut peer = Peer::start(command, &["serve", &case.bits.to_string()])?;
     let port = peer.line()?;
+    let mut order = Order::new(&case);
     let stream = TcpStream::connect(format!("127.0.0.1:{port}"))?;
     stream.set_nodelay(true)?;
-    let stream = DeflateStream::client(stream, Options::window_bits(bits));
+    let stream = DeflateStream::client(stream, case.options);
     let (mut socket, _) =
         tungstenite::client(format!("ws://127.0.0.1:{port}/"), stream).map_err(|e| e.to_string())?;
-    for i in 0..count {
-        socket.send(message(i))?;
+    for i in 0..case.count {
+        send(&mut socket, &mut order, message(i))?;
         if socket.read()? != message(i) {
             return Err(format!("message {i} differs").into());
         }
     }
     socket.close(None)?;
-    Ok(socket.get_ref().agreement())
+    Ok((socket.get_ref().agreement(), order.prepared))
 }
 
 /// Our client of tokio-tungstenite at the peer's server, which echoes. It does not wait for an echo before it goes on.
-fn ask_by_tokio(command: &[String], bits: u8, count: usize) -> Result<Option<Agreement>> {
-    let mut peer = Peer::start(command, &["serve", &bits.to_string()])?;
+fn ask_by_tokio(command: &[String], case: Case) -> Result<Done> {
+    let mut peer = Peer::start(command, &["serve", &case.bits.to_string()])?;
     let port = peer.line()?;
+    let mut order = Order::new(&case);
     runtime()?.block_on(async {
         let stream = tokio::net::TcpStream::connect(format!("127.0.0.1:{port}")).await?;
         stream.set_nodelay(true)?;
-        let stream = DeflateStream::client(stream, Options::window_bits(bits));
+        let stream = DeflateStream::client(stream, case.options);
         let url = format!("ws://127.0.0.1:{port}/");
-        let (socket, _) = tokio_tungstenite::client_async(url, stream).await?;
+        let (mut socket, _) = tokio_tungstenite::client_async(url, stream).await?;
         let agreement = socket.get_ref().agreement();
-        let (mut sink, mut echoes) = socket.split();
-        let send = async {
-            for i in 0..count {
-                sink.send(message(i)).await?;
-            }
-            Result::Ok(())
-        };
-        let read = async {
-            for i in 0..count {
-                if echoes.next().await.ok_or("the connection ended")?? != message(i) {
-                    return Err(format!("message {i} differs").into());
+        let (mut sent, mut received) = (0, 0);
+        let exchange = poll_fn(|cx| {
+            while received < case.count {
+                // A prepared message would overtake what the library has not yet written.
+                let is_ready =
+                    socket.poll_flush_unpin(cx)?.is_ready() && socket.poll_ready_unpin(cx)?.is_ready();
+                if is_ready && sent < case.count {
+                    match order.draw(message(sent)) {
+                        Ok(prepared) => socket.get_mut().queue(&prepared)?,
+                        Err(message) => socket.start_send_unpin(message)?,
+                    }
+                    sent += 1;
+                    continue;
+                }
+                match std::task::ready!(socket.poll_next_unpin(cx)?) {
+                    Some(echo) if echo == message(received) => received += 1,
+                    Some(_) => return Poll::Ready(Err(format!("message {received} differs").into())),
+                    None => return Poll::Ready(Err("the connection ended".into())),
                 }
             }
-            Ok(())
-        };
-        tokio::try_join!(send, read)?;
-        sink.close().await?;
-        Ok(agreement)
+            Poll::Ready(Result::Ok(()))
+        });
+        exchange.await?;
+        socket.close(None).await?;
+        Ok((agreement, order.prepared))
     })
 }
 
 /// The peer's client at a server of ours, which echoes one connection.
-fn answer(
-    serve: fn(TcpListener, Options) -> Result<Option<Agreement>>,
-    command: &[String],
-    bits: u8,
-    count: usize,
-) -> Result<Option<Agreement>> {
+fn answer(serve: fn(TcpListener, Case) -> Result<Done>, command: &[String], case: Case) -> Result<Done> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let url = format!("ws://{}/", listener.local_addr()?);
-    let server = std::thread::spawn(move || serve(listener, Options::window_bits(bits)));
-    let mut peer = Peer::start(command, &["client", &url, &bits.to_string(), &count.to_string()])?;
+    let (bits, count) = (case.bits.to_string(), case.count.to_string());
+    let server = std::thread::spawn(move || serve(listener, case));
+    let mut peer = Peer::start(command, &["client", &url, &bits, &count])?;
     let said = peer.line()?;
     if !peer.0.wait()?.success() || !said.contains("permessage-deflate") {
         return Err(format!("the client ended with {said:?}").into());
@@ -133,52 +208,62 @@ fn answer(
 }
 
 /// Serves by tungstenite.
-fn serve(listener: TcpListener, options: Options) -> Result<Option<Agreement>> {
+fn serve(listener: TcpListener, case: Case) -> Result<Done> {
+    let mut order = Order::new(&case);
     let (stream, _) = listener.accept()?;
     stream.set_nodelay(true)?;
     let mut socket =
-        tungstenite::accept(DeflateStream::server(stream, options)).map_err(|e| e.to_string())?;
+        tungstenite::accept(DeflateStream::server(stream, case.options)).map_err(|e| e.to_string())?;
     loop {
         match socket.read() {
-            Ok(message @ (Message::Text(_) | Message::Binary(_))) => socket.send(message)?,
+            Ok(message @ (Message::Text(_) | Message::Binary(_))) => send(&mut socket, &mut order, message)?,
             Ok(_) => {}
-            Err(tungstenite::Error::ConnectionClosed) => return Ok(socket.get_ref().agreement()),
+            Err(tungstenite::Error::ConnectionClosed) => {
+                return Ok((socket.get_ref().agreement(), order.prepared));
+            }
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-async fn echo<S>(socket: &mut S) -> Result<()>
+async fn echo<S>(socket: &mut WebSocketStream<DeflateStream<S>>, case: &Case) -> Result<Done>
 where
-    S: Stream<Item = tungstenite::Result<Message>> + Sink<Message, Error = tungstenite::Error> + Unpin,
+    S: AsyncRead + AsyncWrite + Unpin,
 {
+    let mut order = Order::new(case);
     while let Some(message) = socket.next().await {
         let message = message?;
         if message.is_text() || message.is_binary() {
-            socket.send(message).await?;
+            match order.draw(message) {
+                Ok(prepared) => {
+                    socket.get_mut().queue(&prepared)?;
+                    socket.flush().await?;
+                }
+                Err(message) => socket.send(message).await?,
+            }
         }
     }
-    Ok(())
+    Ok((socket.get_ref().agreement(), order.prepared))
 }
 
 /// Serves by tokio-tungstenite.
-fn serve_by_tokio(listener: TcpListener, options: Options) -> Result<Option<Agreement>> {
+fn serve_by_tokio(listener: TcpListener, case: Case) -> Result<Done> {
     listener.set_nonblocking(true)?;
     runtime()?.block_on(async {
         let (stream, _) = tokio::net::TcpListener::from_std(listener)?.accept().await?;
         stream.set_nodelay(true)?;
-        let mut socket = tokio_tungstenite::accept_async(DeflateStream::server(stream, options)).await?;
-        echo(&mut socket).await?;
-        Ok(socket.get_ref().agreement())
+        let stream = DeflateStream::server(stream, case.options.clone());
+        let mut socket = tokio_tungstenite::accept_async(stream).await?;
+        echo(&mut socket, &case).await
     })
 }
 
 /// Serves by axum.
-fn serve_by_axum(listener: TcpListener, options: Options) -> Result<Option<Agreement>> {
+fn serve_by_axum(listener: TcpListener, case: Case) -> Result<Done> {
     let (sender, mut results) = mpsc::channel(1);
     let handler = async move |upgrade: WebSocketUpgrade| -> Response {
-        upgrade.options(options).on_upgrade(async move |mut socket| {
-            let result = echo(&mut socket).await.map(|()| socket.get_ref().agreement());
+        upgrade.options(case.options.clone()).on_upgrade(async move |mut socket| {
+            let result = echo(&mut socket, &case).await;
             let _ = sender.send(result).await;
         })
     };
@@ -193,6 +278,31 @@ fn serve_by_axum(listener: TcpListener, options: Options) -> Result<Option<Agree
     })
 }
 
+/// The connections of a role with windows of `bits`: what was agreed on with takeover, and the prepared messages of all.
+fn all_cases(command: &[String], role: &str, bits: u8, count: usize) -> Result<(Agreement, usize)> {
+    let own = if role.starts_with("server") { Role::Client } else { Role::Server };
+    let (mut agreed, mut all_prepared) = (None, 0);
+    for case in Case::all(bits, count) {
+        let takeover = case.options.encoder.takeover;
+        let (agreement, prepared) = match role {
+            "server" => ask(command, case),
+            "server (tokio)" => ask_by_tokio(command, case),
+            "client" => answer(serve, command, case),
+            "client (tokio)" => answer(serve_by_tokio, command, case),
+            _ => answer(serve_by_axum, command, case),
+        }?;
+        let agreement = agreement.ok_or("not compressed")?;
+        if !takeover && agreement.encoder(own).takeover {
+            return Err("takeover was agreed on, which our side does not allow".into());
+        }
+        if takeover && *agreed.get_or_insert(agreement) != agreement {
+            return Err("what is agreed on depends on whether prepared messages are remembered".into());
+        }
+        all_prepared += prepared;
+    }
+    Ok((agreed.ok_or("no connection")?, all_prepared))
+}
+
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [count, name, command @ ..] = &arguments[..] else {
@@ -201,20 +311,13 @@ fn main() -> Result<()> {
     let count = count.parse()?;
     for role in ["server", "server (tokio)", "client", "client (tokio)", "client (axum)"] {
         for bits in 8..=15 {
-            let agreement = match role {
-                "server" => ask(command, bits, count),
-                "server (tokio)" => ask_by_tokio(command, bits, count),
-                "client" => answer(serve, command, bits, count),
-                "client (tokio)" => answer(serve_by_tokio, command, bits, count),
-                _ => answer(serve_by_axum, command, bits, count),
-            };
-            let agreement = agreement.map_err(|e| format!("{name} as {role}, {bits} bits: {e}"))?;
-            let agreement =
-                agreement.ok_or_else(|| format!("{name} as {role}, {bits} bits: not compressed"))?;
-            let side = |side: linerate_websocket::Direction| {
+            let (agreement, prepared) = all_cases(command, role, bits, count)
+                .map_err(|e| format!("{name} as {role}, {bits} bits: {e}"))?;
+            let side = |side: Direction| {
                 format!("{},{}", side.window_bits, if side.takeover { "kept" } else { "forgotten" })
             };
-            println!("{name},{role},{bits},{count},{},{}", side(agreement.server), side(agreement.client));
+            let (server, client) = (side(agreement.server), side(agreement.client));
+            println!("{name},{role},{bits},{count},{prepared},{server},{client}");
         }
     }
     Ok(())
