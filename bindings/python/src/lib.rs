@@ -70,7 +70,7 @@ mod _pylinerate {
     #[pymodule_export]
     use crate::rice2::{rice2_bound, rice2_decode, rice2_decode_segments, rice2_encode, rice2_info};
     #[pymodule_export]
-    use crate::websocket::{WebsocketCodec, WebsocketOptions};
+    use crate::websocket::{WebsocketCodec, WebsocketOptions, WebsocketPrepared};
 
     /// The version of the package.
     #[pymodule_export]

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use linerate_core::{Error, Kind, lock};
 use linerate_websocket::{
-    Agreement, Decoder, Direction, Encoder, Level, Options, Role, Scratch, agree, answer, offer,
+    Agreement, Decoder, Direction, Encoder, Level, Options, Prepared, Role, Scratch, agree, answer, offer,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -54,12 +54,14 @@ pub(crate) struct WebsocketOptions {
 #[pymethods]
 impl WebsocketOptions {
     #[new]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
         encoder: (u8, bool),
         decoder: (u8, bool),
         level: u8,
         smallest: usize,
+        remember_prepared: bool,
         message_limit: u64,
         ratio_limit: u32,
     ) -> PyResult<Self> {
@@ -70,7 +72,7 @@ impl WebsocketOptions {
         let level = Level::from_number(level).map_err(|e| raise(py, e))?;
         let (encoder, decoder) = (direction(encoder)?, direction(decoder)?);
         let options =
-            Options { encoder, decoder, level, smallest, message_limit, ratio_limit, ..Options::default() };
+            Options { encoder, decoder, level, smallest, remember_prepared, message_limit, ratio_limit };
         Ok(WebsocketOptions { options })
     }
 
@@ -99,11 +101,25 @@ impl WebsocketOptions {
 
 impl WebsocketOptions {
     fn codec(&self, py: Python<'_>, agreement: Agreement, role: Role) -> PyResult<WebsocketCodec> {
-        let Options { level, smallest, .. } = self.options;
+        let Options { level, smallest, remember_prepared, .. } = self.options;
         let encoder = Encoder::new(agreement.encoder(role), level).map_err(|e| raise(py, e))?;
+        let encoder = encoder.remember_prepared(remember_prepared);
         let decoder = Decoder::new(agreement.decoder(role), &self.options).map_err(|e| raise(py, e))?;
         let (encoder, decoder) = (Mutex::new(encoder), Mutex::new(decoder));
         Ok(WebsocketCodec { agreement, smallest, encoder, decoder })
+    }
+}
+
+/// A message for many connections, compressed once for each size of window.
+#[pyclass(frozen, module = "pylinerate._pylinerate")]
+pub(crate) struct WebsocketPrepared(Prepared);
+
+#[pymethods]
+impl WebsocketPrepared {
+    #[new]
+    fn new(py: Python<'_>, payload: Frame<'_>, level: u8) -> PyResult<Self> {
+        let level = Level::from_number(level).map_err(|e| raise(py, e))?;
+        Ok(WebsocketPrepared(Prepared::binary(payload.bytes()).level(level)))
     }
 }
 
@@ -127,6 +143,25 @@ impl WebsocketCodec {
         with_work(|Work { scratch, .. }| {
             let encoded = released(py, data.len(), || lock(&self.encoder).message(scratch, data));
             encoded.map_err(|e| raise(py, e))?.map(|encoded| copied(py, encoded)).transpose()
+        })
+    }
+
+    /// Encodes a prepared message. None if it is to be sent as it is.
+    ///
+    /// The interpreter lock is not released, not even when the message is compressed for the first time: released for
+    /// each of many connections, another thread could keep it for 5 ms each time.
+    fn encode_prepared<'py>(
+        &self,
+        py: Python<'py>,
+        message: &WebsocketPrepared,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let message = &message.0;
+        if message.payload().len() < self.smallest {
+            return Ok(None);
+        }
+        with_work(|Work { scratch, .. }| {
+            let encoded = lock(&self.encoder).prepared(scratch, message);
+            encoded.map(|encoded| copied(py, encoded)).transpose()
         })
     }
 

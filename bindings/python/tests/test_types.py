@@ -21,7 +21,9 @@ from pylinerate.dict import (
     cluster, multi_get, savings, search, train
 )
 from pylinerate.gateway import Decompressor, Envelope, GatewayError, ZlibModule, ZstdContext, peek
-from pylinerate.websockets import PerMessageDeflate, client_extensions, server_extensions
+from pylinerate.websockets import (
+    PerMessageDeflate, PreparedBytes, PreparedText, client_extensions, prepare, server_extensions
+)
 
 store = Store(table_budget=1 << 20, huge_pages=False)
 id = store.insert(np.zeros(100, np.uint8))
@@ -88,6 +90,8 @@ assert_type(server_extensions(window_bits=11, receive_takeover=False)[0].name, E
 [extension] = [client_extensions()[0].process_response_params([], [])]
 assert_type(extension, PerMessageDeflate)
 assert_type(extension.memory, int)
+assert_type(prepare("text"), PreparedText)
+assert_type(prepare(bytearray(1), level=9), PreparedBytes)
 assert_type(gzip.open("rows.gz", threads=4), gzip.GzipFile)
 assert_type(gzip.open("rows.gz", "rt", encoding="utf-8", index="rows.gz.gzidx"), io.TextIOWrapper)
 assert_type(gzip.open(b"rows.gz", "wb", 2).write(mapped), int)

@@ -2,6 +2,7 @@
 
 import asyncio
 import doctest
+import pickle
 import random
 import zlib
 
@@ -11,14 +12,14 @@ websockets = pytest.importorskip("websockets", reason="SKIP: websockets is not i
 
 import websockets.sync.client
 from websockets.asyncio.client import connect
-from websockets.asyncio.server import serve
+from websockets.asyncio.server import broadcast, serve
 from websockets.exceptions import ConnectionClosedError, NegotiationError, PayloadTooBig, ProtocolError
 from websockets.extensions import permessage_deflate as theirs
 from websockets.frames import Frame, Opcode
 
 import pylinerate.websockets
 from pylinerate import Error
-from pylinerate.websockets import PerMessageDeflate, client_extensions, server_extensions
+from pylinerate.websockets import PerMessageDeflate, client_extensions, prepare, server_extensions
 
 
 def messages():
@@ -111,7 +112,7 @@ def test_threads():
         with websockets.sync.client.connect(url, **options) as one, websockets.sync.client.connect(url, **options) as two:
             for message in messages():
                 one.send(message)
-                two.send(message)
+                two.send(prepare(message))
                 assert one.recv(60) == two.recv(60) == message
         server.shutdown()
         running.join()
@@ -127,6 +128,110 @@ def pair(**options):
 
 def frame(data, opcode=Opcode.BINARY, fin=True, rsv1=True):
     return Frame(opcode, data, fin, rsv1)
+
+
+def sent_frame(message):
+    """The frame that the library passes to extensions."""
+    if isinstance(message, str):
+        return frame(message.encode(), Opcode.TEXT, rsv1=False)
+    return frame(message, rsv1=False)
+
+
+def in_any_order(rng, count):
+    """Messages of every kind, half of them prepared."""
+    some = [message for message in messages() if len(message) < 10_000]
+    for message in rng.choices(some, k=count):
+        yield prepare(message, level=rng.choice([1, 6, 9])) if rng.random() < 0.5 else message
+
+
+@pytest.mark.parametrize("remember", [True, False])
+@pytest.mark.parametrize("takeover", [True, False])
+@pytest.mark.parametrize("bits", range(9, 16))
+def test_prepared_messages_between_ordinary_ones_for_every_window(bits, takeover, remember):
+    rng = random.Random(4 * bits + 2 * takeover + remember)
+    sides = pair(window_bits=bits, takeover=takeover, remember_prepared=remember)
+    for sender, receiver in [sides, reversed(sides)]:
+        peer = theirs.PerMessageDeflate(not takeover, not takeover, bits, bits)
+        for message in in_any_order(rng, 120):
+            plain = sent_frame(message)
+            encoded = sender.encode(plain)
+            assert encoded.rsv1 or encoded == plain
+            assert receiver.decode(encoded).data == peer.decode(encoded).data == plain.data
+
+
+def test_prepared_messages_are_the_same_for_all_and_later_ones_refer_to_them():
+    text = random.Random(4).randbytes(300).hex()
+    after = {}
+    for remember in [True, False]:
+        (one, _), (two, _) = [pair(window_bits=12, remember_prepared=remember) for _ in range(2)]
+        two.encode(sent_frame(text))
+        news = prepare(text)
+        assert one.encode(sent_frame(news)) == two.encode(sent_frame(news))
+        after[remember] = len(one.encode(sent_frame(text)).data)
+    assert after[True] < 20 < after[False]
+    # Listening costs a connection no copy.
+    server, _ = pair()
+    before = server.memory
+    for i in range(100):
+        server.encode(sent_frame(prepare(f"{i} " * 10_000)))
+    assert server.memory < before + 200
+
+
+def test_a_prepared_message_is_the_text_or_the_bytes():
+    news = prepare("naïve news, " * 10)
+    assert news == "naïve news, " * 10 and isinstance(news, str)
+    assert news.encode() == "naïve news, ".encode() * 10 and news.encode("latin-1")[2:3] == b"\xef"
+    data = prepare(b"data " * 10)
+    assert data == b"data " * 10 and isinstance(data, bytes)
+    for message in [news, data]:
+        with pytest.raises(TypeError, match="cannot be pickled"):
+            pickle.dumps(message)
+    server, _ = pair(smallest=100)
+    assert server.encode(sent_frame(prepare("x" * 100))).rsv1
+    assert not server.encode(sent_frame(prepare("x" * 99))).rsv1
+    noise = frame(prepare(random.Random(5).randbytes(300)), rsv1=False)
+    assert server.encode(noise) is noise
+    assert prepare(bytearray(b"data")) == prepare(memoryview(b"data")) == b"data"
+    with pytest.raises(TypeError):
+        prepare(5)
+    with pytest.raises(Error):
+        prepare("text", level=10)
+    with pytest.raises(UnicodeEncodeError):
+        prepare("\ud800")
+
+
+def test_broadcasts_to_listeners_of_every_kind():
+    async def scenario():
+        listeners = []
+        all_here = asyncio.Event()
+
+        async def listen(socket):
+            listeners.append(socket)
+            if len(listeners) == 4:
+                all_here.set()
+            await socket.wait_closed()
+
+        options = {"compression": None, "extensions": server_extensions()}
+        async with serve(listen, "127.0.0.1", 0, **options) as listening:
+            url = f"ws://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+            small = [theirs.ClientPerMessageDeflateFactory(server_max_window_bits=9, server_no_context_takeover=True)]
+            async with (
+                connect(url) as one,
+                connect(url, compression=None) as two,
+                connect(url, compression=None, extensions=client_extensions(receive_window_bits=8)) as three,
+                connect(url, compression=None, extensions=small) as four,
+            ):
+                await all_here.wait()
+                rng = random.Random(6)
+                for message in in_any_order(rng, 100):
+                    if rng.random() < 0.5:
+                        broadcast(listeners, message)
+                    else:
+                        await asyncio.gather(*(socket.send(message) for socket in listeners))
+                    received = [await asyncio.wait_for(client.recv(), 60) for client in (one, two, three, four)]
+                    assert received == [message] * 4
+
+    asyncio.run(scenario())
 
 
 def test_limits_at_n_and_n_plus_1():

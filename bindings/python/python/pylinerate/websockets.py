@@ -17,16 +17,19 @@
 ...             print(await socket.recv(), socket.protocol.extensions)
 >>> asyncio.run(main())
 again and again and again and again [<PerMessageDeflate: server 11 bits, client 11 bits>]
+
+A message for many connections is compressed once by :func:`prepare`, and sent by ``broadcast`` or ``send``.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TypedDict, Unpack
+from typing import TypedDict, Unpack, overload
 
 from . import _pylinerate
 from ._optional import require
+from ._process import NotPicklable
 
 require("websockets", "websockets")
 
@@ -39,12 +42,74 @@ __all__ = [
     "ClientPerMessageDeflateFactory",
     "Options",
     "PerMessageDeflate",
+    "PreparedBytes",
+    "PreparedText",
     "ServerPerMessageDeflateFactory",
     "client_extensions",
+    "prepare",
     "server_extensions",
 ]
 
 _NAME = ExtensionName("permessage-deflate")
+
+
+class PreparedBytes(NotPicklable, bytes):
+    """A binary message for many connections; :func:`prepare` makes it."""
+
+    _native: _pylinerate.WebsocketPrepared
+
+
+class PreparedText(NotPicklable, str):
+    """A text message for many connections; :func:`prepare` makes it."""
+
+    _payload: PreparedBytes
+
+    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        """Return the text as bytes; in UTF-8 the ones that the library passes to extensions, which know them again."""
+        return self._payload if encoding == "utf-8" else super().encode(encoding, errors)
+
+
+@overload
+def prepare(message: str, *, level: int = 6) -> PreparedText: ...
+@overload
+def prepare(message: bytes | bytearray | memoryview, *, level: int = 6) -> PreparedBytes: ...
+def prepare(
+    message: str | bytes | bytearray | memoryview, *, level: int = 6
+) -> PreparedText | PreparedBytes:
+    """Return the same text or bytes, to be sent on any number of connections and compressed once for all of them.
+
+    What is returned is a ``str`` or ``bytes`` for everybody else: ``websockets.broadcast`` and the method ``send`` take it,
+    also for connections without this extension. It is compressed when a connection first needs it, for each size of window
+    that makes a difference, and refers to no other message.
+
+    Parameters
+    ----------
+    message : str or buffer
+        The whole message, as text or binary.
+    level : int
+        0 to 9, as in :class:`Options`: more time once, fewer bytes for everybody.
+
+    Raises
+    ------
+    Error
+        If the level is not one of these.
+    UnicodeEncodeError
+        If the text has no form in UTF-8.
+
+    >>> news = prepare("the same for all, the same for all, the same for all")
+    >>> [server] = server_extensions()
+    >>> params, extension = server.process_request_params([], [])
+    >>> frames = [extension.encode(Frame(Opcode.TEXT, news.encode())) for _ in range(2)]
+    >>> frames[0] == frames[1], len(frames[0].data) < len(news)
+    (True, True)
+    """
+    payload = PreparedBytes(message.encode() if isinstance(message, str) else memoryview(message))
+    payload._native = _pylinerate.WebsocketPrepared(payload, level)
+    if not isinstance(message, str):
+        return payload
+    text = PreparedText(message)
+    text._payload = payload
+    return text
 
 
 class PerMessageDeflate(Extension):
@@ -88,7 +153,10 @@ class PerMessageDeflate(Extension):
             return frame
         begins = frame.opcode is not Opcode.CONT
         if begins and frame.fin:
-            encoded = self._codec.encode(frame.data)
+            if isinstance(frame.data, PreparedBytes):
+                encoded = self._codec.encode_prepared(frame.data._native)
+            else:
+                encoded = self._codec.encode(frame.data)
             if encoded is None:
                 return frame
         else:
@@ -193,6 +261,9 @@ class Options(TypedDict, total=False):
     level: int
     #: Messages of fewer bytes are sent as they are; 32 unless told.
     smallest: int
+    #: Whether later messages may refer to prepared ones; they may unless told. Otherwise a prepared message empties the window:
+    #: less work before the next ordinary message, which is larger.
+    remember_prepared: bool
     #: Largest message received, in bytes, where the library's ``max_size`` is not smaller; 64 MiB unless told.
     message_limit: int
     #: Most times that a received message may be larger than what was sent, once it has 64 KiB; 1,032 unless told,
@@ -235,6 +306,7 @@ def _native(options: Options) -> _pylinerate.WebsocketOptions:
         (options.get("receive_window_bits", bits), options.get("receive_takeover", takeover)),
         options.get("level", 2),
         options.get("smallest", 32),
+        options.get("remember_prepared", True),
         options.get("message_limit", 64 << 20),
         options.get("ratio_limit", 1032),
     )
