@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # websocket-peers.sh [MESSAGES [FILE]]: linerate-websocket over tungstenite, tokio and axum beside websocket libraries of
-# others, both ways, every window, with takeover and without; MESSAGES messages each way on each connection (10,000), half of
-# those for the peers prepared ones. Rows of records/websocket-peers.csv go to FILE. Status 77: a tool is missing.
+# others, both ways, every window, with takeover and without; MESSAGES messages each way on each
+# connection (10,000), half of those for the peers prepared ones. Rows of records/websocket-peers.csv go to
+# FILE. Status 77: a tool is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}

@@ -148,8 +148,8 @@ impl WebsocketCodec {
 
     /// Encodes a prepared message. None if it is to be sent as it is.
     ///
-    /// The interpreter lock is not released, not even when the message is compressed for the first time: released for
-    /// each of many connections, another thread could keep it for 5 ms each time.
+    /// Keeps the interpreter lock, even when the message is compressed for the first time: released for
+    /// each of many connections, another thread could take it for 5 ms each time.
     fn encode_prepared<'py>(
         &self,
         py: Python<'py>,

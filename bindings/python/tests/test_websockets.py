@@ -214,13 +214,16 @@ def test_broadcasts_to_listeners_of_every_kind():
         options = {"compression": None, "extensions": server_extensions()}
         async with serve(listen, "127.0.0.1", 0, **options) as listening:
             url = f"ws://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
-            small = [theirs.ClientPerMessageDeflateFactory(server_max_window_bits=9, server_no_context_takeover=True)]
+            ours = client_extensions(receive_window_bits=8)
+            small = {"server_max_window_bits": 9, "server_no_context_takeover": True}
+            small = [theirs.ClientPerMessageDeflateFactory(**small)]
             async with (
                 connect(url) as one,
                 connect(url, compression=None) as two,
-                connect(url, compression=None, extensions=client_extensions(receive_window_bits=8)) as three,
+                connect(url, compression=None, extensions=ours) as three,
                 connect(url, compression=None, extensions=small) as four,
             ):
+                clients = [one, two, three, four]
                 await all_here.wait()
                 rng = random.Random(6)
                 for message in in_any_order(rng, 100):
@@ -228,7 +231,7 @@ def test_broadcasts_to_listeners_of_every_kind():
                         broadcast(listeners, message)
                     else:
                         await asyncio.gather(*(socket.send(message) for socket in listeners))
-                    received = [await asyncio.wait_for(client.recv(), 60) for client in (one, two, three, four)]
+                    received = [await asyncio.wait_for(client.recv(), 60) for client in clients]
                     assert received == [message] * 4
 
     asyncio.run(scenario())

@@ -1,8 +1,9 @@
-//! Talks to a websocket library of others, as its client and as its server, with every window, over tungstenite on sockets
-//! that block, tokio-tungstenite and axum. Each of these is four connections: with takeover and without, prepared messages
-//! remembered and forgotten. Half of what the peer gets is prepared, in an order that the connection's seed repeats. Prints a
-//! CSV row for the four. `scripts/websocket-peers.sh` installs the peers and runs this as `peers MESSAGES NAME COMMAND...`;
-//! the command is continued by `serve BITS` or by `client URL BITS MESSAGES`.
+//! Talks to a websocket library of others, as its client and as its server, with every window, over
+//! tungstenite on sockets that block, tokio-tungstenite and axum. Each of these is four connections: with
+//! takeover and without, prepared messages remembered and forgotten. Half of what the peer gets is
+//! prepared, in an order that the connection's seed repeats. Prints a CSV row for the four.
+//! `scripts/websocket-peers.sh` installs the peers and runs this as `peers MESSAGES NAME COMMAND...`; the
+//! command is continued by `serve BITS` or by `client URL BITS MESSAGES`.
 
 use std::error::Error;
 use std::future::poll_fn;
@@ -278,7 +279,8 @@ fn serve_by_axum(listener: TcpListener, case: Case) -> Result<Done> {
     })
 }
 
-/// The connections of a role with windows of `bits`: what was agreed on with takeover, and the prepared messages of all.
+/// The connections of a role with windows of `bits`: what was agreed on with takeover, and how many
+/// messages of all were prepared.
 fn all_cases(command: &[String], role: &str, bits: u8, count: usize) -> Result<(Agreement, usize)> {
     let own = if role.starts_with("server") { Role::Client } else { Role::Server };
     let (mut agreed, mut all_prepared) = (None, 0);

@@ -18,7 +18,7 @@
 >>> asyncio.run(main())
 again and again and again and again [<PerMessageDeflate: server 11 bits, client 11 bits>]
 
-A message for many connections is compressed once by :func:`prepare`, and sent by ``broadcast`` or ``send``.
+A message for many connections is compressed once by :func:`prepare`; ``broadcast`` and ``send`` take it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class PreparedText(NotPicklable, str):
     _payload: PreparedBytes
 
     def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
-        """Return the text as bytes; in UTF-8 the ones that the library passes to extensions, which know them again."""
+        """Return the text as bytes; those in UTF-8 are the prepared ones, which the library sends."""
         return self._payload if encoding == "utf-8" else super().encode(encoding, errors)
 
 
@@ -76,11 +76,11 @@ def prepare(message: bytes | bytearray | memoryview, *, level: int = 6) -> Prepa
 def prepare(
     message: str | bytes | bytearray | memoryview, *, level: int = 6
 ) -> PreparedText | PreparedBytes:
-    """Return the same text or bytes, to be sent on any number of connections and compressed once for all of them.
+    """Return the same text or bytes, for any number of connections and compressed once for all.
 
-    What is returned is a ``str`` or ``bytes`` for everybody else: ``websockets.broadcast`` and the method ``send`` take it,
-    also for connections without this extension. It is compressed when a connection first needs it, for each size of window
-    that makes a difference, and refers to no other message.
+    The result is a ``str`` or ``bytes`` for everybody else: the library's ``broadcast`` and ``send``
+    take it, also for connections without this extension. It is compressed when a connection first
+    needs it, for each size of window that makes a difference, and refers to no other message.
 
     Parameters
     ----------
@@ -261,8 +261,8 @@ class Options(TypedDict, total=False):
     level: int
     #: Messages of fewer bytes are sent as they are; 32 unless told.
     smallest: int
-    #: Whether later messages may refer to prepared ones; they may unless told. Otherwise a prepared message empties the window:
-    #: less work before the next ordinary message, which is larger.
+    #: Whether later messages may refer to prepared ones; they may unless told. Otherwise a prepared
+    #: message empties the window: less work before the next ordinary message, which is larger.
     remember_prepared: bool
     #: Largest message received, in bytes, where the library's ``max_size`` is not smaller; 64 MiB unless told.
     message_limit: int
