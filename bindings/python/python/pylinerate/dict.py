@@ -13,14 +13,15 @@ b'{"user": "ann", "active": true, "score": 7}'
 
 A block is one zstd frame, of any encoder. Data, blocks and dictionaries may be any C-contiguous buffers:
 ``bytes``, slices of a ``memoryview``, a mapped file, arrays. They are not copied, and cannot be resized while
-in use. The functions release the interpreter's lock. Buffers must not be changed meanwhile: a block then
-decodes to other bytes or to an error.
+in use. The functions release the interpreter's lock, except for a single block of less than 64 KiB, where
+that costs more than decoding. Buffers must not be changed meanwhile: a block then decodes to other bytes or
+to an error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from . import _pylinerate
 from ._files import (
@@ -128,7 +129,7 @@ class Counters(NamedTuple):
     prefetched_lines: int
 
 
-class Decoder(NotPicklable):
+class Decoder(NotPicklable, _pylinerate.DictDecoder):
     """Decodes blocks with the dictionaries of a store.
 
     Use one per thread, of about 330 KiB: threads that share one wait for each other.
@@ -137,48 +138,19 @@ class Decoder(NotPicklable):
     with the same number, or none, is detected only by a checksum in the block.
     """
 
-    __slots__ = ("_decoder", "_store")
+    __slots__ = ("_store",)
 
-    def __init__(self, store: Store) -> None:
+    _store: Store
+
+    def __new__(cls, store: Store) -> Self:
+        self = super().__new__(cls, store._store)
         self._store = store
-        self._decoder = _pylinerate.DictDecoder(store._store)
+        return self
 
     @property
     def store(self) -> Store:
         """The store."""
         return self._store
-
-    def decode(self, id: int, block: AnyBuffer, max_size: int = MAX_SIZE) -> bytes:
-        """Decodes one block. Several are faster in a batch.
-
-        Parameters
-        ----------
-        id : int
-            The dictionary, or :data:`NONE`.
-        block : buffer
-            One zstd frame.
-        max_size : int
-            A larger block, by its header, is not decoded: the error has the kind "output too small".
-
-        Raises
-        ------
-        UnknownId
-            If the store has no such dictionary.
-        Error
-            If the block is damaged or cut off, names another dictionary, or is larger than ``max_size``.
-        """
-        return self._decoder.decode(id, block, max_size)
-
-    def decode_into(self, id: int, block: AnyBuffer, out: AnyBuffer) -> int:
-        """Decodes one block into the start of ``out``, a writeable buffer of bytes, and returns the
-        number of bytes. After an error the content of ``out`` is unspecified.
-
-        Raises
-        ------
-        UnknownId, Error
-            As :meth:`decode`; also if ``out`` is too small.
-        """
-        return self._decoder.decode_into(id, block, out)
 
     def decode_batch(
         self,
@@ -239,7 +211,7 @@ class Decoder(NotPicklable):
         one = isinstance(ids, (int, np.integer))
         numbers = np.full(len(jobs), ids, np.uint64) if one else integers(_array(ids), np.uint64, "ids")
         outputs = _outputs(jobs, sizes, out, max_size)
-        lengths, failed = self._decoder.decode_batch(
+        lengths, failed = self._decode_batch(
             numbers, jobs, outputs.data, outputs.starts, outputs.lengths, order
         )
         for index, error in failed.items():
@@ -250,7 +222,7 @@ class Decoder(NotPicklable):
 
     def counters(self) -> Counters:
         """Counters of the decoder."""
-        return Counters(*self._decoder.counters())
+        return Counters(*self._counters())
 
     def __repr__(self) -> str:
         return f"<Decoder of {self._store!r}>"

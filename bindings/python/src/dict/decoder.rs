@@ -16,8 +16,13 @@ use crate::error::raise;
 use crate::sys::buffers::{Input, Output};
 use crate::sys::bytes::copied;
 
-/// Threads that share a decoder wait for each other, without holding the GIL.
-#[pyclass(frozen)]
+/// Bytes of content from which the GIL is released for a block. For fewer that costs more than
+/// decoding: another thread may keep it for 5 ms.
+const RELEASE_GIL_FROM: usize = 64 << 10;
+
+/// The base class of `pylinerate.dict.Decoder`. Threads that share a decoder wait for each other,
+/// without holding the GIL.
+#[pyclass(frozen, subclass)]
 pub(crate) struct DictDecoder {
     store: Store,
     decoder: Mutex<Decoder>,
@@ -33,7 +38,24 @@ impl DictDecoder {
         DictDecoder { store: store.store.clone(), decoder: Mutex::new(Decoder::new(&store.store)) }
     }
 
-    /// Decodes a block of at most `max_size` bytes.
+    /// Decodes one block. Several are faster in a batch.
+    ///
+    /// Parameters
+    /// ----------
+    /// id : int
+    ///     The dictionary, or `NONE`.
+    /// block : buffer
+    ///     One zstd frame.
+    /// max_size : int
+    ///     A larger block, by its header, is not decoded: the error has the kind "output too small".
+    ///
+    /// Raises
+    /// ------
+    /// UnknownId
+    ///     If the store has no such dictionary.
+    /// Error
+    ///     If the block is damaged or cut off, names another dictionary, or is larger than ``max_size``.
+    #[pyo3(signature = (id, block, max_size=1_048_576))]
     fn decode<'py>(
         &self,
         py: Python<'py>,
@@ -46,24 +68,30 @@ impl DictDecoder {
         let mut written = capacity;
         let decoded = PyBytes::new_with(py, capacity, |out| {
             written =
-                py.detach(|| self.one(id, block, out)).map_err(|e| raise_for(py, &self.store, id, e))?;
+                self.one(py, id, block, out, capacity).map_err(|e| raise_for(py, &self.store, id, e))?;
             Ok(())
         })?;
         // Only frames without a content size leave unused capacity.
         if written == capacity { Ok(decoded) } else { copied(py, &decoded.as_bytes()[..written]) }
     }
 
-    /// Decodes a block into the start of `out`; returns the bytes written.
+    /// Decodes one block into the start of ``out``, a writeable buffer of bytes, and returns the number
+    /// of bytes. After an error the content of ``out`` is unspecified.
+    ///
+    /// Raises
+    /// ------
+    /// UnknownId, Error
+    ///     As `decode`; also if ``out`` is too small.
     fn decode_into(&self, py: Python<'_>, id: u64, block: Input, mut out: Output) -> PyResult<usize> {
         let block = block.bytes();
         let out = out.bytes_mut([block])?;
-        let n = py.detach(|| self.one(id, block, out));
-        n.map_err(|e| raise_for(py, &self.store, id, e))
+        let capacity = capacity_for(block, out.len());
+        self.one(py, id, block, out, capacity).map_err(|e| raise_for(py, &self.store, id, e))
     }
 
     /// Decodes all blocks into their slices of `out`.
     #[allow(clippy::too_many_arguments)]
-    fn decode_batch<'py>(
+    fn _decode_batch<'py>(
         &self,
         py: Python<'py>,
         ids: PyReadonlyArray1<'_, u64>,
@@ -99,7 +127,7 @@ impl DictDecoder {
     }
 
     /// Blocks, blocks with kept tables, blocks with temporary tables, errors, prefetched lines.
-    fn counters(&self, py: Python<'_>) -> (u64, u64, u64, u64, u64) {
+    fn _counters(&self, py: Python<'_>) -> (u64, u64, u64, u64, u64) {
         let counters = py.detach(|| self.lock().counters());
         (
             counters.blocks,
@@ -117,8 +145,15 @@ impl DictDecoder {
         lock(&self.decoder)
     }
 
-    fn one(&self, id: u64, block: &[u8], out: &mut [u8]) -> Result<usize> {
-        self.lock().decode(Id::from_raw(id), block, out)
+    /// Decodes a block of at most `capacity` bytes of content.
+    fn one(&self, py: Python<'_>, id: u64, block: &[u8], out: &mut [u8], capacity: usize) -> Result<usize> {
+        let id = Id::from_raw(id);
+        if capacity < RELEASE_GIL_FROM
+            && let Ok(mut decoder) = self.decoder.try_lock()
+        {
+            return decoder.decode(id, block, out);
+        }
+        py.detach(|| self.lock().decode(id, block, out))
     }
 }
 

@@ -8,18 +8,28 @@ use std::slice;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
 
 /// Input: the bytes of any object with a C-contiguous buffer.
-pub(crate) struct Input(PyUntypedBuffer);
+pub(crate) enum Input {
+    /// A `bytes` object, which needs no buffer: asking for one allocates.
+    Bytes(PyBackedBytes),
+    Buffer(PyUntypedBuffer),
+}
 
 impl Input {
     pub(crate) fn bytes(&self) -> &[u8] {
-        let len = self.0.len_bytes();
+        let buffer = match self {
+            Input::Bytes(bytes) => return bytes,
+            Input::Buffer(buffer) => buffer,
+        };
+        let len = buffer.len_bytes();
         if len == 0 {
             return &[];
         }
         // SAFETY: the buffer is contiguous, which was checked, and held; nobody writes to it, see the module.
-        unsafe { slice::from_raw_parts(self.0.buf_ptr().cast::<u8>(), len) }
+        unsafe { slice::from_raw_parts(buffer.buf_ptr().cast::<u8>(), len) }
     }
 }
 
@@ -27,11 +37,14 @@ impl<'py> FromPyObject<'_, 'py> for Input {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            return Ok(Input::Bytes(bytes.to_owned().into()));
+        }
         let buffer = PyUntypedBuffer::get(&object)?;
         if !buffer.is_c_contiguous() {
             return Err(PyValueError::new_err("the buffer is not C-contiguous"));
         }
-        Ok(Input(buffer))
+        Ok(Input::Buffer(buffer))
     }
 }
 
