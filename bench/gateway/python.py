@@ -2,12 +2,13 @@
 
 Run as `python bench/gateway/python.py --corpus DIR`; it prints JSON Lines. DIR has files of messages, each
 after its 4-byte little-endian length: payloads in X.msgs, their compressed forms in X.zlib and X.zst. All output is
-compared with X.msgs first. Four shapes:
+compared with X.msgs first. Five shapes:
 
 * start: connections from their first message on
 * live: messages after the last GUILD_CREATE; those before are decoded untimed
 * many: 2,500 connections in turn, with the resident memory of each, in a child process
 * busy: the start of a connection while another thread computes, in wall time
+* dictionary: messages of at most 4 KiB, each a zstd frame of its own through a dictionary
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from typing import Any
 
 import pylinerate
 from pylinerate import _pylinerate
-from pylinerate.gateway import Decompressor
+from pylinerate.dict import Decoder, Store
+from pylinerate.gateway import Decompressor, Dictionaries
 
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 import lines
@@ -42,6 +44,8 @@ CONNECTIONS = 2500
 MANY, LIVE = 30, 24
 #: Messages of a connection in the shape busy.
 BUSY = 200
+#: Shape dictionary: bytes of the dictionary, most bytes of a message, and messages of a connection.
+DICTIONARY, SMALL, FRAMES = 16 << 10, 4 << 10, 2000
 Decode = Callable[[bytes], Any]
 #: Messages of one connection: compressed form and payload.
 Stream = list[tuple[bytes, bytes]]
@@ -106,6 +110,24 @@ def peers(kind: str) -> Iterator[tuple[str, str, Callable[[], Decode]]]:
         yield name, version, lambda: zstd.ZstdDecompressor().decompress
 
 
+def contenders_with_dictionary(dictionary: bytes) -> Iterator[Contender]:
+    """The contenders for frames through a dictionary; the first one is the base of comparisons."""
+    zstandard = import_module("zstandard")
+    known = zstandard.ZstdCompressionDict(dictionary)
+    version = zstandard.__version__
+    begin = lambda: zstandard.ZstdDecompressor(dict_data=known).decompress
+    yield Contender("zstandard", version, "bytes", begin)
+    yield Contender("zstandard", version, "text", lambda: as_text(begin()))
+    kind, ours = "zstd-frame", pylinerate.__version__
+    dictionaries = Dictionaries(dictionary)
+    make = partial(Decompressor, kind, dictionaries=dictionaries)
+    yield Contender("linerate", ours, "bytes", lambda: make().decompress)
+    yield Contender("linerate", ours, "text", lambda: make().decompress_text)
+    store = Store()
+    id = store.insert(dictionary)
+    yield Contender("linerate, dict", ours, "bytes", lambda: partial(Decoder(store).decode, id))
+
+
 def module(name: str) -> Any:
     try:
         return import_module(name)
@@ -147,6 +169,16 @@ def settled(stream: Stream) -> int:
     """The index of the first message that no GUILD_CREATE follows."""
     large = [i for i, (_, payload) in enumerate(stream) if b'"t":"GUILD_CREATE"' in payload]
     return large[-1] + 1 if large else 0
+
+
+def framed(stream: Stream) -> tuple[Stream, bytes]:
+    """The small messages after the guilds, each a frame of its own, and their dictionary."""
+    zstandard = import_module("zstandard")
+    payloads = [payload for _, payload in stream[settled(stream) :] if len(payload) <= SMALL]
+    payloads = payloads[:FRAMES]
+    dictionary = zstandard.train_dictionary(DICTIONARY, payloads[::2])
+    compress = zstandard.ZstdCompressor(dict_data=dictionary).compress
+    return [(compress(payload), payload) for payload in payloads], dictionary.as_bytes()
 
 
 def verify(contender: Contender, all_streams: Iterable[Stream]) -> None:
@@ -236,7 +268,12 @@ def excerpt(stream: Stream, kind: str) -> Stream:
 
 def measure(shape: str, kind: str, data: str, all_streams: list[Stream], rounds: int) -> None:
     """Prints the measurements of a shape."""
-    rivals = list(contenders(kind))
+    if shape == "dictionary":
+        stream, dictionary = framed(max(all_streams, key=len))
+        all_streams, rivals = [stream], list(contenders_with_dictionary(dictionary))
+        kind = "zstd-frame"
+    else:
+        rivals = list(contenders(kind))
     if shape == "many":
         rivals = [rival for rival in rivals if rival.result == "bytes"]
         all_streams = [excerpt(all_streams[0], kind)]
@@ -289,7 +326,8 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="bench/gateway/python.py", description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", type=Path, required=True, help="folder of .msgs, .zlib and .zst files")
     parser.add_argument("--rounds", type=int, default=7, help="times that each is measured [default: 7]")
-    parser.add_argument("--shape", default="start,live,many,busy", help="only these, as a,b")
+    shapes = "start,live,many,busy,dictionary"
+    parser.add_argument("--shape", default=shapes, help="only these, as a,b")
     options = parser.parse_args(arguments)
     if _pylinerate.DEBUG_ASSERTIONS:
         print("pylinerate was built for tests; to measure: pip install ./bindings/python", file=sys.stderr)
@@ -299,7 +337,9 @@ def main(arguments: list[str]) -> None:
     for kind in ENDINGS:
         all_streams = streams(options.corpus, kind)
         for shape in options.shape.split(","):
-            measure(shape, kind, options.corpus.name, all_streams, options.rounds)
+            # Of both kinds of streams it would be the same.
+            if shape != "dictionary" or (kind == "zstd-stream" and module("zstandard")):
+                measure(shape, kind, options.corpus.name, all_streams, options.rounds)
 
 
 if __name__ == "__main__":

@@ -22,11 +22,11 @@ def printed(capsys) -> list[dict]:
 
 
 def test_run_prints_json_lines(small, capsys):
-    bench.main(["--corpus", str(SAMPLES), "--rounds", "2", "--shape", "start,live,busy"])
+    bench.main(["--corpus", str(SAMPLES), "--rounds", "2", "--shape", "start,live,busy,dictionary"])
     run, *rows = printed(capsys)
-    assert run["run"]["command"] == "bench/gateway/python.py --corpus gateway --rounds 2 --shape start,live,busy"
+    assert run["run"]["command"] == "bench/gateway/python.py --corpus gateway --rounds 2 --shape start,live,busy,dictionary"
     assert {"zlib", "zstandard", "linerate", "python"} <= {*run["run"]["versions"]}
-    assert {row["params"]["mode"] for row in rows} == {"start", "live", "busy"}
+    assert {row["params"]["mode"] for row in rows} == {"start", "live", "busy", "dictionary"}
     assert {"zlib", "zstandard", "linerate"} <= {row["contender"] for row in rows}
     for row in rows:
         base = "zlib" if row["params"]["transport"] == "zlib-stream" else "zstandard"
