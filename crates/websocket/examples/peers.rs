@@ -102,7 +102,7 @@ impl Order {
         Order { noise: Noise::new(case.seed), prepared: 0 }
     }
 
-    /// The message to prepare, or to send as others are.
+    /// Prepares the message, or returns it to be sent as others are.
     fn draw(&mut self, message: Message) -> std::result::Result<Prepared, Message> {
         if self.noise.below(2) == 0 {
             return Err(message);
