@@ -292,7 +292,7 @@ mod tests {
             let mut connection = Connection::new(options(checks));
             connection.drop_events("TYPING_START\nPRESENCE_UPDATE\n".lines());
             for (i, text) in texts[..len].iter().enumerate() {
-                let payload = connection.message(&wire(&mut server, text.as_bytes()), scratch).unwrap();
+                let payload = connection.message(&wire(&mut server, text.as_bytes()), scratch, &mut []).unwrap();
                 assert_eq!(payload, (i > 0).then_some(text.as_bytes()));
                 let expected = [Some(1), Some(2), None][i];
                 assert_eq!(connection.last().sequence, expected);
