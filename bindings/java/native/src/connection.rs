@@ -292,8 +292,12 @@ mod tests {
             let mut connection = Connection::new(options(checks));
             connection.drop_events("TYPING_START\nPRESENCE_UPDATE\n".lines());
             for (i, text) in texts[..len].iter().enumerate() {
-                let payload = connection.message(&wire(&mut server, text.as_bytes()), scratch, &mut []).unwrap();
+                let out = &mut [0; 40];
+                let wire = wire(&mut server, text.as_bytes());
+                let payload = connection.message(&wire, scratch, out).unwrap();
                 assert_eq!(payload, (i > 0).then_some(text.as_bytes()));
+                // Where it is not delivered, the buffer is as before.
+                assert_eq!(out.starts_with(text.as_bytes()), i > 0);
                 let expected = [Some(1), Some(2), None][i];
                 assert_eq!(connection.last().sequence, expected);
             }

@@ -13,7 +13,8 @@ const MOST: usize = 1 << 20;
 /// Traffic between messages around the sizes of blocks.
 fn sent() -> Vec<Vec<u8>> {
     let mut sent = traffic(31, 12, 30);
-    let text = sent.concat().repeat(4);
+    let text = sent.concat();
+    let text = text.repeat(MOST / text.len() + 1);
     for len in [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3 * BLOCK + 7, 500_000] {
         sent.push(text[len / 2..][..len].to_vec());
         sent.push(text[len..][..200].to_vec());
