@@ -81,7 +81,7 @@ class PreparedTest {
         try (pair) {
             for (Side from : new Side[] {pair.server(), pair.client()}) {
                 Side to = from == pair.server() ? pair.client() : pair.server();
-                for (int i = 0; i < 50; i++) {
+                for (int i = 0; i < 30; i++) {
                     if (random.nextInt(3) == 0) {
                         String text = random.nextInt(8) == 0 ? Traffic.messages(i, 60) : Traffic.message(i % 9);
                         int fragment = random.nextBoolean() ? 1 << 30 : text.length() / 3 + 1;
