@@ -3,13 +3,17 @@
 const binding = require('./native.js');
 const { bytes, choice, flag, integer, limit, object, refuse } = require('./arguments.js');
 const { native, typed } = require('./errors.js');
+const { space } = require('./space.js');
+
+// Native functions take data that they can read at once, and return undefined for others, which are checked here first.
+const { gatewayBytes, gatewayText } = binding;
 
 const KINDS = binding.gatewayKinds();
 const ENCODINGS = ['json', 'etf'];
 
 /** The decompressor of one connection. */
 class GatewayDecompressor {
-  #native;
+  #session;
   #kind;
 
   constructor(kind, options) {
@@ -24,48 +28,49 @@ class GatewayDecompressor {
     const recent = options.recent ?? undefined;
     if (recent !== undefined) object(recent);
     const { MAX_SAFE_INTEGER } = Number;
-    this.#native = native(
-      () =>
-        new binding.GatewaySession({
-          kind,
-          maxMessage: limit(options, 'maxMessage'),
-          windowLog: integer(options, 'windowLog', 16, 10, 27),
-          checks,
-          sequence,
-          recentMessages: recent && integer(recent, 'messages', undefined, 0, MAX_SAFE_INTEGER),
-          recentBytes: recent && integer(recent, 'bytes', undefined, 0, MAX_SAFE_INTEGER),
-        }),
+    this.#session = native(() =>
+      binding.gatewaySession({
+        kind,
+        maxMessage: limit(options, 'maxMessage'),
+        windowLog: integer(options, 'windowLog', 16, 10, 27),
+        checks,
+        sequence,
+        recentMessages: recent && integer(recent, 'messages', undefined, 0, MAX_SAFE_INTEGER),
+        recentBytes: recent && integer(recent, 'bytes', undefined, 0, MAX_SAFE_INTEGER),
+      }),
     );
   }
 
   decompress(data) {
-    const frame = bytes(data);
+    const session = this.#session;
     try {
-      return this.#native.decompress(frame);
+      const made = gatewayBytes(session, data, 0, 0, space.buffer, space.at);
+      return space.take(made === undefined ? gatewayBytes(session, bytes(data), 1, 0, space.buffer, space.at) : made);
     } catch (error) {
       throw typed(error);
     }
   }
 
   decompressText(data) {
-    const frame = bytes(data);
+    const session = this.#session;
     try {
-      return this.#native.decompressText(frame);
+      const text = gatewayText(session, data);
+      return text === undefined ? gatewayText(session, bytes(data), 1) : text;
     } catch (error) {
       throw typed(error);
     }
   }
 
   reset() {
-    this.#native.reset();
+    binding.gatewayReset(this.#session);
   }
 
   resumeAfter(sequence) {
-    this.#native.resumeAfter(integer({ sequence }, 'sequence', undefined, 0, Number.MAX_SAFE_INTEGER));
+    binding.gatewayResumeAfter(this.#session, integer({ sequence }, 'sequence', undefined, 0, Number.MAX_SAFE_INTEGER));
   }
 
   recording() {
-    const file = this.#native.recording();
+    const file = binding.gatewayRecording(this.#session);
     if (file === null) {
       throw refuse(Error, 'ERR_LINERATE_BAD_ARGUMENT', 'no messages are kept: create the decompressor with the option recent');
     }
@@ -77,28 +82,28 @@ class GatewayDecompressor {
   }
 
   get messages() {
-    return this.#native.messages;
+    return binding.gatewayCounts(this.#session).messages;
   }
 
   get compressedBytes() {
-    return this.#native.compressedBytes;
+    return binding.gatewayCounts(this.#session).compressedBytes;
   }
 
   get payloadBytes() {
-    return this.#native.payloadBytes;
+    return binding.gatewayCounts(this.#session).payloadBytes;
   }
 
   get memory() {
-    return this.#native.memory;
+    return binding.gatewayCounts(this.#session).memory;
   }
 
   get envelope() {
-    const last = this.#native.envelope;
+    const last = binding.gatewayEnvelope(this.#session);
     return last && envelopeOf(last);
   }
 
   get error() {
-    const error = this.#native.error;
+    const error = binding.gatewayError(this.#session);
     return error && typed(error);
   }
 }

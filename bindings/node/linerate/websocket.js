@@ -3,56 +3,60 @@
 const binding = require('./native.js');
 const { bytes, flag, integer, limit, object } = require('./arguments.js');
 const { native, typed } = require('./errors.js');
+const { space } = require('./space.js');
+
+const { deflateMessage, inflateMessage } = binding;
+
+/** What one of these functions makes of data. It returns undefined for data that has to be checked or copied. */
+function convert(call, messages, data, fin) {
+  const flags = fin ? 1 : 0;
+  try {
+    const made = call(messages, data, 0, flags, space.buffer, space.at);
+    return space.take(made === undefined ? call(messages, bytes(data), 1, flags, space.buffer, space.at) : made);
+  } catch (error) {
+    throw typed(error);
+  }
+}
 
 /** Compresses the messages of one direction of a connection. */
 class DeflateSession {
-  #native;
+  #messages;
 
   constructor(options) {
     options = object(options);
     const bits = integer(options, 'windowBits', 15, 8, 15);
     const takeover = !flag(options, 'noContextTakeover');
     const level = integer(options, 'level', 2, 0, 9);
-    this.#native = native(() => new binding.DeflateMessages(bits, takeover, level));
+    this.#messages = native(() => binding.deflateMessages(bits, takeover, level));
   }
 
   compress(data, fin = true) {
-    const part = bytes(data);
-    try {
-      return this.#native.compress(part, Boolean(fin));
-    } catch (error) {
-      throw typed(error);
-    }
+    return convert(deflateMessage, this.#messages, data, fin);
   }
 
   get memory() {
-    return this.#native.memory;
+    return binding.deflateMessagesMemory(this.#messages);
   }
 }
 
 /** Decompresses the messages of one direction of a connection. */
 class InflateSession {
-  #native;
+  #messages;
 
   constructor(options) {
     options = object(options);
     const bits = integer(options, 'windowBits', 15, 8, 15);
     const takeover = !flag(options, 'noContextTakeover');
     const maxMessage = limit(options, 'maxMessage');
-    this.#native = native(() => new binding.InflateMessages(bits, takeover, maxMessage));
+    this.#messages = native(() => binding.inflateMessages(bits, takeover, maxMessage));
   }
 
   decompress(data, fin = true) {
-    const part = bytes(data);
-    try {
-      return this.#native.decompress(part, Boolean(fin));
-    } catch (error) {
-      throw typed(error);
-    }
+    return convert(inflateMessage, this.#messages, data, fin);
   }
 
   get memory() {
-    return this.#native.memory;
+    return binding.inflateMessagesMemory(this.#messages);
   }
 }
 

@@ -2,7 +2,10 @@
 
 // The interface of the package zlib-sync over the decoder of linerate.
 
-const { InflateStream } = require('linerate/native');
+const binding = require('linerate/native');
+const { space } = require('linerate/space');
+
+const { inflatePushBytes, inflatePushText } = binding;
 
 /** Values of flush, of err, and of what zlib-sync has beside them (zlib.h). */
 const constants = {
@@ -39,7 +42,7 @@ const constants = {
   Z_NULL: 0,
   ZLIB_VERSION: '1.3.1',
 };
-const { Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH, Z_OK, Z_DATA_ERROR, Z_MEM_ERROR, Z_BUF_ERROR } = constants;
+const { Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FULL_FLUSH, Z_FINISH, Z_OK, Z_DATA_ERROR, Z_MEM_ERROR, Z_BUF_ERROR } = constants;
 
 /** Texts of err. */
 const TEXTS = new Map([
@@ -53,20 +56,23 @@ const TEXTS = new Map([
 /** Output in bytes above which a message is an error; zlib-sync has no limit. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
+/** Flags of a push: it begins another result; the result is wanted at once. */
+const FRESH = 1;
+const DELIVER = 2;
+
 /** Decompresses a stream whose state is kept between pushes. */
 class Inflate {
-  #native;
+  #stream;
   #isText;
   #chunkSize;
   #windowBits;
   #err = Z_OK;
-  #msg = null;
-  /** The output as it was read; undefined until then. */
+  /** What is damaged, and where; undefined if nothing is. */
+  #damage = undefined;
+  /** The output; undefined until it is made. */
   #result = undefined;
   /** Whether the next push begins another result. */
   #isFlushed = false;
-  /** Whether the stream is damaged. */
-  #hasFailed = false;
 
   constructor(options = {}) {
     const { chunkSize = 16384, to, windowBits = 15, maxOutputLength = MAX_OUTPUT } = options ?? {};
@@ -74,38 +80,54 @@ class Inflate {
     this.#isText = to === 'string';
     this.#windowBits = windowBits;
     try {
-      this.#native = new InflateStream(windowBits, maxOutputLength);
+      this.#stream = binding.inflateStream(windowBits, maxOutputLength);
     } catch {
       throw new Error('stream error');
     }
   }
 
   push(buffer, flush = Z_NO_FLUSH) {
-    const mode = flush === true ? Z_FINISH : Number(flush);
-    const data = bytesOf(buffer);
-    this.#result = undefined;
-    if (this.#hasFailed) return;
-    const fresh = this.#isFlushed;
-    this.#isFlushed = mode >= Z_SYNC_FLUSH && mode <= Z_FINISH;
-    try {
-      const status = this.#native.push(data, fresh);
-      const isStuck = status === Z_OK && (data.length === 0 || mode === Z_FINISH);
-      this.#end(isStuck ? Z_BUF_ERROR : status);
-    } catch (error) {
-      this.#hasFailed = true;
-      this.#end(error.code === 'ERR_LINERATE_LIMIT' ? Z_MEM_ERROR : Z_DATA_ERROR, error.message);
+    if (this.#damage !== undefined) {
+      bytesOf(buffer);
+      return;
     }
+    const mode = flush === true ? Z_FINISH : Number(flush);
+    const isMessage = mode === Z_SYNC_FLUSH || mode === Z_FULL_FLUSH;
+    const flags = (this.#isFlushed ? FRESH : 0) | (isMessage ? DELIVER : 0);
+    let isStuck = mode === Z_FINISH;
+    let status = this.#decode(buffer, 0, flags);
+    if (status === undefined) {
+      const data = bytesOf(buffer);
+      const isEmpty = data.length === 0;
+      isStuck ||= isEmpty;
+      status = this.#decode(data, 1, isEmpty ? flags & FRESH : flags);
+    }
+    this.#isFlushed = isMessage || mode === Z_FINISH;
+    this.#err = status === Z_OK && isStuck ? Z_BUF_ERROR : status;
   }
 
-  #end(err, detail) {
-    this.#err = err;
-    const text = TEXTS.get(err) ?? null;
-    this.#msg = detail === undefined ? text : `${text}: ${detail}`;
+  /** Decodes data, and keeps the result if that is made at once. Returns err; undefined for data to check or copy first. */
+  #decode(data, checked, flags) {
+    try {
+      const made = this.#isText
+        ? inflatePushText(this.#stream, data, checked, flags)
+        : inflatePushBytes(this.#stream, data, checked, flags, space.buffer, space.at);
+      if (made === undefined) return undefined;
+      if (typeof made === 'number' && made < 0) {
+        this.#result = undefined;
+        return -1 - made;
+      }
+      this.#result = space.take(made);
+      return Z_OK;
+    } catch (error) {
+      this.#damage = error.message;
+      return error.code === 'ERR_LINERATE_LIMIT' ? Z_MEM_ERROR : Z_DATA_ERROR;
+    }
   }
 
   get result() {
     if (this.#err < 0) return null;
-    this.#result ??= this.#isText ? this.#native.outputText() : this.#native.output();
+    this.#result ??= this.#isText ? binding.inflateOutputText(this.#stream) : binding.inflateOutput(this.#stream);
     return this.#result;
   }
 
@@ -114,7 +136,8 @@ class Inflate {
   }
 
   get msg() {
-    return this.#msg;
+    const text = TEXTS.get(this.#err) ?? null;
+    return this.#damage === undefined ? text : `${text}: ${this.#damage}`;
   }
 
   get chunkSize() {

@@ -5,14 +5,47 @@ use linerate_gateway::SessionError;
 use napi::bindgen_prelude::{JsObjectValue, Object};
 use napi::{Env, JsValue, Result};
 
+/// Why a call fails: the error that it throws is made after it, as this may run JavaScript.
+pub(crate) enum Failure {
+    Engine(Error),
+    Session(SessionError),
+    /// A panic has left the object in an unknown state.
+    Broken,
+    Node(napi::Error),
+}
+
+impl Failure {
+    pub(crate) fn raise(self, env: &Env) -> napi::Error {
+        match self {
+            Failure::Engine(error) => raise(env, error),
+            Failure::Session(error) => raised(session_error_object(env, error)),
+            Failure::Broken => broken(env),
+            Failure::Node(error) => error,
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Engine(error)
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        Failure::Session(error)
+    }
+}
+
+impl From<napi::Error> for Failure {
+    fn from(error: napi::Error) -> Self {
+        Failure::Node(error)
+    }
+}
+
 /// An engine's error.
 pub(crate) fn raise(env: &Env, error: Error) -> napi::Error {
     raised(object(env, &error.to_string(), error.kind, error.offset))
-}
-
-/// A connection's error.
-pub(crate) fn raise_session_error(env: &Env, error: SessionError) -> napi::Error {
-    raised(session_error_object(env, error))
 }
 
 /// A connection's error, not thrown.

@@ -1,13 +1,15 @@
-//! The class behind `GatewayDecompressor`; envelopes of payloads.
+//! What is behind `GatewayDecompressor`; envelopes of payloads.
 
 use linerate_core::{Error, Kind};
 use linerate_gateway::{Checks, Encoding, Limits, ScratchPool, Session, SessionError, Transport};
-use napi::bindgen_prelude::{Buffer, BufferSlice, Object, ObjectFinalize};
-use napi::{Env, JsString, Result};
+use napi::bindgen_prelude::{Buffer, External, Object};
+use napi::{Env, JsValue, Result};
 use napi_derive::napi;
 
-use crate::error::{broken, raise, raise_session_error, session_error_object};
+use crate::call::{Arguments, Function, UNDEFINED, Value};
+use crate::error::{Failure, raise, session_error_object};
 use crate::memory::{ReportedMemory, buffer_of};
+use crate::text::string_of;
 
 /// Working memory for all connections of the process. Each worker uses one.
 static SCRATCH: ScratchPool = ScratchPool::new(16);
@@ -42,7 +44,6 @@ pub struct GatewayOptions {
 }
 
 /// The decompressor of one connection.
-#[napi(custom_finalize)]
 pub struct GatewaySession {
     session: Session,
     last: Option<Envelope>,
@@ -54,80 +55,95 @@ pub struct GatewaySession {
     reported: ReportedMemory,
 }
 
-#[napi]
-impl GatewaySession {
-    #[napi(constructor, catch_unwind)]
-    pub fn new(env: Env, options: GatewayOptions) -> Result<Self> {
-        let session =
-            session_of(&options).map_err(|what| raise(&env, Error::new(Kind::BadArgument, 0, what)))?;
-        Ok(GatewaySession {
-            session,
-            last: None,
-            payload_bytes: 0,
-            error: None,
-            in_call: false,
-            reported: ReportedMemory::default(),
+/// Counts of a connection.
+#[napi(object)]
+pub struct GatewayCounts {
+    pub messages: f64,
+    pub compressed_bytes: f64,
+    pub payload_bytes: f64,
+    pub memory: f64,
+}
+
+#[napi(catch_unwind)]
+pub fn gateway_session(env: Env, options: GatewayOptions) -> Result<External<GatewaySession>> {
+    let session = session_of(&options).map_err(|what| raise(&env, Error::new(Kind::BadArgument, 0, what)))?;
+    Ok(External::new(GatewaySession {
+        session,
+        last: None,
+        payload_bytes: 0,
+        error: None,
+        in_call: false,
+        reported: ReportedMemory::new(env),
+    }))
+}
+
+#[napi(catch_unwind)]
+pub fn gateway_reset(session: &mut External<GatewaySession>) -> Result<()> {
+    session.session.reset();
+    (session.last, session.payload_bytes, session.error, session.in_call) = (None, 0, None, false);
+    let memory = session.memory_held();
+    session.reported.update(memory)
+}
+
+#[napi(catch_unwind)]
+pub fn gateway_resume_after(session: &mut External<GatewaySession>, sequence: f64) {
+    session.session.resume_after(sequence as u64);
+}
+
+#[napi(catch_unwind)]
+pub fn gateway_recording(env: &Env, session: &External<GatewaySession>) -> Result<Option<Buffer>> {
+    session.session.recording().map(|file| buffer_of(env, file)).transpose()
+}
+
+#[napi(catch_unwind)]
+pub fn gateway_counts(session: &External<GatewaySession>) -> GatewayCounts {
+    GatewayCounts {
+        messages: session.session.messages() as f64,
+        compressed_bytes: session.session.consumed() as f64,
+        payload_bytes: session.payload_bytes as f64,
+        memory: session.memory_held() as f64,
+    }
+}
+
+#[napi(catch_unwind)]
+pub fn gateway_envelope(session: &External<GatewaySession>) -> Option<Envelope> {
+    session.last.clone()
+}
+
+#[napi(catch_unwind)]
+pub fn gateway_error<'env>(
+    env: &'env Env,
+    session: &External<GatewaySession>,
+) -> Result<Option<Object<'env>>> {
+    let error = session.session.error().or(session.error);
+    error.map(|error| session_error_object(env, error)).transpose()
+}
+
+/// Decompresses a message. Returns the payload as a string; null for a fragment.
+pub(crate) struct GatewayText;
+
+impl Function for GatewayText {
+    type Object = GatewaySession;
+
+    fn call(session: &mut GatewaySession, arguments: &Arguments) -> std::result::Result<Value, Failure> {
+        let Some(frame) = arguments.data() else { return Ok(UNDEFINED) };
+        session.receive(frame, arguments, |payload| {
+            let text = std::str::from_utf8(payload)
+                .map_err(|_| Error::new(Kind::Corrupt, 0, "the payload is not UTF-8"))?;
+            string_of(&arguments.env, text).map(|text| text.raw()).map_err(|_| NO_MEMORY)
         })
     }
+}
 
-    /// The payload as a buffer; none for a fragment.
-    #[napi(catch_unwind)]
-    pub fn decompress<'env>(&mut self, env: &'env Env, frame: &[u8]) -> Result<Option<BufferSlice<'env>>> {
-        self.receive(env, frame, |payload| BufferSlice::copy_from(env, payload).map_err(|_| NO_MEMORY))
-    }
+/// Decompresses a message, and delivers the payload; null for a fragment.
+pub(crate) struct GatewayBytes;
 
-    /// The payload as a string; none for a fragment.
-    #[napi(catch_unwind)]
-    pub fn decompress_text<'env>(&mut self, env: &'env Env, frame: &[u8]) -> Result<Option<JsString<'env>>> {
-        self.receive(env, frame, |payload| text_of(env, payload))
-    }
+impl Function for GatewayBytes {
+    type Object = GatewaySession;
 
-    #[napi(catch_unwind)]
-    pub fn reset(&mut self, env: &Env) -> Result<()> {
-        self.session.reset();
-        (self.last, self.payload_bytes, self.error, self.in_call) = (None, 0, None, false);
-        self.reported.update(env, self.memory_held())
-    }
-
-    #[napi(catch_unwind)]
-    pub fn resume_after(&mut self, sequence: f64) {
-        self.session.resume_after(sequence as u64);
-    }
-
-    #[napi(catch_unwind)]
-    pub fn recording(&self, env: &Env) -> Result<Option<Buffer>> {
-        self.session.recording().map(|file| buffer_of(env, file)).transpose()
-    }
-
-    #[napi(getter, catch_unwind)]
-    pub fn messages(&self) -> f64 {
-        self.session.messages() as f64
-    }
-
-    #[napi(getter, catch_unwind)]
-    pub fn compressed_bytes(&self) -> f64 {
-        self.session.consumed() as f64
-    }
-
-    #[napi(getter, catch_unwind)]
-    pub fn payload_bytes(&self) -> f64 {
-        self.payload_bytes as f64
-    }
-
-    #[napi(getter, catch_unwind)]
-    pub fn memory(&self) -> f64 {
-        self.memory_held() as f64
-    }
-
-    #[napi(getter, catch_unwind)]
-    pub fn envelope(&self) -> Option<Envelope> {
-        self.last.clone()
-    }
-
-    #[napi(getter, catch_unwind)]
-    pub fn error<'env>(&self, env: &'env Env) -> Result<Option<Object<'env>>> {
-        let error = self.session.error().or(self.error);
-        error.map(|error| session_error_object(env, error)).transpose()
+    fn call(session: &mut GatewaySession, arguments: &Arguments) -> std::result::Result<Value, Failure> {
+        let Some(frame) = arguments.data() else { return Ok(UNDEFINED) };
+        session.receive(frame, arguments, |payload| arguments.deliver(payload).map_err(|_| NO_MEMORY))
     }
 }
 
@@ -135,17 +151,17 @@ const NO_MEMORY: Error =
     Error::new(Kind::Limit, 0, "there is no memory for the payload, or it is too long for a string");
 
 impl GatewaySession {
-    fn receive<T>(
+    fn receive(
         &mut self,
-        env: &Env,
         frame: &[u8],
-        deliver: impl FnOnce(&[u8]) -> linerate_core::Result<T>,
-    ) -> Result<Option<T>> {
+        arguments: &Arguments,
+        deliver: impl FnOnce(&[u8]) -> linerate_core::Result<Value>,
+    ) -> std::result::Result<Value, Failure> {
         if self.in_call {
-            return Err(broken(env));
+            return Err(Failure::Broken);
         }
         if let Some(error) = self.error {
-            return Err(raise_session_error(env, error));
+            return Err(error.into());
         }
         self.in_call = true;
         let begin = self.session.consumed();
@@ -164,37 +180,23 @@ impl GatewaySession {
         };
         drop(scratch);
         self.in_call = false;
-        self.reported.update(env, self.memory_held())?;
-        delivered.map_err(|error| {
-            // Of a stream it persists, as the session's own do: what follows may depend on the lost message.
-            if matches!(self.session.transport(), Transport::Zlib | Transport::Zstd)
-                && self.session.error().is_none()
-            {
-                self.error = Some(error);
-            }
-            raise_session_error(env, error)
-        })
+        self.reported.update(self.memory_held())?;
+        // Of a stream it persists, as the session's own do: what follows may depend on the lost message.
+        if let Err(error) = delivered
+            && matches!(self.session.transport(), Transport::Zlib | Transport::Zstd)
+            && self.session.error().is_none()
+        {
+            self.error = Some(error);
+        }
+        match delivered? {
+            Some(payload) => Ok(payload),
+            None => Ok(arguments.null()?),
+        }
     }
 
     fn memory_held(&self) -> usize {
         size_of::<Self>() - size_of::<Session>() + self.session.memory()
     }
-}
-
-impl ObjectFinalize for GatewaySession {
-    fn finalize(self, env: Env) -> Result<()> {
-        self.reported.freed(&env)
-    }
-}
-
-/// A string of UTF-8. That of ASCII alone is made much faster.
-fn text_of<'env>(env: &'env Env, bytes: &[u8]) -> linerate_core::Result<JsString<'env>> {
-    if bytes.is_ascii() {
-        return env.create_string_latin1(bytes).map_err(|_| NO_MEMORY);
-    }
-    let text =
-        std::str::from_utf8(bytes).map_err(|_| Error::new(Kind::Corrupt, 0, "the payload is not UTF-8"))?;
-    env.create_string(text).map_err(|_| NO_MEMORY)
 }
 
 fn session_of(options: &GatewayOptions) -> std::result::Result<Session, &'static str> {

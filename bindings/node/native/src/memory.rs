@@ -25,31 +25,40 @@ const STEP: i64 = 16 << 10;
 
 /// What the garbage collector was told about an object, in bytes. Without it, thousands of dropped connections would
 /// wait for a collection that their small objects do not cause.
-#[derive(Default)]
-pub(crate) struct ReportedMemory(i64);
+pub(crate) struct ReportedMemory {
+    env: Env,
+    bytes: i64,
+}
 
 impl ReportedMemory {
-    /// Reports that the object holds `bytes` now.
-    pub(crate) fn update(&mut self, env: &Env, bytes: usize) -> Result<()> {
-        let change = bytes as i64 - self.0;
-        if change.abs() >= STEP {
-            env.adjust_external_memory(change)?;
-            self.0 += change;
-        }
-        Ok(())
+    pub(crate) const fn new(env: Env) -> Self {
+        ReportedMemory { env, bytes: 0 }
     }
 
-    /// Reports that the object is freed.
-    pub(crate) fn freed(self, env: &Env) -> Result<()> {
-        if self.0 != 0 {
-            env.adjust_external_memory(-self.0)?;
+    /// Reports that the object holds `bytes` now.
+    pub(crate) fn update(&mut self, bytes: usize) -> Result<()> {
+        let change = bytes as i64 - self.bytes;
+        if change.abs() >= STEP {
+            self.env.adjust_external_memory(change)?;
+            self.bytes += change;
         }
         Ok(())
     }
 }
 
+/// Node.js drops objects in the thread of their environment, which ends after them.
+impl Drop for ReportedMemory {
+    fn drop(&mut self) {
+        if self.bytes != 0 {
+            // An environment that ends does not count any more.
+            let _ = self.env.adjust_external_memory(-self.bytes);
+        }
+    }
+}
+
 /// Working memory of the process: as many as were in use at the same time, at most [`KEPT`].
-pub(crate) struct Pool<T>(Mutex<Vec<T>>);
+/// Boxed: decode tables are long to move.
+pub(crate) struct Pool<T>(Mutex<Vec<Box<T>>>);
 
 /// Node.js has a thread per worker and four for tasks.
 const KEPT: usize = 8;

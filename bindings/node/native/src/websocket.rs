@@ -1,12 +1,13 @@
-//! Classes behind `DeflateSession` and `InflateSession`: permessage-deflate (RFC 7692).
+//! What is behind `DeflateSession` and `InflateSession`: permessage-deflate (RFC 7692).
 
 use linerate_core::{Error, Kind};
 use linerate_websocket::{Decoder, Direction, Encoder, Level, Options, Scratch};
-use napi::bindgen_prelude::{BufferSlice, ObjectFinalize};
+use napi::bindgen_prelude::External;
 use napi::{Env, Result};
 use napi_derive::napi;
 
-use crate::error::{broken, raise};
+use crate::call::{Arguments, Function, UNDEFINED, Value};
+use crate::error::{Failure, raise};
 use crate::memory::{Pool, ReportedMemory};
 
 /// Output buffers that are kept for the next message, in bytes at most.
@@ -22,7 +23,6 @@ struct Work {
 static WORK: Pool<Work> = Pool::new();
 
 /// Compresses the messages of one direction of a connection.
-#[napi(custom_finalize)]
 pub struct DeflateMessages {
     encoder: Encoder,
     /// Whether a call is under way, or has panicked.
@@ -30,47 +30,28 @@ pub struct DeflateMessages {
     reported: ReportedMemory,
 }
 
-#[napi]
-impl DeflateMessages {
-    #[napi(constructor, catch_unwind)]
-    pub fn new(env: Env, window_bits: u8, takeover: bool, level: u8) -> Result<Self> {
-        let encoder = Level::from_number(level)
-            .and_then(|level| Encoder::new(Direction { window_bits, takeover }, level))
-            .map_err(|error| raise(&env, error))?;
-        let mut reported = ReportedMemory::default();
-        reported.update(&env, encoder.memory())?;
-        Ok(DeflateMessages { encoder, in_call: false, reported })
-    }
-
-    /// Compresses a fragment of a message, or a whole one.
-    #[napi(catch_unwind)]
-    pub fn compress<'env>(&mut self, env: &'env Env, data: &[u8], fin: bool) -> Result<BufferSlice<'env>> {
-        if std::mem::replace(&mut self.in_call, true) {
-            return Err(broken(env));
-        }
-        let encoded = WORK.with(|Work { scratch, .. }| {
-            let encoded = self.encoder.part(scratch, data, fin).map_err(|error| raise(env, error))?;
-            BufferSlice::copy_from(env, encoded)
-        });
-        self.in_call = false;
-        self.reported.update(env, self.encoder.memory())?;
-        encoded
-    }
-
-    #[napi(getter, catch_unwind)]
-    pub fn memory(&self) -> f64 {
-        (size_of::<Self>() - size_of::<Encoder>() + self.encoder.memory()) as f64
-    }
+#[napi(catch_unwind)]
+pub fn deflate_messages(
+    env: Env,
+    window_bits: u8,
+    takeover: bool,
+    level: u8,
+) -> Result<External<DeflateMessages>> {
+    let encoder = Level::from_number(level)
+        .and_then(|level| Encoder::new(Direction { window_bits, takeover }, level))
+        .map_err(|error| raise(&env, error))?;
+    let mut reported = ReportedMemory::new(env);
+    reported.update(encoder.memory())?;
+    Ok(External::new(DeflateMessages { encoder, in_call: false, reported }))
 }
 
-impl ObjectFinalize for DeflateMessages {
-    fn finalize(self, env: Env) -> Result<()> {
-        self.reported.freed(&env)
-    }
+/// Bytes held for a direction that is compressed.
+#[napi(catch_unwind)]
+pub fn deflate_messages_memory(messages: &External<DeflateMessages>) -> f64 {
+    (size_of::<DeflateMessages>() - size_of::<Encoder>() + messages.encoder.memory()) as f64
 }
 
 /// Decompresses the messages of one direction of a connection.
-#[napi(custom_finalize)]
 pub struct InflateMessages {
     decoder: Decoder,
     /// Most bytes of a message.
@@ -84,65 +65,95 @@ pub struct InflateMessages {
     reported: ReportedMemory,
 }
 
-#[napi]
-impl InflateMessages {
-    #[napi(constructor, catch_unwind)]
-    pub fn new(env: Env, window_bits: u8, takeover: bool, limit: f64) -> Result<Self> {
-        let options = Options { message_limit: limit as u64, ..Options::default() };
-        let decoder = Decoder::new(Direction { window_bits, takeover }, &options);
-        let decoder = decoder.map_err(|error| raise(&env, error))?;
-        let mut reported = ReportedMemory::default();
-        reported.update(&env, decoder.memory())?;
-        Ok(InflateMessages { decoder, limit: limit as usize, len: 0, error: None, in_call: false, reported })
-    }
+#[napi(catch_unwind)]
+pub fn inflate_messages(
+    env: Env,
+    window_bits: u8,
+    takeover: bool,
+    limit: f64,
+) -> Result<External<InflateMessages>> {
+    let options = Options { message_limit: limit as u64, ..Options::default() };
+    let decoder = Decoder::new(Direction { window_bits, takeover }, &options);
+    let decoder = decoder.map_err(|error| raise(&env, error))?;
+    let mut reported = ReportedMemory::new(env);
+    reported.update(decoder.memory())?;
+    let (limit, len) = (limit as usize, 0);
+    Ok(External::new(InflateMessages { decoder, limit, len, error: None, in_call: false, reported }))
+}
 
-    /// Decompresses a fragment of a message, or a whole one.
-    #[napi(catch_unwind)]
-    pub fn decompress<'env>(&mut self, env: &'env Env, data: &[u8], fin: bool) -> Result<BufferSlice<'env>> {
+/// Bytes held for a direction that is decompressed.
+#[napi(catch_unwind)]
+pub fn inflate_messages_memory(messages: &External<InflateMessages>) -> f64 {
+    (size_of::<InflateMessages>() - size_of::<Decoder>() + messages.decoder.memory()) as f64
+}
+
+/// Flag of a fragment that ends its message.
+const FIN: u32 = 1;
+
+/// Compresses a fragment of a message, or a whole one.
+pub(crate) struct DeflateMessage;
+
+impl Function for DeflateMessage {
+    type Object = DeflateMessages;
+
+    fn call(messages: &mut DeflateMessages, arguments: &Arguments) -> std::result::Result<Value, Failure> {
+        let Some(data) = arguments.data() else { return Ok(UNDEFINED) };
+        messages.compress(data, arguments)
+    }
+}
+
+/// Decompresses a fragment of a message, or a whole one.
+pub(crate) struct InflateMessage;
+
+impl Function for InflateMessage {
+    type Object = InflateMessages;
+
+    fn call(messages: &mut InflateMessages, arguments: &Arguments) -> std::result::Result<Value, Failure> {
+        let Some(data) = arguments.data() else { return Ok(UNDEFINED) };
+        messages.decompress(data, arguments)
+    }
+}
+
+impl DeflateMessages {
+    fn compress(&mut self, data: &[u8], arguments: &Arguments) -> std::result::Result<Value, Failure> {
+        let fin = arguments.flags() == FIN;
+        if std::mem::replace(&mut self.in_call, true) {
+            return Err(Failure::Broken);
+        }
+        let encoded = WORK.with(|Work { scratch, .. }| {
+            let encoded = self.encoder.part(scratch, data, fin)?;
+            Ok(arguments.deliver(encoded)?)
+        });
+        self.in_call = false;
+        self.reported.update(self.encoder.memory())?;
+        encoded
+    }
+}
+
+impl InflateMessages {
+    fn decompress(&mut self, data: &[u8], arguments: &Arguments) -> std::result::Result<Value, Failure> {
+        let fin = arguments.flags() == FIN;
         if let Some(error) = self.error {
-            return Err(raise(env, error));
+            return Err(error.into());
         }
         if std::mem::replace(&mut self.in_call, true) {
-            return Err(broken(env));
+            return Err(Failure::Broken);
         }
         let made = WORK.with(|Work { scratch, out }| {
             let left = self.limit - self.len;
             let decoded = self.decoder.part_to_buffer(scratch, data, fin, out, left);
-            let made = decoded.map(|n| (n, BufferSlice::copy_from(env, &out[..n])));
+            let no_memory = Error::new(Kind::Limit, 0, "there is no memory for the message");
+            let made = decoded.and_then(|n| Ok((n, arguments.deliver(&out[..n]).map_err(|_| no_memory)?)));
             if out.capacity() > KEPT_BUFFER {
                 *out = Vec::new();
             }
             made
         });
         self.in_call = false;
-        self.reported.update(env, self.decoder.memory())?;
-        match made {
-            Ok((n, Ok(buffer))) => {
-                self.len = if fin { 0 } else { self.len + n };
-                Ok(buffer)
-            }
-            Ok((_, Err(_))) => {
-                Err(self.fail(env, Error::new(Kind::Limit, 0, "there is no memory for the message")))
-            }
-            Err(error) => Err(self.fail(env, error)),
-        }
-    }
-
-    #[napi(getter, catch_unwind)]
-    pub fn memory(&self) -> f64 {
-        (size_of::<Self>() - size_of::<Decoder>() + self.decoder.memory()) as f64
-    }
-}
-
-impl InflateMessages {
-    fn fail(&mut self, env: &Env, error: Error) -> napi::Error {
-        self.error = Some(error);
-        raise(env, error)
-    }
-}
-
-impl ObjectFinalize for InflateMessages {
-    fn finalize(self, env: Env) -> Result<()> {
-        self.reported.freed(&env)
+        self.reported.update(self.decoder.memory())?;
+        self.error = made.as_ref().err().copied();
+        let (n, value) = made?;
+        self.len = if fin { 0 } else { self.len + n };
+        Ok(value)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use linerate_core::{Error, Kind, lock};
 use linerate_zstd::{Options, Scratch, Status, StreamDecoder};
-use napi::bindgen_prelude::{AsyncTask, Buffer, ObjectFinalize};
+use napi::bindgen_prelude::{AsyncTask, Buffer};
 use napi::{Env, Result, Task};
 use napi_derive::napi;
 
@@ -23,7 +23,7 @@ struct State {
 }
 
 /// Frames in pieces.
-#[napi(custom_finalize)]
+#[napi]
 pub struct ZstdStream {
     state: Arc<Mutex<State>>,
     reported: ReportedMemory,
@@ -32,10 +32,10 @@ pub struct ZstdStream {
 #[napi]
 impl ZstdStream {
     #[napi(constructor, catch_unwind)]
-    pub fn new(window_log: u8, limit: f64) -> Self {
+    pub fn new(env: Env, window_log: u8, limit: f64) -> Self {
         let decoder = StreamDecoder::new(Options::new().window_limit(1 << window_log));
         let state = State { decoder, input: Vec::new(), read: 0, left: limit as u64 };
-        ZstdStream { state: Arc::new(Mutex::new(state)), reported: ReportedMemory::default() }
+        ZstdStream { state: Arc::new(Mutex::new(state)), reported: ReportedMemory::new(env) }
     }
 
     /// Takes a copy of the next input: [`step`](Self::step) decodes it.
@@ -49,7 +49,7 @@ impl ZstdStream {
         state.input.extend_from_slice(data);
         let memory = state.decoder.memory() + state.input.capacity();
         drop(state);
-        self.reported.update(&env, memory)
+        self.reported.update(memory)
     }
 
     /// Decodes at most `size` bytes on the thread pool. Nothing once all input is decoded.
@@ -73,12 +73,6 @@ impl ZstdStream {
 impl ZstdStream {
     fn lock(&self, env: &Env) -> Result<MutexGuard<'_, State>> {
         self.state.lock().map_err(|_| broken(env))
-    }
-}
-
-impl ObjectFinalize for ZstdStream {
-    fn finalize(self, env: Env) -> Result<()> {
-        self.reported.freed(&env)
     }
 }
 
