@@ -128,9 +128,9 @@ impl Function for GatewayText {
     fn call(session: &mut GatewaySession, arguments: &Arguments) -> std::result::Result<Value, Failure> {
         let Some(frame) = arguments.data() else { return Ok(UNDEFINED) };
         session.receive(frame, arguments, |payload| {
-            let text = std::str::from_utf8(payload)
-                .map_err(|_| Error::new(Kind::Corrupt, 0, "the payload is not UTF-8"))?;
-            string_of(&arguments.env, text).map(|text| text.raw()).map_err(|_| NO_MEMORY)
+            let text = string_of(&arguments.env, payload).map_err(|_| NO_MEMORY)?;
+            let text = text.ok_or(Error::new(Kind::Corrupt, 0, "the payload is not UTF-8"))?;
+            Ok(text.raw())
         })
     }
 }

@@ -67,7 +67,7 @@ pub fn inflate_output<'env>(env: &'env Env, stream: &External<InflateStream>) ->
 /// The output as a string; what is not UTF-8 is replaced.
 #[napi(catch_unwind)]
 pub fn inflate_output_text<'env>(env: &'env Env, stream: &External<InflateStream>) -> Result<JsString<'env>> {
-    string_of(env, &String::from_utf8_lossy(stream.output()))
+    stream.text(env)
 }
 
 /// Decodes a piece of the stream. Returns the output as a string if that is wanted and the stream goes on, else
@@ -81,9 +81,7 @@ impl Function for PushText {
         let Some(data) = arguments.data() else { return Ok(UNDEFINED) };
         let flags = arguments.flags();
         match stream.push(data, flags)? {
-            OK if flags & DELIVER != 0 => {
-                Ok(string_of(&arguments.env, &String::from_utf8_lossy(stream.output()))?.raw())
-            }
+            OK if flags & DELIVER != 0 => Ok(stream.text(&arguments.env)?.raw()),
             status => Ok(arguments.result(-1 - status)?),
         }
     }
@@ -123,6 +121,14 @@ impl InflateStream {
 
     fn output(&self) -> &[u8] {
         &self.out[..self.len]
+    }
+
+    /// The output as a string; what is not UTF-8 is replaced.
+    fn text<'env>(&self, env: &'env Env) -> Result<JsString<'env>> {
+        match string_of(env, self.output())? {
+            Some(text) => Ok(text),
+            None => env.create_string(String::from_utf8_lossy(self.output())),
+        }
     }
 
     fn decode(&mut self, scratch: &mut Scratch, data: &[u8]) -> linerate_core::Result<i32> {
