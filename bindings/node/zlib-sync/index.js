@@ -117,7 +117,7 @@ class Inflate {
         this.#result = undefined;
         return -1 - made;
       }
-      this.#result = space.take(made);
+      this.#result = typeof made === 'string' ? made : space.take(made);
       return Z_OK;
     } catch (error) {
       this.#damage = error.message;
