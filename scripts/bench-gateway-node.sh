@@ -18,6 +18,8 @@ folder=target/node-bench
   if [ ! -e "$folder/node_modules/fzstd" ]; then
     mkdir -p "$folder"
     npm install --prefix "$folder" --silent --no-audit --no-fund zlib-sync@0.1.10 fzstd@0.1.1 || echo "not installed: zlib-sync, fzstd"
+    # Newer versions of npm do not run what a package would compile itself with.
+    npm rebuild --prefix "$folder" --silent zlib-sync || echo "not compiled: zlib-sync"
   fi
   scripts/node-packages.sh "$folder" target/node-bench-zlib-sync dist
   rm -rf target/node-bench-zlib-sync
