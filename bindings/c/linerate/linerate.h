@@ -108,7 +108,7 @@ enum linerate_engine
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Deflate streams and sessions: 656 KiB, of which levels 0 to 3 touch 127 KiB, and level 3 another 320 KiB among samples of
+  // Deflate streams and sessions: 600 KiB, of which levels 0 to 3 touch 127 KiB, and level 3 another 320 KiB among samples of
   // 16 bits. The first call of a stream at level 8 or 9 allocates another 7 MiB.
   LINERATE_ENGINE_DEFLATE = 1,
   // Inflate: 12 KiB.

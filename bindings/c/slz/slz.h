@@ -1,7 +1,7 @@
 /* slz.h: libslz's interface, served by Linerate's deflate encoder.
  *
  * A stream is 40 bytes (28 on 32-bit systems) that belong to the caller: they may be copied, moved and kept between calls,
- * and hold no pointer that must live. Working memory belongs to the thread: its first call allocates at most 656 KiB, of
+ * and hold no pointer that must live. Working memory belongs to the thread: its first call allocates at most 600 KiB, of
  * which levels up to 3 touch 127 KiB, and level 3 another 320 KiB among samples of 16 bits; its first at level 8 or 9
  * allocates another 7 MiB.
  *

@@ -26,12 +26,12 @@ use crate::kernel::chains::{ChainTables, Chains, FULL_LEN};
 use crate::kernel::dispatch::dispatch;
 use crate::kernel::emit::{Emit, end_block};
 use crate::kernel::fast::{Fast, FastState};
+#[cfg(feature = "alloc")]
+use crate::kernel::history::History;
 use crate::kernel::incompressible::{LiteralRun, is_incompressible, skip_incompressible, skip_with};
 #[cfg(feature = "alloc")]
-use crate::kernel::indexed::{Indexed, index_positions, index_slots};
+use crate::kernel::indexed::{Indexed, index_history, index_slots};
 use crate::kernel::lazy::{Finder, LazyParse, insert_all, insert_one};
-#[cfg(feature = "alloc")]
-use crate::kernel::matcher::MIN_MATCH;
 use crate::kernel::matcher::{Buckets, Double, MAX_DISTANCE, Single, Small};
 use crate::kernel::parse::{Parse, ParseState, Parsed};
 use crate::kernel::rebased::RebasedBuffer;
@@ -64,9 +64,6 @@ const QUICK_SYMBOLS: u32 = 1024;
 /// Bytes of a message encoded at a time.
 #[cfg(feature = "alloc")]
 pub(crate) const PIECE: usize = 32 << 10;
-/// A window and a piece of a message.
-#[cfg(feature = "alloc")]
-pub(crate) const STAGING: usize = MAX_DISTANCE + PIECE;
 
 /// The input of one call.
 pub(crate) struct Call<'a> {
@@ -186,7 +183,8 @@ fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Re
         if !(incompressible_throughout && is_incompressible(&buffer[start..])) {
             if B::THOROUGH && is_literal_heavy(coder.tokens, end - start) {
                 end = buffer.len().min(end.max(start + SHORT_SPAN));
-                let mut finder = Chains::<false, false>::begin(chains, end - start, MAX_DISTANCE, SHORT);
+                let mut finder =
+                    Chains::<false, false, false>::begin(chains, end - start, MAX_DISTANCE, SHORT);
                 coder.lazy(&mut finder, start..end, SHORT.max_lazy, output)?;
             } else {
                 coder.write_block(output, start..end, None)?;
@@ -197,13 +195,12 @@ fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Re
     Ok(())
 }
 
-/// A piece of a message, in the staging buffer of the scratch.
+/// A piece of a message.
 #[cfg(feature = "alloc")]
 pub(crate) struct Message<'a> {
-    /// Bytes that it may refer to, before it.
-    pub(crate) history: usize,
-    /// Its end.
-    pub(crate) end: usize,
+    pub(crate) input: &'a [u8],
+    /// What it may refer to, before it.
+    pub(crate) history: History<'a>,
     /// Whether a flush follows.
     pub(crate) flush: bool,
     /// Largest distance of a match.
@@ -211,15 +208,15 @@ pub(crate) struct Message<'a> {
     pub(crate) known: Known<'a>,
 }
 
-/// What is known of the history of a message. `base` is the number of its first byte.
+/// What is known of the history of a message.
 #[cfg(feature = "alloc")]
 pub(crate) enum Known<'a> {
     /// Nothing: an index or hash chains are made for this message.
     Nothing,
     /// Its index, for levels below 4.
-    Index { index: &'a [u16], base: u16 },
-    /// Hash chains, for levels from 4 on; and whether they have its positions, but for the last three.
-    Chains { tables: &'a mut [u16], base: u16, is_current: bool },
+    Index(&'a [u16]),
+    /// Hash chains, for levels from 4 on; and whether they have its positions.
+    Chains { tables: &'a mut [u16], is_current: bool },
 }
 
 /// Encodes a piece of a message.
@@ -230,79 +227,69 @@ pub(crate) fn encode_message(
     message: Message<'_>,
     bits: &mut BitWriter<'_>,
 ) -> Result<()> {
-    let Message { history, end, flush, window, known } = message;
-    let Scratch { tier, work: ParseState { tokens, .. }, trees, chains, staging, .. } = scratch;
-    let call = Call { buffer: &staging[..end], history, last: false, flush, window };
+    let Message { input, history, flush, window, known } = message;
+    let Scratch { tier, work: ParseState { tokens, .. }, trees, chains, .. } = scratch;
+    let call = Call { buffer: input, history: 0, last: false, flush, window };
     let mut output = Output::new(&call, bits);
     let quick = level == Level::Fast;
     let min_symbols = if quick { QUICK_SYMBOLS } else { MIN_SYMBOLS };
     let mut coder = Coder { tier: tier.unwrap_or_else(cpu::tier), tokens, trees, min_symbols };
-    if level >= Level::Lazy {
-        let Known::Chains { tables, base, is_current } = known else {
-            chained(level, chains, &mut coder, &mut output)?;
-            return output.store_run(end);
-        };
-        let kept = Kept { tables, base, is_current };
-        if level > Level::Deeper {
-            kept.encode::<true>(level, &mut coder, history, &mut output)?;
-        } else {
-            kept.encode::<false>(level, &mut coder, history, &mut output)?;
-        }
+    if level > Level::Deeper {
+        chained_message::<true>(level, &mut coder, chains, known, history, &mut output)?;
+    } else if level >= Level::Lazy {
+        chained_message::<false>(level, &mut coder, chains, known, history, &mut output)?;
     } else if level > Level::Stored {
         // Without history there is nothing to index.
-        let slots = if history == 0 { 2 } else { index_slots(window) };
-        let (recent, rebuilt) = chains.split(end - history, slots);
-        let (index, base) = match known {
-            Known::Index { index, base } => (index, base),
+        let slots = if history.len() == 0 { 2 } else { index_slots(window) };
+        let (recent, rebuilt) = chains.split(input.len(), slots);
+        let index = match known {
+            Known::Index(index) => index,
             Known::Nothing | Known::Chains { .. } => {
                 rebuilt.fill(0);
-                index_positions(rebuilt, &staging[..history], 0);
-                (&*rebuilt, 0)
+                index_history(rebuilt, &history);
+                &*rebuilt
             }
         };
-        let mut finder = Indexed::begin(recent, index, base, history, window);
-        coder.lazy(&mut finder, history..end, if quick { 0 } else { SESSION_MAX_LAZY }, &mut output)?;
+        let mut finder = Indexed::begin(recent, index, history, window);
+        finder.fetch(input);
+        coder.lazy(&mut finder, 0..input.len(), if quick { 0 } else { SESSION_MAX_LAZY }, &mut output)?;
     }
-    output.store_run(end)
+    output.store_run(input.len())
 }
 
-/// Hash chains that a session keeps, as [`Known::Chains`].
+/// Levels from 4 on.
 #[cfg(feature = "alloc")]
-struct Kept<'a> {
-    tables: &'a mut [u16],
-    base: u16,
-    is_current: bool,
-}
-
-#[cfg(feature = "alloc")]
-impl Kept<'_> {
-    /// Encodes what follows `history` in the call.
-    fn encode<const TWICE: bool>(
-        self,
-        level: Level,
-        coder: &mut Coder<'_>,
-        history: usize,
-        output: &mut Output<'_, '_>,
-    ) -> Result<()> {
-        let Call { buffer, window, .. } = *output.call;
-        let search = level.search();
-        let mut finder = Chains::<false, TWICE>::resume(self.tables, self.base, window, search);
-        if !self.is_current {
-            finder.clear();
+fn chained_message<const TWICE: bool>(
+    level: Level,
+    coder: &mut Coder<'_>,
+    chains: &mut ChainTables,
+    known: Known<'_>,
+    history: History<'_>,
+    output: &mut Output<'_, '_>,
+) -> Result<()> {
+    let Call { buffer, window, .. } = *output.call;
+    let search = level.search();
+    let mut finder = match known {
+        Known::Chains { tables, is_current } => {
+            let mut finder = Chains::<false, TWICE, true>::resume(tables, history, window, search);
+            if !is_current {
+                finder.clear();
+                finder.enter_history();
+            } else {
+                finder.fetch(buffer);
+            }
+            finder
         }
-        // The last three positions before have 4 bytes now.
-        let first = if self.is_current { history.saturating_sub(MIN_MATCH - 1) } else { 0 };
-        insert_all(&mut finder, buffer, first, history);
-        coder.lazy(&mut finder, history..buffer.len(), search.max_lazy, output)
-    }
+        _ => Chains::begin_after(chains, history, buffer.len(), window, search),
+    };
+    coder.lazy(&mut finder, 0..buffer.len(), search.max_lazy, output)
 }
 
-/// Enters the bytes of `buffer` behind the first `known` into the hash chains of a session, which have those, but for the last
-/// three.
+/// Enters `text` into the hash chains of a session, which have the `history` before it.
 #[cfg(feature = "alloc")]
-pub(crate) fn chain_history(tables: &mut [u16], base: u16, window: usize, buffer: &[u8], known: usize) {
-    let mut finder = Chains::<false, false>::resume(tables, base, window, Level::Lazy.search());
-    insert_all(&mut finder, buffer, known.saturating_sub(MIN_MATCH - 1), buffer.len());
+pub(crate) fn chain_text(tables: &mut [u16], history: History<'_>, window: usize, text: &[u8]) {
+    let mut finder = Chains::<false, false, true>::resume(tables, history, window, Level::Lazy.search());
+    insert_all(&mut finder, text, 0, text.len());
 }
 
 /// Levels 4 to 7.
@@ -315,13 +302,29 @@ fn chained(
     let Call { buffer, window, .. } = *output.call;
     let (search, len) = (level.search(), buffer.len());
     if level > Level::Deeper && len >= FULL_LEN {
-        coder.chained(Chains::<true, true>::begin_full(chains, window, search), search.max_lazy, output)
+        coder.chained(
+            Chains::<true, true, false>::begin_full(chains, window, search),
+            search.max_lazy,
+            output,
+        )
     } else if level > Level::Deeper {
-        coder.chained(Chains::<false, true>::begin(chains, len, window, search), search.max_lazy, output)
+        coder.chained(
+            Chains::<false, true, false>::begin(chains, len, window, search),
+            search.max_lazy,
+            output,
+        )
     } else if len >= FULL_LEN {
-        coder.chained(Chains::<true, false>::begin_full(chains, window, search), search.max_lazy, output)
+        coder.chained(
+            Chains::<true, false, false>::begin_full(chains, window, search),
+            search.max_lazy,
+            output,
+        )
     } else {
-        coder.chained(Chains::<false, false>::begin(chains, len, window, search), search.max_lazy, output)
+        coder.chained(
+            Chains::<false, false, false>::begin(chains, len, window, search),
+            search.max_lazy,
+            output,
+        )
     }
 }
 

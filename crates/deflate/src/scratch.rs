@@ -3,12 +3,12 @@
 use linerate_core::Tier;
 
 #[cfg(feature = "alloc")]
-use crate::block::STAGING;
-#[cfg(feature = "alloc")]
 use crate::block::optimal::Optimal;
 use crate::kernel::chains::ChainTables;
 use crate::kernel::fast::FastState;
 use crate::kernel::parse::ParseState;
+#[cfg(feature = "alloc")]
+use crate::kernel::quick::STAGING;
 use crate::kernel::trees::Trees;
 
 /// Working memory for levels 0 and 1: at most 64 KiB.
@@ -20,7 +20,7 @@ pub struct FastScratch {
     pub(crate) work: FastState,
 }
 
-/// Working memory for every level and for sessions: at most 656 KiB, of which levels 0 to 3 touch 127 KiB,
+/// Working memory for every level and for sessions: at most 600 KiB, of which levels 0 to 3 touch 127 KiB,
 /// and level 3 another 320 KiB among samples of 16 bits. Levels 8 and 9 [allocate](Self::memory) another 7 MiB.
 ///
 /// Shared between streams like [`FastScratch`].
@@ -30,7 +30,7 @@ pub struct Scratch {
     pub(crate) work: ParseState,
     pub(crate) trees: Trees,
     pub(crate) chains: ChainTables,
-    /// History and message of a session, contiguous.
+    /// A short message of a session, and its block.
     #[cfg(feature = "alloc")]
     pub(crate) staging: [u8; STAGING],
     /// For levels 8 and 9, allocated by the first call at one of them.
@@ -39,7 +39,7 @@ pub struct Scratch {
 }
 
 const _: () = assert!(size_of::<FastScratch>() <= 64 << 10);
-const _: () = assert!(size_of::<Scratch>() <= 656 << 10);
+const _: () = assert!(size_of::<Scratch>() <= 600 << 10);
 
 impl FastScratch {
     /// A scratch that runs the kernels of the best tier this CPU supports. Large: put it in a `static` or a box.

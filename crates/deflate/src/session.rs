@@ -32,15 +32,16 @@ use alloc::sync::Arc;
 
 use linerate_core::{Error, Kind, Result, cpu};
 
-use crate::block::{self, Known, Message, PIECE, STAGING, stored_end};
+use crate::block::{self, Known, Message, PIECE, stored_end};
 use crate::checksum::{ADLER32_START, adler32};
 use crate::coding::bits::BitWriter;
-use crate::kernel::bytes::{bytes, bytes_mut};
+use crate::kernel::bytes::bytes_mut;
 use crate::kernel::chains::chain_slots;
 use crate::kernel::dispatch::dispatch;
+use crate::kernel::history::{History, MIN_RING, OVERLAP};
 use crate::kernel::indexed::{MAX_SLOTS, index_positions, index_slots};
 use crate::kernel::matcher::{MAX_DISTANCE, MIN_MATCH};
-use crate::kernel::quick::{BEFORE, BEHIND, MAX_QUICK, OVERLAP, Quick};
+use crate::kernel::quick::{BEFORE, BEHIND, MAX_QUICK, Quick};
 use crate::{Format, Level, Scratch, Stream, StreamState};
 
 /// Most bytes that one [`Session::message`] writes for `n` bytes: `n`, 5 for each started 32,768, a header, and a
@@ -55,7 +56,10 @@ pub const fn message_bound(n: usize) -> usize {
 
 /// Bytes that both sides know beforehand, indexed once; any number of sessions share it in an [`Arc`].
 pub struct Dictionary {
-    text: Box<[u8]>,
+    /// The text, whose first byte has the number 0, in a [`History`]'s ring.
+    ring: Box<[u8]>,
+    /// Bytes of text.
+    len: usize,
     index: Box<[u16]>,
     id: u32,
 }
@@ -67,7 +71,14 @@ impl Dictionary {
         let text = &text[text.len().saturating_sub(MAX_DISTANCE)..];
         let mut index = alloc::vec![0; MAX_SLOTS].into_boxed_slice();
         index_positions(&mut index, text, 0);
-        Dictionary { text: text.into(), index, id }
+        let mut ring = alloc::vec![0; text.len().next_power_of_two().max(MIN_RING) + OVERLAP];
+        ring[..text.len()].copy_from_slice(text);
+        Dictionary { ring: ring.into(), len: text.len(), index, id }
+    }
+
+    /// Its last bytes, at most `window`.
+    fn history(&self, window: usize) -> History<'_> {
+        History::new(&self.ring, self.len.min(window), self.len as u16)
     }
 
     /// The Adler-32 of the whole dictionary: what the zlib header carries as DICTID (RFC 1950, section 2.2).
@@ -209,7 +220,7 @@ impl Session {
             flags: if keep_tail { KEEP_TAIL } else { 0 },
         };
         if let Some(dictionary) = session.dictionary.clone().filter(|_| takeover) {
-            session.enter(&dictionary.text, 0);
+            session.enter(&dictionary.ring[..dictionary.len]);
         }
         Ok(session)
     }
@@ -251,22 +262,21 @@ impl Session {
     ///
     /// The receiver must have got them in whole messages, which refer to none before. Text without a byte, and a session
     /// without takeover, change nothing. Checksums of zlib and gzip do not count the text.
-    pub fn remember(&mut self, scratch: &mut Scratch, text: &[u8]) {
+    pub fn remember(&mut self, _scratch: &mut Scratch, text: &[u8]) {
         if !self.has_window() || text.is_empty() {
             return;
         }
         let is_chained = self.stream.level() >= Level::Lazy && self.flags & CURRENT != 0;
         self.flags &= !CURRENT;
         if is_chained && text.len() <= PIECE {
-            let history = self.stage(&mut scratch.staging);
-            let (end, window) = (history + text.len(), self.window());
-            scratch.staging[history..end].copy_from_slice(text);
-            if let Known::Chains { tables, base, .. } = self.known(history, true) {
-                block::chain_history(tables, base, window, &scratch.staging[..end], history);
+            let window = self.window();
+            let (history, known) = self.before(true);
+            if let Known::Chains { tables, .. } = known {
+                block::chain_text(tables, history, window, text);
                 self.flags |= CURRENT;
             }
         }
-        self.enter(text, 0);
+        self.enter(text);
     }
 
     /// Empties the window: later messages refer to no byte before this call, a preset dictionary included. So the receiver may
@@ -315,30 +325,23 @@ impl Session {
             self.append(input);
             return Ok(self.stream.commit(next, bits));
         }
-        let history = self.stage(&mut scratch.staging);
-        let is_one = input.len() <= PIECE;
-        let is_chained = is_one && self.has_chains() && self.stream.level() >= Level::Lazy;
+        // The chains of a session are extended by messages of one piece.
+        let is_chained = input.len() <= PIECE && self.has_chains() && self.stream.level() >= Level::Lazy;
         let was_current = self.flags & CURRENT != 0;
         // Set again when the chains have the whole message.
         self.flags &= !CURRENT;
-        let history = self.encode(scratch, input, history, is_chained && was_current, &mut bits)?;
+        self.encode(scratch, input, is_chained && was_current, &mut bits)?;
         flush(&mut bits)?;
         next.count(input);
         let written = self.stream.commit(next, bits);
         self.flags |= if is_chained && (was_current || !input.is_empty()) { CURRENT } else { 0 };
         if self.has_window() {
-            // The positions of the last three bytes before are entered now that they have four.
-            let overlap = if is_one { history.min(MIN_MATCH - 1) } else { 0 };
-            if is_one {
-                self.enter(&scratch.staging[history - overlap..history + input.len()], overlap);
-            } else {
-                self.enter(input, 0);
-            }
+            self.enter(input);
         }
         Ok(written)
     }
 
-    /// Whether the message is encoded in place, by [`Quick`].
+    /// Whether the message is encoded in one pass, by [`Quick`].
     fn is_quick(&self, input: &[u8]) -> bool {
         self.stream.level() == Level::Fast
             && (1..=MAX_QUICK).contains(&input.len())
@@ -346,7 +349,7 @@ impl Session {
             && !self.has_chains()
     }
 
-    /// Encodes a message in place, with what `flush` writes behind it, and enters it into the index,
+    /// Encodes a message in one pass, with what `flush` writes behind it, and enters it into the index,
     /// which is as before after an error.
     fn quick(
         &mut self,
@@ -387,31 +390,25 @@ impl Session {
         put
     }
 
-    /// Encodes a message after `history` bytes in the staging buffer, in pieces; returns the bytes before the last one.
+    /// Encodes a message in pieces.
     fn encode(
         &mut self,
         scratch: &mut Scratch,
         input: &[u8],
-        mut history: usize,
         is_current: bool,
         bits: &mut BitWriter<'_>,
-    ) -> Result<usize> {
+    ) -> Result<()> {
         let (window, level) = (self.window(), self.stream.level());
-        let last = input.len().div_ceil(PIECE).max(1) - 1;
+        let pieces = input.len().div_ceil(PIECE);
         for (i, piece) in input.chunks(PIECE).enumerate() {
-            let end = history + piece.len();
-            scratch.staging[history..end].copy_from_slice(piece);
-            // In later pieces the bytes have other numbers.
-            let known = if i == 0 { self.known(history, is_current) } else { Known::Nothing };
-            let message = Message { history, end, flush: i == last, window, known };
+            let (history, known) = match i {
+                0 => self.before(is_current),
+                _ => (piece_history(input, i * PIECE, window), Known::Nothing),
+            };
+            let message = Message { input: piece, history, flush: i + 1 == pieces, window, known };
             block::encode_message(level, scratch, message, bits)?;
-            if i < last {
-                let kept = end.min(window);
-                scratch.staging.copy_within(end - kept..end, 0);
-                history = kept;
-            }
         }
-        Ok(history)
+        Ok(())
     }
 
     /// Ends the stream: a final block, padding and the trailer, at most [`finish_bound`](crate::finish_bound) bytes;
@@ -456,37 +453,24 @@ impl Session {
         if self.window_bits == 0 { MAX_DISTANCE } else { 1 << self.window_bits }
     }
 
-    /// Copies what the next message may refer to; returns its length.
-    fn stage(&self, staging: &mut [u8; STAGING]) -> usize {
-        if !self.has_window() {
-            let text = self.dictionary.as_ref().map_or(&[][..], |dictionary| &dictionary.text);
-            let text = &text[text.len().saturating_sub(self.window())..];
-            staging[..text.len()].copy_from_slice(text);
-            return text.len();
-        }
-        let filled = usize::from(self.filled);
-        let (ring, window) = (bytes(&self.memory), self.window());
-        let start = (self.position as usize).wrapping_sub(filled) & (window - 1);
-        let first = filled.min(window - start);
-        staging[..first].copy_from_slice(&ring[start..start + first]);
-        staging[first..filled].copy_from_slice(&ring[..filled - first]);
-        filled
-    }
-
-    /// What is known of the `history` bytes staged; `is_current`: of hash chains.
-    fn known(&mut self, history: usize, is_current: bool) -> Known<'_> {
-        let base = (self.position as u16).wrapping_sub(history as u16);
-        let is_chained = self.stream.level() >= Level::Lazy;
+    /// What the next message may refer to, and what is known of it; `is_current`: of hash chains.
+    fn before(&mut self, is_current: bool) -> (History<'_>, Known<'_>) {
+        let (window, is_chained) = (self.window(), self.stream.level() >= Level::Lazy);
         let (has_window, has_chains) = (self.has_window(), self.has_chains());
-        let index = self.memory.get_mut(ring_words(self.window())..).unwrap_or_default();
-        match &self.dictionary {
-            Some(dictionary) if !has_window => {
-                Known::Index { index: &dictionary.index, base: (dictionary.text.len() - history) as u16 }
-            }
-            _ if index.is_empty() || has_chains != is_chained => Known::Nothing,
-            _ if is_chained => Known::Chains { tables: index, base, is_current },
-            _ => Known::Index { index, base },
+        let (filled, end) = (usize::from(self.filled), self.position as u16);
+        if !has_window {
+            return match &self.dictionary {
+                Some(dictionary) => (dictionary.history(window), Known::Index(&dictionary.index)),
+                None => (History::NONE, Known::Nothing),
+            };
         }
+        let (ring, index) = self.parts();
+        let known = match is_chained {
+            _ if index.is_empty() || has_chains != is_chained => Known::Nothing,
+            true => Known::Chains { tables: index, is_current },
+            false => Known::Index(index),
+        };
+        (History::new(ring, filled, end), known)
     }
 
     /// Whether earlier messages are kept.
@@ -510,14 +494,14 @@ impl Session {
         self.index().len() > index_slots(self.window())
     }
 
-    /// Appends `text` to the window, except its first `known` bytes, which are there already; and indexes it.
-    fn enter(&mut self, text: &[u8], known: usize) {
+    /// Appends `text` to the window, and indexes it.
+    fn enter(&mut self, text: &[u8]) {
         if !self.index().is_empty() && !self.has_chains() {
             let recent = &text[text.len().saturating_sub(self.window() + MIN_MATCH)..];
-            let end = self.position.wrapping_add((text.len() - known) as u32);
+            let end = self.position.wrapping_add(text.len() as u32);
             index_positions(self.parts().1, recent, end.wrapping_sub(recent.len() as u32) as u16);
         }
-        self.append(&text[known..]);
+        self.append(text);
     }
 
     /// Appends `fresh` to the window.
@@ -540,4 +524,13 @@ impl Session {
 /// Words of a ring for a window of so many bytes.
 const fn ring_words(window: usize) -> usize {
     (window + OVERLAP) / 2
+}
+
+/// What a piece of a message that begins at `start` may refer to: the piece before it, where it is. The ring of a
+/// [`History`] needs some bytes more; a rest that is shorter has no history.
+fn piece_history(input: &[u8], start: usize, window: usize) -> History<'_> {
+    match input.get(start - PIECE..start + OVERLAP) {
+        Some(ring) => History::new(ring, window, 0),
+        None => History::NONE,
+    }
 }

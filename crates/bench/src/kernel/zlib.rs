@@ -51,21 +51,25 @@ macro_rules! zlib_family {
 
         impl $name {
             pub(crate) fn new(level: i32, strategy: Strategy) -> Result<Self, String> {
-                let (stream, state) = footprint(|| Self::open(level, strategy));
+                let (stream, state) = footprint(|| Self::open(level, strategy, 15));
                 Ok($name { stream: stream?, state })
             }
 
-            fn open(level: i32, strategy: Strategy) -> Result<Box<$sys::z_stream>, String> {
+            fn open(
+                level: i32,
+                strategy: Strategy,
+                window_bits: c_int,
+            ) -> Result<Box<$sys::z_stream>, String> {
                 let mut stream = empty_stream!($sys);
                 let size = size_of::<$sys::z_stream>() as c_int;
                 // SAFETY: the stream stays in its box for as long as the library knows of it; its
-                // allocator is set; -15 asks for bare deflate with the largest window.
+                // allocator is set; less than 0 asks for bare deflate.
                 let rc = unsafe {
                     $sys::deflateInit2_(
                         &mut *stream,
                         level,
                         8,
-                        -15,
+                        -window_bits,
                         8,
                         strategy as c_int,
                         $sys::zlibVersion(),
@@ -139,6 +143,12 @@ macro_rules! zlib_family {
 zlib_family!(Zlib, "zlib", libz_sys);
 #[cfg(feature = "zlib")]
 impl Zlib {
+    /// A stream with a window of 2^`window_bits` bytes.
+    pub(crate) fn in_window(level: i32, window_bits: u8) -> Result<Self, String> {
+        let stream = Self::open(level, Strategy::Default, window_bits.into())?;
+        Ok(Zlib { stream, state: None })
+    }
+
     /// A message that the decoder can decode at once, with matches into earlier ones.
     pub(crate) fn flushed(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
         self.deflate(input, libz_sys::Z_SYNC_FLUSH, libz_sys::Z_OK, out)

@@ -10,9 +10,9 @@ use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush};
 
 use super::input::Input;
 use crate::harness::{Contender, Rounds, measure as harness, message, progress, row};
-use crate::records::Measurement;
 #[cfg(feature = "zlib")]
-use crate::{bytes::Strategy, kernel::zlib::Zlib};
+use crate::kernel::zlib::Zlib;
+use crate::records::Measurement;
 use linerate_candidates::{footprint, thread_time};
 use linerate_gateway_sim::traffic::feeds;
 
@@ -52,14 +52,14 @@ fn all_feeds(input: &Input) -> [Feed; 3] {
     ]
 }
 
-/// Ours with windows of 0, 2, 8 and 32 KiB, level 1 with 2 and 32, level 4 with 8 and level 6 with 2 and 8;
-/// zlib and zlib-rs with theirs of 32 KiB.
+/// Ours with windows of 0, 2, 8 and 32 KiB; zlib and zlib-rs with theirs of 32 KiB, zlib 6 also with 2.
 fn contenders() -> Vec<Entry> {
     let window = |bits: u8| if bits == 0 { "none".into() } else { format!("{} KiB", (1 << bits) >> 10) };
     let entry = |name: String, open: Box<dyn Fn() -> Result<Encode, String>>| Entry { name, open };
     // All connections of a thread share it.
     let scratch = Rc::new(RefCell::new(Scratch::boxed()));
-    let windows = [(1, 11), (1, 15), (2, 0), (2, 11), (2, 13), (2, 15), (4, 13), (6, 11), (6, 13)];
+    let windows =
+        [(1, 11), (1, 15), (2, 0), (2, 11), (2, 13), (2, 15), (4, 13), (4, 15), (6, 11), (6, 13), (6, 15)];
     let ours = |(level, bits): (u8, u8)| {
         let scratch = Rc::clone(&scratch);
         let open = move || ours(level, bits, Rc::clone(&scratch));
@@ -67,8 +67,11 @@ fn contenders() -> Vec<Entry> {
     };
     let mut all: Vec<Entry> = windows.map(ours).into();
     #[cfg(feature = "zlib")]
-    all.extend([1, 6].map(|level| entry(format!("zlib {level}"), Box::new(move || zlib(level)))));
-    all.push(entry("zlib-rs 1".into(), Box::new(|| Ok(zlib_rs(1)))));
+    for (name, level, bits) in [("zlib 1", 1, 15), ("zlib 6", 6, 15), ("zlib 6, 2 KiB", 6, 11)] {
+        all.push(entry(name.into(), Box::new(move || zlib(level, bits))));
+    }
+    let peer = |level| entry(format!("zlib-rs {level}"), Box::new(move || Ok(zlib_rs(level))));
+    all.extend([1, 2, 4, 6].map(peer));
     all
 }
 
@@ -96,8 +99,8 @@ fn zlib_rs(level: i32) -> Encode {
 }
 
 #[cfg(feature = "zlib")]
-fn zlib(level: i32) -> Result<Encode, String> {
-    let mut zlib = Zlib::new(level, Strategy::Default)?;
+fn zlib(level: i32, window_bits: u8) -> Result<Encode, String> {
+    let mut zlib = Zlib::in_window(level, window_bits)?;
     Ok(Box::new(move |input, out| zlib.flushed(input, out)))
 }
 

@@ -9,8 +9,13 @@
 //! Chains are of positions with the same 4 bytes; at level 7 in long calls with the same 5, beside one head for each 4. In text
 //! that leaves a third of the candidates, so that a chain reaches further back.
 
+#[cfg(feature = "alloc")]
+use linerate_core::CACHE_LINE;
 use linerate_core::prefetch_line;
 
+use super::history::History;
+#[cfg(feature = "alloc")]
+use super::history::{FETCH_STEP, MAX_FETCHED};
 use super::isa::{Isa, read32, read64};
 use super::lazy::{Finder, Found};
 use super::matcher::{MAX_DISTANCE, MAX_MATCH, MIN_MATCH};
@@ -28,7 +33,7 @@ const MAX_BITS_3: u32 = 15;
 const MANY_LITERALS: usize = 80;
 /// Where literals are many, their codes are long, so that matches of 3 bytes pay even from here.
 const MAX_DISTANCE_OF_3: usize = 8 << 10;
-/// The number of offset 0 is at least this, so that none is negative that lies less than 2^16 before.
+/// The lowest number is at least this, so that none is negative that lies less than 2^16 before.
 const MIN_BASE: usize = 1 << 16;
 /// Bits of the table that a message of a session borrows, at most.
 #[cfg(feature = "alloc")]
@@ -53,6 +58,12 @@ impl ChainTables {
         }
     }
 
+    /// Lends heads, gaps, and heads of 3 bytes, no more than `len` bytes need.
+    fn fitting(&mut self, len: usize) -> (&mut [u16], &mut [u16], &mut [u16]) {
+        let bits = (len.max(1).ilog2() + 1).clamp(8, MAX_BITS);
+        (&mut self.heads[..1 << bits], &mut self.gaps, &mut self.heads_3[..1 << bits.min(MAX_BITS_3)])
+    }
+
     /// Lends a table for the positions of `len` bytes, and one of `slots`.
     #[cfg(feature = "alloc")]
     pub(crate) fn split(&mut self, len: usize, slots: usize) -> (&mut [u16], &mut [u16]) {
@@ -75,7 +86,7 @@ fn heads_3(window: usize) -> usize {
 
 /// The search in hash chains. The tables have powers of two of slots; if they are `FULL`, as many as there may be, which
 /// makes their sizes constants. `TWICE` is [`Finder::LOOKS_TWICE`]. With both, chains are of 5 bytes.
-pub(crate) struct Chains<'a, const FULL: bool, const TWICE: bool> {
+pub(crate) struct Chains<'a, const FULL: bool, const TWICE: bool, const RING: bool> {
     heads: &'a mut [u16],
     gaps: &'a mut [u16],
     heads_3: &'a mut [u16],
@@ -85,6 +96,8 @@ pub(crate) struct Chains<'a, const FULL: bool, const TWICE: bool> {
     base: usize,
     shift: u32,
     shift_3: u32,
+    /// What is before offset 0; nothing unless `RING`.
+    history: History<'a>,
     /// Largest distance.
     window: usize,
     /// Largest distance of matches of 3 bytes, as zlib's `TOO_FAR`; 0 to take none.
@@ -92,10 +105,25 @@ pub(crate) struct Chains<'a, const FULL: bool, const TWICE: bool> {
     search: Search,
 }
 
+/// A search that follows a chain.
+struct Walk {
+    /// The 4 bytes to match.
+    word: u32,
+    /// The number to try next.
+    candidate: usize,
+    /// Numbers to try, at least 1.
+    candidates: u32,
+    best: Found,
+    /// The length to exceed, at least 3.
+    length: usize,
+    /// The last 4 bytes of a match one longer.
+    last: u32,
+}
+
 /// Bytes from which on a search needs full tables.
 pub(crate) const FULL_LEN: usize = 1 << (MAX_BITS - 1);
 
-impl<'a, const TWICE: bool> Chains<'a, true, TWICE> {
+impl<'a, const TWICE: bool> Chains<'a, true, TWICE, false> {
     /// Begins a search in at least [`FULL_LEN`] bytes.
     pub(crate) fn begin_full(tables: &'a mut ChainTables, window: usize, search: Search) -> Self {
         let mut chains =
@@ -108,27 +136,81 @@ impl<'a, const TWICE: bool> Chains<'a, true, TWICE> {
     }
 }
 
-impl<'a, const TWICE: bool> Chains<'a, false, TWICE> {
+impl<'a, const TWICE: bool> Chains<'a, false, TWICE, false> {
     /// Begins a search in `len` bytes, with tables no larger than these need.
     pub(crate) fn begin(tables: &'a mut ChainTables, len: usize, window: usize, search: Search) -> Self {
-        let bits = (len.max(1).ilog2() + 1).clamp(8, MAX_BITS);
-        let heads = &mut tables.heads[..1 << bits];
-        let heads_3 = &mut tables.heads_3[..1 << bits.min(MAX_BITS_3)];
-        let mut chains = Chains::over(heads, &mut tables.gaps, heads_3, window, search);
+        let (heads, gaps, heads_3) = tables.fitting(len);
+        let mut chains = Chains::over(heads, gaps, heads_3, window, search);
         chains.clear();
         chains
     }
+}
 
-    /// Goes on with the tables of a session, of [`chain_slots`]`(window)` slots; offset 0 has the number `base`.
-    #[cfg(feature = "alloc")]
-    pub(crate) fn resume(tables: &'a mut [u16], base: u16, window: usize, search: Search) -> Self {
+#[cfg(feature = "alloc")]
+impl<'a, const TWICE: bool> Chains<'a, false, TWICE, true> {
+    /// Begins a search in a message of `len` bytes after `history`, which it enters.
+    pub(crate) fn begin_after(
+        tables: &'a mut ChainTables,
+        history: History<'a>,
+        len: usize,
+        window: usize,
+        search: Search,
+    ) -> Self {
+        let (heads, gaps, heads_3) = tables.fitting(history.len() + len);
+        let mut chains = Chains::over(heads, gaps, heads_3, window, search).after(history);
+        chains.clear();
+        chains.enter_history();
+        chains
+    }
+
+    /// Goes on after `history` with the tables of a session, of [`chain_slots`]`(window)` slots, which have its
+    /// positions.
+    pub(crate) fn resume(tables: &'a mut [u16], history: History<'a>, window: usize, search: Search) -> Self {
         let (heads, rest) = tables.split_at_mut(window);
         let (gaps, heads_3) = rest.split_at_mut(window);
-        Chains { base: MIN_BASE + usize::from(base), ..Chains::over(heads, gaps, heads_3, window, search) }
+        Chains::over(heads, gaps, heads_3, window, search).after(history)
+    }
+
+    fn after(self, history: History<'a>) -> Self {
+        // The history is shorter than 2^16.
+        Chains { base: 2 * MIN_BASE + usize::from(history.end()), history, ..self }
+    }
+
+    /// Fetches the heads of a short message's chains, and the first candidates.
+    pub(crate) fn fetch(&mut self, buffer: &[u8]) {
+        if buffer.len() > MAX_FETCHED || self.history.len() == 0 {
+            return;
+        }
+        let words = self.heads.len() + self.gaps.len() + self.heads_3.len();
+        // As many cache lines as the message has positions, or fewer.
+        if words / (CACHE_LINE / 2) < buffer.len() {
+            for words in [&*self.heads, &*self.gaps, &*self.heads_3] {
+                for line in words.chunks(CACHE_LINE / 2) {
+                    prefetch_line(line.as_ptr() as usize);
+                }
+            }
+            return self.history.fetch();
+        }
+        let word = |bytes: &[u8]| u64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+        let words = || buffer.windows(MIN_MATCH);
+        for bytes in words() {
+            prefetch_line(&raw const *self.head(word(bytes)) as usize);
+        }
+        for bytes in words().step_by(FETCH_STEP) {
+            let number = *self.head(word(bytes));
+            prefetch_line(&raw const *self.gap(number.into()) as usize);
+            prefetch_line(self.history.readable(number.into(), 1) as usize);
+        }
+    }
+
+    /// Enters the positions of the history, but for the last three, which have no 4 bytes.
+    pub(crate) fn enter_history(&mut self) {
+        let history = self.history;
+        history.for_each(|number, word| self.enter(usize::from(number), word.into()));
     }
 }
 
-impl<'a, const FULL: bool, const TWICE: bool> Chains<'a, FULL, TWICE> {
+impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL, TWICE, RING> {
     /// Whether chains are of 5 bytes.
     const FIVE: bool = FULL && TWICE;
 
@@ -150,6 +232,7 @@ impl<'a, const FULL: bool, const TWICE: bool> Chains<'a, FULL, TWICE> {
             base: MIN_BASE,
             shift,
             shift_3,
+            history: History::NONE,
             window,
             window_3: MAX_DISTANCE_OF_3,
             search,
@@ -158,9 +241,9 @@ impl<'a, const FULL: bool, const TWICE: bool> Chains<'a, FULL, TWICE> {
 
     /// Forgets all positions.
     pub(crate) fn clear(&mut self) {
-        // An empty head is the position before offset 0. Where positions begin 65,536 bytes later it may look near: its gap, which
-        // an earlier call has left, must end the chain there.
-        let before = (self.base as u16).wrapping_sub(1);
+        // An empty head is the position before the first one. Where positions begin 65,536 bytes later it may look near: its gap,
+        // which an earlier call has left, must end the chain there.
+        let before = ((self.base - self.history.len()) as u16).wrapping_sub(1);
         *self.gap(usize::from(before)) = u16::MAX;
         self.heads.fill(before);
         self.heads_3.fill(before);
@@ -224,6 +307,71 @@ impl<'a, const FULL: bool, const TWICE: bool> Chains<'a, FULL, TWICE> {
         unsafe { self.heads_4.get_unchecked_mut(slot) }
     }
 
+    /// Enters number `number`, with its [`bytes`](Self::bytes), but not into the head of 4 bytes beside chains of 5.
+    #[inline(always)]
+    fn enter(&mut self, number: usize, bytes: u64) {
+        let newest = core::mem::replace(self.head(bytes), number as u16);
+        *self.gap(number) = (number as u16).wrapping_sub(newest);
+        *self.head_3(bytes as u32) = number as u16;
+    }
+
+    /// Follows a chain down to number `lowest`, in the history or in the buffer; returns whether the walk is over
+    /// otherwise.
+    ///
+    /// # Safety
+    /// More than `walk.length` and up to `longest` bytes must be readable at `at`; numbers from `lowest` on must be where
+    /// `IN_HISTORY` says.
+    #[inline(always)]
+    unsafe fn follow<const IN_HISTORY: bool>(
+        &mut self,
+        origin: *const u8,
+        at: usize,
+        (longest, nice_length): (usize, usize),
+        lowest: usize,
+        walk: &mut Walk,
+    ) -> bool {
+        let Walk { word, mut candidate, mut candidates, mut length, mut best, mut last } = *walk;
+        let (number, numbered) = (at + self.base(), origin.wrapping_sub(self.base()));
+        let is_over = loop {
+            let from = if IN_HISTORY {
+                // 4 bytes from `length - 3` on have to be in the ring.
+                self.history.readable(candidate, length + 1)
+            } else {
+                numbered.wrapping_add(candidate)
+            };
+            // SAFETY: as the caller vouches.
+            unsafe {
+                // First the bytes that a longer match must have: most candidates fail there.
+                if read32(from.wrapping_add(length - 3)) == last && read32(from) == word {
+                    let distance = number - candidate;
+                    let found = if IN_HISTORY {
+                        // Bytes that are not of the history may have been compared.
+                        self.history.extend(origin.wrapping_add(at), distance - at, 0, longest)
+                    } else {
+                        extend(origin, at, distance, at + longest, MIN_MATCH)
+                    };
+                    if found > length {
+                        (best, length) = (Found { length: found, distance }, found);
+                        if found >= nice_length {
+                            break true;
+                        }
+                        last = read32(origin.add(at + length - 3));
+                    }
+                }
+            }
+            candidates -= 1;
+            if candidates == 0 {
+                break true;
+            }
+            candidate -= usize::from(*self.gap(candidate));
+            if candidate < lowest {
+                break false;
+            }
+        };
+        *walk = Walk { word, candidate, candidates, length, best, last };
+        is_over
+    }
+
     /// How far before number `number` the one before in its chain is.
     #[inline(always)]
     fn gap(&mut self, number: usize) -> &mut u16 {
@@ -234,16 +382,16 @@ impl<'a, const FULL: bool, const TWICE: bool> Chains<'a, FULL, TWICE> {
     }
 }
 
-impl<const FULL: bool, const TWICE: bool> Finder for Chains<'_, FULL, TWICE> {
+impl<const FULL: bool, const TWICE: bool, const RING: bool> Finder for Chains<'_, FULL, TWICE, RING> {
     const INSERTS_ALL: bool = true;
     const LOOKS_TWICE: bool = TWICE;
     type Lent<'s>
-        = Chains<'s, FULL, TWICE>
+        = Chains<'s, FULL, TWICE, RING>
     where
         Self: 's;
 
     #[inline(always)]
-    fn lend(&mut self) -> Chains<'_, FULL, TWICE> {
+    fn lend(&mut self) -> Chains<'_, FULL, TWICE, RING> {
         Chains { heads: self.heads, gaps: self.gaps, heads_3: self.heads_3, heads_4: self.heads_4, ..*self }
     }
 
@@ -267,10 +415,7 @@ impl<const FULL: bool, const TWICE: bool> Finder for Chains<'_, FULL, TWICE> {
     unsafe fn insert_lightly(&mut self, buffer: &[u8], at: usize) {
         // SAFETY: 4 bytes at `at`, as the caller vouches.
         let bytes = unsafe { Self::bytes::<false>(buffer, at) };
-        let number = at + self.base();
-        let newest = core::mem::replace(self.head(bytes), number as u16);
-        *self.gap(number) = (number as u16).wrapping_sub(newest);
-        *self.head_3(bytes as u32) = number as u16;
+        self.enter(at + self.base(), bytes);
     }
 
     #[inline(always)]
@@ -291,7 +436,7 @@ impl<const FULL: bool, const TWICE: bool> Finder for Chains<'_, FULL, TWICE> {
         // SAFETY: 4 bytes at `at + 1`, or 8 with `FAR`, or the last 4.
         let next = unsafe { Self::bytes::<FAR>(buffer, next) };
         prefetch_line(&raw const *self.head(next) as usize);
-        let reach = self.window.min(at);
+        let reach = self.window.min(if RING { at + self.history.len() } else { at });
         let is_near = |distance: usize| distance.wrapping_sub(1) < reach;
         let distance_3 = usize::from((number as u16).wrapping_sub(newest_3));
         if !is_near(distance_3) {
@@ -300,9 +445,15 @@ impl<const FULL: bool, const TWICE: bool> Finder for Chains<'_, FULL, TWICE> {
         }
         let mut best = Found::NONE;
         if shorter < 3 && distance_3 <= self.window_3 {
-            // SAFETY: the candidate is below `at`.
-            let candidate = unsafe { read32(origin.add(at - distance_3)) };
-            if candidate << 8 == word << 8 {
+            let from = if RING && distance_3 > at {
+                self.history.at(distance_3 - at)
+            } else {
+                origin.wrapping_add(at - distance_3)
+            };
+            // SAFETY: the candidate is below `at`, or in the history, where 16 bytes can be read.
+            let candidate = unsafe { read32(from) };
+            let has_3 = !RING || distance_3.wrapping_sub(at + 1) >= 2;
+            if has_3 && candidate << 8 == word << 8 {
                 best = Found { length: 3, distance: distance_3 };
             }
         }
@@ -317,42 +468,27 @@ impl<const FULL: bool, const TWICE: bool> Finder for Chains<'_, FULL, TWICE> {
             }
         }
         // A match to beat is worth less effort the longer it is.
-        let mut candidates = match shorter {
+        let candidates = match shorter {
             0 => self.search.max_chain,
             1..GOOD_LENGTH => self.search.max_chain / 2,
             _ => (self.search.max_chain / 4).max(1),
         };
         if is_near(usize::from(gap)) && (FAR || length < longest) {
             // SAFETY: `length + 1` bytes from `at` on are in the buffer, and all candidates are below `at`.
-            let mut last = unsafe { read32(origin.add(at + length - 3)) };
-            let (numbered, lowest) = (origin.wrapping_sub(self.base()), number - reach);
-            let mut candidate = number - usize::from(gap);
-            loop {
-                let from = numbered.wrapping_add(candidate);
-                // SAFETY: as above.
-                unsafe {
-                    // First the bytes that a longer match must have: most candidates fail there.
-                    if read32(from.add(length - 3)) == last && read32(from) == word {
-                        let distance = number - candidate;
-                        let found = extend(origin, at, distance, at + longest, MIN_MATCH);
-                        if found > length {
-                            (best, length) = (Found { length: found, distance }, found);
-                            if found >= nice_length {
-                                break;
-                            }
-                            last = read32(origin.add(at + length - 3));
-                        }
-                    }
+            let last = unsafe { read32(origin.add(at + length - 3)) };
+            let candidate = number - usize::from(gap);
+            let mut walk = Walk { word, candidate, candidates, length, best, last };
+            let lowest = number - reach;
+            // SAFETY: as above, and candidates from `base` on are in the buffer, others in the history.
+            best = unsafe {
+                let first = if RING { lowest.max(self.base()) } else { lowest };
+                let is_over = walk.candidate >= first
+                    && self.follow::<false>(origin, at, (longest, nice_length), first, &mut walk);
+                if RING && !is_over && walk.candidate >= lowest {
+                    self.follow::<true>(origin, at, (longest, nice_length), lowest, &mut walk);
                 }
-                candidates -= 1;
-                if candidates == 0 {
-                    break;
-                }
-                candidate -= usize::from(*self.gap(candidate));
-                if candidate < lowest {
-                    break;
-                }
-            }
+                walk.best
+            };
         }
         best
     }

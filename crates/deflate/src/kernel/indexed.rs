@@ -5,9 +5,12 @@
 
 use core::hint::select_unpredictable;
 
+use linerate_core::prefetch_line;
+
+use super::history::{FETCH_STEP, History, MAX_FETCHED};
 use super::isa::{Isa, read32};
 use super::lazy::{Finder, Found};
-use super::matcher::MIN_MATCH;
+use super::matcher::{MAX_MATCH, MIN_MATCH};
 use super::search::{extend, opaque};
 
 /// Most positions in the index of a window or of a dictionary.
@@ -36,45 +39,92 @@ pub(super) fn shift_for(len: usize) -> u32 {
 /// Enters the positions of `text` into `index`, the first as number `first`; not the last three, which have no 4
 /// bytes yet. The number of slots is a power of two.
 pub(crate) fn index_positions(index: &mut [u16], text: &[u8], first: u16) {
-    let shift = shift_for(index.len());
+    let mut numbers = Numbers::of(index);
     let mut number = first;
     for bytes in text.windows(MIN_MATCH) {
-        let word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        let slot = hash(word, shift) & !1 | usize::from(number >> BLOCK_BITS & 1);
-        // SAFETY: the hash has as many bits as the length.
-        unsafe { *index.get_unchecked_mut(slot) = number };
+        numbers.enter(number, u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
         number = number.wrapping_add(1);
     }
 }
 
-/// The search over `history` bytes and what follows, at most 65,536 bytes.
+/// Enters the positions of `history` into `index`, as [`index_positions`].
+pub(crate) fn index_history(index: &mut [u16], history: &History<'_>) {
+    let mut numbers = Numbers::of(index);
+    history.for_each(|number, word| numbers.enter(number, word));
+}
+
+/// An index to enter positions into.
+struct Numbers<'a> {
+    index: &'a mut [u16],
+    shift: u32,
+}
+
+impl<'a> Numbers<'a> {
+    fn of(index: &'a mut [u16]) -> Self {
+        let shift = shift_for(index.len());
+        Numbers { index, shift }
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, number: u16, word: u32) {
+        let slot = hash(word, self.shift) & !1 | usize::from(number >> BLOCK_BITS & 1);
+        // SAFETY: the hash has as many bits as the length.
+        unsafe { *self.index.get_unchecked_mut(slot) = number };
+    }
+}
+
+/// The search in a message of at most 65,536 bytes and its history.
 pub(crate) struct Indexed<'a> {
-    /// Newest offset of each hash since the history; cleared for each message.
+    /// Newest offset of each hash in the message; cleared for each.
     recent: &'a mut [u16],
     recent_shift: u32,
     /// For each hash the numbers of two positions in the history.
     index: &'a [u16],
     index_shift: u32,
-    /// The number of offset 0.
-    base: u16,
-    history: usize,
+    history: History<'a>,
     /// Largest distance.
     window: usize,
 }
 
 impl<'a> Indexed<'a> {
-    /// Begins a message after `history` bytes, of which the first has the number `base` in `index`.
+    /// Begins a message after `history`, of which `index` has the positions.
     pub(crate) fn begin(
         recent: &'a mut [u16],
         index: &'a [u16],
-        base: u16,
-        history: usize,
+        history: History<'a>,
         window: usize,
     ) -> Self {
         recent.fill(0);
         let (recent_shift, index_shift) = (shift_for(recent.len()), shift_for(index.len()));
-        Indexed { recent, recent_shift, index, index_shift, base, history, window }
+        Indexed { recent, recent_shift, index, index_shift, history, window }
     }
+}
+
+impl Indexed<'_> {
+    /// Fetches the candidates in the history of every [`FETCH_STEP`]th position of a short message.
+    pub(crate) fn fetch(&self, buffer: &[u8]) {
+        if buffer.len() > MAX_FETCHED || self.history.len() == 0 {
+            return;
+        }
+        if self.window <= 2 * self.index.len() {
+            return self.history.fetch();
+        }
+        for bytes in buffer.windows(MIN_MATCH).step_by(FETCH_STEP) {
+            let word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            let bucket = hash(word, self.index_shift) & !1;
+            for number in &self.index[bucket..bucket + 2] {
+                prefetch_line(self.history.at(usize::from(self.history.end().wrapping_sub(*number))) as usize);
+            }
+        }
+    }
+}
+
+/// Candidates that have the first 4 bytes in common with a position: 0 for none.
+struct Hits {
+    /// How far before the position one in the message is.
+    recent: usize,
+    /// How far before the message two in the history are.
+    older: [usize; 2],
 }
 
 impl Finder for Indexed<'_> {
@@ -104,69 +154,81 @@ impl Finder for Indexed<'_> {
     #[inline(always)]
     unsafe fn find<I: Isa, const FAR: bool>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found {
         let origin = buffer.as_ptr();
-        let lowest = at.saturating_sub(self.window);
-        // SAFETY: as above; offsets used are below `at`.
+        // In the history from 4 bytes before the message, since fewer are no match.
+        let reach = self.history.len().min(self.window.saturating_sub(at)).saturating_sub(MIN_MATCH - 1);
+        // SAFETY: as above; offsets used are below `at`, and 4 bytes are readable anywhere in the history.
         unsafe {
             let word = read32(origin.add(at));
             let slot = self.recent.get_unchecked_mut(hash(word, self.recent_shift));
             let recent = usize::from(*slot);
             *slot = at as u16;
             let bucket = hash(word, self.index_shift) & !1;
-            let older =
-                |way: usize| usize::from(self.index.get_unchecked(bucket + way).wrapping_sub(self.base));
             // Which of the three is a match is unpredictable: one branch for all.
-            let score = |from: usize, end: usize| {
-                let usable = from >= lowest && from < end;
-                let from = select_unpredictable(usable, from, 0);
-                let hit = opaque(u32::from(usable) & u32::from(read32(origin.add(from)) == word));
-                hit as usize * (from + 1)
+            let usable = recent < at && at - recent <= self.window;
+            let hit = usable & (read32(origin.add(select_unpredictable(usable, recent, 0))) == word);
+            let recent = opaque(u32::from(hit)) as usize * at.wrapping_sub(recent);
+            let older = |way: usize| {
+                let number = *self.index.get_unchecked(bucket + way);
+                let back = usize::from(self.history.end().wrapping_sub(number));
+                let usable = back.wrapping_sub(MIN_MATCH) < reach;
+                let hit = usable & (read32(self.history.at(back)) == word);
+                opaque(u32::from(hit)) as usize * back
             };
-            let hits = if self.history == 0 {
-                [score(recent, at), 0, 0]
-            } else {
-                [score(recent, at), score(older(0), self.history), score(older(1), self.history)]
-            };
-            if opaque((hits[0] | hits[1] | hits[2]) as u32) == 0 {
+            let hits = Hits { recent, older: [older(0), older(1)] };
+            if opaque((hits.recent | hits.older[0] | hits.older[1]) as u32) == 0 {
                 return Found::NONE;
             }
-            longest::<I>(buffer, at, hits, shorter)
+            self.longest::<I>(buffer, at, &hits, shorter)
         }
     }
 }
 
-/// The longest of the matches with the candidates `hits`, each an offset and one, or 0 for none; the nearest of equals.
-///
-/// # Safety
-/// The candidates have 4 bytes in common with `at`; the CPU must support the tier that `I` is for.
-#[inline(always)]
-unsafe fn longest<I: Isa>(buffer: &[u8], at: usize, hits: [usize; 3], shorter: usize) -> Found {
-    let origin = buffer.as_ptr();
-    if at + 16 <= buffer.len() {
-        let score = |hit: usize| {
-            // SAFETY: 16 bytes from `at` on are in the buffer, and candidates are before it.
-            let length = unsafe { I::common16(origin.add(at), origin.add(hit.saturating_sub(1))) };
-            if hit == 0 { 0 } else { length << 17 | hit }
-        };
-        let best = score(hits[0]).max(score(hits[1])).max(score(hits[2]));
-        let length = best >> 17;
-        if length < 16 {
-            return if length > shorter {
-                Found { length, distance: at + 1 - (best & 0x1_ffff) }
-            } else {
-                Found::NONE
+impl Indexed<'_> {
+    /// The longest of the matches; the nearest of equals.
+    ///
+    /// # Safety
+    /// The CPU must support the tier that `I` is for.
+    #[inline(always)]
+    unsafe fn longest<I: Isa>(&self, buffer: &[u8], at: usize, hits: &Hits, shorter: usize) -> Found {
+        let &Hits { recent, older } = hits;
+        let (origin, history) = (buffer.as_ptr(), &self.history);
+        let here = origin.wrapping_add(at);
+        if at + 16 <= buffer.len() {
+            // SAFETY: 16 bytes from `at` on are in the buffer, and candidates are before it or in the history.
+            let score = |from: *const u8, most: usize, distance: usize| unsafe {
+                (I::common16(here, from).min(most) << 17) + (0x1_ffff - distance)
             };
-        }
-    }
-    let mut best = Found { length: shorter.max(MIN_MATCH - 1), distance: 0 };
-    for hit in hits {
-        if hit != 0 {
-            let distance = at + 1 - hit;
-            // SAFETY: as above.
-            let length = unsafe { extend(origin, at, distance, buffer.len(), MIN_MATCH) };
-            if length > best.length {
-                best = Found { length, distance };
+            // Without a candidate, no length.
+            let recent = score(here.wrapping_sub(recent), if recent == 0 { 0 } else { 16 }, recent);
+            let older = older.map(|back| score(history.at(back), back, at + back));
+            let best = recent.max(older[0]).max(older[1]);
+            let length = best >> 17;
+            if length < 16 {
+                return if length > shorter {
+                    Found { length, distance: 0x1_ffff - (best & 0x1_ffff) }
+                } else {
+                    Found::NONE
+                };
             }
         }
+        let mut best = Found { length: shorter.max(MIN_MATCH - 1), distance: 0 };
+        let most = MAX_MATCH.min(buffer.len() - at);
+        if recent != 0 {
+            // SAFETY: the candidate is before `at`.
+            let length = unsafe { extend(origin, at, recent, buffer.len(), MIN_MATCH) };
+            if length > best.length {
+                best = Found { length, distance: recent };
+            }
+        }
+        for back in older {
+            if back != 0 {
+                // SAFETY: the candidate is in the history.
+                let length = unsafe { history.extend(here, back, MIN_MATCH, most) };
+                if length > best.length {
+                    best = Found { length, distance: at + back };
+                }
+            }
+        }
+        if best.distance == 0 { Found::NONE } else { best }
     }
-    if best.distance == 0 { Found::NONE } else { best }
 }

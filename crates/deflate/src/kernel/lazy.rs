@@ -293,7 +293,7 @@ mod tests {
         let mut scratch = Box::new(Scratch::new());
         let Scratch { work: ParseState { tokens, .. }, chains, .. } = &mut *scratch;
         let search = Level::Deeper.search();
-        let mut finder = Chains::<false, false>::begin(chains, noise.len(), MAX_DISTANCE, search);
+        let mut finder = Chains::<false, false, false>::begin(chains, noise.len(), MAX_DISTANCE, search);
         let max_lazy = search.max_lazy;
         let parse = LazyParse { tokens, most: 1024, buffer: &noise, start: 0, finder: &mut finder, max_lazy };
         let parsed = parse.run(Tier::Scalar);

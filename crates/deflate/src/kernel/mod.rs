@@ -16,6 +16,7 @@ pub(crate) mod emit;
 pub(crate) mod fast;
 mod fitted;
 pub(crate) mod header;
+pub(crate) mod history;
 pub(crate) mod incompressible;
 #[cfg(feature = "alloc")]
 pub(crate) mod indexed;

@@ -15,6 +15,7 @@ use core::hint::select_unpredictable;
 use linerate_core::{CACHE_LINE, prefetch_line};
 
 use super::dispatch::Kernel;
+use super::history::OVERLAP;
 use super::indexed::{hash, shift_for};
 use super::isa::{Isa, read32};
 use super::matcher::{MAX_MATCH, MIN_MATCH};
@@ -29,10 +30,10 @@ pub(crate) const BEFORE: usize = 4;
 /// Bytes behind a message in its buffer. All are zero, since their hashes decide which slots of the
 /// index are overwritten.
 pub(crate) const BEHIND: usize = 16;
-/// Bytes at the end of a ring that repeat its beginning, so that 16 can be compared anywhere.
-pub(crate) const OVERLAP: usize = 16;
 /// Bytes that a block may take: 9 bits for a byte, header and end, and the width of a store.
 pub(crate) const MAX_BLOCK: usize = MAX_QUICK * 9 / 8 + 32;
+/// Bytes of the buffers of a message and its block.
+pub(crate) const STAGING: usize = BEFORE + MAX_QUICK + BEHIND + MAX_BLOCK;
 
 /// Positions entered inside a match are this far apart.
 const INSIDE_STEP: usize = 3;

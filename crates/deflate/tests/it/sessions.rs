@@ -366,6 +366,61 @@ fn level_1_decodes_from_zero_bytes_on_and_after_its_positions_wrap() {
     }
 }
 
+/// Windows wrap within messages and between them; lengths are around those where a session searches
+/// otherwise: the longest for one pass, the pieces, and a rest that is too short to have a history.
+#[test]
+fn messages_of_lengths_around_limits_decode_in_windows_that_wrap() {
+    let noise = &mut Noise::new(15);
+    let limits = [4, 16, 256, 512, 1 << 12, 1 << 13, 1 << 15, (1 << 15) + 16, 1 << 16];
+    let text = data::text(noise, (1 << 16) + 300);
+    let messages: Vec<Vec<u8>> = limits
+        .into_iter()
+        .flat_map(|limit| [limit - 1, limit, limit + 1])
+        .map(|len: usize| {
+            // Neighbours repeat each other, and each repeats itself.
+            let period = 1 + noise.below(300);
+            let start = noise.below(100);
+            (0..len).map(|i| text[start + if noise.below(40) == 0 { i } else { i % period }]).collect()
+        })
+        .collect();
+    for level in [Level::Fast, Level::Default, Level::Lazy, Level::Best] {
+        for bits in 8..=15 {
+            let options = SessionOptions::new(Format::Deflate).level(level).window_bits(bits);
+            let order: Vec<_> = (0..12).map(|_| messages[noise.below(messages.len())].clone()).collect();
+            let sent = send_all(&options, &mut Scratch::boxed(), &order);
+            assert!(sent.iter().zip(&order).all(|(b, m)| b.len() <= message_bound(m.len())));
+            assert_received(&mut receiver(Format::Deflate, bits, &[]), &sent, &order, &[]);
+        }
+    }
+}
+
+/// A match may lie across the end of the ring, wherever the message before has ended.
+#[test]
+fn repetitions_are_found_wherever_the_window_wraps() {
+    let noise = &mut Noise::new(16);
+    let text = noise.bytes(120);
+    for level in Level::ALL.into_iter().skip(2) {
+        for bits in [8, 11] {
+            let options = SessionOptions::new(Format::Deflate).level(level).window_bits(bits);
+            let (mut session, mut receiver) = (session(&options), receiver(Format::Deflate, bits, &[]));
+            let scratch = &mut Scratch::boxed();
+            for i in 0..300 {
+                let sent = send(&mut session, scratch, &text);
+                assert!(
+                    i == 0 || sent.len() < 60,
+                    "{level:?} {bits} bits, message {i}: {} bytes",
+                    sent.len()
+                );
+                assert_received(&mut receiver, &[sent], &[text.clone()], &[]);
+                let len = noise.below(100);
+                let other = noise.bytes(len);
+                let sent = send(&mut session, scratch, &other);
+                assert_received(&mut receiver, &[sent], &[other], &[]);
+            }
+        }
+    }
+}
+
 #[test]
 fn finish_ends_the_stream() {
     let messages = messages(&mut Noise::new(10), 10, 2_000);

@@ -1,0 +1,210 @@
+//! The bytes before a message, read where a session or a dictionary keeps them: in a ring.
+//!
+//! A message of some hundred bytes leaves no time to move 32 KiB of history next to it. So a search
+//! compares the message with bytes of the ring.
+
+#[cfg(feature = "alloc")]
+use linerate_core::{CACHE_LINE, prefetch_line};
+
+use super::isa::{read32, read64};
+use super::matcher::MAX_MATCH;
+
+/// Bytes at the end of a ring that repeat its beginning, so that 16 can be compared anywhere.
+pub(crate) const OVERLAP: usize = 16;
+
+/// Longest message whose candidates are fetched before the search. With thousands of connections in turn neither
+/// tables nor windows are in a cache, and a search waits for one candidate after the other.
+#[cfg(feature = "alloc")]
+pub(crate) const MAX_FETCHED: usize = 4 << 10;
+/// Candidates of positions this far apart are fetched.
+#[cfg(feature = "alloc")]
+pub(crate) const FETCH_STEP: usize = 2;
+
+/// Fewest bytes of a ring, so that a match of any length can be read in it and [`OVERLAP`].
+pub(crate) const MIN_RING: usize = 256;
+const _: () = assert!(MIN_RING + OVERLAP > MAX_MATCH);
+
+/// The last bytes before a message: byte n of the session at n modulo the size of the ring.
+#[derive(Clone, Copy)]
+pub(crate) struct History<'a> {
+    /// A power of two of bytes, at least [`MIN_RING`] unless none is in use, and [`OVERLAP`].
+    ring: &'a [u8],
+    /// Bytes in use, no more than the ring has.
+    len: usize,
+    /// The number of the message's first byte, modulo 2^16.
+    end: u16,
+}
+
+impl History<'_> {
+    /// No bytes.
+    pub(crate) const NONE: History<'static> = History { ring: &[0; 1 + OVERLAP], len: 0, end: 0 };
+
+    /// Bytes in use.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Where the byte is that is `back` bytes before the message.
+    #[inline(always)]
+    fn place(&self, back: usize) -> usize {
+        usize::from(self.end).wrapping_sub(back) & (self.ring.len() - OVERLAP - 1)
+    }
+
+    /// The byte that is `back` bytes before the message; 16 can be read there, of which those behind
+    /// the history are any.
+    #[inline(always)]
+    pub(crate) fn at(&self, back: usize) -> *const u8 {
+        self.ring.as_ptr().wrapping_add(self.place(back))
+    }
+
+    /// Where the byte with number `number` is; or, if fewer than `count` can be read there, at most
+    /// [`MAX_MATCH`], a place where they can.
+    #[inline(always)]
+    pub(crate) fn readable(&self, number: usize, count: usize) -> *const u8 {
+        let place = number & (self.ring.len() - OVERLAP - 1);
+        self.ring.as_ptr().wrapping_add(place.min(self.ring.len().saturating_sub(count)))
+    }
+
+    /// Bytes of history that follow one another in memory from `back` bytes before the message on.
+    #[inline(always)]
+    pub(crate) fn contiguous(&self, back: usize) -> usize {
+        back.min(self.ring.len() - self.place(back))
+    }
+
+    /// Length of the match of what is `back` bytes before the message with `here`, up to the message
+    /// and `most` bytes, of which the first `length` are known to match.
+    ///
+    /// # Safety
+    /// `most` bytes must be readable at `here`; `back` must be at most [`len`](Self::len).
+    #[inline(always)]
+    pub(crate) unsafe fn extend(&self, here: *const u8, back: usize, length: usize, most: usize) -> usize {
+        let most = most.min(back);
+        let first = most.min(self.contiguous(back));
+        // SAFETY: `first` bytes are contiguous, and the caller vouches for the message.
+        let length = unsafe { common(here, self.at(back), length.min(first), first) };
+        if length < first || length == most {
+            return length;
+        }
+        // SAFETY: the rest begins behind the end of the ring, and is shorter than it.
+        unsafe { length + common(here.wrapping_add(length), self.at(back - length), 0, most - length) }
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<'a> History<'a> {
+    /// The `len` bytes before number `end` in a ring, of which [`OVERLAP`] bytes repeat the first.
+    pub(crate) fn new(ring: &'a [u8], len: usize, end: u16) -> Self {
+        let size = ring.len() - OVERLAP;
+        assert!(size.is_power_of_two() && size >= MIN_RING && len <= size);
+        History { ring, len, end }
+    }
+
+    /// The number of the message's first byte, modulo 2^16.
+    #[inline(always)]
+    pub(crate) fn end(&self) -> u16 {
+        self.end
+    }
+
+    /// Fetches all of the ring.
+    pub(crate) fn fetch(&self) {
+        for line in self.ring.chunks(CACHE_LINE) {
+            prefetch_line(line.as_ptr() as usize);
+        }
+    }
+
+    /// Calls `enter` with the number, modulo 2^16, and the 4 bytes of each position that has them.
+    #[inline(always)]
+    pub(crate) fn for_each(&self, mut enter: impl FnMut(u16, u32)) {
+        for back in (4..=self.len).rev() {
+            // SAFETY: 4 bytes can be read in the ring.
+            enter(self.end.wrapping_sub(back as u16), unsafe { read32(self.at(back)) });
+        }
+    }
+}
+
+/// Length of the common prefix of `most` bytes at `a` and `b`, of which the first `length` are known to match.
+///
+/// # Safety
+/// `most` bytes must be readable at both.
+#[inline(always)]
+unsafe fn common(a: *const u8, b: *const u8, mut length: usize, most: usize) -> usize {
+    // SAFETY: reads stay below `most`.
+    unsafe {
+        while length + 8 <= most {
+            let differ = read64(a.wrapping_add(length)) ^ read64(b.wrapping_add(length));
+            if differ != 0 {
+                return length + (differ.trailing_zeros() / 8) as usize;
+            }
+            length += 8;
+        }
+        while length < most && *a.wrapping_add(length) == *b.wrapping_add(length) {
+            length += 1;
+        }
+    }
+    length
+}
+
+#[cfg(all(test, feature = "alloc"))]
+mod tests {
+    use super::*;
+
+    /// The ring with bytes of numbers up to `end`, each the number's low byte times 7.
+    fn ring(end: usize) -> [u8; MIN_RING + OVERLAP] {
+        let mut ring = [0; MIN_RING + OVERLAP];
+        for number in end - MIN_RING..end {
+            ring[number % MIN_RING] = (number * 7) as u8;
+        }
+        ring.copy_within(..OVERLAP, MIN_RING);
+        ring
+    }
+
+    #[test]
+    fn matches_go_on_behind_the_end_of_the_ring_and_end_with_the_history() {
+        for end in [MIN_RING, MIN_RING + 1, MIN_RING + 100, 70_000] {
+            let ring = ring(end);
+            let history = History::new(&ring, MIN_RING, end as u16);
+            for back in 1..=MIN_RING {
+                let mut message: Vec<u8> = (end - back..end + MIN_RING).map(|n| (n * 7) as u8).collect();
+                let length = |message: &[u8], most: usize| {
+                    assert!(most <= message.len());
+                    // SAFETY: the message has `most` bytes, and the history `back`.
+                    unsafe { history.extend(message.as_ptr(), back, 0, most) }
+                };
+                assert_eq!(length(&message, MIN_RING), back, "{end} {back}");
+                assert_eq!(length(&message, back / 2), back / 2, "{end} {back}");
+                message[back / 3] ^= 1;
+                assert_eq!(length(&message, MIN_RING), back / 3, "{end} {back}");
+            }
+        }
+    }
+
+    #[test]
+    fn positions_of_a_history_have_their_bytes_wherever_the_ring_begins() {
+        for end in [MIN_RING, MIN_RING + 3, 70_000] {
+            let ring = ring(end);
+            let mut numbers = Vec::new();
+            History::new(&ring, 200, end as u16).for_each(|number, word| {
+                let first = word.to_le_bytes()[0];
+                assert_eq!(word.to_le_bytes(), [0, 7, 14, 21].map(|more| first.wrapping_add(more)));
+                assert_eq!(first, (usize::from(number) * 7) as u8);
+                numbers.push(number);
+            });
+            let expected: Vec<u16> = (end - 200..end - 3).map(|number| number as u16).collect();
+            assert_eq!(numbers, expected);
+        }
+    }
+
+    #[test]
+    fn as_many_bytes_as_asked_for_can_be_read_from_any_number() {
+        let ring = ring(MIN_RING);
+        let history = History::new(&ring, MIN_RING, MIN_RING as u16);
+        for number in 0..2 * MIN_RING {
+            for count in [1, 4, OVERLAP, OVERLAP + 1, MAX_MATCH] {
+                let place = history.readable(number, count) as usize - ring.as_ptr() as usize;
+                assert!(place + count <= ring.len());
+                assert!(place == number % MIN_RING || number % MIN_RING + count > ring.len());
+            }
+        }
+    }
+}
