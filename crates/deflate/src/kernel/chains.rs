@@ -4,7 +4,8 @@
 //! Positions are numbers modulo 2^16. One that comes from more than a window back may look like a near one; it then is
 //! a candidate like others, since bytes are compared. Every position from some beginning on is inserted in order, and
 //! the heads are cleared at that beginning, so what is found depends on what follows it alone: on a call, or, where
-//! a session keeps the tables, on its messages.
+//! a session keeps the tables, on its messages. The last three positions of a message are left out: their 4 bytes end
+//! in the next one.
 //!
 //! Chains are of positions with the same 4 bytes; at level 7 in long calls with the same 5, beside one head for each 4. In text
 //! that leaves a third of the candidates, so that a chain reaches further back.
