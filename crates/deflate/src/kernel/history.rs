@@ -6,7 +6,9 @@
 #[cfg(feature = "alloc")]
 use linerate_core::{CACHE_LINE, prefetch_line};
 
-use super::isa::{read32, read64};
+#[cfg(feature = "alloc")]
+use super::isa::read32;
+use super::isa::read64;
 use super::matcher::MAX_MATCH;
 
 /// Bytes at the end of a ring that repeat its beginning, so that 16 can be compared anywhere.
