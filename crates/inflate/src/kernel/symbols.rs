@@ -507,7 +507,8 @@ mod tests {
     }
 
     /// The loop stops before a match that is too far away or has no distance code: at its length, or at the literal that shares an
-    /// entry with it. A length's code of more than 11 bits and a distance's of more than 8 are in subtables.
+    /// entry with it. A length's code of more than 11 bits, or
+    /// 9 in short blocks, and a distance's of more than 8 are in subtables.
     #[test]
     fn invalid_matches_are_undone_to_the_bit_whatever_the_length_of_their_codes() {
         const BEFORE: usize = 20;
@@ -518,7 +519,7 @@ mod tests {
         let mut window = Window::new(15).unwrap();
         // What the window holds is nearer than those distances.
         window.push(&[0; 100]).unwrap();
-        for has_code in [true, false] {
+        for (has_code, input) in [true, false].into_iter().flat_map(|has| [(has, MIN_INPUT), (has, 0)]) {
             let mut lengths = PackedLengths::new();
             (lengths.symbols, lengths.distances) = (286, if has_code { 30 } else { 1 });
             lengths.set(SHORT, 1);
@@ -533,8 +534,9 @@ mod tests {
                 lengths.set(286, 1);
             }
             let mut tables = Tables::new();
-            tables.restore(&lengths, MIN_INPUT).unwrap();
-            assert!(tables.codes().has_pairs);
+            tables.restore(&lengths, input).unwrap();
+            let is_short = input == 0;
+            assert_eq!((tables.codes().has_pairs, tables.codes().is_short()), (!is_short, is_short));
             let litlen = |symbol| code_of(&lengths, 0..286, symbol);
             for (length, len) in lens {
                 for (symbol, _) in &far[..if has_code { far.len() } else { 1 }] {
@@ -552,7 +554,7 @@ mod tests {
                         };
                         assert!(!decode(tier, &symbols, &mut position, &mut out, &mut at));
                         let what = format!("{tier:?}, length {length} and distance {symbol}");
-                        let shares_entry = len < LITLEN_ROOT;
+                        let shares_entry = !is_short && len < LITLEN_ROOT;
                         assert_eq!(at, BEFORE + usize::from(!shares_entry), "{what}");
                         let read = BEFORE * LITLEN_ROOT as usize + (at - BEFORE);
                         assert_eq!(8 * position.at - position.count as usize, read, "{what}");
