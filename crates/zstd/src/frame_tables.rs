@@ -1,5 +1,7 @@
 //! The entropy tables and repeat offsets that a frame carries from one block to the next.
 
+use linerate_core::{CACHE_LINE, prefetch_line};
+
 use crate::dictionary::Dictionary;
 use crate::entropy::fse::Cell;
 use crate::entropy::huffman::{self, CanonicalTree, HuffmanTable};
@@ -74,6 +76,13 @@ impl FrameTables {
         self.sources = [source; 3];
         self.huffman_source = source;
         self.repeats = dictionary.map_or(RepeatOffsets::INITIAL, |d| d.repeats());
+    }
+
+    /// Prefetches what every block reads or replaces: the tree, and what follows it.
+    pub(crate) fn prefetch(&self) {
+        let at = core::ptr::from_ref(self) as usize;
+        let lines = core::mem::offset_of!(FrameTables, tree)..size_of::<FrameTables>();
+        lines.step_by(CACHE_LINE).for_each(|line| prefetch_line(at + line));
     }
 
     pub(crate) fn set_source(&mut self, field: SequenceField, source: TableSource) {

@@ -4,6 +4,7 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::entropy::huffman::{LITERALS_CUT_OFF, Weights};
 use crate::frame_tables::{FrameTables, HuffmanTableBuffer};
+use crate::kernel;
 use crate::kernel_set::KernelSet;
 
 /// Literals block types.
@@ -64,7 +65,7 @@ pub(crate) fn read_tree(
     buffer: &mut HuffmanTableBuffer,
 ) -> Result<usize> {
     let mut weights = Weights::new();
-    let used = weights.read(src)?;
+    let used = kernel::build::weights(kernels, src, &mut weights)?;
     tables.set_huffman(kernels, &weights, buffer);
     Ok(used)
 }

@@ -26,6 +26,9 @@ use crate::window::Window;
 /// three of which belong to the block.
 const BEFORE_BLOCK: usize = 5;
 
+/// Bytes of the window that are prefetched for output: a short message.
+const PREFETCHED: usize = 512;
+
 /// The non-empty segments of history, latest first. While the dictionary is within the window, the ring
 /// has not wrapped, so there are at most two.
 fn history<'a>(
@@ -323,9 +326,18 @@ impl StreamDecoder {
             ));
         }
         self.skipped = None;
+        self.prefetch();
         let mut io = Buffers { src, read: 0, dst, written: 0, in_window: 0 };
         let result = self.run(scratch, dictionary, &mut io);
         self.end_call(result, io)
+    }
+
+    /// Prefetches what the next block needs, which is cold if a thread serves many streams in turn.
+    fn prefetch(&self) {
+        if let Some(tables) = &self.tables {
+            tables.prefetch();
+            self.window.prefetch(PREFETCHED);
+        }
     }
 
     /// Ends a call: keeps its error, which follows the output before it.
@@ -418,6 +430,9 @@ impl StreamDecoder {
             self.part = self.consumed;
         }
         let n = (count - self.header_bytes_len).min(io.input());
+        if n == 0 {
+            return false;
+        }
         self.header_bytes[self.header_bytes_len..self.header_bytes_len + n]
             .copy_from_slice(&io.src[io.read..io.read + n]);
         self.header_bytes_len += n;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{CACHE_LINE, Error, Kind, Result, prefetch_line};
 
 use crate::output::HistorySegment;
 
@@ -78,6 +78,13 @@ impl Window {
         self.at = if at < self.size { at } else { at - self.size };
         self.filled = self.size.min(self.filled + bytes.len());
         Ok(())
+    }
+
+    /// Prefetches where the next `count` bytes go, as far as that is before the ring's end.
+    pub(crate) fn prefetch(&self, count: usize) {
+        let at = self.bytes.as_ptr() as usize + self.at;
+        let count = count.min(self.capacity().saturating_sub(self.at));
+        (0..count).step_by(CACHE_LINE).for_each(|line| prefetch_line(at + line));
     }
 
     /// The last `count` bytes, or all, as two segments, latest first.

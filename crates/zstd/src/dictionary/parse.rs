@@ -27,7 +27,8 @@ impl<'a> Parsed<'a> {
         let id = u32::from_le_bytes(id.try_into().expect("four bytes"));
         let mut at = 8;
         let mut weights = Weights::new();
-        at += weights.read(&bytes[at..]).map_err(|e| e.shifted(at as u64))?;
+        at += kernel::build::weights(KernelSet::detected(), &bytes[at..], &mut weights)
+            .map_err(|e| e.shifted(at as u64))?;
         let mut counts = [const { NormalizedCounts::new() }; 3];
         for field in [SequenceField::Offset, SequenceField::MatchLength, SequenceField::LiteralLength] {
             let symbols = field.extra_bits().len();

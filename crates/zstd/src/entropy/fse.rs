@@ -11,6 +11,9 @@ use super::bits::ForwardBitReader;
 /// Cells of the largest table.
 pub(crate) const MAX_CELLS: usize = 512;
 
+/// Cells of the largest table that is built step by step: those of Huffman weights, and of blocks with few sequences.
+const SMALL_CELLS: usize = 64;
+
 /// One cell of a table.
 pub(crate) type Cell = u32;
 
@@ -128,6 +131,63 @@ impl<const N: usize> NormalizedCounts<N> {
     /// extra bits of a code's value. Codes are below 64.
     #[inline(always)]
     pub(crate) fn build(&self, extra_bits: &[u8], cells: &mut [Cell]) {
+        if 1 << self.log <= SMALL_CELLS {
+            self.build_small(extra_bits, cells);
+        } else {
+            self.build_large(extra_bits, cells);
+        }
+    }
+
+    /// As [`build`](Self::build), for at most [`SMALL_CELLS`]. Most blocks of short messages have such tables, with many
+    /// symbols of probability -1.
+    #[inline(always)]
+    pub(crate) fn build_small(&self, extra_bits: &[u8], cells: &mut [Cell]) {
+        let size = 1usize << self.log;
+        let mut symbols = [0u32; N];
+        // Each symbol repeated by its probability, with slack for stores of eight.
+        let mut runs = [0u8; SMALL_CELLS + 8];
+        let mut rare = [0u8; N];
+        let (mut end, mut rares) = (0, 0);
+        for (symbol, (&count, place)) in self.probabilities[..self.len].iter().zip(&mut symbols).enumerate() {
+            let extra = u32::from(extra_bits[symbol]);
+            *place = cell(0, symbol as u32, extra, self.log) | u32::from(count.unsigned_abs()) << NUMBER;
+            // Stores are overwritten by the next symbol where they do not count.
+            rare[rares & (N - 1)] = symbol as u8;
+            rares += usize::from(count < 0);
+            let mut at = end;
+            end += count.max(0) as usize;
+            loop {
+                runs[at..at + 8].copy_from_slice(&[symbol as u8; 8]);
+                at += 8;
+                if at >= end {
+                    break;
+                }
+            }
+        }
+        // Symbols are spread in steps over the table. A step that reaches a cell of the rare ones, which are last, is void.
+        let top = size - rares;
+        let step = size / 2 + size / 8 + 3;
+        let mut spread = [0u8; SMALL_CELLS];
+        let (mut position, mut run) = (0, 0);
+        for _ in 0..size {
+            spread[position & (SMALL_CELLS - 1)] = runs[run & (SMALL_CELLS - 1)];
+            run += usize::from(position < top);
+            position = (position + step) & (size - 1);
+        }
+        for (place, &symbol) in spread[top..size].iter_mut().rev().zip(&rare) {
+            *place = symbol;
+        }
+        for (place, &symbol) in cells[..size].iter_mut().zip(&spread) {
+            let entry = &mut symbols[usize::from(symbol) & (N - 1)];
+            *place = *entry;
+            *entry = entry.wrapping_add(1 << NUMBER);
+        }
+        self.finish(&mut cells[..size]);
+    }
+
+    /// As [`build`](Self::build), for tables of any size.
+    #[inline(always)]
+    fn build_large(&self, extra_bits: &[u8], cells: &mut [Cell]) {
         let size = 1usize << self.log;
         let mask = size - 1;
         // Per symbol: the bits common to all its cells, and from bit 22 on the number of its next cell.
@@ -187,11 +247,18 @@ impl<const N: usize> NormalizedCounts<N> {
             *place = *entry;
             *entry = entry.wrapping_add(1 << NUMBER);
         }
-        for place in &mut cells[..size] {
+        self.finish(&mut cells[..size]);
+    }
+
+    /// Makes cells of their numbers and the bits common to all cells of a symbol.
+    #[inline(always)]
+    fn finish(&self, cells: &mut [Cell]) {
+        let size = cells.len() as u32;
+        for place in cells {
             let number = *place >> NUMBER;
             // ilog2 as the exponent of the number as a float: exact, and available in vectors.
             let high = ((number as i32 as f32).to_bits() >> 23).wrapping_sub(127);
-            let base = (number << (self.log.wrapping_sub(high) & 31)).wrapping_sub(size as u32);
+            let base = (number << (self.log.wrapping_sub(high) & 31)).wrapping_sub(size);
             *place = (*place & ((1 << NUMBER) - 1)).wrapping_sub(high).wrapping_add(base << 23);
         }
     }

@@ -15,6 +15,8 @@ pub(crate) const MAX_LOG: u32 = 11;
 pub(crate) const MAX_CELLS: usize = 1 << MAX_LOG;
 /// Accuracy_Log limit of the FSE table of weights.
 const WEIGHTS_LOG: u32 = 6;
+/// Weights that are compared at a time.
+const LANES: usize = 32;
 /// Most weights of a description; the last weight is implied.
 const MAX_DESCRIBED: usize = 255;
 
@@ -24,10 +26,8 @@ pub(crate) struct Weights {
     weights: [u8; 256],
     /// Number of symbols, up to the last that has a code.
     len: usize,
-    /// Number of symbols of each weight.
-    ranks: [u16; 16],
-    /// The same of each quarter of the symbols.
-    quarter_ranks: [[u16; 16]; 4],
+    /// Number of symbols of each weight from 1 on.
+    ranks: [u16; MAX_LOG as usize + 1],
     /// Length of the longest code.
     pub(crate) log: u32,
 }
@@ -40,10 +40,11 @@ const TOO_LONG: Error = Error::corrupt(
 
 impl Weights {
     pub(crate) const fn new() -> Self {
-        Weights { weights: [0; 256], len: 0, ranks: [0; 16], quarter_ranks: [[0; 16]; 4], log: 0 }
+        Weights { weights: [0; 256], len: 0, ranks: [0; _], log: 0 }
     }
 
-    /// Reads a description from the beginning of `src`; returns its length in bytes.
+    /// Reads a description from the beginning of `src` into weights that are new; returns its length in bytes.
+    #[inline(always)]
     pub(crate) fn read(&mut self, src: &[u8]) -> Result<usize> {
         let header = usize::from(*src.first().ok_or(CUT_OFF)?);
         let used = if header >= 128 {
@@ -63,6 +64,7 @@ impl Weights {
     }
 
     /// Reads FSE-compressed weights: two interleaved states share one table.
+    #[inline(always)]
     fn read_coded(&mut self, src: &[u8]) -> Result<()> {
         let mut cells = [0; 1 << WEIGHTS_LOG];
         // The description may include impossible weights, as long as they do not occur.
@@ -70,7 +72,7 @@ impl Weights {
         let read = if cfg!(feature = "small") { None } else { few.read(src, WEIGHTS_LOG, 15).ok() };
         let (used, log) = match read {
             Some(used) => {
-                few.build(&[0; 16], &mut cells);
+                few.build_small(&[0; 16], &mut cells);
                 (used, few.log)
             }
             None => {
@@ -127,24 +129,26 @@ impl Weights {
     }
 
     /// Adds the implied last weight, which completes the tree, and validates the tree.
+    #[inline(always)]
     fn complete(&mut self) -> Result<()> {
         // An odd number of weights in half bytes is followed by padding.
         self.weights[self.len] = 0;
         self.len += 1;
-        let mut quarter_ranks = [[0; 16]; 4];
-        let [a, b, c, d] = self.quarters();
-        for (((&a, &b), &c), &d) in a.iter().zip(b).zip(c).zip(d) {
-            for (ranks, weight) in quarter_ranks.iter_mut().zip([a, b, c, d]) {
-                ranks[usize::from(weight).min(15)] += 1;
-            }
-        }
-        self.quarter_ranks = quarter_ranks;
-        let ranks = &mut self.ranks;
-        for (weight, rank) in ranks.iter_mut().enumerate() {
-            *rank = self.quarter_ranks.iter().map(|ranks| ranks[weight]).sum();
-        }
-        if ranks[MAX_LOG as usize + 1..].iter().any(|&count| count > 0) {
+        let lanes = &self.weights.as_chunks::<LANES>().0[..self.len.div_ceil(LANES)];
+        if lanes.as_flattened().iter().fold(0, |most, &weight| weight.max(most)) > MAX_LOG as u8 {
             return Err(TOO_LONG);
+        }
+        // A comparison with each weight is vectorized; neighbours often have the same weight, and would wait for a counter
+        // in memory.
+        let ranks = &mut self.ranks;
+        for (weight, rank) in (0..).zip(&mut *ranks).skip(1) {
+            let mut counts = [0u8; LANES];
+            for lane in lanes {
+                for (count, &other) in counts.iter_mut().zip(lane) {
+                    *count += u8::from(other == weight);
+                }
+            }
+            *rank = counts.iter().map(|&count| u16::from(count)).sum();
         }
         let sum: u32 = (1..=MAX_LOG as usize).map(|w| u32::from(ranks[w]) << (w - 1)).sum();
         if sum == 0 {
@@ -162,67 +166,61 @@ impl Weights {
         ranks[last as usize] += 1;
         let symbol = self.len - 1;
         self.weights[symbol] = last as u8;
-        let quarter = &mut self.quarter_ranks[symbol / self.len.div_ceil(4)];
-        quarter[0] -= 1;
-        quarter[last as usize] += 1;
         if ranks[1] < 2 || ranks[1] % 2 == 1 {
             return Err(Error::corrupt("the longest codes of a Huffman tree are not in pairs"));
         }
         Ok(())
     }
 
-    /// The weights in four parts of equal length. The last ends with up to three zeros after the last symbol.
-    ///
-    /// They are counted and sorted in parallel: neighbours often have the same weight, and would wait for each
-    /// other's counter.
+    /// Writes the canonical tree to `tree` and builds its table in the first `1 << log` of `cells`. `non_zero` is
+    /// [`non_zero`] or faster.
     #[inline(always)]
-    fn quarters(&self) -> [&[u8]; 4] {
-        let quarter = self.len.div_ceil(4);
-        let (a, rest) = self.weights.split_at(quarter);
-        let (b, rest) = rest.split_at(quarter);
-        let (c, rest) = rest.split_at(quarter);
-        [a, b, c, &rest[..quarter]]
-    }
-
-    /// Writes the canonical tree to `tree` and builds its table in the first `1 << log` of `cells`.
-    #[inline(always)]
-    pub(crate) fn build(&self, tree: &mut CanonicalTree, cells: &mut [u16]) {
-        self.canonicalize(tree);
+    pub(crate) fn build(
+        &self,
+        tree: &mut CanonicalTree,
+        cells: &mut [u16],
+        non_zero: impl Fn(&[u8; 64]) -> u64,
+    ) {
+        self.canonicalize(tree, non_zero);
         tree.build_table(cells);
     }
 
     /// The canonical tree.
     pub(crate) fn tree(&self) -> CanonicalTree {
         let mut tree = CanonicalTree::NONE;
-        self.canonicalize(&mut tree);
+        self.canonicalize(&mut tree, non_zero);
         tree
     }
 
     /// Writes the canonical tree to `tree`. Entries after the last coded symbol keep stale values.
     #[inline(always)]
-    fn canonicalize(&self, tree: &mut CanonicalTree) {
-        // Counting sort by weight, then by symbol. Symbols without a code come last, where they are not
-        // read.
-        let mut next = [[0u16; 16]; 4];
+    fn canonicalize(&self, tree: &mut CanonicalTree, non_zero: impl Fn(&[u8; 64]) -> u64) {
+        // Counting sort by weight, then by symbol. Symbols without a code, most of those of a text, are skipped.
+        let mut next = [0u16; 16];
         let mut at = 0;
-        for weight in (1..16).chain([0]) {
-            for (next, ranks) in next.iter_mut().zip(&self.quarter_ranks) {
-                next[weight] = at;
-                at += ranks[weight];
-            }
+        for (next, rank) in next.iter_mut().zip(&self.ranks).skip(1) {
+            *next = at;
+            at += rank;
         }
-        let [a, b, c, d] = self.quarters();
-        let quarter = a.len();
-        for (i, (((&a, &b), &c), &d)) in a.iter().zip(b).zip(c).zip(d).enumerate() {
-            for (q, (next, weight)) in next.iter_mut().zip([a, b, c, d]).enumerate() {
-                let place = &mut next[usize::from(weight) & 15];
-                tree.symbols[usize::from(*place) & 255] = (quarter * q + i) as u8;
+        let parts = &self.weights.as_chunks::<64>().0[..self.len.div_ceil(64)];
+        for (i, part) in parts.iter().enumerate() {
+            let mut coded = non_zero(part);
+            while coded != 0 {
+                let symbol = coded.trailing_zeros() as usize;
+                coded &= coded - 1;
+                let place = &mut next[usize::from(part[symbol & 63]) & 15];
+                tree.symbols[usize::from(*place) & 255] = (64 * i + symbol) as u8;
                 *place += 1;
             }
         }
-        tree.ranks.copy_from_slice(&self.ranks[1..=MAX_LOG as usize]);
+        tree.ranks.copy_from_slice(&self.ranks[1..]);
         tree.log = self.log as u16;
     }
+}
+
+/// A bit for each byte that is not zero, the first in the lowest: the safe reference of the kernels.
+pub(crate) fn non_zero(bytes: &[u8; 64]) -> u64 {
+    bytes.iter().rev().fold(0, |bits, &byte| bits << 1 | u64::from(byte != 0))
 }
 
 /// A Huffman code in canonical form: 280 bytes instead of a decoding table of up to 4 KiB.

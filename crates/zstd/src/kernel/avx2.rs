@@ -85,4 +85,17 @@ impl Isa for Avx2 {
         // SAFETY: the caller vouches for BMI2, which comes with AVX2.
         unsafe { x86_64::_bzhi_u64(word, count) }
     }
+
+    #[inline(always)]
+    unsafe fn non_zero(bytes: &[u8; 64]) -> u64 {
+        use x86_64::*;
+        // SAFETY: the caller vouches for AVX2; both halves are in `bytes`.
+        unsafe {
+            let zeros = |at: usize| {
+                let half = _mm256_loadu_si256(bytes.as_ptr().add(at).cast());
+                _mm256_movemask_epi8(_mm256_cmpeq_epi8(half, _mm256_setzero_si256())) as u32
+            };
+            !(u64::from(zeros(32)) << 32 | u64::from(zeros(0)))
+        }
+    }
 }

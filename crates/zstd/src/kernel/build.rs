@@ -1,9 +1,11 @@
 //! Table construction compiled per tier: the bodies are safe and the same for all tiers.
 
+use linerate_core::Result;
+
 use super::dispatch::{Kernel, dispatch};
 use super::isa::Isa;
 use crate::entropy::fse::{Cell, NormalizedCounts};
-use crate::entropy::huffman::{CanonicalTree, Weights};
+use crate::entropy::huffman::{self, CanonicalTree, Weights};
 use crate::kernel_set::KernelSet;
 
 struct Fse<'a, const N: usize> {
@@ -36,6 +38,28 @@ pub(crate) fn fse<const N: usize>(
     }
 }
 
+struct ReadWeights<'a> {
+    src: &'a [u8],
+    weights: &'a mut Weights,
+}
+
+impl Kernel for ReadWeights<'_> {
+    type Output = Result<usize>;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) -> Result<usize> {
+        self.weights.read(self.src)
+    }
+}
+
+/// As [`Weights::read`].
+pub(crate) fn weights(kernels: KernelSet, src: &[u8], weights: &mut Weights) -> Result<usize> {
+    match kernels.compiled() {
+        KernelSet::Reference => weights.read(src),
+        KernelSet::Tier(tier) => dispatch(tier, ReadWeights { src, weights }),
+    }
+}
+
 struct Huffman<'a> {
     weights: &'a Weights,
     tree: &'a mut CanonicalTree,
@@ -47,14 +71,15 @@ impl Kernel for Huffman<'_> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) {
-        self.weights.build(self.tree, self.cells);
+        // SAFETY: the caller vouches for the tier.
+        self.weights.build(self.tree, self.cells, |bytes| unsafe { I::non_zero(bytes) });
     }
 }
 
 /// As [`Weights::build`].
 pub(crate) fn huffman(kernels: KernelSet, weights: &Weights, tree: &mut CanonicalTree, cells: &mut [u16]) {
     match kernels.compiled() {
-        KernelSet::Reference => weights.build(tree, cells),
+        KernelSet::Reference => weights.build(tree, cells, huffman::non_zero),
         KernelSet::Tier(tier) => dispatch(tier, Huffman { weights, tree, cells }),
     }
 }

@@ -32,6 +32,12 @@ pub(crate) trait Isa {
     /// # Safety
     /// The CPU must support the tier.
     unsafe fn low_bits(word: u64, count: u32) -> u64;
+
+    /// A bit for each byte that is not zero, the first in the lowest.
+    ///
+    /// # Safety
+    /// The CPU must support the tier.
+    unsafe fn non_zero(bytes: &[u8; 64]) -> u64;
 }
 
 /// # Safety

@@ -3,6 +3,7 @@
 use core::hint::select_unpredictable;
 
 use super::isa::Isa;
+use crate::entropy::huffman;
 
 /// The scalar tier.
 pub(crate) struct Scalar;
@@ -47,5 +48,10 @@ impl Isa for Scalar {
     #[inline(always)]
     unsafe fn low_bits(word: u64, count: u32) -> u64 {
         word & ((1 << (count & 0xff)) - 1)
+    }
+
+    #[inline(always)]
+    unsafe fn non_zero(bytes: &[u8; 64]) -> u64 {
+        huffman::non_zero(bytes)
     }
 }

@@ -262,19 +262,17 @@ impl<'a> SequenceReader<'a> {
     /// Decodes the last sequence, after which no next states are read.
     #[inline(always)]
     fn decode_last(&mut self) -> Result<Sequence> {
-        if self.position < 0 {
-            return Err(BITS_CUT_OFF);
-        }
         let [ll, of, ml] = self.states;
         // SAFETY: states are below the size of their tables.
         let cells = unsafe { [*self.cells[0].add(ll), *self.cells[1].add(of), *self.cells[2].add(ml)] };
         let all: u32 = cells.iter().map(|&cell| fse::extra_bits(cell)).sum();
+        let before = self.position;
         self.position -= all as isize;
         if self.position < 0 {
             return Err(BITS_CUT_OFF);
         }
-        // SAFETY: the same stream as in `new`.
-        let (_, value, mut sequence) = unsafe { decode_slow(self.stream, self.position, cells, false) };
+        // SAFETY: the same stream as in `new`, and the position was checked.
+        let (value, mut sequence) = unsafe { decode_values(self.stream, before, cells) };
         let mut repeats = RepeatOffsets(self.repeats);
         sequence.offset = repeats
             .resolve((1u32 << (fse::extra_bits(cells[1]) & 31)).wrapping_add(value), sequence.literals);
@@ -361,6 +359,10 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
             let mut from = self.from;
             let literals_end = self.literals_end;
             let [near, far] = out.history.map(History::new);
+            // The far segment, counted from where the output begins.
+            let far_end = far.end.wrapping_add(near.len as usize);
+            let far_reserve = near.len as usize + far.missing;
+            let history_len = near.len + far.len;
             let mut cursor = match &mut prefetch {
                 Some(queue) if PREFETCH => queue.take(),
                 _ => PrefetchCursor::EMPTY,
@@ -395,17 +397,23 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
                 to = to.add(literal_len);
 
                 let produced = to.offset_from_unsigned(start);
+                let back = offset as isize - produced as isize;
                 let mut source = to.wrapping_sub(offset).cast_const();
-                let mut back = offset as isize - produced as isize;
                 if HISTORY {
-                    if back > 0 {
-                        source = near.end.wrapping_sub(back as usize);
-                    }
-                    let mut fits = near.holds(back, match_len);
-                    if back > near.len {
-                        back -= near.len;
-                        source = far.end.wrapping_sub(back as usize);
-                        fits = back <= far.len && far.holds(back, match_len);
+                    let fits;
+                    if far.len == 0 {
+                        if back > 0 {
+                            source = near.end.wrapping_sub(back as usize);
+                        }
+                        fits = near.holds(back, match_len) && back <= near.len;
+                    } else {
+                        // Which segment of a wrapped ring has the match is unpredictable.
+                        let is_far = back > near.len;
+                        let own = to.wrapping_sub(produced).cast_const();
+                        let end = select_unpredictable(back > 0, near.end, own);
+                        source = select_unpredictable(is_far, far_end, end).wrapping_sub(back as usize);
+                        let reserve = select_unpredictable(is_far, far_reserve, near.missing);
+                        fits = (back - 1) as usize >= match_len + reserve - 1 && back <= history_len;
                     }
                     if !fits {
                         out.at = to.offset_from_unsigned(buf);
@@ -471,12 +479,27 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
     /// Appends the remaining literals.
     #[inline(always)]
     pub(super) unsafe fn finish(self) -> Result<()> {
-        // SAFETY: both are pointers into the literals, in this order.
-        let literals = unsafe {
-            core::slice::from_raw_parts(self.from, self.literals_end.offset_from_unsigned(self.from))
-        };
-        execute_exact(self.out, literals, 0, 1, self.end)
+        // SAFETY: both are pointers into the literals, in this order, with slack after them.
+        unsafe {
+            let len = self.literals_end.offset_from_unsigned(self.from);
+            append_rest(self.out, core::slice::from_raw_parts(self.from, len + SLACK), self.end)
+        }
     }
+}
+
+/// Appends the literals after the last match, which have [`SLACK`] bytes of padding: by a wild copy where the output
+/// has room for it.
+#[inline(never)]
+fn append_rest(out: &mut Output<'_>, literals: &[u8], end: usize) -> Result<()> {
+    let len = literals.len() - SLACK;
+    let fast_end = end.min(out.buf.len().saturating_sub(SLACK));
+    if len > fast_end.saturating_sub(out.at) {
+        return execute_exact(out, &literals[..len], 0, 1, end);
+    }
+    // SAFETY: the literals have their slack after them, and the output after `fast_end`.
+    unsafe { copy_wild(literals.as_ptr(), out.buf.as_mut_ptr().add(out.at), len) };
+    out.at += len;
+    Ok(())
 }
 
 /// The latest offset minus 1: rare, so kept out of the loop's dependency chain.
@@ -490,8 +513,31 @@ unsafe fn latest_minus_one<I: Isa>(repeats: I::Repeats) -> u32 {
     unsafe { I::offsets(repeats)[0].wrapping_sub(1) }
 }
 
+/// Decodes offset value and lengths of the last sequence, which has no next states. `position` is that before them.
+///
+/// # Safety
+/// As for [`decode_slow`]; the position after them is not negative.
+#[inline(never)]
+unsafe fn decode_values(stream: *const u8, position: isize, cells: [Cell; 3]) -> (u32, Sequence) {
+    let [ll, of, ml] = cells.map(fse::extra_bits);
+    // SAFETY: as the caller vouches; every CPU supports the scalar tier.
+    unsafe {
+        if ll + of + ml > LOADED {
+            let (_, value, sequence) = decode_slow(stream, position - (ll + of + ml) as isize, cells, false);
+            return (value, sequence);
+        }
+        let (word, left) = backward::load(stream, position);
+        let after_of = left.wrapping_sub(of);
+        let after_ml = after_of.wrapping_sub(ml);
+        let base = |table: usize, cell| BASES[table][fse::code(cell) as usize & 63];
+        let literals = base(0, cells[0]) + field::<Scalar>(word, after_ml.wrapping_sub(ll), ll) as u32;
+        let len = base(1, cells[2]) + field::<Scalar>(word, after_ml, ml) as u32;
+        (field::<Scalar>(word, after_of, of) as u32, Sequence { literals, len, offset: 0 })
+    }
+}
+
 /// Decodes next states, offset value and lengths with a load each: for sequences with more bits than one
-/// load has, and for the last one, which has no `next` states. `position` is that after the sequence.
+/// load has. The last one has no `next` states. `position` is that after the sequence.
 /// Bits before the stream are zero.
 ///
 /// # Safety
@@ -527,7 +573,7 @@ unsafe fn decode_slow(
     ([ll, state(of), ml], value, Sequence { literals, len, offset: 0 })
 }
 
-/// Copies `len` bytes, at least 1, in steps of 32 (wild copy).
+/// Copies `len` bytes in steps of 32 (wild copy).
 ///
 /// # Safety
 /// The bytes, rounded up to a multiple of 32, are readable and writable; where both overlap, `to` is
