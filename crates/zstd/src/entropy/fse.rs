@@ -11,7 +11,8 @@ use super::bits::ForwardBitReader;
 /// Cells of the largest table.
 pub(crate) const MAX_CELLS: usize = 512;
 
-/// Cells of the largest table that is built step by step: those of Huffman weights, and of blocks with few sequences.
+/// Cells of the largest table that is built step by step: those of Huffman weights, and of blocks
+/// with few sequences.
 const SMALL_CELLS: usize = 64;
 
 /// One cell of a table.
@@ -138,8 +139,8 @@ impl<const N: usize> NormalizedCounts<N> {
         }
     }
 
-    /// As [`build`](Self::build), for at most [`SMALL_CELLS`]. Most blocks of short messages have such tables, with many
-    /// symbols of probability -1.
+    /// As [`build`](Self::build), for at most [`SMALL_CELLS`]. Most blocks of short messages have
+    /// such tables, with many symbols of probability -1.
     #[inline(always)]
     pub(crate) fn build_small(&self, extra_bits: &[u8], cells: &mut [Cell]) {
         let size = 1usize << self.log;
@@ -164,7 +165,8 @@ impl<const N: usize> NormalizedCounts<N> {
                 }
             }
         }
-        // Symbols are spread in steps over the table. A step that reaches a cell of the rare ones, which are last, is void.
+        // Symbols are spread in steps over the table. A step that reaches a cell of the rare ones,
+        // which are last, is void.
         let top = size - rares;
         let step = size / 2 + size / 8 + 3;
         let mut spread = [0u8; SMALL_CELLS];

@@ -43,7 +43,8 @@ impl Weights {
         Weights { weights: [0; 256], len: 0, ranks: [0; _], log: 0 }
     }
 
-    /// Reads a description from the beginning of `src` into weights that are new; returns its length in bytes.
+    /// Reads a description from the beginning of `src` into weights that are new; returns its
+    /// length in bytes.
     #[inline(always)]
     pub(crate) fn read(&mut self, src: &[u8]) -> Result<usize> {
         let header = usize::from(*src.first().ok_or(CUT_OFF)?);
@@ -138,8 +139,8 @@ impl Weights {
         if lanes.as_flattened().iter().fold(0, |most, &weight| weight.max(most)) > MAX_LOG as u8 {
             return Err(TOO_LONG);
         }
-        // A comparison with each weight is vectorized; neighbours often have the same weight, and would wait for a counter
-        // in memory.
+        // A comparison with each weight is vectorized; neighbours often have the same weight, and
+        // would wait for a counter in memory.
         let ranks = &mut self.ranks;
         for (weight, rank) in (0..).zip(&mut *ranks).skip(1) {
             let mut counts = [0u8; LANES];
@@ -172,8 +173,8 @@ impl Weights {
         Ok(())
     }
 
-    /// Writes the canonical tree to `tree` and builds its table in the first `1 << log` of `cells`. `non_zero` is
-    /// [`non_zero`] or faster.
+    /// Writes the canonical tree to `tree` and builds its table in the first `1 << log` of `cells`.
+    /// `non_zero` is [`non_zero`] or faster.
     #[inline(always)]
     pub(crate) fn build(
         &self,
@@ -195,7 +196,8 @@ impl Weights {
     /// Writes the canonical tree to `tree`. Entries after the last coded symbol keep stale values.
     #[inline(always)]
     fn canonicalize(&self, tree: &mut CanonicalTree, non_zero: impl Fn(&[u8; 64]) -> u64) {
-        // Counting sort by weight, then by symbol. Symbols without a code, most of those of a text, are skipped.
+        // Counting sort by weight, then by symbol. Symbols without a code, most of those of a text,
+        // are skipped.
         let mut next = [0u16; 16];
         let mut at = 0;
         for (next, rank) in next.iter_mut().zip(&self.ranks).skip(1) {
@@ -218,7 +220,8 @@ impl Weights {
     }
 }
 
-/// A bit for each byte that is not zero, the first in the lowest: the safe reference of the kernels.
+/// A bit for each byte that is not zero, the first in the lowest: the safe reference of the
+/// kernels.
 pub(crate) fn non_zero(bytes: &[u8; 64]) -> u64 {
     bytes.iter().rev().fold(0, |bits, &byte| bits << 1 | u64::from(byte != 0))
 }

@@ -487,8 +487,8 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
     }
 }
 
-/// Appends the literals after the last match, which have [`SLACK`] bytes of padding: by a wild copy where the output
-/// has room for it.
+/// Appends the literals after the last match, which have [`SLACK`] bytes of padding: by a wild copy
+/// where the output has room for it.
 #[inline(never)]
 fn append_rest(out: &mut Output<'_>, literals: &[u8], end: usize) -> Result<()> {
     let len = literals.len() - SLACK;
@@ -513,7 +513,8 @@ unsafe fn latest_minus_one<I: Isa>(repeats: I::Repeats) -> u32 {
     unsafe { I::offsets(repeats)[0].wrapping_sub(1) }
 }
 
-/// Decodes offset value and lengths of the last sequence, which has no next states. `position` is that before them.
+/// Decodes offset value and lengths of the last sequence, which has no next states. `position` is
+/// that before them.
 ///
 /// # Safety
 /// As for [`decode_slow`]; the position after them is not negative.
