@@ -43,7 +43,6 @@ impl Zstd {
         if src.is_empty() {
             return Err(Error::new(Kind::Truncated, 0, "a message is empty"));
         }
-        self.decoder.prefetch();
         let (payload, buffers) = scratch.for_zstd();
         let limit = limits.max_message;
         // As of the payload, a byte more tells a message of `limit` bytes from a longer one.

@@ -88,11 +88,6 @@ impl PrefetchQueue {
     }
 }
 
-/// Prefetches the lines of `len` bytes from `start`.
-pub(crate) fn prefetch_lines(start: usize, len: usize) {
-    (start & !(CACHE_LINE - 1)..start + len).step_by(CACHE_LINE).for_each(prefetch_line);
-}
-
 /// The range of a queue that a loop is prefetching.
 #[derive(Clone, Copy)]
 pub(crate) struct PrefetchCursor {

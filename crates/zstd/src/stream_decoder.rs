@@ -18,7 +18,6 @@ use crate::frame::{
 use crate::frame_tables::FrameTables;
 use crate::options::Options;
 use crate::output::{HISTORY_SEGMENTS, HistorySegment, Output};
-use crate::prefetch::prefetch_lines;
 use crate::scratch::{PAD, Scratch};
 use crate::window::Window;
 
@@ -26,7 +25,7 @@ use crate::window::Window;
 /// three of which belong to the block.
 const BEFORE_BLOCK: usize = 5;
 
-/// Bytes of the window that are prefetched for output: a short message.
+/// Bytes of the window that are prefetched before and after its end: most matches of a short message are there.
 const PREFETCHED: usize = 512;
 
 /// The non-empty segments of history, latest first. While the dictionary is within the window, the ring
@@ -279,19 +278,6 @@ impl StreamDecoder {
         size_of::<Self>() + tables + self.window.memory() + self.partial_block.capacity()
     }
 
-    /// Prefetches what the next call needs: the decoder, its tables, and the place in the window where output goes. Changes
-    /// nothing. Among thousands of decoders these lines are in no near cache, and a call would wait for one after
-    /// the other.
-    pub fn prefetch(&self) {
-        // The newest bytes are what most matches refer to; more than these costs what it saves.
-        const NEAR: usize = 512;
-        prefetch_lines(core::ptr::from_ref(self).addr(), size_of::<Self>());
-        if let Some(tables) = &self.tables {
-            prefetch_lines(core::ptr::from_ref(&**tables).addr(), size_of::<FrameTables>());
-        }
-        prefetch_lines(self.window.next_address().saturating_sub(NEAR), 2 * NEAR);
-    }
-
     /// Decodes from `src` to `dst` until either is exhausted or a frame ends. All calls within a frame must
     /// pass the same `dictionary`.
     ///
@@ -332,7 +318,8 @@ impl StreamDecoder {
         self.end_call(result, io)
     }
 
-    /// Prefetches what the next block needs, which is cold if a thread serves many streams in turn.
+    /// Prefetches what the next block needs, which is cold if a thread serves many streams in turn: the
+    /// newest bytes of the window, where output goes, and the tables that every block changes.
     fn prefetch(&self) {
         if let Some(tables) = &self.tables {
             tables.prefetch();

@@ -80,11 +80,10 @@ impl Window {
         Ok(())
     }
 
-    /// Prefetches where the next `count` bytes go, as far as that is before the ring's end.
+    /// Prefetches the last `count` bytes, and where the next ones go, without regard to the ring's end.
     pub(crate) fn prefetch(&self, count: usize) {
-        let at = self.bytes.as_ptr() as usize + self.at;
-        let count = count.min(self.capacity().saturating_sub(self.at));
-        (0..count).step_by(CACHE_LINE).for_each(|line| prefetch_line(at + line));
+        let at = self.bytes.as_ptr().addr() + self.at;
+        (at.saturating_sub(count)..at + count).step_by(CACHE_LINE).for_each(prefetch_line);
     }
 
     /// The last `count` bytes, or all, as two segments, latest first.
@@ -100,11 +99,6 @@ impl Window {
             segment(self.at - newer, self.at),
             if older == 0 { HistorySegment::default() } else { segment(self.size - older, self.size) },
         ]
-    }
-
-    /// Address of the place of the next byte.
-    pub(crate) fn next_address(&self) -> usize {
-        self.bytes.as_ptr().addr() + self.at
     }
 
     /// Fills `out` with the bytes that begin `back` bytes before the end.
