@@ -161,8 +161,15 @@ impl Tables {
 
     /// As [`prepare`](Self::prepare), in the middle of a block: another stream may have used the scratch meanwhile.
     pub(crate) fn restore(&mut self, lengths: &PackedLengths, input_left: usize) -> Result<(), &'static str> {
+        if self.are_built_from(lengths) {
+            return Ok(());
+        }
         self.lengths.unpack(lengths);
         self.prepare(lengths, input_left)
+    }
+
+    fn are_built_from(&self, lengths: &PackedLengths) -> bool {
+        self.is_built && self.built_from == *lengths
     }
 
     /// Builds the tables, unless they were built from the same lengths last, which are those of the
@@ -172,7 +179,7 @@ impl Tables {
     /// What is wrong with the lengths, in the order of zlib's checks.
     pub(crate) fn prepare(&mut self, lengths: &PackedLengths, input_left: usize) -> Result<(), &'static str> {
         const END: usize = 256;
-        if self.is_built && self.built_from == *lengths {
+        if self.are_built_from(lengths) {
             return Ok(());
         }
         self.is_built = false;
