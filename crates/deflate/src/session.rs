@@ -262,7 +262,7 @@ impl Session {
     ///
     /// The receiver must have got them in whole messages, which refer to none before. Text without a byte, and a session
     /// without takeover, change nothing. Checksums of zlib and gzip do not count the text.
-    pub fn remember(&mut self, _scratch: &mut Scratch, text: &[u8]) {
+    pub fn remember(&mut self, text: &[u8]) {
         if !self.has_window() || text.is_empty() {
             return;
         }

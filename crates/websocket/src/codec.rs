@@ -144,12 +144,12 @@ impl Encoder {
     }
 
     /// Enters into the session's window what the peer got since the last message.
-    fn catch_up(&mut self, scratch: &mut Scratch) {
+    fn catch_up(&mut self) {
         if std::mem::take(&mut self.is_outdated) {
             self.session.forget();
         }
         for recent in std::mem::take(&mut self.unseen) {
-            self.session.remember(&mut scratch.deflate, &recent);
+            self.session.remember(&recent);
         }
     }
 
@@ -178,7 +178,7 @@ impl Encoder {
     ) -> Result<Option<usize>> {
         let Some(most) = payload.len().checked_sub(1) else { return Ok(None) };
         let most = most.min(out.len());
-        self.catch_up(scratch);
+        self.catch_up();
         match self.session.message(&mut scratch.deflate, payload, &mut out[..most]) {
             Ok(n) => Ok(Some(n)),
             Err(error) if error.kind == Kind::OutputTooSmall => Ok(None),
@@ -212,7 +212,7 @@ impl Encoder {
         let tail: &[u8] = if is_last { &[] } else { &TAIL };
         let too_small = Error::new(Kind::OutputTooSmall, 0, "no room for a part of a message");
         let room = out.len().checked_sub(tail.len()).ok_or(too_small)?;
-        self.catch_up(scratch);
+        self.catch_up();
         let n = self.session.message(&mut scratch.deflate, part, &mut out[..room])?;
         out[n..n + tail.len()].copy_from_slice(tail);
         Ok(n + tail.len())

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 		at += n;
 		if (line % 4 == 3) {
 			check(linerate_session_message(alone, scratch, text, n, out, capacity, &written));
-			check(linerate_session_remember(sessions[REMEMBERS], scratch, text, n));
+			check(linerate_session_remember(sessions[REMEMBERS], text, n));
 			check(linerate_session_forget(sessions[FORGETS]));
 			emit(out, written);
 			continue;

@@ -136,15 +136,13 @@ pub unsafe extern "C" fn linerate_session_message(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_session_remember(
     session: linerate_session,
-    scratch: linerate_scratch,
     text: *const u8,
     len: usize,
 ) -> linerate_error {
     run(|| {
         // SAFETY: the caller's promise.
         let text = unsafe { input!(text, len) }?;
-        let (mut session, mut scratch) = (SESSIONS.lock(session.id)?, scratch.lock()?);
-        session.remember(scratch.deflate()?, text);
+        SESSIONS.lock(session.id)?.remember(text);
         Ok(())
     })
 }

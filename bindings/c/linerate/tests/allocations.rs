@@ -89,7 +89,7 @@ fn calls_allocate_nothing_but_for_the_list_of_a_batch() {
                 }),
             ),
             ("session", allocated(|| linerate_session_message(session, scratch, from, len, to, capacity, n))),
-            ("session remember", allocated(|| linerate_session_remember(session, scratch, from, len))),
+            ("session remember", allocated(|| linerate_session_remember(session, from, len))),
             ("session forget", allocated(|| linerate_session_forget(session))),
             ("controller", allocated(|| linerate_controller_level(controller, 0, 0, n.cast()))),
             (

@@ -255,9 +255,7 @@ impl Caller<'_> {
                 }
                 6 => linerate_deflater_flush(&mut stream, out, capacity, n),
                 7 => linerate_deflater_finish(&mut stream, out, capacity, n),
-                8 if number % 4 == 0 => {
-                    linerate_session_remember(linerate_session { id }, scratch, from, len)
-                }
+                8 if number % 4 == 0 => linerate_session_remember(linerate_session { id }, from, len),
                 8 => linerate_session_message(linerate_session { id }, scratch, from, len, out, capacity, n),
                 9 => linerate_session_finish(linerate_session { id }, out, capacity, n),
                 10 => linerate_inflate(scratch, inflate, from, len / 2, from, len, out, capacity, p),

@@ -120,7 +120,7 @@ fn messages_decode_between_others_that_were_encoded_once() {
                         0 | 1 => {
                             let bytes = send(&mut self::session(&alone), &mut scratch, message);
                             match order {
-                                0 => session.remember(&mut scratch, message),
+                                0 => session.remember(message),
                                 _ => session.forget(),
                             }
                             bytes
@@ -147,13 +147,13 @@ fn what_is_remembered_is_referred_to_and_what_is_forgotten_is_not() {
             let texts: Vec<Vec<u8>> = (0..3).map(|_| noise.bytes(200)).collect();
             let mut session = session(&options);
             send(&mut session, &mut scratch, &texts[0]);
-            session.remember(&mut scratch, &texts[1]);
-            session.remember(&mut scratch, &[]);
+            session.remember(&texts[1]);
+            session.remember(&[]);
             for text in &texts[..2] {
                 assert!(send(&mut session, &mut scratch, text).len() < 20, "{level:?} {bits}");
             }
             session.forget();
-            session.remember(&mut scratch, &texts[2]);
+            session.remember(&texts[2]);
             assert!(send(&mut session, &mut scratch, &texts[2]).len() < 20, "{level:?} {bits}");
             assert!(send(&mut session, &mut scratch, &texts[0]).len() > 200, "{level:?} {bits}");
             // As at the beginning.

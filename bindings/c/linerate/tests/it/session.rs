@@ -44,7 +44,7 @@ fn a_message_compressed_once_is_remembered_or_forgotten() {
         let mut wire = vec![message(one, scratch, first), message(session(0), scratch, news)];
         let error = if remembers {
             // SAFETY: a buffer with its length.
-            unsafe { linerate_session_remember(one, scratch, news.as_ptr(), news.len()) }
+            unsafe { linerate_session_remember(one, news.as_ptr(), news.len()) }
         } else {
             linerate_session_forget(one)
         };
