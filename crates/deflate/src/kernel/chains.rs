@@ -1,11 +1,11 @@
 //! Hash chains (RFC 1951, section 4): for each position how far the one before with the same hash is, followed for at most
 //! [`Search::max_chain`] candidates.
 //!
-//! Positions are numbers modulo 2^16. One that comes from more than a window back may look like a near one; it then is
-//! a candidate like others, since bytes are compared. Every position from some beginning on is inserted in order, and
-//! the heads are cleared at that beginning, so what is found depends on what follows it alone: on a call, or, where
-//! a session keeps the tables, on its messages. The last three positions of a message are left out: their 4 bytes end
-//! in the next one.
+//! Positions are numbers modulo 2^16. One that comes from more than a window back may look like a
+//! near one; it then is a candidate like others, since bytes are compared. Every position from some
+//! beginning on is inserted in order, and the heads are cleared at that beginning, so what is found
+//! depends on what follows it alone: on a call, or, where a session keeps the tables, on its
+//! messages. The last three positions of a message are left out: their 4 bytes end in the next one.
 //!
 //! Chains are of positions with the same 4 bytes; at level 7 in long calls with the same 5, beside one head for each 4. In text
 //! that leaves a third of the candidates, so that a chain reaches further back.
@@ -164,8 +164,8 @@ impl<'a, const TWICE: bool> Chains<'a, false, TWICE, true> {
         chains
     }
 
-    /// Goes on after `history` with the tables of a session, of [`chain_slots`]`(window)` slots, which have its
-    /// positions.
+    /// Goes on after `history` with the tables of a session, of [`chain_slots`]`(window)` slots,
+    /// which have its positions.
     pub(crate) fn resume(tables: &'a mut [u16], history: History<'a>, window: usize, search: Search) -> Self {
         let (heads, rest) = tables.split_at_mut(window);
         let (gaps, heads_3) = rest.split_at_mut(window);
@@ -316,12 +316,12 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
         *self.head_3(bytes as u32) = number as u16;
     }
 
-    /// Follows a chain down to number `lowest`, in the history or in the buffer; returns whether the walk is over
-    /// otherwise.
+    /// Follows a chain down to number `lowest`, in the history or in the buffer; returns whether
+    /// the walk is over otherwise.
     ///
     /// # Safety
-    /// More than `walk.length` and up to `longest` bytes must be readable at `at`; numbers from `lowest` on must be where
-    /// `IN_HISTORY` says.
+    /// More than `walk.length` and up to `longest` bytes must be readable at `at`; numbers from
+    /// `lowest` on must be where `IN_HISTORY` says.
     #[inline(always)]
     unsafe fn follow<const IN_HISTORY: bool>(
         &mut self,

@@ -11,14 +11,16 @@ use super::isa::read32;
 use super::isa::read64;
 use super::matcher::MAX_MATCH;
 
-/// Bytes at the end of a ring that repeat its beginning, so that 16 can be compared anywhere.
+/// Bytes at the end of a ring, so that 16 can be compared anywhere. They repeat its beginning where
+/// the history goes on there.
 pub(crate) const OVERLAP: usize = 16;
 
-/// Longest message whose candidates are fetched before the search. With thousands of connections in turn neither
-/// tables nor windows are in a cache, and a search waits for one candidate after the other.
+/// Longest message whose candidates are fetched before the search. With thousands of connections in
+/// turn neither tables nor windows are in a cache, and a search waits for one candidate after the
+/// other.
 #[cfg(feature = "alloc")]
 pub(crate) const MAX_FETCHED: usize = 4 << 10;
-/// Candidates of positions this far apart are fetched.
+/// Candidates of positions this far apart are fetched ahead of the search.
 #[cfg(feature = "alloc")]
 pub(crate) const FETCH_STEP: usize = 2;
 
@@ -53,8 +55,8 @@ impl History<'_> {
         usize::from(self.end).wrapping_sub(back) & (self.ring.len() - OVERLAP - 1)
     }
 
-    /// The byte that is `back` bytes before the message; 16 can be read there, of which those behind
-    /// the history are any.
+    /// The byte that is `back` bytes before the message. 16 bytes can be read there; those after
+    /// the end of the history have no meaning.
     #[inline(always)]
     pub(crate) fn at(&self, back: usize) -> *const u8 {
         self.ring.as_ptr().wrapping_add(self.place(back))
@@ -74,8 +76,8 @@ impl History<'_> {
         back.min(self.ring.len() - self.place(back))
     }
 
-    /// Length of the match of what is `back` bytes before the message with `here`, up to the message
-    /// and `most` bytes, of which the first `length` are known to match.
+    /// Returns how many bytes from `back` bytes before the message on equal those at `here`: at
+    /// most `most`, and none of the message itself. The first `length` are known to be equal.
     ///
     /// # Safety
     /// `most` bytes must be readable at `here`; `back` must be at most [`len`](Self::len).
@@ -95,11 +97,14 @@ impl History<'_> {
 
 #[cfg(feature = "alloc")]
 impl<'a> History<'a> {
-    /// The `len` bytes before number `end` in a ring, of which [`OVERLAP`] bytes repeat the first.
+    /// The `len` bytes before number `end` in a ring. If they go on at its beginning, the
+    /// [`OVERLAP`] bytes at its end must repeat that.
     pub(crate) fn new(ring: &'a [u8], len: usize, end: u16) -> Self {
         let size = ring.len() - OVERLAP;
         assert!(size.is_power_of_two() && size >= MIN_RING && len <= size);
-        History { ring, len, end }
+        let history = History { ring, len, end };
+        debug_assert!(history.place(len) + len <= size || ring[size..] == ring[..OVERLAP]);
+        history
     }
 
     /// The number of the message's first byte, modulo 2^16.
@@ -125,7 +130,8 @@ impl<'a> History<'a> {
     }
 }
 
-/// Length of the common prefix of `most` bytes at `a` and `b`, of which the first `length` are known to match.
+/// Length of the common prefix of `most` bytes at `a` and `b`. The first `length` are known to be
+/// equal.
 ///
 /// # Safety
 /// `most` bytes must be readable at both.

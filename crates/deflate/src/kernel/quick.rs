@@ -15,7 +15,7 @@ use core::hint::select_unpredictable;
 use linerate_core::{CACHE_LINE, prefetch_line};
 
 use super::dispatch::Kernel;
-use super::history::OVERLAP;
+use super::history::{FETCH_STEP, OVERLAP};
 use super::indexed::{hash, shift_for};
 use super::isa::{Isa, read32};
 use super::matcher::{MAX_MATCH, MIN_MATCH};
@@ -37,9 +37,6 @@ pub(crate) const STAGING: usize = BEFORE + MAX_QUICK + BEHIND + MAX_BLOCK;
 
 /// Positions entered inside a match are this far apart.
 const INSIDE_STEP: usize = 3;
-/// Candidates of positions this far apart are fetched ahead of the search: with thousands of
-/// connections in turn, no window is in a cache.
-const FETCH_STEP: usize = 2;
 
 /// Encodes a message as one block.
 pub(crate) struct Quick<'a> {
