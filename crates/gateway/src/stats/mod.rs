@@ -2,7 +2,7 @@
 //!
 //! A [`StatsRecorder`] takes one fixed-size [`MessageRecord`] per message from any number of connections, keeps live
 //! [`Stats`] of each and of all, and writes the records to log files if it is told to. One message in 16 is timed; of
-//! the others the decoder pays for a place in a buffer. It never waits. No payload, token or address is recorded.
+//! the others the decoder pays for a place in a buffer. It does not wait for the collecting thread. No payload, token or address is recorded.
 //!
 //! ```
 //! use linerate_gateway::stats::{StatsOptions, StatsRecorder};
