@@ -10,7 +10,8 @@ const ZlibSync = require('@linerate/zlib-sync');
 
 const { sample, zlibStream } = require('./support.js');
 
-const { Inflate, Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH } = ZlibSync;
+const { Inflate, Z_NO_FLUSH, Z_PARTIAL_FLUSH, Z_SYNC_FLUSH } = ZlibSync;
+const { Z_FULL_FLUSH, Z_FINISH, Z_BLOCK, Z_TREES } = ZlibSync;
 const WHOLE = zlib.deflateSync('hello hello');
 
 // err, msg and result after pushes of [data, flush].
@@ -28,6 +29,11 @@ test('results accumulate until the push after one that flushes', async () => {
   assert.deepStrictEqual(after([[one], [two, Z_SYNC_FLUSH]]), [0, null, 'firstsecond']);
   assert.deepStrictEqual(after([[one, Z_SYNC_FLUSH], [two, Z_SYNC_FLUSH]]), [0, null, 'second']);
   assert.deepStrictEqual(after([[one, Z_SYNC_FLUSH], [two, Z_NO_FLUSH]]), [0, null, 'second']);
+  // Flushes of other kinds, and values that are no numbers, end no result.
+  for (const flush of [Z_PARTIAL_FLUSH, Z_FULL_FLUSH, Z_BLOCK, Z_TREES, false, '2', 2n, null, {}, [2], Symbol('2')]) {
+    assert.deepStrictEqual(after([[one, flush], [two, Z_SYNC_FLUSH]]), [0, null, 'firstsecond']);
+  }
+  assert.deepStrictEqual(after([[one, 2.7], [two, Z_NO_FLUSH]]), [0, null, 'second']);
   for (let cut = 1; cut < one.length; cut++) {
     const parts = [[one.subarray(0, cut)], [one.subarray(cut), Z_SYNC_FLUSH]];
     assert.deepStrictEqual(after(parts), [0, null, 'first']);
@@ -78,6 +84,12 @@ test('strings, and what the constructor was given', () => {
   inflate.push(zlib.deflateSync('Grüße 🎉'), true);
   assert.strictEqual(inflate.result, 'Grüße 🎉');
   assert.deepStrictEqual([inflate.chunkSize, inflate.windowBits], [65_535, 15]);
+  for (const [given, expected] of [['9', 15], [null, 15], [true, 15], [15.9, 15], [-9.5, -9]]) {
+    assert.strictEqual(new Inflate({ windowBits: given }).windowBits, expected);
+  }
+  for (const [given, expected] of [['9', 16384], [null, 16384], [1.5, 1]]) {
+    assert.strictEqual(new Inflate({ chunkSize: given }).chunkSize, expected);
+  }
   const bytes = zlib.deflateSync(Buffer.from([0x61, 0xff, 0x62]));
   assert.strictEqual(after([[bytes, true]], { to: 'string' })[2], 'a\ufffdb');
   assert.throws(() => inflate.push('text'), TypeError);

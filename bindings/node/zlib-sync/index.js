@@ -42,7 +42,7 @@ const constants = {
   Z_NULL: 0,
   ZLIB_VERSION: '1.3.1',
 };
-const { Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FULL_FLUSH, Z_FINISH, Z_OK, Z_DATA_ERROR, Z_MEM_ERROR, Z_BUF_ERROR } = constants;
+const { Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH, Z_OK, Z_DATA_ERROR, Z_MEM_ERROR, Z_BUF_ERROR } = constants;
 
 /** Texts of err. */
 const TEXTS = new Map([
@@ -75,12 +75,12 @@ class Inflate {
   #isFlushed = false;
 
   constructor(options = {}) {
-    const { chunkSize = 16384, to, windowBits = 15, maxOutputLength = MAX_OUTPUT } = options ?? {};
-    this.#chunkSize = chunkSize;
+    const { chunkSize, to, windowBits, maxOutputLength = MAX_OUTPUT } = options ?? {};
+    this.#chunkSize = typeof chunkSize === 'number' ? chunkSize >>> 0 : 16384;
     this.#isText = to === 'string';
-    this.#windowBits = windowBits;
+    this.#windowBits = typeof windowBits === 'number' ? windowBits | 0 : 15;
     try {
-      this.#stream = binding.inflateStream(windowBits, maxOutputLength);
+      this.#stream = binding.inflateStream(this.#windowBits, maxOutputLength);
     } catch {
       throw new Error('stream error');
     }
@@ -91,8 +91,8 @@ class Inflate {
       bytesOf(buffer);
       return;
     }
-    const mode = flush === true ? Z_FINISH : Number(flush);
-    const isMessage = mode === Z_SYNC_FLUSH || mode === Z_FULL_FLUSH;
+    const mode = flush === true ? Z_FINISH : typeof flush === 'number' ? flush | 0 : Z_NO_FLUSH;
+    const isMessage = mode === Z_SYNC_FLUSH; // and Z_FULL_FLUSH is not, as in zlib-sync
     const flags = (this.#isFlushed ? FRESH : 0) | (isMessage ? DELIVER : 0);
     let isStuck = mode === Z_FINISH;
     let status = this.#decode(buffer, 0, flags);
