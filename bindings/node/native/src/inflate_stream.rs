@@ -19,6 +19,9 @@ const FIRST_SPACE: usize = 4 << 10;
 /// Output space that is kept after larger output, in bytes.
 const KEPT_SPACE: usize = 64 << 10;
 
+const NO_STRING: Error =
+    Error::new(Kind::Limit, 0, "there is no memory for the output, or it is too long for a string");
+
 /// What a push has come to: zlib's return values.
 const OK: i32 = 0;
 const STREAM_END: i32 = 1;
@@ -67,7 +70,7 @@ pub fn inflate_output<'env>(env: &'env Env, stream: &External<InflateStream>) ->
 /// The output as a string; what is not UTF-8 is replaced.
 #[napi(catch_unwind)]
 pub fn inflate_output_text<'env>(env: &'env Env, stream: &External<InflateStream>) -> Result<JsString<'env>> {
-    stream.text(env)
+    stream.text(env).map_err(|error| raise(env, error))
 }
 
 /// Decodes a piece of the stream. Returns the output as a string if that is wanted and the stream goes on, else
@@ -124,11 +127,12 @@ impl InflateStream {
     }
 
     /// The output as a string; what is not UTF-8 is replaced.
-    fn text<'env>(&self, env: &'env Env) -> Result<JsString<'env>> {
-        match string_of(env, self.output())? {
-            Some(text) => Ok(text),
-            None => env.create_string(String::from_utf8_lossy(self.output())),
-        }
+    fn text<'env>(&self, env: &'env Env) -> linerate_core::Result<JsString<'env>> {
+        let made = match string_of(env, self.output()) {
+            Ok(None) => env.create_string(String::from_utf8_lossy(self.output())).map(Some),
+            made => made,
+        };
+        made.ok().flatten().ok_or(NO_STRING.shifted(self.decoder.position()))
     }
 
     fn decode(&mut self, scratch: &mut Scratch, data: &[u8]) -> linerate_core::Result<i32> {

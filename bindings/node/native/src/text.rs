@@ -1,6 +1,6 @@
 //! Strings of UTF-8. V8 copies those of one or two bytes a character, and is slow to decode others.
 
-use napi::{Env, JsString, Result};
+use napi::{Env, Error, JsString, Result};
 
 use crate::memory::Pool;
 
@@ -23,6 +23,8 @@ pub(crate) fn string_of<'env>(env: &'env Env, bytes: &[u8]) -> Result<Option<JsS
         return env.create_string(text).map(Some);
     }
     UNITS.with(|units| {
+        let no_memory = |_| Error::from_reason("there is no memory for the string");
+        units.try_reserve(text.len()).map_err(no_memory)?;
         append_utf16(text, units);
         let made = env.create_string_utf16(&units[..]);
         units.clear();
@@ -31,9 +33,8 @@ pub(crate) fn string_of<'env>(env: &'env Env, bytes: &[u8]) -> Result<Option<JsS
     })
 }
 
-/// Appends `text` as UTF-16. [`str::encode_utf16`] is slower, since most of it is ASCII.
+/// Appends `text` as UTF-16, for which there is space. [`str::encode_utf16`] is slower, since most of it is ASCII.
 fn append_utf16(mut text: &str, units: &mut Vec<u16>) {
-    units.reserve(text.len());
     while !text.is_empty() {
         let (ascii, rest) = text.split_at(ascii_prefix(text.as_bytes()));
         units.extend(ascii.bytes().map(u16::from));
