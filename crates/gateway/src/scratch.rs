@@ -1,6 +1,7 @@
 //! Working memory that sessions need only while they decode.
 
 use crate::payload::Payload;
+use crate::stats::Lease;
 
 /// Working memory of one thread, used by its sessions in turn. No message depends on its content.
 ///
@@ -11,6 +12,8 @@ pub struct Scratch {
     pub(crate) payload: Payload,
     zstd: Option<linerate_zstd::Scratch>,
     inflate: Option<Box<linerate_inflate::Scratch>>,
+    /// The place where messages that are recorded go.
+    pub(crate) stats: Option<Lease>,
 }
 
 impl Scratch {
@@ -20,7 +23,7 @@ impl Scratch {
     }
 
     pub(crate) const fn empty() -> Self {
-        Scratch { payload: Payload::new(), zstd: None, inflate: None }
+        Scratch { payload: Payload::new(), zstd: None, inflate: None, stats: None }
     }
 
     /// The payload buffer and the scratch of zstd.

@@ -244,7 +244,7 @@ impl Session {
             return Err(error);
         }
         let Some(stats) = &self.stats else { return self.next_message(frame, scratch, out) };
-        let begun = stats.begin();
+        let begun = stats.begin(&mut scratch.stats);
         let result = self.next_message(frame, scratch, out);
         let outcome = match &result {
             Ok(message) => Ok(message.map(|message| message.payload.len())),

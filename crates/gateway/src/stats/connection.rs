@@ -6,11 +6,21 @@ use linerate_core::Kind;
 
 use super::record::Verdict;
 use super::recorder::Shared;
+use super::ring::{Lease, Writer};
 use super::sample::{Sample, Time};
 use crate::transport::Transport;
 
 /// One message in this many is timed: reading a clock costs more than all else that is recorded.
 pub(super) const TIMED_EVERY: u8 = 16;
+
+/// The beginning of a part of a message.
+#[derive(Clone, Copy)]
+pub(crate) struct Begun {
+    /// Who records it.
+    writer: Writer,
+    /// When, in nanoseconds, if the message is timed.
+    at: Option<u64>,
+}
 
 /// Records the messages of one connection. [`Session::record_stats`](crate::Session::record_stats) takes it.
 pub struct ConnectionRecorder {
@@ -33,16 +43,17 @@ impl ConnectionRecorder {
         self.connection
     }
 
-    /// Begins a part of a message; returns when, if the message is timed.
-    pub(crate) fn begin(&self) -> Option<u64> {
-        (self.untimed == 0).then(|| self.shared.now())
+    /// Begins a part of a message in a scratch that has `lease`.
+    pub(crate) fn begin(&self, lease: &mut Option<Lease>) -> Begun {
+        let writer = self.shared.writer(lease);
+        Begun { writer, at: (self.untimed == 0).then(|| self.shared.now()) }
     }
 
-    /// Ends a part that began at `begun`: `Ok(None)` if the message goes on, else the bytes of its payload or why
+    /// Ends a part that has begun: `Ok(None)` if the message goes on, else the bytes of its payload or why
     /// there is none.
     pub(crate) fn end(
         &mut self,
-        begun: Option<u64>,
+        Begun { writer, at: begun }: Begun,
         transport: Transport,
         compressed: usize,
         outcome: Result<Option<usize>, Kind>,
@@ -58,15 +69,17 @@ impl ConnectionRecorder {
         };
         self.untimed = self.untimed.checked_sub(1).unwrap_or(TIMED_EVERY - 1);
         let spent = std::mem::take(&mut self.spent);
-        self.shared.push(Sample {
-            time: begun
-                .map(|begun| Time { arrived: self.shared.arrival(begun), decode_ns: saturated(spent) }),
+        let time =
+            begun.map(|begun| Time { arrived: self.shared.arrival(begun), decode_ns: saturated(spent) });
+        let sample = Sample {
+            time,
             connection: self.connection,
             transport,
             verdict,
             compressed: saturated(std::mem::take(&mut self.compressed)),
             payload: saturated(payload as u64),
-        });
+        };
+        self.shared.push(writer, sample);
     }
 
     /// Forgets the parts of a message that will not be whole.

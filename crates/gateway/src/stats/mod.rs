@@ -39,4 +39,5 @@ pub use log_files::{LogFiles, LogOptions};
 pub use origin::{ORIGIN_RECORD, OriginReader, OriginWriter};
 pub use record::{MessageRecord, Verdict};
 pub use recorder::{StatsOptions, StatsRecorder};
+pub(crate) use ring::Lease;
 pub use totals::Stats;

@@ -16,7 +16,7 @@ use super::connection::ConnectionRecorder;
 use super::log::LogEntry;
 use super::log_files::{LogFiles, LogOptions};
 use super::record::MessageRecord;
-use super::ring::Buffer;
+use super::ring::{Buffer, Lease, Writer};
 use super::sample::Sample;
 use super::totals::Stats;
 use crate::recent::now;
@@ -113,8 +113,12 @@ impl Shared {
         }
     }
 
-    pub(super) fn push(&self, sample: Sample) {
-        if self.buffer.push(&sample.to_item()) {
+    pub(super) fn writer(&self, lease: &mut Option<Lease>) -> Writer {
+        self.buffer.writer(lease)
+    }
+
+    pub(super) fn push(&self, writer: Writer, sample: Sample) {
+        if self.buffer.push(writer, &sample.to_item()) {
             self.wake();
         }
     }

@@ -1,17 +1,19 @@
 //! A bounded buffer between decoders and the thread that collects: the thread waits for no decoder, and no decoder waits
 //! for it.
 //!
-//! It has ring buffers of one writer and one reader (Lamport 1983), each leased to one thread until that ends or writes to
-//! another buffer. A thread whose ring is full, or that has none since there are more threads than rings, writes to a
-//! common ring behind a lock of the writers, which it tries to take [`TRIES`] times; if that fails, it drops the item and
+//! It has ring buffers of one writer and one reader (Lamport 1983), each leased to the working memory of one thread until that
+//! is dropped or used for another buffer. Where that ring is full, or there are more threads than rings, items go to a
+//! common ring behind a lock of the writers, which a writer tries to take [`TRIES`] times; if that fails, it drops the item and
 //! counts it. The reader takes no lock: what it does with items may last, and no writer drops any because of it.
 //!
 //! Items of one thread may be taken in another order than they were written in: those in the common ring come last.
 //!
+//! Leases are not in thread-local variables: one with a destructor would keep a library from being unloaded while the
+//! thread lives.
+//!
 //! A writer of its own ring uses no locked instruction: after a message these would wait until all that was written of it
 //! is in the cache.
 
-use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -28,25 +30,22 @@ pub(super) type Item = [u64; 4];
 /// Which rings are leased.
 type Leased = Arc<[AtomicBool; RINGS]>;
 
-/// The lease of a thread, which ends with it.
-struct Lease {
+/// The lease of a ring, which ends when this is dropped.
+pub(crate) struct Lease {
     leased: Leased,
     index: usize,
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        MINE.set((0, 0));
         // The next writer goes on where this one has stopped.
         self.leased[self.index].store(false, Ordering::Release);
     }
 }
 
-thread_local! {
-    static LEASE: Cell<Option<Lease>> = const { Cell::new(None) };
-    /// The same, without a destructor that would be asked for at each access: the buffer's [`Buffer::id`], and the index.
-    static MINE: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-}
+/// Who writes an item: the holder of the lease of a ring, or somebody without a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Writer(Option<usize>);
 
 /// A ring buffer of one writer and one reader, who have different cache lines.
 #[repr(align(128))]
@@ -117,35 +116,34 @@ impl Buffer {
         }
     }
 
-    /// Identifies the buffer among those of leases, which keep this address in use.
-    fn id(&self) -> usize {
-        Arc::as_ptr(&self.leased).addr()
-    }
-
-    /// Adds an item, or drops and counts it if there is no room. Returns whether the reader should come soon.
-    pub(super) fn push(&self, item: &Item) -> bool {
-        let (id, index) = MINE.get();
-        let mine = if id == self.id() { Some(index) } else { self.lease() };
-        let Some(ring) = mine.map(|index| &self.rings[index]) else { return self.push_common(item) };
-        match ring.push(item) {
-            Some(waiting) => waiting == ring.slots.len().div_ceil(2),
-            None => self.push_common(item),
+    /// The writer that holds `lease`, which becomes one of this buffer's if a ring is free.
+    pub(super) fn writer(&self, lease: &mut Option<Lease>) -> Writer {
+        match lease {
+            Some(lease) if Arc::ptr_eq(&lease.leased, &self.leased) => Writer(Some(lease.index)),
+            _ => self.lease(lease),
         }
     }
 
-    /// Leases a ring to this thread, if one is free; ends its lease of another buffer's.
+    /// Leases a ring, if one is free; ends the lease of another buffer's.
     #[cold]
-    fn lease(&self) -> Option<usize> {
-        // Fails only while the thread ends.
-        LEASE.try_with(|lease| drop(lease.take())).ok()?;
+    fn lease(&self, lease: &mut Option<Lease>) -> Writer {
         let free = |leased: &AtomicBool| {
             !leased.load(Ordering::Relaxed)
                 && leased.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
         };
-        let index = self.leased.iter().position(free)?;
-        LEASE.set(Some(Lease { leased: Arc::clone(&self.leased), index }));
-        MINE.set((self.id(), index));
-        Some(index)
+        let index = self.leased.iter().position(free);
+        *lease = index.map(|index| Lease { leased: Arc::clone(&self.leased), index });
+        Writer(index)
+    }
+
+    /// Adds an item, or drops and counts it if there is no room. Returns whether the reader should come soon. The lease of
+    /// `writer` must be held, and by one thread at a time.
+    pub(super) fn push(&self, Writer(writer): Writer, item: &Item) -> bool {
+        let Some(ring) = writer.map(|index| &self.rings[index]) else { return self.push_common(item) };
+        match ring.push(item) {
+            Some(waiting) => waiting == ring.slots.len().div_ceil(2),
+            None => self.push_common(item),
+        }
     }
 
     #[cold]
@@ -193,12 +191,14 @@ mod tests {
     #[test]
     fn full_buffer_drops_and_counts() {
         let buffer = Buffer::new(4 * RINGS);
-        // The ring of this thread, then the common one.
-        let soon = (0..100).filter(|&i| buffer.push(&[i; 4])).collect::<Vec<_>>();
+        let mut lease = None;
+        let writer = buffer.writer(&mut lease);
+        // The leased ring, then the common one.
+        let soon = (0..100).filter(|&i| buffer.push(writer, &[i; 4])).collect::<Vec<_>>();
         assert_eq!((soon, buffer.dropped()), (vec![1, 3 + 2 * RINGS as u64], 100 - 4 - 4 * RINGS as u64));
         assert!(drained(&buffer).into_iter().eq(0..4 + 4 * RINGS as u64));
         assert!(drained(&buffer).is_empty());
-        assert!(!buffer.push(&[7; 4]));
+        assert!(!buffer.push(writer, &[7; 4]));
         assert_eq!(drained(&buffer), [7]);
     }
 
@@ -212,7 +212,10 @@ mod tests {
             let write = |thread: usize| {
                 let items = thread * EACH..(thread + 1) * EACH;
                 let buffer = &buffer;
-                scope.spawn(move || items.for_each(|item| _ = buffer.push(&[item as u64; 4])))
+                scope.spawn(move || {
+                    let mut lease = None;
+                    items.for_each(|item| _ = buffer.push(buffer.writer(&mut lease), &[item as u64; 4]));
+                })
             };
             let threads: Vec<_> = (0..THREADS).map(write).collect();
             loop {
@@ -232,9 +235,9 @@ mod tests {
 
     #[test]
     fn writers_without_a_ring_drop_nothing_while_the_reader_is_at_an_item() {
-        let buffer = Buffer::new(4);
-        // More than the ring of this thread has room for.
-        (0..3).for_each(|i| _ = buffer.push(&[i; 4]));
+        let (buffer, mut lease) = (Buffer::new(4), None);
+        // More than the leased ring has room for.
+        (0..3).for_each(|i| _ = buffer.push(buffer.writer(&mut lease), &[i; 4]));
         let mut seen = Vec::new();
         buffer.drain(|item| {
             if item[0] == 1 {
@@ -248,18 +251,22 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_end_leave_their_rings_to_others() {
+    fn dropped_leases_leave_their_rings_to_others() {
         let buffer = Buffer::new(RINGS);
         for i in 0..3 * RINGS as u64 {
-            std::thread::scope(|scope| scope.spawn(|| buffer.push(&[i; 4])).join()).unwrap();
-            assert!(buffer.leased.iter().all(|leased| !leased.load(Ordering::Relaxed)));
+            let mut lease = None;
+            assert_eq!(buffer.writer(&mut lease), Writer(Some(0)));
+            buffer.push(buffer.writer(&mut lease), &[i; 4]);
             assert_eq!(drained(&buffer), [i]);
         }
-        // A thread has one lease.
-        let other = Buffer::new(RINGS);
+        let mut leases = [const { None }; RINGS + 1];
+        let writers = leases.each_mut().map(|lease| buffer.writer(lease));
+        assert!(writers.iter().enumerate().all(|(i, writer)| *writer == Writer((i < RINGS).then_some(i))));
+        // One lease is of one buffer.
+        let (other, [lease, ..]) = (Buffer::new(RINGS), &mut leases);
         for _ in 0..3 {
-            for (one, another) in [(&buffer, &other), (&other, &buffer)] {
-                one.push(&[1; 4]);
+            for (one, another) in [(&other, &buffer), (&buffer, &other)] {
+                one.push(one.writer(lease), &[1; 4]);
                 assert!(one.leased[0].load(Ordering::Relaxed) && !another.leased[0].load(Ordering::Relaxed));
             }
         }
@@ -268,11 +275,12 @@ mod tests {
 
     #[test]
     fn writer_that_finds_the_common_ring_taken_gives_up() {
-        let buffer = Buffer::new(1);
-        buffer.push(&[1; 4]);
-        let writer = buffer.common_writer.lock().unwrap();
-        assert!(!buffer.push(&[2; 4]));
-        drop(writer);
+        let (buffer, mut lease) = (Buffer::new(1), None);
+        let writer = buffer.writer(&mut lease);
+        buffer.push(writer, &[1; 4]);
+        let common = buffer.common_writer.lock().unwrap();
+        assert!(!buffer.push(writer, &[2; 4]));
+        drop(common);
         assert_eq!((drained(&buffer), buffer.dropped()), (vec![1], 1));
     }
 }
