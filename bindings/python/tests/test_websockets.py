@@ -19,7 +19,14 @@ from websockets.frames import Frame, Opcode
 
 import pylinerate.websockets
 from pylinerate import Error
-from pylinerate.websockets import PerMessageDeflate, client_extensions, prepare, server_extensions
+from pylinerate.websockets import (
+    PerMessageDeflate,
+    PreparedBytes,
+    PreparedText,
+    client_extensions,
+    prepare,
+    server_extensions,
+)
 
 
 def messages():
@@ -192,6 +199,13 @@ def test_a_prepared_message_is_the_text_or_the_bytes():
     noise = frame(prepare(random.Random(5).randbytes(300)), rsv1=False)
     assert server.encode(noise) is noise
     assert prepare(bytearray(b"data")) == prepare(memoryview(b"data")) == b"data"
+
+
+def test_text_or_bytes_of_these_types_that_nobody_prepared_are_ordinary_messages():
+    sender, receiver = pair()
+    for message in [PreparedText("news " * 10), PreparedBytes(b"news " * 10)]:
+        encoded = sender.encode(sent_frame(message))
+        assert encoded.rsv1 and receiver.decode(encoded).data == b"news " * 10
     with pytest.raises(TypeError):
         prepare(5)
     with pytest.raises(Error):

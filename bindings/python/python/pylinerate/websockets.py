@@ -56,17 +56,20 @@ _NAME = ExtensionName("permessage-deflate")
 class PreparedBytes(NotPicklable, bytes):
     """A binary message for many connections; :func:`prepare` makes it."""
 
-    _native: _pylinerate.WebsocketPrepared
+    #: What :func:`prepare` compresses; ``None`` for bytes that are made otherwise, an ordinary message.
+    _native: _pylinerate.WebsocketPrepared | None = None
 
 
 class PreparedText(NotPicklable, str):
     """A text message for many connections; :func:`prepare` makes it."""
 
-    _payload: PreparedBytes
+    _payload: PreparedBytes | None = None
 
     def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
         """Return the text as bytes; those in UTF-8 are the prepared ones, which the library sends."""
-        return self._payload if encoding == "utf-8" else super().encode(encoding, errors)
+        if self._payload is None or encoding != "utf-8":
+            return super().encode(encoding, errors)
+        return self._payload
 
 
 @overload
@@ -153,10 +156,11 @@ class PerMessageDeflate(Extension):
             return frame
         begins = frame.opcode is not Opcode.CONT
         if begins and frame.fin:
-            if isinstance(frame.data, PreparedBytes):
-                encoded = self._codec.encode_prepared(frame.data._native)
-            else:
+            native = frame.data._native if isinstance(frame.data, PreparedBytes) else None
+            if native is None:
                 encoded = self._codec.encode(frame.data)
+            else:
+                encoded = self._codec.encode_prepared(native)
             if encoded is None:
                 return frame
         else:
