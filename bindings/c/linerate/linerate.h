@@ -769,7 +769,9 @@ linerate_error linerate_session_message(linerate_session session,
 
 // Appends text to a session's window: the receiver got it in between, in a message that was compressed once for many, by a
 // session without takeover. Later messages may refer to it.
-linerate_error linerate_session_remember(linerate_session session, const uint8_t *text, size_t len);
+linerate_error linerate_session_remember(linerate_session session,
+                                         const uint8_t *text,
+                                         size_t len);
 
 // Empties a session's window, so that later messages refer to nothing before: the receiver may have got anything in between.
 linerate_error linerate_session_forget(linerate_session session);
