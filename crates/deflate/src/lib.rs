@@ -45,7 +45,7 @@
 //! | `coding/` | `bits` (bit writer), `huffman` (length-limited codes), `token` (literals and matches of a block), `frequencies` (of their symbols), `costs` (of symbols, in bits), `log2`, `tables` (a tree pair as bits per token), `builtin` (the trees of level 1) |
 //! | `kernel/search` | probes of four positions with one branch; `matcher`, the hash tables of rebased positions; `rebased`, the conversion |
 //! | `kernel/parse` | levels 2 and 3: bytes to tokens |
-//! | `kernel/lazy` | lazy matching, for levels 4 to 7 and sessions: bytes to tokens, over hash chains (`chains`) or over the tables of a session (`indexed`) |
+//! | `kernel/lazy` | lazy matching, for levels 4 to 7 and sessions: bytes to tokens, over hash chains (`chains`) or over the tables of a session (`indexed`); `history`, the ring of a session before a message |
 //! | `kernel/span` | near-optimal parsing, for levels 8 and 9: all matches of a span, from `binary_trees`; `cheapest`, the way through a block |
 //! | `kernel/split` | where a block ends, in what is parsed lazily |
 //! | `kernel/trees` | symbol counts to codes, to a block's `header` and emission tables |
