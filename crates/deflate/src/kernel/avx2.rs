@@ -1,7 +1,10 @@
 //! The operations of x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT.
 
-use super::isa::{Isa, MAX_PAIR};
+use super::isa::Isa;
 use crate::coding::tables::Tables;
+
+/// Most bits of a pair of tokens: with 7 pending bits they fit 64.
+const MAX_PAIR: u32 = 56;
 
 /// The AVX2 tier.
 pub(crate) struct Avx2;

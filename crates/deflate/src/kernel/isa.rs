@@ -3,9 +3,6 @@
 
 use crate::coding::tables::Tables;
 
-/// Most bits of a pair of tokens that [`Isa::pairs`] returns: with 7 pending bits they fit 64.
-pub(crate) const MAX_PAIR: u32 = 56;
-
 /// Operations implemented per tier.
 #[cfg_attr(
     not(feature = "alloc"),
@@ -81,8 +78,8 @@ pub(crate) trait Isa {
     /// 32 bytes must be readable at both, and the CPU must support the tier.
     unsafe fn common32(a: *const u8, b: *const u8) -> usize;
 
-    /// Values and numbers of bits of four pairs of `tokens`, unless a pair has more than [`MAX_PAIR`] or the tier is no
-    /// faster at it than at single tokens.
+    /// Values and numbers of bits of four pairs of `tokens`. `None` if a pair has more than 56 bits, which
+    /// would not fit 64 with 7 pending ones, or if the tier is no faster at pairs than at single tokens.
     ///
     /// # Safety
     /// The tokens must be of a parse, and the CPU must support the tier.
