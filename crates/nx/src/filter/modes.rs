@@ -8,7 +8,7 @@
 
 use linerate_core::Tier;
 
-use crate::kernel::modes::{BLOCK, Cursors, GROUPS, Gather, Modes, gather};
+use crate::kernel::modes::{BLOCK, Cursors, Gather, Modes, count, gather};
 
 /// BC7: the mode is the number of zeros before the first one. Eight zeros are reserved.
 pub(crate) static BC7: Modes =
@@ -46,18 +46,9 @@ const fn bc6h_groups() -> [u8; 256] {
 
 impl Modes {
     /// Where each group's streams begin, behind the first bytes of all blocks.
-    fn cursors(&self, first: impl Iterator<Item = u8>) -> Cursors {
-        // Four histograms, so that runs of one byte do not wait for their own counter.
-        let mut counts = [[0usize; 256]; 4];
-        let mut end = 0;
-        for byte in first {
-            counts[end % 4][usize::from(byte)] += 1;
-            end += 1;
-        }
-        let mut blocks = [0; GROUPS];
-        for (byte, &group) in self.group.iter().enumerate() {
-            blocks[usize::from(group)] += counts.iter().map(|counts| counts[byte]).sum::<usize>();
-        }
+    fn cursors(&self, tier: Tier, first: &[u8]) -> Cursors {
+        let blocks = count(tier, self, first);
+        let mut end = first.len();
         let mut cursors = Cursors::default();
         for (group, cursor) in cursors.endpoints.iter_mut().enumerate() {
             *cursor = end;
@@ -74,21 +65,24 @@ impl Modes {
 /// Where the streams of the blocks with these first bytes end.
 #[cfg(feature = "pack")]
 pub(super) fn stream_ends(modes: &Modes, first: &[u8]) -> Vec<usize> {
-    let Cursors { endpoints, indices } = modes.cursors(first.iter().copied());
+    let Cursors { endpoints, indices } = modes.cursors(linerate_core::cpu::tier(), first);
     endpoints.into_iter().chain(indices).chain([first.len() * BLOCK]).collect()
 }
 
 /// Takes the blocks apart, each as `convert` makes it, which must keep the mode. Both slices hold the same whole number of
 /// blocks.
 pub(crate) fn apply(modes: &Modes, convert: fn(u128) -> u128, blocks: &[u8], streams: &mut [u8]) {
-    let convert = |block: &[u8; BLOCK]| convert(u128::from_le_bytes(*block)).to_le_bytes();
     let (blocks, _) = blocks.as_chunks::<BLOCK>();
-    let mut cursors = modes.cursors(blocks.iter().map(|block| convert(block)[0]));
-    for (i, block) in blocks.iter().map(convert).enumerate() {
+    let (first, _) = streams.split_at_mut(blocks.len());
+    for (first, block) in first.iter_mut().zip(blocks) {
+        *first = block[0];
+    }
+    let mut cursors = modes.cursors(linerate_core::cpu::tier(), first);
+    for (i, block) in blocks.iter().enumerate() {
+        let block = convert(u128::from_le_bytes(*block)).to_le_bytes();
         let group = usize::from(modes.group[usize::from(block[0])]);
-        let (first, rest) = block.split_at(1);
-        let (endpoints, indices) = rest.split_at(modes.split[group] - 1);
-        streams[i] = first[0];
+        let (endpoints, indices) = block[1..].split_at(modes.split[group] - 1);
+        streams[i] = block[0];
         streams[cursors.endpoints[group]..][..endpoints.len()].copy_from_slice(endpoints);
         streams[cursors.indices[group]..][..indices.len()].copy_from_slice(indices);
         cursors.endpoints[group] += endpoints.len();
@@ -99,6 +93,6 @@ pub(crate) fn apply(modes: &Modes, convert: fn(u128) -> u128, blocks: &[u8], str
 /// Puts the blocks together again; with `ALIGNED`, which is for BC7, as [`bc7::align`](super::bc7::align) made them.
 pub(crate) fn invert<const ALIGNED: bool>(tier: Tier, modes: &Modes, streams: &[u8], blocks: &mut [u8]) {
     let (blocks, _) = blocks.as_chunks_mut::<BLOCK>();
-    let cursors = modes.cursors(streams[..blocks.len()].iter().copied());
+    let cursors = modes.cursors(tier, &streams[..blocks.len()]);
     gather::<ALIGNED>(tier, Gather { modes, cursors, streams, blocks });
 }

@@ -9,6 +9,8 @@ mod join_avx2;
 pub(crate) mod modes;
 #[cfg(target_arch = "x86_64")]
 mod modes_avx2;
+#[cfg(target_arch = "x86_64")]
+mod modes_avx512;
 pub(crate) mod unalign;
 #[cfg(target_arch = "x86_64")]
 mod unalign_avx2;

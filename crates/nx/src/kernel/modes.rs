@@ -34,6 +34,26 @@ pub(crate) struct Gather<'a> {
     pub(crate) blocks: &'a mut [[u8; BLOCK]],
 }
 
+/// The number of blocks of each group, by their first bytes.
+pub(crate) fn count(tier: Tier, modes: &Modes, first: &[u8]) -> [usize; GROUPS] {
+    #[cfg(target_arch = "x86_64")]
+    if tier == Tier::Avx512 && tier.is_supported() {
+        // SAFETY: the CPU has the tier's features.
+        return unsafe { super::modes_avx512::count(modes, first) };
+    }
+    let _ = tier;
+    // Four histograms, so that runs of one byte do not wait for their own counter.
+    let mut counts = [[0usize; 256]; 4];
+    for (i, &byte) in first.iter().enumerate() {
+        counts[i % 4][usize::from(byte)] += 1;
+    }
+    let mut blocks = [0; GROUPS];
+    for (byte, &group) in modes.group.iter().enumerate() {
+        blocks[usize::from(group)] += counts.iter().map(|counts| counts[byte]).sum::<usize>();
+    }
+    blocks
+}
+
 /// Gathers all blocks.
 pub(crate) fn gather<const ALIGNED: bool>(tier: Tier, gather: Gather) {
     struct Run<'a, const ALIGNED: bool>(Gather<'a>);
@@ -42,6 +62,11 @@ pub(crate) fn gather<const ALIGNED: bool>(tier: Tier, gather: Gather) {
         fn run(self) {
             run::<ALIGNED>(self.0);
         }
+    }
+    #[cfg(target_arch = "x86_64")]
+    if tier == Tier::Avx512 && tier.is_supported() {
+        // SAFETY: the CPU has the tier's features.
+        return unsafe { super::modes_avx512::gather::<ALIGNED>(gather) };
     }
     #[cfg(target_arch = "x86_64")]
     if tier >= Tier::Avx2 && Tier::Avx2.is_supported() {

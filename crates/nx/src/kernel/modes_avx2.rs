@@ -3,12 +3,12 @@
 
 use core::arch::x86_64::*;
 
-use super::modes::{BLOCK, GROUPS, Gather, read_end};
+use super::modes::{BLOCK, GROUPS, Gather, Modes, read_end};
 use super::unalign::unalign;
 use super::unalign_avx2::{mode_1, mode_3, mode_6};
 
 /// Blocks at a time: bits of a mask.
-const BATCH: usize = 64;
+pub(super) const BATCH: usize = 64;
 
 /// What a group's blocks have in common.
 pub(super) struct Group {
@@ -16,14 +16,13 @@ pub(super) struct Group {
     pub(super) endpoints_to: __m128i,
     pub(super) indices_to: __m128i,
     /// Bytes of a block in each stream.
-    steps: [usize; 2],
+    pub(super) steps: [usize; 2],
 }
 
-/// Gathers all blocks.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
-    let Gather { modes, cursors, streams, blocks } = gather;
-    let groups: [Group; GROUPS] = core::array::from_fn(|group| {
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn groups_of(modes: &Modes) -> [Group; GROUPS] {
+    core::array::from_fn(|group| {
         let split = modes.split[group];
         let endpoint = |byte| if (1..split).contains(&byte) { byte as u8 - 1 } else { 0x80 };
         let index = |byte| if byte >= split { (byte - split) as u8 } else { 0x80 };
@@ -32,7 +31,14 @@ pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
             indices_to: from_bytes(&core::array::from_fn(index)),
             steps: [split - 1, BLOCK - split],
         }
-    });
+    })
+}
+
+/// Gathers all blocks.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
+    let Gather { modes, cursors, streams, blocks } = gather;
+    let groups = groups_of(modes);
     let mut at: [[usize; 2]; GROUPS] =
         core::array::from_fn(|group| [cursors.endpoints[group], cursors.indices[group]]);
     for (blocks, first) in blocks.chunks_mut(BATCH).zip(streams.chunks(BATCH)) {
@@ -42,7 +48,7 @@ pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
             *group = modes.group[usize::from(first)];
         }
         for (number, group) in groups.iter().enumerate() {
-            let mut mask = equal(&of_blocks, number as u8);
+            let mask = equal(&of_blocks, number as u8);
             if mask == 0 {
                 continue;
             }
@@ -53,19 +59,31 @@ pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
                 // SAFETY: the mask has bits of these blocks, each of which reads 16 bytes from a cursor on that stays below
                 // those at the end.
                 unsafe { gather_group::<ALIGNED>(number, group, mask, cursors, streams, first, blocks) };
-                continue;
-            }
-            let [mut endpoints, mut indices] = cursors;
-            while mask != 0 {
-                let i = mask.trailing_zeros() as usize;
-                mask &= mask - 1;
-                let fields = [read16(streams, endpoints), read16(streams, indices)];
-                let word = u128::from_le_bytes(to_bytes(join(group, fields, first[i])));
-                blocks[i] = if ALIGNED { unalign(word) } else { word }.to_le_bytes();
-                endpoints += group.steps[0];
-                indices += group.steps[1];
+            } else {
+                gather_each::<ALIGNED>(group, mask, cursors, streams, first, blocks);
             }
         }
+    }
+}
+
+/// Gathers the blocks of a group that the mask has, one by one, near the end of the streams.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn gather_each<const ALIGNED: bool>(
+    group: &Group,
+    mut mask: u64,
+    [mut endpoints, mut indices]: [usize; 2],
+    streams: &[u8],
+    first: &[u8],
+    blocks: &mut [[u8; BLOCK]],
+) {
+    while mask != 0 {
+        let i = mask.trailing_zeros() as usize;
+        mask &= mask - 1;
+        let fields = [read16(streams, endpoints), read16(streams, indices)];
+        let word = u128::from_le_bytes(to_bytes(join(group, fields, first[i])));
+        blocks[i] = if ALIGNED { unalign(word) } else { word }.to_le_bytes();
+        endpoints += group.steps[0];
+        indices += group.steps[1];
     }
 }
 

@@ -20,7 +20,7 @@ const MIN_SAVINGS: usize = 100;
 /// If time counts, picoseconds that a byte of the compressed data is worth: what a pipe of 118 MB/s needs for it.
 const BYTE: u64 = 8500;
 /// If time counts, a filtered block may take one part in this many longer to decode, by the estimate.
-const MAX_SLOWDOWN: u64 = 5;
+const MAX_SLOWDOWN: u64 = 3;
 /// Shorter streams, in bytes, have no frame of their own.
 const MIN_STREAM: usize = 16 << 10;
 /// Bytes of the sample of a stream that codings are tried on.
@@ -133,7 +133,7 @@ pub(super) struct BlockFilter {
 impl BlockFilter {
     /// Encodes a block with its textures filtered to `out`, which holds the block encoded without, by the codec `plain`, and
     /// returns the codec. `None`, with `out` as it was, if that does not pay: it must save a page and a hundredth, and if
-    /// time counts may not take a fifth more of it.
+    /// time counts may not take a third longer to decode.
     ///
     /// For each texture the filter is chosen by its compressed sample. The choice depends on the content and the options
     /// alone.
