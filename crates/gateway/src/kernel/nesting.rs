@@ -59,12 +59,11 @@ fn masks(block: &[u8; BLOCK]) -> CharMasks {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
     fn avx2_masks_equal_scalar_masks_for_every_byte() {
         if linerate_core::cpu::tier() < Tier::Avx2 {
             println!("SKIP: this CPU has no AVX2");
