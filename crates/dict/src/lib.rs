@@ -95,6 +95,6 @@ pub use train::cluster::{Choice, Clustering, ClusteringResult, Costs, Reason, Sa
 pub use train::savings::Savings;
 #[cfg(feature = "train")]
 pub use train::search::{Candidate, SIZES, Search, SearchResult};
+pub use train::shrink::shrink_tables;
 #[cfg(feature = "train")]
 pub use train::training::Training;
-pub use train::training::shrink_tables;

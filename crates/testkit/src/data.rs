@@ -121,6 +121,63 @@ pub fn json_rows(seed: u64, n: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
+/// Records that storage engines hold, about `n` bytes of each kind: JSON, logs, text, SQLite's rows, Protocol Buffers.
+pub fn records(n: usize) -> Vec<(&'static str, Vec<u8>)> {
+    let mut noise = Noise::new(n as u64);
+    let words = lines_of_kind(5, 1, 4000);
+    let words: Vec<&[u8]> =
+        words.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty()).collect();
+    // The first words are the most frequent.
+    let word = |noise: &mut Noise| words[noise.below(words.len()) * noise.below(words.len()) / words.len()];
+    let (mut log, mut text, mut sqlite, mut protobuf) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for row in 0u32.. {
+        if [&log, &text, &sqlite, &protobuf].iter().all(|kind| kind.len() >= n) {
+            break;
+        }
+        let (name, city, number) = (word(&mut noise), word(&mut noise), noise.number());
+        let line = format!("Mar 14 09:{:02}:{:02} node-{} ", row / 60 % 60, row % 60, number % 40);
+        log.extend(
+            [line.as_bytes(), name, b"[", (number % 9973).to_string().as_bytes(), b"]: opened ", city, b"\n"]
+                .concat(),
+        );
+        text.extend([word(&mut noise), b" ", name, b" ", word(&mut noise), b", ", city, b" "].concat());
+        // Types of the columns: 4, 2 and 6 bytes, texts.
+        let head = [7, 4, 2, 5, 13 + 2 * name.len() as u8, 13 + 2 * city.len() as u8];
+        let fixed = [
+            &(number as u32 % 90_000).to_be_bytes()[..],
+            &(number as u16 % 400).to_be_bytes(),
+            b"\x01\x9c\x0e",
+            &row.to_be_bytes()[1..],
+        ]
+        .concat();
+        let cell = [&head[..], &fixed, name, city].concat();
+        sqlite.extend([&[cell.len() as u8, row as u8 & 0x7f], &cell[..]].concat());
+        let id = [0x80 | row as u8, row as u8 >> 1 & 0x7f];
+        let float = (f64::from(row) + 0.25).to_le_bytes();
+        let message = [
+            b"\x08",
+            &id[..],
+            b"\x12",
+            &[name.len() as u8],
+            name,
+            b"\x21",
+            &float,
+            b"\x2a",
+            &[city.len() as u8],
+            city,
+        ]
+        .concat();
+        protobuf.extend([&[message.len() as u8], &message[..]].concat());
+    }
+    vec![
+        ("JSON", json_rows(3, n / 300 + 1)),
+        ("log", log),
+        ("text", text),
+        ("SQLite", sqlite),
+        ("protobuf", protobuf),
+    ]
+}
+
 /// Data of every kind: text, noise of all and of few values, runs, far copies, records, mixtures.
 pub fn kinds(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let mut noise = Noise::new(n as u64 + 1);

@@ -19,13 +19,15 @@ use crate::files::output::{commit, create, write_error};
 use crate::id::Id;
 use crate::store::Store;
 use crate::train::samples::{extrapolate, subsample};
-use crate::train::savings::Savings;
+use crate::train::savings::{Savings, SizeMeter};
 use crate::train::training::Training;
 
 /// Target size of an index block, in bytes.
 const INDEX_BLOCK: usize = 4096;
 /// Bytes of blocks that a trained dictionary is measured with; more do not change the choice.
 const MAX_MEASURED_BYTES: usize = 2 << 20;
+/// Compared bytes after which half as many blocks are compared.
+const SAMPLED_BYTES: usize = 1 << 20;
 /// Maximum key length.
 pub(super) const MAX_KEY_LEN: usize = (1 << 16) - 1;
 /// Maximum value length.
@@ -67,6 +69,7 @@ pub struct Builder {
     leaf_lower_bound: Vec<u8>,
     root: BlockBuilder,
     counts: Counts,
+    savings: Option<Savings>,
     /// Whether a write failed, so that nothing may follow.
     failed: bool,
 }
@@ -92,11 +95,42 @@ enum Phase {
     Writing(Box<BlockCompressor>),
 }
 
+/// Compares blocks with a given dictionary and without: all of the first megabyte, then half of those that make up the next
+/// compared one, and so on.
+struct Sample {
+    meter: SizeMeter,
+    stride: u64,
+    savings: Savings,
+}
+
+impl Sample {
+    fn new(dictionary: &[u8], level: i32) -> Result<Sample> {
+        let savings = Savings::measure(dictionary, &[], level)?;
+        Ok(Sample { meter: SizeMeter::new(level)?, stride: 1, savings })
+    }
+
+    /// Adds a block that became `with` bytes.
+    fn add(&mut self, number: u64, content: &[u8], with: usize) -> Result<()> {
+        if number.is_multiple_of(self.stride) {
+            let before = self.savings.content / SAMPLED_BYTES;
+            self.savings.content += content.len();
+            self.savings.with += with;
+            self.savings.without += self.meter.compressed_len(&[content], None)?;
+            if self.savings.content / SAMPLED_BYTES > before {
+                self.stride *= 2;
+            }
+        }
+        Ok(())
+    }
+}
+
 struct BlockCompressor {
     header: Header,
     encoder: Encoder,
     id: Id,
     buffer: Vec<u8>,
+    /// `None` if no dictionary was given.
+    sample: Option<Sample>,
 }
 
 /// Result of a build.
@@ -107,6 +141,9 @@ pub struct Summary {
     pub counts: Counts,
     /// The dictionary.
     pub dictionary: DictionaryReference,
+    /// What the dictionary saves in a sample of the blocks. If the dictionary was trained for the file: in those it was
+    /// trained with, also where it was omitted since it saves nothing. `None` if there was none to compare.
+    pub savings: Option<Savings>,
     /// Bytes of the file.
     pub len: u64,
 }
@@ -145,6 +182,7 @@ impl Builder {
             leaf_lower_bound: Vec::new(),
             root: BlockBuilder::default(),
             counts: Counts::default(),
+            savings: None,
             failed: false,
         };
         let (place, bytes) = match std::mem::take(&mut builder.options.dictionary) {
@@ -218,18 +256,17 @@ impl Builder {
     fn train(&mut self) -> Result<()> {
         let Phase::Sampling { cuts, .. } = &mut self.phase else { return Ok(()) };
         let cuts = std::mem::take(cuts);
-        let dictionary = match self.options.dictionary {
-            DictionaryChoice::Train { size, small_tables } => {
-                let samples: Vec<&[u8]> = cuts.iter().map(|cut| &cut.content[..]).collect();
-                // Too few samples train no dictionary; the blocks are compressed without.
-                let trained = Training::new(size).small_tables(small_tables).train(&samples).ok();
-                trained.map(|bytes| worthwhile(bytes, &samples, self.options.level)).transpose()?.flatten()
+        if let DictionaryChoice::Train { size, small_tables } = self.options.dictionary {
+            let samples: Vec<&[u8]> = cuts.iter().map(|cut| &cut.content[..]).collect();
+            let level = self.options.level;
+            // Too few samples train no dictionary; the blocks are compressed without.
+            let trained = Training::new(size).small_tables(small_tables).level(level).train(&samples).ok();
+            let compared = trained.map(|bytes| compare(bytes, &samples, level)).transpose()?;
+            self.savings = compared.as_ref().map(|(_, savings)| *savings);
+            match compared.and_then(|(dictionary, _)| dictionary) {
+                Some(bytes) => self.begin(DictionaryPlace::Embedded, &bytes)?,
+                None => self.begin(DictionaryPlace::None, &[])?,
             }
-            _ => None,
-        };
-        match dictionary {
-            Some(bytes) => self.begin(DictionaryPlace::Embedded, &bytes)?,
-            None => self.begin(DictionaryPlace::None, &[])?,
         }
         cuts.iter().try_for_each(|cut| self.write(cut))
     }
@@ -251,7 +288,10 @@ impl Builder {
             self.put(bytes)?;
         }
         let encoder = Encoder::new(&store).level(level)?;
-        self.phase = Phase::Writing(Box::new(BlockCompressor { header, encoder, id, buffer: Vec::new() }));
+        let trained = matches!(self.options.dictionary, DictionaryChoice::Train { .. });
+        let sample = (!trained && id != Id::NONE).then(|| Sample::new(bytes, level)).transpose()?;
+        self.phase =
+            Phase::Writing(Box::new(BlockCompressor { header, encoder, id, buffer: Vec::new(), sample }));
         Ok(())
     }
 
@@ -268,6 +308,9 @@ impl Builder {
         let Phase::Writing(compressor) = &mut self.phase else { return Ok(()) };
         compressor.buffer.resize(Encoder::bound(cut.content.len()), 0);
         let len = compressor.encoder.encode(compressor.id, &cut.content, &mut compressor.buffer)?;
+        if let Some(sample) = &mut compressor.sample {
+            sample.add(self.counts.blocks, &cut.content, len)?;
+        }
         let buffer = std::mem::take(&mut compressor.buffer);
         let sum = if compressor.header.checksums { hash(&cut.content) } else { 0 };
         let extent = Extent { at: self.at, len: len as u32, hash: sum };
@@ -324,10 +367,11 @@ impl Builder {
         self.counts.index_bytes += bytes.len() as u64;
         let Phase::Writing(compressor) = &self.phase else { return Err(FAILED) };
         let header = compressor.header;
+        let savings = self.savings.or(compressor.sample.as_ref().map(|sample| sample.savings));
         let len = self.at + Footer::LEN as u64;
         let header_checksum = crate::files::fields::u64_at(&header.write(), Header::LEN - 8);
         self.put(&Footer { root, counts: self.counts, len, header: header_checksum }.write())?;
-        Ok(Summary { counts: self.counts, dictionary: header.dictionary, len })
+        Ok(Summary { counts: self.counts, dictionary: header.dictionary, savings, len })
     }
 
     /// Writes the remaining parts, and gives a file its name, once it is on the disk if it replaces another.
@@ -355,25 +399,13 @@ impl Builder {
     }
 }
 
-/// Picks the trained dictionary, its content without the tables, or none: whatever makes these blocks smallest, with its own
-/// bytes.
-///
-/// Up to level 4 libzstd codes blocks of fewer than 1,000 sequences with the FSE tables of a dictionary without weighing
-/// them, which can take more bytes than no dictionary at all.
-fn worthwhile(trained: Vec<u8>, blocks: &[&[u8]], level: i32) -> Result<Option<Vec<u8>>> {
+/// Compares a trained dictionary with none: omits it if the blocks become smaller without it and its own bytes.
+fn compare(trained: Vec<u8>, blocks: &[&[u8]], level: i32) -> Result<(Option<Vec<u8>>, Savings)> {
     let all: usize = blocks.iter().map(|block| block.len()).sum();
-    let measured = subsample(blocks, MAX_MEASURED_BYTES);
-    let content = &trained[trained.len() - Dictionary::measure(&trained)?.content_len()..];
-    // Samples may hold a dictionary's magic number, which raw content must not begin with.
-    let is_raw = Dictionary::measure(content).is_ok_and(|digest| !digest.is_trained());
-    let mut best = (u64::MAX, None);
-    for form in std::iter::once(&trained[..]).chain(is_raw.then_some(content)) {
-        let savings = Savings::measure(form, &measured, level)?;
-        let total = |bytes: usize| extrapolate(bytes, savings.content, all as u64);
-        let with = total(savings.with) + form.len() as u64;
-        best = best.min((total(savings.without), None)).min((with, Some(form)));
-    }
-    Ok(best.1.map(<[u8]>::to_vec))
+    let savings = Savings::measure(&trained, &subsample(blocks, MAX_MEASURED_BYTES), level)?;
+    let total = |bytes: usize| extrapolate(bytes, savings.content, all as u64);
+    let pays = total(savings.with) + (trained.len() as u64) < total(savings.without);
+    Ok((pays.then_some(trained), savings))
 }
 
 fn check(options: &BlockFileOptions) -> Result<()> {

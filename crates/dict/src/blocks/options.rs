@@ -17,8 +17,8 @@ pub enum DictionaryChoice {
         /// The dictionary.
         bytes: Vec<u8>,
     },
-    /// A dictionary trained with the first records, stored in the file: without its entropy tables if these records
-    /// become smaller so. Omitted if they are too few to train with, or smaller without.
+    /// A dictionary trained with the first records, stored in the file. Omitted if they are too few to train with, or
+    /// smaller without.
     Train {
         /// Its maximum length in bytes.
         size: usize,

@@ -237,10 +237,10 @@ impl<'a> Clusterer<'a> {
 
     /// Trains a dictionary for some sets; `None` if their samples do not suffice.
     fn train(&self, sets: &[usize]) -> Result<Option<Vec<u8>>> {
-        let Clustering { size, small_tables, .. } = *self.options;
+        let Clustering { size, small_tables, level, .. } = *self.options;
         let samples: Vec<&[u8]> = sets.iter().flat_map(|&i| &self.sets[i].split.training).copied().collect();
         let samples = subsample(&samples, MAX_TRAINING_BYTES.max(size.saturating_mul(128)));
-        let trained = Training::new(size).small_tables(small_tables).train(&samples);
+        let trained = Training::new(size).small_tables(small_tables).level(level).train(&samples);
         (self.progress)(samples.iter().map(|sample| sample.len()).sum());
         match trained {
             Ok(dictionary) => Ok(Some(dictionary)),

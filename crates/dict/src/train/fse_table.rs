@@ -1,4 +1,4 @@
-//! FSE table descriptions (RFC 8878, section 4.1.1): parsing, rescaling to a smaller table, serialization.
+//! FSE tables (RFC 8878, section 4.1.1): normalisation of counts, rescaling to a smaller table, parsing, serialization.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -130,46 +130,92 @@ impl FseTable {
         out.chunks(8).map(|byte| byte.iter().rev().fold(0, |all, &bit| all << 1 | u8::from(bit))).collect()
     }
 
-    /// Rescales to a table of at most `1 << log` cells. Each present symbol keeps at least one cell, so the
-    /// table stays larger if there are more symbols than cells.
-    pub(crate) fn rescaled(&self, log: u32) -> FseTable {
-        let present = self.probabilities.iter().filter(|&&count| count != 0).count();
+    /// Distributes `1 << log` cells so that symbols with these counts take the fewest bits. Each counted symbol has at least
+    /// one cell, so the table is larger if there are more of them than cells.
+    pub(crate) fn from_counts(counts: &[u64], log: u32) -> FseTable {
+        let present = counts.iter().filter(|&&count| count > 0).count();
         let log = log.max(5).max(present.next_power_of_two().ilog2());
-        if log >= self.log {
-            return self.clone();
-        }
-        let size = 1i32 << log;
-        let weight: Vec<i32> = self.probabilities.iter().map(|count| count.abs()).collect();
-        let mut of: Vec<i32> = weight
-            .iter()
-            .map(|&cells| match cells {
-                0 => 0,
-                _ => (((cells << log) + (1 << (self.log - 1))) >> self.log).max(1),
-            })
-            .collect();
-        // Rounding errors are corrected cell by cell, each time for the symbol with the smallest increase of
-        // coded bits.
-        let cost =
-            |i: usize, from: i32, to: i32| f64::from(weight[i]) * (f64::from(from) / f64::from(to)).ln();
+        let total: u64 = counts.iter().sum::<u64>().max(1);
+        let share = |count: u64| ((u128::from(count) << log) + u128::from(total / 2)) / u128::from(total);
+        let mut cells: Vec<i32> =
+            counts.iter().map(|&count| if count == 0 { 0 } else { share(count).max(1) as i32 }).collect();
+        // Rounding errors are corrected cell by cell, each time for the symbol with the smallest increase of coded bits.
+        let cost = |i: usize, from: i32, to: i32| {
+            i128::from(counts[i]) * i128::from(log2(from as u32) as i64 - log2(to as u32) as i64)
+        };
         loop {
-            let sum: i32 = of.iter().sum();
-            let step = (size - sum).signum();
-            let able = (0..of.len()).filter(|&i| of[i] > 0 && of[i] + step > 0);
-            let best =
-                able.min_by(|&a, &b| cost(a, of[a], of[a] + step).total_cmp(&cost(b, of[b], of[b] + step)));
-            match best {
-                Some(i) if step != 0 => of[i] += step,
+            let step = ((1 << log) - cells.iter().sum::<i32>()).signum();
+            let able = (0..cells.len()).filter(|&i| cells[i] > 0 && cells[i] + step > 0);
+            match able.min_by_key(|&i| cost(i, cells[i], cells[i] + step)) {
+                Some(i) if step != 0 => cells[i] += step,
                 _ => break,
             }
         }
+        FseTable { probabilities: cells, log }
+    }
+
+    /// Rescales to a table of at most `1 << log` cells. Each present symbol keeps at least one cell, so the
+    /// table stays larger if there are more symbols than cells.
+    pub(crate) fn rescaled(&self, log: u32) -> FseTable {
+        let counts: Vec<u64> =
+            self.probabilities.iter().map(|cells| u64::from(cells.unsigned_abs())).collect();
+        let mut rescaled = FseTable::from_counts(&counts, log);
+        if rescaled.log >= self.log {
+            return self.clone();
+        }
         // "Less than one" stays so in a smaller table.
-        for (count, before) in of.iter_mut().zip(&self.probabilities) {
-            if *before == -1 && *count == 1 {
-                *count = -1;
+        for (cells, before) in rescaled.probabilities.iter_mut().zip(&self.probabilities) {
+            if *before == -1 && *cells == 1 {
+                *cells = -1;
             }
         }
-        FseTable { probabilities: of, log }
+        rescaled
     }
+
+    /// The states of the decoder (RFC 8878, section 4.1.1).
+    pub(crate) fn cells(&self) -> Vec<Cell> {
+        let size = 1usize << self.log;
+        let mut symbols = vec![0; size];
+        let mut end = size;
+        for (symbol, _) in self.probabilities.iter().enumerate().filter(|(_, cells)| **cells == -1) {
+            end -= 1;
+            symbols[end] = symbol;
+        }
+        let mut places = (0..size).map(|i| i * ((size >> 1) + (size >> 3) + 3) % size).filter(|&at| at < end);
+        for (symbol, &cells) in self.probabilities.iter().enumerate() {
+            (0..cells).for_each(|_| _ = places.next().map(|at| symbols[at] = symbol));
+        }
+        let mut next: Vec<usize> =
+            self.probabilities.iter().map(|cells| cells.unsigned_abs() as usize).collect();
+        let cell = |&symbol: &usize| {
+            let state = next[symbol].max(1);
+            next[symbol] += 1;
+            let bits = self.log - state.ilog2();
+            Cell { symbol: symbol as u8, bits, base: (state << bits) - size }
+        };
+        symbols.iter().map(cell).collect()
+    }
+}
+
+/// A state of the decoder: its symbol, and the next states, which `bits` bits are added to.
+pub(crate) struct Cell {
+    pub(crate) symbol: u8,
+    pub(crate) bits: u32,
+    pub(crate) base: usize,
+}
+
+/// Binary logarithm in units of 1 / 65,536, the same on every machine. 0 for 0.
+pub(crate) fn log2(n: u32) -> u64 {
+    let whole = n.max(1).ilog2();
+    // The mantissa, from 1 to 2, as a number of 32 bits: each squaring gives a bit of the logarithm.
+    let mut mantissa = u64::from(n.max(1)) << (31 - whole);
+    let mut log = u64::from(whole);
+    for _ in 0..16 {
+        mantissa = mantissa * mantissa >> 31;
+        log = log << 1 | mantissa >> 32;
+        mantissa >>= mantissa >> 32;
+    }
+    log
 }
 
 #[cfg(test)]

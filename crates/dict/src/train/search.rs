@@ -156,7 +156,7 @@ impl Search {
 
     fn train(&self, size: usize, samples: &[&[u8]], progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<u8>> {
         let samples = subsample(samples, MAX_TRAINING_BYTES.max(size.saturating_mul(128)));
-        let trained = Training::new(size).small_tables(self.small_tables).train(&samples);
+        let trained = Training::new(size).small_tables(self.small_tables).level(self.level).train(&samples);
         progress(samples.iter().map(|sample| sample.len()).sum());
         trained
     }

@@ -3,26 +3,45 @@
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::Dictionary;
 
-use crate::train::fse_table::FseTable;
+use crate::train::cover::Cover;
+use crate::train::samples::{Split, subsample};
+use crate::train::savings::{SizeMeter, prepare};
+use crate::train::statistics::Statistics;
+use crate::train::tables::{Coverage, TableForm, assemble, describe};
 
-/// Bytes of a trained dictionary before its Huffman table: magic number and Dictionary_ID (RFC 8878, section
-/// 5).
-const HEAD: usize = 8;
-const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "the dictionary is truncated");
+/// Smallest dictionary, in bytes, which has room for tables and some content.
+const MIN_SIZE: usize = 256;
+/// Fewest samples: from fewer it is not known what others will have in common with them.
+const MIN_SAMPLES: usize = 5;
+/// Shortest content, which the repeated offsets must not exceed.
+const MIN_CONTENT: usize = 16;
+/// Training bytes, unless 128 times the size are more.
+const MAX_TRAINING_BYTES: usize = 1 << 20;
+/// Samples of this many times the size are plenty: the quarter that was held out would not make the content better.
+const PLENTY: usize = 32;
+/// Holdout bytes that segment lengths and tables are compared with.
+const MAX_HOLDOUT_BYTES: usize = 256 << 10;
+/// Lengths of segments to try, in bytes.
+const SEGMENTS: [usize; 6] = [32, 80, 200, 500, 1250, 3000];
+
+const TOO_FEW: Error = Error::new(
+    Kind::BadArgument,
+    0,
+    "the samples are too few or too short to train a dictionary of this size",
+);
 
 /// Options of training.
-#[cfg(feature = "train")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Training {
     size: usize,
     small_tables: bool,
+    level: i32,
 }
 
-#[cfg(feature = "train")]
 impl Training {
     /// Dictionaries of at most `size` bytes, header and tables included.
     pub const fn new(size: usize) -> Self {
-        Training { size, small_tables: false }
+        Training { size, small_tables: false, level: 3 }
     }
 
     /// Sets whether FSE tables have half the size: 256 cells for literal and match lengths and 128 for
@@ -32,43 +51,101 @@ impl Training {
         Training { small_tables: small, ..self }
     }
 
-    /// Trains a dictionary, through libzstd.
+    /// Sets the libzstd compression level that blocks will have. Default: 3.
+    #[must_use]
+    pub const fn level(self, level: i32) -> Self {
+        Training { level, ..self }
+    }
+
+    /// Trains a dictionary with samples that should be blocks as they will be compressed.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if the samples are too few or too short, or `size` is too small.
+    /// [`Kind::BadArgument`] if the samples are too few or too short, or `size` is too small; [`Kind::Limit`] if libzstd is
+    /// out of memory.
     pub fn train(&self, samples: &[&[u8]]) -> Result<Vec<u8>> {
-        let sizes: Vec<usize> = samples.iter().map(|sample| sample.len()).collect();
-        let mut bytes = vec![0; self.size];
-        let n = zstd_safe::train_from_buffer(&mut bytes[..], &samples.concat(), &sizes).map_err(|_| {
-            Error::new(Kind::BadArgument, 0, "libzstd cannot train a dictionary with these samples")
-        })?;
-        bytes.truncate(n);
-        if self.small_tables { shrink_tables(&bytes) } else { Ok(bytes) }
+        let samples: Vec<&[u8]> = samples.iter().filter(|sample| !sample.is_empty()).copied().collect();
+        let bytes: usize = samples.iter().map(|sample| sample.len()).sum();
+        if self.size < MIN_SIZE || samples.len() < MIN_SAMPLES || bytes < MIN_CONTENT {
+            return Err(TOO_FEW);
+        }
+        let samples = subsample(&samples, MAX_TRAINING_BYTES.max(self.size.saturating_mul(128)));
+        let split = Split::new(&samples);
+        let holdout = subsample(&split.holdout, MAX_HOLDOUT_BYTES);
+        let (segment, content) = self.best_segment(&split.training, &holdout)?;
+        let tables = self.best_tables(&content, &holdout)?;
+        let trained: usize = split.training.iter().map(|sample| sample.len()).sum();
+        let content = match trained / PLENTY >= self.size {
+            true => content,
+            false => self.content(&Cover::new(&samples), &samples, segment),
+        };
+        Ok(match tables {
+            Some(tables) => assemble(&tables, &content, self.size),
+            None => content,
+        })
+    }
+
+    /// The segment length whose content makes the holdout smallest, and that content. Climbs from the middle length.
+    fn best_segment(&self, training: &[&[u8]], holdout: &[&[u8]]) -> Result<(usize, Vec<u8>)> {
+        let cover = Cover::new(training);
+        let mut meter = SizeMeter::new(self.level)?;
+        let mut measured = |index: usize| {
+            let content = self.content(&cover, training, SEGMENTS[index]);
+            let len = meter.compressed_len(holdout, Some(&prepare(&content, self.level)?))?;
+            Ok((len, index, content))
+        };
+        let middle = measured(SEGMENTS.len() / 2)?;
+        let mut best = measured(SEGMENTS.len() / 2 + 1)?;
+        let mut indices: Vec<usize> = (SEGMENTS.len() / 2 + 2..SEGMENTS.len()).collect();
+        if middle.0 <= best.0 {
+            best = middle;
+            indices = (0..SEGMENTS.len() / 2).rev().collect();
+        }
+        for index in indices {
+            let next = measured(index)?;
+            if next.0 >= best.0 {
+                break;
+            }
+            best = next;
+        }
+        Ok((SEGMENTS[best.1], best.2))
+    }
+
+    /// Raw content of segments of this length. Of few samples it is all of them.
+    fn content(&self, cover: &Cover, samples: &[&[u8]], segment: usize) -> Vec<u8> {
+        let bytes: usize = samples.iter().map(|sample| sample.len()).sum();
+        let mut content =
+            if bytes <= self.size { samples.concat() } else { cover.select(self.size, segment) };
+        if content.len() < MIN_CONTENT {
+            let all = samples.concat();
+            content = all[all.len().saturating_sub(self.size)..].to_vec();
+        }
+        // Samples may hold a dictionary's magic number, which raw content must not begin with.
+        let begin = (0..content.len()).find(|&at| is_raw(&content[at..])).unwrap_or_default();
+        content.split_off(begin)
+    }
+
+    /// The tables that make the holdout smallest with this content. `None` if it is smaller without tables.
+    fn best_tables(&self, content: &[u8], holdout: &[&[u8]]) -> Result<Option<Vec<u8>>> {
+        let mut meter = SizeMeter::new(self.level)?;
+        let mut best = (meter.compressed_len(holdout, Some(&prepare(content, self.level)?))?, None);
+        let counts = Statistics::count(content, holdout, self.level)?;
+        for (literals, sequences) in [
+            (Coverage::All, Coverage::All),
+            (Coverage::Seen, Coverage::All),
+            (Coverage::Seen, Coverage::Seen),
+        ] {
+            let form = TableForm { literals, sequences, small: self.small_tables };
+            let Some(tables) = describe(&counts, form, content.len()) else { continue };
+            let dictionary = assemble(&tables, content, self.size);
+            let len = meter.compressed_len(holdout, Some(&prepare(&dictionary, self.level)?))?;
+            if len < best.0 {
+                best = (len, Some(tables));
+            }
+        }
+        Ok(best.1)
     }
 }
 
-/// Rescales the FSE tables of a dictionary to at most 256 cells for literal lengths, 128 for offsets and 256
-/// for match lengths. Raw content is returned unchanged.
-///
-/// # Errors
-/// [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary.
-pub fn shrink_tables(dictionary: &[u8]) -> Result<Vec<u8>> {
-    if !Dictionary::measure(dictionary)?.is_trained() {
-        return Ok(dictionary.to_vec());
-    }
-    // The Huffman table: four bits for each weight, or a number of bytes of FSE-coded weights.
-    let tree = match usize::from(*dictionary.get(HEAD).ok_or(CUT_OFF)?) {
-        few @ 0..128 => 1 + few,
-        weights => 1 + (weights - 127).div_ceil(2),
-    };
-    let (head, mut rest) = dictionary.split_at_checked(HEAD + tree).ok_or(CUT_OFF)?;
-    let mut out = head.to_vec();
-    // Offsets, match lengths, literal lengths.
-    for log in [7, 8, 8] {
-        let (table, len) = FseTable::read(rest)?;
-        out.extend(table.rescaled(log).write());
-        rest = &rest[len..];
-    }
-    out.extend_from_slice(rest);
-    Ok(out)
+fn is_raw(content: &[u8]) -> bool {
+    Dictionary::measure(content).is_ok_and(|digest| !digest.is_trained())
 }

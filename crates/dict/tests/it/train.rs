@@ -1,6 +1,7 @@
 //! Trained dictionaries, and small tables.
 
-use linerate_dict::{Decoder, Kind, Savings, Store, Training, shrink_tables};
+use linerate_dict::{Decoder, Encoder, Kind, Savings, Store, Training, shrink_tables};
+use linerate_testkit::data::{Noise, records};
 use linerate_zstd::Dictionary;
 
 use crate::common::{compress, libzstd, rows};
@@ -54,6 +55,109 @@ fn raw_content_is_unchanged_and_damage_is_an_error() {
     assert_eq!(shrink_tables(b"raw content").unwrap(), b"raw content");
     let kind = shrink_tables(&dictionary[..50]).unwrap_err().kind;
     assert!(matches!(kind, Kind::Truncated | Kind::Corrupt));
-    assert_eq!(Training::new(4 << 10).train(&[b"one"]).unwrap_err().kind, Kind::BadArgument);
-    assert_eq!(Training::new(4 << 10).train(&[]).unwrap_err().kind, Kind::BadArgument);
+}
+
+#[test]
+fn too_few_samples_and_too_small_sizes_are_refused() {
+    let refused = |size, samples: &[&[u8]]| {
+        Training::new(size).train(samples).is_err_and(|e| e.kind == Kind::BadArgument)
+    };
+    let learned = rows(1, 64 << 10);
+    let few: [&[&[u8]]; 5] = [&[], &[b"one"], &[&b""[..]; 100], &[&learned[..]; 4], &[&b"a"[..]; 10]];
+    for few in few {
+        assert!(refused(4 << 10, few));
+    }
+    assert!([0, 1, 255].into_iter().all(|size| refused(size, &samples(&learned))));
+}
+
+#[test]
+fn dictionaries_of_odd_samples_are_valid() {
+    let noise = Noise::new(1).bytes(40_000);
+    let magic = [&b"\x37\xa4\x30\xec"[..], &noise[..100]].concat();
+    let short = rows(1, 300);
+    let odd: [Vec<&[u8]>; 6] = [
+        vec![&[7; 3000]; 30],
+        noise.chunks(1000).collect(),
+        noise[..8000].chunks(1000).chain([&b""[..]; 9]).collect(),
+        vec![&magic; 40],
+        short.chunks(60).collect(),
+        short.chunks(5).collect(),
+    ];
+    for (i, samples) in odd.iter().enumerate() {
+        for (size, level) in [(256, 1), (300, 3), (4 << 10, 3), (4 << 10, 19), (64 << 10, -5)] {
+            let dictionary = Training::new(size).level(level).train(samples).unwrap();
+            assert!((8..=size).contains(&dictionary.len()), "{i} {size}");
+            let store = Store::new();
+            let id = store.insert(&dictionary).unwrap();
+            let (mut encoder, mut block) =
+                (Encoder::new(&store).level(level).unwrap(), vec![0; Encoder::bound(3000)]);
+            let mut out = vec![0; 3000];
+            for sample in samples.iter().take(3) {
+                let n = encoder.encode(id, sample, &mut block).unwrap();
+                assert_eq!(
+                    libzstd(&dictionary, &block[..n], sample.len()).as_deref(),
+                    Some(*sample),
+                    "{i} {size}"
+                );
+                assert_eq!(Decoder::new(&store).decode(id, &block[..n], &mut out), Ok(sample.len()));
+                assert!(out[..sample.len()] == **sample);
+            }
+        }
+    }
+}
+
+/// Calls `check` with the kind, block size, level, a dictionary, and blocks that it was not trained with.
+fn each_case(size: usize, mut check: impl FnMut(&str, usize, i32, &[u8], &[&[u8]])) {
+    for (kind, bytes) in records(400 << 10) {
+        for block in [1 << 10, 4 << 10, 16 << 10] {
+            let (learned, fresh) = bytes.split_at(300 << 10);
+            let learned: Vec<&[u8]> = learned.chunks(block).collect();
+            for level in [1, 3, 9] {
+                let dictionary = Training::new(size).level(level).train(&learned).unwrap();
+                check(kind, block, level, &dictionary, &fresh.chunks(block).collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+#[test]
+fn no_dictionary_makes_blocks_larger_than_none_or_much_larger_than_libzstds() {
+    let (mut sum, mut count) = (0.0, 0);
+    each_case(4 << 10, |kind, block, level, dictionary, blocks| {
+        let savings = Savings::measure(dictionary, blocks, level).unwrap();
+        assert!(savings.with as f64 <= 1.005 * savings.without as f64, "{kind} {block} {level} {savings:?}");
+        sum += savings.with as f64 / savings.without as f64;
+        count += 1;
+    });
+    assert!(sum / f64::from(count) < 0.9, "{}", sum / f64::from(count));
+}
+
+#[test]
+fn dictionaries_of_every_kind_are_decoded_by_libzstd_and_linerate() {
+    each_case(2 << 10, |kind, block, level, dictionary, blocks| {
+        assert!(dictionary.len() <= 2 << 10);
+        let store = Store::new();
+        let id = store.insert(dictionary).unwrap();
+        let mut out = vec![0; block];
+        for content in blocks.iter().take(3) {
+            let frame = compress(dictionary, level, false, content);
+            assert_eq!(
+                libzstd(dictionary, &frame, block).as_deref(),
+                Some(*content),
+                "{kind} {block} {level}"
+            );
+            assert_eq!(Decoder::new(&store).decode(id, &frame, &mut out), Ok(content.len()));
+            assert!(out[..content.len()] == **content, "{kind} {block} {level}");
+        }
+    });
+}
+
+/// Bytes of a dictionary are the same on every machine, whatever its CPU.
+#[test]
+fn training_is_repeatable() {
+    let learned = rows(1, 200 << 10);
+    let trained = |level| Training::new(4 << 10).level(level).train(&samples(&learned)).unwrap();
+    assert_eq!(trained(3), trained(3));
+    let hash = linerate_dict::content_hash(&trained(3));
+    assert_eq!(hash, 0x96c7_f5a6_6df3_fb65, "{hash:#x}");
 }

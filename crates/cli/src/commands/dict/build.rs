@@ -7,13 +7,14 @@ use std::process::ExitCode;
 use clap::{ValueEnum, ValueHint};
 use linerate_core::Kind;
 use linerate_dict::blocks::{
-    BlockFileOptions, Builder, DictionaryChoice, Duplicates, Field, Sorter, Summary,
+    BlockFileOptions, Builder, DictionaryChoice, DictionaryPlace, Duplicates, Field, Sorter, Summary,
 };
 use linerate_dict::pack::{Editor, user_id};
 use linerate_zstd::Dictionary;
 
 use super::blockfile::{dictionary_object, open_pack, openable};
 use super::input::{InputReader, open};
+use super::savings::Totals;
 use crate::ui::error::{CliError, engine_error, write_error};
 use crate::ui::format::{ratio, rounded};
 use crate::ui::progress::SharedProgress;
@@ -182,8 +183,38 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
         write(args, options, sorter, &progress, cancel)
     })?;
     describe(&written, &mut summary);
+    if let Some(totals) = totals(&written) {
+        summary.set("savings", totals.object());
+        let omitted = written.dictionary.place == DictionaryPlace::None;
+        let remedy = if omitted { "it was left out" } else { "--no-dictionary makes the file smaller" };
+        let file = args.files[0].display().to_string();
+        match totals.warning(remedy) {
+            Some(warning) if omitted => reporter.note(&file, &warning),
+            Some(warning) => reporter.warn(&file, &warning),
+            None => summary.lines.push(format!(
+                "the dictionary saves {} bytes: {} with it and its own bytes, {} without",
+                totals.without - totals.with,
+                totals.with,
+                totals.without
+            )),
+        }
+    }
     summary.output = Some(args.output.clone());
     Ok(summary)
+}
+
+/// Bytes of the file's blocks with the dictionary, or with one that was left out, and without, scaled from what was compared.
+/// The own bytes of a dictionary in a pack do not count, since other files use it.
+fn totals(file: &Summary) -> Option<Totals> {
+    let savings = file.savings.as_ref()?;
+    let content = file.counts.content_bytes;
+    let all =
+        |bytes: usize| (bytes as u128 * u128::from(content)).div_ceil(savings.content.max(1) as u128) as u64;
+    let own = match file.dictionary.place {
+        DictionaryPlace::External(_) => 0,
+        DictionaryPlace::None | DictionaryPlace::Embedded => savings.dictionary as u64,
+    };
+    Some(Totals { content, with: all(savings.with) + own, without: all(savings.without) })
 }
 
 fn describe(file: &Summary, summary: &mut RunSummary) {

@@ -12,6 +12,7 @@ mod pack;
 mod pack_files;
 mod rows;
 mod samples;
+mod savings;
 mod scan;
 mod sst;
 mod sst_entries;

@@ -9,6 +9,7 @@ use linerate_zstd::Dictionary;
 use serde_json::{Value, json};
 
 use super::samples::{SampleArgs, Sampler, Samples, files_of};
+use super::savings::Totals;
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::format::{ratio, rounded};
 use crate::ui::output_args::{self, OutputArgs};
@@ -117,12 +118,11 @@ fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
         (Some(dictionary), _) => dictionary.clone(),
         // A given size is trained even if the dictionary saves nothing.
         (None, false) => {
-            reporter.warn(&args.files[0].display().to_string(), &saves_nothing(args, &found));
+            warn(args, &found, reporter);
             train(args, &blocks)?
         }
         (None, true) => {
-            reporter
-                .warn(&args.files[0].display().to_string(), "no dictionary saves bytes: nothing is written");
+            warn(args, &found, reporter);
             summary.set("dictionary", Value::Null);
             return Ok(summary);
         }
@@ -146,20 +146,19 @@ fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     Ok(summary)
 }
 
-/// The warning about a dictionary of a given size that takes more than it saves.
-fn saves_nothing(args: &TrainArgs, found: &SearchResult) -> String {
-    let SearchResult { expected, without, .. } = found;
-    let candidate = found.candidates.first();
-    let with = candidate.map_or(u64::MAX, |candidate| candidate.total);
-    let hint = match candidate.map(|candidate| candidate.savings) {
-        Some(savings) if savings.with >= savings.without => "; blocks get no smaller with it",
-        Some(_) if args.expect.is_none() => "; for more data than the files have, give --expect SIZE",
-        _ => "",
+/// Warns about a dictionary that takes more than it saves: that of the given size, or the best one.
+fn warn(args: &TrainArgs, found: &SearchResult, reporter: &mut Reporter) {
+    let Some(best) = found.candidates.iter().min_by_key(|candidate| candidate.total) else { return };
+    let remedy = match (best.savings.with >= best.savings.without, args.expect) {
+        _ if args.search => "nothing is written",
+        (true, _) => "blocks get no smaller with it: compress without one",
+        (false, None) => "for more data than the files have, give --expect SIZE",
+        (false, Some(_)) => "compress without one, or try --search",
     };
-    format!(
-        "the dictionary saves nothing: {expected} bytes come to {with} with it and its own bytes, and to {without} \
-         without{hint}"
-    )
+    let totals = Totals { content: found.expected, with: best.total, without: found.without };
+    if let Some(warning) = totals.warning(remedy) {
+        reporter.warn(&args.files[0].display().to_string(), &warning);
+    }
 }
 
 fn read(args: &TrainArgs, reporter: &Reporter) -> Result<Samples, CliError> {
@@ -174,7 +173,11 @@ fn read(args: &TrainArgs, reporter: &Reporter) -> Result<Samples, CliError> {
 }
 
 fn train(args: &TrainArgs, blocks: &[&[u8]]) -> Result<Vec<u8>, CliError> {
-    Training::new(args.size as usize).small_tables(args.small_tables).train(blocks).map_err(engine_error)
+    Training::new(args.size as usize)
+        .small_tables(args.small_tables)
+        .level(args.level)
+        .train(blocks)
+        .map_err(engine_error)
 }
 
 fn describe(args: &TrainArgs, samples: &Samples, found: &SearchResult, summary: &mut RunSummary) {

@@ -1,0 +1,29 @@
+//! What a dictionary saves, in the words of `train`, `train --search` and `build`.
+
+use serde_json::{Value, json};
+
+/// Bytes of all blocks with a dictionary, its own included, and without.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Totals {
+    /// Uncompressed bytes.
+    pub(super) content: u64,
+    pub(super) with: u64,
+    pub(super) without: u64,
+}
+
+impl Totals {
+    /// The warning about a dictionary that saves nothing, and what to do; `None` if it saves bytes.
+    pub(super) fn warning(&self, remedy: &str) -> Option<String> {
+        let Totals { content, with, without } = self;
+        (with >= without).then(|| {
+            format!(
+                "the dictionary saves nothing: {content} bytes come to {with} with it and its own bytes, and to {without} \
+                 without; {remedy}"
+            )
+        })
+    }
+
+    pub(super) fn object(&self) -> Value {
+        json!({ "content": self.content, "with": self.with, "without": self.without })
+    }
+}

@@ -1,0 +1,75 @@
+//! The sequences that libzstd finds in a block with a raw-content dictionary.
+
+use std::ptr::NonNull;
+
+use linerate_core::{Error, Kind, Result};
+use zstd_safe::zstd_sys::{
+    ZSTD_CCtx, ZSTD_CCtx_refCDict, ZSTD_CDict, ZSTD_Sequence, ZSTD_createCCtx, ZSTD_createCDict,
+    ZSTD_freeCCtx, ZSTD_freeCDict, ZSTD_generateSequences, ZSTD_isError, ZSTD_sequenceBound,
+};
+
+const NO_MEMORY: Error = Error::new(Kind::Limit, 0, "libzstd is out of memory");
+
+/// Finds sequences with one dictionary at one level.
+pub(crate) struct SequenceFinder {
+    context: NonNull<ZSTD_CCtx>,
+    dictionary: NonNull<ZSTD_CDict>,
+    found: Vec<ZSTD_Sequence>,
+}
+
+impl SequenceFinder {
+    /// Copies the content.
+    pub(crate) fn new(content: &[u8], level: i32) -> Result<SequenceFinder> {
+        // SAFETY: the pointer and the length are those of a slice, which libzstd copies.
+        let dictionary = unsafe { ZSTD_createCDict(content.as_ptr().cast(), content.len(), level) };
+        let dictionary = NonNull::new(dictionary).ok_or(NO_MEMORY)?;
+        // SAFETY: a call without preconditions.
+        let Some(context) = NonNull::new(unsafe { ZSTD_createCCtx() }) else {
+            // SAFETY: made above, and not used again.
+            unsafe { ZSTD_freeCDict(dictionary.as_ptr()) };
+            return Err(NO_MEMORY);
+        };
+        let finder = SequenceFinder { context, dictionary, found: Vec::new() };
+        // SAFETY: both are alive, and `drop` frees the context before the dictionary that it refers to.
+        let code = unsafe { ZSTD_CCtx_refCDict(finder.context.as_ptr(), finder.dictionary.as_ptr()) };
+        succeeded(code).map(|_| finder)
+    }
+
+    /// Sequences of a block. One without a match has the literals before the end of a zstd block. None if libzstd refuses it,
+    /// since it ends with too few bytes to compress.
+    pub(crate) fn sequences(&mut self, block: &[u8]) -> &[ZSTD_Sequence] {
+        // SAFETY: a pure function of its argument.
+        let bound = unsafe { ZSTD_sequenceBound(block.len()) };
+        self.found.clear();
+        self.found.reserve(bound);
+        // SAFETY: the vector has room for `bound` sequences, the block has its length, and the context is alive.
+        let code = unsafe {
+            ZSTD_generateSequences(
+                self.context.as_ptr(),
+                self.found.as_mut_ptr(),
+                bound,
+                block.as_ptr().cast(),
+                block.len(),
+            )
+        };
+        let count = succeeded(code).unwrap_or_default().min(bound);
+        // SAFETY: libzstd has written this many.
+        unsafe { self.found.set_len(count) };
+        &self.found
+    }
+}
+
+fn succeeded(code: usize) -> Result<usize> {
+    // SAFETY: a pure function of its argument.
+    if unsafe { ZSTD_isError(code) } == 0 { Ok(code) } else { Err(NO_MEMORY) }
+}
+
+impl Drop for SequenceFinder {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, and not used again. The context goes first, since it refers to the dictionary.
+        unsafe {
+            ZSTD_freeCCtx(self.context.as_ptr());
+            ZSTD_freeCDict(self.dictionary.as_ptr());
+        }
+    }
+}
