@@ -15,7 +15,8 @@ def test_trained_dictionaries_save_bytes():
     dictionary = train((memoryview(sample) for sample in samples), 4096)
     assert dictionary == train(samples, 4096) and 1000 < len(dictionary) <= 4096
     small = train(samples, 4096, small_tables=True)
-    assert small == shrink_tables(dictionary) and small != dictionary
+    assert small == shrink_tables(small) != dictionary and len(small) <= 4096
+    assert len(train(samples, 4096, level=9)) <= 4096
     assert shrink_tables(samples[0]) == samples[0]
     rows = [log_rows(i, 1000) for i in range(3000, 3100)]
     found, smaller = savings(dictionary, rows), savings(small, rows)

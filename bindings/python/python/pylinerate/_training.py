@@ -118,24 +118,26 @@ class ClusteringResult(NamedTuple):
     rounds: int
 
 
-def train(samples: Iterable[AnyBuffer], size: int, small_tables: bool = False) -> bytes:
-    """Trains a dictionary, through libzstd.
+def train(samples: Iterable[AnyBuffer], size: int, small_tables: bool = False, level: int = 3) -> bytes:
+    """Trains a dictionary: with entropy tables, or without where blocks are smaller so.
 
     Parameters
     ----------
     samples : iterable of buffers
-        Samples of future blocks, at least 10 times ``size`` in total.
+        Samples as future blocks will be, at least 10 times ``size`` in total.
     size : int
         Maximum size in bytes.
     small_tables : bool
         Whether its tables have half the size, see :func:`shrink_tables`.
+    level : int
+        zstd level that blocks will be compressed at, -7 to 22.
 
     Raises
     ------
     Error
         If the samples are too few or too short, or ``size`` is too small.
     """
-    return _pylinerate.dict_train(list(samples), size, small_tables)
+    return _pylinerate.dict_train(list(samples), size, small_tables, level)
 
 
 def shrink_tables(dictionary: AnyBuffer) -> bytes:

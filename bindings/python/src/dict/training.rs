@@ -39,9 +39,10 @@ pub(crate) fn dict_train<'py>(
     samples: Vec<Input>,
     size: usize,
     small_tables: bool,
+    level: i32,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let samples: Vec<&[u8]> = samples.iter().map(Input::bytes).collect();
-    let training = Training::new(bounded_size(size, &samples)).small_tables(small_tables);
+    let training = Training::new(bounded_size(size, &samples)).small_tables(small_tables).level(level);
     let dictionary = py.detach(|| training.train(&samples));
     copied(py, &dictionary.map_err(|e| raise(py, e))?)
 }

@@ -211,7 +211,7 @@ pub(crate) fn log2(n: u32) -> u64 {
     let mut mantissa = u64::from(n.max(1)) << (31 - whole);
     let mut log = u64::from(whole);
     for _ in 0..16 {
-        mantissa = mantissa * mantissa >> 31;
+        mantissa = (mantissa * mantissa) >> 31;
         log = log << 1 | mantissa >> 32;
         mantissa >>= mantissa >> 32;
     }

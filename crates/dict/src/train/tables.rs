@@ -42,7 +42,7 @@ pub(crate) fn describe(counts: &Statistics, form: TableForm, content_len: usize)
     weigh(&mut literals, 256, form.literals);
     let mut out = huffman_table::describe(&literals)?;
     let mut offsets = counts.offsets;
-    let reachable = (content_len + MAX_BLOCK).ilog2() as usize + 1;
+    let reachable = (content_len.saturating_add(MAX_BLOCK).ilog2() as usize + 1).min(offsets.len());
     weigh(&mut offsets, reachable, form.sequences);
     let (mut matches, mut runs) = (counts.match_lengths, counts.literal_lengths);
     weigh(&mut matches, MATCH_LENGTHS, form.sequences);

@@ -15,6 +15,8 @@ const MIN_SIZE: usize = 256;
 const MIN_SAMPLES: usize = 5;
 /// Shortest content, which the repeated offsets must not exceed.
 const MIN_CONTENT: usize = 16;
+/// Bytes of a sample that are used: of a block of the largest size.
+const MAX_SAMPLE: usize = 128 << 10;
 /// Training bytes, unless 128 times the size are more.
 const MAX_TRAINING_BYTES: usize = 1 << 20;
 /// Samples of this many times the size are plenty: the quarter that was held out would not make the content better.
@@ -63,17 +65,17 @@ impl Training {
     /// [`Kind::BadArgument`] if the samples are too few or too short, or `size` is too small; [`Kind::Limit`] if libzstd is
     /// out of memory.
     pub fn train(&self, samples: &[&[u8]]) -> Result<Vec<u8>> {
-        let samples: Vec<&[u8]> = samples.iter().filter(|sample| !sample.is_empty()).copied().collect();
-        let bytes: usize = samples.iter().map(|sample| sample.len()).sum();
-        if self.size < MIN_SIZE || samples.len() < MIN_SAMPLES || bytes < MIN_CONTENT {
-            return Err(TOO_FEW);
-        }
+        let samples = samples.iter().filter(|sample| !sample.is_empty());
+        let samples: Vec<&[u8]> = samples.map(|sample| &sample[..sample.len().min(MAX_SAMPLE)]).collect();
         let samples = subsample(&samples, MAX_TRAINING_BYTES.max(self.size.saturating_mul(128)));
         let split = Split::new(&samples);
+        let trained: usize = split.training.iter().map(|sample| sample.len()).sum();
+        if self.size < MIN_SIZE || samples.len() < MIN_SAMPLES || trained < MIN_CONTENT {
+            return Err(TOO_FEW);
+        }
         let holdout = subsample(&split.holdout, MAX_HOLDOUT_BYTES);
         let (segment, content) = self.best_segment(&split.training, &holdout)?;
         let tables = self.best_tables(&content, &holdout)?;
-        let trained: usize = split.training.iter().map(|sample| sample.len()).sum();
         let content = match trained / PLENTY >= self.size {
             true => content,
             false => self.content(&Cover::new(&samples), &samples, segment),
@@ -136,6 +138,9 @@ impl Training {
         ] {
             let form = TableForm { literals, sequences, small: self.small_tables };
             let Some(tables) = describe(&counts, form, content.len()) else { continue };
+            if tables.len() + MIN_SIZE / 4 > self.size {
+                continue;
+            }
             let dictionary = assemble(&tables, content, self.size);
             let len = meter.compressed_len(holdout, Some(&prepare(&dictionary, self.level)?))?;
             if len < best.0 {

@@ -64,6 +64,9 @@ fn too_few_samples_and_too_small_sizes_are_refused() {
     };
     let learned = rows(1, 64 << 10);
     let few: [&[&[u8]]; 5] = [&[], &[b"one"], &[&b""[..]; 100], &[&learned[..]; 4], &[&b"a"[..]; 10]];
+    // Samples of one byte, but for the one that is held out.
+    let uneven: Vec<&[u8]> = (0..5).map(|i| if i == 3 { &learned[..] } else { &learned[..1] }).collect();
+    assert!(refused(4 << 10, &uneven));
     for few in few {
         assert!(refused(4 << 10, few));
     }
@@ -75,7 +78,9 @@ fn dictionaries_of_odd_samples_are_valid() {
     let noise = Noise::new(1).bytes(40_000);
     let magic = [&b"\x37\xa4\x30\xec"[..], &noise[..100]].concat();
     let short = rows(1, 300);
-    let odd: [Vec<&[u8]>; 6] = [
+    let large = rows(3, 4 << 20);
+    let odd: [Vec<&[u8]>; 7] = [
+        large.chunks(700 << 10).collect(),
         vec![&[7; 3000]; 30],
         noise.chunks(1000).collect(),
         noise[..8000].chunks(1000).chain([&b""[..]; 9]).collect(),
@@ -92,15 +97,15 @@ fn dictionaries_of_odd_samples_are_valid() {
             let (mut encoder, mut block) =
                 (Encoder::new(&store).level(level).unwrap(), vec![0; Encoder::bound(3000)]);
             let mut out = vec![0; 3000];
-            for sample in samples.iter().take(3) {
+            for sample in samples.iter().take(3).map(|sample| &sample[..sample.len().min(3000)]) {
                 let n = encoder.encode(id, sample, &mut block).unwrap();
                 assert_eq!(
                     libzstd(&dictionary, &block[..n], sample.len()).as_deref(),
-                    Some(*sample),
+                    Some(sample),
                     "{i} {size}"
                 );
                 assert_eq!(Decoder::new(&store).decode(id, &block[..n], &mut out), Ok(sample.len()));
-                assert!(out[..sample.len()] == **sample);
+                assert!(out[..sample.len()] == *sample);
             }
         }
     }

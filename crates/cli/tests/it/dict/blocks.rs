@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::data::{DAMAGED, FAILED, USAGE, lines_of, rows};
+use super::data::{DAMAGED, FAILED, USAGE, WARNED, kind, lines_of, rows};
 use linerate_testkit::data::Noise;
 use linerate_testkit::program::{Folder, Run};
 
@@ -339,4 +339,25 @@ fn a_damaged_dictionary_is_named() {
     assert_eq!(run.status, Some(DAMAGED), "{}", run.stderr);
     assert!(run.stderr.starts_with("linerate: rows: bad: "), "{}", run.stderr);
     assert!(!folder.has("a"));
+}
+
+#[test]
+fn build_compares_the_dictionary_with_none_in_the_words_of_train() {
+    let folder = Folder::new();
+    folder.write("rows", &lines_of(&rows(1, 4000, 1)));
+    folder.write("poor.dict", &kind(1, 1, 6000));
+    let saved = folder.dict(&["build", "--key", "id", "--json", "rows", "-o", "a"]).ok().objects().remove(0);
+    let bytes = |name: &str| saved["savings"][name].as_u64().expect("a number");
+    assert!(bytes("with") < bytes("without") && bytes("without") < bytes("content"), "{saved}");
+    // More than compared, since the blocks were trained with, and the file has an index.
+    let plain = folder.dict(&["build", "--key", "id", "--json", "--no-dictionary", "rows", "-o", "b"]).ok();
+    let stored = plain.objects()[0]["stored_bytes"].as_u64().expect("a number");
+    assert!(stored.abs_diff(bytes("without")) < 2 * saved["blocks"].as_u64().expect("a number"), "{saved}");
+    let lines = folder.dict(&["build", "-f", "--key", "id", "rows", "-o", "a"]).ok().lines();
+    assert!(lines[0].starts_with("the dictionary saves "), "{lines:?}");
+
+    let run = folder.dict(&["build", "--key", "id", "-D", "poor.dict", "rows", "-o", "c"]);
+    assert_eq!(run.status, Some(WARNED), "{run:?}");
+    assert!(run.stderr.starts_with("linerate: rows: the dictionary saves nothing: "), "{run:?}");
+    assert!(run.stderr.ends_with("; --no-dictionary makes the file smaller\n"), "{run:?}");
 }
