@@ -1,23 +1,34 @@
-// Reads of a database by RocksDB itself, by libzstd with digested dictionaries, and by the plugin:
+// Reads of databases whose SST files each have a dictionary of their own: by RocksDB itself, by libzstd with digested
+// dictionaries, by the plugin, and the same rows in as many files without dictionaries.
 //
 //   plugin [--NAME VALUE]... FOLDER
 //
-// The database is made in FOLDER/SHAPE, if it is not there. Each round does the same operations with every contender by turns.
-// Prints a measurement per contender as JSON Lines (records/README.md); `time` is CPU time of the thread for an operation,
-// `decompress` the share in DecompressBlock by RocksDB's own clock, in a round of its own.
+// Files are made in FOLDER and kept. Each contender is a process of its own, since a process can map 65,530 files. In each round
+// all contenders do the same operations, one after the other. Prints a measurement for each contender and operation as JSON Lines
+// (records/README.md): `time` is CPU time of a thread for an operation, `decompress` its share in DecompressBlock by RocksDB's own
+// clock, in a round of its own. Before RocksDB 10.4, which has no compression managers, only RocksDB itself is measured.
 
-#include <linerate/rocksdb.h>
-#include <rocksdb/advanced_compression.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/perf_context.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
+#include <sstream>
+#include <thread>
 
 #include "../../bindings/rocksdb/tests/cpp/databases.h"
+
+#define HAS_MANAGERS (ROCKSDB_MAJOR > 10 || (ROCKSDB_MAJOR == 10 && ROCKSDB_MINOR >= 4))
+#if HAS_MANAGERS
+#include <linerate/rocksdb.h>
 
 // libzstd, as RocksDB's library contains and exports it.
 extern "C" {
@@ -27,12 +38,14 @@ size_t ZSTD_sizeof_DDict(const void* dictionary);
 void* ZSTD_createDCtx();
 size_t ZSTD_decompress_usingDDict(void* context, void* dst, size_t room, const void* src, size_t len, const void* dictionary);
 }
+#endif
 
 namespace {
 
 using rocksdb::Slice;
 using rocksdb::Status;
 
+#if HAS_MANAGERS
 // libzstd with digested dictionaries, by the same interface as the plugin: the best way to use it from outside.
 class Digested : public rocksdb::DecompressorWrapper {
  public:
@@ -68,32 +81,26 @@ class DigestedManager : public rocksdb::CompressionManagerWrapper {
   }
 };
 
-double ThreadTime() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+std::shared_ptr<rocksdb::CompressionManager> Manager(const std::string& contender) {
+  if (contender == "linerate") return linerate::NewCompressionManager();
+  auto builtin = rocksdb::GetBuiltinV2CompressionManager();
+  if (contender == "digested") return std::make_shared<DigestedManager>(builtin);
+  return builtin;
 }
 
-struct Contender {
-  std::string name;
-  std::unique_ptr<rocksdb::DB> database;
-  std::shared_ptr<rocksdb::CompressionManager> manager;
-  std::vector<double> rounds;
-  double decompress = 0;
-};
-
-// Bytes that the decompressor for a dictionary of this database owns.
-size_t DictionaryBytes(rocksdb::CompressionManager& manager, const Shape& shape) {
-  if (!shape.dictionary) return 0;
-  rocksdb::CompressionOptions options;
-  options.max_dict_bytes = shape.dictionary, options.zstd_max_train_bytes = 100 * shape.dictionary;
-  auto compressor = rocksdb::GetBuiltinV2CompressionManager()->GetCompressor(options, rocksdb::kZSTD);
+// Bytes that the decompressor for a dictionary, trained on these rows, owns.
+size_t DictionaryBytes(rocksdb::CompressionManager& manager, const rocksdb::CompressionOptions& options,
+                       const std::vector<std::string>& rows) {
   rocksdb::Compressor::DictSamples samples;
-  for (unsigned row = 0; row < shape.rows; row++) {
-    samples.sample_data += Row(shape, 0, row);
-    samples.sample_lens.push_back(Row(shape, 0, row).size());
+  const size_t most = options.zstd_max_train_bytes ? options.zstd_max_train_bytes : options.max_dict_bytes;
+  for (const std::string& row : rows) {
+    if (samples.sample_data.size() + row.size() > most) break;
+    samples.sample_data += row;
+    samples.sample_lens.push_back(row.size());
   }
-  auto special = compressor->MaybeCloneSpecialized(rocksdb::CacheEntryRole::kDataBlock, std::move(samples));
+  auto special = rocksdb::GetBuiltinV2CompressionManager()
+                     ->GetCompressor(options, rocksdb::kZSTD)
+                     ->MaybeCloneSpecialized(rocksdb::CacheEntryRole::kDataBlock, std::move(samples));
   if (!special) return 0;
   const std::string dictionary = special->GetSerializedDict().ToString();
   const rocksdb::CompressionType type = rocksdb::kZSTD;
@@ -101,15 +108,292 @@ size_t DictionaryBytes(rocksdb::CompressionManager& manager, const Shape& shape)
   Check(manager.GetDecompressorForTypes(&type, &type + 1)->MaybeCloneForDict(dictionary, &decompressor), "a dictionary");
   return decompressor->ApproximateOwnedMemoryUsage();
 }
+#endif
+
+double Seconds(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+std::map<std::string, std::string> given = {
+    {"compression", "kZSTD"}, {"data", "json"}, {"files", "1500"}, {"rows", "150"},      {"dictionaries", "8K"}, {"block", "4K"},
+    {"cache", "0"},           {"reads", "mapped"}, {"operations", "get"}, {"count", "6000"}, {"rounds", "7"},  {"none", "yes"}};
+
+unsigned Number(const std::string& name) { return static_cast<unsigned>(std::stoul(given[name])); }
+
+unsigned Bytes(const std::string& kib) { return static_cast<unsigned>(std::stoul(kib)) * 1024; }
+
+std::vector<std::string> List(const std::string& text) {
+  std::vector<std::string> parts;
+  std::string part;
+  std::istringstream in(text);
+  while (std::getline(in, part, ',')) parts.push_back(part);
+  return parts;
+}
+
+// Rows of a file of lines; empty if rows are generated.
+std::vector<std::string> lines;
+
+std::string RowOf(const Shape& shape, unsigned file, unsigned row) {
+  if (lines.empty()) return Row(shape, file, row);
+  // Consecutive lines, from a place that looks random.
+  return lines[(file * size_t{2654435761} + row) % lines.size()];
+}
+
+// One way to read one database.
+struct Contender {
+  std::string name;
+  std::string dictionary;  // "8K", "raw 8K", or "" for none
+  Shape shape;
+  std::string database;
+  pid_t process = 0;
+  int socket = -1;
+};
+
+// What a process answers.
+struct Answer {
+  double time, elapsed, decompress;  // seconds for an operation
+  uint64_t sum;                      // of the bytes read: alike for all contenders
+};
+
+struct Opened {
+  double cpu, elapsed;        // seconds
+  uint64_t resident, beside;  // bytes for each file
+};
+
+rocksdb::Options OptionsFor(const Contender& contender) {
+  rocksdb::BlockBasedTableOptions table;
+  // Of the content: cached blocks are not compressed.
+  size_t content = 0;
+  for (unsigned row = 0; row < contender.shape.rows; row++) content += RowOf(contender.shape, 0, row).size() + 20;
+  const size_t cache = content * contender.shape.files / 100 * Number("cache");
+  table.no_block_cache = cache == 0;
+  if (cache) table.block_cache = rocksdb::NewLRUCache(cache);
+  return OptionsOf(contender.shape, table);
+}
+
+// Makes what is missing of the SST files, by two threads, and a database of as many as wanted.
+void Provide(Contender& contender, const std::string& folder) {
+  const Shape& shape = contender.shape;
+  const std::string name = shape.compression + "-" + given["data"] + "-" + given["rows"] + "-" +
+                           (contender.dictionary.empty() ? "none" : contender.dictionary) + "-" + given["block"];
+  const std::string tables = folder + "/" + name + "-tables";
+  contender.database = folder + "/" + name + "-" + given["files"];
+  if (std::filesystem::exists(contender.database + "/made")) return;
+  std::filesystem::remove_all(contender.database);
+  std::filesystem::create_directories(contender.database);
+  std::filesystem::create_directories(tables);
+  const rocksdb::Options options = OptionsFor(contender);
+  std::vector<std::string> names(shape.files);
+  std::atomic<unsigned> next{0};
+  auto make = [&] {
+    for (unsigned file; (file = next++) < shape.files;) {
+      const std::string table = tables + "/" + std::to_string(file) + ".sst";
+      if (!std::filesystem::exists(table)) {
+        WriteFile(shape, options, file, table + ".new", [&](unsigned f, unsigned n) { return RowOf(shape, f, n); });
+        std::filesystem::rename(table + ".new", table);
+      }
+      names[file] = contender.database + "/new" + std::to_string(file) + ".sst";
+      std::filesystem::create_hard_link(table, names[file]);
+    }
+  };
+  std::thread other(make);
+  make();
+  other.join();
+  Ingest(options, contender.database, names);
+  std::ofstream(contender.database + "/made");
+}
+
+// Operations of one thread. Returns the sum of the bytes read.
+uint64_t Read(rocksdb::DB& database, const Shape& shape, const std::string& operation, unsigned count, unsigned seed) {
+  std::mt19937 random(seed);
+  uint64_t sum = 0;
+  for (unsigned n = 0; n < count; n++) {
+    const unsigned file = random() % shape.files, row = random() % shape.rows;
+    if (operation == "get") {
+      rocksdb::PinnableSlice found;
+      Check(database.Get({}, database.DefaultColumnFamily(), Key(file, row), &found), "get");
+      sum += found.size();
+    } else if (operation.starts_with("multiget")) {
+      std::vector<std::string> keys;
+      for (int i = 0; i < 64; i++) keys.push_back(Key(random() % shape.files, random() % shape.rows));
+      std::sort(keys.begin(), keys.end());
+      std::vector<Slice> slices(keys.begin(), keys.end());
+      std::vector<rocksdb::PinnableSlice> found(64);
+      std::vector<Status> status(64);
+      rocksdb::ReadOptions options;
+      options.async_io = operation == "multiget-async";
+      database.MultiGet(options, database.DefaultColumnFamily(), 64, slices.data(), found.data(), status.data(), true);
+      for (int i = 0; i < 64; i++) Check(status[i], "multiget"), sum += found[i].size();
+    } else {
+      std::unique_ptr<rocksdb::Iterator> rows(database.NewIterator({}));
+      rows->Seek(Key(file, row));
+      for (int i = 0; i < 100 && rows->Valid(); i++, rows->Next()) sum += rows->value().size();
+      Check(rows->status(), "iterator");
+    }
+  }
+  return sum;
+}
+
+struct Operation {
+  const char* name;
+  const char* title;
+  unsigned reads;  // rows of an operation, about
+  unsigned threads;
+};
+const Operation kOperations[] = {{"get", "Get", 1, 1},
+                                 {"get2", "Get", 1, 2},
+                                 {"multiget", "MultiGet of 64", 64, 1},
+                                 {"multiget-async", "MultiGet of 64, async", 64, 1},
+                                 {"iterate", "iterator, 100 rows", 20, 1}};
+
+const Operation& OperationOf(const std::string& name) {
+  for (const Operation& operation : kOperations) {
+    if (name == operation.name) return operation;
+  }
+  std::fprintf(stderr, "plugin: no operation is named %s\n", name.c_str());
+  std::exit(2);
+}
+
+Answer Measure(rocksdb::DB& database, const Shape& shape, const std::string& name, unsigned round, bool clocks) {
+  const Operation& operation = OperationOf(name);
+  const unsigned count = std::max(50u, Number("count") / operation.reads / operation.threads);
+  std::vector<Answer> answers(operation.threads);
+  auto run = [&](unsigned thread) {
+    rocksdb::SetPerfLevel(clocks ? rocksdb::PerfLevel::kEnableTime : rocksdb::PerfLevel::kDisable);
+    rocksdb::get_perf_context()->Reset();
+    Answer& answer = answers[thread];
+    const double cpu = Seconds(CLOCK_THREAD_CPUTIME_ID), start = Seconds(CLOCK_MONOTONIC);
+    answer.sum = Read(database, shape, operation.threads > 1 ? "get" : name, count, round * 2 + thread);
+    answer.time = (Seconds(CLOCK_THREAD_CPUTIME_ID) - cpu) / count;
+    answer.elapsed = (Seconds(CLOCK_MONOTONIC) - start) / count;
+    answer.decompress = static_cast<double>(rocksdb::get_perf_context()->block_decompress_time) * 1e-9 / count;
+  };
+  std::vector<std::thread> others;
+  for (unsigned thread = 1; thread < operation.threads; thread++) others.emplace_back(run, thread);
+  run(0);
+  for (std::thread& other : others) other.join();
+  Answer mean = answers[0];
+  for (unsigned thread = 1; thread < operation.threads; thread++) {
+    mean.time += answers[thread].time, mean.elapsed += answers[thread].elapsed;
+    mean.decompress += answers[thread].decompress, mean.sum += answers[thread].sum;
+  }
+  mean.time /= operation.threads, mean.elapsed /= operation.threads, mean.decompress /= operation.threads;
+  return mean;
+}
+
+// Anonymous memory of this process, in bytes.
+uint64_t Resident() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    uint64_t kib = 0;
+    if (word == "RssAnon:" && status >> kib) return kib * 1024;
+  }
+  return 0;
+}
+
+struct Request {
+  char operation[16];
+  unsigned round;
+  bool clocks;
+};
+
+// The process of a contender: opens the database, then measures what it is asked to.
+[[noreturn]] void Serve(const Contender& contender, int socket) {
+  rocksdb::Options options = OptionsFor(contender);
+  Opened opened = {};
+#if HAS_MANAGERS
+  options.compression_manager = Manager(contender.name);
+  std::vector<std::string> rows;
+  for (unsigned row = 0; row < contender.shape.rows; row++) rows.push_back(RowOf(contender.shape, 0, row));
+  if (!contender.dictionary.empty()) opened.beside = DictionaryBytes(*options.compression_manager, options.compression_opts, rows);
+#endif
+  options.max_open_files = -1;
+  options.allow_mmap_reads = given["reads"] == "mapped";
+  options.use_direct_reads = given["reads"] == "direct";
+  const uint64_t before = Resident();
+  const double cpu = Seconds(CLOCK_PROCESS_CPUTIME_ID), start = Seconds(CLOCK_MONOTONIC);
+#if ROCKSDB_MAJOR < 11
+  rocksdb::DB* database = nullptr;
+#else
+  std::unique_ptr<rocksdb::DB> database;
+#endif
+  Check(rocksdb::DB::OpenForReadOnly(options, contender.database, &database), contender.database.c_str());
+  opened.cpu = Seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu, opened.elapsed = Seconds(CLOCK_MONOTONIC) - start;
+  // What is made with the first block of a dictionary counts, too.
+  std::unique_ptr<rocksdb::Iterator> first(database->NewIterator({}));
+  for (unsigned file = 0; file < contender.shape.files; file++) first->Seek(Key(file, 0));
+  first.reset();
+  opened.resident = (Resident() - before) / contender.shape.files;
+  if (write(socket, &opened, sizeof opened) < 0) std::exit(1);
+  for (Request request; read(socket, &request, sizeof request) == sizeof request;) {
+    const Answer answer = Measure(*database, contender.shape, request.operation, request.round, request.clocks);
+    if (write(socket, &answer, sizeof answer) < 0) std::exit(1);
+  }
+  std::_Exit(0);
+}
+
+template <typename T>
+T Receive(const Contender& contender) {
+  T answer;
+  if (read(contender.socket, &answer, sizeof answer) == sizeof answer) return answer;
+  std::fprintf(stderr, "the process of %s, %s, ended\n", contender.name.c_str(), contender.database.c_str());
+  std::exit(1);
+}
+
+// A line without its metrics.
+void Begin(const Contender& contender, const std::string& operation, unsigned threads) {
+  std::string compression = contender.shape.compression.substr(1, contender.shape.compression.size() - 12);
+  if (contender.shape.compression == "kZSTD") compression = "ZSTD";
+  if (contender.shape.compression == "kNoCompression") compression = "none";
+  std::printf("{\"shape\":\"rocksdb\",\"data\":\"%s\",\"contender\":\"%s\",\"params\":{\"operation\":\"%s\",\"threads\":%u,"
+              "\"compression\":\"%s\",\"files\":%u,\"rows\":%u,\"block\":\"%s\",\"reads\":\"%s\"",
+              std::filesystem::path(given["data"]).stem().c_str(), contender.name.c_str(), operation.c_str(), threads,
+              compression.c_str(), contender.shape.files, contender.shape.rows, given["block"].c_str(), given["reads"].c_str());
+  if (!contender.dictionary.empty()) std::printf(",\"dictionary\":\"%s\"", contender.dictionary.c_str());
+  if (given["cache"] != "0") std::printf(",\"cache\":\"%s %%\"", given["cache"].c_str());
+  std::printf("},\"metrics\":{");
+}
+
+// `us` is sorted.
+void Print(const char* metric, const std::vector<double>& us) {
+  std::printf("\"%s\":{\"median\":%.3f,\"low\":%.3f,\"high\":%.3f},", metric, us[us.size() / 2], us.front(), us.back());
+}
+
+void Compare(std::vector<Contender>& contenders, const std::string& name) {
+  const unsigned rounds = Number("rounds");
+  std::vector<std::vector<double>> times(contenders.size()), elapsed(contenders.size());
+  std::vector<double> decompress(contenders.size());
+  // The first round warms up, the last looks where the time goes.
+  for (unsigned round = 0; round <= rounds + 1; round++) {
+    uint64_t sum = 0;
+    for (size_t turn = 0; turn < contenders.size(); turn++) {
+      const size_t which = (turn + round) % contenders.size();
+      Request request = {"", round, round > rounds};
+      std::snprintf(request.operation, sizeof request.operation, "%s", name.c_str());
+      if (write(contenders[which].socket, &request, sizeof request) < 0) std::exit(1);
+      const Answer answer = Receive<Answer>(contenders[which]);
+      if (turn > 0 && answer.sum != sum) std::fprintf(stderr, "the contenders read different rows\n"), std::exit(1);
+      sum = answer.sum;
+      decompress[which] = answer.decompress * 1e6;
+      if (round == 0 || round > rounds) continue;
+      times[which].push_back(answer.time * 1e6), elapsed[which].push_back(answer.elapsed * 1e6);
+    }
+  }
+  const Operation& operation = OperationOf(name);
+  for (size_t which = 0; which < contenders.size(); which++) {
+    std::sort(times[which].begin(), times[which].end()), std::sort(elapsed[which].begin(), elapsed[which].end());
+    Begin(contenders[which], operation.title, operation.threads);
+    Print("time", times[which]);
+    if (operation.threads > 1) Print("elapsed_time", elapsed[which]);
+    std::printf("\"decompress\":%.3f}}\n", decompress[which]);
+  }
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Shape shape;
-  std::map<std::string, std::string> given = {{"compression", "kZSTD"}, {"kind", "json"},      {"files", "1500"},
-                                              {"rows", "150"},          {"dictionary", "8192"}, {"block", "4096"},
-                                              {"cache", "0"},           {"reads", "mapped"},    {"operation", "get"},
-                                              {"operations", "4000"},   {"rounds", "7"}};
   std::string folder;
   for (int i = 1; i < argc; i++) {
     const std::string argument = argv[i];
@@ -121,99 +405,51 @@ int main(int argc, char** argv) {
       folder = argument;
     }
   }
-  auto number = [&](const char* name) { return static_cast<unsigned>(std::stoul(given[name])); };
-  shape.compression = given["compression"], shape.kind = given["kind"], shape.files = number("files");
-  shape.rows = number("rows"), shape.dictionary = number("dictionary"), shape.block = number("block");
-  folder += "/" + shape.compression + "-" + shape.kind + "-" + given["files"] + "-" + given["rows"] + "-" +
-            given["dictionary"] + "-" + given["block"];
-  if (!std::filesystem::exists(folder + "/CURRENT")) {
-    std::filesystem::create_directories(folder);
-    Make(shape, folder);
+  Shape shape;
+  shape.compression = given["compression"], shape.files = Number("files"), shape.rows = Number("rows");
+  shape.block = Bytes(given["block"]), shape.kind = given["data"];
+  if (std::filesystem::is_regular_file(given["data"])) {
+    std::ifstream in(given["data"]);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    shape.kind = given["data"] = std::filesystem::path(given["data"]).stem();
   }
-  // Of the content: cached blocks are not compressed.
-  size_t content = 0;
-  for (unsigned row = 0; row < shape.rows; row++) content += Row(shape, 0, row).size() + 20;
-  const size_t cache = content * shape.files / 100 * number("cache");
-
   std::vector<Contender> contenders;
-  for (const char* name : {"builtin", "digested", "linerate"}) {
-    Contender contender;
-    contender.name = name;
-    contender.manager = rocksdb::GetBuiltinV2CompressionManager();
-    if (contender.name == "digested") contender.manager = std::make_shared<DigestedManager>(contender.manager);
-    if (contender.name == "linerate") contender.manager = linerate::NewCompressionManager();
-    rocksdb::BlockBasedTableOptions table;
-    table.no_block_cache = cache == 0;
-    if (cache) table.block_cache = rocksdb::NewLRUCache(cache);
-    rocksdb::Options options = OptionsOf(shape, table);
-    options.compression_manager = contender.manager;
-    options.max_open_files = -1;
-    options.allow_mmap_reads = given["reads"] == "mapped";
-    options.use_direct_reads = given["reads"] == "direct";
-    Check(rocksdb::DB::OpenForReadOnly(options, folder, &contender.database), folder.c_str());
+  auto add = [&](const char* name, const std::string& dictionary) {
+    Contender contender = {name, dictionary, shape, {}};
+    contender.shape.trained = !dictionary.starts_with("raw ");
+    contender.shape.dictionary = dictionary.empty() ? 0 : Bytes(dictionary.substr(contender.shape.trained ? 0 : 4));
+    Provide(contender, folder);
     contenders.push_back(std::move(contender));
-  }
-
-  const unsigned operations = number("operations"), rounds = number("rounds");
-  const std::string operation = given["operation"];
-  auto run = [&](rocksdb::DB& database, unsigned seed) {
-    std::mt19937 random(seed);
-    size_t sum = 0;
-    for (unsigned n = 0; n < operations; n++) {
-      const unsigned file = random() % shape.files, row = random() % shape.rows;
-      if (operation == "get") {
-        rocksdb::PinnableSlice found;
-        Check(database.Get({}, database.DefaultColumnFamily(), Key(file, row), &found), "get");
-        sum += found.size();
-      } else if (operation == "multiget") {
-        std::vector<std::string> keys;
-        for (int i = 0; i < 64; i++) keys.push_back(Key(random() % shape.files, random() % shape.rows));
-        std::sort(keys.begin(), keys.end());
-        std::vector<Slice> slices(keys.begin(), keys.end());
-        std::vector<rocksdb::PinnableSlice> found(64);
-        std::vector<Status> status(64);
-        database.MultiGet({}, database.DefaultColumnFamily(), 64, slices.data(), found.data(), status.data(), true);
-        for (int i = 0; i < 64; i++) Check(status[i], "multiget"), sum += found[i].size();
-      } else {
-        std::unique_ptr<rocksdb::Iterator> rows(database.NewIterator({}));
-        rows->Seek(Key(file, row));
-        for (int i = 0; i < 100 && rows->Valid(); i++, rows->Next()) sum += rows->value().size();
-        Check(rows->status(), "iterator");
-      }
-    }
-    return sum;
   };
-  for (unsigned round = 0; round <= rounds + 1; round++) {
-    size_t sums[3];
-    for (unsigned turn = 0; turn < 3; turn++) {
-      const unsigned which = (turn + round) % 3;
-      Contender& contender = contenders[which];
-      const bool timed = round > 0 && round <= rounds;  // the first warms up, the last looks where the time goes
-      rocksdb::SetPerfLevel(round > rounds ? rocksdb::PerfLevel::kEnableTime : rocksdb::PerfLevel::kDisable);
-      rocksdb::get_perf_context()->Reset();
-      const double begin = ThreadTime();
-      sums[which] = run(*contender.database, round);
-      if (timed) contender.rounds.push_back((ThreadTime() - begin) / operations * 1e6);
-      if (round > rounds) contender.decompress = rocksdb::get_perf_context()->block_decompress_time / 1e3 / operations;
-    }
-    if (sums[0] != sums[1] || sums[0] != sums[2]) return std::fprintf(stderr, "the contenders read different rows\n"), 1;
+#if HAS_MANAGERS
+  for (const std::string& dictionary : List(given["dictionaries"])) {
+    for (const char* name : {"builtin", "digested", "linerate"}) add(name, dictionary);
   }
-  const std::map<std::string, std::string> operation_names = {
-      {"get", "Get"}, {"multiget", "MultiGet of 64"}, {"iterate", "iterator, 100 rows"}};
-  std::string compression = shape.compression.substr(1, shape.compression.size() - 12);  // without k and Compression
-  if (shape.compression == "kZSTD") compression = "ZSTD";
-  if (shape.compression == "kNoCompression") compression = "none";
-  auto kib = [](unsigned bytes) { return std::to_string(bytes / 1024) + "K"; };
-  std::string more = shape.dictionary ? ",\"dictionary\":\"" + kib(shape.dictionary) + "\"" : "";
-  if (cache) more += ",\"cache\":\"" + given["cache"] + " %\"";
+  if (given["none"] == "yes") add("builtin", ""), add("linerate", "");
+#else
+  const std::string name = "RocksDB " + rocksdb::GetRocksVersionAsString(true);
+  for (const std::string& dictionary : List(given["dictionaries"])) add(name.c_str(), dictionary);
+  if (given["none"] == "yes") add(name.c_str(), "");
+#endif
   for (Contender& contender : contenders) {
-    std::sort(contender.rounds.begin(), contender.rounds.end());
-    std::printf(
-        "{\"shape\":\"rocksdb\",\"data\":\"%s\",\"contender\":\"%s\",\"params\":{\"operation\":\"%s\",\"compression\":\"%s\","
-        "\"files\":%u,\"rows\":%u,\"block\":\"%s\",\"reads\":\"%s\"%s},\"metrics\":{\"time\":{\"median\":%.3f,\"low\":%.3f,"
-        "\"high\":%.3f},\"decompress\":%.3f,\"beside\":%zu}}\n",
-        shape.kind.c_str(), contender.name.c_str(), operation_names.at(operation).c_str(), compression.c_str(), shape.files,
-        shape.rows, kib(shape.block).c_str(), given["reads"].c_str(), more.c_str(), contender.rounds[rounds / 2],
-        contender.rounds.front(), contender.rounds.back(), contender.decompress, DictionaryBytes(*contender.manager, shape));
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) return std::perror("socketpair"), 1;
+    contender.process = fork();
+    if (contender.process == 0) close(pair[0]), Serve(contender, pair[1]);
+    close(pair[1]);
+    contender.socket = pair[0];
+    // One opens after the other.
+    const Opened opened = Receive<Opened>(contender);
+    uint64_t bytes = 0;
+    for (const auto& file : std::filesystem::directory_iterator(contender.database)) {
+      if (file.path().extension() == ".sst") bytes += file.file_size();
+    }
+    Begin(contender, "DB::Open", 1);
+    std::printf("\"elapsed\":%.3f,\"cpu\":%.3f,\"per_file\":%lu,\"output\":%lu,", opened.elapsed, opened.cpu,
+                static_cast<unsigned long>(opened.resident), static_cast<unsigned long>(bytes / shape.files));
+    std::printf("\"beside\":%lu}}\n", static_cast<unsigned long>(opened.beside));
   }
+  for (const std::string& operation : List(given["operations"])) Compare(contenders, operation);
+  // Other processes hold copies of the sockets: closing would not end them.
+  for (Contender& contender : contenders) shutdown(contender.socket, SHUT_RDWR), waitpid(contender.process, nullptr, 0);
 }

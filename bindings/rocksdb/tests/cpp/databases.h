@@ -6,9 +6,11 @@
 #include <rocksdb/db.h>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
+#include <rocksdb/version.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -85,20 +87,38 @@ inline rocksdb::Options OptionsOf(const Shape& shape, rocksdb::BlockBasedTableOp
   return options;
 }
 
-inline void Make(const Shape& shape, const std::string& folder, const rocksdb::Options& options) {
+// `row(file, n)` returns the n-th row of a file.
+template <typename RowOf>
+void WriteFile(const Shape& shape, const rocksdb::Options& options, unsigned file, const std::string& name, RowOf row) {
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
+  Check(writer.Open(name), "write");
+  for (unsigned n = 0; n < shape.rows; n++) Check(writer.Put(Key(file, n), row(file, n)), "write");
+  Check(writer.Finish(), "write");
+}
+
+// Makes a database of SST files, which move into it.
+inline void Ingest(const rocksdb::Options& options, const std::string& folder, const std::vector<std::string>& names) {
+#if ROCKSDB_MAJOR < 11
+  rocksdb::DB* opened = nullptr;
+  Check(rocksdb::DB::Open(options, folder, &opened), "open");
+  std::unique_ptr<rocksdb::DB> database(opened);
+#else
   std::unique_ptr<rocksdb::DB> database;
   Check(rocksdb::DB::Open(options, folder, &database), "open");
-  std::vector<std::string> names;
-  for (unsigned file = 0; file < shape.files; file++) {
-    names.push_back(folder + "/new" + std::to_string(file) + ".sst");
-    rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
-    Check(writer.Open(names.back()), "write");
-    for (unsigned row = 0; row < shape.rows; row++) Check(writer.Put(Key(file, row), Row(shape, file, row)), "write");
-    Check(writer.Finish(), "write");
-  }
+#endif
   rocksdb::IngestExternalFileOptions ingest;
   ingest.move_files = true;
   Check(database->IngestExternalFile(names, ingest), "ingest");
+}
+
+inline void Make(const Shape& shape, const std::string& folder, const rocksdb::Options& options) {
+  std::filesystem::create_directories(folder);
+  std::vector<std::string> names;
+  for (unsigned file = 0; file < shape.files; file++) {
+    names.push_back(folder + "/new" + std::to_string(file) + ".sst");
+    WriteFile(shape, options, file, names.back(), [&](unsigned f, unsigned n) { return Row(shape, f, n); });
+  }
+  Ingest(options, folder, names);
 }
 
 inline void Make(const Shape& shape, const std::string& folder) { Make(shape, folder, OptionsOf(shape)); }
