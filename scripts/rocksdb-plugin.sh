@@ -27,7 +27,7 @@ fi
 # By renaming: a process may have the old one loaded.
 link() { # NAME ARGUMENT...
   "${CXX:-c++}" -std=c++20 -O2 -fPIC -fno-rtti -Wall -Wextra -Werror -shared ${ROCKSDB_INCLUDE:+-isystem "$ROCKSDB_INCLUDE"} \
-    -I bindings/rocksdb/plugin/include "${@:2}" -Wl,--gc-sections -s "-Wl,-soname,$1" -lpthread -ldl -lm -o "$folder/.new"
+    -I bindings/rocksdb/plugin/include "${@:2}" -Wl,--gc-sections ${STRIP--s} "-Wl,-soname,$1" -lpthread -ldl -lm -o "$folder/.new"
   mv "$folder/.new" "$folder/$1"
   echo "$folder/$1"
 }

@@ -52,6 +52,8 @@ struct alignas(64) Counter {
 };
 Counter dictionaries, zstd_blocks, zlib_blocks, refused;
 
+bool Decodes(CompressionType type) { return type == rocksdb::kZSTD || type == rocksdb::kZlibCompression; }
+
 class LinerateDecompressor : public rocksdb::DecompressorWrapper {
  public:
   using DecompressorWrapper::DecompressorWrapper;
@@ -60,6 +62,12 @@ class LinerateDecompressor : public rocksdb::DecompressorWrapper {
 
   // RocksDB keeps `dictionary` for as long as the decompressor, beside it in the block cache.
   Status MaybeCloneForDict(const Slice& dictionary, std::unique_ptr<Decompressor>* out) override;
+
+  // As the built-in decompressor, whose memory need not be read for it.
+  Status ExtractUncompressedSize(Args& args) override {
+    return Decodes(args.compression_type) ? Decompressor::ExtractUncompressedSize(args)
+                                          : wrapped_->ExtractUncompressedSize(args);
+  }
 
   Status DecompressBlock(const Args& args, char* out) override {
     return Decompress(nullptr, Slice("", 0), args, out);
@@ -101,6 +109,9 @@ struct FreeDictionary {
 };
 using Digest = std::unique_ptr<linerate_rocksdb_dictionary, FreeDictionary>;
 
+// Bytes from the address of a digest on that every block needs: its header and tables.
+constexpr size_t kTables = 5504;
+
 // With a dictionary. `wrapped_` is the built-in decompressor with the same dictionary.
 class DictionaryDecompressor : public LinerateDecompressor {
  public:
@@ -111,6 +122,15 @@ class DictionaryDecompressor : public LinerateDecompressor {
 
   size_t ApproximateOwnedMemoryUsage() const override {
     return sizeof(*this) + linerate_rocksdb_dictionary_memory(digest_.get()) + wrapped_->ApproximateOwnedMemoryUsage();
+  }
+
+  // RocksDB's first call for a block: between it and DecompressBlock it allocates the output.
+  Status ExtractUncompressedSize(Args& args) override {
+    if (args.compression_type == rocksdb::kZSTD) {
+      const char* tables = reinterpret_cast<const char*>(digest_.get());
+      for (size_t at = 0; at < kTables; at += 64) __builtin_prefetch(tables + at);
+    }
+    return LinerateDecompressor::ExtractUncompressedSize(args);
   }
 
   Status DecompressBlock(const Args& args, char* out) override {
@@ -136,8 +156,6 @@ Status LinerateDecompressor::MaybeCloneForDict(const Slice& dictionary, std::uni
   *out = std::make_unique<DictionaryDecompressor>(std::move(builtin), std::move(digest), dictionary);
   return status;
 }
-
-bool Decodes(CompressionType type) { return type == rocksdb::kZSTD || type == rocksdb::kZlibCompression; }
 
 class LinerateCompressionManager : public rocksdb::CompressionManagerWrapper {
  public:

@@ -33,7 +33,7 @@ impl WorkingMemory {
     /// Decodes a block that is one zstd frame of exactly as much content as `dst` has bytes.
     pub(crate) fn zstd(
         &mut self,
-        dictionary: Option<&SstDictionary<'_>>,
+        dictionary: Option<&SstDictionary>,
         block: &[u8],
         dst: &mut [u8],
     ) -> Result<()> {
@@ -46,7 +46,7 @@ impl WorkingMemory {
         let required = RequiredParts::from_frame(block, Format::Standard);
         let mut place = self.recent.iter().position(|recent| recent.id == dictionary.id);
         if place.is_none() {
-            whole_content = dictionary.prefetch(&required, &mut queue);
+            whole_content = dictionary.enqueue_content(&required, &mut queue);
             place = Some(self.next_recent);
             self.recent[self.next_recent].id = dictionary.id;
             self.recent[self.next_recent].is_expanded = false;
