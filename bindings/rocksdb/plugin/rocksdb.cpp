@@ -26,6 +26,7 @@ struct linerate_rocksdb_verdict {
 linerate_rocksdb_dictionary* linerate_rocksdb_dictionary_new(const char* bytes, size_t len);
 void linerate_rocksdb_dictionary_free(linerate_rocksdb_dictionary* dictionary);
 size_t linerate_rocksdb_dictionary_memory(const linerate_rocksdb_dictionary* dictionary);
+void linerate_rocksdb_prefetch(const linerate_rocksdb_dictionary* dictionary);
 linerate_rocksdb_verdict linerate_rocksdb_zstd(const linerate_rocksdb_dictionary* dictionary, const char* src,
                                                size_t src_len, char* dst, size_t dst_len);
 linerate_rocksdb_verdict linerate_rocksdb_zlib(const char* dictionary, size_t dictionary_len, const char* src,
@@ -63,7 +64,7 @@ class LinerateDecompressor : public rocksdb::DecompressorWrapper {
   // RocksDB keeps `dictionary` for as long as the decompressor, beside it in the block cache.
   Status MaybeCloneForDict(const Slice& dictionary, std::unique_ptr<Decompressor>* out) override;
 
-  // As the built-in decompressor, whose memory need not be read for it.
+  // As the built-in decompressor does it, whose memory need not be read for that.
   Status ExtractUncompressedSize(Args& args) override {
     return Decodes(args.compression_type) ? Decompressor::ExtractUncompressedSize(args)
                                           : wrapped_->ExtractUncompressedSize(args);
@@ -109,9 +110,6 @@ struct FreeDictionary {
 };
 using Digest = std::unique_ptr<linerate_rocksdb_dictionary, FreeDictionary>;
 
-// Bytes from the address of a digest on that every block needs: its header and tables.
-constexpr size_t kTables = 5504;
-
 // With a dictionary. `wrapped_` is the built-in decompressor with the same dictionary.
 class DictionaryDecompressor : public LinerateDecompressor {
  public:
@@ -124,12 +122,9 @@ class DictionaryDecompressor : public LinerateDecompressor {
     return sizeof(*this) + linerate_rocksdb_dictionary_memory(digest_.get()) + wrapped_->ApproximateOwnedMemoryUsage();
   }
 
-  // RocksDB's first call for a block: between it and DecompressBlock it allocates the output.
+  // RocksDB's first call for a block, before it allocates the output.
   Status ExtractUncompressedSize(Args& args) override {
-    if (args.compression_type == rocksdb::kZSTD) {
-      const char* tables = reinterpret_cast<const char*>(digest_.get());
-      for (size_t at = 0; at < kTables; at += 64) __builtin_prefetch(tables + at);
-    }
+    if (args.compression_type == rocksdb::kZSTD) linerate_rocksdb_prefetch(digest_.get());
     return LinerateDecompressor::ExtractUncompressedSize(args);
   }
 

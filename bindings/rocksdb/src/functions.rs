@@ -4,7 +4,6 @@
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::NonNull;
 use std::{ptr, slice};
 
 use linerate_core::{Error, Kind, Result};
@@ -63,10 +62,11 @@ unsafe fn output<'a>(at: *mut u8, len: usize) -> &'a mut [u8] {
 pub unsafe extern "C" fn linerate_rocksdb_dictionary_new(
     bytes: *const u8,
     len: usize,
-) -> *mut SstDictionary {
-    // SAFETY: the caller's promise.
-    let digested = catch_unwind(|| unsafe { SstDictionary::new(slice::from_raw_parts(bytes, len)) });
-    digested.ok().and_then(Result::ok).map_or(ptr::null_mut(), NonNull::as_ptr)
+) -> *mut SstDictionary<'static> {
+    // SAFETY: the caller's promise; `'static` stands for the life of the dictionary.
+    let bytes = unsafe { slice::from_raw_parts(bytes, len) };
+    let digested = catch_unwind(|| SstDictionary::new(bytes).ok()).unwrap_or(None);
+    digested.map_or(ptr::null_mut(), |dictionary| Box::into_raw(Box::new(dictionary)))
 }
 
 /// Frees a dictionary; does nothing with null.
@@ -74,23 +74,33 @@ pub unsafe extern "C" fn linerate_rocksdb_dictionary_new(
 /// # Safety
 /// `dictionary` is null, or was returned by [`linerate_rocksdb_dictionary_new`] and is used no more.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn linerate_rocksdb_dictionary_free(dictionary: *mut SstDictionary) {
-    if let Some(dictionary) = NonNull::new(dictionary) {
+pub unsafe extern "C" fn linerate_rocksdb_dictionary_free(dictionary: *mut SstDictionary<'static>) {
+    if !dictionary.is_null() {
         // SAFETY: the caller's promise.
-        unsafe { SstDictionary::free(dictionary) };
+        drop(unsafe { Box::from_raw(dictionary) });
     }
 }
 
-/// Bytes that a dictionary owns beside the content that RocksDB keeps; 0 for null.
+/// Bytes that a dictionary owns beside its content; 0 for null.
 ///
 /// # Safety
 /// `dictionary` is null, or was returned by [`linerate_rocksdb_dictionary_new`] and not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rocksdb_dictionary_memory(
-    dictionary: *const SstDictionary,
+    dictionary: *const SstDictionary<'static>,
 ) -> usize {
     // SAFETY: the caller's promise.
     unsafe { dictionary.as_ref() }.map_or(0, SstDictionary::memory)
+}
+
+/// Prefetches what [`linerate_rocksdb_zstd`] will read first of a dictionary.
+///
+/// # Safety
+/// `dictionary` was returned by [`linerate_rocksdb_dictionary_new`] and not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_rocksdb_prefetch(dictionary: *const SstDictionary<'static>) {
+    // SAFETY: the caller's promise.
+    unsafe { &*dictionary }.prefetch_tables();
 }
 
 /// Decodes a block, one zstd frame, into exactly `dst_len` bytes; `dictionary` may be null.
@@ -100,7 +110,7 @@ pub unsafe extern "C" fn linerate_rocksdb_dictionary_memory(
 /// `src_len` bytes; `dst` to `dst_len` bytes, which nobody else uses while the call lasts, and may be null if there are none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_rocksdb_zstd(
-    dictionary: *const SstDictionary,
+    dictionary: *const SstDictionary<'static>,
     src: *const u8,
     src_len: usize,
     dst: *mut u8,

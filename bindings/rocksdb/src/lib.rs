@@ -5,13 +5,11 @@
 //! | file | contents |
 //! |---|---|
 //! | `dictionary` | [`SstDictionary`]: the dictionary of an SST file, digested into compact tables |
-//! | `slab` | memory for dictionaries, in huge pages |
 //! | `working_memory` | what a thread keeps between blocks, and the decoding of one |
 //! | `functions` | the C functions that the C++ half calls |
 
 mod dictionary;
 mod functions;
-mod slab;
 mod working_memory;
 
 pub use dictionary::SstDictionary;

@@ -33,7 +33,7 @@ impl WorkingMemory {
     /// Decodes a block that is one zstd frame of exactly as much content as `dst` has bytes.
     pub(crate) fn zstd(
         &mut self,
-        dictionary: Option<&SstDictionary>,
+        dictionary: Option<&SstDictionary<'_>>,
         block: &[u8],
         dst: &mut [u8],
     ) -> Result<()> {
@@ -45,7 +45,9 @@ impl WorkingMemory {
         let mut whole_content = true;
         let required = RequiredParts::from_frame(block, Format::Standard);
         let mut place = self.recent.iter().position(|recent| recent.id == dictionary.id);
-        if place.is_none() {
+        let is_cold = place.is_none();
+        if is_cold {
+            dictionary.prefetch_tables();
             whole_content = dictionary.enqueue_content(&required, &mut queue);
             place = Some(self.next_recent);
             self.recent[self.next_recent].id = dictionary.id;
@@ -56,6 +58,9 @@ impl WorkingMemory {
         if required.huffman && dictionary.is_trained() && !recent.is_expanded {
             dictionary.expand_huffman(&mut recent.huffman)?;
             recent.is_expanded = true;
+        }
+        if is_cold {
+            dictionary.prefetch_tables();
         }
         let view = dictionary.view(&recent.huffman);
         let decoder = FrameDecoder::new(zstd::Options::new().two_phase(!whole_content));
