@@ -1,47 +1,85 @@
 #!/usr/bin/env bash
-# bench-rocksdb.sh FOLDER [--quick]: reads databases of many small SST files, each with a dictionary of its own, by RocksDB
-# itself, by libzstd with digested dictionaries, and by the plugin; databases are made in FOLDER, some GB, unless they are
-# there. Prints JSON Lines. --quick does three cases.
+# bench-rocksdb.sh FOLDER [--quick] [--files "500 1500"]: reads databases of many small SST files, each with a dictionary of its own:
+# by RocksDB itself, by libzstd with digested dictionaries, by the plugin, and the same rows without dictionaries; and by the RocksDB
+# of the distribution, if its headers are there. Databases are made in FOLDER, 5 GB for 30,000 files, unless they are there: most
+# of the time goes into training. Prints JSON Lines. --quick does one case.
 set -euo pipefail
-folder=$(realpath -m "${1:?usage: bench-rocksdb.sh FOLDER [--quick]}")
-quick=${2:-}
+usage='usage: bench-rocksdb.sh FOLDER [--quick] [--files "500 1500"]'
+folder=$(realpath -m "${1:?$usage}")
+shift
+quick='' files="500 1500 5000 15000 30000" given=$*
+while [ $# -gt 0 ]; do
+  case $1 in
+    --quick) quick=1 ;;
+    --files) files=${2:?$usage} && shift ;;
+    *) echo "$usage" >&2 && exit 2 ;;
+  esac
+  shift
+done
 cd "$(dirname "$0")/.."
 
 scripts/setup.sh rust cc cxx java python3 rocksdb-11 >&2
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 rocksdb=$target/rocksdb
-export ROCKSDB_INCLUDE=$rocksdb/include
 plugin=$target/rocksdb-plugin
-scripts/rocksdb-plugin.sh "$plugin" >&2
-program=$plugin/bench
-"${CXX:-c++}" -std=c++20 -O2 -fno-rtti -isystem "$ROCKSDB_INCLUDE" -I bindings/rocksdb/plugin/include bench/rocksdb/plugin.cpp \
-  "$plugin/liblinerate_rocksdb.so" "$rocksdb/librocksdb.so" "-Wl,-rpath,$plugin:$rocksdb" -lpthread -o "$program"
-# Every file of a database is open.
-ulimit -n "$(ulimit -Hn)"
-
-version=$(sed -n 's/.*ROCKSDB_\(MAJOR\|MINOR\|PATCH\) \([0-9]*\)$/\2/p' "$ROCKSDB_INCLUDE/rocksdb/version.h" | paste -sd.)
-mkdir -p "$folder"
-python3 bench/lines.py "make bench-rocksdb${quick:+ FLAGS=$quick}" "rocksdb=$version"
-
-measure() { # OPTION...
-  "$program" "$@" "$folder"
+ROCKSDB_INCLUDE=$rocksdb/include scripts/rocksdb-plugin.sh "$plugin" >&2
+compile() { # OUTPUT ARGUMENT...
+  "${CXX:-c++}" -std=c++20 -O2 bench/rocksdb/plugin.cpp "${@:2}" -lpthread -o "$1"
 }
+compile "$plugin/bench" -fno-rtti -isystem "$rocksdb/include" -I bindings/rocksdb/plugin/include \
+  "$plugin/liblinerate_rocksdb.so" "$rocksdb/librocksdb.so" "-Wl,-rpath,$plugin:$rocksdb"
+# Every file of a database is open.
+ulimit -n 65000 2>/dev/null || ulimit -n "$(ulimit -Hn)"
 
-measure --files 1500
-measure --files 1500 --operation multiget --operations 100
-measure --files 1500 --operation iterate --operations 400
-if [ "$quick" = --quick ]; then exit; fi
-for files in 150 5000; do measure --files "$files"; done
-measure --files 5000 --operation multiget --operations 100
-for dictionary in 4096 16384; do measure --files 1500 --dictionary "$dictionary"; done
-measure --files 1500 --block 8192 --rows 400
-measure --files 1500 --kind text
-measure --files 1500 --kind tuples --rows 2000
-for cache in 10 50; do measure --files 1500 --cache "$cache"; done
-for reads in read direct; do measure --files 1500 --reads "$reads"; done
-# Where there is nothing to gain, nothing may be lost.
-measure --files 1500 --dictionary 0
-measure --files 1500 --dictionary 0 --block 16384
-for compression in kZlibCompression kLZ4Compression kNoCompression; do
-  measure --files 1500 --dictionary 0 --compression "$compression"
+version_of() { # HEADERS
+  sed -n 's/.*ROCKSDB_\(MAJOR\|MINOR\|PATCH\) \([0-9]*\)$/\2/p' "$1/rocksdb/version.h" | paste -sd.
+}
+mkdir -p "$folder"
+measure() { # OPTION...
+  "$plugin/bench" "$@" "$folder"
+}
+python3 bench/lines.py "make bench-rocksdb${given:+ FLAGS='$given'}" "rocksdb=$(version_of "$rocksdb/include")"
+
+if [ -n "$quick" ]; then
+  measure --files 1500 --operations get,multiget,iterate
+  exit
+fi
+
+# Rows of others: a JSON object for each package that apt knows, and novels.
+if command -v apt-cache >/dev/null && [ ! -e "$folder/packages.jsonl" ]; then
+  apt-cache dumpavail | python3 bench/rocksdb/packages.py >"$folder/packages.jsonl"
+fi
+novels=${LINERATE_CORPORA:-$HOME/.cache/linerate-corpora}/silesia/dickens
+if [ -e "$novels" ]; then tr -s '\r\n' ' ' <"$novels" | fold -w 300 >"$folder/dickens.txt"; fi
+
+# Trend over the number of files. Those of the smaller databases are the first of the larger ones.
+for count in $files; do
+  case $count in
+    5000) measure --files "$count" --operations get,get2,multiget,multiget-async,iterate ;;
+    *) measure --files "$count" --operations get,get2 ;;
+  esac
 done
+measure --files 5000 --reads read
+measure --files 1500 --cache 50
+measure --files 1500 --block 8K --rows 300
+measure --files 1500 --data text
+for data in packages.jsonl dickens.txt; do
+  if [ -s "$folder/$data" ]; then measure --files 1500 --data "$folder/$data"; fi
+done
+measure --files 1500 --dictionaries "4K,raw 8K,16K,32K" --none no
+measure --files 500 --rows 1500 --dictionaries 110K
+measure --files 1500 --dictionaries "" --compression kZlibCompression
+
+# What dictionaries of each size save, in files of three sizes; nothing is read.
+for rows in 150 1500 15000; do
+  measure --files 8 --rows "$rows" --dictionaries "4K,8K,16K,32K,110K,raw 4K,raw 16K,raw 110K" --operations ""
+done
+
+# The distribution's RocksDB writes files of its own.
+if headers=$(echo '#include <rocksdb/version.h>' | "${CXX:-c++}" -E -x c++ - 2>/dev/null | sed -n 's/^# 1 "\(.*\)\/rocksdb\/version.h".*/\1/p' | head -n 1) &&
+  [ -n "$headers" ] && compile "$plugin/bench-distribution" -lrocksdb; then
+  version=$(version_of "$headers")
+  python3 bench/lines.py "make bench-rocksdb${given:+ FLAGS='$given'}" "RocksDB $version=$version"
+  mkdir -p "$folder/$version"
+  "$plugin/bench-distribution" --files 5000 --operations get,get2 "$folder/$version"
+fi

@@ -1,0 +1,24 @@
+"""Prints the stanzas of a Debian package list, read from standard input, as JSON objects, one a line."""
+
+import json
+import sys
+
+
+def main() -> None:
+    fields: dict[str, str] = {}
+    last = ""
+    for line in sys.stdin:
+        if line == "\n":
+            if fields:
+                print(json.dumps(fields, separators=(",", ":")))
+            fields = {}
+        elif line[0] == " ":
+            fields[last] += line.rstrip("\n")
+        else:
+            last, _, value = line.rstrip("\n").partition(": ")
+            fields[last] = value
+    if fields:
+        print(json.dumps(fields, separators=(",", ":")))
+
+
+main()
