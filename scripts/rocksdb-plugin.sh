@@ -31,7 +31,7 @@ link() { # NAME ARGUMENT...
   mv "$folder/.new" "$folder/$1"
   echo "$folder/$1"
 }
-link liblinerate_rocksdb.so bindings/rocksdb/plugin/rocksdb.cpp "$static" -Wl,--version-script=bindings/rocksdb/plugin/exports.map
+link liblinerate_rocksdb.so bindings/rocksdb/plugin/linerate.cc "$static" -Wl,--version-script=bindings/rocksdb/plugin/exports.map
 if [ -n "${JAVA_INCLUDE:-}" ]; then
   link liblinerate_rocksdb_java.so bindings/rocksdb/plugin/java.cpp -isystem "$JAVA_INCLUDE" -isystem "$JAVA_INCLUDE/linux"
 fi

@@ -120,6 +120,40 @@ fn headers_that_are_missing_or_too_old_are_one_sentence() {
     assert!(old.contains("RocksDB's headers are of version 10.3"), "{old}");
 }
 
+/// What RocksDB's Makefile and CMakeLists.txt take of a plugin in `plugin/linerate`.
+#[test]
+#[cfg(unix)]
+fn rocksdbs_own_build_finds_sources_headers_and_the_registering_function() {
+    if !require(
+        has_program("make") && has_program("cmake"),
+        "make or cmake is not there (scripts/setup.sh cmake)",
+    ) {
+        return;
+    }
+    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin");
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("plugin")).expect("a folder");
+    std::os::unix::fs::symlink(&plugin, folder.path().join("plugin/linerate")).expect("a link");
+    let lines = "include plugin/linerate/*.mk\nall:\n\t@echo $(linerate_SOURCES),$(linerate_HEADERS),$(linerate_FUNC)\n";
+    std::fs::write(folder.path().join("Makefile"), lines).expect("a file");
+    let lines = "cmake_minimum_required(VERSION 3.18)\nproject(stub NONE)\nadd_subdirectory(plugin/linerate)\n\
+                 file(READ plugin/linerate/linerate.mk mk)\nstring(REGEX MATCH \"_FUNC = ([^\\n]*)\" all ${mk})\n\
+                 message(STATUS \"= ${linerate_SOURCES},${linerate_HEADERS},${CMAKE_MATCH_1}\")\n";
+    std::fs::write(folder.path().join("CMakeLists.txt"), lines).expect("a file");
+    let path = folder.path().to_str().expect("a path");
+    let made = run(Path::new("make"), &["-s", "-C", path]);
+    let configured = run(Path::new("cmake"), &["-S", path, "-B", &format!("{path}/build")]);
+    for printed in [made, configured] {
+        let line = printed.lines().find(|line| line.contains("linerate.cc")).unwrap_or_default();
+        let mut parts = line.trim_start_matches("-- = ").split(',');
+        let (source, header, function) = (parts.next(), parts.next(), parts.next());
+        assert!(plugin.join(header.expect("a header")).exists(), "{printed}");
+        let source = std::fs::read_to_string(plugin.join(source.expect("a source"))).expect("the source");
+        let definition = format!("int {}(rocksdb::ObjectLibrary&", function.expect("a function"));
+        assert!(source.contains(&definition), "{printed}");
+    }
+}
+
 #[test]
 fn blocks_of_all_formats_are_read_by_whom_they_should() {
     check("formats");

@@ -122,6 +122,7 @@ pub const METRICS: &[Metric] = &[
     row("added", "bytes", Lower, 0, "the same, less that without compression"),
     row("slow_client", "bytes", Lower, 0, "resident memory for a client that reads slowly"),
     row("beside", "bytes", Lower, 0, "memory for each dictionary beside its content"),
+    row("per_file", "bytes", Lower, 0, "anonymous memory for each open file of a database"),
     row("peak", "bytes", Lower, 0, "most that was resident"),
     row("allocated", "bytes", Lower, 1, "bytes allocated for each message, garbage later"),
     row("allocated_total", "bytes", Lower, 0, "bytes allocated for the whole"),

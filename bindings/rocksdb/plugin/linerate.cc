@@ -31,6 +31,8 @@ linerate_rocksdb_verdict linerate_rocksdb_zstd(const linerate_rocksdb_dictionary
                                                size_t src_len, char* dst, size_t dst_len);
 linerate_rocksdb_verdict linerate_rocksdb_zlib(const char* dictionary, size_t dictionary_len, const char* src,
                                                size_t src_len, char* dst, size_t dst_len);
+// What linerate.mk names: RocksDB calls it if it was built with the plugin. Returns the number of kinds of objects.
+int linerate_rocksdb_register(rocksdb::ObjectLibrary& library, const std::string& argument);
 }
 
 namespace linerate {
@@ -184,15 +186,8 @@ bool IsRocksDbOfHeaders() {
 }
 
 // Runs when the library is loaded, after RocksDB.
-const bool registered = [] {
-  if (!IsRocksDbOfHeaders()) return false;
-  rocksdb::ObjectLibrary::Default()->AddFactory<CompressionManager>(
-      kName, [](const std::string&, std::unique_ptr<CompressionManager>* guard, std::string*) {
-        *guard = std::make_unique<LinerateCompressionManager>(rocksdb::GetBuiltinV2CompressionManager());
-        return guard->get();
-      });
-  return true;
-}();
+const bool registered =
+    IsRocksDbOfHeaders() && linerate_rocksdb_register(*rocksdb::ObjectLibrary::Default(), "") > 0;
 
 }  // namespace
 
@@ -211,6 +206,15 @@ Counters GetCounters() {
 
 // For callers that find functions by their names, such as the Java module.
 extern "C" {
+int linerate_rocksdb_register(rocksdb::ObjectLibrary& library, const std::string&) {
+  library.AddFactory<rocksdb::CompressionManager>(
+      linerate::kName, [](const std::string&, std::unique_ptr<rocksdb::CompressionManager>* guard, std::string*) {
+        *guard = std::make_unique<linerate::LinerateCompressionManager>(rocksdb::GetBuiltinV2CompressionManager());
+        return guard->get();
+      });
+  return 1;
+}
+
 // False if RocksDB is of another version than its headers; `options`, whose layout is not known then, are not touched.
 bool linerate_rocksdb_use(rocksdb::ColumnFamilyOptions* options) {
   auto manager = linerate::NewCompressionManager();
