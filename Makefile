@@ -125,7 +125,7 @@ bench-all: ## All shapes of linerate-bench into OUT=dir, and what could not be m
 	$(BENCH) --features peers -- remake --out "$(OUT)" $(FLAGS)
 
 bench-rocksdb: DATA = target/rocksdb-databases
-bench-rocksdb: ## Get, MultiGet and iterators in RocksDB with and without the plugin, as JSON Lines: DATA=dir FLAGS="--quick"
+bench-rocksdb: ## Get, MultiGet and iterators in RocksDB with and without the plugin, as JSON Lines: DATA=dir FLAGS="--quick --files 5000"
 	@scripts/bench-rocksdb.sh "$(DATA)" $(FLAGS)
 
 bench-servers: ## nginx, Apache and HAProxy with zlib, SLZ and our encoder, as JSON Lines: LIBRARIES="zlib-ng=libz.so.1" FLAGS="--seconds 3"

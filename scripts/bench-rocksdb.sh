@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # bench-rocksdb.sh FOLDER [--quick] [--files "500 1500"]: reads databases of many small SST files, each with a dictionary of its own:
 # by RocksDB itself, by libzstd with digested dictionaries, by the plugin, and the same rows without dictionaries; and by the RocksDB
-# of the distribution, if its headers are there. Databases are made in FOLDER, 5 GB for 30,000 files, unless they are there: most
-# of the time goes into training. Prints JSON Lines. --quick does one case.
+# of the distribution, if its headers are there. Databases are made in FOLDER, 5 GB, unless they are there: most of the time goes
+# into training. Prints JSON Lines. --quick has fewer files and rounds.
 set -euo pipefail
 usage='usage: bench-rocksdb.sh FOLDER [--quick] [--files "500 1500"]'
 folder=$(realpath -m "${1:?$usage}")
 shift
-quick='' files="500 1500 5000 15000 30000" given=$*
+files="500 1500 5000 15000 30000" few=500 some=1500 given=$* options=()
 while [ $# -gt 0 ]; do
   case $1 in
-    --quick) quick=1 ;;
+    --quick) files="500 1500" few=50 some=200 options=(--count 1500 --rounds 3) ;;
     --files) files=${2:?$usage} && shift ;;
     *) echo "$usage" >&2 && exit 2 ;;
   esac
@@ -36,14 +36,9 @@ version_of() { # HEADERS
 }
 mkdir -p "$folder"
 measure() { # OPTION...
-  "$plugin/bench" "$@" "$folder"
+  "$plugin/bench" "${options[@]}" "$@" "$folder"
 }
 python3 bench/lines.py "make bench-rocksdb${given:+ FLAGS='$given'}" "rocksdb=$(version_of "$rocksdb/include")"
-
-if [ -n "$quick" ]; then
-  measure --files 1500 --operations get,multiget,iterate
-  exit
-fi
 
 # Rows of others: a JSON object for each package that apt knows, and novels.
 if command -v apt-cache >/dev/null && [ ! -e "$folder/packages.jsonl" ]; then
@@ -55,20 +50,20 @@ if [ -e "$novels" ]; then tr -s '\r\n' ' ' <"$novels" | fold -w 300 >"$folder/di
 # Trend over the number of files. Those of the smaller databases are the first of the larger ones.
 for count in $files; do
   case $count in
-    5000) measure --files "$count" --operations get,get2,multiget,multiget-async,iterate ;;
+    1500) measure --files "$count" --operations get,get2,multiget,multiget-async,iterate ;;
     *) measure --files "$count" --operations get,get2 ;;
   esac
 done
-measure --files 5000 --reads read
-measure --files 1500 --cache 50
-measure --files 1500 --block 8K --rows 300
-measure --files 1500 --data text
+measure --files $some --reads read
+measure --files $some --cache 50
+measure --files $some --block 8K --rows 300
+measure --files $some --data text
 for data in packages.jsonl dickens.txt; do
-  if [ -s "$folder/$data" ]; then measure --files 1500 --data "$folder/$data"; fi
+  if [ -s "$folder/$data" ]; then measure --files $some --data "$folder/$data"; fi
 done
-measure --files 1500 --dictionaries "4K,raw 8K,16K,32K" --none no
-measure --files 500 --rows 1500 --dictionaries 110K
-measure --files 1500 --dictionaries "" --compression kZlibCompression
+measure --files $some --dictionaries "4K,raw 8K,16K,32K" --none no
+measure --files $few --rows 1500 --dictionaries 110K
+measure --files $some --dictionaries "" --compression kZlibCompression
 
 # What dictionaries of each size save, in files of three sizes; nothing is read.
 for rows in 150 1500 15000; do
@@ -81,5 +76,5 @@ if headers=$(echo '#include <rocksdb/version.h>' | "${CXX:-c++}" -E -x c++ - 2>/
   version=$(version_of "$headers")
   python3 bench/lines.py "make bench-rocksdb${given:+ FLAGS='$given'}" "RocksDB $version=$version"
   mkdir -p "$folder/$version"
-  "$plugin/bench-distribution" --files 5000 --operations get,get2 "$folder/$version"
+  "$plugin/bench-distribution" "${options[@]}" --files $some --operations get,get2 "$folder/$version"
 fi

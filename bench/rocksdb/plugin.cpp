@@ -19,6 +19,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <sstream>
@@ -151,9 +152,13 @@ struct Contender {
   int socket = -1;
 };
 
+// Where the time of an operation goes, by RocksDB's own clocks; what they do not cover is the rest.
+const char* const kParts[] = {"read", "checksum", "decompress", "search in blocks", "rest"};
+
 // What a process answers.
 struct Answer {
-  double time, elapsed, decompress;  // seconds for an operation
+  double time, elapsed;              // seconds for an operation
+  double parts[std::size(kParts)];
   uint64_t sum;                      // of the bytes read: alike for all contenders
 };
 
@@ -268,7 +273,15 @@ Answer Measure(rocksdb::DB& database, const Shape& shape, const std::string& nam
     answer.sum = Read(database, shape, operation.threads > 1 ? "get" : name, count, round * 2 + thread);
     answer.time = (Seconds(CLOCK_THREAD_CPUTIME_ID) - cpu) / count;
     answer.elapsed = (Seconds(CLOCK_MONOTONIC) - start) / count;
-    answer.decompress = static_cast<double>(rocksdb::get_perf_context()->block_decompress_time) * 1e-9 / count;
+    const rocksdb::PerfContext& context = *rocksdb::get_perf_context();
+    const uint64_t parts[] = {context.block_read_time, context.block_checksum_time,
+                              context.block_decompress_time, context.block_seek_nanos};
+    double rest = answer.elapsed;
+    for (size_t part = 0; part < std::size(parts); part++) {
+      answer.parts[part] = static_cast<double>(parts[part]) * 1e-9 / count;
+      rest -= answer.parts[part];
+    }
+    answer.parts[std::size(parts)] = rest;
   };
   std::vector<std::thread> others;
   for (unsigned thread = 1; thread < operation.threads; thread++) others.emplace_back(run, thread);
@@ -277,9 +290,9 @@ Answer Measure(rocksdb::DB& database, const Shape& shape, const std::string& nam
   Answer mean = answers[0];
   for (unsigned thread = 1; thread < operation.threads; thread++) {
     mean.time += answers[thread].time, mean.elapsed += answers[thread].elapsed;
-    mean.decompress += answers[thread].decompress, mean.sum += answers[thread].sum;
+    mean.sum += answers[thread].sum;
   }
-  mean.time /= operation.threads, mean.elapsed /= operation.threads, mean.decompress /= operation.threads;
+  mean.time /= operation.threads, mean.elapsed /= operation.threads;
   return mean;
 }
 
@@ -343,16 +356,17 @@ T Receive(const Contender& contender) {
 }
 
 // A line without its metrics.
-void Begin(const Contender& contender, const std::string& operation, unsigned threads) {
+void Begin(const Contender& contender, const std::string& operation, unsigned threads, const char* part = nullptr) {
   std::string compression = contender.shape.compression.substr(1, contender.shape.compression.size() - 12);
   if (contender.shape.compression == "kZSTD") compression = "ZSTD";
   if (contender.shape.compression == "kNoCompression") compression = "none";
-  std::printf("{\"shape\":\"rocksdb\",\"data\":\"%s\",\"contender\":\"%s\",\"params\":{\"operation\":\"%s\",\"threads\":%u,"
+  std::printf("{\"shape\":\"%s\",\"data\":\"%s\",\"contender\":\"%s\",\"params\":{\"operation\":\"%s\",\"threads\":%u,"
               "\"compression\":\"%s\",\"files\":%u,\"rows\":%u,\"block\":\"%s\",\"reads\":\"%s\"",
-              std::filesystem::path(given["data"]).stem().c_str(), contender.name.c_str(), operation.c_str(), threads,
+              part ? "rocksdb-parts" : "rocksdb", std::filesystem::path(given["data"]).stem().c_str(), contender.name.c_str(), operation.c_str(), threads,
               compression.c_str(), contender.shape.files, contender.shape.rows, given["block"].c_str(), given["reads"].c_str());
   if (!contender.dictionary.empty()) std::printf(",\"dictionary\":\"%s\"", contender.dictionary.c_str());
   if (given["cache"] != "0") std::printf(",\"cache\":\"%s %%\"", given["cache"].c_str());
+  if (part) std::printf(",\"part\":\"%s\"", part);
   std::printf("},\"metrics\":{");
 }
 
@@ -364,7 +378,7 @@ void Print(const char* metric, const std::vector<double>& us) {
 void Compare(std::vector<Contender>& contenders, const std::string& name) {
   const unsigned rounds = Number("rounds");
   std::vector<std::vector<double>> times(contenders.size()), elapsed(contenders.size());
-  std::vector<double> decompress(contenders.size());
+  std::vector<Answer> last(contenders.size());
   // The first round warms up, the last looks where the time goes.
   for (unsigned round = 0; round <= rounds + 1; round++) {
     uint64_t sum = 0;
@@ -376,7 +390,7 @@ void Compare(std::vector<Contender>& contenders, const std::string& name) {
       const Answer answer = Receive<Answer>(contenders[which]);
       if (turn > 0 && answer.sum != sum) std::fprintf(stderr, "the contenders read different rows\n"), std::exit(1);
       sum = answer.sum;
-      decompress[which] = answer.decompress * 1e6;
+      last[which] = answer;
       if (round == 0 || round > rounds) continue;
       times[which].push_back(answer.time * 1e6), elapsed[which].push_back(answer.elapsed * 1e6);
     }
@@ -387,7 +401,12 @@ void Compare(std::vector<Contender>& contenders, const std::string& name) {
     Begin(contenders[which], operation.title, operation.threads);
     Print("time", times[which]);
     if (operation.threads > 1) Print("elapsed_time", elapsed[which]);
-    std::printf("\"decompress\":%.3f}}\n", decompress[which]);
+    std::printf("\"decompress\":%.3f}}\n", last[which].parts[2] * 1e6);
+    if (operation.reads > 1 || operation.threads > 1) continue;
+    for (size_t part = 0; part < std::size(kParts); part++) {
+      Begin(contenders[which], operation.title, 1, kParts[part]);
+      std::printf("\"time\":%.3f}}\n", last[which].parts[part] * 1e6);
+    }
   }
 }
 
