@@ -2,7 +2,8 @@
 # rocksdb-plugin.sh DIR [PROFILE|STATIC-LIBRARY]: links the plugin for RocksDB, liblinerate_rocksdb.so, and puts it into DIR, from
 # its Rust half (built with a profile of Cargo, `dist` unless another or a static library is given) and its C++ half; with the
 # folder JAVA_INCLUDE of jni.h also liblinerate_rocksdb_java.so, which the Java module loads it with. RocksDB's headers are those
-# of the system, or of the folder ROCKSDB_INCLUDE. It is compiled without RTTI: a RocksDB with or without loads it.
+# of the system, or of the folder ROCKSDB_INCLUDE. It is compiled without RTTI: a RocksDB with or without loads it. STRIP= keeps symbols,
+# for profiles.
 set -euo pipefail
 folder=${1:?usage: rocksdb-plugin.sh DIR [PROFILE|STATIC-LIBRARY]}
 static=${2:-dist}
