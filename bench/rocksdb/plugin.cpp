@@ -338,7 +338,8 @@ struct Request {
   std::unique_ptr<rocksdb::Iterator> first(database->NewIterator({}));
   for (unsigned file = 0; file < contender.shape.files; file++) first->Seek(Key(file, 0));
   first.reset();
-  opened.resident = (Resident() - before) / contender.shape.files;
+  const uint64_t after = Resident();
+  opened.resident = after > before ? (after - before) / contender.shape.files : 0;
   if (write(socket, &opened, sizeof opened) < 0) std::exit(1);
   for (Request request; read(socket, &request, sizeof request) == sizeof request;) {
     const Answer answer = Measure(*database, contender.shape, request.operation, request.round, request.clocks);
@@ -463,7 +464,7 @@ int main(int argc, char** argv) {
     for (const auto& file : std::filesystem::directory_iterator(contender.database)) {
       if (file.path().extension() == ".sst") bytes += file.file_size();
     }
-    Begin(contender, "DB::Open", 1);
+    Begin(contender, "open", 1);
     std::printf("\"elapsed\":%.3f,\"cpu\":%.3f,\"per_file\":%lu,\"output\":%lu,", opened.elapsed, opened.cpu,
                 static_cast<unsigned long>(opened.resident), static_cast<unsigned long>(bytes / shape.files));
     std::printf("\"beside\":%lu}}\n", static_cast<unsigned long>(opened.beside));
