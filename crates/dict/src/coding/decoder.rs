@@ -7,8 +7,12 @@ use crate::coding::job::{Job, Order};
 use crate::coding::pipeline::Pipeline;
 use crate::coding::worker::{Ready, Worker};
 use crate::id::Id;
+use crate::prefetch::prefetch;
 use crate::stats::Counters;
 use crate::store::Store;
+
+/// Bytes of a single block that are prefetched. A larger one is read on by the CPU's own prefetcher.
+const PREFETCHED: usize = 4 << 10;
 
 /// Decodes blocks with the dictionaries of a store. Needs one per thread, of about 330 KiB, and 4 bytes for
 /// each job of the largest batch.
@@ -47,10 +51,13 @@ impl Decoder {
     /// is then unspecified.
     pub fn decode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
         let Decoder { store, worker, .. } = self;
+        // The slot is pinned by a locked instruction, which waits for its line, and what follows waits with it: so
+        // the block is requested before.
+        store.shared().prefetch_slot(id);
+        prefetch(&block[..block.len().min(PREFETCHED)]);
         let result = worker.open(store.shared(), id, block).and_then(|mut ready| {
-            let mut own = PrefetchQueue::new();
-            ready.prefetch_now(&mut own);
-            worker.decode(&ready, block, dst, &mut own)
+            ready.read_ahead();
+            worker.decode(&ready, block, dst, &mut PrefetchQueue::new())
         });
         worker.count(&result);
         result
@@ -70,7 +77,7 @@ impl Decoder {
             prefetch.clear();
             let ready = next_ready.take().unwrap_or_else(|| {
                 let mut first = worker.open(shared, jobs[index].id, jobs[index].block)?;
-                first.prefetch_now(&mut prefetch);
+                first.read_ahead();
                 Ok(first)
             });
             if let Some(second) = job_at(position + 2) {

@@ -7,7 +7,7 @@ use linerate_zstd::{
 };
 
 use crate::id::Id;
-use crate::prefetch::prefetch;
+use crate::prefetch::read_ahead;
 use crate::stats::Counters;
 use crate::store::shared::Shared;
 use crate::sys::{Digested, Pin};
@@ -129,13 +129,12 @@ impl Ready<'_> {
         self.required.enqueue_prefetch(&digest, tables, next);
     }
 
-    /// Prefetches the tables immediately, for a first block with no previous block to hide the latency, and
-    /// enqueues the content.
-    pub(crate) fn prefetch_now(&mut self, own: &mut PrefetchQueue) {
+    /// Reads the required tables and a small content immediately, for a block with no previous one to hide the latency.
+    pub(crate) fn read_ahead(&mut self) {
         if let Some(digested) = digested(&self.pin).filter(|_| self.cold) {
-            prefetch(digested.tables);
-            if digested.content.len() <= SMALL_CONTENT {
-                own.enqueue(digested.content);
+            read_ahead(self.required.range(&digested.digest, digested.tables));
+            if self.required.content && digested.content.len() <= SMALL_CONTENT {
+                read_ahead(digested.content);
                 self.content = true;
             }
         }

@@ -66,11 +66,17 @@ impl<'a> Parsed<'a> {
         kernel::build::huffman(kernels, &self.weights, &mut tree, bytemuck::cast_slice_mut(codes));
     }
 
+    /// Builds the tables at the beginning of `region`, and copies the content after them.
+    pub(super) fn fill(&self, region: &mut [u8]) {
+        self.build(region);
+        region[self.digest.tables_len()..][..self.content.len()].copy_from_slice(self.content);
+    }
+
     /// Builds the compact tables at the beginning of `region`.
     pub(super) fn build_compact(&self, region: &mut [u8]) {
         let (tree, sequences) = region[..self.digest.compact_len()].split_at_mut(CanonicalTree::LEN);
         if let Ok(tree) = tree.try_into() {
-            self.weights.tree().write(tree);
+            kernel::build::canonical(KernelSet::detected(), &self.weights).write(tree);
         }
         self.build_sequences(sequences);
     }

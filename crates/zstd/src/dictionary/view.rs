@@ -48,10 +48,13 @@ impl Dictionary<'static> {
     /// [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary; [`Kind::Limit`]
     /// from 4 GiB.
     pub fn new(bytes: &[u8]) -> Result<Self> {
-        let digest = Self::measure(bytes)?;
-        let mut region = words(digest.region_len());
-        fill(bytes, bytemuck::cast_slice_mut(&mut region))?;
-        Ok(Dictionary { digest, region: Region::Owned(region), outside: None })
+        if !is_trained(bytes) {
+            return Self::raw(bytes);
+        }
+        let parsed = Parsed::read(bytes)?;
+        let mut region = words(parsed.digest.region_len());
+        parsed.fill(bytemuck::cast_slice_mut(&mut region));
+        Ok(Dictionary { digest: parsed.digest, region: Region::Owned(region), outside: None })
     }
 
     /// Copies `content` as raw content, whatever it begins with.
@@ -68,18 +71,15 @@ impl Dictionary<'static> {
 
 /// Writes the tables and the content of a dictionary to `region`.
 fn fill(bytes: &[u8], region: &mut [u8]) -> Result<Digest> {
-    let (digest, content) = if is_trained(bytes) {
+    if is_trained(bytes) {
         let parsed = Parsed::read(bytes)?;
         check_region(&parsed.digest, region)?;
-        parsed.build(region);
-        (parsed.digest, parsed.content)
-    } else {
-        let digest = raw_digest(bytes)?;
-        check_region(&digest, region)?;
-        (digest, bytes)
-    };
-    let at = digest.tables_len();
-    region[at..at + content.len()].copy_from_slice(content);
+        parsed.fill(region);
+        return Ok(parsed.digest);
+    }
+    let digest = raw_digest(bytes)?;
+    check_region(&digest, region)?;
+    region[..bytes.len()].copy_from_slice(bytes);
     Ok(digest)
 }
 

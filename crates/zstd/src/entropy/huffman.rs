@@ -186,8 +186,9 @@ impl Weights {
         tree.build_table(cells);
     }
 
-    /// The canonical tree.
-    pub(crate) fn tree(&self) -> CanonicalTree {
+    /// The canonical tree. `non_zero` is [`non_zero`] or faster.
+    #[inline(always)]
+    pub(crate) fn tree(&self, non_zero: impl Fn(&[u8; 64]) -> u64) -> CanonicalTree {
         let mut tree = CanonicalTree::NONE;
         self.canonicalize(&mut tree, non_zero);
         tree

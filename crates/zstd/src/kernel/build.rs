@@ -84,6 +84,26 @@ pub(crate) fn huffman(kernels: KernelSet, weights: &Weights, tree: &mut Canonica
     }
 }
 
+struct Canonical<'a>(&'a Weights);
+
+impl Kernel for Canonical<'_> {
+    type Output = CanonicalTree;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) -> CanonicalTree {
+        // SAFETY: the caller vouches for the tier.
+        self.0.tree(|bytes| unsafe { I::non_zero(bytes) })
+    }
+}
+
+/// As [`Weights::tree`].
+pub(crate) fn canonical(kernels: KernelSet, weights: &Weights) -> CanonicalTree {
+    match kernels.compiled() {
+        KernelSet::Reference => weights.tree(huffman::non_zero),
+        KernelSet::Tier(tier) => dispatch(tier, Canonical(weights)),
+    }
+}
+
 struct TreeTable<'a> {
     tree: &'a CanonicalTree,
     cells: &'a mut [u16],
