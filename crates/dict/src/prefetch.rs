@@ -9,8 +9,8 @@ pub(crate) fn prefetch<T: ?Sized>(value: &T) {
     (start & !(CACHE_LINE - 1)..start + size_of_val(value)).step_by(CACHE_LINE).for_each(prefetch_line);
 }
 
-/// Reads a byte of every cache line of `bytes`, which is needed next and as a whole. The CPU's own prefetcher runs ahead of
-/// loads in order, but not of prefetches: the tables of a dictionary come twice as fast this way.
+/// Reads a byte of every cache line of `bytes`, which is needed next and as a whole. The CPU's own
+/// prefetcher runs ahead of loads in order, but not of prefetches: large ranges arrive sooner so.
 #[inline]
 pub(crate) fn read_ahead(bytes: &[u8]) {
     core::hint::black_box(bytes.iter().step_by(CACHE_LINE).fold(0, |all, byte| all ^ byte));

@@ -51,7 +51,7 @@ impl Decoder {
     /// is then unspecified.
     pub fn decode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
         let Decoder { store, worker, .. } = self;
-        // The slot is pinned by a locked instruction, which waits for its line, and what follows waits with it: so
+        // Loads after the locked instruction that pins the slot wait until the slot's line has come: so
         // the block is requested before.
         store.shared().prefetch_slot(id);
         prefetch(&block[..block.len().min(PREFETCHED)]);

@@ -129,7 +129,8 @@ impl Ready<'_> {
         self.required.enqueue_prefetch(&digest, tables, next);
     }
 
-    /// Reads the required tables and a small content immediately, for a block with no previous one to hide the latency.
+    /// Reads the required tables and a small content immediately, for a block with no previous one
+    /// to hide the latency.
     pub(crate) fn read_ahead(&mut self) {
         if let Some(digested) = digested(&self.pin).filter(|_| self.cold) {
             read_ahead(self.required.range(&digested.digest, digested.tables));
