@@ -133,11 +133,10 @@ impl Ready<'_> {
     /// to hide the latency.
     pub(crate) fn read_ahead(&mut self) {
         if let Some(digested) = digested(&self.pin).filter(|_| self.cold) {
-            read_ahead(self.required.range(&digested.digest, digested.tables));
-            if self.required.content && digested.content.len() <= SMALL_CONTENT {
-                read_ahead(digested.content);
-                self.content = true;
-            }
+            let tables = self.required.range(&digested.digest, digested.tables);
+            let whole = self.required.content && digested.content.len() <= SMALL_CONTENT;
+            self.content |= whole;
+            read_ahead([tables, if whole { digested.content } else { &[] }]);
         }
     }
 }
