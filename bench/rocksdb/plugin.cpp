@@ -410,7 +410,7 @@ void Begin(const Contender& contender, const std::string& operation, unsigned th
               compression.c_str(), contender.shape.files, contender.shape.rows, given["block"].c_str(), given["reads"].c_str());
   if (!contender.dictionary.empty()) std::printf(",\"dictionary\":\"%s\"", contender.dictionary.c_str());
   if (given["cache"] != "0") std::printf(",\"cache\":\"%s %%\"", given["cache"].c_str());
-  if (part) std::printf(",\"part\":\"%s\"", part);
+  if (part) std::printf(",\"step\":\"%s\"", part);
   std::printf("},\"metrics\":{");
 }
 
