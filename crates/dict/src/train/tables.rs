@@ -40,6 +40,8 @@ pub(crate) fn describe(counts: &Statistics, form: TableForm, content_len: usize)
     let logs = if form.small { [7, 8, 8] } else { [8, 9, 9] };
     let mut literals = counts.literals;
     weigh(&mut literals, 256, form.literals);
+    // libzstd refuses to compress with a table without the last symbol, 1.5.4 for example.
+    literals[255] = literals[255].max(1);
     let mut out = huffman_table::describe(&literals)?;
     let mut offsets = counts.offsets;
     let reachable = (content_len.saturating_add(MAX_BLOCK).ilog2() as usize + 1).min(offsets.len());

@@ -126,7 +126,7 @@ fn each_case(size: usize, mut check: impl FnMut(&str, usize, i32, &[u8], &[&[u8]
 }
 
 #[test]
-fn no_dictionary_makes_blocks_larger_than_none_or_much_larger_than_libzstds() {
+fn no_trained_dictionary_makes_blocks_larger_than_none() {
     let (mut sum, mut count) = (0.0, 0);
     each_case(4 << 10, |kind, block, level, dictionary, blocks| {
         let savings = Savings::measure(dictionary, blocks, level).unwrap();
@@ -137,10 +137,19 @@ fn no_dictionary_makes_blocks_larger_than_none_or_much_larger_than_libzstds() {
     assert!(sum / f64::from(count) < 0.9, "{}", sum / f64::from(count));
 }
 
+/// Whether it is no raw content.
+fn has_table(dictionary: &[u8]) -> bool {
+    Dictionary::measure(dictionary).is_ok_and(|digest| digest.is_trained())
+}
+
 #[test]
 fn dictionaries_of_every_kind_are_decoded_by_libzstd_and_linerate() {
     each_case(2 << 10, |kind, block, level, dictionary, blocks| {
         assert!(dictionary.len() <= 2 << 10);
+        assert!(
+            !has_table(dictionary) || dictionary[8] < 128,
+            "{kind}: older libzstd needs a code of byte 255"
+        );
         let store = Store::new();
         let id = store.insert(dictionary).unwrap();
         let mut out = vec![0; block];
@@ -164,5 +173,5 @@ fn training_is_repeatable() {
     let trained = |level| Training::new(4 << 10).level(level).train(&samples(&learned)).unwrap();
     assert_eq!(trained(3), trained(3));
     let hash = linerate_dict::content_hash(&trained(3));
-    assert_eq!(hash, 0x96c7_f5a6_6df3_fb65, "{hash:#x}");
+    assert_eq!(hash, 0xcf8f_9a09_51e3_933e, "{hash:#x}");
 }

@@ -189,7 +189,7 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
         let remedy = if omitted { "it was left out" } else { "--no-dictionary makes the file smaller" };
         let file = args.files[0].display().to_string();
         match totals.warning(remedy) {
-            Some(warning) if omitted => reporter.note(&file, &warning),
+            Some(warning) if omitted => summary.lines.push(warning),
             Some(warning) => reporter.warn(&file, &warning),
             None => summary.lines.push(format!(
                 "the dictionary saves {} bytes: {} with it and its own bytes, {} without",

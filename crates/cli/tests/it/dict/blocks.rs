@@ -47,7 +47,10 @@ fn json_lines_are_scanned_in_key_order() {
     for (i, options) in cases.iter().enumerate() {
         let name = format!("{i}.blocks");
         let args = [&["build", "--key", "id", "--json", "rows", "-o", &name][..], options].concat();
-        let built = folder.dict(&args).ok().objects().remove(0);
+        let run = folder.dict(&args);
+        // The dictionary of the fourth takes more than it saves in so little data.
+        assert_eq!(run.status, Some(if i == 3 { WARNED } else { 0 }), "{run:?}");
+        let built = run.objects().remove(0);
         assert_eq!(
             (built["records"].as_u64(), built["bytes"].as_u64()),
             (Some(3000), Some(folder.read(&name).len() as u64))
