@@ -51,9 +51,8 @@ impl Decoder {
     /// is then unspecified.
     pub fn decode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
         let Decoder { store, worker, .. } = self;
-        // Loads after the locked instruction that pins the slot wait until the slot's line has come: so
-        // the block is requested before.
-        store.shared().prefetch_slot(id);
+        // Loads after the locked instruction that pins the dictionary's slot wait until its line has
+        // come, so the block is requested before.
         prefetch(&block[..block.len().min(PREFETCHED)]);
         let result = worker.open(store.shared(), id, block).and_then(|mut ready| {
             ready.read_ahead();
