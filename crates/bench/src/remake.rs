@@ -33,7 +33,7 @@ const fn run_of(file: &'static str, args: &'static [&'static str], corpora: &'st
     Run { file, args, corpora }
 }
 
-static RUNS: [Run; 19] = [
+static RUNS: [Run; 20] = [
     run_of("bytes", &["bytes"], &["--corpus web", "--corpus silesia"]),
     run_of("bytes", &["bytes", "--synthetic", "random", "--chunk", "16K"], &[]),
     run_of("threads", &["threads"], &["--corpus silesia"]),
@@ -41,6 +41,7 @@ static RUNS: [Run; 19] = [
     run_of("frames", &["frames"], &["--corpus web", "--corpus silesia"]),
     run_of("cold", &["cold"], &[]),
     run_of("cold", &["cold", "--sweep", "--data", "json,text"], &[]),
+    run_of("dictionary-sizes", &["cold", "--sizes"], &[]),
     run_of("packs", &["packs"], &["silesia/dickens"]),
     run_of("sst", &["sst"], &[]),
     run_of("messages", &["messages"], &[]),

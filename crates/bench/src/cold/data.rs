@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::generated;
 use crate::harness::corpus::{Corpus, corpora};
 
 /// Bytes of generated rows.
 const ROWS: usize = 10_500_000;
+/// Bytes of other generated records.
+const RECORDS: usize = 4 << 20;
 /// Pieces of this many bytes go to blocks and to dictionaries by turns, so that no block stands in a
 /// dictionary.
 const SEGMENT: usize = 16 << 10;
@@ -25,6 +28,12 @@ pub enum Kind {
     Json,
     /// Text.
     Text,
+    /// Generated lines of logs.
+    Log,
+    /// Generated rows as SQLite stores them.
+    Sqlite,
+    /// Generated messages as Protocol Buffers code them.
+    Protobuf,
     /// Something else.
     Other,
 }
@@ -35,6 +44,9 @@ impl Kind {
         match self {
             Kind::Json => "JSON",
             Kind::Text => "text",
+            Kind::Log => "logs",
+            Kind::Sqlite => "SQLite",
+            Kind::Protobuf => "protobuf",
             Kind::Other => "file",
         }
     }
@@ -51,7 +63,7 @@ pub struct Data {
 }
 
 impl Data {
-    /// `json`, `text`, or a file; also one below `$LINERATE_CORPORA`.
+    /// `json`, `text`, `log`, `sqlite`, `protobuf`, or a file; also one below `$LINERATE_CORPORA`.
     ///
     /// # Errors
     /// A sentence that names the file.
@@ -59,6 +71,9 @@ impl Data {
         match name {
             "json" => Ok(Data::json()),
             "text" => Data::text(),
+            "log" => Ok(Data::generated(Kind::Log, generated::log_lines(RECORDS))),
+            "sqlite" => Ok(Data::generated(Kind::Sqlite, generated::sqlite_rows(RECORDS))),
+            "protobuf" => Ok(Data::generated(Kind::Protobuf, generated::protobuf_messages(RECORDS))),
             path => Data::file(Path::new(path)),
         }
     }
@@ -82,6 +97,10 @@ impl Data {
     /// The text that the program carries.
     pub fn carried() -> Data {
         Data::new(Kind::Text, "carried text".into(), &CARRIED.concat())
+    }
+
+    fn generated(kind: Kind, bytes: Vec<u8>) -> Data {
+        Data::new(kind, "generated records".into(), &bytes)
     }
 
     fn file(path: &Path) -> Result<Data, String> {

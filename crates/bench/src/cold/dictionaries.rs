@@ -63,10 +63,14 @@ fn heads(data: &Data, case: &Case, options: &ColdOptions) -> Result<Vec<Vec<u8>>
         .map(|_| {
             let first = random.below(1 << 30);
             let samples: Vec<&[u8]> = (first..first + samples).map(|i| pieces.get(i)).collect();
-            let training = Training::new(case.dictionary).small_tables(options.small_tables);
+            let training =
+                Training::new(case.dictionary).small_tables(options.small_tables).level(options.level);
             let trained = training.train(&samples).map_err(|e| format!("{}: {}", data.name, e.message))?;
             let content = Dictionary::measure(&trained).map_err(message)?.content_len();
-            Ok(trained[..trained.len() - content].to_vec())
+            match trained.len() - content {
+                0 => Err(format!("{}: dictionaries of that size are smaller without tables", data.name)),
+                head => Ok(trained[..head].to_vec()),
+            }
         })
         .collect()
 }

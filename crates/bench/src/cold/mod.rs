@@ -5,8 +5,10 @@ mod case;
 mod contenders;
 mod data;
 mod dictionaries;
+mod generated;
 mod need;
 mod opening;
+mod sizes;
 mod work;
 
 use std::cell::RefCell;
@@ -65,9 +67,14 @@ const WARMUP_BLOCKS: usize = 4096;
 /// Options of the shape.
 #[derive(Args, Clone, Debug)]
 pub struct ColdArgs {
-    /// json (generated log rows), text ($LINERATE_CORPORA/silesia/dickens, or else text that the program carries), or files
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "json,text")]
+    /// json, log, sqlite, protobuf (generated), text ($LINERATE_CORPORA/silesia/dickens, or else text that the program
+    /// carries), or files [default: json,text; the first five with --sizes]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     data: Vec<String>,
+    /// Instead of speeds, sizes at levels 1, 3, 6 and 9 with dictionaries trained by linerate and by libzstd, and without, and
+    /// the time of training
+    #[arg(long, conflicts_with_all = ["count", "sweep", "small_tables", "batch", "least", "level"])]
+    sizes: bool,
     /// Sizes of blocks [default: those of published figures, or 4K]
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = |text: &str| within(text, 256, 128 << 10))]
     block: Vec<usize>,
@@ -128,7 +135,22 @@ fn within(text: &str, least: usize, most: usize) -> Result<usize, String> {
 /// A sentence for the user.
 pub fn run(args: &ColdArgs) -> Result<(), String> {
     let mut output = args.common.open_pinned()?;
-    let all = args.data.iter().map(|name| Data::find(name)).collect::<Result<Vec<_>, _>>()?;
+    let usual: &[&str] = if args.sizes { &sizes::DATA } else { &["json", "text"] };
+    let named: Vec<&str> = args.data.iter().map(String::as_str).collect();
+    let named = if named.is_empty() { usual } else { &named[..] };
+    let all = named.iter().map(|name| Data::find(name)).collect::<Result<Vec<_>, _>>()?;
+    if args.sizes {
+        let or =
+            |list: &[usize], usual: &[usize]| if list.is_empty() { usual.to_vec() } else { list.to_vec() };
+        let (dictionaries, blocks) = (or(&args.dict, &sizes::DICTIONARIES), or(&args.block, &sizes::BLOCKS));
+        for data in &all {
+            for &dictionary in &dictionaries[..if args.common.quick { 1 } else { dictionaries.len() }] {
+                output
+                    .add("Sizes of blocks with dictionaries", sizes::measure(data, dictionary, &blocks)?)?;
+            }
+        }
+        return output.finish();
+    }
     let mut options = args.options.clone();
     if args.common.quick {
         options.trained = 2;
