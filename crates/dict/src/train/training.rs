@@ -75,14 +75,16 @@ impl Training {
         }
         let holdout = subsample(&split.holdout, MAX_HOLDOUT_BYTES);
         let (segment, content) = self.best_segment(&split.training, &holdout)?;
-        let tables = self.best_tables(&content, &holdout)?;
+        let length = self.best_length(&content, &holdout)?;
+        let tables = self.best_tables(end_of(&content, length), &holdout)?;
         let content = match trained / PLENTY >= self.size {
             true => content,
             false => self.content(&Cover::new(&samples), &samples, segment),
         };
+        let content = end_of(&content, length);
         Ok(match tables {
-            Some(tables) => assemble(&tables, &content, self.size),
-            None => content,
+            Some(tables) => assemble(&tables, content, self.size),
+            None => content.to_vec(),
         })
     }
 
@@ -112,6 +114,25 @@ impl Training {
         Ok((SEGMENTS[best.1], best.2))
     }
 
+    /// How much of the end of the content makes the holdout smallest: all, a quarter, a sixteenth and so on. With content
+    /// that helps little, libzstd takes matches whose offsets cost more than what they replace.
+    fn best_length(&self, content: &[u8], holdout: &[&[u8]]) -> Result<usize> {
+        let mut meter = SizeMeter::new(self.level)?;
+        let mut measured = |length: usize| {
+            let prepared = prepare(end_of(content, length), self.level)?;
+            Ok((meter.compressed_len(holdout, Some(&prepared))?, length))
+        };
+        let mut best = measured(content.len())?;
+        while best.1 / 4 >= MIN_CONTENT {
+            let next = measured(best.1 / 4)?;
+            if next.0 >= best.0 {
+                break;
+            }
+            best = next;
+        }
+        Ok(best.1)
+    }
+
     /// Raw content of segments of this length. Of few samples it is all of them.
     fn content(&self, cover: &Cover, samples: &[&[u8]], segment: usize) -> Vec<u8> {
         let bytes: usize = samples.iter().map(|sample| sample.len()).sum();
@@ -121,9 +142,8 @@ impl Training {
             let all = samples.concat();
             content = all[all.len().saturating_sub(self.size)..].to_vec();
         }
-        // Samples may hold a dictionary's magic number, which raw content must not begin with.
-        let begin = (0..content.len()).find(|&at| is_raw(&content[at..])).unwrap_or_default();
-        content.split_off(begin)
+        let raw = end_of(&content, content.len()).len();
+        content.split_off(content.len() - raw)
     }
 
     /// The tables that make the holdout smallest with this content. `None` if it is smaller without tables.
@@ -151,6 +171,9 @@ impl Training {
     }
 }
 
-fn is_raw(content: &[u8]) -> bool {
-    Dictionary::measure(content).is_ok_and(|digest| !digest.is_trained())
+/// The last `length` bytes, or less: samples may hold a dictionary's magic number, which raw content must not begin with.
+fn end_of(content: &[u8], length: usize) -> &[u8] {
+    let is_raw = |at: &usize| Dictionary::measure(&content[*at..]).is_ok_and(|digest| !digest.is_trained());
+    let begin = (content.len().saturating_sub(length)..content.len()).find(is_raw);
+    &content[begin.unwrap_or_default()..]
 }
