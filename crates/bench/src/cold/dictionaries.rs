@@ -18,6 +18,9 @@ const MAGIC: usize = 4;
 /// `case.count` dictionaries of `case.dictionary` bytes. Each has another number and another piece of
 /// the data.
 pub(crate) fn make(data: &Data, case: &Case, options: &ColdOptions) -> Result<Vec<Vec<u8>>, String> {
+    if data.dictionaries.len() < case.dictionary {
+        return Err(too_short(data, case));
+    }
     let heads = heads(data, case, options)?;
     let mut made = Vec::with_capacity(case.count);
     let pieces: Vec<Pieces<'_>> = heads
