@@ -212,8 +212,9 @@ pub(crate) fn log2(n: u32) -> u64 {
     let mut log = u64::from(whole);
     for _ in 0..16 {
         mantissa = (mantissa * mantissa) >> 31;
-        log = log << 1 | mantissa >> 32;
-        mantissa >>= mantissa >> 32;
+        let bit = mantissa >> 32;
+        log = log << 1 | bit;
+        mantissa >>= bit;
     }
     log
 }
