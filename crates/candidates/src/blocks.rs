@@ -29,10 +29,10 @@ pub(super) struct Blocks<'b> {
     pub(super) level: i32,
 }
 
-/// A dictionary of at most `size` bytes trained with pieces; `None` if they are too few.
-pub(super) fn train(pieces: &[Vec<u8>], size: usize) -> Option<Vec<u8>> {
+/// Trains a dictionary of at most `size` bytes for pieces compressed at `level`; `None` if they are too few.
+pub(super) fn train(pieces: &[Vec<u8>], size: usize, level: i32) -> Option<Vec<u8>> {
     let samples: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
-    (size > 0).then(|| Training::new(size).train(&samples).ok()).flatten()
+    (size > 0).then(|| Training::new(size).level(level).train(&samples).ok()).flatten()
 }
 
 impl<'b> Blocks<'b> {
@@ -151,7 +151,7 @@ mod tests {
         let row = |i: usize| format!("{{\"id\": {i}, \"state\": \"active\", \"region\": \"north\"}}\n");
         let pieces: Vec<Vec<u8>> =
             (0..400).map(|i| (0..8).map(|j| row(i * 8 + j)).collect::<String>().into_bytes()).collect();
-        let dictionary = train(&pieces, 4096).expect("enough samples");
+        let dictionary = train(&pieces, 4096, 3).expect("enough samples");
         let store = Store::new();
         let id = store.insert(&dictionary).expect("a dictionary");
         let blocks =
@@ -164,6 +164,6 @@ mod tests {
         let read = with.cold_read(&mut Eviction::new(), Duration::ZERO).expect("a read");
         assert!(read.seconds > 0.0 && read.fetched > 10.0 && read.fetched < 300.0, "{read:?}");
         assert!(with.memory().per_stream >= dictionary.len() as u64);
-        assert!(train(&pieces[..1], 4096).is_none() && train(&pieces, 0).is_none());
+        assert!(train(&pieces[..1], 4096, 3).is_none() && train(&pieces, 0, 3).is_none());
     }
 }

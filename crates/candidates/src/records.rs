@@ -289,7 +289,7 @@ impl Records<'_> {
         let dictionary = |&size: &usize| {
             (self.progress)(&format!("training a dictionary of {} KiB", size >> 10));
             let begun = cpu_time();
-            let dictionary = train(&training, size);
+            let dictionary = train(&training, size, LEVEL);
             (size, dictionary, (cpu_time() - begun).as_secs_f64())
         };
         let dictionaries: Vec<(usize, Option<Vec<u8>>, f64)> = DICTIONARIES.iter().map(dictionary).collect();

@@ -238,7 +238,7 @@ impl Sample {
             own.map(|(block, _)| block.clone()).collect()
         };
         let dictionaries: Vec<Option<Vec<u8>>> =
-            (0..self.files.len()).map(|file| train(&of_file(file), size)).collect();
+            (0..self.files.len()).map(|file| train(&of_file(file), size, level)).collect();
         if size > 0 && dictionaries.iter().all(Option::is_none) {
             return Ok(None);
         }

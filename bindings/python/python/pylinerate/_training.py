@@ -119,12 +119,12 @@ class ClusteringResult(NamedTuple):
 
 
 def train(samples: Iterable[AnyBuffer], size: int, small_tables: bool = False, level: int = 3) -> bytes:
-    """Trains a dictionary: with entropy tables, or without where blocks are smaller so.
+    """Trains a dictionary. It has entropy tables, unless held-out samples are smaller without them.
 
     Parameters
     ----------
     samples : iterable of buffers
-        Samples as future blocks will be, at least 10 times ``size`` in total.
+        Samples that resemble future blocks: at least 5, in total at least 10 times ``size``.
     size : int
         Maximum size in bytes.
     small_tables : bool

@@ -24,9 +24,9 @@ use crate::train::training::Training;
 
 /// Target size of an index block, in bytes.
 const INDEX_BLOCK: usize = 4096;
-/// Bytes of blocks that a trained dictionary is measured with; more do not change the choice.
+/// Most bytes of blocks that a trained dictionary is measured with; more do not change the choice.
 const MAX_MEASURED_BYTES: usize = 2 << 20;
-/// Compared bytes after which half as many blocks are compared.
+/// After each this many compared bytes, half as many of the blocks are compared.
 const SAMPLED_BYTES: usize = 1 << 20;
 /// Maximum key length.
 pub(super) const MAX_KEY_LEN: usize = (1 << 16) - 1;
@@ -40,8 +40,8 @@ const fn refused(what: &'static str) -> Error {
 
 const FAILED: Error = refused("an earlier write to the block file failed");
 
-/// Writes a block file from records in ascending key order. Holds in memory one block, the root index (about
-/// 40 bytes for a hundred blocks), and, to train a dictionary, the first records.
+/// Writes a block file from records in ascending key order. Holds in memory one block, the root
+/// index (about 40 bytes for a hundred blocks), and, to train a dictionary, the first records.
 ///
 /// ```
 /// use linerate_dict::blocks::{BlockFile, Builder, BlockFileOptions};
@@ -95,8 +95,8 @@ enum Phase {
     Writing(Box<BlockCompressor>),
 }
 
-/// Compares blocks with a given dictionary and without: all of the first megabyte, then half of those that make up the next
-/// compared one, and so on.
+/// Compares blocks with a given dictionary and without: all blocks of the first MiB, every second
+/// one until the next MiB is compared, every fourth one after it, and so on.
 struct Sample {
     meter: SizeMeter,
     stride: u64,
@@ -129,7 +129,7 @@ struct BlockCompressor {
     encoder: Encoder,
     id: Id,
     buffer: Vec<u8>,
-    /// `None` if no dictionary was given.
+    /// Compares a given dictionary with none.
     sample: Option<Sample>,
 }
 
@@ -141,16 +141,17 @@ pub struct Summary {
     pub counts: Counts,
     /// The dictionary.
     pub dictionary: DictionaryReference,
-    /// What the dictionary saves in a sample of the blocks. If the dictionary was trained for the file: in those it was
-    /// trained with, also where it was omitted since it saves nothing. `None` if there was none to compare.
+    /// Savings of a given dictionary on a sample of the blocks, or of a trained one on the blocks
+    /// it was trained with, even if it was omitted because it saves nothing. `None` without a
+    /// dictionary.
     pub savings: Option<Savings>,
     /// Bytes of the file.
     pub len: u64,
 }
 
 impl Builder {
-    /// Creates a builder of a file, which replaces an existing one when [finished](Self::finish). Dropping
-    /// the builder discards it.
+    /// Creates a builder of a file, which replaces an existing one when [finished](Self::finish).
+    /// Dropping the builder discards it.
     ///
     /// # Errors
     /// [`Kind::Write`]; [`Kind::BadArgument`] for invalid options; those of [`Store::insert`] for a given
@@ -259,8 +260,13 @@ impl Builder {
         if let DictionaryChoice::Train { size, small_tables } = self.options.dictionary {
             let samples: Vec<&[u8]> = cuts.iter().map(|cut| &cut.content[..]).collect();
             let level = self.options.level;
-            // Too few samples train no dictionary; the blocks are compressed without.
-            let trained = Training::new(size).small_tables(small_tables).level(level).train(&samples).ok();
+            let trained = match Training::new(size).small_tables(small_tables).level(level).train(&samples) {
+                Ok(dictionary) => Some(dictionary),
+                // The samples are too few to train with; the blocks are compressed without a
+                // dictionary.
+                Err(error) if error.kind == Kind::BadArgument => None,
+                Err(error) => return Err(error),
+            };
             let compared = trained.map(|bytes| compare(bytes, &samples, level)).transpose()?;
             self.savings = compared.as_ref().map(|(_, savings)| *savings);
             match compared.and_then(|(dictionary, _)| dictionary) {
@@ -374,7 +380,8 @@ impl Builder {
         Ok(Summary { counts: self.counts, dictionary: header.dictionary, savings, len })
     }
 
-    /// Writes the remaining parts, and gives a file its name, once it is on the disk if it replaces another.
+    /// Writes the remaining parts, and gives a file its name, once it is on the disk if it replaces
+    /// another.
     ///
     /// # Errors
     /// [`Kind::Write`]; [`Kind::Limit`] if memory for training is exhausted.
@@ -399,7 +406,8 @@ impl Builder {
     }
 }
 
-/// Compares a trained dictionary with none: omits it if the blocks become smaller without it and its own bytes.
+/// Compares a trained dictionary with none. Returns no dictionary if the blocks are no larger
+/// without it than with it and its own bytes.
 fn compare(trained: Vec<u8>, blocks: &[&[u8]], level: i32) -> Result<(Option<Vec<u8>>, Savings)> {
     let all: usize = blocks.iter().map(|block| block.len()).sum();
     let savings = Savings::measure(&trained, &subsample(blocks, MAX_MEASURED_BYTES), level)?;

@@ -9,16 +9,16 @@ pub enum DictionaryChoice {
     None,
     /// These bytes, stored in the file.
     Embedded(Vec<u8>),
-    /// These bytes, stored elsewhere, such as in a [`Pack`](crate::Pack), under this ID. To open the file,
-    /// the store must have them.
+    /// These bytes, stored elsewhere, such as in a [`Pack`](crate::Pack), under this ID. To open
+    /// the file, the store must have them.
     External {
         /// The ID.
         id: u64,
         /// The dictionary.
         bytes: Vec<u8>,
     },
-    /// A dictionary trained with the first records, stored in the file. Omitted if they are too few to train with, or
-    /// smaller without.
+    /// A dictionary trained with the first records, stored in the file. It is omitted if the
+    /// records are too few to train with, or if it saves less than its own bytes on them.
     Train {
         /// Its maximum length in bytes.
         size: usize,
@@ -31,7 +31,8 @@ pub enum DictionaryChoice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockFileOptions {
-    /// Target size of a block, in bytes of content. Default: 4096. A larger record gets a block of its own.
+    /// Target size of a block, in bytes of content. Default: 4096. A larger record gets a block of
+    /// its own.
     pub block_size: u32,
     /// zstd compression level. Default: 3.
     pub level: i32,
@@ -67,8 +68,8 @@ impl BlockFileOptions {
         BlockFileOptions { level, ..self }
     }
 
-    /// Sets whether the index has hashes of block contents. Without them, a damaged block may decode to other
-    /// records.
+    /// Sets whether the index has hashes of block contents. Without them, a damaged block may
+    /// decode to other records.
     #[must_use]
     pub fn checksums(self, checksums: bool) -> Self {
         BlockFileOptions { checksums, ..self }

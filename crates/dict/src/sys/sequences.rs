@@ -1,4 +1,4 @@
-//! The sequences that libzstd finds in a block with a raw-content dictionary.
+//! Finds the sequences that libzstd codes a block as, with a raw-content dictionary.
 
 use std::ptr::NonNull;
 
@@ -18,7 +18,11 @@ pub(crate) struct SequenceFinder {
 }
 
 impl SequenceFinder {
-    /// Copies the content.
+    /// Creates a finder. libzstd copies the content, which must not begin with the magic number of
+    /// a trained dictionary.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if libzstd is out of memory.
     pub(crate) fn new(content: &[u8], level: i32) -> Result<SequenceFinder> {
         // SAFETY: the pointer and the length are those of a slice, which libzstd copies.
         let dictionary = unsafe { ZSTD_createCDict(content.as_ptr().cast(), content.len(), level) };
@@ -30,19 +34,21 @@ impl SequenceFinder {
             return Err(NO_MEMORY);
         };
         let finder = SequenceFinder { context, dictionary, found: Vec::new() };
-        // SAFETY: both are alive, and `drop` frees the context before the dictionary that it refers to.
+        // SAFETY: both are alive, and `drop` frees the context before the dictionary it refers to.
         let code = unsafe { ZSTD_CCtx_refCDict(finder.context.as_ptr(), finder.dictionary.as_ptr()) };
         succeeded(code).map(|_| finder)
     }
 
-    /// Sequences of a block. One without a match has the literals before the end of a zstd block. None if libzstd refuses it,
-    /// since it ends with too few bytes to compress.
+    /// Returns the sequences of a block. One with a match length of 0 holds the literals at the end
+    /// of a zstd block. The slice is empty if libzstd refuses the block, because the block or its
+    /// last 128 KiB are too short to compress.
     pub(crate) fn sequences(&mut self, block: &[u8]) -> &[ZSTD_Sequence] {
         // SAFETY: a pure function of its argument.
         let bound = unsafe { ZSTD_sequenceBound(block.len()) };
         self.found.clear();
         self.found.reserve(bound);
-        // SAFETY: the vector has room for `bound` sequences, the block has its length, and the context is alive.
+        // SAFETY: the vector has room for `bound` sequences, the block has its length, and the
+        // context is alive.
         let code = unsafe {
             ZSTD_generateSequences(
                 self.context.as_ptr(),
@@ -53,7 +59,7 @@ impl SequenceFinder {
             )
         };
         let count = succeeded(code).unwrap_or_default().min(bound);
-        // SAFETY: libzstd has written this many.
+        // SAFETY: libzstd has written this many whole sequences, or none if it failed.
         unsafe { self.found.set_len(count) };
         &self.found
     }
@@ -66,7 +72,8 @@ fn succeeded(code: usize) -> Result<usize> {
 
 impl Drop for SequenceFinder {
     fn drop(&mut self) {
-        // SAFETY: made in `new`, and not used again. The context goes first, since it refers to the dictionary.
+        // SAFETY: made in `new`, and not used again. The context goes first, since it refers to the
+        // dictionary.
         unsafe {
             ZSTD_freeCCtx(self.context.as_ptr());
             ZSTD_freeCDict(self.dictionary.as_ptr());

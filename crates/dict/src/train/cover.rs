@@ -1,6 +1,6 @@
-//! Selection of a dictionary's content: segments of the samples whose *d*-mers occur in the most samples, as in COVER
-//! (Liao, Petri, Moffat and Wirth 2016), but chosen from all samples by lazy greedy maximisation (Minoux 1978) instead of
-//! one from each epoch.
+//! Selects a dictionary's content: segments of the samples whose *d*-mers occur in the most
+//! samples, as in COVER (Liao, Petri, Moffat and Wirth 2016). Segments are chosen among all samples
+//! by lazy greedy maximisation (Minoux 1978), instead of one from each epoch.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,23 +8,26 @@ use std::ops::Range;
 
 /// Bytes of a *d*-mer: the shortest repetition that counts. Shorter ones are found within a block.
 const DMER: usize = 6;
-/// Smallest region that contributes a segment at a time.
+/// Smallest region, in bytes. The best segment of each region is a candidate.
 const MIN_REGION: usize = 1024;
-/// A *d*-mer that was seen within so many bytes before is worth nothing again.
+/// A *d*-mer is worth nothing if the same sample has it less than this many bytes before.
 const RECENT: usize = 1024;
-/// A segment is chosen if no other can be worth more than this much more: the exact maximum takes several times as long.
+/// A segment is chosen if its value is at least this fraction of the next one's upper bound.
+/// Finding the exact maximum takes several times as long.
 const SLACK: (u64, u64) = (7, 8);
-/// Range of the logarithm of the number of counters. 512 KiB of them stay in the L2 cache.
+/// Range of the binary logarithm of the number of counters. At most 512 KiB of them, which fit the
+/// L2 cache.
 const COUNTERS: (u32, u32) = (10, 17);
-/// Hash of a position that is worth nothing: its sample ends, or its *d*-mer is a recent one.
+/// Stands for the hash at a position that is worth nothing: its sample ends, or its *d*-mer is
+/// recent.
 const NONE: u32 = u32::MAX;
 
-/// Samples, and in how many of them each *d*-mer occurs.
+/// Samples, and the number of samples in which each *d*-mer occurs.
 pub(crate) struct Cover {
     bytes: Vec<u8>,
     /// Hash of the *d*-mer at each position.
     hashes: Vec<u32>,
-    /// Number of samples with a *d*-mer of each hash, less the first.
+    /// Number of samples with a *d*-mer of each hash, minus one.
     counts: Vec<u32>,
 }
 
@@ -62,13 +65,13 @@ impl Cover {
             start += sample.len();
         }
         bytes.truncate(len);
-        // What occurs in one sample alone helps no other.
+        // A *d*-mer that occurs in one sample only helps no other.
         let counts = seen.iter().map(|last| last.samples.saturating_sub(1)).collect();
         Cover { bytes, hashes, counts }
     }
 
-    /// Content of at most `size` bytes, made of segments of at most `segment` bytes. The most valuable ones are last, where
-    /// offsets are smallest.
+    /// Selects content of at most `size` bytes, made of segments of at most `segment` bytes. The
+    /// most valuable ones are last, where offsets are smallest.
     pub(crate) fn select(&self, size: usize, segment: usize) -> Vec<u8> {
         let mut values = self.counts.clone();
         let region = (2 * segment).max(MIN_REGION);
@@ -92,7 +95,8 @@ impl Cover {
         segments.iter().rev().copied().collect::<Vec<_>>().concat()
     }
 
-    /// The most valuable window of `len` bytes that begins in a region: its value, and where it begins.
+    /// Returns the value and the position of the most valuable window of `len` bytes that begins in
+    /// a region.
     fn best_window(&self, region: Range<usize>, len: usize, values: &[u32]) -> (u64, usize) {
         let width = len.saturating_sub(DMER - 1).max(1);
         let end = (region.end + width - 1).min(self.hashes.len());
@@ -110,7 +114,8 @@ impl Cover {
         best
     }
 
-    /// Takes a window without the ends that are worth nothing, and the value from its *d*-mers.
+    /// Returns a window without ends that are worth nothing, and sets the value of its *d*-mers to
+    /// 0.
     fn take(&self, at: usize, len: usize, values: &mut [u32]) -> &[u8] {
         let end = (at + len).min(self.bytes.len());
         let dmers = at..(end + 1).saturating_sub(DMER).max(at);

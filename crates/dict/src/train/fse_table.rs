@@ -1,4 +1,5 @@
-//! FSE tables (RFC 8878, section 4.1.1): normalisation of counts, rescaling to a smaller table, parsing, serialization.
+//! FSE tables (RFC 8878, section 4.1.1): normalisation of counts, rescaling to a smaller table,
+//! parsing, serialization.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -30,8 +31,8 @@ impl Bits<'_> {
     }
 }
 
-/// State of the variable-width code of probabilities: `rest` is the number of cells left, plus one; values
-/// take `bits` bits, or one less below `short`.
+/// State of the variable-width code of probabilities: `rest` is the number of cells left, plus one;
+/// values take `bits` bits, or one less below `short`.
 struct Width {
     rest: u32,
     threshold: u32,
@@ -130,8 +131,9 @@ impl FseTable {
         out.chunks(8).map(|byte| byte.iter().rev().fold(0, |all, &bit| all << 1 | u8::from(bit))).collect()
     }
 
-    /// Distributes `1 << log` cells so that symbols with these counts take the fewest bits. Each counted symbol has at least
-    /// one cell, so the table is larger if there are more of them than cells.
+    /// Distributes `1 << log` cells so that symbols with these counts take the fewest bits. Each
+    /// counted symbol gets at least one cell, so the table is larger if there are more of them than
+    /// cells.
     pub(crate) fn from_counts(counts: &[u64], log: u32) -> FseTable {
         let present = counts.iter().filter(|&&count| count > 0).count();
         let log = log.max(5).max(present.next_power_of_two().ilog2());
@@ -139,7 +141,7 @@ impl FseTable {
         let share = |count: u64| ((u128::from(count) << log) + u128::from(total / 2)) / u128::from(total);
         let mut cells: Vec<i32> =
             counts.iter().map(|&count| if count == 0 { 0 } else { share(count).max(1) as i32 }).collect();
-        // Rounding errors are corrected cell by cell, each time for the symbol with the smallest increase of coded bits.
+        // Rounding errors are corrected cell by cell, each time where the coded bits grow least.
         let cost = |i: usize, from: i32, to: i32| {
             i128::from(counts[i]) * i128::from(log2(from as u32) as i64 - log2(to as u32) as i64)
         };
@@ -154,8 +156,8 @@ impl FseTable {
         FseTable { probabilities: cells, log }
     }
 
-    /// Rescales to a table of at most `1 << log` cells. Each present symbol keeps at least one cell, so the
-    /// table stays larger if there are more symbols than cells.
+    /// Rescales to a table of at most `1 << log` cells. Each present symbol keeps at least one
+    /// cell, so the table stays larger if there are more symbols than cells.
     pub(crate) fn rescaled(&self, log: u32) -> FseTable {
         let counts: Vec<u64> =
             self.probabilities.iter().map(|cells| u64::from(cells.unsigned_abs())).collect();
@@ -172,7 +174,7 @@ impl FseTable {
         rescaled
     }
 
-    /// The states of the decoder (RFC 8878, section 4.1.1).
+    /// Returns the states of the decoder (RFC 8878, section 4.1.1).
     pub(crate) fn cells(&self) -> Vec<Cell> {
         let size = 1usize << self.log;
         let mut symbols = vec![0; size];
@@ -197,7 +199,8 @@ impl FseTable {
     }
 }
 
-/// A state of the decoder: its symbol, and the next states, which `bits` bits are added to.
+/// A state of the decoder: its symbol, and the next state, which is `base` plus a number of `bits`
+/// bits.
 pub(crate) struct Cell {
     pub(crate) symbol: u8,
     pub(crate) bits: u32,
@@ -207,7 +210,8 @@ pub(crate) struct Cell {
 /// Binary logarithm in units of 1 / 65,536, the same on every machine. 0 for 0.
 pub(crate) fn log2(n: u32) -> u64 {
     let whole = n.max(1).ilog2();
-    // The mantissa, from 1 to 2, as a number of 32 bits: each squaring gives a bit of the logarithm.
+    // The mantissa, from 1 to 2, as a number of 32 bits: each squaring gives a bit of the
+    // logarithm.
     let mut mantissa = u64::from(n.max(1)) << (31 - whole);
     let mut log = u64::from(whole);
     for _ in 0..16 {

@@ -1,5 +1,5 @@
-//! Huffman tables of dictionaries: code lengths by package-merge (Larmore and Hirschberg 1990), and their description (RFC
-//! 8878, section 4.2.1).
+//! Huffman tables of dictionaries: code lengths by package-merge (Larmore and Hirschberg 1990), and
+//! their description (RFC 8878, section 4.2.1).
 
 use crate::train::fse_table::FseTable;
 
@@ -7,12 +7,13 @@ use crate::train::fse_table::FseTable;
 const MAX_BITS: usize = 11;
 /// Largest FSE table of weights.
 const WEIGHTS_LOG: u32 = 6;
-/// Most weights that are described by 4 bits each.
+/// Most weights that a description with 4 bits for each can have.
 const MAX_DIRECT: usize = 128;
-/// Longest FSE-coded description.
+/// Longest FSE-coded description, in bytes.
 const MAX_CODED: usize = 127;
 
-/// The code length of each symbol, in bits; 0 for those without a code. At least two symbols need a count.
+/// Returns the code length of each symbol, in bits: 0 for those without a count. All are 0 if fewer
+/// than two symbols have one.
 fn code_lengths(counts: &[u64; 256]) -> [u8; 256] {
     let mut leaves: Vec<(u64, Vec<u8>)> = (0..=255u8)
         .zip(counts)
@@ -34,8 +35,8 @@ fn code_lengths(counts: &[u64; 256]) -> [u8; 256] {
     lengths
 }
 
-/// Describes the table of least bits for these counts. `None` for fewer than two symbols, or if no description is short
-/// enough.
+/// Describes the optimal table for these counts. `None` for fewer than two symbols, or if no
+/// description is short enough.
 pub(crate) fn describe(counts: &[u64; 256]) -> Option<Vec<u8>> {
     let lengths = code_lengths(counts);
     let longest = lengths.iter().copied().max().filter(|&longest| longest > 0)?;
@@ -52,13 +53,14 @@ pub(crate) fn describe(counts: &[u64; 256]) -> Option<Vec<u8>> {
     }
 }
 
-/// Weights of 4 bits each.
+/// Describes weights with 4 bits each.
 fn pack_weights(weights: &[u8]) -> Vec<u8> {
     let pairs = weights.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).copied().unwrap_or_default());
     std::iter::once(127 + weights.len() as u8).chain(pairs).collect()
 }
 
-/// Weights coded by two FSE states that take turns. `None` if all are equal or they are fewer than two.
+/// Describes weights by two interleaved FSE states. `None` if all are equal or they are fewer than
+/// two.
 fn code_weights(weights: &[u8]) -> Option<Vec<u8>> {
     let mut counts = [0u64; MAX_BITS + 2];
     weights.iter().for_each(|&weight| counts[usize::from(weight)] += 1);
@@ -67,8 +69,9 @@ fn code_weights(weights: &[u8]) -> Option<Vec<u8>> {
     }
     let table = FseTable::from_counts(&counts, WEIGHTS_LOG);
     let cells = table.cells();
-    // The encoder goes from the last weight to the first. The last two states are those that read bits after their symbol,
-    // at which the decoder notices the end.
+    // The encoder goes from the last weight to the first. The decoder notices the end where a state
+    // needs more bits than there are, so the states of the last two weights are ones that read
+    // bits.
     let mut states: [Option<usize>; 2] = [None; 2];
     let mut bits: Vec<bool> = Vec::new();
     for (i, &weight) in weights.iter().enumerate().rev() {

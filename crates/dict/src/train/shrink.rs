@@ -5,13 +5,13 @@ use linerate_zstd::Dictionary;
 
 use crate::train::fse_table::FseTable;
 
-/// Bytes of a trained dictionary before its Huffman table: magic number and Dictionary_ID (RFC 8878, section
-/// 5).
+/// Bytes of a trained dictionary before its Huffman table: magic number and Dictionary_ID (RFC
+/// 8878, section 5).
 const HEAD: usize = 8;
 const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "the dictionary is truncated");
 
-/// Rescales the FSE tables of a dictionary to at most 256 cells for literal lengths, 128 for offsets and 256
-/// for match lengths. Raw content is returned unchanged.
+/// Rescales the FSE tables of a dictionary to at most 256 cells for literal lengths, 128 for
+/// offsets and 256 for match lengths. Raw content is returned unchanged.
 ///
 /// # Errors
 /// [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary.

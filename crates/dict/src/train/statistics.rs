@@ -1,4 +1,4 @@
-//! Counts of literals and of the codes of sequences, of which a dictionary's tables are made.
+//! Counts literals and the codes of sequences, from which a dictionary's tables are made.
 
 use linerate_core::Result;
 
@@ -14,7 +14,7 @@ const MIN_MATCH: u32 = 3;
 /// First values of the codes of literal lengths from 16 on; smaller lengths are codes.
 const LITERAL_BASES: [u32; 20] =
     [16, 18, 20, 22, 24, 28, 32, 40, 48, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
-/// First values of the codes of match lengths from 32 on, less the shortest match.
+/// First values of the codes of match lengths from 32 on, minus the shortest match.
 const MATCH_BASES: [u32; 21] =
     [32, 34, 36, 38, 40, 44, 48, 56, 64, 80, 96, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
 
@@ -27,7 +27,7 @@ pub(crate) struct Statistics {
 }
 
 impl Statistics {
-    /// Counts what libzstd makes of `blocks` at `level` with this content.
+    /// Counts what libzstd codes `blocks` as, at `level` with this content.
     pub(crate) fn count(content: &[u8], blocks: &[&[u8]], level: i32) -> Result<Statistics> {
         let mut counts = Statistics {
             literals: [0; 256],
@@ -59,7 +59,8 @@ impl Statistics {
     }
 }
 
-/// The code of a length: itself below `direct`, then the last base that is not larger.
+/// Returns the code of a length: the length itself below `direct`, then that of the last base that
+/// is not larger.
 fn code(length: u32, direct: u32, bases: &[u32]) -> usize {
     match length {
         _ if length < direct => length as usize,

@@ -12,22 +12,24 @@ const MAGIC: [u8; 4] = 0xec30_a437_u32.to_le_bytes();
 const IDS: (u64, u64) = (1 << 15, (1 << 31) - (1 << 15));
 /// Repeated offsets before the first block.
 const OFFSETS: [u32; 3] = [1, 4, 8];
-/// Weight of a counted symbol against one that the samples lack.
+/// Weight of a symbol that occurs once in the samples. One that does not occur has weight 1.
 const SEEN: u64 = 16;
-/// Bytes that offsets reach beyond the content, in a block of the largest size.
+/// Largest zstd block, in bytes: offsets reach this far back before they reach the content.
 const MAX_BLOCK: usize = 128 << 10;
 
 /// Which symbols have codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coverage {
-    /// All that a block can have: libzstd uses such a table without comparing it with others, up to level 4 and up to
-    /// 1,000 sequences or 1 KiB of literals.
+    /// All symbols that a block can have. Up to level 4, libzstd uses such a table without
+    /// comparing it with others for blocks of up to 1,000 sequences, or 1 KiB of literals.
     All,
-    /// Those of the samples, which are coded in fewer bits: libzstd uses such a table where it is the smallest.
+    /// The symbols of the samples, which then take fewer bits. libzstd uses such a table only for
+    /// blocks that become smallest with it.
     Seen,
 }
 
-/// Coverage of the table of literals, and of the three of sequences.
+/// Coverage of the literal table and of the three sequence tables, and whether the latter are
+/// small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TableForm {
     pub(crate) literals: Coverage,
@@ -35,12 +37,13 @@ pub(crate) struct TableForm {
     pub(crate) small: bool,
 }
 
-/// Everything between the ID and the content. `None` if the literals cannot be described.
+/// Serializes everything between the ID and the content, which has at most `content_len` bytes.
+/// `None` if the Huffman table cannot be described.
 pub(crate) fn describe(counts: &Statistics, form: TableForm, content_len: usize) -> Option<Vec<u8>> {
     let logs = if form.small { [7, 8, 8] } else { [8, 9, 9] };
     let mut literals = counts.literals;
     weigh(&mut literals, 256, form.literals);
-    // libzstd refuses to compress with a table without the last symbol, 1.5.4 for example.
+    // libzstd 1.5.4 refuses to compress with a Huffman table that lacks a code for the last symbol.
     literals[255] = literals[255].max(1);
     let mut out = huffman_table::describe(&literals)?;
     let mut offsets = counts.offsets;
@@ -56,24 +59,21 @@ pub(crate) fn describe(counts: &Statistics, form: TableForm, content_len: usize)
     Some(out)
 }
 
-/// Gives the first `all` symbols a count, or at least two of them, which a table needs.
+/// Multiplies counts by their weight, and gives those of the first `all` symbols that did not occur
+/// a weight of 1, or with [`Coverage::Seen`] only as many as a table needs.
 fn weigh(counts: &mut [u64], all: usize, coverage: Coverage) {
     counts.iter_mut().for_each(|count| *count *= SEEN);
     let few = counts.iter().filter(|&&count| count > 0).count() < 2;
     let missing = match coverage {
         Coverage::All => all,
-        Coverage::Seen => {
-            if few {
-                2
-            } else {
-                0
-            }
-        }
+        // A table needs two symbols.
+        Coverage::Seen if few => 2,
+        Coverage::Seen => 0,
     };
     counts[..missing].iter_mut().for_each(|count| *count = (*count).max(1));
 }
 
-/// A dictionary of at most `size` bytes with these tables and the end of the content.
+/// Joins tables and the end of the content to a dictionary of at most `size` bytes.
 pub(crate) fn assemble(tables: &[u8], content: &[u8], size: usize) -> Vec<u8> {
     let room = size.saturating_sub(MAGIC.len() + 4 + tables.len());
     let content = &content[content.len().saturating_sub(room)..];

@@ -15,13 +15,14 @@ const MIN_SIZE: usize = 256;
 const MIN_SAMPLES: usize = 5;
 /// Shortest content, which the repeated offsets must not exceed.
 const MIN_CONTENT: usize = 16;
-/// Bytes of a sample that are used: of a block of the largest size.
+/// Longest prefix of a sample that is used: zstd's largest block.
 const MAX_SAMPLE: usize = 128 << 10;
 /// Training bytes, unless 128 times the size are more.
 const MAX_TRAINING_BYTES: usize = 1 << 20;
-/// Samples of this many times the size are plenty: the quarter that was held out would not make the content better.
+/// If the training samples have this many times the bytes of the dictionary, the content is not
+/// chosen again with the holdout samples, which would hardly improve it.
 const PLENTY: usize = 32;
-/// Holdout bytes that segment lengths and tables are compared with.
+/// Most holdout bytes for comparing segment lengths and tables.
 const MAX_HOLDOUT_BYTES: usize = 256 << 10;
 /// Lengths of segments to try, in bytes.
 const SEGMENTS: [usize; 6] = [32, 80, 200, 500, 1250, 3000];
@@ -46,8 +47,8 @@ impl Training {
         Training { size, small_tables: false, level: 3 }
     }
 
-    /// Sets whether FSE tables have half the size: 256 cells for literal and match lengths and 128 for
-    /// offsets. Blocks get slightly larger; every zstd decoder reads them. Default: false.
+    /// Sets whether FSE tables have half the size: 256 cells for literal and match lengths and 128
+    /// for offsets. Blocks get slightly larger; every zstd decoder reads them. Default: false.
     #[must_use]
     pub const fn small_tables(self, small: bool) -> Self {
         Training { small_tables: small, ..self }
@@ -62,8 +63,8 @@ impl Training {
     /// Trains a dictionary with samples that should be blocks as they will be compressed.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if the samples are too few or too short, or `size` is too small; [`Kind::Limit`] if libzstd is
-    /// out of memory.
+    /// [`Kind::BadArgument`] if there are fewer than 5 samples, or they are too short, or `size` is less than
+    /// 256; [`Kind::Limit`] if libzstd is out of memory.
     pub fn train(&self, samples: &[&[u8]]) -> Result<Vec<u8>> {
         let samples = samples.iter().filter(|sample| !sample.is_empty());
         let samples: Vec<&[u8]> = samples.map(|sample| &sample[..sample.len().min(MAX_SAMPLE)]).collect();
@@ -75,20 +76,23 @@ impl Training {
         }
         let holdout = subsample(&split.holdout, MAX_HOLDOUT_BYTES);
         let (segment, content) = self.best_segment(&split.training, &holdout)?;
-        let length = self.best_length(&content, &holdout)?;
-        let tables = self.best_tables(end_of(&content, length), &holdout)?;
+        let part = self.best_part(&content, &holdout)?;
+        // The content may be chosen again from all samples, and then be longer.
+        let longest = samples.iter().map(|sample| sample.len()).sum::<usize>().min(self.size);
+        let tables = self.best_tables(end_of(&content, part), longest, &holdout)?;
         let content = match trained / PLENTY >= self.size {
             true => content,
             false => self.content(&Cover::new(&samples), &samples, segment),
         };
-        let content = end_of(&content, length);
+        let content = end_of(&content, part);
         Ok(match tables {
             Some(tables) => assemble(&tables, content, self.size),
             None => content.to_vec(),
         })
     }
 
-    /// The segment length whose content makes the holdout smallest, and that content. Climbs from the middle length.
+    /// Returns the segment length whose content makes the holdout smallest, and that content. Hill
+    /// climbing from the middle length.
     fn best_segment(&self, training: &[&[u8]], holdout: &[&[u8]]) -> Result<(usize, Vec<u8>)> {
         let cover = Cover::new(training);
         let mut meter = SizeMeter::new(self.level)?;
@@ -114,17 +118,17 @@ impl Training {
         Ok((SEGMENTS[best.1], best.2))
     }
 
-    /// How much of the end of the content makes the holdout smallest: all, a quarter, a sixteenth and so on. With content
-    /// that helps little, libzstd takes matches whose offsets cost more than what they replace.
-    fn best_length(&self, content: &[u8], holdout: &[&[u8]]) -> Result<usize> {
+    /// Returns the *n* for which the last *n*th of the content makes the holdout smallest: 1, 4, 16 and so on. If content
+    /// helps little, libzstd takes matches in it whose offsets cost more than the bytes they replace.
+    fn best_part(&self, content: &[u8], holdout: &[&[u8]]) -> Result<usize> {
         let mut meter = SizeMeter::new(self.level)?;
-        let mut measured = |length: usize| {
-            let prepared = prepare(end_of(content, length), self.level)?;
-            Ok((meter.compressed_len(holdout, Some(&prepared))?, length))
+        let mut measured = |part: usize| {
+            let prepared = prepare(end_of(content, part), self.level)?;
+            Ok((meter.compressed_len(holdout, Some(&prepared))?, part))
         };
-        let mut best = measured(content.len())?;
-        while best.1 / 4 >= MIN_CONTENT {
-            let next = measured(best.1 / 4)?;
+        let mut best = measured(1)?;
+        while content.len() / (4 * best.1) >= MIN_CONTENT {
+            let next = measured(4 * best.1)?;
             if next.0 >= best.0 {
                 break;
             }
@@ -133,7 +137,7 @@ impl Training {
         Ok(best.1)
     }
 
-    /// Raw content of segments of this length. Of few samples it is all of them.
+    /// Returns raw content made of segments of this length, or all samples if they fit.
     fn content(&self, cover: &Cover, samples: &[&[u8]], segment: usize) -> Vec<u8> {
         let bytes: usize = samples.iter().map(|sample| sample.len()).sum();
         let mut content =
@@ -142,12 +146,13 @@ impl Training {
             let all = samples.concat();
             content = all[all.len().saturating_sub(self.size)..].to_vec();
         }
-        let raw = end_of(&content, content.len()).len();
+        let raw = end_of(&content, 1).len();
         content.split_off(content.len() - raw)
     }
 
-    /// The tables that make the holdout smallest with this content. `None` if it is smaller without tables.
-    fn best_tables(&self, content: &[u8], holdout: &[&[u8]]) -> Result<Option<Vec<u8>>> {
+    /// Returns the tables that make the holdout smallest with this content, or `None` if it is
+    /// smallest without.
+    fn best_tables(&self, content: &[u8], longest: usize, holdout: &[&[u8]]) -> Result<Option<Vec<u8>>> {
         let mut meter = SizeMeter::new(self.level)?;
         let mut best = (meter.compressed_len(holdout, Some(&prepare(content, self.level)?))?, None);
         let counts = Statistics::count(content, holdout, self.level)?;
@@ -157,7 +162,7 @@ impl Training {
             (Coverage::Seen, Coverage::Seen),
         ] {
             let form = TableForm { literals, sequences, small: self.small_tables };
-            let Some(tables) = describe(&counts, form, content.len()) else { continue };
+            let Some(tables) = describe(&counts, form, longest) else { continue };
             if tables.len() + MIN_SIZE / 4 > self.size {
                 continue;
             }
@@ -171,9 +176,10 @@ impl Training {
     }
 }
 
-/// The last `length` bytes, or less: samples may hold a dictionary's magic number, which raw content must not begin with.
-fn end_of(content: &[u8], length: usize) -> &[u8] {
+/// Returns the last `part`th of the content. It may be shorter: libzstd would take content for a trained dictionary if it began
+/// with the magic number of one.
+fn end_of(content: &[u8], part: usize) -> &[u8] {
     let is_raw = |at: &usize| Dictionary::measure(&content[*at..]).is_ok_and(|digest| !digest.is_trained());
-    let begin = (content.len().saturating_sub(length)..content.len()).find(is_raw);
+    let begin = (content.len() - content.len() / part..content.len()).find(is_raw);
     &content[begin.unwrap_or_default()..]
 }

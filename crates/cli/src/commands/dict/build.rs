@@ -203,10 +203,10 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     Ok(summary)
 }
 
-/// Bytes of the file's blocks with the dictionary, or with one that was left out, and without, scaled from what was compared.
-/// The own bytes of a dictionary in a pack do not count, since other files use it.
+/// Returns the bytes of the file's blocks with the dictionary, or with one that was left out, and without, scaled from
+/// the blocks that were compared. The bytes of a dictionary in a pack do not count, since other files use it.
 fn totals(file: &Summary) -> Option<Totals> {
-    let savings = file.savings.as_ref()?;
+    let savings = file.savings.as_ref().filter(|savings| savings.content > 0)?;
     let content = file.counts.content_bytes;
     let all =
         |bytes: usize| (bytes as u128 * u128::from(content)).div_ceil(savings.content.max(1) as u128) as u64;

@@ -1,8 +1,9 @@
-//! What a dictionary saves, in the words of `train`, `train --search` and `build`.
+//! The bytes that a dictionary saves, and the warning that `train`, `train --search` and `build`
+//! share.
 
 use serde_json::{Value, json};
 
-/// Bytes of all blocks with a dictionary, its own included, and without.
+/// Bytes of all blocks with a dictionary, including its own, and without.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Totals {
     /// Uncompressed bytes.
@@ -12,7 +13,8 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// The warning about a dictionary that saves nothing, and what to do; `None` if it saves bytes.
+    /// Returns the warning about a dictionary that saves nothing, with a remedy; `None` if it saves
+    /// bytes.
     pub(super) fn warning(&self, remedy: &str) -> Option<String> {
         let Totals { content, with, without } = self;
         (with >= without).then(|| {
