@@ -49,7 +49,7 @@ linerate rice encode --dtype i16 --verify -o samples.rice samples
 linerate rice decode --raw -o samples.decoded samples.rice
 same samples samples.decoded
 linerate dict train --lines --block 1K --expect 1G rows.json -o rows.dict
-linerate dict build --key id -D rows.dict rows.json -o rows.blocks
+linerate dict build --key id rows.json -o rows.blocks
 linerate dict get rows.blocks user-17 >"$root/row"
 [ "$(cat "$root/row")" = "$(sed -n 17p "$root/rows.json")" ] || { echo "failed: dict get" >&2; exit 1; }
 linerate dict verify --quiet rows.blocks
