@@ -145,7 +145,7 @@ fn zstd_uses_the_dictionary_in_both_directions() {
 #[test]
 fn a_dictionary_that_loses_is_made_with_a_warning() {
     let folder = Folder::new();
-    folder.write("rows", &lines_of(&rows(1, 3000, 1)));
+    folder.write("rows", &lines_of(&rows(1, 300, 1)));
     let mut noise = Noise::new(1);
     folder.write("noise", &(0..100_000).map(|_| noise.below(256) as u8).collect::<Vec<u8>>());
     for (file, dictionary) in [("rows", "rows.dict"), ("noise", "noise.dict")] {
