@@ -40,12 +40,17 @@ pub(crate) struct TableForm {
 /// Serializes everything between the ID and the content, which has at most `content_len` bytes.
 /// `None` if the Huffman table cannot be described.
 pub(crate) fn describe(counts: &Statistics, form: TableForm, content_len: usize) -> Option<Vec<u8>> {
-    let logs = if form.small { [7, 8, 8] } else { [8, 9, 9] };
     let mut literals = counts.literals;
     weigh(&mut literals, 256, form.literals);
     // libzstd 1.5.4 refuses to compress with a Huffman table that lacks a code for the last symbol.
     literals[255] = literals[255].max(1);
     let mut out = huffman_table::describe(&literals)?;
+    // From level 16 on, libzstd takes the costs of codes from a dictionary whose literals are
+    // complete. Builds with assertions, such as Debian's of 1.5.4, then abort at a length without a
+    // code in a table of 512 cells.
+    let is_complete = literals.iter().all(|&count| count > 0);
+    let lengths = if form.small || is_complete && form.sequences == Coverage::Seen { 8 } else { 9 };
+    let logs = [if form.small { 7 } else { 8 }, lengths, lengths];
     let mut offsets = counts.offsets;
     let reachable = (content_len.saturating_add(MAX_BLOCK).ilog2() as usize + 1).min(offsets.len());
     weigh(&mut offsets, reachable, form.sequences);
@@ -79,4 +84,40 @@ pub(crate) fn assemble(tables: &[u8], content: &[u8], size: usize) -> Vec<u8> {
     let content = &content[content.len().saturating_sub(room)..];
     let id = XxHash64::oneshot(0, content) % (IDS.1 - IDS.0) + IDS.0;
     [&MAGIC[..], &(id as u32).to_le_bytes(), tables, content].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::statistics::OFFSETS as OFFSET_CODES;
+
+    /// Logarithms of the sizes of the tables of offsets, match lengths and literal lengths.
+    fn logs(literals: [u64; 256], sequences: Coverage) -> [u32; 3] {
+        let mut counts = Statistics {
+            literals,
+            literal_lengths: [0; LITERAL_LENGTHS],
+            match_lengths: [0; MATCH_LENGTHS],
+            offsets: [0; OFFSET_CODES],
+        };
+        (counts.offsets[3], counts.match_lengths[5], counts.literal_lengths[2]) = (9, 900, 70);
+        let form = TableForm { literals: Coverage::Seen, sequences, small: false };
+        let tables = describe(&counts, form, 4096).expect("a description");
+        // The first byte is the length of the FSE-coded weights.
+        let mut rest = &tables[1 + usize::from(tables[0])..];
+        [(); 3].map(|()| {
+            let (table, len) = FseTable::read(rest).expect("a table");
+            rest = &rest[len..];
+            table.log
+        })
+    }
+
+    #[test]
+    fn tables_that_lack_lengths_are_smaller_if_literals_are_complete() {
+        let mut literals = [1; 256];
+        literals[..20].fill(500);
+        assert_eq!(logs(literals, Coverage::Seen), [8, 8, 8]);
+        assert_eq!(logs(literals, Coverage::All), [8, 9, 9]);
+        literals[7] = 0;
+        assert_eq!(logs(literals, Coverage::Seen), [8, 9, 9]);
+    }
 }
