@@ -11,7 +11,7 @@ use crate::prefetch::prefetch;
 use crate::stats::Counters;
 use crate::store::Store;
 
-/// Bytes of a single block that are prefetched. A larger one is read on by the CPU's own prefetcher.
+/// Most bytes of a single block that are prefetched. In a larger block the CPU's own prefetcher reads on.
 const PREFETCHED: usize = 4 << 10;
 
 /// Decodes blocks with the dictionaries of a store. Needs one per thread, of about 330 KiB, and 4 bytes for
@@ -51,8 +51,8 @@ impl Decoder {
     /// is then unspecified.
     pub fn decode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
         let Decoder { store, worker, .. } = self;
-        // Loads after the locked instruction that pins the dictionary's slot wait until its line has
-        // come, so the block is requested before.
+        // A locked instruction pins the dictionary's slot, and later loads wait until the line of that slot
+        // has arrived. So the block is requested before.
         prefetch(&block[..block.len().min(PREFETCHED)]);
         let result = worker.open(store.shared(), id, block).and_then(|mut ready| {
             ready.read_ahead();

@@ -79,7 +79,7 @@ pub(crate) fn gather<const ALIGNED: bool>(tier: Tier, gather: Gather) {
 /// The bytes of a group's blocks.
 #[derive(Clone, Copy)]
 struct Group {
-    /// What of the bytes from the endpoints' cursor on, shifted by a byte, belongs to the block.
+    /// Mask of the endpoint bytes of a block, whose byte 0 is its first byte.
     mask: u128,
     /// Bits before the indices, below 128. A block without indices has bits above its first byte masked by `index_mask`.
     shift: u32,

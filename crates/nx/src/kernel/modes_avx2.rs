@@ -12,7 +12,7 @@ pub(super) const BATCH: usize = 64;
 
 /// What a group's blocks have in common.
 pub(super) struct Group {
-    /// For each byte of a block, which of the 16 bytes from the cursor on it is; none with the top bit.
+    /// For each byte of a block, its index among the 16 bytes from the cursor on; the top bit is set where there is none.
     pub(super) endpoints_to: __m128i,
     pub(super) indices_to: __m128i,
     /// Bytes of a block in each stream.
@@ -42,7 +42,7 @@ pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
     let mut at: [[usize; 2]; GROUPS] =
         core::array::from_fn(|group| [cursors.endpoints[group], cursors.indices[group]]);
     for (blocks, first) in blocks.chunks_mut(BATCH).zip(streams.chunks(BATCH)) {
-        // Behind the last block the group is one that there is not.
+        // Behind the last block is the number of no group.
         let mut of_blocks = [u8::MAX; BATCH];
         for (group, &first) in of_blocks.iter_mut().zip(&first[..blocks.len()]) {
             *group = modes.group[usize::from(first)];

@@ -7,17 +7,18 @@ use core::ops::Range;
 use super::modes::{BLOCK, GROUPS, Gather, Modes};
 use super::modes_avx2::{Group, groups_of};
 
-/// No byte.
+/// Index of no byte: the result is 0 there.
 const N: i8 = -1;
 /// Bytes of a register.
 const WIDE: usize = 64;
-/// Registers of first bytes in a batch. Groups have few blocks of a short batch, and each costs a branch that is not foreseen.
+/// Registers of first bytes in a batch. Each group of a batch costs a mispredicted branch, so that short
+/// batches, in which groups have few blocks, are slower.
 const PARTS: usize = 3;
 /// Blocks at a time. Their numbers fit a byte.
 const BATCH: usize = PARTS * WIDE;
 /// Blocks of a group that are made at once, in the lanes of a register.
 const LANES: usize = 4;
-/// Most bytes that the blocks of a batch have in one stream, and that are read beyond them.
+/// Most bytes of a batch in one stream, and the bytes behind them that may be read.
 const NEAR_END: usize = BATCH * (BLOCK - 1) + WIDE;
 
 /// Bytes of 1.
@@ -50,8 +51,8 @@ pub(super) fn gather<const ALIGNED: bool>(gather: Gather) {
                 readable(streams, begin[1]..ends[1], indices),
             ];
             let each = Each { group, members: &members, sources, blocks };
-            // SAFETY: the sources have the bytes of the group's blocks, and 64 more; the places are bits of masks that
-            // have the blocks of the batch alone.
+            // SAFETY: the sources have the bytes of the group's blocks, and 64 more; the places are numbers of blocks of
+            // this batch, because the masks that they come from have no others.
             unsafe { each.gather::<ALIGNED>(number) };
         }
     }
@@ -72,7 +73,8 @@ pub(super) fn count(modes: &Modes, first: &[u8]) -> [usize; GROUPS] {
     counts
 }
 
-/// These bytes of the streams and 64 more: where they are, or, if fewer follow, copied to `near_end`.
+/// Returns the bytes of `range` and at least 64 readable ones behind them: in place or, if fewer follow,
+/// copied to `near_end`.
 #[inline]
 fn readable<'a>(streams: &'a [u8], range: Range<usize>, near_end: &'a mut [u8; NEAR_END]) -> &'a [u8] {
     if range.end + WIDE <= streams.len() {
@@ -86,14 +88,15 @@ fn readable<'a>(streams: &'a [u8], range: Range<usize>, near_end: &'a mut [u8; N
 struct Firsts {
     bytes: [__m512i; PARTS],
     groups: [__m512i; PARTS],
-    /// Bits of the blocks that there are.
+    /// Masks of the blocks that exist. The last batch may have fewer than `BATCH`.
     inside: [u64; PARTS],
 }
 
 /// The blocks of a group in a batch.
 struct Members {
     count: usize,
-    /// Their numbers. Three more, so that each four are whole, repeat the first of the last four.
+    /// Their numbers in the batch, and behind them three times that of the first of the last four blocks, so
+    /// that the last four are complete.
     places: [u8; BATCH + WIDE],
     first_bytes: [u8; BATCH + WIDE],
 }
@@ -117,7 +120,7 @@ impl Firsts {
         firsts
     }
 
-    /// Bits of the blocks of a group.
+    /// Masks of the blocks of a group.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     fn masks(&self, number: usize) -> [u64; PARTS] {
@@ -328,7 +331,8 @@ impl Spread {
     }
 }
 
-/// The words, and these bits of each lane's first byte in its byte 0.
+/// Inserts these bits of `first` into the lower 64 bits of each lane. Each byte of `first` is the first byte of
+/// the lane's block.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn with_first(words: __m512i, first: __m512i, bits: i64) -> __m512i {
