@@ -43,8 +43,10 @@ mod tests {
             let mut wanted: Vec<usize> = ranges.iter().flat_map(|range| range.iter().map(line)).collect();
             let mut read = Vec::new();
             for_each_line(ranges, |byte| read.push(line(byte)));
-            [&mut wanted, &mut read].map(|lines| lines.sort_unstable());
-            [&mut wanted, &mut read].map(|lines| lines.dedup());
+            for lines in [&mut wanted, &mut read] {
+                lines.sort_unstable();
+                lines.dedup();
+            }
             assert_eq!(read, wanted, "{len} bytes from {start} on");
         }
     }
