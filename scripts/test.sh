@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
 # Parts of `make test`: format rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; of it alone: cli.
-# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack.
+# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack decoding-study.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -122,6 +122,20 @@ test_repack() {
   scripts/setup.sh repack python3 || true
   build_program
   or_skip "programs that rewrite our files" scripts/repack.sh
+}
+
+# Sizes and decoding speed of textures of one kind each by level, block size, parsing, codec and threads: lines for
+# records/archives.jsonl in decoding-study.jsonl.
+test_decoding_study() {
+  local textures=${LINERATE_CORPORA:-$HOME/.cache/linerate-corpora}/textures kind
+  if [ ! -d "$textures/bc1" ]; then
+    skip "the decoding study" "no $textures/bc1; LINERATE_CORPORA has textures by format"
+    return
+  fi
+  for kind in bc1 bc7; do
+    "$cargo" run --locked --release --package linerate-bench --bin linerate-bench --features peers -- archives \
+      --corpus "$textures/$kind" --only settings --level 12,13,14,16,19,22 --record "$CARGO_TARGET_DIR/decoding-study.jsonl"
+  done
 }
 
 # HAProxy with our libslz, built from Debian's source: pages through it are what they were.

@@ -1,12 +1,11 @@
-//! Archives decoded in memory, into buffers that are used again: ours, and libzstd alone; by preset and setting; blocks of
-//! LZ4 by two libraries.
+//! Archives decoded in memory, into buffers that are used again: ours, and libzstd alone; blocks of LZ4 by two libraries.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use linerate_candidates::cpu_time;
-use linerate_nx::pack::{Coding, MAX_CHUNK, PRESETS, PackOptions, Zstd};
-use linerate_nx::{Archive, Codec, Limits, Verifier};
+use linerate_nx::pack::Coding;
+use linerate_nx::{Archive, Codec, Verifier};
 use zstd_safe::DCtx;
 
 use super::{Bench, CHUNK, message, open_bytes, pack_options};
@@ -58,7 +57,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
 
 /// Decodes all blocks as `linerate nx verify` does. The clock stops at the last block: what else verifying looks at is not
 /// decoding.
-fn ours(
+pub(super) fn ours(
     archive: &InMemory<'_>,
     threads: usize,
     verifies: bool,
@@ -166,100 +165,4 @@ pub(super) fn lz4(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
 pub(super) fn lz4(_: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     eprintln!("lz4: built without the feature `lz4`");
     Ok(Vec::new())
-}
-
-/// Threads that pack.
-const PACKING: usize = 2;
-const MIB: u64 = 1 << 20;
-/// Blocks of the grid; those of whole files hold one file each.
-const BLOCKS: [(&str, u64); 3] =
-    [("whole files", MAX_CHUNK), ("blocks of 128 KiB", 128 << 10), ("blocks of 1 MiB", MIB)];
-/// Minimum lengths of matches beside the level's own.
-const MIN_MATCHES: [u32; 3] = [4, 5, 6];
-
-/// What is packed, and whether hashes are checked.
-struct Setting {
-    name: String,
-    options: PackOptions,
-    hashes: bool,
-}
-
-impl Setting {
-    fn new(name: String, options: PackOptions) -> Setting {
-        Setting { name, options, hashes: false }
-    }
-
-    /// Packs the folder, then decodes its blocks by one thread, by CPU time.
-    fn measure(self, param: (&str, &str), bench: &Bench<'_>) -> Result<Vec<Measurement>, String> {
-        progress(&format!("packing {}: {}", bench.input.name, self.name));
-        let (bytes, summary) = bench.input.pack(self.options)?;
-        let archive = Archive::open_with(&bytes[..], Limits::none()).map_err(message)?;
-        let row = bench.row(param.0, "linerate", 1, "cpu").param(param.1, self.name);
-        let turn = |_| ours(&archive, 1, self.hashes, cpu_time);
-        let contender = Contender::new(bench.sized(row, summary.archive_bytes), turn);
-        harness(vec![contender.bytes(bench.input.bytes as usize).seconds("cpu")], Rounds::warm(bench.rounds))
-    }
-}
-
-/// Every preset, without hashing: codec and options only.
-pub(super) fn presets(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
-    let one = |preset: &linerate_nx::pack::Preset| {
-        let packing = PackOptions { threads: PACKING, ..preset.options() };
-        Setting::new(preset.name.to_owned(), packing).measure(("presets", "preset"), bench)
-    };
-    Ok(vec![PRESETS.iter().map(one).collect::<Result<Vec<_>, _>>()?.concat()])
-}
-
-/// Block sizes by level, then the other options one by one at the first level, in blocks of 1 MiB.
-pub(super) fn settings(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
-    let one = |setting: Setting| setting.measure(("settings", "setting"), bench);
-    Ok(vec![grid(bench.levels).into_iter().map(one).collect::<Result<Vec<_>, _>>()?.concat()])
-}
-
-fn grid(levels: &[i32]) -> Vec<Setting> {
-    let mut all = Vec::new();
-    for (blocks, chunk) in BLOCKS {
-        let setting =
-            |&level: &i32| Setting::new(format!("zstd {level}, {blocks}"), plain(Coding::zstd(level), chunk));
-        all.extend(levels.iter().map(setting));
-    }
-    let Some(&level) = levels.first() else { return all };
-    let zstd = Zstd { level, min_match: 0, literals: true, long: false };
-    let usual = plain(Coding::Zstd(zstd), MIB);
-    all.push(Setting {
-        hashes: true,
-        ..Setting::new(format!("zstd {level}, hashes checked"), usual.clone())
-    });
-    all.push(Setting::new(format!("zstd {level}, search fitted to the content"), usual.fit_search(true)));
-    let raw = Coding::Zstd(Zstd { literals: false, ..zstd });
-    all.push(Setting::new(format!("zstd {level}, raw literals"), plain(raw, MIB)));
-    all.extend(MIN_MATCHES.map(|min_match| {
-        let coding = Coding::Zstd(Zstd { min_match, ..zstd });
-        Setting::new(format!("zstd {level}, minMatch {min_match}"), plain(coding, MIB))
-    }));
-    all.extend([1, 12].map(|level| Setting::new(format!("LZ4 {level}"), plain(Coding::lz4(level), MIB))));
-    all
-}
-
-/// The same coding for all blocks, of that many bytes, without a search fitted to the content.
-fn plain(coding: Coding, chunk: u64) -> PackOptions {
-    let options = pack_options(0, chunk, PACKING).solid(coding).chunked(coding).fit_search(false);
-    if chunk == MAX_CHUNK { options.solid_limit(0) } else { options }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn every_setting_is_valid_and_has_a_name_of_its_own() {
-        let all = grid(&[12, 19]);
-        let names: BTreeSet<&str> = all.iter().map(|setting| setting.name.as_str()).collect();
-        assert_eq!((names.len(), all.len()), (14, 14));
-        for setting in &all {
-            setting.options.check().unwrap_or_else(|e| panic!("{}: {e}", setting.name));
-        }
-    }
 }

@@ -11,6 +11,7 @@ mod open;
 mod pack;
 mod programs;
 mod reading;
+mod study;
 mod textures;
 
 use std::fs;
@@ -181,8 +182,8 @@ impl Part {
             Part::Open => open::measure(bench),
             Part::Memory => memory::measure(bench),
             Part::Costs => costs::measure(bench),
-            Part::Presets => decode::presets(bench),
-            Part::Settings => decode::settings(bench),
+            Part::Presets => study::presets(bench),
+            Part::Settings => study::settings(bench),
             Part::Cold => reading::cold(bench),
             Part::LevelLoad => reading::level_load(bench),
             Part::Filters => textures::filters(bench),

@@ -6,6 +6,7 @@ use linerate_zstd::Dictionary;
 
 use super::case::size;
 use super::data::Data;
+use crate::frames::cases::train_by_libzstd;
 use crate::harness::{Clock, message, progress, row};
 use crate::records::Measurement;
 
@@ -22,8 +23,13 @@ const TIMED_LEVEL: i32 = 3;
 const SAMPLES: usize = 1 << 20;
 const MEASURED: usize = 512 << 10;
 
-/// A compressed size with a dictionary, beside those that it is compared with.
+/// Trainers and entropy tables that are compared.
+const FORMS: [(&str, &str); 4] =
+    [("libzstd", "full"), ("linerate", "full"), ("linerate", "small"), ("linerate", "none")];
+
+/// A compressed size with a dictionary of one of [`FORMS`], beside those that it is compared with.
 struct Compared {
+    form: (&'static str, &'static str),
     with: f64,
     none: f64,
     libzstd: f64,
@@ -34,74 +40,90 @@ struct Compared {
 /// # Errors
 /// A sentence: the data is too short.
 pub(super) fn measure(data: &Data, dictionary: usize, blocks: &[usize]) -> Result<Vec<Measurement>, String> {
-    let blank = |contender: &str| {
+    let row = |contender: &str| {
         row("dictionary-sizes", data.kind.name(), contender).param("dictionary", size(dictionary))
     };
     let (mut found, mut compared) = (Vec::new(), Vec::new());
     for &block in blocks {
         progress(&format!("{}, {} of {}", data.name, size(dictionary), size(block)));
+        let row = |contender: &str, tables: &str| {
+            row(contender).param("block", size(block)).param("tables", tables)
+        };
+        let cell = Cell::of(data, dictionary, block)?;
+        found.push(row("libzstd", "full").param("step", "train").exact("cpu", cell.libzstd_time));
+        for level in LEVELS {
+            let (sizes, time) = cell.at(level)?;
+            if level == TIMED_LEVEL {
+                found.push(row("linerate", "full").param("step", "train").exact("cpu", time));
+            }
+            let sized = |row: Measurement, bytes: f64| row.param("level", level).exact("output", bytes);
+            found.push(sized(row("no dictionary", "none"), sizes[0].none));
+            found.extend(sizes.iter().map(|size| sized(row(size.form.0, size.form.1), size.with)));
+            compared.extend(sizes);
+        }
+    }
+    for form in FORMS {
+        let quotients = quotients(form, &compared).into_iter();
+        found.extend(quotients.map(|(base, case, quotient)| {
+            let row = row(form.0).param("tables", form.1).param("base", base).param("case", case);
+            row.exact("output_by_base", quotient)
+        }));
+    }
+    Ok(found)
+}
+
+/// Samples and blocks of one size, and libzstd's dictionary.
+struct Cell<'d> {
+    dictionary: usize,
+    samples: Vec<&'d [u8]>,
+    measured: Vec<&'d [u8]>,
+    libzstd: Vec<u8>,
+    /// Seconds that libzstd trained.
+    libzstd_time: f64,
+}
+
+impl<'d> Cell<'d> {
+    fn of(data: &'d Data, dictionary: usize, block: usize) -> Result<Self, String> {
         let samples: Vec<&[u8]> = data.dictionaries.chunks_exact(block).take(SAMPLES / block).collect();
         let measured: Vec<&[u8]> = data.blocks.chunks_exact(block).take(MEASURED / block).collect();
         if samples.len() < 16 || measured.is_empty() {
             return Err(format!("{}: too short for blocks of {}", data.name, size(block)));
         }
-        let row = |contender: &str, tables: &str| {
-            blank(contender).param("block", size(block)).param("tables", tables)
-        };
-        let (theirs, time) = Clock::Thread.time(|| train_by_libzstd(dictionary, &samples))?;
-        found.push(row("libzstd", "full").param("step", "train").exact("cpu", time.as_secs_f64()));
-        for level in LEVELS {
-            let training = Training::new(dictionary).level(level);
-            let train = |training: Training| training.train(&samples).map_err(message);
-            let (full, time) = Clock::Thread.time(|| train(training))?;
-            if level == TIMED_LEVEL {
-                found.push(row("linerate", "full").param("step", "train").exact("cpu", time.as_secs_f64()));
-            }
-            let small = train(training.small_tables(true))?;
-            let content = Dictionary::measure(&full).map_err(message)?.content_len();
-            let len = |bytes: &[u8]| Savings::measure(bytes, &measured, level).map_err(message);
-            let forms = [
-                ("libzstd", "full", len(&theirs)?),
-                ("linerate", "full", len(&full)?),
-                ("linerate", "small", len(&small)?),
-                ("linerate", "none", len(&full[full.len() - content..])?),
-            ];
-            let none = forms[0].2.without;
-            found.push(row("no dictionary", "none").param("level", level).size("output", none));
-            for (contender, tables, savings) in forms {
-                found.push(row(contender, tables).param("level", level).size("output", savings.with));
-                compared.push((
-                    (contender, tables),
-                    Compared {
-                        with: savings.with as f64,
-                        none: none as f64,
-                        libzstd: forms[0].2.with as f64,
-                    },
-                ));
-            }
-        }
+        let (libzstd, time) = Clock::Thread.time(|| train_by_libzstd(&samples, dictionary))?;
+        Ok(Cell { dictionary, samples, measured, libzstd, libzstd_time: time.as_secs_f64() })
     }
-    for form in [("libzstd", "full"), ("linerate", "full"), ("linerate", "small"), ("linerate", "none")] {
-        let of_form = || compared.iter().filter(|(other, _)| *other == form).map(|(_, compared)| compared);
-        let of_none: Vec<f64> = of_form().map(|c| c.with / c.none).collect();
-        let of_libzstd: Vec<f64> = of_form().map(|c| c.with / c.libzstd).collect();
-        for (base, quotients) in [("no dictionary", of_none), ("libzstd", of_libzstd)] {
-            let mean = quotients.iter().sum::<f64>() / quotients.len().max(1) as f64;
-            let worst = quotients.iter().fold(0.0f64, |worst, &quotient| worst.max(quotient));
-            for (case, quotient) in [("mean", mean), ("worst", worst)] {
-                let row = blank(form.0).param("tables", form.1).param("base", base).param("case", case);
-                found.push(row.exact("output_by_base", quotient));
-            }
-        }
+
+    /// Sizes at a level, in the order of [`FORMS`], and the seconds that the full dictionary was trained.
+    fn at(&self, level: i32) -> Result<([Compared; 4], f64), String> {
+        let training = Training::new(self.dictionary).level(level);
+        let train = |training: Training| training.train(&self.samples).map_err(message);
+        let (full, time) = Clock::Thread.time(|| train(training))?;
+        let small = train(training.small_tables(true))?;
+        let content = Dictionary::measure(&full).map_err(message)?.content_len();
+        let len = |bytes: &[u8]| Savings::measure(bytes, &self.measured, level).map_err(message);
+        let libzstd = len(&self.libzstd)?;
+        let (with, none) = (libzstd.with as f64, libzstd.without as f64);
+        let ours = [&full[..], &small, &full[full.len() - content..]];
+        let [full, small, raw] = ours.map(|bytes| len(bytes).map(|savings| savings.with as f64));
+        let sizes = [with, full?, small?, raw?];
+        let compared = |i: usize| Compared { form: FORMS[i], with: sizes[i], none, libzstd: with };
+        Ok((std::array::from_fn(compared), time.as_secs_f64()))
     }
-    Ok(found)
 }
 
-fn train_by_libzstd(size: usize, samples: &[&[u8]]) -> Result<Vec<u8>, String> {
-    let sizes: Vec<usize> = samples.iter().map(|sample| sample.len()).collect();
-    let mut bytes = vec![0; size];
-    let len = zstd_safe::train_from_buffer(&mut bytes[..], &samples.concat(), &sizes)
-        .map_err(|_| "libzstd cannot train with these samples")?;
-    bytes.truncate(len);
-    Ok(bytes)
+/// Mean and worst quotient of a form's sizes, by none and by libzstd's: base, case, quotient.
+fn quotients(form: (&str, &str), compared: &[Compared]) -> [(&'static str, &'static str, f64); 4] {
+    let of_form = || compared.iter().filter(|compared| compared.form == form);
+    let mean_and_worst = |quotient: fn(&Compared) -> f64| {
+        let mean = of_form().map(quotient).sum::<f64>() / of_form().count().max(1) as f64;
+        (mean, of_form().map(quotient).fold(0.0f64, f64::max))
+    };
+    let by_none = mean_and_worst(|c| c.with / c.none);
+    let by_libzstd = mean_and_worst(|c| c.with / c.libzstd);
+    [
+        ("no dictionary", "mean", by_none.0),
+        ("no dictionary", "worst", by_none.1),
+        ("libzstd", "mean", by_libzstd.0),
+        ("libzstd", "worst", by_libzstd.1),
+    ]
 }

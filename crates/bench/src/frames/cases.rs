@@ -76,6 +76,11 @@ impl<'a> Blocks<'a> {
 fn train(blocks: &[&[u8]], size: usize) -> Result<Vec<u8>, String> {
     let step = blocks.len().div_ceil(1000).max(1);
     let samples: Vec<&[u8]> = blocks.iter().copied().skip(step / 2).step_by(step).collect();
+    train_by_libzstd(&samples, size)
+}
+
+/// A dictionary of at most `size` bytes by libzstd's own trainer.
+pub(crate) fn train_by_libzstd(samples: &[&[u8]], size: usize) -> Result<Vec<u8>, String> {
     let sizes: Vec<usize> = samples.iter().map(|sample| sample.len()).collect();
     let mut dictionary = Vec::with_capacity(size);
     zstd_safe::train_from_buffer(&mut dictionary, &samples.concat(), &sizes)

@@ -1,6 +1,6 @@
 //! The shape "frames": zstd frames and flushed streams decoded, dictionaries digested, in CPU time of one core.
 
-mod cases;
+pub(crate) mod cases;
 mod decoders;
 
 use clap::Args;
