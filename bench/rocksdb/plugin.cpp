@@ -399,8 +399,9 @@ T Receive(const Contender& contender) {
   std::exit(1);
 }
 
-// A line without its metrics.
-void Begin(const Contender& contender, const std::string& operation, unsigned threads, const char* part = nullptr) {
+// A line without its metrics. `part` is a step of an operation, `base` what the contender is compared with.
+void Begin(const Contender& contender, const std::string& operation, unsigned threads, const char* part = nullptr,
+           const char* base = nullptr) {
   std::string compression = contender.shape.compression.substr(1, contender.shape.compression.size() - 12);
   if (contender.shape.compression == "kZSTD") compression = "ZSTD";
   if (contender.shape.compression == "kNoCompression") compression = "none";
@@ -411,12 +412,31 @@ void Begin(const Contender& contender, const std::string& operation, unsigned th
   if (!contender.dictionary.empty()) std::printf(",\"dictionary\":\"%s\"", contender.dictionary.c_str());
   if (given["cache"] != "0") std::printf(",\"cache\":\"%s %%\"", given["cache"].c_str());
   if (part) std::printf(",\"step\":\"%s\"", part);
+  if (base) std::printf(",\"base\":\"%s\"", base);
   std::printf("},\"metrics\":{");
 }
 
-// `us` is sorted.
-void Print(const char* metric, const std::vector<double>& us) {
-  std::printf("\"%s\":{\"median\":%.3f,\"low\":%.3f,\"high\":%.3f},", metric, us[us.size() / 2], us.front(), us.back());
+void Print(const char* metric, std::vector<double> rounds, const char* end = ",") {
+  std::sort(rounds.begin(), rounds.end());
+  std::printf("\"%s\":{\"median\":%.3f,\"low\":%.3f,\"high\":%.3f}%s", metric, rounds[rounds.size() / 2], rounds.front(), rounds.back(),
+              end);
+}
+
+// The plugin's speed by that of others in the same round, each a line: the machine is as fast for both then.
+void PrintQuotients(const std::vector<Contender>& contenders, const std::vector<std::vector<double>>& times, const Operation& operation) {
+  for (size_t which = 0; which < contenders.size(); which++) {
+    const Contender& ours = contenders[which];
+    if (ours.name != "linerate") continue;
+    for (size_t other = 0; other < contenders.size(); other++) {
+      const Contender& base = contenders[other];
+      if (base.name == "linerate" || (base.dictionary != ours.dictionary && !base.dictionary.empty())) continue;
+      std::vector<double> quotients;
+      for (size_t round = 0; round < times[which].size(); round++) quotients.push_back(times[other][round] / times[which][round]);
+      const bool none = base.dictionary != ours.dictionary;
+      Begin(ours, operation.title, operation.threads, nullptr, none ? "no dictionary" : base.name.c_str());
+      Print("speed_by_base", quotients, "}}\n");
+    }
+  }
 }
 
 void Compare(std::vector<Contender>& contenders, const std::string& name) {
@@ -441,7 +461,6 @@ void Compare(std::vector<Contender>& contenders, const std::string& name) {
   }
   const Operation& operation = OperationOf(name);
   for (size_t which = 0; which < contenders.size(); which++) {
-    std::sort(times[which].begin(), times[which].end()), std::sort(elapsed[which].begin(), elapsed[which].end());
     Begin(contenders[which], operation.title, operation.threads);
     Print("time", times[which]);
     if (operation.threads > 1) Print("elapsed_time", elapsed[which]);
@@ -452,6 +471,7 @@ void Compare(std::vector<Contender>& contenders, const std::string& name) {
       std::printf("\"time\":%.3f}}\n", last[which].parts[part] * 1e6);
     }
   }
+  PrintQuotients(contenders, times, operation);
 }
 
 }  // namespace
