@@ -239,6 +239,52 @@ typedef int32_t linerate_existing;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+// Named settings. The page docs/nx/pack.md says what each costs.
+enum linerate_preset
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Blocks of 1 MiB, zstd 16, and zstd 9 for larger files.
+  LINERATE_PRESET_DEFAULT = 0,
+  // Smallest for keeping: blocks of 16 MiB, zstd 16.
+  LINERATE_PRESET_ARCHIVE = 1,
+  // Decodes fastest for its size: blocks of 1 MiB, zstd 12.
+  LINERATE_PRESET_FAST_LOAD = 2,
+  // Random access to many small files: blocks of 128 KiB, zstd 12.
+  LINERATE_PRESET_VFS = 3,
+  // Smallest to fetch: blocks of 4 MiB, zstd 19.
+  LINERATE_PRESET_WEB = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum linerate_preset linerate_preset;
+#else
+typedef int32_t linerate_preset;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Which file a merge takes where archives have different ones under one path.
+enum linerate_clash
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // None: it is an error. Files of the same size and hash are no clash.
+  LINERATE_CLASH_REFUSE = 0,
+  // That of the first archive.
+  LINERATE_CLASH_FIRST = 1,
+  // That of the last archive.
+  LINERATE_CLASH_LAST = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum linerate_clash linerate_clash;
+#else
+typedef int32_t linerate_clash;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 // The result of a function.
 typedef struct {
   // A linerate_kind: LINERATE_OK if there is no error.
@@ -614,7 +660,7 @@ typedef struct {
 // Called after each block, by the thread that decoded it, so by several at once if there are several. 0 cancels the work.
 typedef int32_t (*linerate_progress_fn)(void *context, const linerate_archive_progress *progress);
 
-// Called for each file that failed, at the end, by the calling thread. The path has path_len bytes and no terminating zero.
+// Called for each file that failed, by the calling thread. The path has path_len bytes and no terminating zero.
 typedef void (*linerate_failure_fn)(void *context, const char *path, size_t path_len, linerate_error error);
 
 // Options of an extraction or verification; linerate_run_defaults fills them. Callbacks may call functions of this library, and must
@@ -632,7 +678,7 @@ typedef struct {
   uint8_t reserved[6];
   // Called with progress, or null.
   linerate_progress_fn on_progress;
-  // Called with failures, or null.
+  // Called with failures, at the end, or null.
   linerate_failure_fn on_failure;
   // What both are called with.
   void *context;
@@ -653,6 +699,80 @@ typedef struct {
   // 0.
   uint8_t reserved[7];
 } linerate_run_report;
+
+// Called for each file, link and folder found, by the calling thread; a folder's path ends with a slash. 0 leaves it out, a folder
+// with all that is in it, which is not read then. The path is relative to the folder that is packed, in UTF-8, of path_len bytes
+// without a terminating zero. It may be asked for one path more than once.
+typedef int32_t (*linerate_choose_fn)(void *context, const char *path, size_t path_len);
+
+// How far packing is.
+typedef struct {
+  // Blocks written.
+  uint64_t blocks;
+  // Blocks in total; 0 as long as files are being compared, before any block is written.
+  uint64_t total_blocks;
+  // Bytes of content packed, with those of blocks in work; of blocks that are copied from an archive, their compressed bytes.
+  uint64_t bytes;
+  // What bytes becomes; 0 as long as it is not known.
+  uint64_t total_bytes;
+  // Bytes of the archive that are written.
+  uint64_t written;
+} linerate_pack_progress;
+
+// Called after each block, and every 100 milliseconds: by the calling thread and by threads of the library, but never by two at
+// once, and not after the function has returned. No number is smaller than in an earlier call. 0 cancels the work; it is not called again then.
+typedef int32_t (*linerate_pack_progress_fn)(void *context, const linerate_pack_progress *progress);
+
+// Options of packing; linerate_pack_defaults fills them. Callbacks may call functions of this library, and must neither throw nor
+// jump.
+typedef struct {
+  // A linerate_preset. Default: 0.
+  int32_t preset;
+  // The level of zstd, -5 to 22, for all blocks, or 0: that of the preset. Default: 0.
+  int32_t level;
+  // Threads, the calling one included; the archive does not depend on it. Default: 1.
+  uint32_t threads;
+  // Not 0: a target that exists is replaced, else it is an error. Default: 0.
+  uint8_t replace;
+  // Not 0: textures are filtered where it makes their block smaller; only Linerate reads such archives. Default: 0.
+  uint8_t filters;
+  // Not 0: times, modes, links and empty folders are kept, which other programs ignore. Default: 0; an update keeps them in
+  // any case where the archive has them, and a merge those of its archives.
+  uint8_t metadata;
+  // Not 0: files and folders whose names no archive can hold are left out, else they are an error. Default: 0.
+  uint8_t skip_bad_names;
+  // Chooses files, or null: all are packed.
+  linerate_choose_fn choose;
+  // Called with progress, or null.
+  linerate_pack_progress_fn on_progress;
+  // Called with what is left out, that is links, devices and bad names, and before the function returns an error that concerns
+  // a file or folder, with that; or null. Of files in an archive it is the path there.
+  linerate_failure_fn on_failure;
+  // What all three are called with.
+  void *context;
+} linerate_pack_options;
+
+// The result of packing. All numbers of files are those of the new archive, but for left_out and removed.
+typedef struct {
+  // Files.
+  uint64_t files;
+  // Their bytes.
+  uint64_t bytes;
+  // Bytes of the archive.
+  uint64_t archive_bytes;
+  // Files that take no space, since another has the same bytes.
+  uint64_t shared_files;
+  // Files, links, devices and folders that were left out, and told to on_failure.
+  uint64_t left_out;
+  // Of an update: files that are new.
+  uint64_t added;
+  // Files with other bytes than before.
+  uint64_t replaced;
+  // Files of the folders that are in the archive already.
+  uint64_t unchanged;
+  // Files that the archive had.
+  uint64_t removed;
+} linerate_pack_report;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1200,6 +1320,42 @@ linerate_error linerate_archive_extract(linerate_archive archive,
 linerate_error linerate_archive_verify(linerate_archive archive,
                                        const linerate_run_options *options,
                                        linerate_run_report *report);
+
+// The defaults.
+linerate_pack_options linerate_pack_defaults(void);
+
+// Packs what is in folders, under the paths there, as an archive. The target, if it lies in a folder, is not packed. It gets its
+// name, and the owner and permissions of the file that it replaces, when it is complete: after an error, or when on_progress has
+// cancelled the work, which is LINERATE_WRITE, it is as it was, and no temporary file is left.
+linerate_error linerate_archive_pack(const char *const *folders,
+                                     size_t folder_count,
+                                     const char *target,
+                                     const linerate_pack_options *options,
+                                     linerate_pack_report *report);
+
+// Changes the archive of a path: deletes files, and then adds those of folders, which replace others of their path. deleted has
+// paths in the archive, of files or of folders with all that is in them; one that the archive lacks is LINERATE_BAD_ARGUMENT.
+// Blocks without a changed file are copied as they are. The new archive has the chunk size of the old one and is written to
+// target, or replaces the old one if target is null; what linerate_archive_pack says of its target holds for both. The archive
+// that is replaced is locked meanwhile: one that another process is changing is LINERATE_WRITE. On Windows no
+// linerate_archive may have it open.
+linerate_error linerate_archive_update(const char *path,
+                                       const char *const *folders,
+                                       size_t folder_count,
+                                       const char *const *deleted,
+                                       size_t deleted_count,
+                                       const char *target,
+                                       const linerate_pack_options *options,
+                                       linerate_pack_report *report);
+
+// Merges archives into a new one; clash is a linerate_clash. Blocks are copied as they are from archives with the chunk size of the
+// preset or, with the default one, of the first archive. What linerate_archive_pack says of its target holds here.
+linerate_error linerate_archive_merge(const char *const *archives,
+                                      size_t archive_count,
+                                      int32_t clash,
+                                      const char *target,
+                                      const linerate_pack_options *options,
+                                      linerate_pack_report *report);
 
 #ifdef __cplusplus
 }  // extern "C"

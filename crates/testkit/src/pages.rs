@@ -19,6 +19,7 @@ pages! {
     inflate "inflate/index.md"
     nx "nx/index.md"
     nx_metadata "nx/metadata.md"
+    nx_pack "nx/pack.md"
     nx_reading "nx/reading.md"
     websocket "websocket/index.md"
     zstd "zstd/index.md"

@@ -66,7 +66,7 @@ pub struct linerate_archive_progress {
 pub type linerate_progress_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, progress: *const linerate_archive_progress) -> i32>;
 
-/// Called for each file that failed, at the end, by the calling thread. The path has path_len bytes and no terminating zero.
+/// Called for each file that failed, by the calling thread. The path has path_len bytes and no terminating zero.
 pub type linerate_failure_fn = Option<
     unsafe extern "C" fn(context: *mut c_void, path: *const c_char, path_len: usize, error: linerate_error),
 >;
@@ -99,7 +99,7 @@ pub struct linerate_run_options {
     pub reserved: [u8; 6],
     /// Called with progress, or null.
     pub on_progress: linerate_progress_fn,
-    /// Called with failures, or null.
+    /// Called with failures, at the end, or null.
     pub on_failure: linerate_failure_fn,
     /// What both are called with.
     pub context: *mut c_void,

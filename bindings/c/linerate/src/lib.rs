@@ -16,7 +16,7 @@
 //! | [`store`] | batches of small zstd blocks through thousands of dictionaries |
 //! | [`gateway`] | messages of long-lived connections |
 //! | [`rice`] | Delta-Rice, versions 1 and 2 |
-//! | [`archive`] | Nx archives |
+//! | [`archive`], [`pack`] | Nx archives, read and written |
 
 #![allow(unsafe_code)]
 #![allow(non_camel_case_types, reason = "names of C")]
@@ -34,6 +34,7 @@ pub mod gateway;
 pub mod gzip;
 mod handles;
 pub mod inflate;
+pub mod pack;
 pub mod rice;
 pub mod scratch;
 pub mod session;

@@ -17,6 +17,7 @@ use linerate::error::*;
 use linerate::gateway::*;
 use linerate::gzip::*;
 use linerate::inflate::*;
+use linerate::pack::*;
 use linerate::rice::*;
 use linerate::scratch::*;
 use linerate::session::*;
@@ -433,10 +434,54 @@ impl Caller<'_> {
             linerate_crc32(number as u32, from, len);
             linerate_adler32(number as u32, from, len);
             let path = if number % 2 == 0 { ptr::null() } else { self.folder.as_ptr() };
+            if number % 16 == 5 {
+                return self.write_archive();
+            }
             if number % 4 < 2 {
                 return linerate_gzip_open(path, ptr::null(), self.place(&mut gzip));
             }
             linerate_archive_open(path, self.given(&options), self.place(&mut archive))
+        }
+    }
+}
+
+// Writes archives beside the folder, of what is in it, of archives that are there or not, and of null pointers.
+impl Caller<'_> {
+    fn write_archive(&mut self) -> linerate_error {
+        let (arm, kind, number) = (self.noise.below(3), self.small(), self.number());
+        let target = CString::new([self.folder.as_bytes(), b".nx"].concat()).unwrap();
+        let mut options = linerate_pack_defaults();
+        (options.preset, options.level, options.threads) = (kind, self.small(), 1 + (number % 3) as u32);
+        options.replace = u8::from(number % 5 != 0);
+        (options.metadata, options.skip_bad_names) = (u8::from(number % 2 == 0), u8::from(number % 7 == 0));
+        options.on_progress = Some(on_pack_progress);
+        options.on_failure = Some(on_failure);
+        options.choose = (number % 3 == 0).then_some(choose as unsafe extern "C" fn(_, _, _) -> _);
+        let paths = [self.folder.as_ptr(), if number % 9 == 0 { ptr::null() } else { target.as_ptr() }];
+        let names = [if number % 11 == 0 { ptr::null() } else { c"a".as_ptr() }];
+        let (mut report, options) = (MaybeUninit::uninit(), self.given(&options));
+        let report = self.place(&mut report);
+        let target = if number % 13 == 0 { ptr::null() } else { target.as_ptr() };
+        // SAFETY: pointers are null or lead to C strings and structures of their types.
+        unsafe {
+            match arm {
+                0 => linerate_archive_pack(paths.as_ptr(), 1, target, options, report),
+                1 => {
+                    let (deleted, kept) = (names.as_ptr(), ptr::null());
+                    let counts = ((number % 2) as usize, usize::from(number % 4 == 0));
+                    linerate_archive_update(
+                        target,
+                        paths.as_ptr(),
+                        counts.0,
+                        deleted,
+                        counts.1,
+                        kept,
+                        options,
+                        report,
+                    )
+                }
+                _ => linerate_archive_merge(paths[1..].as_ptr(), 1, kind, target, options, report),
+            }
         }
     }
 }
@@ -448,6 +493,16 @@ fn linerate_error_of_nothing() -> linerate_error {
 
 unsafe extern "C" fn on_progress(_: *mut c_void, _: *const linerate_archive_progress) -> i32 {
     1
+}
+
+unsafe extern "C" fn on_pack_progress(_: *mut c_void, progress: *const linerate_pack_progress) -> i32 {
+    // SAFETY: the library tells a progress.
+    i32::from(unsafe { (*progress).blocks } % 3 != 2)
+}
+
+unsafe extern "C" fn choose(_: *mut c_void, path: *const c_char, len: usize) -> i32 {
+    // SAFETY: the library has a path of that length, at least a byte.
+    i32::from(unsafe { path.cast::<u8>().add(len - 1).read() } != b'b')
 }
 
 /// Reads one of the files; fails without a context.

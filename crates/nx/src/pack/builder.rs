@@ -301,6 +301,7 @@ impl Builder {
         let at_target = |error: PackError| error.at(target.display().to_string());
         let file = create(target, self.existing).map_err(at_target)?;
         let summary = self.write_to(&plan, &header, &pool, &file).map_err(at_target)?;
+        self.options.cancel.check().map_err(at_target)?;
         drop(self);
         file.commit().map_err(|error| at_target(PackError::writing(error)))?;
         Ok(summary)

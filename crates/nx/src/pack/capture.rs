@@ -1,14 +1,17 @@
-//! Captures metadata from a folder.
+//! Metadata for archives: captured from a folder, or merged from those of archives.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use linerate_core::Kind;
+use linerate_io::ReadAt;
 
-use super::{BadName, PackError, PackResult, Walk, WalkEntry};
+use super::{BadName, Clash, PackError, PackResult, Walk, WalkEntry};
 use crate::metadata::{Attributes, Link, Metadata, begins};
+use crate::read::archive::Archive;
 
 impl Metadata {
     /// Captures the metadata of everything below `root` for which `keep` returns true, and of the folders
@@ -43,6 +46,30 @@ impl Metadata {
             }
         }
         Ok((captured, bad_names))
+    }
+
+    /// Merges the metadata of each of the archives for [`Builder::merge`](super::Builder::merge): a file has that of the archive
+    /// it is taken from.
+    pub fn merged<S: ReadAt>(
+        archives: &[Arc<Archive<S>>],
+        mut found: Vec<Metadata>,
+        clash: Clash,
+    ) -> Metadata {
+        for (i, metadata) in found.iter_mut().enumerate() {
+            let others = match clash {
+                Clash::Last => archives.get(i + 1..),
+                Clash::First | Clash::Refuse => archives.get(..i),
+            };
+            let others = others.unwrap_or_default();
+            metadata.files.retain(|path, _| others.iter().all(|other| other.find(path).is_none()));
+        }
+        if clash != Clash::Last {
+            found.reverse();
+        }
+        found.into_iter().fold(Metadata::default(), |mut all, metadata| {
+            all.overlay(metadata);
+            all
+        })
     }
 
     fn insert(&mut self, found: &WalkEntry) -> PackResult<()> {

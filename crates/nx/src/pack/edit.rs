@@ -277,25 +277,29 @@ impl Builder {
         options: PackOptions,
         archive: &Arc<Archive<S>>,
         folder: impl Into<Walk<'w>>,
-        mut choose: impl FnMut(&str) -> Option<FileOptions>,
+        choose: impl FnMut(&str) -> Option<FileOptions>,
         mirror: bool,
     ) -> PackResult<(Builder, Changes, Skipped)> {
+        Builder::update_all(options, archive, &[folder.into()], choose, |_| !mirror)
+    }
+
+    /// As [`update`](Self::update), from several folders, and with `keep` to choose which of the files that are in none of
+    /// them stay.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update); `BadArgument` if two folders have a file of one path.
+    pub fn update_all<S: ReadAt + 'static>(
+        options: PackOptions,
+        archive: &Arc<Archive<S>>,
+        folders: &[Walk<'_>],
+        choose: impl FnMut(&str) -> Option<FileOptions>,
+        mut keep: impl FnMut(File<'_>) -> bool,
+    ) -> PackResult<(Builder, Changes, Skipped)> {
         let mut builder = Builder::new(as_archive(options, archive))?;
-        let walk = folder.into();
-        let mut skipped = Skipped::default();
-        let mut chosen: Vec<Chosen> = Vec::new();
-        for found in walk.run()? {
-            if found.kind.is_dir() {
-                continue;
-            }
-            let Some(file_options) = choose(&found.name) else { continue };
-            match found.kind.is_file() {
-                true => chosen.push(Chosen { size: found.metadata()?.len(), found, file_options }),
-                false => skipped.others.push(found.path),
-            }
-        }
+        let mut found = Found::in_folders(folders, choose)?;
         builder.limit_threads(archive);
-        let wanted = wanted(&builder.options, archive, &chosen, mirror)?;
+        let kept: Vec<bool> = archive.files().map(&mut keep).collect();
+        let wanted = wanted(&builder.options, archive, &found, &kept)?;
         let hashes = compare(archive, &wanted, &builder.options.workers())?;
         // By entry. One that is not equal is not verified.
         let verified = wanted.iter().zip(hashes).filter_map(|(of, hash)| Some((of.file.index(), hash?)));
@@ -304,34 +308,33 @@ impl Builder {
         // Whether the archive's file of a path is replaced.
         let mut fresh: HashMap<String, bool> = HashMap::new();
         let mut names = Names::default();
-        for Chosen { found, size, file_options } in chosen {
+        for Chosen { found: entry, folder, size, file_options } in found.files {
             let is_same = |file: File<'_>| file.size() == size && verified.contains_key(&file.index());
-            if archive.find(&found.name).is_some_and(is_same) {
+            if archive.find(&entry.name).is_some_and(is_same) {
                 changes.unchanged += 1;
-                names.insert(&found.name);
-                fresh.insert(found.name, false);
+                names.insert(&entry.name);
+                fresh.insert(entry.name, false);
                 continue;
             }
-            if !walk.admits(&found, &mut skipped.bad_names)? {
+            if !folders[folder].admits(&entry, &mut found.skipped.bad_names)? {
                 continue;
             }
-            match archive.find(&found.name) {
-                Some(_) => changes.replaced.push(found.name.clone()),
-                None => changes.added.push(found.name.clone()),
+            match archive.find(&entry.name) {
+                Some(_) => changes.replaced.push(entry.name.clone()),
+                None => changes.added.push(entry.name.clone()),
             }
-            names.insert(&found.name);
-            fresh.insert(found.name.clone(), true);
-            builder.add(found.name, size, Content::Path(found.path), file_options)?;
+            names.insert(&entry.name);
+            fresh.insert(entry.name.clone(), true);
+            builder.add(entry.name, size, Content::Path(entry.path), file_options)?;
         }
         builder.add_archive(archive, Reuse::Blocks, |file| {
-            let found = fresh.get(file.path());
-            let (replaced, missing) = (found == Some(&true), found.is_none());
+            let of_folder = fresh.get(file.path());
             // A file that became a folder, or the other way, gives way to what is in the folder.
-            let goes = missing && (mirror || names.clash(file.path()).is_some());
+            let goes = of_folder.is_none() && !(kept[file.index()] && names.clash(file.path()).is_none());
             if goes {
                 changes.removed.push(file.path().to_owned());
             }
-            !(replaced || goes)
+            !(goes || of_folder == Some(&true))
         })?;
         for item in &mut builder.items {
             if let Content::Existing(existing) = &mut item.content
@@ -340,7 +343,7 @@ impl Builder {
                 (existing.hash, existing.is_verified) = (Some(*hash), true);
             }
         }
-        Ok((builder, changes, skipped))
+        Ok((builder, changes, found.skipped))
     }
 }
 
@@ -351,32 +354,76 @@ fn as_archive<S: ReadAt>(mut options: PackOptions, archive: &Archive<S>) -> Pack
     options
 }
 
-/// A file of the folder that an archive is updated from.
+/// A file of a folder that an archive is updated from.
 struct Chosen {
     found: WalkEntry,
+    /// The number of the folder.
+    folder: usize,
     size: u64,
     file_options: FileOptions,
 }
 
-/// The entries that are compared with a file of the folder, and, if blocks are verified, those that stay: others are neither in
-/// the folder nor give way to what is there.
+/// What folders have for an archive.
+#[derive(Default)]
+struct Found {
+    files: Vec<Chosen>,
+    /// The paths of the files.
+    names: Names,
+    skipped: Skipped,
+}
+
+impl Found {
+    fn in_folders(
+        folders: &[Walk<'_>],
+        mut choose: impl FnMut(&str) -> Option<FileOptions>,
+    ) -> PackResult<Found> {
+        let mut all = Found::default();
+        for (folder, walk) in folders.iter().enumerate() {
+            for found in walk.run()? {
+                if found.kind.is_dir() {
+                    continue;
+                }
+                let Some(file_options) = choose(&found.name) else { continue };
+                if !found.kind.is_file() {
+                    all.skipped.others.push(found.path);
+                    continue;
+                }
+                all.add(Chosen { size: found.metadata()?.len(), found, folder, file_options })?;
+            }
+        }
+        Ok(all)
+    }
+
+    fn add(&mut self, chosen: Chosen) -> PackResult<()> {
+        let name = &chosen.found.name;
+        if let Some((what, other)) = self.names.clash(name) {
+            let file = self.files.iter().find(|file| file.found.name == other);
+            let other = file.map_or_else(|| other.to_owned(), |file| file.found.path.display().to_string());
+            return Err(PackError::clash(what, other).at(chosen.found.path.display().to_string()));
+        }
+        self.names.insert(name);
+        self.files.push(chosen);
+        Ok(())
+    }
+}
+
+/// The entries that are compared with a file of the folders, and, if blocks are verified, those that stay: they are kept, and
+/// neither in a folder nor do they give way to what is there.
 fn wanted<'a, S: ReadAt>(
     options: &PackOptions,
     archive: &'a Archive<S>,
-    chosen: &'a [Chosen],
-    mirror: bool,
+    found: &'a Found,
+    kept: &[bool],
 ) -> PackResult<Vec<Wanted<'a>>> {
     let mut wanted = Vec::new();
-    for Chosen { found, size, .. } in chosen {
+    for Chosen { found, size, .. } in &found.files {
         if let Some(file) = archive.find(&found.name).filter(|file| file.size() == *size) {
             wanted.push(Wanted { file, path: Some(&found.path) });
         }
     }
-    if options.verify_existing && !mirror {
-        let mut names = Names::default();
-        chosen.iter().for_each(|chosen| names.insert(&chosen.found.name));
-        let others: Vec<File<'_>> =
-            archive.files().filter(|file| names.clash(file.path()).is_none()).collect();
+    if options.verify_existing {
+        let stays = |file: &File<'_>| kept[file.index()] && found.names.clash(file.path()).is_none();
+        let others: Vec<File<'_>> = archive.files().filter(stays).collect();
         check_limits(archive, &others)?;
         wanted.extend(others.into_iter().map(|file| Wanted { file, path: None }));
     }

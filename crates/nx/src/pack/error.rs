@@ -82,6 +82,18 @@ impl PackError {
         self.file.as_deref()
     }
 
+    /// The error without its file.
+    pub fn reason(&self) -> Error {
+        match &self.source {
+            Source::Rule(kind, what) => Error::new(*kind, 0, what),
+            Source::Clash(what, _) => Error::new(Kind::BadArgument, 0, what),
+            Source::Engine(error) => *error,
+            Source::Io(Kind::Read, error) => Error::from_io(Kind::Read, 0, "cannot read the file", error),
+            Source::Io(_, error) => Error::from_io(Kind::Write, 0, "cannot write the archive", error),
+            Source::Cancelled => Error::new(Kind::Write, 0, "cancelled before the archive was complete"),
+        }
+    }
+
     /// The system error, if it was one. A full disk is `StorageFull`.
     pub fn io(&self) -> Option<&io::Error> {
         match &self.source {
@@ -110,7 +122,7 @@ impl fmt::Display for PackError {
                 f.write_str("the disk is full")
             }
             Source::Io(_, error) => error.fmt(f),
-            Source::Cancelled => f.write_str("cancelled before the archive was complete"),
+            Source::Cancelled => f.write_str(self.reason().message),
         }
     }
 }
@@ -141,5 +153,6 @@ mod tests {
         let error = PackError::writing(io::ErrorKind::StorageFull.into()).at("a.nx");
         assert_eq!(error.to_string(), "a.nx: the disk is full");
         assert_eq!(error.kind(), Kind::Write);
+        assert_eq!(error.reason().message, "cannot write the archive");
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use linerate_core::Kind;
+use linerate_io::LOCK_SUFFIX;
 
 use super::error::{PackError, PackResult};
 use crate::format::paths::bad_name;
@@ -30,6 +31,7 @@ pub struct Walk<'a> {
     root: &'a Path,
     prune: Option<&'a dyn Fn(&str) -> bool>,
     skip_bad_names: bool,
+    left_out: &'a [&'a Path],
 }
 
 /// A file or folder that was left out because of its name.
@@ -61,7 +63,7 @@ impl Skipped {
 impl<'a> Walk<'a> {
     /// Walks everything below `root`. A bad name is an error.
     pub fn new(root: &'a (impl AsRef<Path> + ?Sized)) -> Self {
-        Walk { root: root.as_ref(), prune: None, skip_bad_names: false }
+        Walk { root: root.as_ref(), prune: None, skip_bad_names: false, left_out: &[] }
     }
 
     /// Excludes folders for which `prune` returns true, by path relative to the root. They are not read, so
@@ -80,12 +82,20 @@ impl<'a> Walk<'a> {
         self
     }
 
+    /// Leaves out these files, and the files of their locks: an archive may lie in the folder that it is made of.
+    #[must_use]
+    pub fn leave_out(mut self, archives: &'a [&'a Path]) -> Self {
+        self.left_out = archives;
+        self
+    }
+
     /// Walks the folder and returns its entries sorted by path. Links are not followed.
     ///
     /// # Errors
     /// Names the folder that cannot be read.
     pub(crate) fn run(&self) -> PackResult<Vec<WalkEntry>> {
         let mut all = Vec::new();
+        let left_out: Vec<String> = self.left_out.iter().filter_map(|file| self.name_of(file)).collect();
         let mut folders = vec![(self.root.to_owned(), String::new(), true)];
         while let Some((folder, prefix, is_utf8)) = folders.pop() {
             let at_folder =
@@ -104,11 +114,22 @@ impl<'a> Walk<'a> {
                     }
                     folders.push((path.clone(), format!("{name}/"), is_utf8));
                 }
+                if left_out.iter().any(|own| is_own(own, &name)) {
+                    continue;
+                }
                 all.push(WalkEntry { name, path, kind, is_utf8 });
             }
         }
         all.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(all)
+    }
+
+    /// The name below the root of a file that exists; `None` if it is elsewhere.
+    fn name_of(&self, file: &Path) -> Option<String> {
+        let (root, file) = (fs::canonicalize(self.root).ok()?, fs::canonicalize(file).ok()?);
+        let parts: Option<Vec<&str>> =
+            file.strip_prefix(root).ok()?.iter().map(|part| part.to_str()).collect();
+        Some(parts?.join("/"))
     }
 
     /// Whether an entry has a good name. If not, it is added to `bad_names`.
@@ -126,6 +147,12 @@ impl<'a> Walk<'a> {
         }
         Ok(false)
     }
+}
+
+/// Whether a name is that of an archive, or of its lock, which is a file on Windows.
+fn is_own(archive: &str, name: &str) -> bool {
+    let rest = name.strip_prefix(archive);
+    rest.is_some_and(|rest| rest.is_empty() || cfg!(windows) && rest == LOCK_SUFFIX)
 }
 
 impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Walk<'a> {
@@ -194,6 +221,18 @@ mod tests {
         assert_eq!(names(folder.path().into()), [".hidden/x", "a", "b.txt", "b/a", "b/z"]);
         let walk = Walk::new(folder.path()).prune(&|path| path == "b" || path == "a");
         assert_eq!(names(walk), [".hidden/x", "a", "b.txt"], "only folders are pruned");
+    }
+
+    #[test]
+    fn files_that_are_left_out_are_found_by_any_path_that_leads_to_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("b")).expect("writable");
+        for name in ["a.nx", "a.nx.bak", "b/a.nx", "b/c"] {
+            fs::write(folder.path().join(name), name).expect("writable");
+        }
+        let own = [folder.path().join("b/../a.nx"), folder.path().join("b/a.nx"), folder.path().join("none")];
+        let own: Vec<&Path> = own.iter().map(PathBuf::as_path).collect();
+        assert_eq!(names(Walk::new(folder.path()).leave_out(&own)), ["a.nx.bak", "b/c"]);
     }
 
     #[cfg(unix)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, PackOptions, Reuse};
-use linerate_nx::{Archive, HashKind, Kind, Limits};
+use linerate_nx::{Archive, File, HashKind, Kind, Limits};
 use proptest::prelude::*;
 
 use crate::cases::cases;
@@ -222,6 +222,31 @@ fn update_lets_a_folder_replace_a_file_and_a_file_a_folder() {
     removed.sort();
     assert_eq!(removed, ["became a file/a", "became a file/b", "became a folder"]);
     assert_holds(builder.to_bytes().expect("packable").0, &[news, vec![olds[3].clone()]].concat());
+}
+
+#[test]
+fn update_from_several_folders_deletes_what_none_of_them_has() {
+    let (old, olds) = of_paths(&["a", "b", "goes/1", "goes/2", "stays"]);
+    let folders = [tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder")];
+    let news: Vec<_> = ["a", "goes/2", "new"].map(|path| (path.to_owned(), content(0, 9, 500))).into();
+    write_tree(folders[0].path(), &news[..1]);
+    write_tree(folders[1].path(), &news[1..]);
+    let walks = [folders[0].path().into(), folders[1].path().into()];
+    let update = || {
+        let keep = |file: File<'_>| !file.path().starts_with("goes/");
+        Builder::update_all(small(), &old, &walks, |_| Some(FileOptions::default()), keep)
+    };
+    let (builder, changes, _) = update().expect("readable");
+    assert_eq!(
+        (changes.added.len(), changes.replaced.len(), changes.removed),
+        (1, 2, vec!["goes/1".to_owned()])
+    );
+    let expected = [news, vec![olds[1].clone(), olds[4].clone()]].concat();
+    assert_holds(builder.to_bytes().expect("packable").0, &expected);
+    fs::write(folders[1].path().join("a"), b"another").expect("writable");
+    let error = update().err().expect("both have it");
+    let path = folders[1].path().join("a");
+    assert_eq!((error.kind(), error.file()), (Kind::BadArgument, path.to_str()));
 }
 
 #[test]

@@ -19,6 +19,7 @@ const MODULES: &[&str] = &[
     "gateway",
     "rice",
     "archive",
+    "pack",
 ];
 
 fn generated() -> String {

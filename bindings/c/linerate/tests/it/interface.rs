@@ -308,6 +308,83 @@ fn archives_are_listed_read_verified_and_extracted() {
     });
 }
 
+/// The files of an archive, by path.
+fn contents(archive: &Path) -> Vec<(String, Vec<u8>)> {
+    let archive = linerate_nx::Archive::open(fs::read(archive).unwrap()).unwrap();
+    let mut reader = archive.reader().unwrap();
+    let mut files: Vec<_> =
+        archive.files().map(|file| (file.path().to_owned(), reader.read(file).unwrap().to_vec())).collect();
+    files.sort();
+    files
+}
+
+/// Writes files below a folder, and returns them in order.
+fn plant(folder: &Path, files: &[(&str, &[u8])]) -> Vec<(String, Vec<u8>)> {
+    for (name, content) in files {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    files.iter().map(|(name, content)| ((*name).to_owned(), content.to_vec())).collect()
+}
+
+#[test]
+fn archives_are_packed_cancelled_updated_and_merged() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let large = data::mixed(2_300_000);
+    let mods =
+        plant(&folder.path().join("mods"), &[("a/first.txt", &large), ("b", b"before"), ("c", b"stays")]);
+    plant(&folder.path().join("mods"), &[("old.bak", b"is not chosen")]);
+    std::os::unix::fs::symlink("b", folder.path().join("mods/link")).unwrap();
+    let patch = plant(&folder.path().join("patch"), &[("b", b"after!"), ("new", b"another")]);
+    watched("pack", |example| {
+        let out = TempDir::new_in(&folder).unwrap();
+        let target = out.path().join("mods.nx");
+        let run = |more: &[&str]| {
+            let run = Run::of(&mut example.command(&[&[target.to_str().unwrap()], more].concat()), b"");
+            (run.status, String::from_utf8(run.stdout).unwrap(), run.stderr)
+        };
+        let names =
+            || fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+
+        let (status, _, said) = run(&[&path("mods"), "cancel"]);
+        assert_eq!((status, names().len()), (Some(1), 0), "{said}");
+        assert!(said.ends_with("\ncannot write: cancelled before the archive was complete\n"), "{said}");
+        fs::write(&target, "an old target").unwrap();
+        assert_eq!(run(&[&path("mods"), "cancel"]).0, Some(1));
+        assert_eq!((fs::read(&target).unwrap(), names().len()), (b"an old target".to_vec(), 1));
+
+        let (status, lines, said) = run(&[&path("mods")]);
+        assert!(status == Some(0) && said.contains("100 % "), "{said}");
+        let link = format!("{}: neither a file nor a folder\n", path("mods/link"));
+        assert_eq!(
+            lines,
+            link + "3 files, 2300011 bytes; 1 left out; 0 added, 0 replaced, 0 unchanged, 0 removed\n"
+        );
+        assert!(contents(&target) == mods);
+        fs::copy(&target, out.path().join("first.nx")).unwrap();
+
+        let (status, lines, said) = run(&[&path("patch"), "update", "none"]);
+        assert_eq!((status, &*lines), (Some(1), "none: the archive has no file of this path\n"), "{said}");
+        let (status, lines, said) = run(&[&path("patch"), "update", "a/"]);
+        assert_eq!(status, Some(0), "{said}");
+        assert_eq!(lines, "3 files, 18 bytes; 0 left out; 1 added, 1 replaced, 0 unchanged, 1 removed\n");
+        assert_eq!(contents(&target), [patch[0].clone(), mods[2].clone(), patch[1].clone()]);
+
+        let first = out.path().join("first.nx").to_str().unwrap().to_owned();
+        fs::rename(&target, out.path().join("second.nx")).unwrap();
+        let (status, _, said) = run(&[&first, "merge", out.path().join("second.nx").to_str().unwrap()]);
+        assert_eq!(status, Some(0), "{said}");
+        let merged = [mods[0].clone(), patch[0].clone(), mods[2].clone(), patch[1].clone()];
+        assert!(contents(&target) == merged);
+        let (status, lines, said) = run(&[&path("nowhere")]);
+        let missing = format!("{}: cannot read the file\n", path("nowhere"));
+        assert_eq!((status, lines), (Some(1), missing), "{said}");
+        assert!(said.ends_with("\ncannot read: cannot read the file: No such file or directory\n"), "{said}");
+    });
+}
+
 #[test]
 fn header_and_examples_compile_without_a_warning_as_c_and_as_cpp() {
     let (Some(library), true, true) = (Library::built("linerate"), has_program("cc"), has_program("c++"))
@@ -398,26 +475,53 @@ fn a_csharp_program_reads_an_archive() {
     let folder = TempDir::new().unwrap();
     library.copy_as(&soname(), folder.path());
     let (archive, content) = small_archive(&folder);
-    let program = folder.path().join("ReadArchive.exe");
+    let run = csharp("ReadArchive", folder.path());
+    let archive = archive.to_str().unwrap();
+    assert_eq!(run(&[archive, "a/text"]).ok().stdout, content);
+    let missing = run(&[archive, "missing"]);
+    assert!(missing.stderr.contains("the archive has no file of this path"), "{}", missing.stderr);
+}
+
+/// Compiles an example in C# into a folder with the library, and returns what runs it.
+fn csharp(name: &str, folder: &Path) -> impl Fn(&[&str]) -> Run {
+    let program = folder.join(format!("{name}.exe"));
     let built = Command::new("mcs")
         .arg(format!("-out:{}", program.display()))
-        .arg(Path::new(HERE).join("examples/ReadArchive.cs"))
+        .arg(Path::new(HERE).join("examples").join(format!("{name}.cs")))
         .output()
         .unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stdout));
-    let run = |name: &str| {
+    let folder = folder.to_owned();
+    move |args| {
         let mut command = Command::new("mono");
-        command.arg(&program).arg(&archive).arg(name).env("LD_LIBRARY_PATH", folder.path());
-        Run::of(&mut command, b"")
-    };
-    assert_eq!(run("a/text").ok().stdout, content);
-    let missing = run("missing");
-    assert!(missing.stderr.contains("the archive has no file of this path"), "{}", missing.stderr);
+        Run::of(command.arg(&program).args(args).env("LD_LIBRARY_PATH", &folder), b"")
+    }
+}
+
+#[test]
+fn a_csharp_program_packs_with_progress_and_cancels() {
+    let Some(library) = Library::built("linerate") else { return };
+    if !(has_program("mcs") && has_program("mono")) {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    library.copy_as(&soname(), folder.path());
+    let mods = plant(&folder.path().join("mods"), &[("a", &data::mixed(2_300_000)), ("b", b"small")]);
+    let run = csharp("PackMods", folder.path());
+    let (target, from) = (folder.path().join("mods.nx"), folder.path().join("mods"));
+    let args = [target.to_str().unwrap(), from.to_str().unwrap(), "cancel"];
+    let cancelled = run(&args);
+    assert_eq!((cancelled.status, target.exists()), (Some(8), false), "{}", cancelled.stderr);
+    assert_eq!(cancelled.stdout, b"cancelled before the archive was complete\n");
+    let packed = run(&args[..2]);
+    assert_eq!((packed.status, &*packed.stdout), (Some(0), &b"2 files\n"[..]), "{}", packed.stderr);
+    assert!(packed.stderr.ends_with("\r2300005 of 2300005 bytes"), "{}", packed.stderr);
+    assert!(contents(&target) == mods);
 }
 
 #[test]
 fn the_programs_of_the_page_have_less_than_40_lines() {
-    for name in ["compress.c", "decompress.c", "compress.go", "ReadArchive.cs"] {
+    for name in ["compress.c", "decompress.c", "compress.go", "ReadArchive.cs", "PackMods.cs"] {
         let text = fs::read_to_string(Path::new(HERE).join("examples").join(name)).unwrap();
         assert!(text.lines().count() < 40, "{name}");
     }

@@ -1,0 +1,595 @@
+//! Nx archives written: packed from folders, updated from folders, merged.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::{CStr, c_char, c_void};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use linerate_core::{Error, Kind, lock};
+use linerate_io::{Lock, LockError, Wait};
+use linerate_nx::metadata::Metadata;
+use linerate_nx::pack::{
+    BadName, Builder, CancelToken, Changes, Clash, Coding, FileOptions, Filters, PackError, PackOptions,
+    Preset, Progress, Skipped, Walk, Zstd,
+};
+use linerate_nx::{Archive, FileSource};
+
+use crate::archive::linerate_failure_fn;
+use crate::border::{Name, checked_input, name, path_of, place, run, value_or};
+use crate::error::{Call, linerate_error};
+
+/// Named settings. The page docs/nx/pack.md says what each costs.
+#[repr(i32)]
+pub enum linerate_preset {
+    /// Blocks of 1 MiB, zstd 16, and zstd 9 for larger files.
+    LINERATE_PRESET_DEFAULT = 0,
+    /// Smallest for keeping: blocks of 16 MiB, zstd 16.
+    LINERATE_PRESET_ARCHIVE = 1,
+    /// Decodes fastest for its size: blocks of 1 MiB, zstd 12.
+    LINERATE_PRESET_FAST_LOAD = 2,
+    /// Random access to many small files: blocks of 128 KiB, zstd 12.
+    LINERATE_PRESET_VFS = 3,
+    /// Smallest to fetch: blocks of 4 MiB, zstd 19.
+    LINERATE_PRESET_WEB = 4,
+}
+
+/// The presets by number.
+const PRESETS: [&str; 5] = ["", "archive", "fast-load", "vfs", "web"];
+
+/// Which file a merge takes where archives have different ones under one path.
+#[repr(i32)]
+pub enum linerate_clash {
+    /// None: it is an error. Files of the same size and hash are no clash.
+    LINERATE_CLASH_REFUSE = 0,
+    /// That of the first archive.
+    LINERATE_CLASH_FIRST = 1,
+    /// That of the last archive.
+    LINERATE_CLASH_LAST = 2,
+}
+
+/// How far packing is.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_pack_progress {
+    /// Blocks written.
+    pub blocks: u64,
+    /// Blocks in total; 0 as long as files are being compared, before any block is written.
+    pub total_blocks: u64,
+    /// Bytes of content packed, with those of blocks in work; of blocks that are copied from an archive, their compressed bytes.
+    pub bytes: u64,
+    /// What bytes becomes; 0 as long as it is not known.
+    pub total_bytes: u64,
+    /// Bytes of the archive that are written.
+    pub written: u64,
+}
+
+/// Called after each block, and every 100 milliseconds: by the calling thread and by threads of the library, but never by two at
+/// once, and not after the function has returned. No number is smaller than in an earlier call. 0 cancels the work; it is not called again then.
+pub type linerate_pack_progress_fn =
+    Option<unsafe extern "C" fn(context: *mut c_void, progress: *const linerate_pack_progress) -> i32>;
+
+/// Called for each file, link and folder found, by the calling thread; a folder's path ends with a slash. 0 leaves it out, a folder
+/// with all that is in it, which is not read then. The path is relative to the folder that is packed, in UTF-8, of path_len bytes
+/// without a terminating zero. It may be asked for one path more than once.
+pub type linerate_choose_fn =
+    Option<unsafe extern "C" fn(context: *mut c_void, path: *const c_char, path_len: usize) -> i32>;
+
+/// Options of packing; linerate_pack_defaults fills them. Callbacks may call functions of this library, and must neither throw nor
+/// jump.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_pack_options {
+    /// A linerate_preset. Default: 0.
+    pub preset: i32,
+    /// The level of zstd, -5 to 22, for all blocks, or 0: that of the preset. Default: 0.
+    pub level: i32,
+    /// Threads, the calling one included; the archive does not depend on it. Default: 1.
+    pub threads: u32,
+    /// Not 0: a target that exists is replaced, else it is an error. Default: 0.
+    pub replace: u8,
+    /// Not 0: textures are filtered where it makes their block smaller; only Linerate reads such archives. Default: 0.
+    pub filters: u8,
+    /// Not 0: times, modes, links and empty folders are kept, which other programs ignore. Default: 0; an update keeps them in
+    /// any case where the archive has them, and a merge those of its archives.
+    pub metadata: u8,
+    /// Not 0: files and folders whose names no archive can hold are left out, else they are an error. Default: 0.
+    pub skip_bad_names: u8,
+    /// Chooses files, or null: all are packed.
+    pub choose: linerate_choose_fn,
+    /// Called with progress, or null.
+    pub on_progress: linerate_pack_progress_fn,
+    /// Called with what is left out, that is links, devices and bad names, and before the function returns an error that concerns
+    /// a file or folder, with that; or null. Of files in an archive it is the path there.
+    pub on_failure: linerate_failure_fn,
+    /// What all three are called with.
+    pub context: *mut c_void,
+}
+
+/// The result of packing. All numbers of files are those of the new archive, but for left_out and removed.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linerate_pack_report {
+    /// Files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes of the archive.
+    pub archive_bytes: u64,
+    /// Files that take no space, since another has the same bytes.
+    pub shared_files: u64,
+    /// Files, links, devices and folders that were left out, and told to on_failure.
+    pub left_out: u64,
+    /// Of an update: files that are new.
+    pub added: u64,
+    /// Files with other bytes than before.
+    pub replaced: u64,
+    /// Files of the folders that are in the archive already.
+    pub unchanged: u64,
+    /// Files that the archive had.
+    pub removed: u64,
+}
+
+/// The defaults.
+#[unsafe(no_mangle)]
+pub extern "C" fn linerate_pack_defaults() -> linerate_pack_options {
+    linerate_pack_options {
+        preset: linerate_preset::LINERATE_PRESET_DEFAULT as i32,
+        level: 0,
+        threads: 1,
+        replace: 0,
+        filters: 0,
+        metadata: 0,
+        skip_bad_names: 0,
+        choose: None,
+        on_progress: None,
+        on_failure: None,
+        context: std::ptr::null_mut(),
+    }
+}
+
+/// Packs what is in folders, under the paths there, as an archive. The target, if it lies in a folder, is not packed. It gets its
+/// name, and the owner and permissions of the file that it replaces, when it is complete: after an error, or when on_progress has
+/// cancelled the work, which is LINERATE_WRITE, it is as it was, and no temporary file is left.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_pack(
+    folders: *const *const c_char,
+    folder_count: usize,
+    target: *const c_char,
+    options: *const linerate_pack_options,
+    report: *mut linerate_pack_report,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (folders, target, options, report) = unsafe {
+            (
+                paths_of(name!(folders), folders, folder_count)?,
+                path_of(name!(target), target)?,
+                value_or!(options, linerate_pack_defaults())?,
+                place!(report)?,
+            )
+        };
+        report.write(Work::new(options).ticking(|work| work.pack(&folders, &target))?);
+        Ok(())
+    })
+}
+
+/// Changes the archive of a path: deletes files, and then adds those of folders, which replace others of their path. deleted has
+/// paths in the archive, of files or of folders with all that is in them; one that the archive lacks is LINERATE_BAD_ARGUMENT.
+/// Blocks without a changed file are copied as they are. The new archive has the chunk size of the old one and is written to
+/// target, or replaces the old one if target is null; what linerate_archive_pack says of its target holds for both. The archive
+/// that is replaced is locked meanwhile: one that another process is changing is LINERATE_WRITE. On Windows no
+/// linerate_archive may have it open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_update(
+    path: *const c_char,
+    folders: *const *const c_char,
+    folder_count: usize,
+    deleted: *const *const c_char,
+    deleted_count: usize,
+    target: *const c_char,
+    options: *const linerate_pack_options,
+    report: *mut linerate_pack_report,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (path, folders, deleted, mut options, report) = unsafe {
+            (
+                path_of(name!(path), path)?,
+                paths_of(name!(folders), folders, folder_count)?,
+                names_of(name!(deleted), deleted, deleted_count)?,
+                value_or!(options, linerate_pack_defaults())?,
+                place!(report)?,
+            )
+        };
+        let target = match target.is_null() {
+            true => {
+                options.replace = 1;
+                path.clone()
+            }
+            // SAFETY: the caller's promise.
+            false => unsafe { path_of(name!(target), target) }?,
+        };
+        let update = Update { path, folders, deleted, target };
+        report.write(Work::new(options).ticking(|work| work.update(&update))?);
+        Ok(())
+    })
+}
+
+/// Merges archives into a new one; clash is a linerate_clash. Blocks are copied as they are from archives with the chunk size of the
+/// preset or, with the default one, of the first archive. What linerate_archive_pack says of its target holds here.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linerate_archive_merge(
+    archives: *const *const c_char,
+    archive_count: usize,
+    clash: i32,
+    target: *const c_char,
+    options: *const linerate_pack_options,
+    report: *mut linerate_pack_report,
+) -> linerate_error {
+    run(|| {
+        // SAFETY: the caller's promises.
+        let (archives, target, options, report) = unsafe {
+            (
+                paths_of(name!(archives), archives, archive_count)?,
+                path_of(name!(target), target)?,
+                value_or!(options, linerate_pack_defaults())?,
+                place!(report)?,
+            )
+        };
+        let clash = match clash {
+            0 => Clash::Refuse,
+            1 => Clash::First,
+            2 => Clash::Last,
+            _ => return Err(linerate_error::bad_argument(c"unknown choice for paths that clash")),
+        };
+        report.write(Work::new(options).ticking(|work| work.merge(&archives, clash, &target))?);
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `at` is null or points to `count` C strings.
+unsafe fn paths_of(name: Name, at: *const *const c_char, count: usize) -> Call<Vec<PathBuf>> {
+    // SAFETY: the caller's promise.
+    unsafe { checked_input(name, at, count)?.iter().map(|path| path_of(name, *path)).collect() }
+}
+
+/// # Safety
+/// As [`paths_of`].
+unsafe fn names_of(name: Name, at: *const *const c_char, count: usize) -> Call<HashSet<String>> {
+    let not_utf8 = linerate_error::bad_argument(c"a path that is not UTF-8");
+    // SAFETY: the caller's promise.
+    let names = unsafe { checked_input(name, at, count) }?;
+    let names = names.iter().map(|text| {
+        if text.is_null() {
+            return Err(linerate_error::bad_argument(name.null));
+        }
+        // SAFETY: the caller's promise.
+        let text = unsafe { CStr::from_ptr(*text) }.to_str().map_err(|_| not_utf8)?;
+        Ok(text.trim_end_matches('/').to_owned())
+    });
+    names.collect()
+}
+
+/// How often progress is told while no block ends.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The callback of progress.
+struct Reporter {
+    call: unsafe extern "C" fn(*mut c_void, *const linerate_pack_progress) -> i32,
+    context: *mut c_void,
+    /// Held while the callback runs, so that calls come one at a time.
+    last: Mutex<linerate_pack_progress>,
+    cancel: CancelToken,
+}
+
+// SAFETY: `linerate.h` tells the caller that other threads call back, one at a time.
+unsafe impl Send for Reporter {}
+// SAFETY: as above.
+unsafe impl Sync for Reporter {}
+
+impl Reporter {
+    /// Tells how far the work is, by default as far as it was, unless more has been told meanwhile.
+    fn tell(&self, progress: Option<&Progress>) {
+        let mut last = lock(&self.last);
+        if let Some(progress) = progress {
+            if progress.bytes_in < last.bytes || progress.blocks < last.blocks {
+                return;
+            }
+            *last = linerate_pack_progress {
+                blocks: progress.blocks,
+                total_blocks: progress.blocks_total,
+                bytes: progress.bytes_in,
+                total_bytes: progress.bytes_in_total,
+                written: progress.bytes_out,
+            };
+        }
+        // SAFETY: the caller's promise: a function of its type, which accepts the context.
+        if !self.cancel.is_cancelled() && unsafe { (self.call)(self.context, &*last) } == 0 {
+            self.cancel.cancel();
+        }
+    }
+}
+
+/// What an update changes.
+struct Update {
+    path: PathBuf,
+    folders: Vec<PathBuf>,
+    /// Paths without a slash at the end.
+    deleted: HashSet<String>,
+    target: PathBuf,
+}
+
+impl Update {
+    /// The deleted path that a path is, or is below.
+    fn deletes(&self, path: &str) -> Option<&str> {
+        let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+        folders.chain([path]).find_map(|path| self.deleted.get(path).map(String::as_str))
+    }
+
+    /// A deleted path that is none of these, nor a folder of them.
+    fn missing<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Option<&str> {
+        let found: HashSet<&str> = paths.filter_map(|path| self.deletes(path)).collect();
+        self.deleted.iter().map(String::as_str).find(|path| !found.contains(path))
+    }
+}
+
+/// One call.
+struct Work {
+    options: linerate_pack_options,
+    cancel: CancelToken,
+    reporter: Option<Arc<Reporter>>,
+    /// Paths left out so far.
+    left_out: u64,
+}
+
+impl Work {
+    fn new(options: linerate_pack_options) -> Work {
+        let cancel = CancelToken::default();
+        let none =
+            linerate_pack_progress { blocks: 0, total_blocks: 0, bytes: 0, total_bytes: 0, written: 0 };
+        let reporter = |call| {
+            let (context, cancel) = (options.context, cancel.clone());
+            Arc::new(Reporter { call, context, last: Mutex::new(none), cancel })
+        };
+        Work { reporter: options.on_progress.map(reporter), options, cancel, left_out: 0 }
+    }
+
+    /// Runs the work while another thread tells the progress now and then: it can be cancelled while files are compared, and while
+    /// a large block is encoded.
+    fn ticking<T>(mut self, work: impl FnOnce(&mut Work) -> T) -> T {
+        let Some(reporter) = self.reporter.clone() else { return work(&mut self) };
+        let (end, ended) = channel::<()>();
+        thread::scope(|scope| {
+            let tick = move || {
+                while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                    reporter.tell(None);
+                }
+            };
+            // Without the thread only blocks tell.
+            let _ = thread::Builder::new().spawn_scoped(scope, tick);
+            let result = work(&mut self);
+            drop(end);
+            result
+        })
+    }
+
+    fn pack(&mut self, folders: &[PathBuf], target: &Path) -> Call<linerate_pack_report> {
+        let _lock = self.lock(target)?;
+        let mut builder = Builder::new(self.pack_options(None)?).map_err(|error| self.failed(&error))?;
+        let mut metadata = Metadata::default();
+        for folder in folders {
+            let own = [target];
+            let prune = |path: &str| !self.chooses(&format!("{path}/"));
+            let walk = self.walk(folder, &own, &prune);
+            let added = builder.add_folder(walk, |path| self.chooses(path).then(FileOptions::default));
+            let skipped = added.map_err(|error| self.failed(&error))?;
+            let mut bad_names = BTreeSet::new();
+            if self.options.metadata != 0 {
+                metadata.overlay(self.capture(folder, &own, &mut bad_names)?);
+            }
+            self.leave_out(skipped, bad_names, self.options.metadata != 0);
+        }
+        builder.metadata(metadata);
+        self.write(builder, target, &Changes::default())
+    }
+
+    fn update(&mut self, update: &Update) -> Call<linerate_pack_report> {
+        let _lock = self.lock(&update.target)?;
+        let archive = self.open(&update.path)?;
+        let carried = self.carried(&archive, &update.path);
+        let keeps = self.options.metadata != 0 || carried.is_some();
+        let mut metadata = carried.unwrap_or_default();
+        let others = metadata.folders.keys().chain(metadata.links.keys()).map(String::as_str);
+        if let Some(path) = update.missing(archive.files().map(|file| file.path()).chain(others)) {
+            let missing = linerate_error::bad_argument(c"the archive has no file of this path");
+            return Err(self.tell(path.as_bytes(), missing));
+        }
+        metadata.retain(|path| update.deletes(path).is_none());
+        let own = [&*update.path, &*update.target];
+        let prune = |path: &str| !self.chooses(&format!("{path}/"));
+        let walks: Vec<Walk<'_>> =
+            update.folders.iter().map(|folder| self.walk(folder, &own, &prune)).collect();
+        let choose = |path: &str| self.chooses(path).then(FileOptions::default);
+        let options = self.pack_options(None)?;
+        let updated = Builder::update_all(options, &archive, &walks, choose, |file| {
+            update.deletes(file.path()).is_none()
+        });
+        let (mut builder, changes, skipped) = updated.map_err(|error| self.failed(&error))?;
+        let mut bad_names = BTreeSet::new();
+        if keeps {
+            for folder in &update.folders {
+                metadata.overlay(self.capture(folder, &own, &mut bad_names)?);
+            }
+            builder.metadata(metadata);
+        }
+        self.leave_out(skipped, bad_names, keeps);
+        // Windows does not replace open files.
+        drop(archive);
+        self.write(builder, &update.target, &changes)
+    }
+
+    fn merge(&mut self, paths: &[PathBuf], clash: Clash, target: &Path) -> Call<linerate_pack_report> {
+        let _lock = self.lock(target)?;
+        let archives = paths.iter().map(|path| self.open(path)).collect::<Call<Vec<_>>>()?;
+        let found = archives.iter().zip(paths);
+        let found = found.map(|(archive, path)| self.carried(archive, path).unwrap_or_default()).collect();
+        let chunk = archives.first().map(|archive| archive.header().chunk.bytes());
+        let merged = Builder::merge(self.pack_options(chunk)?, &archives, clash);
+        let mut builder = merged.map_err(|error| self.failed(&error))?;
+        builder.metadata(Metadata::merged(&archives, found, clash));
+        drop(archives);
+        self.write(builder, target, &Changes::default())
+    }
+
+    fn write(&self, mut builder: Builder, target: &Path, changes: &Changes) -> Call<linerate_pack_report> {
+        builder.replace(self.options.replace != 0);
+        if let Some(reporter) = self.reporter.clone() {
+            builder.on_progress(move |progress| reporter.tell(Some(progress)));
+        }
+        let summary = builder.write(target).map_err(|error| self.failed(&error))?;
+        Ok(linerate_pack_report {
+            files: summary.files,
+            bytes: summary.bytes,
+            archive_bytes: summary.archive_bytes,
+            shared_files: summary.shared_files,
+            left_out: self.left_out,
+            added: changes.added.len() as u64,
+            replaced: changes.replaced.len() as u64,
+            unchanged: changes.unchanged,
+            removed: changes.removed.len() as u64,
+        })
+    }
+
+    /// The options, with `chunk` as the default size of chunks.
+    fn pack_options(&self, chunk: Option<u64>) -> Call<PackOptions> {
+        let unknown = linerate_error::bad_argument(c"unknown preset");
+        let name = usize::try_from(self.options.preset).ok().and_then(|number| PRESETS.get(number));
+        let preset = Preset::from_name(name.ok_or(unknown)?);
+        let mut options = preset.map_or_else(PackOptions::default, Preset::options);
+        if let Some(chunk) = chunk.filter(|_| preset.is_none()) {
+            options.chunk = chunk.min(linerate_nx::pack::MAX_CHUNK);
+            options.solid_limit = options.solid_limit.min(options.chunk - 1);
+        }
+        if self.options.level != 0 {
+            for coding in [&mut options.solid, &mut options.chunked] {
+                if let Coding::Zstd(zstd) = coding {
+                    *coding = Coding::Zstd(Zstd { level: self.options.level, ..*zstd });
+                }
+            }
+            options.textures = None;
+        }
+        if self.options.filters != 0 {
+            options.filters = preset.map_or_else(Filters::all, Preset::filters);
+        }
+        options.threads = self.options.threads as usize;
+        options.cancel = self.cancel.clone();
+        Ok(options)
+    }
+
+    /// Locks the archive that is replaced.
+    fn lock(&self, target: &Path) -> Call<Option<Lock>> {
+        if self.options.replace == 0 || !fs::metadata(target).is_ok_and(|found| found.is_file()) {
+            return Ok(None);
+        }
+        Lock::exclusive(target, Wait::No).map(Some).map_err(|error| {
+            let error = match error {
+                LockError::Io(error) => Error::from_io(Kind::Write, 0, "cannot lock the archive", &error),
+                _ => Error::new(Kind::Write, 0, "another process is changing the archive"),
+            };
+            self.tell(target.as_os_str().as_encoded_bytes(), error.into())
+        })
+    }
+
+    fn open(&self, path: &Path) -> Call<Arc<Archive<FileSource>>> {
+        let source = FileSource::open(path)
+            .map_err(|error| Error::from_io(Kind::Read, 0, "cannot open the archive", &error));
+        let archive = source.and_then(Archive::open);
+        archive.map(Arc::new).map_err(|error| self.tell(path.as_os_str().as_encoded_bytes(), error.into()))
+    }
+
+    /// The metadata of an archive; that which is damaged is left out.
+    fn carried(&mut self, archive: &Archive<FileSource>, path: &Path) -> Option<Metadata> {
+        Metadata::from_archive(archive).unwrap_or_else(|error| {
+            self.tell(path.as_os_str().as_encoded_bytes(), error.into());
+            self.left_out += 1;
+            None
+        })
+    }
+
+    fn walk<'a>(&self, folder: &'a Path, own: &'a [&'a Path], prune: &'a dyn Fn(&str) -> bool) -> Walk<'a> {
+        Walk::new(folder).leave_out(own).prune(prune).skip_bad_names(self.options.skip_bad_names != 0)
+    }
+
+    fn capture(&self, folder: &Path, own: &[&Path], bad_names: &mut BTreeSet<BadName>) -> Call<Metadata> {
+        // Folders that were chosen, and asked for with a slash.
+        let folders = RefCell::new(HashSet::new());
+        let prune = |path: &str| {
+            let chosen = self.chooses(&format!("{path}/"));
+            folders.borrow_mut().insert(path.to_owned());
+            !chosen
+        };
+        let keep = |path: &str| folders.borrow().contains(path) || self.chooses(path);
+        let captured = Metadata::capture_walk(self.walk(folder, own, &prune), keep);
+        let (metadata, bad) = captured.map_err(|error| self.failed(&error))?;
+        bad_names.extend(bad);
+        Ok(metadata)
+    }
+
+    fn chooses(&self, path: &str) -> bool {
+        let Some(choose) = self.options.choose else { return true };
+        // SAFETY: the caller's promise: a function of its type, which accepts the context.
+        unsafe { choose(self.options.context, path.as_ptr().cast(), path.len()) != 0 }
+    }
+
+    /// Tells what is left out.
+    fn leave_out(&mut self, skipped: Skipped, mut bad_names: BTreeSet<BadName>, keeps_links: bool) {
+        let is_kept =
+            |path: &Path| keeps_links && fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+        for path in skipped.others.iter().filter(|path| !is_kept(path)) {
+            let error = Error::new(Kind::Unsupported, 0, "neither a file nor a folder");
+            self.tell(path.as_os_str().as_encoded_bytes(), error.into());
+            self.left_out += 1;
+        }
+        bad_names.extend(skipped.bad_names);
+        for bad in &bad_names {
+            let error = Error::new(Kind::BadArgument, 0, bad.message);
+            self.tell(bad.path.as_os_str().as_encoded_bytes(), error.into());
+            self.left_out += 1;
+        }
+    }
+
+    /// The error of packing, whose file is told.
+    fn failed(&self, error: &PackError) -> linerate_error {
+        let reason = error.reason().into();
+        match error.file().filter(|_| !error.is_cancelled()) {
+            Some(file) => self.tell(file.as_bytes(), reason),
+            None => reason,
+        }
+    }
+
+    /// Tells an error of a path, and returns it.
+    fn tell(&self, path: &[u8], error: linerate_error) -> linerate_error {
+        if let Some(call) = self.options.on_failure {
+            // SAFETY: the caller's promise: a function of its type, which accepts the context.
+            unsafe { call(self.options.context, path.as_ptr().cast(), path.len(), error) };
+        }
+        error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_of_the_engine_has_a_number() {
+        let names: Vec<&str> = linerate_nx::pack::PRESETS.iter().map(|preset| preset.name).collect();
+        assert_eq!(names, PRESETS[1..]);
+    }
+}
