@@ -13,7 +13,6 @@ use serde_json::json;
 
 use super::coding::{CodingArgs, presets};
 use super::open::{Opened, open};
-use super::pack::{is_own, own_names};
 use super::select::{GLOBS, Select};
 use super::write::{self, Target};
 use super::write_args::{EditArgs, FormatName, RuleArgs, Rules, cancellable};
@@ -258,11 +257,10 @@ fn update(
     let options =
         options(&args.edit, cancel, args.coding.options(Some(chunk(&archive)), args.edit.threads.count()))?;
     args.coding.check_format(format(&args.edit, &archive)).map_err(CliError::Refused)?;
-    let own = own_names(&args.folder, &[Some(&args.archive), target.path()]);
-    let file_options = |path: &str| rules.options(path).filter(|_| !is_own(&own, path));
+    let own: Vec<&Path> = [Some(&*args.archive), target.path()].into_iter().flatten().collect();
     let prune = |path: &str| rules.prunes(path);
-    let walk = rules.walk(&args.folder, &prune);
-    let found = Builder::update(options, &archive, walk, file_options, args.mirror);
+    let walk = rules.walk(&args.folder, &prune).leave_out(&own);
+    let found = Builder::update(options, &archive, walk, |path| rules.options(path), args.mirror);
     let (mut builder, changes, skipped) = found.map_err(write::engine_error)?;
     let mut bad_names: BTreeSet<BadName> = skipped.bad_names.into_iter().collect();
     let carried = metadata::carried(&archive, &args.archive, reporter);

@@ -9,7 +9,6 @@ use linerate_nx::pack::{BadName, Clash};
 use serde_json::{Value, json};
 
 use super::open::{Opened, damage};
-use super::pack::is_own;
 use super::write;
 use super::write_args::Rules;
 use crate::ui::error::CliError;
@@ -30,11 +29,12 @@ pub(crate) fn carried(archive: &Opened, name: &Path, reporter: &mut Reporter) ->
 pub(crate) fn of_folder(
     folder: &Path,
     rules: &Rules,
-    own: &[String],
+    own: &[&Path],
 ) -> Result<(Metadata, Vec<BadName>), CliError> {
-    let keep = |path: &str| !is_own(own, path) && rules.options(path).is_some();
+    let keep = |path: &str| rules.options(path).is_some();
     let prune = |path: &str| rules.prunes(path);
-    Metadata::capture_walk(rules.walk(folder, &prune), keep).map_err(write::engine_error)
+    let walk = rules.walk(folder, &prune).leave_out(own);
+    Metadata::capture_walk(walk, keep).map_err(write::engine_error)
 }
 
 /// Whether a path is a link, which metadata keeps.
@@ -49,23 +49,10 @@ pub(crate) fn merged(
     clash: Clash,
     reporter: &mut Reporter,
 ) -> Metadata {
-    let mut found: Vec<Metadata> = Vec::new();
-    for (i, archive) in archives.iter().enumerate() {
-        let mut metadata = carried(archive, names[i], reporter).unwrap_or_default();
-        let others = match clash {
-            Clash::Last => &archives[i + 1..],
-            Clash::First | Clash::Refuse => &archives[..i],
-        };
-        metadata.files.retain(|path, _| others.iter().all(|other| other.find(path).is_none()));
-        found.push(metadata);
-    }
-    if clash != Clash::Last {
-        found.reverse();
-    }
-    found.into_iter().fold(Metadata::default(), |mut all, metadata| {
-        all.overlay(metadata);
-        all
-    })
+    let carried =
+        |(archive, name): (&Arc<Opened>, &&Path)| carried(archive, name, reporter).unwrap_or_default();
+    let found = archives.iter().zip(names).map(carried).collect();
+    Metadata::merged(archives, found, clash)
 }
 
 /// Reads the metadata of an archive for display. Damage is reported; the files can be listed without it.

@@ -116,11 +116,16 @@ const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(50);
 /// The error of mounting, with a remedy where one is known.
 #[cfg(all(feature = "mount", target_os = "linux"))]
 fn at(folder: &Path) -> impl FnOnce(std::io::Error) -> CliError {
-    let context = match Path::new("/dev/fuse").exists() {
-        true => format!("cannot mount on {}", folder.display()),
-        false => format!("cannot mount on {}: there is no /dev/fuse (`modprobe fuse`)", folder.display()),
-    };
-    CliError::io(context)
+    move |error| {
+        let folder = folder.display();
+        let is_dead = error.raw_os_error() == Some(rustix::io::Errno::NOTCONN.raw_os_error());
+        let remedy = match Path::new("/dev/fuse").exists() {
+            _ if is_dead => format!(": a mount whose program was killed is there (`umount {folder}`)"),
+            true => String::new(),
+            false => ": there is no /dev/fuse (`modprobe fuse`)".to_owned(),
+        };
+        CliError::io(format!("cannot mount on {folder}{remedy}"))(error)
+    }
 }
 
 #[cfg(not(all(feature = "mount", target_os = "linux")))]

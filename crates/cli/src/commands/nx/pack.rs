@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueHint;
-use linerate_io::LOCK_SUFFIX;
 use linerate_nx::check_path;
 use linerate_nx::metadata::{Attributes, Metadata};
 use linerate_nx::pack::{Builder, CancelToken};
@@ -187,7 +186,7 @@ impl Packing {
         if !meta.is_dir() {
             return self.add_file(source, &meta, rules, reporter);
         }
-        let own = own_names(source, &[target.path()]);
+        let own: Vec<&Path> = target.path().into_iter().collect();
         let mut bad_names = BTreeSet::new();
         if let Some(all) = &mut self.metadata {
             let (found, bad) = metadata::of_folder(source, rules, &own)?;
@@ -199,8 +198,8 @@ impl Packing {
         }
         let paths = &mut self.paths;
         let prune = |path: &str| rules.prunes(path);
-        let skipped = self.builder.add_folder(rules.walk(source, &prune), |path| {
-            let options = rules.options(path).filter(|_| !is_own(&own, path))?;
+        let skipped = self.builder.add_folder(rules.walk(source, &prune).leave_out(&own), |path| {
+            let options = rules.options(path)?;
             if target.is_dry() {
                 paths.push(path.to_owned());
             }
@@ -248,23 +247,4 @@ impl Packing {
         }
         self.builder.add_path_with(name, source, options).map_err(write::engine_error)
     }
-}
-
-/// The paths of archives that are in the packed folder: what is read or written is not packed, nor its lock.
-pub(super) fn own_names(folder: &Path, archives: &[Option<&Path>]) -> Vec<String> {
-    archives.iter().flatten().filter_map(|archive| name_in(folder, archive)).collect()
-}
-
-/// Whether a path is that of an archive of [`own_names`], or of its lock.
-pub(super) fn is_own(own: &[String], path: &str) -> bool {
-    let mut rests = own.iter().filter_map(|own| path.strip_prefix(own));
-    rests.any(|rest| rest.is_empty() || cfg!(windows) && rest == LOCK_SUFFIX)
-}
-
-fn name_in(folder: &Path, file: &Path) -> Option<String> {
-    let folder = fs::canonicalize(folder).ok()?;
-    let file = fs::canonicalize(file).ok()?;
-    let inner = file.strip_prefix(folder).ok()?;
-    let parts: Option<Vec<&str>> = inner.iter().map(|part| part.to_str()).collect();
-    Some(parts?.join("/"))
 }

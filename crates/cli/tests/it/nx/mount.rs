@@ -5,7 +5,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use linerate_testkit::kill::terminate;
@@ -99,6 +99,38 @@ fn open_file_does_not_keep_the_mount_from_ending() {
     terminate(&child);
     assert_eq!(status(child), Some(0));
     assert_eq!(fs::read_dir(folder.path("mnt")).unwrap().count(), 0);
+}
+
+#[test]
+fn mount_of_a_killed_program_is_an_error_that_says_how_to_remove_it() {
+    let folder = Folder::new();
+    folder.write("in/a", b"some text");
+    folder.nx(&["pack", "in", "-o", "a.nx"]).ok();
+    let Some(mut child) = mount(&folder, &[]) else { return };
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let run = folder.nx(&["mount", "a.nx", "mnt"]);
+    let removed = folder.path("mnt");
+    let removed = ["umount", "fusermount3"].map(|program| {
+        let arguments = if program == "umount" { &[][..] } else { &["-u"] };
+        Command::new(program).args(arguments).arg(&removed).output().is_ok_and(|run| run.status.success())
+    });
+    assert!(removed.contains(&true));
+    let remedy = "cannot mount on mnt: a mount whose program was killed is there (`umount mnt`)";
+    assert!(run.status == Some(1) && run.stderr.contains(remedy), "{}", run.stderr);
+}
+
+#[test]
+fn mount_keeps_the_archive_that_another_replaces() {
+    let folder = Folder::new();
+    folder.write("in/a", &vec![7; 3 << 20]);
+    folder.nx(&["pack", "in", "-o", "a.nx"]).ok();
+    let Some(child) = mount(&folder, &["--cache=0"]) else { return };
+    folder.write("in/a", b"another");
+    folder.nx(&["update", "a.nx", "in"]).ok();
+    assert!(fs::read(folder.path("mnt/a")).unwrap() == vec![7; 3 << 20]);
+    terminate(&child);
+    assert_eq!(status(child), Some(0));
 }
 
 #[test]
