@@ -209,8 +209,8 @@ impl Builder {
     /// [`Walk::skip_bad_names`] leaves out.
     ///
     /// # Errors
-    /// As [`add_path_with`](Self::add_path_with), and if a folder cannot be read or a name is not
-    /// UTF-8. Files before the error have been added.
+    /// As [`add_path_with`](Self::add_path_with), and if a folder cannot be read, a name is not
+    /// UTF-8, or it is cancelled. Files before the error have been added.
     pub fn add_folder<'w>(
         &mut self,
         walk: impl Into<Walk<'w>>,
@@ -218,7 +218,8 @@ impl Builder {
     ) -> PackResult<Skipped> {
         let walk = walk.into();
         let mut skipped = Skipped::default();
-        for found in walk.run()? {
+        for found in walk.run_until(&self.options.cancel)? {
+            self.options.cancel.check()?;
             if found.kind.is_dir() {
                 continue;
             }

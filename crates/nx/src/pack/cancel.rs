@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::error::{PackError, PackResult};
 
 /// Cancels packing from another thread or a signal handler. Clones share one flag, which is checked
-/// before every block and every file, and before the archive gets its name.
+/// before every block, every file and every entry of a folder, and before the archive gets its name.
 ///
 /// A cancelled call returns an error for which [`PackError::is_cancelled`] is true, and leaves the
 /// target unchanged.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use linerate_core::Kind;
 use linerate_io::ReadAt;
 
+use super::cancel::CancelToken;
 use super::compare::{Wanted, compare};
 use super::content::{Content, Item};
 use super::error::{PackError, PackResult};
@@ -296,7 +297,7 @@ impl Builder {
         mut keep: impl FnMut(File<'_>) -> bool,
     ) -> PackResult<(Builder, Changes, Skipped)> {
         let mut builder = Builder::new(as_archive(options, archive))?;
-        let mut found = Found::in_folders(folders, choose)?;
+        let mut found = Found::in_folders(folders, choose, &builder.options.cancel)?;
         builder.limit_threads(archive);
         let kept: Vec<bool> = archive.files().map(&mut keep).collect();
         let wanted = wanted(&builder.options, archive, &found, &kept)?;
@@ -376,10 +377,12 @@ impl Found {
     fn in_folders(
         folders: &[Walk<'_>],
         mut choose: impl FnMut(&str) -> Option<FileOptions>,
+        cancel: &CancelToken,
     ) -> PackResult<Found> {
         let mut all = Found::default();
         for (folder, walk) in folders.iter().enumerate() {
-            for found in walk.run()? {
+            for found in walk.run_until(cancel)? {
+                cancel.check()?;
                 if found.kind.is_dir() {
                     continue;
                 }

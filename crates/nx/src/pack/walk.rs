@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use linerate_core::Kind;
 use linerate_io::LOCK_SUFFIX;
 
+use super::cancel::CancelToken;
 use super::error::{PackError, PackResult};
 use crate::format::paths::bad_name;
 
@@ -94,6 +95,14 @@ impl<'a> Walk<'a> {
     /// # Errors
     /// Names the folder that cannot be read.
     pub(crate) fn run(&self) -> PackResult<Vec<WalkEntry>> {
+        self.run_until(&CancelToken::default())
+    }
+
+    /// As [`run`](Self::run), until it is cancelled: a folder that no cache has takes seconds.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and cancelled.
+    pub(super) fn run_until(&self, cancel: &CancelToken) -> PackResult<Vec<WalkEntry>> {
         let mut all = Vec::new();
         let left_out: Vec<String> = self.left_out.iter().filter_map(|file| self.name_of(file)).collect();
         let mut folders = vec![(self.root.to_owned(), String::new(), true)];
@@ -101,6 +110,7 @@ impl<'a> Walk<'a> {
             let at_folder =
                 |error: std::io::Error| PackError::reading(error).at(folder.display().to_string());
             for entry in fs::read_dir(&folder).map_err(at_folder)? {
+                cancel.check()?;
                 let entry = entry.map_err(at_folder)?;
                 let path = entry.path();
                 let kind =

@@ -83,6 +83,23 @@ fn cancelled_packing_leaves_the_target_unchanged() {
 }
 
 #[test]
+fn cancelled_walk_adds_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("a"), b"some text").expect("writable");
+    let options = PackOptions::default();
+    let mut builder = Builder::new(options.clone()).expect("options");
+    builder.add_folder(folder.path(), |_| Some(FileOptions::default())).expect("not cancelled yet");
+    options.cancel.cancel();
+    let archive = Builder::new(PackOptions::default()).and_then(Builder::to_bytes).expect("packable").0;
+    let archive = std::sync::Arc::new(Archive::open(archive).expect("an archive"));
+    let mut builder = Builder::new(options.clone()).expect("options");
+    let added = builder.add_folder(folder.path(), |_| panic!("nothing is walked"));
+    assert!(added.expect_err("cancelled").is_cancelled() && builder.is_empty());
+    let updated = Builder::update(options, &archive, folder.path(), |_| panic!("nothing is walked"), false);
+    assert!(updated.err().expect("cancelled").is_cancelled());
+}
+
+#[test]
 fn smallest_archives_are_read() {
     if !has_program("python3") || !has_program("zstd") {
         return;
