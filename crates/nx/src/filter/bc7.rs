@@ -4,117 +4,73 @@
 //! endpoint lie side by side in a byte each, and the spare bits of these bytes hold the last channels. Red and blue are
 //! differences from green. Modes 1, 3 and 6 are aligned; blocks of the others stay as they are.
 
-/// A mode whose blocks are aligned.
-struct Mode {
-    /// The first bit of red.
-    start: usize,
-    /// Endpoints of each channel.
-    endpoints: usize,
-    /// Bits of an endpoint's channel.
-    width: usize,
-    /// For each bit of an aligned block, the bit of the block.
-    source: [u8; 128],
-}
-
-static MODE_1: Mode = Mode::new(8, 4, 6, 3, 80);
-static MODE_3: Mode = Mode::new(10, 4, 7, 3, 98);
-static MODE_6: Mode = Mode::new(7, 2, 7, 4, 64);
-
-impl Mode {
-    /// Bits from `same` on keep their place.
-    const fn new(start: usize, endpoints: usize, width: usize, channels: usize, same: usize) -> Mode {
-        let mut source = [0; 128];
-        let mut bit = 0;
-        while bit < 128 {
-            source[bit] = bit as u8;
-            bit += 1;
-        }
-        // The fields that have a byte, from byte 1 on: those of endpoint 0, then those of endpoint 1 and so on.
-        let bytes = (endpoints * channels * width).div_ceil(8);
-        let mut byte = 0;
-        while byte < bytes {
-            let field = byte % channels * endpoints + byte / channels;
-            let mut k = 0;
-            while k < width {
-                source[8 + 8 * byte + k] = (start + field * width + k) as u8;
-                k += 1;
-            }
-            byte += 1;
-        }
-        // The spare bits: the other fields in the same order, then what follows the fields.
-        let mut spare = 0;
-        let mut field = bytes;
-        while field < endpoints * channels {
-            let from = start + (field % channels * endpoints + field / channels) * width;
-            let mut k = 0;
-            while k < width {
-                source[spare_bit(spare, width)] = (from + k) as u8;
-                spare += 1;
-                k += 1;
-            }
-            field += 1;
-        }
-        let mut from = start + endpoints * channels * width;
-        while spare < bytes * (8 - width) {
-            source[spare_bit(spare, width)] = from as u8;
-            spare += 1;
-            from += 1;
-        }
-        // Mode 6: one bit follows, in the first byte. Mode 3: two bits of the first 10 come before the indices.
-        if start < 8 {
-            source[start] = from as u8;
-        }
-        if start > 8 {
-            source[same - 2] = 8;
-            source[same - 1] = 9;
-        }
-        Mode { start, endpoints, width, source }
-    }
-
-    fn of(block: u128) -> Option<&'static Mode> {
-        match (block as u8).trailing_zeros() {
-            1 => Some(&MODE_1),
-            3 => Some(&MODE_3),
-            6 => Some(&MODE_6),
-            _ => None,
-        }
-    }
-
-    /// Adds green to red and blue, or subtracts it.
-    fn add_green(&self, block: u128, subtract: bool) -> u128 {
-        let mask = (1 << self.width) - 1;
-        let mut sum = block;
-        for endpoint in 0..self.endpoints {
-            let offset = |channel: usize| self.start + (channel * self.endpoints + endpoint) * self.width;
-            let field = |channel: usize| (block >> offset(channel)) & mask;
-            for channel in [0, 2] {
-                let green = if subtract { mask + 1 - field(1) } else { field(1) };
-                let new = (field(channel) + green) & mask;
-                sum = (sum & !(mask << offset(channel))) | (new << offset(channel));
-            }
-        }
-        sum
-    }
-}
-
-/// Where a spare bit lies: the top bits of byte 1, of byte 2 and so on.
-const fn spare_bit(spare: usize, width: usize) -> usize {
-    8 + spare / (8 - width) * 8 + width + spare % (8 - width)
-}
-
-/// Aligns a block.
+/// Aligns a block: what `bc7_bits::align` does, by shifts of whole fields.
 pub(crate) fn align(block: u128) -> u128 {
-    let Some(mode) = Mode::of(block) else { return block };
-    let block = mode.add_green(block, true);
-    mode.source.iter().enumerate().fold(0, |aligned, (bit, &from)| aligned | (((block >> from) & 1) << bit))
+    match (block as u8).trailing_zeros() {
+        1 => mode_1(block),
+        3 => mode_3(block),
+        6 => mode_6(block),
+        _ => block,
+    }
 }
 
-/// The inverse of [`align`], bit by bit: the specification of the kernel `unalign`.
-#[cfg(test)]
-pub(crate) fn unalign(aligned: u128) -> u128 {
-    let Some(mode) = Mode::of(aligned) else { return aligned };
-    let bits = mode.source.iter().enumerate();
-    mode.add_green(bits.fold(0, |block, (bit, &from)| block | (((aligned >> bit) & 1) << from)), false)
+/// The `width` bits from `from` on.
+#[inline(always)]
+const fn field(word: u64, from: u32, width: u32) -> u64 {
+    (word >> from) & ((1 << width) - 1)
+}
+
+/// An endpoint of three channels that have `width` bits each: a byte of red less green, one of green, one of blue less green.
+#[inline(always)]
+fn endpoint([red, green, blue]: [u64; 3], number: u32, width: u32) -> u64 {
+    let of = |channel| field(channel, number * width, width);
+    let less_green = |channel| of(channel).wrapping_sub(of(green)) & ((1 << width) - 1);
+    less_green(red) | (of(green) << 8) | (less_green(blue) << 16)
+}
+
+/// Seven bits, lowest first, as the top bits of seven bytes.
+#[inline(always)]
+const fn to_top_bits(bits: u64) -> u64 {
+    // Copies that are 7 bits apart, of which copy k has its bit k at 8 k.
+    (bits.wrapping_mul(0x0002_0408_1020_4081) & 0x01_0101_0101_0101) << 7
+}
+
+#[inline(always)]
+fn mode_1(block: u128) -> u128 {
+    let channels = [8, 32, 56].map(|from| field((block >> from) as u64, 0, 24));
+    let low = endpoint(channels, 0, 6) | (endpoint(channels, 1, 6) << 24);
+    let last = endpoint(channels, 3, 6);
+    // Pairs of bits at the top of three bytes.
+    let spare = |from| {
+        (field(last, from, 2) << 6) | (field(last, from + 2, 2) << 14) | (field(last, from + 4, 2) << 22)
+    };
+    let low = low | spare(0) | (spare(8) << 24);
+    let colors = u128::from(low) | (u128::from(endpoint(channels, 2, 6) | spare(16)) << 48);
+    (block >> 80 << 80) | (colors << 8) | (block & 0xff)
+}
+
+#[inline(always)]
+fn mode_3(block: u128) -> u128 {
+    let channels = [10, 38, 66].map(|from| field((block >> from) as u64, 0, 28));
+    let last = endpoint(channels, 3, 7);
+    let low = endpoint(channels, 0, 7) | (endpoint(channels, 1, 7) << 24) | to_top_bits(last >> 16);
+    let parity = (block >> 94) as u64;
+    let spare = field(parity, 0, 1) << 15
+        | field(parity, 1, 1) << 23
+        | field(parity, 2, 1) << 31
+        | field(parity, 3, 1) << 39;
+    let high = endpoint(channels, 2, 7) | ((last & 0xffff) << 24) | spare;
+    let colors = u128::from(low) | (u128::from(high) << 48);
+    (block >> 98 << 98) | (((block >> 8) & 3) << 96) | (colors << 8) | (block & 0xff)
+}
+
+#[inline(always)]
+fn mode_6(block: u128) -> u128 {
+    let low = block as u64;
+    let channels = [7, 21, 35].map(|from| field(low, from, 14));
+    let colors = endpoint(channels, 0, 7) | (field(low, 49, 7) << 24) | (endpoint(channels, 1, 7) << 32);
+    let aligned = field(low, 0, 7) | (low >> 63 << 7) | ((colors | to_top_bits(field(low, 56, 7))) << 8);
+    (block >> 64 << 64) | u128::from(aligned)
 }
 
 #[cfg(test)]
@@ -122,15 +78,7 @@ mod tests {
     use linerate_testkit::data::Noise;
 
     use super::*;
-
-    #[test]
-    fn sources_are_permutations() {
-        for mode in [&MODE_1, &MODE_3, &MODE_6] {
-            let mut sorted = mode.source;
-            sorted.sort_unstable();
-            assert!(sorted.iter().enumerate().all(|(bit, &from)| bit == usize::from(from)));
-        }
-    }
+    use crate::filter::bc7_bits;
 
     #[test]
     fn aligned_blocks_of_every_mode_round_trip_and_keep_their_mode() {
@@ -139,8 +87,9 @@ mod tests {
             let random = u128::from(noise.number()) << 64 | u128::from(noise.number());
             let block = ((random << 1) | 1) << (i % 9);
             assert_eq!(align(block).trailing_zeros().min(8), block.trailing_zeros().min(8));
-            assert_eq!(unalign(align(block)), block);
-            assert_eq!(align(unalign(block)), block);
+            assert_eq!(align(block), bc7_bits::align(block), "{block:#034x}");
+            assert_eq!(bc7_bits::unalign(align(block)), block);
+            assert_eq!(align(bc7_bits::unalign(block)), block);
         }
     }
 
@@ -157,7 +106,11 @@ mod tests {
         for i in 0..10_000 {
             let random = (u128::from(noise.number()) << 64) | u128::from(noise.number());
             let aligned = ((random << 1) | 1) << (i % 9);
-            assert_eq!(crate::kernel::unalign::unalign(aligned), unalign(aligned), "{aligned:#034x}");
+            assert_eq!(
+                crate::kernel::unalign::unalign(aligned),
+                bc7_bits::unalign(aligned),
+                "{aligned:#034x}"
+            );
         }
     }
 }

@@ -20,6 +20,7 @@
 //! | module | content |
 //! |---|---|
 //! | `bc7` | BC7 blocks with aligned endpoints |
+//! | `bc7_bits` | the same bit by bit, for tests |
 //! | `color` | decorrelation of 5:6:5 colours |
 //! | `detect` | texel data by the header of a file: DDS, KTX 2.0 |
 //! | `guess` | texel data by its statistics |
@@ -27,6 +28,8 @@
 //! | `streams` | formats with fields at fixed offsets: BC1 to BC5 |
 
 pub(crate) mod bc7;
+#[cfg(test)]
+mod bc7_bits;
 pub(crate) mod color;
 mod detect;
 mod guess;

@@ -1,4 +1,4 @@
-//! Restores aligned BC7 blocks, as [`bc7::unalign`](crate::filter::bc7::unalign) does, by shifts of whole fields.
+//! Restores aligned BC7 blocks, as `filter::bc7_bits` does bit by bit, by shifts of whole fields.
 
 /// The inverse of [`align`](crate::filter::bc7::align).
 #[inline(always)]
