@@ -94,21 +94,33 @@ impl Search {
 /// How a stream of a filtered block may be coded beside its coding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct StreamCoding {
-    /// Optimal parsing of matches of [`SPARSE_MATCH`] bytes and more: fewer and longer sequences, which decode faster.
-    pub(super) sparse: bool,
+    pub(super) parse: StreamParse,
     /// Whether literals are compressed.
     pub(super) literals: bool,
     /// Of a sample: parsed as the whole stream would be, though the level does otherwise for so few bytes.
     pub(super) sample: bool,
 }
 
-impl StreamCoding {
-    /// Samples that filters are compared by.
-    pub(super) const OF_SAMPLES: StreamCoding = StreamCoding { sparse: false, literals: true, sample: true };
+/// Which matches of a stream are taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum StreamParse {
+    /// Those that the coding takes.
+    Level,
+    /// Optimal parsing of matches of [`SPARSE_MATCH`] bytes and more: fewer and longer sequences, which decode faster.
+    Sparse,
+    /// Optimal parsing of matches of [`DENSE_MATCH`] bytes and more, where the level does not parse optimally by itself.
+    Dense,
 }
 
-/// The shortest matches of sparse sequences in bytes.
+impl StreamCoding {
+    /// Samples that filters are compared by.
+    pub(super) const OF_SAMPLES: StreamCoding =
+        StreamCoding { parse: StreamParse::Level, literals: true, sample: true };
+}
+
+/// The shortest matches in bytes of sparse and of dense sequences.
 const SPARSE_MATCH: u32 = 6;
+const DENSE_MATCH: u32 = 4;
 /// Levels that parse large inputs lazily, and small ones optimally.
 const LAZY_LEVELS: std::ops::RangeInclusive<i32> = 6..=12;
 /// Levels from this one on parse optimally by themselves.
@@ -175,12 +187,20 @@ impl Encoder {
     ) -> PackResult<()> {
         let mut search = self.fitted_search(zstd, input)?;
         search.zstd.literals = coding.literals;
-        if coding.sparse {
-            search.zstd.min_match = SPARSE_MATCH;
-            search.parse =
-                if (SLOW_LEVEL..OPTIMAL_LEVEL).contains(&zstd.level) { Parse::Sparse } else { Parse::Level };
-        } else if coding.sample && LAZY_LEVELS.contains(&zstd.level) && search.parse == Parse::Level {
-            search.parse = Parse::Lazy;
+        let is_lazy = (SLOW_LEVEL..OPTIMAL_LEVEL).contains(&zstd.level);
+        match coding.parse {
+            StreamParse::Level if coding.sample && LAZY_LEVELS.contains(&zstd.level) => {
+                search.parse = if search.parse == Parse::Level { Parse::Lazy } else { search.parse };
+            }
+            StreamParse::Level => {}
+            StreamParse::Sparse => {
+                search.zstd.min_match = SPARSE_MATCH;
+                search.parse = if is_lazy { Parse::Sparse } else { Parse::Level };
+            }
+            StreamParse::Dense => {
+                search.zstd.min_match = DENSE_MATCH;
+                search.parse = Parse::Sparse;
+            }
         }
         let start = out.len();
         out.resize(start + zstd_safe::compress_bound(input.len()), 0);

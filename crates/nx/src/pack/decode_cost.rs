@@ -13,27 +13,57 @@ pub(super) const COPY: u64 = 30;
 /// Picoseconds of each byte of content of an LZ4 block, which tells nothing by headers.
 pub(super) const LZ4: u64 = 350;
 
-/// The time to decode frames of `content` bytes in picoseconds. The frames must be intact: they were just written.
-pub(super) fn of_frames(mut frames: &[u8], content: usize) -> u64 {
-    let mut time = CONTENT * content as u64;
-    while let Some(mut blocks) = after_frame_header(frames) {
-        loop {
-            let Some((&header, rest)) = blocks.split_first_chunk::<3>() else { return time };
-            let header = little_endian(&header);
-            let (is_last, kind, size) = (header & 1 == 1, (header >> 1) & 3, (header >> 3) as usize);
-            // A block of repeated bytes holds one.
-            let (block, rest) = rest.split_at(if kind == 1 { 1 } else { size }.min(rest.len()));
-            if kind == 2 {
-                time += of_block(block).unwrap_or(0);
+/// What the headers of the blocks of frames tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    sequences: u64,
+    /// Bytes of compressed literals, decompressed, and compressed with their codes.
+    literals: u64,
+    compressed: u64,
+}
+
+impl Counts {
+    /// Counts frames, which must be intact: they were just written.
+    pub(super) fn of_frames(mut frames: &[u8]) -> Counts {
+        let mut all = Counts::default();
+        while let Some(mut blocks) = after_frame_header(frames) {
+            loop {
+                let Some((&header, rest)) = blocks.split_first_chunk::<3>() else { return all };
+                let header = little_endian(&header);
+                let (is_last, kind, size) = (header & 1 == 1, (header >> 1) & 3, (header >> 3) as usize);
+                // A block of repeated bytes holds one.
+                let (block, rest) = rest.split_at(if kind == 1 { 1 } else { size }.min(rest.len()));
+                if kind == 2 {
+                    let counts = of_block(block).unwrap_or_default();
+                    all.sequences += counts.sequences;
+                    all.literals += counts.literals;
+                    all.compressed += counts.compressed;
+                }
+                blocks = rest;
+                if is_last {
+                    break;
+                }
             }
-            blocks = rest;
-            if is_last {
-                break;
-            }
+            frames = blocks;
         }
-        frames = blocks;
+        all
     }
-    time
+
+    /// Picoseconds to decode the frames, of `content` bytes.
+    pub(super) fn time(self, content: usize) -> u64 {
+        CONTENT * content as u64 + SEQUENCE * self.sequences + LITERAL * self.literals
+    }
+
+    /// The same sequences with raw literals, and by how many bytes they are longer.
+    pub(super) fn with_raw_literals(self) -> (Counts, usize) {
+        let longer = self.literals.saturating_sub(self.compressed) as usize;
+        (Counts { literals: 0, compressed: 0, ..self }, longer)
+    }
+}
+
+/// The time to decode frames of `content` bytes in picoseconds.
+pub(super) fn of_frames(frames: &[u8], content: usize) -> u64 {
+    Counts::of_frames(frames).time(content)
 }
 
 /// What follows the header of a frame without dictionary.
@@ -44,7 +74,7 @@ fn after_frame_header(frame: &[u8]) -> Option<&[u8]> {
     frame.get(6 - usize::from(single_segment) + content_size..)
 }
 
-fn of_block(block: &[u8]) -> Option<u64> {
+fn of_block(block: &[u8]) -> Option<Counts> {
     let first = *block.first()?;
     let (kind, format) = (first & 3, (first >> 2) & 3);
     // Raw and repeated literals have one size, compressed ones two; behind it are their bytes.
@@ -64,7 +94,8 @@ fn of_block(block: &[u8]) -> Option<u64> {
         [n, low, ..] => (u64::from(n - 128) << 8) + u64::from(low),
         [_] => return None,
     };
-    Some(SEQUENCE * sequences + LITERAL * literals)
+    let compressed = if literals > 0 { compressed } else { 0 };
+    Some(Counts { sequences, literals, compressed })
 }
 
 fn little_endian(bytes: &[u8]) -> u64 {
@@ -106,5 +137,22 @@ mod tests {
         let both = [one, plain].concat();
         assert_eq!(of_frames(&both, repeated.len() + noise.len()), cost + CONTENT * 70_000);
         assert_eq!(of_frames(&[], 5), CONTENT * 5);
+    }
+
+    #[test]
+    fn raw_literals_cost_what_the_same_sequences_with_them_do() {
+        let mut noise = Noise::new(4);
+        let words: Vec<u8> = noise.bytes(90_000).iter().map(|byte| b'a' + byte % 20).collect();
+        let content = words.chunks(30).flat_map(|part| [part, &words[..12]].concat()).collect::<Vec<u8>>();
+        let coded = frame(&content);
+        let mut context = zstd_safe::CCtx::create();
+        let raw_literals = zstd_safe::CParameter::LiteralCompressionMode(zstd_safe::ParamSwitch::Disable);
+        context.set_parameter(raw_literals).unwrap();
+        let mut raw = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
+        context.compress2(&mut raw, &content).unwrap();
+        let (counts, longer) = Counts::of_frames(&coded).with_raw_literals();
+        assert_eq!(counts, Counts::of_frames(&raw));
+        // Headers of literals and blocks differ by some bytes.
+        assert!(longer > 10_000 && (coded.len() + longer).abs_diff(raw.len()) < 50);
     }
 }

@@ -1,8 +1,8 @@
 //! Finds the textures in a block, and filters them where that makes the block smaller.
 
-use super::codec::{Encoder, StreamCoding};
+use super::codec::{Encoder, StreamCoding, StreamParse};
 use super::content::Item;
-use super::decode_cost;
+use super::decode_cost::{self, Counts};
 use super::error::PackResult;
 use super::filters::Filters;
 use super::options::{Coding, FileOptions, PackOptions, Zstd};
@@ -14,17 +14,19 @@ use crate::format::toc::Codec;
 /// Shorter textures save less than their region takes.
 const MIN_TEXTURE: usize = 512;
 /// Bytes from the middle of a texture that its filters are tried on.
-const SAMPLE: usize = 128 << 10;
+const SAMPLE: usize = 64 << 10;
 /// A filtered block must save one part in this many: restoring it takes time.
 const MIN_SAVINGS: usize = 100;
-/// If time counts, picoseconds that a byte of the compressed data is worth: what a pipe of 118 MB/s needs for it.
-const BYTE: u64 = 8500;
+/// If time counts, picoseconds that a byte of the compressed data is worth: what a pipe of 100 MB/s needs for it.
+const BYTE: u64 = 10_000;
 /// If time counts, a filtered block may take one part in this many longer to decode, by the estimate.
 const MAX_SLOWDOWN: u64 = 3;
 /// Shorter streams, in bytes, have no frame of their own.
 const MIN_STREAM: usize = 16 << 10;
+/// A stream whose sample shrinks by less than one part in this many is not tried further.
+const MIN_GAIN: usize = 128;
 /// Bytes of the sample of a stream that codings are tried on.
-const STREAM_SAMPLE: usize = 64 << 10;
+const STREAM_SAMPLE: usize = 32 << 10;
 
 /// Texels of one format in the content of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -273,7 +275,8 @@ impl BlockFilter {
     }
 }
 
-/// Chooses how a stream is coded, by what a sample from its middle costs. Raw literals save nothing but time.
+/// Chooses how a stream is coded, by what a sample from its middle costs. Raw literals save nothing but time; what they cost
+/// follows from the sample with coded ones.
 fn choose_coding(
     encoder: &mut Encoder,
     (zstd, fast): (Zstd, bool),
@@ -282,21 +285,33 @@ fn choose_coding(
 ) -> PackResult<StreamCoding> {
     let len = stream.len().min(STREAM_SAMPLE);
     let sample = &stream[(stream.len() - len) / 2..][..len];
-    let mut total = |coding| -> PackResult<u64> {
+    let mut best = StreamCoding::OF_SAMPLES;
+    let mut least = u64::MAX;
+    for parse in parses(zstd.level) {
+        let coding = StreamCoding { parse: *parse, ..StreamCoding::OF_SAMPLES };
         trial.clear();
         encoder.encode_stream(zstd, coding, sample, trial)?;
-        Ok(cost(Codec::Zstd, trial, len).total(fast))
-    };
-    let mut best = StreamCoding::OF_SAMPLES;
-    let mut least = total(best)?;
-    if fast {
-        let raw = StreamCoding { literals: false, ..best };
-        let cost = total(raw)?;
-        (least, best) = if cost < least { (cost, raw) } else { (least, best) };
+        let counts = Counts::of_frames(trial);
+        let coded = Cost { size: trial.len(), time: counts.time(len) }.total(fast);
+        let (counts, longer) = counts.with_raw_literals();
+        let raw = Cost { size: trial.len() + longer, time: counts.time(len) }.total(fast);
+        let literals = raw >= coded;
+        if raw.min(coded) < least {
+            (least, best) = (raw.min(coded), StreamCoding { literals, ..coding });
+        }
+        if trial.len() > len - len / MIN_GAIN {
+            break;
+        }
     }
-    let sparse = StreamCoding { sparse: true, ..best };
-    let best = if total(sparse)? < least { sparse } else { best };
     Ok(StreamCoding { sample: false, ..best })
+}
+
+/// What is tried, the first first. Levels that parse optimally by themselves are dense.
+fn parses(level: i32) -> &'static [StreamParse] {
+    match level {
+        4..=12 => &[StreamParse::Level, StreamParse::Sparse, StreamParse::Dense],
+        _ => &[StreamParse::Level, StreamParse::Sparse],
+    }
 }
 
 #[cfg(test)]
