@@ -17,8 +17,8 @@ const MIN_TEXTURE: usize = 512;
 const SAMPLE: usize = 64 << 10;
 /// A filtered block must save one part in this many: restoring it takes time.
 const MIN_SAVINGS: usize = 100;
-/// If time counts, picoseconds that a byte of the compressed data is worth: what a pipe of 100 MB/s needs for it.
-const BYTE: u64 = 10_000;
+/// If time counts, picoseconds that a byte of the compressed data is worth: what a pipe of 118 MB/s needs for it.
+const BYTE: u64 = 8500;
 /// If time counts, a filtered block may take one part in this many longer to decode, by the estimate.
 const MAX_SLOWDOWN: u64 = 3;
 /// Shorter streams, in bytes, have no frame of their own.
@@ -287,7 +287,7 @@ fn choose_coding(
     let sample = &stream[(stream.len() - len) / 2..][..len];
     let mut best = StreamCoding::OF_SAMPLES;
     let mut least = u64::MAX;
-    for parse in parses(zstd.level) {
+    for parse in parses(zstd.level, fast) {
         let coding = StreamCoding { parse: *parse, ..StreamCoding::OF_SAMPLES };
         trial.clear();
         encoder.encode_stream(zstd, coding, sample, trial)?;
@@ -306,10 +306,11 @@ fn choose_coding(
     Ok(StreamCoding { sample: false, ..best })
 }
 
-/// What is tried, the first first. Levels that parse optimally by themselves are dense.
-fn parses(level: i32) -> &'static [StreamParse] {
+/// What is tried, the first first. Levels that parse optimally by themselves are dense; where time counts, dense sequences
+/// hardly save what decoding them takes.
+fn parses(level: i32, fast: bool) -> &'static [StreamParse] {
     match level {
-        4..=12 => &[StreamParse::Level, StreamParse::Sparse, StreamParse::Dense],
+        4..=12 if !fast => &[StreamParse::Level, StreamParse::Sparse, StreamParse::Dense],
         _ => &[StreamParse::Level, StreamParse::Sparse],
     }
 }
