@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use linerate_candidates::cpu_time;
-use linerate_nx::pack::Coding;
 use linerate_nx::{Archive, Codec, Verifier};
 use zstd_safe::DCtx;
 
@@ -128,7 +127,7 @@ fn blocks<'a>(archive: &'a InMemory<'a>) -> Vec<(Codec, &'a [u8], usize)> {
 pub(super) fn lz4(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let mut found = Vec::new();
     for level in [1, 12] {
-        let coding = Coding::lz4(level);
+        let coding = linerate_nx::pack::Coding::lz4(level);
         let (bytes, _) = bench.input.pack(pack_options(1, CHUNK, 2).solid(coding).chunked(coding))?;
         let archive = open_bytes(&bytes)?;
         let blocks: Vec<_> = blocks(&archive).into_iter().filter(|block| block.0 == Codec::Lz4).collect();
