@@ -106,6 +106,7 @@ impl Builder {
     }
 
     /// Calls `report` after every block, and while a block above 16 MiB is encoded by zstd, from the thread that works on it.
+    /// `report` is dropped before the archive gets its name.
     pub fn on_progress(&mut self, report: impl Fn(&Progress) + Send + Sync + 'static) -> &mut Builder {
         self.on_progress = Box::new(report);
         self
@@ -218,7 +219,7 @@ impl Builder {
     ) -> PackResult<Skipped> {
         let walk = walk.into();
         let mut skipped = Skipped::default();
-        for found in walk.run_until(&self.options.cancel)? {
+        for found in walk.cancel(&self.options.cancel).run()? {
             self.options.cancel.check()?;
             if found.kind.is_dir() {
                 continue;
@@ -297,13 +298,13 @@ impl Builder {
     /// format cannot hold that many files, blocks or bytes of paths. The target is unchanged then.
     pub fn write(mut self, target: impl AsRef<Path>) -> PackResult<Summary> {
         let target = target.as_ref();
+        let at_target = |error: PackError| error.at(target.display().to_string());
+        // First, since making the plan reads files.
+        let file = create(target, self.existing).map_err(at_target)?;
         let plan = self.plan()?;
         let (header, pool) = self.header(&plan)?;
-        let at_target = |error: PackError| error.at(target.display().to_string());
-        let file = create(target, self.existing).map_err(at_target)?;
         let summary = self.write_to(&plan, &header, &pool, &file).map_err(at_target)?;
-        self.options.cancel.check().map_err(at_target)?;
-        drop(self);
+        self.close().map_err(at_target)?;
         file.commit().map_err(|error| at_target(PackError::writing(error)))?;
         Ok(summary)
     }
@@ -316,6 +317,14 @@ impl Builder {
         let memory = Memory::default();
         let summary = self.write_all(&memory)?;
         Ok((memory.into_bytes(), summary))
+    }
+
+    /// Closes the existing archives before the new one gets its name. Ends progress before it looks for the last time whether
+    /// that has cancelled the work.
+    pub(super) fn close(self) -> PackResult<()> {
+        let cancel = self.options.cancel.clone();
+        drop(self);
+        cancel.check()
     }
 
     /// Plans the archive and writes it.

@@ -29,7 +29,7 @@ impl Metadata {
     /// [`Walk::skip_bad_names`] left out.
     ///
     /// # Errors
-    /// As [`capture`](Self::capture), except for the names that are left out.
+    /// As [`capture`](Self::capture), except for the names that are left out; or cancelled.
     pub fn capture_walk(
         walk: Walk<'_>,
         mut keep: impl FnMut(&str) -> bool,

@@ -381,7 +381,7 @@ impl Found {
     ) -> PackResult<Found> {
         let mut all = Found::default();
         for (folder, walk) in folders.iter().enumerate() {
-            for found in walk.run_until(cancel)? {
+            for found in walk.cancel(cancel).run()? {
                 cancel.check()?;
                 if found.kind.is_dir() {
                     continue;
@@ -399,7 +399,10 @@ impl Found {
 
     fn add(&mut self, chosen: Chosen) -> PackResult<()> {
         let name = &chosen.found.name;
-        if let Some((what, other)) = self.names.clash(name) {
+        // Names that are not UTF-8 may look equal; bad ones are left out, or are an error of their own.
+        if chosen.found.bad_name().is_none()
+            && let Some((what, other)) = self.names.clash(name)
+        {
             let file = self.files.iter().find(|file| file.found.name == other);
             let other = file.map_or_else(|| other.to_owned(), |file| file.found.path.display().to_string());
             return Err(PackError::clash(what, other).at(chosen.found.path.display().to_string()));

@@ -89,7 +89,7 @@ impl PackError {
             Source::Clash(what, _) => Error::new(Kind::BadArgument, 0, what),
             Source::Engine(error) => *error,
             Source::Io(Kind::Read, error) => Error::from_io(Kind::Read, 0, "cannot read the file", error),
-            Source::Io(_, error) => Error::from_io(Kind::Write, 0, "cannot write the archive", error),
+            Source::Io(_, error) => Error::from_io(Kind::Write, 0, cannot_write(error.kind()), error),
             Source::Cancelled => Error::new(Kind::Write, 0, "cancelled before the archive was complete"),
         }
     }
@@ -100,6 +100,15 @@ impl PackError {
             Source::Io(_, error) => Some(error),
             _ => None,
         }
+    }
+}
+
+/// Names the reasons that have no number of the system, since our own checks find them.
+fn cannot_write(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::AlreadyExists => "the target exists already",
+        io::ErrorKind::IsADirectory => "the target is a folder",
+        _ => "cannot write the archive",
     }
 }
 
@@ -154,5 +163,12 @@ mod tests {
         assert_eq!(error.to_string(), "a.nx: the disk is full");
         assert_eq!(error.kind(), Kind::Write);
         assert_eq!(error.reason().message, "cannot write the archive");
+    }
+
+    #[test]
+    fn a_target_that_exists_has_its_own_reason() {
+        let reason = |kind: io::ErrorKind| PackError::writing(kind.into()).reason().message;
+        assert_eq!(reason(io::ErrorKind::AlreadyExists), "the target exists already");
+        assert_eq!(reason(io::ErrorKind::IsADirectory), "the target is a folder");
     }
 }

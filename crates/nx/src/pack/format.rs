@@ -57,8 +57,7 @@ impl Builder {
         let mut summary = self.write_all(&packed).map_err(at_target)?;
         let recoded = self.options.dictionaries.then(temporary).transpose().map_err(writing)?;
         summary.archive_bytes = convert(packed, &self.options, recoded, &file).map_err(at_target)?;
-        self.options.cancel.check().map_err(at_target)?;
-        drop(self);
+        self.close().map_err(at_target)?;
         file.commit().map_err(writing)?;
         Ok(summary)
     }

@@ -33,6 +33,7 @@ pub struct Walk<'a> {
     prune: Option<&'a dyn Fn(&str) -> bool>,
     skip_bad_names: bool,
     left_out: &'a [&'a Path],
+    cancel: Option<&'a CancelToken>,
 }
 
 /// A file or folder that was left out because of its name.
@@ -64,7 +65,7 @@ impl Skipped {
 impl<'a> Walk<'a> {
     /// Walks everything below `root`. A bad name is an error.
     pub fn new(root: &'a (impl AsRef<Path> + ?Sized)) -> Self {
-        Walk { root: root.as_ref(), prune: None, skip_bad_names: false, left_out: &[] }
+        Walk { root: root.as_ref(), prune: None, skip_bad_names: false, left_out: &[], cancel: None }
     }
 
     /// Excludes folders for which `prune` returns true, by path relative to the root. They are not read, so
@@ -90,19 +91,19 @@ impl<'a> Walk<'a> {
         self
     }
 
+    /// Ends the walk with an error when it is cancelled: a folder that no cache has takes seconds. A [`Builder`](super::Builder)
+    /// sets the token of its options.
+    #[must_use]
+    pub fn cancel(mut self, cancel: &'a CancelToken) -> Self {
+        self.cancel = Some(cancel);
+        self
+    }
+
     /// Walks the folder and returns its entries sorted by path. Links are not followed.
     ///
     /// # Errors
-    /// Names the folder that cannot be read.
+    /// Names the folder that cannot be read; or cancelled.
     pub(crate) fn run(&self) -> PackResult<Vec<WalkEntry>> {
-        self.run_until(&CancelToken::default())
-    }
-
-    /// As [`run`](Self::run), until it is cancelled: a folder that no cache has takes seconds.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run), and cancelled.
-    pub(super) fn run_until(&self, cancel: &CancelToken) -> PackResult<Vec<WalkEntry>> {
         let mut all = Vec::new();
         let left_out: Vec<String> = self.left_out.iter().filter_map(|file| self.name_of(file)).collect();
         let mut folders = vec![(self.root.to_owned(), String::new(), true)];
@@ -110,7 +111,7 @@ impl<'a> Walk<'a> {
             let at_folder =
                 |error: std::io::Error| PackError::reading(error).at(folder.display().to_string());
             for entry in fs::read_dir(&folder).map_err(at_folder)? {
-                cancel.check()?;
+                self.cancel.map_or(Ok(()), CancelToken::check)?;
                 let entry = entry.map_err(at_folder)?;
                 let path = entry.path();
                 let kind =
@@ -188,7 +189,7 @@ impl WalkEntry {
     }
 
     /// The topmost component that an archive cannot hold.
-    fn bad_name(&self) -> Option<BadName> {
+    pub(super) fn bad_name(&self) -> Option<BadName> {
         let depth = self.name.matches('/').count();
         // The ancestor on disk for the first `len` bytes of the name.
         let path_of = |len: usize| {

@@ -6,7 +6,10 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use linerate_nx::pack::{Builder, Coding, FileOptions, Format, PRESETS, PackOptions, Zstd};
+use linerate_nx::metadata::Metadata;
+use linerate_nx::pack::{
+    Builder, CancelToken, Coding, FileOptions, Format, PRESETS, PackOptions, Walk, Zstd,
+};
 use linerate_nx::{Archive, Header, Kind, Toc};
 use linerate_testkit::tools::{has_program, reader};
 use proptest::prelude::*;
@@ -95,8 +98,49 @@ fn cancelled_walk_adds_nothing() {
     let mut builder = Builder::new(options.clone()).expect("options");
     let added = builder.add_folder(folder.path(), |_| panic!("nothing is walked"));
     assert!(added.expect_err("cancelled").is_cancelled() && builder.is_empty());
+    let token = options.cancel.clone();
     let updated = Builder::update(options, &archive, folder.path(), |_| panic!("nothing is walked"), false);
     assert!(updated.err().expect("cancelled").is_cancelled());
+    let walk = Walk::new(folder.path()).cancel(&token);
+    let captured = Metadata::capture_walk(walk, |_| panic!("nothing is walked"));
+    assert!(captured.expect_err("cancelled").is_cancelled());
+}
+
+#[test]
+fn progress_ends_before_the_last_look_whether_it_was_cancelled() {
+    struct CancelsAtTheEnd(CancelToken);
+    impl Drop for CancelsAtTheEnd {
+        fn drop(&mut self) {
+            self.0.cancel();
+        }
+    }
+    for format in [Format::Nx, Format::R3a] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = PackOptions::default();
+        let mut builder = Builder::new(options.clone()).expect("options");
+        builder.add_bytes("a", "some text").expect("a path");
+        let last = CancelsAtTheEnd(options.cancel);
+        builder.on_progress(move |_| assert!(!last.0.is_cancelled()));
+        let error = builder.write_as(folder.path().join("a.nx"), format).expect_err("cancelled");
+        assert!(error.is_cancelled(), "{error}");
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 0);
+    }
+}
+
+#[test]
+fn target_that_exists_is_refused_before_files_are_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (target, file) = (folder.path().join("a.nx"), folder.path().join("file"));
+    fs::write(&target, b"before").expect("writable");
+    let mut builder = Builder::new(PackOptions::default()).expect("options");
+    for name in ["a", "b"] {
+        fs::write(&file, b"some text").expect("writable");
+        builder.add_path(name, &file).expect("a file");
+    }
+    fs::remove_file(&file).expect("there");
+    builder.replace(false);
+    let error = builder.write(&target).expect_err("it is there");
+    assert_eq!((error.kind(), error.reason().message), (Kind::Write, "the target exists already"));
 }
 
 #[test]

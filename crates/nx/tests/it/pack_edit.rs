@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, PackOptions, Reuse};
+use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, PackOptions, Reuse, Walk};
 use linerate_nx::{Archive, File, HashKind, Kind, Limits};
 use proptest::prelude::*;
 
@@ -247,6 +247,23 @@ fn update_from_several_folders_deletes_what_none_of_them_has() {
     let error = update().err().expect("both have it");
     let path = folders[1].path().join("a");
     assert_eq!((error.kind(), error.file()), (Kind::BadArgument, path.to_str()));
+}
+
+#[cfg(unix)]
+#[test]
+fn update_leaves_out_names_that_only_their_bad_bytes_tell_apart() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let (old, olds) = of_paths(&["a"]);
+    let folders = [tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder")];
+    for (folder, name) in [(0, &b"\xe8"[..]), (0, b"\xe9"), (0, b"CON"), (1, b"CON")] {
+        fs::write(folders[folder].path().join(OsStr::from_bytes(name)), b"some text").expect("writable");
+    }
+    let walks = [0, 1].map(|folder| Walk::new(folders[folder].path()).skip_bad_names(true));
+    let updated = Builder::update_all(small(), &old, &walks, |_| Some(FileOptions::default()), |_| true);
+    let (builder, _, skipped) = updated.expect("they are left out");
+    assert_eq!(skipped.bad_names.len(), 4);
+    assert_holds(builder.to_bytes().expect("packable").0, &olds);
 }
 
 #[test]

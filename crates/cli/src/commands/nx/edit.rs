@@ -257,6 +257,7 @@ fn update(
     let options =
         options(&args.edit, cancel, args.coding.options(Some(chunk(&archive)), args.edit.threads.count()))?;
     args.coding.check_format(format(&args.edit, &archive)).map_err(CliError::Refused)?;
+    let cancel = options.cancel.clone();
     let own: Vec<&Path> = [Some(&*args.archive), target.path()].into_iter().flatten().collect();
     let prune = |path: &str| rules.prunes(path);
     let walk = rules.walk(&args.folder, &prune).leave_out(&own);
@@ -267,7 +268,7 @@ fn update(
     let keeps = args.metadata || carried.is_some();
     if keeps {
         let mut all = carried.filter(|_| !args.mirror).unwrap_or_default();
-        let (of_folder, bad) = metadata::of_folder(&args.folder, rules, &own)?;
+        let (of_folder, bad) = metadata::of_folder(&args.folder, rules, &own, &cancel)?;
         all.overlay(of_folder);
         bad_names.extend(bad);
         builder.metadata(all);

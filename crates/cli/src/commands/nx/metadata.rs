@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use linerate_nx::metadata::{Change, Difference, Metadata};
-use linerate_nx::pack::{BadName, Clash};
+use linerate_nx::pack::{BadName, CancelToken, Clash};
 use serde_json::{Value, json};
 
 use super::open::{Opened, damage};
@@ -30,10 +30,11 @@ pub(crate) fn of_folder(
     folder: &Path,
     rules: &Rules,
     own: &[&Path],
+    cancel: &CancelToken,
 ) -> Result<(Metadata, Vec<BadName>), CliError> {
     let keep = |path: &str| rules.options(path).is_some();
     let prune = |path: &str| rules.prunes(path);
-    let walk = rules.walk(folder, &prune).leave_out(own);
+    let walk = rules.walk(folder, &prune).leave_out(own).cancel(cancel);
     Metadata::capture_walk(walk, keep).map_err(write::engine_error)
 }
 

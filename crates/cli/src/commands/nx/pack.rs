@@ -131,10 +131,11 @@ fn process(
     let choice = args.choice(reporter)?;
     let coding = choice.as_ref().map_or(&args.coding, |choice| &choice.coding);
     let mut options = coding.options(None, args.threads.count()).map_err(CliError::Refused)?;
-    options.cancel = cancel;
+    options.cancel = cancel.clone();
     let mut packing = Packing {
         builder: Builder::new(options).map_err(write::engine_error)?,
         metadata: args.metadata.then(Metadata::default),
+        cancel,
         paths: Vec::new(),
         bad_names: 0,
     };
@@ -167,6 +168,7 @@ struct Packing {
     builder: Builder,
     /// Metadata, with `--metadata`.
     metadata: Option<Metadata>,
+    cancel: CancelToken,
     /// Paths that a dry run prints.
     paths: Vec<String>,
     /// Number of files and folders skipped for their names.
@@ -189,7 +191,7 @@ impl Packing {
         let own: Vec<&Path> = target.path().into_iter().collect();
         let mut bad_names = BTreeSet::new();
         if let Some(all) = &mut self.metadata {
-            let (found, bad) = metadata::of_folder(source, rules, &own)?;
+            let (found, bad) = metadata::of_folder(source, rules, &own, &self.cancel)?;
             bad_names.extend(bad);
             if target.is_dry() {
                 self.paths.extend(metadata::others(&found).map(str::to_owned));
