@@ -720,17 +720,18 @@ typedef struct {
 } linerate_pack_progress;
 
 // Called after each block, and every 100 milliseconds: by the calling thread and by threads of the library, but never by two at
-// once, and not after the function has returned. No number is smaller than in an earlier call. 0 cancels the work; it is not called again then.
+// once, and not while the archive gets its name, nor after. No number is smaller than in an earlier call. 0 cancels the work, and it
+// is not called again.
 typedef int32_t (*linerate_pack_progress_fn)(void *context, const linerate_pack_progress *progress);
 
 // Options of packing; linerate_pack_defaults fills them. Callbacks may call functions of this library, and must neither throw nor
-// jump.
+// jump. No two of them run at once.
 typedef struct {
   // A linerate_preset. Default: 0.
   int32_t preset;
   // The level of zstd, -5 to 22, for all blocks, or 0: that of the preset. Default: 0.
   int32_t level;
-  // Threads, the calling one included; the archive does not depend on it. Default: 1.
+  // Threads, the calling one included; the archive does not depend on it. 0 is 1. Default: 1.
   uint32_t threads;
   // Not 0: a target that exists is replaced, else it is an error. Default: 0.
   uint8_t replace;
@@ -1324,7 +1325,8 @@ linerate_error linerate_archive_verify(linerate_archive archive,
 // The defaults.
 linerate_pack_options linerate_pack_defaults(void);
 
-// Packs what is in folders, under the paths there, as an archive. The target, if it lies in a folder, is not packed. It gets its
+// Packs what is in folders, under the paths there, as an archive; a path that two folders have is LINERATE_BAD_ARGUMENT. The target,
+// if it lies in a folder, is not packed. It gets its
 // name, and the owner and permissions of the file that it replaces, when it is complete: after an error, or when on_progress has
 // cancelled the work, which is LINERATE_WRITE, it is as it was, and no temporary file is left.
 linerate_error linerate_archive_pack(const char *const *folders,

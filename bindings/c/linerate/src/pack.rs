@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
@@ -69,7 +69,8 @@ pub struct linerate_pack_progress {
 }
 
 /// Called after each block, and every 100 milliseconds: by the calling thread and by threads of the library, but never by two at
-/// once, and not after the function has returned. No number is smaller than in an earlier call. 0 cancels the work; it is not called again then.
+/// once, and not while the archive gets its name, nor after. No number is smaller than in an earlier call. 0 cancels the work, and it
+/// is not called again.
 pub type linerate_pack_progress_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, progress: *const linerate_pack_progress) -> i32>;
 
@@ -80,7 +81,7 @@ pub type linerate_choose_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, path: *const c_char, path_len: usize) -> i32>;
 
 /// Options of packing; linerate_pack_defaults fills them. Callbacks may call functions of this library, and must neither throw nor
-/// jump.
+/// jump. No two of them run at once.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linerate_pack_options {
@@ -88,7 +89,7 @@ pub struct linerate_pack_options {
     pub preset: i32,
     /// The level of zstd, -5 to 22, for all blocks, or 0: that of the preset. Default: 0.
     pub level: i32,
-    /// Threads, the calling one included; the archive does not depend on it. Default: 1.
+    /// Threads, the calling one included; the archive does not depend on it. 0 is 1. Default: 1.
     pub threads: u32,
     /// Not 0: a target that exists is replaced, else it is an error. Default: 0.
     pub replace: u8,
@@ -152,7 +153,8 @@ pub extern "C" fn linerate_pack_defaults() -> linerate_pack_options {
     }
 }
 
-/// Packs what is in folders, under the paths there, as an archive. The target, if it lies in a folder, is not packed. It gets its
+/// Packs what is in folders, under the paths there, as an archive; a path that two folders have is LINERATE_BAD_ARGUMENT. The target,
+/// if it lies in a folder, is not packed. It gets its
 /// name, and the owner and permissions of the file that it replaces, when it is complete: after an error, or when on_progress has
 /// cancelled the work, which is LINERATE_WRITE, it is as it was, and no temporary file is left.
 #[unsafe(no_mangle)]
@@ -283,9 +285,16 @@ const TICK: Duration = Duration::from_millis(100);
 struct Reporter {
     call: unsafe extern "C" fn(*mut c_void, *const linerate_pack_progress) -> i32,
     context: *mut c_void,
-    /// Held while the callback runs, so that calls come one at a time.
-    last: Mutex<linerate_pack_progress>,
+    /// Held while a callback of the call runs, so that they come one at a time.
+    told: Mutex<Told>,
     cancel: CancelToken,
+}
+
+/// How far the callback knows the work.
+struct Told {
+    last: linerate_pack_progress,
+    /// Whether the archive is about to get its name, so that nothing can be cancelled any more.
+    ended: bool,
 }
 
 // SAFETY: `linerate.h` tells the caller that other threads call back, one at a time.
@@ -296,12 +305,12 @@ unsafe impl Sync for Reporter {}
 impl Reporter {
     /// Tells how far the work is, by default as far as it was, unless more has been told meanwhile.
     fn tell(&self, progress: Option<&Progress>) {
-        let mut last = lock(&self.last);
+        let mut told = lock(&self.told);
         if let Some(progress) = progress {
-            if progress.bytes_in < last.bytes || progress.blocks < last.blocks {
+            if progress.bytes_in < told.last.bytes || progress.blocks < told.last.blocks {
                 return;
             }
-            *last = linerate_pack_progress {
+            told.last = linerate_pack_progress {
                 blocks: progress.blocks,
                 total_blocks: progress.blocks_total,
                 bytes: progress.bytes_in,
@@ -309,10 +318,22 @@ impl Reporter {
                 written: progress.bytes_out,
             };
         }
+        if told.ended || self.cancel.is_cancelled() {
+            return;
+        }
         // SAFETY: the caller's promise: a function of its type, which accepts the context.
-        if !self.cancel.is_cancelled() && unsafe { (self.call)(self.context, &*last) } == 0 {
+        if unsafe { (self.call)(self.context, &told.last) } == 0 {
             self.cancel.cancel();
         }
+    }
+}
+
+/// What the builder reports to. It is dropped before the builder looks for the last time whether it was cancelled.
+struct Reporting(Arc<Reporter>);
+
+impl Drop for Reporting {
+    fn drop(&mut self) {
+        lock(&self.0.told).ended = true;
     }
 }
 
@@ -355,7 +376,7 @@ impl Work {
             linerate_pack_progress { blocks: 0, total_blocks: 0, bytes: 0, total_bytes: 0, written: 0 };
         let reporter = |call| {
             let (context, cancel) = (options.context, cancel.clone());
-            Arc::new(Reporter { call, context, last: Mutex::new(none), cancel })
+            Arc::new(Reporter { call, context, told: Mutex::new(Told { last: none, ended: false }), cancel })
         };
         Work { reporter: options.on_progress.map(reporter), options, cancel, left_out: 0 }
     }
@@ -449,8 +470,8 @@ impl Work {
 
     fn write(&self, mut builder: Builder, target: &Path, changes: &Changes) -> Call<linerate_pack_report> {
         builder.replace(self.options.replace != 0);
-        if let Some(reporter) = self.reporter.clone() {
-            builder.on_progress(move |progress| reporter.tell(Some(progress)));
+        if let Some(reporting) = self.reporter.clone().map(Reporting) {
+            builder.on_progress(move |progress| reporting.0.tell(Some(progress)));
         }
         let summary = builder.write(target).map_err(|error| self.failed(&error))?;
         Ok(linerate_pack_report {
@@ -535,14 +556,21 @@ impl Work {
             !chosen
         };
         let keep = |path: &str| folders.borrow().contains(path) || self.chooses(path);
-        let captured = Metadata::capture_walk(self.walk(folder, own, &prune), keep);
+        let walk = self.walk(folder, own, &prune).cancel(&self.cancel);
+        let captured = Metadata::capture_walk(walk, keep);
         let (metadata, bad) = captured.map_err(|error| self.failed(&error))?;
         bad_names.extend(bad);
         Ok(metadata)
     }
 
+    /// Waits until on_progress does not run, which another thread may call, and keeps it from running.
+    fn turn(&self) -> Option<MutexGuard<'_, Told>> {
+        self.reporter.as_deref().map(|reporter| lock(&reporter.told))
+    }
+
     fn chooses(&self, path: &str) -> bool {
         let Some(choose) = self.options.choose else { return true };
+        let _turn = self.turn();
         // SAFETY: the caller's promise: a function of its type, which accepts the context.
         unsafe { choose(self.options.context, path.as_ptr().cast(), path.len()) != 0 }
     }
@@ -576,6 +604,7 @@ impl Work {
     /// Tells an error of a path, and returns it.
     fn tell(&self, path: &[u8], error: linerate_error) -> linerate_error {
         if let Some(call) = self.options.on_failure {
+            let _turn = self.turn();
             // SAFETY: the caller's promise: a function of its type, which accepts the context.
             unsafe { call(self.options.context, path.as_ptr().cast(), path.len(), error) };
         }
@@ -585,7 +614,74 @@ impl Work {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::CString;
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
     use super::*;
+
+    /// What callbacks find.
+    #[derive(Default)]
+    struct Calls {
+        runs: AtomicBool,
+        overlap: AtomicBool,
+        progress: AtomicU32,
+    }
+
+    impl Calls {
+        fn call(&self, work: impl FnOnce()) -> i32 {
+            self.overlap.fetch_or(self.runs.swap(true, Ordering::SeqCst), Ordering::SeqCst);
+            work();
+            self.runs.store(false, Ordering::SeqCst);
+            1
+        }
+
+        fn options(&self) -> linerate_pack_options {
+            linerate_pack_options {
+                choose: Some(choose),
+                on_progress: Some(on_progress),
+                context: std::ptr::from_ref(self).cast_mut().cast(),
+                ..linerate_pack_defaults()
+            }
+        }
+    }
+
+    unsafe extern "C" fn choose(context: *mut c_void, _: *const c_char, _: usize) -> i32 {
+        // SAFETY: the context of `Calls::options`.
+        unsafe { &*context.cast::<Calls>() }.call(|| thread::sleep(2 * TICK))
+    }
+
+    unsafe extern "C" fn on_progress(context: *mut c_void, _: *const linerate_pack_progress) -> i32 {
+        // SAFETY: as above.
+        let calls = unsafe { &*context.cast::<Calls>() };
+        calls.call(|| drop(calls.progress.fetch_add(1, Ordering::SeqCst)))
+    }
+
+    #[test]
+    fn callbacks_come_one_at_a_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("in")).expect("writable");
+        fs::write(folder.path().join("in/a"), b"some text").expect("writable");
+        let path = |name| CString::new(folder.path().join(name).to_str().expect("UTF-8")).expect("no zero");
+        let (from, target, calls) = (path("in"), path("a.nx"), Calls::default());
+        let (options, mut report) = (calls.options(), std::mem::MaybeUninit::uninit());
+        // SAFETY: pointers to what lives as long as the call.
+        let error = unsafe {
+            linerate_archive_pack(&from.as_ptr(), 1, target.as_ptr(), &options, report.as_mut_ptr())
+        };
+        assert_eq!(error.kind, 0);
+        assert!(calls.progress.into_inner() > 0 && !calls.overlap.into_inner());
+    }
+
+    #[test]
+    fn progress_that_could_cancel_no_more_is_not_told() {
+        let calls = Calls::default();
+        let reporter = Work::new(calls.options()).reporter.expect("a callback");
+        let reporting = Reporting(Arc::clone(&reporter));
+        reporting.0.tell(None);
+        drop(reporting);
+        reporter.tell(None);
+        assert_eq!(calls.progress.into_inner(), 1);
+    }
 
     #[test]
     fn every_preset_of_the_engine_has_a_number() {
