@@ -126,7 +126,7 @@ test_repack() {
 
 # Sizes and decoding speed of textures of one kind each by level, block size, parsing, codec and threads: lines for
 # records/archives.jsonl in decoding-study.jsonl.
-test_decoding_study() {
+test_decoding-study() {
   local textures=${LINERATE_CORPORA:-$HOME/.cache/linerate-corpora}/textures kind
   if [ ! -d "$textures/bc1" ]; then
     skip "the decoding study" "no $textures/bc1; LINERATE_CORPORA has textures by format"

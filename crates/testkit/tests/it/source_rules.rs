@@ -1,5 +1,6 @@
 //! Checks what the compiler does not: where `unsafe` may stand, how deep modules nest, that every crate takes the lints
-//! of the workspace, and that crates include no files of each other.
+//! of the workspace, that crates include no files of each other, and that `scripts/test.sh` has every part that it is
+//! asked for.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -101,5 +102,15 @@ fn no_module_is_a_file_of_another_crate() {
             let leaves = target.matches("../").count() > to_crate && !target.contains("/examples/");
             assert!(!leaves, "{}: {target}: put shared code into crates/testkit", path.display());
         }
+    }
+}
+
+#[test]
+fn every_part_of_make_assure_is_a_function_of_test_sh() {
+    let read = |path| fs::read_to_string(linerate_testkit::testdata::repository().join(path)).expect("UTF-8");
+    let (makefile, script) = (read("Makefile"), read("scripts/test.sh"));
+    let parts = makefile.lines().find_map(|line| line.strip_prefix("assure: PARTS = ")).expect("the parts");
+    for part in parts.split(' ') {
+        assert!(script.contains(&format!("\ntest_{part}()")), "scripts/test.sh: no function test_{part}");
     }
 }
