@@ -36,7 +36,7 @@ fn every_contender_of_a_part_has_its_row_with_figures() {
     let (folder, scratch) = (folder(), tempfile::tempdir().unwrap());
     let input = Input::of(folder.path(), Some("made")).unwrap();
     let parts =
-        [(Part::Decode, 8), (Part::Pack, 18), (Part::Dedup, 4), (Part::Presets, 4), (Part::Settings, 11)];
+        [(Part::Decode, 8), (Part::Pack, 18), (Part::Dedup, 4), (Part::Presets, 4), (Part::Settings, 3)];
     for (part, rows) in parts {
         let measured = part.measure(&options(&input, scratch.path())).unwrap().concat();
         assert_eq!(measured.len(), rows, "{part:?}");
