@@ -175,6 +175,10 @@ pub unsafe extern "C" fn linerate_archive_pack(
                 place!(report)?,
             )
         };
+        // Else an archive of nothing would replace the target.
+        if folders.is_empty() {
+            return Err(linerate_error::bad_argument(c"no folder to pack"));
+        }
         report.write(Work::new(options).ticking(|work| work.pack(&folders, &target))?);
         Ok(())
     })
@@ -243,6 +247,9 @@ pub unsafe extern "C" fn linerate_archive_merge(
                 place!(report)?,
             )
         };
+        if archives.is_empty() {
+            return Err(linerate_error::bad_argument(c"no archive to merge"));
+        }
         let clash = match clash {
             0 => Clash::Refuse,
             1 => Clash::First,
@@ -653,7 +660,9 @@ mod tests {
     unsafe extern "C" fn on_progress(context: *mut c_void, _: *const linerate_pack_progress) -> i32 {
         // SAFETY: as above.
         let calls = unsafe { &*context.cast::<Calls>() };
-        calls.call(|| drop(calls.progress.fetch_add(1, Ordering::SeqCst)))
+        calls.call(|| {
+            calls.progress.fetch_add(1, Ordering::SeqCst);
+        })
     }
 
     #[test]

@@ -306,7 +306,7 @@ fn choose_coding(
     Ok(StreamCoding { sample: false, ..best })
 }
 
-/// What is tried, the first first. Levels that parse optimally by themselves are dense; where time counts, dense sequences
+/// What is tried, the first first. Levels from 16 on parse optimally by themselves; where time counts, dense sequences
 /// hardly save what decoding them takes.
 fn parses(level: i32, fast: bool) -> &'static [StreamParse] {
     match level {
