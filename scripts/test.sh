@@ -52,7 +52,7 @@ cargo_test() { # ARGUMENT...
 }
 
 # One set of features: a second one would compile most crates again. Examples are not linked here, `lint` checks them.
-features=linerate-io/s3,linerate-nx/s3,linerate/s3,linerate/mount,linerate-bench/peers,linerate-zstd/futures-io,linerate-zstd/tokio,linerate-nx/futures-io,linerate-nx/tokio,linerate-gateway/metrics,linerate-websocket/axum,linerate-websocket/soketto
+features=linerate-io/s3,linerate-nx/s3,linerate/s3,linerate-bench/peers,linerate-zstd/futures-io,linerate-zstd/tokio,linerate-nx/futures-io,linerate-nx/tokio,linerate-gateway/metrics,linerate-websocket/axum,linerate-websocket/soketto
 test_rust() {
   if [ -n "$windows" ]; then
     # What runs there: engines, what belongs to servers of websockets, and the command, without FUSE and the bench's peers.

@@ -1351,7 +1351,8 @@ linerate_error linerate_archive_update(const char *path,
                                        linerate_pack_report *report);
 
 // Merges archives into a new one; clash is a linerate_clash. Blocks are copied as they are from archives with the chunk size of the
-// preset or, with the default one, of the first archive. What linerate_archive_pack says of its target holds here.
+// preset or, with the default one, of the first archive. What linerate_archive_pack says of its target holds here; the target is none
+// of the archives.
 linerate_error linerate_archive_merge(const char *const *archives,
                                       size_t archive_count,
                                       int32_t clash,

@@ -35,6 +35,7 @@ pub mod gzip;
 mod handles;
 pub mod inflate;
 pub mod pack;
+mod reporter;
 pub mod rice;
 pub mod scratch;
 pub mod session;

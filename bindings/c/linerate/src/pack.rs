@@ -5,23 +5,24 @@ use std::collections::{BTreeSet, HashSet};
 use std::ffi::{CStr, c_char, c_void};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
-use linerate_core::{Error, Kind, lock};
+use linerate_core::{Error, Kind};
 use linerate_io::{Lock, LockError, Wait};
 use linerate_nx::metadata::Metadata;
 use linerate_nx::pack::{
     BadName, Builder, CancelToken, Changes, Clash, Coding, FileOptions, Filters, PackError, PackOptions,
-    Preset, Progress, Skipped, Walk, Zstd,
+    Preset, Skipped, Walk, Zstd,
 };
 use linerate_nx::{Archive, FileSource};
 
 use crate::archive::linerate_failure_fn;
 use crate::border::{Name, checked_input, name, path_of, place, run, value_or};
 use crate::error::{Call, linerate_error};
+use crate::reporter::{Reporter, Reporting};
 
 /// Named settings. The page docs/nx/pack.md says what each costs.
 #[repr(i32)]
@@ -227,7 +228,8 @@ pub unsafe extern "C" fn linerate_archive_update(
 }
 
 /// Merges archives into a new one; clash is a linerate_clash. Blocks are copied as they are from archives with the chunk size of the
-/// preset or, with the default one, of the first archive. What linerate_archive_pack says of its target holds here.
+/// preset or, with the default one, of the first archive. What linerate_archive_pack says of its target holds here; the target is none
+/// of the archives.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linerate_archive_merge(
     archives: *const *const c_char,
@@ -288,62 +290,6 @@ unsafe fn names_of(name: Name, at: *const *const c_char, count: usize) -> Call<H
 /// How often progress is told while no block ends.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The callback of progress.
-struct Reporter {
-    call: unsafe extern "C" fn(*mut c_void, *const linerate_pack_progress) -> i32,
-    context: *mut c_void,
-    /// Held while a callback of the call runs, so that they come one at a time.
-    told: Mutex<Told>,
-    cancel: CancelToken,
-}
-
-/// How far the callback knows the work.
-struct Told {
-    last: linerate_pack_progress,
-    /// Whether the archive is about to get its name, so that nothing can be cancelled any more.
-    ended: bool,
-}
-
-// SAFETY: `linerate.h` tells the caller that other threads call back, one at a time.
-unsafe impl Send for Reporter {}
-// SAFETY: as above.
-unsafe impl Sync for Reporter {}
-
-impl Reporter {
-    /// Tells how far the work is, by default as far as it was, unless more has been told meanwhile.
-    fn tell(&self, progress: Option<&Progress>) {
-        let mut told = lock(&self.told);
-        if let Some(progress) = progress {
-            if progress.bytes_in < told.last.bytes || progress.blocks < told.last.blocks {
-                return;
-            }
-            told.last = linerate_pack_progress {
-                blocks: progress.blocks,
-                total_blocks: progress.blocks_total,
-                bytes: progress.bytes_in,
-                total_bytes: progress.bytes_in_total,
-                written: progress.bytes_out,
-            };
-        }
-        if told.ended || self.cancel.is_cancelled() {
-            return;
-        }
-        // SAFETY: the caller's promise: a function of its type, which accepts the context.
-        if unsafe { (self.call)(self.context, &told.last) } == 0 {
-            self.cancel.cancel();
-        }
-    }
-}
-
-/// What the builder reports to. It is dropped before the builder looks for the last time whether it was cancelled.
-struct Reporting(Arc<Reporter>);
-
-impl Drop for Reporting {
-    fn drop(&mut self) {
-        lock(&self.0.told).ended = true;
-    }
-}
-
 /// What an update changes.
 struct Update {
     path: PathBuf,
@@ -379,12 +325,7 @@ struct Work {
 impl Work {
     fn new(options: linerate_pack_options) -> Work {
         let cancel = CancelToken::default();
-        let none =
-            linerate_pack_progress { blocks: 0, total_blocks: 0, bytes: 0, total_bytes: 0, written: 0 };
-        let reporter = |call| {
-            let (context, cancel) = (options.context, cancel.clone());
-            Arc::new(Reporter { call, context, told: Mutex::new(Told { last: none, ended: false }), cancel })
-        };
+        let reporter = |call| Arc::new(Reporter::new(call, options.context, cancel.clone()));
         Work { reporter: options.on_progress.map(reporter), options, cancel, left_out: 0 }
     }
 
@@ -463,6 +404,11 @@ impl Work {
     }
 
     fn merge(&mut self, paths: &[PathBuf], clash: Clash, target: &Path) -> Call<linerate_pack_report> {
+        let place = fs::canonicalize(target).ok();
+        if paths.iter().any(|path| place.is_some() && fs::canonicalize(path).ok() == place) {
+            let error = linerate_error::bad_argument(c"the target is one of the archives");
+            return Err(self.tell(target.as_os_str().as_encoded_bytes(), error));
+        }
         let _lock = self.lock(target)?;
         let archives = paths.iter().map(|path| self.open(path)).collect::<Call<Vec<_>>>()?;
         let found = archives.iter().zip(paths);
@@ -570,14 +516,9 @@ impl Work {
         Ok(metadata)
     }
 
-    /// Waits until on_progress does not run, which another thread may call, and keeps it from running.
-    fn turn(&self) -> Option<MutexGuard<'_, Told>> {
-        self.reporter.as_deref().map(|reporter| lock(&reporter.told))
-    }
-
     fn chooses(&self, path: &str) -> bool {
         let Some(choose) = self.options.choose else { return true };
-        let _turn = self.turn();
+        let _turn = self.reporter.as_deref().map(Reporter::turn);
         // SAFETY: the caller's promise: a function of its type, which accepts the context.
         unsafe { choose(self.options.context, path.as_ptr().cast(), path.len()) != 0 }
     }
@@ -611,7 +552,7 @@ impl Work {
     /// Tells an error of a path, and returns it.
     fn tell(&self, path: &[u8], error: linerate_error) -> linerate_error {
         if let Some(call) = self.options.on_failure {
-            let _turn = self.turn();
+            let _turn = self.reporter.as_deref().map(Reporter::turn);
             // SAFETY: the caller's promise: a function of its type, which accepts the context.
             unsafe { call(self.options.context, path.as_ptr().cast(), path.len(), error) };
         }
@@ -679,6 +620,30 @@ mod tests {
         };
         assert_eq!(error.kind, 0);
         assert!(calls.progress.into_inner() > 0 && !calls.overlap.into_inner());
+    }
+
+    #[test]
+    fn nothing_to_pack_and_a_target_that_is_merged_leave_the_target_as_it_was() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("a.nx");
+        Builder::new(PackOptions::default()).expect("defaults").write(&target).expect("writable");
+        let before = fs::read(&target).expect("written");
+        let path = CString::new(target.to_str().expect("UTF-8")).expect("no zero");
+        let options = linerate_pack_options { replace: 1, ..linerate_pack_defaults() };
+        let (mut report, none) = (std::mem::MaybeUninit::uninit(), std::ptr::null());
+        let (paths, report) = ([path.as_ptr()], report.as_mut_ptr());
+        // SAFETY: pointers to what lives as long as the calls, and no paths at null.
+        let errors = unsafe {
+            [
+                linerate_archive_pack(none, 0, path.as_ptr(), &options, report),
+                linerate_archive_merge(none, 0, 0, path.as_ptr(), &options, report),
+                linerate_archive_merge(paths.as_ptr(), 1, 0, path.as_ptr(), &options, report),
+            ]
+        };
+        // SAFETY: messages are C strings that live for ever.
+        let said = errors.map(|error| unsafe { CStr::from_ptr(error.message) }.to_str().expect("UTF-8"));
+        assert_eq!(said, ["no folder to pack", "no archive to merge", "the target is one of the archives"]);
+        assert_eq!(fs::read(&target).expect("still there"), before);
     }
 
     #[test]

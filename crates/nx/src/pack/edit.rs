@@ -15,7 +15,7 @@ use super::content::{Content, Item};
 use super::error::{PackError, PackResult};
 use super::existing::{CachedArchive, ExistingEntry, Reuse};
 use super::names::Names;
-use super::options::{Coding, FileOptions, MAX_LZ4_LEVEL, PackOptions};
+use super::options::{Coding, FileOptions, MAX_CHUNK, MAX_LZ4_LEVEL, PackOptions};
 use super::walk::{Skipped, Walk};
 use super::{Builder, WalkEntry, names};
 use crate::format::paths::folder_clashes;
@@ -350,7 +350,8 @@ impl Builder {
 
 /// The options with the archive's chunk size, and a solid limit below it.
 fn as_archive<S: ReadAt>(mut options: PackOptions, archive: &Archive<S>) -> PackOptions {
-    options.chunk = archive.header().chunk.bytes();
+    // Larger chunks are read and not written.
+    options.chunk = archive.header().chunk.bytes().min(MAX_CHUNK);
     options.solid_limit = options.solid_limit.min(options.chunk - 1);
     options
 }

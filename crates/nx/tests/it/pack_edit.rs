@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, PackOptions, Reuse, Walk};
+use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, MAX_CHUNK, PackOptions, Reuse, Walk};
 use linerate_nx::{Archive, File, HashKind, Kind, Limits};
 use proptest::prelude::*;
 
@@ -247,6 +247,22 @@ fn update_from_several_folders_deletes_what_none_of_them_has() {
     let error = update().err().expect("both have it");
     let path = folders[1].path().join("a");
     assert_eq!((error.kind(), error.file()), (Kind::BadArgument, path.to_str()));
+}
+
+#[test]
+fn update_of_an_archive_with_chunks_larger_than_are_written_makes_them_smaller() {
+    let (_, files) = of_paths(&["a", "b/c"]);
+    let (mut bytes, _) = pack(&files, &PackOptions { chunk: MAX_CHUNK, ..small() });
+    // The exponent is in bits 20 to 24 of the second word: 512 << 19 becomes 512 << 20.
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[7] = bytes[7] & 0xfe | 0x01;
+    let old = open(bytes);
+    assert_eq!(old.header().chunk.bytes(), 2 * MAX_CHUNK);
+    let folder = tempfile::tempdir().expect("a folder");
+    let updated = Builder::update(small(), &old, folder.path(), |_| Some(FileOptions::default()), false);
+    let (bytes, _) = updated.expect("readable").0.to_bytes().expect("packable");
+    assert_eq!(open(bytes.clone()).header().chunk.bytes(), MAX_CHUNK);
+    assert_holds(bytes, &files);
 }
 
 #[cfg(unix)]
