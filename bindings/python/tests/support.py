@@ -36,29 +36,34 @@ def run_python(code, timeout=120, options=(), **process):
 
 
 def releases_the_interpreter_lock(work):
-    """Whether this thread ran several times while another one was in ``work``. A call may end before this thread gets a
-    processor, so it is repeated; under a lock that is held this thread runs before and after each call alone.
+    """Whether this thread can run while another one is in ``work``. Under a lock that is held it waits for the whole
+    call, however fast that is. A busy machine can stop this thread as well, so the call is repeated.
     """
 
-    def ticks():
-        started, done = threading.Event(), threading.Event()
+    def longest_wait():
+        """The longest time in which this thread did not run, as a share of the call's."""
+        started = threading.Event()
+        times = []
 
         def run():
+            times.append(time.perf_counter())
             started.set()
             work()
-            done.set()
+            times.append(time.perf_counter())
 
         worker = threading.Thread(target=run)
         worker.start()
         started.wait()
-        count = 0
-        while not done.is_set():
-            count += 1
-            time.sleep(0.0005)
+        ticks = []
+        while len(times) < 2:
+            ticks.append(time.perf_counter())
+            time.sleep(0)  # offers the lock to the worker
         worker.join()
-        return count
+        begin, end = times
+        moments = [begin, *(tick for tick in ticks if begin < tick < end), end]
+        return max(later - earlier for earlier, later in zip(moments, moments[1:])) / (end - begin)
 
-    return any(ticks() > 3 for _ in range(200))
+    return any(longest_wait() < 0.5 for _ in range(200))
 
 
 @contextmanager
