@@ -747,7 +747,8 @@ typedef struct {
   // Called with progress, or null.
   linerate_pack_progress_fn on_progress;
   // Called with what is left out, that is links, devices and bad names, and before the function returns an error that concerns
-  // a file or folder, with that; or null. Of files in an archive it is the path there.
+  // a file or folder, with that, or with both files of which an archive can hold one; or null. Of files in an archive it is the
+  // path there.
   linerate_failure_fn on_failure;
   // What all three are called with.
   void *context;

@@ -5,7 +5,7 @@
 //! [temporary name](crate::temporary_name).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ impl AtomicFile {
     ///
     /// Those of the system; [`io::ErrorKind::AlreadyExists`] if `target` exists, also as a dangling link, and
     /// `existing` is [`Existing::Refuse`] (checked again by the commit); [`io::ErrorKind::IsADirectory`] for a
-    /// folder.
+    /// folder, or a path that only a folder can have, such as `a/`; [`io::ErrorKind::InvalidFilename`] for an empty path.
     pub fn create(target: impl AsRef<Path>, existing: Existing) -> io::Result<AtomicFile> {
         let target = target.as_ref();
         match fs::metadata(target) {
@@ -109,7 +109,7 @@ impl AtomicFile {
             }
             Existing::Refuse => target.to_owned(),
         };
-        let name = target.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_owned();
+        let name = file_name(&target)?.to_owned();
         let folder_path = folder_of(&target);
         let folder = Folder::existing(folder_path)?;
         let opened = OPENED.fetch_add(1, Ordering::Relaxed);
@@ -338,6 +338,16 @@ impl Seek for AtomicFile {
     }
 }
 
+/// The name of a file, which the path ends with: after it a separator or `.` would say that it is a folder.
+fn file_name(target: &Path) -> io::Result<&OsStr> {
+    let bytes = target.as_os_str().as_encoded_bytes();
+    match target.file_name() {
+        Some(name) if bytes.ends_with(name.as_encoded_bytes()) => Ok(name),
+        None if bytes.is_empty() => Err(io::ErrorKind::InvalidFilename.into()),
+        _ => Err(io::ErrorKind::IsADirectory.into()),
+    }
+}
+
 /// Follows symbolic links to the final target, which need not exist.
 fn follow_links(target: &Path) -> io::Result<PathBuf> {
     let mut path = target.to_owned();
@@ -546,6 +556,19 @@ mod tests {
         let error = AtomicFile::create(folder.path().join("absent/a"), Existing::Replace).unwrap_err();
         assert!(error.raw_os_error().is_some());
         assert!(AtomicFile::create("/", Existing::Replace).is_err());
+    }
+
+    #[test]
+    fn path_without_the_name_of_a_file_is_an_error_that_makes_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        for existing in [Existing::Replace, Existing::Refuse] {
+            let kind = |path: &Path| AtomicFile::create(path, existing).unwrap_err().kind();
+            assert_eq!(kind(Path::new("")), io::ErrorKind::InvalidFilename);
+            for path in ["o/", "o//", "o/."] {
+                assert_eq!(kind(&folder.path().join(path)), io::ErrorKind::IsADirectory, "{path}");
+            }
+        }
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
     }
 
     #[cfg(unix)]

@@ -27,11 +27,11 @@ static class PackMods
             Console.Error.Write("\r{0} of {1} bytes", progress.Bytes, progress.TotalBytes);
             return args.Length > 2 && progress.Bytes > progress.TotalBytes / 2 ? 0 : 1;
         };
-        var options = linerate_pack_defaults();
-        options.Threads = 2;
+        var options = linerate_pack_defaults(); options.Threads = 2;
         options.OnProgress = Marshal.GetFunctionPointerForDelegate(onProgress);
-        Report report; var folder = Marshal.StringToHGlobalAnsi(args[1]);
-        var error = linerate_archive_pack(new[] { folder }, (UIntPtr)1, Encoding.UTF8.GetBytes(args[0] + "\0"), ref options, out report);
+        var folder = GCHandle.Alloc(Encoding.UTF8.GetBytes(args[1] + "\0"), GCHandleType.Pinned); // Paths are UTF-8 on every system.
+        Report report; var folders = new[] { folder.AddrOfPinnedObject() };
+        var error = linerate_archive_pack(folders, (UIntPtr)1, Encoding.UTF8.GetBytes(args[0] + "\0"), ref options, out report);
         GC.KeepAlive(onProgress); // The library has called for the last time.
         Console.WriteLine(error.Kind == 0 ? report.Files + " files" : Marshal.PtrToStringAnsi(error.Message));
         return error.Kind;

@@ -106,7 +106,8 @@ pub struct linerate_pack_options {
     /// Called with progress, or null.
     pub on_progress: linerate_pack_progress_fn,
     /// Called with what is left out, that is links, devices and bad names, and before the function returns an error that concerns
-    /// a file or folder, with that; or null. Of files in an archive it is the path there.
+    /// a file or folder, with that, or with both files of which an archive can hold one; or null. Of files in an archive it is the
+    /// path there.
     pub on_failure: linerate_failure_fn,
     /// What all three are called with.
     pub context: *mut c_void,
@@ -540,13 +541,14 @@ impl Work {
         }
     }
 
-    /// The error of packing, whose file is told.
+    /// The error of packing, whose files are told.
     fn failed(&self, error: &PackError) -> linerate_error {
         let reason = error.reason().into();
-        match error.file().filter(|_| !error.is_cancelled()) {
-            Some(file) => self.tell(file.as_bytes(), reason),
-            None => reason,
+        let files = error.other_file().into_iter().chain(error.file());
+        for file in files.filter(|_| !error.is_cancelled()) {
+            self.tell(file.as_bytes(), reason);
         }
+        reason
     }
 
     /// Tells an error of a path, and returns it.
@@ -620,6 +622,112 @@ mod tests {
         };
         assert_eq!(error.kind, 0);
         assert!(calls.progress.into_inner() > 0 && !calls.overlap.into_inner());
+    }
+
+    /// What callbacks were called with, and what `choose` removes when it is asked for the path of the same end.
+    #[derive(Default)]
+    struct Told {
+        asked: RefCell<Vec<String>>,
+        failures: RefCell<Vec<(String, String)>>,
+        removes: PathBuf,
+    }
+
+    unsafe extern "C" fn removes(context: *mut c_void, path: *const c_char, len: usize) -> i32 {
+        // SAFETY: the context of `packed`, and the path of the library.
+        let (told, path) =
+            unsafe { (&*context.cast::<Told>(), std::slice::from_raw_parts(path.cast(), len)) };
+        let path = std::str::from_utf8(path).expect("UTF-8");
+        if told.removes.ends_with(path) {
+            let _ = fs::remove_file(&told.removes).or_else(|_| fs::remove_dir(&told.removes));
+        }
+        told.asked.borrow_mut().push(path.to_owned());
+        1
+    }
+
+    unsafe extern "C" fn fails(context: *mut c_void, path: *const c_char, len: usize, error: linerate_error) {
+        // SAFETY: as above; messages are C strings that live for ever.
+        let (told, path, message) = unsafe {
+            let path = std::slice::from_raw_parts(path.cast(), len);
+            (&*context.cast::<Told>(), path, CStr::from_ptr(error.message))
+        };
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
+        told.failures.borrow_mut().push((text(path), text(message.to_bytes())));
+    }
+
+    /// Packs folders below a folder to a target there, and returns the message.
+    fn packed(told: &Told, below: &Path, folders: &[&str], target: &str, metadata: bool) -> String {
+        let path = |name: &str| {
+            let path = if name.is_empty() { PathBuf::new() } else { below.join(name) };
+            CString::new(path.to_str().expect("UTF-8")).expect("no zero")
+        };
+        let (folders, target): (Vec<CString>, _) =
+            (folders.iter().map(|name| path(name)).collect(), path(target));
+        let folders: Vec<*const c_char> = folders.iter().map(|path| path.as_ptr()).collect();
+        let options = linerate_pack_options {
+            metadata: metadata.into(),
+            choose: Some(removes),
+            on_failure: Some(fails),
+            context: std::ptr::from_ref(told).cast_mut().cast(),
+            ..linerate_pack_defaults()
+        };
+        let mut report = std::mem::MaybeUninit::uninit();
+        // SAFETY: pointers to what lives as long as the call; messages are C strings that live for ever.
+        let message = unsafe {
+            let (at, count) = (folders.as_ptr(), folders.len());
+            let error = linerate_archive_pack(at, count, target.as_ptr(), &options, report.as_mut_ptr());
+            CStr::from_ptr(error.message)
+        };
+        message.to_str().expect("UTF-8").to_owned()
+    }
+
+    /// A folder with empty files of these paths.
+    fn folder_with(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        for file in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("writable");
+            fs::write(path, b"").expect("writable");
+        }
+        folder
+    }
+
+    #[test]
+    fn files_that_clash_are_both_told_by_their_paths_on_the_disk() {
+        let folder = folder_with(&["one/a/b", "two/a"]);
+        for (folders, message) in [
+            (["one", "two"], "the path is a folder of other files"),
+            (["two", "one"], "a folder of the path is a file"),
+        ] {
+            let told = Told::default();
+            assert_eq!(packed(&told, folder.path(), &folders, "a.nx", false), message);
+            let mut failures = told.failures.into_inner();
+            failures.sort();
+            let file =
+                |name| (folder.path().join(name).to_str().expect("UTF-8").to_owned(), message.to_owned());
+            assert_eq!(failures, [file("one/a/b"), file("two/a")]);
+        }
+    }
+
+    #[test]
+    fn target_without_the_name_of_a_file_is_an_error_with_its_reason() {
+        let folder = folder_with(&["in/a"]);
+        for (target, message) in [("", "the target has no name"), ("o/", "the target is a folder")] {
+            assert_eq!(packed(&Told::default(), folder.path(), &["in"], target, false), message);
+        }
+        assert_eq!(fs::read_dir(&folder).expect("readable").count(), 1);
+    }
+
+    #[test]
+    fn file_and_folder_that_cannot_be_read_are_told() {
+        for (gone, told_of) in [("in/b", "in/b"), ("in/c/", "in/c")] {
+            let folder = folder_with(&["in/a", "in/b"]);
+            fs::create_dir(folder.path().join("in/c")).expect("writable");
+            let told = Told { removes: folder.path().join(gone), ..Told::default() };
+            assert_eq!(packed(&told, folder.path(), &["in"], "a.nx", false), "cannot read the file");
+            let path = folder.path().join(told_of).to_str().expect("UTF-8").to_owned();
+            assert_eq!(told.failures.into_inner(), [(path, "cannot read the file".to_owned())]);
+            assert!(!folder.path().join("a.nx").exists());
+        }
     }
 
     #[test]

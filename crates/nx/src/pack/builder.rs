@@ -1,5 +1,6 @@
 //! Collects files and writes the archive: plan, header, blocks.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -189,8 +190,8 @@ impl Builder {
     /// As [`add_bytes`](Self::add_bytes); `Read` or `Write` if reading or the temporary file fails.
     pub fn add_reader(&mut self, name: impl Into<String>, mut reader: impl Read) -> PackResult<()> {
         let (name, file_options) = (name.into(), FileOptions::default());
-        self.check(&name, file_options)?;
         let at_name = |error: PackError| error.at(name.as_str());
+        self.check(&name, file_options).map_err(at_name)?;
         let writing = |error| at_name(PackError::writing(error));
         let (file, offset) = match self.spool.take() {
             Some(spool) => spool,
@@ -250,7 +251,7 @@ impl Builder {
                     Some(Content::Path(path)) => path.display().to_string(),
                     _ => other.to_owned(),
                 };
-                Err(PackError::clash(what, other).at(name))
+                Err(PackError::clash(what, other))
             }
             None => Ok(()),
         }
@@ -263,7 +264,10 @@ impl Builder {
         content: Content,
         file_options: FileOptions,
     ) -> PackResult<()> {
-        self.check(&name, file_options)?;
+        self.check(&name, file_options).map_err(|error| match &content {
+            Content::Path(path) => error.at(path.display().to_string()),
+            _ => error.at(name.as_str()),
+        })?;
         self.push(Item { name, size, content, file_options });
         Ok(())
     }
@@ -370,10 +374,14 @@ impl Builder {
             blocks: plan.blocks.len() as u64,
             ..Summary::default()
         };
-        let duplicates = (0..self.items.len()).filter(|&i| plan.same[i] != i);
-        for i in duplicates.chain(plan.runs.iter().copied()) {
-            summary.shared_files += 1;
-            summary.shared_bytes = summary.shared_bytes.saturating_add(self.items[i].size);
+        // Files of a copied block are placed each, also those that share a place there.
+        let mut places = HashSet::new();
+        for (i, item) in self.items.iter().enumerate().filter(|(_, item)| item.size > 0) {
+            let has_blocks = plan.same[i] == i && plan.runs.binary_search(&i).is_err();
+            if !(has_blocks && places.insert(plan.places[i])) {
+                summary.shared_files += 1;
+                summary.shared_bytes = summary.shared_bytes.saturating_add(item.size);
+            }
         }
         summary
     }

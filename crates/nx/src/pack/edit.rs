@@ -150,7 +150,7 @@ impl Builder {
                 is_verified: false,
             };
             names::check_existing(file.path())?;
-            self.check_is_new(file.path())?;
+            self.check_is_new(file.path()).map_err(|error| error.at(file.path()))?;
             self.push(Item {
                 name: file.path().to_owned(),
                 size: file.size(),

@@ -77,9 +77,17 @@ impl PackError {
         matches!(self.source, Source::Cancelled)
     }
 
-    /// The file that the error concerns: a path in the archive, or that of the archive.
+    /// The file that the error concerns: its path on the disk, or in the archive if it comes from none there.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
+    }
+
+    /// The file that is in the way of [`file`](Self::file), where an archive cannot hold both.
+    pub fn other_file(&self) -> Option<&str> {
+        match &self.source {
+            Source::Clash(_, other) => Some(other),
+            _ => None,
+        }
     }
 
     /// The error without its file.
@@ -108,6 +116,7 @@ fn cannot_write(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::AlreadyExists => "the target exists already",
         io::ErrorKind::IsADirectory => "the target is a folder",
+        io::ErrorKind::InvalidFilename => "the target has no name",
         _ => "cannot write the archive",
     }
 }

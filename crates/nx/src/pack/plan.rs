@@ -38,7 +38,7 @@ pub(super) enum Block {
 }
 
 /// The start of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     pub(super) block: usize,
     pub(super) offset: u32,
@@ -63,7 +63,7 @@ pub(super) struct Plan {
     pub(super) hashes: Vec<Option<u64>>,
     /// For each item, the item whose place it shares; itself if it is encoded, reused or empty.
     pub(super) same: Vec<usize>,
-    /// Items that equal a run of chunks of another item.
+    /// Items that equal a run of chunks of another item, in ascending order.
     pub(super) runs: Vec<usize>,
 }
 

@@ -250,6 +250,22 @@ fn update_from_several_folders_deletes_what_none_of_them_has() {
 }
 
 #[test]
+fn update_counts_the_files_that_still_share_their_bytes() {
+    let (small_file, large_file) = (content(0, 1, 500), content(0, 2, 3_000_000));
+    let named = |name: &str, bytes: &Vec<u8>| (name.to_owned(), bytes.clone());
+    let files =
+        [named("a", &small_file), named("b", &small_file), named("c", &large_file), named("d", &large_file)];
+    let (bytes, before) = pack(&files, &small());
+    assert_eq!((before.shared_files, before.shared_bytes), (2, 3_000_500));
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tree(folder.path(), &[named("e", &small_file), named("f", &content(0, 3, 700))]);
+    let old = open(bytes);
+    let updated = Builder::update(small(), &old, folder.path(), |_| Some(FileOptions::default()), false);
+    let (_, after) = updated.expect("readable").0.to_bytes().expect("packable");
+    assert_eq!((after.shared_files, after.shared_bytes), (3, 3_001_000));
+}
+
+#[test]
 fn update_of_an_archive_with_chunks_larger_than_are_written_makes_them_smaller() {
     let (_, files) = of_paths(&["a", "b/c"]);
     let (mut bytes, _) = pack(&files, &PackOptions { chunk: MAX_CHUNK, ..small() });

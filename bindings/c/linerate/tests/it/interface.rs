@@ -494,7 +494,17 @@ fn csharp(name: &str, folder: &Path) -> impl Fn(&[&str]) -> Run {
     let folder = folder.to_owned();
     move |args| {
         let mut command = Command::new("mono");
-        Run::of(command.arg(&program).args(args).env("LD_LIBRARY_PATH", &folder), b"")
+        command.env("LD_LIBRARY_PATH", &folder).env("LC_ALL", "C.UTF-8");
+        Run::of(command.arg(&program).args(args), b"")
+    }
+}
+
+#[test]
+fn csharp_examples_pass_paths_as_utf8() {
+    for name in ["ReadArchive.cs", "PackMods.cs"] {
+        let text = fs::read_to_string(Path::new(HERE).join("examples").join(name)).unwrap();
+        // "Ansi" is UTF-8 in Mono on Linux, where tests run, and the code page of the user on Windows.
+        assert!(text.contains("Encoding.UTF8.GetBytes") && !text.contains("StringToHGlobalAnsi"), "{name}");
     }
 }
 
@@ -506,9 +516,9 @@ fn a_csharp_program_packs_with_progress_and_cancels() {
     }
     let folder = TempDir::new().unwrap();
     library.copy_as(&soname(), folder.path());
-    let mods = plant(&folder.path().join("mods"), &[("a", &data::mixed(2_300_000)), ("b", b"small")]);
+    let mods = plant(&folder.path().join("möds"), &[("a", &data::mixed(2_300_000)), ("b", b"small")]);
     let run = csharp("PackMods", folder.path());
-    let (target, from) = (folder.path().join("mods.nx"), folder.path().join("mods"));
+    let (target, from) = (folder.path().join("möds.nx"), folder.path().join("möds"));
     let args = [target.to_str().unwrap(), from.to_str().unwrap(), "cancel"];
     let cancelled = run(&args);
     assert_eq!((cancelled.status, target.exists()), (Some(8), false), "{}", cancelled.stderr);

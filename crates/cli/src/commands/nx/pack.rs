@@ -140,9 +140,10 @@ fn process(
         bad_names: 0,
     };
     for source in args.all_sources() {
-        let added = packing.add(source, rules, &target, reporter);
         // The reporter names the first source before every message.
-        added.map_err(|e| if source == first { e } else { e.in_file(&source.display().to_string()) })?;
+        let at = |e: CliError| if source == first { e } else { e.in_file(&source.display().to_string()) };
+        let meta = fs::metadata(source).map_err(CliError::io("cannot open")).map_err(at)?;
+        packing.add(source, &meta, rules, &target, reporter)?;
     }
     let metadata = packing.metadata.unwrap_or_default();
     if packing.builder.is_empty() && metadata.is_empty() {
@@ -179,14 +180,14 @@ impl Packing {
     fn add(
         &mut self,
         source: &Path,
+        meta: &fs::Metadata,
         rules: &Rules,
         target: &Target,
         reporter: &mut Reporter,
     ) -> Result<(), CliError> {
         let name = source.display().to_string();
-        let meta = fs::metadata(source).map_err(CliError::io("cannot open"))?;
         if !meta.is_dir() {
-            return self.add_file(source, &meta, rules, reporter);
+            return self.add_file(source, meta, rules, reporter);
         }
         let own: Vec<&Path> = target.path().into_iter().collect();
         let mut bad_names = BTreeSet::new();

@@ -83,9 +83,9 @@ fn file_and_folder_of_one_path_are_not_packed_together() {
     folder.write("m2/a/b", b"in a folder");
     let run = folder.nx(&["pack", "m1", "m2", "-o", "a.nx"]);
     assert_eq!(run.status, Some(FAILED));
-    assert!(run.stderr.contains("m2: a/b: a folder of the path is a file: m1/a"), "{}", run.stderr);
+    assert!(run.stderr.contains("m1: m2/a/b: a folder of the path is a file: m1/a"), "{}", run.stderr);
     let run = folder.nx(&["pack", "m2", "m1", "-o", "a.nx"]);
-    assert!(run.stderr.contains("m1: a: the path is a folder of other files: m2/a/b"), "{}", run.stderr);
+    assert!(run.stderr.contains("m2: m1/a: the path is a folder of other files: m2/a/b"), "{}", run.stderr);
     assert!(!folder.has("a.nx"));
     pack(&folder, "m1", "1.nx");
     pack(&folder, "m2", "2.nx");

@@ -199,7 +199,7 @@ fn several_folders_and_files_are_packed_into_one_archive() {
     assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), ["a", "b/c", "loose.txt"]);
     folder.write("two/a", b"other");
     let run = folder.nx(&["pack", "one", "two", "-o", "b.nx"]);
-    run.fails(FAILED, "linerate: one: two: a: the path is there already: one/a");
+    run.fails(FAILED, "linerate: one: two/a: the path is there already: one/a");
     assert!(!folder.has("b.nx"));
 }
 
