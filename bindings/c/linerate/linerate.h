@@ -702,7 +702,7 @@ typedef struct {
 
 // Called for each file, link and folder found, by the calling thread; a folder's path ends with a slash. 0 leaves it out, a folder
 // with all that is in it, which is not read then. The path is relative to the folder that is packed, in UTF-8, of path_len bytes
-// without a terminating zero. It may be asked for one path more than once.
+// without a terminating zero. It is asked for each path of a folder once.
 typedef int32_t (*linerate_choose_fn)(void *context, const char *path, size_t path_len);
 
 // How far packing is.

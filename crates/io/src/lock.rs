@@ -73,6 +73,20 @@ impl Lock {
     }
 }
 
+impl Lock {
+    /// Locks a file that is to be replaced, if there is one at `path`.
+    ///
+    /// # Errors
+    ///
+    /// As [`exclusive`](Self::exclusive).
+    pub fn of_target(path: impl AsRef<Path>, wait: Wait) -> Result<Option<Lock>, LockError> {
+        match std::fs::metadata(&path) {
+            Ok(found) if found.is_file() => Lock::exclusive(path, wait).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
 enum Try {
     Locked(File),
     #[cfg_attr(not(any(unix, windows)), expect(dead_code, reason = "there are no locks there"))]

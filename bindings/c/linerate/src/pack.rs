@@ -1,7 +1,7 @@
 //! Nx archives written: packed from folders, updated from folders, merged.
 
-use std::cell::RefCell;
-use std::collections::{BTreeSet, HashSet};
+use std::cell::Cell;
+use std::collections::HashSet;
 use std::ffi::{CStr, c_char, c_void};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use linerate_core::{Error, Kind};
 use linerate_io::{Lock, LockError, Wait};
 use linerate_nx::metadata::Metadata;
 use linerate_nx::pack::{
-    BadName, Builder, CancelToken, Changes, Clash, Coding, FileOptions, Filters, PackError, PackOptions,
-    Preset, Skipped, Walk, Zstd,
+    Builder, CancelToken, Changes, Clash, Coding, FileOptions, Filters, MAX_CHUNK, PRESETS, PackError,
+    PackOptions, Preset, Skipped, Walk, Zstd,
 };
 use linerate_nx::{Archive, FileSource};
 
@@ -38,9 +38,6 @@ pub enum linerate_preset {
     /// Smallest to fetch: blocks of 4 MiB, zstd 19.
     LINERATE_PRESET_WEB = 4,
 }
-
-/// The presets by number.
-const PRESETS: [&str; 5] = ["", "archive", "fast-load", "vfs", "web"];
 
 /// Which file a merge takes where archives have different ones under one path.
 #[repr(i32)]
@@ -77,7 +74,7 @@ pub type linerate_pack_progress_fn =
 
 /// Called for each file, link and folder found, by the calling thread; a folder's path ends with a slash. 0 leaves it out, a folder
 /// with all that is in it, which is not read then. The path is relative to the folder that is packed, in UTF-8, of path_len bytes
-/// without a terminating zero. It may be asked for one path more than once.
+/// without a terminating zero. It is asked for each path of a folder once.
 pub type linerate_choose_fn =
     Option<unsafe extern "C" fn(context: *mut c_void, path: *const c_char, path_len: usize) -> i32>;
 
@@ -320,20 +317,20 @@ struct Work {
     cancel: CancelToken,
     reporter: Option<Arc<Reporter>>,
     /// Paths left out so far.
-    left_out: u64,
+    left_out: Cell<u64>,
 }
 
 impl Work {
     fn new(options: linerate_pack_options) -> Work {
         let cancel = CancelToken::default();
         let reporter = |call| Arc::new(Reporter::new(call, options.context, cancel.clone()));
-        Work { reporter: options.on_progress.map(reporter), options, cancel, left_out: 0 }
+        Work { reporter: options.on_progress.map(reporter), options, cancel, left_out: Cell::new(0) }
     }
 
     /// Runs the work while another thread tells the progress now and then: it can be cancelled while files are compared, and while
     /// a large block is encoded.
-    fn ticking<T>(mut self, work: impl FnOnce(&mut Work) -> T) -> T {
-        let Some(reporter) = self.reporter.clone() else { return work(&mut self) };
+    fn ticking<T>(self, work: impl FnOnce(&Work) -> T) -> T {
+        let Some(reporter) = self.reporter.clone() else { return work(&self) };
         let (end, ended) = channel::<()>();
         thread::scope(|scope| {
             let tick = move || {
@@ -343,68 +340,52 @@ impl Work {
             };
             // Without the thread only blocks tell.
             let _ = thread::Builder::new().spawn_scoped(scope, tick);
-            let result = work(&mut self);
+            let result = work(&self);
             drop(end);
             result
         })
     }
 
-    fn pack(&mut self, folders: &[PathBuf], target: &Path) -> Call<linerate_pack_report> {
+    fn pack(&self, folders: &[PathBuf], target: &Path) -> Call<linerate_pack_report> {
         let _lock = self.lock(target)?;
         let mut builder = Builder::new(self.pack_options(None)?).map_err(|error| self.failed(&error))?;
-        let mut metadata = Metadata::default();
+        let (own, prune) = ([target], |path: &str| self.prunes(path));
         for folder in folders {
-            let own = [target];
-            let prune = |path: &str| !self.chooses(&format!("{path}/"));
-            let walk = self.walk(folder, &own, &prune);
-            let added = builder.add_folder(walk, |path| self.chooses(path).then(FileOptions::default));
-            let skipped = added.map_err(|error| self.failed(&error))?;
-            let mut bad_names = BTreeSet::new();
-            if self.options.metadata != 0 {
-                metadata.overlay(self.capture(folder, &own, &mut bad_names)?);
-            }
-            self.leave_out(skipped, bad_names, self.options.metadata != 0);
+            let walk = self.walk(folder, &own, &prune).metadata(self.options.metadata != 0);
+            let added = builder.add_folder(walk, |path| self.options_of(path));
+            self.leave_out(&added.map_err(|error| self.failed(&error))?);
         }
-        builder.metadata(metadata);
         self.write(builder, target, &Changes::default())
     }
 
-    fn update(&mut self, update: &Update) -> Call<linerate_pack_report> {
+    fn update(&self, update: &Update) -> Call<linerate_pack_report> {
         let _lock = self.lock(&update.target)?;
         let archive = self.open(&update.path)?;
         let carried = self.carried(&archive, &update.path);
         let keeps = self.options.metadata != 0 || carried.is_some();
         let mut metadata = carried.unwrap_or_default();
-        let others = metadata.folders.keys().chain(metadata.links.keys()).map(String::as_str);
-        if let Some(path) = update.missing(archive.files().map(|file| file.path()).chain(others)) {
+        if let Some(path) = update.missing(archive.files().map(|file| file.path()).chain(metadata.others())) {
             let missing = linerate_error::bad_argument(c"the archive has no file of this path");
             return Err(self.tell(path.as_bytes(), missing));
         }
         metadata.retain(|path| update.deletes(path).is_none());
-        let own = [&*update.path, &*update.target];
-        let prune = |path: &str| !self.chooses(&format!("{path}/"));
-        let walks: Vec<Walk<'_>> =
-            update.folders.iter().map(|folder| self.walk(folder, &own, &prune)).collect();
-        let choose = |path: &str| self.chooses(path).then(FileOptions::default);
+        let (own, prune) = ([&*update.path, &*update.target], |path: &str| self.prunes(path));
+        let walk = |folder| self.walk(folder, &own, &prune).metadata(keeps);
+        let walks: Vec<Walk<'_>> = update.folders.iter().map(|folder| walk(folder)).collect();
         let options = self.pack_options(None)?;
+        let choose = |path: &str| self.options_of(path);
         let updated = Builder::update_all(options, &archive, &walks, choose, |file| {
             update.deletes(file.path()).is_none()
         });
         let (mut builder, changes, skipped) = updated.map_err(|error| self.failed(&error))?;
-        let mut bad_names = BTreeSet::new();
-        if keeps {
-            for folder in &update.folders {
-                metadata.overlay(self.capture(folder, &own, &mut bad_names)?);
-            }
-            builder.metadata(metadata);
-        }
-        self.leave_out(skipped, bad_names, keeps);
+        builder.metadata(metadata);
+        self.leave_out(&skipped);
         // Windows does not replace open files.
         drop(archive);
         self.write(builder, &update.target, &changes)
     }
 
-    fn merge(&mut self, paths: &[PathBuf], clash: Clash, target: &Path) -> Call<linerate_pack_report> {
+    fn merge(&self, paths: &[PathBuf], clash: Clash, target: &Path) -> Call<linerate_pack_report> {
         let place = fs::canonicalize(target).ok();
         if paths.iter().any(|path| place.is_some() && fs::canonicalize(path).ok() == place) {
             let error = linerate_error::bad_argument(c"the target is one of the archives");
@@ -433,7 +414,7 @@ impl Work {
             bytes: summary.bytes,
             archive_bytes: summary.archive_bytes,
             shared_files: summary.shared_files,
-            left_out: self.left_out,
+            left_out: self.left_out.get(),
             added: changes.added.len() as u64,
             replaced: changes.replaced.len() as u64,
             unchanged: changes.unchanged,
@@ -444,12 +425,11 @@ impl Work {
     /// The options, with `chunk` as the default size of chunks.
     fn pack_options(&self, chunk: Option<u64>) -> Call<PackOptions> {
         let unknown = linerate_error::bad_argument(c"unknown preset");
-        let name = usize::try_from(self.options.preset).ok().and_then(|number| PRESETS.get(number));
-        let preset = Preset::from_name(name.ok_or(unknown)?);
+        let number = usize::try_from(self.options.preset).map_err(|_| unknown)?;
+        let preset = number.checked_sub(1).map(|number| PRESETS.get(number).ok_or(unknown)).transpose()?;
         let mut options = preset.map_or_else(PackOptions::default, Preset::options);
         if let Some(chunk) = chunk.filter(|_| preset.is_none()) {
-            options.chunk = chunk.min(linerate_nx::pack::MAX_CHUNK);
-            options.solid_limit = options.solid_limit.min(options.chunk - 1);
+            options = options.chunk(chunk.min(MAX_CHUNK));
         }
         if self.options.level != 0 {
             for coding in [&mut options.solid, &mut options.chunked] {
@@ -469,10 +449,10 @@ impl Work {
 
     /// Locks the archive that is replaced.
     fn lock(&self, target: &Path) -> Call<Option<Lock>> {
-        if self.options.replace == 0 || !fs::metadata(target).is_ok_and(|found| found.is_file()) {
+        if self.options.replace == 0 {
             return Ok(None);
         }
-        Lock::exclusive(target, Wait::No).map(Some).map_err(|error| {
+        Lock::of_target(target, Wait::No).map_err(|error| {
             let error = match error {
                 LockError::Io(error) => Error::from_io(Kind::Write, 0, "cannot lock the archive", &error),
                 _ => Error::new(Kind::Write, 0, "another process is changing the archive"),
@@ -489,10 +469,10 @@ impl Work {
     }
 
     /// The metadata of an archive; that which is damaged is left out.
-    fn carried(&mut self, archive: &Archive<FileSource>, path: &Path) -> Option<Metadata> {
+    fn carried(&self, archive: &Archive<FileSource>, path: &Path) -> Option<Metadata> {
         Metadata::from_archive(archive).unwrap_or_else(|error| {
             self.tell(path.as_os_str().as_encoded_bytes(), error.into());
-            self.left_out += 1;
+            self.left_out.set(self.left_out.get() + 1);
             None
         })
     }
@@ -501,20 +481,13 @@ impl Work {
         Walk::new(folder).leave_out(own).prune(prune).skip_bad_names(self.options.skip_bad_names != 0)
     }
 
-    fn capture(&self, folder: &Path, own: &[&Path], bad_names: &mut BTreeSet<BadName>) -> Call<Metadata> {
-        // Folders that were chosen, and asked for with a slash.
-        let folders = RefCell::new(HashSet::new());
-        let prune = |path: &str| {
-            let chosen = self.chooses(&format!("{path}/"));
-            folders.borrow_mut().insert(path.to_owned());
-            !chosen
-        };
-        let keep = |path: &str| folders.borrow().contains(path) || self.chooses(path);
-        let walk = self.walk(folder, own, &prune).cancel(&self.cancel);
-        let captured = Metadata::capture_walk(walk, keep);
-        let (metadata, bad) = captured.map_err(|error| self.failed(&error))?;
-        bad_names.extend(bad);
-        Ok(metadata)
+    fn prunes(&self, folder: &str) -> bool {
+        !self.chooses(&format!("{folder}/"))
+    }
+
+    /// Folders are chosen where they are not pruned.
+    fn options_of(&self, path: &str) -> Option<FileOptions> {
+        (path.ends_with('/') || self.chooses(path)).then(FileOptions::default)
     }
 
     fn chooses(&self, path: &str) -> bool {
@@ -525,19 +498,10 @@ impl Work {
     }
 
     /// Tells what is left out.
-    fn leave_out(&mut self, skipped: Skipped, mut bad_names: BTreeSet<BadName>, keeps_links: bool) {
-        let is_kept =
-            |path: &Path| keeps_links && fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-        for path in skipped.others.iter().filter(|path| !is_kept(path)) {
-            let error = Error::new(Kind::Unsupported, 0, "neither a file nor a folder");
-            self.tell(path.as_os_str().as_encoded_bytes(), error.into());
-            self.left_out += 1;
-        }
-        bad_names.extend(skipped.bad_names);
-        for bad in &bad_names {
-            let error = Error::new(Kind::BadArgument, 0, bad.message);
-            self.tell(bad.path.as_os_str().as_encoded_bytes(), error.into());
-            self.left_out += 1;
+    fn leave_out(&self, skipped: &Skipped) {
+        for (path, why) in skipped.iter() {
+            self.tell(path.as_os_str().as_encoded_bytes(), why.into());
+            self.left_out.set(self.left_out.get() + 1);
         }
     }
 
@@ -564,6 +528,7 @@ impl Work {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
     use std::ffi::CString;
     use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -731,6 +696,21 @@ mod tests {
     }
 
     #[test]
+    fn choose_is_asked_for_each_path_once() {
+        let folder = folder_with(&["in/a", "in/b/c"]);
+        for metadata in [false, true] {
+            let told = Told::default();
+            assert_eq!(
+                packed(&told, folder.path(), &["in"], &format!("{metadata}.nx"), metadata),
+                "no error"
+            );
+            let mut asked = told.asked.into_inner();
+            asked.sort();
+            assert_eq!(asked, ["a", "b/", "b/c"]);
+        }
+    }
+
+    #[test]
     fn nothing_to_pack_and_a_target_that_is_merged_leave_the_target_as_it_was() {
         let folder = tempfile::tempdir().expect("a folder");
         let target = folder.path().join("a.nx");
@@ -767,7 +747,8 @@ mod tests {
 
     #[test]
     fn every_preset_of_the_engine_has_a_number() {
-        let names: Vec<&str> = linerate_nx::pack::PRESETS.iter().map(|preset| preset.name).collect();
-        assert_eq!(names, PRESETS[1..]);
+        let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+        // In the order of `linerate_preset`, from 1 on.
+        assert_eq!(names, ["archive", "fast-load", "vfs", "web"]);
     }
 }

@@ -26,14 +26,14 @@ impl WaitArgs {
 
     /// Locks a file that is to be changed.
     pub(crate) fn lock(&self, path: &Path) -> Result<Lock, CliError> {
-        lock(path, self.wait())
+        Lock::exclusive(path, self.wait()).map_err(|error| not_locked(path, error))
     }
 }
 
-/// Locks a file that is to be changed.
-pub(crate) fn lock(path: &Path, wait: Wait) -> Result<Lock, CliError> {
-    Lock::exclusive(path, wait).map_err(|error| match error {
+/// The error of a file that cannot be locked.
+pub(crate) fn not_locked(path: &Path, error: LockError) -> CliError {
+    match error {
         LockError::Io(error) => CliError::io_at("cannot lock", path)(error),
         held => CliError::Refused(format!("{} {held}", path.display())),
-    })
+    }
 }

@@ -141,6 +141,11 @@ impl Metadata {
         self.files.is_empty() && self.folders.is_empty() && self.links.is_empty()
     }
 
+    /// The paths of folders and links.
+    pub fn others(&self) -> impl Iterator<Item = &str> {
+        self.folders.keys().chain(self.links.keys()).map(String::as_str)
+    }
+
     /// Keeps the paths for which `keep` returns true, and the folders that contain any of them.
     pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
         self.files.retain(|path, _| keep(path));

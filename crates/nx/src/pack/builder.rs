@@ -70,7 +70,7 @@ pub struct Builder {
     /// The temporary file with the content of readers, and its length.
     spool: Option<(Arc<File>, u64)>,
     on_progress: OnProgress,
-    metadata: Metadata,
+    pub(super) metadata: Metadata,
     pub(super) existing: Existing,
 }
 
@@ -93,11 +93,17 @@ impl Builder {
         })
     }
 
-    /// Sets the metadata of the archive, stored in a record that other readers ignore. Metadata of files
-    /// that are not in the archive is left out.
-    pub fn metadata(&mut self, metadata: Metadata) -> &mut Builder {
+    /// Adds metadata to the archive, stored in a record that other readers ignore. What is there already, captured from
+    /// folders, takes precedence. Metadata of files that are not in the archive is left out.
+    pub fn metadata(&mut self, mut metadata: Metadata) -> &mut Builder {
+        metadata.overlay(std::mem::take(&mut self.metadata));
         self.metadata = metadata;
         self
+    }
+
+    /// The folders and links of the metadata so far.
+    pub fn others(&self) -> impl Iterator<Item = &str> {
+        self.metadata.others()
     }
 
     /// Sets whether an existing target is replaced. Default: true.
@@ -205,10 +211,10 @@ impl Builder {
     }
 
     /// Adds the files below a folder for which `choose` returns options; `None` leaves a file out. `choose`
-    /// gets paths relative to the folder, in ascending order.
+    /// gets paths relative to the folder, in ascending order, each once. What [`Walk::metadata`] captures is added to
+    /// the [metadata](Self::metadata).
     ///
-    /// Returns the chosen paths that cannot be packed: links and special files, and names that
-    /// [`Walk::skip_bad_names`] leaves out.
+    /// Returns the chosen paths that cannot be packed.
     ///
     /// # Errors
     /// As [`add_path_with`](Self::add_path_with), and if a folder cannot be read, a name is not
@@ -216,24 +222,19 @@ impl Builder {
     pub fn add_folder<'w>(
         &mut self,
         walk: impl Into<Walk<'w>>,
-        mut choose: impl FnMut(&str) -> Option<FileOptions>,
+        choose: impl FnMut(&str) -> Option<FileOptions>,
     ) -> PackResult<Skipped> {
         let walk = walk.into();
-        let mut skipped = Skipped::default();
-        for found in walk.cancel(&self.options.cancel).run()? {
+        let (mut skipped, mut metadata) = (Skipped::default(), Metadata::default());
+        for (found, file_options) in walk.files(&self.options.cancel, choose, &mut skipped, &mut metadata)? {
             self.options.cancel.check()?;
-            if found.kind.is_dir() {
-                continue;
-            }
-            let Some(file_options) = choose(&found.name) else { continue };
-            if !found.kind.is_file() {
-                skipped.others.push(found.path);
-            } else if walk.admits(&found, &mut skipped.bad_names)? {
-                let size = found.metadata()?.len();
+            if walk.admits(&found, &mut skipped.bad_names)? {
+                let size = walk.size(&found, &mut metadata)?;
                 self.add(found.name, size, Content::Path(found.path), file_options)?;
             }
         }
-        Ok(skipped)
+        self.metadata.overlay(metadata);
+        Ok(skipped.sort())
     }
 
     /// Checks the path and options of a new file.

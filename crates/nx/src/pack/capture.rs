@@ -1,53 +1,71 @@
-//! Metadata for archives: captured from a folder, or merged from those of archives.
+//! What a walk chooses, with its metadata; metadata merged from that of archives.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::fs;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use linerate_core::Kind;
 use linerate_io::ReadAt;
 
-use super::{BadName, Clash, PackError, PackResult, Walk, WalkEntry};
-use crate::metadata::{Attributes, Link, Metadata, begins};
+use super::names::folders_of;
+use super::{CancelToken, Clash, PackError, PackResult, Skipped, Walk, WalkEntry};
+use crate::metadata::{Attributes, Link, Metadata};
 use crate::read::archive::Archive;
 
-impl Metadata {
-    /// Captures the metadata of everything below `root` for which `keep` returns true, and of the folders
-    /// that contain any of it. `keep` gets paths relative to `root`. Links are not followed. Devices,
-    /// sockets and pipes are skipped.
-    ///
-    /// # Errors
-    /// `Read` if something cannot be read; `BadArgument` if a path is not UTF-8 or one that
-    /// [`check_path`](crate::check_path) rejects, or the target of a link is not UTF-8. Each names the path.
-    pub fn capture(root: impl AsRef<Path>, keep: impl FnMut(&str) -> bool) -> PackResult<Metadata> {
-        Metadata::capture_walk(Walk::new(&root), keep).map(|(found, _)| found)
-    }
-
-    /// As [`capture`](Self::capture), with the options of a walk. Also returns the names that
-    /// [`Walk::skip_bad_names`] left out.
-    ///
-    /// # Errors
-    /// As [`capture`](Self::capture), except for the names that are left out; or cancelled.
-    pub fn capture_walk(
-        walk: Walk<'_>,
-        mut keep: impl FnMut(&str) -> bool,
-    ) -> PackResult<(Metadata, Vec<BadName>)> {
-        let mut all = walk.run()?;
-        all.retain(|found| found.kind.is_dir() || found.kind.is_file() || found.kind.is_symlink());
-        let wanted: BTreeMap<String, ()> =
-            all.iter().filter(|found| keep(&found.name)).map(|found| (found.name.clone(), ())).collect();
-        let holds = |found: &WalkEntry| found.kind.is_dir() && begins(&wanted, &format!("{}/", found.name));
-        let (mut captured, mut bad_names) = (Metadata::default(), Vec::new());
-        for found in all.iter().filter(|found| wanted.contains_key(&found.name) || holds(found)) {
-            if walk.admits(found, &mut bad_names)? {
-                captured.insert(found)?;
+impl Walk<'_> {
+    /// The files for which `choose` returns something, with that, in ascending order. With [`Walk::metadata`] it is also asked for
+    /// folders, and folders and links go to `metadata`. What else it takes goes to `skipped`.
+    pub(super) fn files<T>(
+        &self,
+        cancel: &CancelToken,
+        mut choose: impl FnMut(&str) -> Option<T>,
+        skipped: &mut Skipped,
+        metadata: &mut Metadata,
+    ) -> PackResult<Vec<(WalkEntry, T)>> {
+        let (mut files, mut links, mut folders) = (Vec::new(), Vec::new(), Vec::new());
+        for found in self.cancel(cancel).run()? {
+            cancel.check()?;
+            if found.kind.is_dir() {
+                if self.metadata {
+                    let is_chosen = choose(&format!("{}/", found.name)).is_some();
+                    folders.push((found, is_chosen));
+                }
+                continue;
+            }
+            let Some(chosen) = choose(&found.name) else { continue };
+            match found.kind.is_file() {
+                true => files.push((found, chosen)),
+                false if self.metadata && found.kind.is_symlink() => links.push(found),
+                false => skipped.others.push(found.path),
             }
         }
-        Ok((captured, bad_names))
+        let chosen = folders.iter().filter(|(_, is_chosen)| *is_chosen).map(|(found, _)| found);
+        let chosen = chosen.chain(&links).chain(files.iter().map(|(found, _)| found));
+        let held: HashSet<&str> = match self.metadata {
+            true => chosen.flat_map(|found| folders_of(&found.name)).collect(),
+            false => HashSet::new(),
+        };
+        let kept = folders.iter().filter(|(found, is_chosen)| *is_chosen || held.contains(&*found.name));
+        for found in kept.map(|(found, _)| found).chain(&links) {
+            if self.admits(found, &mut skipped.bad_names)? {
+                metadata.insert(found, &found.metadata()?)?;
+            }
+        }
+        Ok(files)
     }
 
+    /// The size of a file, whose metadata is captured.
+    pub(super) fn size(&self, file: &WalkEntry, metadata: &mut Metadata) -> PackResult<u64> {
+        let of = file.metadata()?;
+        if self.metadata {
+            metadata.insert(file, &of)?;
+        }
+        Ok(of.len())
+    }
+}
+
+impl Metadata {
     /// Merges the metadata of each of the archives for [`Builder::merge`](super::Builder::merge): a file has that of the archive
     /// it is taken from.
     pub fn merged<S: ReadAt>(
@@ -72,9 +90,9 @@ impl Metadata {
         })
     }
 
-    fn insert(&mut self, found: &WalkEntry) -> PackResult<()> {
+    fn insert(&mut self, found: &WalkEntry, of: &fs::Metadata) -> PackResult<()> {
         let at = |error: io::Error| PackError::reading(error).at(found.path.display().to_string());
-        let (name, of) = (found.name.clone(), found.metadata()?);
+        let name = found.name.clone();
         if found.kind.is_symlink() {
             let target = fs::read_link(&found.path).map_err(at)?;
             let target = target.to_str().ok_or_else(|| {
@@ -85,7 +103,7 @@ impl Metadata {
             self.links.insert(name, Link { target: portable(target), modified });
             return Ok(());
         }
-        let attributes = Attributes::from_fs(&of).map_err(at)?;
+        let attributes = Attributes::from_fs(of).map_err(at)?;
         match found.kind.is_dir() {
             true => self.folders.insert(name, attributes),
             false => self.files.insert(name, attributes),

@@ -20,6 +20,7 @@ use super::walk::{Skipped, Walk};
 use super::{Builder, WalkEntry, names};
 use crate::format::paths::folder_clashes;
 use crate::format::toc::Codec;
+use crate::metadata::Metadata;
 use crate::read::archive::{Archive, File};
 use crate::read::parallel::{check_limits, threads_for_any_block};
 
@@ -344,16 +345,15 @@ impl Builder {
                 (existing.hash, existing.is_verified) = (Some(*hash), true);
             }
         }
-        Ok((builder, changes, found.skipped))
+        builder.metadata = found.metadata;
+        Ok((builder, changes, found.skipped.sort()))
     }
 }
 
-/// The options with the archive's chunk size, and a solid limit below it.
-fn as_archive<S: ReadAt>(mut options: PackOptions, archive: &Archive<S>) -> PackOptions {
+/// The options with the archive's chunk size.
+fn as_archive<S: ReadAt>(options: PackOptions, archive: &Archive<S>) -> PackOptions {
     // Larger chunks are read and not written.
-    options.chunk = archive.header().chunk.bytes().min(MAX_CHUNK);
-    options.solid_limit = options.solid_limit.min(options.chunk - 1);
-    options
+    options.chunk(archive.header().chunk.bytes().min(MAX_CHUNK))
 }
 
 /// A file of a folder that an archive is updated from.
@@ -371,6 +371,7 @@ struct Found {
     files: Vec<Chosen>,
     /// The paths of the files.
     names: Names,
+    metadata: Metadata,
     skipped: Skipped,
 }
 
@@ -382,18 +383,13 @@ impl Found {
     ) -> PackResult<Found> {
         let mut all = Found::default();
         for (folder, walk) in folders.iter().enumerate() {
-            for found in walk.cancel(cancel).run()? {
+            let mut metadata = Metadata::default();
+            for (found, file_options) in walk.files(cancel, &mut choose, &mut all.skipped, &mut metadata)? {
                 cancel.check()?;
-                if found.kind.is_dir() {
-                    continue;
-                }
-                let Some(file_options) = choose(&found.name) else { continue };
-                if !found.kind.is_file() {
-                    all.skipped.others.push(found.path);
-                    continue;
-                }
-                all.add(Chosen { size: found.metadata()?.len(), found, folder, file_options })?;
+                let size = walk.size(&found, &mut metadata)?;
+                all.add(Chosen { found, folder, size, file_options })?;
             }
+            all.metadata.overlay(metadata);
         }
         Ok(all)
     }

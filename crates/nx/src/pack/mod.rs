@@ -46,7 +46,7 @@
 //! | `sink`, `format` | the output: file or memory; Nx, or converted to R3A |
 //! | `workers`, `cancel`, `progress` | a parallel map; a cancel token; progress |
 //! | `trained` | dictionaries for R3A |
-//! | `capture` | metadata from a folder, or merged |
+//! | `capture` | what a walk chooses, with its metadata; metadata merged |
 //! | `edit`, `compare`, `verify` | archives from archives: compared with a folder, verified before their blocks are reused |
 
 mod blocks;

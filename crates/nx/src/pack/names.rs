@@ -46,7 +46,7 @@ impl Names {
 }
 
 /// The folders that a path is in, the outermost first.
-fn folders_of(name: &str) -> impl DoubleEndedIterator<Item = &str> {
+pub(super) fn folders_of(name: &str) -> impl DoubleEndedIterator<Item = &str> {
     name.match_indices('/').map(|(at, _)| &name[..at])
 }
 

@@ -166,7 +166,6 @@ macro_rules! setters {
 }
 
 setters! {
-    chunk: u64,
     solid_limit: u64,
     solid: Coding,
     chunked: Coding,
@@ -190,6 +189,14 @@ impl PackOptions {
     /// The default options.
     pub fn new() -> PackOptions {
         PackOptions::default()
+    }
+
+    /// Sets [`chunk`](Self#structfield.chunk), and lowers [`solid_limit`](Self#structfield.solid_limit) below it.
+    #[must_use]
+    pub fn chunk(mut self, chunk: u64) -> PackOptions {
+        self.chunk = chunk;
+        self.solid_limit = self.solid_limit.min(chunk.saturating_sub(1));
+        self
     }
 
     /// Checks every field against the format's limits.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use linerate_core::Kind;
+use linerate_core::{Error, Kind};
 use linerate_io::LOCK_SUFFIX;
 
 use super::cancel::CancelToken;
@@ -33,6 +33,7 @@ pub struct Walk<'a> {
     prune: Option<&'a dyn Fn(&str) -> bool>,
     skip_bad_names: bool,
     left_out: &'a [&'a Path],
+    pub(super) metadata: bool,
     cancel: Option<&'a CancelToken>,
 }
 
@@ -49,9 +50,9 @@ pub struct BadName {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skipped {
-    /// Links, devices, sockets and pipes.
+    /// Devices, sockets and pipes, and links without [`Walk::metadata`].
     pub others: Vec<PathBuf>,
-    /// Names that [`Walk::skip_bad_names`] left out.
+    /// Names that [`Walk::skip_bad_names`] left out, in ascending order.
     pub bad_names: Vec<BadName>,
 }
 
@@ -60,12 +61,28 @@ impl Skipped {
     pub fn is_empty(&self) -> bool {
         self.others.is_empty() && self.bad_names.is_empty()
     }
+
+    /// Each path that was left out, and why.
+    pub fn iter(&self) -> impl Iterator<Item = (&Path, Error)> {
+        const OTHER: Error = Error::new(Kind::Unsupported, 0, "neither a file nor a folder");
+        let others = self.others.iter().map(|path| (&**path, OTHER));
+        let bad_names = self.bad_names.iter();
+        others.chain(bad_names.map(|bad| (&*bad.path, Error::new(Kind::BadArgument, 0, bad.message))))
+    }
+
+    /// Names each folder once, whose content may be at several places of a walk.
+    pub(super) fn sort(mut self) -> Skipped {
+        self.bad_names.sort_unstable();
+        self.bad_names.dedup();
+        self
+    }
 }
 
 impl<'a> Walk<'a> {
     /// Walks everything below `root`. A bad name is an error.
     pub fn new(root: &'a (impl AsRef<Path> + ?Sized)) -> Self {
-        Walk { root: root.as_ref(), prune: None, skip_bad_names: false, left_out: &[], cancel: None }
+        let root = root.as_ref();
+        Walk { root, prune: None, skip_bad_names: false, left_out: &[], metadata: false, cancel: None }
     }
 
     /// Excludes folders for which `prune` returns true, by path relative to the root. They are not read, so
@@ -91,10 +108,17 @@ impl<'a> Walk<'a> {
         self
     }
 
-    /// Ends the walk with an error when it is cancelled: a folder that no cache has takes seconds. A [`Builder`](super::Builder)
-    /// sets the token of its options.
+    /// Sets whether the [metadata](crate::metadata) of what is chosen is packed too: times, modes, links and folders. Folders are
+    /// chosen by their path with a slash at its end, and kept in any case if they contain anything that is. Default: false.
     #[must_use]
-    pub fn cancel(mut self, cancel: &'a CancelToken) -> Self {
+    pub fn metadata(mut self, metadata: bool) -> Self {
+        self.metadata = metadata;
+        self
+    }
+
+    /// Ends the walk with an error when it is cancelled: a folder that no cache has takes seconds.
+    #[must_use]
+    pub(super) fn cancel(mut self, cancel: &'a CancelToken) -> Self {
         self.cancel = Some(cancel);
         self
     }

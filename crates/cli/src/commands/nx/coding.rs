@@ -111,8 +111,7 @@ impl CodingArgs {
         options.threads = threads;
         let given = self.chunksize.map(|n| n.checked_next_power_of_two().unwrap_or(u64::MAX));
         if let Some(chunk) = given.or(chunk.filter(|_| preset.is_none())) {
-            options.chunk = chunk;
-            options.solid_limit = options.solid_limit.min(chunk.saturating_sub(1));
+            options = options.chunk(chunk);
         }
         if let Some(limit) = self.blocksize {
             options.solid_limit = solid_limit(limit);

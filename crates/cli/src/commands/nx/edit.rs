@@ -1,6 +1,6 @@
 //! `linerate nx merge`, `update`, `delete` and `repack`: write archives from existing archives.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::{ValueEnum, ValueHint};
 use linerate_nx::Kind;
-use linerate_nx::pack::{self, BadName, Builder, Changes, Clash, Format, PackOptions};
+use linerate_nx::pack::{self, Builder, Changes, Clash, Format, PackOptions};
 use serde_json::json;
 
 use super::coding::{CodingArgs, presets};
@@ -257,28 +257,15 @@ fn update(
     let options =
         options(&args.edit, cancel, args.coding.options(Some(chunk(&archive)), args.edit.threads.count()))?;
     args.coding.check_format(format(&args.edit, &archive)).map_err(CliError::Refused)?;
-    let cancel = options.cancel.clone();
+    let carried = metadata::carried(&archive, &args.archive, reporter);
     let own: Vec<&Path> = [Some(&*args.archive), target.path()].into_iter().flatten().collect();
     let prune = |path: &str| rules.prunes(path);
-    let walk = rules.walk(&args.folder, &prune).leave_out(&own);
+    let walk = rules.walk(&args.folder, &prune).leave_out(&own).metadata(args.metadata || carried.is_some());
     let found = Builder::update(options, &archive, walk, |path| rules.options(path), args.mirror);
     let (mut builder, changes, skipped) = found.map_err(write::engine_error)?;
-    let mut bad_names: BTreeSet<BadName> = skipped.bad_names.into_iter().collect();
-    let carried = metadata::carried(&archive, &args.archive, reporter);
-    let keeps = args.metadata || carried.is_some();
-    if keeps {
-        let mut all = carried.filter(|_| !args.mirror).unwrap_or_default();
-        let (of_folder, bad) = metadata::of_folder(&args.folder, rules, &own, &cancel)?;
-        all.overlay(of_folder);
-        bad_names.extend(bad);
-        builder.metadata(all);
-    }
-    for other in skipped.others.iter().filter(|other| !(keeps && metadata::is_link(other))) {
-        let path = other.display().to_string();
-        reporter.warn(&path, "not packed: it is neither a file nor a folder");
-    }
-    names::warn_of_bad(&bad_names, &args.folder, reporter);
-    summary.set("bad_names", bad_names.len());
+    builder.metadata(carried.filter(|_| !args.mirror).unwrap_or_default());
+    names::warn_of_skipped(&skipped, &args.folder, reporter);
+    summary.set("bad_names", skipped.bad_names.len());
     names::note_not_portable(changes.added.iter().map(String::as_str), reporter, &mut summary);
     names::note_clashes(builder.names(), reporter, &mut summary);
     if target.is_dry() {
@@ -328,7 +315,7 @@ fn delete(
     let _lock = target.lock(args.edit.wait.wait())?;
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
     let mut metadata = metadata::carried(&archive, &args.archive, reporter).unwrap_or_default();
-    let others: Vec<String> = metadata::others(&metadata).map(str::to_owned).collect();
+    let others: Vec<String> = metadata.others().map(str::to_owned).collect();
     let others = || others.iter().map(String::as_str);
     if let Some(glob) = select.unmatched(archive.files().map(|file| file.path()).chain(others())) {
         return Err(CliError::Refused(format!("no file matches `{glob}`")));

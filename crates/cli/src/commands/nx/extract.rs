@@ -14,7 +14,7 @@ use linerate_nx::{Existing, Extracted, Extractor, File, FileError, Kind};
 use super::args::{ChoiceArgs, LimitArgs};
 use super::open::{Opened, damage, damage_or_output, entry_at, is_still_there, open};
 use super::select::{GLOBS, Select};
-use super::{metadata, tree};
+use super::tree;
 use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 use crate::ui::signals::CancelToken;
@@ -159,7 +159,7 @@ fn process(
     inputs::keep(path);
     let name = path.display().to_string();
     let metadata = wanted(args, &archive, &name, reporter)?;
-    let others = metadata.iter().flat_map(metadata::others);
+    let others = metadata.iter().flat_map(Metadata::others);
     if let Some(glob) = select.unmatched(archive.files().map(|file| file.path()).chain(others)) {
         return Err(CliError::Refused(format!("no file matches `{glob}`")));
     }

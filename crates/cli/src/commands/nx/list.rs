@@ -71,7 +71,7 @@ fn process(
     let name = path.display().to_string();
     let needs_metadata = args.metadata || reporter.is_json();
     let mut kept = needs_metadata.then(|| metadata::for_display(&archive, &name, reporter)).flatten();
-    let others = kept.iter().flat_map(metadata::others);
+    let others = kept.iter().flat_map(Metadata::others);
     if let Some(glob) = select.unmatched(archive.files().map(|file| file.path()).chain(others)) {
         return Err(CliError::Refused(format!("no file matches `{glob}`")));
     }

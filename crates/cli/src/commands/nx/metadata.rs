@@ -1,17 +1,13 @@
 //! Metadata (times, modes, links, folders): captured from folders and carried between archives.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use linerate_nx::metadata::{Change, Difference, Metadata};
-use linerate_nx::pack::{BadName, CancelToken, Clash};
+use linerate_nx::pack::Clash;
 use serde_json::{Value, json};
 
 use super::open::{Opened, damage};
-use super::write;
-use super::write_args::Rules;
-use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 
 /// Reads the metadata of an archive to be changed. Damaged metadata is dropped with a warning.
@@ -23,24 +19,6 @@ pub(crate) fn carried(archive: &Opened, name: &Path, reporter: &mut Reporter) ->
         );
         None
     })
-}
-
-/// Captures the metadata of a folder for paths that the rules accept; also returns skipped bad names.
-pub(crate) fn of_folder(
-    folder: &Path,
-    rules: &Rules,
-    own: &[&Path],
-    cancel: &CancelToken,
-) -> Result<(Metadata, Vec<BadName>), CliError> {
-    let keep = |path: &str| rules.options(path).is_some();
-    let prune = |path: &str| rules.prunes(path);
-    let walk = rules.walk(folder, &prune).leave_out(own).cancel(cancel);
-    Metadata::capture_walk(walk, keep).map_err(write::engine_error)
-}
-
-/// Whether a path is a link, which metadata keeps.
-pub(crate) fn is_link(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
 }
 
 /// Merges the metadata of archives: each file has that of the archive it is taken from.
@@ -78,9 +56,4 @@ pub(crate) fn record(Change { path, difference }: &Change) -> Value {
         Difference::Target(old, new) => both("target", old.clone(), new.clone()),
         _ => json!({ "path": path, "change": "other" }),
     }
-}
-
-/// All folders and links.
-pub(crate) fn others(metadata: &Metadata) -> impl Iterator<Item = &str> {
-    metadata.folders.keys().chain(metadata.links.keys()).map(String::as_str)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use linerate_nx::pack::BadName;
+use linerate_nx::pack::Skipped;
 use linerate_nx::{Kind, folder_clashes, not_portable, portable_clashes};
 
 use super::open::{Opened, entry_at};
@@ -11,12 +11,12 @@ use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 
-/// Warns of each file and folder below `root` that was left out for its name, once.
-pub(crate) fn warn_of_bad(bad: &BTreeSet<BadName>, root: &Path, reporter: &mut Reporter) {
+/// Warns of what was left out below `root`.
+pub(crate) fn warn_of_skipped(skipped: &Skipped, root: &Path, reporter: &mut Reporter) {
     let file = root.display().to_string();
-    for BadName { path, message } in bad {
+    for (path, why) in skipped.iter() {
         let path = path.strip_prefix(root).unwrap_or(path).display();
-        reporter.warn(&file, &format!("{path}: not packed: {message}"));
+        reporter.warn(&file, &format!("{path}: not packed: {}", why.message));
     }
 }
 

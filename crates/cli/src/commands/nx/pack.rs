@@ -1,6 +1,5 @@
 //! `linerate nx pack`: packs folders and files into an archive.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,11 +10,11 @@ use linerate_nx::metadata::{Attributes, Metadata};
 use linerate_nx::pack::{Builder, CancelToken};
 
 use super::coding::{CodingArgs, presets};
+use super::names;
 use super::pipe::{Choice, PipeArgs};
 use super::select::GLOBS;
 use super::write::{self, Target};
 use super::write_args::{FormatName, OutputArgs, RuleArgs, Rules, cancellable};
-use super::{metadata, names};
 use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
@@ -131,12 +130,10 @@ fn process(
     let choice = args.choice(reporter)?;
     let coding = choice.as_ref().map_or(&args.coding, |choice| &choice.coding);
     let mut options = coding.options(None, args.threads.count()).map_err(CliError::Refused)?;
-    options.cancel = cancel.clone();
+    options.cancel = cancel;
     let mut packing = Packing {
         builder: Builder::new(options).map_err(write::engine_error)?,
         metadata: args.metadata.then(Metadata::default),
-        cancel,
-        paths: Vec::new(),
         bad_names: 0,
     };
     for source in args.all_sources() {
@@ -145,16 +142,16 @@ fn process(
         let meta = fs::metadata(source).map_err(CliError::io("cannot open")).map_err(at)?;
         packing.add(source, &meta, rules, &target, reporter)?;
     }
-    let metadata = packing.metadata.unwrap_or_default();
-    if packing.builder.is_empty() && metadata.is_empty() {
+    packing.builder.metadata(packing.metadata.unwrap_or_default());
+    let paths = || packing.builder.names().chain(packing.builder.others());
+    if paths().next().is_none() {
         reporter.warn(&first.display().to_string(), "there is no file to pack");
     }
-    packing.builder.metadata(metadata);
     summary.set("bad_names", packing.bad_names);
     names::note_not_portable(packing.builder.names(), reporter, &mut summary);
     names::note_clashes(packing.builder.names(), reporter, &mut summary);
     if target.is_dry() {
-        summary.lines = packing.paths;
+        summary.lines = paths().map(str::to_owned).collect();
         summary.lines.sort_unstable();
     }
     if let Some(choice) = choice {
@@ -167,11 +164,8 @@ fn process(
 
 struct Packing {
     builder: Builder,
-    /// Metadata, with `--metadata`.
+    /// Metadata of single files, with `--metadata`.
     metadata: Option<Metadata>,
-    cancel: CancelToken,
-    /// Paths that a dry run prints.
-    paths: Vec<String>,
     /// Number of files and folders skipped for their names.
     bad_names: usize,
 }
@@ -185,40 +179,16 @@ impl Packing {
         target: &Target,
         reporter: &mut Reporter,
     ) -> Result<(), CliError> {
-        let name = source.display().to_string();
         if !meta.is_dir() {
             return self.add_file(source, meta, rules, reporter);
         }
         let own: Vec<&Path> = target.path().into_iter().collect();
-        let mut bad_names = BTreeSet::new();
-        if let Some(all) = &mut self.metadata {
-            let (found, bad) = metadata::of_folder(source, rules, &own, &self.cancel)?;
-            bad_names.extend(bad);
-            if target.is_dry() {
-                self.paths.extend(metadata::others(&found).map(str::to_owned));
-            }
-            all.overlay(found);
-        }
-        let paths = &mut self.paths;
         let prune = |path: &str| rules.prunes(path);
-        let skipped = self.builder.add_folder(rules.walk(source, &prune).leave_out(&own), |path| {
-            let options = rules.options(path)?;
-            if target.is_dry() {
-                paths.push(path.to_owned());
-            }
-            Some(options)
-        });
-        let skipped = skipped.map_err(write::engine_error)?;
-        bad_names.extend(skipped.bad_names);
-        for other in skipped.others {
-            if self.metadata.is_some() && metadata::is_link(&other) {
-                continue;
-            }
-            let path = other.strip_prefix(source).unwrap_or(&other).display().to_string();
-            reporter.warn(&name, &format!("{path}: not packed: it is neither a file nor a folder"));
-        }
-        self.bad_names += bad_names.len();
-        names::warn_of_bad(&bad_names, source, reporter);
+        let walk = rules.walk(source, &prune).leave_out(&own).metadata(self.metadata.is_some());
+        let skipped =
+            self.builder.add_folder(walk, |path| rules.options(path)).map_err(write::engine_error)?;
+        self.bad_names += skipped.bad_names.len();
+        names::warn_of_skipped(&skipped, source, reporter);
         Ok(())
     }
 
@@ -243,7 +213,6 @@ impl Packing {
             name.ok_or_else(|| CliError::Refused(format!("{} has no name in UTF-8", source.display())))?;
         let Some(options) = rules.options(name) else { return Ok(()) };
         inputs::keep(source);
-        self.paths.push(name.to_owned());
         if let Some(all) = &mut self.metadata {
             let attributes = Attributes::from_fs(meta).map_err(CliError::io("cannot read the time"))?;
             all.files.insert(name.to_owned(), attributes);

@@ -17,6 +17,7 @@ use crate::ui::inputs;
 use crate::ui::remote::url;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
+use crate::ui::wait;
 
 /// Where to write an archive.
 pub(crate) enum Target {
@@ -61,12 +62,9 @@ impl Target {
     }
 
     /// Locks the archive to be replaced, if it exists, before it is read.
-    pub(crate) fn lock(&self, wait: Wait) -> Result<Option<Lock>, CliError> {
-        let path = match self {
-            Target::Replace(path) if fs::metadata(path).is_ok_and(|found| found.is_file()) => path,
-            _ => return Ok(None),
-        };
-        crate::ui::wait::lock(path, wait).map(Some)
+    pub(crate) fn lock(&self, how_long: Wait) -> Result<Option<Lock>, CliError> {
+        let Target::Replace(path) = self else { return Ok(None) };
+        Lock::of_target(path, how_long).map_err(|error| wait::not_locked(path, error))
     }
 
     /// Fails early where the target cannot be written.

@@ -101,8 +101,9 @@ impl Rules {
         Walk::new(folder).prune(prune).skip_bad_names(self.skip_bad_names)
     }
 
-    /// Options of packing a file, or `None` to skip it.
+    /// Options of packing a file, or a folder, whose path ends with a slash; `None` to skip it.
     pub(crate) fn options(&self, path: &str) -> Option<FileOptions> {
+        let path = path.strip_suffix('/').unwrap_or(path);
         if !self.select.takes(path) {
             return None;
         }

@@ -204,6 +204,17 @@ fn several_folders_and_files_are_packed_into_one_archive() {
 }
 
 #[test]
+fn target_that_ends_with_a_slash_is_refused_and_makes_no_file() {
+    let folder = Folder::new();
+    folder.write("in/a", b"a");
+    for target in ["o/", "o/."] {
+        let run = folder.nx(&["pack", "-f", "in", "-o", target]);
+        run.fails(FAILED, &format!("linerate: in: cannot write {target}: is a directory"));
+    }
+    assert!(!folder.has("o"));
+}
+
+#[test]
 fn missing_sources_empty_folders_and_invalid_options_of_pack_are_reported() {
     let folder = Folder::new();
     let line = "linerate: absent: cannot open: No such file or directory";
@@ -238,7 +249,7 @@ fn links_are_skipped_with_a_warning() {
     std::os::unix::fs::symlink("..", folder.path("in/up")).unwrap();
     let run = folder.nx(&["pack", "in", "-o", "a.nx"]);
     assert_eq!((run.status, run.stderr.lines().count()), (Some(WARNED), 2), "{}", run.stderr);
-    let line = "linerate: in: link: not packed: it is neither a file nor a folder";
+    let line = "linerate: in: link: not packed: neither a file nor a folder";
     assert_eq!(run.stderr.lines().next(), Some(line));
     assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), ["a"]);
 }
