@@ -163,10 +163,10 @@ bench-netty: ## permessage-deflate in Netty beside its own, as JSON Lines: DATA=
 	@scripts/bench-gateway-java.sh netty "$(DATA)" $(FLAGS)
 
 assure: CSV = target/assure.csv
-assure: PARTS = defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack decoding-study
+assure: PARTS = defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack decoding-study large-folders
 assure: SECONDS_PER_TARGET = 300
 assure: SOAK_SECONDS = 300
-assure: ## Before a release, some hours: default features, every tier, frames of zstd's generator, websocket libraries of others, SST files of five RocksDBs, suites of languages and git on zlib, Miri, loom, ThreadSanitizer, damage, mutants, AddressSanitizer, other targets, release builds, Java 25, Node.js 18, the newest zarr, soak, long fuzzing, reports in a browser, packages, licences, spelling, FPGA proofs and place and route, programs that rewrite our files, the decoding study of textures: CSV=file PARTS="miri loom"
+assure: ## Before a release, some hours: default features, every tier, frames of zstd's generator, websocket libraries of others, SST files of five RocksDBs, suites of languages and git on zlib, Miri, loom, ThreadSanitizer, damage, mutants, AddressSanitizer, other targets, release builds, Java 25, Node.js 18, the newest zarr, soak, long fuzzing, reports in a browser, packages, licences, spelling, FPGA proofs and place and route, programs that rewrite our files, the decoding study of textures, a folder of 100,000 files and one of 5 GB packed, extracted and mounted: CSV=file PARTS="miri loom"
 	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/assure.sh "$(CSV)" $(PARTS)
 
 soak-java: ## Large messages in a small Java heap under three collectors, SOAK_SECONDS each

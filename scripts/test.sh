@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
 # Parts of `make test`: format rust scalar nostd hdl hdf5 python java node cuda fuzz lint msrv; of it alone: cli.
-# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack decoding-study.
+# Parts of `make assure`: defaults matrix zstd-corpus websocket-peers rocksdb haproxy zlib-suites miri loom tsan damage mutants sanitizers foreign dist java25 node18 zarr soak fuzz report packages deny spelling hdl-long pnr repack decoding-study large-folders.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -136,6 +136,16 @@ test_decoding-study() {
     "$cargo" run --locked --release --package linerate-bench --bin linerate-bench --features peers -- archives \
       --corpus "$textures/$kind" --only settings --level 12,13,14,16,19,22 --record "$CARGO_TARGET_DIR/decoding-study.jsonl"
   done
+}
+
+# A folder of 100,000 files and one of 5 GB, packed, updated, extracted, mounted, interrupted and killed, in LARGE_FOLDERS, which
+# takes 16 GB: lines for records/large-folders.jsonl in large-folders.jsonl.
+test_large-folders() {
+  local folder=${LARGE_FOLDERS:-$CARGO_TARGET_DIR/large-folders}
+  "$cargo" build --locked --release --package linerate
+  mkdir -p "$folder"
+  python3 bench/large_folders.py --linerate "$CARGO_TARGET_DIR/release/linerate" --folder "$folder" | tee "$CARGO_TARGET_DIR/large-folders.jsonl"
+  if [ ! -w /dev/fuse ]; then skip "mounts of large folders" "there is no /dev/fuse"; fi
 }
 
 # HAProxy with our libslz, built from Debian's source: pages through it are what they were.

@@ -102,6 +102,7 @@ pub const METRICS: &[Metric] = &[
     row("cpu", "s", Lower, 2, "CPU time of the whole"),
     row("cpu_rest", "s", Lower, 3, "CPU time per second while nothing happens"),
     row("elapsed", "s", Lower, 2, "elapsed time of the whole"),
+    row("silence", "s", Lower, 1, "longest time without output on the terminal"),
     row("planned", "s", Neither, 1, "elapsed time of the plan"),
     row("pack", "s", Lower, 1, "CPU time to pack"),
     row("first", "ms", Lower, 1, "from opening to the first file"),
