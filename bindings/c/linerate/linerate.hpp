@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -214,6 +216,76 @@ public:
 		check(linerate_archive_read(get(), index, content.data(), content.size(), &n));
 		return content;
 	}
+};
+
+/* Packs, updates and merges Nx archives. A callback may be empty, and may throw: that cancels the work, and comes out of the function
+ * that does it. Paths are UTF-8. */
+class packer {
+public:
+	linerate_pack_options options = linerate_pack_defaults();
+	std::function<bool(std::string_view path)> choose;
+	std::function<bool(const linerate_pack_progress &)> on_progress;
+	std::function<void(std::string_view path, const error &)> on_failure;
+
+	linerate_pack_report pack(const std::vector<std::string> &folders, const std::string &target)
+	{
+		const auto from = pointers(folders);
+		return run(linerate_archive_pack, from.data(), from.size(), target.c_str());
+	}
+	/* Replaces the archive itself if there is no target. */
+	linerate_pack_report update(const std::string &path, const std::vector<std::string> &folders,
+				    const std::vector<std::string> &deleted = {}, const std::string *target = nullptr)
+	{
+		const auto from = pointers(folders), gone = pointers(deleted);
+		return run(linerate_archive_update, path.c_str(), from.data(), from.size(), gone.data(), gone.size(),
+			   target ? target->c_str() : nullptr);
+	}
+	linerate_pack_report merge(const std::vector<std::string> &archives, linerate_clash clash, const std::string &target)
+	{
+		const auto from = pointers(archives);
+		return run(linerate_archive_merge, from.data(), from.size(), clash, target.c_str());
+	}
+
+private:
+	static std::vector<const char *> pointers(const std::vector<std::string> &paths)
+	{
+		std::vector<const char *> out;
+		for (const auto &path : paths)
+			out.push_back(path.c_str());
+		return out;
+	}
+	/* Whether the work goes on: no exception passes through the library. */
+	template <class Call> static bool goes_on(void *self, Call &&call)
+	{
+		auto &of = *static_cast<packer *>(self);
+		try {
+			return !of.thrown_ && call(of);
+		} catch (...) {
+			of.thrown_ = std::current_exception();
+			return false;
+		}
+	}
+	template <class Function, class... Arguments> linerate_pack_report run(Function function, Arguments... arguments)
+	{
+		linerate_pack_options with = options;
+		with.context = this;
+		with.choose = [](void *self, const char *path, std::size_t len) -> std::int32_t {
+			return goes_on(self, [&](packer &of) { return !of.choose || of.choose({path, len}); });
+		};
+		with.on_progress = [](void *self, const linerate_pack_progress *progress) -> std::int32_t {
+			return goes_on(self, [&](packer &of) { return !of.on_progress || of.on_progress(*progress); });
+		};
+		with.on_failure = [](void *self, const char *path, std::size_t len, linerate_error why) {
+			goes_on(self, [&](packer &of) { return !of.on_failure || (of.on_failure({path, len}, error(why)), true); });
+		};
+		linerate_pack_report report;
+		const linerate_error result = function(arguments..., &with, &report);
+		if (thrown_)
+			std::rethrow_exception(std::exchange(thrown_, nullptr));
+		check(result);
+		return report;
+	}
+	std::exception_ptr thrown_;
 };
 
 } // namespace linerate

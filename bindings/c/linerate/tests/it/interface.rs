@@ -420,23 +420,54 @@ fn small_archive(folder: &TempDir) -> (PathBuf, Vec<u8>) {
     (path, content)
 }
 
-#[test]
-fn the_cpp_header_reads_an_archive_and_throws_errors() {
+/// Compiles an example in C++ into a folder by each standard, with sanitizers, and hands it to the test.
+fn for_each_cpp(name: &str, folder: &TempDir, test: impl Fn(&Path)) {
     let (Some(library), true) = (Library::built("linerate"), has_program("c++")) else { return };
-    let folder = TempDir::new().unwrap();
     let shared = library.copy_as(&soname(), folder.path());
-    let (archive, content) = small_archive(&folder);
     for standard in ["-std=c++17", "-std=c++20"] {
         let program = folder.path().join(standard);
         let compiler =
             ["c++", standard, "-pedantic", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-        let source = Path::new(HERE).join("examples/archive.cpp");
+        let source = Path::new(HERE).join("examples").join(name);
         c_program::compile(&compiler, Path::new(HERE), &source, &shared, &program);
-        let run = Run::of(Command::new(&program).arg(&archive).arg("a/text"), b"").ok();
-        assert_eq!(run.stdout, content);
-        let run = Run::of(Command::new(&program).arg(&archive).arg("missing"), b"");
-        run.fails(1, "the archive has no file of this path");
+        test(&program);
     }
+}
+
+#[test]
+fn the_cpp_header_packs_and_passes_exceptions_of_callbacks_on() {
+    let folder = TempDir::new().unwrap();
+    let mods = plant(&folder.path().join("mods"), &[("a", &data::mixed(2_300_000)), ("b", b"small")]);
+    plant(&folder.path().join("mods"), &[("old.bak", b"is not chosen")]);
+    for_each_cpp("pack.cpp", &folder, |program| {
+        let target = folder.path().join("mods.nx");
+        let run = |more: &[&str]| {
+            let mut command = Command::new(program);
+            Run::of(command.arg(&target).arg(folder.path().join("mods")).args(more), b"")
+        };
+        let thrown = run(&["cancel"]);
+        assert_eq!((thrown.status, target.exists()), (Some(1), false), "{}", thrown.stderr);
+        assert!(thrown.stderr.ends_with(" bytes\nenough\n"), "{}", thrown.stderr);
+        let packed = run(&[]);
+        assert_eq!((packed.status, &*packed.stdout), (Some(0), &b"2 files\n"[..]), "{}", packed.stderr);
+        assert!(contents(&target) == mods);
+        let again = run(&[]);
+        assert!(again.stderr.ends_with("\nthe target exists already\n"), "{}", again.stderr);
+        assert_eq!(again.stdout, format!("{}: the target exists already\n", target.display()).into_bytes());
+        fs::remove_file(&target).unwrap();
+    });
+}
+
+#[test]
+fn the_cpp_header_reads_an_archive_and_throws_errors() {
+    let folder = TempDir::new().unwrap();
+    let (archive, content) = small_archive(&folder);
+    for_each_cpp("archive.cpp", &folder, |program| {
+        let run = Run::of(Command::new(program).arg(&archive).arg("a/text"), b"").ok();
+        assert_eq!(run.stdout, content);
+        let run = Run::of(Command::new(program).arg(&archive).arg("missing"), b"");
+        run.fails(1, "the archive has no file of this path");
+    });
 }
 
 #[test]
