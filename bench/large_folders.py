@@ -187,6 +187,7 @@ class Study:
             if shutil.which(program):
                 line = line.replace("SOURCE", f"'{self.source}'").replace("OUT", f"'{target}'")
                 found = finish(["sh", "-c", line])
+                del found["silence"]  # they are told to be quiet
                 self.tell("pack", {**found, "output": target.stat().st_size}, name)
                 target.unlink()
 
