@@ -114,7 +114,11 @@ fn bad_filters_are_refused_with_the_names_of_all() {
     folder.write("in/a", b"a");
     let run = folder.nx(&["pack", "--filters=bc9", "in", "-o", "a.nx"]);
     assert_eq!(run.status, Some(USAGE));
-    assert!(run.stderr.contains("`bc9` is no texture format or filter; formats are bc1, "), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("`bc9` is no texture format or filter to write; formats are bc1, "),
+        "{}",
+        run.stderr
+    );
     let run = folder.nx(&["pack", "--filters=auto", "--format=r3a", "in", "-o", "a.r3a"]);
     run.fails(USAGE, "linerate: --filters needs --format nx: R3A archives have none");
     assert_eq!(folder.names(), ["in"]);
