@@ -3,8 +3,8 @@
 # are there are only verified, so copies from elsewhere will do. Ends with a line for each set that is not as it was measured.
 #
 # silesia is downloaded; gateway and waveforms-generated are made, from seeds; textures-unseen is taken from packages, which
-# needs Debian's apt-get and dpkg-deb, unzip, Python with pip, and 7 GB below $TMPDIR for some minutes. Nobody publishes the selections in web, textures,
-# and waveforms as a whole: they are verified if they are there, and measuring with other files of the kind gives other rows.
+# needs Debian's apt-get and dpkg-deb, unzip, Python with pip, and 7 GB below $TMPDIR for some minutes. Nobody publishes the
+# selections in web, textures, and waveforms as a whole: they are verified if they are there, and measuring with other files of the kind gives other rows.
 set -euo pipefail
 dir=${1:-${LINERATE_CORPORA:?usage: corpora.sh DIR}}
 mkdir -p "$dir"
