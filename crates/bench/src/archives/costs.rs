@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::process::Command;
 
-use linerate_nx::pack::{Filters, Format, PRESETS, PackOptions};
+use linerate_candidates::cpu_time;
+use linerate_nx::pack::{Coding, Filters, Format, PRESETS, PackOptions};
 use linerate_nx::{Archive, Codec, FileSource, Limits};
 
 use super::programs::{PROGRAMS, Program, TAR_ZSTD};
 use super::{Bench, message};
 use crate::harness::progress;
+use crate::kernel::os::children_time;
 use crate::records::Measurement;
 
 /// Threads that pack.
@@ -16,6 +18,9 @@ const PACKING: usize = 2;
 const PIECE: usize = 1 << 20;
 /// The name of the options that are used unless asked for others.
 const DEFAULT: &str = "default";
+
+/// Levels that small files are packed with beside that of the default.
+const SMALL_FILES: [i32; 2] = [9, 12];
 
 /// Options under a name.
 struct Setting {
@@ -26,7 +31,7 @@ struct Setting {
     base: String,
 }
 
-/// Bytes of the archives of all settings, each by the bytes of its base; for archives that other programs read, also those of
+/// Bytes of the archives of all settings and the CPU time of packing them, files in the cache, each by the bytes of its base; for archives that other programs read, also those of
 /// the header, of padding and of stored blocks.
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String> {
     let folder = bench.folder()?;
@@ -34,8 +39,10 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
     for setting in settings() {
         progress(&format!("{}: {}", bench.input.name, setting.name));
         let target = folder.path().join("packed");
+        let before = cpu_time();
         let builder = bench.input.builder(setting.options)?;
         let bytes = builder.write_as(&target, setting.format).map_err(message)?.archive_bytes;
+        let cpu = cpu_time() - before;
         let name = format!("linerate {}", setting.name);
         let of = found.iter().find(|row| row.contender == setting.base);
         let by = of.map(|of| bytes as f64 / of.metrics["output"].median);
@@ -43,6 +50,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Vec<Measurement>>, String
             saved.push(savings(bench, &name, &setting.base, by));
         }
         let row = sized(bench, name.clone(), bytes).param("base", setting.base);
+        let row = row.exact("cpu", cpu.as_secs_f64());
         found.push(row.exact("output_by_base", by));
         if matches!(setting.format, Format::Nx) {
             of_parts.extend(parts(bench, &name, &target)?);
@@ -63,9 +71,14 @@ fn settings() -> Vec<Setting> {
         ("without grouping", plain.clone().group_similar(false)),
         ("without deduplication", plain.clone().dedup_solid(false).dedup_chunked(false)),
         ("without fitted searches", plain.clone().fit_search(false)),
-        ("with filters", plain.filters(Filters::all())),
+        ("with filters", plain.clone().filters(Filters::all())),
     ] {
         all.push(setting(format!("{DEFAULT} {what}"), options, Format::Nx, ours(DEFAULT)));
+    }
+    for level in SMALL_FILES {
+        let options = plain.clone().solid(Coding::zstd(level));
+        let name = format!("{DEFAULT}, small files at level {level}");
+        all.push(setting(name, options, Format::Nx, ours(DEFAULT)));
     }
     for preset in PRESETS {
         let options = PackOptions { threads: PACKING, ..preset.options() };
@@ -109,8 +122,12 @@ fn other(bench: &Bench<'_>, folder: &Path, program: &'static Program, level: i32
         true => format!("{} {level}", program.archive),
         false => program.archive.to_owned(),
     };
+    let before = children_time();
     match program.packed(&bench.input.root, folder, level) {
-        Ok(packed) => Some(sized(bench, name, packed.bytes)),
+        Ok(packed) => {
+            let cpu = children_time().zip(before).map(|(after, before)| (after - before).as_secs_f64());
+            Some(sized(bench, name, packed.bytes).exact("cpu", cpu))
+        }
         Err(missing) => {
             eprintln!("{name}: {missing}");
             None

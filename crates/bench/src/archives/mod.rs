@@ -18,6 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use linerate_gateway_sim::traffic::Random;
 use linerate_nx::Archive;
 use linerate_nx::pack::{Builder, Coding, PRESETS, PackOptions, Summary};
 use tempfile::TempDir;
@@ -38,6 +39,9 @@ pub struct ArchivesArgs {
     /// Its name in the record [default: from the path]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// Cut the files of the corpus into small ones of so many bytes on average, in folders of the names of the files
+    #[arg(long, value_name = "BYTES", requires = "corpus")]
+    cut: Option<usize>,
     #[command(flatten)]
     pub(crate) common: Common,
     /// What to measure [default: everything]
@@ -122,6 +126,9 @@ pub fn run(args: &ArchivesArgs) -> Result<(), String> {
     let scratch = scratch.canonicalize().map_err(|e| format!("{}: {e}", scratch.display()))?;
     let generated = folder(&scratch)?;
     let input = match &args.corpus {
+        Some(path) if let Some(bytes) = args.cut => {
+            Input::cut(&Input::of(&resolve(path), args.name.as_deref())?, bytes, generated.path())?
+        }
         Some(path) => Input::of(&resolve(path), args.name.as_deref())?,
         None => Input::generated(generated.path())?,
     };
@@ -262,6 +269,26 @@ impl Input {
                 .map_err(message)?;
         }
         Input::of(root, Some("generated"))
+    }
+
+    /// The files of another input cut into small ones, of up to twice `mean` bytes, whose order by name is random: every
+    /// file becomes a folder. The same on every machine.
+    fn cut(of: &Input, mean: usize, into: &Path) -> Result<Input, String> {
+        let mut random = Random::stream(2, 0);
+        for path in files_below(&of.root)? {
+            let bytes = fs::read(&path).map_err(message)?;
+            let folder = into.join(path.strip_prefix(&of.root).unwrap_or(&path));
+            fs::create_dir_all(&folder).map_err(message)?;
+            let end = path.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
+            let mut rest = &bytes[..];
+            while !rest.is_empty() {
+                let (piece, after) = rest.split_at(rest.len().min(1 + random.below(2 * mean)));
+                fs::write(folder.join(format!("{:010x}{end}", random.below(1 << 40))), piece)
+                    .map_err(message)?;
+                rest = after;
+            }
+        }
+        Input::of(into, Some(&format!("{}, cut into files of {mean} bytes", of.name)))
     }
 
     /// The folder as an archive in memory.
