@@ -2,6 +2,8 @@
 
 use std::io::{IsTerminal, stderr};
 use std::sync::Mutex;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -240,6 +242,37 @@ impl Drop for Activity {
         if let Some(spinner) = &self.spinner {
             spinner.finish_and_clear();
         }
+    }
+}
+
+/// A line about work that is not measured in bytes, asked for now and then by a thread. Drawn on a terminal only.
+pub(crate) struct Watch {
+    /// Ends the thread when it is dropped.
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    /// Draws what `tell` returns, once the work has lasted a second.
+    pub(crate) fn new(show: Show, name: &str, tell: impl Fn() -> String + Send + 'static) -> Self {
+        let (end, ended) = channel::<()>();
+        let activity = Activity::new(show, name);
+        let watch = move || {
+            while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                activity.show(&tell());
+            }
+        };
+        // Without a thread nothing is drawn.
+        let thread = (show == Show::Bar).then(|| thread::Builder::new().spawn(watch).ok()).flatten();
+        Watch { end: Some(end), thread }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        // The line is gone before anything else is printed.
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::ui::error::CliError;
 use crate::ui::exit_code::ExitStatus;
 use crate::ui::printer::{Printer, failure};
-use crate::ui::progress::{Activity, Label, Progress, SharedProgress, Show};
+use crate::ui::progress::{Activity, Label, Progress, SharedProgress, Show, Watch};
 use crate::ui::signals;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
@@ -148,6 +148,11 @@ impl Reporter {
     /// A line that says what is being done.
     pub(crate) fn activity(&self, name: &str) -> Activity {
         Activity::new(self.show(), name)
+    }
+
+    /// A line about work that is not measured in bytes.
+    pub(crate) fn watch(&self, name: &str, tell: impl Fn() -> String + Send + 'static) -> Watch {
+        Watch::new(self.show(), name, tell)
     }
 
     /// Progress of `total` bytes of a file or archive, or without an end.

@@ -18,7 +18,7 @@ use super::file_hash::OrderedHashes;
 use super::filters::Filters;
 use super::options::{Coding, PackOptions};
 use super::plan::{Block, Plan, left_over};
-use super::progress::Progress;
+use super::progress::{Progress, Stage};
 use super::sink::Sink;
 use super::textures::{self, BlockFilter, Span};
 use crate::format::hash::HashKind;
@@ -92,6 +92,7 @@ struct Shared<'a> {
 
 /// Encodes all blocks of the plan and writes them from offset `start` on.
 pub(super) fn write(job: &Job<'_>, start: u64) -> PackResult<Written> {
+    job.options.cancel.begin(Stage::Packing);
     let count = job.plan.blocks.len();
     let threads = job.options.threads.clamp(1, count.max(1));
     let shared = Shared {

@@ -119,6 +119,11 @@ impl Builder {
         self
     }
 
+    /// The options.
+    pub fn options(&self) -> &PackOptions {
+        &self.options
+    }
+
     /// The number of files so far.
     pub fn len(&self) -> usize {
         self.items.len()

@@ -16,6 +16,7 @@ use super::error::{PackError, PackResult};
 use super::existing::{CachedArchive, ExistingEntry, Reuse};
 use super::names::Names;
 use super::options::{Coding, FileOptions, MAX_CHUNK, MAX_LZ4_LEVEL, PackOptions};
+use super::progress::Stage;
 use super::walk::{Skipped, Walk};
 use super::{Builder, WalkEntry, names};
 use crate::format::paths::folder_clashes;
@@ -302,6 +303,7 @@ impl Builder {
         builder.limit_threads(archive);
         let kept: Vec<bool> = archive.files().map(&mut keep).collect();
         let wanted = wanted(&builder.options, archive, &found, &kept)?;
+        builder.options.cancel.begin(Stage::Comparing);
         let hashes = compare(archive, &wanted, &builder.options.workers())?;
         // By entry. One that is not equal is not verified.
         let verified = wanted.iter().zip(hashes).filter_map(|(of, hash)| Some((of.file.index(), hash?)));

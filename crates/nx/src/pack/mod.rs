@@ -44,7 +44,7 @@
 //! | `filters`, `textures` | sets of texture filters; finds textures in blocks and filters them |
 //! | `blocks`, `file_hash` | encodes blocks in parallel and writes them in order; hashes across threads |
 //! | `sink`, `format` | the output: file or memory; Nx, or converted to R3A |
-//! | `workers`, `cancel`, `progress` | a parallel map; a cancel token; progress |
+//! | `workers`, `cancel`, `progress` | a parallel map; a cancel token, which counts; progress |
 //! | `trained` | dictionaries for R3A |
 //! | `capture` | what a walk chooses, with its metadata; metadata merged |
 //! | `edit`, `compare`, `verify` | archives from archives: compared with a folder, verified before their blocks are reused |
@@ -86,6 +86,6 @@ pub use self::filters::Filters;
 pub use self::format::Format;
 pub use self::options::{Coding, FileOptions, MAX_CHUNK, PackOptions, Zstd};
 pub use self::presets::{PRESETS, Preset};
-pub use self::progress::Progress;
+pub use self::progress::{Progress, Stage};
 pub(crate) use self::walk::WalkEntry;
 pub use self::walk::{BadName, Skipped, Walk};

@@ -14,6 +14,7 @@ use super::dedup::{Duplicates, Piece, find_duplicates, hash_range};
 use super::error::{PackError, PackResult};
 use super::existing::ExistingEntry;
 use super::options::{Coding, PackOptions, extension};
+use super::progress::Stage;
 use super::{similarity, textures};
 use crate::filter::Texture;
 use crate::format::hash::HashKind;
@@ -107,6 +108,7 @@ impl Planner<'_> {
     }
 
     fn find_duplicates(&self, pieces: &[Piece]) -> PackResult<Duplicates> {
+        self.options.cancel.begin(Stage::Comparing);
         find_duplicates(self.items, pieces, self.options.chunk as usize, &self.options.workers())
     }
 

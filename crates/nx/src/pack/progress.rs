@@ -1,5 +1,28 @@
 //! Progress of packing.
 
+/// What packing is at. The first four come before [`Progress`]; a folder that no cache has makes them the longest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Listing folders; counts entries.
+    Listing,
+    /// Reading the sizes, and with metadata the times, of files; counts entries.
+    Measuring,
+    /// Reading files to compare them with each other, or with those of an archive.
+    Comparing,
+    /// Reading small files to group similar ones.
+    Grouping,
+    /// Encoding and writing; counts blocks.
+    Packing,
+}
+
+impl Stage {
+    pub(super) fn from_number(number: u64) -> Stage {
+        use Stage::*;
+        [Listing, Measuring, Comparing, Grouping, Packing][number as usize]
+    }
+}
+
 /// Progress of packing, reported by [`Builder::on_progress`](super::Builder::on_progress).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -13,6 +13,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use super::content::Item;
 use super::error::PackResult;
 use super::options::extension;
+use super::progress::Stage;
 use super::workers::Workers;
 
 /// Bytes at the start of a file that are sampled.
@@ -37,6 +38,7 @@ pub(super) fn blocks(
 ) -> PackResult<Vec<Vec<usize>>> {
     let sampled: u64 = files.iter().map(|&file| items[file].size.min(SAMPLED_BYTES)).sum();
     let rate = SAMPLING_RATE.max(sampled / MAX_FINGERPRINTS).next_power_of_two();
+    workers.cancel.begin(Stage::Grouping);
     let fingerprints = workers.map(files.len(), Vec::new, |buffer, i| {
         let item = &items[files[i]];
         buffer.resize(item.size.min(SAMPLED_BYTES) as usize, 0);
@@ -58,6 +60,7 @@ pub(super) fn blocks(
     };
     let mut blocks = Vec::new();
     while let Some(&first) = grouping.left.first() {
+        workers.cancel.check()?;
         blocks.push(grouping.block(first, limit).into_iter().map(|i| files[i]).collect());
     }
     Ok(blocks)

@@ -6,6 +6,7 @@ use super::content::{Content, Item};
 use super::error::PackResult;
 use super::existing::{ExistingEntry, SourceArchive};
 use super::options::PackOptions;
+use super::progress::Stage;
 
 /// Entries of one archive in adjacent blocks.
 struct Batch {
@@ -23,6 +24,7 @@ const BATCH: u64 = 4 << 20;
 /// those with another kind of hash.
 pub(super) fn existing(items: &mut [Item], options: &PackOptions) -> PackResult<()> {
     let batches = batches(items, options);
+    options.cancel.begin(Stage::Comparing);
     let hashes = options.workers().map(
         batches.len(),
         || (),

@@ -8,6 +8,7 @@ use linerate_io::LOCK_SUFFIX;
 
 use super::cancel::CancelToken;
 use super::error::{PackError, PackResult};
+use super::progress::Stage;
 use crate::format::paths::bad_name;
 
 /// A recursive walk of a folder: its root, folders to prune, and the treatment of names that an archive
@@ -128,6 +129,9 @@ impl<'a> Walk<'a> {
     /// # Errors
     /// Names the folder that cannot be read; or cancelled.
     pub(crate) fn run(&self) -> PackResult<Vec<WalkEntry>> {
+        if let Some(cancel) = self.cancel {
+            cancel.begin(Stage::Listing);
+        }
         let mut all = Vec::new();
         let left_out: Vec<String> = self.left_out.iter().filter_map(|file| self.name_of(file)).collect();
         let mut folders = vec![(self.root.to_owned(), String::new(), true)];
@@ -135,7 +139,7 @@ impl<'a> Walk<'a> {
             let at_folder =
                 |error: std::io::Error| PackError::reading(error).at(folder.display().to_string());
             for entry in fs::read_dir(&folder).map_err(at_folder)? {
-                self.cancel.map_or(Ok(()), CancelToken::check)?;
+                self.check()?;
                 let entry = entry.map_err(at_folder)?;
                 let path = entry.path();
                 let kind =
@@ -156,7 +160,15 @@ impl<'a> Walk<'a> {
             }
         }
         all.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        if let Some(cancel) = self.cancel {
+            cancel.begin(Stage::Measuring);
+        }
         Ok(all)
+    }
+
+    /// Checks whether the work on the entries was cancelled.
+    pub(super) fn check(&self) -> PackResult<()> {
+        self.cancel.map_or(Ok(()), CancelToken::check)
     }
 
     /// The name below the root of a file that exists; `None` if it is elsewhere.

@@ -1,13 +1,14 @@
 //! Archives that are packed hold what went in, whoever reads them, and are the same bytes however
 //! they were made.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::Command;
 
 use linerate_nx::pack::{
-    Builder, CancelToken, Coding, FileOptions, Format, PRESETS, PackOptions, Walk, Zstd,
+    Builder, CancelToken, Coding, FileOptions, Format, PRESETS, PackOptions, Stage, Walk, Zstd,
 };
 use linerate_nx::{Archive, Header, Kind, Toc};
 use linerate_testkit::tools::{has_program, reader};
@@ -100,6 +101,42 @@ fn cancelled_walk_adds_nothing() {
     assert!(added.expect_err("cancelled").is_cancelled() && builder.is_empty());
     let updated = Builder::update(options, &archive, folder.path(), |_| panic!("nothing is walked"), false);
     assert!(updated.err().expect("cancelled").is_cancelled());
+}
+
+#[test]
+fn token_tells_the_stage_and_counts_in_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("d")).expect("writable");
+    for (i, name) in ["a", "b", "d/c"].iter().enumerate() {
+        fs::write(folder.path().join(name), [i as u8; 3000]).expect("writable");
+    }
+    let options = options(8192, 4095, Coding::zstd(3), Coding::zstd(3));
+    let (token, seen) = (options.cancel.clone(), RefCell::new(Vec::new()));
+    let see = || seen.borrow_mut().push(token.stage());
+    let prune = |_: &str| {
+        see();
+        false
+    };
+    let choose = |_: &str| {
+        see();
+        Some(FileOptions::default())
+    };
+    let added = |options: PackOptions| {
+        let mut builder = Builder::new(options).expect("options");
+        builder.add_folder(Walk::new(folder.path()).prune(&prune), choose).expect("readable");
+        builder
+    };
+    let builder = added(options.clone());
+    let (stage, entries) = seen.borrow()[0];
+    assert!(stage == Stage::Listing && (1..=3).contains(&entries), "{entries} of the root when d is reached");
+    assert_eq!(seen.borrow()[1..], [1, 2, 4].map(|count| (Stage::Measuring, count)), "d is the third");
+    builder.dry_run().expect("readable");
+    let (stage, files) = token.stage();
+    assert!(stage == Stage::Grouping && files >= 3, "{stage:?} {files}");
+    added(PackOptions { group_similar: false, ..options.clone() }).dry_run().expect("readable");
+    assert_eq!(token.stage(), (Stage::Comparing, 3), "first pages of files of one size");
+    added(options).to_bytes().expect("packable");
+    assert_eq!(token.stage(), (Stage::Packing, 3), "a block for each file");
 }
 
 #[test]

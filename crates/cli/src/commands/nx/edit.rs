@@ -261,7 +261,9 @@ fn update(
     let own: Vec<&Path> = [Some(&*args.archive), target.path()].into_iter().flatten().collect();
     let prune = |path: &str| rules.prunes(path);
     let walk = rules.walk(&args.folder, &prune).leave_out(&own).metadata(args.metadata || carried.is_some());
+    let watch = write::watch(&args.folder, &options.cancel, reporter);
     let found = Builder::update(options, &archive, walk, |path| rules.options(path), args.mirror);
+    drop(watch);
     let (mut builder, changes, skipped) = found.map_err(write::engine_error)?;
     builder.metadata(carried.filter(|_| !args.mirror).unwrap_or_default());
     names::warn_of_skipped(&skipped, &args.folder, reporter);

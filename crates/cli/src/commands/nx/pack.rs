@@ -185,8 +185,10 @@ impl Packing {
         let own: Vec<&Path> = target.path().into_iter().collect();
         let prune = |path: &str| rules.prunes(path);
         let walk = rules.walk(source, &prune).leave_out(&own).metadata(self.metadata.is_some());
-        let skipped =
-            self.builder.add_folder(walk, |path| rules.options(path)).map_err(write::engine_error)?;
+        let watch = write::watch(source, &self.builder.options().cancel, reporter);
+        let skipped = self.builder.add_folder(walk, |path| rules.options(path));
+        drop(watch);
+        let skipped = skipped.map_err(write::engine_error)?;
         self.bad_names += skipped.bad_names.len();
         names::warn_of_skipped(&skipped, source, reporter);
         Ok(())

@@ -8,12 +8,13 @@ use std::sync::{Arc, Mutex};
 use linerate_core::lock;
 use linerate_io::{Lock, Wait};
 use linerate_nx::Kind;
-use linerate_nx::pack::{Builder, Format, PackError, Summary};
+use linerate_nx::pack::{Builder, CancelToken, Format, PackError, Stage, Summary};
 
 use super::open::damage;
 use super::write_args::{EditArgs, OutputArgs};
 use crate::ui::error::CliError;
 use crate::ui::inputs;
+use crate::ui::progress::Watch;
 use crate::ui::remote::url;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
@@ -88,6 +89,21 @@ impl Target {
     }
 }
 
+/// Draws what is done before the first block, until it is dropped.
+pub(crate) fn watch(name: &Path, cancel: &CancelToken, reporter: &Reporter) -> Watch {
+    let cancel = cancel.clone();
+    reporter.watch(&name.display().to_string(), move || {
+        let (stage, count) = cancel.stage();
+        match stage {
+            Stage::Listing => format!("listing folders: {count} entries"),
+            Stage::Measuring => format!("reading sizes: {count} entries"),
+            Stage::Comparing => format!("comparing files: {count} read"),
+            Stage::Grouping => format!("grouping small files: {count} read"),
+            _ => "packing".to_owned(),
+        }
+    })
+}
+
 /// Writes the archive.
 pub(crate) fn write(
     mut builder: Builder,
@@ -96,20 +112,25 @@ pub(crate) fn write(
     reporter: &Reporter,
     summary: &mut RunSummary,
 ) -> Result<(), CliError> {
+    let cancel = builder.options().cancel.clone();
     let archive = match target.checked()? {
-        None => builder.dry_run().map_err(engine_error)?,
+        None => {
+            let _watch = watch(Path::new(summary.file()), &cancel, reporter);
+            builder.dry_run().map_err(engine_error)?
+        }
         Some(path) => {
             let bar = reporter.progress(&path.display().to_string(), None);
-            let bar = Arc::new(Mutex::new(bar));
-            let shared = Arc::clone(&bar);
+            let drawn = Arc::new(Mutex::new((bar, Some(watch(path, &cancel, reporter)))));
+            let shared = Arc::clone(&drawn);
             builder.on_progress(move |progress| {
-                let mut bar = lock(&shared);
+                let (bar, watch) = &mut *lock(&shared);
+                *watch = None;
                 bar.set_total(progress.bytes_in_total);
                 bar.update(progress.bytes_in);
             });
             builder.replace(matches!(target, Target::Replace(_)));
             let archive = builder.write_as(path, format).map_err(engine_error)?;
-            drop(bar);
+            drop(drawn);
             archive
         }
     };
