@@ -108,7 +108,9 @@ impl Planner<'_> {
     }
 
     fn find_duplicates(&self, pieces: &[Piece]) -> PackResult<Duplicates> {
-        self.options.cancel.begin(Stage::Comparing);
+        if !pieces.is_empty() {
+            self.options.cancel.begin(Stage::Comparing);
+        }
         find_duplicates(self.items, pieces, self.options.chunk as usize, &self.options.workers())
     }
 
