@@ -256,10 +256,9 @@ typedef struct rice2_segment {
  * at least ceil(longest segment / 32).
  *
  * rice2_plan_16, rice2_plan_32: chooses step, centre, predictor and modes of each segment. block 256; grid = any, each
- *   block takes every grid-th segment; 4 per multiprocessor serve. scratch: grid x scratch_words u32 of device memory,
- *   scratch_words at least ceil(longest segment / 2).
+ *   block takes every grid-th segment; 4 per multiprocessor serve.
  *     (const rice2_stream *streams, rice_u32 stream_count, rice_u32 segment_count, rice_u32 element,
- *      rice2_plan *plans, unsigned char *modes, rice_u32 mode_stride, rice_u32 *scratch, rice_u32 scratch_words)
+ *      rice2_plan *plans, unsigned char *modes, rice_u32 mode_stride)
  *
  * rice2_offsets: header, shape record and table; sizes; writes `results`. block 256; grid = streams.
  *     (const rice2_stream *streams, rice_u32 stream_count, rice_u32 element, rice2_plan *plans,

@@ -1,13 +1,13 @@
 // Plans the encoding of version 2 segments: step, centre, predictor, modes. The choices are exactly those of
 // linerate_rice::v2, so that the bytes are.
 //
-// Parallel: segments, one block of 256 threads each, and within a segment its samples or its blocks of 32. Everything but
-//   the Levinson-Durbin recursion (Levinson 1947, Durbin 1960) is integer arithmetic whose result does not depend on the
-//   order: greatest common divisor, a median by ranks, sums. The recursion is one thread's fixed sequence of IEEE
-//   operations, compiled without fused multiply-adds.
+// Parallel: segments, one block of 256 threads each, and within a segment its samples or its blocks of 32. Most is integer
+//   arithmetic whose result does not depend on the order: greatest common divisor, a median by ranks, sums, covariances.
+//   What follows from covariances, the fit of a linear prediction, is a fixed sequence of IEEE operations, compiled without
+//   fused multiply-adds: one thread for each of its sums.
 // Loads: passes over blocks read 32 consecutive samples per thread: each line is loaded once and used from the L1 cache.
-//   Windowed samples, which nine lags read, go through global memory in 14 bits; in 24 bits they are computed as needed.
-// Cost: about 350 instructions per sample, half of them for the four predictors' estimates and the nine lags.
+//   Covariances are those of every fourth block. They are computed again for each fit of segments above 4096 samples.
+// Cost: passes over all samples for the step, modes and sizes; about 70 multiplications per sample for the predictor.
 #pragma once
 
 #include "rice2.cuh"
@@ -16,9 +16,14 @@
 constexpr u32 PLAN_THREADS = 256;
 constexpr u32 PLAN_WARPS = PLAN_THREADS / WARP;
 constexpr u32 MEDIAN_SAMPLES = 255;
-constexpr u32 LAGS = MAX_ORDER + 1;
-constexpr u32 MODES2 = 34;       // of 32-bit samples
-constexpr u32 MIN_LINEAR = 64;   // samples of a segment that a linear prediction pays for
+constexpr u32 MODES2 = 34; // of 32-bit samples
+constexpr u32 PAIRS = (MAX_ORDER + 1) * (MAX_ORDER + 2) / 2; // of delays from 0 to MAX_ORDER
+constexpr u32 MIN_COVARIANCE = MAX_ORDER + BLOCK2; // samples: a block and those before it
+constexpr u32 STRIDE = 4;                          // every fourth block has covariances
+constexpr u32 LANES = 8;                           // blocks of a group
+constexpr u32 GROUPS = 4;                          // groups whose covariances are kept together
+constexpr u32 GROUP_SAMPLES = LANES * STRIDE * BLOCK2;
+constexpr u32 FITS = 3;
 constexpr u64 BELOW_MAX = (1ull << 22) - 1;
 
 // A segment of a stream to encode.
@@ -195,15 +200,26 @@ template <class T> __device__ inline Best best_mode(const u32 (&z)[BLOCK2], u32 
   return {mode, more, n > zeros ? n - zeros : 0};
 }
 
+// The place of the pair of delays `i` and `i + difference`.
+__device__ inline u32 place(u32 i, u32 difference) { return i * (MAX_ORDER + 1) - i * (i - (i > 0)) / 2 + difference; }
+
 struct PlanShared {
   u64 sums[PLAN_WARPS];
   u32 step;
   u32 centre;
   u32 largest;
   i64 values[MEDIAN_SAMPLES + 1];
-  i64 correlation[LAGS];
+  i32 samples[GROUPS * LANES][MIN_COVARIANCE]; // of the blocks, oldest first
+  double covariances[GROUPS * LANES][PAIRS];
+  double weights[GROUPS * LANES];
+  double energies[3][GROUPS * LANES]; // of up to three forms
+  double products[3][LANES];
+  double bits[3];
+  double forms[3][PAIRS];
+  double weighted[PAIRS * LANES];
+  double pairs[PAIRS];
   Predictor2 linear;
-  u32 solution; // of the linear prediction
+  bool has_linear;
   u32 mode_blocks[MODES2], mode_above[MODES2];
   u64 mode_below[MODES2];
   u64 best_excess;
@@ -258,156 +274,281 @@ template <class T> __device__ inline void find_median(PlanShared &shared, const 
   __syncthreads();
 }
 
-// How a prediction is chosen and rounded: bits of the largest coefficient, whether rounding errors are carried to the next
-// coefficient, the part of the energy that two more coefficients must save, and white noise as part of the energy.
-struct Accuracy {
-  u32 bits;
-  bool carry;
-  double min_gain, noise;
-};
+// About log2 of a positive normal number.
+__device__ inline double log2_of(double x) {
+  u64 bits = (u64)__double_as_longlong(x);
+  i32 exponent = (i32)(bits >> 52) - 1023;
+  double fraction = __longlong_as_double((i64)((bits & ((1ull << 52) - 1)) | 1023ull << 52));
+  return (double)exponent + fraction * (2.0 - fraction / 3.0) - 5.0 / 3.0;
+}
 
-// What came of a fit.
-enum Solution : u32 { NO_PREDICTION, FOUND, NEEDS_FINE };
+// The form that gives the energy of what is left of samples when the sum of taps times the samples before each is subtracted.
+__device__ inline void set_form(double (&form)[PAIRS], const double (&taps)[MAX_ORDER]) {
+  double weights[MAX_ORDER + 1];
+  weights[0] = 1.0;
+  for (u32 i = 0; i < MAX_ORDER; i++) weights[i + 1] = -taps[i];
+  for (u32 i = 0; i <= MAX_ORDER; i++) {
+    form[place(i, 0)] = weights[i] * weights[i];
+    for (u32 j = i + 1; j <= MAX_ORDER; j++) form[place(i, j - i)] = 2.0 * weights[i] * weights[j];
+  }
+}
 
-// Coefficients by the recursion, rounded. A coarse fit that amplifies its rounding noise needs a fine one.
-__device__ inline u32 solve(const i64 (&correlation)[LAGS], u32 n, bool fine, Predictor2 &predictor) {
-  const Accuracy accuracy = fine ? Accuracy{14, true, 0.005, 0.0} : Accuracy{12, false, 0.02, 1e-9};
-  double r[LAGS], taps[MAX_ORDER] = {}, found[MAX_ORDER] = {};
-  for (u32 i = 0; i < LAGS; i++) r[i] = (double)correlation[i];
-  double error = r[0] * (1.0 + accuracy.noise) + 1.0, accepted = 0;
-  u32 order = 0; // found
-  for (u32 i = 0; i < MAX_ORDER; i++) {
-    double reflected = 0;
-    for (u32 j = 0; j < i; j++) reflected = reflected + taps[j] * r[i - j];
-    double reflection = (r[i + 1] - reflected) / error, before[MAX_ORDER];
-    for (u32 j = 0; j < i; j++) before[j] = taps[j];
-    taps[i] = reflection;
-    for (u32 j = 0; j < i; j++) taps[j] = before[j] - reflection * before[i - 1 - j];
-    error = error * (1.0 - reflection * reflection);
-    if (!(error > 0.0 && error < 1.7976931348623157e308)) break;
-    double pays = 1.0 - 48.0 / (double)n - accuracy.min_gain;
-    if (i % 2 == 1 && (order == 0 || error < accepted * pays)) {
-      accepted = error;
-      order = i + 1;
-      for (u32 j = 0; j <= i; j++) found[j] = taps[j];
+// Least squares of all orders at once: the factors L D L' of the covariances of delayed samples.
+struct Fit {
+  double lower[MAX_ORDER][MAX_ORDER], solved[MAX_ORDER], error[MAX_ORDER + 1];
+
+  __device__ explicit Fit(const double (&pairs)[PAIRS]) {
+    double pivots[MAX_ORDER] = {};
+    for (u32 k = 0; k < MAX_ORDER; k++) {
+      for (u32 i = 0; i < MAX_ORDER; i++) lower[k][i] = 0.0;
+      solved[k] = 0.0;
+    }
+    error[0] = pairs[0];
+    for (u32 k = 0; k < MAX_ORDER; k++) {
+      auto done = [&](u32 row) {
+        double sum = 0.0;
+        for (u32 j = 0; j < k; j++) sum = sum + lower[row][j] * lower[k][j] * pivots[j];
+        return sum;
+      };
+      double column = pairs[place(k + 1, 0)], pivot = column - done(k);
+      error[k + 1] = error[k];
+      if (!(pivot > column * 1e-10)) continue;
+      for (u32 i = k + 1; i < MAX_ORDER; i++) lower[i][k] = (pairs[place(k + 1, i - k)] - done(i)) / pivot;
+      double sum = 0.0;
+      for (u32 j = 0; j < k; j++) sum = sum + lower[k][j] * solved[j] * pivots[j];
+      double rest = pairs[place(0, k + 1)] - sum;
+      solved[k] = rest / pivot;
+      pivots[k] = pivot;
+      error[k + 1] = error[k] - rest * solved[k];
     }
   }
-  if (order == 0) return NO_PREDICTION;
-  double largest = 0, noise_gain = 0;
-  for (u32 i = 0; i < order; i++) {
-    double size = found[i] < 0 ? -found[i] : found[i];
-    if (size > largest) largest = size;
-    noise_gain = noise_gain + found[i] * found[i];
+
+  __device__ void taps_of(u32 order, double (&taps)[MAX_ORDER]) const {
+    for (u32 i = 0; i < MAX_ORDER; i++) taps[i] = 0.0;
+    for (u32 k = order; k-- > 0;) {
+      double sum = 0.0;
+      for (u32 i = k + 1; i < order; i++) sum = sum + lower[i][k] * taps[i];
+      taps[k] = solved[k] - sum;
+    }
   }
-  if (!fine && !(noise_gain <= 8.0)) return NEEDS_FINE;
+
+  // The even order that pays in a segment of `n` samples.
+  __device__ u32 order(u32 n) const {
+    double pays = 1.0 - 48.0 / (double)n - 0.005;
+    u32 best = 2;
+    for (u32 order = 4; order <= MAX_ORDER; order += 2) {
+      if (error[order] < error[best] * pays) best = order;
+    }
+    return best;
+  }
+};
+
+// Coefficients to integers of 14 bits over a power of two; what is rounded off one is added to the next.
+__device__ inline bool round_taps(const double (&taps)[MAX_ORDER], u32 order, Predictor2 &predictor) {
+  double largest = 0;
+  for (u32 i = 0; i < order; i++) {
+    double size = taps[i] < 0 ? -taps[i] : taps[i];
+    if (size > largest) largest = size;
+  }
   for (u32 shift = 15; shift-- > 0;) {
-    if (largest * (double)(1u << shift) < (double)(1u << (accuracy.bits - 1))) {
+    if (largest * (double)(1u << shift) < (double)(1u << 13)) {
       predictor.kind = LINEAR;
       predictor.order = order;
       predictor.shift = shift;
       double rest = 0;
       for (u32 i = 0; i < MAX_ORDER; i++) {
-        double scaled = i < order ? found[i] * (double)(1u << shift) + rest : 0.0;
+        double scaled = i < order ? taps[i] * (double)(1u << shift) + rest : 0.0;
         predictor.taps[i] = (i16)(i32)(scaled + (scaled < 0.0 ? -0.5 : 0.5));
-        if (accuracy.carry) rest = scaled - (double)predictor.taps[i];
+        rest = scaled - (double)predictor.taps[i];
       }
-      return FOUND;
+      return true;
     }
   }
-  return NO_PREDICTION;
+  return false;
 }
 
-// Welch's window for `n` samples, in 2^-15.
-struct Welch {
-  i32 last;
-  u32 unit; // a step of 2 from the middle, in 2^-30 of the half width
+// The covariances of some blocks of a segment, which are computed by chunks of groups.
+template <class T> struct Covariances {
+  const Scaled<T> &scaled;
+  u32 n, groups, excess;
+  double quiet;
 
-  __device__ explicit Welch(u32 n) : last((i32)n - 1), unit((1u << 30) / (n / 2 + 1)) {}
-  __device__ u32 weight(u32 i) const {
-    i32 offset = 2 * (i32)i - last;
-    u32 from_middle = (u32)(offset < 0 ? -offset : offset) * unit >> 16;
-    return ((1u << 30) - from_middle * from_middle) >> 15;
+  __device__ Covariances(PlanShared &shared, const Scaled<T> &scaled, u32 n) : scaled(scaled), n(n) {
+    u32 last = n - MIN_COVARIANCE;
+    groups = last == 0 ? 1 : div_ceil(last, GROUP_SAMPLES);
+    if (threadIdx.x == 0) shared.largest = 0;
+    __syncthreads();
+    u32 largest = 0;
+    for (u32 i = threadIdx.x; i < n; i += PLAN_THREADS) {
+      i32 x = signed_at(i);
+      largest |= x < 0 ? 0 - (u32)x : (u32)x;
+    }
+    atomicOr(&shared.largest, largest);
+    __syncthreads();
+    u32 bits = 32 - (u32)__clz((int)shared.largest);
+    excess = bits > 23 ? bits - 23 : 0;
+    double lost = (double)(1u << excess);
+    quiet = 0.0625 * (double)BLOCK2 / (lost * lost);
+  }
+
+  __device__ i32 signed_at(u32 i) const {
+    u32 x = scaled.at(i);
+    return sizeof(T) == 2 ? (i32)(i16)x : (i32)x;
+  }
+
+  // Those of GROUPS groups from `first` on. Returns how many groups there are.
+  __device__ u32 load(PlanShared &shared, u32 first) const {
+    u32 count = min_u32(groups - first, GROUPS), blocks = count * LANES, last = n - MIN_COVARIANCE;
+    for (u32 i = threadIdx.x; i < blocks * MIN_COVARIANCE; i += PLAN_THREADS) {
+      u32 block = i / MIN_COVARIANCE, at = i % MIN_COVARIANCE;
+      u32 begin = min_u32((first * LANES + block) * STRIDE * BLOCK2, last);
+      shared.samples[block][at] = signed_at(begin + at) >> excess;
+    }
+    __syncthreads();
+    // A thread for each block and difference of delays. All sums are exact.
+    for (u32 i = threadIdx.x; i < blocks * (MAX_ORDER + 1); i += PLAN_THREADS) {
+      u32 block = i % blocks, difference = i / blocks;
+      const i32 *x = shared.samples[block];
+      i64 sum = 0;
+      for (u32 t = MAX_ORDER; t < MIN_COVARIANCE; t++) sum += (i64)x[t] * x[t - difference];
+      shared.covariances[block][place(0, difference)] = (double)sum;
+      for (u32 delay = 0; delay + difference < MAX_ORDER; delay++) {
+        u32 gained = MAX_ORDER - 1 - delay, lost = MIN_COVARIANCE - 1 - delay;
+        sum += (i64)x[gained] * x[gained - difference] - (i64)x[lost] * x[lost - difference];
+        shared.covariances[block][place(delay + 1, difference)] = (double)sum;
+      }
+    }
+    __syncthreads();
+    return count;
+  }
+
+  // The energies of the blocks of `count` groups by each of `forms` forms.
+  __device__ void find_energies(PlanShared &shared, u32 count, u32 forms) const {
+    for (u32 i = threadIdx.x; i < forms * count * LANES; i += PLAN_THREADS) {
+      u32 form = i / (count * LANES), block = i % (count * LANES);
+      double sums[3] = {};
+      for (u32 p = 0; p < PAIRS; p++) sums[p % 3] = sums[p % 3] + shared.covariances[block][p] * shared.forms[form][p];
+      double energy = sums[0] + sums[1] + sums[2];
+      shared.energies[form][block] = (energy > 0.0 ? energy : 0.0) + quiet;
+    }
+    __syncthreads();
+  }
+
+  // About the bits that a sample takes by each of `forms` forms.
+  __device__ void rate(PlanShared &shared, u32 forms) const {
+    if (threadIdx.x < 3) shared.bits[threadIdx.x] = 0.0;
+    for (u32 first = 0; first < groups; first += GROUPS) {
+      find_energies(shared, load(shared, first), forms);
+      u32 form = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+      bool begins = first % 8 == 0, ends = first % 8 + GROUPS == 8 || first + GROUPS >= groups;
+      if (form < forms) {
+        double product = begins ? 1.0 : shared.products[form][lane];
+        for (u32 group = 0; group < min_u32(groups - first, GROUPS); group++) {
+          product = product * shared.energies[form][group * LANES + lane];
+        }
+        shared.products[form][lane] = product;
+      }
+      __syncthreads();
+      if (ends && threadIdx.x < forms) {
+        for (u32 l = 0; l < LANES; l++) shared.bits[threadIdx.x] += log2_of(shared.products[threadIdx.x][l]);
+      }
+      __syncthreads();
+    }
+    if (threadIdx.x < forms) {
+      double bits = shared.bits[threadIdx.x];
+      shared.bits[threadIdx.x] = 0.5 * (bits / (double)(LANES * groups) - log2_of((double)BLOCK2)) + 2.0 + (double)excess;
+    }
+    __syncthreads();
+  }
+
+  // The sum of covariances, those of each block divided by its energy by the first form.
+  __device__ void weigh(PlanShared &shared) const {
+    for (u32 i = threadIdx.x; i < PAIRS * LANES; i += PLAN_THREADS) shared.weighted[i] = 0.0;
+    for (u32 first = 0; first < groups; first += GROUPS) {
+      u32 count = load(shared, first);
+      find_energies(shared, count, 1);
+      for (u32 i = threadIdx.x; i < count * LANES; i += PLAN_THREADS) shared.weights[i] = 1.0 / shared.energies[0][i];
+      __syncthreads();
+      for (u32 i = threadIdx.x; i < PAIRS * LANES; i += PLAN_THREADS) {
+        u32 pair = i / LANES, lane = i % LANES;
+        double sum = shared.weighted[i];
+        for (u32 group = 0; group < count; group++) {
+          u32 block = group * LANES + lane;
+          sum = sum + shared.covariances[block][pair] * shared.weights[block];
+        }
+        shared.weighted[i] = sum;
+      }
+      __syncthreads();
+    }
+    for (u32 pair = threadIdx.x; pair < PAIRS; pair += PLAN_THREADS) {
+      double sum = 0.0;
+      for (u32 lane = 0; lane < LANES; lane++) sum = sum + shared.weighted[pair * LANES + lane];
+      shared.pairs[pair] = sum;
+    }
+    __syncthreads();
   }
 };
 
-// Autocorrelation of samples in 24 bits under the window, 32 samples per thread at a time. Sums are below 2^63.
+// Chooses a predictor by covariances, of a segment of at least MIN_COVARIANCE samples. Returns its kind.
 template <class T>
-__device__ inline void correlate_finely(PlanShared &shared, const Scaled<T> &scaled, u32 n, const Welch &window) {
-  u32 bits = 32 - (u32)__clz((int)shared.largest), excess = bits > 23 ? bits - 23 : 0;
-  u32 shift = bits - excess > 8 ? bits - excess - 8 : 0;
-  auto windowed = [&](u32 i) {
-    i64 x = (i64)Word<T>::wide(scaled.at(i));
-    if (sizeof(T) == 2) x = (i32)x;
-    return (i32)(u32)((u64)((x >> excess) * (i64)window.weight(i)) >> shift);
-  };
-  i64 sums[LAGS] = {};
-  for (u32 block = threadIdx.x; block < div_ceil(n, BLOCK2); block += PLAN_THREADS) {
-    u32 first = block * BLOCK2, last = min_u32(first + BLOCK2, n);
-    i64 past[MAX_ORDER]; // the latest first
-#pragma unroll
-    for (u32 j = 0; j < MAX_ORDER; j++) past[j] = first > j ? windowed(first - 1 - j) : 0;
-    for (u32 i = first; i < last; i++) {
-      i64 x = windowed(i);
-      sums[0] += x * x;
-#pragma unroll
-      for (u32 j = 0; j < MAX_ORDER; j++) sums[j + 1] += x * past[j];
-#pragma unroll
-      for (u32 j = MAX_ORDER - 1; j > 0; j--) past[j] = past[j - 1];
-      past[0] = x;
+__device__ inline u32 choose_by_covariances(PlanShared &shared, const Scaled<T> &scaled, u32 n) {
+  const Covariances<T> covariances(shared, scaled, n);
+  if (threadIdx.x == 0) {
+    set_form(shared.forms[0], {});
+    set_form(shared.forms[1], {1.0});
+    set_form(shared.forms[2], {2.0, -1.0});
+  }
+  __syncthreads();
+  covariances.rate(shared, 3);
+  u32 fixed = 0;
+  for (u32 kind = 1; kind < 3; kind++) fixed = shared.bits[kind] < shared.bits[fixed] ? kind : fixed;
+  double bits = shared.bits[fixed];
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < PAIRS; i += PLAN_THREADS) shared.forms[0][i] = shared.forms[fixed][i];
+  __syncthreads();
+  for (u32 i = 0; i < FITS; i++) {
+    covariances.weigh(shared);
+    if (threadIdx.x == 0) {
+      const Fit fit(shared.pairs);
+      u32 order = i + 1 < FITS ? MAX_ORDER : fit.order(n);
+      double taps[MAX_ORDER];
+      fit.taps_of(order, taps);
+      if (i + 1 == FITS) {
+        shared.has_linear = round_taps(taps, order, shared.linear);
+        double unit = 1.0 / (double)(1u << shared.linear.shift);
+        for (u32 j = 0; j < MAX_ORDER; j++) taps[j] = (double)shared.linear.taps[j] * unit;
+      }
+      set_form(shared.forms[0], taps);
     }
+    __syncthreads();
   }
-#pragma unroll
-  for (u32 lag = 0; lag < LAGS; lag++) {
-    u64 total = plan_sum((u64)sums[lag], shared);
-    if (threadIdx.x == 0) shared.correlation[lag] = (i64)total;
-  }
+  if (!shared.has_linear) return fixed;
+  covariances.rate(shared, 1);
+  double head = (double)(1 + 2 * shared.linear.order) * 8.0 / (double)n;
+  // A linear prediction must save more than one part in 128: it takes longer to undo.
+  return shared.bits[0] * (1.0 + 1.0 / 128.0) + head < bits ? LINEAR : fixed;
 }
 
-// Fits a linear prediction: autocorrelation of samples in 14 bits under Welch's window, then in 24 bits if that needs it.
-template <class T>
-__device__ inline void fit_linear(PlanShared &shared, const Scaled<T> &scaled, u32 n, i16 *windowed) {
-  u32 thread = threadIdx.x;
-  if (thread == 0) {
-    shared.solution = NO_PREDICTION;
-    shared.largest = 0;
-  }
-  __syncthreads();
-  if (n < MIN_LINEAR) return;
-  u32 largest = 0;
-  for (u32 i = thread; i < n; i += PLAN_THREADS) {
-    i64 x = (i64)Word<T>::wide(scaled.at(i));
-    if (sizeof(T) == 2) x = (i32)x;
-    u32 size = (u32)(x < 0 ? -x : x);
-    if (size > largest) largest = size;
-  }
-  atomicMax(&shared.largest, largest);
-  __syncthreads();
-  u32 bits = 32 - (u32)__clz((int)shared.largest), excess = bits > 13 ? bits - 13 : 0;
-  const Welch window(n);
-  for (u32 i = thread; i < n; i += PLAN_THREADS) {
-    i32 x = (i32)(u32)Word<T>::wide(scaled.at(i)) >> excess;
-    windowed[i] = (i16)(x * (i32)window.weight(i) >> 15);
-  }
-  __syncthreads();
-  i64 sums[LAGS] = {};
-  for (u32 i = thread; i < n; i += PLAN_THREADS) {
-    i32 x = windowed[i];
-#pragma unroll
-    for (u32 lag = 0; lag < LAGS; lag++) {
-      if (i + lag < n) sums[lag] += (i64)(x * windowed[i + lag]);
+// Chooses a fixed predictor by an estimate of its bits, of a segment with fewer samples.
+template <class T> __device__ inline u32 choose_by_estimate(PlanShared &shared, const Scaled<T> &scaled, u32 n) {
+  u32 chosen = 0;
+  u64 fewest = ~0ull;
+  for (u32 kind = 0; kind < 3; kind++) {
+    u64 bits = 0;
+    for (u32 block = threadIdx.x; block < div_ceil(n, BLOCK2); block += PLAN_THREADS) {
+      u32 first = block * BLOCK2, size = min_u32(n - first, BLOCK2), z[BLOCK2];
+      block_residuals(scaled, Predictor2{kind, 0, 0, {}}, first, size, z);
+      u64 sum = 0;
+      for (u32 i = 0; i < BLOCK2; i++) sum += z[i];
+      bits += estimate(sum, size, Word<T>::BITS);
+    }
+    u64 total = plan_sum(bits, shared);
+    if (total < fewest) {
+      fewest = total;
+      chosen = kind;
     }
   }
-#pragma unroll
-  for (u32 lag = 0; lag < LAGS; lag++) {
-    u64 total = plan_sum((u64)sums[lag], shared);
-    if (thread == 0) shared.correlation[lag] = (i64)total;
-  }
-  if (thread == 0 && shared.correlation[0] != 0) shared.solution = solve(shared.correlation, n, false, shared.linear);
-  __syncthreads();
-  if (shared.solution != NEEDS_FINE) return;
-  correlate_finely(shared, scaled, n, window);
-  if (thread == 0) shared.solution = shared.correlation[0] != 0 ? solve(shared.correlation, n, true, shared.linear) : NO_PREDICTION;
-  __syncthreads();
+  return chosen;
 }
 
 // Which of the modes `low` to `low` + 2^`width` - 1 is closest to `mode`.
@@ -436,7 +577,7 @@ __device__ inline u64 excess_of(const PlanShared &shared, u32 low, u32 width, u3
 
 template <class T>
 __device__ inline void plan_segment(PlanShared &shared, const T *samples, u32 n, bool is_signed, rice2_plan &plan,
-                                    u8 *modes, i16 *windowed) {
+                                    u8 *modes) {
   constexpr u32 PLAIN = Word<T>::BITS + 1, W = sizeof(T);
   u32 thread = threadIdx.x, blocks = div_ceil(n, BLOCK2);
   Scaled<T> scaled = {samples, 0, 1, is_signed};
@@ -448,44 +589,8 @@ __device__ inline void plan_segment(PlanShared &shared, const T *samples, u32 n,
     u32 sum = (u32)xxh3_warp((const u8 *)samples, (u64)n * W);
     if (thread == 0) shared.checksum = sum;
   }
-  fit_linear(shared, scaled, n, windowed);
-
-  // The predictor, by an estimate of its bits.
-  Predictor2 candidates[4] = {{0, 0, 0, {}}, {1, 0, 0, {}}, {2, 0, 0, {}}, shared.linear};
-  u32 count = shared.solution == FOUND ? 4 : 3;
-  u64 bits[4] = {};
-  for (u32 block = thread; block < blocks; block += PLAN_THREADS) {
-    u32 first = block * BLOCK2, size = min_u32(n - first, BLOCK2);
-    u64 sums[4] = {};
-    History<T> history;
-    history.start(scaled, first);
-    for (u32 i = 0; i < size; i++) {
-      u32 x = scaled.at(first + i);
-#pragma unroll
-      for (u32 c = 0; c < 4; c++) {
-        if (c < count) {
-          u32 z = history.residual(x, c, candidates[3].shift, candidates[3].taps);
-          sums[c] += first + i < 2 ? first_residual(scaled, first + i, c, z) : z;
-        }
-      }
-      history.push(x);
-    }
-#pragma unroll
-    for (u32 c = 0; c < 4; c++) bits[c] += estimate(sums[c], size, Word<T>::BITS);
-  }
-  u32 chosen = 0;
-  u64 fewest = ~0ull;
-#pragma unroll
-  for (u32 c = 0; c < 4; c++) {
-    u64 total = plan_sum(bits[c], shared);
-    // A linear prediction must save more than one part in 128: it takes longer to undo.
-    if (c == LINEAR) total += total / 128 + 8ull * (1 + 2 * candidates[3].order);
-    if (c < count && total < fewest) {
-      fewest = total;
-      chosen = c;
-    }
-  }
-  const Predictor2 predictor = chosen == LINEAR ? candidates[3] : Predictor2{chosen, 0, 0, {}};
+  u32 chosen = n < MIN_COVARIANCE ? choose_by_estimate(shared, scaled, n) : choose_by_covariances(shared, scaled, n);
+  const Predictor2 predictor = chosen == LINEAR ? shared.linear : Predictor2{chosen, 0, 0, {}};
 
   // The best mode of each block, then the modes of the segment.
   for (u32 mode = thread; mode < MODES2; mode += PLAN_THREADS) {
@@ -562,25 +667,24 @@ __device__ inline void plan_segment(PlanShared &shared, const T *samples, u32 n,
 
 template <class T>
 __device__ inline void plan_all(const rice2_stream *streams, u32 stream_count, u32 segment_count, u32 element,
-                                rice2_plan *plans, u8 *modes, u32 mode_stride, u32 *scratch, u32 scratch_words) {
+                                rice2_plan *plans, u8 *modes, u32 mode_stride) {
   SHARED(PlanShared, shared);
-  i16 *windowed = (i16 *)(scratch + (u64)blockIdx.x * scratch_words);
   for (u32 slot = blockIdx.x; slot < segment_count; slot += gridDim.x) {
     EncodeSegment segment = find_segment(streams, stream_count, slot);
     if (segment.samples == 0) continue;
     const T *samples = (const T *)streams[segment.stream].samples + segment.first;
-    plan_segment<T>(shared, samples, segment.samples, element % 2 == 0, plans[slot], modes + (u64)slot * mode_stride, windowed);
+    plan_segment<T>(shared, samples, segment.samples, element % 2 == 0, plans[slot], modes + (u64)slot * mode_stride);
   }
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     rice2_plan_16(const rice2_stream *streams, rice_u32 stream_count, rice_u32 segment_count, rice_u32 element,
-                  rice2_plan *plans, unsigned char *modes, rice_u32 mode_stride, rice_u32 *scratch, rice_u32 scratch_words) {
-  plan_all<u16>(streams, stream_count, segment_count, element, plans, modes, mode_stride, scratch, scratch_words);
+                  rice2_plan *plans, unsigned char *modes, rice_u32 mode_stride) {
+  plan_all<u16>(streams, stream_count, segment_count, element, plans, modes, mode_stride);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     rice2_plan_32(const rice2_stream *streams, rice_u32 stream_count, rice_u32 segment_count, rice_u32 element,
-                  rice2_plan *plans, unsigned char *modes, rice_u32 mode_stride, rice_u32 *scratch, rice_u32 scratch_words) {
-  plan_all<u32>(streams, stream_count, segment_count, element, plans, modes, mode_stride, scratch, scratch_words);
+                  rice2_plan *plans, unsigned char *modes, rice_u32 mode_stride) {
+  plan_all<u32>(streams, stream_count, segment_count, element, plans, modes, mode_stride);
 }

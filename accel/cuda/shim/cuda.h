@@ -7,6 +7,7 @@
 // 0xa5 before each block of the grid, so that sanitizers see accesses outside of it.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -115,6 +116,8 @@ inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
 }
+inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
+inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
 template <class T> T __ldg(const T *at) { return *at; }
 
 // One fiber runs at a time: plain reads and writes are atomic.

@@ -34,7 +34,7 @@
 //! | `options` | threads and CPU tier |
 //! | `file` | feature `file`: `.npy`, `.rice` and `.drc` files, read and written in pieces |
 //! | [`tune`] | the best m from a histogram, the best short filter by search |
-//! | `kernel` | hot loops: `decode` and `encode` of version 1; `blocks`, `unary`, `linear`, `packing`, `planning`, `autocorrelation` of version 2 |
+//! | `kernel` | hot loops: `decode` and `encode` of version 1; `blocks`, `unary`, `linear`, `packing`, `planning`, `covariance` of version 2 |
 //! | [`v2`] | version 2: `header`, `segment` and `shape` are its layout; `plan`, with `step`, `lpc` and `blocks`, the encoder's choices; `encode`, `decode` |
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]

@@ -229,11 +229,10 @@ impl Codec {
             segments += slots;
         }
         let (segment_count, planners) = (count(segments)?, kernels.planners.min(segments));
-        let (mode_stride, scratch_words) = (longest.div_ceil(32), 2 * (longest + 32));
+        let mode_stride = longest.div_ceil(32);
         let results_at = plan.results(jobs.len())?;
         let plans_at = plan.reserve(segments * PLAN2)?;
         let modes_at = plan.reserve(segments * mode_stride)?;
-        let scratch_at = plan.reserve(4 * scratch_words * planners)?;
 
         let mut call = workspace.begin(&plan, stream)?;
         for ((stream, place), job) in streams.iter_mut().zip(&places).zip(jobs) {
@@ -243,27 +242,16 @@ impl Codec {
         call.put(streams_at, &streams);
         call.put(axes_at, axes);
         let (stream_count, code) = (count(jobs.len())?, u32::from(element.code()));
-        let (mode_stride, scratch_words) = (count(mode_stride)?, count(scratch_words)?);
+        let mode_stride = count(mode_stride)?;
         let (streams, results) = (call.address(streams_at), call.address(results_at));
-        let (plans, modes, scratch) =
-            (call.address(plans_at), call.address(modes_at), call.address(scratch_at));
+        let (plans, modes) = (call.address(plans_at), call.address(modes_at));
         let (streams, results) = (argument(&streams), argument(&results));
-        let (plans, modes, scratch) = (argument(&plans), argument(&modes), argument(&scratch));
+        let (plans, modes) = (argument(&plans), argument(&modes));
         let form = usize::from(width == 4);
         call.run(|stream| {
             let (stream_count_arg, code, stride) =
                 (argument(&stream_count), argument(&code), argument(&mode_stride));
-            let plan = [
-                streams,
-                stream_count_arg,
-                argument(&segment_count),
-                code,
-                plans,
-                modes,
-                stride,
-                scratch,
-                argument(&scratch_words),
-            ];
+            let plan = [streams, stream_count_arg, argument(&segment_count), code, plans, modes, stride];
             // SAFETY: as for decoding.
             unsafe {
                 kernels.plan[form].launch(stream, planners as u32, 256, &plan)?;

@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 
 use linerate_core::Tier;
 
-use super::autocorrelation::correlate;
 use super::dispatch::dispatch;
 use super::isa::{Isa, Kernel};
 use crate::v2::element::Word;
@@ -131,6 +130,18 @@ impl Kernel for Covariance<'_> {
     unsafe fn run<I: Isa>(self) -> i64 {
         self.a.chunks(256).zip(self.b.chunks(256)).map(|(a, b)| correlate(a, b)).sum()
     }
+}
+
+/// Sum of products of at most 256 pairs of 14 bits, in two halves that 32 bits can hold.
+#[inline(always)]
+fn correlate(a: &[i16], b: &[i16]) -> i64 {
+    let (mut high, mut low) = (0i32, 0i32);
+    for (&a, &b) in a.iter().zip(b) {
+        let product = i32::from(a) * i32::from(b);
+        high += product >> 16;
+        low += product & 0xffff;
+    }
+    (i64::from(high) << 16) + i64::from(low)
 }
 
 #[cfg(test)]

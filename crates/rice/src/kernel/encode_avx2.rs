@@ -12,6 +12,8 @@ pub(crate) struct Avx2;
 
 impl Isa for Avx2 {
     const BLOCK: usize = 16;
+    #[cfg(feature = "alloc")]
+    type Lanes = [__m256d; 2];
     const GROUP: usize = 4;
 
     #[inline(always)]

@@ -12,6 +12,8 @@ pub(crate) struct Avx512;
 
 impl Isa for Avx512 {
     const BLOCK: usize = 32;
+    #[cfg(feature = "alloc")]
+    type Lanes = [__m512d; 1];
     const GROUP: usize = 8;
 
     #[inline(always)]

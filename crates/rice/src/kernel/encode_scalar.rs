@@ -11,6 +11,8 @@ pub(crate) struct Scalar;
 
 impl Isa for Scalar {
     const BLOCK: usize = BLOCK;
+    #[cfg(feature = "alloc")]
+    type Lanes = [f64; 8];
     const GROUP: usize = 4;
 
     #[inline(always)]

@@ -16,6 +16,10 @@ pub(crate) trait Isa {
     /// Samples in a block, a multiple of 4.
     const BLOCK: usize;
 
+    /// Registers of eight numbers.
+    #[cfg(feature = "alloc")]
+    type Lanes: super::lanes::Lanes;
+
     /// The number of merged codes is a multiple of this.
     const GROUP: usize;
 

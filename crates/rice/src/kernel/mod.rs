@@ -27,10 +27,6 @@ mod transpose_avx512;
 
 // Version 2.
 #[cfg(feature = "alloc")]
-pub(crate) mod autocorrelation;
-#[cfg(feature = "alloc")]
-pub(crate) mod autocorrelation_wide;
-#[cfg(feature = "alloc")]
 pub(crate) mod blocks;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod blocks_avx2;
@@ -40,6 +36,10 @@ mod blocks_avx512;
 pub(crate) mod blocks_scalar;
 #[cfg(feature = "alloc")]
 pub(crate) mod channels;
+#[cfg(feature = "alloc")]
+pub(crate) mod covariance;
+#[cfg(feature = "alloc")]
+pub(crate) mod lanes;
 #[cfg(feature = "alloc")]
 pub(crate) mod linear;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]

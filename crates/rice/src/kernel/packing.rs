@@ -63,12 +63,14 @@ fn pack_block<W: Word>(block: &[W; BLOCK], k: u32, out: &mut [u8; PADDED]) {
     let mask = (1u64 << k) - 1;
     if W::BITS == 16 {
         // Vectorised: pairs of values, then pairs of pairs.
-        let two: [u32; BLOCK / 2] = core::array::from_fn(|i| {
-            let value = |i: usize| (block[i].get() & mask) as u32;
-            value(2 * i) | value(2 * i + 1) << k
-        });
-        let four: [u64; BLOCK / 4] =
-            core::array::from_fn(|i| u64::from(two[2 * i]) | u64::from(two[2 * i + 1]) << (2 * k));
+        let mut two = [0u32; BLOCK / 2];
+        for i in 0..BLOCK / 2 {
+            two[i] = (block[2 * i].get() & mask) as u32 | ((block[2 * i + 1].get() & mask) as u32) << k;
+        }
+        let mut four = [0u64; BLOCK / 4];
+        for i in 0..BLOCK / 4 {
+            four[i] = u64::from(two[2 * i]) | u64::from(two[2 * i + 1]) << (2 * k);
+        }
         // Eight values fill k bytes.
         for (i, four) in four.as_chunks::<2>().0.iter().enumerate() {
             let bits = u128::from(four[0]) | u128::from(four[1]) << (4 * k);
@@ -115,14 +117,16 @@ fn unary<W: Word>(z: &[W], modes: &[u8], mut escapes: &mut [u8], out: &mut [u8])
             }
         }
         // Vectorised: pairs of codes, at most 32 bits, then pairs of pairs, at most 64.
-        let two: [u32; BLOCK / 2] = core::array::from_fn(|i| {
+        let (mut two, mut two_bits) = ([0u32; BLOCK / 2], [0; BLOCK / 2]);
+        for i in 0..BLOCK / 2 {
             let (a, b) = (u32::from(q[2 * i]), u32::from(q[2 * i + 1]));
-            1 << a | 1 << (a + 1 + b)
-        });
-        let two_bits: [u32; BLOCK / 2] =
-            core::array::from_fn(|i| u32::from(q[2 * i]) + u32::from(q[2 * i + 1]) + 2);
-        let four: [u64; BLOCK / 4] =
-            core::array::from_fn(|i| u64::from(two[2 * i]) | u64::from(two[2 * i + 1]) << two_bits[2 * i]);
+            two[i] = 1 << a | 1 << (a + 1 + b);
+            two_bits[i] = a + b + 2;
+        }
+        let mut four = [0u64; BLOCK / 4];
+        for i in 0..BLOCK / 4 {
+            four[i] = u64::from(two[2 * i]) | u64::from(two[2 * i + 1]) << two_bits[2 * i];
+        }
         if n == BLOCK {
             for (i, &four) in four.iter().enumerate() {
                 bits.append(four, two_bits[2 * i] + two_bits[2 * i + 1]);

@@ -202,7 +202,7 @@ impl Correlation {
 
 /// References with rounded weights.
 fn rounded(distances: &[u8], weights: &[f64]) -> Option<References> {
-    let rounded = lpc::round(weights, lpc::PRECISION_OF_WEIGHTS, false)?;
+    let rounded = lpc::round(weights, lpc::PRECISION, false)?;
     Some(References::new(distances, rounded.taps(), rounded.shift() as u8))
 }
 

@@ -16,8 +16,8 @@ use crate::kernel::packing::{Pack, pack};
 /// Encodes `samples` as one stream into the start of `out` and returns its length in bytes.
 ///
 /// [`bound`] bytes always suffice. The exact size of the stream suffices, too, but with less than
-/// [`bound`] one thread does all the work. Allocates working memory for a segment per thread: up to 12 bytes per
-/// sample of 16 bits, 18 per sample of 32; with channels three times that for a channel, and the segment twice.
+/// [`bound`] one thread does all the work. Allocates working memory for a segment per thread: up to 8 bytes per
+/// sample of 16 bits, 12 per sample of 32; with channels three times that for a channel, and the segment twice.
 ///
 /// # Errors
 /// * [`Kind::BadArgument`] for segments of more than 65,536 samples, for a shape of another number

@@ -1,0 +1,333 @@
+//! Covariances of the samples of short blocks. The energy that a linear prediction leaves of a block is a quadratic form of
+//! them, so that predictions are compared, block by block, without computing residuals.
+//!
+//! Eight blocks are computed at once, one in each lane of a register.
+
+use alloc::vec::Vec;
+
+use linerate_core::Tier;
+
+use super::dispatch::dispatch;
+use super::isa::{Isa, Kernel};
+use super::lanes::Lanes;
+use crate::v2::element::Word;
+use crate::v2::segment::MAX_ORDER;
+
+/// Samples of a block, as many as share a Rice parameter.
+const BLOCK: usize = crate::v2::BLOCK;
+
+/// Fewest samples that have covariances: a block and the samples that it is predicted from.
+pub(crate) const MIN_SAMPLES: usize = MAX_ORDER + BLOCK;
+
+/// What is added to the mean square of a block: blocks far below it take the same bits, none.
+const QUIET: f64 = 1.0 / 16.0;
+
+/// Pairs of delays from 0 to [`MAX_ORDER`], without regard to their order.
+const PAIRS: usize = (MAX_ORDER + 1) * (MAX_ORDER + 2) / 2;
+
+/// Lags whose sums are computed together: as many as registers hold.
+const LAGS: usize = 3;
+
+/// The place of the pair of delays `i` and `i + difference`.
+const fn place(i: usize, difference: usize) -> usize {
+    i * (MAX_ORDER + 1) - i * i.saturating_sub(1) / 2 + difference
+}
+
+/// A term for each pair of delays.
+#[derive(Clone, Copy)]
+pub(crate) struct Pairs([f64; PAIRS]);
+
+impl Pairs {
+    /// The term of two delays.
+    pub(crate) fn of(&self, i: usize, j: usize) -> f64 {
+        self.0[place(i.min(j), i.abs_diff(j))]
+    }
+
+    /// The form that gives the energy of what is left of samples when the sum of `taps` times the samples before each is
+    /// subtracted.
+    pub(crate) fn form(taps: &[f64; MAX_ORDER]) -> Pairs {
+        let mut weights = [1.0; MAX_ORDER + 1];
+        weights[1..].iter_mut().zip(taps).for_each(|(weight, tap)| *weight = -tap);
+        let mut form = Pairs([0.0; PAIRS]);
+        for i in 0..=MAX_ORDER {
+            form.0[place(i, 0)] = weights[i] * weights[i];
+            for j in i + 1..=MAX_ORDER {
+                form.0[place(i, j - i)] = 2.0 * weights[i] * weights[j];
+            }
+        }
+        form
+    }
+}
+
+/// The covariances of blocks of a segment.
+#[derive(Default)]
+pub(crate) struct Covariances {
+    /// Those of eight blocks each. Blocks are repeated if they are fewer.
+    groups: Vec<Group>,
+    /// Bits by which samples were shifted right.
+    excess: u32,
+}
+
+impl Covariances {
+    /// Computes the covariances of every `stride`-th block of at least [`MIN_SAMPLES`] samples, and of the last one.
+    pub(crate) fn fill<W: Word>(&mut self, tier: Tier, scaled: &[W], stride: usize) {
+        dispatch(tier, Fill { to: self, scaled, stride });
+    }
+
+    /// About the bits that a sample takes under the prediction of `form`.
+    pub(crate) fn bits(&self, tier: Tier, form: &Pairs) -> f64 {
+        let bits = dispatch(tier, Bits { of: self, form });
+        // A Rice code takes 2 bits where the mean square is 1.
+        0.5 * (bits / (8 * self.groups.len()) as f64 - log2(BLOCK as f64)) + 2.0 + f64::from(self.excess)
+    }
+
+    /// The sum of covariances, those of each block divided by the energy that the prediction of `form` leaves of it.
+    pub(crate) fn weighted(&self, tier: Tier, form: &Pairs) -> Pairs {
+        dispatch(tier, Weighted { of: self, form })
+    }
+
+    /// [`QUIET`] for a block, in the scale of the covariances.
+    fn quiet(&self) -> f64 {
+        let lost = f64::from(1 << self.excess);
+        QUIET * BLOCK as f64 / (lost * lost)
+    }
+}
+
+/// About log2 of a positive normal number: at most 0.01 off.
+fn log2(x: f64) -> f64 {
+    let bits = x.to_bits();
+    let exponent = (bits >> 52) as i32 - 1023;
+    let fraction = f64::from_bits(bits & ((1 << 52) - 1) | 1023 << 52);
+    f64::from(exponent) + fraction * (2.0 - fraction / 3.0) - 5.0 / 3.0
+}
+
+struct Fill<'a, W> {
+    to: &'a mut Covariances,
+    scaled: &'a [W],
+    stride: usize,
+}
+
+impl<W: Word> Kernel for Fill<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) {
+        let Fill { to, scaled, stride } = self;
+        let mut largest = 0;
+        for x in scaled {
+            largest |= x.signed().unsigned_abs();
+        }
+        // Sums of 32 products of samples below 2^23 are below 2^51: all sums are exact, in any order.
+        let excess = (u64::BITS - largest.leading_zeros()).saturating_sub(23);
+        to.excess = excess;
+        to.groups.clear();
+        let last = scaled.len() - MIN_SAMPLES;
+        let mut first = 0;
+        while to.groups.is_empty() || first < last {
+            let mut samples = [[0.0; 8]; MIN_SAMPLES];
+            for lane in 0..8 {
+                let begin = (first + lane * stride * BLOCK).min(last);
+                for (to, x) in samples.iter_mut().zip(&scaled[begin..begin + MIN_SAMPLES]) {
+                    to[lane] = (x.signed() >> excess) as f64;
+                }
+            }
+            // SAFETY: the caller vouches for the CPU.
+            to.groups.push(unsafe { group::<I::Lanes>(&samples) });
+            first += 8 * stride * BLOCK;
+        }
+    }
+}
+
+struct Bits<'a> {
+    of: &'a Covariances,
+    form: &'a Pairs,
+}
+
+impl Kernel for Bits<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) -> f64 {
+        let quiet = self.of.quiet();
+        let mut bits = 0.0;
+        // Energies are below 2^80, and above 2^-20: products of eight are normal numbers.
+        for groups in self.of.groups.chunks(8) {
+            let mut products = [0.0; 8];
+            // SAFETY: the caller vouches for the CPU.
+            unsafe {
+                let mut product = I::Lanes::splat(1.0);
+                for group in groups {
+                    product = product.mul(group.energies(self.form, quiet));
+                }
+                product.store(&mut products);
+            }
+            for product in products {
+                bits += log2(product);
+            }
+        }
+        bits
+    }
+}
+
+struct Weighted<'a> {
+    of: &'a Covariances,
+    form: &'a Pairs,
+}
+
+impl Kernel for Weighted<'_> {
+    type Output = Pairs;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) -> Pairs {
+        let quiet = self.of.quiet();
+        let mut sums = Group::ZERO;
+        for group in &self.of.groups {
+            // SAFETY: the caller vouches for the CPU.
+            unsafe {
+                let weights = I::Lanes::splat(1.0).div(group.energies(self.form, quiet));
+                for (sum, terms) in sums.0.iter_mut().zip(&group.0) {
+                    I::Lanes::load(sum).add(I::Lanes::load(terms).mul(weights)).store(sum);
+                }
+            }
+        }
+        Pairs(sums.0.map(|lanes| lanes.iter().sum()))
+    }
+}
+
+/// The covariances of eight blocks.
+///
+/// # Safety
+/// Of its functions: the CPU must support the tier of `L`.
+struct Group([[f64; 8]; PAIRS]);
+
+impl Group {
+    const ZERO: Group = Group([[0.0; 8]; PAIRS]);
+
+    /// The values of `form`, and `quiet`.
+    #[inline(always)]
+    unsafe fn energies<L: Lanes>(&self, form: &Pairs, quiet: f64) -> L {
+        // SAFETY: the caller vouches for the CPU.
+        unsafe {
+            let mut sums = [L::splat(0.0); 3];
+            for (terms, weights) in self.0.as_chunks::<3>().0.iter().zip(form.0.as_chunks::<3>().0) {
+                for i in 0..3 {
+                    sums[i] = sums[i].add(L::load(&terms[i]).mul(L::splat(weights[i])));
+                }
+            }
+            sums[0].add(sums[1]).add(sums[2]).max(L::splat(0.0)).add(L::splat(quiet))
+        }
+    }
+}
+
+/// The covariances of blocks, from their samples and [`MAX_ORDER`] samples before each.
+///
+/// # Safety
+/// The CPU must support the tier of `L`.
+#[inline(always)]
+unsafe fn group<L: Lanes>(x: &[[f64; 8]; MIN_SAMPLES]) -> Group {
+    let mut group = Group::ZERO;
+    // SAFETY: the caller vouches for the CPU.
+    unsafe {
+        for first in (0..=MAX_ORDER).step_by(LAGS) {
+            let mut sums = [L::splat(0.0); LAGS];
+            for t in MAX_ORDER..MIN_SAMPLES {
+                let here = L::load(&x[t]);
+                for (lag, sum) in sums.iter_mut().enumerate() {
+                    *sum = sum.add(here.mul(L::load(&x[t - first - lag])));
+                }
+            }
+            for (sum, to) in sums.into_iter().zip(&mut group.0[first..]) {
+                sum.store(to);
+            }
+        }
+        // With both delays longer by one a block has lost its last sample, and gained the one before it.
+        for i in 0..MAX_ORDER {
+            let gained = &x[..MAX_ORDER - i];
+            let lost = &x[..MIN_SAMPLES - i];
+            for difference in 0..MAX_ORDER - i {
+                let sum = L::load(&group.0[place(i, difference)]);
+                let sum = sum.add(last_product(gained, difference)).sub(last_product(lost, difference));
+                sum.store(&mut group.0[place(i + 1, difference)]);
+            }
+        }
+    }
+    group
+}
+
+/// The last sample times the one `delay` before it.
+///
+/// # Safety
+/// The CPU must support the tier of `L`.
+#[inline(always)]
+unsafe fn last_product<L: Lanes>(x: &[[f64; 8]], delay: usize) -> L {
+    let last = x.len() - 1;
+    // SAFETY: the caller vouches for the CPU.
+    unsafe { L::load(&x[last]).mul(L::load(&x[last - delay])) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the blocks of a group begin.
+    fn begins(n: usize, group: usize, stride: usize) -> impl Iterator<Item = usize> {
+        (0..8).map(move |lane| MAX_ORDER + ((8 * group + lane) * stride * BLOCK).min(n - MIN_SAMPLES))
+    }
+
+    #[test]
+    fn terms_are_sums_of_products_of_delayed_samples() {
+        for (n, stride, groups) in
+            [(40, 1, 1), (41, 1, 1), (300, 1, 2), (296, 1, 1), (297, 1, 2), (900, 3, 2)]
+        {
+            let words: Vec<u32> = (0..n as u32).map(|i| i.wrapping_mul(2_654_435_761) >> 9).collect();
+            let mut covariances = Covariances::default();
+            covariances.fill(Tier::Scalar, &words, stride);
+            assert_eq!((covariances.groups.len(), covariances.excess), (groups, 0), "{n} samples");
+            for (g, group) in covariances.groups.iter().enumerate() {
+                for (lane, begin) in begins(n, g, stride).enumerate() {
+                    let product =
+                        |t: usize, i: usize, j: usize| u64::from(words[t - i]) * u64::from(words[t - j]);
+                    for i in 0..=MAX_ORDER {
+                        for j in i..=MAX_ORDER {
+                            let want: u64 = (begin..begin + BLOCK).map(|t| product(t, i, j)).sum();
+                            assert_eq!(
+                                group.0[place(i, j - i)][lane],
+                                want as f64,
+                                "{n} samples, delays {i}, {j}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn energies_are_those_of_residuals() {
+        let words: Vec<u16> = (0..1000u32).map(|i| (i * i * 31 % 1000) as u16).collect();
+        let mut covariances = Covariances::default();
+        covariances.fill(Tier::Scalar, &words, 1);
+        let taps = [1.5, -0.75, 0.0, 2.0, 0.25, 0.0, -1.0, 0.125];
+        let residual = |t: usize| {
+            let predicted: f64 =
+                taps.iter().enumerate().map(|(i, tap)| tap * f64::from(words[t - 1 - i])).sum();
+            f64::from(words[t]) - predicted
+        };
+        for (g, group) in covariances.groups.iter().enumerate() {
+            let want = begins(words.len(), g, 1)
+                .map(|begin| (begin..begin + BLOCK).map(|t| residual(t) * residual(t)).sum::<f64>());
+            // SAFETY: every CPU supports the scalar tier.
+            let energies = unsafe { group.energies::<[f64; 8]>(&Pairs::form(&taps), 0.0) };
+            assert!(energies.into_iter().eq(want));
+        }
+    }
+
+    #[test]
+    fn samples_of_all_bits_are_shifted() {
+        let mut covariances = Covariances::default();
+        covariances.fill(Tier::Scalar, &[0x8000_0000u32; 80], 1);
+        assert_eq!((covariances.excess, covariances.groups.len()), (9, 1));
+        // Shifted by 9 bits the samples are -2^22.
+        assert_eq!(covariances.groups[0].0[place(8, 0)], [(32u64 << 44) as f64; 8]);
+    }
+}
