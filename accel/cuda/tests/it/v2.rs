@@ -105,18 +105,22 @@ fn batch_of_mixed_lengths_encodes_as_on_the_cpu_and_decodes() {
     if !encodes_streams(&codec, &stream) {
         return;
     }
-    let samples: Vec<Vec<i16>> =
-        [0, 1, 33, 700, 5000, 7001].iter().enumerate().map(|(i, &n)| waves(i as u64 + 1, n)).collect();
+    let mut samples: Vec<Vec<i16>> =
+        [0, 1, 33, 39, 40, 41, 700, 5000, 7001].iter().zip(1..).map(|(&n, seed)| waves(seed, n)).collect();
+    // Linear predictions with large coefficients, and of samples of all bits.
+    let tone = |i: u32| (f64::from(i) * 0.03).sin() * 9000.0 + (f64::from(i) * 0.4).sin() * 500.0;
+    samples.push((0..20_000).map(|i| tone(i) as i16).collect());
+    samples.push((0..3000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 16) as i16).collect());
     let plain: Vec<Vec<u8>> = samples.iter().map(|samples| bytes(samples)).collect();
     let plain: Vec<&[u8]> = plain.iter().map(Vec::as_slice).collect();
-    for row in [None, NonZeroU32::new(700), NonZeroU32::new(50_000)] {
-        let options = StreamOptions::new().row(row);
+    for segment in [None, NonZeroU32::new(700), NonZeroU32::new(20_000)] {
+        let options = StreamOptions::new().segment(segment);
         let batch = codec.encode_stream_batch(ElementType::I16, &options, &plain, &stream).unwrap();
         let streams: Vec<Vec<u8>> = batch.into_iter().map(Result::unwrap).collect();
         for (stream, samples) in streams.iter().zip(&samples) {
             assert!(
                 *stream == v2::encode(&options, samples, Options::new()).unwrap(),
-                "{row:?} {}",
+                "{segment:?} {}",
                 samples.len()
             );
         }
