@@ -209,7 +209,9 @@ struct PlanShared {
   u32 centre;
   u32 largest;
   i64 values[MEDIAN_SAMPLES + 1];
-  i32 samples[GROUPS * LANES][MIN_COVARIANCE]; // of the blocks, oldest first
+  // Samples of the blocks, oldest first. Rows of an odd length lie in different banks, and are not loaded by pairs, which NVRTC
+  // does with other blocks in every run.
+  i32 samples[GROUPS * LANES][MIN_COVARIANCE + 1];
   double covariances[GROUPS * LANES][PAIRS];
   double weights[GROUPS * LANES];
   double energies[3][GROUPS * LANES]; // of up to three forms
