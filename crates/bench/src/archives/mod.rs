@@ -125,12 +125,12 @@ pub fn run(args: &ArchivesArgs) -> Result<(), String> {
     // Programs run in other folders.
     let scratch = scratch.canonicalize().map_err(|e| format!("{}: {e}", scratch.display()))?;
     let generated = folder(&scratch)?;
-    let input = match &args.corpus {
-        Some(path) if let Some(bytes) = args.cut => {
+    let input = match (&args.corpus, args.cut) {
+        (Some(path), Some(bytes)) => {
             Input::cut(&Input::of(&resolve(path), args.name.as_deref())?, bytes, generated.path())?
         }
-        Some(path) => Input::of(&resolve(path), args.name.as_deref())?,
-        None => Input::generated(generated.path())?,
+        (Some(path), None) => Input::of(&resolve(path), args.name.as_deref())?,
+        (None, _) => Input::generated(generated.path())?,
     };
     let parts = if args.only.is_empty() { Part::value_variants() } else { &args.only };
     let linerate = match &args.linerate {
