@@ -277,7 +277,8 @@ impl Input {
         let mut random = Random::stream(2, 0);
         for path in files_below(&of.root)? {
             let bytes = fs::read(&path).map_err(message)?;
-            let folder = into.join(path.strip_prefix(&of.root).unwrap_or(&path));
+            // Without what follows the last dot: Windows takes no folder that ends in one.
+            let folder = into.join(path.strip_prefix(&of.root).unwrap_or(&path)).with_extension("");
             fs::create_dir_all(&folder).map_err(message)?;
             let end = path.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
             let mut rest = &bytes[..];
