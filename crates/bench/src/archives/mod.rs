@@ -280,7 +280,8 @@ impl Input {
             // Without what follows the last dot: Windows takes no folder that ends in one.
             let folder = into.join(path.strip_prefix(&of.root).unwrap_or(&path)).with_extension("");
             fs::create_dir_all(&folder).map_err(message)?;
-            let end = path.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
+            let end = path.extension().filter(|end| !end.is_empty());
+            let end = end.map_or(String::new(), |end| format!(".{}", end.to_string_lossy()));
             let mut rest = &bytes[..];
             while !rest.is_empty() {
                 let (piece, after) = rest.split_at(rest.len().min(1 + random.below(2 * mean)));
