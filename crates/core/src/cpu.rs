@@ -1,7 +1,8 @@
-//! CPU tiers: detected once per process, lowered by the environment variable `LINERATE_CPU`.
+//! CPU tiers, detected once per process. The environment variable `LINERATE_CPU` lowers the choice.
 //!
-//! Engines compile each hot loop once per tier and pick one at run time. A tier is a *set* of CPU features,
-//! for which loop bodies are compiled. Output never depends on the tier; every engine tests that.
+//! Engines compile each hot loop once per tier and pick one at run time. A tier is a *set* of CPU
+//! features that a loop body is compiled for. Output never depends on the tier; every engine tests
+//! that.
 
 /// The CPU feature sets that Linerate compiles hot loops for, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,10 +18,10 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// All tiers, lowest first.
+    /// Every tier, lowest first.
     pub const ALL: [Tier; 3] = [Tier::Scalar, Tier::Avx2, Tier::Avx512];
 
-    /// The name in `LINERATE_CPU`.
+    /// Returns the tier's name, as in `LINERATE_CPU`.
     pub const fn name(self) -> &'static str {
         match self {
             Tier::Scalar => "scalar",
@@ -29,7 +30,7 @@ impl Tier {
         }
     }
 
-    /// The tier named `name`, if any.
+    /// Returns the tier with this name, if there is one.
     ///
     /// ```
     /// use linerate_core::Tier;
@@ -40,14 +41,15 @@ impl Tier {
         Tier::ALL.into_iter().find(|t| t.name() == name)
     }
 
-    /// Whether this CPU supports the tier, regardless of `LINERATE_CPU`.
+    /// Returns whether this CPU supports the tier, regardless of `LINERATE_CPU`.
     pub fn is_supported(self) -> bool {
         self <= hardware()
     }
 }
 
-/// The tier to use: the best supported one, or a lower one named by `LINERATE_CPU`. Unknown names are
-/// ignored. Detected on the first call; then one relaxed atomic load.
+/// Returns the tier to use: the best that the CPU supports, or a lower one if `LINERATE_CPU` names
+/// it. Unknown names are ignored. The first call detects the tier; later calls cost one relaxed
+/// atomic load.
 ///
 /// Without the feature `std` this is always [`Tier::Scalar`].
 pub fn tier() -> Tier {
@@ -55,7 +57,7 @@ pub fn tier() -> Tier {
     {
         use core::sync::atomic::{AtomicU8, Ordering};
         static CHOSEN: AtomicU8 = AtomicU8::new(0);
-        // Threads that race here all compute the same value, so relaxed order is enough.
+        // Racing threads all compute the same value, so relaxed order is enough.
         match CHOSEN.load(Ordering::Relaxed) {
             1 => Tier::Scalar,
             2 => Tier::Avx2,
@@ -115,12 +117,11 @@ mod tests {
         assert_eq!(masked(Tier::Scalar, None), Tier::Scalar);
     }
 
-    /// The expected tier follows from the kernel's list of features.
     #[cfg(all(feature = "std", target_os = "linux", target_arch = "x86_64", not(miri)))]
     #[test]
-    fn tier_of_the_hardware_is_the_one_whose_features_the_kernel_lists() {
-        let cpus = std::fs::read_to_string("/proc/cpuinfo").expect("the kernel's list");
-        let flags = cpus.lines().find(|line| line.starts_with("flags")).expect("the features of the first");
+    fn hardware_tier_matches_the_features_in_proc_cpuinfo() {
+        let cpus = std::fs::read_to_string("/proc/cpuinfo").expect("/proc/cpuinfo is readable");
+        let flags = cpus.lines().find(|line| line.starts_with("flags")).expect("the first CPU has flags");
         let all = |names: &str| names.split(' ').all(|name| flags.split(' ').any(|flag| flag == name));
         let v3 = all("avx2 bmi1 bmi2 abm popcnt");
         let v4 = all("avx512f avx512bw avx512cd avx512dq avx512vl avx512vbmi avx512_vbmi2");

@@ -6,7 +6,7 @@ use core::num::NonZeroI32;
 /// A result whose error is [`Error`].
 pub type Result<T> = core::result::Result<T, Error>;
 
-/// Category of an error, for callers to branch on; [`Error::message`] is for users.
+/// Category of an error, for callers to branch on. [`Error::message`] is for users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -16,21 +16,21 @@ pub enum Kind {
     Corrupt,
     /// The input is valid but uses an unsupported feature.
     Unsupported,
-    /// The output buffer is too small. Nothing has changed, except that the contents of the output buffer are
-    /// unspecified.
+    /// The output buffer is too small. The call changed nothing, except that the contents of the
+    /// output buffer are unspecified.
     OutputTooSmall,
-    /// An invalid request of the caller, such as data after the end.
+    /// The caller made an invalid request, such as passing data after the end of a stream.
     BadArgument,
-    /// A limit set by the caller (memory, output size) would be exceeded.
+    /// The operation would exceed a limit that the caller set, of memory or output size.
     Limit,
-    /// Reading failed outside this library: a file, a device or a server; [`Error::os`] may say why.
+    /// Reading from a file, a device or a server failed. [`Error::os`] may say why.
     Read,
-    /// Writing failed outside this library, or an output cannot be created; [`Error::os`] may say why.
+    /// Writing failed, or an output could not be created. [`Error::os`] may say why.
     Write,
 }
 
 impl Kind {
-    /// A short name for messages and logs.
+    /// Returns a short name for messages and logs.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Truncated => "truncated",
@@ -51,8 +51,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// An error of an engine: its [`Kind`], the byte offset it was seen at, a message, and the number of
-/// the operating system's error where there is one.
+/// An error of an engine: its [`Kind`], the byte offset where it was found, a message, and the
+/// operating system's error number, if there is one.
 ///
 /// ```
 /// use linerate_core::{Error, Kind};
@@ -64,7 +64,7 @@ impl fmt::Display for Kind {
 pub struct Error {
     /// The category.
     pub kind: Kind,
-    /// Offset in bytes, in the buffer or stream that the operation documents.
+    /// Offset in bytes. Each operation documents which buffer or stream it counts from.
     pub offset: u64,
     /// The message, without a full stop.
     pub message: &'static str,
@@ -74,18 +74,20 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error without an operating system error number.
+    /// Creates an error without an operating system error number.
     pub const fn new(kind: Kind, offset: u64, message: &'static str) -> Self {
         Error { kind, offset, message, os: None }
     }
 
-    /// An error of [`Kind::Corrupt`] at the first byte of what is read, to be [`shifted`](Error::shifted) to its place.
+    /// Creates an error of [`Kind::Corrupt`] at offset 0. The caller [shifts](Error::shifted) it to
+    /// its place.
     pub const fn corrupt(message: &'static str) -> Self {
         Error::new(Kind::Corrupt, 0, message)
     }
 
-    /// The error of reading (`kind` is [`Kind::Read`]) or writing at byte `offset`: keeps the system's
-    /// number. An [`Error`] inside `error`, as of remote sources, is returned unchanged.
+    /// Converts an I/O error and keeps the system's error number. `kind` is [`Kind::Read`] or
+    /// [`Kind::Write`]. If `error` wraps an [`Error`], as those of remote sources do, that one is
+    /// returned unchanged.
     #[cfg(feature = "std")]
     pub fn from_io(kind: Kind, offset: u64, message: &'static str, error: &std::io::Error) -> Self {
         if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
@@ -94,7 +96,7 @@ impl Error {
         Error::new(kind, offset, message).with_os(error.raw_os_error())
     }
 
-    /// The same error with the operating system's number.
+    /// Returns the same error with this operating system error number.
     #[must_use]
     pub const fn with_os(self, number: Option<i32>) -> Self {
         let os = match number {
@@ -104,25 +106,26 @@ impl Error {
         Error { os, ..self }
     }
 
-    /// The same error of another kind.
+    /// Returns the same error with another kind.
     #[must_use]
     pub const fn with_kind(self, kind: Kind) -> Self {
         Error { kind, ..self }
     }
 
-    /// The same error at another offset.
+    /// Returns the same error at another offset.
     #[must_use]
     pub const fn with_offset(self, offset: u64) -> Self {
         Error { offset, ..self }
     }
 
-    /// The same error, with `base` added to the offset: for a part of a larger input.
+    /// Returns the same error with `base` added to its offset, for a part of a larger input.
     #[must_use]
     pub const fn shifted(self, base: u64) -> Self {
         Error { offset: self.offset.saturating_add(base), ..self }
     }
 
-    /// The message with the system's reason and without the offset: for messages that name the file.
+    /// Returns the message with the system's reason and without the offset, for messages that name
+    /// a file.
     ///
     /// ```
     /// use linerate_core::{Error, Kind};
@@ -150,12 +153,16 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The system's text for an error, without the number that the standard library appends and without a full stop. On
-/// Windows, where another program can keep a file from being opened or replaced, it ends with what to do about that.
+/// Returns the system's text for an error, without the number that the standard library appends and
+/// without a full stop. On Windows, where another program can keep a file from being opened or
+/// replaced, the text ends with a remedy.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]
-/// assert_eq!(linerate_core::system_reason(&std::io::Error::from_raw_os_error(28)), "No space left on device");
+/// # {
+/// let error = std::io::Error::from_raw_os_error(28);
+/// assert_eq!(linerate_core::system_reason(&error), "No space left on device");
+/// # }
 /// ```
 #[cfg(feature = "std")]
 pub fn system_reason(error: &std::io::Error) -> String {
@@ -172,7 +179,7 @@ pub fn system_reason(error: &std::io::Error) -> String {
     text
 }
 
-/// What a user can do about an error of Windows.
+/// Returns what a user can do about a Windows error, if anything.
 #[cfg(feature = "std")]
 fn remedy(number: i32) -> Option<&'static str> {
     const ERROR_SHARING_VIOLATION: i32 = 32;
@@ -186,8 +193,8 @@ fn remedy(number: i32) -> Option<&'static str> {
     }
 }
 
-/// Displays message, the system's reason, and offset. An argument, a limit or a whole file is at no byte: errors of other
-/// kinds than those of input show no offset of 0.
+/// Displays the message, the system's reason and the offset. Offset 0 is shown only for errors in
+/// the input: a bad argument, a limit or a failed file is not at a byte.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.reason(), f)?;
@@ -228,7 +235,7 @@ mod tests {
 
     #[cfg(feature = "std")]
     #[test]
-    fn kinds_are_told_apart_by_their_names() {
+    fn kinds_have_distinct_names() {
         use Kind::{BadArgument, Corrupt, Limit, OutputTooSmall, Read, Truncated, Unsupported, Write};
         let all = [Truncated, Corrupt, Unsupported, OutputTooSmall, BadArgument, Limit, Read, Write];
         let names: std::collections::BTreeSet<_> = all.map(|kind| kind.to_string()).into();
@@ -246,7 +253,7 @@ mod tests {
 
     #[cfg(feature = "std")]
     #[test]
-    fn byte_0_is_shown_of_input_alone() {
+    fn offset_0_is_shown_for_input_errors_only() {
         let e = Error::new(Kind::BadArgument, 0, "a session that has ended");
         assert_eq!(e.to_string(), "a session that has ended");
         assert_eq!(e.with_kind(Kind::Limit).shifted(3).to_string(), "a session that has ended (at byte 3)");
@@ -263,14 +270,14 @@ mod tests {
         assert_eq!(e.with_offset(7).to_string(), "cannot write: No space left on device (at byte 7)");
         let back: std::io::Error = e.into();
         assert_eq!(back.kind(), std::io::ErrorKind::StorageFull);
-        // And through both again.
+        // The second round trip.
         assert_eq!(Error::from_io(Kind::Read, 3, "cannot read", &back), e);
         assert_eq!(Error::from_io(Kind::Read, 3, "no number", &std::io::ErrorKind::Other.into()).os, None);
     }
 
     #[cfg(all(feature = "std", unix, not(miri)))] // whose system has other texts
     #[test]
-    fn a_number_that_has_a_remedy_on_windows_has_none_elsewhere() {
+    fn windows_remedy_is_not_added_on_other_systems() {
         assert_eq!(system_reason(&std::io::Error::from_raw_os_error(32)), "Broken pipe");
     }
 

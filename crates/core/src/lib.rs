@@ -1,6 +1,6 @@
-//! Shared by all Linerate engines: the [`Error`] type, CPU [`Tier`] detection,
-//! [`prefetch_line`], work on several threads whose results keep their order ([`parallel_map`], [`ordered`]),
-//! and [`lock`].
+//! The base of all Linerate engines: the [`Error`] type, CPU [`Tier`] detection, cache line
+//! prefetches ([`prefetch_line`]), work on several threads whose results keep their order
+//! ([`parallel_map`], [`ordered`]), and [`lock`], which ignores poison.
 //!
 //! ```
 //! use linerate_core::{Error, Kind};

@@ -1,9 +1,9 @@
-//! Locking without regard to poison.
+//! Locking that ignores poison.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks `mutex`, also after a thread has panicked while it held the lock. For values that a panic leaves consistent;
-/// who joins the thread gets its panic.
+/// Locks `mutex`, even if a thread has panicked while it held the lock. Use it for values that a
+/// panic leaves consistent. The panic itself reaches whoever joins that thread.
 ///
 /// ```
 /// use std::sync::Mutex;

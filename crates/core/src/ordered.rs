@@ -1,4 +1,4 @@
-//! Ordered parallel work on a stream of inputs: results come in the order of their inputs.
+//! Parallel work on a stream of inputs, with the results in the order of the inputs.
 
 use std::any::Any;
 use std::boxed::Box;
@@ -10,13 +10,15 @@ use std::thread;
 
 use crate::lock::lock;
 
-/// Calls `done` with the result of each input of `next`, in order, until `next` returns `None`.
+/// Takes inputs from `next` until it returns `None`, and calls `done` with the result of each, in
+/// order.
 ///
-/// `next` and `done` run on the calling thread; `threads` others each run a function made by `worker`.
-/// With one thread, or where none can be started, the calling thread does all the work. At most
-/// `threads` + `ahead` inputs are in flight: taken from `next`, and not yet given to `done`.
+/// `next` and `done` run on the calling thread. `threads` other threads each run a function that
+/// `worker` makes. If `threads` is 1 or less, or the system starts none, the calling thread does
+/// all the work. At most `threads` + `ahead` inputs are in flight: taken from `next` and not yet
+/// passed to `done`.
 ///
-/// Where inputs are in memory already, [`parallel_map`](crate::parallel_map) is simpler.
+/// If all inputs are in memory, [`parallel_map`](crate::parallel_map) is simpler.
 ///
 /// ```
 /// let (mut numbers, mut squares) = (0..5, vec![]);
@@ -31,10 +33,12 @@ use crate::lock::lock;
 /// ```
 ///
 /// # Errors
-/// Those of `next` and `done`, at once: later inputs are not taken, and results that wait are dropped.
+/// Returns the first error of `next` or `done` at once: it takes no later input and drops the
+/// results that wait.
 ///
 /// # Panics
-/// If a closure does, once the other threads have ended. `done` has then been called with no result of a later input.
+/// Panics if a closure does, after the other threads have ended. `done` has then not been called
+/// with the result of any later input.
 pub fn ordered<I: Send, O: Send, E, W: FnMut(I) -> O>(
     (threads, ahead): (usize, usize),
     mut next: impl FnMut() -> Result<Option<I>, E>,
@@ -45,7 +49,8 @@ pub fn ordered<I: Send, O: Send, E, W: FnMut(I) -> O>(
     let (take, worker) = (&Mutex::new(take), &worker);
     let most_waiting = threads.saturating_add(ahead).saturating_sub(1);
     thread::scope(|scope| {
-        // Owned here, so that every way out of this closure, a panic too, ends the workers.
+        // This closure owns the sender, so that leaving it in any way, even by a panic, ends the
+        // workers.
         let give = give;
         let mut waiting = VecDeque::new();
         let mut own = None;
@@ -54,7 +59,7 @@ pub fn ordered<I: Send, O: Send, E, W: FnMut(I) -> O>(
             if spawned < wanted {
                 match thread::Builder::new().spawn_scoped(scope, || serve(take, worker)) {
                     Ok(_) => spawned += 1,
-                    // Fewer threads have the same results.
+                    // Fewer threads give the same results.
                     Err(_) => wanted = spawned,
                 }
             }
@@ -76,7 +81,7 @@ pub fn ordered<I: Send, O: Send, E, W: FnMut(I) -> O>(
     })
 }
 
-/// A result, or the panic of the worker.
+/// A result, or the payload of the worker's panic.
 type Outcome<O> = Result<O, Box<dyn Any + Send>>;
 type Task<I, O> = (I, Sender<Outcome<O>>);
 
@@ -94,8 +99,8 @@ fn serve<I, O, W: FnMut(I) -> O>(take: &Mutex<Receiver<Task<I, O>>>, worker: imp
     }
 }
 
-/// The result of the oldest input if it is ready; waits for it if more than `most_waiting` inputs wait.
-/// Passes on the panic of its worker.
+/// Returns the result of the oldest input if it is ready, and waits for it if more than
+/// `most_waiting` inputs are waiting. Resumes the panic of its worker.
 fn oldest<O>(waiting: &mut VecDeque<Receiver<Outcome<O>>>, most_waiting: usize) -> Option<O> {
     let outcome = match waiting.front()?.try_recv() {
         Err(TryRecvError::Empty) if waiting.len() <= most_waiting => return None,
@@ -136,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn results_come_in_the_order_of_their_inputs_from_any_number_of_threads() {
+    fn results_are_in_the_order_of_inputs_for_any_number_of_threads() {
         for threads in [0, 1, 2, 7] {
             assert_eq!(run(threads, 1000), ((0..100).collect(), Ok(())));
         }
@@ -150,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_input_ends_it() {
+    fn error_of_next_ends_the_work() {
         for threads in [1, 3] {
             let (mut inputs, mut results) = (0..10, Vec::new());
             let end = ordered(
@@ -167,7 +172,7 @@ mod tests {
         }
     }
 
-    /// Every worker panics, so that inputs are left that nobody takes.
+    /// Every worker panics, so that some inputs are never taken.
     #[test]
     fn panics_are_propagated_and_no_later_result_is_delivered() {
         for (threads, first) in [(1, 5), (2, 5), (3, 0)] {

@@ -1,4 +1,4 @@
-//! Ordered parallel map: the result does not depend on the number of threads.
+//! Ordered parallel map. The result does not depend on the number of threads.
 
 use std::panic::resume_unwind;
 use std::sync::Mutex;
@@ -7,10 +7,12 @@ use std::vec::Vec;
 
 use crate::lock::lock;
 
-/// Maps `items` on at most `threads` threads, the calling one included, and returns the results in the order of the items.
-/// `worker` makes a function for each thread, which takes the next item when it is done with the one before.
+/// Maps `items` on at most `threads` threads, the calling one included, and returns the results in
+/// the order of the items. `worker` makes one function per thread. Each thread takes the next item
+/// when it has finished its last.
 ///
-/// Where a system refuses a thread, or has none at all (WASI), the others do its work.
+/// If the system refuses to start a thread, or has none at all (WASI), the other threads do its
+/// work.
 ///
 /// ```
 /// let squares = linerate_core::parallel_map(4, 0..5, || |i| i * i);
@@ -18,7 +20,7 @@ use crate::lock::lock;
 /// ```
 ///
 /// # Panics
-/// If a function or the iterator does, once the other threads have ended.
+/// Panics if a function or the iterator does, after the other threads have ended.
 pub fn parallel_map<I, T, Items, W>(threads: usize, items: Items, worker: impl Fn() -> W + Sync) -> Vec<T>
 where
     T: Send,
@@ -32,7 +34,8 @@ where
     let share = || {
         let (mut work, mut done) = (worker(), Vec::new());
         loop {
-            // Poisoned, the iterator has panicked, which the thread that called it passes on.
+            // If the lock is poisoned, the iterator has panicked, and the thread that called it
+            // passes that on.
             let next = lock(&queue).next();
             let Some((i, item)) = next else { return done };
             done.push((i, work(item)));

@@ -1,4 +1,4 @@
-//! Prefetch instructions: the unsafe code of this crate.
+//! Prefetch instructions, the only unsafe code of this crate.
 #![allow(unsafe_code)]
 
 pub(crate) mod prefetch;

@@ -1,10 +1,10 @@
 //! Cache line prefetches.
 
-/// Bytes of a cache line.
+/// Size of a cache line, in bytes.
 pub const CACHE_LINE: usize = 64;
 
-/// Prefetches the cache line at `address` into all cache levels. Any address is valid, because it is not
-/// dereferenced. Does nothing on CPUs without a prefetch instruction.
+/// Prefetches the cache line at `address` into all cache levels. Any address is allowed, because it
+/// is not dereferenced. Does nothing on CPUs without a prefetch instruction.
 #[inline(always)]
 pub fn prefetch_line(address: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -45,12 +45,13 @@ mod tests {
         prefetch_line(address);
     }
 
-    /// The prefetch instruction is in the code of a function that does nothing else.
+    /// Looks for the instruction in the machine code of a function that only prefetches.
     #[test]
     fn prefetch_line_compiles_to_a_prefetch_instruction() {
         prefetch_only(0);
         let code = (prefetch_only as extern "C" fn(usize) as usize) as *const u8;
-        // SAFETY: code can be read on these machines, and functions follow this one.
+        // SAFETY: code is readable on these machines, and at least 64 bytes follow since other
+        // functions do.
         let code = unsafe { core::slice::from_raw_parts(code, 64) };
         let has_prefetch = if cfg!(target_arch = "x86_64") {
             // prefetcht0: 0f 18 /1.
