@@ -1,13 +1,15 @@
-//! CRC-32 and Adler-32 (by `crc32fast` and `simd-adler32`), and their combination.
+//! CRC-32 and Adler-32 (by `crc32fast` and `simd-adler32`), and combining the checksums of two
+//! parts.
 //!
-//! Both follow zlib's incremental convention: the previous value goes in, the updated one comes out.
+//! Both follow zlib's incremental convention: you pass the previous value and get the updated one.
 
 /// The CRC-32 of an empty input.
 pub const CRC32_START: u32 = 0;
 /// The Adler-32 of an empty input.
 pub const ADLER32_START: u32 = 1;
 
-/// CRC-32 (reflected polynomial 0xEDB88320) of the data covered by `so_far`, followed by `data`.
+/// Returns the CRC-32 (reflected polynomial 0xEDB88320) of the data that `so_far` covers, followed
+/// by `data`.
 ///
 /// ```
 /// use linerate_deflate::checksum::{crc32, CRC32_START};
@@ -19,14 +21,14 @@ pub fn crc32(so_far: u32, data: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// CRC-32 of A followed by B, from their CRC-32s and the length of B in bytes.
+/// Returns the CRC-32 of A followed by B, from their CRC-32s and the length of B in bytes.
 pub fn crc32_combine(a: u32, b: u32, b_len: u64) -> u32 {
     let mut joined = crc32fast::Hasher::new_with_initial(a);
     joined.combine(&crc32fast::Hasher::new_with_initial_len(b, b_len));
     joined.finalize()
 }
 
-/// Adler-32 of the data covered by `so_far`, followed by `data`.
+/// Returns the Adler-32 of the data that `so_far` covers, followed by `data`.
 ///
 /// ```
 /// use linerate_deflate::checksum::{adler32, ADLER32_START};
@@ -38,10 +40,11 @@ pub fn adler32(so_far: u32, data: &[u8]) -> u32 {
     hasher.finish()
 }
 
-/// Adler-32 of A followed by B, from their Adler-32s and the length of B in bytes.
+/// Returns the Adler-32 of A followed by B, from their Adler-32s and the length of B in bytes.
 ///
-/// With a = 1 + sum of bytes and b = sum of all a: appending B adds B's sums, and every one of
-/// B's `b_len` running values of a starts from A's a rather than from 1.
+/// Adler-32 has a = 1 + the sum of the bytes, and b = the sum of all running values of a. Appending
+/// B adds B's sums, and each of B's `b_len` running values of a starts from A's a rather than from
+/// 1.
 pub fn adler32_combine(a: u32, b: u32, b_len: u64) -> u32 {
     const MOD: u64 = 65_521;
     let (a_low, a_high) = (u64::from(a & 0xffff), u64::from(a >> 16));
@@ -56,7 +59,7 @@ pub fn adler32_combine(a: u32, b: u32, b_len: u64) -> u32 {
 mod tests {
     use super::*;
 
-    /// The definition, byte by byte.
+    /// The definition of RFC 1950, section 8.2, byte by byte.
     fn adler32_by_definition(data: &[u8]) -> u32 {
         let (mut a, mut b) = (1u32, 0u32);
         for &byte in data {

@@ -1,15 +1,17 @@
-//! Chooses the level by load: limits of CPU time and of the rate of input, each kept by a leaky bucket.
+//! Chooses the level by load. Limits of CPU time and of the rate of input are each enforced by a
+//! leaky bucket.
 
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 
 use crate::Level;
 
-/// Lowers the level of a server's streams while it uses more CPU time, or compresses more input, than it may: like
-/// `maxcompcpuusage` and `maxcomprate` of HAProxy.
+/// Lowers the level of a server's streams while the server uses more CPU time, or compresses more
+/// input, than its limits allow, like `maxcompcpuusage` and `maxcomprate` of HAProxy.
 ///
-/// One controller serves any number of threads and streams: nothing in it waits. It measures nothing itself: the caller
-/// says what time it is and how much CPU time it has used, so its choices depend on its calls only.
+/// One controller serves any number of threads and streams; no call waits. It measures nothing
+/// itself: the caller passes the time and the CPU time used, so its choices depend only on its
+/// calls.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,28 +22,31 @@ use crate::Level;
 /// let ms = Duration::from_millis;
 /// CONTROLLER.update(ms(0), ms(0));
 /// assert_eq!(CONTROLLER.level(), Level::High);
-/// // 95 ms of CPU time in 100 ms are more than 85 %.
+/// // 95 ms of CPU time in 100 ms is more than 85 %.
 /// CONTROLLER.update(ms(100), ms(95));
 /// assert_eq!(CONTROLLER.level(), Level::Default);
 /// ```
 ///
 /// # How it chooses
 ///
-/// Each limit has a leaky bucket. What is used flows in, and what the limit allows flows out. The bucket's level never drops
-/// below zero, nor rises above what the limit allows in a second. At the end of each period of 100 ms the compression level is
+/// Each limit has a leaky bucket: usage flows in, and the amount that the limit allows flows out.
+/// The bucket's level never drops below zero, and never rises above what the limit allows in a
+/// second. At the end of each period of 100 ms the compression level
 ///
-/// * one lower if more was used in it than a limit allows;
-/// * one higher if each limit had at least a quarter to spare in it, and the buckets are empty: excess of earlier periods is
-///   made up for;
-/// * else the same. That is the hysteresis: between 75 % and 100 % of a limit nothing changes.
+/// * drops by one if usage in the period exceeded a limit; * rises by one if usage was at most
+/// three quarters of each limit and the buckets are empty, so that earlier excess has been made up
+/// for; * otherwise stays. This is the hysteresis: between 75 % and 100 % of a limit nothing
+/// changes.
 ///
-/// It begins at the highest level. Where no level fits exactly, it alternates between two, with a mean use of at most the
-/// limit, once the bucket does not overflow. At [`Level::Stored`] a caller does not compress, and counts no input.
+/// The controller begins at the highest level. If no level fits exactly, it alternates between two,
+/// and mean usage is at most the limit as long as the bucket does not overflow. At
+/// [`Level::Stored`] a caller does not compress and counts no input.
 ///
 /// # Clocks
 ///
-/// `now` and `cpu` count from any fixed moments and never run back: `Instant` since the start, and the CPU time of the
-/// process, of which 100 % is one CPU. A server of four threads that may use 85 % of each has `max_cpu(340)`.
+/// `now` and `cpu` count from any fixed moments and must never run backwards: for example the time
+/// since the program's start, and the CPU time of the process. 100 % is one CPU: a server of four
+/// threads that may use 85 % of each passes `max_cpu(340)`.
 pub struct Controller {
     max_level: Level,
     /// Percent of one CPU.
@@ -49,28 +54,29 @@ pub struct Controller {
     /// Bytes per second.
     max_rate: u64,
     level: AtomicU8,
-    /// When the period ends, in nanoseconds; 0 before the first update.
+    /// End of the period, in nanoseconds; 0 before the first update.
     deadline: AtomicU64,
-    /// CPU time in nanoseconds when it began.
+    /// CPU time at the start of the period, in nanoseconds.
     cpu: AtomicU64,
     /// Input of the period, in bytes.
     input: AtomicU64,
-    /// Nanoseconds of CPU time, and bytes, above what was allowed.
+    /// Level of the bucket of CPU time, in nanoseconds.
     cpu_excess: AtomicU64,
+    /// Level of the bucket of input, in bytes.
     input_excess: AtomicU64,
 }
 
-/// Nanoseconds, 584 years of them at most.
+/// Converts to nanoseconds, at most 584 years.
 fn nanos(time: Duration) -> u64 {
     time.as_nanos().try_into().unwrap_or(u64::MAX)
 }
 
-/// `value * numerator / denominator`.
+/// Returns `value * numerator / denominator`.
 fn scale(value: u64, numerator: u64, denominator: u64) -> u64 {
     (u128::from(value) * u128::from(numerator) / u128::from(denominator)).try_into().unwrap_or(u64::MAX)
 }
 
-/// One limit in one period.
+/// Usage, allowance and bucket of one limit in one period.
 struct Bucket {
     used: u64,
     allowed: u64,
@@ -78,7 +84,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// Adds the period to the bucket.
+    /// Adds the period's usage to the bucket and drains its allowance.
     fn fill(used: u64, allowed: u64, excess: &AtomicU64, capacity: u64) -> Bucket {
         let level = excess.load(Relaxed).saturating_add(used).saturating_sub(allowed).min(capacity);
         excess.store(level, Relaxed);
@@ -95,12 +101,12 @@ impl Bucket {
 }
 
 impl Controller {
-    /// The time between two choices: 100 ms.
+    /// Time between two choices.
     const PERIOD: Duration = Duration::from_millis(100);
-    /// Use above a limit that is made up for, as time at that limit: 1 s.
+    /// Capacity of a bucket, as time at its limit. Usage beyond it is forgotten.
     const BURST: Duration = Duration::from_secs(1);
 
-    /// A controller without limits, which always chooses `max_level`.
+    /// Creates a controller without limits, which always chooses `max_level`.
     pub const fn new(max_level: Level) -> Self {
         Controller {
             max_level,
@@ -129,24 +135,25 @@ impl Controller {
         self
     }
 
-    /// The level for the next call of any stream.
+    /// Returns the level for the next call of any stream.
     pub fn level(&self) -> Level {
         Level::from_number(self.level.load(Relaxed)).unwrap_or(self.max_level)
     }
 
-    /// Counts input of a call that compressed, not of one at [`Level::Stored`].
+    /// Counts the input of a call that compressed. Do not count calls at [`Level::Stored`].
     pub fn add_input(&self, bytes: usize) {
         self.input.fetch_add(bytes as u64, Relaxed);
     }
 
-    /// Whether the period is over at `now`, so that [`update`](Self::update) would choose: asked first, it saves reading
-    /// the clock of CPU time.
+    /// Returns whether the period is over at `now`, so that [`update`](Self::update) would choose a
+    /// level. Checking this first saves reading the CPU time.
     pub fn is_due(&self, now: Duration) -> bool {
         nanos(now) >= self.deadline.load(Relaxed)
     }
 
-    /// Chooses the level anew if the period is over at `now`, and returns it. `cpu` is the CPU time used until then. The
-    /// first call only begins the first period; of concurrent calls one chooses.
+    /// Chooses the level again if the period is over at `now`, and returns the level. `cpu` is the
+    /// CPU time used until `now`. The first call only begins the first period. If several threads
+    /// call this at once, one of them chooses.
     pub fn update(&self, now: Duration, cpu: Duration) -> Level {
         let (now, cpu) = (nanos(now), nanos(cpu));
         let deadline = self.deadline.load(Relaxed);
@@ -163,7 +170,7 @@ impl Controller {
         self.level()
     }
 
-    /// Ends a period of `elapsed` nanoseconds.
+    /// Chooses the level after a period of `elapsed` nanoseconds.
     fn choose(&self, elapsed: u64, cpu: u64, input: u64) {
         let (percent, burst, second) = (u64::from(self.max_cpu), nanos(Self::BURST), 1_000_000_000);
         let cpu =
@@ -206,14 +213,14 @@ mod tests {
             clock
         }
 
-        /// `ms` later, `cpu_ms` of CPU time later.
+        /// Advances the time by `ms` and the CPU time by `cpu_ms`, and updates.
         fn run(&mut self, ms: u64, cpu_ms: u64) -> u8 {
             self.now += ms * MS;
             self.cpu += cpu_ms * MS;
             self.controller.update(Duration::from_nanos(self.now), Duration::from_nanos(self.cpu)) as u8
         }
 
-        /// A period after input.
+        /// Counts input, then ends a period.
         fn input(&mut self, bytes: usize) -> u8 {
             self.controller.add_input(bytes);
             self.run(100, 0)
@@ -243,10 +250,10 @@ mod tests {
     }
 
     #[test]
-    fn excess_is_made_up_for_before_the_level_rises() {
+    fn level_rises_only_after_excess_is_drained() {
         let mut clock = Clock::new(Controller::new(Level::High).max_cpu(50));
         assert_eq!(clock.run(100, 130), 2);
-        // 80 ms above: two periods at 15 of 50 ms pay 70 of them.
+        // The bucket holds 80 ms. Two periods at 15 of 50 ms drain 70 ms of it.
         assert_eq!([15, 15, 15, 15].map(|cpu| clock.run(100, cpu)), [2, 2, 3, 3]);
     }
 
@@ -263,7 +270,7 @@ mod tests {
         let mut clock = Clock::new(Controller::new(Level::Fast).max_rate(1_000_000));
         let mut compressed = 0;
         for _ in 0..1000 {
-            // 4 MB/s arrive; at level 0 they are not counted.
+            // 4 MB/s arrive. They are not counted at level 0.
             let bytes = 400_000 * usize::from(clock.controller.level() as u8);
             compressed += bytes;
             clock.input(bytes);
@@ -293,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_chosen_before_the_period_is_over() {
+    fn level_stays_until_the_period_is_over() {
         let mut clock = Clock::new(Controller::new(Level::High).max_cpu(10));
         let now = |clock: &Clock| Duration::from_nanos(clock.now);
         assert!(!clock.controller.is_due(now(&clock)));
@@ -304,13 +311,13 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_nothing_store() {
+    fn limit_of_zero_stores() {
         let mut clock = Clock::new(Controller::new(Level::Fast).max_cpu(0));
         assert_eq!([clock.run(100, 1), clock.run(100, 1)], [0, 0]);
     }
 
     #[test]
-    fn clocks_that_run_back_or_far_ahead_do_no_harm() {
+    fn clocks_that_run_backwards_or_far_ahead_do_not_panic() {
         let controller = Controller::new(Level::High).max_cpu(50).max_rate(1);
         controller.update(Duration::from_secs(1000), Duration::from_secs(1000));
         assert_eq!(controller.update(Duration::ZERO, Duration::ZERO), Level::High);
@@ -319,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn of_concurrent_updates_one_chooses() {
+    fn only_one_of_concurrent_updates_chooses() {
         let controller = Controller::new(Level::Deeper).max_cpu(50);
         controller.update(Duration::from_millis(1), Duration::ZERO);
         for period in 1..=4 {

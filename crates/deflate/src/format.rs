@@ -2,20 +2,21 @@
 
 use linerate_core::{Error, Kind, Result};
 
-/// The container around the deflate data.
+/// The container that holds the deflate data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Format {
     /// Bare deflate blocks (RFC 1951): no header, no checksum.
     Deflate = 0,
-    /// zlib (RFC 1950): 2-byte header, Adler-32. What HTTP calls `Content-Encoding: deflate`.
+    /// zlib (RFC 1950): 2-byte header, Adler-32. HTTP calls it `Content-Encoding: deflate`.
     Zlib = 1,
     /// gzip (RFC 1952): 10-byte header, CRC-32 and length.
     Gzip = 2,
 }
 
 impl Format {
-    /// The header this encoder writes: for gzip without name and time, operating system Unix.
+    /// Returns the header that this encoder writes. The gzip header has no name and no time, and
+    /// names Unix as the operating system.
     pub const fn header(self) -> &'static [u8] {
         match self {
             Format::Deflate => &[],
@@ -24,7 +25,7 @@ impl Format {
         }
     }
 
-    /// Bytes of the trailer.
+    /// Returns the size of the trailer, in bytes.
     pub const fn trailer_len(self) -> usize {
         match self {
             Format::Deflate => 0,
@@ -34,15 +35,15 @@ impl Format {
     }
 }
 
-/// Compression level. May change between the calls of one stream.
+/// Compression level. It may change between the calls of one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(u8)]
 pub enum Level {
     /// Stored blocks: checksums and framing only.
     Stored = 0,
-    /// One pass, with one of four built-in pairs of trees.
+    /// One pass over the data, with one of seven built-in pairs of trees.
     Fast = 1,
-    /// Trees built per block. The default.
+    /// Trees built for each block. The default.
     #[default]
     Default = 2,
     /// As [`Default`](Self::Default), with two match candidates per position.
@@ -53,14 +54,16 @@ pub enum Level {
     Deep = 5,
     /// Lazy matching over still longer hash chains: as small as zlib's level 6.
     Deeper = 6,
-    /// Lazy matching over the longest hash chains, with a look at two positions further on.
+    /// Lazy matching over the longest hash chains. Looks two positions ahead before it takes a
+    /// match.
     Deepest = 7,
-    /// For each block the cheapest of the ways through its matches, which binary trees find: about as small as libdeflate's level 10. The
-    /// first call of a [`Scratch`](crate::Scratch) allocates another 7 MiB. Sessions, and builds without the feature `alloc`,
-    /// search as [`Deepest`](Self::Deepest).
+    /// Near-optimal parsing: the cheapest path through all matches of a block, found by binary
+    /// trees. About as small as libdeflate's level 10. The first call with a
+    /// [`Scratch`](crate::Scratch) allocates another 7 MiB. Sessions, and builds without the
+    /// feature `alloc`, search as [`Deepest`](Self::Deepest) does.
     Optimal = 8,
-    /// As [`Optimal`](Self::Optimal), with as many candidates and parses of a block as make it smaller: about as small as
-    /// libdeflate's level 12.
+    /// Like [`Optimal`](Self::Optimal), with more candidates, and up to ten parses of a block while
+    /// each makes it smaller. About as small as libdeflate's level 12.
     Best = 9,
 }
 
@@ -79,10 +82,10 @@ impl Level {
         Level::Best,
     ];
 
-    /// The level with number `n`, 0 to 9.
+    /// Returns the level with number `n`, 0 to 9.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] above 9.
+    /// [`Kind::BadArgument`] if `n` is above 9.
     pub const fn from_number(n: u8) -> Result<Level> {
         if (n as usize) < Level::ALL.len() {
             return Ok(Level::ALL[n as usize]);

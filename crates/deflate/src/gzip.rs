@@ -1,4 +1,4 @@
-//! The header of a gzip member (RFC 1952, section 2.3), read and written with the fields that it may have.
+//! Reads and writes the header of a gzip member (RFC 1952, section 2.3) with its optional fields.
 //!
 //! ```
 //! use linerate_deflate::gzip::Header;
@@ -16,7 +16,8 @@
 //! # Ok::<(), linerate_deflate::Error>(())
 //! ```
 //!
-//! A gzip file is one or more members, each with its own header: all but the first are usually without fields.
+//! A gzip file is one or more members, each with its own header. Usually only the first header has
+//! optional fields.
 
 use alloc::vec::Vec;
 
@@ -25,7 +26,7 @@ use linerate_core::{Error, Kind, Result};
 use crate::Format;
 use crate::checksum::{CRC32_START, crc32};
 
-// Flags (FLG). FTEXT, bit 0, is a hint that is neither kept nor written.
+// Flags (FLG). FTEXT, bit 0, is a hint that this module neither keeps nor writes.
 const HEADER_CRC: u8 = 2;
 const EXTRA: u8 = 4;
 const NAME: u8 = 8;
@@ -35,43 +36,47 @@ const RESERVED: u8 = 0xe0;
 /// The compression method deflate (CM).
 const DEFLATE: u8 = 8;
 
-/// Bytes of a name or comment that are kept. A longer one, which no file system takes, is read and dropped.
+/// Maximum length of a name or comment, in bytes. A longer one, which no file system accepts as a
+/// name, is read and dropped.
 const MAX_TEXT: usize = 1024;
 
-/// The fields of a header. Those that are absent are `None`, 0 or empty.
+/// The fields of a header. An absent field is `None`, 0 or empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// The name of the file (FNAME), as a rule Latin-1 or UTF-8; it may contain folders, which a reader must
-    /// not trust.
+    /// The name of the file (FNAME), usually in Latin-1 or UTF-8. It may contain folders, which a
+    /// reader must not trust.
     pub name: Option<Vec<u8>>,
     /// Modification time (MTIME) in seconds since 1970; 0 if unknown.
     pub mtime: u32,
     /// A comment for people (FCOMMENT).
     pub comment: Option<Vec<u8>>,
-    /// The extra field (FEXTRA): subfields of an identifier of 2 bytes, a length of 2 bytes, and data.
+    /// The extra field (FEXTRA): subfields of an identifier of 2 bytes, a length of 2 bytes, and
+    /// data.
     pub extra: Vec<u8>,
-    /// Whether the low 16 bits of the header's CRC-32 follow it (FHCRC).
+    /// Whether the low 16 bits of the header's CRC-32 follow the header (FHCRC).
     pub has_checksum: bool,
 }
 
 impl Header {
-    /// Reads a header at the start of `input`. Returns it with its size in bytes.
+    /// Reads a header at the start of `input`. Returns the header and its size in bytes.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Those of [`read`](Self::read).
     pub fn parse(input: &[u8]) -> Result<(Header, usize)> {
         let mut bytes = input.iter();
         let header = Header::read(|| Ok(bytes.next().copied()))?;
         Ok((header, input.len() - bytes.len()))
     }
 
-    /// Reads a header byte by byte: `next` returns the next byte, or `None` at the end of the input.
+    /// Reads a header byte by byte: `next` returns the next byte, or `None` at the end of the
+    /// input.
     ///
     /// # Errors
     /// Offsets are in bytes from the first one of the header.
     /// * [`Kind::Truncated`] if the input ends within the header.
-    /// * [`Kind::Corrupt`] if it is no gzip header, has reserved flags, or a wrong checksum.
-    /// * Those of `next`, as they are.
+    /// * [`Kind::Corrupt`] if it is not a gzip header, has reserved flags set, or has a wrong
+    ///   checksum.
+    /// * Errors of `next` are returned unchanged.
     pub fn read(next: impl FnMut() -> Result<Option<u8>>) -> Result<Header> {
         let mut fields = Fields { next, position: 0, crc: CRC32_START };
         let [magic1, magic2, method, flags, t0, t1, t2, t3, _xfl, _os] = fields.array()?;
@@ -108,11 +113,11 @@ impl Header {
         Ok(header)
     }
 
-    /// The header as bytes.
+    /// Returns the header as bytes.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for a zero byte in the name or the comment, or an extra field of more than
-    /// 65,535 bytes.
+    /// [`Kind::BadArgument`] if the name or the comment contains a zero byte, or the extra field
+    /// has more than 65,535 bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let bad = |message| Error::new(Kind::BadArgument, 0, message);
         let mut bytes = Format::Gzip.header().to_vec();
@@ -127,7 +132,7 @@ impl Header {
         for (flag, text) in [(NAME, &self.name), (COMMENT, &self.comment)] {
             let Some(text) = text else { continue };
             if text.contains(&0) {
-                return Err(bad("a zero byte in the name or comment of the gzip header"));
+                return Err(bad("the name or comment of the gzip header contains a zero byte"));
             }
             bytes[3] |= flag;
             bytes.extend(text);
@@ -141,14 +146,14 @@ impl Header {
         Ok(bytes)
     }
 
-    /// Size in bytes of the BGZF block that this header begins: see [`bgzf_block_len`].
+    /// Returns the size in bytes of the BGZF block that this header begins: see [`bgzf_block_len`].
     pub fn bgzf_block_len(&self) -> Option<usize> {
         bgzf_block_len(&self.extra)
     }
 }
 
-/// The subfields of an extra field: their identifiers and their data (RFC 1952, section 2.3.1.1). Ends where
-/// one is damaged.
+/// Iterates over the subfields of an extra field, as identifier and data (RFC 1952, section
+/// 2.3.1.1). Ends at a damaged one.
 fn subfields(extra: &[u8]) -> impl Iterator<Item = ([u8; 2], &[u8])> {
     let mut rest = extra;
     core::iter::from_fn(move || {
@@ -159,8 +164,9 @@ fn subfields(extra: &[u8]) -> impl Iterator<Item = ([u8; 2], &[u8])> {
     })
 }
 
-/// Size in bytes of a BGZF block (a gzip member with header and trailer), by the extra field of its header:
-/// subfield "BC" of 2 bytes, the size less one (SAM specification, section 4.1).
+/// Returns the size in bytes of a BGZF block (a gzip member with header and trailer) from the extra
+/// field of its header, if it has one: subfield "BC" holds the size minus one in 2 bytes (SAM
+/// specification, section 4.1).
 pub fn bgzf_block_len(extra: &[u8]) -> Option<usize> {
     subfields(extra).find_map(|(id, data)| match (&id, data) {
         (b"BC", [low, high]) => Some(usize::from(u16::from_le_bytes([*low, *high])) + 1),
@@ -168,10 +174,10 @@ pub fn bgzf_block_len(extra: &[u8]) -> Option<usize> {
     })
 }
 
-/// Reads fields, and keeps the checksum over them.
+/// Reads fields and updates the checksum over them.
 struct Fields<F> {
     next: F,
-    /// Bytes read.
+    /// Number of bytes read.
     position: u64,
     crc: u32,
 }
@@ -193,7 +199,7 @@ impl<F: FnMut() -> Result<Option<u8>>> Fields<F> {
         Ok(bytes)
     }
 
-    /// A text up to its zero byte; `None` if it is too long to keep.
+    /// Reads a text up to its zero byte. Returns `None` if it is longer than [`MAX_TEXT`].
     fn text(&mut self) -> Result<Option<Vec<u8>>> {
         let (mut text, mut is_too_long) = (Vec::new(), false);
         loop {
@@ -232,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_stand_in_the_order_of_the_rfc() {
+    fn fields_are_written_in_the_order_of_the_rfc() {
         let mut expected = vec![0x1f, 0x8b, 8, 0x1e, 1, 0, 0, 0, 4, 3];
         expected.extend_from_slice(&[10, 0, b'X', b'Y', 0, 0, b'B', b'C', 2, 0, 1, 0]);
         expected.extend_from_slice(b"name\0comment\0");
@@ -289,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn bgzf_size_is_that_of_the_subfield_bc() {
+    fn bgzf_size_is_read_from_the_subfield_bc() {
         assert_eq!(full().bgzf_block_len(), Some(2));
         assert_eq!(bgzf_block_len(b"BC\x02\x00\xff\xff"), Some(65_536));
         for none in [&b""[..], b"BC\x02\x00\x01", b"BC\x01\x00\x01", b"BD\x02\x00\x01\x00", b"AB\xff\xffBC"] {

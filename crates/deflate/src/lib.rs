@@ -1,7 +1,7 @@
 //! Stateless deflate (RFC 1951), zlib (RFC 1950) and gzip (RFC 1952) encoding.
 //!
-//! Each call compresses its input independently of earlier calls, so the only state per connection is a
-//! [`Stream`] of 16 bytes. Working memory ([`Scratch`]) is per thread.
+//! Each call compresses its input independently of earlier calls, so the only state per connection
+//! is a [`Stream`] of 16 bytes. Working memory ([`Scratch`]) is per thread.
 //!
 //! ```
 //! use linerate_deflate::{bound, finish_bound, Format, Level, Scratch, Stream};
@@ -19,41 +19,46 @@
 //! Guarantees of a call:
 //!
 //! * Any byte string is valid input. The only errors are [`Kind::OutputTooSmall`] and
-//!   [`Kind::BadArgument`]; after either the stream is as it was before the call.
-//! * A call writes at most [`bound`]`(input.len())` bytes: 5 per 65,535 more than its input, plus
-//!   a constant.
-//! * The bytes written depend only on the stream and the input: not on the scratch, the size of the output
-//!   buffer, the CPU, or the number of threads.
+//!   [`Kind::BadArgument`]; both leave the stream as it was before the call.
+//! * A call writes at most [`bound`]`(input.len())` bytes: its input, 5 bytes for each started
+//! 65,535 bytes of it, and a header. * The bytes written depend only on the stream and the input,
+//! not on the scratch, the size of the output buffer, the CPU, or the number of threads.
 //! * After a call at most 5 bits are pending; [`Stream::flush`] writes them.
 //!
 //! # Modules
 //!
 //! | module | contents |
 //! |---|---|
-//! | `stream` | [`Stream`], the 16 bytes between calls: `encode`, `flush`, `finish`; headers and trailers |
-//! | [`session`] | flushed messages with a window of earlier ones; preset dictionaries |
-//! | `levels` | levels from 4 on as rows of tables, in zlib's words |
-//! | `block` | division of a call into blocks; stored, fixed or dynamic; the budget that keeps the bound. `block/optimal`: levels 8 and 9, with `block/division`, where their blocks end |
-//! | `scratch`, `sys/` | working memory per thread, allocated zeroed |
-//! | `parallel/` | jobs on several threads into one stream (`pipeline`) or BGZF (`bgzf`) |
-//! | `writer` | [`GzWriter`], `std::io::Write` with a buffer |
-//! | `thread` | [`with_thread_scratch`], working memory of the thread |
-//! | `controller` | [`Controller`], the level by CPU time and rate of input |
-//! | `checksum` | CRC-32, Adler-32 and their combination |
+//! | `stream` | [`Stream`], the 16 bytes of state between calls: `encode`, `flush`, `finish`;
+//! headers and trailers | | [`session`] | messages of one connection, flushed one by one, with a
+//! window of earlier ones; preset dictionaries | | `levels` | search parameters of levels 4 and
+//! above, in zlib's words | | `block` | divides a call into blocks, chooses stored, fixed or
+//! dynamic for each, and keeps the bound. `block/optimal`: levels 8 and 9; `block/division`: where
+//! their blocks end | | `scratch`, `sys/` | working memory of a thread, allocated zeroed | |
+//! `parallel/` | compresses on several threads (`pipeline`) into one stream or into BGZF (`bgzf`);
+//! `content`: block ends that follow the content | | `writer` | [`GzWriter`], a buffered
+//! `std::io::Write` | | `thread` | [`with_thread_scratch`], a scratch kept by each thread | |
+//! `controller` | [`Controller`], which chooses the level by CPU time and rate of input | |
+//! [`checksum`] | CRC-32, Adler-32 and their combination |
 //! | `format` | containers and levels |
-//! | [`gzip`] | headers of gzip members: name, time, comment, extra field, checksum |
-//! | `coding/` | `bits` (bit writer), `huffman` (length-limited codes), `token` (literals and matches of a block), `frequencies` (of their symbols), `costs` (of symbols, in bits), `log2`, `tables` (a tree pair as bits per token), `builtin` (the trees of level 1) |
-//! | `kernel/search` | probes of four positions with one branch; `matcher`, the hash tables of rebased positions; `rebased`, the conversion |
-//! | `kernel/parse` | levels 2 and 3: bytes to tokens |
-//! | `kernel/lazy` | lazy matching, for levels 4 to 7 and sessions: bytes to tokens, over hash chains (`chains`) or over the tables of a session (`indexed`); `history`, the ring of a session before a message |
-//! | `kernel/span` | near-optimal parsing, for levels 8 and 9: all matches of a span, from `binary_trees`; `cheapest`, the way through a block |
-//! | `kernel/split` | where a block ends, in what is parsed lazily |
-//! | `kernel/trees` | symbol counts to codes, to a block's `header` and emission tables |
+//! | [`gzip`] | headers of gzip members: name, time, comment, extra field, checksum | | `coding/` |
+//! `bits` (bit writer), `huffman` (length-limited codes), `token` (literals and matches of a
+//! block), `frequencies` (symbol counts), `costs` (bits per symbol), `log2`, `tables` (a pair of
+//! trees as bits per token), `builtin` (the trees of level 1) | | `kernel/search` | probes four
+//! positions with one branch; `matcher`: hash tables of rebased positions; `rebased`: conversion to
+//! and from them | | `kernel/parse` | levels 2 and 3: bytes to tokens, greedily; `fitted`: trees
+//! from a sample, for level 1 | | `kernel/lazy` | levels 4 to 7 and sessions: bytes to tokens by
+//! lazy matching, over hash chains (`chains`) or over the index of a session (`indexed`);
+//! `history`: the ring buffer that holds a session's window | | `kernel/span` | levels 8 and 9:
+//! near-optimal parsing. Finds all matches of a span by `binary_trees`; `cheapest`: the cheapest
+//! path through a block | | `kernel/split` | where blocks end at levels 4 to 7 | | `kernel/trees` |
+//! symbol counts to codes, a block's header (`header`) and emission tables |
 //! | `kernel/emit` | tokens to bits |
-//! | `kernel/fast` | level 1: bytes to bits in one pass; `token_bits`, its lookups |
-//! | `kernel/quick` | level 1 in sessions: short messages to bits in one pass; `bytes` |
-//! | `kernel/incompressible` | detection and skipping of incompressible data |
-//! | `kernel/dispatch` | one instance of each loop per CPU tier, over `isa`, `scalar`, `avx2` |
+//! | `kernel/fast` | level 1: bytes to bits in one pass; `token_bits`: its lookups | |
+//! `kernel/quick` | level 1 in sessions: short messages to bits in one pass; `bytes`: 16-bit words
+//! viewed as bytes | | `kernel/incompressible` | detects and skips incompressible data | |
+//! `kernel/dispatch` | one instance of each loop per CPU tier, generic over `isa`; `scalar`, `avx2`
+//! |
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #[cfg(feature = "alloc")]

@@ -1,4 +1,5 @@
-//! Working memory: one per thread, passed to every call, without state between calls.
+//! Working memory: one per thread, passed to every call. It carries no state from one call to the
+//! next.
 
 use linerate_core::Tier;
 
@@ -13,27 +14,28 @@ use crate::kernel::trees::Trees;
 
 /// Working memory for levels 0 and 1: at most 64 KiB.
 ///
-/// Results never depend on earlier use, so one per thread serves any number of streams. It is not cleared
-/// between calls: entries of earlier calls are recognized by their rebased positions.
+/// Results never depend on earlier use, so one scratch per thread serves any number of streams.
+/// Calls do not clear it: they recognize the entries of earlier calls by their rebased positions.
 pub struct FastScratch {
     pub(crate) tier: Option<Tier>,
     pub(crate) work: FastState,
 }
 
-/// Working memory for every level and for sessions: at most 600 KiB, of which levels 0 to 3 touch 127 KiB,
-/// and level 3 another 320 KiB among samples of 16 bits. Levels 8 and 9 [allocate](Self::memory) another 7 MiB.
+/// Working memory for every level and for sessions: at most 600 KiB. Levels 0 to 3 touch 127 KiB of
+/// it; level 3 touches another 320 KiB on 16-bit samples. Levels 8 and 9 [allocate](Self::memory)
+/// another 7 MiB.
 ///
-/// Shared between streams like [`FastScratch`].
+/// Any number of streams can share it, like a [`FastScratch`].
 pub struct Scratch {
     pub(crate) tier: Option<Tier>,
     pub(crate) fast: FastState,
     pub(crate) work: ParseState,
     pub(crate) trees: Trees,
     pub(crate) chains: ChainTables,
-    /// A short message of a session, and its block.
+    /// Buffer for a short message of a session and its block.
     #[cfg(feature = "alloc")]
     pub(crate) staging: [u8; STAGING],
-    /// For levels 8 and 9, allocated by the first call at one of them.
+    /// State of levels 8 and 9, allocated by the first call at one of them.
     #[cfg(feature = "alloc")]
     pub(crate) optimal: Option<alloc::boxed::Box<Optimal>>,
 }
@@ -42,25 +44,27 @@ const _: () = assert!(size_of::<FastScratch>() <= 64 << 10);
 const _: () = assert!(size_of::<Scratch>() <= 600 << 10);
 
 impl FastScratch {
-    /// A scratch that runs the kernels of the best tier this CPU supports. Large: put it in a `static` or a box.
+    /// Creates a scratch that runs the kernels of the best tier this CPU supports. It is large: put
+    /// it in a `static` or a box.
     pub const fn new() -> Self {
         FastScratch { tier: None, work: FastState::new() }
     }
 
-    /// A scratch on the heap, without passing through the stack.
+    /// Creates a scratch on the heap without passing it through the stack.
     #[cfg(feature = "alloc")]
     pub fn boxed() -> alloc::boxed::Box<Self> {
         crate::sys::zeroed::boxed()
     }
 
-    /// Runs the kernels of `tier` from now on; an unsupported tier is ignored.
+    /// Runs the kernels of `tier` from now on. An unsupported tier selects the best supported one.
     pub fn set_tier(&mut self, tier: Tier) {
         self.tier = tier.is_supported().then_some(tier);
     }
 }
 
 impl Scratch {
-    /// A scratch that runs the kernels of the best tier this CPU supports. Large: put it in a `static` or a box.
+    /// Creates a scratch that runs the kernels of the best tier this CPU supports. It is large: put
+    /// it in a `static` or a box.
     pub const fn new() -> Self {
         Scratch {
             tier: None,
@@ -75,18 +79,19 @@ impl Scratch {
         }
     }
 
-    /// A scratch on the heap, without passing through the stack.
+    /// Creates a scratch on the heap without passing it through the stack.
     #[cfg(feature = "alloc")]
     pub fn boxed() -> alloc::boxed::Box<Self> {
         crate::sys::zeroed::boxed()
     }
 
-    /// Runs the kernels of `tier` from now on; an unsupported tier is ignored.
+    /// Runs the kernels of `tier` from now on. An unsupported tier selects the best supported one.
     pub fn set_tier(&mut self, tier: Tier) {
         self.tier = tier.is_supported().then_some(tier);
     }
 
-    /// Bytes of the scratch itself, and of what the first call at level 8 or 9 has allocated.
+    /// Returns the size in bytes of the scratch itself and of the memory that the first call at
+    /// level 8 or 9 allocated.
     pub fn memory(&self) -> usize {
         #[cfg(feature = "alloc")]
         let allocated = self.optimal.as_ref().map_or(0, |optimal| size_of_val(&**optimal));

@@ -1,8 +1,10 @@
-//! Sessions: flushed messages of one connection, with matches into a window of earlier ones.
+//! Sessions: the messages of one connection, each flushed, with matches into a window of earlier
+//! ones.
 //!
-//! A [`Stream`] forgets every call. That is cheap, but a message of some hundred bytes has hardly anything to match
-//! with. A [`Session`] keeps the last 256 to 32,768 bytes, as `window_bits` says, and writes each message so that the
-//! receiver can decode it at once: websockets (RFC 7692), server-sent events, rows of a feed.
+//! A [`Stream`] keeps no history between calls. That is cheap, but a message of a few hundred bytes
+//! has hardly anything to match with. A [`Session`] keeps a window of the last 256 to 32,768 bytes
+//! and writes each message so that the receiver can decode it at once. Use it for websockets (RFC
+//! 7692), server-sent events, or the rows of a feed.
 //!
 //! ```
 //! use linerate_deflate::session::{Session, SessionOptions, message_bound};
@@ -21,11 +23,12 @@
 //!
 //! # Memory
 //!
-//! A session holds its window and at most 64 bytes, and an index of the window: 2 bytes for each of its positions, at
-//! most 8 KiB. That saves entering the window anew for each message, which takes 0.5 ns a byte: as long as the
-//! encoding itself for 8 KiB and a message of 600 bytes. A session that begins at level 4 or above holds hash chains instead: 6
-//! bytes for each position, at most 144 KiB. [`SessionOptions::keep_index`] chooses; the bytes are decoded alike. Without
-//! takeover there is no window to keep. [`Session::memory`] counts.
+//! A session holds its window, at most 64 bytes of state, and an index of the window: 2 bytes for
+//! each position, at most 8 KiB. The index saves indexing the window again for each message, which
+//! takes 0.5 ns a byte: with a window of 8 KiB as long as encoding a message of 600 bytes. A
+//! session that begins at level 4 or above holds hash chains instead: 6 bytes for each position, at
+//! most 144 KiB. [`SessionOptions::keep_index`] turns either off; the receiver decodes both forms
+//! alike. Without takeover a session holds no window. [`Session::memory`] returns the size.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -44,8 +47,8 @@ use crate::kernel::matcher::{MAX_DISTANCE, MIN_MATCH};
 use crate::kernel::quick::{BEFORE, BEHIND, MAX_QUICK, Quick};
 use crate::{Format, Level, Scratch, Stream, StreamState};
 
-/// Most bytes that one [`Session::message`] writes for `n` bytes: `n`, 5 for each started 32,768, a header, and a
-/// flush. [`usize::MAX`] on overflow.
+/// Maximum number of bytes that one [`Session::message`] writes for `n` bytes of input: `n`, 5 for
+/// each started 32,768 bytes, 10 for a header, and 5 for the flush. [`usize::MAX`] on overflow.
 ///
 /// ```
 /// assert_eq!(linerate_deflate::session::message_bound(600), 600 + 5 + 10 + 5);
@@ -54,18 +57,20 @@ pub const fn message_bound(n: usize) -> usize {
     n.saturating_add(n.div_ceil(PIECE).saturating_mul(5)).saturating_add(10 + 5)
 }
 
-/// Bytes that both sides know beforehand, indexed once; any number of sessions share it in an [`Arc`].
+/// A preset dictionary: text that both sides have before the stream begins. It is indexed once, and
+/// any number of sessions share it in an [`Arc`].
 pub struct Dictionary {
-    /// The text, whose first byte has the number 0, in a [`History`]'s ring.
+    /// The text in the ring of a [`History`]. Its first byte is at position 0.
     ring: Box<[u8]>,
-    /// Bytes of text.
+    /// Length of the text, in bytes.
     len: usize,
     index: Box<[u16]>,
     id: u32,
 }
 
 impl Dictionary {
-    /// Indexes the last 32,768 bytes of `text`, which are all that matches reach. Put what is most frequent last.
+    /// Indexes the last 32,768 bytes of `text`; matches reach no further. Put the most frequent
+    /// strings last.
     pub fn new(text: &[u8]) -> Self {
         let id = adler32(ADLER32_START, text);
         let text = &text[text.len().saturating_sub(MAX_DISTANCE)..];
@@ -76,12 +81,13 @@ impl Dictionary {
         Dictionary { ring: ring.into(), len: text.len(), index, id }
     }
 
-    /// Its last bytes, at most `window`.
+    /// Returns the last `window` bytes of the dictionary, or all if it is shorter.
     fn history(&self, window: usize) -> History<'_> {
         History::new(&self.ring, self.len.min(window), self.len as u16)
     }
 
-    /// The Adler-32 of the whole dictionary: what the zlib header carries as DICTID (RFC 1950, section 2.2).
+    /// Returns the Adler-32 of the whole text, which the zlib header carries as DICTID (RFC 1950,
+    /// section 2.2).
     pub fn id(&self) -> u32 {
         self.id
     }
@@ -100,7 +106,8 @@ pub struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// Window of 32 KiB with context takeover, [`Level::Default`], index and sync-flush tail kept, no dictionary.
+    /// Creates options with a window of 32 KiB, context takeover, [`Level::Default`], a kept index,
+    /// the tail of each flush written, and no dictionary.
     pub fn new(format: Format) -> Self {
         SessionOptions {
             format,
@@ -113,47 +120,51 @@ impl SessionOptions {
         }
     }
 
-    /// The level of the first message. Level 1 encodes messages of up to 4 KiB in one pass, with one
-    /// candidate for each position and the fixed trees. Longer messages, and sessions without a
-    /// window or a kept index, it searches as levels 2 and 3 do, for one candidate in the message
-    /// and two in the window, but takes the first match. Levels from 4 on follow hash chains.
+    /// Sets the level of the first message.  Levels 2 and 3 try one candidate in the message and
+    /// two in the window at each position. Levels 4 and above follow hash chains. Level 1 encodes
+    /// messages of up to 4 KiB in one pass, with one candidate for each position and the fixed
+    /// trees. For longer messages, and in a session without a window or a kept index, level 1
+    /// searches as levels 2 and 3 do but takes the first match.
     #[must_use]
     pub fn level(mut self, level: Level) -> Self {
         self.level = level;
         self
     }
 
-    /// The window is 2^`bits` bytes, `bits` 8 to 15: no match is further away, so that much is enough for the
-    /// decoder. 0: nothing is kept between messages; within one, matches reach 32 KiB.
+    /// Sets the window to 2^`bits` bytes, with `bits` 8 to 15. No match has a larger distance, so a
+    /// decoder with this window is enough. With 0 the session keeps nothing between messages;
+    /// matches within a message reach 32 KiB.
     #[must_use]
     pub fn window_bits(mut self, bits: u8) -> Self {
         self.window_bits = bits;
         self
     }
 
-    /// Whether messages refer to earlier ones. Without takeover each stands alone (`no_context_takeover`).
+    /// Sets whether messages refer to earlier ones. Without takeover the receiver can decode each
+    /// alone (`no_context_takeover` of RFC 7692).
     #[must_use]
     pub fn takeover(mut self, takeover: bool) -> Self {
         self.takeover = takeover;
         self
     }
 
-    /// Whether a message ends in `00 00 ff ff`. RFC 7692 leaves those four bytes out.
+    /// Sets whether a message ends in `00 00 ff ff`. RFC 7692 leaves these four bytes out.
     #[must_use]
     pub fn keep_tail(mut self, keep: bool) -> Self {
         self.keep_tail = keep;
         self
     }
 
-    /// Whether to keep the index of the window, or its hash chains, or to make them anew for each message.
+    /// Sets whether the session keeps the index or the hash chains of its window. If not, each
+    /// message makes them again.
     #[must_use]
     pub fn keep_index(mut self, keep: bool) -> Self {
         self.keep_index = keep;
         self
     }
 
-    /// A preset dictionary, for raw deflate or zlib (which names it in its header, FDICT). Without takeover every
-    /// message begins with it.
+    /// Sets a preset dictionary, for raw deflate or for zlib, whose header then names it (FDICT).
+    /// Without takeover every message refers to it.
     #[must_use]
     pub fn dictionary(mut self, dictionary: Arc<Dictionary>) -> Self {
         self.dictionary = Some(dictionary);
@@ -161,17 +172,18 @@ impl SessionOptions {
     }
 }
 
-/// One connection's encoder. See the [module](self).
+/// The encoder of one connection. See the [module](self).
 pub struct Session {
     stream: Stream,
-    /// Empty without takeover. The ring comes first: byte n of the session at n modulo the window,
-    /// and [`OVERLAP`] bytes that repeat its beginning. Then come positions in the window, modulo
-    /// 2^16, by hash: an index or hash chains; none if these are made anew for each message.
+    /// The ring of the window, then its index or hash chains. Empty without takeover. Byte n of the
+    /// session is in the ring at n modulo the window; [`OVERLAP`] bytes at its end repeat its
+    /// beginning. The index and the hash chains hold positions modulo 2^16; they are empty if each
+    /// message makes them again.
     memory: Box<[u16]>,
     dictionary: Option<Arc<Dictionary>>,
-    /// Bytes of dictionary and messages so far, modulo 2^32.
+    /// Number of bytes of dictionary and messages so far, modulo 2^32.
     position: u32,
-    /// Bytes of the ring in use.
+    /// Number of bytes of the ring in use.
     filled: u16,
     window_bits: u8,
     /// [`KEEP_TAIL`], [`CURRENT`].
@@ -180,17 +192,18 @@ pub struct Session {
 
 const _: () = assert!(size_of::<Session>() + OVERLAP <= 64);
 
-/// A message ends in `00 00 ff ff`.
+/// Flag: a message ends in `00 00 ff ff`.
 const KEEP_TAIL: u8 = 1;
-/// The hash chains have all positions of the window, but for the last three.
+/// Flag: the hash chains have all positions of the window except the last three.
 const CURRENT: u8 = 2;
 
 impl Session {
-    /// Begins a session. Allocates window and index; nothing later does.
+    /// Creates a session and allocates its window and index. No later call allocates for it.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`]: window bits other than 0 and 8 to 15; a dictionary for gzip, which has no field for it, or
-    /// for zlib without takeover, where only the beginning of the stream may name one.
+    /// [`Kind::BadArgument`] for window bits other than 0 and 8 to 15; for a dictionary with gzip,
+    /// whose header has no field for it; and for a dictionary with zlib without takeover, because
+    /// only the beginning of a stream can name one.
     pub fn new(options: SessionOptions) -> Result<Self> {
         let SessionOptions { format, level, window_bits, takeover, keep_tail, keep_index, dictionary } =
             options;
@@ -202,7 +215,7 @@ impl Session {
             return Err(Error::new(
                 Kind::BadArgument,
                 0,
-                "no preset dictionary for gzip, nor for zlib without takeover",
+                "a preset dictionary needs raw deflate, or zlib with takeover",
             ));
         }
         let slots = match (takeover && keep_index, level < Level::Lazy) {
@@ -225,43 +238,47 @@ impl Session {
         Ok(session)
     }
 
-    /// Bytes that this session holds: itself, window and index, without what it shares.
+    /// Returns the size in bytes of this session with its window and index, without the shared
+    /// dictionary.
     pub fn memory(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.memory)
     }
 
-    /// The level; it may change between messages, without changing what is held.
+    /// Sets the level of the next message. The memory that the session holds stays the same.
     pub fn set_level(&mut self, level: Level) {
         self.stream.set_level(level);
     }
 
-    /// Encodes `input` and flushes, so that the receiver can decode all of it, and returns the number of bytes
-    /// written, at most [`message_bound`]`(input.len())`.
+    /// Encodes `input` and flushes it, so that the receiver can decode all of it. Returns the
+    /// number of bytes written, at most [`message_bound`]`(input.len())`.
     ///
     /// # Errors
-    /// [`Kind::OutputTooSmall`]: `out` has no room for the result. [`Kind::BadArgument`] after
-    /// [`finish`](Self::finish). The session is unchanged then, except that from level 4 on later messages may be encoded
-    /// otherwise; the contents of `out` are not specified.
+    /// [`Kind::OutputTooSmall`] if the result does not fit `out`. [`Kind::BadArgument`] after
+    /// [`finish`](Self::finish). Both leave the contents of `out` unspecified and the session
+    /// unchanged, except that at levels 4 and above later messages may be encoded differently.
     pub fn message(&mut self, scratch: &mut Scratch, input: &[u8], out: &mut [u8]) -> Result<usize> {
         let keep_tail = self.flags & KEEP_TAIL != 0;
         self.write(scratch, input, out, |bits| bits.put_flush(keep_tail))
     }
 
-    /// As [`message`](Self::message), with zlib's `Z_PARTIAL_FLUSH`: an empty block of 10 bits follows, with the fixed
-    /// trees, and the receiver can decode all of `input` though the output need not end at a byte boundary. Up to 7
-    /// bits, of that block alone, are written by the next call.
+    /// Encodes `input` like [`message`](Self::message), but ends with zlib's `Z_PARTIAL_FLUSH`: an
+    /// empty block of 10 bits with the fixed trees. The receiver can decode all of `input`,
+    /// although the output need not end at a byte boundary: the next call writes the last bits of
+    /// that block, up to 7.
     ///
     /// # Errors
-    /// As [`message`](Self::message).
+    /// Those of [`message`](Self::message).
     pub fn partial_message(&mut self, scratch: &mut Scratch, input: &[u8], out: &mut [u8]) -> Result<usize> {
         self.write(scratch, input, out, |bits| bits.put_empty_fixed(false))
     }
 
-    /// Appends `text` to the window: bytes that the receiver got at this place of the stream without this session, for
-    /// example in a message that was encoded once for many connections. Later messages may refer to them.
+    /// Appends `text` to the window, so that later messages may refer to it. The receiver got this
+    /// text at this point of the stream without this session, for example in a message that was
+    /// encoded once for many connections.
     ///
-    /// The receiver must have got them in whole messages, which refer to none before. Text without a byte, and a session
-    /// without takeover, change nothing. Checksums of zlib and gzip do not count the text.
+    /// The receiver must have got the text in whole messages that refer to no earlier one. The call
+    /// does nothing if `text` is empty or the session has no takeover. The checksums of zlib and
+    /// gzip do not cover the text.
     pub fn remember(&mut self, text: &[u8]) {
         if !self.has_window() || text.is_empty() {
             return;
@@ -279,32 +296,34 @@ impl Session {
         self.enter(text);
     }
 
-    /// Empties the window: later messages refer to no byte before this call, a preset dictionary included. So the receiver may
-    /// have got anything in between, as for [`remember`](Self::remember). Without takeover nothing changes.
+    /// Empties the window: later messages refer to no byte before this call, nor to a preset
+    /// dictionary. Before the next message the receiver may get any other message that refers to
+    /// none before it. The call does nothing in a session without takeover.
     pub fn forget(&mut self) {
         self.flags &= !CURRENT;
         (self.position, self.filled) = (0, 0);
         if self.has_window() && !self.has_chains() {
-            // Level 1 takes a match wherever a slot points to.
+            // Level 1 trusts every slot to point into the window.
             self.parts().1.fill(0);
         }
     }
 
-    /// The state of the stream that messages are written to, as [`Stream::state`].
+    /// Returns the state of the stream that the messages form: see [`Stream::state`].
     pub fn state(&self) -> StreamState {
         self.stream.state()
     }
 
-    /// Goes on from another state of the stream, as after bits that were written in between.
+    /// Continues from another state of the stream, for example after the caller has written bits of
+    /// its own.
     ///
     /// # Errors
-    /// As [`Stream::from_state`].
+    /// Those of [`Stream::from_state`].
     pub fn set_state(&mut self, state: StreamState) -> Result<()> {
         self.stream = Stream::from_state(self.stream.format(), self.stream.level(), state)?;
         Ok(())
     }
 
-    /// Encodes a message, and what `flush` writes behind it.
+    /// Encodes a message, then calls `flush` to write what follows it.
     fn write(
         &mut self,
         scratch: &mut Scratch,
@@ -313,7 +332,7 @@ impl Session {
         flush: impl FnOnce(&mut BitWriter<'_>) -> Result<()>,
     ) -> Result<usize> {
         if self.stream.is_last() {
-            return Err(Error::new(Kind::BadArgument, 0, "a message after the end"));
+            return Err(Error::new(Kind::BadArgument, 0, "the session has ended and takes no messages"));
         }
         let mut next = self.stream;
         let (header, header_len) = self.header();
@@ -325,10 +344,10 @@ impl Session {
             self.append(input);
             return Ok(self.stream.commit(next, bits));
         }
-        // The chains of a session are extended by messages of one piece.
+        // Only messages of one piece extend the hash chains.
         let is_chained = input.len() <= PIECE && self.has_chains() && self.stream.level() >= Level::Lazy;
         let was_current = self.flags & CURRENT != 0;
-        // Set again when the chains have the whole message.
+        // Cleared until the chains have the whole message.
         self.flags &= !CURRENT;
         self.encode(scratch, input, is_chained && was_current, &mut bits)?;
         flush(&mut bits)?;
@@ -341,7 +360,7 @@ impl Session {
         Ok(written)
     }
 
-    /// Whether the message is encoded in one pass, by [`Quick`].
+    /// Returns whether [`Quick`] can encode the message in one pass.
     fn is_quick(&self, input: &[u8]) -> bool {
         self.stream.level() == Level::Fast
             && (1..=MAX_QUICK).contains(&input.len())
@@ -349,8 +368,8 @@ impl Session {
             && !self.has_chains()
     }
 
-    /// Encodes a message in one pass, with what `flush` writes behind it, and enters it into the index,
-    /// which is as before after an error.
+    /// Encodes a message in one pass, calls `flush` to write what follows it, and adds the message
+    /// to the index. An error leaves the index unchanged.
     fn quick(
         &mut self,
         scratch: &mut Scratch,
@@ -362,7 +381,8 @@ impl Session {
         let position = self.position;
         let (ring, index) = self.parts();
         let saved = chains.split(1, index.len()).1;
-        // A block is never longer than the stored bytes would be, so that this much room is enough.
+        // A block is never longer than stored bytes would be, so output of this size is always
+        // enough.
         let may_fail = bits.out.len() < message_bound(input.len());
         if may_fail {
             saved.copy_from_slice(index);
@@ -390,7 +410,7 @@ impl Session {
         put
     }
 
-    /// Encodes a message in pieces.
+    /// Encodes a message in pieces of at most [`PIECE`] bytes.
     fn encode(
         &mut self,
         scratch: &mut Scratch,
@@ -411,11 +431,12 @@ impl Session {
         Ok(())
     }
 
-    /// Ends the stream: a final block, padding and the trailer, at most [`finish_bound`](crate::finish_bound) bytes;
-    /// 4 more if no message was written with a zlib dictionary. Calling it again writes nothing.
+    /// Ends the stream: writes a final block, padding and the trailer, at most
+    /// [`finish_bound`](crate::finish_bound) bytes. If no message was written, the header of a zlib
+    /// stream with a dictionary adds 4 bytes. Calling it again writes nothing.
     ///
     /// # Errors
-    /// [`Kind::OutputTooSmall`]; the session is unchanged then.
+    /// [`Kind::OutputTooSmall`], which leaves the session unchanged.
     pub fn finish(&mut self, out: &mut [u8]) -> Result<usize> {
         let mut next = self.stream;
         let (header, header_len) = self.header();
@@ -426,7 +447,8 @@ impl Session {
         Ok(n)
     }
 
-    /// The container's header with this window and dictionary, and its length (RFC 1950, section 2.2).
+    /// Returns the container's header for this window and dictionary, and its length (RFC 1950,
+    /// section 2.2).
     fn header(&self) -> ([u8; 10], usize) {
         let mut header = [0; 10];
         if self.stream.format() != Format::Zlib {
@@ -448,12 +470,13 @@ impl Session {
         }
     }
 
-    /// Largest distance of a match.
+    /// Returns the largest distance of a match.
     fn window(&self) -> usize {
         if self.window_bits == 0 { MAX_DISTANCE } else { 1 << self.window_bits }
     }
 
-    /// What the next message may refer to, and what is known of it; `is_current`: of hash chains.
+    /// Returns the history that the next message may refer to, and its index if there is one.
+    /// `is_current` says whether hash chains have all of the history.
     fn before(&mut self, is_current: bool) -> (History<'_>, Known<'_>) {
         let (window, is_chained) = (self.window(), self.stream.level() >= Level::Lazy);
         let (has_window, has_chains) = (self.has_window(), self.has_chains());
@@ -473,28 +496,28 @@ impl Session {
         (History::new(ring, filled, end), known)
     }
 
-    /// Whether earlier messages are kept.
+    /// Returns whether the session keeps earlier messages.
     fn has_window(&self) -> bool {
         !self.memory.is_empty()
     }
 
-    /// The index or the hash chains.
+    /// Returns the index or the hash chains.
     fn index(&self) -> &[u16] {
         self.memory.get(ring_words(self.window())..).unwrap_or_default()
     }
 
-    /// The ring, and the index or the hash chains, of a session with a window.
+    /// Returns the ring, and the index or the hash chains, of a session with a window.
     fn parts(&mut self) -> (&mut [u8], &mut [u16]) {
         let (ring, index) = self.memory.split_at_mut(ring_words(self.window()));
         (bytes_mut(ring), index)
     }
 
-    /// Whether the index is one of hash chains.
+    /// Returns whether the session keeps hash chains rather than an index.
     fn has_chains(&self) -> bool {
         self.index().len() > index_slots(self.window())
     }
 
-    /// Appends `text` to the window, and indexes it.
+    /// Appends `text` to the window and to the index, if there is one.
     fn enter(&mut self, text: &[u8]) {
         if !self.index().is_empty() && !self.has_chains() {
             let recent = &text[text.len().saturating_sub(self.window() + MIN_MATCH)..];
@@ -521,13 +544,14 @@ impl Session {
     }
 }
 
-/// Words of a ring for a window of so many bytes.
+/// Number of 16-bit words of the ring for a window of `window` bytes.
 const fn ring_words(window: usize) -> usize {
     (window + OVERLAP) / 2
 }
 
-/// What a piece of a message that begins at `start` may refer to: the piece before it, where it is. The ring of a
-/// [`History`] needs some bytes more; a rest that is shorter has no history.
+/// Returns the history of the piece of a message that begins at `start`: the piece before it, in
+/// place. The ring of a [`History`] needs [`OVERLAP`] more bytes, so a last piece that is shorter
+/// than that gets no history.
 fn piece_history(input: &[u8], start: usize, window: usize) -> History<'_> {
     match input.get(start - PIECE..start + OVERLAP) {
         Some(ring) => History::new(ring, window, 0),

@@ -7,39 +7,42 @@ use crate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
 use crate::coding::bits::BitWriter;
 use crate::{Format, Level, ScratchMut};
 
-/// Where a stream is between calls.
+/// Position of a stream in its container, between calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Phase {
-    /// The container's header is not written yet.
+    /// The container's header has not been written yet.
     Header,
-    /// Between blocks.
+    /// The header has been written, and more blocks may follow.
     Open,
-    /// The final block has been written; only padding and trailer may follow.
+    /// The final block has been written. Only padding and the trailer may follow.
     Last,
     /// The trailer has been written.
     Done,
 }
 
-/// What a [`Stream`] is made of, for callers that keep it in a layout of their own, as another library's descriptor.
+/// The state of a [`Stream`], for callers that keep it in a layout of their own, such as another
+/// library's stream descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamState {
-    /// As [`Stream::checksum`].
+    /// Checksum of the input so far: see [`Stream::checksum`].
     pub checksum: u32,
-    /// As [`Stream::total_in`].
+    /// Bytes of input so far: see [`Stream::total_in`].
     pub total_in: u32,
     /// Bits that are not written yet, the first one lowest.
     pub pending: u8,
-    /// Their number: at most 7, and none before the header.
+    /// Number of pending bits: at most 7, and 0 before the header.
     pub pending_len: u8,
-    /// Where the stream is.
+    /// Position of the stream in its container.
     pub phase: Phase,
 }
 
-/// One compressed stream: plain data of 16 bytes that may be copied, stored and resumed anywhere.
+/// The state of one compressed stream: 16 bytes of plain data that you can copy, store, and resume
+/// on any thread.
 ///
-/// The order of calls is any number of [`encode`](Self::encode) and [`flush`](Self::flush), then
-/// one [`finish`](Self::finish). Each writes its bytes at the start of `out`, to be sent in order.
+/// Call [`encode`](Self::encode) and [`flush`](Self::flush) any number of times, then
+/// [`finish`](Self::finish). Each call writes its bytes at the start of `out`; send them in the
+/// order of the calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
     check: u32,
@@ -53,8 +56,8 @@ pub struct Stream {
 
 const _: () = assert!(size_of::<Stream>() <= 32);
 
-/// Most bytes that one [`Stream::encode`] writes for `n` bytes of input, from any state: `n`, 5
-/// for each started 65,535, and the longest header. [`usize::MAX`] on overflow.
+/// Maximum number of bytes that one [`Stream::encode`] writes for `n` bytes of input, from any
+/// state: `n`, 5 for each started 65,535 bytes, and 10 for a header. [`usize::MAX`] on overflow.
 ///
 /// ```
 /// assert_eq!(linerate_deflate::bound(16_384), 16_384 + 5 + 10);
@@ -63,23 +66,24 @@ pub const fn bound(n: usize) -> usize {
     n.saturating_add(n.div_ceil(65_535).saturating_mul(5)).saturating_add(10)
 }
 
-/// Most bytes that one [`Stream::flush`] writes: a header and an empty stored block.
+/// Maximum number of bytes that one [`Stream::flush`] writes: a header and an empty stored block.
 pub const fn flush_bound() -> usize {
     10 + 5
 }
 
-/// Most bytes that one [`Stream::finish`] writes: a header, a final block and a trailer.
+/// Maximum number of bytes that one [`Stream::finish`] writes: a header, a final block and a
+/// trailer.
 pub const fn finish_bound() -> usize {
     10 + 2 + 8
 }
 
-/// Most bytes that [`compress`] writes for `n` bytes of input.
+/// Maximum number of bytes that [`compress`] writes for `n` bytes of input.
 pub const fn compress_bound(n: usize) -> usize {
     bound(n).saturating_add(2 + 8)
 }
 
 impl Stream {
-    /// A stream at its beginning.
+    /// Creates a stream at its beginning.
     pub const fn new(format: Format, level: Level) -> Self {
         let check = match format {
             Format::Zlib => ADLER32_START,
@@ -88,33 +92,32 @@ impl Stream {
         Stream { check, total: 0, pending: 0, pending_len: 0, format, level, phase: Phase::Header }
     }
 
-    /// As [`new`](Self::new), but the caller has written the container's header, for example a gzip header with
-    /// a name.
+    /// Creates a stream whose header the caller writes, for example a gzip header with a name.
     pub const fn new_after_header(format: Format, level: Level) -> Self {
         Stream { phase: Phase::Open, ..Stream::new(format, level) }
     }
 
-    /// The stream with this [`state`](Self::state).
+    /// Creates a stream with this [`state`](Self::state).
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if `pending` has other bits than the first `pending_len`, or more than 7, or if there are any
-    /// in [`Phase::Header`].
+    /// [`Kind::BadArgument`] if `pending_len` is above 7, if `pending` has bits set above the
+    /// lowest `pending_len`, or if bits are pending in [`Phase::Header`].
     pub const fn from_state(format: Format, level: Level, state: StreamState) -> Result<Self> {
         let StreamState { checksum: check, total_in: total, pending, pending_len, phase } = state;
         let is_early = pending_len > 0 && matches!(phase, Phase::Header);
         if pending_len > 7 || pending >> pending_len != 0 || is_early {
-            return Err(Error::new(Kind::BadArgument, 0, "the pending bits of the stream are not valid"));
+            return Err(Error::new(Kind::BadArgument, 0, "the stream state has invalid pending bits"));
         }
         Ok(Stream { check, total, pending, pending_len, format, level, phase })
     }
 
-    /// What the stream is made of, but for format and level.
+    /// Returns the state of the stream, without format and level.
     pub const fn state(&self) -> StreamState {
         let Stream { check: checksum, total: total_in, pending, pending_len, phase, .. } = *self;
         StreamState { checksum, total_in, pending, pending_len, phase }
     }
 
-    /// The level that the next call uses.
+    /// Returns the level that the next call uses.
     pub const fn level(&self) -> Level {
         self.level
     }
@@ -124,38 +127,40 @@ impl Stream {
         self.level = level;
     }
 
-    /// The container.
+    /// Returns the container.
     pub const fn format(&self) -> Format {
         self.format
     }
 
-    /// Bytes of input so far, modulo 2^32 (ISIZE of the gzip trailer).
+    /// Returns the number of bytes of input so far, modulo 2^32 (ISIZE of the gzip trailer).
     pub const fn total_in(&self) -> u32 {
         self.total
     }
 
-    /// Checksum of the input so far: CRC-32 for gzip, Adler-32 for zlib, 0 for raw deflate.
+    /// Returns the checksum of the input so far: CRC-32 for gzip, Adler-32 for zlib, 0 for raw
+    /// deflate.
     pub const fn checksum(&self) -> u32 {
         self.check
     }
 
-    /// Whether the final block has been written, so that only [`finish`](Self::finish) may follow.
+    /// Returns whether the final block has been written, so that only [`finish`](Self::finish) may
+    /// follow.
     pub const fn is_last(&self) -> bool {
         matches!(self.phase, Phase::Last | Phase::Done)
     }
 
-    /// Compresses `input` into `out`, without reference to earlier input, and returns the number
-    /// of bytes written, at most [`bound`]`(input.len())`. `scratch` is a `&mut` to either kind,
-    /// boxed or not; in a loop pass `&mut *scratch`.
+    /// Compresses `input` into `out` without reference to earlier input, and returns the number of
+    /// bytes written, at most [`bound`]`(input.len())`. `scratch` is a `&mut` to either kind of
+    /// scratch, boxed or not. In a loop pass `&mut *scratch`.
     ///
-    /// With `more` false and `input` not empty, the last block is marked final and only
-    /// [`finish`](Self::finish) may follow, which then adds no empty block. An empty input
-    /// writes at most the header.
+    /// If `more` is false and `input` is not empty, the last block is marked final. Only
+    /// [`finish`](Self::finish) may follow, and it then adds no empty block. For an empty input the
+    /// call writes at most the header.
     ///
     /// # Errors
-    /// [`Kind::OutputTooSmall`] if the result does not fit `out`; [`Kind::BadArgument`] after the
+    /// [`Kind::OutputTooSmall`] if the result does not fit `out`. [`Kind::BadArgument`] after the
     /// final block, or for [`Level::Default`] and above with a [`FastScratch`](crate::FastScratch).
-    /// The stream is unchanged then; the contents of `out` are not specified.
+    /// An error leaves the stream unchanged and the contents of `out` unspecified.
     pub fn encode<'s>(
         &mut self,
         scratch: impl Into<ScratchMut<'s>>,
@@ -166,14 +171,16 @@ impl Stream {
         self.encode_with_history(scratch, input, 0, out, more)
     }
 
-    /// As [`encode`](Self::encode), for `buffer[history..]`, allowing matches into
-    /// `buffer[..history]`, which must be the input bytes immediately before. Only the last 32,768 are used.
+    /// Compresses `buffer[history..]` like [`encode`](Self::encode), with matches into
+    /// `buffer[..history]`, which must be the input bytes immediately before. Only the last 32,768
+    /// of these are used.
     ///
-    /// Trades isolation between calls for a better ratio: the output then depends on the history too, and the
-    /// decoder needs all bytes before.
+    /// This trades the isolation of calls for a better ratio: the output also depends on the
+    /// history, and decoding it needs the bytes before.
     ///
     /// # Errors
-    /// As [`encode`](Self::encode); [`Kind::BadArgument`] also if `history` exceeds the buffer.
+    /// Those of [`encode`](Self::encode), and [`Kind::BadArgument`] if `history` exceeds the
+    /// buffer.
     pub fn encode_with_history<'s>(
         &mut self,
         scratch: impl Into<ScratchMut<'s>>,
@@ -185,13 +192,15 @@ impl Stream {
         self.encode_in_window(scratch, buffer, history, 15, out, more)
     }
 
-    /// As [`encode_with_history`](Self::encode_with_history), for a decoder with a window of 2^`window_bits` bytes, 8 to
-    /// 15: no match is further away. If history and input are longer than a window below 32 KiB, levels 1 to 3 search as
+    /// Like [`encode_with_history`](Self::encode_with_history), for a decoder whose window has
+    /// 2^`window_bits` bytes: no match has a larger distance. `window_bits` is 8 to 15. If the
+    /// window is smaller than 32 KiB and than history and input together, levels 1 to 3 search as
     /// level 4 does.
     ///
     /// # Errors
-    /// As [`encode_with_history`](Self::encode_with_history); [`Kind::BadArgument`] also for other window bits, and for
-    /// [`Level::Fast`] with a [`FastScratch`](crate::FastScratch) where it searches as level 4.
+    /// Those of [`encode_with_history`](Self::encode_with_history), and [`Kind::BadArgument`] for
+    /// other window bits, and for [`Level::Fast`] with a [`FastScratch`](crate::FastScratch) if
+    /// that level searches as level 4 does.
     pub fn encode_in_window<'s>(
         &mut self,
         scratch: impl Into<ScratchMut<'s>>,
@@ -202,7 +211,7 @@ impl Stream {
         more: bool,
     ) -> Result<usize> {
         if self.is_last() {
-            return Err(Error::new(Kind::BadArgument, 0, "data after the final block"));
+            return Err(Error::new(Kind::BadArgument, 0, "the stream has ended and takes no data"));
         }
         if history > buffer.len() {
             return Err(Error::new(Kind::BadArgument, 0, "the history is longer than its buffer"));
@@ -226,12 +235,13 @@ impl Stream {
         Ok(self.commit(next, bits))
     }
 
-    /// Writes the pending bits: afterwards the decoder can produce every byte encoded so far, and the output is
-    /// at a byte boundary. Costs up to 5 bytes for an empty stored block (a full flush in zlib's terms), and
-    /// only padding after the final block. At most [`flush_bound`] bytes.
+    /// Writes the pending bits, so that the receiver can decode every byte encoded so far, and ends
+    /// the output at a byte boundary. This costs up to 5 bytes for an empty stored block (a full
+    /// flush in zlib's terms), and only padding after the final block. Writes at most
+    /// [`flush_bound`] bytes.
     ///
     /// # Errors
-    /// [`Kind::OutputTooSmall`]; the stream is unchanged then.
+    /// [`Kind::OutputTooSmall`], which leaves the stream unchanged.
     pub fn flush(&mut self, out: &mut [u8]) -> Result<usize> {
         let mut next = *self;
         let mut bits = next.begin(out)?;
@@ -243,11 +253,11 @@ impl Stream {
         Ok(self.commit(next, bits))
     }
 
-    /// Ends the stream: a final block if none was written, padding and the trailer. At most
+    /// Ends the stream: writes a final block if there is none yet, padding and the trailer, at most
     /// [`finish_bound`] bytes. Calling it again writes nothing.
     ///
     /// # Errors
-    /// [`Kind::OutputTooSmall`]; the stream is unchanged then.
+    /// [`Kind::OutputTooSmall`], which leaves the stream unchanged.
     pub fn finish(&mut self, out: &mut [u8]) -> Result<usize> {
         let mut next = *self;
         let mut bits = next.begin(out)?;
@@ -269,12 +279,12 @@ impl Stream {
         Ok(self.commit(next, bits))
     }
 
-    /// Begins the output with the pending bits, and with the header if it is not written yet.
+    /// Begins the output with the pending bits, and with the header if it has not been written yet.
     fn begin<'o>(&mut self, out: &'o mut [u8]) -> Result<BitWriter<'o>> {
         self.begin_with(out, self.format.header())
     }
 
-    /// As [`begin`](Self::begin), with another `header`.
+    /// Like [`begin`](Self::begin), with another `header`.
     pub(crate) fn begin_with<'o>(&mut self, out: &'o mut [u8], header: &[u8]) -> Result<BitWriter<'o>> {
         let mut bits = BitWriter::new(out, self.pending, self.pending_len);
         if self.phase == Phase::Header {
@@ -300,11 +310,11 @@ impl Stream {
     }
 }
 
-/// Compresses `input` into one complete stream of `format` in `out`, as one call, and returns the
-/// number of bytes written, at most [`compress_bound`]`(input.len())`.
+/// Compresses `input` into one complete stream in `out` and returns the number of bytes written, at
+/// most [`compress_bound`]`(input.len())`.
 ///
 /// # Errors
-/// As [`Stream::encode`].
+/// Those of [`Stream::encode`].
 pub fn compress<'s>(
     format: Format,
     level: Level,
@@ -317,7 +327,8 @@ pub fn compress<'s>(
     Ok(n + stream.finish(&mut out[n..])?)
 }
 
-/// [`compress`] into a new `Vec`, with a scratch of its own. Convenient, but slow for small inputs.
+/// Compresses `input` into a new `Vec`, with a scratch of its own. Convenient, but slow for small
+/// inputs; [`compress`] reuses a scratch.
 ///
 /// ```
 /// use linerate_deflate::{compress_to_vec, Format, Level};

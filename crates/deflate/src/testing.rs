@@ -1,8 +1,8 @@
-//! Helpers of several unit tests.
+//! Helpers for unit tests.
 
 use crate::Format;
 
-/// Decodes one stream of at most `most` bytes, with other libraries.
+/// Decodes one stream of at most `most` bytes with other libraries.
 pub(crate) fn inflate(format: Format, bytes: &[u8], most: usize) -> Vec<u8> {
     let window_bits = match format {
         Format::Deflate => -15,

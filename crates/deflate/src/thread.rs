@@ -1,10 +1,10 @@
-//! Working memory of the thread, for streams that have none of their own.
+//! A scratch kept by each thread, for streams that have none of their own.
 
 use std::cell::Cell;
 
 use crate::Scratch;
 
-/// Output that a thread keeps room for. More is allocated for one call.
+/// Largest output buffer that a thread keeps, in bytes. A larger one is allocated for one call.
 const KEPT_OUTPUT: usize = 256 << 10;
 
 struct Work {
@@ -16,9 +16,10 @@ thread_local! {
     static WORK: Cell<Option<Work>> = const { Cell::new(None) };
 }
 
-/// Calls `work` with the [`Scratch`] of this thread and `len` bytes to write into, whose contents are not specified: for
-/// libraries that have many streams and no place for a scratch. Both are allocated by the first call of a thread, and freed
-/// with it; up to 256 KiB of output are kept. A call within `work` gets others.
+/// Calls `work` with this thread's [`Scratch`] and with an output buffer of `len` bytes, whose
+/// contents are unspecified. Use it in a library that has many streams and no place for a scratch.
+/// The thread's first call allocates both, and the end of the thread frees them. Of the output, up
+/// to 256 KiB is kept between calls. A call within `work` gets another scratch and buffer.
 ///
 /// ```
 /// use linerate_deflate::{Format, Level, compress, compress_bound, with_thread_scratch};
@@ -31,7 +32,7 @@ thread_local! {
 /// # Ok::<(), linerate_deflate::Error>(())
 /// ```
 pub fn with_thread_scratch<R>(len: usize, work: impl FnOnce(&mut Scratch, &mut [u8]) -> R) -> R {
-    // While the thread ends there is none.
+    // While the thread ends, `try_with` fails and a new scratch is made.
     let kept = WORK.try_with(Cell::take).ok().flatten();
     let mut own = kept.unwrap_or_else(|| Work { scratch: Scratch::boxed(), output: Vec::new() });
     if own.output.len() < len {
@@ -41,7 +42,7 @@ pub fn with_thread_scratch<R>(len: usize, work: impl FnOnce(&mut Scratch, &mut [
     if own.output.len() > KEPT_OUTPUT {
         own.output = Vec::new();
     }
-    // Nothing is kept while the thread ends.
+    // While the thread ends, nothing is kept.
     let _ = WORK.try_with(|place| place.set(Some(own)));
     result
 }
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scratch_and_output_are_kept_between_calls_but_for_long_output() {
+    fn scratch_and_short_output_are_kept_between_calls() {
         let place =
             |len| with_thread_scratch(len, |scratch, out| (scratch as *const _ as usize, out.as_ptr()));
         let first = place(1000);

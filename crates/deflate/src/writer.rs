@@ -9,20 +9,21 @@ use linerate_core::Error;
 
 use crate::{Format, Level, Stream, bound, finish_bound, flush_bound, with_thread_scratch};
 
-/// Compresses what is written to it into an inner writer.
+/// A `Write` that compresses into an inner writer.
 ///
-/// Buffers bytes, by default 64 KiB, and compresses a full buffer in one stateless call. The output does not
-/// depend on how the input was cut into writes.
+/// It buffers bytes, by default 64 KiB, and compresses a full buffer in one stateless call. The
+/// output does not depend on how the input was divided into writes.
 ///
-/// Memory: what is written and not compressed yet, what is compressed and not taken by the inner writer yet, and some
-/// 150 bytes, which are all that is left after a flush. While it is filled again and again a buffer stays allocated. The
-/// [`Scratch`](crate::Scratch) is the thread's ([`with_thread_scratch`]).
+/// Memory: about 150 bytes, the input that is not compressed yet, and the output that the inner
+/// writer has not taken yet. A flush frees both buffers; the input buffer stays allocated while
+/// full buffers follow each other. The [`Scratch`](crate::Scratch) is the thread's
+/// ([`with_thread_scratch`]).
 ///
-/// [`finish`](Self::finish) ends the stream and reports errors. Dropping the writer ends the stream
-/// too, but cannot report errors; it does not while the thread is panicking, so that
-/// the reader sees a truncated stream rather than a complete one of incomplete data.
+/// [`finish`](Self::finish) ends the stream and reports errors. Dropping the writer also ends the
+/// stream, but cannot report errors. If the thread is panicking, dropping does not end the stream:
+/// the reader then sees a truncated stream rather than a complete stream of incomplete data.
 ///
-/// An error of the inner writer is returned as it is. The unwritten compressed bytes are
+/// Errors of the inner writer are returned unchanged. The compressed bytes that it did not take are
 /// kept, and the next call writes them first.
 ///
 /// ```
@@ -38,32 +39,32 @@ use crate::{Format, Level, Stream, bound, finish_bound, flush_bound, with_thread
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct GzWriter<W: Write> {
-    /// `None` only after [`finish`](Self::finish) has taken it.
+    /// `None` only after [`finish`](Self::finish) has returned it.
     inner: Option<W>,
     stream: Stream,
-    /// Input not compressed yet, at most `size` bytes.
+    /// Input that is not compressed yet, at most `size` bytes.
     input: Vec<u8>,
     size: usize,
-    /// Output, of which the first `sent` bytes are written.
+    /// Output, of which the first `sent` bytes have been written.
     output: Vec<u8>,
     sent: usize,
     /// Whether the stream has taken input since it was last at a byte boundary.
     unaligned: bool,
     ended: bool,
-    /// Set while the inner writer runs: after it panicked, drop must not call it again.
+    /// Set while the inner writer runs. If the inner writer panics, drop must not call it again.
     inside: bool,
 }
 
 impl<W: Write> GzWriter<W> {
-    /// The buffer size of [`GzWriter::new`]: 64 KiB.
+    /// Buffer size of [`GzWriter::new`]: 64 KiB.
     pub const DEFAULT_BUFFER: usize = 64 << 10;
 
-    /// A writer with the default buffer.
+    /// Creates a writer with the default buffer size.
     pub fn new(inner: W, format: Format, level: Level) -> Self {
         Self::with_buffer(inner, format, level, Self::DEFAULT_BUFFER)
     }
 
-    /// A writer that compresses `size` bytes at a time, at least 1.
+    /// Creates a writer that compresses `size` bytes at a time. 0 counts as 1.
     pub fn with_buffer(inner: W, format: Format, level: Level, size: usize) -> Self {
         GzWriter {
             inner: Some(inner),
@@ -78,27 +79,28 @@ impl<W: Write> GzWriter<W> {
         }
     }
 
-    /// The inner writer. Compressed bytes may still be buffered.
+    /// Returns the inner writer. Compressed bytes may still be buffered.
     pub fn get_ref(&self) -> &W {
         self.inner.as_ref().expect("present until `finish` consumes self")
     }
 
-    /// The inner writer. Writing to it directly would corrupt the stream.
+    /// Returns the inner writer. Writing to it directly would corrupt the stream.
     pub fn get_mut(&mut self) -> &mut W {
         self.inner.as_mut().expect("present until `finish` consumes self")
     }
 
-    /// Ends the stream and returns the inner writer, which is not flushed.
+    /// Ends the stream and returns the inner writer without flushing it.
     ///
     /// # Errors
-    /// Those of the inner writer, which is dropped then; [`try_finish`](Self::try_finish) keeps it.
+    /// Those of the inner writer. An error drops the inner writer; [`try_finish`](Self::try_finish)
+    /// keeps it.
     pub fn finish(mut self) -> io::Result<W> {
         self.try_finish()?;
         Ok(self.inner.take().expect("present until here"))
     }
 
-    /// Ends the stream. May be called again after an error, to write the rest. After success it does nothing,
-    /// and writing is an error.
+    /// Ends the stream. After an error, call it again to write the rest. After success it does
+    /// nothing, and writing is an error.
     ///
     /// # Errors
     /// Those of the inner writer.
@@ -113,7 +115,8 @@ impl<W: Write> GzWriter<W> {
         self.drain()
     }
 
-    /// Compresses the buffered input, as the end of the stream unless `more`, and frees its buffer.
+    /// Compresses the buffered input and frees its buffer. Unless `more` is set, this ends the
+    /// stream.
     fn compress_buffered(&mut self, more: bool) -> io::Result<()> {
         self.drain()?;
         if !self.input.is_empty() {
@@ -123,7 +126,7 @@ impl<W: Write> GzWriter<W> {
         Ok(())
     }
 
-    /// Compresses `input` behind the output.
+    /// Compresses `input` and appends the result to the output.
     fn compress(&mut self, input: &[u8], more: bool) -> io::Result<()> {
         let (stream, output) = (&mut self.stream, &mut self.output);
         with_thread_scratch(bound(input.len()), |scratch, out| {
@@ -135,8 +138,8 @@ impl<W: Write> GzWriter<W> {
         Ok(())
     }
 
-    /// Appends `bytes`, which there is room for, to the input. Its buffer doubles up to `size`, so that it is at most twice
-    /// as large as its contents until it is full for the first time.
+    /// Appends `bytes` to the input; the caller checks that they fit. The buffer doubles up to
+    /// `size`, so until it is first full it is at most twice as large as its contents.
     fn buffer(&mut self, bytes: &[u8]) {
         let (len, capacity) = (self.input.len(), self.input.capacity());
         if capacity - len < bytes.len() {
@@ -145,7 +148,7 @@ impl<W: Write> GzWriter<W> {
         self.input.extend_from_slice(bytes);
     }
 
-    /// Writes the output, and frees its buffer. After an error the rest is kept.
+    /// Writes the output and frees its buffer. An error keeps the rest.
     fn drain(&mut self) -> io::Result<()> {
         while self.sent < self.output.len() {
             self.inside = true;
@@ -165,22 +168,24 @@ impl<W: Write> GzWriter<W> {
 }
 
 impl<W: Write> Write for GzWriter<W> {
-    /// Buffers bytes, and compresses when the buffer is full. After an error none were taken.
+    /// Buffers bytes, and compresses when the buffer is full. If this returns an error, it has
+    /// taken none of `bytes`.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.ended {
-            return Err(io::Error::new(ErrorKind::InvalidInput, "data after the end of the stream"));
+            return Err(io::Error::new(ErrorKind::InvalidInput, "the stream has ended and takes no data"));
         }
         if self.input.len() == self.size {
             self.drain()?;
             let mut input = mem::take(&mut self.input);
             self.compress(&input, true)?;
             input.clear();
-            // More follows as a rule: the buffer stays.
+            // Usually more data follows, so the buffer stays allocated.
             self.input = input;
             self.drain()?;
         }
-        // More than a whole buffer is not copied. The next call writes the output, because an error now would
-        // mean that these bytes were not taken.
+        // A write of more than a whole buffer is compressed without being copied. The next call
+        // writes the output, because returning an error now would mean that these bytes were not
+        // taken.
         if self.input.is_empty() && bytes.len() > self.size {
             self.drain()?;
             self.compress(&bytes[..self.size], true)?;
@@ -191,8 +196,8 @@ impl<W: Write> Write for GzWriter<W> {
         Ok(taken)
     }
 
-    /// Compresses and writes everything so far, so that a reader can decode all of it, and flushes the inner
-    /// writer. Costs up to 5 bytes, unless nothing was written since the last flush.
+    /// Compresses and writes everything so far, so that a reader can decode all of it, and flushes
+    /// the inner writer. This costs up to 5 bytes, unless nothing was written since the last flush.
     fn flush(&mut self) -> io::Result<()> {
         self.compress_buffered(true)?;
         if self.unaligned && !self.ended {
@@ -209,7 +214,7 @@ impl<W: Write> Write for GzWriter<W> {
 impl<W: Write> Drop for GzWriter<W> {
     fn drop(&mut self) {
         if self.inner.is_some() && !self.inside && !thread::panicking() {
-            // Documented: only `finish` reports errors.
+            // As documented, only `finish` reports errors.
             let _ = self.try_finish();
         }
     }

@@ -1,5 +1,5 @@
-//! BGZF, blocked gzip (SAM specification, section 4.1): every block is a gzip member with its length in an extra
-//! field.
+//! BGZF, blocked gzip (SAM specification, section 4.1). Every block is a gzip member that holds its
+//! length in an extra field.
 
 use std::io::{self, Read, Write};
 
@@ -8,17 +8,19 @@ use super::{Options, Totals, job_size, most_blocks, put};
 use crate::checksum::{CRC32_START, crc32};
 use crate::{Format, Result, Scratch, compress as compress_one, compress_bound};
 
-/// Most input bytes of a block, as in htslib: also as a stored block the member stays within 64 KiB.
+/// Maximum input of a block in bytes, as in htslib. Even if the data is stored, the member stays
+/// within 64 KiB.
 const MOST: usize = 65_280;
 const HEADER: usize = 18;
 const TRAILER: usize = 8;
 
 const _: () = assert!(HEADER + compress_bound(MOST) + TRAILER <= 1 << 16);
 
-/// gzip with an extra field of 6 bytes: subfield "BC" of 2 bytes, the block's length less one.
+/// gzip header with an extra field of 6 bytes: subfield "BC" holds the block's length minus one in
+/// 2 bytes.
 const START: [u8; HEADER] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, b'B', b'C', 2, 0, 0, 0];
 
-/// The empty block that ends a file, exactly these bytes (SAM specification, section 4.1.2).
+/// The empty block that ends a file. The SAM specification, section 4.1.2, prescribes these bytes.
 const END_OF_FILE: [u8; 28] =
     [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, b'B', b'C', 2, 0, 0x1b, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 

@@ -1,19 +1,20 @@
-//! Block boundaries that the content alone decides, so that a change of the input moves only those near it: a gear hash
-//! (Xia et al., "Ddelta", 2014) over the last 64 bytes.
+//! Block boundaries that depend on the content alone, so that a change of the input moves only
+//! those near it. A gear hash (Xia et al., "Ddelta", 2014) over the last 64 bytes decides.
 
-/// Smallest block, except at the end of the input. More than the window of the hash, so that a block's end depends on no
-/// byte before it.
+/// Size of the smallest block, except at the end of the input. It exceeds the window of the hash,
+/// so a block's end depends on no byte before the block.
 pub(super) const MIN: usize = 4 << 10;
-/// Smallest limit of a block's length: where limits cut most blocks, an insertion moves all boundaries after it.
+/// Smallest maximum length of a block. If the maximum ended most blocks, an insertion would move
+/// all boundaries after it.
 pub(super) const LEAST_LIMIT: usize = 64 << 10;
-/// Bytes that the hash depends on: each shift drops a bit of the oldest.
+/// Number of bytes that the hash depends on: each shift drops one bit of the oldest.
 const WINDOW: usize = 64;
-/// A block ends where these bits of the hash are zero: on average 32 KiB after its smallest length.
+/// A block ends where these bits of the hash are zero, on average 32 KiB after the minimum length.
 const MASK: u64 = !0 << (64 - 15);
 
 const _: () = assert!(WINDOW <= MIN && MIN < LEAST_LIMIT);
 
-/// Random numbers for the bytes: the finalizer of SplitMix64 over their values.
+/// A random number for each byte value: the finalizer of SplitMix64.
 const GEAR: [u64; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -27,7 +28,8 @@ const GEAR: [u64; 256] = {
     table
 };
 
-/// Length of the first block of `bytes`, at most `limit`; `None` if it does not end in them.
+/// Returns the length of the first block of `bytes`, at most `limit`, or `None` if the block does
+/// not end within `bytes`.
 pub(super) fn block_len(bytes: &[u8], limit: usize) -> Option<usize> {
     let searched = &bytes[..bytes.len().min(limit)];
     let mut hash = 0u64;

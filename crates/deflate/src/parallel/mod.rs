@@ -1,10 +1,10 @@
 //! Parallel compression from a reader to a writer, with the same output for any number of threads.
 //!
-//! The input is cut into blocks of [`Options::block_size`] bytes, each compressed by one stateless
-//! call. Blocks are grouped into jobs of about 512 KiB, or of one block where that is larger.
-//! Jobs are the unit of work of a thread; each ends at a byte boundary, which costs up to 5 bytes.
-//! Checksums are computed per job and combined. With [`Options::rsyncable`] the content decides where blocks end, and each
-//! ends at a byte boundary.
+//! The input is divided into blocks of [`Options::block_size`] bytes, each compressed by one
+//! stateless call. Blocks are grouped into jobs of about 512 KiB, or of one block if that is
+//! larger. A job is the unit of work of a thread; it ends at a byte boundary, which costs up to 5
+//! bytes. Checksums are computed for each job and combined. With [`Options::rsyncable`] the content
+//! decides where blocks end, and each block ends at a byte boundary.
 //!
 //! ```
 //! use linerate_deflate::parallel::{compress, Options};
@@ -29,7 +29,8 @@ use self::pipeline::{Job, JobSizes};
 use crate::checksum::{ADLER32_START, CRC32_START, adler32, adler32_combine, crc32, crc32_combine};
 use crate::{Format, Level, Result, Scratch, Stream, bound, finish_bound, flush_bound};
 
-/// Bytes of a job, unless one block is larger: enough that waking threads for it takes little beside its work.
+/// Size of a job in bytes, unless one block is larger. It is large enough that waking a thread
+/// costs little compared with the work.
 const JOB: usize = 512 << 10;
 /// Largest match distance (RFC 1951, section 3.2.5).
 const HISTORY: usize = 32 << 10;
@@ -38,11 +39,11 @@ const HISTORY: usize = 32 << 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Container {
-    /// One stream, as of [`Stream`].
+    /// One stream of this format, as a [`Stream`] writes it.
     Single(Format),
     /// Blocked gzip (SAM specification, section 4.1): gzip members of at most 64 KiB that carry
-    /// their own length, so that a reader can find, decode and seek to them independently. Any
-    /// gzip reader decodes it. Ends with an empty member as end-of-file marker.
+    /// their own length, so that a reader can find, decode and seek to them independently. Any gzip
+    /// reader decodes it. An empty member marks the end of the file.
     Bgzf,
 }
 
@@ -60,28 +61,31 @@ pub struct Options {
     pub container: Container,
     /// The level of every block.
     pub level: Level,
-    /// Compressing threads, besides the calling one, which reads and writes. With 0 or 1, or if the input is a
-    /// single job, the calling thread does everything. Default: 1.
+    /// Number of compressing threads, besides the calling one, which reads and writes. With 0 or 1,
+    /// or if the input is a single job, the calling thread does everything. Default: 1.
     pub threads: usize,
-    /// Bytes of one stateless call, at least 1. [`Container::Bgzf`] takes at most 65,280. Default: 512 KiB.
+    /// Input of one stateless call, in bytes, at least 1. [`Container::Bgzf`] uses at most 65,280.
+    /// Default: 512 KiB.
     ///
-    /// Memory is about 2 x `threads` x the greater of `block_size` and 512 KiB, 4 MiB or four blocks for what
-    /// waits, and a [`Scratch`] per thread.
+    /// Memory is about 2 x `threads` x the greater of `block_size` and 512 KiB, plus 4 MiB or four
+    /// blocks for waiting jobs, plus a [`Scratch`] for each thread.
     pub block_size: usize,
-    /// Whether blocks are compressed independently. If not, each may refer to the 32 KiB before it, for a better
-    /// ratio, above all of small blocks. Default: yes.
-    /// [`Container::Bgzf`] is always isolated.
+    /// Whether blocks are compressed independently. If not, each may refer to the 32 KiB before it,
+    /// which improves the ratio, most for small blocks. [`Container::Bgzf`] is always isolated.
+    /// Default: yes.
     pub isolated: bool,
-    /// Whether a rolling hash of the content decides where blocks end, about 36 KiB apart, so that a change of the input
-    /// changes only the output near it, as rsync and deduplicating stores wish. [`block_size`](#structfield.block_size) is
-    /// then the most bytes of a block, and counts as 64 KiB if it is less. Default: no.
+    /// Whether a rolling hash of the content decides where blocks end, about 36 KiB apart. A change
+    /// of the input then changes only the output near it, which helps rsync and deduplicating
+    /// stores. [`block_size`](#structfield.block_size) is then the maximum size of a block; less
+    /// than 64 KiB counts as 64 KiB. Default: no.
     pub rsyncable: bool,
-    /// Whether the caller has written the container's header, for example a gzip header with a name. Ignored for [`Container::Bgzf`].
+    /// Whether the caller has written the container's header, for example a gzip header with a
+    /// name. Ignored for [`Container::Bgzf`]. Default: no.
     pub after_header: bool,
 }
 
 impl Options {
-    /// One thread, isolated blocks of 512 KiB.
+    /// Creates options for one thread and isolated blocks of 512 KiB.
     pub fn new(container: impl Into<Container>, level: Level) -> Self {
         Options {
             container: container.into(),
@@ -118,41 +122,41 @@ impl Options {
         Options { rsyncable, ..self }
     }
 
-    /// Sets whether the caller writes the header: [`after_header`](#structfield.after_header).
+    /// Sets whether the caller has written the header: [`after_header`](#structfield.after_header).
     #[must_use]
     pub const fn after_header(self, after_header: bool) -> Self {
         Options { after_header, ..self }
     }
 }
 
-/// Totals of a call.
+/// Totals of a call, or of its progress so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
-    /// Bytes read and compressed.
+    /// Number of bytes read and compressed.
     pub bytes_in: u64,
-    /// Bytes written.
+    /// Number of bytes written.
     pub bytes_out: u64,
     /// CRC-32 of the input, or Adler-32 for zlib; 0 for raw deflate and BGZF.
     pub checksum: u32,
 }
 
-/// Compresses `reader` to its end into `writer`, which is not flushed.
+/// Compresses `reader` to its end into `writer`, without flushing it.
 ///
 /// # Errors
-/// Those of `reader` and `writer`, except `ErrorKind::Interrupted`, which is retried; the output written
-/// before is a prefix of the stream.
+/// Those of `reader` and `writer`, except `ErrorKind::Interrupted`, which is retried. The output
+/// written until then is a prefix of the stream.
 ///
 /// # Panics
-/// If `reader` or `writer` panics; all threads have ended then.
+/// Panics if `reader` or `writer` does, after all threads have ended.
 pub fn compress<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> io::Result<Totals> {
     compress_with_progress(reader, writer, options, |_| {})
 }
 
-/// As [`compress`], calling `progress` from the calling thread after each write.
+/// Like [`compress`], and calls `progress` on the calling thread after each write.
 ///
 /// # Errors
-/// As [`compress`].
+/// Those of [`compress`].
 pub fn compress_with_progress<R: Read, W: Write>(
     reader: R,
     writer: W,
@@ -167,12 +171,12 @@ pub fn compress_with_progress<R: Read, W: Write>(
     }
 }
 
-/// Input bytes of a job: as many whole blocks as fit [`JOB`], at least one.
+/// Returns the input of a job in bytes: as many whole blocks as fit [`JOB`], at least one.
 fn job_size(block: usize) -> usize {
     (JOB / block).max(1) * block
 }
 
-/// The most blocks of a job with so many bytes of input.
+/// Returns the maximum number of blocks of a job with `input` bytes of input.
 fn most_blocks(input: usize, options: &Options) -> usize {
     input.div_ceil(if options.rsyncable { content::MIN } else { options.block_size }) + 1
 }
@@ -226,7 +230,7 @@ fn single<R: Read, W: Write>(
     Ok(totals)
 }
 
-/// Compresses the blocks of a job as raw deflate, from one byte boundary to the next.
+/// Compresses the blocks of a job as raw deflate that begins and ends at a byte boundary.
 fn encode(scratch: &mut Scratch, job: &mut Job, options: &Options) -> Result<()> {
     let mut output = std::mem::take(&mut job.output);
     let (buffer, start) = job.with_history();
@@ -255,7 +259,7 @@ fn put(writer: &mut impl Write, totals: &mut Totals, bytes: &[u8]) -> io::Result
     Ok(())
 }
 
-/// The checksum functions of a container.
+/// The start value and the functions of a container's checksum.
 struct Check {
     start: u32,
     of: fn(u32, &[u8]) -> u32,

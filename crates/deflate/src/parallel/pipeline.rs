@@ -1,7 +1,9 @@
-//! The jobs of parallel compression: read in order, compressed by any free thread, written in order.
+//! The jobs of parallel compression. They are read in order, compressed by any free thread, and
+//! written in order.
 //!
-//! The calling thread reads and writes; workers only turn a [`Job`]'s input into its output. The content of
-//! a job depends on [`JobSizes`] alone, so the output does not depend on the number of threads.
+//! The calling thread reads and writes; workers only turn a [`Job`]'s input into its output. How
+//! the input is divided into jobs depends on [`JobSizes`] alone, so the output does not depend on
+//! the number of threads.
 
 use std::cell::RefCell;
 use std::io::{self, ErrorKind, Read};
@@ -11,31 +13,36 @@ use linerate_core::ordered;
 use super::content;
 use crate::{Result, Scratch};
 
-/// Sizes in bytes, and the number of workers.
+/// Sizes of jobs in bytes, and the number of workers.
 pub(super) struct JobSizes {
     pub(super) threads: usize,
-    /// Jobs besides those of the workers: read and waiting, or done and not written yet.
+    /// Number of jobs besides those of the workers: read and waiting, or compressed and not written
+    /// yet.
     pub(super) ahead: usize,
-    /// Input of one job; the last may have less.
+    /// Input of a job. The last job may have less.
     pub(super) input: usize,
-    /// History before the job that it may refer to.
+    /// Bytes before a job that it may refer to.
     pub(super) history: usize,
-    /// Most output of one job.
+    /// Maximum output of a job.
     pub(super) output: usize,
-    /// Size of a block, or with `rsyncable` the most of one; at most `input`, which holds whole ones.
+    /// Size of a block, or with `rsyncable` its maximum size. At most `input`, which is a multiple
+    /// of it.
     pub(super) block_size: usize,
     /// Whether the content decides where blocks end.
     pub(super) rsyncable: bool,
 }
 
 impl JobSizes {
-    /// Two jobs, or 2 MiB of input if that is more: with two short jobs workers wait for the calling thread to be woken.
+    /// Returns the `ahead` for jobs of `input` bytes: two, or as many as make 2 MiB of input if
+    /// that is more. With only two short jobs the workers would wait until the calling thread
+    /// wakes.
     pub(super) const fn ahead_of(input: usize) -> usize {
         let jobs = (2 << 20) / input;
         if jobs > 2 { jobs } else { 2 }
     }
 
-    /// Length of the first block of `bytes`; `None` if it does not end in them.
+    /// Returns the length of the first block of `bytes`, or `None` if the block does not end within
+    /// `bytes`.
     fn block_len(&self, bytes: &[u8]) -> Option<usize> {
         if self.rsyncable {
             content::block_len(bytes, self.block_size)
@@ -45,17 +52,18 @@ impl JobSizes {
     }
 }
 
-/// One piece of the input and its compressed output. Jobs are reused: at most `threads` + `ahead` exist.
+/// One piece of the input and its compressed output. Jobs are reused; at most `threads` + `ahead`
+/// exist.
 pub(super) struct Job {
-    /// History, input, and at least one byte of the next job, to detect the end of the input.
+    /// History, input, and at least one byte of the next job, which detects the end of the input.
     buffer: Vec<u8>,
     history: usize,
     filled: usize,
-    /// Offsets in the buffer of the ends of the blocks.
+    /// Offsets in the buffer where blocks end.
     ends: Vec<usize>,
     /// Whether the input ends with this job.
     pub(super) last: bool,
-    /// Output buffer; bytes after `used` are stale.
+    /// Output buffer. Bytes after `used` are stale.
     pub(super) output: Vec<u8>,
     pub(super) used: usize,
     /// Checksum of the input, set by the worker.
@@ -76,7 +84,7 @@ impl Job {
         }
     }
 
-    /// History and input, and the offset of the input.
+    /// Returns history and input, and the offset of the input.
     pub(super) fn with_history(&self) -> (&[u8], usize) {
         (&self.buffer[..self.filled], self.history)
     }
@@ -85,8 +93,8 @@ impl Job {
         &self.buffer[self.history..self.filled]
     }
 
-    /// Offsets, in what [`with_history`](Self::with_history) returns, of the ends of the blocks. The last is the end of the
-    /// input.
+    /// Returns where the blocks end, as offsets in the buffer of
+    /// [`with_history`](Self::with_history). The last one is the end of the input.
     pub(super) fn block_ends(&self) -> &[usize] {
         &self.ends
     }
@@ -96,13 +104,13 @@ impl Job {
     }
 }
 
-/// Cuts the input of a reader into jobs.
+/// Divides the input of a reader into jobs.
 struct JobReader<'p, R> {
     sizes: &'p JobSizes,
     reader: R,
-    /// The last `sizes.history` bytes of the job before.
+    /// The last `sizes.history` bytes of the previous job.
     tail: Vec<u8>,
-    /// The first bytes of the next job, read with the one before.
+    /// The first bytes of the next job, which were read with the previous one.
     carried: Vec<u8>,
 }
 
@@ -131,7 +139,8 @@ impl<R: Read> JobReader<'_, R> {
         Ok(())
     }
 
-    /// Finds the blocks of a job in `start..end` of its buffer; returns where the last one ends.
+    /// Finds the blocks of a job in `start..end` of its buffer, and returns where the last one
+    /// ends.
     fn cut(&self, job: &mut Job, start: usize, end: usize) -> usize {
         job.ends.clear();
         let mut at = start;
@@ -147,7 +156,7 @@ impl<R: Read> JobReader<'_, R> {
     }
 }
 
-/// Runs `work` on every job of `reader`, and `sink` on the results in order.
+/// Runs `work` on every job of `reader`, and `sink` on the jobs in order.
 ///
 /// A panic in `work` propagates to the caller after the other threads have ended.
 pub(super) fn run<R, W, S>(sizes: &JobSizes, reader: R, work: W, mut sink: S) -> io::Result<()>
@@ -159,7 +168,7 @@ where
     let mut job_reader = JobReader { sizes, reader, tail: Vec::new(), carried: Vec::new() };
     let mut first = Job::new(sizes);
     job_reader.fill(&mut first)?;
-    // No other thread is started for a single job.
+    // A single job needs no other thread.
     let threads = if first.last { 1 } else { sizes.threads };
     let mut is_last = first.last;
     let mut first = Some(first);
