@@ -1,12 +1,14 @@
-//! Divides the input of a call into blocks, and chooses stored, fixed or dynamic for each (RFC 1951, section 3.2).
+//! Divides the input of a call into blocks, and chooses stored, fixed or dynamic for each (RFC
+//! 1951, section 3.2).
 //!
 //! # The bound
 //!
-//! A call over n bytes writes at most n + 5 ceil(n / 65,535) bytes. Stored blocks alone meet that
-//! from any state with at most 5 bits pending. [`Output`] keeps the bound for any mixture by one
-//! invariant: *the bytes written so far, plus stored blocks for the rest, stay within the bound.* A coded
-//! block is accepted only if the invariant holds after it; bytes not worth coding are collected in a run,
-//! so that neighbours share stored blocks of 65,535.
+//! A call over n bytes writes at most n + 5 ceil(n / 65,535) bytes. Stored blocks alone meet this
+//! bound from any state with at most 5 bits pending. [`Output`] keeps the bound for any mixture of
+//! blocks by one invariant: *the bytes written so far, plus stored blocks for the rest, stay within
+//! the bound.* It accepts a coded block only if the invariant holds after the block. Bytes not
+//! worth coding are collected in a run, the stored run, so that neighbours share stored blocks of
+//! 65,535 bytes.
 
 #[cfg(feature = "alloc")]
 mod division;
@@ -43,25 +45,27 @@ use crate::levels::SESSION_MAX_LAZY;
 use crate::levels::SHORT;
 use crate::{FastScratch, Level, Scratch, ScratchMut};
 
-/// Input bytes of a block of level 1.
+/// Size of a block of level 1, in bytes of input.
 const FAST_BLOCK: usize = 64 << 10;
 
-/// Bytes of a call at level 2 that are searched with the small table, which leaves more of the L1 cache to the trees.
+/// Size in bytes of calls, history included, up to which level 2 uses the small hash table, which
+/// leaves more of the L1 cache to the trees.
 const SMALL_TABLE: usize = 4 << 10;
 
-/// Bytes that level 3 parses for matches of 3 bytes before it tries the faster parse again.
+/// Number of bytes that level 3 parses for matches of 3 bytes before it tries the faster parse
+/// again.
 const SHORT_SPAN: usize = 64 << 10;
-/// Fewer bytes are not parsed anew.
+/// Number of bytes below which level 3 does not parse again for matches of 3 bytes.
 const MIN_SHORT: usize = 2 << 10;
 
-/// Most bytes of a stored block.
+/// Maximum size of a stored block, in bytes.
 const STORED_MAX: usize = 65_535;
 
-/// Literals and lengths below which a message at level 1 takes the fixed trees.
+/// Number of literals and lengths below which a message at level 1 gets the fixed trees.
 #[cfg(feature = "alloc")]
 const QUICK_SYMBOLS: u32 = 1024;
 
-/// Bytes of a message encoded at a time.
+/// Size of the pieces in which a message is encoded, in bytes.
 #[cfg(feature = "alloc")]
 pub(crate) const PIECE: usize = 32 << 10;
 
@@ -73,7 +77,7 @@ pub(crate) struct Call<'a> {
     pub(crate) history: usize,
     /// Whether the last block is the stream's last.
     pub(crate) last: bool,
-    /// Whether a flush follows, so that any number of bits may be pending.
+    /// Whether a flush follows, so that any number of bits may be pending at the end.
     pub(crate) flush: bool,
     /// Largest distance of a match.
     pub(crate) window: usize,
@@ -87,7 +91,7 @@ pub(crate) fn encode(
     bits: &mut BitWriter<'_>,
 ) -> Result<()> {
     let mut output = Output::new(call, bits);
-    // Hash chains are searched no further than a window that is smaller than the buffer.
+    // Only levels with hash chains can keep within a window that is smaller than the buffer.
     let is_narrow = call.window < call.buffer.len().min(MAX_DISTANCE);
     let level = if is_narrow && level != Level::Stored { level.max(Level::Lazy) } else { level };
     match (level, scratch) {
@@ -120,7 +124,7 @@ pub(crate) fn encode(
     output.store_run(call.buffer.len())
 }
 
-/// Level 1: one pass with built-in trees; blocks that do not shrink are stored.
+/// Level 1: one pass with built-in trees. Blocks that do not shrink are stored.
 fn fast(tier: Tier, work: &mut FastState, output: &mut Output<'_, '_>) -> Result<()> {
     let Call { buffer, history, .. } = *output.call;
     let mut rebased = RebasedBuffer::begin::<Small, _>(buffer, &mut work.table);
@@ -133,10 +137,11 @@ fn fast(tier: Tier, work: &mut FastState, output: &mut Output<'_, '_>) -> Result
     Ok(())
 }
 
-/// Codes bytes from `start` on, or leaves them to the stored run if that is no larger; returns the position
-/// reached.
+/// Codes bytes from `start`, or leaves them to the stored run if that is no larger. Returns the
+/// position reached.
 ///
-/// The block is written at its final offset, after the space of the stored run, which is filled in later.
+/// The block is written at its final offset, after space for the stored run, which is filled in
+/// later.
 fn write_fast_block(
     tier: Tier,
     work: &mut FastState,
@@ -165,7 +170,8 @@ fn write_fast_block(
     Ok(reached)
 }
 
-/// Levels 2 and 3: tokens first, then trees for them. Level 3 parses what is mostly literals for matches of 3 bytes.
+/// Levels 2 and 3: finds tokens, then builds trees for them. If the tokens are mostly literals,
+/// level 3 parses the bytes again for matches of 3 bytes.
 fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Result<()> {
     let Call { buffer, history, .. } = *output.call;
     let tier = scratch.tier.unwrap_or_else(cpu::tier);
@@ -199,7 +205,7 @@ fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Re
 #[cfg(feature = "alloc")]
 pub(crate) struct Message<'a> {
     pub(crate) input: &'a [u8],
-    /// What it may refer to, before it.
+    /// The bytes before the piece that it may refer to.
     pub(crate) history: History<'a>,
     /// Whether a flush follows.
     pub(crate) flush: bool,
@@ -208,14 +214,15 @@ pub(crate) struct Message<'a> {
     pub(crate) known: Known<'a>,
 }
 
-/// What is known of the history of a message.
+/// The index of a message's history, if there is one.
 #[cfg(feature = "alloc")]
 pub(crate) enum Known<'a> {
-    /// Nothing: an index or hash chains are made for this message.
+    /// None: this message makes an index or hash chains.
     Nothing,
-    /// Its index, for levels below 4.
+    /// An index, for levels below 4.
     Index(&'a [u16]),
-    /// Hash chains, for levels from 4 on; and whether they have its positions.
+    /// Hash chains, for levels 4 and above. `is_current` says whether they have the positions of
+    /// the history.
     Chains { tables: &'a mut [u16], is_current: bool },
 }
 
@@ -257,7 +264,7 @@ pub(crate) fn encode_message(
     output.store_run(input.len())
 }
 
-/// Levels from 4 on.
+/// Encodes a piece of a message at level 4 or above. `TWICE` is as for [`Chains`].
 #[cfg(feature = "alloc")]
 fn chained_message<const TWICE: bool>(
     level: Level,
@@ -285,14 +292,14 @@ fn chained_message<const TWICE: bool>(
     coder.lazy(&mut finder, 0..buffer.len(), search.max_lazy, output)
 }
 
-/// Enters `text` into the hash chains of a session, which have the `history` before it.
+/// Inserts `text` into the hash chains of a session, which already have the `history` before it.
 #[cfg(feature = "alloc")]
 pub(crate) fn chain_text(tables: &mut [u16], history: History<'_>, window: usize, text: &[u8]) {
     let mut finder = Chains::<false, false, true>::resume(tables, history, window, Level::Lazy.search());
     insert_all(&mut finder, text, 0, text.len());
 }
 
-/// Levels 4 to 7.
+/// Encodes a call at levels 4 to 7.
 fn chained(
     level: Level,
     chains: &mut ChainTables,
@@ -328,15 +335,16 @@ fn chained(
     }
 }
 
-/// Whether fewer than a quarter of the `len` bytes of the tokens are in matches, as in images and signals of 16 bits:
-/// text, programs and tables have more than half of theirs there.
+/// Returns whether fewer than a quarter of the `len` bytes of the tokens are in matches, as in
+/// 16-bit images and signals. Text, programs and tables have more than half of their bytes in
+/// matches.
 fn is_literal_heavy(tokens: &Tokens, len: usize) -> bool {
     let matched: usize =
         (3..).zip(&tokens.firsts[256..]).map(|(length, &count)| length * usize::from(count)).sum();
     len >= MIN_SHORT && matched < len / 4
 }
 
-/// Different bytes at the beginning of the input.
+/// Returns the number of different byte values in the first 4 KiB of the input.
 fn distinct(input: &[u8]) -> usize {
     let mut seen = [false; 256];
     for &byte in &input[..input.len().min(4 << 10)] {
@@ -345,24 +353,24 @@ fn distinct(input: &[u8]) -> usize {
     seen.iter().filter(|&&seen| seen).count()
 }
 
-/// What turns a parse into blocks.
+/// Turns a parse into blocks.
 struct Coder<'s> {
     tier: Tier,
     tokens: &'s mut Tokens,
     trees: &'s mut Trees,
-    /// A block of fewer literals and lengths takes the fixed trees.
+    /// A block of fewer literals and lengths gets the fixed trees.
     min_symbols: u32,
 }
 
 impl<'s> Coder<'s> {
-    /// The parts of a scratch that it needs, and the hash chains.
+    /// Returns a coder over parts of a scratch, and the hash chains of the scratch.
     fn of(scratch: &'s mut Scratch) -> (Self, &'s mut ChainTables) {
         let Scratch { tier, work: ParseState { tokens, .. }, trees, chains, .. } = scratch;
         let tier = tier.unwrap_or_else(cpu::tier);
         (Coder { tier, tokens, trees, min_symbols: MIN_SYMBOLS }, chains)
     }
 
-    /// Parses a call with `finder`, which knows nothing of it yet.
+    /// Parses a call with `finder`, which is empty, and writes its blocks.
     fn chained(
         &mut self,
         mut finder: impl Finder,
@@ -374,7 +382,7 @@ impl<'s> Coder<'s> {
         self.lazy(&mut finder, history..buffer.len(), max_lazy, output)
     }
 
-    /// Parses a range of the buffer with `finder` and writes block after block.
+    /// Parses a range of the buffer with `finder` and writes its blocks.
     fn lazy<F: Finder>(
         &mut self,
         finder: &mut F,
@@ -383,7 +391,7 @@ impl<'s> Coder<'s> {
         output: &mut Output<'_, '_>,
     ) -> Result<()> {
         let buffer = &output.call.buffer[..range.end];
-        // The bytes of the tokens so far, which become a block.
+        // The bytes of the tokens so far, which will become a block.
         let mut block = range.start..range.start;
         self.tokens.clear();
         finder.adapt(distinct(&buffer[range.start..]));
@@ -419,7 +427,7 @@ impl<'s> Coder<'s> {
         Ok(())
     }
 
-    /// Counts the symbols of the last piece; returns whether it belongs to the block.
+    /// Counts the symbols of the last piece, and returns whether it joins the block.
     fn join_piece(&mut self, is_first: bool) -> bool {
         let Trees { freqs: block, piece, .. } = &mut *self.trees;
         dispatch(
@@ -428,8 +436,9 @@ impl<'s> Coder<'s> {
         )
     }
 
-    /// Writes a block of the bytes of the first tokens, all of them if they are not counted yet, with the cheaper trees,
-    /// or leaves the bytes to the stored run.
+    /// Writes `bytes` as a block with the cheaper trees, or leaves them to the stored run. The
+    /// block has the first `counted` tokens, whose symbols have been counted, or if that is `None`
+    /// all tokens, which are counted first.
     fn write_block(
         &mut self,
         output: &mut Output<'_, '_>,
@@ -448,8 +457,9 @@ impl<'s> Coder<'s> {
         self.end_block(output, &block)
     }
 
-    /// Writes the header of a block of `bytes` that takes so many bits with the fixed trees and with those built last. `None`:
-    /// the bytes are left to the stored run.
+    /// Writes the header of a block of `bytes`, whose size in bits is `fixed` with the fixed trees
+    /// and `dynamic` with the trees built last. Returns `None` if the bytes are left to the stored
+    /// run.
     fn begin_block(
         &mut self,
         output: &mut Output<'_, '_>,
@@ -470,7 +480,7 @@ impl<'s> Coder<'s> {
         Ok(Some(BegunBlock { is_fixed, end: bytes.end, position }))
     }
 
-    /// The tables of a block's trees.
+    /// Returns the tables of a block's trees.
     fn tables(&self, block: &BegunBlock) -> &Tables {
         if block.is_fixed { fixed_tables() } else { &self.trees.tables }
     }
@@ -491,22 +501,22 @@ impl<'s> Coder<'s> {
     }
 }
 
-/// A block whose header is written.
+/// A block whose header has been written.
 struct BegunBlock {
     is_fixed: bool,
-    /// Where its bytes end.
+    /// End of its bytes in the buffer.
     end: usize,
-    /// The bit position after it.
+    /// Bit position of the output after the block.
     position: u64,
 }
 
-/// The output of one call, its budget, and the pending run of stored bytes.
+/// The output of one call, its budget, and the stored run: bytes that wait to be stored.
 struct Output<'c, 'o> {
     call: &'c Call<'c>,
     bits: &'c mut BitWriter<'o>,
-    /// Bytes of the buffer before this position are written.
+    /// Position in the buffer up to which bytes have been written.
     written: usize,
-    /// Largest bit position of the call.
+    /// Bit position that the call must not exceed.
     limit: u64,
 }
 
@@ -518,8 +528,9 @@ impl<'c, 'o> Output<'c, 'o> {
         Output { call, bits, written: call.history, limit }
     }
 
-    /// Decides whether to keep a coded block of `start..end` that takes `cost` bits. If it saves bytes and stays
-    /// within the budget, writes the stored run before it and returns the bit position after the block.
+    /// Decides whether to keep a coded block of `start..end` that takes `cost` bits. If the block
+    /// saves bytes and stays within the budget, this writes the stored run before it and returns
+    /// the bit position after the block.
     fn accept(&mut self, start: usize, end: usize, cost: u64) -> Result<Option<u64>> {
         let before = stored_end(self.bits.position(), start - self.written);
         let coded = before + cost;
@@ -536,10 +547,11 @@ impl<'c, 'o> Output<'c, 'o> {
         Ok(Some(coded))
     }
 
-    /// Bits of the empty block that must follow a block ending at `end` and bit `position`.
+    /// Returns the size in bits of the empty block that must follow a block that ends at `end` and
+    /// bit `position`.
     ///
-    /// With 6 or 7 bits pending a stored block takes one byte more than with 0 to 5, so no call may end
-    /// there: an empty fixed block of 10 bits leaves 0 or 1.
+    /// With 6 or 7 bits pending a stored block takes one byte more than with 0 to 5, so no call may
+    /// end with 6 or 7: an empty fixed block of 10 bits leaves 0 or 1.
     fn padding(&self, end: usize, position: u64) -> u32 {
         let ends_call = end == self.call.buffer.len() && !self.call.last && !self.call.flush;
         if ends_call && position % 8 > 5 { 10 } else { 0 }
@@ -554,7 +566,7 @@ impl<'c, 'o> Output<'c, 'o> {
         Ok(())
     }
 
-    /// Writes the pending run up to `end` as stored blocks.
+    /// Writes the stored run up to `end` as stored blocks.
     fn store_run(&mut self, end: usize) -> Result<()> {
         while self.written < end {
             let piece_end = end.min(self.written + STORED_MAX);
@@ -566,7 +578,7 @@ impl<'c, 'o> Output<'c, 'o> {
     }
 }
 
-/// The bit position after stored blocks for `len` bytes that begin at bit `position`.
+/// Returns the bit position after stored blocks of `len` bytes that begin at bit `position`.
 pub(crate) fn stored_end(position: u64, len: usize) -> u64 {
     if len == 0 {
         return position;

@@ -1,50 +1,52 @@
-//! Divides a span into blocks: pieces of it are joined, of all neighbours first those that gain the most by it.
+//! Divides a span into blocks. The span is cut into pieces, and neighbours are joined, the pair
+//! with the largest gain first.
 
 use super::Coder;
 use crate::coding::frequencies::Frequencies;
 use crate::kernel::span::Span;
 use crate::kernel::split::{ONE, bits};
 
-/// Most pieces of a span.
+/// Maximum number of pieces of a span.
 const MAX_PIECES: usize = 256;
-/// Fewest steps of a piece, but for the last.
+/// Minimum number of steps of a piece, except the last.
 const MIN_PIECE: usize = 512;
-/// Bits that a block is assumed to take besides the entropy of its symbols. They are few on purpose: what this estimate joins is joined
-/// without building trees.
+/// Assumed size of a block in bits, besides the entropy of its symbols. It is low on purpose:
+/// pieces joined by this estimate are joined without building trees to check it.
 const MIN_BLOCK_BITS: u64 = 400;
 
 /// The division of a span.
 pub(super) struct Division {
-    /// Pieces or blocks.
+    /// Number of pieces, later of blocks.
     len: usize,
-    /// Where each ends in the span.
+    /// End of each in the span.
     ends: [usize; MAX_PIECES],
-    /// The place of its symbols.
+    /// Index of its symbols in `symbols`.
     places: [u8; MAX_PIECES],
     symbols: [Frequencies; MAX_PIECES],
+    /// Scratch for the symbols of two blocks.
     joined: Frequencies,
 }
 
 impl Division {
-    /// Blocks.
+    /// Returns the number of blocks.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Where a block ends in the span.
+    /// Returns the end of a block in the span.
     pub(super) fn end(&self, block: usize) -> usize {
         self.ends[block]
     }
 
-    /// The symbols of a block.
+    /// Returns the symbols of a block.
     pub(super) fn symbols(&self, block: usize) -> &Frequencies {
         &self.symbols[usize::from(self.places[block])]
     }
 
-    /// Divides the first `end` bytes of the span, by the steps of the way through it.
+    /// Divides the first `end` bytes of the span, along the path through it.
     pub(super) fn divide(&mut self, coder: &mut Coder<'_>, span: &Span, end: usize) {
         self.cut(span, end);
-        // Bits, in the unit of `bits`.
+        // The unit of costs is here that of `bits`.
         self.join(|symbols| bits(symbols) + u64::from(symbols.extra_bits) * ONE + MIN_BLOCK_BITS * ONE);
         self.join(|symbols| {
             coder.trees.freqs.clone_from(symbols);
@@ -53,7 +55,7 @@ impl Division {
         });
     }
 
-    /// Cuts the span into pieces of equally many steps.
+    /// Cuts the span into pieces with equal numbers of steps.
     fn cut(&mut self, span: &Span, end: usize) {
         let most = span.steps_to(end).div_ceil(MAX_PIECES).max(MIN_PIECE);
         let mut at = 0;
@@ -66,13 +68,13 @@ impl Division {
         }
     }
 
-    /// Joins neighbours as long as that costs no more.
+    /// Joins neighbours as long as a joined block costs no more than the two.
     fn join(&mut self, mut cost: impl FnMut(&Frequencies) -> u64) {
         let mut costs = [0; MAX_PIECES];
         for (block, own) in costs[..self.len].iter_mut().enumerate() {
             *own = cost(self.symbols(block)) as i64;
         }
-        // What is gained by joining each with the one behind it.
+        // The gain from joining each block with the next one.
         let mut gains = [0; MAX_PIECES];
         for (first, gain) in gains[..self.len - 1].iter_mut().enumerate() {
             *gain = costs[first] + costs[first + 1] - cost(self.joined(first)) as i64;
@@ -91,7 +93,7 @@ impl Division {
         }
     }
 
-    /// The symbols of a block and of the one behind it.
+    /// Returns the sum of the symbols of a block and of the next one.
     fn joined(&mut self, first: usize) -> &Frequencies {
         let [a, b] = [first, first + 1].map(|block| usize::from(self.places[block]));
         self.joined.clone_from(&self.symbols[a]);

@@ -1,8 +1,10 @@
 //! Levels 8 and 9: near-optimal parsing, as in libdeflate and zopfli.
 //!
-//! The input is taken in spans, whose matches are all found first. A first parse of a span uses the costs of the last block written, or
-//! a guess. Its steps are cut into pieces, and neighbours joined into blocks ([`Division`]). Each block is parsed again by
-//! the costs of its own symbols, at level 9 until that gains no more.
+//! The input is processed in spans. For each span, all matches are found first. A first parse finds
+//! the cheapest path through them by the costs of the last block written, or by a guess.
+//! [`Division`] cuts the path into pieces and joins neighbours into blocks. Each block is parsed
+//! again by the costs of its own symbols: once at level 8, and at level 9 until another parse gains
+//! nothing.
 
 use core::ops::Range;
 
@@ -20,14 +22,15 @@ use crate::kernel::span::{Gather, Gathered, Span};
 use crate::kernel::trees::PlanTrees;
 use crate::levels::Effort;
 
-/// Most bytes of a span whose blocks level 9 parses again, beginning with the costs of the fixed trees.
+/// Size in bytes of spans up to which level 9 parses each block a second time, starting from the
+/// costs of the fixed trees.
 const SHORT: usize = 16 << 10;
-/// Most different literals of a block of a longer span for which it does so.
+/// In a longer span, level 9 does so only for blocks of at most this many different literals.
 const FEW_LITERALS: usize = 3;
-/// Another pass follows one that has gained more than one bit in 2^`MIN_GAIN`.
+/// Another pass follows if the last one gained more than one bit in 2^`MIN_GAIN`.
 const MIN_GAIN: u32 = 11;
 
-/// The working memory: 7 MiB.
+/// Working memory of levels 8 and 9: 7 MiB.
 pub(crate) struct Optimal {
     tables: TreeTables,
     parse: OptimalParse,
@@ -36,11 +39,11 @@ pub(crate) struct Optimal {
 struct OptimalParse {
     span: Span,
     division: Division,
-    /// Those by which the next way is found.
+    /// Costs by which the next path is found.
     costs: Costs,
-    /// Those by which the last one was found.
+    /// Costs by which the last path was found.
     last: Costs,
-    /// Those by which the best one was found.
+    /// Costs by which the best path was found.
     best: Costs,
 }
 
@@ -49,9 +52,9 @@ const _: () = assert!(size_of::<Optimal>() <= 7 << 20);
 /// A block of a span.
 struct Block<'a> {
     bytes: &'a [u8],
-    /// Where it begins in the span.
+    /// Start of the block in the span.
     first: usize,
-    /// Where its matches end.
+    /// End of its matches in the span's list of matches.
     matches_end: usize,
 }
 
@@ -88,7 +91,8 @@ impl Coder<'_> {
         Ok(())
     }
 
-    /// Divides a span, parses and writes it. Costs are at first those of the symbols counted last.
+    /// Parses a span, divides it into blocks and writes them. The first parse uses the costs of the
+    /// symbols counted last.
     fn span(
         &mut self,
         effort: Effort,
@@ -120,22 +124,23 @@ impl Coder<'_> {
         Ok(())
     }
 
-    /// Finds the cheapest way by the costs at hand.
+    /// Finds the cheapest path by `parse.costs`.
     fn parse(&mut self, parse: &mut OptimalParse, block: &Block<'_>) {
         let OptimalParse { span, costs, .. } = parse;
         let &Block { bytes, first, matches_end } = block;
         dispatch(self.tier, Cheapest { bytes, span, first, matches_end, costs });
     }
 
-    /// Finds the cheapest way, and counts its symbols.
+    /// Finds the cheapest path and counts its symbols.
     fn pass(&mut self, parse: &mut OptimalParse, block: &Block<'_>) {
         self.parse(parse, block);
         let end = block.first + block.bytes.len();
         parse.span.count(block.first, end, usize::MAX, &mut self.trees.freqs);
     }
 
-    /// Finds ways through the block, each by the costs of the one before, until no more is gained. Counts the symbols of the last,
-    /// which is the best but for a trifle, and returns the bits of the best.
+    /// Finds paths through the block, each by the costs of the one before, until another gains
+    /// nothing. Counts the symbols of the last path, which is at most one part in 2^`MIN_GAIN`
+    /// larger than the best, and returns the size of the best in bits.
     fn refine(&mut self, effort: Effort, parse: &mut OptimalParse, block: &Block<'_>) -> u64 {
         let mut least = u64::MAX;
         for _ in 0..effort.max_passes {
@@ -160,8 +165,8 @@ impl Coder<'_> {
         least
     }
 
-    /// Tries the costs of the fixed trees to begin with, if `bits` is what others have led to: few symbols lead to many local
-    /// minima.
+    /// Refines again from the costs of the fixed trees, and keeps the result if it is no larger
+    /// than `bits`, the result so far. Blocks with few symbols have many local minima.
     fn refine_again(&mut self, effort: Effort, parse: &mut OptimalParse, block: &Block<'_>, bits: u64) {
         let before = parse.best.clone();
         parse.costs.set_fixed();
@@ -171,7 +176,8 @@ impl Coder<'_> {
         }
     }
 
-    /// Builds trees for the symbols counted, and replaces the costs by theirs. Returns the bits of a block with them.
+    /// Builds trees for the counted symbols and sets the costs to theirs, or to those of the fixed
+    /// trees if these are cheaper. Returns the size of the block in bits.
     fn price(&mut self, costs: &mut Costs) -> u64 {
         let (fixed, dynamic) = self.plan();
         if fixed <= dynamic {
@@ -182,13 +188,15 @@ impl Coder<'_> {
         fixed.min(dynamic)
     }
 
-    /// Builds trees for the symbols counted; returns the bits of a block with the fixed ones and with these.
+    /// Builds trees for the counted symbols, and returns the size in bits of a block with the fixed
+    /// trees and with these.
     pub(super) fn plan(&mut self) -> (u64, u64) {
         let Coder { tier, trees, min_symbols, .. } = self;
         dispatch(*tier, PlanTrees { trees, tokens: None, min_symbols: *min_symbols })
     }
 
-    /// Writes a block of the span that begins at `start`, or leaves it to the stored run.
+    /// Writes a block of the span that begins at `start` in the buffer, or leaves it to the stored
+    /// run.
     fn write_steps(
         &mut self,
         output: &mut Output<'_, '_>,

@@ -1,6 +1,7 @@
-//! The bit writer: least significant bit first, into a slice, bounds-checked.
+//! The bit writer: writes bits into a slice, least significant bit first, with bounds checks.
 //!
-//! Used for headers, trailers, stored blocks and outputs without slack. The hot loop in [`emit`](crate::kernel::emit) keeps its fields in registers.
+//! It writes headers, trailers, stored blocks, and the end of outputs without slack. The hot loop
+//! in [`emit`](crate::kernel::emit) keeps its fields in registers.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -27,51 +28,51 @@ impl<'a> BitWriter<'a> {
         BitWriter { out, pos: 0, acc: u64::from(pending), len: u32::from(pending_len) }
     }
 
-    /// Bytes written, pending bits, and their number.
+    /// Returns the number of bytes written, the pending bits, and their number.
     pub(crate) fn end(self) -> (usize, u8, u8) {
         (self.pos, self.acc as u8, self.len as u8)
     }
 
-    /// Jumps to the byte boundary `pos`, leaving a gap to be filled later; returns the state before it, for
-    /// [`restore`](Self::restore).
+    /// Jumps to the byte `pos` and leaves a gap to be filled later. Returns the state before the
+    /// jump, for [`restore`](Self::restore).
     pub(crate) fn jump_to(&mut self, pos: usize) -> BitState {
         let mark = self.state();
         (self.pos, self.acc, self.len) = (pos, 0, 0);
         mark
     }
 
-    /// The current state.
+    /// Returns the current state.
     pub(crate) fn state(&self) -> BitState {
         BitState { pos: self.pos, acc: self.acc, len: self.len }
     }
 
-    /// Restores a state.
+    /// Returns to a saved state.
     pub(crate) fn restore(&mut self, mark: BitState) {
         (self.pos, self.acc, self.len) = (mark.pos, mark.acc, mark.len);
     }
 
-    /// Sets the bit at a position already passed.
+    /// Sets the bit at a bit position that has been passed.
     pub(crate) fn set(&mut self, position: u64) {
         let byte = (position / 8) as usize;
         match self.out[..self.pos].get_mut(byte) {
             Some(byte) => *byte |= 1 << (position % 8),
-            // Not written out yet.
+            // The bit is still pending.
             None => self.acc |= 1 << (position % 8),
         }
     }
 
-    /// Bits since the start of `out`, including the pending ones.
+    /// Returns the number of bits since the start of `out`, including the pending ones.
     pub(crate) fn position(&self) -> u64 {
         self.pos as u64 * 8 + u64::from(self.len)
     }
 
-    /// Bits that `out` can hold.
+    /// Returns the number of bits that `out` can hold.
     pub(crate) fn capacity(&self) -> u64 {
         self.out.len() as u64 * 8
     }
 
-    /// Appends the low `n` bits of `value`, which has no others; `n` is at most 56. May overwrite
-    /// the 7 bytes after it.
+    /// Appends the low `n` bits of `value`, at most 56. All other bits of `value` must be 0. May
+    /// overwrite the 7 bytes that follow.
     #[inline]
     pub(crate) fn put(&mut self, value: u64, n: u32) -> Result<()> {
         let Some(place) = self.out.get_mut(self.pos..self.pos + 8) else {
@@ -85,7 +86,7 @@ impl<'a> BitWriter<'a> {
         Ok(())
     }
 
-    /// As [`put`](Self::put), without touching the bytes after it.
+    /// Like [`put`](Self::put), but leaves the bytes that follow alone.
     fn put_exactly(&mut self, value: u64, n: u32) -> Result<()> {
         debug_assert!(n <= 56 && value >> n == 0);
         self.acc |= value << self.len;
@@ -104,7 +105,8 @@ impl<'a> BitWriter<'a> {
         self.len &= 7;
     }
 
-    /// As [`put`](Self::put), but only counts past the end of `out`: for a block that may still be discarded.
+    /// Like [`put`](Self::put), but past the end of `out` it only counts bits, for a block that may
+    /// still be discarded.
     pub(crate) fn put_or_count(&mut self, value: u64, n: u32) {
         if self.put(value, n).is_err() {
             self.drop_whole_bytes();
@@ -116,7 +118,7 @@ impl<'a> BitWriter<'a> {
         self.put_exactly(0, self.len.wrapping_neg() & 7)
     }
 
-    /// Appends whole bytes; the position must be at a byte boundary.
+    /// Appends whole bytes. The position must be at a byte boundary.
     pub(crate) fn put_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         debug_assert_eq!(self.len, 0);
         let end = self.pos + bytes.len();
@@ -125,8 +127,8 @@ impl<'a> BitWriter<'a> {
         Ok(())
     }
 
-    /// Appends a block that was written elsewhere, and began with the pending bits: its whole bytes,
-    /// then `pending` bits and their number.
+    /// Appends a block that was written elsewhere and began with the pending bits. `block` has its
+    /// whole bytes, `pending` the bits after them and their number.
     #[cfg(feature = "alloc")]
     pub(crate) fn put_block(&mut self, block: &[u8], pending: (u64, u32)) -> Result<()> {
         self.len = 0;
@@ -135,8 +137,8 @@ impl<'a> BitWriter<'a> {
         Ok(())
     }
 
-    /// A stored block of at most 65,535 bytes. Does not touch the bytes after it, which may be a
-    /// block already.
+    /// Appends a stored block of at most 65,535 bytes. Leaves the bytes that follow alone, which
+    /// may already hold a block.
     pub(crate) fn put_stored(&mut self, data: &[u8], last: bool) -> Result<()> {
         debug_assert!(data.len() <= 65_535);
         let len = data.len() as u16;
@@ -147,12 +149,12 @@ impl<'a> BitWriter<'a> {
         self.put_bytes(data)
     }
 
-    /// An empty stored block: a flush.
+    /// Appends an empty stored block, which is a flush.
     pub(crate) fn put_empty_stored(&mut self) -> Result<()> {
         self.put_stored(&[], false)
     }
 
-    /// A flush that may leave out its last four bytes, `00 00 ff ff`.
+    /// Appends a flush, whose last four bytes, `00 00 ff ff`, may be left out.
     #[cfg(feature = "alloc")]
     pub(crate) fn put_flush(&mut self, keep_tail: bool) -> Result<()> {
         if keep_tail {
@@ -162,13 +164,14 @@ impl<'a> BitWriter<'a> {
         self.align()
     }
 
-    /// Leaves at most 5 bits pending, as the bound of a call needs it (see [`block`](crate::block)): an empty block with
-    /// the fixed trees after 6 or 7 leaves 0 or 1.
+    /// Makes sure that at most 5 bits are pending, as the bound of a call requires (see
+    /// [`block`](crate::block)). If 6 or 7 are pending, an empty block with the fixed trees leaves
+    /// 0 or 1.
     pub(crate) fn settle(&mut self) -> Result<()> {
         if self.len > 5 { self.put_empty_fixed(false) } else { Ok(()) }
     }
 
-    /// An empty block with the fixed trees: 10 bits.
+    /// Appends an empty block with the fixed trees, which has 10 bits.
     pub(crate) fn put_empty_fixed(&mut self, last: bool) -> Result<()> {
         self.put(0b010 | u64::from(last), 10)
     }

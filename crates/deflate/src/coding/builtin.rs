@@ -16,7 +16,7 @@ struct Trained {
 /// A pair of trees for level 1.
 pub(crate) struct Builtin {
     pub(crate) tables: Tables,
-    /// The block header after BFINAL: BTYPE and, if dynamic, the trees.
+    /// The block header after BFINAL: BTYPE and, in a dynamic block, the trees.
     header: &'static [u8],
     header_bits: u32,
 }
@@ -28,7 +28,7 @@ impl Builtin {
     }
 }
 
-/// Writes BFINAL 0 and the `len` bits of a header, the last byte padded with zeros.
+/// Writes BFINAL 0 and the `len` bits of a header, whose last byte is padded with zeros.
 pub(crate) fn put_header(header: &[u8], len: u32, bits: &mut BitWriter<'_>) {
     bits.put_or_count(0, 1);
     let mut left = len;
@@ -40,26 +40,29 @@ pub(crate) fn put_header(header: &[u8], len: u32, bits: &mut BitWriter<'_>) {
     }
 }
 
-/// Shorter blocks use the fixed trees: a header would cost more than better trees save.
+/// Size in bytes below which blocks use the fixed trees, because a header would cost more than
+/// better trees save.
 const WORTH_A_HEADER: usize = 2048;
-/// Number of bytes sampled for the choice, and the length of input they are taken from.
+/// Number of bytes sampled for the choice of a pair.
 const SAMPLES: usize = 64;
+/// Length of the input that the samples are taken from, in bytes.
 const SAMPLED: usize = 2048;
 
-/// The tables of the fixed trees.
+/// Returns the tables of the fixed trees.
 pub(crate) fn fixed_tables() -> &'static Tables {
     &BUILTINS[0].tables
 }
 
-/// The trees for a block over `input`: those with the shortest codes for a sample of its bytes; and how many bits these
-/// have for 64 bytes, 0 if the block is too short for a header.
+/// Chooses the pair of trees with the shortest codes for a sample of `input`. Also returns the size
+/// in bits of the 64 sampled bytes, or 0 if the block is too short for a header.
 pub(crate) fn choose(input: &[u8]) -> (&'static Builtin, u32) {
     if input.len() < WORTH_A_HEADER {
         return (&BUILTINS[0], 0);
     }
-    // From the beginning only, which is read next anyway; samples from everywhere would miss the cache.
+    // Samples come from the beginning, which is read next anyway. Samples from everywhere would
+    // miss the cache.
     let step = input.len().min(SAMPLED) / SAMPLES;
-    // All sums at once.
+    // One addition adds to the sums of all pairs.
     let sums: u128 =
         HANDICAP + (0..SAMPLES).map(|i| LITERAL_LENGTHS[usize::from(input[i * step])]).sum::<u128>();
     let bits = |i: usize| (sums >> (16 * i) & 0xffff) as u32;
@@ -67,11 +70,11 @@ pub(crate) fn choose(input: &[u8]) -> (&'static Builtin, u32) {
     (&BUILTINS[best], bits(best))
 }
 
-/// Bits that a pair for other scripts than Latin must save over 64 bytes: below that, it is chosen by chance for markup and
-/// binary data.
+/// Bits that a pair for a non-Latin script must save over 64 bytes. With less, such pairs are
+/// chosen by chance for markup and binary data.
 const HANDICAP: u128 = 16 << 64 | 16 << 80 | 16 << 96;
 
-/// Per literal, its code length in each pair of [`BUILTINS`], 16 bits each.
+/// For each literal, its code lengths in the pairs of [`BUILTINS`], 16 bits each.
 static LITERAL_LENGTHS: [u128; 256] = {
     let mut table = [0; 256];
     let mut i = 0;
@@ -146,7 +149,7 @@ const PROSE: Trained = Trained {
     ],
 };
 
-/// The distances of binary data.
+/// The distance code for binary data.
 pub(crate) static BINARY_DISTANCES: Code<DISTANCES> = Code::from_lengths(BINARY.distances);
 
 /// Trained on executables, database files and images.

@@ -1,36 +1,37 @@
-//! What each symbol costs, for a parse that looks for the least sum.
+//! The cost of each symbol, for a parse that minimizes their sum.
 
 use super::frequencies::Frequencies;
 use super::log2::{self, log2};
 use super::tables::{DISTANCES, LITLENS};
 use super::token::{LENGTH_CODES, distance_extra_bits};
 
-/// A bit, as a cost.
+/// The cost of one bit.
 pub(crate) const BIT: u32 = 1 << 6;
-/// The most that a symbol costs, with its extra bits.
+/// Upper bound of a symbol's cost with its extra bits.
 pub(crate) const MAX_COST: u32 = 40 * BIT;
-/// The cost of what must not be chosen.
+/// The cost of symbols that must not be chosen.
 pub(crate) const NEVER: u32 = 1 << 17;
-/// The symbol of the distance of no match.
+/// The distance symbol of an absent match.
 pub(crate) const NO_DISTANCE: usize = 31;
 
 /// The cost of each symbol with its extra bits, in 1/64 bit.
 #[derive(Clone)]
 pub(crate) struct Costs {
     pub(crate) literals: [u32; 256],
-    /// Of lengths 3 to 258, and some zeros, so that eight may be read from each on.
+    /// Costs of lengths 3 to 258, and eight zeros, so that eight entries can be read from any
+    /// length.
     pub(crate) lengths: [u32; 256 + 8],
-    /// By symbol.
+    /// Costs of distances, by symbol.
     pub(crate) distances: [u32; 32],
 }
 
 impl Costs {
-    /// Replaces the costs by those in a block of these symbols with codes of these lengths.
+    /// Sets the costs for a block with these symbol counts and code lengths.
     pub(crate) fn set(&mut self, freqs: &Frequencies, litlens: &[u8; LITLENS], distances: &[u8; DISTANCES]) {
         self.set_symbols(&costs(&freqs.litlens, litlens), &costs(&freqs.distances, distances));
     }
 
-    /// Replaces the costs by those in the fixed trees (RFC 1951, 3.2.6).
+    /// Sets the costs to those of the fixed trees (RFC 1951, 3.2.6).
     pub(crate) fn set_fixed(&mut self) {
         let mut litlens = [8 * BIT; LITLENS];
         litlens[144..256].fill(9 * BIT);
@@ -52,8 +53,9 @@ impl Costs {
     }
 }
 
-/// Three quarters of the length of each symbol's code, and one of the information in it, at least a bit, which says how much better it
-/// would do if it were a little more frequent. A symbol that does not occur counts as if it occurred half a time.
+/// Returns the cost of each symbol: 3/4 of its code length plus 1/4 of its information content (at
+/// least one bit), which shows how cheap the symbol would get if it were slightly more frequent. A
+/// symbol that does not occur costs as much as one that occurs half a time.
 fn costs<const N: usize>(freqs: &[u32; N], lengths: &[u8; N]) -> [u32; N] {
     let bits = |n: u32| log2(n.max(1).into()) * BIT / log2::ONE;
     let all = bits(freqs.iter().sum());
@@ -85,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn no_symbol_of_a_span_costs_more_than_the_most() {
+    fn no_symbol_costs_more_than_max_cost() {
         let mut freqs = Frequencies::new();
         freqs.litlens[0] = u32::MAX >> 8;
         freqs.distances[0] = u32::MAX >> 8;

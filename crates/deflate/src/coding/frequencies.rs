@@ -1,17 +1,17 @@
-//! How often each symbol of a block occurs.
+//! Counts the symbols of a block.
 
 use super::tables::{DISTANCES, END_OF_BLOCK, LITLENS};
 #[cfg(feature = "alloc")]
 use super::token::FIRSTS;
 use super::token::{LENGTH_CODES, Tokens, distance_extra_bits};
 
-/// The symbols of a block, counted.
+/// The number of times that each symbol of a block occurs.
 #[derive(Clone)]
 pub(crate) struct Frequencies {
-    /// The end of the block counts once.
+    /// Literals, lengths, and the end of the block, which counts once.
     pub(crate) litlens: [u32; LITLENS],
     pub(crate) distances: [u32; DISTANCES],
-    /// Extra bits of lengths and distances.
+    /// Number of extra bits of all lengths and distances.
     pub(crate) extra_bits: u32,
 }
 
@@ -20,7 +20,7 @@ impl Frequencies {
         Frequencies { litlens: [0; LITLENS], distances: [0; DISTANCES], extra_bits: 0 }
     }
 
-    /// Replaces the counts by those of `tokens`.
+    /// Sets the counts to those of `tokens`.
     #[inline(always)]
     pub(crate) fn count(&mut self, tokens: &Tokens) {
         for literal in 0..256 {
@@ -30,15 +30,16 @@ impl Frequencies {
         self.set_matches(tokens.firsts[256..].try_into().expect("256 lengths"), &tokens.seconds);
     }
 
-    /// Replaces the counts by those of literals and then lengths, and of symbols of distances.
+    /// Sets the counts from those of literals and then lengths, and from those of distance symbols.
     #[cfg(feature = "alloc")]
     pub(crate) fn set(&mut self, firsts: &[u32; FIRSTS], distances: &[u32; 32]) {
         self.litlens[..256].copy_from_slice(&firsts[..256]);
         self.set_matches(firsts[256..].try_into().expect("256 lengths"), distances);
     }
 
-    /// Replaces the counts by a guess for these bytes: as many literals of each, a match for every 6 bytes, the short
-    /// ones more frequent, and each symbol of a distance once.
+    /// Sets the counts to a guess for a block of n `bytes`: every byte as a literal, the i-th
+    /// length code n / (6 i + 12) times, so that short matches are more frequent, and each distance
+    /// symbol once.
     #[cfg(feature = "alloc")]
     pub(crate) fn guess(&mut self, bytes: &[u8]) {
         self.litlens = [1; LITLENS];
@@ -53,7 +54,8 @@ impl Frequencies {
         self.extra_bits = 0;
     }
 
-    /// Replaces the counts by those of lengths 3 to 258, and of symbols of distances.
+    /// Sets the counts of length codes from those of lengths 3 to 258, and the counts of distance
+    /// symbols.
     #[inline(always)]
     fn set_matches<T: Copy + Into<u32>>(&mut self, lengths: &[T; 256], distances: &[T]) {
         self.litlens[END_OF_BLOCK] = 1;
@@ -64,7 +66,7 @@ impl Frequencies {
         sum_codes::<_, 4, 8>(lengths, 32, &mut codes[16..20]);
         sum_codes::<_, 4, 16>(lengths, 64, &mut codes[20..24]);
         sum_codes::<_, 4, 32>(lengths, 128, &mut codes[24..28]);
-        // Code 284 would reach to 258, which has a code of its own.
+        // Code 284 would include 258, which has a code of its own.
         codes[28] = lengths[255].into();
         codes[27] -= codes[28];
         let mut extra_bits = 0;
@@ -78,8 +80,9 @@ impl Frequencies {
         self.extra_bits = extra_bits;
     }
 
-    /// The counts, of which the `symbols` literals and lengths are the most, divided by a power of two, so that they add up to less
-    /// than 2^16 - 1. Of a symbol that occurs one is left.
+    /// Returns the counts divided by a power of two and rounded up, so that they add up to less
+    /// than 2^16 - 1 and no symbol that occurs is lost. `symbols` is the number of literals and
+    /// lengths, which exceeds that of distances.
     #[cold]
     pub(crate) fn reduced(&self, symbols: u32) -> Frequencies {
         let shift = (symbols >> 14).ilog2();
@@ -91,7 +94,7 @@ impl Frequencies {
         }
     }
 
-    /// Adds those of what follows in the same block.
+    /// Adds the counts of a part that follows in the same block.
     #[inline(always)]
     pub(crate) fn add(&mut self, other: &Frequencies) {
         for (sum, more) in self.litlens.iter_mut().zip(&other.litlens) {
@@ -104,7 +107,8 @@ impl Frequencies {
         self.extra_bits += other.extra_bits;
     }
 
-    /// Bits of the symbols, end of block included, in the fixed trees.
+    /// Returns the size of the symbols in the fixed trees, in bits, without extra bits and with the
+    /// end of the block.
     #[inline(always)]
     pub(crate) fn fixed_cost(&self) -> u64 {
         let sum = |range: core::ops::Range<usize>| -> u32 { self.litlens[range].iter().sum() };
@@ -115,7 +119,7 @@ impl Frequencies {
     }
 }
 
-/// Adds up the counts of `N` codes for `WIDTH` lengths each, from `lengths[start]` on.
+/// Sums the counts of `N` length codes, each for `WIDTH` lengths, beginning with `lengths[start]`.
 #[inline(always)]
 fn sum_codes<T: Copy + Into<u32>, const N: usize, const WIDTH: usize>(
     lengths: &[T; 256],

@@ -1,12 +1,13 @@
-//! Length-limited Huffman codes (minimum-redundancy codes by the two-queue method; the limit by moving leaves
-//! down, which is not always optimal).
+//! Length-limited Huffman codes. The two-queue method builds a minimum-redundancy code; moving
+//! leaves down enforces the limit, which is not always optimal.
 
 /// A code for an alphabet of `N` symbols.
 #[derive(Clone)]
 pub(crate) struct Code<const N: usize> {
-    /// Bits of each symbol's code, 0 for symbols without one.
+    /// Length in bits of each symbol's code; 0 for a symbol without a code.
     pub(crate) lengths: [u8; N],
-    /// The canonical codes, bit-reversed as deflate sends them. Only symbols with a length have one.
+    /// The canonical codes, bit-reversed as deflate sends them. Those of symbols without a length
+    /// are unspecified.
     pub(crate) codes: [u16; N],
 }
 
@@ -15,7 +16,7 @@ impl<const N: usize> Code<N> {
         Code { lengths: [0; N], codes: [0; N] }
     }
 
-    /// The canonical code with the given lengths. For constants; slow.
+    /// Returns the canonical code with the given lengths. Slow; meant for constants.
     pub(crate) const fn from_lengths(lengths: [u8; N]) -> Self {
         let mut of_length = [0u16; 16];
         let mut symbol = 0;
@@ -35,10 +36,11 @@ impl<const N: usize> Code<N> {
         Code { lengths, codes }
     }
 
-    /// Builds the code for `freqs`, which add up to at most [`MAX_SUM`], with lengths up to `limit`.
+    /// Builds the code for `freqs`, which add up to at most [`MAX_SUM`], with lengths of at most
+    /// `limit` bits.
     ///
-    /// With fewer than two symbols in use, two get codes of one bit, so that the set is complete, as strict
-    /// decoders require.
+    /// If fewer than two symbols are in use, two get codes of one bit, so that the set is complete,
+    /// as strict decoders require.
     #[inline(always)]
     pub(crate) fn make(&mut self, freqs: &[u32; N], limit: u32, work: &mut TreeWork) {
         const { assert!(N <= MAX_SYMBOLS) };
@@ -76,18 +78,19 @@ impl<const N: usize> Code<N> {
     }
 }
 
-/// What frequencies may add up to: weights of trees have 16 bits, and 65,535 marks the end of the queue of leaves.
+/// Maximum sum of the frequencies. Weights in trees have 16 bits, and 65,535 marks the end of the
+/// queue of leaves.
 pub(crate) const MAX_SUM: u32 = 0xffff - 1;
 
-/// Most symbols of an alphabet.
+/// Maximum number of symbols of an alphabet.
 const MAX_SYMBOLS: usize = 286;
 
-/// Working memory of [`Code::make`]: 4 KiB kept off the stack.
+/// Working memory of [`Code::make`]. It keeps 4 KiB off the stack.
 pub(crate) struct TreeWork {
     used: [u32; MAX_SYMBOLS],
-    /// Two keys more than symbols, which are greater than all others.
+    /// Keys in ascending order, followed by two that are greater than all others.
     sorted: [u32; MAX_SYMBOLS + 2],
-    /// Weights of inner nodes; before that, the second buffer of the sort.
+    /// Second buffer of the sort, then weights of inner nodes.
     nodes: [u32; MAX_SYMBOLS],
     parents: [u16; MAX_SYMBOLS],
     depths: [u8; MAX_SYMBOLS],
@@ -105,17 +108,18 @@ impl TreeWork {
     }
 }
 
-/// Ranks that get their length at once.
+/// Number of ranks whose lengths are filled in at once.
 const FILLED: usize = 32;
 
-/// Writes `frequency << 16 | symbol` of each symbol in use to `used`, by symbol; returns their number.
+/// Writes `frequency << 16 | symbol` for each symbol in use to `used`, in the order of symbols.
+/// Returns their number.
 #[inline(always)]
 fn collect_used<const N: usize>(freqs: &[u32; N], used: &mut [u32; MAX_SYMBOLS]) -> usize {
     let mut n = 0;
     for (word, freqs) in freqs.chunks(64).enumerate() {
         let mut mask = mask_of_used(freqs);
-        // Text has few control characters and nothing above 127, and which symbols short blocks have is unpredictable: no
-        // branch for each.
+        // There is no branch for each symbol: text uses few control characters and nothing above
+        // 127, and which symbols a short block uses is unpredictable.
         while mask != 0 {
             let symbol = mask.trailing_zeros() as usize & 63;
             used[n] = freqs[symbol] << 16 | (64 * word + symbol) as u32;
@@ -126,7 +130,7 @@ fn collect_used<const N: usize>(freqs: &[u32; N], used: &mut [u32; MAX_SYMBOLS])
     n
 }
 
-/// A bit for each of at most 64 frequencies that is not 0.
+/// Returns a mask with a bit for each of at most 64 frequencies that is not 0.
 #[inline(always)]
 fn mask_of_used(freqs: &[u32]) -> u64 {
     let mut flags = [0u8; 64];
@@ -134,15 +138,15 @@ fn mask_of_used(freqs: &[u32]) -> u64 {
         *flag = u8::from(freq != 0);
     }
     let (eights, _) = flags.as_chunks::<8>();
-    // The product has the 8 flags in its top byte.
+    // The top byte of the product has the 8 flags.
     let byte = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
     eights.iter().rev().fold(0, |mask, eight| mask << 8 | byte(eight))
 }
 
 /// Sorts keys by frequency and symbol into `sorted`.
 ///
-/// A radix sort of 6 bits a pass: two passes for frequencies below 4,096, which is nearly always, and one for those
-/// of short blocks.
+/// A radix sort with 6 bits per pass. One pass sorts the frequencies of short blocks, below 64; two
+/// sort those below 4,096, which nearly all are.
 #[inline(always)]
 fn sort(keys: &[u32], sorted: &mut [u32], other: &mut [u32]) {
     let all = keys.iter().fold(0, |all, key| all | key);
@@ -158,7 +162,7 @@ fn sort(keys: &[u32], sorted: &mut [u32], other: &mut [u32]) {
     }
 }
 
-/// One stable pass over the 6 bits at `shift` of keys that have no other bits than `all`.
+/// One stable pass over the 6 bits at `shift`. `all` has every bit that is set in any key.
 #[inline(always)]
 fn radix_pass(from: &[u32], to: &mut [u32], shift: u32, all: u32) {
     let mut places = [0u32; 64];
@@ -178,12 +182,12 @@ fn radix_pass(from: &[u32], to: &mut [u32], shift: u32, all: u32) {
     }
 }
 
-/// The number of leaves at each depth of the minimum-redundancy tree over the first `n` of ascending keys, those
-/// deeper than `limit` counted at `limit`.
+/// Returns the number of leaves at each depth of the minimum-redundancy tree over the first `n` of
+/// ascending keys. Leaves deeper than `limit` count at `limit`.
 ///
-/// The two-queue construction: leaves in order of weight, and inner nodes, which come out in order
-/// of weight too. The two lightest are two leaves, two inner nodes or one of each, which is
-/// unpredictable, so the choice is branchless.
+/// The two-queue method (van Leeuwen 1976): one queue has the leaves in order of weight, the other
+/// the inner nodes, which are created in order of weight. The two lightest are two leaves, two
+/// inner nodes or one of each. That is unpredictable, so the choice is branchless.
 #[inline(always)]
 fn leaves_at_depths(
     n: usize,
@@ -200,7 +204,8 @@ fn leaves_at_depths(
     for next in 0..n - 1 {
         let (a, b) = (sorted[leaf] >> 16, sorted[leaf + 1] >> 16);
         let (c, d) = (weights[inner], weights[inner + 1]);
-        // Harmless for nodes not taken: they are written again when they are.
+        // For a node that is not taken this does no harm: it is written again when the node is
+        // taken.
         parents[inner] = next as u16;
         parents[inner + 1] = next as u16;
         let leaves = 1 + usize::from(b <= c) - usize::from(d < a);
@@ -208,7 +213,7 @@ fn leaves_at_depths(
         leaf += leaves;
         inner += 2 - leaves;
     }
-    // A level with i inner nodes has 2 i places below; those that are not inner are leaves.
+    // A depth with i inner nodes has 2 i nodes below it; those that are not inner nodes are leaves.
     depth_of[n - 2] = 0;
     let mut inner_at = [0u16; 64];
     inner_at[0] = 1;
@@ -227,14 +232,15 @@ fn leaves_at_depths(
     of_length
 }
 
-/// The length of each code, the rarest symbols first, which get the longest ones.
+/// Returns the code length of each rank. The rarest symbols come first and get the longest codes.
 #[inline(always)]
 fn lengths_by_rank(of_length: &[u16; 16], limit: u32) -> [u8; MAX_SYMBOLS + FILLED] {
     let mut by_rank = [0; MAX_SYMBOLS + FILLED];
     let mut next = 0;
     for length in (1..=limit as usize).rev() {
         let end = next + of_length[length] as usize;
-        // How many codes have a length is unpredictable: most have fewer than are filled in at once.
+        // How many codes have a length is unpredictable: most have fewer than are filled in at
+        // once.
         loop {
             by_rank[next..next + FILLED].fill(length as u8);
             if next + FILLED >= end {
@@ -247,8 +253,8 @@ fn lengths_by_rank(of_length: &[u16; 16], limit: u32) -> [u8; MAX_SYMBOLS + FILL
     by_rank
 }
 
-/// Completes the set of lengths after deeper leaves were counted at `limit`: while it is over-subscribed, one
-/// leaf of the deepest level above moves down and gets a sibling from `limit`.
+/// Makes the set of lengths complete after deeper leaves were counted at `limit`. While the set is
+/// over-subscribed, one leaf of the deepest level above moves down and gets a sibling from `limit`.
 fn limit_depths(of_length: &mut [u16; 16], limit: u32) {
     let limit = limit as usize;
     let mut used: u32 = (1..=limit).map(|l| u32::from(of_length[l]) << (limit - l)).sum();
@@ -264,7 +270,7 @@ fn limit_depths(of_length: &mut [u16; 16], limit: u32) {
     }
 }
 
-/// The first code of each length, its bits at the top of 16.
+/// Returns the first code of each length, with its bits at the top of 16.
 const fn first_codes(of_length: &[u16; 16]) -> [u32; 16] {
     let mut next = [0; 16];
     let (mut code, mut length) = (0, 1);
@@ -276,7 +282,7 @@ const fn first_codes(of_length: &[u16; 16]) -> [u32; 16] {
     next
 }
 
-/// The low 16 bits in reverse: by table, since this runs for every symbol of every block.
+/// Reverses the low 16 bits, by a table since this runs for every symbol of every block.
 #[inline(always)]
 fn reversed(code: u32) -> u16 {
     const REVERSED: [u8; 256] = {
@@ -310,12 +316,12 @@ mod tests {
         code.lengths[..freqs.len()].to_vec()
     }
 
-    /// The share of all codes of 15 bits that have a symbol.
+    /// The Kraft sum in units of 2^-15; a complete set has [`COMPLETE`].
     fn kraft(lengths: &[u8]) -> u32 {
         lengths.iter().filter(|&&l| l > 0).map(|&l| COMPLETE >> l).sum()
     }
 
-    /// Minimum redundancy by repeatedly joining the two lightest, without a limit.
+    /// The cost of a Huffman code without a limit, by joining the two lightest nodes repeatedly.
     fn optimal_cost(freqs: &[u32]) -> u64 {
         let mut heap: std::collections::BinaryHeap<_> =
             freqs.iter().filter(|&&f| f > 0).map(|&f| std::cmp::Reverse(u64::from(f))).collect();
@@ -361,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_two_symbols_give_a_complete_set() {
+    fn fewer_than_two_symbols_get_a_complete_set() {
         assert_eq!(lengths_of(&[0, 0, 0], 15), [1, 1, 0]);
         assert_eq!(lengths_of(&[0, 0, 9], 15), [1, 0, 1]);
         assert_eq!(lengths_of(&[9, 0, 0], 15), [1, 1, 0]);

@@ -1,9 +1,9 @@
-//! Logarithms to base 2, of which entropies are made.
+//! Logarithms to base 2, for entropies.
 
-/// One, in the unit of [`log2`].
+/// The value of one in the unit of [`log2`].
 pub(crate) const ONE: u32 = 1 << 8;
 
-/// log2 n, for n from 1 on.
+/// Returns the logarithm of `n`, which must not be 0, in units of 1 / [`ONE`].
 #[inline(always)]
 pub(crate) fn log2(n: u64) -> u32 {
     let exponent = n.ilog2();
@@ -11,12 +11,12 @@ pub(crate) fn log2(n: u64) -> u32 {
     exponent * ONE + u32::from(LOG2[mantissa as usize])
 }
 
-/// log2(1 + i / 256), in [`ONE`].
+/// log2(1 + i / 256), in units of 1 / [`ONE`].
 static LOG2: [u16; 256] = {
     let mut table = [0; 256];
     let mut i = 0;
     while i < 256 {
-        // Squaring yields a bit of the logarithm at a time.
+        // Each squaring yields one bit of the logarithm.
         let (mut x, mut log, mut bit) = ((256 + i as u64) << 22, 0, 256);
         while bit > 0 {
             x = ((x as u128 * x as u128) >> 30) as u64;

@@ -1,4 +1,4 @@
-//! Bit writing, Huffman codes, tokens and the tables of their bits: safe code that the kernels build on.
+//! Bit writer, Huffman codes, tokens and emission tables: the safe code that the kernels build on.
 
 pub(crate) mod bits;
 pub(crate) mod builtin;

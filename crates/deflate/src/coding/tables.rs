@@ -1,22 +1,24 @@
-//! Emission tables: the bits of each half of a token.
+//! Emission tables: the bits for each half of a token.
 
 use super::huffman::Code;
 use super::token::{FIRSTS, LENGTH_CODES, NONE, SECONDS, distance_extra_bits};
 
-/// Literal/length symbols in use: literals, end of block, 29 lengths.
+/// Number of literal/length symbols in use: literals, end of block, 29 lengths.
 pub(crate) const LITLENS: usize = 286;
-/// Distance symbols in use.
+/// Number of distance symbols in use.
 pub(crate) const DISTANCES: usize = 30;
 pub(crate) const END_OF_BLOCK: usize = 256;
 
-/// The two halves of a token in bits, for one pair of trees.
+/// The bits for the two halves of a token, for one pair of trees.
 #[derive(Clone)]
 pub(crate) struct Tables {
-    /// Per `first`: value (code, then extra bits of the length) << 8 | number of bits, up to 20.
+    /// For each `first`: bits (code, then extra bits of the length) << 8 | number of bits, at most
+    /// 20.
     pub(crate) firsts: [u32; FIRSTS],
-    /// Per `second`: code << 16 | bits of the code << 8 | bits with the extra ones, up to 28.
+    /// For each `second`: code << 16 | length of the code << 8 | length with extra bits, at most
+    /// 28.
     pub(crate) seconds: [u32; SECONDS],
-    /// As an entry of `firsts`.
+    /// The end of the block, in the form of `firsts`.
     pub(crate) end_of_block: u32,
 }
 
@@ -42,7 +44,7 @@ impl Tables {
         self.fill_lengths::<4, 8>(litlens, 16);
         self.fill_lengths::<4, 16>(litlens, 20);
         self.fill_lengths::<4, 32>(litlens, 24);
-        // Code 284 would reach to 258, which has a code of its own.
+        // Code 284 would include 258, which has a code of its own.
         self.fill_lengths::<1, 1>(litlens, 28);
         i = 0;
         while i < DISTANCES {
@@ -53,8 +55,8 @@ impl Tables {
         self.seconds[NONE as usize] = 0;
     }
 
-    /// Fills in the lengths of `N` length codes from `start` on, each for `WIDTH` lengths. These are constants, since how
-    /// many lengths belong to the codes in use is unpredictable.
+    /// Fills in `N` length codes from `start`, each for `WIDTH` lengths. Both are constants because
+    /// the widths of the codes in use are unpredictable.
     #[inline(always)]
     const fn fill_lengths<const N: usize, const WIDTH: usize>(
         &mut self,
@@ -66,7 +68,8 @@ impl Tables {
             let (code, n) = (litlens.codes[257 + i] as u32, litlens.lengths[257 + i] as u32);
             let (length, extra) = LENGTH_CODES[i];
             let first = 256 - 3 + length as usize;
-            // A long row without a code is not filled in, which saves most of the work when few bytes use few lengths.
+            // A wide code that is not in use is skipped, which saves most of the work in short
+            // blocks that use few lengths.
             let mut value = if WIDTH < 8 || n != 0 { 0 } else { WIDTH };
             while value < WIDTH {
                 self.firsts[first + value] = ((value as u32) << n | code) << 8 | (n + extra as u32);
@@ -77,8 +80,8 @@ impl Tables {
     }
 }
 
-/// The literal/length lengths of the fixed trees (RFC 1951, 3.2.6), with the two symbols that are
-/// never sent.
+/// The literal/length code lengths of the fixed trees (RFC 1951, 3.2.6), with the two symbols that
+/// are never sent.
 const FIXED_LITLENS: [u8; 288] = {
     let mut lengths = [8; 288];
     let mut i = 144;
@@ -99,7 +102,8 @@ pub(crate) const FIXED: Tables = {
         litlens.codes[i] = all.codes[i];
         i += 1;
     }
-    // Distance codes 30 and 31 come last among 32 of one length: leaving them out changes nothing.
+    // Distance codes 30 and 31 come last among 32 of equal length, so leaving them out does not
+    // change the others.
     let distances = Code::from_lengths([5; DISTANCES]);
     let mut tables = Tables::new();
     tables.fill(&litlens, &distances);

@@ -1,7 +1,7 @@
 //! Tokens: the output of a parse and the input of the emitter.
 //!
-//! A token is two symbols and at most 13 extra bits in 31 bits, so that a literal pair and a match
-//! are emitted by the same instructions, without a branch:
+//! A token holds two symbols and at most 13 extra bits in 31 bits, so that the same instructions
+//! emit a literal pair and a match, without a branch:
 //!
 //! | bits | literal(s) | match |
 //! |---|---|---|
@@ -9,20 +9,21 @@
 //! | 9-17 | 30 for none, or 32 + the next literal | distance symbol |
 //! | 18-30 | 0 | extra bits of the distance |
 
-/// Most tokens of a block.
+/// Maximum number of tokens of a block.
 pub(crate) const CAPACITY: usize = 24 << 10;
-/// Most tokens of a block of levels 2 and 3, but for what level 3 parses lazily: they leave the rest of the memory alone.
+/// Maximum number of tokens of a block at levels 2 and 3, except where level 3 parses lazily. They
+/// do not touch the rest of the memory.
 pub(crate) const GREEDY_CAPACITY: usize = 8 << 10;
-/// Most tokens that one iteration of a parse writes before it checks.
+/// Maximum number of tokens that one iteration of a parse writes between checks.
 pub(crate) const SLACK: usize = 32;
-/// `first` values: 256 literals and 256 lengths, 3 to 258.
+/// Number of `first` values: 256 literals and 256 lengths, 3 to 258.
 pub(crate) const FIRSTS: usize = 512;
-/// `second` values: 30 distance symbols, none, one unused, 256 literals.
+/// Number of `second` values: 30 distance symbols, none, one unused, 256 literals.
 pub(crate) const SECONDS: usize = 288;
 /// The `second` of a single literal.
 pub(crate) const NONE: u32 = 30;
 
-/// The tokens of one block and the counts of their symbols, or of those of its last piece.
+/// The tokens of a block, and symbol counts of all of them or of its last piece.
 pub(crate) struct Tokens {
     pub(crate) list: [u32; CAPACITY + SLACK],
     pub(crate) len: usize,
@@ -35,19 +36,20 @@ impl Tokens {
         Tokens { list: [0; CAPACITY + SLACK], len: 0, firsts: [0; FIRSTS], seconds: [0; SECONDS] }
     }
 
-    /// Makes room for tokens of another block.
+    /// Forgets all tokens and counts, for another block.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
         self.clear_counts();
     }
 
-    /// Counts from here on what is appended.
+    /// Sets the counts to zero, so that they cover the tokens appended from now on.
     pub(crate) fn clear_counts(&mut self) {
         self.firsts.fill(0);
         self.seconds.fill(0);
     }
 
-    /// Number of different literals that each make up more than 1/1,024 of all literals.
+    /// Returns the number of different literals that each make up more than 1/1,024 of all
+    /// literals.
     pub(crate) fn common_literals(&self) -> usize {
         let counts = self.firsts[..256].iter().zip(&self.seconds[32..]);
         let counts = counts.map(|(&first, &second)| u32::from(first) + u32::from(second));
@@ -62,15 +64,16 @@ impl Tokens {
     }
 }
 
-/// The parts of a token: first, second, extra bits of the distance.
+/// Returns the parts of a token: first, second, extra bits of the distance.
 #[inline(always)]
 pub(crate) fn parts(token: u32) -> (usize, usize, u32) {
     ((token & 0x1ff) as usize, (token >> 9 & 0x1ff) as usize, token >> 18)
 }
 
-/// Symbol and extra bits of a distance, 1 to 32,768 (RFC 1951, 3.2.5).
+/// Returns the symbol and the extra bits of a distance from 1 to 32,768 (RFC 1951, 3.2.5).
 ///
-/// The symbol of v = distance - 1 is looked up by v below 256, else by v / 128, which determines it too.
+/// With v = distance - 1, the table is indexed by v below 256, else by v / 128, which also
+/// determines the symbol.
 #[inline(always)]
 pub(crate) fn distance_symbol(distance: u32) -> (u32, u32) {
     let v = distance - 1;
@@ -79,7 +82,7 @@ pub(crate) fn distance_symbol(distance: u32) -> (u32, u32) {
     (u32::from(symbol), v & ((1 << extra_bits) - 1))
 }
 
-/// Symbol and number of extra bits: of v below 256, then of v from 128 on in steps of 128.
+/// Symbol and number of extra bits: for each v below 256, then for each v / 128.
 static DISTANCE_SYMBOLS: [(u8, u8); 512] = {
     let mut table = [(0, 0); 512];
     let mut symbol = 0;
@@ -101,12 +104,12 @@ static DISTANCE_SYMBOLS: [(u8, u8); 512] = {
     table
 };
 
-/// Number of extra bits of a distance symbol.
+/// Returns the number of extra bits of a distance symbol.
 pub(crate) const fn distance_extra_bits(symbol: usize) -> u32 {
     if symbol < 4 { 0 } else { symbol as u32 / 2 - 1 }
 }
 
-/// The literal/length symbol, number of extra bits and first length of length code `i` (0 to 28).
+/// The first length and the number of extra bits of length symbol 257 + i.
 pub(crate) const LENGTH_CODES: [(u16, u8); 29] = {
     let mut codes = [(0, 0); 29];
     let (mut i, mut length) = (0, 3);

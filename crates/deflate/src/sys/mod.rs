@@ -1,4 +1,4 @@
-//! Allocation of large values without passing through the stack.
+//! Allocation of large values without passing them through the stack.
 #![allow(unsafe_code)]
 
 #[cfg(feature = "alloc")]

@@ -1,4 +1,4 @@
-//! Large values on the heap, allocated zeroed instead of being copied from the stack.
+//! Allocates large values zeroed on the heap, instead of copying them from the stack.
 
 use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use alloc::boxed::Box;
@@ -12,9 +12,10 @@ use crate::{FastScratch, Scratch};
 /// All bytes zero must be a valid value.
 pub(crate) unsafe trait Zeroed: Sized {}
 
-// SAFETY: arrays of integers, and `Option<Tier>`, checked below to be `None` when zero.
+// SAFETY: the fields are arrays of integers, and an `Option<Tier>`, which is checked below to be
+// `None` when zero.
 unsafe impl Zeroed for FastScratch {}
-// SAFETY: as above, and an `Option<Box>` that is `None` when zero, as Rust guarantees.
+// SAFETY: as above, and the `Option<Box>` is `None` when zero, as Rust guarantees.
 unsafe impl Zeroed for Scratch {}
 // SAFETY: integers only.
 unsafe impl Zeroed for Optimal {}
@@ -25,7 +26,7 @@ unsafe impl Zeroed for crate::kernel::span::Span {}
 #[cfg(test)]
 unsafe impl Zeroed for crate::kernel::binary_trees::TreeTables {}
 
-// `Tier` starts at 1, so the niche that stands for `None` is 0.
+// `Tier` starts at 1, so the niche for `None` is 0.
 const _: () = {
     let none: Option<linerate_core::Tier> = None;
     // SAFETY: a byte-sized enum is read as its byte.
@@ -35,8 +36,8 @@ const _: () = {
 pub(crate) fn boxed<T: Zeroed>() -> Box<T> {
     let layout = Layout::new::<T>();
     const { assert!(size_of::<T>() > 0) };
-    // SAFETY: the layout is that of `T` and not empty; zero is a valid `T` by its trait; the
-    // pointer came from the global allocator, which is what `Box` frees with.
+    // SAFETY: the layout is that of `T` and not empty; all bytes zero is a valid `T` by its trait;
+    // the pointer came from the global allocator, with which `Box` frees it.
     unsafe {
         let place = alloc_zeroed(layout).cast::<T>();
         if place.is_null() {
