@@ -33,10 +33,10 @@ use crate::Level;
 /// The bucket's level never drops below zero, and never rises above what the limit allows in a
 /// second. At the end of each period of 100 ms the compression level
 ///
-/// * drops by one if usage in the period exceeded a limit; * rises by one if usage was at most
-/// three quarters of each limit and the buckets are empty, so that earlier excess has been made up
-/// for; * otherwise stays. This is the hysteresis: between 75 % and 100 % of a limit nothing
-/// changes.
+/// * drops by one if usage in the period exceeded a limit;
+/// * rises by one if usage was at most three quarters of each limit and the buckets are empty, so
+///   that earlier excess has been made up for;
+/// * otherwise stays. This is the hysteresis: between 75 % and 100 % of a limit nothing changes.
 ///
 /// The controller begins at the highest level. If no level fits exactly, it alternates between two,
 /// and mean usage is at most the limit as long as the bucket does not overflow. At

@@ -3,7 +3,7 @@
 use super::isa::Isa;
 use crate::coding::tables::Tables;
 
-/// Most bits of a pair of tokens: with 7 pending bits they fit 64.
+/// Maximum size of a pair of tokens in bits. With 7 pending bits a pair fits 64.
 const MAX_PAIR: u32 = 56;
 
 /// The AVX2 tier.
@@ -99,7 +99,8 @@ impl Isa for Avx2 {
     #[inline(always)]
     unsafe fn pairs(tokens: &[u32; 8], tables: &Tables) -> Option<[[u64; 4]; 2]> {
         use core::arch::x86_64::*;
-        // SAFETY: the caller vouches for AVX2 and for the tokens: `first` has 9 bits, and `second` is below 288.
+        // SAFETY: the caller vouches for AVX2 and for the tokens: `first` has 9 bits, and `second`
+        // is below 288.
         unsafe {
             let tokens = _mm256_loadu_si256(tokens.as_ptr().cast());
             let (byte, symbol) = (_mm256_set1_epi32(0xff), _mm256_set1_epi32(0x1ff));
@@ -107,7 +108,7 @@ impl Isa for Avx2 {
             let second = _mm256_and_si256(_mm256_srli_epi32::<9>(tokens), symbol);
             let first = _mm256_i32gather_epi32::<4>(tables.firsts.as_ptr().cast(), first);
             let second = _mm256_i32gather_epi32::<4>(tables.seconds.as_ptr().cast(), second);
-            // Each symbol with its extra bits fits 32, a token needs 64.
+            // A symbol with its extra bits fits 32 bits; a token needs 64.
             let first_len = _mm256_and_si256(first, byte);
             let len = _mm256_add_epi32(first_len, _mm256_and_si256(second, byte));
             let first = _mm256_srli_epi32::<8>(first);

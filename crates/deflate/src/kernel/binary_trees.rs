@@ -1,12 +1,14 @@
-//! Binary trees of the positions in the window, one for each hash of 4 bytes, for levels 8 and 9: they yield the nearest match of
-//! each length.
+//! Binary trees of the positions in the window, one for each hash of 4 bytes, for levels 8 and 9. A
+//! search finds the nearest match of each length. LZMA's `bt4` and libdeflate's `bt_matchfinder`
+//! are of this kind.
 //!
-//! A tree is ordered by the bytes that follow its positions, and no position is above a younger one. A new one becomes the
-//! root: the old tree is cut along the way to where it belongs, into its two subtrees. The candidates are on that way, the
-//! nearest first.
+//! A tree is ordered by the bytes at its positions, and a parent is newer than its children. A new
+//! position becomes the root: the old tree is split, along the path to the place where the new
+//! position belongs, into the two subtrees of the root. The positions on that path are the
+//! candidates, nearest first.
 //!
-//! Positions are numbers modulo 2^16. Before one is so old that it looks young, its children are overwritten or renewed, and every
-//! 32,768 positions a sweep sets older heads to an age of 32,768.
+//! Positions are stored modulo 2^16. Before a child is so old that it would look new, it is
+//! overwritten or replaced. Every 32,768 positions a sweep sets the age of older heads to 32,768.
 
 use core::hint::select_unpredictable;
 use core::mem::replace;
@@ -20,22 +22,23 @@ use super::span::MAX_DEPTH;
 use crate::coding::token::distance_symbol;
 use crate::levels::Effort;
 
-/// Bits of the hashes of 4 and of 3 bytes, at most.
+/// Maximum number of bits of the hashes of 4 and of 3 bytes.
 const MAX_BITS: u32 = 16;
-/// The age of a position that is no candidate: its slot belongs to another.
+/// The age of a position that is not a candidate, because its slot belongs to another one.
 const GONE: u16 = MAX_DISTANCE as u16;
 
-/// The tables: root of each tree, newest position for 3 bytes, and for each position its lesser and its greater child.
+/// The tables: the root of each tree, the newest position for each hash of 3 bytes, and the lesser
+/// and greater child of each position.
 pub(crate) struct TreeTables {
     heads: [u16; 1 << MAX_BITS],
     heads_3: [u16; 1 << MAX_BITS],
     children: [u16; 2 * MAX_DISTANCE],
 }
 
-/// A match of a position: length - 3 | symbol of the distance << 8 | (distance - 1) << 16.
+/// A match at a position: length - 3 | distance symbol << 8 | (distance - 1) << 16.
 pub(crate) type Match = u32;
 
-/// The search in binary trees.
+/// The match finder over binary trees.
 pub(crate) struct BinaryTrees<'a> {
     heads: &'a mut [u16],
     heads_3: &'a mut [u16],
@@ -43,16 +46,17 @@ pub(crate) struct BinaryTrees<'a> {
     shift: u32,
     /// Largest distance of a match.
     window: usize,
-    /// Largest distance of a candidate that may have children: the position 32,768 before has the slot of the new one.
+    /// Largest distance of a candidate in a tree. The position 32,768 bytes before shares its slot
+    /// with the new one.
     reach: usize,
     /// A match of this length or longer ends the search at its position.
     pub(crate) nice_length: usize,
-    /// Most candidates that are tried at a position.
+    /// Maximum number of candidates tried at a position.
     max_depth: u32,
 }
 
 impl<'a> BinaryTrees<'a> {
-    /// Begins a search in `len` bytes, with tables no larger than these need.
+    /// Begins a search in `len` bytes, with tables no larger than needed.
     pub(crate) fn begin(tables: &'a mut TreeTables, len: usize, window: usize, effort: Effort) -> Self {
         let bits = (len.max(1).ilog2() + 1).clamp(8, MAX_BITS);
         let TreeTables { heads, heads_3, children } = tables;
@@ -65,29 +69,31 @@ impl<'a> BinaryTrees<'a> {
         BinaryTrees { heads, heads_3, children, shift: 32 - bits, window, reach, nice_length, max_depth }
     }
 
-    /// Slot of the first 4 bytes of `word`, or of the first 3 if it is shifted.
+    /// Returns the slot of the 4 bytes of `word`, or of 3 bytes if `word` is shifted left by 8
+    /// bits.
     #[inline(always)]
     fn hash(&self, word: u32) -> usize {
         (word.wrapping_mul(0x9E37_79B1) >> self.shift) as usize
     }
 
-    /// Inserts the positions of a range that have 4 bytes.
+    /// Inserts the positions of a range, except those near the end that have fewer than 4 bytes.
     pub(crate) fn insert_all(&mut self, buffer: &[u8], start: usize, end: usize) {
         for at in start..end.min((buffer.len() + 1).saturating_sub(MIN_MATCH)) {
             self.insert_one(buffer, at);
         }
     }
 
-    /// Inserts position `at`, which has 4 bytes; returns whether a match of 4 bytes begins there.
+    /// Inserts position `at`, which must have 4 bytes. Returns whether a match of at least 4 bytes
+    /// begins there.
     #[inline(never)]
     pub(crate) fn insert_one(&mut self, buffer: &[u8], at: usize) -> bool {
         assert!(buffer.len() - at >= MIN_MATCH, "the position has 4 bytes");
-        // SAFETY: as checked; no list is written.
+        // SAFETY: the position has 4 bytes, and no list is written.
         unsafe { self.insert::<false>(buffer, at, core::ptr::null_mut()).1 >= MIN_MATCH }
     }
 
-    /// Makes heads that are older than [`GONE`] just so old, before they look young. One that was made so by the sweep before
-    /// is 65,536 old now, which looks like 0.
+    /// Sets the age of heads that are older than [`GONE`] to [`GONE`], before they would look new.
+    /// A head that the last sweep set is now 65,536 positions old, which looks like 0.
     #[cold]
     #[inline(never)]
     fn sweep(&mut self, number: u16) {
@@ -99,12 +105,14 @@ impl<'a> BinaryTrees<'a> {
         }
     }
 
-    /// Inserts position `at`. If `WANTED`, writes its matches to `list`, ascending in length and distance. Returns the end of
-    /// the list, and the greatest length or 3 if none is greater.
+    /// Inserts position `at`. If `WANTED`, writes its matches to `list`, in ascending order of
+    /// length and distance. Returns the end of the list, and the greatest length, or 3 if no match
+    /// is longer.
     ///
     /// # Safety
-    /// `at + MIN_MATCH` must be within `buffer`, the same at every call; positions are inserted in ascending order, from 0 on. There
-    /// must be room for `max_depth` + 2 matches.
+    /// `at + MIN_MATCH` must be within `buffer`, which must be the same at every call. Positions
+    /// must be inserted in ascending order from 0. `list` must have room for `max_depth` + 2
+    /// matches.
     #[inline(always)]
     pub(crate) unsafe fn insert<const WANTED: bool>(
         &mut self,
@@ -123,8 +131,9 @@ impl<'a> BinaryTrees<'a> {
         let is_near = |distance: usize| distance.wrapping_sub(1) < reach;
         let age = |position: u16| usize::from(number.wrapping_sub(position));
         let mut best = MIN_MATCH - 1;
-        // SAFETY: `longest` bytes follow `at`, at least 4, and candidates are before it. A hash has as many bits as the tables, and
-        // 15 bits of a position select one of 32,768 pairs of children.
+        // SAFETY: `longest` bytes, at least 4, begin at `at`, and candidates are before it. A hash
+        // has as many bits as the tables, and 15 bits of a position select one of 32,768 pairs of
+        // children.
         unsafe {
             let word = read32(origin.add(at));
             let (slot, slot_3) = (self.hash(word), self.hash(word << 8));
@@ -135,7 +144,8 @@ impl<'a> BinaryTrees<'a> {
             }
             let children = self.children.as_mut_ptr();
             let children_of = |position: u16| children.add(2 * usize::from(position & (GONE - 1)));
-            // Where the two subtrees continue, and how long the matches are between which they do.
+            // The places where the two subtrees continue, and the lengths that the last position on
+            // either side has in common with `at`.
             let (mut less, mut greater) = (children_of(number), children_of(number).add(1));
             let (mut less_length, mut greater_length) = (0, 0);
             let gone = number.wrapping_sub(GONE);
@@ -153,14 +163,14 @@ impl<'a> BinaryTrees<'a> {
                         list = push(list, length, distance);
                     }
                     if length >= nice_length {
-                        // The new position takes the place of the candidate.
+                        // The new position replaces the candidate.
                         let renew = |child: u16| if is_near(age(child)) { child } else { gone };
                         (*less, *greater) = (renew(*node), renew(*node.add(1)));
                         self.prefetch(buffer, at + 1);
                         return (list, best);
                     }
                 }
-                // Either is as likely.
+                // Both outcomes are equally likely.
                 let is_less = *origin.add(at - distance + length) < *origin.add(at + length);
                 *select_unpredictable(is_less, less, greater) = candidate;
                 let next = node.add(usize::from(is_less));
@@ -185,7 +195,7 @@ impl<'a> BinaryTrees<'a> {
         (list, best)
     }
 
-    /// Asks for the head of position `at`, of which the search will ask soon.
+    /// Prefetches the head of position `at`, which the search will read soon.
     #[inline(always)]
     fn prefetch(&self, buffer: &[u8], at: usize) {
         if let Some(&bytes) = buffer.get(at..).and_then(<[u8]>::first_chunk) {
@@ -215,8 +225,8 @@ mod tests {
     use crate::Level;
     use crate::kernel::matcher::MAX_DISTANCE;
 
-    /// Counters, and among them long lines that begin alike, some of which recur only after more than 65,536 bytes: positions
-    /// of all ages are in their trees.
+    /// Counters, and among them long lines that begin alike. Some recur only after more than 65,536
+    /// bytes, so that the trees hold positions of all ages.
     fn records(len: usize) -> Vec<u8> {
         let mut data = Vec::new();
         for i in 0u32.. {
@@ -233,7 +243,7 @@ mod tests {
         unreachable!("the data grows");
     }
 
-    /// Matches of a position as length and distance.
+    /// Returns the matches of a position as pairs of length and distance.
     fn matches_of(list: &[Match]) -> Vec<(usize, usize)> {
         list.iter().map(|found| ((found & 0xff) as usize + 3, (found >> 16) as usize + 1)).collect()
     }
@@ -259,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_match_across_several_windows() {
+    fn every_match_is_valid_across_several_windows() {
         for (window, level) in
             [(MAX_DISTANCE, Level::Optimal), (MAX_DISTANCE, Level::Best), (512, Level::Best)]
         {
@@ -268,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_was_never_used_looks_far_at_any_time() {
+    fn unused_heads_are_never_candidates() {
         let mut tables: alloc::boxed::Box<TreeTables> = crate::sys::zeroed::boxed();
         let mut trees = BinaryTrees::begin(&mut tables, 1 << 20, MAX_DISTANCE, Level::Best.effort());
         for number in (0..20u32).map(|window| (window * 32_768) as u16) {
@@ -278,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_match_of_each_length_is_found() {
+    fn nearest_match_of_each_length_is_found() {
         let data = records(6_000);
         let effort = Effort { max_depth: 250, ..Level::Best.effort() };
         check(&data, MAX_DISTANCE, effort, |at, found| {

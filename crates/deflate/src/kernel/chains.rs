@@ -1,14 +1,15 @@
-//! Hash chains (RFC 1951, section 4): for each position how far the one before with the same hash is, followed for at most
-//! [`Search::max_chain`] candidates.
+//! Hash chains (RFC 1951, section 4). Each position holds the gap to the previous position with the
+//! same hash. A search follows the gaps for at most [`Search::max_chain`] candidates.
 //!
-//! Positions are numbers modulo 2^16. One that comes from more than a window back may look like a
-//! near one; it then is a candidate like others, since bytes are compared. Every position from some
-//! beginning on is inserted in order, and the heads are cleared at that beginning, so what is found
-//! depends on what follows it alone: on a call, or, where a session keeps the tables, on its
-//! messages. The last three positions of a message are left out: their 4 bytes end in the next one.
+//! Positions are numbers modulo 2^16. An old position may look like a near one; that does no harm,
+//! because the bytes of every candidate are compared. The heads are cleared at some position, and
+//! every position from there is inserted in order. So the matches depend only on the bytes since
+//! then: those of a call, or the messages of a session that keeps its tables. The last three
+//! positions of a message are left out, because their 4 bytes end in the next message.
 //!
-//! Chains are of positions with the same 4 bytes; at level 7 in long calls with the same 5, beside one head for each 4. In text
-//! that leaves a third of the candidates, so that a chain reaches further back.
+//! Chains link positions with the same hash of 4 bytes. In long calls at level 7 they link those
+//! with the same hash of 5 bytes, beside one head for each hash of 4. In text that leaves a third
+//! of the candidates, so a chain reaches further back.
 
 #[cfg(feature = "alloc")]
 use linerate_core::CACHE_LINE;
@@ -23,29 +24,33 @@ use super::matcher::{MAX_DISTANCE, MAX_MATCH, MIN_MATCH};
 use super::search::extend;
 use crate::levels::{GOOD_LENGTH, Search};
 
-/// Bits of the hash of a chain, at most.
+/// Maximum number of bits of a chain's hash.
 const MAX_BITS: u32 = 16;
-/// Bits of the hash of 4 bytes beside chains of 5. With 15, ooffice is 0.13 % larger.
+/// Number of bits of the hash of 4 bytes beside chains of 5. With 15 bits, `ooffice` of Silesia
+/// gets 0.13 % larger.
 const BITS_4: u32 = 16;
-/// Bits of the hash of 3 bytes, at most.
+/// Maximum number of bits of the hash of 3 bytes.
 const MAX_BITS_3: u32 = 15;
-/// Common literals from which on matches of 3 bytes pay. Of fewer, as in text, each has so short a code that three cost no
-/// more than a match, which moreover hides a longer one that begins a byte later.
+/// Number of common literals from which matches of 3 bytes pay. If fewer are common, as in text,
+/// each has such a short code that three cost no more than a match, and the match hides a longer
+/// one that begins a byte later.
 const MANY_LITERALS: usize = 80;
-/// Where literals are many, their codes are long, so that matches of 3 bytes pay even from here.
+/// Largest distance of a match of 3 bytes. Where many literals are common, their codes are long, so
+/// such matches pay even at this distance.
 const MAX_DISTANCE_OF_3: usize = 8 << 10;
-/// The lowest number is at least this, so that none is negative that lies less than 2^16 before.
+/// Smallest number of offset 0, so that numbers of up to 2^16 positions before it are not negative.
 const MIN_BASE: usize = 1 << 16;
-/// Bits of the table that a message of a session borrows, at most.
+/// Maximum number of bits of the table that a message of a session borrows.
 #[cfg(feature = "alloc")]
 const MAX_RECENT: u32 = 13;
 
-/// The tables: newest position of each hash, and for each position the gap to the one before in its chain.
+/// The tables: the newest position of each hash, and for each position the gap to the previous one
+/// in its chain.
 pub(crate) struct ChainTables {
     heads: [u16; 1 << MAX_BITS],
     gaps: [u16; MAX_DISTANCE],
     heads_3: [u16; 1 << MAX_BITS_3],
-    /// Beside chains of 5 bytes.
+    /// Heads of 4 bytes beside chains of 5.
     heads_4: [u16; 1 << BITS_4],
 }
 
@@ -65,7 +70,7 @@ impl ChainTables {
         (&mut self.heads[..1 << bits], &mut self.gaps, &mut self.heads_3[..1 << bits.min(MAX_BITS_3)])
     }
 
-    /// Lends a table for the positions of `len` bytes, and one of `slots`.
+    /// Lends a table for the positions of `len` bytes, and another of `slots` slots.
     #[cfg(feature = "alloc")]
     pub(crate) fn split(&mut self, len: usize, slots: usize) -> (&mut [u16], &mut [u16]) {
         let recent = 1 << (len.max(1).ilog2() + 1).clamp(8, MAX_RECENT);
@@ -73,8 +78,8 @@ impl ChainTables {
     }
 }
 
-/// Slots of the tables that a session keeps for a window: for each position a head, a gap, and for
-/// the nearest a head of 3 bytes.
+/// Returns the number of slots of the tables that a session keeps for a window: a head and a gap
+/// for each position, and heads of 3 bytes, up to 2^13.
 #[cfg(feature = "alloc")]
 pub(crate) fn chain_slots(window: usize) -> usize {
     2 * window + heads_3(window)
@@ -85,43 +90,44 @@ fn heads_3(window: usize) -> usize {
     window.min(1 << MAX_RECENT)
 }
 
-/// The search in hash chains. The tables have powers of two of slots; if they are `FULL`, as many as there may be, which
-/// makes their sizes constants. `TWICE` is [`Finder::LOOKS_TWICE`]. With both, chains are of 5 bytes.
+/// The match finder over hash chains. The number of slots of each table is a power of two; with
+/// `FULL` it is the maximum, and so a constant. `TWICE` is [`Finder::LOOKS_TWICE`]. With both,
+/// chains link hashes of 5 bytes. With `RING` there may be a history before the buffer.
 pub(crate) struct Chains<'a, const FULL: bool, const TWICE: bool, const RING: bool> {
     heads: &'a mut [u16],
     gaps: &'a mut [u16],
     heads_3: &'a mut [u16],
-    /// Empty beside chains of 4 bytes.
+    /// Empty if chains are of 4 bytes.
     heads_4: &'a mut [u16],
     /// The number of offset 0.
     base: usize,
     shift: u32,
     shift_3: u32,
-    /// What is before offset 0; nothing unless `RING`.
+    /// The bytes before offset 0. Empty unless `RING`.
     history: History<'a>,
-    /// Largest distance.
+    /// Largest distance of a match.
     window: usize,
-    /// Largest distance of matches of 3 bytes, as zlib's `TOO_FAR`; 0 to take none.
+    /// Largest distance of a match of 3 bytes (zlib's `TOO_FAR`); 0 to take none.
     window_3: usize,
     search: Search,
 }
 
-/// A search that follows a chain.
+/// The state of a search along a chain.
 struct Walk {
     /// The 4 bytes to match.
     word: u32,
-    /// The number to try next.
+    /// Number of the candidate to try next.
     candidate: usize,
-    /// Numbers to try, at least 1.
+    /// How many candidates to try, at least 1.
     candidates: u32,
     best: Found,
     /// The length to exceed, at least 3.
     length: usize,
-    /// The last 4 bytes of a match one longer.
+    /// The last 4 bytes of a match that is one byte longer than `length`.
     last: u32,
 }
 
-/// Bytes from which on a search needs full tables.
+/// Size in bytes from which a search needs full tables.
 pub(crate) const FULL_LEN: usize = 1 << (MAX_BITS - 1);
 
 impl<'a, const TWICE: bool> Chains<'a, true, TWICE, false> {
@@ -149,7 +155,7 @@ impl<'a, const TWICE: bool> Chains<'a, false, TWICE, false> {
 
 #[cfg(feature = "alloc")]
 impl<'a, const TWICE: bool> Chains<'a, false, TWICE, true> {
-    /// Begins a search in a message of `len` bytes after `history`, which it enters.
+    /// Begins a search in a message of `len` bytes, and inserts the `history` before it.
     pub(crate) fn begin_after(
         tables: &'a mut ChainTables,
         history: History<'a>,
@@ -164,8 +170,8 @@ impl<'a, const TWICE: bool> Chains<'a, false, TWICE, true> {
         chains
     }
 
-    /// Goes on after `history` with the tables of a session, of [`chain_slots`]`(window)` slots,
-    /// which have its positions.
+    /// Continues after `history` with the tables of a session, which have its positions. `tables`
+    /// has [`chain_slots`]`(window)` slots.
     pub(crate) fn resume(tables: &'a mut [u16], history: History<'a>, window: usize, search: Search) -> Self {
         let (heads, rest) = tables.split_at_mut(window);
         let (gaps, heads_3) = rest.split_at_mut(window);
@@ -177,13 +183,13 @@ impl<'a, const TWICE: bool> Chains<'a, false, TWICE, true> {
         Chains { base: 2 * MIN_BASE + usize::from(history.end()), history, ..self }
     }
 
-    /// Fetches the heads of a short message's chains, and the first candidates.
+    /// Prefetches the heads of the chains of a short message, and the first candidates.
     pub(crate) fn fetch(&mut self, buffer: &[u8]) {
         if buffer.len() > MAX_FETCHED || self.history.len() == 0 {
             return;
         }
         let words = self.heads.len() + self.gaps.len() + self.heads_3.len();
-        // As many cache lines as the message has positions, or fewer.
+        // The tables have fewer cache lines than the message has positions.
         if words / (CACHE_LINE / 2) < buffer.len() {
             for words in [&*self.heads, &*self.gaps, &*self.heads_3] {
                 for line in words.chunks(CACHE_LINE / 2) {
@@ -204,7 +210,7 @@ impl<'a, const TWICE: bool> Chains<'a, false, TWICE, true> {
         }
     }
 
-    /// Enters the positions of the history, but for the last three, which have no 4 bytes.
+    /// Inserts the positions of the history, except the last three, which have fewer than 4 bytes.
     pub(crate) fn enter_history(&mut self) {
         let history = self.history;
         history.for_each(|number, word| self.enter(usize::from(number), word.into()));
@@ -212,7 +218,7 @@ impl<'a, const TWICE: bool> Chains<'a, false, TWICE, true> {
 }
 
 impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL, TWICE, RING> {
-    /// Whether chains are of 5 bytes.
+    /// Whether chains link hashes of 5 bytes.
     const FIVE: bool = FULL && TWICE;
 
     fn over(
@@ -242,8 +248,8 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
 
     /// Forgets all positions.
     pub(crate) fn clear(&mut self) {
-        // An empty head is the position before the first one. Where positions begin 65,536 bytes later it may look near: its gap,
-        // which an earlier call has left, must end the chain there.
+        // An empty head holds the position before the first one. 65,536 bytes later it may look
+        // near, so its gap, which an earlier call may have left, must end the chain.
         let before = ((self.base - self.history.len()) as u16).wrapping_sub(1);
         *self.gap(usize::from(before)) = u16::MAX;
         self.heads.fill(before);
@@ -251,17 +257,17 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
         self.heads_4.fill(before);
     }
 
-    /// The number of offset 0. The tables hold the low 16 bits of numbers.
+    /// Returns the number of offset 0. The tables hold the low 16 bits of numbers.
     #[inline(always)]
     fn base(&self) -> usize {
         if FULL { MIN_BASE } else { self.base }
     }
 
-    /// The bytes at `at`: 8 of which a chain of 5 bytes needs the first 5, or 4. Fewer than 8 bytes before the end of the buffer 4
-    /// have to do.
+    /// Returns the bytes at `at` that select a chain: 8 if chains are of 5 bytes, else 4. If fewer
+    /// than 8 bytes are left in the buffer, it returns 4.
     ///
     /// # Safety
-    /// `at + MIN_MATCH` must be within `buffer`, with `FAR` `at + 8`.
+    /// `at + MIN_MATCH` must be within `buffer`, or with `FAR` `at + 8`.
     #[inline(always)]
     unsafe fn bytes<const FAR: bool>(buffer: &[u8], at: usize) -> u64 {
         // SAFETY: as checked, or as the caller vouches.
@@ -275,7 +281,7 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
         }
     }
 
-    /// The head of the chain of [`bytes`](Self::bytes).
+    /// Returns the head of the chain for [`bytes`](Self::bytes).
     #[inline(always)]
     fn head(&mut self, bytes: u64) -> &mut u16 {
         let slot = if Self::FIVE {
@@ -285,11 +291,11 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
             ((bytes as u32).wrapping_mul(0x9E37_79B1) >> shift) as usize
         };
         debug_assert!(slot < self.heads.len());
-        // SAFETY: the hash has as many bits as the length, which `over` has checked.
+        // SAFETY: the hash is below the length of the table, which `over` has checked.
         unsafe { self.heads.get_unchecked_mut(slot) }
     }
 
-    /// The head of the first 3 of 4 bytes.
+    /// Returns the head for the first 3 of the 4 bytes of `word`.
     #[inline(always)]
     fn head_3(&mut self, word: u32) -> &mut u16 {
         let shift = if FULL { 32 - MAX_BITS_3 } else { self.shift_3 };
@@ -299,16 +305,17 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
         unsafe { self.heads_3.get_unchecked_mut(slot) }
     }
 
-    /// The head of 4 bytes beside chains of 5.
+    /// Returns the head for 4 bytes, beside chains of 5.
     #[inline(always)]
     fn head_4(&mut self, word: u32) -> &mut u16 {
         let slot = (word.wrapping_mul(0x9E37_79B1) >> (32 - BITS_4)) as usize;
         debug_assert!(slot < self.heads_4.len());
-        // SAFETY: beside chains of 5 bytes `begin_full` has lent as many.
+        // SAFETY: with chains of 5 bytes `begin_full` has lent a table of this size.
         unsafe { self.heads_4.get_unchecked_mut(slot) }
     }
 
-    /// Enters number `number`, with its [`bytes`](Self::bytes), but not into the head of 4 bytes beside chains of 5.
+    /// Inserts position `number` with its [`bytes`](Self::bytes), but not into the heads of 4 bytes
+    /// beside chains of 5.
     #[inline(always)]
     fn enter(&mut self, number: usize, bytes: u64) {
         let newest = core::mem::replace(self.head(bytes), number as u16);
@@ -316,12 +323,12 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
         *self.head_3(bytes as u32) = number as u16;
     }
 
-    /// Follows a chain down to number `lowest`, in the history or in the buffer; returns whether
-    /// the walk is over otherwise.
+    /// Follows a chain down to number `lowest`, in the history or in the buffer. Returns whether
+    /// the search has ended before it reached `lowest`.
     ///
     /// # Safety
-    /// More than `walk.length` and up to `longest` bytes must be readable at `at`; numbers from
-    /// `lowest` on must be where `IN_HISTORY` says.
+    /// `longest` bytes, more than `walk.length`, must be readable at `at`. Numbers from `lowest`
+    /// must be in the history if `IN_HISTORY`, else in the buffer.
     #[inline(always)]
     unsafe fn follow<const IN_HISTORY: bool>(
         &mut self,
@@ -335,18 +342,19 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
         let (number, numbered) = (at + self.base(), origin.wrapping_sub(self.base()));
         let is_over = loop {
             let from = if IN_HISTORY {
-                // 4 bytes from `length - 3` on have to be in the ring.
+                // The 4 bytes at `length - 3` must be in the ring.
                 self.history.readable(candidate, length + 1)
             } else {
                 numbered.wrapping_add(candidate)
             };
             // SAFETY: as the caller vouches.
             unsafe {
-                // First the bytes that a longer match must have: most candidates fail there.
+                // The last bytes of a longer match are compared first, because most candidates fail
+                // there.
                 if read32(from.wrapping_add(length - 3)) == last && read32(from) == word {
                     let distance = number - candidate;
                     let found = if IN_HISTORY {
-                        // Bytes that are not of the history may have been compared.
+                        // The comparison above may have included bytes outside the history.
                         self.history.extend(origin.wrapping_add(at), distance - at, 0, longest)
                     } else {
                         extend(origin, at, distance, at + longest, MIN_MATCH)
@@ -373,12 +381,12 @@ impl<'a, const FULL: bool, const TWICE: bool, const RING: bool> Chains<'a, FULL,
         is_over
     }
 
-    /// How far before number `number` the one before in its chain is.
+    /// Returns the gap from position `number` to the previous one in its chain.
     #[inline(always)]
     fn gap(&mut self, number: usize) -> &mut u16 {
         let slots = if FULL { MAX_DISTANCE } else { self.gaps.len() };
         let slot = number & (slots - 1);
-        // SAFETY: the length is a power of two.
+        // SAFETY: the slot is below the length, which is a power of two.
         unsafe { self.gaps.get_unchecked_mut(slot) }
     }
 }
@@ -411,7 +419,7 @@ impl<const FULL: bool, const TWICE: bool, const RING: bool> Finder for Chains<'_
         }
     }
 
-    /// Leaves the head of 4 bytes beside chains of 5 alone.
+    /// Does not insert into the heads of 4 bytes beside chains of 5.
     #[inline(always)]
     unsafe fn insert_lightly(&mut self, buffer: &[u8], at: usize) {
         // SAFETY: 4 bytes at `at`, as the caller vouches.
@@ -432,7 +440,7 @@ impl<const FULL: bool, const TWICE: bool, const RING: bool> Finder for Chains<'_
         let gap = (number as u16).wrapping_sub(newest);
         *self.gap(number) = gap;
 
-        // The slots of the next position, of which the search will ask soon.
+        // Prefetches the head of the next position, which the search will read soon.
         let next = if FAR { at + 1 } else { (at + 1).min(buffer.len() - MIN_MATCH) };
         // SAFETY: 4 bytes at `at + 1`, or 8 with `FAR`, or the last 4.
         let next = unsafe { Self::bytes::<FAR>(buffer, next) };
@@ -441,7 +449,7 @@ impl<const FULL: bool, const TWICE: bool, const RING: bool> Finder for Chains<'_
         let is_near = |distance: usize| distance.wrapping_sub(1) < reach;
         let distance_3 = usize::from((number as u16).wrapping_sub(newest_3));
         if !is_near(distance_3) {
-            // Nothing begins with the same 3 bytes, let alone 4.
+            // No position near begins with the same 3 bytes, so none begins with the same 4.
             return Found::NONE;
         }
         let mut best = Found::NONE;
@@ -468,19 +476,21 @@ impl<const FULL: bool, const TWICE: bool, const RING: bool> Finder for Chains<'_
                 (best, length) = (Found { length: MIN_MATCH, distance }, MIN_MATCH);
             }
         }
-        // A match to beat is worth less effort the longer it is.
+        // The longer the match to beat, the less effort it is worth to find a better one.
         let candidates = match shorter {
             0 => self.search.max_chain,
             1..GOOD_LENGTH => self.search.max_chain / 2,
             _ => (self.search.max_chain / 4).max(1),
         };
         if is_near(usize::from(gap)) && (FAR || length < longest) {
-            // SAFETY: `length + 1` bytes from `at` on are in the buffer, and all candidates are below `at`.
+            // SAFETY: the `length + 1` bytes at `at` are in the buffer, and all candidates are
+            // below `at`.
             let last = unsafe { read32(origin.add(at + length - 3)) };
             let candidate = number - usize::from(gap);
             let mut walk = Walk { word, candidate, candidates, length, best, last };
             let lowest = number - reach;
-            // SAFETY: as above, and candidates from `base` on are in the buffer, others in the history.
+            // SAFETY: as above; candidates at `base` or above are in the buffer, and others are in
+            // the history.
             best = unsafe {
                 let first = if RING { lowest.max(self.base()) } else { lowest };
                 let is_over = walk.candidate >= first

@@ -1,8 +1,9 @@
-//! The cheapest way through a block, given what each symbol costs, for levels 8 and 9.
+//! The cheapest path through a block, given the cost of each symbol, for levels 8 and 9.
 //!
-//! From the end to the beginning, the cheapest step is found for each position: a literal, or a match of any length up to that of one
-//! that was found, as a shorter match may have a cheaper length and end at a better place. Lengths 3 to 10 of a match are
-//! compared at once, in the lanes of a vector, and longer ones eight at a time.
+//! Dynamic programming from the end to the beginning finds the cheapest step at each position: a
+//! literal, or a match with any length up to that of a match that was found. A shorter length may
+//! be cheaper and may end at a better position. Lengths 3 to 10 of a match are compared at once, in
+//! the lanes of a vector, and longer ones eight at a time.
 
 use core::hint::select_unpredictable;
 
@@ -13,18 +14,19 @@ use super::matcher::MAX_MATCH;
 use super::span::{LANES, Span, Step};
 use crate::coding::costs::{Costs, MAX_COST, NEVER};
 
-/// A lane has a cost of 20 bits, the index of the match in 9, and its length - 3 in 3. The cost is relative to that from the position
-/// 3 bytes on; this keeps it from going negative.
+/// A lane holds a cost in 20 bits, the index of the match in 9, and its length - 3 in 3 bits. The
+/// cost is relative to the cost from the position 3 bytes ahead. Adding this bias keeps it from
+/// going negative.
 const BIAS: u32 = 1 << 15;
 const _: () = assert!(10 * MAX_COST <= BIAS && (2 * NEVER + 2 * MAX_COST) >> 20 == 0);
-/// For longer lengths, cost << 9 | length - 3.
+/// The bias for longer lengths, whose lanes hold cost << 9 | length - 3.
 const LONG_BIAS: u32 = 1 << 20;
 const LONG_NEVER: u32 = 1 << 21;
 const _: () = assert!(MAX_MATCH as u32 * MAX_COST <= LONG_BIAS && (LONG_NEVER + 2 * MAX_COST) >> 23 == 0);
-/// The cost behind the end of the block: out of reach.
+/// The cost of positions after the end of the block, which no path may reach.
 const BEHIND: u32 = 1 << 30;
 
-/// All ones in the lanes behind each lane.
+/// For each lane, a mask with all ones in the lanes after it.
 static BEHIND_LANE: [[u32; LANES]; LANES] = {
     let mut masks = [[0; LANES]; LANES];
     let mut i = 0;
@@ -38,13 +40,13 @@ static BEHIND_LANE: [[u32; LANES]; LANES] = {
 };
 static LANE: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/// Finds the cheapest way through a block: the steps from each of its positions.
+/// Finds the cheapest path through a block: the best step from each of its positions.
 pub(crate) struct Cheapest<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) span: &'a mut Span,
-    /// Where the block begins in the span.
+    /// Start of the block in the span.
     pub(crate) first: usize,
-    /// Where its matches end.
+    /// End of its matches in the span's list of matches.
     pub(crate) matches_end: usize,
     pub(crate) costs: &'a Costs,
 }
@@ -52,13 +54,13 @@ pub(crate) struct Cheapest<'a> {
 /// The best step from a position.
 #[derive(Clone, Copy)]
 struct Best {
-    /// To the end of the block.
+    /// Cost to the end of the block.
     cost: u32,
     step: Step,
 }
 
 impl Best {
-    /// This or a match, whichever is cheaper.
+    /// Returns the cheaper of this step and a match with `length_code`, its length - 3.
     #[inline(always)]
     fn or(self, cost: u32, found: Match, length_code: u32) -> Best {
         let is_better = cost < self.cost;
@@ -81,10 +83,12 @@ impl Kernel for Cheapest<'_> {
         let mut matches = &matches[..matches_end];
         to_end[n] = 0;
         to_end[n + 1..][..MAX_MATCH + LANES].fill(BEHIND);
-        // SAFETY: the caller vouches for the tier. What is read from `to_end` ends eight behind a match at most.
+        // SAFETY: the caller vouches for the tier. Reads from `to_end` are bounds-checked; they end
+        // at most eight entries after a match.
         unsafe {
             let short = Short::<I>::new(costs);
-            // The costs from the third position on, in lanes, and those of the three before.
+            // `ahead` holds the costs from the eight positions that begin three bytes ahead; the
+            // others are the costs from one, two and three bytes ahead.
             let mut ahead = I::splat(BEHIND);
             let (mut next, mut second, mut third) = (0, BEHIND, BEHIND);
             for at in (0..n).rev() {
@@ -108,7 +112,7 @@ impl Kernel for Cheapest<'_> {
     }
 }
 
-/// The costs of lengths 3 to 10 and of distances, as lanes add them up.
+/// The costs of lengths 3 to 10 and of distances, in the form of lanes.
 struct Short<I: Isa> {
     lengths: I::Lanes,
     distances: [u32; 32],
@@ -127,8 +131,8 @@ impl<I: Isa> Short<I> {
         Short { lengths: unsafe { I::load(&lengths) }, distances: costs.distances.map(|cost| cost << 12) }
     }
 
-    /// Compares the lengths from 3 to 10 of all matches. `ahead` has the costs from the positions that they lead to, and `third`
-    /// the first of them.
+    /// Compares lengths 3 to 10 of all matches. `ahead` has the costs from the positions that these
+    /// lengths reach, and `third` is the first of them.
     ///
     /// # Safety
     /// The CPU must support the tier.
@@ -152,7 +156,7 @@ impl<I: Isa> Short<I> {
     }
 }
 
-/// Compares the lengths from 11 on of all matches; `to_end` begins at the position.
+/// Compares lengths 11 and above of all matches. `to_end` begins at the position of the matches.
 ///
 /// # Safety
 /// The CPU must support the tier.
@@ -164,7 +168,7 @@ unsafe fn best_long<I: Isa>(
     third: u32,
     mut best: Best,
 ) -> Best {
-    // Lengths less 3. A longer match further away is not asked for what a nearer one has.
+    // Lengths are minus 3. For each match only lengths that no nearer match has are compared.
     let mut shorter = LANES as u32 - 1;
     for &found in matches {
         let longest = found & 0xff;
@@ -206,7 +210,7 @@ mod tests {
     use crate::kernel::span::{Gather, Gathered};
     use crate::sys::zeroed::boxed;
 
-    /// The least cost from each position to the end, by trying every length of every match.
+    /// Returns the least cost from each position to the end, by trying every length of every match.
     fn least(bytes: &[u8], span: &Span, costs: &Costs) -> Vec<u32> {
         let mut least = vec![0; bytes.len() + 1];
         let mut end: usize = span.here[..bytes.len()].iter().map(|here| here.count()).sum();
@@ -226,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_is_the_cheapest_on_every_tier() {
+    fn every_tier_finds_the_cheapest_path() {
         let mut tables: alloc::boxed::Box<TreeTables> = boxed();
         let mut span: alloc::boxed::Box<Span> = boxed();
         let mut x = 1u32;
@@ -249,15 +253,15 @@ mod tests {
             let gather = Gather { trees: &mut trees, span: &mut span, buffer: &bytes, start: 0 };
             let Gathered { matches: matches_end, .. } = dispatch(linerate_core::Tier::Scalar, gather);
             let expected = least(&bytes, &span, &costs);
-            let mut ways =
+            let mut paths =
                 linerate_core::Tier::ALL.into_iter().filter(|tier| tier.is_supported()).map(|tier| {
                     let span = &mut *span;
                     dispatch(tier, Cheapest { bytes: &bytes, span, first: 0, matches_end, costs: &costs });
                     assert_eq!(span.to_end[..=bytes.len()], expected, "{tier:?}");
                     span.steps[..bytes.len()].iter().map(|step| step.0).collect::<Vec<_>>()
                 });
-            let first = ways.next().expect("the scalar tier");
-            assert!(ways.all(|way| way == first), "tiers differ");
+            let first = paths.next().expect("the scalar tier");
+            assert!(paths.all(|path| path == first), "tiers differ");
         }
     }
 }

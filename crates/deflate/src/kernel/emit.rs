@@ -1,4 +1,4 @@
-//! The emitter: tokens to bits, branchless per token.
+//! The emitter: writes tokens as bits, without a branch per token.
 
 use linerate_core::Result;
 
@@ -14,11 +14,12 @@ pub(crate) struct Emit<'a, 'o> {
     pub(crate) tokens: &'a [u32],
     pub(crate) tables: &'a Tables,
     pub(crate) bits: &'a mut BitWriter<'o>,
-    /// The bit position after the block, which decides whether there is slack.
+    /// The bit position after the block, which tells whether the output has slack.
     pub(crate) end: u64,
 }
 
-/// Value and number of bits of a token: at most 20 for the first and 28 for the second symbol.
+/// Returns the bits of a token and their number: at most 20 for the first and 28 for the second
+/// symbol.
 #[inline(always)]
 fn code(tables: &Tables, token: u32) -> (u64, u32) {
     let (first, second, extra) = parts(token);
@@ -68,11 +69,11 @@ impl BitBuffer {
     /// Writes tokens one by one.
     ///
     /// # Safety
-    /// 8 bytes must be writable at the beginning of each.
+    /// 8 bytes must be writable where each token begins.
     #[inline(always)]
     unsafe fn put_tokens(&mut self, tokens: &[u32], tables: &Tables) {
         for &token in tokens {
-            // At most 7 + 48 bits: the accumulator cannot overflow.
+            // The accumulator holds at most 7 + 48 bits, so it cannot overflow.
             let (value, len) = code(tables, token);
             self.put_bits(value, len);
             // SAFETY: as the caller vouches.
@@ -81,7 +82,8 @@ impl BitBuffer {
     }
 }
 
-/// The same without slack: never writes past the last byte that has bits in it.
+/// Writes all tokens to an output without slack. Never writes past the last byte that has bits in
+/// it.
 #[cold]
 fn emit_tight(tokens: &[u32], tables: &Tables, bits: &mut BitWriter<'_>) -> Result<()> {
     for &token in tokens {
@@ -91,7 +93,7 @@ fn emit_tight(tokens: &[u32], tables: &Tables, bits: &mut BitWriter<'_>) -> Resu
     Ok(())
 }
 
-/// Ends the block.
+/// Writes the end of the block.
 pub(crate) fn end_block(tables: &Tables, bits: &mut BitWriter<'_>) {
     bits.put_or_count(u64::from(tables.end_of_block >> 8), tables.end_of_block & 0xff);
 }
@@ -105,7 +107,7 @@ mod tests {
     use crate::kernel::dispatch::dispatch;
 
     #[test]
-    fn tokens_of_any_length_are_emitted_alike_on_every_tier() {
+    fn every_tier_emits_the_same_bits_for_tokens_of_any_length() {
         let mut x = 1u32;
         let mut random = |n: usize| {
             x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -1,7 +1,7 @@
-//! Level 1: one pass from bytes to bits, with built-in trees.
+//! Level 1: one pass from bytes to bits, with built-in trees or trees fitted to a sample.
 //!
-//! Emission is not on the dependency chain of the search for the next match, so it hides in the search's
-//! latency and costs little more than writing tokens would.
+//! Emission is not on the dependency chain of the search for the next match. Its latency hides
+//! behind that of the search, so it costs little more than writing tokens would.
 
 use linerate_core::Tier;
 
@@ -21,24 +21,25 @@ use crate::coding::bits::BitWriter;
 use crate::coding::builtin::{Builtin, choose};
 use crate::coding::tables::Tables;
 
-/// More bytes than one probe can write: four literals and 32 skipped ones take 54 bytes at 12 bits each,
-/// three literals and a match less; and a store is 8 bytes wide.
+/// More than the bytes that one probe can write. Four literals and 32 skipped ones take 54 bytes at
+/// 12 bits each; three literals and a match take fewer. A store is 8 bytes wide.
 const SLACK: usize = 128;
 
-/// Longest code of a literal or length that the trees of this level may have: three literals, a
-/// length with 5 extra bits and 7 bits pending must fit 64, and [`Bits`] holds 56.
+/// Maximum length of a literal/length code at this level. Three literals, a length with 5 extra
+/// bits, and 7 pending bits must fit 64 bits, and [`Bits`] holds 56.
 pub(crate) const MAX_LITLEN: u8 = 12;
 
-/// Bits of 64 sampled bytes from which on other trees are tried: what they have if stored. Programs have about 7 for each.
+/// Size in bits of 64 sampled bytes from which trees are fitted to the block: the size of the same
+/// bytes stored. Programs take about 7 bits per byte.
 const MISFIT: u32 = 8 * 64;
-/// Bytes of a block for which trees are made. They take some 150, and a twelfth of the time of 4 KiB that turn out not to
-/// need them.
+/// Size in bytes of the smallest block for which trees are fitted. Their header takes about 150
+/// bytes, and fitting trees in vain costs 1/12 of the time to code 4 KiB.
 const MIN_FITTED: usize = 16 << 10;
 
-/// The state of this level's loop: one object, so that one register addresses it all.
+/// The state of this level's loop. It is one object, so that one register addresses all of it.
 pub(crate) struct FastState {
     pub(crate) table: FastTable,
-    /// Copy of the tables of the current trees, reachable from that register.
+    /// Copy of the current trees' tables, which that register reaches.
     tables: Tables,
     loaded: Option<&'static Builtin>,
     fitted: Fitted,
@@ -71,8 +72,8 @@ impl FastState {
     }
 }
 
-/// Codes bytes from `start` on, until `end` or slightly past it, or until incompressible data. Bits that do
-/// not fit the output are only counted; the caller decides whether to keep the block.
+/// Codes bytes from `start` until `end` or slightly past it, or until incompressible data. Bits
+/// that do not fit the output are only counted; the caller decides whether to keep the block.
 pub(crate) struct Fast<'a, 'b, 'o> {
     pub(crate) work: &'a mut FastState,
     pub(crate) call: &'a mut RebasedBuffer<'b>,
@@ -111,7 +112,8 @@ impl Fast<'_, '_, '_> {
         self.bits.put_or_count(bits.value(), bits.len());
     }
 
-    /// Everything but the last bytes. Returns the position and whether it stopped at incompressible data.
+    /// Codes everything but the last bytes. Returns the position reached, and whether it stopped at
+    /// incompressible data.
     #[inline(always)]
     unsafe fn body<I: Isa>(&mut self, mut at: usize) -> (usize, bool) {
         let end = self.call.buffer.len().saturating_sub(LOOKAHEAD).min(self.end);
@@ -122,7 +124,7 @@ impl Fast<'_, '_, '_> {
             // SAFETY: as the caller vouches.
             let here = unsafe {
                 if self.bits.pos + SLACK < self.bits.out.len() {
-                    // A byte of input becomes at most 12 bits.
+                    // A byte of input takes at most 12 bits.
                     let capacity = (self.bits.out.len() - SLACK - self.bits.pos) / 2;
                     self.stretch::<I>(here, run_start, stop.min(here + capacity + 1))
                 } else {
@@ -137,7 +139,7 @@ impl Fast<'_, '_, '_> {
         (at, false)
     }
 
-    /// One probe whose output goes through a local buffer, because the output has no slack left.
+    /// Codes one probe through a local buffer, because the output has no slack left.
     #[inline(never)]
     unsafe fn probe_buffered<I: Isa>(&mut self, here: usize, run_start: usize) -> usize {
         let mut place = [0u8; 2 * SLACK];
@@ -162,7 +164,8 @@ impl Fast<'_, '_, '_> {
         reached
     }
 
-    /// [`segment`](Self::segment), in the form for the distance from the beginning; stops early where that changes.
+    /// Runs [`segment`](Self::segment) with the [`Reach`] of position `here`, and stops early where
+    /// that changes.
     #[inline(always)]
     unsafe fn stretch<I: Isa>(&mut self, here: usize, run_start: usize, stop: usize) -> usize {
         // SAFETY: as the caller vouches.
@@ -175,8 +178,8 @@ impl Fast<'_, '_, '_> {
         }
     }
 
-    /// Codes from rebased position `here` until `stop` or a long literal run, which began at `run_start`. The
-    /// output must not depend on `stop`.
+    /// Codes from rebased position `here` until `stop`, or until a literal run gets long. The
+    /// current run began at `run_start`. The output must not depend on `stop`.
     #[inline(always)]
     unsafe fn segment<I: Isa, R: Reach>(
         &mut self,
@@ -206,7 +209,7 @@ impl Fast<'_, '_, '_> {
                     here = found.end;
                     run_start = here;
                     if here >= stop {
-                        // No probe follows, which would leave bytes to read.
+                        // No probe follows, so few bytes may be left to read.
                         insert_inside_last::<Small>(slots, origin, here, end);
                         break;
                     }
@@ -230,7 +233,7 @@ impl Fast<'_, '_, '_> {
         here
     }
 
-    /// The last bytes, one at a time.
+    /// Codes the last bytes, one position at a time.
     unsafe fn tail(&mut self, mut at: usize) -> usize {
         let (origin, lowest, end) = (self.call.origin(), self.call.lowest(), self.call.end());
         while at < self.end {
@@ -250,10 +253,10 @@ impl Fast<'_, '_, '_> {
     }
 }
 
-/// Emits literals without probing; the longer the literal run `run`, the more.
+/// Emits literals without probing: the longer the literal run `run`, the more.
 ///
 /// # Safety
-/// The bytes up to position `end` must be readable, the slack writable.
+/// The bytes up to position `end` must be readable, and the slack must be writable.
 #[inline(always)]
 unsafe fn skip_literals(
     out: &mut BitBuffer,

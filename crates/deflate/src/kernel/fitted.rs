@@ -1,5 +1,5 @@
-//! Trees of level 1 for a block that no built-in pair fits, as images and signals of 16 bits: from its bytes alone, before
-//! any match is known.
+//! Fits trees to a block of level 1 that no built-in pair suits, such as 16-bit images and signals.
+//! They are made from its bytes alone, before any match is found.
 
 use super::dispatch::Kernel;
 use super::header::Header;
@@ -10,12 +10,13 @@ use crate::coding::huffman::{Code, TreeWork};
 use crate::coding::tables::{END_OF_BLOCK, LITLENS, Tables};
 use crate::kernel::fast::MAX_LITLEN;
 
-/// Bytes counted of every [`STRIDE`].
+/// Number of bytes counted of every [`STRIDE`] bytes.
 const COUNTED: usize = 64;
 const STRIDE: usize = 256;
-/// A block of this length or less is counted whole.
+/// A block of this size or less is counted whole.
 const COUNT_ALL: usize = 4 << 10;
-/// Most bytes of a header: 19 lengths of 3 bits, and 316 of at most 7 bits that may have 7 more.
+/// Size of the largest header in bytes: 19 lengths of 3 bits, and 316 lengths of at most 7 bits
+/// with up to 7 extra bits.
 const MAX_HEADER: usize = 640;
 
 /// Trees for one block.
@@ -47,14 +48,14 @@ impl Fitted {
         put_header(&self.written, self.header_bits, bits);
     }
 
-    /// Counts bytes of `input`, and returns how many.
+    /// Counts a sample of the bytes of `input`, and returns the size of the sample.
     fn count(&mut self, input: &[u8]) -> u32 {
         let stride = if input.len() <= COUNT_ALL { COUNTED } else { STRIDE };
         self.counts = [[0; 256]; 2];
         let mut counted = 0;
         for piece in input.chunks(stride) {
             let piece = &piece[..piece.len().min(COUNTED)];
-            // Two tables, since neighbours with one count would wait for each other.
+            // Two tables, because equal neighbours in one table would wait for each other.
             for (i, &byte) in piece.iter().enumerate() {
                 self.counts[i % 2][usize::from(byte)] += 1;
             }
@@ -63,8 +64,8 @@ impl Fitted {
         counted
     }
 
-    /// Frequencies for `counted` bytes: every symbol has some, as the block may have any. Short lengths get a share for
-    /// the few matches that there will be.
+    /// Estimates frequencies from `counted` bytes. Every symbol gets a code, because the block may
+    /// contain any. Short lengths get a share for the few matches that will occur.
     fn estimate(&mut self, counted: u32) {
         let [even, odd] = &self.counts;
         for (freq, (a, b)) in self.litlen_freqs.iter_mut().zip(even.iter().zip(odd)) {
@@ -77,7 +78,8 @@ impl Fitted {
     }
 }
 
-/// Makes trees for `input`; returns whether they save something over literals of `bits_per_64` bits for 64 bytes.
+/// Makes trees for `input`. Returns whether they save at least 1/8 compared with literals that take
+/// `bits_per_64` bits for 64 bytes.
 pub(crate) struct Fit<'a> {
     pub(crate) fitted: &'a mut Fitted,
     pub(crate) tables: &'a mut Tables,
@@ -101,7 +103,7 @@ impl Kernel for Fit<'_> {
         let bits: u64 = literals.map(|(&freq, &length)| u64::from(freq) * u64::from(length)).sum();
         let (counted, whole) = (u64::from(counted), input.len() as u64);
         let cost = bits * whole / counted + u64::from(header_bits);
-        // Stored bytes have 8 bits. Trees that save less are not worth the time that they take.
+        // A stored byte takes 8 bits. Trees that save less than 1/8 are not worth their time.
         if cost * 64 >= whole * u64::from(bits_per_64.min(8 * 64)) * 7 / 8 {
             return false;
         }

@@ -1,4 +1,5 @@
-//! The header of a dynamic block: two sets of code lengths, run-length coded (RFC 1951, section 3.2.7).
+//! The header of a dynamic block: two sets of code lengths with run-length coding (RFC 1951,
+//! section 3.2.7).
 
 use linerate_core::Result;
 
@@ -11,12 +12,13 @@ use crate::coding::tables::{DISTANCES, LITLENS};
 const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 const MAX_RUNS: usize = LITLENS + DISTANCES;
-/// Lengths that become runs at once.
+/// Number of single lengths copied at once.
 const COPIED: usize = 16;
-/// All lengths in one row, with slack to compare 32 with their successors from any offset.
+/// Size of a row with all lengths, and slack to compare 32 lengths with their successors from any
+/// offset.
 const ROW: usize = MAX_RUNS + 2 * 64;
 
-/// A header ready to be written.
+/// A header that is ready to be written.
 pub(crate) struct Header {
     /// Symbol of the code-length alphabet | value of its extra bits << 8.
     runs: [u16; MAX_RUNS + COPIED],
@@ -32,8 +34,8 @@ impl Header {
         Header { runs: [0; MAX_RUNS + COPIED], len: 0, litlens: 0, distances: 0, code: Code::new(), sent: 0 }
     }
 
-    /// Run-length codes the two sets of lengths and builds a code for the runs; returns the bits that
-    /// [`put`](Self::put) will write.
+    /// Run-length codes the two sets of lengths and builds a code for the runs. Returns the number
+    /// of bits that [`put`](Self::put) will write.
     ///
     /// # Safety
     /// The CPU must support the tier that `I` is for.
@@ -50,7 +52,7 @@ impl Header {
         let mut row = [0u8; ROW];
         row[..LITLENS].copy_from_slice(litlens);
         row[self.litlens..][..DISTANCES].copy_from_slice(distances);
-        row[n] = 0xff; // ends the last run
+        row[n] = 0xff; // This ends the last run.
         // SAFETY: as the caller vouches.
         unsafe { self.make_runs::<I>(&row, n) };
         let freqs = self.count_symbols();
@@ -64,7 +66,7 @@ impl Header {
     /// Counts the symbols of the runs.
     #[inline(always)]
     fn count_symbols(&self) -> [u32; 19] {
-        // Two tables, since neighbours with one count would wait for each other.
+        // Two tables, because equal neighbours in one table would wait for each other.
         let mut counts = [[0u32; 32]; 2];
         for (i, run) in self.runs[..self.len].iter().enumerate() {
             counts[i % 2][usize::from(run & 31)] += 1;
@@ -72,10 +74,10 @@ impl Header {
         core::array::from_fn(|symbol| counts[0][symbol] + counts[1][symbol])
     }
 
-    /// Cuts the first `n` lengths of `row` into runs.
+    /// Divides the first `n` lengths of `row` into runs.
     ///
     /// Most lengths differ from their neighbours. A mask finds the next run that is worth a repeat
-    /// symbol; the lengths before it are copied unseen.
+    /// symbol; the lengths before it are copied without a look at each.
     ///
     /// # Safety
     /// As [`make`](Self::make).
@@ -91,7 +93,8 @@ impl Header {
         let mut at = 0;
         while at < n {
             let next = next_one(&long, at).min(n);
-            // How many there are is unpredictable: mostly fewer than are copied at once.
+            // The number of lengths before the run is unpredictable, and mostly less than are
+            // copied at once.
             let mut copied = 0;
             loop {
                 let single = &row[at + copied..][..COPIED];
@@ -118,7 +121,7 @@ impl Header {
         self.len += 1;
     }
 
-    /// Appends `run` times `length`, with repeat symbols.
+    /// Appends a run of `run` equal lengths, with repeat symbols.
     fn push_run(&mut self, length: u8, mut run: usize) {
         if length == 0 {
             while run >= 11 {
@@ -134,7 +137,7 @@ impl Header {
             self.push(length, 0);
             run -= 1;
             while run >= 3 {
-                // 7 and 8 are split so that no short rest is left over: 4 + 3 and 4 + 4.
+                // 7 and 8 are split into 4 + 3 and 4 + 4, so that no short rest remains.
                 let n = if run == 7 || run == 8 { 4 } else { run.min(6) };
                 self.push(16, n - 3);
                 run -= n;
@@ -155,7 +158,7 @@ impl Header {
         let first = self.sent.min(10);
         bits.put(counts as u64 | (lengths & 0x3fff_ffff) << 14, 14 + 3 * first as u32)?;
         bits.put(lengths >> 30, 3 * (self.sent - first) as u32)?;
-        // Per symbol: its code | bits of the code << 8 | bits with the extra ones << 16.
+        // For each symbol: code | length of the code << 8 | length with extra bits << 16.
         let mut entries = [0u32; 32];
         let codes = self.code.codes.iter().zip(&self.code.lengths).zip(&EXTRA_BITS);
         for (entry, ((&code, &n), extra_bits)) in entries.iter_mut().zip(codes) {
@@ -166,7 +169,7 @@ impl Header {
             let entry = entries[usize::from(run & 31)];
             (u64::from(entry & 0xff) | u64::from(run >> 8) << (entry >> 8 & 0xff), entry >> 16)
         };
-        // Four at a time: at most 56 bits, and 7 pending.
+        // Four at a time take at most 56 bits, and 7 bits may be pending.
         let (fours, rest) = self.runs[..self.len].as_chunks::<4>();
         for &[a, b, c, d] in fours {
             let [(a, a_len), (b, b_len), (c, c_len), (d, d_len)] =
@@ -183,16 +186,16 @@ impl Header {
     }
 }
 
-/// Number of lengths up to the last non-zero one.
+/// Returns the number of lengths up to the last non-zero one.
 fn used(lengths: &[u8]) -> usize {
     lengths.iter().rposition(|&l| l != 0).map_or(0, |i| i + 1)
 }
 
-/// A bit per place of the row.
+/// One bit for each place of the row.
 type Mask = [u64; ROW / 64];
 
-/// Masks of lengths that equal their successor, and of beginnings of runs worth a repeat symbol: three zeros
-/// or four equal lengths.
+/// Returns two masks: lengths that equal their successor, and starts of runs that are worth a
+/// repeat symbol, which are three zeros or four equal lengths.
 ///
 /// # Safety
 /// The CPU must support the tier that `I` is for.
@@ -203,7 +206,7 @@ unsafe fn run_masks<I: Isa>(row: &[u8; ROW]) -> (Mask, Mask) {
     let (mut repeats, mut zero) = ([0u64; WORDS], [0u64; WORDS]);
     for half in 0..2 * WORDS - 1 {
         let place = &row[32 * half..32 * half + 33];
-        // SAFETY: 33 bytes lie at `place`, 32 at `zeros`; the caller vouches for the tier.
+        // SAFETY: `place` has 33 bytes, and `zeros` has 32; the caller vouches for the tier.
         let (equal, empty) = unsafe {
             (I::equal32(place.as_ptr(), place[1..].as_ptr()), I::equal32(place.as_ptr(), zeros.as_ptr()))
         };
@@ -220,7 +223,7 @@ unsafe fn run_masks<I: Isa>(row: &[u8; ROW]) -> (Mask, Mask) {
     (repeats, long)
 }
 
-/// The first set bit at or after `at`; the number of bits if there is none.
+/// Returns the first set bit at or after `at`, or the number of bits if there is none.
 #[inline(always)]
 fn next_one(mask: &Mask, at: usize) -> usize {
     let mut word = at / 64;
@@ -232,7 +235,8 @@ fn next_one(mask: &Mask, at: usize) -> usize {
     64 * word + bits.trailing_zeros() as usize
 }
 
-/// Extra bits of the symbols of the code-length alphabet; those from 19 on are never looked up.
+/// Number of extra bits of each symbol of the code-length alphabet. Entries 19 and above are never
+/// read.
 const EXTRA_BITS: [u32; 32] = {
     let mut bits = [0; 32];
     (bits[16], bits[17], bits[18]) = (2, 3, 7);
@@ -245,7 +249,7 @@ mod tests {
     use crate::kernel::scalar::Scalar;
 
     impl Header {
-        /// The header of trees of these code lengths, and its size in bits.
+        /// Makes the header for trees with these code lengths. Returns it and its size in bits.
         pub(crate) fn of_lengths(litlens: &[u8; LITLENS], distances: &[u8; DISTANCES]) -> (Header, u32) {
             let mut header = Header::new();
             // SAFETY: every CPU supports the scalar tier.
@@ -263,7 +267,7 @@ mod tests {
         header
     }
 
-    /// The lengths that the runs stand for, as a decoder would expand them.
+    /// Expands the runs to lengths, as a decoder does.
     fn expanded(header: &Header) -> Vec<u8> {
         let mut all: Vec<u8> = Vec::new();
         for &run in &header.runs[..header.len] {

@@ -1,7 +1,7 @@
-//! The bytes before a message, read where a session or a dictionary keeps them: in a ring.
+//! The bytes before a message, in the ring buffer where a session or a dictionary keeps them.
 //!
-//! A message of some hundred bytes leaves no time to move 32 KiB of history next to it. So a search
-//! compares the message with bytes of the ring.
+//! A message of a few hundred bytes leaves no time to copy 32 KiB of history next to it, so a
+//! search compares the message with the bytes of the ring.
 
 #[cfg(feature = "alloc")]
 use linerate_core::{CACHE_LINE, prefetch_line};
@@ -11,73 +11,76 @@ use super::isa::read32;
 use super::isa::read64;
 use super::matcher::MAX_MATCH;
 
-/// Bytes at the end of a ring, so that 16 can be compared anywhere. They repeat its beginning where
-/// the history goes on there.
+/// Number of bytes after the end of a ring, so that 16 bytes can be compared at any place. They
+/// repeat the beginning of the ring if the history continues there.
 pub(crate) const OVERLAP: usize = 16;
 
-/// Longest message whose candidates are fetched before the search. With thousands of connections in
-/// turn neither tables nor windows are in a cache, and a search waits for one candidate after the
-/// other.
+/// Length of the longest message whose candidates are prefetched before the search. If thousands of
+/// connections take turns, neither tables nor windows are in a cache, and a search waits for one
+/// candidate after the other.
 #[cfg(feature = "alloc")]
 pub(crate) const MAX_FETCHED: usize = 4 << 10;
-/// Candidates of positions this far apart are fetched ahead of the search.
+/// Spacing of the positions whose candidates are prefetched.
 #[cfg(feature = "alloc")]
 pub(crate) const FETCH_STEP: usize = 2;
 
-/// Fewest bytes of a ring, so that a match of any length can be read in it and [`OVERLAP`].
+/// Minimum size of a ring in bytes. With [`OVERLAP`] a match of any length can be read in it.
 pub(crate) const MIN_RING: usize = 256;
 const _: () = assert!(MIN_RING + OVERLAP > MAX_MATCH);
 
-/// The last bytes before a message: byte n of the session at n modulo the size of the ring.
+/// The last bytes before a message. Byte n of the session is at n modulo the size of the ring.
 #[derive(Clone, Copy)]
 pub(crate) struct History<'a> {
-    /// A power of two of bytes, at least [`MIN_RING`] unless none is in use, and [`OVERLAP`].
+    /// The ring, whose size is a power of two of at least [`MIN_RING`], and [`OVERLAP`] bytes. A
+    /// history without bytes may have a smaller ring.
     ring: &'a [u8],
-    /// Bytes in use, no more than the ring has.
+    /// Number of bytes of the history, at most the size of the ring.
     len: usize,
     /// The number of the message's first byte, modulo 2^16.
     end: u16,
 }
 
 impl History<'_> {
-    /// No bytes.
+    /// A history without bytes.
     pub(crate) const NONE: History<'static> = History { ring: &[0; 1 + OVERLAP], len: 0, end: 0 };
 
-    /// Bytes in use.
+    /// Returns the number of bytes of the history.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Where the byte is that is `back` bytes before the message.
+    /// Returns the place in the ring of the byte that is `back` bytes before the message.
     #[inline(always)]
     fn place(&self, back: usize) -> usize {
         usize::from(self.end).wrapping_sub(back) & (self.ring.len() - OVERLAP - 1)
     }
 
-    /// The byte that is `back` bytes before the message. 16 bytes can be read there; those after
-    /// the end of the history have no meaning.
+    /// Returns the address of the byte that is `back` bytes before the message. 16 bytes can be
+    /// read there; those after the end of the history are meaningless.
     #[inline(always)]
     pub(crate) fn at(&self, back: usize) -> *const u8 {
         self.ring.as_ptr().wrapping_add(self.place(back))
     }
 
-    /// Where the byte with number `number` is; or, if fewer than `count` can be read there, at most
-    /// [`MAX_MATCH`], a place where they can.
+    /// Returns the address of the byte with number `number`. If fewer than `count` bytes can be
+    /// read there, it returns another address where they can. `count` is at most [`MAX_MATCH`].
     #[inline(always)]
     pub(crate) fn readable(&self, number: usize, count: usize) -> *const u8 {
         let place = number & (self.ring.len() - OVERLAP - 1);
         self.ring.as_ptr().wrapping_add(place.min(self.ring.len().saturating_sub(count)))
     }
 
-    /// Bytes of history that follow one another in memory from `back` bytes before the message on.
+    /// Returns how many bytes of the history, beginning `back` bytes before the message, are
+    /// contiguous in memory.
     #[inline(always)]
     pub(crate) fn contiguous(&self, back: usize) -> usize {
         back.min(self.ring.len() - self.place(back))
     }
 
-    /// Returns how many bytes from `back` bytes before the message on equal those at `here`: at
-    /// most `most`, and none of the message itself. The first `length` are known to be equal.
+    /// Returns the length of the match between `here` and the history `back` bytes before the
+    /// message: at most `most`, and no byte of the message itself. The first `length` bytes are
+    /// known to be equal.
     ///
     /// # Safety
     /// `most` bytes must be readable at `here`; `back` must be at most [`len`](Self::len).
@@ -90,15 +93,15 @@ impl History<'_> {
         if length < first || length == most {
             return length;
         }
-        // SAFETY: the rest begins behind the end of the ring, and is shorter than it.
+        // SAFETY: the rest continues at the beginning of the ring and is shorter than the ring.
         unsafe { length + common(here.wrapping_add(length), self.at(back - length), 0, most - length) }
     }
 }
 
 #[cfg(feature = "alloc")]
 impl<'a> History<'a> {
-    /// The `len` bytes before number `end` in a ring. If they go on at its beginning, the
-    /// [`OVERLAP`] bytes at its end must repeat that.
+    /// Creates the history of the `len` bytes before number `end` in a ring. If they continue at
+    /// the beginning of the ring, the [`OVERLAP`] bytes after its end must repeat its beginning.
     pub(crate) fn new(ring: &'a [u8], len: usize, end: u16) -> Self {
         let size = ring.len() - OVERLAP;
         assert!(size.is_power_of_two() && size >= MIN_RING && len <= size);
@@ -107,20 +110,21 @@ impl<'a> History<'a> {
         history
     }
 
-    /// The number of the message's first byte, modulo 2^16.
+    /// Returns the number of the message's first byte, modulo 2^16.
     #[inline(always)]
     pub(crate) fn end(&self) -> u16 {
         self.end
     }
 
-    /// Fetches all of the ring.
+    /// Prefetches the whole ring.
     pub(crate) fn fetch(&self) {
         for line in self.ring.chunks(CACHE_LINE) {
             prefetch_line(line.as_ptr() as usize);
         }
     }
 
-    /// Calls `enter` with the number, modulo 2^16, and the 4 bytes of each position that has them.
+    /// Calls `enter` for each position that has 4 bytes, with its number modulo 2^16 and these
+    /// bytes.
     #[inline(always)]
     pub(crate) fn for_each(&self, mut enter: impl FnMut(u16, u32)) {
         for back in (4..=self.len).rev() {
@@ -130,8 +134,8 @@ impl<'a> History<'a> {
     }
 }
 
-/// Length of the common prefix of `most` bytes at `a` and `b`. The first `length` are known to be
-/// equal.
+/// Returns the length of the common prefix of `most` bytes at `a` and `b`. The first `length` bytes
+/// are known to be equal.
 ///
 /// # Safety
 /// `most` bytes must be readable at both.
@@ -157,7 +161,8 @@ unsafe fn common(a: *const u8, b: *const u8, mut length: usize, most: usize) -> 
 mod tests {
     use super::*;
 
-    /// The ring with bytes of numbers up to `end`, each the number's low byte times 7.
+    /// Returns a ring with the bytes of numbers up to `end`. Each byte is the low byte of its
+    /// number times 7.
     fn ring(end: usize) -> [u8; MIN_RING + OVERLAP] {
         let mut ring = [0; MIN_RING + OVERLAP];
         for number in end - MIN_RING..end {
@@ -168,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_go_on_behind_the_end_of_the_ring_and_end_with_the_history() {
+    fn matches_continue_at_the_beginning_of_the_ring_and_end_with_the_history() {
         for end in [MIN_RING, MIN_RING + 1, MIN_RING + 100, 70_000] {
             let ring = ring(end);
             let history = History::new(&ring, MIN_RING, end as u16);
@@ -188,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_of_a_history_have_their_bytes_wherever_the_ring_begins() {
+    fn for_each_gives_the_bytes_of_each_position_for_any_start_of_the_ring() {
         for end in [MIN_RING, MIN_RING + 3, 70_000] {
             let ring = ring(end);
             let mut numbers = Vec::new();
@@ -204,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_bytes_as_asked_for_can_be_read_from_any_number() {
+    fn readable_leaves_count_bytes_for_any_number() {
         let ring = ring(MIN_RING);
         let history = History::new(&ring, MIN_RING, MIN_RING as u16);
         for number in 0..2 * MIN_RING {

@@ -1,29 +1,30 @@
-//! Skips incompressible data: no matches and a flat byte histogram, as of encrypted or compressed data.
+//! Skips incompressible data: data without matches and with a flat byte histogram, such as
+//! encrypted or compressed data.
 //!
 //! The match loops stop at a run of [`LONG_RUN`] literals. If the data after it [is
-//! incompressible](is_incompressible), it goes to stored blocks with only sparse probes, at a fraction of the
-//! cost of coding; repeats of a few hundred bytes are still found.
+//! incompressible](is_incompressible), it goes to stored blocks with only sparse probes, at a
+//! fraction of the cost of coding. Repeats of a few hundred bytes are still found.
 
 use super::matcher::{Buckets, MAX_DISTANCE, MIN_MATCH, PositionTable};
 use super::rebased::RebasedBuffer;
 
 /// Length of a literal run after which a match loop tests for incompressible data.
 pub(crate) const LONG_RUN: usize = 512;
-/// Bytes of the histogram.
+/// Number of bytes in the histogram.
 const SAMPLE: usize = 512;
-/// Bytes skipped between two tests.
+/// Number of bytes skipped between two tests.
 const RECHECK: usize = 4096;
-/// Spacing of inserted positions, and number of neighbouring positions probed.
+/// Spacing of inserted positions, and number of neighbouring positions in a burst of probes.
 const SPACING: usize = 16;
-/// Bytes between two bursts of probes.
+/// Number of bytes from one burst of probes to the next.
 const BURST_EVERY: usize = 512;
 
-/// Whether the first 512 bytes of `data` have a histogram so flat that coding would save less than about 3 %:
-/// collision entropy above 7.7 bits per byte.
+/// Returns whether the histogram of the first 512 bytes of `data` is so flat that coding would save
+/// less than about 3 %: its collision entropy is above 7.7 bits per byte.
 ///
-/// Random bytes collide with probability 1/256: the squared counts of 512 come to about 1,536 with
-/// a deviation of 45. 1,750 corresponds to a collision entropy of 7.7 bits per byte; the Shannon
-/// entropy, which bounds what codes can save, is no lower.
+/// Random bytes collide with probability 1/256, so the squared counts of 512 bytes sum to about
+/// 1,536, with a standard deviation of 45. A sum of 1,750 corresponds to a collision entropy of 7.7
+/// bits per byte. The Shannon entropy, which bounds what codes can save, is no lower.
 pub(crate) fn is_incompressible(data: &[u8]) -> bool {
     let Some(sample) = data.first_chunk::<SAMPLE>() else {
         return false;
@@ -37,19 +38,19 @@ pub(crate) fn is_incompressible(data: &[u8]) -> bool {
 
 /// The current literal run of a match loop.
 pub(crate) struct LiteralRun {
-    /// Its first position.
+    /// First position of the run.
     pub(super) start: usize,
-    /// Up to this position it was tested and is compressible.
+    /// The data up to this position was tested and is compressible.
     pub(super) checked: usize,
 }
 
 impl LiteralRun {
-    /// A run that begins at position `at`.
+    /// Begins a run at position `at`.
     pub(crate) fn new(at: usize) -> Self {
         LiteralRun { start: at, checked: at }
     }
 
-    /// Whether the run is long at position `at` and the data there is incompressible.
+    /// Returns whether the run is long at position `at` and the data there is incompressible.
     pub(super) fn literal_run_is_incompressible(&mut self, buffer: &[u8], at: usize) -> bool {
         if at - self.start <= LONG_RUN || at <= self.checked {
             return false;
@@ -59,10 +60,10 @@ impl LiteralRun {
     }
 }
 
-/// Skips incompressible data from `at` on; returns the first position that may be compressible.
+/// Skips incompressible data from `at`. Returns the first position that may be compressible.
 ///
-/// Inserts every 16th position and probes 16 neighbouring positions in every 512 bytes, so repeats of 550
-/// bytes are found.
+/// Inserts every 16th position, and probes 16 neighbouring positions in every 512 bytes, so it
+/// finds repeats of 550 bytes.
 pub(crate) fn skip_incompressible<B: Buckets, const N: usize>(
     table: &mut PositionTable<N>,
     call: &mut RebasedBuffer<'_>,
@@ -86,8 +87,9 @@ pub(crate) fn skip_incompressible<B: Buckets, const N: usize>(
     if reached > at && len - reached < SAMPLE { len } else { reached }
 }
 
-/// As [`skip_incompressible`], for a search that wants every position inserted: `insert` does so, and if it is to look says whether
-/// there is a match of 4 bytes.
+/// Like [`skip_incompressible`], for a match finder that needs every position. `insert` inserts a
+/// position; if its second argument is true it also returns whether a match of 4 bytes begins
+/// there.
 pub(crate) fn skip_with(buffer: &[u8], at: usize, mut insert: impl FnMut(usize, bool) -> bool) -> usize {
     let len = buffer.len();
     let hashed_end = (len + 1).saturating_sub(MIN_MATCH);
@@ -113,7 +115,7 @@ pub(crate) fn skip_with(buffer: &[u8], at: usize, mut insert: impl FnMut(usize, 
     if reached > at && len - reached < SAMPLE { len } else { reached }
 }
 
-/// Whether position `p` has a match of 4 bytes at its newest candidate.
+/// Returns whether position `p` has a match of 4 bytes at its newest candidate.
 fn position_has_match<B: Buckets, const N: usize>(
     table: &mut PositionTable<N>,
     call: &mut RebasedBuffer<'_>,

@@ -1,7 +1,8 @@
-//! The search of a session: the newest candidate in the message itself, and two in an index of the history.
+//! The match finder of sessions below level 4: the newest candidate in the message itself, and two
+//! in an index of the history.
 //!
-//! The index is only read here. So it may be shared, as that of a dictionary is, and a message that does not fit its
-//! output leaves it as it was.
+//! The search only reads the index. So several sessions can share one, as they share a
+//! dictionary's, and a message that does not fit its output leaves it unchanged.
 
 use core::hint::select_unpredictable;
 
@@ -13,16 +14,17 @@ use super::lazy::{Finder, Found};
 use super::matcher::{MAX_MATCH, MIN_MATCH};
 use super::search::{extend, opaque};
 
-/// Most positions in the index of a window or of a dictionary.
+/// Maximum number of slots of the index of a window or of a dictionary.
 pub(crate) const MAX_SLOTS: usize = 1 << 12;
 
-/// Positions in the index of `window` bytes, a power of two.
+/// Returns the number of slots of the index for a window of `window` bytes, a power of two.
 pub(crate) fn index_slots(window: usize) -> usize {
     window.clamp(256, MAX_SLOTS)
 }
 
-/// Positions of even and of odd blocks of 64 bytes go to the two slots of a bucket, so that both the newest and one
-/// before it are at hand, for one store and no shift when a position is entered.
+/// Base-2 logarithm of 64, the size of a block. Positions in even and in odd blocks go to different
+/// slots of a bucket. So a bucket holds the newest position and an older one, and inserting a
+/// position takes one store and no shift.
 const BLOCK_BITS: u32 = 6;
 
 #[inline(always)]
@@ -30,14 +32,14 @@ pub(super) fn hash(word: u32, shift: u32) -> usize {
     (word.wrapping_mul(0x9E37_79B1) >> shift) as usize
 }
 
-/// The shift of a hash for a table of `len` slots, a power of two from 2 on.
+/// Returns the shift of a hash for a table of `len` slots, a power of two of at least 2.
 pub(super) fn shift_for(len: usize) -> u32 {
     debug_assert!(len.is_power_of_two() && len > 1);
     32 - len.ilog2()
 }
 
-/// Enters the positions of `text` into `index`, the first as number `first`; not the last three, which have no 4
-/// bytes yet. The number of slots is a power of two.
+/// Inserts the positions of `text` into `index`, except the last three, which have fewer than 4
+/// bytes. The first has the number `first`. The number of slots must be a power of two.
 pub(crate) fn index_positions(index: &mut [u16], text: &[u8], first: u16) {
     let mut numbers = Numbers::of(index);
     let mut number = first;
@@ -47,13 +49,13 @@ pub(crate) fn index_positions(index: &mut [u16], text: &[u8], first: u16) {
     }
 }
 
-/// Enters the positions of `history` into `index`, as [`index_positions`].
+/// Inserts the positions of `history` into `index`, like [`index_positions`].
 pub(crate) fn index_history(index: &mut [u16], history: &History<'_>) {
     let mut numbers = Numbers::of(index);
     history.for_each(|number, word| numbers.enter(number, word));
 }
 
-/// An index to enter positions into.
+/// An index that takes positions.
 struct Numbers<'a> {
     index: &'a mut [u16],
     shift: u32,
@@ -68,26 +70,26 @@ impl<'a> Numbers<'a> {
     #[inline(always)]
     fn enter(&mut self, number: u16, word: u32) {
         let slot = hash(word, self.shift) & !1 | usize::from(number >> BLOCK_BITS & 1);
-        // SAFETY: the hash has as many bits as the length.
+        // SAFETY: the hash is below the length.
         unsafe { *self.index.get_unchecked_mut(slot) = number };
     }
 }
 
-/// The search in a message of at most 65,536 bytes and its history.
+/// The match finder for a message of at most 65,536 bytes and its history.
 pub(crate) struct Indexed<'a> {
-    /// Newest offset of each hash in the message; cleared for each.
+    /// Newest offset of each hash in the message. Cleared for each message.
     recent: &'a mut [u16],
     recent_shift: u32,
-    /// For each hash the numbers of two positions in the history.
+    /// For each hash, the numbers of two positions in the history.
     index: &'a [u16],
     index_shift: u32,
     history: History<'a>,
-    /// Largest distance.
+    /// Largest distance of a match.
     window: usize,
 }
 
 impl<'a> Indexed<'a> {
-    /// Begins a message after `history`, of which `index` has the positions.
+    /// Begins a message after `history`. `index` has the positions of the history.
     pub(crate) fn begin(
         recent: &'a mut [u16],
         index: &'a [u16],
@@ -101,7 +103,8 @@ impl<'a> Indexed<'a> {
 }
 
 impl Indexed<'_> {
-    /// Fetches the candidates in the history of every [`FETCH_STEP`]th position of a short message.
+    /// Prefetches the candidates in the history for every [`FETCH_STEP`]th position of a short
+    /// message.
     pub(crate) fn fetch(&self, buffer: &[u8]) {
         if buffer.len() > MAX_FETCHED || self.history.len() == 0 {
             return;
@@ -119,11 +122,11 @@ impl Indexed<'_> {
     }
 }
 
-/// Candidates that have the first 4 bytes in common with a position: 0 for none.
+/// Candidates whose first 4 bytes equal those of a position; 0 for none.
 struct Hits {
-    /// How far before the position one in the message is.
+    /// Distance of the candidate in the message, from the position.
     recent: usize,
-    /// How far before the message two in the history are.
+    /// Distances of the two candidates in the history, from the beginning of the message.
     older: [usize; 2],
 }
 
@@ -144,7 +147,7 @@ impl Finder for Indexed<'_> {
 
     #[inline(always)]
     unsafe fn insert(&mut self, buffer: &[u8], at: usize) {
-        // SAFETY: 4 bytes at `at`, as the caller vouches; a hash has as many bits as the length.
+        // SAFETY: 4 bytes at `at`, as the caller vouches; a hash is below the length of its table.
         unsafe {
             let word = read32(buffer.as_ptr().add(at));
             *self.recent.get_unchecked_mut(hash(word, self.recent_shift)) = at as u16;
@@ -154,16 +157,18 @@ impl Finder for Indexed<'_> {
     #[inline(always)]
     unsafe fn find<I: Isa, const FAR: bool>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found {
         let origin = buffer.as_ptr();
-        // In the history from 4 bytes before the message, since fewer are no match.
+        // A candidate must be at least 4 bytes before the message, because a match in the history
+        // ends with it.
         let reach = self.history.len().min(self.window.saturating_sub(at)).saturating_sub(MIN_MATCH - 1);
-        // SAFETY: as above; offsets used are below `at`, and 4 bytes are readable anywhere in the history.
+        // SAFETY: as above; the offsets used are below `at`, and 4 bytes are readable anywhere in
+        // the history.
         unsafe {
             let word = read32(origin.add(at));
             let slot = self.recent.get_unchecked_mut(hash(word, self.recent_shift));
             let recent = usize::from(*slot);
             *slot = at as u16;
             let bucket = hash(word, self.index_shift) & !1;
-            // Which of the three is a match is unpredictable: one branch for all.
+            // Which of the three candidates matches is unpredictable, so one branch tests all.
             let usable = recent < at && at - recent <= self.window;
             let hit = usable & (read32(origin.add(select_unpredictable(usable, recent, 0))) == word);
             let recent = opaque(u32::from(hit)) as usize * at.wrapping_sub(recent);
@@ -184,7 +189,7 @@ impl Finder for Indexed<'_> {
 }
 
 impl Indexed<'_> {
-    /// The longest of the matches; the nearest of equals.
+    /// Returns the longest of the matches, and the nearest among equals.
     ///
     /// # Safety
     /// The CPU must support the tier that `I` is for.
@@ -194,11 +199,12 @@ impl Indexed<'_> {
         let (origin, history) = (buffer.as_ptr(), &self.history);
         let here = origin.wrapping_add(at);
         if at + 16 <= buffer.len() {
-            // SAFETY: 16 bytes from `at` on are in the buffer, and candidates are before it or in the history.
+            // SAFETY: the 16 bytes at `at` are in the buffer, and candidates are before it or in
+            // the history.
             let score = |from: *const u8, most: usize, distance: usize| unsafe {
                 (I::common16(here, from).min(most) << 17) + (0x1_ffff - distance)
             };
-            // Without a candidate, no length.
+            // Without a candidate the length is 0.
             let recent = score(here.wrapping_sub(recent), if recent == 0 { 0 } else { 16 }, recent);
             let older = older.map(|back| score(history.at(back), back, at + back));
             let best = recent.max(older[0]).max(older[1]);

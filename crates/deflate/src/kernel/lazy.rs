@@ -1,8 +1,8 @@
-//! Lazy matching, as in zlib's `deflate_slow` (RFC 1951, section 4), for levels 4 to 7 and sessions: bytes to tokens, one
-//! position at a time.
+//! Lazy matching, as in zlib's `deflate_slow` (RFC 1951, section 4), for levels 4 to 7 and
+//! sessions. It turns bytes into tokens, one position at a time.
 //!
-//! A match is taken only after the next position was tried: a longer match there costs one literal more. Candidates
-//! come from a [`Finder`].
+//! A match is taken only after the next position has been searched: a longer match there costs one
+//! more literal. Candidates come from a [`Finder`].
 
 use linerate_core::Tier;
 
@@ -15,17 +15,19 @@ use super::scalar::Scalar;
 use super::token_writer::TokenWriter;
 use crate::coding::token::Tokens;
 
-/// How many times a match gives way to the next one, at most: this keeps the tokens of a step below their slack.
+/// Maximum number of positions by which a match is put off. This keeps the tokens of a step within
+/// their slack.
 const MAX_PUT_OFF: usize = 56;
 const _: () = assert!(MAX_PUT_OFF / 2 + 3 <= crate::coding::token::SLACK);
 
-/// Positions inserted at the end of a match: those before are found where the match came from.
+/// Number of positions inserted at the end of a match. The earlier ones are found at the source of
+/// the match.
 const INSIDE: usize = 4;
 
-/// Positions at the end of a match that are not inserted lightly.
+/// Number of positions at the end of a match that are inserted into all tables.
 const FULLY_INSERTED: usize = 32;
 
-/// A match: `length` 0 stands for none.
+/// A match, or none if `length` is 0.
 #[derive(Clone, Copy)]
 pub(crate) struct Found {
     pub(crate) length: usize,
@@ -35,50 +37,55 @@ pub(crate) struct Found {
 impl Found {
     pub(crate) const NONE: Found = Found { length: 0, distance: 1 };
 
-    /// Whether to take `later`, one position further on, instead of `self`: the literal between costs some 6 bits, less the 4 that the
-    /// byte would be worth in the match.
+    /// Returns whether to take `later`, which begins one position later, instead of `self`. The
+    /// literal between them costs about 6 bits, minus the 4 bits that its byte would be worth in
+    /// the match.
     #[inline(always)]
     fn loses_to(self, later: Found) -> bool {
         later.length >= self.length && later.bits() > self.bits() + 2
     }
 
-    /// Whether to take `later`, two positions further on. That 6 bits are asked for was found by trial.
+    /// Returns whether to take `later`, which begins two positions later. The margin of 6 bits was
+    /// found by trial.
     #[inline(always)]
     fn loses_to_second(self, later: Found) -> bool {
         later.length > self.length && later.bits() > self.bits() + 6
     }
 
-    /// What the match is worth: some 4 bits a byte, less those of its distance.
+    /// Returns the value of the match in bits: about 4 per byte, minus the bits of its distance.
     #[inline(always)]
     fn bits(self) -> i32 {
         4 * self.length as i32 - self.distance.ilog2() as i32
     }
 }
 
-/// A source of candidates for matches, over one buffer.
+/// A match finder over one buffer.
 pub(crate) trait Finder {
-    /// Whether it needs every position; else only the last [`INSIDE`] of a match are inserted.
+    /// Whether it needs every position. If not, only the last [`INSIDE`] positions of a match are
+    /// inserted.
     const INSERTS_ALL: bool;
-    /// Whether a match may give way to one two positions later, too.
+    /// Whether a match may also give way to one that begins two positions later.
     const LOOKS_TWICE: bool;
     type Lent<'s>: Finder
     where
         Self: 's;
 
-    /// The same, for a loop to hold by value: in registers, since no store can change it.
+    /// Returns the same finder for a loop to hold by value. The compiler can then keep it in
+    /// registers, because no store can change it.
     fn lend(&mut self) -> Self::Lent<'_>;
 
-    /// Adapts to data in which `literals` different literals are common.
+    /// Adapts the search to data in which `literals` different literals are common.
     fn adapt(&mut self, literals: usize);
 
     /// Inserts position `at`.
     ///
     /// # Safety
-    /// `at + MIN_MATCH` must be within `buffer`, the same at every call; positions are inserted in ascending order.
+    /// `at + MIN_MATCH` must be within `buffer`, which must be the same at every call. Positions
+    /// must be inserted in ascending order.
     unsafe fn insert(&mut self, buffer: &[u8], at: usize);
 
-    /// Inserts position `at`, deep inside a match or incompressible data, where it may be left out of the tables that are only for short
-    /// matches.
+    /// Inserts position `at`, which is deep inside a match or in incompressible data. The finder
+    /// may leave it out of tables that only serve short matches.
     ///
     /// # Safety
     /// As [`insert`](Self::insert).
@@ -88,15 +95,15 @@ pub(crate) trait Finder {
         unsafe { self.insert(buffer, at) }
     }
 
-    /// Inserts position `at`; returns the longest match there if it is longer than `shorter`.
+    /// Inserts position `at`. Returns the longest match there if it is longer than `shorter`.
     ///
     /// # Safety
-    /// As [`insert`](Self::insert); with `FAR`, more than [`MAX_MATCH`] + 8 bytes must follow `at`. The CPU must support the
-    /// tier that `I` is for.
+    /// As [`insert`](Self::insert). With `FAR`, more than [`MAX_MATCH`] + 8 bytes must follow `at`.
+    /// The CPU must support the tier that `I` is for.
     unsafe fn find<I: Isa, const FAR: bool>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found;
 }
 
-/// Inserts the positions of a range that have 4 bytes.
+/// Inserts the positions of a range, except those near the end that have fewer than 4 bytes.
 pub(crate) fn insert_all(finder: &mut impl Finder, buffer: &[u8], start: usize, end: usize) {
     for at in start..end.min((buffer.len() + 1).saturating_sub(MIN_MATCH)) {
         // SAFETY: the position has 4 bytes.
@@ -104,10 +111,11 @@ pub(crate) fn insert_all(finder: &mut impl Finder, buffer: &[u8], start: usize, 
     }
 }
 
-/// Inserts position `at`, which has 4 bytes; if it is to look, returns whether a match of 4 bytes begins there.
+/// Inserts position `at`, which must have 4 bytes. If `look` is set, returns whether a match of 4
+/// bytes begins there.
 pub(crate) fn insert_one(finder: &mut impl Finder, buffer: &[u8], at: usize, look: bool) -> bool {
     assert!(buffer.len() - at >= MIN_MATCH, "the position has 4 bytes");
-    // SAFETY: as checked.
+    // SAFETY: the position has 4 bytes, as checked.
     unsafe {
         if look {
             return finder.find::<Scalar, false>(buffer, at, 0).length >= MIN_MATCH;
@@ -117,8 +125,8 @@ pub(crate) fn insert_one(finder: &mut impl Finder, buffer: &[u8], at: usize, loo
     false
 }
 
-/// Appends tokens from `start` on, until the list has `most` of them, up to incompressible data, or to the end of the
-/// buffer.
+/// Appends tokens for the bytes from `start`, until the list has `most` tokens, or until
+/// incompressible data or the end of the buffer.
 pub(crate) struct LazyParse<'a, F> {
     pub(crate) tokens: &'a mut Tokens,
     /// At most [`CAPACITY`](crate::coding::token::CAPACITY).
@@ -126,12 +134,12 @@ pub(crate) struct LazyParse<'a, F> {
     pub(crate) buffer: &'a [u8],
     pub(crate) start: usize,
     pub(crate) finder: &'a mut F,
-    /// As [`Search::max_lazy`](crate::levels::Search::max_lazy).
+    /// See [`Search::max_lazy`](crate::levels::Search::max_lazy).
     pub(crate) max_lazy: usize,
 }
 
 impl<F: Finder> LazyParse<'_, F> {
-    /// Runs on `tier`.
+    /// Runs the parse on `tier`.
     pub(crate) fn run(self, tier: Tier) -> Parsed {
         let LazyParse { tokens, most, buffer, start, finder, max_lazy } = self;
         tokens.clear_counts();
@@ -155,8 +163,8 @@ impl<F: Finder> LazyParse<'_, F> {
     }
 }
 
-/// Parses until a token begins at `until` or later, or another reason to end. No position before `until` is nearer to the end
-/// of the buffer than 4 bytes, or with `FAR` than [`NEAR_END`].
+/// Parses until a token begins at `until` or later, or the parse ends for another reason. Positions
+/// before `until` must have 4 bytes, or with `FAR` [`NEAR_END`].
 struct Advance<'a, F, const FAR: bool> {
     steps: Steps<'a, F>,
     until: usize,
@@ -167,7 +175,7 @@ impl<'a, F: Finder, const FAR: bool> Kernel for Advance<'a, F, FAR> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Steps<'a, F> {
-        // By value, so that registers hold it.
+        // By value, so that it stays in registers.
         let mut steps = self.steps;
         // SAFETY: as the fields and the caller vouch.
         unsafe { steps.advance::<I, FAR>(self.until) };
@@ -175,7 +183,7 @@ impl<'a, F: Finder, const FAR: bool> Kernel for Advance<'a, F, FAR> {
     }
 }
 
-/// A match that begins no nearer to the end of the buffer may have any length, even if it is put off.
+/// With this many bytes left, a match may have any length, even if it is put off.
 const NEAR_END: usize = MAX_MATCH + MAX_PUT_OFF + 8;
 
 /// The state of a parse.
@@ -191,16 +199,15 @@ struct Steps<'a, F> {
 }
 
 impl<F: Finder> Steps<'_, F> {
-    /// Parses until a token begins at `until` or later, or another reason to end.
-    ///
+    /// Parses until a token begins at `until` or later, or the parse ends for another reason.
     /// # Safety
-    /// Positions below `until` must have 4 bytes, or with `FAR` [`NEAR_END`]; the CPU must support the tier that `I` is
-    /// for.
+    /// Positions below `until` must have 4 bytes, or with `FAR` [`NEAR_END`]; the CPU must support
+    /// the tier that `I` is for.
     #[inline(always)]
     unsafe fn advance<I: Isa, const FAR: bool>(&mut self, until: usize) {
         let buffer = self.buffer;
-        // SAFETY: as the caller vouches, and each position is inserted once, in order; a step makes at most
-        // MAX_PUT_OFF / 2 + 3 tokens.
+        // SAFETY: as the caller vouches, and each position is inserted once, in order; a step makes
+        // at most MAX_PUT_OFF / 2 + 3 tokens.
         unsafe {
             while self.at < until && self.writer.len() < self.most {
                 let mut found = self.finder.find::<I, FAR>(buffer, self.at, 0);
@@ -256,10 +263,10 @@ impl<F: Finder> Steps<'_, F> {
         }
     }
 
-    /// Writes what is left.
+    /// Writes the pending literal and, at the end of the buffer, its last bytes.
     fn end(mut self, hashed_end: usize, start: usize) -> Parsed {
-        // SAFETY: steps end with at most MAX_PUT_OFF / 2 + 2 tokens more than `most`, so that SLACK leaves room for a pending
-        // literal. Below `most` there is room for the last three bytes, too.
+        // SAFETY: steps end with at most MAX_PUT_OFF / 2 + 2 tokens above `most`, so SLACK leaves
+        // room for a pending literal. Below `most` there is also room for the last three bytes.
         unsafe {
             self.writer.end_literals();
             if self.at >= hashed_end && self.writer.len() < self.most {
@@ -282,7 +289,7 @@ mod tests {
     use crate::{Level, Scratch};
 
     #[test]
-    fn a_parse_ends_at_incompressible_data_far_from_the_end_of_the_buffer() {
+    fn parse_ends_at_incompressible_data_far_from_the_end_of_the_buffer() {
         let mut x = 1u32;
         let noise: Vec<u8> = (0..1 << 16)
             .map(|_| {

@@ -1,25 +1,28 @@
-//! The match finder: hash tables of 16-bit rebased positions that are not cleared between short calls.
+//! The match finder of levels 1 to 3: hash tables of 16-bit rebased positions, which are not
+//! cleared between short calls.
 //!
-//! Rebased positions continue from call to call, so an entry of an earlier call is below the first position
-//! of this call. Reading an entry therefore ends in one `max` with the lowest position in reach: older
-//! entries and empty slots become that position. It is inside the call's buffer, so it may be read and even
-//! matched, and it does not depend on earlier calls, so calls stay isolated.
+//! Rebased positions continue from call to call, so an entry of an earlier call is below the first
+//! position of this call. Reading an entry therefore takes one `max` with the lowest position in
+//! reach, which replaces older entries and empty slots. That position is inside the call's buffer,
+//! so it can be read and even matched, and it does not depend on earlier calls, so calls stay
+//! isolated.
 //!
-//! Longer calls begin with an empty table and position 0, which saves that `max` for the first 32 KiB: an empty slot
-//! is that position already. So do calls after which 16 bits would overflow; within a call all entries are lowered by
-//! [`REBASE`], which keeps the window of 32,768 intact.
+//! Longer calls begin with an empty table and position 0. That saves the `max` for the first 32
+//! KiB, because an empty slot already is the lowest position. Calls that would overflow 16 bits
+//! begin in the same way. If positions overflow within a call, all entries are lowered by
+//! [`REBASE`], which keeps the window of 32,768 bytes intact.
 
 /// The geometry of a hash table: 2^`BITS` buckets of `WAYS` positions, newest first.
 pub(crate) trait Buckets {
     const BITS: u32;
     /// 1 or 2.
     const WAYS: usize;
-    /// Whether three positions near the end of a match are inserted, rather than one.
+    /// Whether three positions near the end of a match are inserted rather than one.
     const THOROUGH: bool;
-    /// Slots of a table with these buckets.
+    /// Number of slots of a table with these buckets.
     const SLOTS: usize = Self::WAYS << Self::BITS;
 
-    /// Index of the first slot of the bucket for the 4 bytes of `word`.
+    /// Returns the index of the first slot of the bucket for the 4 bytes of `word`.
     #[inline(always)]
     fn bucket(word: u32) -> usize {
         (word.wrapping_mul(0x9E37_79B1) >> (32 - Self::BITS)) as usize * Self::WAYS
@@ -28,7 +31,7 @@ pub(crate) trait Buckets {
     /// Inserts rebased position `n`, which is greater than all in the table, at `bucket`.
     ///
     /// # Safety
-    /// `bucket` must come from [`bucket`](Self::bucket), the table have all buckets.
+    /// `bucket` must come from [`bucket`](Self::bucket), and the table must have all buckets.
     #[inline(always)]
     unsafe fn insert(slots: &mut [u16], bucket: usize, n: usize) {
         // SAFETY: as the caller vouches.
@@ -41,11 +44,12 @@ pub(crate) trait Buckets {
     }
 }
 
-/// The buckets of level 1, and of short calls at level 2: 16 KiB, which leaves most of the L1 cache to the data.
+/// The buckets of level 1 and of short calls at level 2. Their 16 KiB leave most of the L1 cache to
+/// the data.
 pub(crate) struct Small;
 /// The buckets of level 2.
 pub(crate) struct Single;
-/// The buckets of level 3: a second candidate saves more than anything else of equal cost.
+/// The buckets of level 3. A second candidate saves more than anything else of equal cost.
 pub(crate) struct Double;
 
 impl Buckets for Small {
@@ -66,15 +70,16 @@ impl Buckets for Double {
     const THOROUGH: bool = true;
 }
 
-/// Largest rebased position at the beginning of a probe; the margin lets a loop overrun a little.
+/// Largest rebased position at the beginning of a probe. The margin lets a loop overrun slightly.
 pub(crate) const MAX_REBASED: u32 = 65_535 - 512;
-/// Amount by which a rebase lowers all positions: the rest, `MAX_REBASED - REBASE`, must exceed the window.
+/// Amount by which a rebase lowers all positions. The rest, `MAX_REBASED - REBASE`, must exceed the
+/// window.
 pub(crate) const REBASE: u32 = 31_744;
 const _: () = assert!(MAX_REBASED - REBASE > MAX_DISTANCE as u32 + 256);
-/// Most slots that are cleared for each byte of a call, so that its loop need not clamp candidates.
+/// Maximum number of slots cleared per byte of a call, so that its loop need not clamp candidates.
 const CLEARED_PER_BYTE: usize = 16;
 
-/// Largest distance of deflate.
+/// Largest distance of a deflate match.
 pub(crate) const MAX_DISTANCE: usize = 32_768;
 pub(crate) const MIN_MATCH: usize = 4;
 pub(crate) const MAX_MATCH: usize = 258;
@@ -97,8 +102,8 @@ impl<const N: usize> PositionTable<N> {
         PositionTable { slots: [0; N], next: 0, used: 0 }
     }
 
-    /// Begins a call over `len` bytes with buckets of `B`; returns the rebased position of its first byte, 0 if the table
-    /// is empty.
+    /// Begins a call over `len` bytes with buckets of `B`. Returns the rebased position of its
+    /// first byte, which is 0 if the table is empty.
     pub(crate) fn begin<B: Buckets>(&mut self, len: usize) -> u32 {
         const { assert!(N >= B::SLOTS) };
         let room = (MAX_REBASED - self.next) as usize;
@@ -114,7 +119,7 @@ impl<const N: usize> PositionTable<N> {
 
     /// Lowers every entry by [`REBASE`], saturating at 0.
     ///
-    /// Never inlined: its vector constants would occupy registers throughout a match loop.
+    /// Not inlined, because its vector constants would occupy registers throughout a match loop.
     #[cold]
     #[inline(never)]
     pub(crate) fn rebase(&mut self) {
@@ -130,7 +135,7 @@ impl<const N: usize> PositionTable<N> {
         unsafe { B::insert(&mut self.slots, B::bucket(word), n) };
     }
 
-    /// The newest candidate for the 4 bytes of `word`.
+    /// Returns the newest candidate for the 4 bytes of `word`.
     pub(crate) fn newest<B: Buckets>(&self, word: u32) -> usize {
         usize::from(self.slots[B::bucket(word)])
     }

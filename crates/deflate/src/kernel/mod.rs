@@ -1,5 +1,5 @@
-//! The hot loops of the encoder, and what is inlined into them: the match finder and the lookup of bits.
-//! Loops are generic bodies, compiled per CPU tier by `dispatch`.
+//! The hot loops of the encoder and the code inlined into them: match finders and bit lookups.
+//! `dispatch` compiles each loop, a generic body, once per CPU tier.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]

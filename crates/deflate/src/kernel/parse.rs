@@ -14,7 +14,7 @@ use super::search::{
 use super::token_writer::TokenWriter;
 use crate::coding::token::{GREEDY_CAPACITY, NONE, Tokens};
 
-/// The state of a parse: one object, so that one register addresses it all.
+/// The state of a parse. It is one object, so that one register addresses all of it.
 pub(crate) struct ParseState {
     pub(crate) table: MatchTable,
     pub(crate) tokens: Tokens,
@@ -26,8 +26,8 @@ impl ParseState {
     }
 }
 
-/// Parses from `start` until the tokens are full, a long run without matches, or the end of the
-/// input.
+/// Parses from `start` until the list of tokens is full, or until incompressible data or the end of
+/// the input.
 pub(crate) struct Parse<'a, 'b, B> {
     pub(crate) work: &'a mut ParseState,
     pub(crate) call: &'a mut RebasedBuffer<'b>,
@@ -59,9 +59,9 @@ impl<B: Buckets> Kernel for Parse<'_, '_, B> {
     }
 }
 
-/// Result of a [`Parse`].
+/// The result of a [`Parse`].
 pub(crate) struct Parsed {
-    /// Position reached.
+    /// The position reached.
     pub(crate) end: usize,
     /// Whether it stopped at incompressible data.
     pub(crate) incompressible: bool,
@@ -80,11 +80,13 @@ impl<B: Buckets> Parse<'_, '_, B> {
         1
     }
 
-    /// Everything but the last bytes, in segments that overflow neither the list nor the rebased positions.
+    /// Parses everything but the last bytes, in segments that overflow neither the list nor the
+    /// rebased positions. Returns the position reached, and whether it stopped at incompressible
+    /// data.
     #[inline(always)]
     unsafe fn body<I: Isa>(&mut self, mut at: usize) -> (usize, bool) {
         loop {
-            // No probe makes more than one token of two bytes.
+            // A probe makes at most one token per two bytes, so this many bytes fit the list.
             let capacity = 2 * (GREEDY_CAPACITY.saturating_sub(self.work.tokens.len));
             let end = self.call.buffer.len().saturating_sub(LOOKAHEAD).min(at + capacity);
             if at >= end {
@@ -108,8 +110,8 @@ impl<B: Buckets> Parse<'_, '_, B> {
         }
     }
 
-    /// Parses from rebased position `here` until `stop` or slightly past it, or until a long literal run, which
-    /// began at `run_start`. The output must not depend on `stop`.
+    /// Parses from rebased position `here` until `stop` or slightly past it, or until a long
+    /// literal run, which began at `run_start`. The output must not depend on `stop`.
     #[inline(always)]
     unsafe fn segment<I: Isa, R: Reach>(
         &mut self,
@@ -154,7 +156,7 @@ impl<B: Buckets> Parse<'_, '_, B> {
         here
     }
 
-    /// The last bytes, one at a time.
+    /// Parses the last bytes, one position at a time.
     unsafe fn tail(&mut self, mut at: usize) -> usize {
         let (origin, lowest, end) = (self.call.origin(), self.call.lowest(), self.call.end());
         let mut tokens_out = TokenWriter::new(&mut self.work.tokens);
@@ -176,7 +178,7 @@ impl<B: Buckets> Parse<'_, '_, B> {
     }
 }
 
-/// Emits literals without probing; the longer the literal run `run`, the more.
+/// Emits literals without probing: the longer the literal run `run`, the more.
 #[inline(always)]
 unsafe fn skip_literals(
     tokens_out: &mut TokenWriter<'_>,

@@ -1,14 +1,14 @@
-//! Level 1 in a session: one pass from a short message to bits of the fixed trees (RFC 1951,
+//! Level 1 in a session: one pass from a short message to bits, with the fixed trees (RFC 1951,
 //! section 3.2.6).
 //!
-//! A message of some hundred bytes leaves no time for work that is done once per message. So the
-//! window is not copied next to the message: candidates are compared where the session keeps them,
-//! in the ring of its window. Positions of the message go straight into the session's index. There
-//! are no tokens, and no counts of symbols.
+//! A message of a few hundred bytes leaves no time for work that is done once per message. So the
+//! window is not copied next to the message: candidates are compared in the ring where the session
+//! keeps them. The positions of the message go straight into the session's index. There are no
+//! tokens and no symbol counts.
 //!
 //! Four positions are probed with one branch, as in [`search`](super::search). The longest match is
-//! then extended backwards over the literals of its probe, since an index this small has often lost
-//! the position where a repetition begins.
+//! then extended backwards over the literals of its probe, because an index this small has often
+//! lost the position where a repetition begins.
 
 use core::hint::select_unpredictable;
 
@@ -23,28 +23,31 @@ use super::search::{PROBE_WIDTH, opaque};
 use super::token_bits::{BitBuffer, Literals};
 use crate::coding::builtin::fixed_tables;
 
-/// Longest message that is encoded so. Longer ones gain from trees of their own.
+/// Size in bytes of the longest message encoded in this way. Longer ones gain from trees of their
+/// own.
 pub(crate) const MAX_QUICK: usize = 4 << 10;
-/// Bytes before a message in its buffer, which are read but not used.
+/// Number of bytes before a message in its buffer. They are read but not used.
 pub(crate) const BEFORE: usize = 4;
-/// Bytes behind a message in its buffer. All are zero, since their hashes decide which slots of the
-/// index are overwritten.
+/// Number of bytes after a message in its buffer. All are zero, because their hashes decide which
+/// slots of the index are overwritten.
 pub(crate) const BEHIND: usize = 16;
-/// Bytes that a block may take: 9 bits for a byte, header and end, and the width of a store.
+/// Maximum size of a block in bytes: 9 bits for each byte, header and end, and the width of a
+/// store.
 pub(crate) const MAX_BLOCK: usize = MAX_QUICK * 9 / 8 + 32;
-/// Bytes of the buffers of a message and its block.
+/// Size in bytes of the buffers for a message and its block.
 pub(crate) const STAGING: usize = BEFORE + MAX_QUICK + BEHIND + MAX_BLOCK;
 
-/// Positions entered inside a match are this far apart.
+/// Spacing of the positions inserted inside a match.
 const INSIDE_STEP: usize = 3;
 
 /// Encodes a message as one block.
 pub(crate) struct Quick<'a> {
-    /// [`BEFORE`], the message, [`BEHIND`].
+    /// [`BEFORE`] bytes, the message, and [`BEHIND`] bytes.
     pub(crate) buffer: &'a [u8],
-    /// Positions by hash, modulo 2^16. 0 stands for the session's first byte, too.
+    /// Positions by hash, modulo 2^16. An empty slot is 0, which is also the session's first byte.
     pub(crate) index: &'a mut [u16],
-    /// Byte n of the session at n modulo the window, a power of two; and [`OVERLAP`].
+    /// The window, whose size is a power of two, and [`OVERLAP`] bytes. Byte n of the session is at
+    /// n modulo the window.
     pub(crate) ring: &'a [u8],
     /// The number of the message's first byte.
     pub(crate) position: u32,
@@ -53,7 +56,7 @@ pub(crate) struct Quick<'a> {
     pub(crate) pending: (u64, u32),
 }
 
-/// A block in `out`: its whole bytes, the bits pending behind them, and their number.
+/// A block in `out`: its whole bytes, the bits pending after them, and the number of these.
 pub(crate) struct Block {
     pub(crate) bytes: usize,
     pub(crate) pending: (u64, u32),
@@ -77,9 +80,10 @@ impl Kernel for Quick<'_> {
         let mut out = BitBuffer { next: start, acc: pending.0, len: pending.1 };
         out.put_bits(0b010, 3);
         let mut at = 0;
-        // SAFETY: hashes have as many bits as the index. A probe begins 4 bytes before the end at the
-        // latest, so that BEHIND is enough to read 16 bytes at each position; in the ring OVERLAP is.
-        // Longer matches are limited to both. A byte becomes at most 9 bits, of which MAX_BLOCK is made.
+        // SAFETY: hashes are below the length of the index. A probe begins at least 4 bytes before
+        // the end, so BEHIND is enough to read 16 bytes at each position; in the ring OVERLAP is
+        // enough. Longer matches are limited to message and history. A byte takes at most 9 bits,
+        // for which MAX_BLOCK has room.
         unsafe {
             if is_dense {
                 for line in (0..window).step_by(CACHE_LINE) {
@@ -95,14 +99,15 @@ impl Kernel for Quick<'_> {
                 }
             }
             if position == 0 && len > 0 {
-                // Before it there is no position that an empty slot could stand for.
+                // Before the first byte there is no position that an empty slot could mean.
                 out.put(tables.literal(u32::from(*message)));
                 at = 1;
             }
             while at + MIN_MATCH <= len {
                 let here = message.add(at);
                 let words = [0, 1, 2, 3].map(|k| read32(here.add(k)));
-                // Returns where a candidate is: in the message before position k, else in the ring.
+                // Returns the address of a candidate: in the message if it is before position k,
+                // else in the ring.
                 let locate = |candidate: u16, k: usize| {
                     let offset = usize::from(candidate.wrapping_sub(base));
                     let place = usize::from(candidate) & mask;
@@ -122,8 +127,8 @@ impl Kernel for Quick<'_> {
                 }
                 let literals = Literals::new(words[0], tables);
                 if opaque(u32::from(has_match)) != 0 {
-                    // 2 length + 3 - k, then k, then the candidate: another byte of length is worth
-                    // two literals before the match.
+                    // From the top: 2 length + 3 - k, then k, then the candidate. Another byte of
+                    // length is worth two more literals before the match.
                     let score = |k: usize| {
                         let length = I::common16(here.add(k), locate(candidates[k], k));
                         let length = u64::from(opaque(length as u32));
@@ -137,7 +142,7 @@ impl Kernel for Quick<'_> {
                     let (offset, distance, room) = if in_message < first {
                         (in_message, first - in_message, MAX_MATCH)
                     } else {
-                        // Up to the end of the history, or of the ring.
+                        // A match in the ring ends at the end of the history or of the ring.
                         let place = usize::from(candidate) & mask;
                         let left = (usize::from(base.wrapping_sub(candidate).wrapping_sub(1)) & mask) + 1;
                         (place, first + left, left.min(window + OVERLAP - place))
@@ -145,7 +150,7 @@ impl Kernel for Quick<'_> {
                     // A candidate in the ring may have left the window since the message began.
                     let most = if distance <= window { room.min(len - first) } else { 0 };
                     while length >= 16 && length < most {
-                        // The last 16 overlap those before.
+                        // The last 16 bytes overlap the ones before.
                         let next = length.min(most - 16);
                         let more = I::common16(here.add(next), from.add(next));
                         length = next + more;
@@ -182,7 +187,7 @@ impl Kernel for Quick<'_> {
             for i in at..len {
                 out.put(tables.literal(u32::from(*message.add(i))));
             }
-            // The end of the block: seven zero bits.
+            // The end of the block is seven zero bits.
             out.put_bits(0, 7);
             out.store();
             Block { bytes: out.next.offset_from(start) as usize, pending: (out.acc, out.len) }

@@ -1,11 +1,12 @@
-//! Rebased positions: offsets of a call's buffer counted from a moving base, so that 16 bits are enough.
+//! Rebased positions: offsets in a call's buffer, counted from a moving base so that 16 bits are
+//! enough.
 
 use super::matcher::{Buckets, MAX_REBASED, PositionTable, REBASE};
 
-/// The buffer of one call and the base of its rebased positions.
+/// The buffer of a call and the base of its rebased positions.
 ///
-/// Offset i has the rebased position `first + i`; after a rebase `first` is negative, wrapped. A match loop
-/// works on rebased positions, with `origin` as the address of position 0.
+/// Offset i has the rebased position `first + i`. After a rebase `first` is negative, and wraps. A
+/// match loop works on rebased positions, with `origin` as the address of position 0.
 #[derive(Clone, Copy)]
 pub(crate) struct RebasedBuffer<'a> {
     pub(crate) buffer: &'a [u8],
@@ -19,8 +20,9 @@ impl<'a> RebasedBuffer<'a> {
         RebasedBuffer { buffer, first }
     }
 
-    /// The rebased position of offset `at`. Rebases the table first if 16 bits are about to overflow, more than once
-    /// after a part of the call that another search covered.
+    /// Returns the rebased position of offset `at`. Rebases the table first if 16 bits are about to
+    /// overflow. It may rebase several times after a part of the call that another match finder
+    /// searched.
     #[inline(always)]
     pub(crate) fn rebased_position<const N: usize>(
         &mut self,
@@ -34,31 +36,33 @@ impl<'a> RebasedBuffer<'a> {
         self.first.wrapping_add(at)
     }
 
-    /// The offset of a rebased position.
+    /// Returns the offset of a rebased position.
     #[inline(always)]
     pub(crate) fn offset_of(&self, rebased: usize) -> usize {
         rebased.wrapping_sub(self.first)
     }
 
-    /// The address of rebased position 0; only positions of the buffer may be read through it.
+    /// Returns the address of rebased position 0. Only positions in the buffer may be read through
+    /// it.
     #[inline(always)]
     pub(crate) fn origin(&self) -> *const u8 {
         self.buffer.as_ptr().wrapping_sub(self.first)
     }
 
-    /// The rebased position of the first byte of the buffer, or 0 if it is negative.
+    /// Returns the rebased position of the first byte of the buffer, or 0 if it is negative.
     #[inline(always)]
     pub(crate) fn lowest(&self) -> usize {
         if self.first > MAX_REBASED as usize { 0 } else { self.first }
     }
 
-    /// Whether the table holds positions of this call only: then an empty slot stands for its first position.
+    /// Returns whether the table holds positions of this call only. Then an empty slot means the
+    /// first position of the call.
     #[inline(always)]
     pub(crate) fn is_alone(&self) -> bool {
         self.lowest() == 0
     }
 
-    /// The rebased position after the buffer.
+    /// Returns the rebased position after the buffer.
     #[inline(always)]
     pub(crate) fn end(&self) -> usize {
         self.first.wrapping_add(self.buffer.len())

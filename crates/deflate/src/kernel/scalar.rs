@@ -1,4 +1,4 @@
-//! The operations of any CPU.
+//! The operations in portable code, for any CPU.
 
 use super::isa::{Isa, read64};
 

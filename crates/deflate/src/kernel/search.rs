@@ -1,11 +1,11 @@
-//! The search for matches that all levels share: four positions per probe, one branch for them all.
+//! The match search of levels 1 to 3: four positions per probe, with one branch for all of them.
 //!
 //! Two things bound a greedy search: mispredicted branches, and the chain of dependent steps from
-//! one match to the next (load, hash, slot, candidate, compare, length, next position), some 40
-//! cycles of latency during which little else can start. So four neighbouring positions are
-//! looked up together, whether any of them has a match is one branch, and which of them to take
-//! is arithmetic on a packed score. Compares are 16 bytes wide: wider ones cross cache lines more
-//! often than they spare a branch.
+//! one match to the next (load, hash, slot, candidate, compare, length, next position), about 40
+//! cycles of latency during which little else can start. So four neighbouring positions are looked
+//! up together, one branch tests whether any of them has a match, and arithmetic on a packed score
+//! chooses among them. Compares are 16 bytes wide: wider ones cross cache lines more often than
+//! they save a branch.
 
 use core::marker::PhantomData;
 
@@ -27,7 +27,7 @@ pub(crate) fn insert_history<B: Buckets, const N: usize>(
     }
 }
 
-/// Inserts the first position of a call, so that every later position has a candidate to clamp to.
+/// Inserts the first position of a call, so that every later position has a candidate.
 pub(crate) fn insert_first<B: Buckets, const N: usize>(
     table: &mut PositionTable<N>,
     call: &mut RebasedBuffer<'_>,
@@ -38,23 +38,23 @@ pub(crate) fn insert_first<B: Buckets, const N: usize>(
     }
 }
 
-/// Bytes that a [`Probe`] may read from its first position on.
+/// Number of bytes that a [`Probe`] may read from its first position.
 pub(crate) const LOOKAHEAD: usize = 4 + 16;
-/// Bytes of input prefetched ahead: it often comes from another core or the network, and a probe is too
-/// short to hide a cache miss.
+/// Distance in bytes by which input is prefetched. Input often comes from another core or the
+/// network, and a probe is too short to hide a cache miss.
 const PREFETCH_DISTANCE: usize = 2048;
-/// Positions per probe.
+/// Number of positions per probe.
 pub(crate) const PROBE_WIDTH: usize = 4;
-/// Length of a literal run from which on the search skips positions, the more the longer the run.
+/// Length of a literal run after which the search skips positions: the longer the run, the more.
 pub(crate) const SKIP_AFTER: usize = 64;
 
-/// Four neighbouring positions and their candidates, rebased.
+/// Four neighbouring positions and their candidates, as rebased positions.
 pub(crate) struct Probe<B: Buckets> {
-    /// The 4 bytes at each.
+    /// The 4 bytes at each position.
     words: [u32; PROBE_WIDTH],
-    /// The newest candidate of each.
+    /// The newest candidate of each position.
     candidates: [usize; PROBE_WIDTH],
-    /// The older candidate of each, if buckets have two ways.
+    /// The older candidate of each position, if buckets have two ways.
     older: [usize; PROBE_WIDTH],
     buckets: PhantomData<B>,
 }
@@ -62,21 +62,22 @@ pub(crate) struct Probe<B: Buckets> {
 /// A match.
 #[derive(Clone, Copy)]
 pub(crate) struct Match {
-    /// Literals between the probe's first position and the match: 0 to 3.
+    /// Number of literals between the probe's first position and the match: 0 to 3.
     pub(crate) literals_before: usize,
     pub(crate) length: usize,
     pub(crate) distance: usize,
-    /// Rebased position after the match.
+    /// The rebased position after the match.
     pub(crate) end: usize,
 }
 
 impl<B: Buckets> Probe<B> {
-    /// Probes positions `here` to `here + 3` in `slots`, and inserts them. Candidates are clamped as `R` says, with `lowest`
-    /// the first position of the call.
+    /// Probes positions `here` to `here + 3` in `slots` and inserts them. `R` clamps the
+    /// candidates; `lowest` is the first position of the call.
     ///
     /// # Safety
-    /// `origin + n` must be readable for all positions n from the lowest candidate to `here + LOOKAHEAD`; `slots` must have
-    /// all buckets of `B`, and no other positions than `R` says; `lowest` must be below `here`.
+    /// `origin + n` must be readable for all positions n from the lowest candidate to `here +
+    /// LOOKAHEAD`. `slots` must have all buckets of `B`, and only positions that `R` allows.
+    /// `lowest` must be below `here`.
     #[inline(always)]
     pub(crate) unsafe fn new<R: Reach>(
         slots: &mut [u16],
@@ -87,7 +88,8 @@ impl<B: Buckets> Probe<B> {
         let (mut candidates, mut older) = ([0; PROBE_WIDTH], [0; PROBE_WIDTH]);
         // SAFETY: as the caller vouches.
         unsafe {
-            // Loads: shifting them out of one takes more instructions, and they are on the chain.
+            // Four loads: shifting the words out of one takes more instructions on the dependency
+            // chain.
             let words = [0, 1, 2, 3].map(|offset| read32(origin.wrapping_add(here + offset)));
             prefetch_line(origin.wrapping_add(here + PREFETCH_DISTANCE) as usize);
             for offset in 0..PROBE_WIDTH {
@@ -102,10 +104,10 @@ impl<B: Buckets> Probe<B> {
         }
     }
 
-    /// Whether any of the four has a match: the one unpredictable branch.
+    /// Returns whether any of the four positions has a match. This is the one unpredictable branch.
     ///
     /// # Safety
-    /// As [`new`](Self::new), for the same `origin`.
+    /// As for [`new`](Self::new), with the same `origin`.
     #[inline(always)]
     pub(crate) unsafe fn has_match(&self, origin: *const u8) -> bool {
         let hit = |candidates: &[usize; PROBE_WIDTH], offset: usize| {
@@ -119,34 +121,36 @@ impl<B: Buckets> Probe<B> {
         opaque_bool(any)
     }
 
-    /// The literal at offset `i`, 0 to 3.
+    /// Returns the literal at offset `i`, 0 to 3.
     #[inline(always)]
     pub(crate) fn literal(&self, i: usize) -> u32 {
         self.words[0] >> (8 * i) & 0xff
     }
 
-    /// The four literals, the first one lowest.
+    /// Returns the four literals, the first one lowest.
     #[inline(always)]
     pub(crate) fn literals(&self) -> u32 {
         self.words[0]
     }
 
-    /// The longest match of the four, the first among equals. There must be one.
+    /// Returns the longest match of the four positions, and the first among equals. There must be a
+    /// match.
     ///
     /// # Safety
-    /// As [`new`](Self::new), for the same `origin` and `here`, up to position `end`; the CPU must
-    /// support the tier that `I` is for.
+    /// As for [`new`](Self::new), with the same `origin` and `here`, up to position `end`. The CPU
+    /// must support the tier that `I` is for.
     #[inline(always)]
     pub(crate) unsafe fn best<I: Isa>(&self, origin: *const u8, here: usize, end: usize) -> Match {
-        // length << 32 | (3 - offset) << 16 | candidate: the greatest has the longest match and, among
-        // equals, comes first and is nearest. An offset without a match has a length below 4 and
-        // cannot win.
+        // The score is length << 32 | (3 - offset) << 16 | candidate. The greatest has the longest
+        // match and, among equals, the first and nearest. An offset without a match has a length
+        // below 4 and cannot win.
         let score = |candidates: &[usize; PROBE_WIDTH], offset: usize| {
             let position = origin.wrapping_add(here + offset);
-            // SAFETY: 16 bytes from `here + 3` are within the lookahead.
+            // SAFETY: the lookahead has 16 bytes from `here + 3`.
             let length = unsafe { I::common16(position, origin.wrapping_add(candidates[offset])) };
             let length = u64::from(opaque(length as u32));
-            // Before the length is known: an addition less on the chain.
+            // Computed before the length is known, which takes an addition off the dependency
+            // chain.
             let rest = keep_in_register(((3 - offset) << 16) + candidates[offset]);
             (length << 32) + rest as u64
         };
@@ -169,18 +173,20 @@ impl<B: Buckets> Probe<B> {
 /// Largest distance from the first position of a probe, limited by its last position.
 const MAX_PROBE_DISTANCE: usize = MAX_DISTANCE - (PROBE_WIDTH - 1);
 
-/// Which positions a table may hold, as a type: each has a loop of its own, since clamping is on the chain from one match
-/// to the next.
+/// The positions that a table may hold, as a type. Each type gets its own loop, because clamping is
+/// on the dependency chain from one match to the next.
 pub(crate) trait Reach {
-    /// The candidate for a probe at `here`, in a call whose first position is `lowest`.
+    /// Returns the candidate for a probe at `here`, in a call whose first position is `lowest`.
     fn clamp(candidate: usize, here: usize, lowest: usize) -> usize;
 }
 
-/// Positions of this call only, all within the window. An empty slot stands for the first one.
+/// The table has positions of this call only, all within the window. An empty slot means the first
+/// one.
 pub(crate) struct Fresh;
-/// Positions of this call, all within the window, and of earlier calls, which are below the first one.
+/// The table has positions of this call, all within the window, and positions of earlier calls,
+/// which are below the first of this call.
 pub(crate) struct Near;
-/// Positions of this call at any distance, and of earlier calls.
+/// The table has positions of this call at any distance, and positions of earlier calls.
 pub(crate) struct Far;
 
 impl Reach for Fresh {
@@ -204,18 +210,18 @@ impl Reach for Far {
     }
 }
 
-/// A stretch of a call that one form of a match loop covers.
+/// The part of a call that one form of a match loop covers.
 pub(crate) enum Stretch {
-    /// Up to the position given, with [`Fresh`].
+    /// Up to this position, with [`Fresh`].
     Fresh(usize),
-    /// Up to the position given, with [`Near`].
+    /// Up to this position, with [`Near`].
     Near(usize),
-    /// To the end, with [`Far`].
+    /// To the end of the call, with [`Far`].
     Far,
 }
 
 impl Stretch {
-    /// The stretch that begins at position `here` of a call.
+    /// Returns the stretch that begins at position `here` of a call.
     #[inline(always)]
     pub(crate) fn at(here: usize, call: &RebasedBuffer<'_>) -> Self {
         let lowest = call.lowest();
@@ -230,17 +236,19 @@ impl Stretch {
     }
 }
 
-/// Length of the match at position `at` with `distance`, whose first 16 bytes are known to match.
+/// Returns the length of the match at position `at` with `distance`, whose first 16 bytes are known
+/// to match.
 ///
 /// # Safety
-/// As [`extend`]; the CPU must support the tier that `I` is for.
+/// As for [`extend`]. The CPU must support the tier that `I` is for.
 #[inline(always)]
 unsafe fn extend_long<I: Isa>(origin: *const u8, at: usize, distance: usize, end: usize) -> usize {
     let mut length = 16;
-    // SAFETY: as the caller vouches, and 32 bytes more are before `end`.
+    // SAFETY: as the caller vouches; the next 32 bytes are before `end`.
     unsafe {
         if at + 48 <= end {
-            // Where a match ends is unpredictable: one branch for most of them instead of one for each 8 bytes.
+            // The end of a match is unpredictable, so one branch serves most matches instead of one
+            // for each 8 bytes.
             let position = origin.wrapping_add(at + 16);
             let more = I::common32(position, position.wrapping_sub(distance));
             if more < 32 {
@@ -252,7 +260,7 @@ unsafe fn extend_long<I: Isa>(origin: *const u8, at: usize, distance: usize, end
     }
 }
 
-/// As [`extend`], out of the loop.
+/// Does what [`extend`] does, but is not inlined into the loop.
 ///
 /// # Safety
 /// As [`extend`].
@@ -262,7 +270,8 @@ unsafe fn extend_rest(origin: *const u8, at: usize, distance: usize, end: usize,
     unsafe { extend(origin, at, distance, end, length) }
 }
 
-/// Length of the match at position `at` with `distance`, whose first `length` bytes are known to match.
+/// Returns the length of the match at position `at` with `distance`, whose first `length` bytes are
+/// known to match.
 ///
 /// # Safety
 /// `origin + n` must be readable for n from `at - distance` up to `end`.
@@ -292,21 +301,23 @@ pub(crate) unsafe fn extend(
     length
 }
 
-/// Inserts the position 2 before the end of a match, `next`: the one inside that pays for itself. With
-/// [`Buckets::THOROUGH`] also those 3 and 1 before.
+/// Inserts the position 2 bytes before `next`, the end of a match: the one position inside a match
+/// that is worth inserting. With [`Buckets::THOROUGH`] also inserts those 3 bytes and 1 byte
+/// before.
 ///
 /// # Safety
-/// As [`Probe::new`], for a probe at `next`.
+/// As for [`Probe::new`], with a probe at `next`.
 #[inline(always)]
 pub(crate) unsafe fn insert_inside<B: Buckets>(slots: &mut [u16], origin: *const u8, next: usize) {
     // SAFETY: as the caller vouches.
     unsafe { insert_up_to::<B>(slots, origin, next, usize::MAX) };
 }
 
-/// As [`insert_inside`], where no probe follows: a match may end with the input, and 4 bytes must be left to read.
+/// Like [`insert_inside`], if no probe follows. The match may end with the input, so only positions
+/// that have 4 bytes are inserted.
 ///
 /// # Safety
-/// As [`Probe::new`], with `next` at most `end`.
+/// As for [`Probe::new`], with `next` at most `end`.
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn insert_inside_last<B: Buckets>(
@@ -322,7 +333,7 @@ pub(crate) unsafe fn insert_inside_last<B: Buckets>(
 /// Inserts positions inside a match that ends at `next`, but none after `most`.
 ///
 /// # Safety
-/// As [`Probe::new`]; 4 bytes must be readable at `most` or at the last position inserted.
+/// As for [`Probe::new`]. 4 bytes must be readable at `most` or at the last position inserted.
 #[inline(always)]
 unsafe fn insert_up_to<B: Buckets>(slots: &mut [u16], origin: *const u8, next: usize, most: usize) {
     let mut enter = |inside: usize| {
@@ -339,12 +350,12 @@ unsafe fn insert_up_to<B: Buckets>(slots: &mut [u16], origin: *const u8, next: u
     }
 }
 
-/// Probes one position near the end of the input, reading nothing at or past `end`; length 0 without a
-/// match.
+/// Probes one position near the end of the input, without reading at `end` or past it. Without a
+/// match it returns length 0.
 ///
 /// # Safety
-/// `origin + n` must be readable for n from `lowest` up to `end`; `here` must be between; `slots`
-/// must have all buckets of `B`.
+/// `origin + n` must be readable for n from `lowest` up to `end`, and `here` must be in this range.
+/// `slots` must have all buckets of `B`.
 #[inline(always)]
 pub(crate) unsafe fn probe_one<B: Buckets>(
     slots: &mut [u16],
@@ -357,7 +368,8 @@ pub(crate) unsafe fn probe_one<B: Buckets>(
     if here + MIN_MATCH > end {
         return none;
     }
-    // SAFETY: 4 bytes from `here` end at `end` at the latest; the candidate is clamped as in `Probe`.
+    // SAFETY: 4 bytes from `here` end at `end` at the latest; the candidate is clamped as in
+    // `Probe`.
     unsafe {
         let word = read32(origin.wrapping_add(here));
         let bucket = B::bucket(word);
@@ -372,16 +384,17 @@ pub(crate) unsafe fn probe_one<B: Buckets>(
     }
 }
 
-/// Hides the origin of `x` from the compiler (optimization barrier), but not under Miri, which runs no assembler.
+/// Hides the origin of `x` from the compiler (an optimization barrier), except under Miri, which
+/// runs no assembler.
 ///
-/// Otherwise it splits a test of four conditions into four branches, and merges four scalar bit counts into
-/// one long vector emulation; both were measured to cost 10 % and more.
+/// Without it the compiler splits a test of four conditions into four branches, and merges four
+/// scalar bit counts into one long vector emulation. Both were measured to cost 10 % or more.
 #[inline(always)]
 pub(super) fn opaque(x: u32) -> u32 {
     keep_in_register(x as usize) as u32
 }
 
-/// As [`opaque`], for a condition.
+/// Like [`opaque`], for a condition.
 #[inline(always)]
 fn opaque_bool(x: bool) -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -399,7 +412,7 @@ fn opaque_bool(x: bool) -> bool {
     }
 }
 
-/// As [`opaque`], for a value to keep in a register instead of recomputing it.
+/// Like [`opaque`], for a value to keep in a register instead of recomputing it.
 #[inline(always)]
 #[cfg_attr(
     any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))),

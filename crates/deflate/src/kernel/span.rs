@@ -1,4 +1,5 @@
-//! A span of the input, its matches, and the way through it that a near-optimal parse takes (levels 8 and 9).
+//! A span of the input with all its matches, and the path through it that a near-optimal parse
+//! takes (levels 8 and 9).
 
 use core::hint::select_unpredictable;
 
@@ -11,27 +12,29 @@ use crate::coding::costs::NO_DISTANCE;
 use crate::coding::frequencies::Frequencies;
 use crate::coding::token::{NONE, distance_symbol};
 
-/// Bytes of a span, but for the rest of its last match.
+/// Size of a span in bytes, without the rest of its last match.
 const SPAN: usize = 256 << 10;
-/// Positions of a span.
+/// Maximum number of positions of a span.
 const POSITIONS: usize = SPAN + MAX_MATCH;
-/// Most matches of a span. With more it ends early.
+/// Maximum number of matches of a span. A span with more ends early.
 const MATCHES: usize = 4 * SPAN;
-/// Matches of a position are a multiple of this.
+/// The number of matches of a position is padded to a multiple of this.
 pub(crate) const GROUP: usize = 4;
-/// The largest depth of a search: so many matches, one of 3 bytes, and one a window away, fit into [`GROUPS`] groups.
+/// Maximum depth of a search. This many matches, one of 3 bytes, and one at the distance of the
+/// window fit [`GROUPS`] groups.
 pub(crate) const MAX_DEPTH: u32 = 250;
-/// Lengths from 3 on that a parse compares at once.
+/// Number of lengths that a parse compares at once.
 pub(crate) const LANES: usize = 8;
 
-/// What fills up a group.
+/// The entry that pads a group.
 pub(crate) const NO_MATCH: Match = (NO_DISTANCE as u32) << 8;
 
-/// The matches of a position: groups of [`GROUP`], and whether one has more than 10 bytes.
+/// The matches of a position: the number of groups of [`GROUP`] matches, and whether a match has
+/// more than 10 bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct MatchesHere(u8);
 
-/// The bits of [`MatchesHere`] for groups.
+/// The bits of [`MatchesHere`] that count groups.
 const GROUPS: u8 = 63;
 const IS_LONG: u8 = 128;
 const _: () = assert!((MAX_DEPTH as usize) + 1 < GROUP * GROUPS as usize);
@@ -39,7 +42,7 @@ const _: () = assert!((MAX_DEPTH as usize) + 1 < GROUP * GROUPS as usize);
 impl MatchesHere {
     const NONE: MatchesHere = MatchesHere(0);
 
-    /// Their number, with what fills up the last group.
+    /// Returns the number of matches, with those that pad the last group.
     #[inline(always)]
     pub(crate) fn count(self) -> usize {
         GROUP * usize::from(self.0 & GROUPS)
@@ -51,7 +54,7 @@ impl MatchesHere {
     }
 }
 
-/// A step of the way: a match, or a literal as one without distance.
+/// A step of a path: a match, or a literal in the form of a match without a distance.
 #[derive(Clone, Copy)]
 pub(crate) struct Step(pub(crate) Match);
 
@@ -71,13 +74,13 @@ impl Step {
         self.distance_symbol() != NO_DISTANCE
     }
 
-    /// Bytes that it covers.
+    /// Returns the number of bytes that the step covers.
     #[inline(always)]
     pub(crate) fn len(self) -> usize {
         select_unpredictable(self.is_match(), (self.0 & 0xff) as usize + 3, 1)
     }
 
-    /// As a [token](crate::coding::token).
+    /// Returns the step as a [token](crate::coding::token).
     #[inline(always)]
     pub(crate) fn token(self) -> u32 {
         let (symbol, extra) = distance_symbol((self.0 >> 16) + 1);
@@ -88,18 +91,20 @@ impl Step {
 
 /// A span of the input.
 pub(crate) struct Span {
-    /// Matches of all positions, in order.
+    /// The matches of all positions, in order.
     pub(crate) matches: [Match; MATCHES],
     pub(crate) here: [MatchesHere; POSITIONS],
-    /// The cheapest step from each position. Those on the way are reached from the first one.
+    /// The cheapest step from each position. Following the steps from the first position gives the
+    /// path.
     pub(crate) steps: [Step; POSITIONS],
-    /// The cost from each position to the end of a block, and behind it costs out of reach for a match that runs over and a
-    /// vector.
+    /// The cost from each position to the end of a block. After the end come prohibitive costs, as
+    /// many as a match that runs over the end and a vector can read.
     pub(crate) to_end: [u32; POSITIONS + 1 + MAX_MATCH + LANES],
 }
 
 impl Span {
-    /// Counts the symbols of at most `most` steps from `at` on, up to `end`; returns where they end.
+    /// Counts the symbols of at most `most` steps from `at`, up to `end`. Returns the position
+    /// after them.
     pub(crate) fn count(&self, mut at: usize, end: usize, most: usize, freqs: &mut Frequencies) -> usize {
         let (mut firsts, mut distances) = ([0; 512], [0; 32]);
         for _ in 0..most {
@@ -115,7 +120,7 @@ impl Span {
         at
     }
 
-    /// Number of steps up to `end`.
+    /// Returns the number of steps up to `end`.
     pub(crate) fn steps_to(&self, end: usize) -> usize {
         let (mut at, mut n) = (0, 0);
         while at < end {
@@ -134,12 +139,12 @@ pub(crate) struct Gather<'a, 't> {
     pub(crate) start: usize,
 }
 
-/// Where a span ends, and why.
+/// The end of a span, and the reason for it.
 pub(crate) struct Gathered {
     pub(crate) end: usize,
-    /// Matches, with what fills up groups.
+    /// Number of matches, with those that pad groups.
     pub(crate) matches: usize,
-    /// As [`Parsed`](super::parse::Parsed).
+    /// See [`Parsed`](super::parse::Parsed).
     pub(crate) incompressible: bool,
     pub(crate) incompressible_throughout: bool,
 }
@@ -157,7 +162,8 @@ impl Kernel for Gather<'_, '_> {
         let mut incompressible = false;
         while at < until.min(hashed_end) && len + MAX_MATCH <= MATCHES && !incompressible {
             let list = &mut span.matches[len..];
-            // SAFETY: the position has 4 bytes, and there is room for more matches than it may have.
+            // SAFETY: the position has 4 bytes, and the list has room for more matches than a
+            // position may have.
             let (count, longest) = unsafe {
                 let (end, longest) = trees.insert::<true>(buffer, at, list.as_mut_ptr());
                 (end.offset_from(list.as_ptr()) as usize, longest)
@@ -174,7 +180,7 @@ impl Kernel for Gather<'_, '_> {
                 incompressible = run.literal_run_is_incompressible(buffer, at);
             }
             if longest >= trees.nice_length {
-                // Nothing is gained inside, at a high price.
+                // Searching inside such a match gains nothing and is expensive.
                 let end = at + longest - 1;
                 span.here[at - start..end - start].fill(MatchesHere::NONE);
                 for inside in at..end.min(hashed_end) {

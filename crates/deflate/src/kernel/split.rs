@@ -1,4 +1,5 @@
-//! Where a block ends: before a piece of the input whose symbols are distributed otherwise than those before it.
+//! Decides where blocks end: before a piece of the input whose symbols are distributed differently
+//! from those before it.
 
 use super::dispatch::Kernel;
 use super::isa::Isa;
@@ -6,21 +7,22 @@ use crate::coding::frequencies::Frequencies;
 use crate::coding::log2::{self, log2};
 use crate::coding::token::Tokens;
 
-/// Tokens of a piece.
+/// Number of tokens of a piece.
 pub(crate) const PIECE: usize = 1 << 10;
 
-/// Bits that a block of its own costs, above all for its header.
+/// Assumed cost of another block in bits, most of it for the header.
 const BLOCK_BITS: u64 = 700;
 
-/// Adds the symbols of a piece to those of the block before it, unless it is better off in a block of its own. Returns
-/// whether it did.
+/// Adds the symbols of a piece to those of the block before it, unless a separate block is
+/// estimated to be cheaper. Returns whether it added them.
 pub(crate) struct Join<'a> {
     pub(crate) block: &'a mut Frequencies,
     pub(crate) piece: &'a mut Frequencies,
     pub(crate) tokens: &'a Tokens,
     /// Whether the block has no symbols yet.
     pub(crate) is_first: bool,
-    /// A piece of fewer literals and lengths is never a block of its own, since that would get the fixed trees.
+    /// A piece of fewer literals and lengths always joins, because alone it would get the fixed
+    /// trees.
     pub(crate) min_symbols: u32,
 }
 
@@ -48,10 +50,10 @@ impl Kernel for Join<'_> {
     }
 }
 
-/// A bit, in the unit of [`bits`].
+/// One bit in the unit of [`bits`].
 pub(crate) const ONE: u64 = log2::ONE as u64;
 
-/// The entropy of the symbols, without extra bits.
+/// Returns the entropy of the symbols, without extra bits.
 #[inline(always)]
 pub(crate) fn bits(freqs: &Frequencies) -> u64 {
     entropy(&freqs.litlens) + entropy(&freqs.distances)
@@ -67,7 +69,7 @@ fn entropy(freqs: &[u32]) -> u64 {
     times_log2(all) - sum
 }
 
-/// n log2 n, in [`ONE`].
+/// Returns n log2 n, in units of 1 / [`ONE`].
 #[inline(always)]
 fn times_log2(n: u64) -> u64 {
     n * u64::from(log2(n | 1))

@@ -6,21 +6,21 @@ use crate::coding::tables::Tables;
 use crate::coding::token::distance_symbol;
 
 impl Tables {
-    /// A literal in bits.
+    /// Returns the bits of a literal.
     #[inline(always)]
     pub(super) fn literal(&self, literal: u32) -> Bits {
         Bits(u64::from(self.firsts[literal as usize & 0xff]))
     }
 
-    /// A length, 3 to 258, in bits.
+    /// Returns the bits of a length, 3 to 258.
     #[inline(always)]
     pub(super) fn length(&self, length: usize) -> Bits {
         debug_assert!((3..=258).contains(&length));
-        // SAFETY: matches are of that length.
+        // SAFETY: every match has such a length.
         Bits(u64::from(unsafe { *self.firsts.get_unchecked(256 - 3 + length) }))
     }
 
-    /// A distance, 1 to 32,768, in bits, and their number.
+    /// Returns the bits of a distance, 1 to 32,768, and their number.
     #[inline(always)]
     pub(super) fn distance(&self, distance: usize) -> (u64, u32) {
         let (symbol, extra) = distance_symbol(distance as u32);
@@ -31,7 +31,7 @@ impl Tables {
     }
 }
 
-/// Up to 56 bits << 8 | their number.
+/// Up to 56 bits << 8 | the number of bits.
 #[derive(Clone, Copy)]
 pub(super) struct Bits(pub(super) u64);
 
@@ -46,19 +46,20 @@ impl Bits {
         self.0 as u32 & 0xff
     }
 
-    /// These bits, then `next`.
+    /// Returns these bits followed by `next`.
     #[inline(always)]
     pub(super) fn then(self, next: Bits) -> Self {
-        // `next` is shifted by the number of bits in `self`, its own number not.
+        // The bits of `next` are shifted by the number of bits in `self`; its number is added
+        // unshifted.
         Bits(self.0 + ((next.0 & !0xff) << (self.0 & 0xff)) + (next.0 & 0xff))
     }
 }
 
-/// The four literals of a probe, in bits: the first one, two, three, and all.
+/// The bits of the literals of a probe: of the first one, two, three, and of all four.
 pub(super) struct Literals([Bits; 4]);
 
 impl Literals {
-    /// Of `word`, the first one lowest.
+    /// Looks up the literals of `word`, the first one lowest.
     #[inline(always)]
     pub(super) fn new(word: u32, tables: &Tables) -> Self {
         let one = tables.literal(word);
@@ -67,13 +68,14 @@ impl Literals {
         Literals([one, two, three, three.then(tables.literal(word >> 24))])
     }
 
-    /// All four.
+    /// Returns the bits of all four.
     #[inline(always)]
     pub(super) fn all(&self) -> Bits {
         self.0[3]
     }
 
-    /// Those before `offset`, 0 to 3, which is unpredictable: branchless.
+    /// Returns the bits of those before `offset`, 0 to 3. Branchless, because `offset` is
+    /// unpredictable.
     #[inline(always)]
     pub(super) fn before(&self, offset: usize) -> Bits {
         let [one, two, three, _] = self.0;
@@ -83,7 +85,7 @@ impl Literals {
     }
 }
 
-/// The bit writer's words, in registers.
+/// The state of the bit writer in registers.
 pub(super) struct BitBuffer {
     pub(super) next: *mut u8,
     pub(super) acc: u64,

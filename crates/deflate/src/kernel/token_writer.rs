@@ -1,4 +1,4 @@
-//! Appends tokens to the list of a block, without branches, and counts their symbols.
+//! Appends tokens to the list of a block without branches, and counts their symbols.
 
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
@@ -7,15 +7,15 @@ use super::matcher::Buckets;
 use super::search::{Match, Probe};
 use crate::coding::token::{NONE, Tokens, distance_symbol};
 
-/// Appends tokens to the list and counts their symbols.
+/// Appends tokens to a list and counts their symbols.
 pub(super) struct TokenWriter<'a> {
-    /// Only fields of it are pointed to, never the whole: `next` stays valid.
+    /// References are made to its fields only, never to the whole, so `next` stays valid.
     tokens: *mut Tokens,
     list: *mut u32,
     next: *mut u32,
-    /// 1 if `next` holds a literal that another may join, else 0.
+    /// 1 if `next` holds a single literal that another may join, else 0.
     pending: usize,
-    /// That literal.
+    /// The literal in `next`.
     literal: u32,
     lifetime: PhantomData<&'a mut Tokens>,
 }
@@ -24,14 +24,14 @@ impl<'a> TokenWriter<'a> {
     pub(super) fn new(tokens: &'a mut Tokens) -> Self {
         let len = tokens.len;
         let tokens = &raw mut *tokens;
-        // SAFETY: the tokens are borrowed as long as this lives.
+        // SAFETY: the tokens are borrowed as long as the writer lives.
         let list = unsafe { &raw mut (*tokens).list }.cast::<u32>();
         let next = list.wrapping_add(len);
         TokenWriter { tokens, list, next, pending: 0, literal: 0, lifetime: PhantomData }
     }
 
-    /// Appends a literal to the token before it if that is a single one. Where runs of literals end is unpredictable, so this
-    /// has no branch.
+    /// Appends a literal, and joins it to the token before if that holds a single literal.
+    /// Branchless, because the ends of literal runs are unpredictable.
     ///
     /// # Safety
     /// The list must have free space.
@@ -51,7 +51,7 @@ impl<'a> TokenWriter<'a> {
         self.pending ^= 1;
     }
 
-    /// Ends a run of [`push_literal`](Self::push_literal).
+    /// Ends a run of literals from [`push_literal`](Self::push_literal).
     ///
     /// # Safety
     /// The list must have free space.
@@ -87,7 +87,7 @@ impl<'a> TokenWriter<'a> {
         unsafe { self.next.offset_from(self.list) as usize }
     }
 
-    /// Writes a token; keeps and counts it if `keep` is 1, not if 0: branchless.
+    /// Writes a token, and keeps and counts it if `keep` is 1 but not if it is 0. Branchless.
     ///
     /// # Safety
     /// The list must have free space; `first` and `second` must be in range.
@@ -102,7 +102,8 @@ impl<'a> TokenWriter<'a> {
         }
     }
 
-    /// As [`push_if`](Self::push_if), for a single literal. [`NONE`] is not counted: no tree has a code for it.
+    /// Like [`push_if`](Self::push_if), for a single literal. [`NONE`] is not counted, because no
+    /// tree has a code for it.
     ///
     /// # Safety
     /// As [`push_if`](Self::push_if).
@@ -116,7 +117,7 @@ impl<'a> TokenWriter<'a> {
         }
     }
 
-    /// The four literals of a probe without a match.
+    /// Appends the four literals of a probe without a match.
     #[inline(always)]
     pub(super) unsafe fn push_literals<B: Buckets>(&mut self, probe: &Probe<B>) {
         // SAFETY: as the caller vouches.
@@ -126,7 +127,7 @@ impl<'a> TokenWriter<'a> {
         }
     }
 
-    /// The literals of a probe before its match, and the match.
+    /// Appends the literals of a probe before its match, and the match.
     #[inline(always)]
     pub(super) unsafe fn push_literals_and_match<B: Buckets>(&mut self, probe: &Probe<B>, found: &Match) {
         // SAFETY: as the caller vouches.
@@ -144,10 +145,10 @@ impl<'a> TokenWriter<'a> {
         unsafe { self.push_if(1, 256 - 3 + length as u32, symbol, extra) }
     }
 
-    /// The bytes of `literals`, in pairs.
+    /// Appends the bytes of `literals`, in pairs.
     ///
     /// # Safety
-    /// As [`push_if`](Self::push_if), for half as many tokens as there are bytes, rounded up.
+    /// As for [`push_if`](Self::push_if), for half as many tokens as there are bytes, rounded up.
     #[inline(always)]
     pub(super) unsafe fn push_bytes(&mut self, literals: &[u8]) {
         let (pairs, rest) = literals.as_chunks::<2>();

@@ -1,4 +1,4 @@
-//! The trees of one block: from symbol counts to codes and their cost.
+//! The trees of a block: builds codes from symbol counts, and computes their cost.
 
 use linerate_core::Result;
 
@@ -13,14 +13,15 @@ use crate::coding::huffman::{Code, MAX_SUM, TreeWork};
 use crate::coding::tables::{DISTANCES, LITLENS, Tables};
 use crate::coding::token::Tokens;
 
-/// Literals and lengths below which a block takes the fixed trees without a look at others: the header of others would
-/// cost more than they save, in all but 1 of 50 blocks, and there some 8 bits.
+/// Number of literals and lengths below which a block gets the fixed trees without trying others.
+/// In 49 of 50 such blocks the header of other trees would cost more than they save; in the rest
+/// they would save about 8 bits.
 pub(crate) const MIN_SYMBOLS: u32 = 72;
 
 /// The trees of a block, and the counts they were built from.
 pub(crate) struct Trees {
     pub(crate) freqs: Frequencies,
-    /// Those of the last piece of the input, which may not belong to the block.
+    /// The counts of the last piece of the input, which may not belong to the block.
     pub(crate) piece: Frequencies,
     litlens: Code<LITLENS>,
     distances: Code<DISTANCES>,
@@ -48,20 +49,21 @@ impl Trees {
         core::mem::swap(&mut self.freqs, &mut self.piece);
     }
 
-    /// Replaces the costs by those in a block of the symbols counted, with the trees built last.
+    /// Sets the costs for a block of the counted symbols with the trees built last.
     #[cfg(feature = "alloc")]
     pub(crate) fn set_costs(&self, costs: &mut Costs) {
         costs.set(&self.freqs, &self.litlens.lengths, &self.distances.lengths);
     }
 
-    /// Writes the 3 header bits of a block, and the trees built last.
+    /// Writes the 3 header bits of a block and the trees built last.
     pub(crate) fn put_header(&self, last: bool, bits: &mut BitWriter<'_>) -> Result<()> {
         bits.put(0b100 | u64::from(last), 3)?;
         self.header.put(bits)
     }
 
-    /// Builds the optimal trees for the symbols counted, nearly optimal ones if they are many; returns the bits of header and
-    /// symbols.
+    /// Builds trees for the counted symbols, and returns the size in bits of header and symbols.
+    /// The trees are optimal except for [`Code::make`]'s length limit; more than [`MAX_SUM`]
+    /// symbols get trees for rounded counts.
     ///
     /// # Safety
     /// The CPU must support the tier that `I` is for.
@@ -89,13 +91,13 @@ impl Trees {
     }
 }
 
-/// Builds the optimal trees for a block. Returns its bits with the fixed trees and with these, including its 3 header
-/// bits.
+/// Builds trees for a block. Returns the size of the block in bits with the fixed trees and with
+/// these, including its 3 header bits.
 pub(crate) struct PlanTrees<'a> {
     pub(crate) trees: &'a mut Trees,
-    /// The block, if its symbols are not counted yet.
+    /// The tokens of the block, if its symbols have not been counted yet.
     pub(crate) tokens: Option<&'a Tokens>,
-    /// A block of fewer literals and lengths takes the fixed trees.
+    /// A block of fewer literals and lengths gets the fixed trees.
     pub(crate) min_symbols: u32,
 }
 
@@ -120,7 +122,7 @@ impl Kernel for PlanTrees<'_> {
     }
 }
 
-/// Fills the emission tables for the trees built.
+/// Fills the emission tables for the trees built last.
 pub(crate) struct FillTables<'a>(pub(crate) &'a mut Trees);
 
 impl Kernel for FillTables<'_> {
