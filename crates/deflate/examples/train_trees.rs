@@ -1,7 +1,7 @@
-//! Prints code lengths for a built-in pair of trees of level 1, trained on the files named.
+//! Prints code lengths for a built-in pair of trees of level 1, trained on the given files.
 //!
-//! Counts the symbols that level 1 emits (by decoding its output), smooths the counts so that every
-//! symbol has a code, and makes lengths of at most 12 bits from them by package-merge.
+//! It decodes level 1's output to count its symbols, smooths the counts so that every symbol gets a
+//! code, and computes lengths of at most 12 bits by package-merge.
 //!
 //! ```text
 //! cargo run --release -p linerate-deflate --example train_trees -- FILE...
@@ -10,13 +10,13 @@
 use linerate_deflate::{Format, Level, Scratch, Stream, bound, finish_bound};
 
 const LIMIT: usize = 12;
-/// Bytes per call, as in a proxy.
+/// Input of a call in bytes, as in a proxy.
 const CHUNK: usize = 16 << 10;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut counts = Counts { litlens: vec![0; 286], distances: vec![0; 30] };
     for path in std::env::args().skip(1) {
-        // Each file counts alike, whatever its size.
+        // Each file has the same weight, whatever its size.
         let mut of_file = Counts { litlens: vec![0; 286], distances: vec![0; 30] };
         for chunk in std::fs::read(path)?.chunks(CHUNK).take(64) {
             of_file.add(&compress(chunk)?)?;
@@ -40,11 +40,13 @@ fn compress(chunk: &[u8]) -> linerate_deflate::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Lengths of at most [`LIMIT`] bits for all symbols, those never seen counted as rare.
+/// Returns lengths of at most [`LIMIT`] bits for all symbols. Symbols that never occurred count as
+/// rare.
 fn lengths(counts: &[u64]) -> Vec<u8> {
     let total: u64 = counts.iter().sum();
     let rare = (total >> (LIMIT + 1)).max(1);
-    // Package-merge: the cheapest LIMIT - 1 rounds of pairs decide how deep each symbol lies.
+    // Package-merge (Larmore and Hirschberg 1990): the length of a symbol is the number of chosen
+    // packages that contain it.
     let mut leaves: Vec<(u64, Vec<usize>)> =
         counts.iter().enumerate().map(|(s, &c)| (c.max(rare), vec![s])).collect();
     leaves.sort_by_key(|l| l.0);
@@ -61,7 +63,7 @@ fn lengths(counts: &[u64]) -> Vec<u8> {
     lengths
 }
 
-/// How often each symbol occurs in deflate streams.
+/// Counts of the symbols in deflate streams.
 struct Counts {
     litlens: Vec<u64>,
     distances: Vec<u64>,
@@ -160,9 +162,9 @@ impl Bits<'_> {
     }
 }
 
-/// A canonical code, read bit by bit.
+/// A canonical code, decoded bit by bit.
 struct Code {
-    /// Symbols by (length, symbol), and how many there are of each length.
+    /// Symbols in the order of (length, symbol), and the number of symbols of each length.
     symbols: Vec<usize>,
     of_length: [usize; 16],
 }

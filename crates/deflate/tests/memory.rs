@@ -1,4 +1,5 @@
-//! What sessions and writers hold, counted by the allocator, which is that of a whole program.
+//! Counts the memory that sessions and writers hold. A program of its own, because it replaces the
+//! allocator.
 
 use std::io::{self, Sink, Write};
 
@@ -10,7 +11,7 @@ use linerate_testkit::sys::counting::{Counting, held};
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn session_holds_its_window_its_index_and_64_bytes() {
+fn session_holds_its_window_its_index_and_at_most_64_bytes() {
     let mut scratch = Scratch::boxed();
     let mut out = vec![0; message_bound(5_000)];
     let message = b"{\"price\":".repeat(500);
@@ -46,7 +47,7 @@ const WRITERS: usize = 100;
 
 type Writer = GzWriter<Sink>;
 
-/// Bytes that each of [`WRITERS`] writers holds after `work`.
+/// Returns the bytes that each of [`WRITERS`] writers holds after `work`.
 fn bytes_each(work: impl Fn(&mut Writer) -> io::Result<()>) -> usize {
     let mut writers = Vec::with_capacity(WRITERS);
     let before = held();
@@ -59,10 +60,10 @@ fn bytes_each(work: impl Fn(&mut Writer) -> io::Result<()>) -> usize {
 }
 
 #[test]
-fn idle_writers_hold_less_than_200_bytes_and_busy_ones_what_they_hold_back() {
+fn idle_writers_hold_less_than_200_bytes_and_busy_ones_their_buffers() {
     let page = b"<p>a paragraph of a page</p>\n".repeat(7_000);
     let event = &page[..500];
-    // The scratch of the thread, and its output.
+    // This allocates the scratch of the thread and its output.
     bytes_each(|writer| writer.write_all(&page).and_then(|()| writer.flush()));
 
     assert!(size_of::<Writer>() <= 200, "{}", size_of::<Writer>());

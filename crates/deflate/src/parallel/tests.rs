@@ -7,7 +7,7 @@ use crate::testing::inflate;
 
 const FORMATS: [Format; 3] = [Format::Deflate, Format::Zlib, Format::Gzip];
 
-/// Text-like for a while, then noise, then a run.
+/// Returns text-like data, then noise, then a run.
 fn data(n: usize) -> Vec<u8> {
     let mut seed = 1u32;
     (0..n)
@@ -27,7 +27,7 @@ fn options(container: impl Into<Container>, threads: usize, block: usize) -> Opt
 }
 
 #[test]
-fn every_format_and_level_round_trips_with_the_same_bytes_for_any_number_of_threads() {
+fn output_round_trips_and_is_the_same_for_any_number_of_threads() {
     for len in [0, 1, 999, 1000, 1001, JOB - 1, JOB, JOB + 1, 1_200_001] {
         let data = data(len);
         for format in FORMATS {
@@ -92,7 +92,7 @@ fn progress_is_monotonic_and_ends_with_the_totals() {
 }
 
 #[test]
-fn bgzf_blocks_decode_alone_and_state_their_length() {
+fn bgzf_blocks_decode_alone_and_hold_their_length() {
     for len in [0, 1, 65_280, 65_281, 400_000] {
         let data = data(len);
         let mut first: Option<Vec<u8>> = None;
@@ -111,7 +111,7 @@ fn bgzf_blocks_decode_alone_and_state_their_length() {
     }
 }
 
-/// The decoded blocks, found by their lengths alone.
+/// Decodes the blocks, found by their lengths alone.
 fn blocks_of_bgzf(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut blocks = Vec::new();
     while !bytes.is_empty() {
@@ -127,7 +127,8 @@ fn blocks_of_bgzf(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     blocks
 }
 
-/// Gives at most `step` bytes at a time, every third call interrupted, and fails at `fail_at`.
+/// A reader that returns at most `step` bytes per call, interrupts every third call, and fails at
+/// offset `fail_at`.
 struct FlakyReader<'a> {
     data: &'a [u8],
     at: usize,
@@ -177,7 +178,8 @@ fn reader_error_at_any_offset_is_returned() {
     }
 }
 
-/// Takes at most 1000 bytes at a time, every third call interrupted, and fails after `capacity`.
+/// A writer that takes at most 1000 bytes per call, interrupts every third call, and fails after
+/// `capacity` bytes.
 struct FlakyWriter {
     taken: Vec<u8>,
     capacity: usize,
@@ -222,7 +224,7 @@ fn writer_error_is_returned_and_output_is_a_prefix() {
     }
 }
 
-/// Jobs of 1,000 bytes, of which two are read ahead.
+/// Returns sizes for jobs of 1,000 bytes, two of which are read ahead.
 fn small_jobs(threads: usize) -> JobSizes {
     JobSizes { threads, ahead: 2, input: 1000, history: 0, output: 1, block_size: 1000, rsyncable: false }
 }
@@ -273,7 +275,8 @@ fn jobs_in_flight_are_bounded() {
 
 #[test]
 fn history_crosses_blocks_only_without_isolation() {
-    // Noise repeated every 20,000 bytes: without history no block of 10,000 can be compressed.
+    // The noise repeats every 20,000 bytes, so without history no block of 10,000 bytes can be
+    // compressed.
     let noise: Vec<u8> = data(60_000)[20_000..40_000].to_vec();
     let input = noise.repeat(20);
     let size = |isolated| {
@@ -287,7 +290,7 @@ fn history_crosses_blocks_only_without_isolation() {
     assert!(size(false) < input.len() / 4);
 }
 
-/// Lines of text that do not repeat.
+/// Returns lines of text that do not repeat.
 fn lines(len: usize) -> Vec<u8> {
     let mut seed = 1u64;
     let mut text = Vec::new();
@@ -308,7 +311,7 @@ fn compressed(data: &[u8], options: &Options) -> Vec<u8> {
 }
 
 #[test]
-fn rsyncable_output_of_any_number_of_threads_and_read_sizes_is_the_same_and_round_trips() {
+fn rsyncable_output_is_the_same_for_any_number_of_threads_and_any_reads() {
     let zeros = vec![0; 300_000];
     for data in [lines(900_000), zeros, data(500_000), lines(100), Vec::new()] {
         for container in [Format::Gzip.into(), Format::Zlib.into(), Container::Bgzf] {
@@ -320,7 +323,7 @@ fn rsyncable_output_of_any_number_of_threads_and_read_sizes_is_the_same_and_roun
                 assert!(compressed(&data, &options.threads(3)) == one, "{container:?} {level:?}");
                 let slow = FlakyReader { data: &data, at: 0, step: 777, calls: 0, fail_at: usize::MAX };
                 let mut out = Vec::new();
-                compress(slow, &mut out, &options).expect("it only dawdles");
+                compress(slow, &mut out, &options).expect("slow reads succeed");
                 assert!(out == one, "{container:?} {level:?} from small reads");
                 match container {
                     Container::Single(format) => assert!(inflate(format, &one, data.len()) == data),
@@ -332,7 +335,7 @@ fn rsyncable_output_of_any_number_of_threads_and_read_sizes_is_the_same_and_roun
 }
 
 #[test]
-fn an_insertion_changes_only_the_nearby_output_if_it_is_rsyncable() {
+fn insertion_changes_only_nearby_output_if_rsyncable() {
     let old = lines(3_000_000);
     for (container, level, isolated) in [
         (Container::from(Format::Deflate), Level::Default, true),

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use super::*;
 use crate::testing;
 
-/// No test here has more than a megabyte.
+/// Decodes a stream of at most a megabyte.
 fn inflate(format: Format, bytes: &[u8]) -> Vec<u8> {
     testing::inflate(format, bytes, 1 << 20)
 }
@@ -13,7 +13,7 @@ fn data(n: usize) -> Vec<u8> {
     (0..n as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8 & 15).collect()
 }
 
-/// Takes at most `step` bytes at a time and fails once at each offset in `failures`.
+/// A writer that takes at most `step` bytes per call and fails once at each offset in `failures`.
 #[derive(Debug, Default)]
 struct Flaky {
     taken: Vec<u8>,
@@ -39,7 +39,7 @@ impl Write for Flaky {
 }
 
 #[test]
-fn every_format_and_level_round_trips_however_the_writes_are_cut() {
+fn every_format_and_level_round_trips_for_any_division_into_writes() {
     let data = data(50_000);
     for format in [Format::Deflate, Format::Zlib, Format::Gzip] {
         for level in Level::ALL {
@@ -162,7 +162,7 @@ fn writing_after_the_end_is_an_error() {
     assert_eq!(inflate(Format::Gzip, &writer.finish().unwrap()), b"abc");
 }
 
-/// A `Vec` that can be looked at after its writer is gone.
+/// A `Vec` that can be read after its writer is dropped.
 #[derive(Clone, Default)]
 struct Shared(Rc<RefCell<Vec<u8>>>);
 

@@ -1,5 +1,5 @@
-//! No call writes more than its input plus 5 bytes per 65,535, from any state and for any input; nor do flush,
-//! finish and one-shot calls exceed their bounds.
+//! No call writes more than its input and 5 bytes for each started 65,535, from any state and for
+//! any input. Flush, finish and one-shot calls keep their bounds too.
 
 use linerate_deflate::{
     Format, Level, Scratch, Stream, bound, compress, compress_bound, finish_bound, flush_bound,
@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use crate::common::data::{self, Noise};
 use crate::common::{FORMATS, at_level, call, finish, pending, promised, states};
 
-/// Encodes at every level from `start` with exactly the capacity of the bound, and then ends the stream.
+/// Encodes at every level from `start` into a buffer of exactly the bound, and then ends the
+/// stream.
 #[track_caller]
 fn check_from(scratch: &mut Scratch, start: Stream, plain: &[u8]) {
     for level in Level::ALL {
@@ -43,7 +44,7 @@ fn short_inputs_stay_within_the_bound() {
     }
 }
 
-/// Matches that cost more than they save: each would end a stored block and begin another.
+/// The matches cost more than they save: each would end a stored block and begin another.
 #[test]
 fn runs_of_high_bytes_around_short_repeats_stay_within_the_bound() {
     let noise = &mut Noise::new(2);
@@ -69,7 +70,8 @@ fn runs_of_high_bytes_around_low_ones_stay_within_the_bound() {
     }
 }
 
-/// A repeat in noise that is worth a few bytes, but less than the stored block which must follow it.
+/// Each repeat in noise saves a few bytes, but less than the header of the stored block that must
+/// follow.
 #[test]
 fn repeats_that_hardly_pay_stay_within_the_bound() {
     let noise = &mut Noise::new(8);
@@ -126,7 +128,7 @@ fn calls_with_changing_levels_stay_within_the_bound() {
     }
 }
 
-/// The public bounds, with a pending header; they are tight.
+/// The public bounds include a pending header. Those of flush and finish are tight.
 #[test]
 fn public_bounds_suffice_with_a_header() {
     let mut scratch = Scratch::boxed();

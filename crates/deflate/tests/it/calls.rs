@@ -1,4 +1,5 @@
-//! Calls in any order, of any size, at any level: everything decodes, immediately after a flush.
+//! Calls in any order, of any size and at any level. Everything decodes, and immediately after a
+//! flush.
 
 use linerate_deflate::{FastScratch, Format, Kind, Level, Scratch, Stream, bound};
 
@@ -7,7 +8,7 @@ use crate::common::data::{self, Noise};
 use crate::common::decoders::{Incremental, assert_decodes};
 use crate::common::{call, finish, flush, promised};
 
-/// One stream of random calls over `plain`.
+/// Encodes `plain` as one stream of random calls, and decodes it.
 fn check_stream(scratch: &mut Scratch, noise: &mut Noise, format: Format, plain: &[u8], most: usize) {
     let mut stream = Stream::new(format, noise.pick(&Level::ALL));
     let mut decoder = Incremental::new(format, plain.len());
@@ -52,7 +53,7 @@ fn check_streams(seed: u64, count: usize, most: usize, len: usize) {
 }
 
 #[test]
-fn calls_up_to_70000_bytes() {
+fn random_calls_of_up_to_70000_bytes_decode() {
     check_streams(1, 150, 70_000, 400_000);
 }
 
@@ -91,7 +92,6 @@ fn second_finish_writes_nothing() {
     }
 }
 
-/// After the final block a flush writes only the pending bits.
 #[test]
 fn flush_after_the_final_block_only_pads() {
     let text = data::text(&mut Noise::new(4), 400);

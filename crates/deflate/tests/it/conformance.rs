@@ -1,5 +1,5 @@
-//! Every level, format, CPU tier and call size round-trips through other decoders, and neither tier nor format
-//! changes the blocks.
+//! Output of every level, format, CPU tier and call size round-trips through other decoders.
+//! Neither tier nor format changes the blocks.
 
 use linerate_deflate::{Format, Level, Scratch};
 
@@ -7,10 +7,10 @@ use crate::common::data::{self, Noise};
 use crate::common::decoders::{assert_decodes, system_gzip};
 use crate::common::{CODING, FORMATS, encode, scratches};
 
-/// Encodes in every format on every tier and decodes what comes out.
+/// Encodes in every format on every tier and decodes the output.
 fn check(scratches: &mut [Box<Scratch>], name: &str, level: Level, plain: &[u8], chunk: usize) {
     let what = format!("{name}, {level:?}, calls of {chunk}");
-    let (portable, others) = scratches.split_first_mut().expect("the portable tier");
+    let (portable, others) = scratches.split_first_mut().expect("the scalar tier");
     let [raw, zlib, gzip] = FORMATS.map(|format| {
         let encoded = encode(portable, format, level, plain, chunk);
         for other in &mut *others {
@@ -118,7 +118,6 @@ fn gzip_program_decodes_every_member() {
     assert!(found.is_none_or(|found| found == plain));
 }
 
-/// Compressed sizes show that matches reach the whole window, and no further.
 #[test]
 fn matches_reach_the_whole_window_and_no_further() {
     for level in CODING {
@@ -138,9 +137,10 @@ fn level_3_takes_matches_of_3_bytes_among_16_bit_samples() {
     assert!(high * 100 < default * 94, "{high} of {default}");
 }
 
-/// Parses of two random letters settle near where they begin; others from the costs of the fixed trees on save more than 1 %.
+/// On two random letters a parse settles in a local minimum near its first costs. Parsing again
+/// from the costs of the fixed trees saves more than 1 %.
 #[test]
-fn level_9_begins_twice_where_literals_are_few() {
+fn level_9_parses_blocks_of_few_literals_from_two_starts() {
     let noise = &mut Noise::new(5);
     let plain: Vec<u8> = (0..40_000).map(|_| noise.pick(b"ab")).collect();
     let expected = encode(&mut Scratch::boxed(), Format::Deflate, Level::Best, &plain, plain.len());
@@ -155,7 +155,7 @@ fn level_9_begins_twice_where_literals_are_few() {
 }
 
 #[test]
-fn level_1_makes_codes_for_16_bit_samples() {
+fn level_1_fits_trees_to_16_bit_samples() {
     let (mut scratch, plain) = (Scratch::boxed(), data::samples(&mut Noise::new(9), 200_000));
     for chunk in [plain.len(), 16_384] {
         let n = encode(&mut scratch, Format::Deflate, Level::Fast, &plain, chunk).len();

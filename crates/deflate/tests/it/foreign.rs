@@ -1,5 +1,6 @@
-//! Decoders of others take the output of every level, window, split and flush: zlib, libdeflate and zlib-rs, those of Go,
-//! Java and Node, and zlib-ng where its package for Python is installed.
+//! Decoders of other projects take the output of every level, window, split and flush: zlib,
+//! libdeflate and zlib-rs, those of Go, Java and Node, and zlib-ng if its Python package is
+//! installed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use linerate_testkit::tools::require;
 use crate::common::data::{self, Noise};
 use crate::common::decoders::assert_decodes;
 
-/// A gzip stream in calls of `chunk` bytes.
+/// Returns a gzip stream made by calls of `chunk` bytes.
 fn stream(scratch: &mut Scratch, level: Level, plain: &[u8], chunk: usize, flush: bool) -> Vec<u8> {
     let mut stream = Stream::new(Format::Gzip, level);
     let mut out = vec![0; bound(chunk) + flush_bound() + finish_bound()];
@@ -29,7 +30,7 @@ fn stream(scratch: &mut Scratch, level: Level, plain: &[u8], chunk: usize, flush
     all
 }
 
-/// A session in gzip's format, in messages of `len` bytes.
+/// Returns a session in gzip's format with messages of `len` bytes.
 fn session(scratch: &mut Scratch, level: Level, bits: u8, plain: &[u8], len: usize) -> Vec<u8> {
     let options = SessionOptions::new(Format::Gzip).level(level).window_bits(bits);
     let mut session = Session::new(options).expect("valid options");
@@ -44,7 +45,7 @@ fn session(scratch: &mut Scratch, level: Level, bits: u8, plain: &[u8], len: usi
     all
 }
 
-/// A plain text, and streams of every kind that decode to it, with their names.
+/// Returns a plain text, and streams of every kind that decode to it with their names.
 fn streams() -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
     let noise = &mut Noise::new(1);
     let mut plain = data::mixture(noise, 30_000);

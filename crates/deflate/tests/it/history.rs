@@ -1,4 +1,4 @@
-//! Matches into the history before a call reach the whole window, never further.
+//! Matches into the history before a call reach the whole window and no further.
 
 use linerate_deflate::{Format, Kind, Level, Scratch, Stream, bound};
 use linerate_testkit::deflate::{HAS_C, Receiver};
@@ -15,7 +15,7 @@ fn call_with(scratch: &mut Scratch, stream: &mut Stream, buffer: &[u8], history:
     out
 }
 
-/// A stream in calls of `chunk` bytes, each of which sees `history` bytes before it.
+/// Returns a stream made by calls of `chunk` bytes, each with `history` bytes before it.
 fn encode(scratch: &mut Scratch, level: Level, plain: &[u8], chunk: usize, history: usize) -> Vec<u8> {
     let mut stream = Stream::new(Format::Zlib, level);
     let mut all = Vec::new();
@@ -33,20 +33,20 @@ fn history_shrinks_files_and_they_decode() {
     for (name, plain) in linerate_testkit::testdata::corpus() {
         let plain = &plain[..plain.len().min(150_000)];
         for level in CODING {
-            // For each chunk the slowest levels insert the history anew.
+            // The slowest levels insert the history again for each chunk.
             let chunks: &[usize] = if level < Level::Optimal { &[1_000, 16_384] } else { &[16_384] };
             for &chunk in chunks {
                 let sizes = [0, 8_192, 32_768, 100_000].map(|history| {
                     let mut encoded = scratches()
                         .into_iter()
                         .map(|mut scratch| encode(&mut scratch, level, plain, chunk, history));
-                    let first = encoded.next().expect("the portable tier");
+                    let first = encoded.next().expect("the scalar tier");
                     assert!(encoded.all(|other| other == first), "tiers differ");
                     assert_decodes(Format::Zlib, &first, plain);
                     first.len()
                 });
                 assert!(sizes[0] > sizes[1], "{name}, {level:?}, calls of {chunk}: {sizes:?}");
-                assert_eq!(sizes[2], sizes[3], "more than the window makes a difference");
+                assert_eq!(sizes[2], sizes[3], "history beyond the window makes a difference");
             }
         }
     }
@@ -86,7 +86,7 @@ fn history_beyond_the_window_is_ignored() {
 
 #[test]
 fn smaller_windows_are_enough_for_their_decoders() {
-    // zlib alone notices a match beyond its window.
+    // Only zlib notices a match beyond its window.
     if !require(HAS_C, "zlib is not compiled in") {
         return;
     }
@@ -111,13 +111,12 @@ fn smaller_windows_are_enough_for_their_decoders() {
     }
 }
 
-/// A match can begin at the oldest byte of the window, not before it.
 #[test]
 fn matches_reach_the_oldest_byte_of_the_window() {
     let oldest = data::base64(&mut Noise::new(3), 4_000);
     for level in CODING {
         let [within, beyond] = [32_768, 32_769 + 4_000].map(|distance| {
-            // A run takes few places in a table, so that the level does not matter.
+            // A run takes few slots of a hash table, so it drives out no position at any level.
             let between = vec![0; distance - oldest.len()];
             let buffer = [&oldest[..], &between, &oldest].concat();
             let mut stream = Stream::new(Format::Deflate, level);
@@ -127,7 +126,6 @@ fn matches_reach_the_oldest_byte_of_the_window() {
     }
 }
 
-/// A repeated message costs a few bytes.
 #[test]
 fn repeated_message_becomes_a_match() {
     let message = data::text(&mut Noise::new(4), 200);
@@ -163,7 +161,7 @@ fn short_histories_and_inputs_decode() {
 }
 
 #[test]
-fn history_keeps_the_bound_and_the_isolation() {
+fn calls_with_history_keep_the_bound_and_isolation() {
     let noise = &mut Noise::new(7);
     let mut used = Scratch::boxed();
     for (i, start) in states().into_iter().cycle().take(150).enumerate() {

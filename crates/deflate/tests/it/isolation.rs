@@ -1,5 +1,5 @@
-//! The output of a call depends only on the stream's state and the input: not on earlier input, earlier use of
-//! the scratch, or the input's address.
+//! The output of a call depends only on the stream's state and the input, not on earlier input,
+//! earlier use of the scratch, or the input's address.
 
 use linerate_deflate::{FastScratch, Format, Level, Scratch, Stream, bound, flush_bound};
 use proptest::prelude::*;
@@ -11,8 +11,8 @@ use crate::common::{CODING, at_level, call, encode, finish, pending};
 /// Sizes around which rebased positions overflow.
 const EDGES: [usize; 9] = [512, 31_744, 32_768, 33_279, 34_511, 63_488, 65_023, 65_535, 65_536];
 
-/// Data in which much of every part occurs in the others, so that whatever is left of an earlier
-/// call would be found.
+/// Data whose parts have much in common, so that anything left over from an earlier call would be
+/// found.
 fn alike(len: usize) -> Vec<u8> {
     let noise = &mut Noise::new(1);
     let common = data::text(noise, 3_000);
@@ -28,20 +28,20 @@ fn alike(len: usize) -> Vec<u8> {
     data
 }
 
-/// Asserts that the call has the same result with the scratch `used` and with a new one.
+/// Asserts that the call has the same result with the scratch `used` as with a new one.
 #[track_caller]
 fn check_call(used: &mut Scratch, start: Stream, plain: &[u8]) {
     let (mut first, mut second) = (start, start);
     let from_used = call(used, &mut first, plain, true);
     let from_new = call(&mut Scratch::boxed(), &mut second, plain, true);
-    assert!(from_used == from_new, "{:?} sees what its scratch was used for", start.level());
+    assert!(from_used == from_new, "{:?} depends on earlier use of its scratch", start.level());
     assert_eq!(first, second);
 }
 
-/// Level 3 turns to chains in the middle of a call: here where positions begin that an empty table, and a gap that an earlier
-/// call has left, might take for near.
+/// Level 3 switches to hash chains in the middle of a call. Here it does so at a position where an
+/// empty head, with a gap that an earlier call left, could look near.
 #[test]
-fn chains_that_begin_65_536_bytes_into_a_call_see_nothing_of_earlier_ones() {
+fn chains_that_begin_65_536_bytes_into_a_call_ignore_earlier_calls() {
     let noise = &mut Noise::new(3);
     let mut plain = noise.bytes(66_000);
     while plain.len() < 90_000 {
@@ -58,8 +58,8 @@ fn chains_that_begin_65_536_bytes_into_a_call_see_nothing_of_earlier_ones() {
     }
 }
 
-/// After calls of equal length, raw deflate streams differ only in their pending bits. From equal ones, the next
-/// call writes the same bytes whatever the earlier input was.
+/// After calls of equal length, raw deflate streams differ only in their pending bits. If these are
+/// equal, the next call writes the same bytes whatever the earlier input was.
 #[test]
 fn output_is_independent_of_the_previous_call() {
     let next = alike(5_000);
@@ -87,7 +87,8 @@ fn output_is_independent_of_the_previous_call() {
     }
 }
 
-/// The same against the stream's first call, for earlier calls that happen to end in a whole byte.
+/// Compares a later call with a first one, after earlier calls that happen to end at a byte
+/// boundary.
 #[test]
 fn later_call_equals_a_first_call() {
     let next = alike(5_000);
@@ -107,7 +108,7 @@ fn later_call_equals_a_first_call() {
     }
 }
 
-/// A repeat at the very edge of a call is not referred to: what follows a flush decodes alone.
+/// A call does not refer to a repeat just before it, so the bytes after a flush decode alone.
 #[test]
 fn data_after_a_flush_decodes_alone() {
     for level in Level::ALL {
@@ -177,7 +178,7 @@ fn fast_scratch_writes_the_same_bytes_as_the_full_one() {
     }
 }
 
-/// One call that leaves the table at any rebased position, then one that reads it.
+/// One call leaves the table at any rebased position, and the next one reads it.
 #[test]
 fn calls_around_every_rebase_boundary_are_isolated() {
     let data = alike(80_000);
@@ -195,7 +196,7 @@ fn calls_around_every_rebase_boundary_are_isolated() {
     }
 }
 
-/// Thousands of calls on one scratch: rebases occur everywhere in a call.
+/// With so many calls, rebases occur everywhere in a call.
 #[test]
 fn thousands_of_calls_on_one_scratch_are_isolated() {
     let noise = &mut Noise::new(3);
@@ -224,7 +225,7 @@ fn long_calls_with_rebases_are_isolated() {
     }
 }
 
-/// A length: short, near a rebase boundary, or up to some hundred thousand.
+/// Generates a length: short, near a rebase boundary, or up to several hundred thousand.
 fn length() -> impl Strategy<Value = usize> {
     prop_oneof![
         4 => 0usize..3_000,

@@ -1,4 +1,4 @@
-//! Messages of a session decode one by one, in a decoder with exactly its window.
+//! The messages of a session decode one by one, in a decoder with exactly the session's window.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::common::{FORMATS, encode, scratches};
 const WINDOWS: [u8; 9] = [0, 8, 9, 10, 11, 12, 13, 14, 15];
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 
-/// Messages that repeat much of one another: rows of a feed, noise, and everything between.
+/// Returns messages with much in common: rows of a feed, noise, and mixtures.
 fn messages(noise: &mut Noise, count: usize, longest: usize) -> Vec<Vec<u8>> {
     let parts: Vec<Vec<u8>> = (0..12).map(|_| data::text(noise, 90)).collect();
     (0..count)
@@ -33,7 +33,7 @@ fn messages(noise: &mut Noise, count: usize, longest: usize) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// zlib with a window of 2^`bits` bytes.
+/// Returns a zlib decoder with a window of 2^`bits` bytes.
 fn receiver(format: Format, bits: u8, dictionary: &[u8]) -> Receiver {
     let bits = if bits == 0 { 15 } else { bits };
     Receiver::new(window_bits(format, bits), dictionary)
@@ -50,7 +50,7 @@ fn session(options: &SessionOptions) -> Session {
     Session::new(options.clone()).expect("valid options")
 }
 
-/// Sends all messages; returns what each became.
+/// Sends all messages, and returns the bytes of each.
 fn send_all(options: &SessionOptions, scratch: &mut Scratch, messages: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut session = session(options);
     messages.iter().map(|message| send(&mut session, scratch, message)).collect()
@@ -103,9 +103,10 @@ fn messages_longer_than_a_piece_decode() {
     }
 }
 
-/// Messages of sessions, and between them some that were encoded once, alone, which the session remembers or forgets.
+/// Between the messages of a session come messages that were encoded once without it. The session
+/// remembers them, or forgets its window.
 #[test]
-fn messages_decode_between_others_that_were_encoded_once() {
+fn messages_decode_between_shared_ones() {
     let noise = &mut Noise::new(9);
     for bits in WINDOWS {
         for level in Level::ALL {
@@ -138,7 +139,7 @@ fn messages_decode_between_others_that_were_encoded_once() {
 }
 
 #[test]
-fn what_is_remembered_is_referred_to_and_what_is_forgotten_is_not() {
+fn messages_refer_to_remembered_text_and_not_to_forgotten_text() {
     let noise = &mut Noise::new(10);
     let mut scratch = Scratch::boxed();
     for level in Level::ALL.into_iter().skip(1) {
@@ -156,7 +157,7 @@ fn what_is_remembered_is_referred_to_and_what_is_forgotten_is_not() {
             session.remember(&texts[2]);
             assert!(send(&mut session, &mut scratch, &texts[2]).len() < 20, "{level:?} {bits}");
             assert!(send(&mut session, &mut scratch, &texts[0]).len() > 200, "{level:?} {bits}");
-            // As at the beginning.
+            // Now the session must behave like a new one.
             session.forget();
             let messages = messages(noise, 20, 2_000);
             let sent: Vec<_> = messages.iter().map(|m| send(&mut session, &mut scratch, m)).collect();
@@ -191,15 +192,15 @@ fn partial_messages_decode_before_their_last_bits_are_written() {
 }
 
 #[test]
-fn six_bits_that_another_wrote_stay_within_the_bound() {
-    // Three empty blocks of fixed codes: 30 bits.
+fn six_pending_bits_of_the_caller_stay_within_the_bound() {
+    // Three empty blocks with the fixed trees: 30 bits.
     let before = 0b010u32 | 0b010 << 10 | 0b010 << 20;
     let [first, second, third, pending] = before.to_le_bytes();
     let noise = &mut Noise::new(4);
     for text in [noise.bytes(3_000), data::text(noise, 3_000), vec![b'x']] {
         for level in Level::ALL {
             let mut session = session(&SessionOptions::new(Format::Deflate).level(level));
-            // After the header, of which raw deflate has none.
+            // Raw deflate has no header, so the stream is past it.
             let phase = Phase::Open;
             let state = StreamState { pending, pending_len: 6, phase, ..session.state() };
             session.set_state(state).expect("six bits");
@@ -222,9 +223,9 @@ fn six_bits_that_another_wrote_stay_within_the_bound() {
     }
 }
 
-/// The receiver of these tests notices a match beyond its window.
+/// This shows that the receiver of these tests notices a match beyond its window.
 #[test]
-fn smaller_window_than_promised_is_noticed() {
+fn receiver_rejects_matches_beyond_its_window() {
     if !require(HAS_C, "zlib is not compiled in") {
         return;
     }
@@ -252,7 +253,7 @@ fn tail_is_left_out_as_in_rfc_7692() {
 }
 
 #[test]
-fn takeover_shrinks_messages_and_without_it_each_stands_alone() {
+fn messages_are_smaller_with_takeover_and_decode_alone_without() {
     let message = data::text(&mut Noise::new(5), 600);
     let other = data::text(&mut Noise::new(6), 600);
     let options = SessionOptions::new(Format::Deflate).window_bits(11);
@@ -265,7 +266,7 @@ fn takeover_shrinks_messages_and_without_it_each_stands_alone() {
 }
 
 #[test]
-fn scratch_of_others_makes_no_difference() {
+fn output_does_not_depend_on_earlier_use_of_the_scratch() {
     let noise = &mut Noise::new(7);
     let messages = messages(noise, 40, 3_000);
     let mut used = Scratch::boxed();
@@ -305,7 +306,7 @@ fn output_too_small_changes_nothing() {
             assert!(out == *expected);
         }
     }
-    // A piece that was encoded before the next did not fit is forgotten too.
+    // If a later piece of a message does not fit, the earlier pieces are forgotten too.
     let long = data::text(&mut Noise::new(9), 50_000);
     let options = SessionOptions::new(Format::Deflate);
     let expected = send_all(&options, &mut scratch, &[messages[5].clone(), long.clone(), long.clone()]);
@@ -316,8 +317,8 @@ fn output_too_small_changes_nothing() {
     assert!(send(&mut session, &mut scratch, &long) == expected[2]);
 }
 
-/// What a session keeps is an index or hash chains, as its first level says; messages at the other levels, long ones
-/// and those without room must leave it right.
+/// The first level decides whether a session keeps an index or hash chains. Messages at other
+/// levels, long ones, and ones that do not fit their buffer must leave it correct.
 #[test]
 fn levels_may_change_between_messages_of_any_length() {
     let noise = &mut Noise::new(12);
@@ -338,7 +339,7 @@ fn levels_may_change_between_messages_of_any_length() {
 }
 
 #[test]
-fn hash_chains_that_are_kept_find_what_new_ones_do() {
+fn kept_hash_chains_compress_as_well_as_new_ones() {
     let noise = &mut Noise::new(13);
     let scratch = &mut Scratch::boxed();
     for bits in [8, 11, 15] {
@@ -350,9 +351,9 @@ fn hash_chains_that_are_kept_find_what_new_ones_do() {
     }
 }
 
-/// Level 1 takes the positions in its index modulo 2^16, and an empty slot for the first byte.
+/// The index of level 1 holds positions modulo 2^16, and an empty slot means the first byte.
 #[test]
-fn level_1_decodes_from_zero_bytes_on_and_after_its_positions_wrap() {
+fn level_1_decodes_after_leading_zeros_and_wrapped_positions() {
     let noise = &mut Noise::new(14);
     let mut messages = messages(noise, 400, 4_500);
     messages.insert(0, vec![0; 700]);
@@ -366,8 +367,9 @@ fn level_1_decodes_from_zero_bytes_on_and_after_its_positions_wrap() {
     }
 }
 
-/// Windows wrap within messages and between them; lengths are around those where a session searches
-/// otherwise: the longest for one pass, the pieces, and a rest that is too short to have a history.
+/// Windows wrap within messages and between them. The lengths are around those at which a session
+/// changes its search: the longest message for one pass, the size of a piece, and a last piece that
+/// is too short for a history.
 #[test]
 fn messages_of_lengths_around_limits_decode_in_windows_that_wrap() {
     let noise = &mut Noise::new(15);
@@ -377,7 +379,7 @@ fn messages_of_lengths_around_limits_decode_in_windows_that_wrap() {
         .into_iter()
         .flat_map(|limit| [limit - 1, limit, limit + 1])
         .map(|len: usize| {
-            // Neighbours repeat each other, and each repeats itself.
+            // Each message repeats itself and its neighbours.
             let period = 1 + noise.below(300);
             let start = noise.below(100);
             (0..len).map(|i| text[start + if noise.below(40) == 0 { i } else { i % period }]).collect()
@@ -394,9 +396,9 @@ fn messages_of_lengths_around_limits_decode_in_windows_that_wrap() {
     }
 }
 
-/// A match may lie across the end of the ring, wherever the message before has ended.
+/// A match may cross the end of the ring, wherever the previous message ended.
 #[test]
-fn repetitions_are_found_wherever_the_window_wraps() {
+fn repeats_are_found_wherever_the_window_wraps() {
     let noise = &mut Noise::new(16);
     let text = noise.bytes(120);
     for level in Level::ALL.into_iter().skip(2) {
@@ -464,7 +466,7 @@ fn dictionaries_are_shared_and_named_in_the_header() {
                 let options = plain.clone().dictionary(Arc::clone(&dictionary));
                 let sent = send_all(&options, &mut Scratch::boxed(), &messages);
                 if bits == 0 {
-                    // Each begins with the dictionary.
+                    // Each message refers to the dictionary.
                     for (bytes, message) in sent.iter().zip(&messages) {
                         assert_eq!(receiver(format, bits, &text).take(bytes).as_ref(), Ok(message));
                     }

@@ -1,4 +1,5 @@
-//! Compressed sizes are on record, so that a change of ratio is a change of `sizes.csv`.
+//! Compares compressed sizes with `sizes.csv`, so that a change of ratio shows up as a change of
+//! that file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,7 +13,7 @@ use crate::common::{CODING, encode};
 const HEADER: &str = "file,level,chunk,bytes\n";
 const CHUNKS: [usize; 4] = [1_024, 4_096, 16_384, 65_536];
 
-/// The rows of every file, level and chunk; the last of which is the whole file.
+/// Returns the rows of every file, level and chunk size. The last chunk size is the whole file.
 fn measure() -> String {
     let mut scratch = Scratch::boxed();
     let mut table = HEADER.to_owned();
@@ -27,7 +28,7 @@ fn measure() -> String {
     table
 }
 
-/// Bytes by the rest of the row.
+/// Parses a table: the size of each row by the rest of the row.
 fn rows(table: &str) -> BTreeMap<&str, i64> {
     let rows = table.strip_prefix(HEADER).expect("the header").lines();
     rows.map(|row| row.rsplit_once(',').expect("columns"))
@@ -35,7 +36,7 @@ fn rows(table: &str) -> BTreeMap<&str, i64> {
         .collect()
 }
 
-/// A line for each row that differs, then the sum.
+/// Returns a line for each row that differs, then the sum.
 fn differences(recorded: &str, measured: &str) -> String {
     let (before, after) = (rows(recorded), rows(measured));
     let mut text = String::new();

@@ -1,7 +1,7 @@
 //! A call runs on the smallest stack that the standard library allows a thread.
 //!
-//! The frames of a call add up to less than 4 KiB in release builds for x86-64; builds with all
-//! checks, as in tests, need somewhat more.
+//! The stack frames of a call add up to less than 4 KiB in release builds for x86-64. Builds with
+//! all checks, as in tests, need somewhat more.
 
 use std::thread;
 
@@ -10,7 +10,7 @@ use linerate_deflate::{Format, Level, Result, Scratch, Stream, bound, finish_bou
 use crate::common::data::{self, Noise};
 use crate::common::scratches;
 
-/// Bytes. The library's own start of the thread comes out of it, too.
+/// Size of the stack in bytes. Starting the thread also uses some of it.
 const STACK: usize = 16 << 10;
 
 fn encode(scratch: &mut Scratch, level: Level, plain: &[u8], out: &mut [u8]) -> Result<usize> {
@@ -22,7 +22,7 @@ fn encode(scratch: &mut Scratch, level: Level, plain: &[u8], out: &mut [u8]) -> 
     Ok(n + stream.finish(&mut out[n..])?)
 }
 
-/// Overflowing the stack ends the process, which is how this fails.
+/// If the stack overflows, the process ends and the test fails.
 #[test]
 fn call_fits_a_stack_of_16_kib() {
     let noise = &mut Noise::new(1);

@@ -1,5 +1,5 @@
-//! Output capacity: too little is an error that changes nothing, enough gives the same bytes for any capacity,
-//! and no byte outside the buffer is touched.
+//! Output capacity: too little is an error that changes nothing, enough gives the same bytes for
+//! any capacity, and no call touches a byte outside the buffer.
 
 use linerate_deflate::{
     Error, Format, Kind, Level, Result, Scratch, Stream, bound, compress, compress_bound, finish_bound,
@@ -11,11 +11,12 @@ use crate::common::{CODING, FORMATS, at_level, promised, scratches, states};
 
 const GUARD: u8 = 0xA5;
 
-/// A call on a stream, with the capacity it gets.
+/// A call on a stream, with its output buffer.
 type Call<'a> = &'a mut dyn FnMut(&mut Stream, &mut [u8]) -> Result<usize>;
 
-/// Makes the call with `most` bytes of capacity and from the same state with other capacities: all that are
-/// too small if there are few, else some of them, and some that are large enough.
+/// Makes the call with a capacity of `most` bytes, and again from the same state with other
+/// capacities: with all that are too small if these are few, else with some of them, and with some
+/// that are large enough.
 #[track_caller]
 fn check(before: Stream, most: usize, call: Call<'_>) -> Stream {
     let mut wanted = vec![0; most];
@@ -53,8 +54,8 @@ fn capacities(n: usize) -> Vec<usize> {
     capacities
 }
 
-/// Encodes at all levels, on all tiers, from `start`, and then flushes and ends the stream. Long input is not encoded at the
-/// slowest levels.
+/// Encodes at all levels and on all tiers from `start`, and then flushes and ends the stream.
+/// Leaves out the slowest levels for long input.
 fn check_encode(scratches: &mut [Box<Scratch>], start: Stream, plain: &[u8]) {
     let is_fast = |level: &Level| *level < Level::Optimal || plain.len() < 10_000;
     for level in Level::ALL.into_iter().filter(is_fast) {
@@ -73,7 +74,7 @@ fn check_encode(scratches: &mut [Box<Scratch>], start: Stream, plain: &[u8]) {
 }
 
 #[test]
-fn every_capacity_for_short_inputs() {
+fn short_inputs_at_every_capacity() {
     let noise = &mut Noise::new(1);
     for kind in 0..6 {
         for len in [0, 1, 2, 3, 7, 19, 64, 130] {
@@ -86,7 +87,7 @@ fn every_capacity_for_short_inputs() {
 }
 
 #[test]
-fn every_capacity_from_every_state() {
+fn every_state_at_every_capacity() {
     let noise = &mut Noise::new(2);
     let plain = data::mixture(noise, 400);
     for start in states() {
@@ -96,7 +97,7 @@ fn every_capacity_from_every_state() {
 }
 
 #[test]
-fn every_capacity_for_every_kind_of_data() {
+fn every_kind_of_data_at_every_capacity() {
     let noise = &mut Noise::new(3);
     let mut scratches = scratches();
     for kind in 0..6 {
@@ -106,7 +107,7 @@ fn every_capacity_for_every_kind_of_data() {
 }
 
 #[test]
-fn selected_capacities_for_long_inputs() {
+fn long_inputs_at_selected_capacities() {
     let noise = &mut Noise::new(4);
     let mut scratches = scratches();
     for plain in [data::text(noise, 100_000), data::mixture(noise, 140_000), noise.bytes(66_000)] {
@@ -115,7 +116,7 @@ fn selected_capacities_for_long_inputs() {
 }
 
 #[test]
-fn every_capacity_with_history() {
+fn calls_with_history_at_every_capacity() {
     let noise = &mut Noise::new(5);
     let text = data::text(noise, 6_000);
     for (history, len) in [(5_000, 6_000), (5_900, 6_000), (6_000, 6_000)] {
@@ -131,7 +132,7 @@ fn every_capacity_with_history() {
 }
 
 #[test]
-fn every_capacity_for_one_shot_calls() {
+fn one_shot_calls_at_every_capacity() {
     let plain = data::text(&mut Noise::new(6), 500);
     let mut scratch = Scratch::boxed();
     for format in FORMATS {
@@ -150,7 +151,7 @@ fn every_capacity_for_one_shot_calls() {
     }
 }
 
-/// A failed call leaves nothing in the scratch that a later one would notice, either.
+/// A failed call also leaves nothing in the scratch that affects a later one.
 #[test]
 fn stream_continues_after_output_too_small() {
     let noise = &mut Noise::new(7);

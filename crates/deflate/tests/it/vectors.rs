@@ -1,4 +1,5 @@
-//! Known bytes: where the format leaves no choice the output equals them, else it decodes like them.
+//! Known bytes: if the format leaves no choice, the output equals them; otherwise it decodes to the
+//! same.
 
 use linerate_deflate::checksum::{adler32, adler32_combine, crc32, crc32_combine};
 use linerate_deflate::{Format, Level, Scratch, Stream, compress_to_vec};
@@ -42,7 +43,7 @@ fn stored_blocks_are_cut_at_65535() {
     assert!(encoded == expected);
 }
 
-/// Streams of other encoders, to validate the reference decoders.
+/// Checks the reference decoders with streams of other encoders.
 #[test]
 fn reference_decoders_accept_valid_and_reject_invalid_streams() {
     for (hex, plain) in [
@@ -130,7 +131,7 @@ fn stream_after_a_header_writes_no_header() {
 }
 
 #[test]
-fn checksums() {
+fn checksums_have_known_values() {
     assert_eq!(crc32(0, b""), 0);
     assert_eq!(crc32(0, b"123456789"), 0xCBF4_3926);
     assert_eq!(crc32(0, b"abc"), 0x3524_41C2);

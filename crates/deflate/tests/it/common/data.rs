@@ -1,6 +1,6 @@
-//! Inputs: files of the repository, and generated data that reaches the corners of the format.
+//! Test inputs: files of the repository, and generated data that covers the corners of the format.
 
-/// Numbers without a pattern, the same in every run (xorshift64*).
+/// Pseudorandom numbers, the same in every run (xorshift64*).
 pub(crate) struct Noise(u64);
 
 impl Noise {
@@ -17,7 +17,7 @@ impl Noise {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// A number from 0 to `n` - 1.
+    /// Returns a number from 0 to `n` - 1.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         (((self.next() >> 32) * n as u64) >> 32) as usize
     }
@@ -26,7 +26,7 @@ impl Noise {
         (0..len).map(|_| (self.next() >> 56) as u8).collect()
     }
 
-    /// One of `items`.
+    /// Returns one of `items`.
     pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
@@ -38,18 +38,18 @@ impl Noise {
     }
 }
 
-/// Bytes of which `0..=143` never occurs: those that cost the fixed tree 9 bits.
+/// Returns random bytes above 143, which take 9 bits each in the fixed trees.
 pub(crate) fn high(noise: &mut Noise, len: usize) -> Vec<u8> {
     (0..len).map(|_| 144 + noise.below(112) as u8).collect()
 }
 
-/// Noise in 64 letters: worth coding, but without matches of any use.
+/// Returns noise of 64 letters, which is worth coding but has no useful matches.
 pub(crate) fn base64(noise: &mut Noise, len: usize) -> Vec<u8> {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     (0..len).map(|_| noise.pick(LETTERS)).collect()
 }
 
-/// Words and numbers in no order.
+/// Returns random words and numbers.
 pub(crate) fn text(noise: &mut Noise, len: usize) -> Vec<u8> {
     const WORDS: &str = "the of and a to in is that it was for on are with as his they be at one have \
         this from or had by hot but some what there we can out other were all your when up use word how \
@@ -69,7 +69,7 @@ pub(crate) fn text(noise: &mut Noise, len: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// `len` bytes of kind `kind`, any number.
+/// Returns `len` bytes of one of six kinds. `kind` may be any number.
 pub(crate) fn piece(noise: &mut Noise, kind: usize, len: usize) -> Vec<u8> {
     match kind % 6 {
         0 => noise.bytes(len),
@@ -81,7 +81,7 @@ pub(crate) fn piece(noise: &mut Noise, kind: usize, len: usize) -> Vec<u8> {
     }
 }
 
-/// About `len` bytes of pieces of all kinds, and of copies at distances near and far.
+/// Returns `len` bytes of pieces of all kinds and of copies from near and far.
 pub(crate) fn mixture(noise: &mut Noise, len: usize) -> Vec<u8> {
     let mut data = Vec::with_capacity(len);
     while data.len() < len {
@@ -100,18 +100,18 @@ pub(crate) fn mixture(noise: &mut Noise, len: usize) -> Vec<u8> {
     data
 }
 
-/// Appends `len` bytes from `distance` back.
+/// Appends a copy of `len` bytes from `distance` bytes back.
 pub(crate) fn copy(data: &mut Vec<u8>, distance: usize, len: usize) {
     (0..len).for_each(|_| data.push(data[data.len() - distance]));
 }
 
-/// A slow wave of 12 bits with noise, as of an X-ray image, in 16 bits each.
+/// Returns 16-bit samples of a slow wave with noise, 12 bits deep, like those of an X-ray image.
 pub(crate) fn samples(noise: &mut Noise, count: usize) -> Vec<u8> {
     let wave = |i: usize| (2000.0 + 1500.0 * (i as f64 / 700.0).sin()) as u16;
     (0..count).flat_map(|i| (wave(i) + (noise.below(40) + noise.below(40)) as u16).to_le_bytes()).collect()
 }
 
-/// Generated inputs, by name.
+/// Returns generated inputs with their names.
 pub(crate) fn generated() -> Vec<(&'static str, Vec<u8>)> {
     let noise = &mut Noise::new(7);
     vec![
@@ -143,8 +143,8 @@ fn fibonacci() -> impl Iterator<Item = usize> {
     std::iter::successors(Some((1, 1)), |&(a, b)| Some((b, a + b))).map(|(a, _)| a)
 }
 
-/// Counts that grow like Fibonacci's numbers make the deepest tree there is: without a limit its
-/// codes would have up to 22 bits.
+/// Literals whose counts are Fibonacci numbers. They make the deepest possible tree: without a
+/// limit its codes would have up to 22 bits.
 fn fibonacci_literals(noise: &mut Noise) -> Vec<u8> {
     let mut data: Vec<u8> =
         fibonacci().take(22).enumerate().flat_map(|(i, n)| vec![i as u8 * 11; n]).collect();
@@ -152,13 +152,13 @@ fn fibonacci_literals(noise: &mut Noise) -> Vec<u8> {
     data
 }
 
-/// The same for lengths: a byte and a run of it for each.
+/// Match lengths whose counts are Fibonacci numbers. Each match is a byte and a run of it.
 fn fibonacci_runs() -> Vec<u8> {
     let lengths = [258, 200, 150, 120, 90, 70, 60, 40, 30, 25, 20, 15, 12, 10, 8];
     fibonacci().zip(lengths).flat_map(|(n, len)| (0..n).flat_map(move |i| vec![i as u8; len + 1])).collect()
 }
 
-/// The same for distances, in noise that hardly matches otherwise.
+/// Distances whose counts are Fibonacci numbers, in noise that has hardly any other matches.
 fn fibonacci_distances(noise: &mut Noise) -> Vec<u8> {
     let mut data = base64(noise, 33_000);
     for (i, n) in fibonacci().take(15).enumerate() {
@@ -172,10 +172,10 @@ fn fibonacci_distances(noise: &mut Noise) -> Vec<u8> {
     data
 }
 
-/// Every literal, and for every symbol of lengths and distances some match that needs it.
+/// Every literal, and a match for every length symbol and every distance symbol.
 fn every_symbol(noise: &mut Noise) -> Vec<u8> {
     let mut data: Vec<u8> = (0..=255).collect();
-    // Further than the furthest distance below, 24,577.
+    // More than the largest distance below, 24,577.
     data.extend(base64(noise, 25_000));
     for extra in 0..14 {
         for half in [2, 3] {
@@ -192,7 +192,7 @@ fn every_symbol(noise: &mut Noise) -> Vec<u8> {
     data
 }
 
-/// One repeat of `len` bytes at `distance`, between letters that repeat nothing on purpose.
+/// Returns one repeat of `len` bytes at `distance`, surrounded by random letters.
 pub(crate) fn repeat(noise: &mut Noise, distance: usize, len: usize) -> Vec<u8> {
     let mut data = base64(noise, distance + 5);
     copy(&mut data, distance, len);

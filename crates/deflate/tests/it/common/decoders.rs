@@ -8,7 +8,7 @@ use linerate_deflate::Format;
 use linerate_testkit::tools::require;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-/// Asserts that each decoder of this build finds `plain`, and nothing after the end.
+/// Asserts that each decoder of this build returns `plain`, and finds nothing after the end.
 #[track_caller]
 pub(crate) fn assert_decodes(format: Format, encoded: &[u8], plain: &[u8]) {
     let decoded = decode(format, encoded, plain.len());
@@ -20,7 +20,7 @@ pub(crate) fn decode(format: Format, encoded: &[u8], len: usize) -> Result<Vec<u
     linerate_testkit::deflate::decode(window_bits(format, 15), encoded, len)
 }
 
-/// The argument of zlib's `inflateInit2` for a window of 2^`bits` bytes.
+/// Returns the argument of zlib's `inflateInit2` for a window of 2^`bits` bytes.
 pub(crate) fn window_bits(format: Format, bits: u8) -> i32 {
     match format {
         Format::Deflate => -i32::from(bits),
@@ -29,7 +29,7 @@ pub(crate) fn window_bits(format: Format, bits: u8) -> i32 {
     }
 }
 
-/// zlib-rs, fed piece by piece.
+/// A zlib-rs decoder that takes a stream piece by piece.
 pub(crate) struct Incremental {
     inflate: Inflate,
     out: Vec<u8>,
@@ -38,7 +38,7 @@ pub(crate) struct Incremental {
 }
 
 impl Incremental {
-    /// For a stream of `len` bytes of plain text at most.
+    /// Creates a decoder for a stream of at most `len` bytes of plain text.
     pub(crate) fn new(format: Format, len: usize) -> Self {
         let inflate = match format {
             Format::Deflate => Inflate::new(false, 15),
@@ -62,14 +62,14 @@ impl Incremental {
         }
     }
 
-    /// All that could be decoded so far.
+    /// Returns everything decoded so far.
     pub(crate) fn plain(&self) -> &[u8] {
         &self.out[..self.len]
     }
 }
 
-/// What the system's gzip makes of these members; none if it is not installed. Then the test says
-/// so and is skipped, or with STRICT=1 fails.
+/// Decodes these members with the system's gzip. Returns `None` if gzip is not installed; the test
+/// then says so and is skipped, or fails with STRICT=1.
 #[track_caller]
 pub(crate) fn system_gzip(members: Vec<u8>) -> Option<Vec<u8>> {
     let child = Command::new("gzip")

@@ -1,4 +1,4 @@
-//! What the tests share: data, decoders that others wrote, and streams in every state.
+//! Shared by the tests: data, decoders of other projects, and streams in every state.
 
 pub(crate) mod data;
 pub(crate) mod decoders;
@@ -13,25 +13,25 @@ pub(crate) const CODING: [Level; 9] = {
     levels
 };
 
-/// Most bytes that a call may write for `n` bytes of input after the header: the guarantee itself,
-/// without the slack of `bound` for a header.
+/// Returns the most bytes that a call may write for `n` bytes of input after the header: `bound`
+/// without its room for a header.
 pub(crate) fn promised(n: usize) -> usize {
     n + 5 * n.div_ceil(65_535)
 }
 
-/// A scratch that runs the kernels of `tier`.
+/// Returns a scratch that runs the kernels of `tier`.
 pub(crate) fn scratch_of(tier: Tier) -> Box<Scratch> {
     let mut scratch = Scratch::boxed();
     scratch.set_tier(tier);
     scratch
 }
 
-/// A scratch for each supported tier, the portable one first.
+/// Returns a scratch for each supported tier, the scalar one first.
 pub(crate) fn scratches() -> Vec<Box<Scratch>> {
     linerate_testkit::tiers().map(scratch_of).collect()
 }
 
-/// One call with a capacity of `bound`.
+/// Makes one call with a buffer of `bound` bytes.
 #[track_caller]
 pub(crate) fn call(scratch: &mut Scratch, stream: &mut Stream, input: &[u8], more: bool) -> Vec<u8> {
     let mut out = vec![0; bound(input.len())];
@@ -40,7 +40,7 @@ pub(crate) fn call(scratch: &mut Scratch, stream: &mut Stream, input: &[u8], mor
     out
 }
 
-/// One flush with a capacity of `flush_bound`.
+/// Flushes into a buffer of `flush_bound` bytes.
 #[track_caller]
 pub(crate) fn flush(stream: &mut Stream) -> Vec<u8> {
     let mut out = vec![0; flush_bound()];
@@ -49,7 +49,7 @@ pub(crate) fn flush(stream: &mut Stream) -> Vec<u8> {
     out
 }
 
-/// One finish with a capacity of `finish_bound`.
+/// Ends the stream in a buffer of `finish_bound` bytes.
 #[track_caller]
 pub(crate) fn finish(stream: &mut Stream) -> Vec<u8> {
     let mut out = vec![0; finish_bound()];
@@ -58,7 +58,7 @@ pub(crate) fn finish(stream: &mut Stream) -> Vec<u8> {
     out
 }
 
-/// A whole stream, in calls of `chunk` bytes of which the last is announced as such.
+/// Encodes a whole stream in calls of `chunk` bytes. The last call passes `more = false`.
 pub(crate) fn encode(
     scratch: &mut Scratch,
     format: Format,
@@ -80,16 +80,16 @@ pub(crate) fn encode(
     all
 }
 
-/// Number of pending bits of a raw deflate stream.
+/// Returns the number of pending bits of a raw deflate stream.
 ///
-/// Ending it now appends 110 and seven zeros after those bits: the highest bit set in the first byte is the
-/// second of these, for up to 6 pending bits.
+/// Ending the stream appends the bits 110 and seven zeros. With up to 6 pending bits, the second 1
+/// is the highest bit set in the first byte.
 pub(crate) fn pending(stream: &Stream) -> u32 {
     assert!(stream.format() == Format::Deflate && !stream.is_last());
     finish(&mut stream.clone())[0].ilog2() - 1
 }
 
-/// Raw deflate streams between calls, two for each number of pending bits, 0 to 5.
+/// Returns raw deflate streams between calls: two for each number of pending bits, 0 to 5.
 pub(crate) fn states() -> Vec<Stream> {
     let mut scratch = Scratch::boxed();
     let mut found: [Vec<Stream>; 6] = Default::default();
@@ -108,7 +108,7 @@ pub(crate) fn states() -> Vec<Stream> {
     panic!("no call ends with some number of bits held back");
 }
 
-/// `stream` at another level.
+/// Returns `stream` at another level.
 pub(crate) fn at_level(mut stream: Stream, level: Level) -> Stream {
     stream.set_level(level);
     stream

@@ -1,5 +1,5 @@
-// Decodes each NAME.gz of a folder and compares it with the file `plain`. Names that begin with w and two digits tell the
-// window that must be enough.
+// Decodes each NAME.gz of a folder and compares it with the file `plain`. A name that begins with w
+// and two digits gives the window that must be enough.
 const fs = require('fs');
 const path = require('path');
 const zlib = require('zlib');
@@ -11,7 +11,7 @@ for (const name of names) {
   const packed = fs.readFileSync(path.join(folder, name));
   const window = /^w(\d\d)/.exec(name);
   const windowBits = window ? Math.max(9, Number(window[1])) : 15;
-  // Small pieces of output, so that matches go through the window.
+  // Output comes in small pieces, so that matches are copied from the window.
   if (!zlib.gunzipSync(packed, { windowBits, chunkSize: 64 }).equals(wanted)) {
     console.log(name);
     process.exit(1);

@@ -9,10 +9,10 @@ folder = pathlib.Path(sys.argv[1])
 wanted = (folder / "plain").read_bytes()
 names = sorted(folder.glob("*.gz"))
 for name in names:
-    # Names that begin with w and two digits tell the window that must be enough.
+    # A name that begins with w and two digits gives the window that must be enough.
     window = int(name.name[1:3]) if name.name.startswith("w") else 15
     decoder = zlib_ng.decompressobj(wbits=16 + window)
-    # Small pieces of output, so that matches go through the window.
+    # Output comes in small pieces, so that matches are copied from the window.
     plain, rest = b"", name.read_bytes()
     while rest:
         plain += decoder.decompress(rest, 64)
