@@ -1,10 +1,10 @@
-//! Bit buffer over the input, least significant bit of each byte first.
+//! The bit buffer over the input, which takes the least significant bit of each byte first.
 
 /// A bit position in the input, with a buffer of the next bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bits {
-    /// Bits read from the input and not consumed. Above `count` are zeros or the bits that follow; a refill
-    /// may OR the same bits in again.
+    /// Bits read from the input and not consumed. The bits above `count` are zeros or the bits that
+    /// follow in the input, so a refill may OR the same bits in again.
     pub(crate) buffer: u64,
     pub(crate) count: u32,
     /// Offset of the next input byte to load.
@@ -46,7 +46,7 @@ impl Bits {
         self.skip(count).map(|bits| (bits & ((1 << count) - 1)) as u32)
     }
 
-    /// Consumes `count` bits; returns the buffer before.
+    /// Consumes `count` bits, and returns the buffer before that.
     pub(crate) fn skip(&mut self, count: u32) -> Result<u64, Exhausted> {
         self.count = self.count.checked_sub(count).ok_or(Exhausted)?;
         let bits = self.buffer;
@@ -54,7 +54,8 @@ impl Bits {
         Ok(bits)
     }
 
-    /// The number of bits of the input before the next one: negative among those of earlier calls.
+    /// Returns the number of bits of the input before the next one. It is negative if the next bit
+    /// came with an earlier call.
     pub(crate) fn position(&self) -> i64 {
         8 * self.at as i64 - i64::from(self.count)
     }
@@ -65,8 +66,8 @@ impl Bits {
         self.count -= self.count % 8;
     }
 
-    /// Returns unused whole bytes to the input: those of this call, newest first. What stays is of earlier calls, but for
-    /// at most seven bits.
+    /// Returns unused whole bytes of this call to the input. At most seven bits of this call and
+    /// the bits of earlier calls stay in the buffer.
     pub(crate) fn unread_bytes(&mut self) {
         let bytes = (self.count as usize / 8).min(self.at);
         self.at -= bytes;
@@ -74,7 +75,7 @@ impl Bits {
         self.clear_unread();
     }
 
-    /// Clears what the buffer has beyond `count`.
+    /// Clears the bits of the buffer above `count`.
     pub(crate) fn clear_unread(&mut self) {
         self.buffer &= (1 << self.count) - 1;
     }

@@ -1,4 +1,4 @@
-//! Deflate blocks (RFC 1951, section 3.2.3), resumable at every byte of input and output.
+//! Decodes deflate blocks (RFC 1951, section 3.2.3), resumable at every byte of input and output.
 
 use linerate_core::{Error, Kind};
 
@@ -11,37 +11,38 @@ use crate::tables::{Codes, FIXED, LENGTHS_ROOT};
 use crate::unit::Unit;
 use crate::window::{History, Window};
 
-/// Why a call of a decoder returned.
+/// The reason why a decoder returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
-    /// All input is consumed. Without more of it, the data is truncated.
+    /// All input is consumed. If no more input follows, the data is truncated.
     NeedInput,
     /// The output buffer is full, and at least one more byte follows.
     NeedOutput,
-    /// A [`StreamDecoder`](crate::StreamDecoder) has read the header of a zlib stream that needs a preset dictionary.
+    /// A [`StreamDecoder`](crate::StreamDecoder) has read the header of a zlib stream that needs a
+    /// preset dictionary.
     NeedDictionary,
-    /// The data has ended: after the final block, or after the trailer.
+    /// The data has ended, with its trailer if it has one.
     End,
 }
 
-/// What a call of a decoder has done.
+/// The result of a call of a decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes of input consumed.
+    /// Number of input bytes consumed.
     pub read: usize,
-    /// Bytes of output written.
+    /// Number of output bytes written.
     pub written: usize,
-    /// Why it returned.
+    /// The reason why the call returned.
     pub status: Status,
 }
 
-/// What comes next in the input.
+/// The element that comes next in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     BlockHeader,
     StoredLength,
-    /// [`BlockDecoder::left`] bytes of a stored block.
+    /// [`BlockDecoder::left`] bytes of a stored block remain.
     Stored,
     CodeCounts,
     /// Lengths of the code length code.
@@ -49,47 +50,50 @@ enum Stage {
     CodeLengths,
     FixedSymbols,
     DynamicSymbols,
-    /// [`BlockDecoder::left`] bytes of a match from [`BlockDecoder::distance`] back, then symbols.
+    /// [`BlockDecoder::left`] bytes of a match at [`BlockDecoder::distance`] remain, then come
+    /// symbols.
     FixedMatch,
     DynamicMatch,
     End,
     Failed,
 }
 
-/// Decodes deflate data in pieces, without a container and without a window of its own: matches are copied from the
-/// caller's output buffer and, before that, from a [`Window`]. So output that stays in the buffer from call to call, like
-/// that of a long message, is never copied.
+/// Decodes deflate data in pieces, without a container and without a window of its own. Matches are
+/// copied from the caller's output buffer and, before its beginning, from a [`Window`]. So output
+/// that stays in the buffer from call to call, such as that of a long message, is never copied to a
+/// window.
 ///
-/// Holds some 200 bytes, code lengths of the current block included; decode tables are in a [`Scratch`] of the thread,
-/// and are built again from these lengths if another stream has used it in the middle of a block.
+/// It holds about 200 bytes, including the code lengths of the current block. The decode tables are
+/// in a [`Scratch`] of the thread. If another stream used the scratch in the middle of a block,
+/// they are built again from these lengths.
 pub struct BlockDecoder {
-    /// Code lengths of the current block; while they are read, those before [`Self::at`].
+    /// Code lengths of the current block. While they are being read, those before [`Self::at`].
     lengths: PackedLengths,
     /// Lengths of the code length code, three bits each.
     code_length_code: u64,
-    /// Bits that were read and not consumed: fewer than the next element needs.
+    /// Bits that were read and not consumed, fewer than the next element needs.
     buffer: u64,
     count: u8,
     stage: Stage,
     is_final: bool,
     /// Whether the last block was stored and empty.
     is_flush: bool,
-    /// Blocks whose header was read, modulo 2^32.
+    /// Number of blocks whose header was read, modulo 2^32.
     blocks: u32,
-    /// Lengths read so far.
+    /// Number of lengths read so far.
     at: u16,
-    /// Bytes left of a stored block or a match.
+    /// Number of bytes left of a stored block or a match.
     left: u16,
     distance: u16,
 }
 
-/// Why decoding stopped.
+/// The reason why decoding stopped.
 pub(crate) enum Stop {
     /// The input ended.
     Exhausted,
     /// The output buffer is full.
     Full,
-    /// Before a block that begins at the bit to stop at, or after it.
+    /// The next block begins at the bit to stop at, or later.
     Boundary,
     Failed(Error),
 }
@@ -101,7 +105,7 @@ impl From<Exhausted> for Stop {
 }
 
 impl BlockDecoder {
-    /// A decoder at the beginning of deflate data.
+    /// Creates a decoder at the beginning of deflate data.
     pub const fn new() -> Self {
         BlockDecoder {
             lengths: PackedLengths::new(),
@@ -118,77 +122,78 @@ impl BlockDecoder {
         }
     }
 
-    /// Begins anew: other data, or the data that continues a stream after its final block. The window is the caller's to
-    /// keep or to clear.
+    /// Begins again: with other data, or with data that continues a stream after its final block.
+    /// The caller keeps or clears the window.
     pub fn restart(&mut self) {
         *self = Self::new();
     }
 
-    /// Begins the data that continues a stream, whose blocks are counted on.
+    /// Begins data that continues a stream, without resetting the number of blocks.
     pub(crate) fn continue_data(&mut self) {
         *self = BlockDecoder { blocks: self.blocks, ..Self::new() };
     }
 
-    /// The number of blocks that have begun, modulo 2^32.
+    /// Returns the number of blocks that have begun, modulo 2^32.
     pub(crate) fn blocks(&self) -> u32 {
         self.blocks
     }
 
-    /// A decoder before a block that begins with the upper `count` bits of a byte that is consumed.
+    /// Creates a decoder before a block that begins with the upper `count` bits of `byte`, which
+    /// has been consumed.
     #[cfg(feature = "std")]
     pub(crate) fn within_byte(byte: u8, count: u8) -> Self {
         BlockDecoder { buffer: u64::from(byte) >> (8 - count), count, ..Self::new() }
     }
 
-    /// A copy, from which decoding can go on later.
+    /// Returns a copy from which decoding can continue later.
     #[cfg(feature = "std")]
     pub(crate) fn snapshot(&self) -> Self {
         BlockDecoder { ..*self }
     }
 
-    /// Bits that are consumed from the input and belong to what follows.
+    /// Returns the number of bits that were consumed from the input and belong to what follows.
     pub(crate) fn ahead(&self) -> u8 {
         self.count
     }
 
-    /// Whether the position is before a block.
+    /// Returns whether the position is before a block.
     #[cfg(feature = "std")]
     pub(crate) fn is_before_block(&self) -> bool {
         self.stage == Stage::BlockHeader
     }
 
-    /// Whether the data has ended.
+    /// Returns whether the data has ended.
     #[cfg(feature = "std")]
     pub(crate) fn is_at_end(&self) -> bool {
         self.stage == Stage::End
     }
 
-    /// The bits that are consumed and belong to what follows, lowest first.
+    /// Returns the bits that were consumed and belong to what follows, lowest first.
     #[cfg(feature = "std")]
     pub(crate) fn bits_ahead(&self) -> u64 {
         self.buffer
     }
 
-    /// Whether the current or last block is the final one.
+    /// Returns whether the current or last block is the final one.
     pub fn is_final(&self) -> bool {
         self.is_final
     }
 
-    /// Whether the position is directly after an empty stored block, with which encoders flush: all that was encoded
-    /// before is decoded.
+    /// Returns whether the position is directly after an empty stored block, with which encoders
+    /// flush. Then everything encoded before has been decoded.
     pub fn is_flushed(&self) -> bool {
         self.is_flush && self.stage == Stage::BlockHeader && self.count == 0
     }
 
-    /// Decodes from `src` to `out[at..]`. Matches reach back to `out[..at]` and to `window`, before it; together no further
-    /// than the size of the window.
+    /// Decodes from `src` to `out[at..]`. Matches reach back into `out[..at]` and, before that,
+    /// into `window`, at most by the size of the window.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`], with the offset in `src`; `out[at..]` is then unspecified. Every later call fails, until
-    /// [`restart`](Self::restart).
+    /// [`Kind::Corrupt`], with the offset in `src`. It leaves `out[at..]` unspecified, and every
+    /// later call fails until [`restart`](Self::restart).
     ///
     /// # Panics
-    /// If `at` is larger than the length of `out`.
+    /// Panics if `at` is larger than the length of `out`.
     pub fn decode(
         &mut self,
         scratch: &mut Scratch,
@@ -200,8 +205,8 @@ impl BlockDecoder {
         self.decode_after(scratch, window.history(), window.size(), src, out, at, NO_STOP).0
     }
 
-    /// As [`decode`](Self::decode), after any history, and only up to the first block that begins at bit `stop` of `src` or
-    /// after it. Also returns how much output precedes an error.
+    /// Like [`decode`](Self::decode), after any history, and only up to the first block that begins
+    /// at bit `stop` of `src` or later. Also returns how much output precedes an error.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn decode_after(
         &mut self,
@@ -224,8 +229,8 @@ impl BlockDecoder {
         (result, written)
     }
 
-    /// As [`decode_after`](Self::decode_after), for any unit of output. Returns why it stopped, how many bytes were consumed and
-    /// how many units written.
+    /// Like [`decode_after`](Self::decode_after), for any unit of output. Returns the reason why it
+    /// stopped, the number of bytes consumed, and the number of units written.
     pub(crate) fn decode_until<U: Unit>(
         &mut self,
         scratch: &mut Scratch,
@@ -268,7 +273,7 @@ impl Default for BlockDecoder {
     }
 }
 
-/// No bit to stop at.
+/// The bit to stop at if there is none.
 pub(crate) const NO_STOP: i64 = i64::MAX;
 
 /// A call of a decoder.
@@ -282,12 +287,13 @@ struct Run<'a, U> {
     out: &'a mut [U],
     /// Offset of the next unit of output.
     o: usize,
-    /// The bit of the input before whose block, or a later one, to stop.
+    /// Decoding stops before the first block that begins at this bit of the input or later.
     stop: i64,
 }
 
 impl<U: Unit> Run<'_, U> {
-    /// Decodes up to the end of the final block. An element of the input that is not whole stays in the bit buffer.
+    /// Decodes up to the end of the final block. An incomplete element of the input stays in the
+    /// bit buffer.
     fn decode(&mut self) -> Result<(), Stop> {
         loop {
             self.decoder.stage = match self.decoder.stage {
@@ -302,7 +308,7 @@ impl<U: Unit> Run<'_, U> {
                 Stage::DynamicSymbols => self.symbols(true)?,
                 Stage::FixedMatch | Stage::DynamicMatch => self.rest_of_match()?,
                 Stage::End => return Ok(()),
-                Stage::Failed => return Err(corrupt("the deflate data was found to be corrupt before")),
+                Stage::Failed => return Err(corrupt("an earlier call found the deflate data corrupt")),
             };
         }
     }
@@ -328,7 +334,7 @@ impl<U: Unit> Run<'_, U> {
         }
         self.decoder.left = len as u16;
         self.decoder.is_flush = self.decoder.left == 0;
-        // The content is copied from the input.
+        // The content is copied from the input directly.
         self.bits.unread_bytes();
         Ok(Stage::Stored)
     }
@@ -359,7 +365,7 @@ impl<U: Unit> Run<'_, U> {
         Stage::End
     }
 
-    /// The numbers of codes of a dynamic block (RFC 1951, section 3.2.7).
+    /// Reads the numbers of codes of a dynamic block (RFC 1951, section 3.2.7).
     fn code_counts(&mut self) -> Result<Stage, Stop> {
         let header = self.bits.take(self.src, 14)?;
         let (symbols, distances) = (257 + (header & 31), 1 + (header >> 5 & 31));
@@ -370,7 +376,8 @@ impl<U: Unit> Run<'_, U> {
         decoder.lengths = PackedLengths::new();
         (decoder.lengths.symbols, decoder.lengths.distances) = (symbols as u16, distances as u8);
         decoder.code_length_code = 0;
-        // From here on the number of lengths of the code length code; then those of the codes themselves.
+        // `left` is now the number of lengths of the code length code, and `at` counts the ones
+        // read.
         (decoder.left, decoder.at) = (4 + (header >> 10) as u16, 0);
         Ok(Stage::CodeLengthCode)
     }
@@ -395,13 +402,13 @@ impl<U: Unit> Run<'_, U> {
             .fill_code_lengths(&mut table, self.decoder.code_length_code)
             .ok_or_else(|| corrupt("the code length code of a deflate block is invalid"))?;
         let (bits, lengths) = (&mut self.bits, &mut self.decoder.lengths);
-        // Those of an earlier call; mostly none.
+        // The list begins with the lengths of an earlier call, usually none.
         let list = self.scratch.tables.list(lengths);
         let count = lengths.count();
         let mut at = usize::from(self.decoder.at);
         let mut last = if at > 0 { lengths.get(at - 1) } else { 0 };
         while at < count {
-            // A code and its extra bits, or none of them.
+            // A code and its extra bits are consumed together or not at all.
             self.decoder.at = at as u16;
             bits.ensure(self.src, LENGTHS_ROOT + 7);
             let entry = table[(bits.buffer & ((1 << root) - 1)) as usize & ((1 << LENGTHS_ROOT) - 1)];
@@ -465,7 +472,7 @@ impl<U: Unit> Run<'_, U> {
         }
     }
 
-    /// Copies what the output buffer has room for.
+    /// Copies as much of a match as the output buffer has room for.
     fn rest_of_match(&mut self) -> Result<Stage, Stop> {
         let len = usize::from(self.decoder.left).min(self.out.len() - self.o);
         copy(&self.history, self.out, self.o, self.decoder.distance.into(), len);
@@ -486,30 +493,30 @@ fn corrupt(message: &'static str) -> Stop {
     Stop::Failed(Error::new(Kind::Corrupt, 0, message))
 }
 
-/// What the symbols of a block are decoded with.
+/// The codes, history and input for the symbols of a block.
 pub(crate) struct Symbols<'a> {
     pub(crate) codes: Codes<'a>,
-    /// What precedes the output buffer.
+    /// The bytes before the output buffer.
     pub(crate) history: History<'a>,
     /// The size of the window.
     pub(crate) max_distance: usize,
     pub(crate) src: &'a [u8],
 }
 
-/// Where the checked loop has stopped.
+/// The place where the checked loop stopped.
 enum Checked {
-    /// After [`CHECKED_SYMBOLS`].
+    /// After [`CHECKED_SYMBOLS`] symbols.
     Going,
     BlockEnd,
-    /// At a match that the output buffer may have no room for.
+    /// At a match that is longer than the rest of the output buffer.
     Match {
         len: u16,
         distance: u16,
     },
 }
 
-/// Looks a code up in a table and its subtables and consumes it with its extra bits; returns the entry of its symbol, and
-/// its extra bits.
+/// Looks a code up in a table and its subtables, and consumes it with its extra bits. Returns the
+/// entry of its symbol, and the extra bits.
 fn lookup(
     table: &[Entry],
     root: u32,
@@ -527,11 +534,12 @@ fn lookup(
     Ok((entry, codes::extra(entry, buffer)))
 }
 
-/// Symbols that the checked loop decodes before the fast one is tried again.
+/// Number of symbols that the checked loop decodes before the fast loop is tried again.
 const CHECKED_SYMBOLS: usize = 8;
 
-/// Decodes up to [`CHECKED_SYMBOLS`] symbols with all checks, in the order of zlib's: the specification of the fast loop. A
-/// symbol that is not whole, or has no room, stays in the bit buffer.
+/// Decodes up to [`CHECKED_SYMBOLS`] symbols with all checks, in zlib's order. This loop is the
+/// specification of the fast one. A symbol that is incomplete, or that the output has no room for,
+/// stays in the bit buffer.
 fn checked<U: Unit>(
     symbols: &Symbols<'_>,
     bits: &mut Bits,

@@ -9,37 +9,41 @@ use crate::options::{Format, Options};
 use crate::scratch::Scratch;
 use crate::window::{History, MAX_WINDOW_BITS};
 
-/// Bytes of a stream, or of a gzip member.
+/// Sizes of a stream or of a gzip member, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Compressed bytes, with header and trailer.
+    /// Compressed bytes, including header and trailer.
     pub read: usize,
     /// Bytes of content.
     pub written: usize,
 }
 
-/// Decodes whole streams from one slice into another: no window, no copy, nothing on the heap.
+/// Decodes whole streams from one slice into another, without a window, a copy, or anything on the
+/// heap.
 #[derive(Clone, Copy, Debug)]
 pub struct BufferDecoder {
     options: Options,
 }
 
 impl BufferDecoder {
-    /// A decoder with these options. The output limit is that of each call.
+    /// Creates a decoder with these options. The output limit applies to each call.
     pub const fn new(options: Options) -> Self {
         BufferDecoder { options }
     }
 
-    /// Decodes the stream or gzip member at the beginning of `src` into `out`, and returns the sizes of both. What follows in
-    /// `src` is left: the next member, or what its container knows about.
+    /// Decodes the stream or gzip member at the beginning of `src` into `out`, and returns the
+    /// sizes of both. It ignores the rest of `src`, which may be the next member.
     ///
-    /// `dictionary` precedes the content of deflate data, and that of a zlib stream whose header asks for it.
+    /// `dictionary` is the preset dictionary of bare deflate data, or of a zlib stream whose header
+    /// asks for one.
     ///
     /// # Errors
-    /// With offsets in `src`; the content of `out` is then unspecified.
-    /// [`Kind::Corrupt`]; [`Kind::Truncated`]: `src` ends before the stream does; [`Kind::OutputTooSmall`]: it has more
-    /// content than `out` has bytes; [`Kind::Limit`]: or than the limit; [`Kind::BadArgument`]: the zlib stream needs a
-    /// dictionary, or another one.
+    /// Offsets are in `src`. An error leaves the content of `out` unspecified.
+    /// * [`Kind::Corrupt`] if the stream is damaged.
+    /// * [`Kind::Truncated`] if `src` ends before the stream does.
+    /// * [`Kind::OutputTooSmall`] if `out` is smaller than the content.
+    /// * [`Kind::Limit`] if the content exceeds the output limit.
+    /// * [`Kind::BadArgument`] if the zlib stream needs a dictionary, or another one.
     pub fn decode(
         &self,
         scratch: &mut Scratch,
@@ -96,7 +100,7 @@ pub(crate) const fn too_long(offset: u64) -> Error {
     Error::new(Kind::Limit, offset, "the output is larger than the limit")
 }
 
-/// The dictionary that a zlib header asks for.
+/// Returns the dictionary that a zlib header asks for.
 fn required(dictionary: Option<&[u8]>, id: u32) -> Result<History<'_>> {
     let Some(dictionary) = dictionary else {
         return Err(Error::new(Kind::BadArgument, 2, "the zlib stream needs a preset dictionary"));
@@ -112,11 +116,12 @@ pub(crate) fn check_dictionary(dictionary: &[u8], id: u32) -> Result<()> {
     Err(Error::new(Kind::BadArgument, 2, "the zlib stream needs another preset dictionary"))
 }
 
-/// Decodes a whole input, all members of a gzip file, into a vector of at most `max_len` bytes.
+/// Decodes a whole input into a vector of at most `max_len` bytes. A gzip file may have any number
+/// of members.
 ///
 /// # Errors
-/// As [`BufferDecoder::decode`], for data after the end [`Kind::Corrupt`], and for content that is longer than
-/// `max_len`, or for which there is no memory, [`Kind::Limit`].
+/// Those of [`BufferDecoder::decode`]; [`Kind::Corrupt`] if data follows the end; [`Kind::Limit`]
+/// if the content is longer than `max_len`, or memory runs out.
 ///
 /// ```
 /// use linerate_inflate::{Format, decode_to_vec};

@@ -1,8 +1,8 @@
 //! CRC-32 and Adler-32, by `crc32fast` and `simd-adler32`.
 
-/// The CRC-32 of no bytes.
+/// The CRC-32 of an empty input.
 pub(crate) const CRC32_START: u32 = 0;
-/// The Adler-32 of no bytes.
+/// The Adler-32 of an empty input.
 pub(crate) const ADLER32_START: u32 = 1;
 
 pub(crate) fn crc32(so_far: u32, data: &[u8]) -> u32 {
@@ -17,7 +17,7 @@ pub(crate) fn adler32(so_far: u32, data: &[u8]) -> u32 {
     hasher.finish()
 }
 
-/// CRC-32 of A followed by B, from their CRC-32s and the length of B in bytes.
+/// Returns the CRC-32 of A followed by B, from their CRC-32s and the length of B in bytes.
 #[cfg(feature = "std")]
 pub(crate) fn crc32_combine(a: u32, b: u32, b_len: u64) -> u32 {
     let mut joined = crc32fast::Hasher::new_with_initial(a);
@@ -25,8 +25,8 @@ pub(crate) fn crc32_combine(a: u32, b: u32, b_len: u64) -> u32 {
     joined.finalize()
 }
 
-/// Adler-32 of A followed by B, from their Adler-32s and the length of B in bytes: each of B's sums starts from A's sum of
-/// bytes instead of 1.
+/// Returns the Adler-32 of A followed by B, from their Adler-32s and the length of B in bytes. Each
+/// of B's sums starts from A's sum of bytes instead of 1.
 #[cfg(feature = "std")]
 pub(crate) fn adler32_combine(a: u32, b: u32, b_len: u64) -> u32 {
     const MOD: u64 = 65_521;
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn combined_checksums_are_those_of_the_whole() {
+    fn combined_checksums_equal_those_of_the_whole() {
         let data: Vec<u8> =
             (0..200_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8 | 0x80).collect();
         for cut in [0, 1, 7, 65_520, 65_521, 65_522, 131_072, data.len()] {

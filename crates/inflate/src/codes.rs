@@ -1,36 +1,39 @@
-//! Entries of Huffman decode tables: symbol, code length, extra bits.
+//! Entries of Huffman decode tables, which hold symbol, code length and extra bits.
 
-/// Bits of a code that index the primary table. Longer codes continue in a subtable.
+/// Number of bits of a literal/length code that index the primary table. Longer codes continue in a
+/// subtable.
 pub(crate) const LITLEN_ROOT: u32 = 11;
+/// Like [`LITLEN_ROOT`], for distance codes.
 pub(crate) const DISTANCE_ROOT: u32 = 8;
-/// As [`LITLEN_ROOT`], in blocks of a short input: a smaller table is sooner built, and takes less of the cache. The
-/// fixed codes have no longer ones.
+/// Like [`LITLEN_ROOT`], for blocks of a short input. A smaller table is built faster and takes
+/// less of the cache. No fixed code is longer.
 pub(crate) const SHORT_ROOT: u32 = if cfg!(feature = "small") { LITLEN_ROOT } else { 9 };
-/// The longest code, in bits.
+/// Length of the longest code, in bits.
 pub(crate) const MAX_LEN: u32 = 15;
-/// The shortest and the longest match, in bytes.
+/// Lengths of the shortest and the longest match, in bytes.
 pub(crate) const MIN_MATCH: usize = 3;
 pub(crate) const MAX_MATCH: usize = 258;
 
-/// Upper bounds of the entries of a complete code, subtables included (as computed by zlib's `enough`): 286
-/// symbols with an 11-bit primary table, 30 with 8 bits. Those of 9 bits (852 entries) and the fixed codes need no more.
+/// Upper bounds of the number of entries for a complete code, including subtables, as computed by
+/// zlib's `enough`: for 286 symbols with a primary table of 11 bits, and for 30 with 8 bits. A
+/// primary table of 9 bits needs fewer (852 entries), and so do the fixed codes.
 pub(crate) const LITLEN_ENTRIES: usize = 2342;
 pub(crate) const DISTANCE_ENTRIES: usize = 400;
 
-/// An entry.
+/// An entry of a decode table.
 ///
-/// | bits | |
+/// | bits | content |
 /// |---|---|
 /// | 0 to 7 | bits of the code plus extra bits |
 /// | 8 to 11 | bits of the code alone, or index bits of a subtable |
-/// | 13 | two symbols: a literal, and what follows it |
-/// | 14 | neither a literal nor a base; bits 12 and 13 say what |
-/// | 15 | a literal, or two |
+/// | 13 | two symbols: a literal and the symbol after it |
+/// | 14 | neither a literal nor a base: bits 12 and 13 give the kind |
+/// | 15 | one literal or two |
 /// | 16 to 23 | a literal |
-/// | 24 to 31 | a second literal, or the base of a length less [`MIN_MATCH`] |
+/// | 24 to 31 | a second literal, or the base of a length minus [`MIN_MATCH`] |
 ///
-/// Entries of distances, subtables and the code length code have one value in bits 16 to 31. In entries of two symbols the
-/// lower half is that of the second one with the bits of both codes.
+/// Entries of distances, subtables and the code length code have one value in bits 16 to 31. The
+/// lower half of an entry of two symbols is that of the second symbol, with the bits of both codes.
 pub(crate) type Entry = u32;
 
 const PAIR: Entry = 1 << 13;
@@ -41,19 +44,19 @@ const SUBTABLE: Entry = SPECIAL | 2 << 12;
 const INVALID: Entry = SPECIAL | 1 << 12;
 const KIND: Entry = SPECIAL | 3 << 12;
 
-/// Entry of an unused code.
+/// The entry of an unused code.
 pub(crate) const UNUSED: Entry = TOO_FAR | INVALID | 1 << 8 | 1;
 
-/// Value of invalid entries: as a distance, beyond any window.
+/// The value of invalid entries, which as a distance is beyond any window.
 const TOO_FAR: Entry = 0xffff << 16;
 
-/// Bits of the codes in this table plus extra bits.
+/// Returns the number of bits of the codes in this table plus extra bits.
 #[inline(always)]
 pub(crate) fn bits(entry: Entry) -> u32 {
     entry & 0xff
 }
 
-/// Bits of the code in this table, or index bits of the subtable.
+/// Returns the number of bits of the code in this table, or of index bits of the subtable.
 #[inline(always)]
 pub(crate) fn code_bits(entry: Entry) -> u32 {
     entry >> 8 & 15
@@ -64,45 +67,47 @@ pub(crate) fn value(entry: Entry) -> u32 {
     entry >> 16
 }
 
-/// The literal of an entry that has one: of two the first.
+/// Returns the literal of an entry that has one, or the first of two.
 #[inline(always)]
 pub(crate) fn literal(entry: Entry) -> u8 {
     (entry >> 16) as u8
 }
 
-/// The length of a match.
+/// Returns the length of a match.
 #[inline(always)]
 pub(crate) fn length(entry: Entry, extra: usize) -> usize {
     (entry >> 24) as usize + MIN_MATCH + extra
 }
 
-/// The distance of a match.
+/// Returns the distance of a match.
 #[inline(always)]
 pub(crate) fn distance(entry: Entry, extra: usize) -> usize {
     value(entry) as usize + extra
 }
 
-/// The extra bits of an entry, which follow its code in `buffer`.
+/// Returns the extra bits of an entry, which follow its code in `buffer`.
 pub(crate) fn extra(entry: Entry, buffer: u64) -> usize {
     ((buffer & ((1 << bits(entry)) - 1)) >> code_bits(entry)) as usize
 }
 
-/// How many literals precede the symbol of an entry, which is not that of a subtable: 0 or 1.
+/// Returns how many literals precede the symbol of an entry: 0 or 1. The entry must not be that of
+/// a subtable.
 #[inline(always)]
 pub(crate) fn before(entry: Entry) -> usize {
     usize::from(entry & PAIR != 0)
 }
 
-/// Prepares an entry to be the second one of a [`pair`]. The end of a block, subtables and unused codes get more code bits
-/// than any pair has room for.
+/// Prepares an entry to be the second of a [`pair`]. The end of a block, subtables and unused codes
+/// get more code bits than any pair has room for.
 #[inline(always)]
 pub(crate) fn second(entry: Entry) -> Entry {
-    // A literal has its place in the upper byte, as the base of a length has.
+    // A second literal is in the upper byte, where the base of a length is.
     let upper = (entry & 0xff_0000) << 8 | entry & 0xff00_0000;
     if !is_special(entry) { upper | entry & 0xffff | PAIR } else { 15 << 8 }
 }
 
-/// The entry of a literal of `len` bits and what follows it, if that code has at most `max_bits`; otherwise the first.
+/// Returns the entry of a literal of `len` bits and the symbol after it if the second code has at
+/// most `max_bits` bits, and otherwise the first entry.
 #[inline(always)]
 pub(crate) fn pair(first: Entry, second: Entry, len: u32, max_bits: u32) -> Entry {
     let both = with_len(second, len) + (first & 0xff_0000);
@@ -114,7 +119,7 @@ pub(crate) fn is_literal(entry: Entry) -> bool {
     entry & LITERAL != 0
 }
 
-/// Whether the entry is neither a literal nor a base.
+/// Returns whether the entry is neither a literal nor a base.
 #[inline(always)]
 pub(crate) fn is_special(entry: Entry) -> bool {
     entry & SPECIAL != 0
@@ -130,7 +135,7 @@ pub(crate) fn is_end(entry: Entry) -> bool {
     entry & KIND == END
 }
 
-/// The entry that refers to a subtable of `1 << bits` entries at index `at`.
+/// Returns the entry that refers to a subtable of `1 << bits` entries at index `at`.
 pub(crate) fn subtable(at: usize, bits: u32, root: u32) -> Entry {
     (at as u32) << 16 | SUBTABLE | bits << 8 | root
 }
@@ -141,7 +146,8 @@ pub(crate) const fn with_len(entry: Entry, len: u32) -> Entry {
     entry + (len << 8 | len)
 }
 
-/// Entries of literals, end of block and lengths (RFC 1951, section 3.2.5), without code lengths.
+/// The entries of literals, end of block and lengths (RFC 1951, section 3.2.5), without code
+/// lengths.
 pub(crate) static LITLEN: [Entry; 288] = {
     const BASES: [u32; 29] = [
         3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163,
@@ -161,7 +167,7 @@ pub(crate) static LITLEN: [Entry; 288] = {
     entries
 };
 
-/// Entries of distances (RFC 1951, section 3.2.5), without code lengths.
+/// The entries of distances (RFC 1951, section 3.2.5), without code lengths.
 pub(crate) static DISTANCES: [Entry; 32] = {
     let mut entries = [TOO_FAR | INVALID; 32];
     let mut symbol = 0;
@@ -177,7 +183,7 @@ pub(crate) static DISTANCES: [Entry; 32] = {
     entries
 };
 
-/// Entries of the code length alphabet (RFC 1951, section 3.2.7).
+/// The entries of the code length alphabet (RFC 1951, section 3.2.7).
 pub(crate) static LENGTHS: [Entry; 19] = {
     let mut entries = [0; 19];
     let mut symbol = 0;

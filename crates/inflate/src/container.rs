@@ -1,4 +1,5 @@
-//! Headers and trailers of zlib and gzip (RFC 1950, section 2.2; RFC 1952, section 2.3), resumable at every byte.
+//! Headers and trailers of zlib and gzip (RFC 1950, section 2.2; RFC 1952, section 2.3), resumable
+//! at every byte.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -8,10 +9,10 @@ use crate::checksum::{adler32_combine, crc32_combine};
 use crate::options::{Format, Options};
 use crate::window::MAX_WINDOW_BITS;
 
-/// What comes next in the input.
+/// The part of header or trailer that comes next in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// The first byte tells zlib from gzip.
+    /// The first byte decides between zlib and gzip.
     Detect,
     ZlibHeader,
     DictionaryId,
@@ -42,22 +43,22 @@ pub(crate) mod flag {
     pub(super) const RESERVED: u8 = 0xe0;
 }
 
-/// Header and trailer of one member.
+/// State of the header and trailer of one stream or member.
 pub(crate) struct Container {
-    /// The current field so far, lowest byte first; also, after the header of zlib, the dictionary's Adler-32.
+    /// The current field so far, lowest byte first. After a zlib header, the dictionary's Adler-32.
     value: u32,
-    /// Bytes of it.
+    /// Number of bytes of the field read so far.
     have: u8,
     pub(crate) part: Part,
     flags: u8,
     window_bits: u8,
     verify: bool,
     is_gzip: bool,
-    /// Bytes left of the extra field.
+    /// Number of bytes left of the extra field.
     left: u16,
-    /// Checksum of the header, then of the content.
+    /// Checksum of the header, later of the content.
     check: u32,
-    /// Bytes of content, modulo 2^32.
+    /// Number of bytes of content, modulo 2^32.
     len: u32,
 }
 
@@ -79,7 +80,7 @@ impl Container {
         Container { value: 0, have: 0, part, flags: 0, window_bits, verify, is_gzip, left: 0, check, len: 0 }
     }
 
-    /// The Adler-32 of the dictionary that the zlib header asks for.
+    /// Returns the Adler-32 of the dictionary that the zlib header asks for.
     pub(crate) fn dictionary_id(&self) -> u32 {
         self.value
     }
@@ -88,18 +89,18 @@ impl Container {
         self.is_gzip
     }
 
-    /// Goes on after the dictionary.
+    /// Continues with the data, after the dictionary.
     pub(crate) fn begin_data(&mut self) {
         (self.part, self.value) = (Part::Data, 0);
     }
 
-    /// Verifies nothing of this member: its beginning is not decoded.
+    /// Turns verification of this member off, because its beginning is not decoded.
     #[cfg(feature = "std")]
     pub(crate) fn stop_verifying(&mut self) {
         self.verify = false;
     }
 
-    /// Counts and checks content.
+    /// Counts content and updates its checksum.
     pub(crate) fn update(&mut self, content: &[u8]) {
         self.len = self.len.wrapping_add(content.len() as u32);
         if !self.verify {
@@ -108,7 +109,7 @@ impl Container {
         self.check = if self.is_gzip { crc32(self.check, content) } else { adler32(self.check, content) };
     }
 
-    /// Counts and checks content whose length and checksum are known.
+    /// Counts content and updates its checksum, from the length and checksum of the added part.
     #[cfg(feature = "std")]
     pub(crate) fn update_by(&mut self, len: u64, check: u32) {
         self.len = self.len.wrapping_add(len as u32);
@@ -118,7 +119,8 @@ impl Container {
         }
     }
 
-    /// The checksum of content, counted from its beginning: 0 where none is verified.
+    /// Returns the checksum function for a part of the content, which returns 0 if no checksum is
+    /// verified.
     #[cfg(feature = "std")]
     pub(crate) fn check_of(&self) -> fn(&[u8]) -> u32 {
         match (self.verify, self.is_gzip) {
@@ -128,7 +130,7 @@ impl Container {
         }
     }
 
-    /// Checksum and length of the content, directly after the data of a format.
+    /// Returns the checksum and length of the content if the position is directly after the data.
     #[cfg(feature = "std")]
     pub(crate) fn data_end(&self, format: Format) -> Option<(u32, u32)> {
         let is_there = match self.part {
@@ -139,7 +141,7 @@ impl Container {
         is_there.then_some((self.check, self.len))
     }
 
-    /// To be called after the deflate data of a container.
+    /// Continues with the trailer, after the deflate data.
     pub(crate) fn end_data(&mut self, format: Format) {
         self.part = match (format, self.is_gzip) {
             (Format::Deflate, _) => Part::End,
@@ -148,22 +150,22 @@ impl Container {
         };
     }
 
-    /// To be called after the data of a gzip member that was decoded elsewhere.
+    /// Continues with the trailer of a gzip member whose data was decoded elsewhere.
     #[cfg(feature = "std")]
     pub(crate) fn end_data_of(&mut self, check: u32, len: u32) {
         (self.check, self.len, self.part) = (check, len, Part::Crc);
     }
 
-    /// Reads headers up to the data or the dictionary, and trailers up to the end. Returns the bytes consumed: all, unless
-    /// the header or trailer has ended.
+    /// Reads headers up to the data or the dictionary, and trailers up to the end. Returns the
+    /// number of bytes consumed, which is less than all only if the header or trailer has ended.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`], and [`Kind::Limit`] for a window that is too large, with the offset in `src`.
+    /// [`Kind::Corrupt`], and [`Kind::Limit`] for a window that is too large. Offsets are in `src`.
     pub(crate) fn read(&mut self, src: &[u8]) -> Result<usize> {
         self.read_parts(src, |_, _| {})
     }
 
-    /// As [`read`](Self::read); `each` gets the bytes of every part.
+    /// Like [`read`](Self::read), and passes the bytes of every part to `each`.
     pub(crate) fn read_parts(&mut self, src: &[u8], mut each: impl FnMut(Part, &[u8])) -> Result<usize> {
         let mut at = 0;
         while !matches!(self.part, Part::Data | Part::Dictionary | Part::End) {
@@ -179,7 +181,7 @@ impl Container {
         Ok(at)
     }
 
-    /// Reads a field; returns whether it is whole.
+    /// Reads a field, and returns whether it is complete.
     fn step(&mut self, src: &[u8], at: &mut usize) -> core::result::Result<bool, (Kind, &'static str)> {
         let bytes = match self.part {
             Part::Detect | Part::Data | Part::Dictionary | Part::End => 0,
@@ -201,7 +203,8 @@ impl Container {
                 self.checks_header(&src[from..]);
                 return Ok(false);
             };
-            // Of the six bytes of time, flags and system only the checksum matters.
+            // The six bytes of time, flags and system do not fit `value`, but only their checksum
+            // matters.
             self.value |= u32::from(byte).checked_shl(8 * u32::from(self.have)).unwrap_or(0);
             self.have += 1;
             *at += 1;
@@ -213,7 +216,7 @@ impl Container {
         Ok(true)
     }
 
-    /// Skips bytes of a field of variable length; returns whether it has ended.
+    /// Skips bytes of a field of variable length, and returns whether it has ended.
     fn skip(&mut self, src: &[u8], at: &mut usize) -> bool {
         let rest = &src[*at..];
         let (len, ended) = if self.part == Part::Extra {
@@ -240,7 +243,7 @@ impl Container {
         }
     }
 
-    /// Takes a field of fixed length.
+    /// Processes a field of fixed length.
     fn field(&mut self, value: u32) -> core::result::Result<(), (Kind, &'static str)> {
         let corrupt = |message| Err((Kind::Corrupt, message));
         match self.part {
@@ -281,7 +284,7 @@ impl Container {
         Ok(())
     }
 
-    /// The part of a gzip member that follows `part`.
+    /// Continues with the part of a gzip member that follows `part`.
     fn next_part(&mut self, part: Part) {
         let rows = [
             (flag::EXTRA, Part::ExtraLen),

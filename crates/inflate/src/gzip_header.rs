@@ -1,16 +1,18 @@
-//! [`GzipHeader`]: fields of a gzip header (RFC 1952, section 2.3), in memory of the caller.
+//! [`GzipHeader`]: the fields of a gzip header (RFC 1952, section 2.3), in memory of the caller.
 
 use linerate_core::{Error, Kind, Result};
 
 use crate::container::{Container, Part, flag};
 use crate::options::{Format, Options};
 
-/// The fields of a gzip header. Extra field, name and comment are kept in memory of the caller, as far as it goes.
+/// The fields of a gzip header. Extra field, name and comment are kept in memory of the caller, and
+/// cut if it is too small.
 ///
 /// ```
 /// use linerate_inflate::GzipHeader;
 ///
-/// let member = b"\x1f\x8b\x08\x08\x80\x11\x64\x4a\0\x03notes.txt\0\x4b\x4c\x4a\x06\0\xc2\x41\x24\x35\x03\0\0\0";
+/// let member = b"\x1f\x8b\x08\x08\x80\x11\x64\x4a\0\x03notes.txt\0\
+///     \x4b\x4c\x4a\x06\0\xc2\x41\x24\x35\x03\0\0\0";
 /// let mut memory = [0; 256];
 /// let mut header = GzipHeader::in_memory(&mut memory);
 /// assert_eq!(header.read(member)?, 20);
@@ -21,27 +23,29 @@ use crate::options::{Format, Options};
 pub struct GzipHeader<'m> {
     /// The extra field, the name, then the comment.
     memory: &'m mut [u8],
-    /// What follows the magic number: method, flags, time, extra flags, operating system.
+    /// The bytes after the magic number: method, flags, time, extra flags, operating system.
     fixed: [u8; 8],
-    /// Bytes of it.
+    /// Number of bytes of `fixed` read so far.
     have: u8,
-    /// Bytes kept of extra field, name and comment.
+    /// Number of bytes kept of extra field, name and comment.
     lens: [usize; 3],
     is_cut: bool,
 }
 
 impl<'m> GzipHeader<'m> {
-    /// No header yet; `memory` is for extra field, name and comment together. An extra field has at most 65,535 bytes; the
-    /// others are as long as who wrote them liked.
+    /// Creates an empty header. `memory` holds extra field, name and comment together. An extra
+    /// field has at most 65,535 bytes; the format sets no limit for the other two.
     pub const fn in_memory(memory: &'m mut [u8]) -> Self {
         GzipHeader { memory, fixed: [0; 8], have: 0, lens: [0; 3], is_cut: false }
     }
 
-    /// Reads the header at the beginning of a gzip member, with its checksum; returns its length in bytes. Of a stream in
-    /// pieces, see [`StreamDecoder::read_header`](crate::StreamDecoder::read_header).
+    /// Reads the header at the beginning of a gzip member and verifies its checksum. Returns the
+    /// length of the header in bytes. For a stream in pieces see
+    /// [`StreamDecoder::read_header`](crate::StreamDecoder::read_header).
     ///
     /// # Errors
-    /// [`Kind::Corrupt`]; [`Kind::Truncated`]: `src` ends before the header does.
+    /// [`Kind::Corrupt`] if the header is damaged. [`Kind::Truncated`] if `src` ends before the
+    /// header does.
     pub fn read(&mut self, src: &[u8]) -> Result<usize> {
         let mut container = Container::new(&Options::new(Format::Gzip));
         let len = container.read_parts(src, |part, bytes| self.push(part, bytes))?;
@@ -51,43 +55,44 @@ impl<'m> GzipHeader<'m> {
         Err(Error::new(Kind::Truncated, src.len() as u64, "the input ends before the gzip header"))
     }
 
-    /// When the content was last modified, in seconds since 1970; 0 if it is not stated.
+    /// Returns the modification time in seconds since 1970; 0 if it is not stated.
     pub fn modified(&self) -> u32 {
         let [_, _, a, b, c, d, ..] = self.fixed;
         u32::from_le_bytes([a, b, c, d])
     }
 
-    /// Whether the content is said to be text.
+    /// Returns whether the header says that the content is text (FTEXT).
     pub fn is_text(&self) -> bool {
         self.has(flag::TEXT)
     }
 
-    /// Of deflate: 2 for the slowest and 4 for the fastest compression, 0 for neither.
+    /// Returns the extra flags (XFL): 2 for the slowest and 4 for the fastest compression, 0 for
+    /// neither.
     pub fn extra_flags(&self) -> u8 {
         self.fixed[6]
     }
 
-    /// The operating system of the file: 0 for FAT, 3 for Unix, 11 for NTFS, 255 for none that is known.
+    /// Returns the operating system (OS): 0 for FAT, 3 for Unix, 11 for NTFS, 255 for unknown.
     pub fn system(&self) -> u8 {
         self.fixed[7]
     }
 
-    /// The extra field: subfields with identifiers and lengths.
+    /// Returns the extra field: subfields with identifiers and lengths.
     pub fn extra(&self) -> Option<&[u8]> {
         self.field(flag::EXTRA, 0)
     }
 
-    /// The name of the file, ISO 8859-1 by the standard, without its final zero.
+    /// Returns the name of the file without its final zero. The standard says ISO 8859-1.
     pub fn name(&self) -> Option<&[u8]> {
         self.field(flag::NAME, 1)
     }
 
-    /// The comment, ISO 8859-1 by the standard, without its final zero.
+    /// Returns the comment without its final zero. The standard says ISO 8859-1.
     pub fn comment(&self) -> Option<&[u8]> {
         self.field(flag::COMMENT, 2)
     }
 
-    /// Whether bytes of extra field, name or comment are missing, for which the memory had no space.
+    /// Returns whether extra field, name or comment were cut because the memory was too small.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -101,7 +106,7 @@ impl<'m> GzipHeader<'m> {
         self.has(flag).then(|| &self.memory[from..][..self.lens[index]])
     }
 
-    /// Takes bytes of a part of the header, in their order.
+    /// Takes the next bytes of a part of the header.
     pub(crate) fn push(&mut self, part: Part, bytes: &[u8]) {
         let index = match part {
             Part::GzipId => {

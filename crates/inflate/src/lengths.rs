@@ -1,8 +1,8 @@
-//! Code lengths of a block.
+//! The code lengths of a block, as a list and packed.
 
 use crate::codes::MAX_LEN;
 
-/// Symbols of both alphabets of a block that can have a code length.
+/// Maximum number of symbols of both alphabets of a block that can have a code length.
 pub(crate) const MAX_SYMBOLS: usize = 286 + 30;
 
 /// A symbol and the length of its code, in bits.
@@ -10,7 +10,7 @@ pub(crate) const MAX_SYMBOLS: usize = 286 + 30;
 pub(crate) struct CodeLength(u16);
 
 impl CodeLength {
-    /// `len` is from 1 to 15.
+    /// Creates the code length of a symbol. `len` is 1 to 15.
     pub(crate) const fn new(symbol: usize, len: u32) -> Self {
         debug_assert!(symbol < 512 && len >= 1 && len <= MAX_LEN);
         CodeLength((symbol as u16) << 4 | len as u16)
@@ -27,7 +27,7 @@ impl CodeLength {
     }
 }
 
-/// Used symbols with their code lengths, in ascending order: most symbols are unused.
+/// The used symbols with their code lengths, in ascending order. Most symbols are unused.
 pub(crate) struct Lengths {
     list: [CodeLength; MAX_SYMBOLS],
     count: usize,
@@ -38,7 +38,7 @@ impl Lengths {
         Lengths { list: [CodeLength(0); MAX_SYMBOLS], count: 0 }
     }
 
-    /// Replaces the list by the nonzero lengths of a packed one.
+    /// Replaces the list by the nonzero lengths of `packed`.
     pub(crate) fn unpack(&mut self, packed: &PackedLengths) {
         self.count = 0;
         for (i, &word) in packed.words.iter().enumerate() {
@@ -51,7 +51,7 @@ impl Lengths {
         }
     }
 
-    /// Appends a symbol above all others, with a length that is not 0.
+    /// Appends a symbol that is above all others in the list, with a length that is not 0.
     #[inline(always)]
     pub(crate) fn push(&mut self, symbol: usize, len: u32) {
         self.list[self.count] = CodeLength::new(symbol, len);
@@ -65,13 +65,14 @@ impl Lengths {
     }
 }
 
-/// Code lengths of all symbols of a block, four bits each: what a stream keeps of a block's codes between calls.
+/// The code lengths of all symbols of a block, four bits each. A stream keeps them between calls
+/// instead of decode tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PackedLengths {
     words: [u64; MAX_SYMBOLS.div_ceil(16)],
-    /// Symbols of the literal/length alphabet; those of distances follow.
+    /// Number of symbols of the literal/length alphabet. Those of distances follow.
     pub(crate) symbols: u16,
-    /// Symbols of the distance alphabet.
+    /// Number of symbols of the distance alphabet.
     pub(crate) distances: u8,
 }
 
@@ -80,18 +81,18 @@ impl PackedLengths {
         PackedLengths { words: [0; _], symbols: 0, distances: 0 }
     }
 
-    /// Symbols of both alphabets.
+    /// Returns the number of symbols of both alphabets.
     pub(crate) fn count(&self) -> usize {
         usize::from(self.symbols) + usize::from(self.distances)
     }
 
-    /// Sets the length of symbol `at`, which is 0 so far.
+    /// Sets the length of symbol `at`, which must be 0 so far.
     #[inline(always)]
     pub(crate) fn set(&mut self, at: usize, len: u32) {
         self.words[at / 16] |= u64::from(len) << (4 * (at % 16));
     }
 
-    /// The length of symbol `at`.
+    /// Returns the length of symbol `at`.
     pub(crate) fn get(&self, at: usize) -> u32 {
         (self.words[at / 16] >> (4 * (at % 16)) & 15) as u32
     }
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packed_lengths_are_unpacked_in_order_without_the_unused() {
+    fn packed_lengths_are_unpacked_in_order_without_unused_symbols() {
         let mut packed = PackedLengths::new();
         (packed.symbols, packed.distances) = (286, 30);
         let lens: Vec<u32> = (0..MAX_SYMBOLS as u32).map(|i| (i * i + 3 * i) % 23 % 16).collect();

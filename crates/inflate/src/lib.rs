@@ -1,21 +1,27 @@
-//! A decoder for deflate, zlib and gzip (RFC 1951, 1950, 1952) whose tables and window belong to the caller.
+//! A decoder for deflate, zlib and gzip (RFC 1951, 1950, 1952) whose tables and window belong to
+//! the caller.
 //!
-//! * [`read::Decoder`] and [`write::Decoder`]: files and pipes.
-//! * `parallel`, feature `std`: one stream on several threads, from a reader to a writer.
-//! * `index`, feature `std`: random access to gzip files, by an index of access points.
-//! * `GzipFile`, feature `std`: the content of a gzip file, decoded ahead on several threads and read from any position.
-//! * [`BufferDecoder`]: whole streams into a slice, which also serves as the window. [`decode_to_vec`]: into a vector.
-//! * [`StreamDecoder`]: streams in pieces that begin and end at any byte of input and output. Between calls it keeps the
-//!   window, of 256 bytes to 32 KiB, and less than 400 bytes; everything else is in a [`Scratch`], one per thread.
-//! * [`GzipHeader`]: name, time, comment and extra field of a gzip member.
-//! * [`BlockDecoder`]: deflate data alone, into a buffer that keeps the output of earlier calls, beside a [`Window`].
+//! * [`read::Decoder`] and [`write::Decoder`] decode files and pipes.
+//! * `parallel` (feature `std`) decodes one stream on several threads, from a reader to a writer.
+//! * `index` (feature `std`) gives random access to gzip files by an index of access points.
+//! * `GzipFile` (feature `std`) reads the content of a gzip file from any position, and decodes it
+//!   ahead on several threads.
+//! * [`BufferDecoder`] decodes whole streams into a slice, which also serves as the window;
+//!   [`decode_to_vec`] into a vector.
+//! * [`StreamDecoder`] decodes streams in pieces that begin and end at any byte of input and
+//!   output. Between calls it keeps the window of 256 bytes to 32 KiB, and less than 400 bytes;
+//!   everything else is in a [`Scratch`], one per thread.
+//! * [`GzipHeader`] keeps name, time, comment and extra field of a gzip member.
+//! * [`BlockDecoder`] decodes bare deflate data into a buffer that keeps the output of earlier
+//!   calls, beside a [`Window`].
 //!
 //! ```
 //! # #[cfg(feature = "std")]
 //! # fn main() -> std::io::Result<()> {
 //! use linerate_inflate::{Format, read::Decoder};
 //!
-//! let file = &b"\x1f\x8b\x08\0\0\0\0\0\x04\x03\x4b\x4c\x4a\x06\0\xc2\x41\x24\x35\x03\0\0\0"[..]; // or a File
+//! // Or a `File`.
+//! let file = &b"\x1f\x8b\x08\0\0\0\0\0\x04\x03\x4b\x4c\x4a\x06\0\xc2\x41\x24\x35\x03\0\0\0"[..];
 //! assert_eq!(std::io::read_to_string(Decoder::new(file, Format::Gzip))?, "abc");
 //! # Ok(())
 //! # }
@@ -23,7 +29,7 @@
 //! # fn main() {}
 //! ```
 //!
-//! Below the readers are functions whose memory belongs to the caller:
+//! [`BufferDecoder`] and [`StreamDecoder`] can work in memory of the caller alone:
 //!
 //! ```
 //! use linerate_inflate::{BufferDecoder, Format, Options, Scratch};
@@ -31,24 +37,26 @@
 //! let mut scratch = Scratch::new(); // per thread
 //! let stream = [0x78, 0x01, 0x4b, 0x4c, 0x4a, 0x06, 0x00, 0x02, 0x4d, 0x01, 0x27];
 //! let mut out = [0; 3];
-//! let sizes = BufferDecoder::new(Options::new(Format::Zlib)).decode(&mut scratch, None, &stream, &mut out)?;
+//! let decoder = BufferDecoder::new(Options::new(Format::Zlib));
+//! let sizes = decoder.decode(&mut scratch, None, &stream, &mut out)?;
 //! assert_eq!((sizes.read, &out), (11, b"abc"));
 //! # Ok::<(), linerate_inflate::Error>(())
 //! ```
 //!
-//! Verdicts and bytes are those of zlib, for damaged and truncated streams too; with one exception: a match beyond a window
-//! of less than 32 KiB is an error whatever the size of the output buffer.
+//! Verdicts and output are those of zlib, also for damaged and truncated streams. There is one
+//! exception: a match beyond a window of less than 32 KiB is an error whatever the size of the
+//! output buffer.
 //!
-//! Untrusted input is safe: errors are typed, nothing is read or written outside the buffers, and memory is that of the
-//! window and the output buffer, which [`Options::output_limit`] bounds.
+//! Untrusted input is safe: errors are typed, nothing is read or written outside the buffers, and
+//! memory is limited to the window and the output buffer, which [`Options::output_limit`] bounds.
 //!
 //! # Features
 //!
-//! | feature | |
-//! |---|---|
-//! | `std`, by default | run-time CPU dispatch, readers and writers, `parallel`, `index`, `GzipFile`; implies `alloc` |
-//! | `alloc` | windows on the heap, [`decode_to_vec`]. Without it they are in memory of the caller, or there is none |
-//! | `small` | one form of the hot loop, for small programs |
+//! * `std`, on by default, adds CPU dispatch at run time, readers and writers, `parallel`, `index`
+//!   and `GzipFile`. It implies `alloc`.
+//! * `alloc` adds windows on the heap and [`decode_to_vec`]. Without it windows are in memory of the
+//!   caller.
+//! * `small` leaves out all but one form of the hot loop, for small programs.
 //!
 //! # Modules
 //!
@@ -59,7 +67,7 @@
 //! | `file/` | feature `std`: `GzipFile`, with or without an index |
 //! | `index/` | feature `std`: random access to gzip files |
 //! | `parallel/` | feature `std`: one stream on several threads |
-//! | `references`, `sparse_window` | feature `std`: which bytes of a window matches refer to, and a window of these |
+//! | `references`, `sparse_window` | feature `std`: the bytes of a window that matches refer to |
 //! | `stream/` | feature `std`: [`read::Decoder`], [`write::Decoder`] |
 //! | `stream_decoder` | [`StreamDecoder`]: streams in pieces |
 //! | `buffer_decoder` | [`BufferDecoder`]: whole streams into a slice; [`decode_to_vec`] |
@@ -68,9 +76,9 @@
 //! | `block_decoder` | [`BlockDecoder`]: blocks, and the checked loop over their symbols |
 //! | `kernel/` | the fast loop over literals and matches, compiled per CPU tier |
 //! | `scratch` | [`Scratch`]: working memory per thread |
-//! | `tables`, `pairs` | Huffman decode tables, built from code lengths; their entries of two symbols |
+//! | `tables`, `pairs` | Huffman decode tables, built from code lengths; entries of two symbols |
 //! | `lengths` | code lengths of a block: packed, and as a list |
-//! | `window` | [`Window`], and the view of it that loops take |
+//! | `window` | [`Window`], and the view of it for loops |
 //! | `unit` | units of output: bytes, or 16-bit symbols of `parallel` |
 //! | `bits`, `codes` | the bit buffer; entries of decode tables |
 //! | `options`, `checksum` | [`Format`], [`Options`]; CRC-32 and Adler-32 |

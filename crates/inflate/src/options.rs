@@ -2,17 +2,17 @@
 
 use crate::window::MAX_WINDOW_BITS;
 
-/// A container of deflate data.
+/// The container of deflate data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// None (RFC 1951).
+    /// Deflate data without a container (RFC 1951).
     Deflate,
-    /// A header of 2 bytes, 6 with a preset dictionary; Adler-32 (RFC 1950).
+    /// zlib (RFC 1950): a header of 2 bytes, or 6 with a preset dictionary; Adler-32.
     Zlib,
-    /// A header of 10 bytes and more; CRC-32 and length (RFC 1952).
+    /// gzip (RFC 1952): a header of 10 bytes or more; CRC-32 and length.
     Gzip,
-    /// Gzip if the first byte is 0x1f, which is no zlib header, and zlib otherwise.
+    /// gzip if the first byte is 0x1f, which cannot begin a zlib header, and zlib otherwise.
     ZlibOrGzip,
 }
 
@@ -22,29 +22,31 @@ pub enum Format {
 pub struct Options {
     /// The container.
     pub format: Format,
-    /// Logarithm of the window's size in bytes, 8 to 15: the longest distance of a match, and the largest window that a zlib
-    /// header may state. Default: 15, which any data may need. A [`BufferDecoder`](crate::BufferDecoder) has no window, and
-    /// ignores it.
+    /// Base-2 logarithm of the window's size in bytes, 8 to 15. The window is the largest distance
+    /// of a match, and the largest window that a zlib header may state. Default: 15, which is
+    /// enough for any data. A [`BufferDecoder`](crate::BufferDecoder) has no window and ignores
+    /// this.
     pub window_bits: u8,
-    /// Largest output of a stream in bytes, all members of a [`StreamDecoder`](crate::StreamDecoder) together. Default: none.
+    /// Maximum output of a stream in bytes. In a [`StreamDecoder`](crate::StreamDecoder) all
+    /// members count together. Default: no limit.
     pub output_limit: u64,
-    /// Whether CRC-32, Adler-32 and the length after gzip data are verified. Default: yes.
+    /// Whether to verify CRC-32, Adler-32 and the length after gzip data. Default: yes.
     pub verify_checksum: bool,
 }
 
 impl Options {
-    /// The defaults for a format.
+    /// Returns the default options for a format.
     pub const fn new(format: Format) -> Self {
         Options { format, window_bits: MAX_WINDOW_BITS, output_limit: u64::MAX, verify_checksum: true }
     }
 
-    /// Sets the logarithm of the window's size.
+    /// Sets the base-2 logarithm of the window's size.
     #[must_use]
     pub const fn window_bits(self, bits: u8) -> Self {
         Options { window_bits: bits, ..self }
     }
 
-    /// Sets the largest output, in bytes.
+    /// Sets the maximum output, in bytes.
     #[must_use]
     pub const fn output_limit(self, bytes: u64) -> Self {
         Options { output_limit: bytes, ..self }

@@ -12,8 +12,8 @@ use crate::scratch::Scratch;
 use crate::window::History;
 use crate::window::Window;
 
-/// Decodes a stream of any length in pieces of any size. Between calls it keeps the window and some 300 bytes; decode
-/// tables are in the [`Scratch`] of the thread.
+/// Decodes a stream of any length in pieces of any size. Between calls it keeps the window and
+/// about 300 bytes; the decode tables are in the [`Scratch`] of the thread.
 ///
 /// ```
 /// use linerate_inflate::{Format, Options, Scratch, Status, StreamDecoder};
@@ -33,9 +33,9 @@ pub struct StreamDecoder<'m> {
     window: Window<'m>,
     blocks: BlockDecoder,
     container: Container,
-    /// Compressed bytes before this call.
+    /// Number of compressed bytes before this call.
     position: u64,
-    /// Bytes that the output may still have.
+    /// Number of bytes of output that the limit still allows.
     output_left: u64,
     /// The error of the stream, which every later call returns.
     failed: Option<Error>,
@@ -45,14 +45,16 @@ pub struct StreamDecoder<'m> {
 #[cfg(feature = "std")]
 #[derive(Clone, Copy)]
 pub(crate) struct DataEnd {
+    /// Offset in the compressed stream.
     pub(crate) at: u64,
-    /// Checksum of the content, and its length modulo 2^32.
+    /// Checksum of the content.
     pub(crate) check: u32,
+    /// Length of the content, modulo 2^32.
     pub(crate) len: u32,
 }
 
 impl<'m> StreamDecoder<'m> {
-    /// A decoder whose window is on the heap, and grows with the output.
+    /// Creates a decoder whose window is on the heap and grows with the output.
     ///
     /// # Errors
     /// [`Kind::BadArgument`] for other window bits than 8 to 15.
@@ -61,7 +63,8 @@ impl<'m> StreamDecoder<'m> {
         Ok(Self::with_window(Window::new(options.window_bits)?, options))
     }
 
-    /// A decoder with a window in memory of the caller; [`Options::window_bits`] are those of its length.
+    /// Creates a decoder with a window in memory of the caller. The length of the memory replaces
+    /// [`Options::window_bits`].
     ///
     /// # Errors
     /// [`Kind::BadArgument`] unless the length is a power of two from 256 bytes to 32 KiB.
@@ -71,8 +74,9 @@ impl<'m> StreamDecoder<'m> {
         Ok(Self::with_window(window, options.window_bits(bits)))
     }
 
-    /// A decoder of gzip before the block at `bit` of the stream, in whose first byte, `first`, are bits of the block before.
-    /// After a `window` the rest of the member is not verified; without one it is the first block, and it is.
+    /// Creates a decoder of gzip before the block at `bit` of the stream. `first` is the byte with
+    /// that bit; its lower bits may belong to the previous block. With a `window` the rest of the
+    /// member is not verified. Without one the block is the first of a member, which is verified.
     ///
     /// # Errors
     /// [`Kind::Limit`] if memory runs out.
@@ -109,31 +113,35 @@ impl<'m> StreamDecoder<'m> {
         (self.position, self.output_left, self.failed) = (0, self.options.output_limit, None);
     }
 
-    /// Sets how many bytes the output may still have, in place of what is left of [`Options::output_limit`].
+    /// Sets how many bytes of output may still follow, in place of the rest of
+    /// [`Options::output_limit`].
     pub fn limit_output(&mut self, bytes: u64) {
         self.output_left = bytes;
     }
 
-    /// After [`Status::End`], continues with the next member: its header follows in the input. Positions and the output limit
-    /// go on.
+    /// Continues with the next member after [`Status::End`]; its header follows in the input.
+    /// Positions and the output limit continue too.
     pub fn next_member(&mut self) {
         self.window.clear();
         self.blocks.restart();
         self.container = Container::new(&self.options);
     }
 
-    /// After [`Status::End`] of deflate data without a container, continues with more of it, whose matches reach back into
-    /// the window, as in websocket messages that end with a final block (RFC 7692, section 7.2.3.4).
+    /// Continues with more deflate data after [`Status::End`] of deflate data without a container.
+    /// Its matches may reach back into the window. Websocket messages that end with a final block
+    /// need this (RFC 7692, section 7.2.3.4).
     pub fn continue_data(&mut self) {
         self.blocks.continue_data();
         self.container = Container::new(&self.options);
     }
 
-    /// Sets the preset dictionary: after [`Status::NeedDictionary`], or before deflate data without a container.
+    /// Sets the preset dictionary, after [`Status::NeedDictionary`] or before deflate data without
+    /// a container.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for a dictionary with another Adler-32 than the header states, and where none is expected;
-    /// [`Kind::Limit`] if memory runs out. Nothing has changed.
+    /// [`Kind::BadArgument`] if the dictionary's Adler-32 is not the one that the header states, or
+    /// if no dictionary is expected here. [`Kind::Limit`] if memory runs out. Errors change
+    /// nothing.
     pub fn set_dictionary(&mut self, dictionary: &[u8]) -> Result<()> {
         match self.container.part {
             Part::Dictionary => check_dictionary(dictionary, self.container.dictionary_id())?,
@@ -151,43 +159,49 @@ impl<'m> StreamDecoder<'m> {
         Ok(())
     }
 
-    /// The Adler-32 of the preset dictionary that a zlib header has asked for, after [`Status::NeedDictionary`].
+    /// Returns the Adler-32 of the preset dictionary that a zlib header asks for, after
+    /// [`Status::NeedDictionary`].
     pub fn dictionary_id(&self) -> Option<u32> {
         (self.container.part == Part::Dictionary).then(|| self.container.dictionary_id())
     }
 
-    /// Whether the format is gzip: stated, or found.
+    /// Returns whether the format is gzip, as stated or detected.
     pub fn is_gzip(&self) -> bool {
         self.container.is_gzip()
     }
 
-    /// Compressed bytes consumed so far.
+    /// Returns the number of compressed bytes consumed so far.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Whether the position is directly after an empty stored block, with which encoders flush.
+    /// Returns whether the position is directly after an empty stored block, with which encoders
+    /// flush.
     pub fn is_flushed(&self) -> bool {
         self.container.part == Part::Data && self.blocks.is_flushed()
     }
 
-    /// The number of deflate blocks that have begun since the stream did, modulo 2^32. [`continue_data`](Self::continue_data)
-    /// counts on. A block costs time even if it is empty, so a decoder of data from strangers limits them.
+    /// Returns the number of deflate blocks that have begun since the stream began, modulo 2^32.
+    /// [`continue_data`](Self::continue_data) does not reset it. Even an empty block costs time, so
+    /// limit this number for untrusted data.
     pub fn blocks(&self) -> u32 {
         self.blocks.blocks()
     }
 
-    /// Bytes held between calls, the window included.
+    /// Returns the number of bytes held between calls, including the window.
     pub fn memory(&self) -> usize {
         size_of::<Self>() + self.window.memory()
     }
 
-    /// Reads the header of a stream or member, or what there is of it, and keeps the fields of a gzip header. Until it is whole the
-    /// status is [`Status::NeedInput`], then [`Status::NeedOutput`]: [`decode`](Self::decode) continues, which otherwise reads
-    /// the header without keeping anything. [`Status::NeedDictionary`] as there.
+    /// Reads the header of a stream or member, as far as `src` has it, and keeps the fields of a
+    /// gzip header. The status is [`Status::NeedInput`] until the header is complete, then
+    /// [`Status::NeedOutput`], or [`Status::NeedDictionary`] if a zlib header asks for a
+    /// dictionary. Then continue with [`decode`](Self::decode). Called without this, `decode` reads
+    /// the header itself and keeps no fields.
     ///
     /// # Errors
-    /// Those of [`decode`](Self::decode); [`Kind::BadArgument`] after the content, where a trailer is read.
+    /// Those of [`decode`](Self::decode), and [`Kind::BadArgument`] after the content, where no
+    /// header is expected.
     ///
     /// ```
     /// use linerate_inflate::{Format, GzipHeader, Options, Status, StreamDecoder};
@@ -219,12 +233,14 @@ impl<'m> StreamDecoder<'m> {
         Ok(Progress { read, written: 0, status })
     }
 
-    /// Decodes from `src` to `dst`, until one of them or the stream ends. After [`Status::End`] it does nothing more.
+    /// Decodes from `src` to `dst` until one of them or the stream ends. After [`Status::End`] it
+    /// does nothing.
     ///
     /// # Errors
-    /// With offsets that count compressed bytes from the beginning of the stream: [`Kind::Corrupt`]; [`Kind::Limit`] for
-    /// output or a window beyond the limits, and if memory runs out. Output that precedes the error is returned first,
-    /// with [`Status::NeedOutput`]; then every call fails.
+    /// [`Kind::Corrupt`] if the stream is damaged. [`Kind::Limit`] if the output or the window
+    /// exceeds its limit, or memory runs out. Offsets count compressed bytes from the beginning of
+    /// the stream. Output that precedes an error is returned first, with [`Status::NeedOutput`];
+    /// then every call fails.
     pub fn decode(&mut self, scratch: &mut Scratch, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
         let data = self.decode_until(scratch, src, dst, NO_STOP)?;
         if data.status != Status::NeedInput || self.container.part == Part::Data {
@@ -237,8 +253,9 @@ impl<'m> StreamDecoder<'m> {
         }
     }
 
-    /// As [`decode`](Self::decode), up to the first block that begins at bit `stop` of `src` or after it, and no further than the end
-    /// of the data: the status is then [`Status::NeedInput`], unless nothing follows.
+    /// Like [`decode`](Self::decode), but stops before the first block that begins at bit `stop` of
+    /// `src` or later, and at the end of the data. The status is then [`Status::NeedInput`], or
+    /// [`Status::End`] if no trailer follows.
     pub(crate) fn decode_until(
         &mut self,
         scratch: &mut Scratch,
@@ -263,7 +280,8 @@ impl<'m> StreamDecoder<'m> {
             self.container.update(&dst[..n]);
             let position = self.position;
             let pushed = self.window.push(&dst[..n]).map_err(|e| e.shifted(position));
-            // Bytes of earlier calls that the decoder has not used: offsets do not depend on how the input is cut.
+            // Subtracts bytes of earlier calls that the decoder has not used, so that offsets do
+            // not depend on how the input is divided.
             let unused = u64::from(self.blocks.ahead() / 8);
             let exact =
                 |e: Error| Error::new(e.kind, (position + e.offset).saturating_sub(unused), e.message);
@@ -290,7 +308,7 @@ impl<'m> StreamDecoder<'m> {
         Ok(Progress { read, written, status: self.status() })
     }
 
-    /// The status outside of the data.
+    /// Returns the status outside of the data.
     fn status(&self) -> Status {
         match self.container.part {
             Part::End => Status::End,
@@ -299,13 +317,13 @@ impl<'m> StreamDecoder<'m> {
         }
     }
 
-    /// Begins with the data: the caller has read the header.
+    /// Begins with the data, because the caller has read the header.
     #[cfg(feature = "std")]
     pub(crate) fn skip_header(&mut self) {
         self.container.begin_data();
     }
 
-    /// Goes on at the end of gzip data that was decoded elsewhere, before its trailer.
+    /// Continues before the trailer of gzip data that was decoded elsewhere.
     #[cfg(feature = "std")]
     pub(crate) fn end_data(&mut self, end: DataEnd) {
         self.next_member();
@@ -313,46 +331,48 @@ impl<'m> StreamDecoder<'m> {
         self.container.end_data_of(end.check, end.len);
     }
 
-    /// Counts bytes between two members, which the caller has skipped.
+    /// Counts bytes between two members that the caller has skipped.
     #[cfg(feature = "std")]
     pub(crate) fn skip(&mut self, bytes: u64) {
         self.position += bytes;
     }
 
-    /// The end of the data, if the position is there: of what follows it, nothing is read.
+    /// Returns the end of the data if the position is there and nothing after it has been read.
     #[cfg(feature = "std")]
     pub(crate) fn data_end(&self) -> Option<DataEnd> {
         let (check, len) = self.container.data_end(self.options.format)?;
         Some(DataEnd { at: self.position, check, len })
     }
 
-    /// Whether the position is in deflate data, not in a header or trailer.
+    /// Returns whether the position is in deflate data rather than in a header or trailer.
     #[cfg(feature = "std")]
     pub(crate) fn is_in_data(&self) -> bool {
         self.container.part == Part::Data
     }
 
-    /// The bit of the stream where the next block begins, between two blocks.
+    /// Returns the bit of the stream where the next block begins, if the position is between
+    /// blocks.
     #[cfg(feature = "std")]
     pub(crate) fn block_bit(&self) -> Option<u64> {
         let is_before_block = self.container.part == Part::Data && self.blocks.is_before_block();
         is_before_block.then(|| (8 * self.position).saturating_sub(self.blocks.ahead().into()))
     }
 
-    /// A copy of the decoder of blocks.
+    /// Returns a copy of the block decoder.
     #[cfg(feature = "std")]
     pub(crate) fn block_decoder(&self) -> BlockDecoder {
         self.blocks.snapshot()
     }
 
-    /// Bits that were read and belong to what follows.
+    /// Returns the bits that were read and belong to what follows.
     #[cfg(feature = "std")]
     pub(crate) fn bits_ahead(&self) -> u64 {
         self.blocks.bits_ahead()
     }
 
-    /// Goes on after data that was decoded elsewhere: `output` in two parts, `read` bytes of input, and `blocks` after them.
-    /// Returns whether it could: not for more output than the limit allows.
+    /// Continues after data that was decoded elsewhere: `read` bytes of input that gave `output`,
+    /// in two parts with the checksums `checks`. `blocks` is the decoder after them. Returns false,
+    /// and changes nothing, if the output exceeds the limit.
     #[cfg(feature = "std")]
     pub(crate) fn adopt(
         &mut self,
@@ -379,25 +399,25 @@ impl<'m> StreamDecoder<'m> {
         Ok(true)
     }
 
-    /// The window.
+    /// Returns the window.
     #[cfg(feature = "std")]
     pub(crate) fn history(&self) -> History<'_> {
         self.window.history()
     }
 
-    /// As [`Container::check_of`].
+    /// See [`Container::check_of`].
     #[cfg(feature = "std")]
     pub(crate) fn check_of(&self) -> fn(&[u8]) -> u32 {
         self.container.check_of()
     }
 
-    /// Reads of a header or a trailer what there is.
+    /// Reads as much of a header or trailer as `src` has.
     fn read_container(&mut self, src: &[u8]) -> Result<usize> {
         let result = self.container.read(src);
         self.passed(result)
     }
 
-    /// Counts bytes of a header or trailer, or remembers its error.
+    /// Counts the bytes of a header or trailer, or keeps its error for later calls.
     fn passed(&mut self, result: Result<usize>) -> Result<usize> {
         match result {
             Ok(n) => {

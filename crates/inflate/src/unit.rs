@@ -1,14 +1,15 @@
-//! Units of output: bytes, or 16-bit symbols that stand for bytes or for places in a window that is not known yet.
+//! Units of output: bytes, or 16-bit symbols, each of which is a byte or refers to a place in a
+//! window that is not known yet.
 
 /// A unit of output. The loops over symbols are compiled for both.
 pub(crate) trait Unit: Copy + From<u8> {
-    /// Two units, in memory as they are in the output.
+    /// Two units, in memory order.
     type Pair: Copy;
 
-    /// The units of two literals, the first in the lower byte.
+    /// Returns the units of two literals, the first of which is in the lower byte.
     fn pair(literals: u16) -> Self::Pair;
 
-    /// Appends bytes that are not literals; `to` is as long as `from`.
+    /// Copies the bytes of a stored block. `to` must be as long as `from`.
     fn copy_bytes(from: &[u8], to: &mut [Self]);
 }
 

@@ -10,30 +10,30 @@ use crate::stream_decoder::StreamDecoder;
 pub mod read;
 pub mod write;
 
-/// Size of the buffers, in bytes: more than the window, which is copied once per call.
+/// Size of the buffers, in bytes. It exceeds the window, which is copied once per call.
 pub(crate) const BUFFER: usize = 64 << 10;
 
-/// The streams of one reader or writer: one, or all members of gzip.
+/// The streams of a reader or writer: one stream, or all members of a gzip file.
 pub(crate) struct Members {
     pub(crate) decoder: StreamDecoder<'static>,
     pub(crate) scratch: Box<Scratch>,
     /// Whether only the first member is decoded.
     is_single: bool,
-    /// Between two members, or at the end.
+    /// Whether the position is between two members or at the end.
     pub(crate) at_end: bool,
     /// Whether the last call left output in the decoder.
     has_output: bool,
-    /// Whether bytes after a member that begin none end the file, and are no error.
+    /// Whether bytes after a member that do not begin another one end the file without an error.
     ends_at_garbage: bool,
-    /// Where the member begins that follows another one.
+    /// Offset of the current member, if it is not the first.
     member: Option<u64>,
-    /// Whether such bytes were found.
+    /// Whether such bytes have been found.
     is_over: bool,
 }
 
 /// First byte of a gzip member.
 const MAGIC: u8 = 0x1f;
-/// Bytes of a member that say that it is one.
+/// Number of bytes that identify a member.
 const MAGIC_LEN: u64 = 2;
 
 impl Members {
@@ -41,7 +41,7 @@ impl Members {
         StreamDecoder::new(options).map(Self::by)
     }
 
-    /// The gzip members of a file, up to what begins none.
+    /// Decodes the gzip members of a file up to bytes that do not begin a member.
     pub(crate) fn up_to_garbage(decoder: StreamDecoder<'static>) -> Self {
         Members { ends_at_garbage: true, ..Self::by(decoder) }
     }
@@ -59,30 +59,31 @@ impl Members {
         }
     }
 
-    /// As [`new`](Self::new), after the first header.
+    /// Like [`new`](Self::new), after the first header.
     pub(crate) fn after_header(options: Options) -> Result<Self> {
         let mut members = Self::new(options)?;
         members.decoder.skip_header();
         Ok(members)
     }
 
-    /// Whether all members are decoded whose bytes are known.
+    /// Returns whether all members have been decoded, as far as the input is known.
     pub(crate) fn is_done(&self) -> bool {
         self.at_end && (self.is_single || self.is_over || !self.decoder.is_gzip())
     }
 
-    /// Bytes of the members so far.
+    /// Returns the end of the members so far, in compressed bytes.
     pub(crate) fn end(&self) -> u64 {
-        // Some were read of what turned out to be no member.
+        // The position may be after bytes that turned out not to begin a member.
         self.member.filter(|_| self.is_over).unwrap_or(self.decoder.position())
     }
 
-    /// As [`StreamDecoder::decode`], member after member; no preset dictionaries.
+    /// Like [`StreamDecoder::decode`], for one member after the other and without preset
+    /// dictionaries.
     fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
         self.step(src, |decoder, scratch| decoder.decode(scratch, src, dst))
     }
 
-    /// As [`StreamDecoder::decode_until`], member after member.
+    /// Like [`StreamDecoder::decode_until`], for one member after the other.
     pub(crate) fn decode_until(&mut self, src: &[u8], dst: &mut [u8], stop: i64) -> Result<Progress> {
         self.step(src, |decoder, scratch| decoder.decode_until(scratch, src, dst, stop))
     }
@@ -119,7 +120,7 @@ impl Members {
         Ok(progress)
     }
 
-    /// Whether an error says that what follows a member is none.
+    /// Returns whether an error means that the bytes after a member do not begin another one.
     fn is_no_member(&self, error: &Error) -> bool {
         let is_in_magic = |at: u64| error.kind == Kind::Corrupt && error.offset <= at + MAGIC_LEN;
         self.ends_at_garbage && self.member.is_some_and(is_in_magic)

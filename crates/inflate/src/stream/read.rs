@@ -1,44 +1,48 @@
-//! [`Decoder`]: reads the content of a reader's stream.
+//! [`Decoder`]: reads the content of a compressed stream from a reader.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use super::{BUFFER, Members};
 use crate::options::{Format, Options};
 
-/// Reads the content of a reader's zlib stream, deflate data, or all members of its gzip file. Allocates when it is made,
-/// while the window grows, and for the first [`BufRead::fill_buf`] or short read; otherwise reads allocate nothing.
+/// Reads the content of a zlib stream, of deflate data, or of all members of a gzip file from a
+/// reader. It allocates when it is created, while the window grows, and for the first
+/// [`BufRead::fill_buf`] or short read. Other reads allocate nothing.
 ///
-/// Of the reader no byte after the end of a zlib stream or deflate data is consumed, except those that the [`BufReader`] of
-/// [`Self::new`] has buffered; nor, after [`single_member`](Self::single_member), after a gzip member. Otherwise what
-/// follows a gzip member must be one, too.
+/// After the end of a zlib stream or of deflate data it consumes no byte of the reader, except
+/// those that the [`BufReader`] of [`Self::new`] has buffered. The same holds after a gzip member
+/// with [`single_member`](Self::single_member). Otherwise only another member may follow a gzip
+/// member.
 ///
 /// # Errors
-/// Reading fails with an [`io::Error`] whose source is an [`Error`](crate::Error); its offset counts compressed bytes.
-/// An input that is empty or ends within a stream is an [`io::ErrorKind::UnexpectedEof`], damage an
-/// [`io::ErrorKind::InvalidData`]. Content before the error is returned first, and every read after it fails.
+/// Reading fails with an [`io::Error`] whose source is an [`Error`](crate::Error) with an offset in
+/// compressed bytes. An input that is empty or ends within a stream gives
+/// [`io::ErrorKind::UnexpectedEof`], and damage gives [`io::ErrorKind::InvalidData`]. Content
+/// before the error is returned first, and every later read fails.
 pub struct Decoder<R> {
     reader: R,
     members: Members,
     buffer: Box<[u8]>,
-    /// The part of the buffer that is not read yet.
+    /// Start of the part of the buffer that has not been read yet.
     from: usize,
+    /// End of that part.
     to: usize,
 }
 
 impl<R: Read> Decoder<BufReader<R>> {
-    /// A decoder that buffers the reader, 64 KiB at a time.
+    /// Creates a decoder that buffers the reader, 64 KiB at a time.
     pub fn new(reader: R, format: Format) -> Self {
         Self::with_buffer(BufReader::with_capacity(BUFFER, reader), format)
     }
 }
 
 impl<R: BufRead> Decoder<R> {
-    /// A decoder of a reader that has a buffer.
+    /// Creates a decoder for a reader that has a buffer.
     pub fn with_buffer(reader: R, format: Format) -> Self {
         Self::with_options(reader, Options::new(format)).expect("the window of the defaults has 15 bits")
     }
 
-    /// A decoder with these options.
+    /// Creates a decoder with these options.
     ///
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] for other window bits than 8 to 15.
@@ -46,7 +50,7 @@ impl<R: BufRead> Decoder<R> {
         Ok(Decoder { reader, members: Members::new(options)?, buffer: Box::default(), from: 0, to: 0 })
     }
 
-    /// Ends after the first gzip member. What follows it stays in the reader.
+    /// Ends after the first gzip member. The bytes after it stay in the reader.
     #[must_use]
     pub fn single_member(mut self) -> Self {
         self.members.is_single = true;
@@ -58,7 +62,7 @@ impl<R: BufRead> Decoder<R> {
             if members.is_done() {
                 return Ok(0);
             }
-            // Output that is decoded does not wait for a reader that may block.
+            // Decoded output must not wait for a reader, which may block.
             let input = if members.has_output { &[] } else { reader.fill_buf()? };
             let is_end = !members.has_output && input.is_empty();
             let progress = members.decode(input, buf)?;
@@ -75,23 +79,23 @@ impl<R: BufRead> Decoder<R> {
 }
 
 impl<R> Decoder<R> {
-    /// The reader.
+    /// Returns the reader.
     pub fn get_ref(&self) -> &R {
         &self.reader
     }
 
-    /// The reader. What is read from it is missing for the decoder.
+    /// Returns the reader. Bytes that you read from it are missing for the decoder.
     pub fn get_mut(&mut self) -> &mut R {
         &mut self.reader
     }
 
-    /// Returns the reader where it is.
+    /// Returns the reader at its current position.
     pub fn into_inner(self) -> R {
         self.reader
     }
 }
 
-/// Reads shorter than this go through the buffer.
+/// Reads of fewer bytes go through the buffer.
 const SHORT: usize = 4 << 10;
 
 impl<R: BufRead> Read for Decoder<R> {

@@ -1,14 +1,15 @@
-//! [`Decoder`]: takes compressed bytes, and writes their content to a writer.
+//! [`Decoder`]: takes compressed bytes and writes their content to a writer.
 
 use std::io::{self, Write};
 
 use super::{BUFFER, Members};
 use crate::options::{Format, Options};
 
-/// Writes the content of the zlib stream, deflate data or gzip members that are written to it to another writer.
+/// A `Write` that takes a zlib stream, deflate data or gzip members, and writes their content to
+/// another writer.
 ///
-/// Content is written as soon as it is decoded. Call [`finish`](Self::finish) at the end of the input, to learn whether
-/// the stream is complete.
+/// It writes content as soon as it is decoded. Call [`finish`](Self::finish) at the end of the
+/// input to check that the stream is complete.
 ///
 /// ```
 /// use linerate_inflate::{Format, write::Decoder};
@@ -24,18 +25,19 @@ pub struct Decoder<W: Write> {
     writer: W,
     members: Members,
     buffer: Box<[u8]>,
-    /// The part of the buffer that is not written yet.
+    /// Start of the part of the buffer that has not been written yet.
     from: usize,
+    /// End of that part.
     to: usize,
 }
 
 impl<W: Write> Decoder<W> {
-    /// A decoder of a format.
+    /// Creates a decoder for a format.
     pub fn new(writer: W, format: Format) -> Self {
         Self::with_options(writer, Options::new(format)).expect("the window of the defaults has 15 bits")
     }
 
-    /// A decoder with these options.
+    /// Creates a decoder with these options.
     ///
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] for other window bits than 8 to 15.
@@ -44,17 +46,17 @@ impl<W: Write> Decoder<W> {
         Ok(Decoder { writer, members: Members::new(options)?, buffer, from: 0, to: 0 })
     }
 
-    /// The writer.
+    /// Returns the writer.
     pub fn get_ref(&self) -> &W {
         &self.writer
     }
 
-    /// The writer.
+    /// Returns the writer.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.writer
     }
 
-    /// Returns the writer, whatever has not been written to it yet.
+    /// Returns the writer. Content that has not been written to it yet is lost.
     pub fn into_inner(self) -> W {
         self.writer
     }
@@ -62,7 +64,8 @@ impl<W: Write> Decoder<W> {
     /// Writes the remaining content, checks that the stream is complete, and returns the writer.
     ///
     /// # Errors
-    /// Those of the writer; [`io::ErrorKind::UnexpectedEof`] within a stream and without any.
+    /// Those of the writer, and [`io::ErrorKind::UnexpectedEof`] if the input was empty or ended
+    /// within a stream.
     pub fn finish(mut self) -> io::Result<W> {
         self.flush()?;
         self.members.check_end()?;
@@ -81,7 +84,7 @@ impl<W: Write> Decoder<W> {
         Ok(())
     }
 
-    /// Decodes into the empty buffer. Returns the number of bytes consumed.
+    /// Decodes into the buffer, which must be empty. Returns the number of bytes consumed.
     fn step(&mut self, input: &[u8]) -> io::Result<usize> {
         let progress = self.members.decode(input, &mut self.buffer)?;
         (self.from, self.to) = (0, progress.written);
@@ -90,8 +93,8 @@ impl<W: Write> Decoder<W> {
 }
 
 impl<W: Write> Write for Decoder<W> {
-    /// Consumes all of `input`, or as much as precedes an error, which the next call returns, or the end of a stream that
-    /// is not gzip: bytes after it are not consumed.
+    /// Consumes all of `input`, except after an error, which the next call returns, and after the
+    /// end of a stream that is not gzip.
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
         let mut read = 0;
         loop {
