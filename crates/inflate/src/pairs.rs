@@ -1,28 +1,30 @@
-//! Entries of two symbols: a literal, and the literal or length after it.
+//! Fills in entries of two symbols: a literal, and the literal or length after it.
 //!
-//! They save lookups and, more than that, mispredicted branches: whether a symbol is a length is asked once for two symbols.
-//! Filling them in costs a pass over the table, so blocks that are short or have few pairs go without.
+//! Pairs save lookups and, more important, mispredicted branches: one branch tests two symbols for
+//! a length. Filling them in takes a pass over the table, so blocks that are short or have few
+//! pairs have none.
 
 use crate::codes::{self, Entry, LITLEN_ROOT};
 use crate::tables::{Sorted, next};
 
-/// The shortest input for whose blocks pairs are worth the pass over the table: a few thousand symbols.
+/// Size in bytes of the shortest input whose blocks get pairs. It has a few thousand symbols, which
+/// are worth the pass over the table.
 pub(crate) const MIN_INPUT: usize = 4096;
 
-/// The smallest share of all indexes, in 1 / 2^[`LITLEN_ROOT`], that must have two symbols.
+/// Number of the 2^[`LITLEN_ROOT`] indexes that must have two symbols, or the block gets no pairs.
 const MIN_SHARE: u32 = 1 << (LITLEN_ROOT - 3);
 
 const END_OF_BLOCK: u16 = 256;
 
-/// Replaces literals in the primary table of literals and lengths by entries of two symbols, where both codes fit.
-/// Returns whether there are enough of them; if not, the table stays as it is.
+/// Replaces literals in the primary table of literals and lengths by entries of two symbols if both
+/// codes fit. Returns false, and leaves the table unchanged, if there are too few of them.
 pub(crate) fn fill(table: &mut [Entry], order: &Sorted) -> bool {
     let Some(shortest) = order.counts.iter().position(|&count| count > 0) else { return false };
     let shortest = shortest as u32;
     if 2 * shortest > LITLEN_ROOT || share(order) < MIN_SHARE {
         return false;
     }
-    // What follows a literal, by the bits after its code.
+    // The second symbol of a pair, by the bits after the literal's code.
     let mut seconds = [0; 1 << (LITLEN_ROOT - 1)];
     for (second, &entry) in seconds[..1 << (LITLEN_ROOT - shortest)].iter_mut().zip(&*table) {
         *second = codes::second(entry);
@@ -39,7 +41,7 @@ pub(crate) fn fill(table: &mut [Entry], order: &Sorted) -> bool {
     true
 }
 
-/// The share of all indexes that have a literal and another code after it, in 1 / 2^[`LITLEN_ROOT`].
+/// Returns how many of the 2^[`LITLEN_ROOT`] indexes have a literal and another code after it.
 fn share(order: &Sorted) -> u32 {
     let mut up_to = [0; LITLEN_ROOT as usize + 1];
     for len in 1..=LITLEN_ROOT as usize {
@@ -74,7 +76,8 @@ mod tests {
     use crate::pairs::MIN_INPUT;
     use crate::tables::Tables;
 
-    /// Text: short codes of some literals, of all other symbols longer ones.
+    /// Returns lengths as in text: short codes for some literals, and longer ones for all other
+    /// symbols.
     fn lengths() -> PackedLengths {
         let mut lengths = PackedLengths::new();
         (lengths.symbols, lengths.distances) = (286, 30);
@@ -95,9 +98,9 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_is_two_entries_of_the_table_without_pairs() {
+    fn each_pair_equals_two_entries_of_the_table_without_pairs() {
         let mut lengths = lengths();
-        // The rest goes to other lengths.
+        // Other lengths complete the code.
         let used: u32 = (0..286).map(|at| (lengths.get(at) > 0) as u32 * (1 << 15 >> lengths.get(at))).sum();
         let mut left = (1 << 15) - used;
         for symbol in 262..286 {
@@ -146,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_with_few_pairs_goes_without() {
+    fn block_with_few_pairs_gets_none() {
         let mut lengths = PackedLengths::new();
         (lengths.symbols, lengths.distances) = (257, 1);
         (0..256).for_each(|at| lengths.set(at, if at == 255 { 9 } else { 8 }));

@@ -1,20 +1,20 @@
-//! [`References`]: finds the bytes of a window that matches after it refer to.
+//! [`References`]: finds the bytes of a window that later matches refer to.
 
 use crate::block_decoder::{BlockDecoder, NO_STOP, Stop};
 use crate::scratch::Scratch;
 use crate::window::{FIRST_MARKER, History, WINDOW};
 
-/// Decodes the 32 KiB after a window whose bytes are not known, to units of 16 bits: those that
-/// stand for places in the window and come out again are what matches refer to, directly or by
-/// copies.
+/// Decodes the 32 KiB after a window whose bytes are unknown, into 16-bit units. The window is
+/// filled with markers for its places. The markers that appear in the output show which places
+/// matches refer to, directly or through copies.
 pub(crate) struct References {
     blocks: BlockDecoder,
     scratch: Box<Scratch>,
-    /// The window, then output.
+    /// The window, then the output.
     units: Box<[u16]>,
     len: usize,
     is_done: bool,
-    /// Whether all that there is was decoded without an error.
+    /// Whether everything so far was decoded without an error.
     is_known: bool,
 }
 
@@ -26,7 +26,8 @@ impl References {
         References { blocks, scratch, units, len: WINDOW, is_done: true, is_known: false }
     }
 
-    /// Which of the 32 KiB before a block are referred to, as [`referred`](Self::referred).
+    /// Returns which of the 32 KiB before a block are referred to: see
+    /// [`referred`](Self::referred).
     pub(crate) fn find(&mut self, blocks: BlockDecoder, src: &[u8]) -> Vec<bool> {
         self.begin(blocks);
         self.feed(src);
@@ -38,12 +39,12 @@ impl References {
         (self.blocks, self.len, self.is_done, self.is_known) = (blocks, WINDOW, false, true);
     }
 
-    /// Whether no more input is needed.
+    /// Returns whether no more input is needed.
     pub(crate) fn is_done(&self) -> bool {
         self.is_done
     }
 
-    /// Goes on with more of the input.
+    /// Continues with more of the input.
     pub(crate) fn feed(&mut self, src: &[u8]) {
         if self.is_done {
             return;
@@ -61,8 +62,8 @@ impl References {
         self.is_done = !matches!(stop, Err(Stop::Exhausted));
     }
 
-    /// Which of the 32 KiB are referred to, the oldest first; all if it is not known, because the
-    /// data is damaged or has not been seen.
+    /// Returns which of the 32 KiB are referred to, oldest first. It returns all of them if this is
+    /// unknown because the data is damaged or incomplete.
     pub(crate) fn referred(&self) -> Vec<bool> {
         let is_known = self.is_known && self.is_done;
         let mut referred = vec![!is_known; WINDOW];

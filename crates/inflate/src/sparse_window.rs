@@ -1,20 +1,21 @@
-//! [`SparseWindow`]: the window before a point, without its zeros.
+//! [`SparseWindow`]: stores the window before a point without its zeros.
 
 use crate::window::WINDOW;
 
-/// Zeros that end a run: it costs as many bytes to begin another.
+/// Number of zeros that a run may contain. Beginning another run takes as many bytes.
 const LEAST_GAP: usize = 4;
 
-/// A window of up to 32 KiB, as runs of bytes between zeros.
+/// A window of up to 32 KiB, stored as runs of bytes between zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SparseWindow {
-    /// Of each run: zeros before it (2 bytes, little-endian), its length (2), its bytes.
+    /// For each run: the number of zeros before it (2 bytes, little-endian), its length (2 bytes),
+    /// its bytes.
     runs: Box<[u8]>,
     len: u16,
 }
 
 impl SparseWindow {
-    /// Keeps the bytes of a window of at most 32 KiB that are not zero.
+    /// Stores a window of at most 32 KiB.
     pub(crate) fn new(window: &[u8]) -> Self {
         assert!(window.len() <= WINDOW, "a window has at most 32 KiB");
         let (mut runs, mut at) = (Vec::new(), 0);
@@ -28,17 +29,17 @@ impl SparseWindow {
         SparseWindow { runs: runs.into(), len: window.len() as u16 }
     }
 
-    /// Bytes of the window, zeros included.
+    /// Returns the length of the window in bytes, including zeros.
     pub(crate) fn len(&self) -> usize {
         self.len.into()
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub(crate) fn memory(&self) -> usize {
         self.runs.len()
     }
 
-    /// The window.
+    /// Returns the window.
     pub(crate) fn to_vec(&self) -> Vec<u8> {
         let mut window = vec![0; self.len()];
         let (mut runs, mut at) = (&self.runs[..], 0);
@@ -52,7 +53,7 @@ impl SparseWindow {
     }
 }
 
-/// The bytes before the next zeros.
+/// Returns the bytes up to the next run of more than [`LEAST_GAP`] zeros.
 fn run(bytes: &[u8]) -> &[u8] {
     let gap = bytes.windows(LEAST_GAP + 1).position(|window| window.iter().all(|&byte| byte == 0));
     let run = &bytes[..gap.unwrap_or(bytes.len())];
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_come_back_with_their_zeros() {
+    fn windows_round_trip_with_their_zeros() {
         let mut mixed: Vec<u8> = (0..WINDOW).map(|i| if i / 7 % 3 == 0 { i as u8 } else { 0 }).collect();
         for len in [0, 1, 5, 6, 1000, WINDOW] {
             for window in [vec![0; len], vec![7; len], mixed[..len].to_vec()] {

@@ -1,4 +1,5 @@
-//! Huffman decode tables: a primary table and subtables for longer codes, as in zlib's `inflate_table`.
+//! Huffman decode tables: a primary table, and subtables for longer codes, as in zlib's
+//! `inflate_table`.
 
 use crate::codes::{
     self, DISTANCE_ENTRIES, DISTANCE_ROOT, Entry, LITLEN_ENTRIES, LITLEN_ROOT, MAX_LEN, SHORT_ROOT, UNUSED,
@@ -6,15 +7,17 @@ use crate::codes::{
 use crate::lengths::{CodeLength, Lengths, PackedLengths};
 use crate::pairs::{self, MIN_INPUT};
 
-/// Inputs of fewer bytes have tables of [`SHORT_ROOT`] bits: their blocks are of some hundred symbols.
+/// Size in bytes below which an input gets tables of [`SHORT_ROOT`] bits, because its blocks have
+/// only a few hundred symbols.
 const SHORT_INPUT: usize = 1024;
 const _: () = assert!(SHORT_INPUT <= MIN_INPUT);
 
-/// The decode tables of a block. Made by this module alone: an index of [`root`](Self::root) or [`DISTANCE_ROOT`] bits,
-/// and every index that a subtable's entry leads to, is inside its table.
+/// The decode tables of a block. Only this module makes them, and guarantees that every index of
+/// [`root`](Self::root) or [`DISTANCE_ROOT`] bits, and every index into a subtable, is inside its
+/// table.
 #[derive(Clone, Copy)]
 pub(crate) struct Codes<'t> {
-    /// Distances, then literals and lengths: the hot loop has one register for both.
+    /// Distances, then literals and lengths, so that the hot loop needs one register for both.
     tables: &'t [Entry],
     /// The lengths of the codes, or [`NO_LENGTHS`] for the fixed codes.
     lengths: &'t PackedLengths,
@@ -24,13 +27,14 @@ pub(crate) struct Codes<'t> {
 }
 
 impl<'t> Codes<'t> {
-    /// Whether the primary table of literals and lengths has [`SHORT_ROOT`] bits, instead of [`LITLEN_ROOT`].
+    /// Returns whether the primary table of literals and lengths has [`SHORT_ROOT`] bits instead of
+    /// [`LITLEN_ROOT`].
     #[inline(always)]
     pub(crate) fn is_short(&self) -> bool {
         self.is_short
     }
 
-    /// Index bits of the primary table of literals and lengths.
+    /// Returns the number of index bits of the primary table of literals and lengths.
     #[inline(always)]
     pub(crate) fn root(&self) -> u32 {
         primary_bits(self.is_short)
@@ -41,7 +45,8 @@ impl<'t> Codes<'t> {
         &self.tables[DISTANCE_ENTRIES..]
     }
 
-    /// The entry of the first symbol, for an entry of literals and lengths that may have two.
+    /// Returns the entry of the first symbol for an entry of literals and lengths that may have
+    /// two.
     pub(crate) fn first(&self, entry: Entry) -> Entry {
         if codes::before(entry) == 0 {
             return entry;
@@ -50,9 +55,10 @@ impl<'t> Codes<'t> {
         codes::with_len(codes::LITLEN[literal], self.lengths.get(literal))
     }
 
-    /// Returns how many bits the hot loop has consumed for a match: those of the two entries, with a literal before the
-    /// length, and for codes in subtables the index bits of the primary table. The loop does not remember whether it was in
-    /// a subtable: the lengths of the codes tell.
+    /// Returns how many bits the hot loop has consumed for a match: the bits of the two entries,
+    /// including a literal before the length, and for codes in subtables the index bits of the
+    /// primary table. The loop does not remember whether it was in a subtable, but the lengths of
+    /// the codes show it.
     #[cold]
     pub(crate) fn match_bits(&self, length: Entry, distance: Entry) -> u32 {
         let is_length = |entry: &Entry| entry >> 24 == length >> 24;
@@ -62,7 +68,7 @@ impl<'t> Codes<'t> {
         let of_distance = of_distance.map(|symbol| usize::from(self.lengths.symbols) + symbol);
         let len = |symbol: Option<usize>| symbol.map_or(0, |symbol| self.lengths.get(symbol));
         let mut all = codes::bits(length) + codes::bits(distance);
-        // After a literal both codes are in the primary table.
+        // If a literal precedes the length, both codes are in the primary table.
         if codes::before(length) == 0 && len(of_length) > self.root() {
             all += self.root();
         }
@@ -82,12 +88,12 @@ const fn primary_bits(is_short: bool) -> u32 {
     if is_short { SHORT_ROOT } else { LITLEN_ROOT }
 }
 
-/// The fixed codes (RFC 1951, section 3.2.6). A third of small messages uses them.
+/// The fixed codes (RFC 1951, section 3.2.6). A third of small messages use them.
 pub(crate) static FIXED: Codes<'static> =
     Codes { tables: &FIXED_TABLES, lengths: &NO_LENGTHS, has_pairs: false, is_short: true };
 
-/// Stands for the lengths of the fixed codes. Only pairs and codes longer than a primary table's index are looked up, and the
-/// fixed codes have neither.
+/// Placeholder for the lengths of the fixed codes. Lengths are only looked up for pairs and for
+/// codes longer than a primary table's index, and the fixed codes have neither.
 static NO_LENGTHS: PackedLengths = PackedLengths::new();
 
 static FIXED_TABLES: [Entry; DISTANCE_ENTRIES + (1 << SHORT_ROOT)] = {
@@ -113,20 +119,20 @@ static FIXED_TABLES: [Entry; DISTANCE_ENTRIES + (1 << SHORT_ROOT)] = {
     tables
 };
 
-/// The decode tables of dynamic blocks. Primary tables of shorter codes are repeated up to their full size, so that the hot
-/// loop's index is a constant number of bits.
+/// The decode tables of dynamic blocks. Primary tables for shorter codes are repeated up to their
+/// full size, so that the hot loop's index has a constant number of bits.
 pub(crate) struct Tables {
-    /// As in [`Codes`].
+    /// Distances, then literals and lengths, as in [`Codes`].
     tables: [Entry; DISTANCE_ENTRIES + LITLEN_ENTRIES],
     /// The lengths that the tables were built from.
     built_from: PackedLengths,
-    /// Whether the tables are whole.
+    /// Whether the tables are complete.
     is_built: bool,
     has_pairs: bool,
     is_short: bool,
     /// The lengths of the codes as a list.
     lengths: Lengths,
-    /// Symbols in the order of the codes that are filled in.
+    /// The symbols in the order of their codes.
     order: Sorted,
 }
 
@@ -152,14 +158,15 @@ impl Tables {
         }
     }
 
-    /// The list of the lengths that are known, to which the others are to be appended before
+    /// Returns the list of the known lengths. The caller appends the others before
     /// [`prepare`](Self::prepare).
     pub(crate) fn list(&mut self, known: &PackedLengths) -> &mut Lengths {
         self.lengths.unpack(known);
         &mut self.lengths
     }
 
-    /// As [`prepare`](Self::prepare), in the middle of a block: another stream may have used the scratch meanwhile.
+    /// Like [`prepare`](Self::prepare), in the middle of a block, because another stream may have
+    /// used the scratch in the meantime.
     pub(crate) fn restore(&mut self, lengths: &PackedLengths, input_left: usize) -> Result<(), &'static str> {
         if self.are_built_from(lengths) {
             return Ok(());
@@ -172,11 +179,11 @@ impl Tables {
         self.is_built && self.built_from == *lengths
     }
 
-    /// Builds the tables, unless they were built from the same lengths last, which are those of the
-    /// [list](Self::list). `input_left` bounds the length of the block.
+    /// Builds the tables from `lengths`, which must be those of the [list](Self::list), unless they
+    /// were last built from the same lengths. `input_left` bounds the length of the block.
     ///
     /// # Errors
-    /// What is wrong with the lengths, in the order of zlib's checks.
+    /// Returns the first fault of the lengths, in the order of zlib's checks.
     pub(crate) fn prepare(&mut self, lengths: &PackedLengths, input_left: usize) -> Result<(), &'static str> {
         const END: usize = 256;
         if self.are_built_from(lengths) {
@@ -206,8 +213,9 @@ impl Tables {
         Ok(())
     }
 
-    /// Builds the decode table of the code length code from lengths of three bits each. Returns its index bits; `None` for
-    /// an invalid code. As in zlib, no codes at all are a code of one bit for the length 0, whatever the bit.
+    /// Builds the decode table of the code length code from lengths of three bits each. Returns its
+    /// number of index bits, or `None` for an invalid code. As in zlib, if there are no codes,
+    /// either value of one bit means the length 0.
     pub(crate) fn fill_code_lengths(
         &mut self,
         table: &mut [Entry; 1 << LENGTHS_ROOT],
@@ -234,31 +242,32 @@ impl Tables {
     }
 }
 
-/// Repeats a primary table of `root` bits for all following bits.
+/// Repeats a primary table of `root` bits so that it has `bits` bits.
 fn widen(table: &mut [Entry], root: u32, bits: u32) {
     for bits in root..bits {
         table.copy_within(..1 << bits, 1 << bits);
     }
 }
 
-/// Bits of the longest code of a code length.
+/// Number of bits of the longest code in the code length code.
 pub(crate) const LENGTHS_ROOT: u32 = 7;
 
-/// Increments a bit-reversed code of `len` bits. The last code is followed by 0.
+/// Increments a bit-reversed code of `len` bits. After the last code comes 0.
 pub(crate) fn next(code: u32, len: u32) -> u32 {
     let all = (1 << len) - 1;
     let Some(top) = (code ^ all).checked_ilog2() else { return 0 };
-    // Addition with carries towards the low bits: the leading ones become zero, the next bit is set.
+    // This is an addition with carries towards the low bits: the leading ones become zero, and the
+    // next bit is set.
     code & ((1 << top) - 1) | 1 << top
 }
 
 /// Symbols in the order of their codes.
 pub(crate) struct Sorted {
-    /// Codes of each length.
+    /// Number of codes of each length.
     pub(crate) counts: [u16; MAX_LEN as usize + 1],
     pub(crate) symbols: [u16; 288],
     longest: u32,
-    /// Whether there are bits that are no code.
+    /// Whether some bit strings are not codes.
     is_incomplete: bool,
 }
 
@@ -267,9 +276,10 @@ impl Sorted {
         Sorted { counts: [0; _], symbols: [0; _], longest: 0, is_incomplete: true }
     }
 
-    /// Builds the decode table of a canonical Huffman code: a primary table of at most `max_root` bits, and subtables
-    /// for longer codes. Symbols count from `first`. Returns the index bits of the primary table; `None` for an
-    /// invalid code. Valid are complete prefix codes, a single code of one bit, and no codes at all.
+    /// Builds the decode table of a canonical Huffman code: a primary table of at most `max_root`
+    /// bits, and subtables for longer codes. Symbols count from `first`. Returns the number of
+    /// index bits of the primary table, or `None` for an invalid code. Complete prefix codes, a
+    /// single code of one bit, and no codes at all are valid.
     pub(crate) fn fill(
         &mut self,
         table: &mut [Entry],
@@ -291,7 +301,8 @@ impl Sorted {
         let root = self.longest.min(max_root);
         let mut symbols = self.symbols[..lengths.len()].iter().map(|&s| usize::from(s));
         let mut code = 0;
-        // An entry of a short code is repeated for all following bits: the table doubles with each bit.
+        // An entry of a short code is repeated for all following bits, so the table doubles with
+        // each bit.
         for len in 1..=root {
             for symbol in symbols.by_ref().take(self.counts[len as usize].into()) {
                 table[code as usize] = codes::with_len(entries[symbol], len);
@@ -304,7 +315,8 @@ impl Sorted {
         fill_subtables(table, root, &self.counts, code, symbols, entries).then_some(root)
     }
 
-    /// Sorts used symbols by the length of their codes. `None` for more codes than there can be.
+    /// Sorts used symbols by the length of their codes. Returns `None` if the code is
+    /// oversubscribed.
     fn sort(&mut self, lengths: &[CodeLength], first: usize) -> Option<()> {
         let mut counts = [0u16; MAX_LEN as usize + 1];
         for code in lengths {
@@ -333,7 +345,8 @@ impl Sorted {
     }
 }
 
-/// Builds the subtables for codes longer than `root` bits, one per prefix of `root` bits.
+/// Builds the subtables for codes longer than `root` bits, one per prefix of `root` bits. Returns
+/// false if the table is too small.
 fn fill_subtables(
     table: &mut [Entry],
     root: u32,
@@ -368,8 +381,9 @@ fn fill_subtables(
     true
 }
 
-/// Index bits of a subtable whose first code has `bits` more than the root, when `count` codes of that length
-/// are left: enough for the codes that complete the prefix.
+/// Returns the number of index bits of a subtable whose first code has `bits` more bits than the
+/// root, if `count` codes of that length are left. It is enough for the codes that complete the
+/// prefix.
 fn subtable_bits(mut bits: u32, root: u32, counts: &[u16; MAX_LEN as usize + 1], count: u16) -> u32 {
     let mut left = (1i32 << bits) - i32::from(count);
     while left > 0 && root + bits < MAX_LEN {
@@ -384,7 +398,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fixed_tables_are_those_of_the_fixed_lengths() {
+    fn fixed_tables_match_the_fixed_lengths() {
         let of_symbol = |symbol| match symbol {
             144..256 => 9,
             256..280 => 7,
@@ -406,7 +420,7 @@ mod tests {
         assert_eq!(next(7, 3), 0);
     }
 
-    /// The used symbols.
+    /// Returns the used symbols.
     fn used(lens: &[u8]) -> Vec<CodeLength> {
         let all = lens.iter().enumerate().filter(|(_, len)| **len > 0);
         all.map(|(symbol, &len)| CodeLength::new(symbol, len.into())).collect()
@@ -423,7 +437,7 @@ mod tests {
         (codes::value(inner), root + codes::code_bits(inner))
     }
 
-    /// For random complete codes, every code of every length is decoded to its symbol.
+    /// Looks up every code of random complete codes.
     #[test]
     fn lookup_finds_every_code() {
         let mut seed = 1u64;

@@ -5,7 +5,7 @@ use zlib_rs::{Deflate, DeflateFlush};
 
 use crate::Format;
 
-/// Words of a few letters, some of them repeated from far back.
+/// Returns words of a few letters, some of which repeat text from far back.
 pub(crate) fn text(noise: &mut Noise, len: usize) -> Vec<u8> {
     let mut out = Vec::new();
     while out.len() < len {
@@ -21,7 +21,7 @@ pub(crate) fn text(noise: &mut Noise, len: usize) -> Vec<u8> {
     out
 }
 
-/// Compresses by zlib-rs, with a flush after every `every` bytes.
+/// Compresses with zlib-rs, with a flush after every `every` bytes.
 pub(crate) fn compress(
     format: Format,
     level: i32,

@@ -1,38 +1,39 @@
-//! The window of a stream: the last bytes of its output, which matches reach back to.
+//! The window of a stream: the last bytes of its output, which matches refer to.
 
 use linerate_core::{Error, Kind, Result};
 
 use crate::unit::Unit;
 
-/// Bits of the largest window: 32 KiB.
+/// Base-2 logarithm of the size of the largest window, 32 KiB.
 pub(crate) const MAX_WINDOW_BITS: u8 = 15;
-/// Bytes of the largest window.
+/// Size of the largest window, in bytes.
 #[cfg(feature = "std")]
 pub(crate) const WINDOW: usize = 1 << MAX_WINDOW_BITS;
-/// The marker of the oldest byte of a window whose bytes are not known: a unit of 16 bits. Less is
-/// a byte.
+/// The 16-bit unit that marks the oldest byte of a window whose bytes are unknown. Lower units are
+/// bytes.
 #[cfg(feature = "std")]
 pub(crate) const FIRST_MARKER: u16 = 256;
-/// Bits of the smallest window: 256 bytes.
+/// Base-2 logarithm of the size of the smallest window, 256 bytes.
 pub(crate) const MIN_WINDOW_BITS: u8 = 8;
 
-/// Memory of a window.
+/// The memory of a window.
 enum Memory<'m> {
     /// Grows with the output up to the size of the window.
     #[cfg(feature = "alloc")]
     Growing(alloc::vec::Vec<u8>),
-    /// The caller's.
+    /// Belongs to the caller.
     Borrowed(&'m mut [u8]),
 }
 
 /// The last bytes of a stream's output, up to the size of the window: 256 bytes to 32 KiB.
 ///
-/// A [`StreamDecoder`](crate::StreamDecoder) has one of its own. The caller of a
-/// [`BlockDecoder`](crate::BlockDecoder) appends the output to it when the buffer with the output is gone.
+/// A [`StreamDecoder`](crate::StreamDecoder) has its own window. If you use a
+/// [`BlockDecoder`](crate::BlockDecoder), append the output to the window before you drop the
+/// buffer that holds it.
 pub struct Window<'m> {
     /// Linear until it is full, then a ring buffer.
     memory: Memory<'m>,
-    /// Bytes of output held.
+    /// Number of bytes of output held.
     len: u16,
     /// Index of the oldest byte of a full ring buffer.
     at: u16,
@@ -40,8 +41,8 @@ pub struct Window<'m> {
 }
 
 impl<'m> Window<'m> {
-    /// A window of 2 to the power of `bits` bytes, 8 to 15, on the heap. Its memory grows with the output, by doubling,
-    /// up to that size.
+    /// Creates a window of 2^`bits` bytes on the heap, with `bits` 8 to 15. Its memory grows with
+    /// the output, by doubling, up to that size.
     ///
     /// # Errors
     /// [`Kind::BadArgument`] for other sizes.
@@ -53,7 +54,7 @@ impl<'m> Window<'m> {
         Ok(Window { memory: Memory::Growing(alloc::vec::Vec::new()), len: 0, at: 0, bits })
     }
 
-    /// A window in memory of the caller, whose content does not matter.
+    /// Creates a window in memory of the caller, whatever that contains.
     ///
     /// # Errors
     /// [`Kind::BadArgument`] unless the length is a power of two from 256 bytes to 32 KiB.
@@ -65,12 +66,12 @@ impl<'m> Window<'m> {
         Ok(Window { memory: Memory::Borrowed(memory), len: 0, at: 0, bits })
     }
 
-    /// Bytes that the window can hold.
+    /// Returns the size of the window, in bytes.
     pub(crate) fn size(&self) -> usize {
         1 << self.bits
     }
 
-    /// Bytes that it holds.
+    /// Returns the number of bytes that the window holds.
     pub(crate) fn len(&self) -> usize {
         self.len.into()
     }
@@ -80,7 +81,7 @@ impl<'m> Window<'m> {
         (self.len, self.at) = (0, 0);
     }
 
-    /// Bytes on the heap.
+    /// Returns the number of bytes on the heap.
     pub fn memory(&self) -> usize {
         match &self.memory {
             #[cfg(feature = "alloc")]
@@ -89,10 +90,10 @@ impl<'m> Window<'m> {
         }
     }
 
-    /// Appends output; the oldest bytes beyond the window's size are forgotten.
+    /// Appends output, and forgets the oldest bytes beyond the window's size.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if memory runs out; the window has not changed.
+    /// [`Kind::Limit`] if memory runs out, which leaves the window unchanged.
     pub fn push(&mut self, output: &[u8]) -> Result<()> {
         let (size, len, at) = (self.size(), self.len(), usize::from(self.at));
         let output = &output[output.len().saturating_sub(size)..];
@@ -107,7 +108,7 @@ impl<'m> Window<'m> {
         Ok(())
     }
 
-    /// The content, for matches.
+    /// Returns the content, for matches.
     pub(crate) fn history(&self) -> History<'_> {
         let bytes = match &self.memory {
             #[cfg(feature = "alloc")]
@@ -118,7 +119,7 @@ impl<'m> Window<'m> {
     }
 }
 
-/// The format's largest window, 32 KiB, on the heap.
+/// Creates the format's largest window, 32 KiB, on the heap.
 #[cfg(feature = "alloc")]
 impl Default for Window<'static> {
     fn default() -> Self {
@@ -130,7 +131,7 @@ const BAD_SIZE: Error =
     Error::new(Kind::BadArgument, 0, "the size of a window is not a power of two from 256 bytes to 32 KiB");
 
 impl Memory<'_> {
-    /// The first `len` bytes, at most `size`.
+    /// Returns the first `len` bytes, at most `size`.
     fn up_to(&mut self, len: usize, size: usize) -> Result<&mut [u8]> {
         let _ = size;
         match self {
@@ -138,7 +139,7 @@ impl Memory<'_> {
             Memory::Growing(bytes) => {
                 if bytes.len() < len {
                     if bytes.capacity() < len {
-                        // Doubling, but never beyond the window.
+                        // Doubles, but never exceeds the window.
                         let wanted = len.next_power_of_two().clamp(size.min(1 << 10), size);
                         let no_memory = Error::new(Kind::Limit, 0, "out of memory for the window");
                         bytes.try_reserve_exact(wanted - bytes.len()).map_err(|_| no_memory)?;
@@ -152,7 +153,7 @@ impl Memory<'_> {
     }
 }
 
-/// What precedes an output buffer: a ring buffer of at most 32 KiB.
+/// The bytes before an output buffer: a ring buffer of at most 32 KiB.
 #[derive(Clone, Copy)]
 pub(crate) struct History<'w> {
     bytes: &'w [u8],
@@ -161,10 +162,10 @@ pub(crate) struct History<'w> {
 }
 
 impl<'w> History<'w> {
-    /// No history.
+    /// An empty history.
     pub(crate) const EMPTY: History<'static> = History { bytes: &[], at: 0 };
 
-    /// The last 32 KiB of a dictionary.
+    /// Returns the last 32 KiB of a dictionary.
     pub(crate) fn of_dictionary(dictionary: &'w [u8]) -> Self {
         let last = dictionary.len().saturating_sub(1 << MAX_WINDOW_BITS);
         History { bytes: &dictionary[last..], at: 0 }
@@ -175,18 +176,18 @@ impl<'w> History<'w> {
         self.bytes.len()
     }
 
-    /// Returns `len` bytes from `back` bytes before the end, plus `slack` arbitrary bytes, if they are contiguous.
-    /// `back` is at most [`len`](Self::len).
+    /// Returns `len` bytes that begin `back` bytes before the end, and `slack` arbitrary bytes
+    /// after them, if they are contiguous. `back` must be at most [`len`](Self::len).
     #[inline(always)]
     pub(crate) fn contiguous(&self, back: usize, len: usize, slack: usize) -> Option<&'w [u8]> {
-        // The newest byte is before `at`, or last.
+        // The newest byte is the one before `at`, or the last one.
         let start = self.at + self.bytes.len() - back;
         let start = if start >= self.bytes.len() { start - self.bytes.len() } else { start };
         if len <= back { self.bytes.get(start..start + len + slack) } else { None }
     }
 
-    /// Copies the bytes from `back` before the end into `into`; returns how many there were. `back` is at most
-    /// [`len`](Self::len).
+    /// Copies the bytes that begin `back` bytes before the end into `into`, and returns how many
+    /// there were. `back` must be at most [`len`](Self::len).
     pub(crate) fn copy<U: Unit>(&self, back: usize, into: &mut [U]) -> usize {
         let len = into.len().min(back);
         let (new, old) = self.bytes.split_at(self.at);
@@ -204,7 +205,7 @@ impl<'w> History<'w> {
 mod tests {
     use super::*;
 
-    /// Compares with a copy of all output.
+    /// Compares the window with a copy of all output.
     #[test]
     fn window_holds_the_last_bytes_of_the_output() {
         // Miri takes minutes for the larger ones.

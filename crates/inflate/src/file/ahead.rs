@@ -13,11 +13,12 @@ use crate::options::Format;
 use crate::parallel;
 use crate::stream_decoder::DataEnd;
 
-/// Bytes of content that are handed over at a time, and how many of these wait.
+/// Size in bytes of the batches of content that are handed over.
 const BATCH: usize = 256 << 10;
+/// Maximum number of batches that wait for the reader.
 const WAITING: usize = 8;
-/// Fewest threads that decode data of any origin together: they take about twice the CPU time of
-/// one. A thread less decodes alone.
+/// Minimum number of threads that decode together without an index, which takes about twice the CPU
+/// time of one. With fewer, one thread decodes alone.
 const TOGETHER: usize = 3;
 
 /// The file, and its index if there is one.
@@ -28,18 +29,18 @@ pub(super) struct Ahead<R> {
     free: Sender<Vec<u8>>,
     thread: Option<JoinHandle<(Indexed<R>, io::Result<()>)>>,
     batch: Vec<u8>,
-    /// Bytes of the batch that were read.
+    /// Number of bytes of the batch that have been read.
     at: usize,
     pub(super) has_index: bool,
 }
 
 impl<R: Read + Send + 'static> Ahead<R> {
-    /// Decodes a file from its beginning on. Returns the file if no thread can be started.
+    /// Starts decoding a file from its beginning. Returns the file if no thread can be started.
     pub(super) fn start(file: Indexed<R>, threads: usize) -> Result<Self, Indexed<R>> {
         let has_index = file.1.is_some();
         let (give, batches) = sync_channel(WAITING);
         let (free, used) = channel();
-        // The file is not lost with a thread that does not start.
+        // A thread that does not start must not lose the file.
         let (hand_over, take) = channel::<Indexed<R>>();
         let work = move || {
             let (mut source, index) = take.recv().expect("the file follows");
@@ -62,7 +63,7 @@ impl<R: Read + Send + 'static> Ahead<R> {
         }
     }
 
-    /// Returns 0 at the end only, unless `dst` is empty.
+    /// Returns 0 only at the end, unless `dst` is empty.
     pub(super) fn read(&mut self, dst: &mut [u8]) -> io::Result<usize> {
         while !dst.is_empty() && self.at == self.batch.len() {
             let batches = self.batches.as_ref().expect("not stopped");
@@ -77,7 +78,7 @@ impl<R: Read + Send + 'static> Ahead<R> {
         Ok(len)
     }
 
-    /// Ends the thread. Returns the file, and whether all of it was decoded.
+    /// Ends the thread. Returns the file and the result of decoding it.
     pub(super) fn stop(mut self) -> (Indexed<R>, io::Result<()>) {
         self.batches = None;
         let thread = self.thread.take().expect("it is stopped once");
@@ -86,7 +87,7 @@ impl<R: Read + Send + 'static> Ahead<R> {
 }
 
 impl<R> Drop for Ahead<R> {
-    /// Waits for the thread, which uses the file.
+    /// Waits for the thread, because it uses the file.
     fn drop(&mut self) {
         self.batches = None;
         if let Some(thread) = self.thread.take() {
@@ -95,7 +96,7 @@ impl<R> Drop for Ahead<R> {
     }
 }
 
-/// Decodes all members on so many threads, as [`Serial`] does.
+/// Decodes all members on `threads` threads, with the same result as [`Serial`].
 fn decode(source: &mut impl Read, writer: &mut impl Write, threads: usize) -> io::Result<()> {
     let mut serial = Serial::new(source)?;
     let Some((at, read)) = serial.first_data()? else { return Ok(()) };
@@ -117,10 +118,10 @@ fn decode(source: &mut impl Read, writer: &mut impl Write, threads: usize) -> io
     }
 }
 
-/// Hands over content, in batches. The reader may be gone, which ends decoding.
+/// Hands over content in batches. If the reader is gone, writing fails and decoding ends.
 struct Batches {
     give: SyncSender<Vec<u8>>,
-    /// Memory of batches that were read.
+    /// Memory of batches that have been read.
     used: Receiver<Vec<u8>>,
     batch: Vec<u8>,
 }

@@ -12,26 +12,26 @@ use self::ahead::Ahead;
 use self::serial::Serial;
 use crate::index::{Index, Reader};
 
-/// Compressed bytes up to which a file is decoded by the thread that reads it.
+/// Compressed size in bytes up to which the reading thread decodes a file.
 const SMALL: u64 = 64 << 10;
-/// Bytes of content that are skipped at a time.
+/// Number of bytes of content skipped at a time.
 const SKIPPED: usize = 128 << 10;
 const LOST: Error = Error::new(Kind::Read, 0, "the file could not be read again");
 
-/// The content of all members of a gzip file, as one file that is read in any order.
+/// The content of all members of a gzip file, as one file that you can read in any order.
 ///
-/// * Read from its beginning on, it is decoded ahead by another thread if `threads` is 2, and by
-///   so many more, as [`parallel::decode`](crate::parallel::decode) does, from 3 on. With 0 or 1
-///   the thread that reads decodes. Content and errors are the same for any number.
-/// * With an index, [seeking](Seek) goes to any position at once, and what follows is decoded by
-///   the thread that reads, as [`Reader`] does. Read from its beginning on, before any seeking, the
-///   file is decoded as [`index::decode`](crate::index::decode) does if `threads` is 2 or more: an
-///   index of another file is then no error, and damage is found where its member ends.
-/// * Without one, seeking forward decodes what lies between, and seeking back begins again.
+/// * If you read from the beginning, other threads decode ahead: one if `threads` is 2, and
+///   `threads` together, as in [`parallel::decode`](crate::parallel::decode), if it is 3 or more.
+///   With 0 or 1 the reading thread decodes. Content and errors are the same for any number.
+/// * With an index, [seeking](Seek) goes to any position at once. From then on the reading thread
+///   decodes, as [`Reader`] does. If you read from the beginning before any seek and `threads` is 2
+///   or more, the file is decoded as in [`index::decode`](crate::index::decode): an index of
+///   another file is then no error, and damage is found at the end of its member.
+/// * Without an index, seeking forward decodes the data in between, and seeking back begins again.
 ///
-/// Zeros after a member are skipped, and another member must follow, or nothing. With an index the
-/// content ends where that of the index does, which is before zeros or anything else that is no
-/// member. An empty file has no content. Dropping it waits for its threads.
+/// Zeros after a member are skipped; after them only another member may follow. With an index the
+/// content ends where that of the index does, which is before zeros or any other bytes that are not
+/// a member. An empty file has no content. Dropping a `GzipFile` waits for its threads.
 ///
 /// ```
 /// use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -45,15 +45,15 @@ const LOST: Error = Error::new(Kind::Read, 0, "the file could not be read again"
 /// ```
 ///
 /// # Errors
-/// Reading and seeking fail with those of the source, and with an [`io::Error`] whose source is an
-/// [`Error`]; its offset counts bytes of the file. Damage is an [`ErrorKind::InvalidData`], a
-/// truncated file an [`ErrorKind::UnexpectedEof`]. Content before the error is returned first. It is
-/// returned again by every call that would read on; seeking back is possible.
+/// Reading and seeking fail with errors of the source, and with an [`io::Error`] whose source is an
+/// [`Error`] with an offset in the file. Damage gives [`ErrorKind::InvalidData`], and a truncated
+/// file [`ErrorKind::UnexpectedEof`]. Content before the error is returned first. Every call that
+/// would read further returns the error again. Seeking back is possible.
 pub struct GzipFile<R> {
     engine: Engine<R>,
     threads: usize,
     position: u64,
-    /// Bytes of the content, if they are known.
+    /// Length of the content in bytes, if known.
     len: Option<u64>,
     /// The error at the position.
     failure: Option<io::Error>,
@@ -63,13 +63,13 @@ enum Engine<R> {
     Serial(Box<Serial<R>>),
     Indexed(Box<Reader<R>>),
     Ahead(Ahead<R>),
-    /// While it is exchanged, and after a failure to do so.
+    /// While the engine is being replaced, and after that has failed.
     None,
 }
 
 impl<R: Read + Seek + Send + 'static> GzipFile<R> {
-    /// The content of a file, whose source is at its beginning: seeking back goes there. With one
-    /// thread the source is sought only for this.
+    /// Opens a file, whose source must be at its beginning, because seeking back goes there. With
+    /// one thread this is the only use of [`Seek`].
     ///
     /// # Errors
     /// Those of the source; [`Kind::Limit`] if memory runs out.
@@ -78,7 +78,7 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
         Ok(GzipFile { engine, threads, position: 0, len: None, failure: None })
     }
 
-    /// The content of a file, by its index.
+    /// Opens a file with its index.
     ///
     /// # Errors
     /// Those of [`Reader::with_index`].
@@ -88,7 +88,7 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
         Ok(GzipFile { engine, threads, position: 0, len, failure: None })
     }
 
-    /// Has another thread decode, if this is allowed and pays.
+    /// Starts decoding on another thread, if this is allowed and pays.
     fn go_ahead(&mut self) -> io::Result<()> {
         let threads = self.threads;
         if threads < 2 || self.position > 0 {
@@ -139,8 +139,8 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
         }
     }
 
-    /// Ends the thread that decodes ahead. Returns its error, if it had one. Without an index the position
-    /// is lost.
+    /// Ends the thread that decodes ahead, and returns its error if it had one. Without an index
+    /// the position is lost.
     fn stop(&mut self) -> io::Result<()> {
         match mem::replace(&mut self.engine, Engine::None) {
             Engine::Ahead(ahead) => {
@@ -158,17 +158,18 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
         }
     }
 
-    /// Goes to a position with an index, or back to the beginning.
+    /// Goes to a position by the index, or without one back to the beginning.
     fn restart(&mut self, position: u64) -> io::Result<()> {
         if matches!(self.engine, Engine::Ahead(_)) {
-            // Nothing is read from where the thread leaves the file, if it cannot be sought.
+            // If seeking the source fails, nothing may be read from where the thread left it.
             self.failure = Some(LOST.into());
         }
-        // An error of what was decoded ahead is met again.
+        // An error of the data decoded ahead will occur again.
         let _ = self.stop();
         self.position = match &mut self.engine {
             Engine::Indexed(reader) => {
-                // Who has sought once will do so again: what is decoded ahead would be in vain.
+                // A program that has sought once will probably seek again, and decoding ahead would
+                // be in vain.
                 self.threads = 0;
                 reader.seek(SeekFrom::Start(position))?
             }
@@ -179,7 +180,7 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
         Ok(())
     }
 
-    /// Reads up to a position, or to the end.
+    /// Reads up to a position, or to the end if that comes first.
     fn skip_to(&mut self, position: u64) -> io::Result<()> {
         let mut skipped = Vec::new();
         while self.position < position {
@@ -196,7 +197,7 @@ impl<R: Read + Seek + Send + 'static> GzipFile<R> {
 }
 
 impl<R> GzipFile<R> {
-    /// Whether it goes to any position at once.
+    /// Returns whether there is an index, so that seeking goes to any position at once.
     pub fn has_index(&self) -> bool {
         match &self.engine {
             Engine::Indexed(_) => true,
@@ -205,7 +206,8 @@ impl<R> GzipFile<R> {
         }
     }
 
-    /// Bytes of the content, if they are known: by the index, or because the end was read once.
+    /// Returns the length of the content in bytes, if it is known from the index or because the end
+    /// has been read.
     pub fn content_len(&self) -> Option<u64> {
         self.len
     }
@@ -248,8 +250,8 @@ impl<R: Read + Seek + Send + 'static> Read for GzipFile<R> {
 }
 
 impl<R: Read + Seek + Send + 'static> Seek for GzipFile<R> {
-    /// Sets the position in the content, at most its end. [`SeekFrom::End`] decodes everything, unless
-    /// there is an index.
+    /// Sets the position in the content, at most to its end. Without an index [`SeekFrom::End`]
+    /// decodes everything.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let target = match to {
             SeekFrom::Start(offset) => Some(offset),
@@ -261,7 +263,7 @@ impl<R: Read + Seek + Send + 'static> Seek for GzipFile<R> {
                 self.len.unwrap_or(self.position).checked_add_signed(by)
             }
         };
-        let before = Error::new(Kind::BadArgument, 0, "a position before the beginning of the content");
+        let before = Error::new(Kind::BadArgument, 0, "the position is before the beginning of the content");
         let target = target.ok_or(before)?.min(self.len.unwrap_or(u64::MAX));
         if self.has_index() && target != self.position || target < self.position {
             self.restart(target)?;
@@ -271,7 +273,7 @@ impl<R: Read + Seek + Send + 'static> Seek for GzipFile<R> {
     }
 }
 
-/// The same error once more.
+/// Returns a copy of an error.
 fn again(error: &io::Error) -> io::Error {
     if let Some(own) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         return (*own).into();

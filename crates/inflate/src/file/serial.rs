@@ -1,4 +1,4 @@
-//! [`Serial`]: decodes gzip members one after another, on the thread that reads.
+//! [`Serial`]: decodes gzip members one after another on the reading thread.
 
 use std::io::{self, ErrorKind, Read, Seek};
 
@@ -9,14 +9,14 @@ use crate::options::{Format, Options};
 use crate::scratch::Scratch;
 use crate::stream_decoder::{DataEnd, StreamDecoder};
 
-/// Bytes of the file that are read at a time.
+/// Number of bytes of the file read at a time.
 const READ: usize = 128 << 10;
 
 pub(super) struct Serial<R> {
     pub(super) source: R,
     decoder: StreamDecoder<'static>,
     scratch: Box<Scratch>,
-    /// What was read of the file: all but `buffer[..from]` is still to be decoded.
+    /// Bytes read from the file. Those after `buffer[..from]` are still to be decoded.
     buffer: Vec<u8>,
     from: usize,
     /// Whether the last call left output in the decoder.
@@ -41,13 +41,13 @@ impl<R: Read> Serial<R> {
         Ok(Serial { source, decoder, scratch, buffer, from: 0, has_output: false, place })
     }
 
-    /// Returns 0 at the end only, unless `dst` is empty.
+    /// Returns 0 only at the end, unless `dst` is empty.
     pub(super) fn read(&mut self, dst: &mut [u8]) -> io::Result<usize> {
         while !dst.is_empty() {
             if self.place != Place::Member && !self.begin_member()? {
                 break;
             }
-            // Output that is decoded does not wait for a source that may block.
+            // Decoded output must not wait for a source, which may block.
             if !self.has_output {
                 self.fill()?;
             }
@@ -68,8 +68,8 @@ impl<R: Read> Serial<R> {
         Ok(0)
     }
 
-    /// Reads up to the data of the first member. Returns where it begins, and what was read of it;
-    /// `None` for an empty file.
+    /// Reads up to the data of the first member. Returns where the data begins and the bytes read
+    /// of it, or `None` for an empty file.
     pub(super) fn first_data(&mut self) -> io::Result<Option<(u64, &[u8])>> {
         if !self.begin_member()? {
             return Ok(None);
@@ -85,13 +85,14 @@ impl<R: Read> Serial<R> {
         Ok(Some((self.decoder.position(), &self.buffer[self.from..])))
     }
 
-    /// Goes on before a trailer, where data that was decoded elsewhere ends. `rest` was read of what follows.
+    /// Continues before the trailer of data that was decoded elsewhere. `rest` holds bytes that
+    /// were read after the data.
     pub(super) fn go_on(&mut self, end: DataEnd, rest: Vec<u8>) {
         self.decoder.end_data(end);
         (self.buffer, self.from, self.has_output) = (rest, 0, false);
     }
 
-    /// Skips zeros after a member. Returns whether there is another one.
+    /// Skips zeros after a member. Returns whether another member follows.
     fn begin_member(&mut self) -> io::Result<bool> {
         loop {
             self.fill()?;
@@ -116,7 +117,7 @@ impl<R: Read> Serial<R> {
         }
     }
 
-    /// Reads more of the file if all is decoded.
+    /// Reads more of the file if everything read so far is decoded.
     fn fill(&mut self) -> io::Result<()> {
         if self.from < self.buffer.len() {
             return Ok(());
@@ -139,7 +140,7 @@ impl<R: Read> Serial<R> {
 }
 
 impl<R: Seek> Serial<R> {
-    /// Begins again.
+    /// Begins again at the beginning of the file.
     pub(super) fn rewind(&mut self) -> io::Result<()> {
         self.source.rewind()?;
         self.decoder.reset();

@@ -1,4 +1,4 @@
-//! [`Builder`]: makes an index while a file is decoded.
+//! [`Builder`]: makes an index while it decodes a file.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -12,15 +12,16 @@ use crate::block_decoder::{NO_STOP, Progress, Status};
 use crate::references::References;
 use crate::stream::BUFFER;
 
-/// Least content between two points: more than the 32 KiB that are looked at after each.
+/// Minimum content between two points, in bytes. It exceeds the 32 KiB that are examined after each
+/// point.
 const LEAST_SPACING: u64 = 64 << 10;
 
-/// Decodes a file from its beginning on, and adds points to its index.
+/// Decodes a file from its beginning, and adds points to its index.
 pub(super) struct Frontier {
     pub(super) walk: Walk,
     references: References,
     spacing: u64,
-    /// Content before the last point.
+    /// Offset of the last point in the content.
     last: u64,
 }
 
@@ -30,7 +31,7 @@ impl Frontier {
         Ok(Frontier { walk: Walk::new()?, references: References::new(), spacing, last: 0 })
     }
 
-    /// As [`Walk::step`].
+    /// Does a step of the walk, like [`Walk::step`], and adds a point if one is due.
     pub(super) fn step(&mut self, index: &mut Index, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
         if let Some(bit) = self.walk.decoder().block_bit()
             && self.is_due(index.points.is_empty())
@@ -82,21 +83,22 @@ impl Frontier {
         Ok(())
     }
 
-    /// Removes what matches do not refer to from the last window.
+    /// Removes bytes that no match refers to from the last window.
     fn thin(&self, index: &mut Index) {
-        // The last point may be that of a member after it.
+        // The last point may belong to a member after that window.
         if let Some(point) = index.points.iter_mut().rev().find(|point| !point.is_member()) {
             point.thin(&self.references.referred());
         }
     }
 }
 
-/// Reads the content of a gzip file, as [`read::Decoder`](crate::read::Decoder) does, and makes its
-/// index. Memory is that of the index and less than 1 MiB. What follows the last member, and does
-/// not begin as another one, is not decoded: zeros, or garbage.
+/// Reads the content of a gzip file like [`read::Decoder`](crate::read::Decoder), and makes its
+/// index. Memory is that of the index and less than 1 MiB. Bytes after the last member that do not
+/// begin as another one, such as zeros or garbage, are not decoded.
 ///
 /// # Errors
-/// Those of [`read::Decoder`](crate::read::Decoder); out of memory for the index.
+/// Those of [`read::Decoder`](crate::read::Decoder), and [`Kind::Limit`] if memory for the index
+/// runs out.
 pub struct Builder<R> {
     reader: R,
     frontier: Result<Frontier>,
@@ -104,20 +106,20 @@ pub struct Builder<R> {
 }
 
 impl<R: Read> Builder<BufReader<R>> {
-    /// A builder that buffers the reader, 64 KiB at a time.
+    /// Creates a builder that buffers the reader, 64 KiB at a time.
     pub fn new(reader: R, options: &Options) -> Self {
         Self::with_buffer(BufReader::with_capacity(BUFFER, reader), options)
     }
 }
 
 impl<R: BufRead> Builder<R> {
-    /// A builder for a reader that has a buffer.
+    /// Creates a builder for a reader that has a buffer.
     pub fn with_buffer(reader: R, options: &Options) -> Self {
         let index = Index { spacing: options.spacing, ..Index::default() };
         Builder { reader, frontier: Frontier::new(options), index }
     }
 
-    /// Decodes the rest, and returns the index. The reader is read to its end.
+    /// Decodes the rest, and returns the index. This reads the reader to its end.
     ///
     /// # Errors
     /// Those of reading.

@@ -1,4 +1,4 @@
-//! [`Content`]: decodes a file from any offset of its content on.
+//! [`Content`]: decodes a file from any offset of its content.
 
 use std::io::{Read, Seek};
 
@@ -12,23 +12,23 @@ use crate::block_decoder::{NO_STOP, Status};
 use crate::sparse_window::SparseWindow;
 use crate::stream::BUFFER;
 
-/// Bytes of content that are decoded at a time to get to an offset.
+/// Number of bytes of content decoded at a time to reach an offset.
 const SKIPPED: usize = 2 * BUFFER;
 
 struct Cursor {
     walk: Walk,
-    /// The number of the first point that is not compared yet with what is decoded.
+    /// Number of the first point that has not been compared with the content yet.
     next: usize,
-    /// Whether it has verified what follows the content.
+    /// Whether the bytes after the content have been verified.
     is_verified: bool,
 }
 
 pub(super) struct Content<R> {
     pub(super) input: Input<R>,
     pub(super) index: Index,
-    /// Decodes for the first time what the index does not know yet.
+    /// Decodes the part of the file that is not in the index yet.
     frontier: Option<Frontier>,
-    /// Decodes what the index knows.
+    /// Decodes the part of the file that is in the index.
     cursor: Option<Cursor>,
     skipped: Box<[u8]>,
 }
@@ -39,7 +39,7 @@ impl<R: Read + Seek> Content<R> {
         Content { input: Input::new(source), index, frontier, cursor: None, skipped }
     }
 
-    /// Decodes from `offset` on. Returns 0 at the end of the content only, unless `dst` is empty.
+    /// Decodes from `offset`. Returns 0 only at the end of the content, unless `dst` is empty.
     pub(super) fn decode(&mut self, offset: u64, dst: &mut [u8]) -> Result<usize> {
         loop {
             let written = match &self.frontier {
@@ -61,7 +61,8 @@ impl<R: Read + Seek> Content<R> {
         Ok(())
     }
 
-    /// Decodes for the first time. Returns the bytes at `offset`, and 0 before.
+    /// Decodes data that is not in the index yet. Returns the number of bytes at `offset`, or 0 if
+    /// the position is still before it.
     fn go_on(&mut self, offset: u64, dst: &mut [u8]) -> Result<usize> {
         let Some(frontier) = &mut self.frontier else { return Ok(0) };
         let left = offset - frontier.walk.offset;
@@ -75,7 +76,8 @@ impl<R: Read + Seek> Content<R> {
         Ok(if left == 0 { progress.written } else { 0 })
     }
 
-    /// Decodes what the index knows. Returns the bytes at `offset`, and 0 before.
+    /// Decodes data that is in the index. Returns the number of bytes at `offset`, or 0 if the
+    /// position is still before it.
     fn decode_again(&mut self, offset: u64, dst: &mut [u8]) -> Result<usize> {
         let mut cursor = match self.cursor.take() {
             Some(cursor) if self.is_nearest(&cursor.walk, offset) => cursor,
@@ -108,14 +110,15 @@ impl<R: Read + Seek> Content<R> {
         Ok(if left == 0 { progress.written } else { 0 })
     }
 
-    /// Whether a decoder is before the offset, and not before the last point before it.
+    /// Returns whether a decoder is at the offset or before it, and not before the last point that
+    /// is.
     fn is_nearest(&self, walk: &Walk, offset: u64) -> bool {
         let before = self.index.count_up_to(offset).checked_sub(1);
         let point = before.map_or(0, |before| self.index.points[before].offset);
         (point..=offset).contains(&walk.offset)
     }
 
-    /// A decoder at the last point before an offset, or at the beginning.
+    /// Creates a decoder at the last point up to an offset, or at the beginning.
     fn begin(&mut self, offset: u64) -> Result<Cursor> {
         let next = self.index.count_up_to(offset);
         let walk = match self.index.points[..next].last() {
@@ -128,8 +131,7 @@ impl<R: Read + Seek> Content<R> {
         Ok(Cursor { walk, next, is_verified: false })
     }
 
-    /// Verifies what follows the content, if it was decoded up to its end: the trailer of its
-    /// member.
+    /// Verifies the trailer of the last member, if the content was decoded up to its end.
     fn verify_end(&mut self) -> Result<()> {
         let is_due = |cursor: &mut Cursor| !cursor.is_verified && cursor.walk.offset == self.index.len;
         while let Some(mut cursor) = self.cursor.take_if(is_due) {
@@ -146,16 +148,16 @@ impl<R: Read + Seek> Content<R> {
     }
 }
 
-/// Compares a point with the content that was decoded up to its offset: a block begins at its bit,
-/// after what its window has. Zeros of the window are not compared: no match refers to most of
-/// them.
+/// Compares a point with the content decoded up to its offset: a block must begin at its bit, after
+/// the bytes of its window. Zeros of the window are not compared, because most of them are bytes
+/// that no match refers to.
 fn compare<R: Read + Seek>(input: &mut Input<R>, walk: &mut Walk, point: &Point) -> Result<()> {
     let what = "the index does not belong to this file: another block or content is at one of its points";
     let place = |walk: &Walk| (walk.decoder().position(), walk.decoder().block_bit());
     while walk.decoder().block_bit() != Some(point.bit) {
         let before = place(walk);
         let position = before.0;
-        // What ends the block before, and perhaps a member.
+        // This decodes the end of the previous block, and possibly of a member.
         walk.step(input.bytes(position)?, &mut [], point.bit as i64 - 8 * position as i64)?;
         if place(walk) == before {
             return Err(Error::new(Kind::Corrupt, position, what));

@@ -1,4 +1,4 @@
-//! [`decode`]: all content of a file on several threads, by its index.
+//! [`decode`]: decodes all content of a file on several threads by its index.
 
 use std::io::{self, Read, Write};
 
@@ -11,11 +11,11 @@ use crate::stream_decoder::StreamDecoder;
 /// Sizes in bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
-    /// Content of a chunk, or bytes of the file, from which on it ends at the next point.
+    /// Size of a chunk in bytes, of content or of the file, from which it ends at the next point.
     pub(super) chunk: u64,
-    /// Most bytes of the file in a piece.
+    /// Maximum size of a piece of the file.
     pub(super) piece: usize,
-    /// Most bytes of output of a chunk.
+    /// Maximum output of a chunk.
     pub(super) share: usize,
 }
 
@@ -23,24 +23,24 @@ impl Sizes {
     const DEFAULT: Sizes = Sizes { chunk: 1 << 20, piece: 6 << 20, share: 16 << 20 };
 }
 
-/// Decodes a gzip file from `reader` to `writer`, which is not flushed, on so many threads besides
-/// the calling one, which reads, writes and checks. With 0 or 1 the calling thread does everything.
-/// Each chunk of the file is decoded from a point of its index on.
+/// Decodes a gzip file from `reader` to `writer`, without flushing it. `threads` threads each
+/// decode chunks of the file from points of its index; the calling thread reads, writes and checks.
+/// With 0 or 1 the calling thread does everything.
 ///
-/// Content, verdict and errors are those of [`Builder`](super::Builder), whatever the index: it is
-/// a hint. Where it is wrong, the calling thread decodes alone. The index may be of a part of the
-/// points.
+/// Content, verdict and errors are those of [`Builder`](super::Builder), whatever the index, which
+/// is only a hint. Where it is wrong, the calling thread decodes alone. The index may have only a
+/// part of the points.
 ///
-/// Memory is at most 64 MiB and 24 MiB per thread. Content between two points is decoded by one
-/// thread, and gains nothing beyond 16 MiB.
+/// Memory is at most 64 MiB plus 24 MiB per thread. One thread decodes the content between two
+/// points; more than 16 MiB there gain nothing from threads.
 ///
 /// # Errors
 /// Those of `reader`, except [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted), which is
-/// retried; those of `writer`, and of [`Builder`](super::Builder). Content before an error of the
-/// data or of the reader is written first.
+/// retried, those of `writer`, and those of [`Builder`](super::Builder). Content before an error of
+/// the data or of the reader is written first.
 ///
 /// # Panics
-/// If `reader` or `writer` panics; all threads have ended then.
+/// Panics if `reader` or `writer` does, after all threads have ended.
 pub fn decode<R: Read, W: Write>(
     reader: R,
     index: &Index,
@@ -50,14 +50,14 @@ pub fn decode<R: Read, W: Write>(
     decode_with(reader, index, threads, |part, _| writer.write_all(part))
 }
 
-/// As [`decode`], for programs that show progress or limit the content: `put` gets the content,
-/// part after part, and the totals before each part. Its errors are returned at once.
+/// Like [`decode`], for programs that show progress or limit the content. `put` gets each part of
+/// the content, and the totals before it. Its errors are returned at once.
 ///
 /// # Errors
-/// As [`decode`]; those of `put`.
+/// Those of [`decode`], and those of `put`.
 ///
 /// # Panics
-/// As [`decode`]; if `put` panics.
+/// Panics as [`decode`] does, and if `put` does.
 pub fn decode_with<R: Read>(
     reader: R,
     index: &Index,
@@ -82,9 +82,9 @@ fn members() -> io::Result<Members> {
     Ok(Members::up_to_garbage(StreamDecoder::new(Options::new(Format::Gzip))?))
 }
 
-/// Cuts the input at points.
+/// Divides the input at points.
 struct Points<'i> {
-    /// Those at which pieces begin, each in another byte.
+    /// The points at which pieces begin, each in another byte.
     points: Vec<&'i Point>,
     sizes: Sizes,
 }
@@ -104,7 +104,7 @@ impl<'i> Points<'i> {
         Points { points, sizes }
     }
 
-    /// The points at an offset of the file, and after it.
+    /// Returns the points at an offset of the file or after it.
     fn from(&self, at: u64) -> &[&'i Point] {
         &self.points[self.points.partition_point(|point| point.byte() < at)..]
     }
@@ -131,7 +131,7 @@ impl<'i> Plan<'i> for Points<'i> {
     fn learn(&mut self, _: Outcome) {}
 }
 
-/// Whether the work of each chunk was of use.
+/// Returns for each chunk whether its worker's output was used.
 #[cfg(test)]
 pub(super) fn hits(file: &[u8], index: &Index, sizes: Sizes) -> Vec<bool> {
     struct Noted<'h, 'i>(Points<'i>, &'h mut Vec<bool>);

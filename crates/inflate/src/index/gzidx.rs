@@ -1,5 +1,5 @@
-//! Index files of indexed_gzip, in its format "GZIDX": read in versions 0 and 1, written in version
-//! 1.
+//! Index files of indexed_gzip, in its format "GZIDX". Versions 0 and 1 are read, and version 1 is
+//! written.
 //!
 //! `docs/inflate/gzidx.md` describes the format.
 
@@ -13,24 +13,27 @@ use super::points::{Index, Point};
 use super::sparse_window::SparseWindow;
 
 const MAGIC: &[u8; 5] = b"GZIDX";
-/// The error of a file that begins like no index, whichever kind was expected.
+/// The error for a file that does not begin like an index of either kind.
 pub(super) const NOT_AN_INDEX: &str = "not an index of a gzip file";
 
 impl Index {
     /// Reads an index file of indexed_gzip. Memory is bounded by a small multiple of its size.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] for a file that is none or contradicts itself, [`Kind::Truncated`],
-    /// [`Kind::Unsupported`] for another version or size of windows, and for the index of a part of
-    /// a file, [`Kind::Limit`] if memory runs out, [`Kind::Read`]. Offsets count bytes of the index
-    /// file.
+    /// Offsets are in the index file.
+    /// * [`Kind::Corrupt`] if the file is not an index or contradicts itself.
+    /// * [`Kind::Truncated`] if it ends early.
+    /// * [`Kind::Unsupported`] for another version or size of windows, and for the index of a part
+    ///   of a file.
+    /// * [`Kind::Limit`] if memory runs out.
+    /// * [`Kind::Read`] if it cannot be read.
     pub fn read_gzidx(reader: impl Read) -> Result<Index> {
         let mut source = BufReader::with_capacity(2 * WINDOW, reader);
         read(&mut Rows { source: &mut source, at: 0 }, None, |_, _| Err(ErrorKind::Unsupported.into()))
     }
 
-    /// Reads of an index file what is needed to read a range of the content: the points in it, and
-    /// the one before it.
+    /// Reads only the part of an index file that is needed to read a range of the content: the
+    /// points in the range and the one before it.
     ///
     /// # Errors
     /// Those of [`read_gzidx`](Self::read_gzidx).
@@ -40,10 +43,11 @@ impl Index {
         read(&mut Rows { source: &mut source, at: 0 }, Some(content), seek)
     }
 
-    /// Writes an index file of indexed_gzip, 32 KiB and 18 bytes for each point that has a window.
+    /// Writes an index file of indexed_gzip. Each point with a window takes 32 KiB and 18 bytes.
     ///
     /// # Errors
-    /// Those of the writer; [`Kind::BadArgument`] if the index is not complete or has 2^32 points.
+    /// Those of the writer, and [`Kind::BadArgument`] if the index is not complete or has 2^32
+    /// points or more.
     pub fn write_gzidx(&self, mut writer: impl Write) -> io::Result<()> {
         let count = u32::try_from(self.points.len() + 1).ok().filter(|_| self.is_complete);
         let cannot = Error::new(Kind::BadArgument, 0, "the index is not complete, or has too many points");
@@ -71,7 +75,7 @@ impl Index {
     }
 }
 
-/// An index file, read field by field.
+/// Reads an index file field by field.
 pub(super) struct Rows<'a, R> {
     pub(super) source: &'a mut R,
     pub(super) at: u64,
@@ -113,7 +117,8 @@ impl<R: Read> Rows<'_, R> {
     }
 }
 
-/// Reads all points, or those of a range and the one before it; then `seek` goes to an offset of the file.
+/// Reads all points, or those of a range and the one before it. With a range, `seek` goes to an
+/// offset of the file.
 fn read<R: Read>(
     rows: &mut Rows<'_, R>,
     range: Option<Range<u64>>,
@@ -127,16 +132,16 @@ fn read<R: Read>(
         return rows.fails(Kind::Unsupported, "the version of the index file is unknown");
     }
     let (compressed_len, len, spacing) = (rows.u64()?, rows.u64()?, rows.u32()?.into());
-    // Positions in bits are signed, too.
+    // Positions in bits must also fit a signed number.
     if compressed_len > i64::MAX as u64 / 8 || len > i64::MAX as u64 {
-        return rows.fails(Kind::Corrupt, "the sizes in the index file are those of no file");
+        return rows.fails(Kind::Corrupt, "the sizes in the index file are impossible");
     }
     if rows.u32()? != WINDOW as u32 {
-        return rows.fails(Kind::Unsupported, "the windows of the index file have not 32 KiB");
+        return rows.fails(Kind::Unsupported, "the windows of the index file do not have 32 KiB");
     }
     let count = rows.u32()?;
     let mut index = Index { points: Vec::new(), compressed_len, len, spacing, is_complete: true };
-    // Windows that precede that of a point in the file.
+    // For each point, the number of windows before its own in the file.
     let (mut ordinals, mut windows, mut last) = (Vec::new(), 0, (0, 0));
     for i in 0..count {
         let (byte, offset) = (rows.u64()?, rows.u64()?);
@@ -163,7 +168,7 @@ fn read<R: Read>(
         let no_memory = Error::new(Kind::Limit, rows.at, "out of memory for the index");
         index.points.try_reserve(1).map_err(|_| no_memory)?;
         ordinals.try_reserve(1).map_err(|_| no_memory)?;
-        // A window that is to be read; none has these bytes.
+        // A placeholder for a window that will be read.
         let window = has_window.then(|| SparseWindow::new(&[]));
         index.points.push(Point { bit, offset, window });
         ordinals.push(ordinal);

@@ -1,4 +1,4 @@
-//! Index files of gztool, read in versions 0 and 1.
+//! Reads index files of gztool, versions 0 and 1.
 //!
 //! `docs/inflate/gzidx.md` describes the format.
 
@@ -15,21 +15,24 @@ use crate::buffer_decoder::BufferDecoder;
 use crate::options::{Format, Options};
 use crate::scratch::Scratch;
 
-/// What a file begins with: bgzip takes it for an index without entries.
+/// The first bytes of a file. bgzip reads them as an index without entries.
 const START: [u8; 8] = [0; 8];
-/// Then the version: the last letter is a capital if lines are counted.
+/// The version follows. Its last letter is a capital if lines are counted.
 const VERSIONS: [&[u8; 8]; 2] = [b"gzipindx", b"gzipindX"];
-/// Most bytes of a window: more than 32 KiB take that do not compress.
+/// Maximum size of a compressed window in bytes. Windows that do not compress take more than 32
+/// KiB.
 const MOST_COMPRESSED: u32 = 2 * WINDOW as u32;
-/// Bytes that windows may take, besides so many times those of the index file: a file of few bytes could
-/// ask for any memory.
+/// Memory in bytes that windows may take, besides [`EXPANSION`] times the size of the index file.
+/// Without a limit a small file could ask for any amount of memory.
 const MEMORY: u64 = 64 << 20;
+/// See [`MEMORY`].
 const EXPANSION: u64 = 64;
 
 impl Index {
-    /// Reads an index file of indexed_gzip or gztool, or of it what is needed to read a range of the content:
-    /// the points in it, and the one before it. `compressed_len` are the bytes of the gzip file, which gztool
-    /// does not store; [`compressed_len`](Self::compressed_len) tells those that indexed_gzip does.
+    /// Reads the part of an index file of indexed_gzip or gztool that is needed to read a range of
+    /// the content: the points in the range and the one before it. `compressed_len` is the size of
+    /// the gzip file, which gztool does not store. indexed_gzip stores it, and
+    /// [`compressed_len`](Self::compressed_len) then returns the stored size.
     ///
     /// # Errors
     /// Those of [`read_gzidx`](Self::read_gzidx) and [`read_gztool`](Self::read_gztool).
@@ -44,13 +47,16 @@ impl Index {
         }
     }
 
-    /// Reads an index file of gztool, of a gzip file of so many bytes. Memory is that of the windows, for
-    /// which there is a limit of 64 MiB and 64 times the index file.
+    /// Reads an index file of gztool for a gzip file of `compressed_len` bytes. Memory is that of
+    /// the windows, at most 64 MiB plus 64 times the size of the index file.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] for a file that is none or contradicts itself, [`Kind::Truncated`],
-    /// [`Kind::Unsupported`] for another version and for an index that is not complete, [`Kind::Limit`],
-    /// [`Kind::Read`]. Offsets count bytes of the index file.
+    /// Offsets are in the index file.
+    /// * [`Kind::Corrupt`] if the file is not an index or contradicts itself.
+    /// * [`Kind::Truncated`] if it ends early.
+    /// * [`Kind::Unsupported`] for another version, and for an index that is not complete.
+    /// * [`Kind::Limit`] if the windows take too much memory, or memory runs out.
+    /// * [`Kind::Read`] if it cannot be read.
     pub fn read_gztool(reader: impl Read, compressed_len: u64) -> Result<Index> {
         read(reader, compressed_len, 0..u64::MAX)
     }
@@ -71,7 +77,7 @@ fn read(reader: impl Read, compressed_len: u64, range: Range<u64>) -> Result<Ind
         None => return Err(Error::new(Kind::Corrupt, 0, NOT_AN_INDEX)),
     };
     if has_lines {
-        rows.bytes::<4>()?; // how lines end
+        rows.bytes::<4>()?; // The kind of line ends.
     }
     let (have, count) = (rows.u64_be()?, rows.u64_be()?);
     if have != count {
@@ -98,12 +104,12 @@ fn read(reader: impl Read, compressed_len: u64, range: Range<u64>) -> Result<Ind
         }
         let window = windows.read(&mut rows, len, is_wanted)?;
         if has_lines {
-            rows.bytes::<8>()?; // lines before the point
+            rows.bytes::<8>()?; // The number of lines before the point.
         }
         if is_wanted {
             let no_memory = Error::new(Kind::Limit, rows.at, "out of memory for the index");
             index.points.try_reserve(1).map_err(|_| no_memory)?;
-            // A later member begins without a window, too; but so does a block after a full flush.
+            // A later member also has no window, but neither has a block after a full flush.
             let window = (offset > 0 || len > 0).then_some(window);
             index.points.push(Point { bit, offset, window });
         }
@@ -122,7 +128,7 @@ struct Windows {
     scratch: Box<Scratch>,
     compressed: Vec<u8>,
     window: Vec<u8>,
-    /// Bytes that those take which were kept.
+    /// Memory of the windows that were kept, in bytes.
     memory: u64,
 }
 

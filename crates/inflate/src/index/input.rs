@@ -1,4 +1,4 @@
-//! [`Input`]: bytes of a file at any offset.
+//! [`Input`]: reads bytes of a file at any offset.
 
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
@@ -9,10 +9,10 @@ use crate::stream::BUFFER;
 pub(super) struct Input<R> {
     pub(super) source: R,
     buffer: Box<[u8]>,
-    /// Offset in the file of the buffer.
+    /// Offset of the buffer in the file.
     at: u64,
     len: usize,
-    /// Where the source is.
+    /// Position of the source, if known.
     source_at: Option<u64>,
 }
 
@@ -23,13 +23,13 @@ impl<R> Input<R> {
 }
 
 impl<R: Read + Seek> Input<R> {
-    /// The size of the file.
+    /// Returns the size of the file.
     pub(super) fn len(&mut self) -> Result<u64> {
         self.source_at = None;
         self.source.seek(SeekFrom::End(0)).map_err(|e| read_error(0, &e))
     }
 
-    /// Bytes from `at` on; none at the end of the file.
+    /// Returns bytes from `at`, or none at the end of the file.
     pub(super) fn bytes(&mut self, at: u64) -> Result<&[u8]> {
         let is_there = (self.at..self.at + self.len as u64).contains(&at);
         if !is_there {

@@ -1,20 +1,21 @@
-//! Random access to gzip files of any origin, by an index of access points.
+//! Random access to gzip files by an index of access points. Any encoder may have written the file.
 //!
-//! Deflate data can be decoded from any block on, if the 32 KiB of content before it are known. An
-//! [`Index`] has such windows, about every 4 MiB of content, as zran of zlib's examples does (Adler
-//! 2005). It is made while the file is decoded once, by [`Builder`] or [`Reader`], and is read and
-//! written as the files of indexed_gzip are: [`Index::read_gzidx`], [`Index::write_gzidx`]. Those of
-//! gztool are read, too: [`Index::read`].
+//! Decoding can begin at any deflate block if the 32 KiB of content before it are known. An
+//! [`Index`] holds such windows, about one for every 4 MiB of content, as `zran.c` of zlib's
+//! examples does (Adler 2005). [`Builder`] or [`Reader`] makes it while decoding the file once.
+//! [`Index::write_gzidx`] and [`Index::read_gzidx`] use the format of indexed_gzip; [`Index::read`]
+//! also reads that of gztool.
 //!
-//! * [`Reader`]: the content as a file that can be read at any position.
-//! * [`decode`]: all content on several threads, each of which begins at a point; [`decode_with`]
-//!   tells how far it is.
+//! * [`Reader`] reads the content at any position.
+//! * [`decode`] decodes all content on several threads, each of which begins at a point.
+//!   [`decode_with`] also reports progress.
 //!
 //! ```
 //! use std::io::{Cursor, Read, Seek, SeekFrom};
 //! use linerate_inflate::index::{Index, Reader};
 //!
-//! let file = &b"\x1f\x8b\x08\0\0\0\0\0\x04\x03\x4b\x4c\x4a\x06\0\xc2\x41\x24\x35\x03\0\0\0"[..]; // or a File
+//! // Or a `File`.
+//! let file = &b"\x1f\x8b\x08\0\0\0\0\0\x04\x03\x4b\x4c\x4a\x06\0\xc2\x41\x24\x35\x03\0\0\0"[..];
 //! let index = Index::build(file, &Default::default())?;
 //! assert_eq!(index.len(), 3);
 //! let mut reader = Reader::with_index(Cursor::new(file), index)?;
@@ -25,19 +26,18 @@
 //!
 //! # What is verified
 //!
-//! An index is untrusted, and its file knows nothing of the other one but its size.
+//! An index is untrusted, and its file holds nothing about the gzip file but its size.
 //!
 //! * Reading an index checks that its points are in order and within the file.
 //! * [`Reader::with_index`] compares the size of the file.
 //! * [`Reader`] compares each point that decoding passes, when content after it is read: a block
 //!   must begin at its bit, after the bytes of its window. Otherwise the index does not belong to
-//!   the file, and reading is an error. Zero bytes of a window are not compared, since most are
-//!   zero because no match refers to them.
-//! * A member that is decoded from its first byte on is verified as always, by CRC-32 and length.
-//! * What is read after a point within a member, and ends before the next point, is compared with
-//!   nothing: after a wrong window it may be wrong bytes; after a wrong position it is nearly
-//!   always an error.
-//! * [`decode`] takes an index as a hint: each window is compared with the content before it, and
+//!   the file, and reading fails. Zero bytes of a window are not compared, because most of them are
+//!   bytes that no match refers to.
+//! * A member that is decoded from its first byte is verified by CRC-32 and length, as always.
+//! * Content read after a point within a member and before the next point cannot be compared with
+//!   anything. A wrong window may give wrong bytes; a wrong position nearly always gives an error.
+//! * [`decode`] uses an index as a hint: it compares each window with the content before it, and
 //!   content and verdict never depend on the index.
 
 mod build;
@@ -62,19 +62,19 @@ use crate::window::WINDOW;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// Bytes of content between two points within a member, at least: the next block is one. At
-    /// least 64 KiB; less counts as that. Default: 4 MiB. A member begins with a point after 64 KiB
-    /// of content.
+    /// Minimum content between two points within a member, in bytes; the next block after it gets a
+    /// point. Less than 64 KiB counts as 64 KiB. A new member gets a point if the last one is at
+    /// least 64 KiB of content before it. Default: 4 MiB.
     pub spacing: u64,
 }
 
 impl Options {
-    /// The defaults.
+    /// Returns the default options.
     pub const fn new() -> Self {
         Options { spacing: 4 << 20 }
     }
 
-    /// Sets the bytes of content between two points.
+    /// Sets the minimum content between two points, in bytes.
     #[must_use]
     pub const fn spacing(self, bytes: u64) -> Self {
         Options { spacing: bytes }

@@ -6,39 +6,39 @@ use super::build::Builder;
 use super::sparse_window::SparseWindow;
 use super::{Options, WINDOW};
 
-/// A position in a gzip file at which decoding can begin: before a block.
+/// A position before a block of a gzip file, at which decoding can begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
     pub(super) bit: u64,
     pub(super) offset: u64,
-    /// The content before it, for a block; none for the first block of a member.
+    /// The content before the block, or `None` for the first block of a member.
     pub(super) window: Option<SparseWindow>,
 }
 
 impl Point {
-    /// The first bit of the block: its byte in the file times 8, and bits of this byte that belong
-    /// to the block before.
+    /// Returns the position of the block's first bit: 8 times the offset of its byte in the file,
+    /// plus the number of bits of this byte that belong to the previous block.
     pub fn bit(&self) -> u64 {
         self.bit
     }
 
-    /// Bytes of content before it.
+    /// Returns the number of bytes of content before the point.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Whether the block is the first of a gzip member, so that no window is needed, and the member
-    /// is verified.
+    /// Returns whether the block is the first of a gzip member. Then decoding needs no window, and
+    /// the member is verified.
     pub fn is_member(&self) -> bool {
         self.window.is_none()
     }
 
-    /// The byte of the file in which the block begins.
+    /// Returns the offset in the file of the byte in which the block begins.
     pub(super) fn byte(&self) -> u64 {
         self.bit / 8
     }
 
-    /// Replaces bytes of the window that are not referred to by zeros.
+    /// Replaces bytes of the window that no match refers to by zeros.
     pub(super) fn thin(&mut self, referred: &[bool]) {
         let Some(window) = &mut self.window else { return };
         let mut bytes = window.to_vec();
@@ -48,7 +48,8 @@ impl Point {
     }
 }
 
-/// The points of a gzip file, in order. Windows are held without the bytes that no match refers to.
+/// The points of a gzip file, in order. Windows are stored without the bytes that no match refers
+/// to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
     pub(super) points: Vec<Point>,
@@ -67,33 +68,33 @@ impl Index {
         Builder::new(reader, options).finish()
     }
 
-    /// The points.
+    /// Returns the points.
     pub fn points(&self) -> &[Point] {
         &self.points
     }
 
-    /// Bytes of content: up to now, while the index is being made.
+    /// Returns the number of bytes of content, so far if the index is still being made.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there is no content.
+    /// Returns whether there is no content.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes of the file, with what follows its last member.
+    /// Returns the size of the file in bytes, including any data after its last member.
     pub fn compressed_len(&self) -> u64 {
         self.compressed_len
     }
 
-    /// Whether the whole file has been decoded: false only for the index of a
-    /// [`Reader`](super::Reader) that is making it.
+    /// Returns whether the whole file has been decoded. This is false only while a
+    /// [`Reader`](super::Reader) is making the index.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Bytes that it occupies.
+    /// Returns the memory of the index, in bytes.
     pub fn memory(&self) -> usize {
         let windows = self.points.iter().filter_map(|point| point.window.as_ref());
         size_of::<Self>()
@@ -101,7 +102,7 @@ impl Index {
             + windows.map(SparseWindow::memory).sum::<usize>()
     }
 
-    /// The number of points at `offset` of the content or before it.
+    /// Returns the number of points at `offset` of the content or before it.
     pub(super) fn count_up_to(&self, offset: u64) -> usize {
         self.points.partition_point(|point| point.offset <= offset)
     }

@@ -1,4 +1,4 @@
-//! [`Reader`]: the content of a gzip file, as one that can be read at any position.
+//! [`Reader`]: the content of a gzip file, readable at any position.
 
 use std::io::{self, BufRead, ErrorKind, Read, Seek, SeekFrom};
 
@@ -10,30 +10,32 @@ use super::content::Content;
 use super::points::Index;
 use crate::stream::BUFFER;
 
-/// Reads shorter than this go through the buffer.
+/// Reads of fewer bytes go through the buffer.
 const SHORT: usize = 4 << 10;
 
-/// The content of a gzip file, read at any position. Decoding begins at the point before it, or
-/// goes on if that is nearer. Memory is that of the index and less than 1 MiB.
+/// The content of a gzip file, readable at any position. Decoding begins at the last point before
+/// the position, or continues from where it is if that is nearer. Memory is that of the index and
+/// less than 1 MiB.
 ///
-/// [The module](super) says what is verified, and has an example.
+/// [The module](super) describes what is verified, and has an example.
 ///
 /// # Errors
-/// Reading fails with an [`io::Error`] whose source is an [`Error`]; its offset counts bytes of the
-/// file. Damage, and an index of another file, are an [`ErrorKind::InvalidData`], a truncated file
-/// an [`ErrorKind::UnexpectedEof`]. Content before the error is returned first. Other positions can
-/// be read afterwards.
+/// Reading fails with an [`io::Error`] whose source is an [`Error`] with an offset in the file.
+/// Damage and the index of another file give [`ErrorKind::InvalidData`], and a truncated file gives
+/// [`ErrorKind::UnexpectedEof`]. Content before the error is returned first. Other positions can be
+/// read afterwards.
 pub struct Reader<R> {
     content: Content<R>,
     position: u64,
     buffer: Box<[u8]>,
-    /// Offset of the buffer in the content, and how many bytes it has.
+    /// Offset of the buffer in the content.
     buffer_at: u64,
+    /// Number of bytes in the buffer.
     buffered: usize,
 }
 
 impl<R: Read + Seek> Reader<R> {
-    /// A reader that makes the index: what is decoded for the first time is indexed.
+    /// Creates a reader that makes the index: data decoded for the first time is indexed.
     /// [`SeekFrom::End`] decodes everything.
     ///
     /// # Errors
@@ -43,11 +45,11 @@ impl<R: Read + Seek> Reader<R> {
         Ok(Self::of(Content::new(source, index, Some(Frontier::new(options)?))))
     }
 
-    /// A reader by the index of the same file.
+    /// Creates a reader with an index of the same file.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if the index is of a file of another size, or not complete;
-    /// [`Kind::Read`].
+    /// [`Kind::BadArgument`] if the index is of a file of another size, or not complete.
+    /// [`Kind::Read`] if the file cannot be read.
     pub fn with_index(source: R, index: Index) -> io::Result<Self> {
         let mut reader = Self::of(Content::new(source, index, None));
         let len = reader.content.input.len()?;
@@ -63,8 +65,8 @@ impl<R: Read + Seek> Reader<R> {
         Reader { content, position: 0, buffer: Box::default(), buffer_at: 0, buffered: 0 }
     }
 
-    /// Reads content from `offset` on until `buf` is full or the content ends; returns the number
-    /// of bytes. The position stays.
+    /// Reads content from `offset` until `buf` is full or the content ends, and returns the number
+    /// of bytes. The position does not change.
     ///
     /// # Errors
     /// Those of reading.
@@ -83,7 +85,8 @@ impl<R: Read + Seek> Reader<R> {
         result
     }
 
-    /// The bytes of the content. Decodes the rest of the file first, unless the index is complete.
+    /// Returns the length of the content in bytes. Unless the index is complete, this decodes the
+    /// rest of the file first.
     ///
     /// # Errors
     /// Those of reading.
@@ -94,12 +97,13 @@ impl<R: Read + Seek> Reader<R> {
 }
 
 impl<R> Reader<R> {
-    /// The index: of what was decoded up to now, unless it is [complete](Index::is_complete).
+    /// Returns the index. Unless it is [complete](Index::is_complete), it covers the data decoded
+    /// so far.
     pub fn index(&self) -> &Index {
         &self.content.index
     }
 
-    /// The file. Where it is does not matter.
+    /// Returns the file. You may change its position.
     pub fn get_ref(&self) -> &R {
         &self.content.input.source
     }
@@ -109,17 +113,17 @@ impl<R> Reader<R> {
         self.content.input.source
     }
 
-    /// The file, whose position may be changed before [`into_parts`](Self::into_parts).
+    /// Returns the file, to change its position before [`into_parts`](Self::into_parts).
     pub(crate) fn source_mut(&mut self) -> &mut R {
         &mut self.content.input.source
     }
 
-    /// The file and the index.
+    /// Returns the file and the index.
     pub(crate) fn into_parts(self) -> (R, Index) {
         (self.content.input.source, self.content.index)
     }
 
-    /// What the buffer has from the position on.
+    /// Returns the bytes of the buffer from the position.
     fn rest(&self) -> &[u8] {
         let from = self.position.checked_sub(self.buffer_at).and_then(|from| usize::try_from(from).ok());
         from.and_then(|from| self.buffer[..self.buffered].get(from..)).unwrap_or_default()
@@ -161,14 +165,14 @@ impl<R: Read + Seek> Read for Reader<R> {
 }
 
 impl<R: Read + Seek> Seek for Reader<R> {
-    /// Sets the position in the content, which may be after its end.
+    /// Sets the position in the content. It may be after the end.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let target = match to {
             SeekFrom::Start(offset) => Some(offset),
             SeekFrom::End(by) => self.content_len()?.checked_add_signed(by),
             SeekFrom::Current(by) => self.position.checked_add_signed(by),
         };
-        let before = Error::new(Kind::BadArgument, 0, "a position before the beginning of the content");
+        let before = Error::new(Kind::BadArgument, 0, "the position is before the beginning of the content");
         self.position = target.ok_or(before)?;
         Ok(self.position)
     }

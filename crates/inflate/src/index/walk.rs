@@ -1,4 +1,4 @@
-//! [`Walk`]: decodes gzip members one after another, and knows where it is in their content.
+//! [`Walk`]: decodes gzip members one after another, and counts their content.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -10,17 +10,17 @@ use crate::stream_decoder::StreamDecoder;
 
 pub(super) struct Walk {
     members: Members,
-    /// Bytes of content before the position.
+    /// Number of bytes of content before the position.
     pub(super) offset: u64,
 }
 
 impl Walk {
-    /// At the beginning of a file.
+    /// Begins at the beginning of a file.
     pub(super) fn new() -> Result<Self> {
         Ok(Self::with(StreamDecoder::new(Options::new(Format::Gzip))?, 0))
     }
 
-    /// At a point, whose byte is `first`.
+    /// Begins at a point. `first` is the byte in which its block begins.
     pub(super) fn at(point: &Point, first: u8) -> Result<Self> {
         let window = point.window.as_ref().map(|window| window.to_vec());
         let options = Options::new(Format::Gzip);
@@ -36,17 +36,17 @@ impl Walk {
         &self.members.decoder
     }
 
-    /// Whether the position is before the first block of a member.
+    /// Returns whether the position is before the first block of a member.
     pub(super) fn is_at_member(&self) -> bool {
         self.decoder().is_in_data() && self.decoder().blocks() == 0
     }
 
-    /// Decodes from `src`, which is empty at the end of the file only, up to the first block that
-    /// begins at bit `stop` of it or after it. What follows a member and does not begin as one ends
-    /// the file: [`Status::End`].
+    /// Decodes from `src`, which must be empty only at the end of the file, up to the first block
+    /// that begins at bit `stop` of `src` or later. Bytes after a member that do not begin another
+    /// one end the file with [`Status::End`].
     ///
     /// # Errors
-    /// Those of [`StreamDecoder::decode`]; [`Kind::Truncated`].
+    /// Those of [`StreamDecoder::decode`], and [`Kind::Truncated`].
     pub(super) fn step(&mut self, src: &[u8], dst: &mut [u8], stop: i64) -> Result<Progress> {
         let mut progress = self.members.decode_until(src, dst, stop)?;
         self.offset += progress.written as u64;

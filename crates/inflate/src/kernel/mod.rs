@@ -1,4 +1,4 @@
-//! The hot loop over literals and matches; all `unsafe` code of this crate.
+//! The hot loop over literals and matches, which is all `unsafe` code of this crate.
 #![allow(unsafe_code)]
 
 mod symbols;

@@ -1,9 +1,10 @@
-//! Literals and matches of a deflate block, far from the ends of input and output.
+//! Decodes literals and matches of a deflate block, far from the ends of input and output.
 //!
-//! Bounds are checked once per iteration, which refills the bit buffer at most twice and writes at most three entries of
-//! literals, or two, a literal and a match. Near the ends, and for invalid codes, the loop stops before the symbol, and the
-//! checked loop (`block_decoder.rs`) continues. Caller's contract: `Codes` were made by `tables`, whose promise about
-//! indexes it relies on, and `bits` is a position in `src`; both are checked types, so every call is safe.
+//! Bounds are checked once per iteration. An iteration refills the bit buffer at most twice. It
+//! writes at most three entries of literals, or two entries of literals, another literal and a
+//! match. Near the ends, and for invalid codes, the loop stops before the symbol, and the checked
+//! loop (`block_decoder.rs`) continues.  Every call is safe: only `tables` makes `Codes`, and
+//! guarantees that their indexes are inside; `Bits` are a position in `src`.
 
 use core::ptr::copy_nonoverlapping;
 use core::slice::from_raw_parts_mut;
@@ -19,15 +20,15 @@ use crate::codes::{
 use crate::unit::Unit;
 use crate::window::History;
 
-/// Bytes per step of a copy, which may write up to this many bytes past its end.
+/// Number of bytes per step of a copy. A copy may write up to this many bytes past its end.
 const STEP: usize = 16;
-/// Input bytes that an iteration may read.
+/// Number of input bytes that an iteration may read.
 const INPUT_SLACK: usize = 16;
-/// Units of output that an iteration may write.
+/// Number of output units that an iteration may write.
 const OUTPUT_SLACK: usize = 5 + MAX_MATCH + 2 * STEP;
 
-/// Decodes symbols from `position` in `symbols.src` to `out[*at..]` as far as the slack allows. Returns whether the block
-/// has ended.
+/// Decodes symbols from `position` in `symbols.src` to `out[*at..]`, as far as the slack allows.
+/// Returns whether the block has ended.
 pub(crate) fn decode<U: Unit>(
     tier: Tier,
     symbols: &Symbols<'_>,
@@ -40,7 +41,7 @@ pub(crate) fn decode<U: Unit>(
         // SAFETY: the tier implies that the CPU has these features.
         return unsafe { avx2(symbols, position, out, at) };
     }
-    // Without the loop above nothing else reads these.
+    // Only the loop above reads these.
     let _ = (tier, symbols.codes.has_pairs);
     if !cfg!(feature = "small") && symbols.codes.is_short() {
         decode_loop::<false, false, SHORT_ROOT, U>(symbols, position, out, at)
@@ -49,7 +50,7 @@ pub(crate) fn decode<U: Unit>(
     }
 }
 
-/// The loop compiled for BMI shifts and masks, and 16-byte copies.
+/// The loop, compiled for BMI shifts and masks and for 16-byte copies.
 #[cfg(all(target_arch = "x86_64", feature = "std", not(feature = "small")))]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 fn avx2<U: Unit>(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [U], at: &mut usize) -> bool {
@@ -60,7 +61,8 @@ fn avx2<U: Unit>(symbols: &Symbols<'_>, position: &mut Bits, out: &mut [U], at: 
     }
 }
 
-/// A bit buffer over an input. Only the low eight bits of `count` count: entries are subtracted from it whole.
+/// A bit buffer over an input. Only the low eight bits of `count` are valid, because whole entries
+/// are subtracted from it.
 #[derive(Clone, Copy)]
 struct Reader {
     buffer: u64,
@@ -73,19 +75,19 @@ impl Reader {
     /// Consumes the code of an entry with its extra bits.
     #[inline(always)]
     fn consume(&mut self, entry: Entry) {
-        // The low six bits of an entry are those of its low eight: an entry has at most 28 bits.
+        // The low six bits of an entry are enough, because its low eight hold at most 28.
         self.buffer >>= entry & 63;
         self.count = self.count.wrapping_sub(entry);
     }
 
-    /// Fills the buffer to at least 56 bits. Bits above `count` may already be those that follow; the same bits
-    /// are ORed in again.
+    /// Fills the buffer to at least 56 bits. Bits above `count` may already be loaded; then the
+    /// same bits are ORed in again.
     ///
     /// # Safety
-    /// There are eight bytes at `self.next`.
+    /// Eight bytes must be readable at `self.next`.
     #[inline(always)]
     unsafe fn refill(&mut self) {
-        // SAFETY: the caller guarantees eight bytes; at most seven are passed.
+        // SAFETY: the caller guarantees eight bytes; `next` advances by at most seven.
         unsafe {
             let word = self.next.cast::<u64>().read_unaligned();
             self.buffer |= u64::from_le(word) << (self.count & 63);
@@ -94,13 +96,14 @@ impl Reader {
         self.count |= 56;
     }
 
-    /// The position in the input, in bits from its beginning: negative in what is left of the input before.
+    /// Returns the position in the input, in bits from its beginning. It is negative in bits that
+    /// are left from an earlier input.
     fn position(&self, src: &[u8]) -> i64 {
         8 * (self.next.addr() as i64 - src.as_ptr().addr() as i64) - i64::from(self.count & 63)
     }
 }
 
-/// The bits of the input from `position` on, which is not before that of `start`.
+/// Returns the bits of the input from `position`, which must not be before that of `start`.
 #[inline(never)]
 fn seek(start: Bits, position: i64, src: &[u8]) -> Bits {
     let mut bits = start;
@@ -138,21 +141,23 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool, const ROOT: u32, U: Unit>(
     }
     let litlen = |buffer: u64| entry_at(codes.litlen(), index(buffer, ROOT));
     let start = out.as_mut_ptr();
-    // SAFETY: `position.at`, `last_in`, `*at` and `last_out` are at most the lengths of their slices, as just checked.
+    // SAFETY: `position.at`, `last_in`, `*at` and `last_out` are at most the lengths of their
+    // slices, as just checked.
     let (next, last_in, mut to, last_out) = unsafe {
         let next = src.as_ptr().add(position.at);
         (next, src.as_ptr().add(last_in), start.add(*at), start.add(last_out))
     };
     let mut b = Reader { buffer: position.buffer, count: position.count, next };
-    // SAFETY: there are sixteen bytes at `next`, as just checked.
+    // SAFETY: sixteen bytes are readable at `next`, as just checked.
     unsafe { b.refill() };
     let mut entry = litlen(b.buffer);
-    // At the beginning of an iteration the buffer has at least 56 bits, and `entry` is that of the first code.
-    // Before an entry with a length are at most two of literals, all in the primary table. Entries are looked up before the buffer is
-    // refilled, which then happens while they are loaded.
+    // At the beginning of an iteration the buffer has at least 56 bits, and `entry` is that of the
+    // first code. At most two entries of literals, all in the primary table, precede an entry with
+    // a length. Entries are looked up before a refill, which then runs while they are loaded.
     const { assert!(2 * LITLEN_ROOT + MAX_LEN + 5 + DISTANCE_ROOT <= 56) };
     const { assert!(3 * LITLEN_ROOT + LITLEN_ROOT <= 56 && MAX_LEN + 13 + LITLEN_ROOT <= 56) };
-    // Where the input goes on, whether the block has ended, and how many literals are not part of the output.
+    // The position in the input, whether the block has ended, and how many literals must be taken
+    // back from the output.
     let (stop, ended, undone) = loop {
         if b.next > last_in || to > last_out {
             break (b.position(src), false, 0);
@@ -160,7 +165,8 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool, const ROOT: u32, U: Unit>(
         let mut before = b.buffer;
         b.consume(entry);
         if is_literal(entry) {
-            // SAFETY: at most six bytes, and `to <= last_out` leaves `OUTPUT_SLACK`; so for the following, too.
+            // SAFETY: literals take at most six units, and `to <= last_out` leaves `OUTPUT_SLACK`;
+            // this also covers the writes below.
             unsafe { put::<PAIRS, U>(&mut to, entry) };
             entry = litlen(b.buffer);
             before = b.buffer;
@@ -177,8 +183,9 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool, const ROOT: u32, U: Unit>(
                         unsafe { put::<PAIRS, U>(&mut to, entry) };
                         litlen(b.buffer)
                     };
-                    // SAFETY: an iteration refills at most twice, each time advancing by at most seven bytes and
-                    // reading eight; at its beginning there are sixteen (`b.next <= last_in`).
+                    // SAFETY: an iteration refills at most twice, and each refill reads eight bytes
+                    // and advances by at most seven. At its beginning sixteen are readable (`b.next
+                    // <= last_in`).
                     unsafe { b.refill() };
                     continue;
                 }
@@ -190,7 +197,7 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool, const ROOT: u32, U: Unit>(
                 entry = in_subtable(codes.litlen(), entry, before);
                 b.consume(entry);
                 if is_literal(entry) {
-                    // SAFETY: as above: this is at most the third entry, and the first refill.
+                    // SAFETY: as above; this is at most the third entry, and the first refill.
                     unsafe {
                         put::<PAIRS, U>(&mut to, entry);
                         entry = litlen(b.buffer);
@@ -206,7 +213,8 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool, const ROOT: u32, U: Unit>(
             }
         }
         if PAIRS {
-            // SAFETY: as above: this is at most the fifth byte. What entries without a literal write is not counted.
+            // SAFETY: as above; this is at most the fifth unit. For an entry without a literal `to`
+            // does not advance.
             unsafe {
                 to.write(codes::literal(entry).into());
                 to = to.add(codes::before(entry));
@@ -231,7 +239,8 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool, const ROOT: u32, U: Unit>(
             b.consume(distance_entry);
         }
         let distance = codes::distance(distance_entry, extra::<BMI2>(distance_entry, inner));
-        // The next code is looked up before the copy, so that it does not wait for it.
+        // The next code is looked up before the copy, so that the lookup does not wait for the
+        // copy.
         let next_entry = litlen(b.buffer);
         let done = (to.addr() - start.addr()) / size_of::<U>();
         if distance > max_distance.min(done) {
@@ -242,22 +251,23 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool, const ROOT: u32, U: Unit>(
                     codes::before(entry),
                 );
             }
-            // Nearly all matches of a short message are in the history: this path has no call.
+            // Nearly all matches of a short message are in the history, so this path has no call.
             match history.contiguous(distance - done, length.max(STEP), STEP) {
-                // SAFETY: `piece` has `length + STEP` bytes and at least two steps; so has the output (`OUTPUT_SLACK`).
+                // SAFETY: `piece` has `length + STEP` bytes and at least two steps, and so has the
+                // output (`OUTPUT_SLACK`).
                 Some(piece) if size_of::<U>() == 1 => unsafe {
                     copy_steps(piece.as_ptr(), to.cast(), length)
                 },
-                // SAFETY: `distance - done` is at most the history's length, and after `done` there is space for
-                // the longest match.
+                // SAFETY: `distance - done` is at most the history's length, and the output has
+                // space for the longest match after `done`.
                 _ => unsafe { copy_history(&history, start, done, distance, length) },
             }
         } else {
-            // SAFETY: the distance is at least 1 and at most `done`, and for the space as above.
+            // SAFETY: the distance is from 1 to `done`, and the output has space as above.
             unsafe { copy(to.cast(), distance * size_of::<U>(), length * size_of::<U>()) };
         }
         entry = next_entry;
-        // SAFETY: as above, the second refill; the match ends before the space does.
+        // SAFETY: as above; this is the second refill, and the match ends within the output.
         unsafe {
             b.refill();
             to = to.add(length);
@@ -271,7 +281,7 @@ fn decode_loop<const BMI2: bool, const PAIRS: bool, const ROOT: u32, U: Unit>(
 /// Writes the literals of an entry.
 ///
 /// # Safety
-/// There is space for two units at `to`.
+/// Two units must be writable at `to`.
 #[inline(always)]
 unsafe fn put<const PAIRS: bool, U: Unit>(to: &mut *mut U, entry: Entry) {
     const { assert!(size_of::<U::Pair>() == 2 * size_of::<U>()) };
@@ -287,11 +297,11 @@ unsafe fn put<const PAIRS: bool, U: Unit>(to: &mut *mut U, entry: Entry) {
     }
 }
 
-/// An entry of a table.
+/// Returns an entry of a table.
 #[inline(always)]
 fn entry_at(table: &[Entry], index: usize) -> Entry {
     debug_assert!(index < table.len());
-    // SAFETY: `tables` promises for `Codes` that every such index is inside.
+    // SAFETY: `tables` guarantees for `Codes` that every such index is inside.
     unsafe { *table.get_unchecked(index) }
 }
 
@@ -300,29 +310,31 @@ fn index(buffer: u64, bits: u32) -> usize {
     (buffer & ((1 << bits) - 1)) as usize
 }
 
-/// The entry of a subtable.
+/// Returns the entry of a subtable.
 #[inline(always)]
 fn in_subtable(table: &[Entry], entry: Entry, buffer: u64) -> Entry {
     entry_at(table, value(entry) as usize + index(buffer, code_bits(entry)))
 }
 
-/// As [`codes::extra`], for entries of bases. Of others any number.
+/// Like [`codes::extra`], for entries of bases. The result for other entries is meaningless.
 #[inline(always)]
 fn extra<const BMI2: bool>(entry: Entry, buffer: u64) -> usize {
     #[cfg(target_arch = "x86_64")]
     if BMI2 {
-        // SAFETY: `BMI2` is set for CPUs with this instruction. It looks at the lowest eight bits of an entry.
+        // SAFETY: `BMI2` is set only for CPUs with this instruction, which uses the lowest eight
+        // bits of an entry.
         let both = unsafe { core::arch::x86_64::_bzhi_u32(buffer as u32, entry) };
         return both.wrapping_shr(entry >> 8) as usize;
     }
-    // At most 28 bits; the shift is that of five bits, of which the highest is zero.
+    // There are at most 28 bits. The shift uses five bits, the highest of which is zero.
     ((buffer & ((1 << (entry & 63)) - 1)) as u32).wrapping_shr(entry >> 8) as usize
 }
 
-/// Copies `length` bytes from `distance` before `to`; source and destination may overlap.
+/// Copies `length` bytes from `distance` bytes before `to`. Source and destination may overlap.
 ///
 /// # Safety
-/// `distance` bytes, at least 1, precede `to`, and `length + 2 * STEP` bytes of space follow.
+/// `distance` bytes, at least 1, must precede `to`, and `length + 2 * STEP` bytes must be writable
+/// there.
 #[inline(always)]
 unsafe fn copy(to: *mut u8, distance: usize, length: usize) {
     debug_assert!(distance >= 1);
@@ -333,7 +345,8 @@ unsafe fn copy(to: *mut u8, distance: usize, length: usize) {
             copy_steps(from, to, length);
             return;
         }
-        // The first step by multiplication; then there is a multiple of the distance that is not shorter than a step.
+        // Multiplication makes the first step. After it, a multiple of the distance is at least as
+        // long as a step.
         let first = if distance == 1 {
             REPEAT[1].wrapping_mul(u128::from(*from))
         } else {
@@ -348,7 +361,7 @@ unsafe fn copy(to: *mut u8, distance: usize, length: usize) {
     }
 }
 
-/// The smallest multiple of a distance that is not shorter than a step.
+/// For each distance, its smallest multiple that is at least as long as a step.
 static PERIOD: [u8; STEP] = {
     let mut periods = [STEP as u8; STEP];
     let mut distance = 1;
@@ -359,7 +372,7 @@ static PERIOD: [u8; STEP] = {
     periods
 };
 
-/// Factors that repeat the lowest bytes of a word, as many as the index says, up to its end.
+/// Factors by which multiplication repeats the lowest `index` bytes of a word throughout it.
 static REPEAT: [u128; STEP] = {
     let mut factors = [0; STEP];
     let mut distance = 1;
@@ -374,10 +387,12 @@ static REPEAT: [u128; STEP] = {
     factors
 };
 
-/// Copies a match that begins `distance` before `at`, in the history, and is in two pieces there or of other units.
+/// Copies a match that begins in the history, `distance` units before `at`, and is there in two
+/// pieces or in other units.
 ///
 /// # Safety
-/// `start` has `at + length` units; `distance - at` is from 1 to the length of the history.
+/// `start` must have `at + length` units, and `distance - at` must be from 1 to the length of the
+/// history.
 #[cold]
 #[inline(never)]
 unsafe fn copy_history<U: Unit>(
@@ -396,16 +411,17 @@ unsafe fn copy_history<U: Unit>(
     }
 }
 
-/// Copies `length` bytes in steps of [`STEP`], at least two and up to a step too many.
+/// Copies `length` bytes in at least two steps of [`STEP`]. May copy up to one step too much.
 ///
 /// # Safety
-/// Both sides have `length + STEP` bytes and two steps, and `to` is at least a step after `from`, or in other memory.
+/// Both sides must have `length + STEP` bytes and at least two steps, and `to` must be at least a
+/// step after `from`, or in other memory.
 #[inline(always)]
 unsafe fn copy_steps(mut from: *const u8, mut to: *mut u8, length: usize) {
     // SAFETY: the caller guarantees the bytes; the two sides of a step do not overlap.
     unsafe {
         let end = to.add(length);
-        // Most matches are shorter: without a branch that depends on the length.
+        // Most matches end within two steps, which need no branch on the length.
         copy_nonoverlapping(from, to, STEP);
         copy_nonoverlapping(from.add(STEP), to.add(STEP), STEP);
         while to.add(2 * STEP) < end {
@@ -426,7 +442,8 @@ mod tests {
     use crate::window::Window;
     use linerate_testkit::sys::guarded::Guarded;
 
-    /// Random codes between guard pages: no access outside, and the same result at both ends of the buffer.
+    /// Decodes random codes between guard pages. There is no access outside, and the result is the
+    /// same at both ends of the buffer.
     #[test]
     fn random_input_stays_within_its_buffers() {
         let mut seed = 1u64;
@@ -474,7 +491,8 @@ mod tests {
         assert!(far > 100, "{far}");
     }
 
-    /// Gives the first of `symbols` the lengths that complete their code.
+    /// Sets the lengths of unused `symbols`, beginning with the first, so that their code is
+    /// complete.
     fn complete(lengths: &mut PackedLengths, symbols: Range<usize>) {
         let used = symbols.clone().map(|symbol| lengths.get(symbol)).filter(|&len| len > 0);
         let mut left = (1 << MAX_LEN) - used.map(|len| 1 << (MAX_LEN - len)).sum::<u32>();
@@ -486,7 +504,7 @@ mod tests {
         }
     }
 
-    /// The bit-reversed code of a symbol among `symbols`, and its length.
+    /// Returns the bit-reversed code of a symbol among `symbols`, and its length.
     fn code_of(lengths: &PackedLengths, symbols: Range<usize>, symbol: usize) -> (u32, u32) {
         let mut order: Vec<_> = symbols.map(|at| (lengths.get(at), at)).filter(|code| code.0 > 0).collect();
         order.sort_unstable();
@@ -494,7 +512,7 @@ mod tests {
         (before.fold(0, |code, &(len, _)| next(code, len)), lengths.get(symbol))
     }
 
-    /// Codes of some bits, packed, and as many bytes behind them that the loop goes on.
+    /// Packs codes into bytes, followed by enough bytes for the loop to continue.
     fn packed(codes: impl IntoIterator<Item = (u32, u32)>) -> Vec<u8> {
         let (mut bytes, mut at) = (vec![0; 200], 0);
         for (code, len) in codes {
@@ -506,18 +524,18 @@ mod tests {
         bytes
     }
 
-    /// The loop stops before a match that is too far away or has no distance code: at its length, or at the literal that shares an
-    /// entry with it. A length's code of more than 11 bits, or
-    /// 9 in short blocks, and a distance's of more than 8 are in subtables.
+    /// The loop stops before a match that is too far away or has no distance code: at its length,
+    /// or at the literal that shares an entry with the length. Length codes of more than 11 bits,
+    /// or 9 in short blocks, and distance codes of more than 8 bits are in subtables.
     #[test]
-    fn invalid_matches_are_undone_to_the_bit_whatever_the_length_of_their_codes() {
+    fn loop_stops_exactly_before_invalid_matches_for_any_code_lengths() {
         const BEFORE: usize = 20;
         const LONG: usize = b'b' as usize;
         const SHORT: usize = b'a' as usize;
         let lens = [(257, 3), (269, 4), (261, 10), (258, 11), (273, 11), (259, 12), (274, 12), (260, 15)];
         let far = [(29, 1), (28, 8), (27, 9), (26, 10), (25, 15)];
         let mut window = Window::new(15).unwrap();
-        // What the window holds is nearer than those distances.
+        // The window is shorter than those distances.
         window.push(&[0; 100]).unwrap();
         for (has_code, input) in [true, false].into_iter().flat_map(|has| [(has, MIN_INPUT), (has, 0)]) {
             let mut lengths = PackedLengths::new();

@@ -1,11 +1,13 @@
-//! What a worker does: finds a block or member in its piece of the input, and decodes from there to the next piece.
+//! The work of a worker: finds a block or member in its piece of the input, and decodes from there
+//! to the next piece.
 //!
-//! The 32 KiB before the block are not known. So the output begins with units of 16 bits, of which
-//! those from 256 on are places in this window: markers. As soon as the last 32 KiB have none,
-//! bytes follow; or when there is no more memory for units, and the chunk before has ended. A
-//! window that an index knows needs no markers.
+//! The 32 KiB before the block are unknown. So the output begins with 16-bit units; those of 256
+//! and above are markers, each for a place in this window. Bytes follow as soon as the last 32 KiB
+//! have no markers, or when the memory for units is full and the previous chunk has ended. With a
+//! window from an index there are no markers.
 //!
-//! A worker reports no errors. It stops before them, and where its memory or input ends, and the calling thread goes on from there.
+//! A worker reports no errors. It stops before them, and where its memory or input ends; the
+//! calling thread continues from there.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,12 +23,14 @@ use crate::scratch::Scratch;
 use crate::sparse_window::SparseWindow;
 use crate::window::{FIRST_MARKER, History, WINDOW};
 
-/// Bytes by which a buffer of the output grows: it doubles, from the least to the most.
+/// Minimum number of bytes by which an output buffer grows. It grows by doubling.
 const LEAST_GROWTH: usize = 16 << 10;
+/// Maximum number of bytes by which an output buffer grows.
 const MOST_GROWTH: usize = 1 << 20;
-/// Units of output that are decoded in vain before a search is given up, and how many of them a header costs in time: crafted data has
-/// headers everywhere. Ordinary data has one that looks like a block every few hundred bytes.
+/// Number of output units decoded in vain before a search gives up. Crafted data has apparent
+/// headers everywhere; ordinary data has one every few hundred bytes.
 const MOST_IN_VAIN: usize = 16 << 20;
+/// Time to try a header, in units of output.
 const HEADER_COST: usize = 1 << 10;
 
 /// A piece of the input.
@@ -42,22 +46,23 @@ impl Piece {
     }
 }
 
-/// How a worker begins.
+/// The place where a worker begins.
 pub(crate) enum Start<'i> {
-    /// Before the block at this bit of the input, after the window of an index; without one, after
-    /// nothing.
+    /// Before the block at this bit of the input, after this window of an index. Without a window
+    /// nothing precedes the block.
     Known(u64, Option<&'i SparseWindow>),
     /// At a block or member that it finds.
     Search,
-    /// Not at all.
+    /// Nowhere: it decodes nothing.
     Skip,
 }
 
-/// Output buffers, which are used again.
+/// Output buffers, which are reused.
 #[derive(Default)]
 pub(super) struct Buffers {
-    /// A window of markers, then output.
+    /// A window of markers, then output in units.
     pub(super) marked: Vec<u16>,
+    /// Output in bytes.
     pub(super) plain: Vec<u8>,
     /// The bytes of the marked output, once they are known.
     pub(super) resolved: Vec<u8>,
@@ -68,54 +73,57 @@ pub(super) struct Task<'i> {
     /// The piece after it.
     pub(super) next: Option<Arc<Piece>>,
     pub(super) start: Start<'i>,
-    /// The bit of the input before whose block, or a later one, to stop. Without, it is the first
-    /// after the piece that a worker finds.
+    /// The worker stops before the first block that begins at this bit of the input or later. If it
+    /// is `None`, it stops at the first block after the piece that another worker would find.
     pub(super) end: Option<u64>,
     pub(super) is_gzip: bool,
-    /// The checksum of content.
+    /// The checksum function for content.
     pub(super) check: fn(&[u8]) -> u32,
-    /// Most bytes of output in each of the buffers, of which a unit of 16 bits is two.
+    /// Maximum size of each output buffer in bytes. A 16-bit unit takes two.
     pub(super) share: usize,
     pub(super) buffers: Buffers,
-    /// The states before and after the chunk.
+    /// Receives the state before the chunk.
     pub(super) before: Receiver<State>,
+    /// Sends the state after the chunk.
     pub(super) after: Sender<State>,
 }
 
-/// Data that was decoded: all of the chunk, or that of one gzip member.
+/// Decoded data: that of a whole chunk, or of one gzip member in it.
 pub(super) struct Segment {
-    /// Offsets in the input of its first byte, and of the byte after the last.
+    /// Offset in the input of its first byte.
     pub(super) from: u64,
+    /// Offset in the input of the byte after its last.
     pub(super) to: u64,
     /// The decoder after it.
     pub(super) blocks: BlockDecoder,
-    /// Its bytes in the buffer.
+    /// Its output bytes in the buffer.
     pub(super) plain: Range<usize>,
-    /// Their checksum.
+    /// Checksum of these bytes.
     pub(super) check: u32,
 }
 
-/// What a worker has decoded of a piece and the beginning of the next.
+/// The output of a worker for a piece and the beginning of the next.
 pub(super) struct Chunk {
     pub(super) piece: Arc<Piece>,
     pub(super) next: Option<Arc<Piece>>,
-    /// Whether it is of gzip members: a zlib stream after them has other checksums.
+    /// Whether the format is gzip, which has its own checksum.
     pub(super) is_gzip: bool,
-    /// Whether a beginning was looked for.
+    /// Whether the worker searched for a beginning.
     pub(super) has_searched: bool,
-    /// Where it begins. Without, there are no segments; a [`Place::Dynamic`] may be any block.
+    /// The place where it begins. Without one there are no segments. A [`Place::Dynamic`] may be a
+    /// block of any kind.
     pub(super) start: Option<Place>,
-    /// The window that was taken from an index.
+    /// The window from an index, if one was used.
     pub(super) window: Option<KnownWindow>,
-    /// The output of the first segment begins with these units of the buffer.
+    /// The units of the buffer with which the output of the first segment begins.
     pub(super) marked: Range<usize>,
     pub(super) segments: Vec<Segment>,
     pub(super) buffers: Buffers,
-    /// The checksum of the marked output, if it is resolved.
+    /// The checksum of the marked output, if that is resolved.
     pub(super) marked_check: Option<u32>,
-    /// Whether the output is right only after the state that the chunk before has passed on.
+    /// Whether the output is valid only after the state that the previous chunk has sent.
     pub(super) is_bound: bool,
-    /// Where the state after the chunk goes, unless it is there.
+    /// Sends the state after the chunk. `None` if it has been sent.
     pub(super) after: Option<Sender<State>>,
 }
 
@@ -127,7 +135,7 @@ pub(super) struct Memory {
     references: Option<References>,
 }
 
-/// Decodes what there is of a task.
+/// Decodes the chunk of a task.
 pub(super) fn decode(memory: &mut Memory, task: Task) -> Chunk {
     let Task { piece, next, start, end, is_gzip, check, share, buffers, before, after } = task;
     let Memory { scratch, resolver, references } = memory;
@@ -185,7 +193,7 @@ pub(super) fn decode(memory: &mut Memory, task: Task) -> Chunk {
         after: Some(after),
     };
     if chunk.start.is_some()
-        // Without a state the calling thread has failed.
+        // If no state arrives, the calling thread has failed.
         && let Some(state) = state.or_else(|| before.recv().ok())
     {
         chunk.resolve(resolver, &state, check);
@@ -196,17 +204,17 @@ pub(super) fn decode(memory: &mut Memory, task: Task) -> Chunk {
 /// The output of a chunk.
 struct Output {
     buffers: Buffers,
-    /// Units so far, the window of markers included; 0 if the window is known.
+    /// Number of units so far, including the window of markers; 0 if the window is known.
     marked_len: usize,
-    /// The unit after the last marker.
+    /// Index of the unit after the last marker.
     clean_from: usize,
     is_marked: bool,
     plain_len: usize,
-    /// Where the bytes begin that matches reach.
+    /// Start of the bytes that matches may refer to.
     plain_from: usize,
 }
 
-/// Where decoding may go on.
+/// A position from which decoding can continue.
 struct Point {
     blocks: BlockDecoder,
     at: usize,
@@ -219,22 +227,23 @@ struct Work<'a> {
     scratch: &'a mut Scratch,
     resolver: &'a mut Resolver,
     bytes: (&'a [u8], &'a [u8]),
-    /// Offset in the input of the first of them.
+    /// Offset in the input of the first of these bytes.
     origin: u64,
     end: Option<u64>,
     is_gzip: bool,
     check: fn(&[u8]) -> u32,
     share: usize,
-    /// Where the state before the chunk comes from, and this state once it is there.
+    /// Receives the state before the chunk.
     before: &'a Receiver<State>,
+    /// The state before the chunk, once it has arrived.
     state: Option<State>,
-    /// Whether output depends on it.
+    /// Whether output depends on this state.
     is_bound: bool,
     out: Output,
 }
 
 impl<'a> Work<'a> {
-    /// The input from `at` on, as far as it is contiguous.
+    /// Returns the input from `at`, as far as it is contiguous.
     fn input(&self, at: usize) -> &'a [u8] {
         let (first, second) = self.bytes;
         first
@@ -243,7 +252,7 @@ impl<'a> Work<'a> {
             .unwrap_or_else(|| &second[(at - first.len()).min(second.len())..])
     }
 
-    /// Decodes from the first place that is one.
+    /// Decodes from the first place that turns out to be right.
     fn search(&mut self) -> Option<(Place, Vec<Segment>)> {
         let mut left = MOST_IN_VAIN;
         for place in Finder::new(self.bytes.0, self.is_gzip) {
@@ -255,7 +264,7 @@ impl<'a> Work<'a> {
         None
     }
 
-    /// Decodes from a place on. `None` if it turns out to be none.
+    /// Decodes from a place. Returns `None` if it turns out to be wrong.
     fn decode_at(&mut self, place: Place) -> Option<Vec<Segment>> {
         let start = place.after(self.origin);
         match place {
@@ -277,7 +286,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The decoder before a block at a bit of the piece, and the offset of what it has not read.
+    /// Returns a decoder before the block at a bit of the piece, and the offset of the first byte
+    /// that it has not read.
     fn blocks_at(&self, bit: u64) -> (BlockDecoder, usize) {
         let at = (bit / 8) as usize;
         match (bit % 8) as u8 {
@@ -286,8 +296,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Decodes from `at` on. `None` if there is an error in the first `unproven` blocks, or a fixed block between two of them,
-    /// which says nothing.
+    /// Decodes from `at`. Returns `None` if there is an error in the first `unproven` blocks, or a
+    /// fixed block between two of them, which proves nothing.
     fn decode(
         &mut self,
         start: Place,
@@ -310,7 +320,7 @@ impl<'a> Work<'a> {
                         return None;
                     }
                     good = self.point(&blocks, at);
-                    // Only blocks that the next worker looks for.
+                    // The chunk may end only at a block that the next worker searches for.
                     let piece_end = 8 * (self.origin + self.bytes.0.len() as u64);
                     if self.end.is_none() && self.bit(&blocks, at) >= piece_end && matches!(next, 0 | 4) {
                         break;
@@ -355,8 +365,8 @@ impl<'a> Work<'a> {
         Some(segments)
     }
 
-    /// Waits for the state before the chunk, to go on with bytes where there is no more memory for
-    /// units. Returns whether it can.
+    /// Waits for the state before the chunk, to continue with bytes when the memory for units is
+    /// full. Returns whether that is possible.
     fn bind(&mut self, start: Place) -> bool {
         if !self.out.is_marked {
             return false;
@@ -377,7 +387,7 @@ impl<'a> Work<'a> {
         true
     }
 
-    /// The bit of the input where the next block begins.
+    /// Returns the bit of the input where the next block begins.
     fn bit(&self, blocks: &BlockDecoder, at: usize) -> u64 {
         8 * (self.origin + at as u64) - u64::from(blocks.ahead())
     }
@@ -394,7 +404,7 @@ impl<'a> Work<'a> {
         Segment { from, to, blocks, plain, check }
     }
 
-    /// Decodes up to the next block, or as far as there is input and space.
+    /// Decodes up to the next block, or as far as input and space allow.
     fn step(&mut self, blocks: &mut BlockDecoder, at: &mut usize) -> Result<(), Stop> {
         let src = self.input(*at);
         let stop = 1 - i64::from(blocks.ahead());
@@ -421,13 +431,14 @@ impl<'a> Work<'a> {
         result
     }
 
-    /// The first three bits of the block at a position; those beyond the input are 1.
+    /// Returns the first three bits of the block at a position. Bits beyond the input are 1.
     fn next_block(&self, blocks: &BlockDecoder, at: usize) -> u64 {
         let byte = self.input(at).first().copied().unwrap_or(0xff);
         (blocks.bits_ahead() | u64::from(byte) << blocks.ahead()) & 7
     }
 
-    /// The offset of the data of the gzip member at `at`. `None` if its header is not valid, or not whole.
+    /// Returns the offset of the data of the gzip member at `at`, or `None` if its header is
+    /// invalid or incomplete.
     fn member_data(&self, mut at: usize) -> Option<usize> {
         let mut container = Container::new(&Options::new(Format::Gzip));
         while container.part != Part::Data {
@@ -443,7 +454,7 @@ impl<'a> Work<'a> {
 }
 
 impl Output {
-    /// Without a window, and without markers.
+    /// Creates an output without a window and without markers.
     fn new(mut buffers: Buffers) -> Self {
         if buffers.marked.is_empty() {
             buffers.marked.extend((0..WINDOW as u16).map(|place| FIRST_MARKER + place));
@@ -451,25 +462,25 @@ impl Output {
         Output { buffers, marked_len: 0, clean_from: 0, is_marked: false, plain_len: 0, plain_from: 0 }
     }
 
-    /// Units and bytes so far.
+    /// Returns the number of units and bytes so far.
     fn len(&self) -> usize {
         self.marked_len.saturating_sub(WINDOW) + self.plain_len
     }
 
-    /// Begins anew, after a window of markers or none.
+    /// Begins again, after a window of markers or none.
     fn begin(&mut self, is_marked: bool) {
         let marked_len = if is_marked { WINDOW } else { 0 };
         (self.marked_len, self.clean_from, self.is_marked) = (marked_len, WINDOW, is_marked);
         (self.plain_len, self.plain_from) = (0, 0);
     }
 
-    /// Begins anew, after a window that is known.
+    /// Begins again, after a known window.
     fn begin_after(&mut self, window: &[u8]) {
         self.begin(false);
         self.go_on_after(window);
     }
 
-    /// Goes on with bytes after a window.
+    /// Continues with bytes after a window.
     fn go_on_after(&mut self, window: &[u8]) {
         let plain = &mut self.buffers.plain;
         plain.resize(plain.len().max(window.len()), 0);
@@ -477,13 +488,13 @@ impl Output {
         (self.is_marked, self.plain_len, self.plain_from) = (false, window.len(), 0);
     }
 
-    /// Goes on with a member, before which there is nothing.
+    /// Continues with a member, whose matches refer to nothing before it.
     fn begin_member(&mut self) {
         self.is_marked = false;
         self.plain_from = self.plain_len;
     }
 
-    /// Goes on with bytes if the window has no markers; returns whether it does.
+    /// Continues with bytes if the window has no markers. Returns whether it does.
     fn leave_markers(&mut self) -> bool {
         if !self.is_marked || self.marked_len - self.clean_from < WINDOW {
             return false;
@@ -494,18 +505,18 @@ impl Output {
         true
     }
 
-    /// Makes room for more output if the share allows; returns whether it does.
+    /// Makes room for more output if the share allows it. Returns whether there is room.
     fn make_room(&mut self, share: usize) -> bool {
         let Buffers { marked, plain, .. } = &mut self.buffers;
         if self.is_marked {
-            // It may have been the end of a step.
+            // The buffer may only have been full up to the end of a step.
             return self.marked_len < marked.len() || grow(marked, share / 2);
         }
         grow(plain, share)
     }
 }
 
-/// Makes a buffer longer, up to a length; returns whether it is.
+/// Lengthens a buffer, to at most `most` elements. Returns whether it got longer.
 fn grow<T: Copy + Default>(buffer: &mut Vec<T>, most: usize) -> bool {
     let by = buffer.len().clamp(LEAST_GROWTH / size_of::<T>(), MOST_GROWTH / size_of::<T>());
     let len = (buffer.len() + by).min(most);
@@ -517,10 +528,10 @@ fn grow<T: Copy + Default>(buffer: &mut Vec<T>, most: usize) -> bool {
     true
 }
 
-/// The last unit that is a marker.
+/// Returns the index of the last unit that is a marker.
 fn last_marker(units: &[u16]) -> Option<usize> {
     let is_marker = |unit: &u16| *unit >= FIRST_MARKER;
-    // Without a branch per unit.
+    // This has no branch per unit.
     let any = |units: &&[u16]| units.iter().fold(0, |all, unit| all | unit) >= FIRST_MARKER;
     let (tail, chunks) = (units.chunks_exact(64).remainder(), units.chunks_exact(64));
     if let Some(last) = tail.iter().rposition(is_marker) {

@@ -1,22 +1,25 @@
-//! Finds where a deflate block or a gzip member may begin, at any bit of the input.
+//! Finds places where a deflate block or a gzip member may begin, at any bit of the input.
 //!
-//! Dynamic blocks are told by their header: 13 bits of it for 48 positions at once, then whether the lengths of the code length
-//! code are those of a complete code, which few of the other positions pass. Stored blocks are told by their length and its complement, and
-//! members by their magic number. Fixed blocks have nothing to tell them by, and are not looked for; nor are last blocks.
+//! Dynamic blocks are recognized by their header: first by 13 bits of it, for 48 positions at once,
+//! then by the lengths of the code length code, which must form a complete code. Few wrong
+//! positions pass both tests. Stored blocks are recognized by their length and its complement, and
+//! members by their magic number. Fixed blocks have nothing to be recognized by, so there is no
+//! search for them, nor for final blocks.
 
-/// Where a chunk may begin. Numbers count from the beginning of the input.
+/// A place where a chunk may begin. Numbers count from the beginning of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The bit of a dynamic block's first bit.
+    /// The position of a dynamic block's first bit.
     Dynamic(u64),
-    /// The byte of a stored block's length. Where the block begins, within ten bits before, is not known.
+    /// The offset of a stored block's length. The block begins up to ten bits before; the exact
+    /// position is unknown.
     Stored(u64),
-    /// The byte of a gzip member's first byte.
+    /// The offset of a gzip member's first byte.
     Member(u64),
 }
 
 impl Place {
-    /// The place in the input of one in a piece that begins at an offset.
+    /// Converts a place in a piece to one in the input. The piece begins at `origin`.
     pub(super) fn after(self, origin: u64) -> Place {
         match self {
             Place::Dynamic(bit) => Place::Dynamic(8 * origin + bit),
@@ -26,23 +29,24 @@ impl Place {
     }
 }
 
-/// Bytes that are looked at together: 48 positions of bits.
+/// Number of bytes examined together: 48 bit positions.
 const STEP: usize = 6;
-/// Bytes that must follow a position.
+/// Number of bytes that must follow a position.
 const LOOK_AHEAD: usize = 16;
-/// The highest bit of each byte, and the lowest.
+/// The highest bit of each byte.
 const HIGH: u64 = 0x8080_8080_8080_8080;
+/// The lowest bit of each byte.
 const LOW: u64 = 0x0101_0101_0101_0101;
 
-/// Places in some bytes, in ascending order but for those in the same six bytes.
+/// Iterates over the places in `bytes`, in ascending order except within [`STEP`] bytes.
 pub(super) struct Finder<'a> {
     bytes: &'a [u8],
     is_gzip: bool,
-    /// The bytes that are looked at.
+    /// Offset of the bytes being examined.
     at: usize,
-    /// Bits of them where a dynamic block may begin by its first 13 bits.
+    /// Their bits at which a dynamic block may begin, by its first 13 bits.
     dynamic: u64,
-    /// Bytes of them that were not looked at yet for other places.
+    /// Their bytes that have not been examined for other places yet.
     others: std::ops::Range<usize>,
 }
 
@@ -53,17 +57,17 @@ impl<'a> Finder<'a> {
         finder
     }
 
-    /// Looks at the bytes from `at` on.
+    /// Examines the bytes at `at`.
     fn look(&mut self) {
         let Some(word) = word_at(self.bytes, self.at) else { return };
         self.dynamic = may_be_dynamic(word) & ((1 << (8 * STEP)) - 1);
-        // In stored blocks the two bytes of the length are followed by their complements.
+        // In a stored block the complements of the two length bytes follow them.
         let complements = has_zero_byte(!(word ^ word >> 16));
         let any = complements || self.is_gzip && has_zero_byte(word ^ (0x1f * LOW));
         self.others = if any { self.at..self.at + STEP } else { 0..0 };
     }
 
-    /// The other place at a byte.
+    /// Returns the member or stored block at a byte, if there may be one.
     fn other(&self, at: usize) -> Option<Place> {
         let [a, b, c, d] = *self.bytes.get(at..)?.first_chunk()?;
         if self.is_gzip && [a, b, c] == [0x1f, 0x8b, 8] && d & 0xe0 == 0 {
@@ -106,8 +110,9 @@ fn has_zero_byte(word: u64) -> bool {
     word.wrapping_sub(LOW) & !word & HIGH != 0
 }
 
-/// The bits at which a dynamic block may begin that is not the last, by its first 13 bits: its type, and that it has codes for
-/// at most 286 symbols and 30 distances (RFC 1951, section 3.2.7). The upper 12 bits are meaningless.
+/// Returns the bits at which a dynamic block that is not final may begin, by its first 13 bits: its
+/// type, and codes for at most 286 symbols and 30 distances (RFC 1951, section 3.2.7). The upper 12
+/// bits of the result are meaningless.
 fn may_be_dynamic(word: u64) -> u64 {
     let is_dynamic = !word & !(word >> 1) & word >> 2;
     let fours = word & word >> 1;
@@ -115,7 +120,7 @@ fn may_be_dynamic(word: u64) -> u64 {
     is_dynamic & !(fours >> 4) & !(fours >> 9)
 }
 
-/// Whether the code length code of a block that begins at `bit` is complete.
+/// Returns whether the code length code of a block that begins at `bit` is complete.
 fn has_code_length_code(bytes: &[u8], bit: usize) -> bool {
     let (counts, lengths) = (bit + 13, bit + 17);
     let (Some(counts), Some(word)) = (word_at(bytes, counts / 8), word_at(bytes, lengths / 8)) else {
@@ -127,7 +132,8 @@ fn has_code_length_code(bytes: &[u8], bit: usize) -> bool {
     used == 128
 }
 
-/// How much of the code space, in 1/128, codes of four lengths of three bits use.
+/// For four code lengths of three bits each, the share of the code space that their codes use, in
+/// 1/128.
 static CODE_SPACE: [u16; 1 << 12] = {
     let mut table = [0; 1 << 12];
     let mut lengths = 0;
@@ -149,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dynamic_blocks_are_told_by_13_bits() {
+    fn dynamic_blocks_are_recognized_by_13_bits() {
         for bits in 0..1u64 << 13 {
             let expected = bits & 7 == 4 && bits >> 3 & 31 < 30 && bits >> 8 < 30;
             for shift in [0, 5, 47] {

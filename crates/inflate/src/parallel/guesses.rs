@@ -1,22 +1,23 @@
-//! Cuts the input where it likes, and lets workers guess.
+//! A plan without an index: divides the input by size, and lets workers guess where blocks begin.
 
 use super::chunk::Start;
 use super::{Cut, Outcome, Plan};
 
 /// Sizes in bytes.
 pub(super) struct Sizes {
-    /// Of the first piece.
+    /// Size of the first piece.
     pub(super) first: usize,
-    /// Of all others, the least and the most.
+    /// Minimum size of the other pieces.
     pub(super) least: usize,
+    /// Maximum size of the other pieces.
     pub(super) most: usize,
-    /// Output of a piece that its size aims at.
+    /// Target for the output of a piece.
     pub(super) output: u64,
-    /// Memory for the output of a chunk: for units, and for bytes.
+    /// Memory for the output of a chunk: this much for markers, and this much for bytes.
     pub(super) share: usize,
 }
 
-/// Larger pieces than this would not leave a thread enough of its memory for output.
+/// Maximum size of a piece. A larger one would not leave a thread enough of its memory for output.
 const MOST: usize = 2 << 20;
 
 impl Sizes {
@@ -26,27 +27,27 @@ impl Sizes {
         Sizes { first, least, most, output: 2 << 20, share: 8 << 20 }
     }
 
-    /// The size of the next piece, of data like what had so many bytes of input and output.
+    /// Returns the size of the next piece, if its ratio is that of `bytes_in` and `bytes_out`.
     fn of_piece(&self, bytes_in: u64, bytes_out: u64) -> usize {
         let size = u128::from(self.output) * u128::from(bytes_in) / u128::from(bytes_out.max(1));
         usize::try_from(size).unwrap_or(usize::MAX).clamp(self.least, self.most)
     }
 }
 
-/// Whether guessing is worth its time: after some wrong guesses in a row, pieces are decoded in
-/// order for a while, then for longer and longer.
+/// Decides whether guessing is worth its time. After several wrong guesses in a row, pieces are
+/// decoded in order for a while, each time for longer.
 pub(super) struct Guesses<'s> {
     sizes: &'s Sizes,
     /// The size of the next piece.
     size: usize,
     wrong: u32,
-    /// Pieces without a guess to come.
+    /// Number of coming pieces without a guess.
     pause: u32,
     next_pause: u32,
 }
 
 impl<'s> Guesses<'s> {
-    /// Wrong guesses in a row that are put up with.
+    /// Number of wrong guesses in a row before a pause.
     const MOST_WRONG: u32 = 4;
     const FIRST_PAUSE: u32 = 8;
     const LAST_PAUSE: u32 = 256;
@@ -56,7 +57,7 @@ impl<'s> Guesses<'s> {
         Guesses { sizes, size, wrong: 0, pause: 0, next_pause: Self::FIRST_PAUSE }
     }
 
-    /// Whether the next piece is worth a guess.
+    /// Returns whether the next piece is worth a guess.
     fn is_worth_it(&mut self) -> bool {
         let is_worth_it = self.pause == 0;
         self.pause = self.pause.saturating_sub(1);

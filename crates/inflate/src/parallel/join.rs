@@ -1,4 +1,4 @@
-//! Puts chunks together, in order, and decodes what lies between them.
+//! Joins chunks in order, and decodes the data between them.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,31 +11,32 @@ use super::link::{Next, Resolver, State, TRAILER, bytes_of};
 use crate::stream::Members;
 use crate::stream_decoder::DataEnd;
 
-/// Bytes that are decoded at a time: in the end much more than the window, which is copied each time.
+/// Number of bytes decoded at a time at first.
 const FIRST_BUFFER: usize = 16 << 10;
+/// Number of bytes decoded at a time later. It far exceeds the window, which is copied each time.
 const BUFFER: usize = 256 << 10;
 
-/// The decoder of the stream, which knows the position up to which all is decoded and written.
+/// The decoder of the stream. Everything before its position is decoded and written.
 pub(super) struct Join<P> {
     members: Members,
-    /// Takes the content, part after part, and the totals before each.
+    /// Takes each part of the content, and the totals before it.
     put: P,
-    /// The input from the position on.
+    /// The input from the position.
     pieces: VecDeque<Arc<Piece>>,
     buffer: Vec<u8>,
     bytes_out: u64,
-    /// For chunks whose worker could not.
+    /// Resolves chunks whose worker could not.
     resolver: Option<Resolver>,
-    /// Whether the state that the next chunk has got is that of the stream.
+    /// Whether the state sent to the next chunk is that of the stream.
     is_linked: bool,
-    /// Whether the end of the data may be wanted.
+    /// Whether the caller may need the end of the data.
     stops_at_end: bool,
-    /// It, before the position, and the output up to there.
+    /// The last end of data before the position, and the output up to there.
     data_end: Option<(DataEnd, u64)>,
     has_put_failed: bool,
 }
 
-/// Most bytes of a trailer and a header after data whose end may be wanted again.
+/// Maximum size of a trailer and a header that are kept after data, in bytes.
 const MOST_KEPT: u64 = 1 << 20;
 
 impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
@@ -54,14 +55,14 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         }
     }
 
-    /// Adds a piece of the input, unless it is there.
+    /// Adds a piece of the input, unless it has been added.
     pub(super) fn add(&mut self, piece: &Arc<Piece>) {
         if self.pieces.back().is_none_or(|last| last.at < piece.at) {
             self.pieces.push_back(piece.clone());
         }
     }
 
-    /// Reads the first header; returns the bit where the data begins, if it does in the first
+    /// Reads the first header. Returns the bit where the data begins, if it begins in the first
     /// piece.
     pub(super) fn begin(&mut self, first: &Piece) -> io::Result<Option<u64>> {
         self.members.decode_until(&first.bytes, &mut [], i64::MIN)?;
@@ -72,12 +73,12 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         self.members.decoder.is_gzip()
     }
 
-    /// The checksum of content.
+    /// Returns the checksum function for content.
     pub(super) fn check(&self) -> fn(&[u8]) -> u32 {
         self.members.decoder.check_of()
     }
 
-    /// Whether all is decoded.
+    /// Returns whether everything is decoded.
     pub(super) fn is_done(&self) -> bool {
         self.members.is_done()
     }
@@ -86,25 +87,25 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         Totals { bytes_in: self.members.decoder.position(), bytes_out: self.bytes_out }
     }
 
-    /// The position from which on the input may be needed again.
+    /// Returns the position from which the input may be needed again.
     pub(super) fn kept_from(&self) -> u64 {
         let position = self.members.decoder.position();
         let end = self.data_end.filter(|_| !self.members.decoder.is_in_data());
         end.map_or(position, |(end, _)| end.at)
     }
 
-    /// The end of the data, and the output up to there, where decoding ends after it: at the end, or because what follows is no valid
-    /// trailer and member.
+    /// Returns the end of the data and the output up to there, if decoding ended after it: at the
+    /// end of the input, or because no valid trailer and member follow.
     pub(super) fn data_end(&self) -> Option<(DataEnd, u64)> {
         self.data_end.filter(|_| !self.members.decoder.is_in_data() && !self.has_put_failed)
     }
 
-    /// Decodes all input that there is.
+    /// Decodes all input that has been added.
     pub(super) fn go_on(&mut self) -> io::Result<()> {
         self.decode(u64::MAX, None)
     }
 
-    /// Takes a chunk, or decodes its piece. Returns whether it was of use, and its buffers.
+    /// Takes a chunk, or decodes its piece. Returns whether the chunk was used, and its buffers.
     pub(super) fn chunk(&mut self, mut chunk: Chunk) -> io::Result<(bool, Buffers)> {
         self.add(&chunk.piece);
         chunk.next.iter().for_each(|next| self.add(next));
@@ -130,7 +131,7 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         Ok((taken > 0, chunk.buffers))
     }
 
-    /// The state of the stream.
+    /// Returns the state of the stream.
     pub(super) fn state(&self) -> State {
         let next = self.next();
         let window = match next {
@@ -140,7 +141,7 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         State { next, is_gzip: self.is_gzip(), window }
     }
 
-    /// What begins at the position.
+    /// Returns what begins at the position.
     fn next(&self) -> Next {
         let decoder = &self.members.decoder;
         match (self.members.at_end, decoder.block_bit()) {
@@ -151,13 +152,14 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         }
     }
 
-    /// A byte of the input that is not decoded yet.
+    /// Returns a byte of the input that has not been decoded yet.
     fn byte(&self, at: u64) -> Option<u8> {
         let piece = self.pieces.iter().find(|piece| at < piece.end())?;
         Some(piece.bytes[at.checked_sub(piece.at)? as usize])
     }
 
-    /// Checks that the input may end here, where it could not be read for the reason of `failure`.
+    /// Decodes the rest and checks that the input may end here. `failure` is the error that ended
+    /// reading, if there was one.
     pub(super) fn end(&mut self, failure: Option<io::Error>) -> io::Result<Totals> {
         self.go_on()?;
         if let Some(failure) = failure.filter(|_| !self.is_done()) {
@@ -167,7 +169,8 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         Ok(Totals { bytes_in: self.members.end(), ..self.totals() })
     }
 
-    /// Decodes the input up to `end`, or up to the first block or member that begins at a place or after it.
+    /// Decodes the input up to `end`, or up to the first block or member that begins at `place` or
+    /// later.
     fn decode(&mut self, end: u64, place: Option<Place>) -> io::Result<()> {
         let stop = place.map_or(i64::MAX, |place| first_bit(place) as i64);
         while !self.is_done() && (self.bit() as i64) < stop {
@@ -191,7 +194,7 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         Ok(())
     }
 
-    /// Gives up the pieces before the position, so that their buffers can be used again.
+    /// Forgets the pieces before the position, so that their buffers can be reused.
     fn forget(&mut self) {
         let position = self.members.decoder.position();
         while self.pieces.front().is_some_and(|piece| piece.end() <= position) {
@@ -202,7 +205,7 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
     /// Remembers the position if it is the end of data.
     ///
     /// # Errors
-    /// If too much lies between it and more data.
+    /// Fails if there are more than [`MOST_KEPT`] bytes between the data and more data.
     fn note_end(&mut self) -> io::Result<()> {
         if let Some(end) = self.members.decoder.data_end().filter(|_| self.stops_at_end) {
             self.data_end = Some((end, self.bytes_out));
@@ -213,13 +216,15 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         Ok(())
     }
 
-    /// The bit where the next block or member begins; 0 if the position is not before one.
+    /// Returns the bit where the next block or member begins, or 0 if the position is not before
+    /// one.
     fn bit(&self) -> u64 {
         let decoder = &self.members.decoder;
         if self.members.at_end { 8 * decoder.position() } else { decoder.block_bit().unwrap_or(0) }
     }
 
-    /// Reads trailer and header up to the data of the next member, at `to`. Returns whether it is there.
+    /// Reads trailer and header up to the data of the next member. Returns whether that begins at
+    /// `to`.
     fn feed(&mut self, to: u64) -> io::Result<bool> {
         loop {
             let position = self.members.decoder.position();
@@ -234,8 +239,8 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         }
     }
 
-    /// Takes a chunk that begins at the position: all of it, unless something is wrong, which decoding then meets. Returns how many
-    /// segments were taken.
+    /// Takes a chunk that begins at the position. It takes all of it unless something is wrong,
+    /// which decoding will then find. Returns how many segments were taken.
     fn adopt(&mut self, chunk: &mut Chunk) -> io::Result<usize> {
         let mut check = chunk.marked_check.filter(|_| self.is_linked);
         if check.is_none() {
@@ -250,7 +255,7 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
         }
         let mut first = &chunk.buffers.resolved[..chunk.marked.len()];
         for (i, segment) in chunk.segments.iter().enumerate() {
-            // Before a stored block's data is its header, which was looked at.
+            // A stored block's header precedes its data. It has been checked.
             let is_member = i > 0 || matches!(chunk.start, Some(Place::Member(_)));
             if is_member && self.members.decoder.position() < segment.from && !self.feed(segment.from)? {
                 return Ok(i);
@@ -275,7 +280,7 @@ impl<P: FnMut(&[u8], Totals) -> io::Result<()>> Join<P> {
     }
 }
 
-/// Passes on content, unless it is empty.
+/// Passes content on, unless it is empty.
 fn put(
     put: &mut impl FnMut(&[u8], Totals) -> io::Result<()>,
     part: &[u8],
@@ -288,14 +293,14 @@ fn put(
     put(part, before).inspect_err(|_| *has_failed = true)
 }
 
-/// The input from `position` on up to `end`, as far as it is contiguous.
+/// Returns the input from `position` up to `end`, as far as it is contiguous.
 fn contiguous(pieces: &VecDeque<Arc<Piece>>, position: u64, end: u64) -> &[u8] {
     let Some(piece) = pieces.iter().find(|piece| piece.end() > position) else { return &[] };
     let end = end.min(piece.end()).max(position);
     &piece.bytes[(position - piece.at) as usize..(end - piece.at) as usize]
 }
 
-/// The first bit at which the block or member of a place may begin.
+/// Returns the first bit at which the block or member of a place may begin.
 fn first_bit(place: Place) -> u64 {
     match place {
         Place::Dynamic(bit) => bit,

@@ -1,5 +1,6 @@
-//! What passes from chunk to chunk: where one ends, and the window there. With it the worker of the next chunk replaces its markers by
-//! bytes: first those of the window that it passes on, so that the chunks wait for 32 KiB each, and not for each other.
+//! The state that passes from chunk to chunk: where one ends, and the window there. With it the
+//! worker of the next chunk replaces its markers by bytes. It resolves the window that it sends on
+//! first, so that each chunk waits only for 32 KiB of the previous one.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -8,14 +9,15 @@ use super::finder::Place;
 use crate::sparse_window::SparseWindow;
 use crate::window::{FIRST_MARKER, History, WINDOW};
 
-/// What begins after a chunk.
+/// The element that begins after a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// A block, at this bit of the input; whether those of its bits are zero that are in a byte with earlier ones.
+    /// A block at this bit of the input, and whether those of its bits that share a byte with
+    /// earlier ones are all zero.
     Block(u64, bool),
-    /// A gzip member, at this byte.
+    /// A gzip member at this byte.
     Member(u64),
-    /// The position is not before either.
+    /// Neither begins at the position.
     Unknown,
 }
 
@@ -23,31 +25,32 @@ pub(super) enum Next {
 pub(super) struct State {
     pub(super) next: Next,
     pub(super) is_gzip: bool,
-    /// At most 32 KiB of output; none before a member, whose matches do not refer to what precedes it.
+    /// The last 32 KiB of output. Empty before a member, whose matches refer to nothing before it.
     pub(super) window: Vec<u8>,
 }
 
 impl State {
-    /// Whether a chunk may begin at a place, in a piece at an offset.
+    /// Returns whether a chunk may begin at `start`, in a piece at offset `origin`.
     pub(super) fn is_before(&self, start: Place, is_gzip: bool, (origin, piece): (u64, &[u8])) -> bool {
         let byte_before = |at: u64| piece.get((at - 1 - origin) as usize).copied();
         self.is_gzip == is_gzip && self.next.is(start, byte_before)
     }
 }
 
-/// The two ends of a chunk's link to the next.
+/// Creates the two ends of a chunk's link to the next.
 pub(super) fn link() -> (Sender<State>, Receiver<State>) {
     channel()
 }
 
 impl Next {
-    /// Whether this is a place; `byte_before` is the byte before that of a stored block's length.
+    /// Returns whether this element begins at `place`. `byte_before` returns the byte before a
+    /// stored block's length.
     pub(super) fn is(self, place: Place, byte_before: impl FnOnce(u64) -> Option<u8>) -> bool {
         match (self, place) {
             (Next::Block(bit, _), Place::Dynamic(start)) => bit == start,
             (Next::Member(at), Place::Member(start)) => at == start,
             (Next::Block(bit, is_zero), Place::Stored(at)) => {
-                // Three bits of the header and the padding to the byte, all zero.
+                // The three bits of the header and the padding are all zero.
                 let bits = (8 * at).wrapping_sub(bit);
                 (3..11).contains(&bits) && is_zero && (bits < 8 || byte_before(at) == Some(0))
             }
@@ -56,10 +59,10 @@ impl Next {
     }
 }
 
-/// The window before a chunk as an index has it: without the bytes that no match refers to.
+/// The window before a chunk from an index, without the bytes that no match refers to.
 pub(super) struct KnownWindow {
     pub(super) bytes: Vec<u8>,
-    /// Which of 32 KiB matches refer to, the oldest first.
+    /// Which of the 32 KiB matches refer to, oldest first.
     referred: Vec<bool>,
 }
 
@@ -68,7 +71,8 @@ impl KnownWindow {
         KnownWindow { bytes: window.to_vec(), referred }
     }
 
-    /// Whether it has those bytes of the content before the chunk that matches refer to.
+    /// Returns whether the bytes that matches refer to are the same as in the content before the
+    /// chunk.
     fn is_part_of(&self, before: &[u8]) -> bool {
         let byte = |window: &[u8], back: usize| window.len().checked_sub(back).map(|at| window[at]);
         let mut referred = self.referred.iter().zip((1..=WINDOW).rev()).filter(|(referred, _)| **referred);
@@ -80,16 +84,16 @@ impl KnownWindow {
 }
 
 impl Chunk {
-    /// Sets the window before the chunk. Returns whether it can be: not if the index has another
-    /// one, or if the chunk refers to more output than there is.
+    /// Sets the window before the chunk. Returns false if the index has another window, or if the
+    /// chunk refers to more output than there is.
     pub(super) fn set_window(&self, resolver: &mut Resolver, before: &[u8]) -> bool {
         let is_known = self.window.as_ref().is_none_or(|window| window.is_part_of(before));
         is_known && resolver.set_window(before, &self.buffers.marked[self.marked.clone()])
     }
 
-    /// Resolves the markers by the state before the chunk, and passes on the state after it; unless
-    /// the chunk does not begin there, or its window is another one. The sender is then left to the
-    /// calling thread.
+    /// Resolves the markers with the state before the chunk, and sends the state after it. If the
+    /// chunk does not begin there, or its window is another one, this does nothing, and the sender
+    /// is left to the calling thread.
     pub(super) fn resolve(&mut self, resolver: &mut Resolver, before: &State, check: fn(&[u8]) -> u32) {
         let (Some(start), Some(last)) = (self.start, self.segments.last()) else { return };
         if !before.is_before(start, self.is_gzip, (self.piece.at, &self.piece.bytes)) {
@@ -114,22 +118,22 @@ impl Chunk {
             _ => resolver.window(&before.window, marked, plain),
         };
         let Some(after) = self.after.take() else { return };
-        // The next chunk may have been given up.
+        // The next chunk may have been dropped.
         let _ = after.send(State { next, is_gzip: self.is_gzip, window });
         resolver.resolve(marked, &mut self.buffers.resolved);
         self.marked_check = Some(check(&self.buffers.resolved[..marked.len()]));
     }
 }
 
-/// Bytes of the trailer of a gzip member.
+/// Size of the trailer of a gzip member, in bytes.
 pub(super) const TRAILER: u64 = 8;
 
-/// Units that are resolved together.
+/// Number of units that are resolved together.
 const GROUP: usize = 8;
 
 /// Replaces markers by the bytes of a window.
 pub(super) struct Resolver {
-    /// The byte of each unit.
+    /// The byte for each unit.
     table: Box<[u8; 1 << 16]>,
 }
 
@@ -142,7 +146,7 @@ impl Default for Resolver {
 }
 
 impl Resolver {
-    /// Sets the window for units. Returns false if they refer to more than it has.
+    /// Sets the window for units. Returns false if they refer to more than the window has.
     pub(super) fn set_window(&mut self, window: &[u8], marked: &[u16]) -> bool {
         let end = usize::from(FIRST_MARKER) + WINDOW;
         let oldest = end - window.len();
@@ -154,7 +158,7 @@ impl Resolver {
         true
     }
 
-    /// The window after units and bytes that follow another one.
+    /// Returns the window after `before`, units and bytes.
     pub(super) fn window(&self, before: &[u8], marked: &[u16], plain: &[u8]) -> Vec<u8> {
         let plain = &plain[plain.len().saturating_sub(WINDOW)..];
         let marked = &marked[marked.len().saturating_sub(WINDOW - plain.len())..];
@@ -166,7 +170,7 @@ impl Resolver {
         window
     }
 
-    /// Writes the bytes of units to the beginning of `resolved`, which grows if it must.
+    /// Writes the bytes of units to the beginning of `resolved`, which grows if necessary.
     pub(super) fn resolve(&self, marked: &[u16], resolved: &mut Vec<u8>) {
         if resolved.len() < marked.len() {
             resolved.reserve_exact(marked.len() - resolved.len());
@@ -184,12 +188,12 @@ impl Resolver {
 }
 
 fn resolve_group(table: &[u8; 1 << 16], units: &[u16; GROUP], bytes: &mut [u8; GROUP]) {
-    // One word, not eight bytes, is written.
+    // This writes one word instead of eight bytes.
     let byte = |i: usize| u64::from(table[usize::from(units[i])]) << (8 * i);
     *bytes = (0..GROUP).fold(0, |word, i| word | byte(i)).to_le_bytes();
 }
 
-/// The bytes of a history.
+/// Returns the bytes of a history.
 pub(super) fn bytes_of(history: History<'_>) -> Vec<u8> {
     let mut bytes = vec![0; history.len()];
     history.copy(history.len(), &mut bytes);

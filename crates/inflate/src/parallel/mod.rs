@@ -1,17 +1,22 @@
-//! Decodes one stream of any origin on several threads, from a reader to a writer.
+//! Decodes one stream on several threads, from a reader to a writer. Any encoder may have written
+//! it.
 //!
-//! The input is cut into pieces. In each of them a worker looks for the next deflate block or gzip member and decodes from there to the
-//! next piece, before the 32 KiB of output that precede it are known: 16-bit units stand for them, as in pugz (Kerbiriou and Chikhi
-//! 2019) and rapidgzip (Knespel and Brunst 2023). The calling thread puts the chunks together. A chunk whose beginning is not where the
-//! one before has ended was a wrong guess, and is decoded again: it costs time, and never a byte. Errors are found by the calling thread
-//! alone, by the decoder of [`read::Decoder`](crate::read::Decoder).
+//! The input is divided into pieces. In each piece a worker looks for the next deflate block or
+//! gzip member, and decodes a chunk from there to the next piece, before the 32 KiB of output that
+//! precede it are known. 16-bit markers take the place of these bytes, as in pugz (Kerbiriou and
+//! Chikhi 2019) and rapidgzip (Knespel and Brunst 2023). The calling thread joins the chunks. A
+//! chunk that does not begin where the previous one ended was a wrong guess, and is decoded again.
+//! That costs time, but never changes a byte. Only the calling thread reports errors, with the
+//! decoder of [`read::Decoder`](crate::read::Decoder).
 //!
 //! ```
 //! use linerate_inflate::{Format, parallel};
 //!
-//! let file = &b"\x1f\x8b\x08\0\0\0\0\0\x04\x03\x4b\x4c\x4a\x06\0\xc2\x41\x24\x35\x03\0\0\0"[..]; // or a File
+//! // Or a `File`.
+//! let file = &b"\x1f\x8b\x08\0\0\0\0\0\x04\x03\x4b\x4c\x4a\x06\0\xc2\x41\x24\x35\x03\0\0\0"[..];
 //! let mut content = Vec::new();
-//! let totals = parallel::decode(file, &mut content, &parallel::Options::new(Format::Gzip).threads(2))?;
+//! let options = parallel::Options::new(Format::Gzip).threads(2);
+//! let totals = parallel::decode(file, &mut content, &options)?;
 //! assert_eq!((content.as_slice(), totals.bytes_in), (&b"abc"[..], 23));
 //! # Ok::<(), std::io::Error>(())
 //! ```
@@ -43,21 +48,23 @@ use crate::window::MAX_WINDOW_BITS;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// Format, limit and checks of the stream. With [`window_bits`](StreamOptions::window_bits) below 15 one thread decodes it.
+    /// Format, limit and checks of the stream. If [`window_bits`](StreamOptions::window_bits) is
+    /// below 15, one thread decodes the stream.
     pub stream: StreamOptions,
-    /// Decoding threads, besides the calling one, which reads, writes, and decodes what a wrong guess has left. With 0 or 1, or if the
-    /// input is a single piece, the calling thread does everything. They take about twice the CPU time of one thread together, so that
-    /// two gain little. Default: 1.
+    /// Number of decoding threads, besides the calling one, which reads, writes, and decodes pieces
+    /// after a wrong guess. With 0 or 1, or if the input is a single piece, the calling thread does
+    /// everything. Together the threads take about twice the CPU time of one, so two gain little.
+    /// Default: 1.
     ///
-    /// Memory is at most 64 MiB and 24 MiB per thread, whatever the ratio.
+    /// Memory is at most 64 MiB plus 24 MiB per thread, whatever the ratio.
     pub threads: usize,
-    /// Largest piece of the input that a thread takes, in bytes, at most 2 MiB: more counts as
-    /// that. Default: 384 KiB.
+    /// Maximum size of the pieces of the input in bytes. More than 2 MiB counts as 2 MiB. Default:
+    /// 384 KiB.
     pub piece: usize,
 }
 
 impl Options {
-    /// One thread, and the defaults of a format.
+    /// Returns options for one thread, with the defaults of a format.
     pub const fn new(format: Format) -> Self {
         Options { stream: StreamOptions::new(format), threads: 1, piece: 384 << 10 }
     }
@@ -68,7 +75,7 @@ impl Options {
         Options { threads, ..self }
     }
 
-    /// Sets the largest [`piece`](#structfield.piece), at least one byte.
+    /// Sets the maximum size of a [`piece`](#structfield.piece), at least one byte.
     #[must_use]
     pub const fn piece(self, piece: usize) -> Self {
         Options { piece, ..self }
@@ -85,25 +92,28 @@ impl Options {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
-    /// Bytes of the stream, or of all gzip members.
+    /// Compressed size in bytes of the stream, or of all gzip members.
     pub bytes_in: u64,
-    /// Bytes of content.
+    /// Number of bytes of content.
     pub bytes_out: u64,
 }
 
-/// Decodes a zlib stream, deflate data, or all members of a gzip file from `reader` to `writer`, which is not flushed. Content, verdict
-/// and errors are those of [`read::Decoder`](crate::read::Decoder) for any number of threads. More of the reader is read than the stream
-/// has.
+/// Decodes a zlib stream, deflate data, or all members of a gzip file from `reader` to `writer`,
+/// without flushing it. Content, verdict and errors are those of
+/// [`read::Decoder`](crate::read::Decoder) for any number of threads. It may read beyond the end of
+/// the stream.
 ///
-/// Gains where there are blocks with codes of their own, stored blocks, flushes or gzip members every few hundred kilobytes. Blocks with
-/// fixed codes alone, or a single large block, take as long as on one thread.
+/// Threads help if blocks with codes of their own, stored blocks, flushes or gzip members occur
+/// every few hundred kilobytes. Streams with only fixed codes, or of a single large block, take as
+/// long as on one thread.
 ///
 /// # Errors
-/// Those of `reader` and `writer`, except [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted), which is retried; those of
-/// [`read::Decoder`](crate::read::Decoder). Content before an error of the data or of the reader is written first.
+/// Those of `reader` and `writer`, except [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted),
+/// which is retried, and those of [`read::Decoder`](crate::read::Decoder). Content before an error
+/// of the data or of the reader is written first.
 ///
 /// # Panics
-/// If `reader` or `writer` panics; all threads have ended then.
+/// Panics if `reader` or `writer` does, after all threads have ended.
 pub fn decode<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> io::Result<Totals> {
     decode_in(reader, writer, options, sizes(options).as_ref())
 }
@@ -112,34 +122,35 @@ pub fn decode<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> io:
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DataEnd {
-    /// Bytes up to there.
+    /// Totals up to there.
     pub totals: Totals,
-    /// Checksum of the content of the stream or member as computed: CRC-32, or Adler-32; meaningless if none is verified.
+    /// Computed checksum of the content of the stream or member: CRC-32 or Adler-32. Meaningless if
+    /// checksums are not verified.
     pub check: u32,
-    /// Bytes of the content of the stream or member, modulo 2^32.
+    /// Length of the content of the stream or member in bytes, modulo 2^32.
     pub len: u32,
-    /// What was read beyond.
+    /// Bytes that were read after the data.
     pub rest: Vec<u8>,
 }
 
-/// As [`decode`], for programs that read headers and trailers themselves: begins after a header,
-/// and returns where the data ends, before its trailer. After the data of a gzip member it goes on
-/// with the next one, as long as trailer and header are valid and take at most 1 MiB, and returns
-/// the end of the last. Nothing that is read from `reader` is lost.
+/// Like [`decode`], for programs that read headers and trailers themselves. It begins after a
+/// header, and returns the end of the data, before its trailer. After the data of a gzip member it
+/// continues with the next member, as long as trailer and header are valid and take at most 1 MiB,
+/// and returns the end of the last. No byte read from `reader` is lost.
 ///
 /// # Errors
-/// As [`decode`]; [`io::ErrorKind::InvalidInput`] for [`Format::ZlibOrGzip`]. Those of trailers and headers are left to the caller, and
-/// so is that of a reader that fails there.
+/// Those of [`decode`], and [`io::ErrorKind::InvalidInput`] for [`Format::ZlibOrGzip`]. Errors in
+/// trailers and headers are left to the caller, and so are errors of the reader there.
 ///
 /// # Panics
-/// As [`decode`].
+/// Panics as [`decode`] does.
 pub fn decode_data<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> io::Result<DataEnd> {
     decode_data_in(reader, writer, options, sizes(options).as_ref())
 }
 
-/// The sizes of pieces, if the input is cut.
+/// Returns the sizes of pieces if the input is to be divided.
 fn sizes(options: &Options) -> Option<Sizes> {
-    // Units of 16 bits stand for the largest window.
+    // Markers cover the largest window only.
     let in_pieces = options.threads > 1 && options.stream.window_bits == MAX_WINDOW_BITS;
     in_pieces.then(|| Sizes::up_to(options.piece))
 }
@@ -154,7 +165,7 @@ fn decode_in<R: Read, W: Write>(
     decode_by(reader, put, Members::new(options.stream)?, options.threads, sizes.map(Guesses::new))
 }
 
-/// Decodes members from a reader, piece by piece as planned.
+/// Decodes members from a reader, piece by piece according to `plan`.
 pub(crate) fn decode_by<'i, R: Read>(
     reader: R,
     put: impl FnMut(&[u8], Totals) -> io::Result<()>,
@@ -186,38 +197,39 @@ fn decode_data_in<R: Read, W: Write>(
     Ok(DataEnd { totals, check: end.check, len: end.len, rest: pieces.rest(end.at) })
 }
 
-/// How the input is cut into pieces, and where their workers begin.
+/// Decides how the input is divided into pieces, and where their workers begin.
 pub(crate) trait Plan<'i> {
-    /// Most bytes of output of a chunk, and as many for units.
+    /// Returns the maximum output of a chunk in bytes. Markers may take the same amount of memory.
     fn share(&self) -> usize;
 
-    /// Bytes of the piece that begins at an offset of the input, at least one.
+    /// Returns the size of the piece that begins at an offset of the input, at least one byte.
     fn len(&mut self, at: u64) -> usize;
 
-    /// How the worker of the piece at an offset begins and ends; `data` is the bit where the data
-    /// begins, if it does in this piece.
+    /// Returns how the worker of the piece at an offset begins and ends. `data` is the bit where
+    /// the data begins, if it begins in this piece.
     fn cut(&mut self, at: u64, data: Option<u64>) -> Cut<'i>;
 
-    /// Takes note of what became of a chunk, all in order.
+    /// Takes the outcome of a chunk. Outcomes arrive in order.
     fn learn(&mut self, outcome: Outcome);
 }
 
 /// The ends of a chunk.
 pub(crate) struct Cut<'i> {
     pub(crate) start: Start<'i>,
-    /// The bit before whose block, or a later one, it ends; without one it ends where a guess can
-    /// begin.
+    /// The chunk ends before the first block that begins at this bit or later. If this is `None`,
+    /// it ends where a guess can begin.
     pub(crate) end: Option<u64>,
 }
 
-/// What became of a chunk.
+/// The outcome of a chunk.
 pub(crate) struct Outcome {
-    /// Whether its worker has looked for its beginning.
+    /// Whether its worker searched for its beginning.
     pub(crate) has_searched: bool,
-    /// Whether it was of use.
+    /// Whether its output was used.
     pub(crate) is_hit: bool,
-    /// Bytes of it.
+    /// Compressed bytes of the chunk.
     pub(crate) bytes_in: u64,
+    /// Bytes of content of the chunk.
     pub(crate) bytes_out: u64,
 }
 
@@ -239,12 +251,12 @@ fn decode_all<'i, R: Read>(
     join.end(pieces.failure.take())
 }
 
-/// Pieces besides those of the workers: read and waiting, or decoded and not written yet.
+/// Number of pieces besides those of the workers: read and waiting, or decoded and not written yet.
 const AHEAD: usize = 2;
-/// Bytes that are read at a time without pieces.
+/// Number of bytes read at a time if there are no workers.
 const READ: usize = 128 << 10;
 
-/// Decodes all input piece by piece, unless there is only one.
+/// Decodes all input in pieces, unless there is only one piece.
 fn in_pieces<'i, R: Read>(
     pieces: &mut Pieces<R>,
     join: &mut Join<impl FnMut(&[u8], Totals) -> io::Result<()>>,
@@ -262,7 +274,7 @@ fn in_pieces<'i, R: Read>(
     let (plan, free) = (RefCell::new(plan), RefCell::new(Vec::new()));
     let mut pending = Some(first);
     let (known, mut before) = link();
-    // Its receiver is the line above.
+    // The receiver was made on the line above, so this cannot fail.
     let _ = known.send(join.state());
     let next = || {
         let Some(piece) = pending.take().filter(|_| !is_done.get()) else { return Ok(None) };

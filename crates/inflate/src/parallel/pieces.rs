@@ -1,4 +1,4 @@
-//! Cuts the input of a reader into pieces.
+//! Divides the input of a reader into pieces.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
@@ -8,14 +8,14 @@ use super::chunk::Piece;
 
 pub(super) struct Pieces<R> {
     reader: R,
-    /// Bytes read.
+    /// Number of bytes read.
     at: u64,
     is_at_end: bool,
-    /// The pieces from some position on.
+    /// The pieces that have not been forgotten.
     kept: VecDeque<Arc<Piece>>,
-    /// Buffers of pieces that nobody needs any more.
+    /// Buffers of pieces that are no longer needed.
     free: Vec<Vec<u8>>,
-    /// Why reading has ended before the end, which is told after what precedes it.
+    /// The error that ended reading early. It is reported after the data before it.
     pub(super) failure: Option<io::Error>,
 }
 
@@ -24,12 +24,13 @@ impl<R: Read> Pieces<R> {
         Pieces { reader, at: 0, is_at_end: false, kept: VecDeque::new(), free: Vec::new(), failure: None }
     }
 
-    /// Whether the reader has no more.
+    /// Returns whether the reader has reached its end.
     pub(super) fn is_at_end(&self) -> bool {
         self.is_at_end
     }
 
-    /// The next piece: of `len` bytes unless the input ends, or of what one read returns.
+    /// Reads the next piece: `len` bytes unless the input ends, or if `is_whole` is false as many
+    /// as one read returns.
     pub(super) fn next(&mut self, len: usize, is_whole: bool) -> Option<Arc<Piece>> {
         let len = if self.is_at_end { 0 } else { len };
         let mut bytes = self.free.pop().unwrap_or_default();
@@ -67,7 +68,7 @@ impl<R: Read> Pieces<R> {
         }
     }
 
-    /// What was read from a position on, which is not forgotten.
+    /// Returns the bytes read from a position, which must not have been forgotten.
     pub(super) fn rest(&self, position: u64) -> Vec<u8> {
         let bytes = |piece: &Arc<Piece>| piece.bytes[position.saturating_sub(piece.at) as usize..].to_vec();
         self.kept.iter().filter(|piece| piece.end() > position).flat_map(bytes).collect()
