@@ -1,17 +1,17 @@
-//! Decodes on several threads what makes chunks as large as they get, or a file, and prints peak
-//! memory, wall time, and CPU time of the calling thread. Fails if memory exceeds what
-//! `parallel::Options::threads` promises. Linux only.
+//! Decodes content that makes chunks as large as possible, or a file, on several threads. Prints
+//! peak memory, wall time, and CPU time of the calling thread. Fails if memory exceeds the limit
+//! that `parallel::Options::threads` documents. Linux only.
 //!
 //! ```text
 //! cargo run --release -p linerate-inflate --example peak_memory -- zeros 16
 //! ```
 //!
-//! * `zeros`: 1 GB of zeros in blocks of zlib-rs.
+//! * `zeros`: 1 GB of zeros, in blocks by zlib-rs.
 //! * `runs`: one block of 4 GiB, all matches of 258 bytes with codes of one bit: 4 MB.
 //! * `words`: one block with fixed codes of 1 GiB, letters and short matches.
-//! * `copies`: 32 KiB copied on and on, then noise, then zeros, so that chunks have both markers
-//!   and bytes.
-//! * anything else is the name of a gzip file.
+//! * `copies`: 32 KiB copied again and again, then noise, then zeros, so that chunks have both
+//!   markers and bytes.
+//! * Anything else is the name of a gzip file.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -36,7 +36,7 @@ fn main() -> io::Result<()> {
         file => (Format::Gzip, Box::new(File::open(file)?)),
     };
     let stream = Options::new(format);
-    // What this program holds itself.
+    // The memory of this program itself.
     let held = memory("VmRSS:")?;
     let (start, before) = (Instant::now(), cpu("/proc/thread-self/schedstat")?);
     let totals =
@@ -55,13 +55,13 @@ fn main() -> io::Result<()> {
     std::process::exit(i32::from(peak > most));
 }
 
-/// Nanoseconds of CPU time.
+/// Returns CPU time in nanoseconds.
 fn cpu(path: &str) -> io::Result<u64> {
     let text = fs::read_to_string(path)?;
     text.split(' ').next().and_then(|word| word.parse().ok()).ok_or_else(|| io::Error::other("no CPU time"))
 }
 
-/// Memory of the process in KiB: now, or its peak.
+/// Returns the current or peak memory of the process, in KiB.
 fn memory(name: &str) -> io::Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix(name));
@@ -69,7 +69,7 @@ fn memory(name: &str) -> io::Result<u64> {
     number.ok_or_else(|| io::Error::other("no such line"))
 }
 
-/// Counts bytes.
+/// A writer that counts bytes.
 struct Counts(u64);
 
 impl Write for Counts {
@@ -83,7 +83,7 @@ impl Write for Counts {
     }
 }
 
-/// Deflate data by zlib-rs of so many parts of content.
+/// Compresses `parts` parts of content with zlib-rs, as raw deflate.
 fn compressed(mut part: impl FnMut(&mut Noise) -> Vec<u8>, parts: usize) -> io::Cursor<Vec<u8>> {
     let (mut noise, mut deflate) = (Noise::new(1), Deflate::new(6, false, 15));
     let (mut out, mut buffer) = (Vec::new(), vec![0; 4 << 20]);
@@ -102,7 +102,7 @@ fn compressed(mut part: impl FnMut(&mut Noise) -> Vec<u8>, parts: usize) -> io::
 fn copies(noise: &mut Noise) -> Vec<u8> {
     let window = noise.bytes(32_000);
     let mut out = window.repeat(160);
-    // Other bytes here and there, so that it is some hundred kilobytes.
+    // Random bytes in between, so that it compresses to several hundred kilobytes.
     for at in (0..out.len()).step_by(60) {
         out[at] = noise.below(256) as u8;
     }
@@ -111,12 +111,12 @@ fn copies(noise: &mut Noise) -> Vec<u8> {
     out
 }
 
-/// Bits and their number, the first bit lowest.
+/// Bits, with the first one lowest, and their number.
 type Bits = (u32, u32);
 
-/// Deflate data of one last block, made as it is read.
+/// Deflate data of one final block, made while it is read.
 struct Block {
-    /// Makes a symbol; returns its bits, and the bytes of content that it stands for.
+    /// Makes a symbol. Returns its bits, and the number of bytes of content that it encodes.
     symbol: fn(&mut Noise) -> (Vec<Bits>, u64),
     /// The code of the end of the block.
     end: u32,
@@ -170,10 +170,11 @@ impl Read for Block {
     }
 }
 
-/// The header of a block with codes of 1 bit for length 258, of 2 bits for the byte 0 and the end,
-/// and of 1 bit for distance 1; and the first byte.
+/// Returns the header of a block with codes of 1 bit for length 258, of 2 bits for the byte 0 and
+/// the end, and of 1 bit for distance 1, and then the first byte.
 fn dynamic_header() -> Vec<Bits> {
-    // 286 and 1 codes, 18 of which have lengths of their own: of 18, 1 bit; of 2 and 1, 2 bits.
+    // 286 and 1 codes, and 18 lengths for the code length code: symbol 18 takes 1 bit, symbols 2
+    // and 1 take 2 bits.
     let mut header = vec![(0b101, 3), (29, 5), (0, 5), (14, 4)];
     let order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1];
     header.extend(
@@ -189,18 +190,18 @@ fn dynamic_header() -> Vec<Bits> {
     header
 }
 
-/// The header of a block with fixed codes, and the first letters.
+/// Returns the header of a block with fixed codes, and the first letters.
 fn fixed_header() -> Vec<Bits> {
     let letters = (0..64).map(|_| ((0x30 + b'a').reverse_bits().into(), 8));
     [(0b011, 3)].into_iter().chain(letters).collect()
 }
 
-/// Four matches of 258 bytes, 1 byte back.
+/// Returns four matches of 258 bytes at distance 1.
 fn run(_: &mut Noise) -> (Vec<Bits>, u64) {
     (vec![(0, 8)], 4 * 258)
 }
 
-/// Letters and a match of 35 to 42 bytes, with fixed codes.
+/// Returns letters and a match of 35 to 42 bytes, with fixed codes.
 fn word(noise: &mut Noise) -> (Vec<Bits>, u64) {
     let letters = (0..8).map(|_| ((0x30 + b"etaoin shrdlu\n"[noise.below(14)]).reverse_bits().into(), 8));
     let mut symbols: Vec<Bits> = letters.collect();

@@ -1,4 +1,4 @@
-//! Compares with decoding from the beginning, for files of several encoders.
+//! Compares reading by an index with decoding from the beginning, for files of several encoders.
 
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ use crate::parallel::Totals;
 use crate::read::Decoder;
 use crate::test_data::{compress, text};
 
-/// A member by zlib-rs, with a flush of this kind after every `every` bytes.
+/// Compresses a member with zlib-rs, with a flush of this kind after every `every` bytes.
 fn member(level: i32, data: &[u8], every: usize, flush: DeflateFlush) -> Vec<u8> {
     compress(Format::Gzip, level, data, every, flush)
 }
@@ -24,7 +24,7 @@ fn gzip(level: i32, data: &[u8]) -> Vec<u8> {
     member(level, data, usize::MAX, DeflateFlush::NoFlush)
 }
 
-/// Files of some hundred kilobytes of content, and the content.
+/// Name, a file with several hundred kilobytes of content, and the content.
 type File = (&'static str, Vec<u8>, Vec<u8>);
 
 fn files() -> &'static [File] {
@@ -78,7 +78,7 @@ fn failure(error: &std::io::Error) -> Kind {
         .expect("errors of our own")
 }
 
-/// Reads at random, and to the end.
+/// Reads at random positions, and then to the end.
 #[track_caller]
 fn assert_content(name: &str, reader: &mut Reader<Cursor<&[u8]>>, content: &[u8], rounds: usize) {
     let mut noise = Noise::new(content.len() as u64);
@@ -148,7 +148,7 @@ fn input_cut_anywhere_makes_the_same_index() {
 fn windows_keep_what_matches_refer_to_and_little_else() {
     let (file, _) = named("independent blocks");
     let index = Index::build(&file[..], &CLOSE).unwrap();
-    // After a full flush no match refers to what precedes it.
+    // After a full flush no match refers to anything before it.
     assert!(index.points().len() > 2 && index.memory() < 20_000, "{}", index.memory());
     let (file, _) = named("level 9");
     let thin = Index::build(&file[..], &CLOSE).unwrap();
@@ -176,7 +176,7 @@ fn index_files_are_read_as_they_were_written() {
 }
 
 #[test]
-fn of_an_index_file_the_points_of_a_range_are_read() {
+fn only_the_points_of_a_range_are_read_from_an_index_file() {
     let (file, content) = named("level 1");
     let written = gzidx(&Index::build(&file[..], &CLOSE).unwrap());
     let (at, len) = (content.len() / 2, 1000);
@@ -196,7 +196,7 @@ fn truncated_index_files_are_errors() {
     }
 }
 
-/// Wrong indexes give errors or other bytes, and nothing else.
+/// Wrong indexes give errors or wrong bytes, but never a panic.
 #[test]
 fn index_files_with_any_bit_flipped_are_read_or_refused() {
     let (file, content) = named("members of 150,000 bytes");
@@ -212,8 +212,8 @@ fn index_files_with_any_bit_flipped_are_read_or_refused() {
             Ok(mut reader) => {
                 let mut found = vec![0; 500];
                 let at = content.len() / 2;
-                // Points are verified from members on, so that only the window of the second point
-                // may be another.
+                // Reading from a member verifies the points that it passes, so only the window of
+                // the second point can be wrong.
                 let _ = reader.read_at(at as u64, &mut found);
             }
             Err(_) => refused += 1,
@@ -272,7 +272,7 @@ fn indexes_of_other_files_are_refused() {
     assert_eq!(failure(&unfinished.write_gzidx(std::io::sink()).unwrap_err()), Kind::BadArgument);
 }
 
-/// Reads from `at` to the end in small parts; returns what was read before the error.
+/// Reads from `at` to the end in small parts, and returns the content read before the error.
 #[track_caller]
 fn read_until_refused(file: &[u8], index: Index, at: usize) -> Vec<u8> {
     let mut reader = Reader::with_index(Cursor::new(file), index).unwrap();
@@ -284,7 +284,7 @@ fn read_until_refused(file: &[u8], index: Index, at: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_wrong_point_is_an_error_when_it_is_reached_and_not_before() {
+fn wrong_point_is_an_error_only_when_it_is_reached() {
     for name in ["level 1", "levels", "copies"] {
         let (file, content) = named(name);
         let right = Index::build(&file[..], &CLOSE).unwrap();
@@ -313,7 +313,7 @@ fn a_wrong_point_is_an_error_when_it_is_reached_and_not_before() {
 }
 
 #[test]
-fn the_index_of_another_file_of_the_same_size_is_refused_at_its_next_point() {
+fn index_of_another_file_of_the_same_size_is_refused_at_the_next_point() {
     let contents = [9, 10].map(|seed| text(&mut Noise::new(seed), 300_000));
     let mut files = contents.each_ref().map(|content| gzip(1, content));
     let len = files.iter().map(Vec::len).max().unwrap();
@@ -322,12 +322,12 @@ fn the_index_of_another_file_of_the_same_size_is_refused_at_its_next_point() {
     let index = Index::build(&files[0][..], &CLOSE).unwrap();
     let end = index.points()[1].offset() as usize;
     assert!(read_until_refused(&files[1], index.clone(), 0) == contents[1][..end]);
-    // Between two points there is nothing to compare with.
+    // Between two points content cannot be compared with anything.
     let mut reader = Reader::with_index(Cursor::new(&files[0][..]), index).unwrap();
     assert_eq!(reader.read_at(end as u64, &mut [0; 100]).unwrap(), 100);
 }
 
-/// Content, and the end of the members or kind and offset of the error.
+/// The content, and the end of the members or the kind and offset of the error.
 type Outcome = (Vec<u8>, Result<u64, (Kind, u64)>);
 
 fn outcome(result: std::io::Result<Totals>) -> Result<u64, (Kind, u64)> {
@@ -382,7 +382,7 @@ fn chunks_are_taken_from_workers() {
         let (file, _) = named(name);
         let index = Index::build(&file[..], &CLOSE).unwrap();
         let hits = super::decode::hits(&file[..], &index, SMALL);
-        // The first piece is the header.
+        // The first piece has only the header.
         assert!(hits[1..].iter().all(|is_hit| *is_hit) && hits.len() > 2, "{name}: {hits:?}");
     }
 }
@@ -433,7 +433,7 @@ fn wrong_indexes_change_nothing() {
 }
 
 #[test]
-fn the_taker_of_content_knows_offsets_and_ends_decoding() {
+fn put_gets_offsets_and_its_error_ends_decoding() {
     let (file, content) = named("small blocks");
     let index = Index::build(&file[..], &CLOSE).unwrap();
     for threads in [1, 2] {
@@ -451,7 +451,7 @@ fn the_taker_of_content_knows_offsets_and_ends_decoding() {
     }
 }
 
-/// A point at every block of a file.
+/// Makes an index with a point at every block of a file.
 fn every_block(file: &[u8]) -> Index {
     let mut index = Index::build(file, &CLOSE).unwrap();
     index.points.clear();
@@ -465,7 +465,7 @@ fn every_block(file: &[u8]) -> Index {
             index.points.push(Point { bit, offset: walk.offset, window });
         }
         let at = walk.decoder().position() as usize;
-        // Up to the next bit at which a block may begin.
+        // Decode up to the next bit at which a block may begin.
         let stop = bit.map_or(i64::MIN, |bit| bit as i64 + 1 - 8 * at as i64);
         let progress = walk.step(&file[at..], &mut out, stop).unwrap();
         if progress.status == crate::Status::End {
@@ -475,7 +475,7 @@ fn every_block(file: &[u8]) -> Index {
 }
 
 #[test]
-fn small_files_with_a_point_at_every_block_are_decoded_whatever_is_damaged() {
+fn damaged_small_files_with_a_point_at_every_block_decode_as_on_one_thread() {
     let text = text(&mut Noise::new(12), 1500);
     let parts = |level| member(level, &text[..700], 90, DeflateFlush::SyncFlush);
     let mut files = [0, 1, 6].map(parts);
@@ -501,7 +501,7 @@ fn small_files_with_a_point_at_every_block_are_decoded_whatever_is_damaged() {
     }
 }
 
-/// An index file with these sizes and points, each of which has a window.
+/// Makes an index file with these sizes and points. Each point has a window.
 fn index_file(compressed_len: u64, len: u64, points: &[(u64, u64)]) -> Vec<u8> {
     let mut file = b"GZIDX\x01\0".to_vec();
     [compressed_len, len].iter().for_each(|size| file.extend(size.to_le_bytes()));
@@ -516,7 +516,7 @@ fn index_file(compressed_len: u64, len: u64, points: &[(u64, u64)]) -> Vec<u8> {
 }
 
 #[test]
-fn index_files_of_impossible_sizes_are_errors_and_two_points_at_one_offset_are_none() {
+fn index_files_with_impossible_sizes_are_errors_but_two_points_at_one_offset_are_not() {
     let index = Index::read_gzidx(&index_file(100, 1000, &[(10, 0), (20, 0)])[..]).unwrap();
     assert_eq!(index.points().len(), 2);
     let most = i64::MAX as u64 / 8;

@@ -1,4 +1,4 @@
-//! Compares with the decoder of one thread, with the input cut everywhere.
+//! Compares with decoding on one thread, for any division of the input.
 
 use std::collections::HashSet;
 use std::io::{self, Read};
@@ -15,12 +15,12 @@ use crate::checksum::{CRC32_START, crc32};
 use crate::read::Decoder;
 use crate::test_data::{compress, text};
 
-/// By zlib-rs, with a flush after every `flush_every` bytes.
+/// Compresses with zlib-rs, with a flush after every `flush_every` bytes.
 fn compressed(format: Format, level: i32, data: &[u8], flush_every: usize) -> Vec<u8> {
     compress(format, level, data, flush_every, DeflateFlush::SyncFlush)
 }
 
-/// Content, and totals or kind and offset of the error.
+/// The content, and the totals or the kind and offset of the error.
 type Outcome = (Vec<u8>, Result<Totals, (Option<Kind>, u64, io::ErrorKind)>);
 
 fn failure(error: &io::Error) -> (Option<Kind>, u64, io::ErrorKind) {
@@ -60,7 +60,7 @@ fn assert_same(stream: StreamOptions, src: &[u8], threads: usize, sizes: &Sizes)
     one.1.is_ok()
 }
 
-/// Small streams of every kind.
+/// Returns small streams of every kind.
 fn small() -> Vec<(Format, Vec<u8>)> {
     static ALL: OnceLock<Vec<(Format, Vec<u8>)>> = OnceLock::new();
     ALL.get_or_init(make_small).clone()
@@ -76,7 +76,7 @@ fn make_small() -> Vec<(Format, Vec<u8>)> {
             all.push((format, compressed(format, level, &text[..700], 200)));
         }
         all.push((format, compressed(format, 6, &text, 600)));
-        // A block, fixed or stored, for every few bytes.
+        // Every few bytes get a block, fixed or stored.
         all.push((format, compressed(format, 6, &text[..150], 3)));
         all.push((format, compressed(format, 6, &random, 100)));
     }
@@ -117,7 +117,7 @@ fn small_streams_truncated_at_every_byte_fail_as_on_one_thread() {
 fn small_streams_with_a_bit_of_any_byte_flipped_end_as_on_one_thread() {
     for (format, src) in small().into_iter().step_by(7) {
         let mut src = src;
-        // Every byte, and each bit of some.
+        // A bit of every byte, and all bits of some.
         for bit in (0..8 * src.len()).step_by(3) {
             src[bit / 8] ^= 1 << (bit % 8);
             let pieces = sizes(1 + bit % 97, 150 + bit % 50, SHARE);
@@ -128,7 +128,7 @@ fn small_streams_with_a_bit_of_any_byte_flipped_end_as_on_one_thread() {
 }
 
 #[test]
-fn output_limits_stop_where_they_stop_one_thread() {
+fn output_limits_stop_as_on_one_thread() {
     for (format, src) in small() {
         for limit in (0..1200).step_by(29) {
             let stream = StreamOptions::new(format).output_limit(limit);
@@ -139,7 +139,7 @@ fn output_limits_stop_where_they_stop_one_thread() {
 
 type Named = (&'static str, Format, Vec<u8>);
 
-/// Streams of some hundred kilobytes.
+/// Returns streams of several hundred kilobytes.
 fn large() -> Vec<Named> {
     static ALL: OnceLock<Vec<Named>> = OnceLock::new();
     ALL.get_or_init(make_large).clone()
@@ -150,7 +150,7 @@ fn make_large() -> Vec<Named> {
     let text = text(&mut noise, 500_000);
     let random = noise.bytes(150_000);
     let whole = usize::MAX;
-    // A window that is copied on and on.
+    // A window that is copied again and again.
     let copies: Vec<u8> = (0..500_000).map(|i| random[i % 32_000] ^ u8::from(i % 5000 == 0)).collect();
     let members: Vec<u8> =
         text.chunks(7000).flat_map(|part| compressed(Format::Gzip, 6, part, whole)).collect();
@@ -162,7 +162,7 @@ fn make_large() -> Vec<Named> {
         ("stored", Format::Gzip, compressed(Format::Gzip, 0, &random, whole)),
         ("noise", Format::Gzip, compressed(Format::Gzip, 6, &random, whole)),
         ("copies", Format::Gzip, compressed(Format::Gzip, 9, &copies, whole)),
-        // Chunks have more content than memory for units.
+        // Chunks have more content than fits the memory for units.
         ("copies, flushes", Format::Gzip, compressed(Format::Gzip, 9, &copies, 3000)),
         ("zeros", Format::Gzip, compressed(Format::Gzip, 9, &vec![0; 12_000_000], whole)),
         ("members", Format::Gzip, members),
@@ -220,10 +220,12 @@ fn content_before_a_read_error_is_written_first() {
     }
 }
 
-/// Content, and the end of the data with checksum and length, or kind and offset of the error.
+/// The content, and the end of the data with checksum and length, or the kind and offset of the
+/// error.
 type DataOutcome = (Vec<u8>, Result<(Totals, u32, u32), (Option<Kind>, u64)>);
 
-/// The end of the last data that only valid trailers and headers precede, or the error of that data.
+/// Returns the end of the last data that only valid trailers and headers precede, or the error of
+/// that data.
 fn data_alone(stream: StreamOptions, src: &[u8]) -> DataOutcome {
     let (mut members, mut out, mut buffer) = (Members::after_header(stream).unwrap(), Vec::new(), [0; 1000]);
     let (mut at, mut end) = (0, None);
@@ -261,7 +263,7 @@ fn assert_same_data(stream: StreamOptions, src: &[u8], threads: usize, sizes: &S
         Some(sizes),
     );
     let many = end.map(|end| {
-        // What is in no piece is not read.
+        // Bytes that are in no piece have not been read.
         let at = end.totals.bytes_in as usize;
         assert!(src[at..].starts_with(&end.rest));
         (end.totals, end.check, end.len)
@@ -312,7 +314,7 @@ fn bytes_after_the_data_are_returned() {
 }
 
 #[test]
-fn a_long_header_ends_the_data_before_it() {
+fn long_header_ends_the_data_before_it() {
     let member = compressed(Format::Gzip, 6, b"content", usize::MAX);
     let header = [&b"\x1f\x8b\x08\x08\0\0\0\0\0\0"[..], &[b'n'; 2 << 20], b"\0"].concat();
     let src = [&member[10..], &header, &member[10..]].concat();
@@ -322,9 +324,9 @@ fn a_long_header_ends_the_data_before_it() {
     assert!(end.rest.len() < 2 << 20);
 }
 
-/// Fields of 2 MiB, longer than any piece, in the header of the second member.
+/// The header of the second member has fields of 2 MiB, which exceed any piece.
 #[test]
-fn a_later_member_with_a_long_header_is_decoded_as_on_one_thread() {
+fn later_member_with_a_long_header_decodes_as_on_one_thread() {
     let text = text(&mut Noise::new(6), 100_000);
     let member = compressed(Format::Gzip, 6, &text, 5000);
     let long = [&[b'n'; 2 << 20][..], b"\0"].concat();
@@ -384,7 +386,7 @@ fn buffers_of_a_chunk_never_exceed_its_share_whatever_the_ratio() {
     }
 }
 
-/// A gzip member of one block with fixed codes, in which no beginning is found.
+/// Makes a gzip member of one block with fixed codes, in which a search finds no beginning.
 fn member_of_one_block(content: &[u8]) -> Vec<u8> {
     const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
     let (mut out, mut bits, mut count) = (HEADER.to_vec(), 0b011u32, 3);
@@ -394,21 +396,22 @@ fn member_of_one_block(content: &[u8]) -> Vec<u8> {
         bits >>= 8;
         count = 3;
     }
-    out.extend(&(bits as u16).to_le_bytes()); // the end of the block has seven zeros
+    out.extend(&(bits as u16).to_le_bytes()); // The end of the block is seven zero bits.
     out.extend(crc32(CRC32_START, content).to_le_bytes());
     out.extend((content.len() as u32).to_le_bytes());
     out
 }
 
-/// A gzip member of a letter and matches of 258 bytes, 1 byte back, in one block with fixed codes.
+/// Makes a gzip member of a letter and matches of 258 bytes at distance 1, in one block with fixed
+/// codes.
 fn member_of_matches(matches: usize) -> Vec<u8> {
     let content = vec![b'a'; 1 + 258 * matches];
     let mut out = member_of_one_block(b"");
     out.truncate(10);
     let (mut bits, mut count) = (0b011 | u64::from((0x30 + b'a').reverse_bits()) << 3, 11);
-    // The code of 258 bytes, then five zeros.
+    // The code for 258 bytes, then five zero bits for distance 1.
     let symbols = [(u64::from(0b1100_0101u8.reverse_bits()), 13)].repeat(matches);
-    // The end of the block has seven zeros, and up to seven more fill the byte.
+    // The end of the block is seven zero bits, and up to seven more fill the byte.
     for (value, len) in symbols.into_iter().chain([(0, 14)]) {
         bits |= value << count;
         count += len;
@@ -422,7 +425,7 @@ fn member_of_matches(matches: usize) -> Vec<u8> {
     out
 }
 
-/// Remembers the buffers that it was given.
+/// A reader that records the buffers passed to it.
 struct Noted<'a>(&'a [u8], HashSet<*const u8>);
 
 impl Read for Noted<'_> {
@@ -433,7 +436,7 @@ impl Read for Noted<'_> {
 }
 
 #[test]
-fn pieces_that_are_decoded_are_given_up() {
+fn buffers_of_decoded_pieces_are_reused() {
     let (_, format, src) = large().swap_remove(0);
     let mut reader = Noted(&src, HashSet::new());
     let options = Options::new(format).threads(2);
@@ -442,7 +445,7 @@ fn pieces_that_are_decoded_are_given_up() {
 }
 
 #[test]
-fn a_match_that_refers_to_the_member_before_fails_as_on_one_thread() {
+fn match_into_the_previous_member_fails_as_on_one_thread() {
     let mut noise = Noise::new(5);
     let mut letters =
         |from: u8, len: usize| (0..len).map(|_| from + noise.below(12) as u8).collect::<Vec<u8>>();

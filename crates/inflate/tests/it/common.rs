@@ -1,4 +1,4 @@
-//! Decoders to compare, and inputs.
+//! Decoders to compare, and their inputs.
 
 use linerate_inflate::{Error, Format, Kind, Options, Scratch, Status, StreamDecoder};
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush};
@@ -12,7 +12,7 @@ impl Noise {
     }
 }
 
-/// Random content: noise, few symbols, matches at short and long distances.
+/// Returns random content: noise, few symbols, and matches at short and long distances.
 pub(crate) fn content(noise: &mut Noise, len: usize) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::with_capacity(len + 300);
     let symbols = 1 + noise.below(256);
@@ -31,7 +31,7 @@ pub(crate) fn content(noise: &mut Noise, len: usize) -> Vec<u8> {
     out
 }
 
-/// A gzip member with an extra field, a name, a comment and a checksum of its header.
+/// Returns a gzip member with an extra field, a name, a comment and a checksum of its header.
 pub(crate) fn with_all_fields(data: &[u8], content: &[u8]) -> Vec<u8> {
     let mut member = vec![0x1f, 0x8b, 8, 1 | 2 | 4 | 8 | 16, 1, 2, 3, 4, 2, 3];
     member.extend_from_slice(&[5, 0]);
@@ -44,14 +44,14 @@ pub(crate) fn with_all_fields(data: &[u8], content: &[u8]) -> Vec<u8> {
     member
 }
 
-/// By its definition.
+/// Computes the checksum by its definition.
 fn crc32(data: &[u8]) -> u32 {
     !data.iter().fold(!0, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 & 0u32.wrapping_sub(crc & 1)))
     })
 }
 
-/// zlib's code for a format and a window: `windowBits` of `inflateInit2`.
+/// Returns zlib's code for a format and a window: `windowBits` of `inflateInit2`.
 fn window_bits(format: Format, bits: u8) -> (bool, u8) {
     match format {
         Format::Deflate => (false, bits),
@@ -61,7 +61,7 @@ fn window_bits(format: Format, bits: u8) -> (bool, u8) {
     }
 }
 
-/// Compresses by zlib-rs. With `is_final`, the stream ends; otherwise it is flushed.
+/// Compresses with zlib-rs. If `is_final` is set the stream ends, and otherwise it is flushed.
 pub(crate) fn compress(deflate: &mut Deflate, mut data: &[u8], is_final: bool) -> Vec<u8> {
     let flush = if is_final { DeflateFlush::Finish } else { DeflateFlush::SyncFlush };
     let mut wire = Vec::new();
@@ -78,13 +78,13 @@ pub(crate) fn compress(deflate: &mut Deflate, mut data: &[u8], is_final: bool) -
     }
 }
 
-/// A whole stream.
+/// Compresses a whole stream.
 pub(crate) fn compressed(format: Format, level: i32, bits: u8, data: &[u8]) -> Vec<u8> {
     let (header, bits) = window_bits(format, bits);
     compress(&mut Deflate::new(level, header, bits), data, true)
 }
 
-/// How decoding has ended.
+/// The end of decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// The stream is valid, and has this many compressed bytes.
@@ -94,12 +94,12 @@ pub(crate) enum Verdict {
     Damaged,
 }
 
-/// What is decoded, and how.
+/// The input of a decoder and its settings.
 #[derive(Clone, Copy)]
 pub(crate) struct Case<'a> {
     pub(crate) format: Format,
     pub(crate) bits: u8,
-    /// Set before raw data, and when it is asked for.
+    /// The dictionary, set before raw data or when a header asks for it.
     pub(crate) dictionary: Option<&'a [u8]>,
     pub(crate) src: &'a [u8],
 }
@@ -110,7 +110,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// zlib-rs: all input at once, output in pieces of `piece` bytes.
+/// Decodes with zlib-rs: all input at once, and output in pieces of `piece` bytes.
 pub(crate) fn theirs(case: Case<'_>, piece: usize) -> (Verdict, Vec<u8>) {
     let (header, bits) = window_bits(case.format, case.bits);
     let mut inflate = Inflate::new(header, bits);
@@ -139,7 +139,7 @@ pub(crate) fn theirs(case: Case<'_>, piece: usize) -> (Verdict, Vec<u8>) {
     }
 }
 
-/// Ours: input and output in pieces whose sizes `next` says; it is called for both in turn.
+/// Decodes with our decoder: `next` gives the sizes of pieces of input and output in turn.
 pub(crate) fn ours(
     case: Case<'_>,
     scratch: &mut Scratch,
@@ -187,18 +187,19 @@ pub(crate) fn ours(
     }
 }
 
-/// Ours in one call each, as far as the buffers go.
+/// Decodes with our decoder in as few calls as possible.
 pub(crate) fn ours_whole(case: Case<'_>, scratch: &mut Scratch) -> (Verdict, Vec<u8>, Option<Error>) {
     ours(case, scratch, || 1 << 20)
 }
 
-/// The forms of the decoder.
+/// Returns a scratch for each form of the decoder.
 pub(crate) fn forms() -> Vec<Scratch> {
     let tiers = linerate_inflate::Tier::ALL.into_iter().filter(|tier| tier.is_supported());
     tiers.map(|tier| Scratch::new().tier(tier)).chain([Scratch::new().reference()]).collect()
 }
 
-/// All forms and some splits say and give the same as zlib-rs. Returns the verdict.
+/// Asserts that all forms and some divisions have the same verdict and output as zlib-rs. Returns
+/// the verdict.
 #[track_caller]
 pub(crate) fn assert_as_zlib(case: Case<'_>, scratches: &mut [Scratch], noise: &mut Noise) -> Verdict {
     let expected = theirs(case, 1 << 16);

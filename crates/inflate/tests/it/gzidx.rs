@@ -1,4 +1,4 @@
-//! Index files that indexed_gzip wrote.
+//! Reads index files that indexed_gzip wrote.
 
 use std::fs;
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -42,7 +42,7 @@ fn version_1_is_read() {
     assert_is_read(&file, index, &content);
 }
 
-/// All points but the first have windows, and there are no bytes that say so.
+/// In version 0 all points but the first have windows, and no byte says so.
 #[test]
 fn version_0_is_read() {
     let (file, written, content) = golden();
@@ -73,7 +73,7 @@ fn other_files_are_refused() {
     part[15..23].fill(0);
     part[31] = 1;
     assert_eq!(kind(&part), Kind::Unsupported, "the first point of a file");
-    // As many points as there can be, and no more bytes.
+    // The maximum number of points, and no more bytes.
     let mut many = written[..35].to_vec();
     many[31..35].fill(0xff);
     assert_eq!(kind(&many), Kind::Truncated);

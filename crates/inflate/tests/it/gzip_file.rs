@@ -12,12 +12,12 @@ use crate::common::{Noise, compressed};
 
 const THREADS: [usize; 5] = [0, 1, 2, 3, 5];
 
-/// The first member is larger than what one thread decodes alone.
+/// The first member is larger than the files that one thread decodes alone.
 fn padded() -> (Vec<u8>, Vec<u8>) {
     members([3, 0, 200_000, 17])
 }
 
-/// Members, and zeros after each.
+/// Returns a file of members with zeros after each, and its content.
 fn members(zeros: [usize; 4]) -> (Vec<u8>, Vec<u8>) {
     let mut noise = Noise(7);
     let mut text = |len| -> Vec<u8> { (0..len).map(|_| b' ' + noise.below(64) as u8).collect() };
@@ -35,7 +35,7 @@ fn index(file: &[u8]) -> Index {
     Index::build(file, &index::Options::new().spacing(64 << 10)).unwrap()
 }
 
-/// All that is read before the error, and the error.
+/// Reads up to the error, and returns the content and the error.
 fn read_all(mut file: impl Read) -> (Vec<u8>, Option<(ErrorKind, String)>) {
     let mut content = Vec::new();
     let error = file.read_to_end(&mut content).err();
@@ -83,7 +83,7 @@ fn errors_are_those_of_one_thread() {
         let read = |threads| read_all(GzipFile::new(Cursor::new(file.clone()), threads).unwrap());
         let expected = read(1);
         assert_eq!(expected.1.as_ref().map(|error| error.0), Some(kind), "case {at}");
-        // Damage may be decoded to other bytes first.
+        // Damaged data may first decode to other bytes.
         assert!(len.is_none_or(|len| expected.0 == content[..len]), "case {at}");
         for threads in THREADS {
             assert!(read(threads) == expected, "case {at}, {threads} threads: {:?}", read(threads).1);
@@ -93,7 +93,7 @@ fn errors_are_those_of_one_thread() {
 
 #[test]
 fn any_position_is_read_with_and_without_an_index() {
-    // An index ends before zeros.
+    // With an index the content ends before zeros.
     let ((padded, content), (plain, _)) = (padded(), members([0; 4]));
     let index = index(&plain);
     for (threads, has_index) in [(1, false), (2, false), (4, false), (1, true), (2, true), (4, true)] {
@@ -104,7 +104,7 @@ fn any_position_is_read_with_and_without_an_index() {
         };
         let (mut theirs, mut noise) = (Cursor::new(&content[..]), Noise(9));
         for step in 0..if has_index { 100 } else { 30 } {
-            // Some from the beginning on, where threads decode ahead.
+            // The first read begins at the beginning, where threads decode ahead.
             let to = match noise.below(5) {
                 0 => SeekFrom::Current(noise.below(100_000) as i64),
                 1 => SeekFrom::End(-(noise.below(content.len()) as i64)),
@@ -112,7 +112,7 @@ fn any_position_is_read_with_and_without_an_index() {
                 _ => SeekFrom::Current(0),
             };
             let to = if step == 0 { SeekFrom::Current(0) } else { to };
-            // Positions after the end are its.
+            // A position after the end becomes the end.
             let wanted = theirs.seek(to).unwrap().min(content.len() as u64);
             theirs.set_position(wanted);
             assert_eq!(ours.seek(to).unwrap(), wanted, "step {step}, {threads} threads");
@@ -133,7 +133,7 @@ fn any_position_is_read_with_and_without_an_index() {
 }
 
 #[test]
-fn what_precedes_an_error_is_read_after_it() {
+fn content_before_an_error_can_be_read_after_it() {
     let (mut file, content) = padded();
     let half = file.len() / 2;
     file.truncate(half);
@@ -149,7 +149,7 @@ fn what_precedes_an_error_is_read_after_it() {
     }
 }
 
-/// A source that knows whether other threads have read it.
+/// A source that records whether other threads have read it.
 struct Watched(Cursor<Vec<u8>>, ThreadId, Arc<AtomicBool>);
 
 impl Read for Watched {
@@ -166,7 +166,7 @@ impl Seek for Watched {
 }
 
 #[test]
-fn other_threads_decode_from_the_beginning_on_and_with_an_index_until_it_is_sought() {
+fn other_threads_decode_from_the_beginning_and_with_an_index_until_the_first_seek() {
     let (file, content) = members([0; 4]);
     let small = compressed(Format::Gzip, 6, 15, &content[..50_000]);
     let cases = [
@@ -193,7 +193,7 @@ fn other_threads_decode_from_the_beginning_on_and_with_an_index_until_it_is_soug
     }
 }
 
-/// A source that cannot be sought, as a pipe.
+/// A source that cannot be sought, like a pipe.
 struct Pipe(Cursor<Vec<u8>>);
 
 impl Read for Pipe {
@@ -234,7 +234,7 @@ impl Seek for Stuck {
 }
 
 #[test]
-fn after_a_failure_to_seek_back_nothing_wrong_is_read() {
+fn nothing_wrong_is_read_after_a_failure_to_seek_back() {
     let (file, content) = padded();
     for threads in THREADS {
         let is_stuck = Arc::new(AtomicBool::new(false));
@@ -243,7 +243,7 @@ fn after_a_failure_to_seek_back_nothing_wrong_is_read() {
         is_stuck.store(true, Ordering::Relaxed);
         assert_eq!(file.rewind().unwrap_err().kind(), ErrorKind::TimedOut);
         is_stuck.store(false, Ordering::Relaxed);
-        // Another thread has read on.
+        // Another thread has read further.
         let expected = if threads < 2 { &content[1000..] } else { &[] };
         let (read, error) = read_all(&mut file);
         assert!((&read[..], error.is_some()) == (expected, threads > 1), "{threads} threads: {error:?}");
@@ -253,7 +253,7 @@ fn after_a_failure_to_seek_back_nothing_wrong_is_read() {
 }
 
 #[test]
-fn an_error_stays_after_a_failure_to_seek_back() {
+fn error_stays_after_a_failure_to_seek_back() {
     let (mut file, _) = padded();
     file.truncate(file.len() / 2);
     for threads in THREADS {

@@ -1,12 +1,13 @@
-//! Fields of gzip headers.
+//! Reads the fields of gzip headers.
 
 use linerate_inflate::{Format, GzipHeader, Kind, Options, Scratch, Status, StreamDecoder};
 
 use crate::common::{compressed, with_all_fields};
 
-/// Extra field, name, comment and a checksum of the header; in any pieces, and in memory that is too small.
+/// The header has extra field, name, comment and checksum. It is read in any pieces, and into
+/// memory that is too small.
 #[test]
-fn fields_of_gzip_headers_are_kept_as_far_as_the_memory_goes() {
+fn fields_of_gzip_headers_are_cut_at_the_end_of_the_memory() {
     let member = with_all_fields(&[0x4b, 0x4c, 0x4a, 6, 0], b"abc");
     let len = member.len() - 13;
     let plain = compressed(Format::Gzip, 6, 15, b"abc");
@@ -15,7 +16,7 @@ fn fields_of_gzip_headers_are_kept_as_far_as_the_memory_goes() {
             let mut memory = vec![0; capacity];
             let mut header = GzipHeader::in_memory(&mut memory);
             let mut decoder = StreamDecoder::new(Options::new(Format::ZlibOrGzip)).unwrap();
-            // A header before it leaves nothing.
+            // An earlier header leaves nothing behind.
             assert_eq!(header.read(&plain), Ok(10));
             assert_eq!((header.name(), header.extra(), header.modified()), (None, None, 0));
             let first = decoder.read_header(&mut header, &member[..split]).unwrap();

@@ -1,4 +1,4 @@
-//! Index files that gztool wrote.
+//! Reads index files that gztool wrote.
 
 use std::fs;
 use std::io::{Cursor, ErrorKind, Read, Seek, SeekFrom};
@@ -52,7 +52,7 @@ fn both_versions_are_read() {
     }
 }
 
-/// The kind of file is found, and no more points are kept than the range needs.
+/// The kind of file is detected, and only the points that the range needs are kept.
 #[test]
 fn index_files_of_both_programs_are_told_apart() {
     let (file, content) = file();
@@ -86,9 +86,10 @@ fn other_files_are_refused() {
     assert_eq!(read(b"GZIDX and more than that"), Err(Kind::Corrupt));
     assert_eq!((with(8, b"gzipindY"), with(8, b"gzipInDx")), (Kind::Corrupt, Kind::Unsupported));
     assert_eq!(with(20, &[0xff; 8]), Kind::Unsupported, "other counts");
-    // As many points as there can be: the rest of the file is none.
+    // The maximum number of points, so that the rest of the file cannot be points.
     assert_ne!(with(20, &[0xff; 16]), Kind::Limit);
-    // The second point: content, file, bits, size of the window, window.
+    // The second point: offset in the content, offset in the file, bits, size of the window,
+    // window.
     let second = 68;
     assert_eq!(written[second..second + 8], read(&written).unwrap().points()[1].offset().to_be_bytes());
     assert_eq!(with(second, &[0xff; 8]), Kind::Corrupt, "content");
@@ -103,7 +104,7 @@ fn other_files_are_refused() {
     }
 }
 
-/// A source whose every other call is interrupted.
+/// A source that interrupts every other call.
 struct Interrupted(Cursor<Vec<u8>>, bool);
 
 impl Read for Interrupted {
@@ -120,15 +121,15 @@ impl Seek for Interrupted {
 }
 
 #[test]
-fn interrupted_reading_goes_on() {
+fn interrupted_reads_are_retried() {
     let (written, len) = (golden("three-megabytes.gzi"), golden("three-megabytes.gz").len() as u64);
     let index = Index::read(Interrupted(Cursor::new(written.clone()), false), len, 0..u64::MAX);
     assert_eq!(index.unwrap(), read(&written).unwrap());
 }
 
-/// Windows of a few bytes that take 32 KiB each.
+/// Windows compressed to a few bytes take 32 KiB each.
 #[test]
-fn small_file_asks_for_no_more_memory_than_the_limit() {
+fn memory_limit_stops_a_small_file_with_large_windows() {
     let written = golden("three-megabytes-v0.gzi");
     let window = crate::common::compressed(Format::Zlib, 9, 15, &[b'a'; 32 << 10]);
     let mut many = written[..16].to_vec();
@@ -145,13 +146,13 @@ fn small_file_asks_for_no_more_memory_than_the_limit() {
     assert_eq!(some.kind, Kind::Truncated, "up to a range there is only one");
 }
 
-/// An index is a hint for threads, and for a reader untrusted.
+/// Decoding on threads uses an index as a hint, and a reader does not trust it.
 #[test]
 fn damaged_indexes_change_no_content_that_threads_decode() {
     let (file, content) = file();
     let (written, mut noise) = (golden("three-megabytes.gzi"), Noise(11));
     let (mut read_well, mut refused) = (0, 0);
-    // Where the points are; windows have checksums.
+    // These bytes are the points; windows have checksums.
     let points = [36, 68, 1045, 1077];
     for _ in 0..200 {
         let mut damaged = written.clone();

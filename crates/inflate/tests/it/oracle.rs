@@ -1,4 +1,5 @@
-//! Compares with zlib-rs: the same verdict and the same bytes, for valid, truncated and damaged streams, in any pieces.
+//! Compares verdict and output with zlib-rs, for valid, truncated and damaged streams in any
+//! pieces.
 
 use linerate_inflate::{Format, Scratch};
 use zlib_rs::Deflate;
@@ -9,7 +10,7 @@ use crate::common::{
 
 const FORMATS: [Format; 4] = [Format::Deflate, Format::Zlib, Format::Gzip, Format::ZlibOrGzip];
 
-/// Streams of a few bytes, all block types: the reference's own, and some of zlib-rs.
+/// Returns small streams with all block types: hand-made ones, and some by zlib-rs.
 fn goldens() -> Vec<(Format, Vec<u8>)> {
     let hex = [
         (Format::Deflate, "0300"),
@@ -44,7 +45,7 @@ fn goldens() -> Vec<(Format, Vec<u8>)> {
             all.push((format, compressed(format, round, 15, &data)));
         }
     }
-    // Two blocks with codes of their own, a flush between them.
+    // Two blocks with codes of their own, and a flush between them.
     let mut deflate = Deflate::new(6, true, 15);
     let text = b"Of shoes and ships and sealing-wax, of cabbages and kings".repeat(3);
     let two = [compress(&mut deflate, &text, false), compress(&mut deflate, &content(&mut noise, 500), true)]
@@ -141,18 +142,18 @@ fn random_bytes_match_zlib_rs() {
     let (mut scratches, mut noise) = (forms(), Noise(6));
     for _ in 0..20_000 {
         let mut src: Vec<u8> = (0..1 + noise.below(300)).map(|_| noise.below(256) as u8).collect();
-        // Each type of block equally often.
+        // Each type of block is equally frequent.
         src[0] = src[0] & 0xf9 | (noise.below(3) as u8) << 1;
         assert_as_zlib(Case::new(Format::Deflate, &src), &mut scratches, &mut noise);
     }
 }
 
-/// Random headers of dynamic blocks: mostly codes that are incomplete or have too many codes.
+/// Most of these headers have incomplete or oversubscribed codes.
 #[test]
 fn random_dynamic_headers_match_zlib_rs() {
     let (mut scratches, mut noise) = (forms(), Noise(8));
     for _ in 0..20_000 {
-        // HLIT and HDIST of 257 to 259 and 1 to 4; short codes for code lengths.
+        // HLIT is 257 to 259 and HDIST 1 to 4, with short codes for code lengths.
         let mut bits = vec![1, 0, 1];
         let mut put = |value: usize, count: usize| bits.extend((0..count).map(|i| (value >> i & 1) as u8));
         put(noise.below(3), 5);
@@ -172,14 +173,16 @@ fn random_dynamic_headers_match_zlib_rs() {
     }
 }
 
-/// Long blocks have entries of two symbols: a match that is invalid is then undone together with the literal before it.
+/// Long blocks have entries of two symbols. An invalid match is then undone together with the
+/// literal before it.
 #[test]
-fn a_match_beyond_the_window_is_found_alike_in_blocks_with_pairs() {
+fn match_beyond_the_window_is_an_error_in_blocks_with_pairs_too() {
     let (mut scratches, mut noise) = (forms(), Noise(12));
     for round in 0..400 {
         let mut data = Vec::new();
         while data.len() < 16 << 10 {
-            // Distances up to the window, often; seldom any other, so that its code is long.
+            // Distances up to the window are frequent, and others rare, so that their codes are
+            // long.
             let far = noise.below(200) == 0 && data.len() > 300 + noise.below(2000);
             let distance = if far { 1 + noise.below(data.len()) } else { 1 + noise.below(256) };
             if noise.below(4) == 0 && distance <= data.len() {
@@ -199,10 +202,10 @@ fn a_match_beyond_the_window_is_found_alike_in_blocks_with_pairs() {
     }
 }
 
-/// zlib lets a match reach beyond a small window if its output buffer still has the bytes, so its verdict depends on the
-/// buffer. Ours does not: it is that of a buffer of one byte.
+/// zlib lets a match reach beyond a small window if its output buffer still has the bytes, so its
+/// verdict depends on the buffer. Our verdict is always that of zlib with a buffer of one byte.
 #[test]
-fn small_windows_hold_their_size_and_no_more() {
+fn matches_reach_the_whole_small_window_and_no_further() {
     let mut noise = Noise(9);
     let mut scratches = forms();
     for bits in 8..15 {

@@ -8,7 +8,7 @@ use crate::common::{Noise, compressed, content};
 
 const FORMATS: [Format; 3] = [Format::Deflate, Format::Zlib, Format::Gzip];
 
-/// Gives and takes a few bytes at a time, after an interruption each.
+/// A reader and writer that moves a few bytes per call, after an interruption each.
 struct Slow<T>(T, bool);
 
 impl<T> Slow<T> {
@@ -59,7 +59,7 @@ fn readers_and_writers_give_the_content() {
 }
 
 #[test]
-fn buffers_of_every_small_size_and_of_about_their_own_get_the_content() {
+fn reads_of_any_size_give_the_content() {
     let data = content(&mut Noise(3), 150_000);
     for format in FORMATS {
         let own = [4 << 10, 32 << 10, 64 << 10].into_iter().flat_map(|size| [size - 1, size, size + 1]);
@@ -102,7 +102,7 @@ fn all_members_are_read_or_one() {
     let mut writer = write::Decoder::new(Vec::new(), Format::Gzip);
     both.chunks(3).for_each(|piece| writer.write_all(piece).unwrap());
     assert_eq!(writer.finish().unwrap(), b"one, two");
-    // Bytes after a zlib stream stay.
+    // Bytes after a zlib stream stay in the reader.
     let zlib = compressed(Format::Zlib, 6, 15, b"three");
     let mut reader = read::Decoder::with_buffer(Cursor::new([&zlib[..], b"rest"].concat()), Format::Zlib);
     assert_eq!(io::read_to_string(&mut reader).unwrap(), "three");

@@ -1,10 +1,11 @@
-//! Bytes that streams hold while they are idle, and that threads share.
+//! Sizes of idle streams and of the scratch of a thread.
 
 use linerate_inflate::{BlockDecoder, Format, Options, Scratch, Status, StreamDecoder};
 
 use crate::common::{Noise, compressed, content};
 
-/// A stream that is idle in the middle of a block with codes of its own, after more output than its window holds.
+/// Returns a stream that is idle in the middle of a dynamic block, after more output than its
+/// window holds.
 fn idle(bits: u8, scratch: &mut Scratch) -> usize {
     let data = content(&mut Noise(3), 200_000);
     let src = compressed(Format::Zlib, 6, bits.max(9), &data);
@@ -27,7 +28,7 @@ fn idle_streams_hold_their_window_and_at_most_400_bytes() {
 }
 
 #[test]
-fn a_decoder_of_blocks_has_200_bytes_and_a_scratch_12_kilobytes() {
+fn block_decoder_has_200_bytes_and_scratch_12_kilobytes() {
     assert!(size_of::<BlockDecoder>() <= 208, "{}", size_of::<BlockDecoder>());
     assert!(size_of::<Scratch>() <= 16 << 10, "{}", size_of::<Scratch>());
 }

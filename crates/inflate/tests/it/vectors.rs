@@ -1,4 +1,5 @@
-//! Small streams written by hand, whose content RFC 1950 to 1952 tell: with slices, in pieces, and without a heap.
+//! Decodes small streams written by hand from RFC 1950 to 1952, from slices, in pieces, and without
+//! a heap.
 
 use linerate_inflate::{
     BlockDecoder, BufferDecoder, Error, Format, Kind, Options, Scratch, Sizes, Status, StreamDecoder, Window,
@@ -37,7 +38,7 @@ fn literals_matches_and_stored_bytes_decode() {
 }
 
 #[test]
-fn a_buffer_one_byte_short_is_an_error_and_so_is_a_limit() {
+fn buffer_or_limit_one_byte_short_is_an_error() {
     for (format, src) in [(Format::Deflate, &ABC[..]), (Format::Zlib, &ZLIB), (Format::Gzip, &GZIP)] {
         let kind = |len: usize, limit| {
             let mut out = [0; 4];
@@ -59,7 +60,7 @@ fn a_buffer_one_byte_short_is_an_error_and_so_is_a_limit() {
 }
 
 #[test]
-fn wrong_checksums_are_errors_unless_they_are_not_verified() {
+fn wrong_checksums_are_errors_if_verified() {
     for (format, src, checks) in [(Format::Zlib, &ZLIB[..], 4), (Format::Gzip, &GZIP, 8)] {
         for at in src.len() - checks..src.len() {
             let mut src = src.to_vec();
@@ -74,7 +75,7 @@ fn wrong_checksums_are_errors_unless_they_are_not_verified() {
 }
 
 #[test]
-fn what_follows_a_stream_is_left() {
+fn bytes_after_a_stream_are_not_read() {
     let two = [GZIP, GZIP].concat();
     let mut out = [0; 3];
     assert_eq!(whole(Format::Gzip, &two, &mut out), Ok(Sizes { read: GZIP.len(), written: 3 }));
@@ -86,7 +87,7 @@ fn what_follows_a_stream_is_left() {
     );
 }
 
-/// A window and a scratch of the caller, a byte at a time.
+/// Decodes a byte at a time with a window and a scratch of the caller.
 #[test]
 fn streams_need_no_heap() {
     let (mut memory, mut scratch) = ([0; 256], Scratch::new());
@@ -109,7 +110,7 @@ fn streams_need_no_heap() {
     assert_eq!(decoder.memory(), size_of::<StreamDecoder<'_>>());
 }
 
-/// As websocket messages that end with a final block.
+/// Websocket messages that end with a final block do this.
 #[test]
 fn data_continues_after_a_final_block_with_its_window() {
     let mut scratch = Scratch::new();
@@ -119,7 +120,7 @@ fn data_continues_after_a_final_block_with_its_window() {
         decoder.decode(&mut scratch, &ABC, &mut out).map(|p| (p.written, p.status)),
         Ok((3, Status::End))
     );
-    // A match of length 3, distance 3: fixed codes 0000001 and 00010, then the end.
+    // A match of length 3 and distance 3, with the fixed codes 0000001 and 00010, then the end.
     let mut bits = 0b011u32;
     bits |= 0b1000000 << 3 | 0b01000 << 10;
     let again = bits.to_le_bytes();
@@ -139,7 +140,7 @@ fn data_continues_after_a_final_block_with_its_window() {
 }
 
 #[test]
-fn flushes_are_seen_and_output_in_the_buffer_is_reached() {
+fn flushes_are_detected_and_matches_reach_output_in_the_buffer() {
     let mut scratch = Scratch::new();
     let (mut decoder, window) = (BlockDecoder::new(), Window::default());
     let mut out = [0; 6];
@@ -190,9 +191,9 @@ fn dictionaries_are_checked() {
     );
 }
 
-/// More input and output than the slack of the fast loop; short enough for Miri.
+/// There is more input and output than the slack of the fast loop, but little enough for Miri.
 #[test]
-fn some_kilobytes_are_decoded_whole_and_after_a_window() {
+fn several_kilobytes_decode_whole_and_after_a_window() {
     for seed in 0..if cfg!(miri) { 3 } else { 100 } {
         let data = content(&mut Noise(seed), 2000);
         let src = compressed(Format::Deflate, 6, 15, &data);
