@@ -4,7 +4,8 @@
 //! use linerate_deflate::gzip::Header;
 //! use linerate_deflate::{Format, Level, Scratch, Stream, bound, finish_bound};
 //!
-//! let header = Header { name: Some(b"notes.txt".to_vec()), mtime: 1_234_567_890, ..Header::default() };
+//! let name = Some(b"notes.txt".to_vec());
+//! let header = Header { name, mtime: 1_234_567_890, ..Header::default() };
 //! let mut file = header.to_bytes()?;
 //! assert_eq!(Header::parse(&file)?, (header, file.len()));
 //!

@@ -54,8 +54,8 @@
 //!
 //! * `std`, on by default, adds CPU dispatch at run time, readers and writers, `parallel`, `index`
 //!   and `GzipFile`. It implies `alloc`.
-//! * `alloc` adds windows on the heap and [`decode_to_vec`]. Without it windows are in memory of the
-//!   caller.
+//! * `alloc` adds windows on the heap and [`decode_to_vec`]. Without it windows are in memory of
+//!   the caller.
 //! * `small` leaves out all but one form of the hot loop, for small programs.
 //!
 //! # Modules
