@@ -46,7 +46,7 @@ pub enum Level {
     /// Trees built for each block. The default.
     #[default]
     Default = 2,
-    /// As [`Default`](Self::Default), with two match candidates per position.
+    /// Like [`Default`](Self::Default), with two match candidates per position.
     High = 3,
     /// Lazy matching over short hash chains.
     Lazy = 4,

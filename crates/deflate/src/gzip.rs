@@ -62,7 +62,7 @@ impl Header {
     /// Reads a header at the start of `input`. Returns the header and its size in bytes.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read).
+    /// Errors of [`read`](Self::read).
     pub fn parse(input: &[u8]) -> Result<(Header, usize)> {
         let mut bytes = input.iter();
         let header = Header::read(|| Ok(bytes.next().copied()))?;

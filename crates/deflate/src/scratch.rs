@@ -115,9 +115,9 @@ impl Default for Scratch {
 
 /// A borrowed scratch of either kind, for [`Stream::encode`](crate::Stream::encode).
 pub enum ScratchMut<'a> {
-    /// For levels 0 and 1.
+    /// A scratch for levels 0 and 1.
     Fast(&'a mut FastScratch),
-    /// For every level.
+    /// A scratch for every level.
     Full(&'a mut Scratch),
 }
 

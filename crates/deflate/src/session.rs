@@ -267,7 +267,7 @@ impl Session {
     /// that block, up to 7.
     ///
     /// # Errors
-    /// Those of [`message`](Self::message).
+    /// Errors of [`message`](Self::message).
     pub fn partial_message(&mut self, scratch: &mut Scratch, input: &[u8], out: &mut [u8]) -> Result<usize> {
         self.write(scratch, input, out, |bits| bits.put_empty_fixed(false))
     }
@@ -317,7 +317,7 @@ impl Session {
     /// its own.
     ///
     /// # Errors
-    /// Those of [`Stream::from_state`].
+    /// Errors of [`Stream::from_state`].
     pub fn set_state(&mut self, state: StreamState) -> Result<()> {
         self.stream = Stream::from_state(self.stream.format(), self.stream.level(), state)?;
         Ok(())

@@ -179,7 +179,7 @@ impl Stream {
     /// history, and decoding it needs the bytes before.
     ///
     /// # Errors
-    /// Those of [`encode`](Self::encode), and [`Kind::BadArgument`] if `history` exceeds the
+    /// Errors of [`encode`](Self::encode), and [`Kind::BadArgument`] if `history` exceeds the
     /// buffer.
     pub fn encode_with_history<'s>(
         &mut self,
@@ -198,7 +198,7 @@ impl Stream {
     /// level 4 does.
     ///
     /// # Errors
-    /// Those of [`encode_with_history`](Self::encode_with_history), and [`Kind::BadArgument`] for
+    /// Errors of [`encode_with_history`](Self::encode_with_history), and [`Kind::BadArgument`] for
     /// other window bits, and for [`Level::Fast`] with a [`FastScratch`](crate::FastScratch) if
     /// that level searches as level 4 does.
     pub fn encode_in_window<'s>(
@@ -314,7 +314,7 @@ impl Stream {
 /// most [`compress_bound`]`(input.len())`.
 ///
 /// # Errors
-/// Those of [`Stream::encode`].
+/// Errors of [`Stream::encode`].
 pub fn compress<'s>(
     format: Format,
     level: Level,

@@ -92,8 +92,8 @@ impl<W: Write> GzWriter<W> {
     /// Ends the stream and returns the inner writer without flushing it.
     ///
     /// # Errors
-    /// Those of the inner writer. An error drops the inner writer; [`try_finish`](Self::try_finish)
-    /// keeps it.
+    /// Errors of the inner writer. An error drops the inner writer;
+    /// [`try_finish`](Self::try_finish) keeps it.
     pub fn finish(mut self) -> io::Result<W> {
         self.try_finish()?;
         Ok(self.inner.take().expect("present until here"))
@@ -103,7 +103,7 @@ impl<W: Write> GzWriter<W> {
     /// nothing, and writing is an error.
     ///
     /// # Errors
-    /// Those of the inner writer.
+    /// Errors of the inner writer.
     pub fn try_finish(&mut self) -> io::Result<()> {
         self.compress_buffered(false)?;
         if !self.ended {

@@ -120,7 +120,7 @@ pub(crate) fn check_dictionary(dictionary: &[u8], id: u32) -> Result<()> {
 /// of members.
 ///
 /// # Errors
-/// Those of [`BufferDecoder::decode`]; [`Kind::Corrupt`] if data follows the end; [`Kind::Limit`]
+/// Errors of [`BufferDecoder::decode`]; [`Kind::Corrupt`] if data follows the end; [`Kind::Limit`]
 /// if the content is longer than `max_len`, or memory runs out.
 ///
 /// ```

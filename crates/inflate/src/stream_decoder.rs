@@ -200,7 +200,7 @@ impl<'m> StreamDecoder<'m> {
     /// the header itself and keeps no fields.
     ///
     /// # Errors
-    /// Those of [`decode`](Self::decode), and [`Kind::BadArgument`] after the content, where no
+    /// Errors of [`decode`](Self::decode), and [`Kind::BadArgument`] after the content, where no
     /// header is expected.
     ///
     /// ```

@@ -239,7 +239,7 @@ fn lengths_by_rank(of_length: &[u16; 16], limit: u32) -> [u8; MAX_SYMBOLS + FILL
     let mut next = 0;
     for length in (1..=limit as usize).rev() {
         let end = next + of_length[length] as usize;
-        // How many codes have a length is unpredictable: most have fewer than are filled in at
+        // The number of codes of a length is unpredictable, and mostly less than is filled in at
         // once.
         loop {
             by_rank[next..next + FILLED].fill(length as u8);

@@ -80,7 +80,7 @@ impl Header {
     /// symbol; the lengths before it are copied without a look at each.
     ///
     /// # Safety
-    /// As [`make`](Self::make).
+    /// See [`make`](Self::make).
     #[inline(always)]
     unsafe fn make_runs<I: Isa>(&mut self, row: &[u8; ROW], n: usize) {
         // SAFETY: as the caller vouches.

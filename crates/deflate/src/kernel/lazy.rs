@@ -88,7 +88,7 @@ pub(crate) trait Finder {
     /// may leave it out of tables that only serve short matches.
     ///
     /// # Safety
-    /// As [`insert`](Self::insert).
+    /// See [`insert`](Self::insert).
     #[inline(always)]
     unsafe fn insert_lightly(&mut self, buffer: &[u8], at: usize) {
         // SAFETY: as the caller vouches.
@@ -98,8 +98,8 @@ pub(crate) trait Finder {
     /// Inserts position `at`. Returns the longest match there if it is longer than `shorter`.
     ///
     /// # Safety
-    /// As [`insert`](Self::insert). With `FAR`, more than [`MAX_MATCH`] + 8 bytes must follow `at`.
-    /// The CPU must support the tier that `I` is for.
+    /// See [`insert`](Self::insert). With `FAR`, more than [`MAX_MATCH`] + 8 bytes must follow
+    /// `at`. The CPU must support the tier that `I` is for.
     unsafe fn find<I: Isa, const FAR: bool>(&mut self, buffer: &[u8], at: usize, shorter: usize) -> Found;
 }
 

@@ -263,7 +263,7 @@ unsafe fn extend_long<I: Isa>(origin: *const u8, at: usize, distance: usize, end
 /// Does what [`extend`] does, but is not inlined into the loop.
 ///
 /// # Safety
-/// As [`extend`].
+/// See [`extend`].
 #[inline(never)]
 unsafe fn extend_rest(origin: *const u8, at: usize, distance: usize, end: usize, length: usize) -> usize {
     // SAFETY: as the caller vouches.

@@ -106,7 +106,7 @@ impl<'a> TokenWriter<'a> {
     /// tree has a code for it.
     ///
     /// # Safety
-    /// As [`push_if`](Self::push_if).
+    /// See [`push_if`](Self::push_if).
     #[inline(always)]
     unsafe fn push_single_if(&mut self, keep: usize, literal: u32) {
         // SAFETY: as the caller vouches.

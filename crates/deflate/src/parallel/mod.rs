@@ -144,7 +144,7 @@ pub struct Totals {
 /// Compresses `reader` to its end into `writer`, without flushing it.
 ///
 /// # Errors
-/// Those of `reader` and `writer`, except `ErrorKind::Interrupted`, which is retried. The output
+/// Errors of `reader` and `writer`, except `ErrorKind::Interrupted`, which is retried. The output
 /// written until then is a prefix of the stream.
 ///
 /// # Panics
@@ -156,7 +156,7 @@ pub fn compress<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> i
 /// Like [`compress`], and calls `progress` on the calling thread after each write.
 ///
 /// # Errors
-/// Those of [`compress`].
+/// Errors of [`compress`].
 pub fn compress_with_progress<R: Read, W: Write>(
     reader: R,
     writer: W,

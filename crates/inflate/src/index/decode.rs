@@ -35,7 +35,7 @@ impl Sizes {
 /// points; more than 16 MiB there gain nothing from threads.
 ///
 /// # Errors
-/// Those of `reader`, except [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted), which is
+/// Errors of `reader`, except [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted), which is
 /// retried, those of `writer`, and those of [`Builder`](super::Builder). Content before an error of
 /// the data or of the reader is written first.
 ///
@@ -54,7 +54,7 @@ pub fn decode<R: Read, W: Write>(
 /// the content, and the totals before it. Its errors are returned at once.
 ///
 /// # Errors
-/// Those of [`decode`], and those of `put`.
+/// Errors of [`decode`], and those of `put`.
 ///
 /// # Panics
 /// Panics as [`decode`] does, and if `put` does.

@@ -36,7 +36,7 @@ impl Index {
     /// points in the range and the one before it.
     ///
     /// # Errors
-    /// Those of [`read_gzidx`](Self::read_gzidx).
+    /// Errors of [`read_gzidx`](Self::read_gzidx).
     pub fn read_gzidx_range(source: impl Read + Seek, content: Range<u64>) -> Result<Index> {
         let mut source = BufReader::with_capacity(2 * WINDOW, source);
         let seek = |source: &mut BufReader<_>, to| source.seek(SeekFrom::Start(to));
@@ -46,7 +46,7 @@ impl Index {
     /// Writes an index file of indexed_gzip. Each point with a window takes 32 KiB and 18 bytes.
     ///
     /// # Errors
-    /// Those of the writer, and [`Kind::BadArgument`] if the index is not complete or has 2^32
+    /// Errors of the writer, and [`Kind::BadArgument`] if the index is not complete or has 2^32
     /// points or more.
     pub fn write_gzidx(&self, mut writer: impl Write) -> io::Result<()> {
         let count = u32::try_from(self.points.len() + 1).ok().filter(|_| self.is_complete);

@@ -35,7 +35,7 @@ impl Index {
     /// [`compressed_len`](Self::compressed_len) then returns the stored size.
     ///
     /// # Errors
-    /// Those of [`read_gzidx`](Self::read_gzidx) and [`read_gztool`](Self::read_gztool).
+    /// Errors of [`read_gzidx`](Self::read_gzidx) and [`read_gztool`](Self::read_gztool).
     pub fn read(mut source: impl Read + Seek, compressed_len: u64, content: Range<u64>) -> Result<Index> {
         let mut start = Vec::new();
         let first = source.by_ref().take(1).read_to_end(&mut start).and_then(|_| source.rewind());

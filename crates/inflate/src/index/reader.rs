@@ -69,7 +69,7 @@ impl<R: Read + Seek> Reader<R> {
     /// of bytes. The position does not change.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn read_at(&mut self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
         let before = std::mem::replace(&mut self.position, offset);
         let mut len = 0;
@@ -89,7 +89,7 @@ impl<R: Read + Seek> Reader<R> {
     /// rest of the file first.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn content_len(&mut self) -> io::Result<u64> {
         self.content.finish()?;
         Ok(self.content.index.len)

@@ -46,7 +46,7 @@ impl Walk {
     /// one end the file with [`Status::End`].
     ///
     /// # Errors
-    /// Those of [`StreamDecoder::decode`], and [`Kind::Truncated`].
+    /// Errors of [`StreamDecoder::decode`], and [`Kind::Truncated`].
     pub(super) fn step(&mut self, src: &[u8], dst: &mut [u8], stop: i64) -> Result<Progress> {
         let mut progress = self.members.decode_until(src, dst, stop)?;
         self.offset += progress.written as u64;

@@ -108,7 +108,7 @@ pub struct Totals {
 /// long as on one thread.
 ///
 /// # Errors
-/// Those of `reader` and `writer`, except [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted),
+/// Errors of `reader` and `writer`, except [`ErrorKind::Interrupted`](io::ErrorKind::Interrupted),
 /// which is retried, and those of [`read::Decoder`](crate::read::Decoder). Content before an error
 /// of the data or of the reader is written first.
 ///
@@ -139,7 +139,7 @@ pub struct DataEnd {
 /// and returns the end of the last. No byte read from `reader` is lost.
 ///
 /// # Errors
-/// Those of [`decode`], and [`io::ErrorKind::InvalidInput`] for [`Format::ZlibOrGzip`]. Errors in
+/// Errors of [`decode`], and [`io::ErrorKind::InvalidInput`] for [`Format::ZlibOrGzip`]. Errors in
 /// trailers and headers are left to the caller, and so are errors of the reader there.
 ///
 /// # Panics

@@ -64,7 +64,7 @@ impl<W: Write> Decoder<W> {
     /// Writes the remaining content, checks that the stream is complete, and returns the writer.
     ///
     /// # Errors
-    /// Those of the writer, and [`io::ErrorKind::UnexpectedEof`] if the input was empty or ended
+    /// Errors of the writer, and [`io::ErrorKind::UnexpectedEof`] if the input was empty or ended
     /// within a stream.
     pub fn finish(mut self) -> io::Result<W> {
         self.flush()?;
