@@ -12,7 +12,7 @@ if grep -qE 'WARN|ERROR' "$log"; then
   echo "docs.sh: mdbook warned" >&2
   exit 1
 fi
-# Links that leave docs/: ../../records/x.csv of docs/dict/index.md is records/x.csv beside it.
+# Links that leave docs/: ../../records/x.csv of docs/dict/engine.md is records/x.csv beside it.
 grep -rhoE '\]\((\.\./)+[^)#]+' docs --include='*.md' | sed -E 's#^\]\((\.\./)+##' | sort -u | while read -r path; do
   if [ -f "$path" ]; then
     mkdir -p "$site/$(dirname "$path")"

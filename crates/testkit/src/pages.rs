@@ -10,6 +10,7 @@ macro_rules! pages {
 pages! {
     deflate "deflate/index.md"
     dict "dict/index.md"
+    dict_engine "dict/engine.md"
     dict_files "dict/files.md"
     dict_sst "dict/sst.md"
     gateway "gateway/index.md"
