@@ -16,7 +16,8 @@ use crate::prefetch::PrefetchQueue;
 use crate::scratch::BlockBuffers;
 use crate::sequences_section::{Section, read_section};
 
-/// Decodes compressed blocks: options, tables and buffers, without input and output.
+/// Decodes the compressed blocks of a frame. It holds options, tables and buffers; each call passes
+/// input and output.
 pub(crate) struct BlockDecoder<'a> {
     kernels: KernelSet,
     tables: &'a mut FrameTables,
@@ -24,12 +25,12 @@ pub(crate) struct BlockDecoder<'a> {
     buffers: &'a mut BlockBuffers,
     /// Whether sequences are decoded ahead of their execution.
     two_phase: bool,
-    /// Lines to prefetch meanwhile.
+    /// Cache lines to prefetch while decoding.
     prefetch: Option<&'a mut PrefetchQueue>,
 }
 
 impl<'a> BlockDecoder<'a> {
-    /// A decoder of the blocks whose tables are in `tables`.
+    /// Makes a decoder for the frame whose tables are `tables`.
     pub(crate) fn new(
         kernels: KernelSet,
         buffers: &'a mut BlockBuffers,
@@ -41,13 +42,13 @@ impl<'a> BlockDecoder<'a> {
         BlockDecoder { kernels, tables, dictionary, buffers, two_phase, prefetch: None }
     }
 
-    /// Prefetches the lines of `queue` meanwhile, if there is one.
+    /// Sets the queue of lines to prefetch while decoding.
     pub(crate) fn prefetching(self, queue: Option<&'a mut PrefetchQueue>) -> Self {
         BlockDecoder { prefetch: queue, ..self }
     }
 
-    /// Decodes the block `src[at..]`, which may regenerate at most `max` bytes. `src[..at]` precedes it in
-    /// the input and has at least 5 bytes, which kernels may read.
+    /// Decodes the block `src[at..]`, which may regenerate at most `max` bytes. `src[..at]` is the
+    /// input before the block. It has at least 5 bytes, because kernels may read them.
     pub(crate) fn decode(&mut self, src: &[u8], at: usize, max: usize, out: &mut Output<'_>) -> Result<()> {
         let block = &src[at..];
         let header = LiteralsHeader::parse(block)?;

@@ -1,4 +1,4 @@
-//! Whole frames in memory, with the names of the `zstd` crate.
+//! Decodes whole frames in memory, with the names of the `zstd` crate.
 
 use std::io;
 
@@ -18,18 +18,19 @@ pub struct Decompressor<'a> {
 }
 
 impl Decompressor<'static> {
-    /// A decompressor without a dictionary.
+    /// Makes a decompressor without a dictionary.
     ///
     /// # Errors
-    /// None; the signature is that of the `zstd` crate.
+    /// Never fails. The signature is that of the `zstd` crate.
     pub fn new() -> io::Result<Self> {
         Self::with_dictionary(&[])
     }
 
-    /// A decompressor with a dictionary, trained or raw content, of which it keeps a copy. An empty one is none.
+    /// Makes a decompressor with a dictionary, trained or raw content, and copies the dictionary.
+    /// An empty dictionary counts as none.
     ///
     /// # Errors
-    /// Those of [`Dictionary::new`].
+    /// Returns the errors of [`Dictionary::new`].
     pub fn with_dictionary(dictionary: &[u8]) -> io::Result<Self> {
         let dictionary = AnyDictionary::copy(dictionary)?;
         Ok(Decompressor { options: Options::new(), scratch: Scratch::new(), dictionary })
@@ -37,10 +38,10 @@ impl Decompressor<'static> {
 }
 
 impl<'a> Decompressor<'a> {
-    /// A decompressor with a digested dictionary.
+    /// Makes a decompressor with a digested dictionary.
     ///
     /// # Errors
-    /// None; the signature is that of the `zstd` crate.
+    /// Never fails. The signature is that of the `zstd` crate.
     pub fn with_prepared_dictionary<'b: 'a>(dictionary: &'a DecoderDictionary<'b>) -> io::Result<Self> {
         let dictionary = AnyDictionary::prepared(dictionary);
         Ok(Decompressor { options: Options::new(), scratch: Scratch::new(), dictionary })
@@ -49,7 +50,7 @@ impl<'a> Decompressor<'a> {
     /// Replaces the dictionary.
     ///
     /// # Errors
-    /// Those of [`Dictionary::new`].
+    /// Returns the errors of [`Dictionary::new`].
     pub fn set_dictionary(&mut self, dictionary: &[u8]) -> io::Result<()> {
         self.dictionary = AnyDictionary::copy(dictionary)?;
         Ok(())
@@ -58,7 +59,7 @@ impl<'a> Decompressor<'a> {
     /// Replaces the dictionary by a digested one.
     ///
     /// # Errors
-    /// None; the signature is that of the `zstd` crate.
+    /// Never fails. The signature is that of the `zstd` crate.
     pub fn set_prepared_dictionary<'b: 'a>(
         &mut self,
         dictionary: &'a DecoderDictionary<'b>,
@@ -70,25 +71,26 @@ impl<'a> Decompressor<'a> {
     /// Sets whether frames begin with their magic number. Default: yes.
     ///
     /// # Errors
-    /// None; the signature is that of the `zstd` crate.
+    /// Never fails. The signature is that of the `zstd` crate.
     pub fn include_magicbytes(&mut self, include: bool) -> io::Result<()> {
         self.options = self.options.format(if include { Format::Standard } else { Format::Magicless });
         Ok(())
     }
 
-    /// Checks the logarithm of a window, 10 to 31. Whole frames have no window of their own to limit.
+    /// Checks that a window logarithm is within 10 to 31. It limits nothing, because whole frames
+    /// need no window.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] for another logarithm.
+    /// Returns [`io::ErrorKind::InvalidInput`] for other logarithms.
     pub fn window_log_max(&mut self, log: u32) -> io::Result<()> {
         window_of(log).map(|_| ())
     }
 
-    /// Decodes all frames of `source` into `destination`: a slice, an array, or the capacity of a vector, whose length
-    /// is set. Returns the number of bytes.
+    /// Decodes all frames of `source` into `destination`, and returns the number of bytes. The
+    /// destination is a slice, an array, or the capacity of a vector, whose length is set.
     ///
     /// # Errors
-    /// As [`FrameDecoder::decode`](crate::FrameDecoder::decode).
+    /// Returns the errors of [`FrameDecoder::decode`](crate::FrameDecoder::decode).
     pub fn decompress_to_buffer<D: Destination + ?Sized>(
         &mut self,
         source: &[u8],
@@ -102,13 +104,15 @@ impl<'a> Decompressor<'a> {
     /// Decodes all frames of `source` into a vector of at most `capacity` bytes.
     ///
     /// # Errors
-    /// As [`FrameDecoder::decode_into_vec`](crate::FrameDecoder::decode_into_vec).
+    /// Returns the errors of
+    /// [`FrameDecoder::decode_into_vec`](crate::FrameDecoder::decode_into_vec).
     pub fn decompress(&mut self, source: &[u8], capacity: usize) -> io::Result<Vec<u8>> {
         let decoder = FrameDecoder::new(self.options);
         Ok(decoder.decode_into_vec(&mut self.scratch, self.dictionary.get(), source, capacity)?)
     }
 
-    /// An upper bound of the content of all frames, from their headers; `None` if they are damaged or it does not fit.
+    /// Returns an upper bound of the content of all frames, computed from their headers, or `None`
+    /// if they are damaged or the bound does not fit.
     pub fn upper_bound(source: &[u8]) -> Option<usize> {
         let (mut at, mut bound) = (0, 0_usize);
         while at < source.len() {
@@ -120,10 +124,10 @@ impl<'a> Decompressor<'a> {
     }
 }
 
-/// As [`Decompressor::decompress_to_buffer`], without a dictionary.
+/// Calls [`Decompressor::decompress_to_buffer`] without a dictionary.
 ///
 /// # Errors
-/// As there.
+/// Returns the errors of [`Decompressor::decompress_to_buffer`].
 pub fn decompress_to_buffer<D: Destination + ?Sized>(
     source: &[u8],
     destination: &mut D,
@@ -131,20 +135,20 @@ pub fn decompress_to_buffer<D: Destination + ?Sized>(
     Decompressor::new()?.decompress_to_buffer(source, destination)
 }
 
-/// As [`Decompressor::decompress`], without a dictionary.
+/// Calls [`Decompressor::decompress`] without a dictionary.
 ///
 /// # Errors
-/// As there.
+/// Returns the errors of [`Decompressor::decompress`].
 pub fn decompress(source: &[u8], capacity: usize) -> io::Result<Vec<u8>> {
     Decompressor::new()?.decompress(source, capacity)
 }
 
 /// Memory that [`Decompressor::decompress_to_buffer`] writes to.
 pub trait Destination {
-    /// Calls `write` with the memory; keeps as many bytes as it returns.
+    /// Calls `write` with the memory, and keeps as many bytes as `write` returns.
     ///
     /// # Errors
-    /// Those of `write`, and of no memory.
+    /// Returns the errors of `write`.
     fn fill(&mut self, write: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<usize>;
 }
 

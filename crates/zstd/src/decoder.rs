@@ -1,4 +1,4 @@
-//! Decoding of whole frames into a slice.
+//! Decodes whole frames into a slice.
 
 use alloc::vec::Vec;
 
@@ -13,7 +13,7 @@ use crate::output::{HistorySegment, OUTPUT_TOO_SMALL, Output};
 use crate::prefetch::PrefetchQueue;
 use crate::scratch::Scratch;
 
-/// Bytes read and written by a call.
+/// Numbers of bytes that a call read and wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     /// Input bytes consumed.
@@ -39,19 +39,19 @@ pub struct FrameDecoder {
 }
 
 impl FrameDecoder {
-    /// A decoder with these options.
+    /// Makes a decoder with these options.
     pub const fn new(options: Options) -> Self {
         FrameDecoder { options }
     }
 
-    /// Decodes all concatenated frames of `src` and returns the number of bytes written to `dst`. Skippable
-    /// frames are skipped. Every frame may use `dictionary`.
+    /// Decodes all concatenated frames of `src`, and returns the number of bytes written to `dst`.
+    /// Skippable frames are skipped. Every frame may use `dictionary`.
     ///
     /// # Errors
-    /// Offsets of errors count in `src`. [`Kind::Truncated`] and [`Kind::Corrupt`] for input that is not a
-    /// sequence of whole frames, [`Kind::OutputTooSmall`], [`Kind::BadArgument`] for a frame with another
-    /// Dictionary_ID, [`Kind::Unsupported`] for a window of 4 GiB and more.
-    /// After an error the content of `dst` is unspecified.
+    /// Returns [`Kind::Truncated`] and [`Kind::Corrupt`] for input that is not a sequence of whole
+    /// frames, [`Kind::OutputTooSmall`], [`Kind::BadArgument`] for a frame with another
+    /// Dictionary_ID, and [`Kind::Unsupported`] for a window of 4 GiB or more. Offsets of errors
+    /// are positions in `src`. After an error the content of `dst` is unspecified.
     pub fn decode(
         &self,
         scratch: &mut Scratch,
@@ -71,11 +71,13 @@ impl FrameDecoder {
         Ok(sizes.written)
     }
 
-    /// As [`decode`](Self::decode), into a new vector of at most `limit` bytes. Memory is bounded by `limit` and by what
-    /// the blocks of a frame can hold, whatever its header states.
+    /// Decodes all concatenated frames of `src` into a new vector of at most `limit` bytes. Memory
+    /// is bounded by `limit` and by what the blocks of a frame can hold, whatever its header
+    /// states.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode), but [`Kind::Limit`] for content above `limit` and for failed allocation.
+    /// Returns the errors of [`decode`](Self::decode), and [`Kind::Limit`] for content above
+    /// `limit` and for failed allocation.
     pub fn decode_into_vec(
         &self,
         scratch: &mut Scratch,
@@ -111,7 +113,7 @@ impl FrameDecoder {
     /// Decodes the frame at the beginning of `src`; other bytes may follow it.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode).
+    /// Returns the errors of [`decode`](Self::decode).
     pub fn decode_frame(
         &self,
         scratch: &mut Scratch,
@@ -122,11 +124,12 @@ impl FrameDecoder {
         self.decode_one(scratch, dictionary, src, dst, None)
     }
 
-    /// As [`decode_frame`](Self::decode_frame), prefetching the lines of `next` meanwhile. The queue is empty
-    /// when this returns, also after an error.
+    /// Decodes the frame at the beginning of `src`, as [`decode_frame`](Self::decode_frame) does,
+    /// and prefetches the lines of `next` meanwhile. The queue is empty when this returns, even
+    /// after an error.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode).
+    /// Returns the errors of [`decode`](Self::decode).
     pub fn decode_prefetching(
         &self,
         scratch: &mut Scratch,
@@ -216,10 +219,11 @@ impl FrameDecoder {
     }
 }
 
-const WRONG_SIZE: Error = Error::new(Kind::Corrupt, 0, "the content has not the size that its frame says");
+const WRONG_SIZE: Error =
+    Error::new(Kind::Corrupt, 0, "the content does not have the size that its frame states");
 
-/// Decodes all frames of `src` without a dictionary into a new vector of at most `limit` bytes. For many frames, keep a
-/// [`Scratch`] and call [`FrameDecoder::decode_into_vec`].
+/// Decodes all frames of `src` without a dictionary into a new vector of at most `limit` bytes. For
+/// many frames, keep a [`Scratch`] and call [`FrameDecoder::decode_into_vec`].
 ///
 /// ```
 /// let frame = b"\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello";
@@ -229,7 +233,7 @@ const WRONG_SIZE: Error = Error::new(Kind::Corrupt, 0, "the content has not the 
 /// ```
 ///
 /// # Errors
-/// As [`FrameDecoder::decode_into_vec`].
+/// Returns the errors of [`FrameDecoder::decode_into_vec`].
 pub fn decode_into_vec(src: &[u8], limit: usize) -> Result<Vec<u8>> {
     FrameDecoder::default().decode_into_vec(&mut Scratch::new(), None, src, limit)
 }

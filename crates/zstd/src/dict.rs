@@ -13,15 +13,16 @@ impl DecoderDictionary<'static> {
     /// Digests a dictionary and copies its content.
     ///
     /// # Panics
-    /// For a damaged trained dictionary, as in the `zstd` crate. [`try_copy`](Self::try_copy) returns an error.
+    /// Panics if a trained dictionary is damaged, as in the `zstd` crate.
+    /// [`try_copy`](Self::try_copy) returns an error.
     pub fn copy(dictionary: &[u8]) -> Self {
         Self::try_copy(dictionary).unwrap_or_else(|e| panic!("the dictionary is damaged: {e}"))
     }
 
-    /// As [`copy`](Self::copy).
+    /// Digests a dictionary and copies its content.
     ///
     /// # Errors
-    /// Those of [`Dictionary::new`].
+    /// Returns the errors of [`Dictionary::new`].
     pub fn try_copy(dictionary: &[u8]) -> io::Result<Self> {
         Ok(Dictionary::new(dictionary)?.into())
     }
@@ -31,8 +32,8 @@ impl<'a> DecoderDictionary<'a> {
     /// Digests a dictionary and borrows its content.
     ///
     /// # Panics
-    /// For a damaged trained dictionary, as in the `zstd` crate. [`Dictionary::by_reference`], converted by `into`,
-    /// returns an error.
+    /// Panics if a trained dictionary is damaged, as in the `zstd` crate.
+    /// [`Dictionary::by_reference`], converted by `into`, returns an error.
     pub fn new(dictionary: &'a [u8]) -> Self {
         let dictionary = Dictionary::by_reference(dictionary);
         dictionary.unwrap_or_else(|e| panic!("the dictionary is damaged: {e}")).into()

@@ -1,4 +1,4 @@
-//! Sequence decoding and execution one by one, in safe code: the reference that
+//! Decodes and executes sequences one by one, in safe code. This is the reference that
 //! [`kernel::sequences`](crate::kernel::sequences) must match.
 
 use linerate_core::{Error, Result};
@@ -9,7 +9,7 @@ use crate::entropy::tables::{FseTable, LL_BASE, ML_BASE, RepeatOffsets};
 use crate::output::{OUTPUT_TOO_SMALL, Output};
 use crate::prefetch::PrefetchQueue;
 
-/// Bytes that a copy may write after its output, and read after its source.
+/// Number of bytes that a copy may write after its output, and read after its source.
 pub(crate) const SLACK: usize = 32;
 
 /// The sequences of one block, with everything needed to decode and execute them.
@@ -25,15 +25,16 @@ pub(crate) struct Job<'a, 'b> {
     /// Literals, followed by [`SLACK`] readable bytes.
     pub(crate) literals: &'a [u8],
     pub(crate) repeats: RepeatOffsets,
-    /// Most bytes that the block may regenerate.
+    /// Largest number of bytes that the block may regenerate.
     pub(crate) max: usize,
     pub(crate) prefetch: Option<&'a mut PrefetchQueue>,
-    /// Whether sequences are decoded ahead of their execution, so that their sources can be prefetched.
+    /// Whether sequences are decoded ahead of their execution, so that their sources can be
+    /// prefetched.
     pub(crate) two_phase: bool,
     pub(crate) out: &'a mut Output<'b>,
 }
 
-/// Reference of [`crate::kernel::sequences::run`].
+/// The reference of [`crate::kernel::sequences::run`].
 pub(crate) fn run(job: Job<'_, '_>) -> Result<RepeatOffsets> {
     let Job {
         count,
@@ -77,7 +78,7 @@ pub(crate) fn run(job: Job<'_, '_>) -> Result<RepeatOffsets> {
         }
         let (literal_len, match_len) = (literal_len as usize, match_len as usize);
         let Some((head, tail)) = literals.split_at_checked(literal_len) else {
-            return Err(Error::corrupt("sequences use more literals than there are"));
+            return Err(Error::corrupt("sequences use more literals than the block has"));
         };
         check_capacity(literal_len + match_len, end, out)?;
         out.append(head)?;
@@ -92,10 +93,11 @@ pub(crate) fn run(job: Job<'_, '_>) -> Result<RepeatOffsets> {
     Ok(repeats)
 }
 
-/// Checks that `len` more bytes fit the block, which ends at `end` at the latest, and the buffer.
+/// Checks that `len` more bytes fit into the block, which must end at or before `end`, and into the
+/// buffer.
 fn check_capacity(len: usize, end: usize, out: &Output<'_>) -> Result<()> {
     if len > end - out.at {
-        return Err(Error::corrupt("a block regenerates more than it may"));
+        return Err(Error::corrupt("a block regenerates more bytes than allowed"));
     }
     if len > out.buf.len() - out.at {
         return Err(OUTPUT_TOO_SMALL);

@@ -4,15 +4,15 @@ use linerate_core::{Error, Kind, Result};
 
 /// First four bytes of a frame, little-endian.
 pub(crate) const MAGIC: u32 = 0xfd2f_b528;
-/// First four bytes of a skippable frame, of which the low four bits are free.
+/// First four bytes of a skippable frame, little-endian. The low four bits are free.
 const SKIPPABLE_MAGIC: u32 = 0x184d_2a50;
-/// Block_Maximum_Size: most bytes that a block holds or regenerates.
+/// Largest number of bytes that a block holds or regenerates (Block_Maximum_Size).
 pub const BLOCK_MAX: usize = 128 << 10;
-/// Windows of 4 GiB and more are unsupported.
+/// Largest supported window, as a logarithm: windows of 4 GiB or more are unsupported.
 const WINDOW_LOG_MAX: u32 = 31;
-/// Bytes of a skippable frame's header, magic number included.
+/// Size of a skippable frame's header in bytes, magic number included.
 pub(crate) const SKIPPABLE_HEADER: usize = 8;
-/// Longest frame header in bytes, magic number included.
+/// Size of the longest frame header in bytes, magic number included.
 pub(crate) const HEADER_MAX: usize = 18;
 
 /// Whether frames begin with the magic number.
@@ -32,9 +32,9 @@ pub enum Header {
     Frame(FrameHeader),
     /// A skippable frame.
     Skippable {
-        /// Low four bits of its magic number.
+        /// Low four bits of the magic number.
         variant: u8,
-        /// Bytes after its header of 8.
+        /// Number of bytes after the header, which has 8.
         len: u32,
     },
 }
@@ -43,8 +43,8 @@ impl Header {
     /// Parses the header at the beginning of `src`.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if `src` ends within the header, [`Kind::Corrupt`] if it is invalid,
-    /// [`Kind::Unsupported`] for a window of 4 GiB and more.
+    /// Returns [`Kind::Truncated`] if `src` ends within the header, [`Kind::Corrupt`] if it is
+    /// invalid, and [`Kind::Unsupported`] for a window of 4 GiB or more.
     pub fn parse(src: &[u8], format: Format) -> Result<Header> {
         match parse_partial(src, format)? {
             PartialHeader::Complete(header) => Ok(header),
@@ -58,9 +58,9 @@ impl Header {
 /// The header of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// Bytes of the header, magic number included.
+    /// Size of the header in bytes, magic number included.
     pub len: usize,
-    /// Window size in bytes; for a single segment, the content size.
+    /// Window size in bytes. For a single segment, it is the content size.
     pub window: u64,
     /// Frame_Content_Size, if present.
     pub content_size: Option<u64>,
@@ -76,7 +76,7 @@ impl FrameHeader {
     /// Parses the header of the data frame at the beginning of `src`.
     ///
     /// # Errors
-    /// As [`Header::parse`], and [`Kind::BadArgument`] for a skippable frame.
+    /// Returns the errors of [`Header::parse`], and [`Kind::BadArgument`] for a skippable frame.
     pub fn parse(src: &[u8], format: Format) -> Result<FrameHeader> {
         match Header::parse(src, format)? {
             Header::Frame(header) => Ok(header),
@@ -84,14 +84,14 @@ impl FrameHeader {
         }
     }
 
-    /// Most bytes that a block of the frame may hold or regenerate.
+    /// Largest number of bytes that a block of the frame may hold or regenerate.
     pub(crate) fn block_max(&self) -> usize {
         self.window.min(BLOCK_MAX as u64) as usize
     }
 }
 
-/// Bytes of a skippable frame with its header, if that many are `available`. Computed in 64 bits, since
-/// nearly 4 GiB plus a header overflow 32.
+/// Returns the size of a skippable frame in bytes, header included, if that many are `available`.
+/// It is computed in 64 bits, because nearly 4 GiB plus a header overflow 32 bits.
 pub(crate) fn skippable_extent(len: u32, available: usize) -> Option<usize> {
     let extent = u64::from(len) + SKIPPABLE_HEADER as u64;
     usize::try_from(extent).ok().filter(|&extent| extent <= available)
@@ -159,7 +159,7 @@ pub(crate) fn parse_partial(src: &[u8], format: Format) -> Result<PartialHeader>
     Ok(PartialHeader::Complete(Header::Frame(header)))
 }
 
-/// Whether `start` is a prefix of a valid magic number.
+/// Returns whether `start` is a prefix of a valid magic number.
 fn could_be_magic(start: &[u8]) -> bool {
     let skippable = SKIPPABLE_MAGIC.to_le_bytes();
     let free_bits = |(i, byte): (usize, &u8)| if i == 0 { byte & !15 } else { *byte };
@@ -175,7 +175,7 @@ fn little_endian(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-/// Block types.
+/// The type of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockType {
     Raw,
@@ -188,7 +188,8 @@ pub(crate) enum BlockType {
 pub(crate) struct BlockHeader {
     pub(crate) last: bool,
     pub(crate) kind: BlockType,
-    /// Bytes stored; for [`BlockType::Rle`], bytes regenerated from the one stored.
+    /// Number of bytes stored. For [`BlockType::Rle`], the number of bytes regenerated from the one
+    /// stored.
     pub(crate) size: usize,
 }
 
@@ -206,7 +207,8 @@ impl BlockHeader {
             2 => BlockType::Compressed,
             _ => return Err(Error::new(Kind::Corrupt, 0, "a block has the reserved type")),
         };
-        // A single segment frame without content has a maximum of 0, but may have a compressed block of 2.
+        // The maximum of a single segment frame without content is 0, but it may have a compressed
+        // block of 2 bytes.
         let max = if kind == BlockType::Compressed { block_max.max(2) } else { block_max };
         if size > max {
             return Err(Error::new(Kind::Corrupt, 0, "a block is larger than its frame allows"));
@@ -214,7 +216,7 @@ impl BlockHeader {
         Ok(BlockHeader { last: word & 1 == 1, kind, size })
     }
 
-    /// Bytes after the header.
+    /// Number of bytes after the header.
     pub(crate) fn stored(&self) -> usize {
         if self.kind == BlockType::Rle { 1 } else { self.size }
     }
@@ -223,9 +225,10 @@ impl BlockHeader {
 /// The extent of a frame, known without decoding it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameExtent {
-    /// Bytes of the frame, from its magic number to its checksum.
+    /// Size of the frame in bytes, from its magic number to its checksum.
     pub compressed: usize,
-    /// Upper bound of the decoded size; exact if [`content_size`](Self::content_size) is known.
+    /// Upper bound of the decoded size. It is exact if [`content_size`](Self::content_size) is
+    /// known.
     pub bound: u64,
     /// Decoded size, if the header states it; 0 for a skippable frame.
     pub content_size: Option<u64>,
@@ -236,8 +239,8 @@ pub struct FrameExtent {
 /// Finds the end of the frame at the beginning of `src` from its block headers.
 ///
 /// # Errors
-/// As [`Header::parse`]; [`Kind::Truncated`] if `src` ends before the frame does, and
-/// [`Kind::Corrupt`] for an invalid block header.
+/// Returns the errors of [`Header::parse`], [`Kind::Truncated`] if `src` ends before the frame
+/// does, and [`Kind::Corrupt`] for an invalid block header.
 pub fn frame_extent(src: &[u8], format: Format) -> Result<FrameExtent> {
     let truncated = Error::new(Kind::Truncated, src.len() as u64, "the input ends before the frame does");
     let header = match Header::parse(src, format)? {
@@ -284,7 +287,7 @@ mod tests {
             let found = frame_extent(&frame, Format::Standard);
             assert_eq!(found.map_err(|e| (e.kind, e.offset)), Err((Kind::Truncated, 108)), "{len}");
         }
-        // With enough bytes available: limited by usize.
+        // With enough bytes available, only `usize` limits the extent.
         let all = usize::try_from(8 + u64::from(u32::MAX)).ok();
         assert_eq!(skippable_extent(u32::MAX, usize::MAX), all);
         assert_eq!(skippable_extent(u32::MAX - 8, usize::MAX), Some(u32::MAX as usize));

@@ -26,7 +26,7 @@ pub(crate) enum TableSource {
 /// A thread's buffer for the decoding table of the last Huffman tree.
 pub(crate) struct HuffmanTableBuffer {
     cells: [u16; huffman::MAX_CELLS],
-    /// The tree whose table was built here last.
+    /// The tree whose table was built in the buffer last.
     tree: CanonicalTree,
 }
 
@@ -38,8 +38,9 @@ impl HuffmanTableBuffer {
 
 /// Tables and repeat offsets that later blocks of a frame can refer to.
 ///
-/// Of the Huffman code only the canonical tree is kept, a fourteenth of the decoding table, which is
-/// rebuilt in 0.1 microseconds if another frame was decoded by the same thread before the next block that needs it.
+/// The Huffman code is kept as its canonical tree only, which takes a fourteenth of the decoding
+/// table. The table is rebuilt in 0.1 microseconds if the same thread decoded another frame before
+/// the next block that needs it.
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub(crate) struct FrameTables {
@@ -78,7 +79,7 @@ impl FrameTables {
         self.repeats = dictionary.map_or(RepeatOffsets::INITIAL, |d| d.repeats());
     }
 
-    /// Prefetches what every block reads or replaces: the tree, and what follows it.
+    /// Prefetches the fields that every block reads or replaces: the tree, and those after it.
     pub(crate) fn prefetch(&self) {
         let at = core::ptr::from_ref(self) as usize;
         let lines = core::mem::offset_of!(FrameTables, tree)..size_of::<FrameTables>();
@@ -103,7 +104,7 @@ impl FrameTables {
         }
     }
 
-    /// The current table, if there is one.
+    /// Returns the current table, if there is one.
     pub(crate) fn table<'a>(
         &'a self,
         field: SequenceField,
@@ -136,7 +137,7 @@ impl FrameTables {
         buffer.tree = self.tree;
     }
 
-    /// The current Huffman table, if there is one.
+    /// Returns the current Huffman table, if there is one.
     pub(crate) fn huffman<'a>(
         &self,
         kernels: KernelSet,

@@ -12,14 +12,14 @@ pub(crate) enum KernelSet {
 }
 
 impl KernelSet {
-    /// The choice, as far as the build has one: with the feature `small` the scalar kernels alone. The compiler sees it, so
-    /// that no code of the others is left.
+    /// Reduces the choice to what the build has: with the feature `small`, only the scalar kernels.
+    /// This is known at compile time, so that the compiler drops the code of the others.
     #[inline(always)]
     pub(crate) fn compiled(self) -> Self {
         if cfg!(feature = "small") { KernelSet::Tier(Tier::Scalar) } else { self }
     }
 
-    /// The kernels of the best supported tier.
+    /// Returns the kernels of the best supported tier.
     pub(crate) fn detected() -> Self {
         KernelSet::Tier(linerate_core::cpu::tier())
     }

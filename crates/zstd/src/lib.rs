@@ -1,15 +1,19 @@
 //! A zstd decoder (RFC 8878) whose tables, window and scratch memory belong to the caller.
 //!
-//! * [`Decoder`], [`stream`], [`bulk`] and [`dict`]: files and pipes, with the names of the `zstd` crate's decoding half.
-//! * [`FrameDecoder`]: whole frames into a slice, which also serves as the window.
-//! * [`StreamDecoder`]: frames in pieces. Between calls it keeps the window and the tables; everything
-//!   else is in a [`Scratch`], one per thread.
-//! * [`PrefixDecoder`]: the beginning of a frame, which may lack its end, into a growing slice.
-//! * [`Dictionary`]: digested once into at most 9 KiB of tables beside its content; relocatable, and
-//!   optionally in memory of the caller, so that there can be very many.
-//! * [`seekable::Reader`]: any byte of a file of many frames. [`ParallelDecoder`]: many frames on several threads.
-//! * [`pipeline`]: one frame on several threads.
-//! * [`PrefetchQueue`]: cache lines of the next job, prefetched while the current one is decoded.
+//! * [`Decoder`], [`stream`], [`bulk`] and [`dict`] decode files and pipes, with the names of the
+//!   `zstd` crate's decoding half.
+//! * [`FrameDecoder`] decodes whole frames into a slice, which also serves as the window.
+//! * [`StreamDecoder`] decodes frames in pieces. Between calls it keeps the window and the tables;
+//!   everything else is in a [`Scratch`], one per thread.
+//! * [`PrefixDecoder`] decodes the beginning of a frame, which may lack its end, into a growing
+//!   slice.
+//! * [`Dictionary`] is digested once into at most 9 KiB of tables beside its content. It is
+//!   relocatable, and optionally in memory of the caller, so that there can be very many.
+//! * [`seekable::Reader`] reads any byte of a file of many frames, and [`ParallelDecoder`] decodes
+//!   many frames on several threads.
+//! * [`pipeline`] decodes one frame on several threads.
+//! * [`PrefetchQueue`] holds cache lines of the next job, which are prefetched while the current
+//!   one is decoded.
 //!
 //! ```
 //! # #[cfg(feature = "std")]
@@ -25,7 +29,7 @@
 //! # fn main() {}
 //! ```
 //!
-//! Below the readers are functions whose memory belongs to the caller:
+//! Beneath the readers are functions that work in memory of the caller:
 //!
 //! ```
 //! use linerate_zstd::{FrameDecoder, Options, Scratch};
@@ -38,18 +42,19 @@
 //! # Ok::<(), linerate_zstd::Error>(())
 //! ```
 //!
-//! Untrusted input is safe: errors are typed, nothing is read or written outside the buffers, and memory
-//! is bounded by [`Options::window_limit`] and the output buffer.
+//! Untrusted input is safe: errors are typed, nothing is read or written outside the buffers, and
+//! memory is bounded by [`Options::window_limit`] and the output buffer.
 //!
 //! # Features
 //!
-//! | feature | |
+//! | feature | what it adds |
 //! |---|---|
 //! | `std`, by default | run-time CPU dispatch, and everything over files, readers and threads |
 //! | `tokio`, `futures-io` | [decoders](stream#asynchronous-readers-and-writers) over the asynchronous readers and writers of these crates |
-//! | `small` | one form of each hot loop, for small programs: scalar, without prefetching |
+//! | `small` | for small programs: compiles one form of each hot loop, scalar, without prefetching
+//! |
 //!
-//! Without `std` it needs `alloc`, for the [`Scratch`] and windows.
+//! Without `std` the crate needs `alloc`, for the [`Scratch`] and windows.
 //!
 //! # Modules
 //!
@@ -62,7 +67,7 @@
 //! | `bulk`, `dict` | feature `std`: the remaining names of the `zstd` crate's decoding half |
 //! | `seekable/` | feature `std`: `index` (of a seek table, or scanned) and [`seekable::Reader`] |
 //! | `parallel` | feature `std`: [`ParallelDecoder`], frames on several threads |
-//! | `pipeline/` | feature `std`: one frame on several threads: `decoder` ([`pipeline::Decoder`]), `cutter` (parts of a frame), `ring` (parts that wait, and threads), `block` (one block on its way) |
+//! | `pipeline/` | feature `std`: one frame on several threads: `decoder` ([`pipeline::Decoder`]), `cutter` (cuts a frame into parts), `ring` (parts that wait, and threads), `block` (one block in the pipeline) |
 //! | `stream_decoder` | [`StreamDecoder`]: frames in pieces |
 //! | `prefix` | [`PrefixDecoder`]: the beginning of a frame, resumable |
 //! | `decoder` | [`FrameDecoder`]: whole frames into a slice |

@@ -22,13 +22,13 @@ pub(crate) enum LiteralsType {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LiteralsHeader {
     pub(crate) kind: LiteralsType,
-    /// Bytes of the header.
+    /// Size of the header, in bytes.
     pub(crate) len: usize,
     /// Number of literals.
     pub(crate) count: usize,
-    /// Bytes after the header.
+    /// Number of bytes after the header.
     pub(crate) stored: usize,
-    /// Huffman-coded streams: 1 or 4; 0 for raw and RLE.
+    /// Number of Huffman-coded streams: 1 or 4; 0 for raw and RLE literals.
     pub(crate) streams: usize,
 }
 
@@ -55,9 +55,10 @@ impl LiteralsHeader {
 }
 
 pub(crate) const NO_TREE: Error =
-    Error::new(Kind::Corrupt, 0, "literals repeat a Huffman tree before there was one");
+    Error::new(Kind::Corrupt, 0, "literals repeat a Huffman tree, but none precedes them");
 
-/// Reads the tree description at the beginning of `src` and builds its table; returns its length in bytes.
+/// Reads the tree description at the beginning of `src` and builds its table. Returns the length of
+/// the description in bytes.
 pub(crate) fn read_tree(
     kernels: KernelSet,
     src: &[u8],

@@ -13,13 +13,13 @@ pub struct Options {
     pub window_limit: u64,
     /// Whether checksums are verified. Default: yes.
     pub verify_checksum: bool,
-    /// Whether sequences are decoded 64 ahead of their execution, so that the dictionary lines they copy
-    /// from can be prefetched. Pays when the dictionary is large and cold. Default: no.
+    /// Whether sequences are decoded 64 ahead of their execution, so that the dictionary lines they
+    /// copy from can be prefetched. Pays when the dictionary is large and cold. Default: no.
     pub two_phase: bool,
 }
 
 impl Options {
-    /// The defaults.
+    /// Returns the defaults.
     pub const fn new() -> Self {
         Options { format: Format::Standard, window_limit: 1 << 27, verify_checksum: true, two_phase: false }
     }

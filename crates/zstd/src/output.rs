@@ -2,8 +2,8 @@
 
 use linerate_core::{Error, Kind, Result};
 
-/// Segments of history before the output: newer and older part of a wrapped window, or window and
-/// dictionary.
+/// Number of history segments before the output: the newer and the older part of a wrapped window,
+/// or window and dictionary.
 pub(crate) const HISTORY_SEGMENTS: usize = 2;
 
 /// A segment of history, and readable bytes after it.
@@ -14,7 +14,7 @@ pub(crate) struct HistorySegment<'a> {
 }
 
 impl<'a> HistorySegment<'a> {
-    /// The first `len` bytes of `all`.
+    /// Makes a segment of the first `len` bytes of `all`.
     pub(crate) fn new(all: &'a [u8], len: usize) -> Self {
         debug_assert!(len <= all.len());
         HistorySegment { all, len }
@@ -30,7 +30,7 @@ impl<'a> HistorySegment<'a> {
     }
 }
 
-/// An output buffer. `buf[start..at]` is history, preceded by the segments `history`.
+/// An output buffer. `buf[start..at]` is history, and the segments in `history` precede it.
 pub(crate) struct Output<'a> {
     pub(crate) buf: &'a mut [u8],
     /// First byte of `buf` that matches may copy.
@@ -60,8 +60,8 @@ impl Output<'_> {
         Ok(())
     }
 
-    /// Appends a match of `len` bytes at distance `offset`, which may overlap its own output. The caller has
-    /// checked the capacity.
+    /// Appends a match of `len` bytes at distance `offset`, which may overlap its own output. The
+    /// caller has checked the capacity.
     pub(crate) fn copy_match(&mut self, offset: usize, len: usize) -> Result<()> {
         let end = self.at + len;
         while self.at < end && offset > self.at - self.start {
@@ -81,7 +81,7 @@ impl Output<'_> {
             self.buf[self.at..self.at + count].copy_from_slice(&piece[from..from + count]);
             self.at += count;
         }
-        // Overlapping copy: the source doubles with each step.
+        // The copies overlap: the source doubles with each step.
         let from = self.at - offset.min(self.at);
         while self.at < end {
             let count = (self.at - from).min(end - self.at);

@@ -1,4 +1,5 @@
-//! [`ParallelDecoder`]: the frames of a file in memory, decoded by several threads at the same time.
+//! [`ParallelDecoder`]: decodes the frames of a file in memory, on several threads at the same
+//! time.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -13,8 +14,8 @@ use crate::options::Options;
 use crate::scratch::Scratch;
 use crate::seekable::Index;
 
-/// Decodes files of many frames, such as those of the seekable format or of `pzstd`, on several threads. One frame is
-/// decoded by one thread.
+/// Decodes files of many frames, such as those of the seekable format or of `pzstd`, on several
+/// threads. One thread decodes each frame.
 ///
 /// ```
 /// let frame = b"\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello";
@@ -33,21 +34,21 @@ pub struct ParallelDecoder<'a> {
 /// A frame's range in the input, and the size of its content.
 type SizedFrame = (Range<usize>, usize);
 
-/// A frame, and where its content goes.
+/// A frame, and the memory for its content.
 struct Job<'j> {
-    /// In the input.
+    /// Range of the frame in the input.
     range: Range<usize>,
     out: &'j mut [u8],
 }
 
 impl<'a> ParallelDecoder<'a> {
-    /// A decoder with a thread for each core.
+    /// Makes a decoder with a thread for each core.
     pub fn new() -> Self {
         let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         ParallelDecoder { options: Options::new(), threads, dictionary: None }
     }
 
-    /// Sets the number of threads; 0 is 1. The result does not depend on it.
+    /// Sets the number of threads; 0 means 1. The result does not depend on it.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         ParallelDecoder { threads: threads.max(1), ..self }
@@ -65,11 +66,12 @@ impl<'a> ParallelDecoder<'a> {
         ParallelDecoder { dictionary: Some(dictionary), ..self }
     }
 
-    /// Decodes all frames of `src` into a vector of at most `limit` bytes. Frames whose content size neither their
-    /// headers nor a seek table state are decoded by one thread.
+    /// Decodes all frames of `src` into a vector of at most `limit` bytes. If the content size of a
+    /// frame is in neither its header nor a seek table, one thread decodes all frames.
     ///
     /// # Errors
-    /// As [`FrameDecoder::decode_into_vec`]. Of several damaged frames the first one is reported.
+    /// Returns the errors of [`FrameDecoder::decode_into_vec`]. If several frames are damaged, the
+    /// error is that of the first.
     pub fn decode(&self, src: &[u8], limit: usize) -> Result<Vec<u8>> {
         let Some(frames) = self.frames(src)? else {
             let decoder = FrameDecoder::new(self.options);
@@ -87,8 +89,9 @@ impl<'a> ParallelDecoder<'a> {
         Ok(out)
     }
 
-    /// Each frame with the size of its content; `None` if one is unknown. Sizes that the blocks of a frame cannot hold are
-    /// errors, so that memory is bounded by the input.
+    /// Returns each frame with the size of its content, or `None` if a size is unknown. Returns an
+    /// error for a size that the blocks of a frame cannot hold, so that the input bounds the
+    /// memory.
     fn frames(&self, src: &[u8]) -> Result<Option<Vec<SizedFrame>>> {
         let table = Index::from_seek_table(&mut io::Cursor::new(src)).unwrap_or_default().unwrap_or_default();
         let (mut frames, mut at) = (Vec::new(), 0);
@@ -106,7 +109,7 @@ impl<'a> ParallelDecoder<'a> {
                 return Ok(None);
             };
             if len > extent.blocks as u64 * BLOCK_MAX as u64 {
-                let what = "the content has not the size that its frame says";
+                let what = "the content does not have the size that its frame states";
                 return Err(Error::new(Kind::Corrupt, at as u64, what));
             }
             let len = usize::try_from(len)
@@ -135,7 +138,7 @@ impl<'a> ParallelDecoder<'a> {
     fn decode_frame(&self, src: &[u8], job: Job<'_>, scratch: &mut Scratch) -> Result<()> {
         let Job { range, out } = job;
         let at = range.start as u64;
-        let wrong = Error::new(Kind::Corrupt, at, "the content has not the size that the file says");
+        let wrong = Error::new(Kind::Corrupt, at, "the content does not have the size that the file states");
         match FrameDecoder::new(self.options).decode_frame(scratch, self.dictionary, &src[range], out) {
             Ok(sizes) if sizes.written == out.len() => Ok(()),
             Ok(_) | Err(Error { kind: Kind::OutputTooSmall, .. }) => Err(wrong),

@@ -2,31 +2,32 @@
 
 use linerate_core::{CACHE_LINE, prefetch_line};
 
-/// Memory ranges in a queue.
+/// Number of memory ranges in a queue.
 const MAX_RANGES: usize = 8;
 
-/// The cache lines that the next job will read. [`FrameDecoder::decode_prefetching`](crate::FrameDecoder::decode_prefetching)
-/// spreads their prefetches over the sequences of the current block, since a CPU stalls when too many are
-/// in flight, and prefetches the rest at the end.
+/// The cache lines that the next job will read.
+/// [`FrameDecoder::decode_prefetching`](crate::FrameDecoder::decode_prefetching) spreads their
+/// prefetches over the sequences of the current block, because a CPU stalls if too many are in
+/// flight. It prefetches the rest at the end.
 ///
-/// Memory is named by address and never read, so it may even have been freed.
+/// The queue holds addresses and never reads the memory, so the memory may even have been freed.
 #[derive(Clone, Debug)]
 pub struct PrefetchQueue {
     /// Address of the first line, and the address after the last byte.
     ranges: [(usize, usize); MAX_RANGES],
     len: usize,
-    /// Lines prefetched per loop iteration: 1, 2 or 4.
+    /// Number of lines prefetched per loop iteration: 1, 2 or 4.
     rate: u32,
 }
 
 impl PrefetchQueue {
-    /// An empty queue.
+    /// Makes an empty queue.
     pub const fn new() -> Self {
         PrefetchQueue { ranges: [(0, 0); MAX_RANGES], len: 0, rate: 1 }
     }
 
-    /// Adds the lines of `bytes`. The range enqueued last is prefetched first. A queue holds 8 ranges;
-    /// further ones are ignored.
+    /// Adds the lines of `bytes`. The range enqueued last is prefetched first. A queue holds 8
+    /// ranges, and ignores further ones.
     pub fn enqueue(&mut self, bytes: &[u8]) {
         if bytes.is_empty() || self.len == MAX_RANGES {
             return;
@@ -41,7 +42,7 @@ impl PrefetchQueue {
         self.len = 0;
     }
 
-    /// Lines not prefetched yet.
+    /// Returns the number of lines that are not prefetched yet.
     pub fn lines(&self) -> usize {
         self.ranges[..self.len].iter().map(|(at, end)| (end - at).div_ceil(CACHE_LINE)).sum()
     }
@@ -97,10 +98,11 @@ pub(crate) struct PrefetchCursor {
 }
 
 impl PrefetchCursor {
-    /// No lines.
+    /// A cursor without lines.
     pub(crate) const EMPTY: PrefetchCursor = PrefetchCursor { at: 0, end: 0, rate: 1 };
 
-    /// Prefetches the lines of one iteration. The last may be past the range: a check would cost more.
+    /// Prefetches the lines of one iteration. The last line may be past the range, because a check
+    /// would cost more.
     #[inline(always)]
     pub(crate) fn prefetch_next(&mut self, queue: &mut PrefetchQueue) {
         if self.at >= self.end && !self.advance(queue) {
@@ -123,7 +125,7 @@ impl PrefetchCursor {
         self.at += CACHE_LINE;
     }
 
-    /// Advances to the next range; returns whether there is one.
+    /// Advances to the next range. Returns whether there is one.
     #[inline(always)]
     fn advance(&mut self, queue: &mut PrefetchQueue) -> bool {
         let Some(last) = queue.len.checked_sub(1) else { return false };
@@ -163,7 +165,7 @@ mod tests {
                         && (prefetched >= iteration.min(lines) || lines == prefetched)
                 );
             }
-            // All were prefetched, unless there are more than four per iteration.
+            // All lines were prefetched, unless there are more than four per iteration.
             assert!(queue.lines() == 0 || 4 * iterations < lines + 8 * 4);
             queue.prefetch_now();
             queue.prefetch_next();

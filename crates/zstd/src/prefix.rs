@@ -1,4 +1,4 @@
-//! The beginning of a frame, and more of it later, into a slice that is also the window.
+//! Decodes the beginning of a frame, and later more of it, into a slice that is also the window.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -31,9 +31,9 @@ pub enum PrefixEnd {
 /// Result of [`PrefixDecoder::decode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
-    /// Input bytes consumed, from the first byte of the frame.
+    /// Number of input bytes consumed, from the first byte of the frame.
     pub read: usize,
-    /// Output bytes, from the first byte of the content.
+    /// Number of output bytes, from the first byte of the content.
     pub written: usize,
     /// Why the call returned.
     pub end: PrefixEnd,
@@ -48,11 +48,12 @@ enum FramePart {
     End,
 }
 
-/// Decodes as much of one frame as the output holds, from input that may lack the frame's end, and resumes
-/// when the output has grown. No block is decoded before its content is needed.
+/// Decodes as much of one frame as the output holds, from input that may lack the frame's end, and
+/// resumes when the output has grown. No block is decoded before its content is needed.
 ///
-/// The output is the window, so that none is allocated: [`Options::window_limit`] is ignored. Between calls
-/// there are the entropy tables and, once a call has ended within a block, the content of that block (128 KiB).
+/// The output is the window, so no window is allocated, and [`Options::window_limit`] is ignored.
+/// Between calls the decoder holds the entropy tables and, once a call has ended within a block,
+/// the content of that block (128 KiB).
 ///
 /// ```
 /// use linerate_zstd::{Options, PrefixDecoder, PrefixEnd, Scratch};
@@ -69,24 +70,24 @@ enum FramePart {
 pub struct PrefixDecoder {
     options: Options,
     tables: Box<FrameTables>,
-    /// Once it has been read.
+    /// The frame header, once it has been read.
     header: Option<FrameHeader>,
-    /// Input bytes consumed: up to a block header, the checksum, or the end.
+    /// Number of input bytes consumed: up to a block header, the checksum, or the end.
     read: usize,
     state: FramePart,
-    /// Bytes in the caller's output.
+    /// Number of bytes in the caller's output.
     written: usize,
-    /// Bytes decoded.
+    /// Number of bytes decoded.
     total: u64,
     hash: XxHash64,
     /// The content of a block that was larger than the output's free space, with slack.
     spare: Vec<u8>,
-    /// The part of it that is still to be written.
+    /// Range of `spare` that is still to be written.
     pending: Range<usize>,
 }
 
 impl PrefixDecoder {
-    /// A decoder at the beginning of a frame.
+    /// Makes a decoder at the beginning of a frame.
     pub fn new(options: Options) -> Self {
         PrefixDecoder {
             options,
@@ -102,22 +103,22 @@ impl PrefixDecoder {
         }
     }
 
-    /// Resets to the beginning of a frame; keeps the options and the memory.
+    /// Resets to the beginning of a frame, and keeps the options and the memory.
     pub fn start(&mut self) {
         (self.state, self.header, self.read) = (FramePart::Header, None, 0);
         (self.written, self.total, self.pending) = (0, 0, 0..0);
         self.hash = XxHash64::with_seed(0);
     }
 
-    /// Fills `dst`, which begins with the output of earlier calls. `src` begins with the frame and ends where the
-    /// input does. All calls for one frame pass the same `src` and `dictionary`; otherwise the output is
-    /// unspecified.
+    /// Fills `dst`, which begins with the output of earlier calls. `src` begins with the frame, and
+    /// ends where the input does. All calls for one frame must pass the same `src` and
+    /// `dictionary`; otherwise the output is unspecified.
     ///
     /// # Errors
-    /// Offsets count in `src`. [`Kind::Corrupt`] for invalid input, [`Kind::BadArgument`] for a skippable frame,
-    /// a frame with another Dictionary_ID, or a `dst` shorter than what is written already, [`Kind::Limit`] if an
-    /// allocation fails, [`Kind::Unsupported`] for a window of 4 GiB and more. After an error,
-    /// [`start`](Self::start) again.
+    /// Returns [`Kind::Corrupt`] for invalid input, [`Kind::BadArgument`] for a skippable frame, a
+    /// frame with another Dictionary_ID, or a `dst` shorter than the output so far, [`Kind::Limit`]
+    /// if an allocation fails, and [`Kind::Unsupported`] for a window of 4 GiB or more. Offsets of
+    /// errors are positions in `src`. Call [`start`](Self::start) after an error.
     pub fn decode(
         &mut self,
         scratch: &mut Scratch,
@@ -129,7 +130,7 @@ impl PrefixDecoder {
             return Err(Error::new(
                 Kind::BadArgument,
                 0,
-                "the output is shorter than what is written already",
+                "the output is shorter than the content written so far",
             ));
         }
         let end = self.run(scratch, dictionary, src, dst)?;
@@ -200,7 +201,8 @@ impl PrefixDecoder {
             BlockType::Raw => end - at <= free,
             BlockType::Rle => block.size <= free,
             BlockType::Compressed => {
-                // Without a content size, a guess: content is nearly always larger than what is stored.
+                // Without a content size, guess that the content is at least as large as the stored
+                // bytes, as it nearly always is.
                 let left =
                     header.content_size.map_or(block.size as u64, |size| size.saturating_sub(self.total));
                 free >= job.max || left <= free as u64
@@ -211,7 +213,7 @@ impl PrefixDecoder {
         {
             self.decode_aside(job, scratch, dictionary, dst).map_err(|e| e.shifted(at as u64))?;
         }
-        // What there is of a raw block that is cut off is content; no header follows it.
+        // The available bytes of a raw block that is cut off are content; no header follows it.
         self.read = end;
         if block.last && !is_cut_off {
             self.state = FramePart::Checksum;
@@ -231,7 +233,7 @@ impl PrefixDecoder {
         let history = [content, HistorySegment::default()];
         let mut out = Output { buf: &mut *dst, start: 0, at: self.written, history };
         match job.run(&mut self.tables, scratch, dictionary, &self.options, &mut out) {
-            // Tables that the block describes are the same when it is decoded again.
+            // If the block is decoded again, it builds the same tables again.
             Err(error) if error.kind == Kind::OutputTooSmall => return Ok(false),
             result => result?,
         }
@@ -241,7 +243,7 @@ impl PrefixDecoder {
         Ok(true)
     }
 
-    /// Decodes a block beside the output, and writes what fits.
+    /// Decodes a block into `spare`, and writes what fits.
     fn decode_aside(
         &mut self,
         job: Job<'_>,
@@ -288,7 +290,7 @@ impl PrefixDecoder {
     fn checksum(&mut self, header: &FrameHeader, src: &[u8]) -> Result<Option<PrefixEnd>> {
         let corrupt = |what| Error::new(Kind::Corrupt, self.read as u64, what);
         if header.content_size.is_some_and(|size| size != self.total) {
-            return Err(corrupt("the content has not the size that its frame says"));
+            return Err(corrupt("the content does not have the size that its frame states"));
         }
         if header.checksum {
             let Some(stored) = src.get(self.read..self.read + 4) else {
@@ -311,9 +313,9 @@ struct Job<'a> {
     /// The input up to the block's end.
     src: &'a [u8],
     at: usize,
-    /// Bytes, of a run those that it regenerates.
+    /// Size of the block in bytes; for an RLE block, the number of bytes that it regenerates.
     size: usize,
-    /// Most bytes that the block may regenerate.
+    /// Largest number of bytes that the block may regenerate.
     max: usize,
 }
 

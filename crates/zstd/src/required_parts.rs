@@ -1,4 +1,4 @@
-//! The parts of its dictionary that a frame requires, by the headers of its first block.
+//! The parts of its dictionary that a frame requires, according to the headers of its first block.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -7,15 +7,16 @@ use crate::frame::{BLOCK_MAX, BlockHeader, BlockType, Format, FrameHeader};
 use crate::literals::{LiteralsHeader, LiteralsType};
 use crate::prefetch::PrefetchQueue;
 
-/// The parts of a dictionary that a frame may require: all, unless the frame has a single block whose
-/// headers exclude some.
+/// The parts of a dictionary that a frame may require. These are all parts, unless the frame has a
+/// single block whose headers exclude some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequiredParts {
-    /// The Huffman table: the literals are treeless.
+    /// Whether the Huffman table is required, because the literals are treeless.
     pub huffman: bool,
-    /// FSE tables of literal lengths, match lengths and offsets: in repeat mode.
+    /// Whether the FSE tables of literal lengths, match lengths and offsets are required, because
+    /// their mode is repeat.
     pub(crate) fse_tables: [bool; 3],
-    /// The content: there are sequences.
+    /// Whether the content is required, because there are sequences.
     pub content: bool,
 }
 
@@ -23,13 +24,14 @@ const ALL: RequiredParts = RequiredParts { huffman: true, fse_tables: [true; 3],
 const NONE: RequiredParts = RequiredParts { huffman: false, fse_tables: [false; 3], content: false };
 
 impl RequiredParts {
-    /// Reads the headers of `frame`. For a damaged frame the result is unspecified, but safe to use.
+    /// Reads the headers of `frame`. The result for a damaged frame is unspecified, but safe to
+    /// use.
     pub fn from_frame(frame: &[u8], format: Format) -> RequiredParts {
         peek(frame, format).unwrap_or(ALL)
     }
 
-    /// Enqueues the required parts of compact tables. The part that decoding reads first is enqueued last,
-    /// because the last entry is prefetched first.
+    /// Enqueues the required parts of compact tables. The part that decoding reads first is
+    /// enqueued last, because the last entry is prefetched first.
     pub fn enqueue_prefetch(&self, digest: &Digest, compact: &[u8], queue: &mut PrefetchQueue) {
         let Some([huffman, parts @ ..]) = digest.parts(compact) else { return };
         for (part, _) in parts.into_iter().zip(self.fse_tables).filter(|(_, required)| *required) {
@@ -40,7 +42,8 @@ impl RequiredParts {
         }
     }
 
-    /// The range of compact tables from the first to the last required part, to be read in one go.
+    /// Returns the range of compact tables from the first to the last required part, to be read in
+    /// one go.
     pub fn range<'a>(&self, digest: &Digest, compact: &'a [u8]) -> &'a [u8] {
         let Some(parts) = digest.parts(compact) else { return &[] };
         let [literal_lengths, match_lengths, offsets] = self.fse_tables;
@@ -121,7 +124,7 @@ mod tests {
         assert_eq!(of(true, [true, false, false]), (0, tree + ll));
         assert_eq!(of(false, [true, false, true]), (tree, ll + ml + off));
         assert_eq!(of(false, [false, true, false]), (tree + ll, ml));
-        // More than one block; damaged frames.
+        // Frames of more than one block, and damaged frames, require all parts.
         assert_eq!(frame(&text.repeat(20), &dictionary), ALL);
         for damaged in [&[][..], &[1, 2, 3], &[0x28, 0xb5, 0x2f, 0xfd, 0x20]] {
             assert_eq!(RequiredParts::from_frame(damaged, Format::Standard), ALL);

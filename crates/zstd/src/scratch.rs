@@ -1,4 +1,4 @@
-//! Working memory: one per thread, passed to every call, without state between calls.
+//! Working memory: one scratch per thread, passed to every call, without state between calls.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -10,23 +10,24 @@ use crate::frame_tables::{FrameTables, HuffmanTableBuffer};
 use crate::kernel::huffman::Pairs;
 use crate::kernel_set::KernelSet;
 
-/// Bytes after their source and destination that wild copies may touch.
+/// Number of bytes after their source and destination that wild copies may touch.
 pub(crate) const SLACK: usize = 64;
 
-/// Working memory for any number of decoders used one after another by one thread: at most 320 KiB, on
-/// the heap. Results never depend on earlier use.
+/// Working memory of one thread, for any number of decoders used one after another. It takes at
+/// most 320 KiB on the heap. Results never depend on earlier use.
 pub struct Scratch {
     pub(crate) kernels: KernelSet,
     pub(crate) block: BlockBuffers,
-    /// Output of the current block, when the caller's buffer may be too small for it.
+    /// Output of the current block, if the caller's buffer may be too small for it.
     pub(crate) output: Box<[u8]>,
-    /// A small block that begins the input, where kernels may read before it: most messages of a stream.
+    /// Copy of a small block that begins the input, so that kernels may read before it. Most
+    /// messages of a stream are such blocks.
     pub(crate) first_block: Box<[u8]>,
     /// Tables of the current frame, for [`FrameDecoder`](crate::FrameDecoder).
     pub(crate) tables: Box<FrameTables>,
 }
 
-/// Bytes before a block in a buffer, so that kernels may read there.
+/// Number of bytes before a block in a buffer, where kernels may read.
 pub(crate) const PAD: usize = 8;
 /// The largest block that is copied to [`Scratch::first_block`].
 const FIRST_BLOCK_MAX: usize = 4 << 10;
@@ -45,7 +46,7 @@ impl Scratch {
     /// Upper bound of [`memory`](Self::memory), in bytes.
     pub const MAX_MEMORY: usize = 320 << 10;
 
-    /// A scratch that runs the kernels of the best tier this CPU supports.
+    /// Makes a scratch that runs the kernels of the best tier this CPU supports.
     pub fn new() -> Self {
         let scratch = Scratch {
             kernels: KernelSet::detected(),
@@ -62,7 +63,7 @@ impl Scratch {
         scratch
     }
 
-    /// Runs the kernels of `tier` instead; an unsupported tier is ignored.
+    /// Selects the kernels of `tier`. Ignores a tier that the CPU does not support.
     #[must_use]
     pub fn tier(mut self, tier: Tier) -> Self {
         if tier.is_supported() {
@@ -71,14 +72,14 @@ impl Scratch {
         self
     }
 
-    /// Runs the safe reference implementation that the kernels are tested against. Slow.
+    /// Selects the safe reference implementation, which the kernels are tested against. It is slow.
     #[must_use]
     pub fn reference(mut self) -> Self {
         self.kernels = KernelSet::Reference;
         self
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub fn memory(&self) -> usize {
         let fixed = size_of::<HuffmanTableBuffer>() + size_of::<Pairs>() + size_of::<FrameTables>();
         size_of::<Self>() + self.block.literals.len() + self.output.len() + self.first_block.len() + fixed

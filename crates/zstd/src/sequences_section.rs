@@ -1,4 +1,5 @@
-//! The header of a block's sequences section and the tables it describes (RFC 8878, section 3.1.1.3.2.1).
+//! Reads the header of a block's sequences section, and builds the tables it describes (RFC 8878,
+//! section 3.1.1.3.2.1).
 
 use linerate_core::{Error, Kind, Result};
 
@@ -13,13 +14,13 @@ use crate::kernel_set::KernelSet;
 pub(crate) struct Section {
     /// Number of sequences.
     pub(crate) count: usize,
-    /// Bytes before the bitstream.
+    /// Number of bytes before the bitstream.
     pub(crate) len: usize,
 }
 
 const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a section of sequences is cut off");
 
-/// Reads the header of a section and builds the tables it describes.
+/// Reads the header of a section, and builds the tables it describes.
 pub(crate) fn read_section(
     kernels: KernelSet,
     src: &[u8],
@@ -53,8 +54,8 @@ pub(crate) fn read_section(
     Ok(Section { count, len: at })
 }
 
-/// Builds one table by its compression mode (0: predefined, 1: RLE, 2: FSE, 3: repeat); returns the length of
-/// its description in bytes.
+/// Builds one table by its compression mode (0: predefined, 1: RLE, 2: FSE, 3: repeat). Returns the
+/// length of its description in bytes.
 fn read_table(
     kernels: KernelSet,
     field: SequenceField,
@@ -88,9 +89,11 @@ fn read_table(
         }
         _ => match tables.table(field, dictionary) {
             Some(_) => Ok(0),
-            None => {
-                Err(Error::new(Kind::Corrupt, 0, "a table of sequences is repeated before there was one"))
-            }
+            None => Err(Error::new(
+                Kind::Corrupt,
+                0,
+                "a block repeats a table of sequences, but none precedes it",
+            )),
         },
     }
 }

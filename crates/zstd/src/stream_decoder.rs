@@ -1,4 +1,4 @@
-//! Streaming decoding: any split of the input, any size of the output buffer.
+//! Decodes streams, however the input is split and whatever the size of the output buffer.
 
 use alloc::boxed::Box;
 use alloc::collections::TryReserveError;
@@ -21,15 +21,16 @@ use crate::output::{HISTORY_SEGMENTS, HistorySegment, Output};
 use crate::scratch::{PAD, Scratch};
 use crate::window::Window;
 
-/// Bytes needed before a block in memory: kernels load up to eight bytes before its bitstreams, at least
-/// three of which belong to the block.
+/// Number of bytes that must precede a block in memory. Kernels load up to eight bytes before its
+/// bitstreams, and at least three of these belong to the block.
 const BEFORE_BLOCK: usize = 5;
 
-/// Bytes of the window that are prefetched before and after its end: most matches of a short message are there.
+/// Number of bytes of the window that are prefetched before and after its end. Most matches of a
+/// short message are there.
 const PREFETCHED: usize = 512;
 
-/// The non-empty segments of history, latest first. While the dictionary is within the window, the ring
-/// has not wrapped, so there are at most two.
+/// Returns the non-empty segments of history, latest first. While the dictionary is within the
+/// window, the ring has not wrapped, so there are at most two.
 fn history<'a>(
     [newer, older]: [HistorySegment<'a>; 2],
     dictionary: HistorySegment<'a>,
@@ -42,7 +43,7 @@ fn history<'a>(
     }
 }
 
-/// Why a call returned.
+/// Reason for a call to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// All input is consumed and all its output is written.
@@ -56,11 +57,11 @@ pub enum Status {
 /// Result of [`StreamDecoder::decode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Input bytes consumed.
+    /// Number of input bytes consumed.
     pub read: usize,
-    /// Output bytes written.
+    /// Number of output bytes written.
     pub written: usize,
-    /// Why the call returned.
+    /// Reason for the return.
     pub status: Status,
 }
 
@@ -69,9 +70,9 @@ pub struct Progress {
 pub struct SkippedPart {
     /// Low four bits of the frame's magic number.
     pub variant: u8,
-    /// Where the part is in the input of the call.
+    /// Range of the part in the input of the call.
     pub range: Range<usize>,
-    /// Bytes of the content after it; 0 at the end of the frame.
+    /// Number of bytes of the content after it; 0 at the end of the frame.
     pub left: usize,
 }
 
@@ -79,13 +80,13 @@ pub struct SkippedPart {
 #[derive(Clone, Copy, Debug)]
 enum StreamPart {
     FrameHeader,
-    /// Bytes of a skippable frame.
+    /// The content of a skippable frame.
     Skip {
         variant: u8,
         left: usize,
     },
     BlockHeader {
-        /// Whether it is that of the frame's first block.
+        /// Whether the header is that of the frame's first block.
         first: bool,
     },
     Raw {
@@ -108,11 +109,12 @@ enum StreamPart {
     Checksum,
 }
 
-/// Decodes frames that arrive in pieces. Between calls it keeps only the frame's window, its entropy tables
-/// and repeat offsets, and a header or block that has arrived in part.
+/// Decodes frames that arrive in pieces. Between calls it keeps only the frame's window, its
+/// entropy tables and repeat offsets, and a header or block that has arrived in part.
 ///
 /// The window grows with the content up to the frame's window size, at most
-/// [`Options::window_limit`]; its memory stays for later frames. An output buffer of 128 KiB or more avoids copying the output.
+/// [`Options::window_limit`]. Its memory stays for later frames. An output buffer of 128 KiB or
+/// more avoids copying the output.
 pub struct StreamDecoder {
     options: Options,
     state: StreamPart,
@@ -121,21 +123,21 @@ pub struct StreamDecoder {
     /// Allocated on first use.
     tables: Option<Box<FrameTables>>,
     window: Window,
-    /// Bytes at the end of the window not written to the caller yet.
+    /// Number of bytes at the end of the window that are not written to the caller yet.
     pending: usize,
-    /// Bytes decoded of the frame.
+    /// Number of bytes decoded of the frame.
     total: u64,
     hash: XxHash64,
     /// The header bytes received so far.
     header_bytes: [u8; HEADER_MAX],
     header_bytes_len: usize,
-    /// The block bytes received so far, after [`PAD`] bytes; empty if none.
+    /// The block bytes received so far, after [`PAD`] bytes; empty if there are none.
     partial_block: Vec<u8>,
     /// Whether the memory for blocks is allocated with a frame and kept for the next one.
     keeps_partial_block: bool,
-    /// Of the last call.
+    /// The part of a skippable frame that the last call consumed.
     skipped: Option<SkippedPart>,
-    /// Input bytes consumed in total.
+    /// Total number of input bytes consumed.
     consumed: u64,
     /// Input offset of the current header or block.
     part: u64,
@@ -148,7 +150,7 @@ struct Buffers<'a> {
     read: usize,
     dst: &'a mut [u8],
     written: usize,
-    /// `dst[..in_window]` is in the window already; from here to `written` it is not.
+    /// `dst[..in_window]` is in the window already. The bytes from here to `written` are not.
     in_window: usize,
 }
 
@@ -176,7 +178,7 @@ fn no_memory(_: TryReserveError) -> Error {
 }
 
 impl StreamDecoder {
-    /// A decoder at the beginning of a frame. Allocates nothing yet.
+    /// Makes a decoder at the beginning of a frame. Allocates nothing yet.
     pub fn new(options: Options) -> Self {
         let header = FrameHeader {
             len: 0,
@@ -207,7 +209,7 @@ impl StreamDecoder {
         }
     }
 
-    /// Resets to the beginning of a frame; keeps the options and the memory.
+    /// Resets to the beginning of a frame, and keeps the options and the memory.
     pub fn reset(&mut self) {
         let (tables, window) = (self.tables.take(), core::mem::replace(&mut self.window, Window::new()));
         let (keeps_partial_block, mut partial_block) =
@@ -220,8 +222,9 @@ impl StreamDecoder {
             StreamDecoder { tables, window, partial_block, keeps_partial_block, ..Self::new(self.options) };
     }
 
-    /// Allocates the memory for a block that arrives in parts with its frame, for the largest block that the frame may have, and
-    /// keeps it: no allocation for each block, and up to 128 KiB more between calls.
+    /// Keeps the memory for a block that arrives in parts. It is allocated with the frame, for the
+    /// largest block that the frame may have. This saves an allocation for each block, and takes up
+    /// to 128 KiB more between calls.
     #[must_use]
     pub fn keep_partial_block(self) -> Self {
         StreamDecoder { keeps_partial_block: true, ..self }
@@ -230,7 +233,7 @@ impl StreamDecoder {
     /// Changes the options between two frames.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] within a frame.
+    /// Returns [`Kind::BadArgument`] within a frame.
     pub fn set_options(&mut self, options: Options) -> Result<()> {
         if !self.is_between_frames() {
             return Err(Error::new(Kind::BadArgument, self.consumed, "options cannot change within a frame"));
@@ -239,23 +242,23 @@ impl StreamDecoder {
         Ok(())
     }
 
-    /// Input bytes consumed so far.
+    /// Returns the number of input bytes consumed so far.
     pub const fn position(&self) -> u64 {
         self.consumed
     }
 
-    /// The content of a skippable frame that the last call has consumed, if any. A call consumes parts of at most one
-    /// skippable frame.
+    /// Returns the content of a skippable frame that the last call has consumed, if any. A call
+    /// consumes parts of at most one skippable frame.
     pub const fn skipped(&self) -> Option<&SkippedPart> {
         self.skipped.as_ref()
     }
 
-    /// The options.
+    /// Returns the options.
     pub const fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Whether the input may end here: no frame is incomplete.
+    /// Returns whether the input may end here: no frame is incomplete.
     pub fn is_between_frames(&self) -> bool {
         matches!(self.state, StreamPart::FrameHeader)
             && self.header_bytes_len == 0
@@ -263,8 +266,8 @@ impl StreamDecoder {
             && self.failed.is_none()
     }
 
-    /// Whether all input has been decoded and written: no header or block is incomplete, and no frame is without its first
-    /// block. True at every flush of the encoder.
+    /// Returns whether all input has been decoded and written: no header or block is incomplete,
+    /// and each frame has its first block. This is true at every flush of the encoder.
     pub fn is_between_blocks(&self) -> bool {
         matches!(self.state, StreamPart::FrameHeader | StreamPart::BlockHeader { first: false })
             && self.header_bytes_len == 0
@@ -272,21 +275,22 @@ impl StreamDecoder {
             && self.failed.is_none()
     }
 
-    /// Bytes of the decoder, its window, tables and partial block.
+    /// Returns the size of the decoder, its window, tables and partial block, in bytes.
     pub fn memory(&self) -> usize {
         let tables = if self.tables.is_some() { size_of::<FrameTables>() } else { 0 };
         size_of::<Self>() + tables + self.window.memory() + self.partial_block.capacity()
     }
 
-    /// Decodes from `src` to `dst` until either is exhausted or a frame ends. All calls within a frame must
-    /// pass the same `dictionary`.
+    /// Decodes from `src` to `dst` until either is exhausted or a frame ends. All calls within a
+    /// frame must pass the same `dictionary`.
     ///
     /// # Errors
-    /// Offsets of errors count from the first input byte of the decoder. [`Kind::Corrupt`] for invalid input,
-    /// [`Kind::Limit`] for a window above the limit or failed allocation, [`Kind::BadArgument`] for a frame
-    /// with another Dictionary_ID or a dictionary changed within a frame, [`Kind::Unsupported`] for a window
-    /// of 4 GiB and more. Output decoded before the error is returned first; the next call, and every one
-    /// until [`reset`](Self::reset), returns the error.
+    /// Returns [`Kind::Corrupt`] for invalid input, [`Kind::Limit`] for a window above the limit or
+    /// failed allocation, [`Kind::BadArgument`] for a frame with another Dictionary_ID or a
+    /// dictionary changed within a frame, and [`Kind::Unsupported`] for a window of 4 GiB or more.
+    /// Offsets of errors count from the first input byte of the decoder. Output decoded before the
+    /// error is returned first; the next call, and every one until [`reset`](Self::reset), returns
+    /// the error.
     pub fn decode(
         &mut self,
         scratch: &mut Scratch,
@@ -318,8 +322,9 @@ impl StreamDecoder {
         self.end_call(result, io)
     }
 
-    /// Prefetches what the next block needs, which is cold if a thread serves many streams in turn: the
-    /// newest bytes of the window, where output goes, and the tables that every block changes.
+    /// Prefetches memory that the next block needs, which is cold if a thread serves many streams
+    /// in turn: the newest bytes of the window, the place for the output, and the tables that every
+    /// block changes.
     fn prefetch(&self) {
         if let Some(tables) = &self.tables {
             tables.prefetch();
@@ -327,7 +332,7 @@ impl StreamDecoder {
         }
     }
 
-    /// Ends a call: keeps its error, which follows the output before it.
+    /// Ends a call. Keeps its error, which follows the output before it.
     fn end_call(&mut self, result: Result<Status>, mut io: Buffers<'_>) -> Result<Progress> {
         let result = result.and_then(|status| self.update_window(&mut io).map(|()| status));
         let status = match result {
@@ -343,16 +348,18 @@ impl StreamDecoder {
         Ok(Progress { read: io.read, written: io.written, status })
     }
 
-    /// Whether there was an error, which every call returns from then on.
+    /// Returns whether there was an error, which every later call returns.
     #[cfg(feature = "std")]
     pub(crate) fn has_failed(&self) -> bool {
         self.failed.is_some()
     }
 
-    /// Takes a compressed block, which has `len` bytes with its header, of a frame without a dictionary. `execute` is given the
-    /// tables before the block, the most bytes that it may regenerate, and the output. It appends the content and makes the
-    /// tables those after the block, or leaves them and returns false: then this returns `None`, and
-    /// [`decode`](Self::decode) takes the block. While output is owed, this writes that alone.
+    /// Takes a compressed block of a frame without a dictionary. The block has `len` bytes, header
+    /// included. `execute` gets the tables before the block, the largest number of bytes that it
+    /// may regenerate, and the output. It appends the content and updates the tables to those after
+    /// the block, or leaves the tables unchanged and returns false. In that case this returns
+    /// `None`, and [`decode`](Self::decode) takes the block. If there is pending output, this only
+    /// writes it.
     #[cfg(feature = "std")]
     pub(crate) fn take_block(
         &mut self,
@@ -373,7 +380,7 @@ impl StreamDecoder {
         let mut is_executed = false;
         let result = self.append(&mut scratch.output, None, &mut io, |tables, max, out| {
             is_executed = execute(tables, max, out);
-            // Never told.
+            // The user never sees this error.
             if is_executed { Ok(()) } else { Err(Error::corrupt("a block is not executed")) }
         });
         if !is_executed {
@@ -411,7 +418,7 @@ impl StreamDecoder {
         }
     }
 
-    /// Buffers input until the header has `count` bytes; returns whether it has them.
+    /// Buffers input until the header has `count` bytes. Returns whether it has them.
     fn read_header_bytes(&mut self, count: usize, io: &mut Buffers<'_>) -> bool {
         if self.header_bytes_len == 0 {
             self.part = self.consumed;
@@ -474,7 +481,7 @@ impl StreamDecoder {
         }
     }
 
-    /// Allocates what blocks of the frame need beside the window.
+    /// Allocates the memory that blocks of the frame need beside the window.
     fn reserve_block(&mut self) -> Result<()> {
         self.partial_block.try_reserve_exact(PAD + self.header.block_max()).map_err(no_memory)?;
         self.tables.get_or_insert_with(|| Box::new(FrameTables::new()));
@@ -501,7 +508,7 @@ impl StreamDecoder {
         let bytes = [self.header_bytes[0], self.header_bytes[1], self.header_bytes[2]];
         let BlockHeader { last, kind, size } = BlockHeader::parse(bytes, self.header.block_max())?;
         if kind != BlockType::Compressed && size > self.block_limit() {
-            return Err(Error::corrupt("the content is larger than its frame says"));
+            return Err(Error::corrupt("the content is larger than its frame states"));
         }
         self.state = match kind {
             BlockType::Raw => StreamPart::Raw { left: size, last },
@@ -512,7 +519,7 @@ impl StreamDecoder {
         Ok(Step::Continue)
     }
 
-    /// Most bytes that the next block may regenerate.
+    /// Largest number of bytes that the next block may regenerate.
     fn block_limit(&self) -> usize {
         let left = self.header.content_size.map_or(u64::MAX, |size| size - self.total);
         left.min(self.header.block_max() as u64) as usize
@@ -524,7 +531,7 @@ impl StreamDecoder {
             return Ok(Step::Continue);
         }
         if self.header.content_size.is_some_and(|size| size != self.total) {
-            return Err(Error::corrupt("the content has not the size that its frame says"));
+            return Err(Error::corrupt("the content does not have the size that its frame states"));
         }
         self.state = StreamPart::Checksum;
         Ok(Step::Continue)
@@ -556,7 +563,7 @@ impl StreamDecoder {
         }
     }
 
-    /// Appends the output written to the caller's buffer to the window.
+    /// Appends to the window the output that was written to the caller's buffer.
     fn update_window(&mut self, io: &mut Buffers<'_>) -> Result<()> {
         let bytes = &io.dst[io.in_window..io.written];
         io.in_window = io.written;
@@ -609,7 +616,8 @@ impl StreamDecoder {
         if n == left { self.end_block(last) } else { Ok(NEED_OUTPUT) }
     }
 
-    /// Decodes a compressed block once it is complete. Offsets of errors count in the block.
+    /// Decodes a compressed block once it is complete. Offsets of errors are positions in the
+    /// block.
     fn compressed(
         &mut self,
         size: usize,
@@ -639,14 +647,14 @@ impl StreamDecoder {
             result?;
             self.partial_block.clear();
             if !self.keeps_partial_block {
-                // The next split block may be far away.
+                // Free the memory, because it may be long until a block is split again.
                 self.partial_block.shrink_to(0);
             }
         }
         self.end_block(last)
     }
 
-    /// Buffers input until the block has `size` bytes; returns whether it has them.
+    /// Buffers input until the block has `size` bytes. Returns whether it has them.
     fn buffer_block(&mut self, size: usize, io: &mut Buffers<'_>) -> Result<bool> {
         if self.partial_block.is_empty() {
             self.partial_block.try_reserve_exact(PAD + size.min(io.input().max(64))).map_err(no_memory)?;
@@ -677,8 +685,9 @@ impl StreamDecoder {
         })
     }
 
-    /// Appends a block by `decode`, which is given the tables, the most bytes that the block may regenerate, and the output:
-    /// the caller's buffer if that is sure to be large enough, else `output`.
+    /// Appends a block by `decode`, which gets the tables, the largest number of bytes that the
+    /// block may regenerate, and the output. The output is the caller's buffer if that is certainly
+    /// large enough, else `output`.
     fn append(
         &mut self,
         output: &mut [u8],

@@ -6,20 +6,20 @@ use linerate_core::{CACHE_LINE, Error, Kind, Result, prefetch_line};
 
 use crate::output::HistorySegment;
 
-/// Readable bytes after the kept ones, for wild copies.
+/// Number of readable bytes after the kept ones, for wild copies.
 const SLACK: usize = 32;
 
-/// A window that grows past a quarter of this is allocated at this size at once: the smaller allocations
-/// that thousands of growing connections free would fragment the heap.
+/// A window that grows past a quarter of this size is allocated at this size at once. The smaller
+/// allocations that thousands of growing connections free would fragment the heap.
 const STEP: usize = 64 << 10;
 
 /// A ring buffer of the last `size` bytes, allocated as it fills.
 pub(crate) struct Window {
     bytes: Vec<u8>,
     size: usize,
-    /// Where the next byte goes.
+    /// Position of the next byte.
     at: usize,
-    /// Bytes kept.
+    /// Number of bytes kept.
     filled: usize,
 }
 
@@ -28,8 +28,8 @@ impl Window {
         Window { bytes: Vec::new(), size: 0, at: 0, filled: 0 }
     }
 
-    /// Empties the window for a frame with a window of `size` bytes. Memory is kept, also what a smaller window leaves
-    /// unused.
+    /// Empties the window for a frame with a window of `size` bytes. Keeps the memory, even if a
+    /// smaller window leaves a part unused.
     pub(crate) fn start(&mut self, size: usize) {
         self.size = size;
         self.clear();
@@ -40,12 +40,12 @@ impl Window {
         (self.at, self.filled) = (0, 0);
     }
 
-    /// Bytes allocated.
+    /// Number of bytes allocated.
     pub(crate) fn memory(&self) -> usize {
         self.bytes.capacity()
     }
 
-    /// Bytes that fit the memory allocated so far.
+    /// Number of bytes that fit into the memory allocated so far.
     fn capacity(&self) -> usize {
         self.bytes.len().saturating_sub(SLACK)
     }
@@ -80,13 +80,14 @@ impl Window {
         Ok(())
     }
 
-    /// Prefetches the last `count` bytes, and where the next ones go, without regard to the ring's end.
+    /// Prefetches the last `count` bytes, and the place for the next ones, regardless of the ring's
+    /// end.
     pub(crate) fn prefetch(&self, count: usize) {
         let at = self.bytes.as_ptr().addr() + self.at;
         (at.saturating_sub(count)..at + count).step_by(CACHE_LINE).for_each(prefetch_line);
     }
 
-    /// The last `count` bytes, or all, as two segments, latest first.
+    /// Returns the last `count` bytes, or all, as two segments, latest first.
     pub(crate) fn last(&self, count: usize) -> [HistorySegment<'_>; 2] {
         let count = count.min(self.filled);
         let newer = count.min(self.at);

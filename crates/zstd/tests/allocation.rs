@@ -1,5 +1,6 @@
-//! Readers and writers allocate for the first frame, and nothing for later ones with windows that are not larger.
-//! The allocator that counts is that of a whole program.
+//! Readers and writers allocate for the first frame, and allocate nothing for later ones with
+//! windows that are not larger. The tests are a program of their own, because the counting
+//! allocator counts for a whole program.
 #![cfg(feature = "std")]
 
 use std::io::{self, BufReader, Read, Write};
@@ -14,11 +15,12 @@ use zstd_safe::CParameter;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes of the first frame's content: more than its window, so that the window has grown.
+/// Number of bytes of the first frame's content: more than its window, so that the window has
+/// grown.
 const FIRST: usize = 300_000;
 
-/// Frames with windows of 128 KiB at most, and their content. The first has blocks of all kinds but large compressed ones, which
-/// come later.
+/// Frames with windows of at most 128 KiB, and their content. The first frame has blocks of all
+/// kinds except large compressed ones, which come later.
 fn frames() -> (Vec<u8>, Vec<u8>) {
     let with = |content: &[u8], size: bool| {
         let parameters = [
@@ -41,7 +43,8 @@ fn frames() -> (Vec<u8>, Vec<u8>) {
     (frames, content)
 }
 
-/// Reads through a buffer of `size` bytes; returns the content and the allocations after the first frame.
+/// Reads through a buffer of `size` bytes. Checks the content, and returns the number of
+/// allocations after the first frame.
 fn read_all(mut decoder: impl Read, size: usize, content: &[u8]) -> usize {
     let mut buffer = vec![0; size];
     let (mut at, mut before) = (0, None);
@@ -73,7 +76,7 @@ fn reads_after_the_first_frame_allocate_nothing() {
     assert_eq!(read_all(read::Decoder::with_buffer(&frames[..]).unwrap(), 1000, &content), 0, "a slice");
 }
 
-/// Compares what is written to it, and counts allocations after the first frame.
+/// Compares the bytes that are written to it, and counts allocations after the first frame.
 struct Comparer<'c> {
     content: &'c [u8],
     at: usize,

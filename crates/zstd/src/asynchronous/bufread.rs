@@ -9,8 +9,9 @@ use crate::stream::frames::{AnyDictionary, Frames};
 use crate::stream::source::ContentReader;
 
 pin_project! {
-    /// Reads the content of a reader with a buffer (`AsyncBufRead`), preferably of 128 KiB or more: of its first frame, or of
-    /// all with [`multiple_members`](Self::multiple_members).
+    /// Reads the content of a buffered reader (`AsyncBufRead`), preferably one with a buffer of 128
+    /// KiB or more. It reads the first frame, or all frames with
+    /// [`multiple_members`](Self::multiple_members).
     pub struct ZstdDecoder<R> {
         #[pin]
         pub(super) reader: R,
@@ -19,15 +20,16 @@ pin_project! {
 }
 
 impl<R> ZstdDecoder<R> {
-    /// A decoder without a dictionary.
+    /// Makes a decoder without a dictionary.
     pub fn new(reader: R) -> Self {
         Self::with(reader, AnyDictionary::None)
     }
 
-    /// A decoder with a dictionary, trained or raw content, of which it keeps a copy. An empty one is none.
+    /// Makes a decoder with a dictionary, trained or raw content, and copies the dictionary. An
+    /// empty dictionary counts as none.
     ///
     /// # Errors
-    /// Those of [`Dictionary::new`](crate::Dictionary::new).
+    /// Returns the errors of [`Dictionary::new`](crate::Dictionary::new).
     pub fn with_dict(reader: R, dictionary: &[u8]) -> io::Result<Self> {
         Ok(Self::with(reader, AnyDictionary::copy(dictionary)?))
     }
@@ -38,7 +40,8 @@ impl<R> ZstdDecoder<R> {
         ZstdDecoder { reader, content }
     }
 
-    /// Sets whether the content is that of all frames. Default: no, what follows the first stays in the reader.
+    /// Sets whether to decode all frames. By default, the decoder stops after the first, and the
+    /// rest of the input stays in the reader.
     pub fn multiple_members(&mut self, enabled: bool) {
         self.content.single_frame = !enabled;
     }
@@ -46,22 +49,22 @@ impl<R> ZstdDecoder<R> {
     /// Sets all options, such as the largest window.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] within a frame.
     pub fn set_options(&mut self, options: Options) -> io::Result<()> {
         self.content.frames.set_options(options)
     }
 
-    /// The reader.
+    /// Returns a reference to the reader.
     pub fn get_ref(&self) -> &R {
         &self.reader
     }
 
-    /// The reader. What is read from it is missing for the decoder.
+    /// Returns a mutable reference to the reader. The decoder misses what you read from it.
     pub fn get_mut(&mut self) -> &mut R {
         &mut self.reader
     }
 
-    /// Returns the reader.
+    /// Returns the reader, and drops the decoder.
     pub fn into_inner(self) -> R {
         self.reader
     }

@@ -1,4 +1,4 @@
-//! The decoders over the readers and writers of `futures-io`.
+//! Implements `futures-io` traits for the decoders.
 
 use std::io;
 use std::pin::Pin;

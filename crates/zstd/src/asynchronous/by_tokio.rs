@@ -1,4 +1,4 @@
-//! The decoders over tokio's readers and writers.
+//! Implements tokio's traits for the decoders.
 
 use std::io;
 use std::pin::Pin;

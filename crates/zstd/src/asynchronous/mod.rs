@@ -1,6 +1,6 @@
-//! Decoders over asynchronous readers and writers: those of tokio with the feature `tokio`, those of `futures-io` with the
-//! feature of that name. The types have the names of the `async-compression` crate, and implement the traits of each feature that
-//! is on.
+//! Decoders over asynchronous readers and writers: tokio's with the feature `tokio`, and those of
+//! `futures-io` with the feature `futures-io`. The types have the names of the `async-compression`
+//! crate. Each implements the traits of every feature that is on.
 //!
 //! ```
 //! # #[cfg(feature = "futures-io")]
@@ -22,8 +22,9 @@
 //! # fn main() {}
 //! ```
 //!
-//! They are [`read::Decoder`](crate::read::Decoder) and [`write::Decoder`](crate::write::Decoder) without waiting: no thread,
-//! and errors, memory and allocation as there.
+//! The decoders are [`read::Decoder`](crate::read::Decoder) and
+//! [`write::Decoder`](crate::write::Decoder) without blocking. They start no thread, and have the
+//! same errors, memory and allocations.
 
 pub mod bufread;
 #[cfg(feature = "futures-io")]

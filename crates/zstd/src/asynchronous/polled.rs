@@ -1,10 +1,11 @@
-//! What the traits of tokio and of `futures-io` have in common, written once for both.
+//! Implements the traits that tokio and `futures-io` have in common, once for both.
 
-/// Implements a decoder's traits by those of one crate, which have the same names but for the end of a writer: `poll_close` or
-/// `poll_shutdown`. The names `AsyncBufRead`, `AsyncRead` and `AsyncWrite` are those where it is called.
+/// Implements a decoder's traits for one crate. The crates use the same names, except for the end
+/// of a writer: `poll_close` or `poll_shutdown`. The calling module imports `AsyncBufRead`,
+/// `AsyncRead` and `AsyncWrite` from its crate.
 macro_rules! impl_polled {
     ($poll_close:ident) => {
-        /// A reader or writer while it is polled.
+        /// A reader or writer with the context that polls it.
         struct Polled<'p, 'c, T>(Pin<&'p mut T>, &'p mut Context<'c>);
 
         impl<R: AsyncBufRead> Source for Polled<'_, '_, R> {

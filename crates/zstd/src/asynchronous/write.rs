@@ -9,8 +9,9 @@ use crate::stream::frames::{AnyDictionary, Frames};
 use crate::stream::sink::ContentWriter;
 
 pin_project! {
-    /// Writes the content of all frames that are written to it to another writer (`AsyncWrite`). Shut it down, or close it,
-    /// at the end of the input: that fails within a frame.
+    /// Decodes the frames that are written to it, and writes their content to another writer
+    /// (`AsyncWrite`). Shut it down, or close it, at the end of the input: this fails if the input
+    /// ended within a frame.
     pub struct ZstdDecoder<W> {
         #[pin]
         pub(super) writer: W,
@@ -19,15 +20,16 @@ pin_project! {
 }
 
 impl<W> ZstdDecoder<W> {
-    /// A decoder without a dictionary.
+    /// Makes a decoder without a dictionary.
     pub fn new(writer: W) -> Self {
         Self::with(writer, AnyDictionary::None)
     }
 
-    /// A decoder with a dictionary, trained or raw content, of which it keeps a copy. An empty one is none.
+    /// Makes a decoder with a dictionary, trained or raw content, and copies the dictionary. An
+    /// empty dictionary counts as none.
     ///
     /// # Errors
-    /// Those of [`Dictionary::new`](crate::Dictionary::new).
+    /// Returns the errors of [`Dictionary::new`](crate::Dictionary::new).
     pub fn with_dict(writer: W, dictionary: &[u8]) -> io::Result<Self> {
         Ok(Self::with(writer, AnyDictionary::copy(dictionary)?))
     }
@@ -39,22 +41,22 @@ impl<W> ZstdDecoder<W> {
     /// Sets all options, such as the largest window.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] within a frame.
     pub fn set_options(&mut self, options: Options) -> io::Result<()> {
         self.content.frames.set_options(options)
     }
 
-    /// The writer.
+    /// Returns a reference to the writer.
     pub fn get_ref(&self) -> &W {
         &self.writer
     }
 
-    /// The writer.
+    /// Returns a mutable reference to the writer.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.writer
     }
 
-    /// Returns the writer, whatever has not been written to it yet.
+    /// Returns the writer, and drops content that was not written to it yet.
     pub fn into_inner(self) -> W {
         self.writer
     }

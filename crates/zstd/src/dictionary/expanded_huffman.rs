@@ -1,4 +1,4 @@
-//! The Huffman decoding table of a dictionary with compact tables, expanded for one thread.
+//! The Huffman decoding table of a dictionary with compact tables, expanded once per thread.
 
 use alloc::boxed::Box;
 
@@ -10,17 +10,18 @@ use crate::entropy::huffman::{self, CanonicalTree};
 use crate::kernel;
 use crate::kernel_set::KernelSet;
 
-/// A buffer for the Huffman decoding table of one dictionary: 4 KiB. Keeping it per dictionary would double
-/// the memory of many; it is built in 0.1 microseconds from the canonical tree in the compact tables.
+/// Buffer for the Huffman decoding table of one dictionary: 4 KiB. A thread keeps one buffer and
+/// rebuilds the table in 0.1 microseconds from the canonical tree in the compact tables. Keeping
+/// the table in each dictionary would double the memory of many dictionaries.
 pub struct ExpandedHuffman {
-    /// A valid table of `1 << log` cells; no table if `log` is 0.
+    /// A valid table of `1 << log` cells. There is no table if `log` is 0.
     cells: Box<[u16; huffman::MAX_CELLS]>,
     log: u32,
     kernels: KernelSet,
 }
 
 impl ExpandedHuffman {
-    /// A buffer without a table.
+    /// Makes a buffer without a table.
     pub fn new() -> Self {
         let kernels = KernelSet::detected();
         ExpandedHuffman { cells: Box::new([0; _]), log: 0, kernels }
@@ -29,7 +30,7 @@ impl ExpandedHuffman {
     /// Builds the table of the dictionary with this digest and these compact tables.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] if the tables are invalid; the buffer has no table then.
+    /// Returns [`Kind::Corrupt`] if the tables are invalid; the buffer has no table then.
     pub fn expand(&mut self, digest: &Digest, compact: &[u8]) -> Result<()> {
         self.log = 0;
         let tree = compact.first_chunk::<{ CanonicalTree::LEN }>().filter(|_| digest.is_trained());

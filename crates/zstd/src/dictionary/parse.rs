@@ -1,4 +1,4 @@
-//! Trained dictionaries (RFC 8878, section 5): parsed, and their tables built.
+//! Parses trained dictionaries (RFC 8878, section 5) and builds their tables.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -11,7 +11,7 @@ use crate::kernel_set::KernelSet;
 
 /// First four bytes of a trained dictionary, little-endian.
 const MAGIC: u32 = 0xec30_a437;
-/// A parsed trained dictionary, its tables not built yet.
+/// A parsed trained dictionary, before its tables are built.
 pub(super) struct Parsed<'a> {
     pub(super) digest: Digest,
     weights: Weights,

@@ -14,9 +14,9 @@ use crate::entropy::tables::{FseTable, RepeatOffsets, SequenceField};
 use crate::output::HistorySegment;
 use crate::prefetch::PrefetchQueue;
 
-/// Memory of tables and content.
+/// Memory that holds the tables, and the content unless it is outside.
 enum Region<'a> {
-    /// `u64`, to align the tables.
+    /// In units of `u64`, to align the tables.
     Owned(Box<[u64]>),
     Borrowed(&'a [u8]),
     /// Compact tables, and the expanded Huffman table.
@@ -25,9 +25,9 @@ enum Region<'a> {
 
 /// A digested dictionary.
 ///
-/// A trained dictionary has at most 9 KiB of tables beside its content; a raw content dictionary has none.
-/// The tables precede the content and do not depend on their address, so a region can be moved, or be one
-/// of many in an arena.
+/// A trained dictionary has at most 9 KiB of tables beside its content; a raw content dictionary
+/// has none. The tables precede the content and do not depend on their address. You can therefore
+/// move a region, or keep many in an arena.
 pub struct Dictionary<'a> {
     digest: Digest,
     region: Region<'a>,
@@ -35,18 +35,18 @@ pub struct Dictionary<'a> {
     outside: Option<&'a [u8]>,
 }
 
-/// Zeroed memory of at least `len` bytes, aligned to 8.
+/// Allocates at least `len` zeroed bytes, aligned to 8.
 fn words(len: usize) -> Box<[u64]> {
     vec![0; len.div_ceil(8)].into()
 }
 
 impl Dictionary<'static> {
-    /// Digests a dictionary and copies its content. Without the magic number of trained dictionaries,
-    /// `bytes` is raw content.
+    /// Digests a dictionary and copies its content. If `bytes` do not begin with the magic number
+    /// of trained dictionaries, they are raw content.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary; [`Kind::Limit`]
-    /// from 4 GiB.
+    /// Returns [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary, and
+    /// [`Kind::Limit`] for 4 GiB or more.
     pub fn new(bytes: &[u8]) -> Result<Self> {
         if !is_trained(bytes) {
             return Self::raw(bytes);
@@ -60,7 +60,7 @@ impl Dictionary<'static> {
     /// Copies `content` as raw content, whatever it begins with.
     ///
     /// # Errors
-    /// [`Kind::Limit`] from 4 GiB.
+    /// Returns [`Kind::Limit`] for 4 GiB or more.
     pub fn raw(content: &[u8]) -> Result<Self> {
         let digest = raw_digest(content)?;
         let mut region = words(digest.region_len());
@@ -102,18 +102,19 @@ fn check_capacity(needed: usize, region: &[u8]) -> Result<()> {
 }
 
 impl<'a> Dictionary<'a> {
-    /// Parses a dictionary without building it: [`Digest`] has the sizes that the other constructors need.
+    /// Parses a dictionary without building its tables. The returned [`Digest`] has the sizes that
+    /// the other constructors need.
     ///
     /// # Errors
-    /// As [`Dictionary::new`].
+    /// Returns the errors of [`Dictionary::new`].
     pub fn measure(bytes: &[u8]) -> Result<Digest> {
         if is_trained(bytes) { Ok(Parsed::read(bytes)?.digest) } else { raw_digest(bytes) }
     }
 
-    /// As [`Dictionary::new`], but borrows the content.
+    /// Digests a dictionary and borrows its content.
     ///
     /// # Errors
-    /// As [`Dictionary::new`].
+    /// Returns the errors of [`Dictionary::new`].
     pub fn by_reference(bytes: &'a [u8]) -> Result<Self> {
         if !is_trained(bytes) {
             return Self::raw_by_reference(bytes);
@@ -124,31 +125,32 @@ impl<'a> Dictionary<'a> {
         Ok(Dictionary { digest: parsed.digest, region: Region::Owned(region), outside: Some(parsed.content) })
     }
 
-    /// As [`Dictionary::raw`], but borrows the content: nothing is allocated.
+    /// Borrows `content` as raw content, whatever it begins with. Nothing is allocated.
     ///
     /// # Errors
-    /// As [`Dictionary::raw`].
+    /// Returns the errors of [`Dictionary::raw`].
     pub fn raw_by_reference(content: &'a [u8]) -> Result<Self> {
         Ok(Dictionary { digest: raw_digest(content)?, region: Region::Borrowed(&[]), outside: Some(content) })
     }
 
-    /// As [`Dictionary::new`], into memory of the caller: the first
-    /// [`Digest::region_len`] bytes of `region`. Keep the [`digest`](Self::digest) to recreate the
-    /// dictionary with [`view`](Self::view) without holding the borrow.
+    /// Digests a dictionary into memory of the caller: the first [`Digest::region_len`] bytes of
+    /// `region` become its tables and a copy of its content. Keep the [`digest`](Self::digest) to
+    /// recreate the dictionary with [`view`](Self::view) without holding the borrow. A region that
+    /// is aligned to 64 bytes is fastest.
     ///
     /// # Errors
-    /// As [`Dictionary::new`]; [`Kind::OutputTooSmall`] if `region` is too small, [`Kind::BadArgument`] if
-    /// it is not aligned to four bytes. Alignment to 64 bytes is fastest.
+    /// Returns the errors of [`Dictionary::new`], [`Kind::OutputTooSmall`] if `region` is too
+    /// small, and [`Kind::BadArgument`] if it is not aligned to four bytes.
     pub fn digest_into(bytes: &[u8], region: &'a mut [u8]) -> Result<Self> {
         let digest = fill(bytes, region)?;
         Ok(Dictionary { digest, region: Region::Borrowed(region), outside: None })
     }
 
-    /// As [`Dictionary::by_reference`], with the tables in memory of the caller: the first
-    /// [`Digest::tables_len`] bytes of `tables`.
+    /// Digests a dictionary, borrows its content, and builds its tables in memory of the caller:
+    /// the first [`Digest::tables_len`] bytes of `tables`.
     ///
     /// # Errors
-    /// As [`digest_into`](Self::digest_into).
+    /// Returns the errors of [`digest_into`](Self::digest_into).
     pub fn tables_into(bytes: &'a [u8], tables: &'a mut [u8]) -> Result<Self> {
         if !is_trained(bytes) {
             return Self::raw_by_reference(bytes);
@@ -163,11 +165,11 @@ impl<'a> Dictionary<'a> {
         })
     }
 
-    /// Writes compact tables to the first [`Digest::compact_len`] bytes of `tables`. Decoding with them takes an
-    /// [`ExpandedHuffman`].
+    /// Writes compact tables to the first [`Digest::compact_len`] bytes of `tables`. A decoder
+    /// needs an [`ExpandedHuffman`] to use them.
     ///
     /// # Errors
-    /// As [`digest_into`](Self::digest_into).
+    /// Returns the errors of [`digest_into`](Self::digest_into).
     pub fn compact_into(bytes: &[u8], tables: &mut [u8]) -> Result<Digest> {
         if !is_trained(bytes) {
             return raw_digest(bytes);
@@ -178,12 +180,12 @@ impl<'a> Dictionary<'a> {
         Ok(parsed.digest)
     }
 
-    /// A dictionary from the region that [`digest_into`](Self::digest_into) filled, or a copy of it. Validates
-    /// every cell of its tables.
+    /// Makes a dictionary from the region that [`digest_into`](Self::digest_into) filled, or from a
+    /// copy of the region. Validates every cell of its tables.
     ///
     /// # Errors
-    /// [`Kind::OutputTooSmall`] and [`Kind::BadArgument`] as [`digest_into`](Self::digest_into),
-    /// [`Kind::Corrupt`] if the tables are not valid.
+    /// Returns [`Kind::OutputTooSmall`] and [`Kind::BadArgument`] like
+    /// [`digest_into`](Self::digest_into), and [`Kind::Corrupt`] if the tables are not valid.
     pub fn view(digest: Digest, region: &'a [u8]) -> Result<Self> {
         check_region(&digest, region)?;
         let dictionary = Self::unverified(digest, region);
@@ -197,7 +199,7 @@ impl<'a> Dictionary<'a> {
         Dictionary { digest, region: Region::Borrowed(region), outside: None }
     }
 
-    /// With compact tables, and content outside them.
+    /// Makes a dictionary from compact tables, and content outside them.
     pub(crate) fn compact(
         digest: Digest,
         tables: &'a [u8],
@@ -207,7 +209,7 @@ impl<'a> Dictionary<'a> {
         Dictionary { digest, region: Region::Compact(tables, codes), outside: Some(content) }
     }
 
-    /// Whether every cell is valid: no state leads out of its table.
+    /// Returns whether every cell is valid: no state leads out of its table.
     fn is_sound(&self) -> bool {
         let tables = [SequenceField::LiteralLength, SequenceField::MatchLength, SequenceField::Offset]
             .map(|field| (field, self.table(field)));
@@ -244,7 +246,7 @@ impl<'a> Dictionary<'a> {
         tables.into_iter().all(sound) && self.huffman().is_none_or(codes)
     }
 
-    /// The digest, to recreate the dictionary with [`view`](Self::view).
+    /// The digest, from which [`view`](Self::view) recreates the dictionary.
     pub fn digest(&self) -> Digest {
         self.digest
     }
@@ -254,12 +256,12 @@ impl<'a> Dictionary<'a> {
         self.digest.id
     }
 
-    /// Whether it is a trained dictionary, with tables.
+    /// Returns whether the dictionary is a trained one, with tables.
     pub(crate) fn is_trained(&self) -> bool {
         self.digest.is_trained()
     }
 
-    /// The content: history before the beginning of a frame.
+    /// The content, which is the history before the beginning of a frame.
     pub fn content(&self) -> &[u8] {
         match self.outside {
             Some(content) => content,
@@ -275,14 +277,14 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// Enqueues the tables and the last `content_len` bytes of the content.
+    /// Enqueues the cache lines of the tables and of the last `content_len` bytes of the content.
     pub fn enqueue_prefetch(&self, queue: &mut PrefetchQueue, content_len: usize) {
         queue.enqueue(self.tables());
         let content = self.content();
         queue.enqueue(&content[content.len().saturating_sub(content_len)..]);
     }
 
-    /// Bytes of tables and digest, without the content.
+    /// Size of tables and digest in bytes, without the content.
     pub fn memory(&self) -> usize {
         self.tables().len() + size_of::<Digest>()
     }

@@ -1,7 +1,7 @@
-//! Safe bit readers: forward for table descriptions, backward for FSE and Huffman bitstreams (RFC 8878,
-//! section 4).
+//! Safe bit readers (RFC 8878, section 4): forward for table descriptions, backward for FSE and
+//! Huffman bitstreams.
 
-/// The eight bytes at `at`, zero-padded after the end.
+/// Loads the eight bytes at `at`. Bytes after the end are zero.
 #[inline]
 fn word_from(bytes: &[u8], at: usize) -> u64 {
     if let Some(eight) = bytes.get(at..at + 8) {
@@ -11,7 +11,7 @@ fn word_from(bytes: &[u8], at: usize) -> u64 {
     rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// The eight bytes before `end`, zero-padded before the beginning.
+/// Loads the eight bytes before `end`. Bytes before the beginning are zero.
 #[inline]
 fn word_before(bytes: &[u8], end: usize) -> u64 {
     match end.checked_sub(8) {
@@ -20,19 +20,19 @@ fn word_before(bytes: &[u8], end: usize) -> u64 {
     }
 }
 
-/// Bits available after a refill: more than any value takes.
+/// Number of bits that a refill makes available at least. No value takes more.
 const AVAILABLE: i32 = 16;
 
-/// Reads bits from the first byte on, least significant bit first.
+/// Reads bits from the first byte to the last, least significant bit first.
 ///
-/// Bits are kept in a register, so that most reads wait for a shift and not for a load.
+/// The reader keeps bits in a register, so that most reads wait for a shift and not for a load.
 pub(crate) struct ForwardBitReader<'a> {
     bytes: &'a [u8],
-    /// Bits read so far; may pass the end, where bits are zero.
+    /// Number of bits read so far. It may pass the end, where bits are zero.
     taken: usize,
-    /// The bits after those.
+    /// The bits after the `taken` ones.
     word: u64,
-    /// How many of them are valid; negative if more were consumed.
+    /// Number of valid bits in `word`; negative if more were consumed.
     valid: i32,
 }
 
@@ -50,7 +50,7 @@ impl<'a> ForwardBitReader<'a> {
         }
     }
 
-    /// The next bits, without consuming them: as many as are available.
+    /// Returns the next bits without consuming them. At least the available bits are valid.
     #[inline]
     pub(crate) fn peek(&self) -> u32 {
         self.word as u32
@@ -64,23 +64,24 @@ impl<'a> ForwardBitReader<'a> {
         self.valid -= count as i32;
     }
 
-    /// Bytes begun, or `None` if more bits were consumed than exist.
+    /// Number of bytes that were read at least in part, or `None` if more bits were consumed than
+    /// exist.
     pub(crate) fn bytes_taken(&self) -> Option<usize> {
         let taken = self.taken.div_ceil(8);
         (taken <= self.bytes.len()).then_some(taken)
     }
 }
 
-/// Reads bits from the end of a stream towards its beginning. The highest set bit of the last byte is the
-/// end mark (RFC 8878: final-bit-flag), not data.
+/// Reads bits from the end of a stream to its beginning. The highest set bit of the last byte is
+/// the end mark (`final-bit-flag` in RFC 8878), not data.
 pub(crate) struct BackwardBitReader<'a> {
     bytes: &'a [u8],
-    /// Bits left; negative when more were consumed than existed.
+    /// Number of bits left; negative if more were consumed than existed.
     left: isize,
 }
 
 impl<'a> BackwardBitReader<'a> {
-    /// A reader, or `None` if the end mark is missing.
+    /// Makes a reader, or returns `None` if the end mark is missing.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
         let last = *bytes.last()?;
@@ -88,13 +89,13 @@ impl<'a> BackwardBitReader<'a> {
         Some(BackwardBitReader { bytes, left: (bytes.len() as isize - 1) * 8 + mark as isize })
     }
 
-    /// Bits left; negative when more were consumed than existed.
+    /// Number of bits left; negative if more were consumed than existed.
     #[inline]
     pub(crate) fn left(&self) -> isize {
         self.left
     }
 
-    /// The next `count` bits, at most 56, as a number. Bits before the beginning are zero.
+    /// Returns the next `count` bits, at most 56, as a number. Bits before the beginning are zero.
     #[inline]
     pub(crate) fn peek(&self, count: u32) -> u64 {
         debug_assert!(count <= 56);
@@ -102,7 +103,7 @@ impl<'a> BackwardBitReader<'a> {
         (self.top() >> 1) >> (63 - count)
     }
 
-    /// The next 57 bits or more, aligned to the most significant bit.
+    /// Returns the next 57 bits or more, aligned to the most significant bit.
     #[inline]
     pub(crate) fn top(&self) -> u64 {
         let left = self.left.max(0) as usize;

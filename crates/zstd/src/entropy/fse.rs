@@ -1,18 +1,20 @@
-//! FSE (finite state entropy, tANS: Duda 2013; RFC 8878, section 4.1): from a table description to cells.
+//! FSE (finite state entropy, tANS: Duda 2013; RFC 8878, section 4.1): builds the cells of a table
+//! from its description.
 //!
-//! A cell has four bytes: from the lowest bit, total bits to read (8), extra bits of the value among them
-//! (8), the code (7), and the base of the next state (9). So a table of 512 cells takes 2 KiB, and the low
-//! byte of the sum of three cells is the total bits of a sequence, at most 89.
+//! A cell has four bytes. Its fields are, from the lowest bit: total bits to read (8), extra bits
+//! of the value among them (8), the code (7), and the base of the next state (9). A table of 512
+//! cells therefore takes 2 KiB. The low byte of the sum of three cells is the total number of bits
+//! of a sequence, at most 89.
 
 use linerate_core::{Error, Kind, Result};
 
 use super::bits::ForwardBitReader;
 
-/// Cells of the largest table.
+/// Number of cells of the largest table.
 pub(crate) const MAX_CELLS: usize = 512;
 
-/// Cells of the largest table that is built step by step: those of Huffman weights, and of blocks
-/// with few sequences.
+/// Number of cells of the largest table that [`build_small`](NormalizedCounts::build_small) builds:
+/// tables of Huffman weights, and of blocks with few sequences.
 const SMALL_CELLS: usize = 64;
 
 /// One cell of a table.
@@ -24,25 +26,25 @@ pub(crate) const fn cell(base: u32, code: u32, extra: u32, bits: u32) -> Cell {
     base << 23 | code << 16 | extra << 8 | (extra + bits)
 }
 
-/// Bits to read: extra bits of the value plus bits of the next state.
+/// Number of bits to read: extra bits of the value plus bits of the next state.
 #[inline(always)]
 pub(crate) const fn total_bits(cell: Cell) -> u32 {
     cell & 0xff
 }
 
-/// Extra bits of the value.
+/// Number of extra bits of the value.
 #[inline(always)]
 pub(crate) const fn extra_bits(cell: Cell) -> u32 {
     cell >> 8 & 0xff
 }
 
-/// Bits of the next state.
+/// Number of bits of the next state.
 #[inline(always)]
 pub(crate) const fn state_bits(cell: Cell) -> u32 {
     total_bits(cell).wrapping_sub(extra_bits(cell))
 }
 
-/// The next state when its bits are zero.
+/// The next state if its bits are zero.
 #[inline(always)]
 pub(crate) const fn base_state(cell: Cell) -> u32 {
     cell >> 23
@@ -54,8 +56,8 @@ pub(crate) const fn code(cell: Cell) -> u32 {
     cell >> 16 & 0x7f
 }
 
-/// Normalized probabilities of an alphabet of at most `N` symbols: they sum to the table size; -1 means
-/// "less than 1".
+/// Normalized probabilities of an alphabet of at most `N` symbols. They sum to the table size; -1
+/// means "less than 1".
 pub(crate) struct NormalizedCounts<const N: usize> {
     pub(crate) probabilities: [i16; N],
     /// Number of symbols described.
@@ -64,24 +66,26 @@ pub(crate) struct NormalizedCounts<const N: usize> {
     pub(crate) log: u32,
 }
 
-/// Where a cell has its number, below 1024, while its table is built: above codes below 64.
+/// Bit position of a cell's number while its table is built. The number is below 1024, and codes,
+/// beneath it, are below 64.
 const NUMBER: u32 = 22;
 
-/// The multiplicative inverse of an odd number modulo a power of two (Newton's iteration).
+/// Computes the multiplicative inverse of an odd number modulo a power of two (Newton's iteration).
 fn inverse(odd: usize) -> usize {
     // Each step doubles the correct low bits; the number itself has three.
     let next = |guess: usize| guess.wrapping_mul(2usize.wrapping_sub(odd.wrapping_mul(guess)));
     next(next(odd))
 }
 
-const TOO_MANY: Error = Error::new(Kind::Corrupt, 0, "an FSE table describes more symbols than there are");
+const TOO_MANY: Error =
+    Error::new(Kind::Corrupt, 0, "an FSE table describes more symbols than its alphabet has");
 
 impl<const N: usize> NormalizedCounts<N> {
     pub(crate) const fn new() -> Self {
         NormalizedCounts { probabilities: [0; N], len: 0, log: 0 }
     }
 
-    /// Reads a description from the beginning of `src`; returns its length in bytes.
+    /// Reads a description from the beginning of `src`, and returns its length in bytes.
     pub(crate) fn read(&mut self, src: &[u8], max_log: u32, max_symbol: usize) -> Result<usize> {
         let mut input = ForwardBitReader::new(src);
         let log = (input.peek() & 15) + 5;
@@ -94,7 +98,7 @@ impl<const N: usize> NormalizedCounts<N> {
         let mut symbol = 0;
         while remaining > 1 {
             input.refill();
-            // Of the values 0..=remaining the lowest take one bit less.
+            // The lowest of the values 0..=remaining take one bit less.
             let width = remaining.ilog2();
             let threshold = 1 << width;
             let short = 2 * threshold - 1 - remaining;
@@ -128,8 +132,8 @@ impl<const N: usize> NormalizedCounts<N> {
         input.bytes_taken().ok_or(Error::new(Kind::Truncated, src.len() as u64, "an FSE table is cut off"))
     }
 
-    /// Builds the decoding table in the first `1 << log` of `cells`. `extra_bits[code]` is the number of
-    /// extra bits of a code's value. Codes are below 64.
+    /// Builds the decoding table in the first `1 << log` of `cells`. `extra_bits[code]` is the
+    /// number of extra bits of a code's value. Codes are below 64.
     #[inline(always)]
     pub(crate) fn build(&self, extra_bits: &[u8], cells: &mut [Cell]) {
         if 1 << self.log <= SMALL_CELLS {
@@ -139,8 +143,8 @@ impl<const N: usize> NormalizedCounts<N> {
         }
     }
 
-    /// As [`build`](Self::build), for at most [`SMALL_CELLS`]. Most blocks of short messages have
-    /// such tables, with many symbols of probability -1.
+    /// Builds a table of at most [`SMALL_CELLS`], like [`build`](Self::build). Most blocks of short
+    /// messages have such tables, with many symbols of probability -1.
     #[inline(always)]
     pub(crate) fn build_small(&self, extra_bits: &[u8], cells: &mut [Cell]) {
         let size = 1usize << self.log;
@@ -152,7 +156,7 @@ impl<const N: usize> NormalizedCounts<N> {
         for (symbol, (&count, place)) in self.probabilities[..self.len].iter().zip(&mut symbols).enumerate() {
             let extra = u32::from(extra_bits[symbol]);
             *place = cell(0, symbol as u32, extra, self.log) | u32::from(count.unsigned_abs()) << NUMBER;
-            // Stores are overwritten by the next symbol where they do not count.
+            // The next symbol overwrites this store unless the probability is negative.
             rare[rares & (N - 1)] = symbol as u8;
             rares += usize::from(count < 0);
             let mut at = end;
@@ -165,8 +169,8 @@ impl<const N: usize> NormalizedCounts<N> {
                 }
             }
         }
-        // Symbols are spread in steps over the table. A step that reaches a cell of the rare ones,
-        // which are last, is void.
+        // Symbols are spread in steps over the table. The last cells belong to the rare symbols,
+        // and a step that reaches one of them places nothing.
         let top = size - rares;
         let step = size / 2 + size / 8 + 3;
         let mut spread = [0u8; SMALL_CELLS];
@@ -187,12 +191,13 @@ impl<const N: usize> NormalizedCounts<N> {
         self.finish(&mut cells[..size]);
     }
 
-    /// As [`build`](Self::build), for tables of any size.
+    /// Builds a table of any size, like [`build`](Self::build).
     #[inline(always)]
     fn build_large(&self, extra_bits: &[u8], cells: &mut [Cell]) {
         let size = 1usize << self.log;
         let mask = size - 1;
-        // Per symbol: the bits common to all its cells, and from bit 22 on the number of its next cell.
+        // Entries have the bits common to all cells of a symbol and, from bit 22, the number of its
+        // next cell.
         let mut symbols = [0u32; N];
         // Each symbol repeated by its probability, with slack for stores of eight.
         let mut runs = [0u8; MAX_CELLS + 8];
@@ -213,8 +218,9 @@ impl<const N: usize> NormalizedCounts<N> {
                 at += 8;
             }
         }
-        // Symbols are spread in steps over the table, skipping the cells from `top` on, which belong to
-        // symbols with probability -1. Each of those is inserted at the step that would reach its cell.
+        // Symbols are spread in steps over the table, skipping the cells from `top`, which belong
+        // to symbols with probability -1. Each of these symbols is inserted at the step that would
+        // reach its cell.
         let step = size / 2 + size / 8 + 3;
         let back = inverse(step) & mask;
         if top < size {
@@ -226,7 +232,8 @@ impl<const N: usize> NormalizedCounts<N> {
                 steps[position / 64] |= 1 << (position % 64);
                 rare_symbol[position] = symbol;
             }
-            // From the last one down: everything after it moves by the number of insertions up to it.
+            // Insert from the last step down: everything after a step moves by the number of
+            // insertions up to it.
             let (mut moved, mut before) = (size, size - top);
             for (i, &word) in steps.iter().enumerate().rev() {
                 let mut word = word;
@@ -240,7 +247,8 @@ impl<const N: usize> NormalizedCounts<N> {
                 }
             }
         }
-        // First, serially, the index of each cell among those of its symbol; then, vectorized, the rest.
+        // This serial loop stores the index of each cell among those of its symbol; `finish`
+        // computes the rest, vectorized.
         let mut position = 0;
         for place in &mut cells[..size] {
             let symbol = runs[position & (MAX_CELLS - 1)];
@@ -252,20 +260,21 @@ impl<const N: usize> NormalizedCounts<N> {
         self.finish(&mut cells[..size]);
     }
 
-    /// Makes cells of their numbers and the bits common to all cells of a symbol.
+    /// Computes cells from their numbers and the bits common to all cells of a symbol.
     #[inline(always)]
     fn finish(&self, cells: &mut [Cell]) {
         let size = cells.len() as u32;
         for place in cells {
             let number = *place >> NUMBER;
-            // ilog2 as the exponent of the number as a float: exact, and available in vectors.
+            // Computes ilog2 as the exponent of the number as a float, which is exact and available
+            // in vectors.
             let high = ((number as i32 as f32).to_bits() >> 23).wrapping_sub(127);
             let base = (number << (self.log.wrapping_sub(high) & 31)).wrapping_sub(size);
             *place = (*place & ((1 << NUMBER) - 1)).wrapping_sub(high).wrapping_add(base << 23);
         }
     }
 
-    /// As [`build`](Self::build), literally as RFC 8878 describes it.
+    /// Builds the table literally as RFC 8878 describes it.
     pub(crate) const fn build_reference(&self, extra_bits: &[u8], cells: &mut [Cell]) {
         let size = 1usize << self.log;
         let mut symbols = [0u8; MAX_CELLS];

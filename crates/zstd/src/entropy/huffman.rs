@@ -1,8 +1,8 @@
-//! Huffman coding of literals (RFC 8878, section 4.2): from a tree description to a decoding table sized
-//! to the longest code.
+//! Huffman coding of literals (RFC 8878, section 4.2): builds a decoding table, sized to the
+//! longest code, from a tree description.
 //!
-//! A cell has two bytes, the symbol above the length of its code, so that the cell itself can serve as a
-//! shift count. Codes of 11 bits take 4 KiB.
+//! A cell has two bytes: the symbol, and below it the length of its code, so that the cell itself
+//! can serve as a shift count. A table for codes of 11 bits takes 4 KiB.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -15,18 +15,18 @@ pub(crate) const MAX_LOG: u32 = 11;
 pub(crate) const MAX_CELLS: usize = 1 << MAX_LOG;
 /// Accuracy_Log limit of the FSE table of weights.
 const WEIGHTS_LOG: u32 = 6;
-/// Weights that are compared at a time.
+/// Number of weights that are compared at a time.
 const LANES: usize = 32;
-/// Most weights of a description; the last weight is implied.
+/// Largest number of weights in a description; the last weight is implied.
 const MAX_DESCRIBED: usize = 255;
 
-/// A Huffman tree as the weight of each symbol: 0 without a code, else 1 + longest code length - code
-/// length.
+/// A Huffman tree as the weight of each symbol. The weight is 0 without a code, else 1 + longest
+/// code length - code length.
 pub(crate) struct Weights {
     weights: [u8; 256],
     /// Number of symbols, up to the last that has a code.
     len: usize,
-    /// Number of symbols of each weight from 1 on.
+    /// Number of symbols of each weight, from 1.
     ranks: [u16; MAX_LOG as usize + 1],
     /// Length of the longest code.
     pub(crate) log: u32,
@@ -43,8 +43,8 @@ impl Weights {
         Weights { weights: [0; 256], len: 0, ranks: [0; _], log: 0 }
     }
 
-    /// Reads a description from the beginning of `src` into weights that are new; returns its
-    /// length in bytes.
+    /// Reads a description from the beginning of `src`, and returns its length in bytes. `self`
+    /// must be new.
     #[inline(always)]
     pub(crate) fn read(&mut self, src: &[u8]) -> Result<usize> {
         let header = usize::from(*src.first().ok_or(CUT_OFF)?);
@@ -64,7 +64,7 @@ impl Weights {
         Ok(used)
     }
 
-    /// Reads FSE-compressed weights: two interleaved states share one table.
+    /// Reads FSE-compressed weights. Two interleaved states share one table.
     #[inline(always)]
     fn read_coded(&mut self, src: &[u8]) -> Result<()> {
         let mut cells = [0; 1 << WEIGHTS_LOG];
@@ -93,7 +93,8 @@ impl Weights {
             return Err(Error::corrupt("the weights of a Huffman tree end in their first states"));
         }
         self.len = 0;
-        // Eight at a time while bits and free weights last: each takes at most six bits.
+        // Decode eight weights at a time while there is room for them and bits last. Each takes at
+        // most six bits.
         const ROUND: usize = 8;
         while input.left() >= (ROUND as isize) * WEIGHTS_LOG as isize && self.len + ROUND + 2 <= MAX_DESCRIBED
         {
@@ -132,15 +133,15 @@ impl Weights {
     /// Adds the implied last weight, which completes the tree, and validates the tree.
     #[inline(always)]
     fn complete(&mut self) -> Result<()> {
-        // An odd number of weights in half bytes is followed by padding.
+        // If the number of weights in half bytes is odd, padding follows them.
         self.weights[self.len] = 0;
         self.len += 1;
         let lanes = &self.weights.as_chunks::<LANES>().0[..self.len.div_ceil(LANES)];
         if lanes.as_flattened().iter().fold(0, |most, &weight| weight.max(most)) > MAX_LOG as u8 {
             return Err(TOO_LONG);
         }
-        // A comparison with each weight is vectorized; neighbours often have the same weight, and
-        // would wait for a counter in memory.
+        // Comparing with each weight is vectorized. Counters in memory would be slower: neighbours
+        // often have the same weight, and would wait for its counter.
         let ranks = &mut self.ranks;
         for (weight, rank) in (0..).zip(&mut *ranks).skip(1) {
             let mut counts = [0u8; LANES];
@@ -173,8 +174,8 @@ impl Weights {
         Ok(())
     }
 
-    /// Writes the canonical tree to `tree` and builds its table in the first `1 << log` of `cells`.
-    /// `non_zero` is [`non_zero`] or faster.
+    /// Writes the canonical tree to `tree`, and builds its table in the first `1 << log` of
+    /// `cells`. `non_zero` is the function [`non_zero`] or a faster form.
     #[inline(always)]
     pub(crate) fn build(
         &self,
@@ -186,7 +187,7 @@ impl Weights {
         tree.build_table(cells);
     }
 
-    /// The canonical tree. `non_zero` is [`non_zero`] or faster.
+    /// Returns the canonical tree. `non_zero` is the function [`non_zero`] or a faster form.
     #[inline(always)]
     pub(crate) fn tree(&self, non_zero: impl Fn(&[u8; 64]) -> u64) -> CanonicalTree {
         let mut tree = CanonicalTree::NONE;
@@ -197,8 +198,8 @@ impl Weights {
     /// Writes the canonical tree to `tree`. Entries after the last coded symbol keep stale values.
     #[inline(always)]
     fn canonicalize(&self, tree: &mut CanonicalTree, non_zero: impl Fn(&[u8; 64]) -> u64) {
-        // Counting sort by weight, then by symbol. Symbols without a code, most of those of a text,
-        // are skipped.
+        // Counting sort by weight, then by symbol. Most symbols of a text have no code and are
+        // skipped.
         let mut next = [0u16; 16];
         let mut at = 0;
         for (next, rank) in next.iter_mut().zip(&self.ranks).skip(1) {
@@ -221,13 +222,13 @@ impl Weights {
     }
 }
 
-/// A bit for each byte that is not zero, the first in the lowest: the safe reference of the
-/// kernels.
+/// Returns a bit for each byte, set if the byte is not zero; the first byte has the lowest bit. The
+/// kernels have faster forms.
 pub(crate) fn non_zero(bytes: &[u8; 64]) -> u64 {
     bytes.iter().rev().fold(0, |bits, &byte| bits << 1 | u64::from(byte != 0))
 }
 
-/// A Huffman code in canonical form: 280 bytes instead of a decoding table of up to 4 KiB.
+/// A Huffman code in canonical form. It takes 280 bytes; a decoding table takes up to 4 KiB.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CanonicalTree {
@@ -239,7 +240,7 @@ pub(crate) struct CanonicalTree {
 }
 
 impl CanonicalTree {
-    /// No tree.
+    /// The absence of a tree.
     pub(crate) const NONE: CanonicalTree = CanonicalTree { ranks: [0; _], log: 0, symbols: [0; _] };
 
     /// Serialized size in bytes.
@@ -255,7 +256,8 @@ impl CanonicalTree {
         symbols.copy_from_slice(&self.symbols);
     }
 
-    /// Deserializes; `None` unless it is a complete tree with codes of at most 11 bits.
+    /// Deserializes a tree. Returns `None` unless it is complete and its codes have at most 11
+    /// bits.
     #[inline(always)]
     pub(crate) fn read(from: &[u8; CanonicalTree::LEN]) -> Option<CanonicalTree> {
         let mut tree = CanonicalTree::NONE;
@@ -323,7 +325,7 @@ pub(crate) struct HuffmanTable<'a> {
     pub(crate) log: u32,
 }
 
-/// Decodes one stream, filling `out`: the safe reference of the kernels.
+/// Decodes one stream into `out`. This is the safe reference of the kernels.
 pub(crate) fn decode_stream(table: HuffmanTable<'_>, src: &[u8], out: &mut [u8]) -> Result<()> {
     let mut input =
         BackwardBitReader::new(src).ok_or(Error::corrupt("a stream of literals has no end mark"))?;

@@ -1,27 +1,29 @@
-//! Repeat offsets of a block whose predecessor is not decoded yet: each stands for one of the three before the block, minus
-//! a number.
+//! Symbolic repeat offsets. A block that is decoded before its predecessor does not know its repeat
+//! offsets. A symbolic offset is one of the three unknown ones, minus a number.
 
 use super::tables::RepeatOffsets;
 
-/// From here on offsets are symbolic. Offset codes of at most [`MAX_CODE`] give smaller ones.
+/// Offsets from this value are symbolic. Offset codes of at most [`MAX_CODE`] give smaller ones.
 const FIRST: u32 = 1 << 31;
-/// Between the symbols of two repeat offsets. A block has fewer sequences, each of which subtracts 1 at most.
+/// Distance between the symbols of two repeat offsets. A block has fewer sequences, and each
+/// subtracts at most 1.
 const STEP: u32 = 1 << 28;
-/// The largest offset code of blocks with symbolic offsets: 31 is for windows above 2 GiB.
+/// Largest offset code in blocks with symbolic offsets. The next code, 31, is for windows above 2
+/// GiB.
 pub(crate) const MAX_CODE: u32 = 30;
 
-/// The repeat offsets before a block.
+/// Symbols of the repeat offsets before a block.
 pub(crate) const BEFORE: RepeatOffsets =
     RepeatOffsets([FIRST + STEP - 1, FIRST + 2 * STEP - 1, FIRST + 3 * STEP - 1]);
 
-/// Whether any of the offsets is symbolic.
+/// Returns whether any of the offsets is symbolic.
 #[inline(always)]
 pub(crate) fn any(offsets: &[u32; 3]) -> bool {
     offsets.iter().fold(0, |all, offset| all | offset) >= FIRST
 }
 
-/// The offset that a symbolic one stands for, given the repeat offsets `before` the block; any other offset is itself.
-/// Returns 0 if the offset is invalid.
+/// Replaces a symbolic offset by its value, given the repeat offsets `before` the block. Returns
+/// other offsets unchanged, and 0 if the offset is invalid.
 #[inline(always)]
 pub(crate) fn resolve(offset: u32, before: RepeatOffsets) -> u32 {
     if offset < FIRST {

@@ -1,4 +1,5 @@
-//! Codes of sequences and their values, the predefined tables, repeat offsets (RFC 8878, section 3.1.1.3.2).
+//! Codes of sequences and their values, predefined tables, and repeat offsets (RFC 8878, section
+//! 3.1.1.3.2).
 
 use super::fse::{Cell, NormalizedCounts};
 
@@ -29,8 +30,8 @@ const OF_BITS: [u8; OF_CODES] = {
     bits
 };
 
-/// The baseline value of each code: codes cover the values without gaps. 64 entries, so that a 6-bit
-/// index needs no bounds check.
+/// Computes the baseline value of each code. Codes cover the values without gaps. The table has 64
+/// entries, so that a 6-bit index needs no bounds check.
 const fn bases(bits: &[u8], first: u32) -> [u32; 64] {
     let mut bases = [0; 64];
     let (mut code, mut value) = (0, first);
@@ -130,8 +131,8 @@ pub(crate) struct RepeatOffsets(pub(crate) [u32; 3]);
 impl RepeatOffsets {
     pub(crate) const INITIAL: RepeatOffsets = RepeatOffsets([1, 4, 8]);
 
-    /// Resolves an offset value to an offset and updates the history. `literals` is the literal length of
-    /// the sequence. Returns 0 if the offset is invalid.
+    /// Resolves an offset value to an offset, and updates the history. `literals` is the literal
+    /// length of the sequence. Returns 0 if the offset is invalid.
     #[inline(always)]
     pub(crate) fn resolve(&mut self, value: u32, literals: u32) -> u32 {
         let [a, b, c] = self.0;

@@ -1,4 +1,4 @@
-//! The operations of x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT.
+//! Operations for x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT.
 
 use core::arch::x86_64;
 
@@ -10,8 +10,8 @@ pub(crate) struct Avx2;
 #[repr(align(64))]
 struct Rows([[u8; 16]; 5]);
 
-/// Row `which`: a shuffle of four 32-bit lanes that moves lane `which` (the last, for 4) to the front and keeps
-/// the order of the others.
+/// Shuffles of four 32-bit lanes. Row `which` moves lane `which` (the last, for 4) to the front,
+/// and keeps the order of the others.
 static TO_FRONT: Rows = Rows([
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
     [4, 5, 6, 7, 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15],
@@ -20,7 +20,7 @@ static TO_FRONT: Rows = Rows([
     [12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
 ]);
 
-/// Row `offset`: the numbers 0..16 modulo `offset`.
+/// Row `offset` has the numbers 0..16 modulo `offset`.
 static MODULO: [[u8; 16]; 16] = {
     let mut rows = [[0; 16]; 16];
     let mut offset = 1;
@@ -36,7 +36,7 @@ static MODULO: [[u8; 16]; 16] = {
 };
 
 impl Isa for Avx2 {
-    /// In the low three lanes.
+    /// The offsets are in the low three lanes.
     type Repeats = x86_64::__m128i;
 
     #[inline(always)]

@@ -1,27 +1,29 @@
-//! Backward bit reading with one unaligned load of eight bytes.
+//! Reads bits backward with one unaligned load of eight bytes.
 //!
-//! A position is the number of bits before it, which is the number of bits left to read. The load that ends
-//! with the byte of the position holds at least 56 of them, at its low end.
+//! A position is the number of bits before it, which is the number of bits left to read. The load
+//! for a position ends with the byte of the position. Its low end holds at least 56 of the bits
+//! before the position.
 //!
 //! Callers keep 7 readable bytes before each stream.
 
 use super::isa::{Isa, read64};
 
-/// Fewest valid bits of a load.
+/// Smallest number of valid bits in a load.
 pub(crate) const LOADED: u32 = 56;
 
-/// Bytes before a stream that a load may read.
+/// Number of bytes before a stream that a load may read.
 const BEFORE: isize = 7;
 
-/// The position after the last bit of a stream, which its end mark gives; `None` without a mark.
+/// Returns the position after the last bit of a stream, which is before its end mark, or `None`
+/// without a mark.
 #[inline(always)]
 pub(crate) fn end(stream: &[u8]) -> Option<isize> {
     let mark = stream.last()?.checked_ilog2()?;
     Some((stream.len() as isize - 1) * 8 + mark as isize)
 }
 
-/// The beginning of a stream that is a part of `whole`, as a pointer with provenance over the headers
-/// before it, which are always long enough.
+/// Returns the beginning of a stream that is a part of `whole`. The pointer has provenance over the
+/// headers before the stream, which are always long enough.
 #[inline(always)]
 pub(crate) fn begin(whole: &[u8], stream: &[u8]) -> *const u8 {
     let at = (stream.as_ptr() as usize).wrapping_sub(whole.as_ptr() as usize);
@@ -29,40 +31,41 @@ pub(crate) fn begin(whole: &[u8], stream: &[u8]) -> *const u8 {
     whole.as_ptr().wrapping_add(at)
 }
 
-/// The address of the load at a position.
+/// Returns the address of the load at a position.
 ///
 /// # Safety
-/// As for [`load`].
+/// The requirements of [`load`].
 #[inline(always)]
 pub(crate) unsafe fn address(stream: *const u8, position: isize) -> *const u8 {
     // SAFETY: between the bytes before the stream and its end.
     unsafe { stream.offset((position >> 3) - BEFORE) }
 }
 
-/// The load at a position, and a number whose low six bits are the count of its valid low bits: 56 to 63.
+/// Returns the load at a position, and a number whose low six bits are the count of valid low bits
+/// of the load: 56 to 63.
 ///
 /// # Safety
-/// `position` must not be negative and be inside the stream that begins at `stream`, and seven bytes
-/// before the stream must be readable.
+/// `position` must not be negative, and must be inside the stream that begins at `stream`. Seven
+/// bytes before the stream must be readable.
 #[inline(always)]
 pub(crate) unsafe fn load(stream: *const u8, position: isize) -> (u64, u32) {
     // SAFETY: the bytes lie between those before the stream and its end.
     let word = unsafe { read64(address(stream, position)) };
-    // The low three bits of the position, with ones above them: 56 more.
+    // The low three bits of the position below ones, which add 56.
     (word, position as u32 | !7)
 }
 
-/// As [`load`], with the valid bits shifted to the top and zeros below.
+/// Loads at a position, like [`load`], and shifts the valid bits to the top, with zeros below.
 ///
 /// # Safety
-/// As for [`load`].
+/// The requirements of [`load`].
 #[inline(always)]
 pub(crate) unsafe fn load_top(stream: *const u8, position: isize) -> u64 {
     // SAFETY: as the caller vouches.
     unsafe { read64(address(stream, position)) << (8 - (position & 7)) }
 }
 
-/// The low `count & 0xff` bits (below 64) of `word >> (shift & 63)`.
+/// Returns the low `count & 0xff` bits (below 64) of `word >> (shift & 63)`.
 ///
 /// # Safety
 /// The CPU must support the tier of `I`.

@@ -1,4 +1,4 @@
-//! Table construction compiled per tier: the bodies are safe and the same for all tiers.
+//! Builds tables, compiled per tier. The bodies are safe, and the same for all tiers.
 
 use linerate_core::Result;
 
@@ -23,7 +23,8 @@ impl<const N: usize> Kernel for Fse<'_, N> {
     }
 }
 
-/// As [`NormalizedCounts::build`]. With the feature `small` it is the reference, a third of the code.
+/// Runs [`NormalizedCounts::build`], or, with the feature `small`, the reference, which has a third
+/// of the code.
 pub(crate) fn fse<const N: usize>(
     kernels: KernelSet,
     counts: &NormalizedCounts<N>,
@@ -52,7 +53,7 @@ impl Kernel for ReadWeights<'_> {
     }
 }
 
-/// As [`Weights::read`].
+/// Runs [`Weights::read`].
 pub(crate) fn weights(kernels: KernelSet, src: &[u8], weights: &mut Weights) -> Result<usize> {
     match kernels.compiled() {
         KernelSet::Reference => weights.read(src),
@@ -76,7 +77,7 @@ impl Kernel for Huffman<'_> {
     }
 }
 
-/// As [`Weights::build`].
+/// Runs [`Weights::build`].
 pub(crate) fn huffman(kernels: KernelSet, weights: &Weights, tree: &mut CanonicalTree, cells: &mut [u16]) {
     match kernels.compiled() {
         KernelSet::Reference => weights.build(tree, cells, huffman::non_zero),
@@ -96,7 +97,7 @@ impl Kernel for Canonical<'_> {
     }
 }
 
-/// As [`Weights::tree`].
+/// Runs [`Weights::tree`].
 pub(crate) fn canonical(kernels: KernelSet, weights: &Weights) -> CanonicalTree {
     match kernels.compiled() {
         KernelSet::Reference => weights.tree(huffman::non_zero),
@@ -118,7 +119,7 @@ impl Kernel for TreeTable<'_> {
     }
 }
 
-/// As [`CanonicalTree::build_table`].
+/// Runs [`CanonicalTree::build_table`].
 pub(crate) fn tree(kernels: KernelSet, tree: &CanonicalTree, cells: &mut [u16]) {
     match kernels.compiled() {
         KernelSet::Reference => tree.build_table(cells),
@@ -142,7 +143,7 @@ impl Kernel for StoredTree<'_> {
     }
 }
 
-/// Builds the table of a serialized tree; returns its logarithm, or `None` for an invalid tree.
+/// Builds the table of a serialized tree. Returns its logarithm, or `None` for an invalid tree.
 pub(crate) fn codes(kernels: KernelSet, tree: &[u8; CanonicalTree::LEN], cells: &mut [u16]) -> Option<u32> {
     let all = StoredTree { tree, cells };
     match kernels.compiled() {

@@ -1,8 +1,8 @@
 //! Compiles each hot loop once per CPU tier and picks one at run time.
 //!
-//! A loop is one generic body over [`Isa`], `#[inline(always)]`, and is instantiated inside one function
-//! per tier that carries the tier's target features. So the compiler uses BMI2 shifts and masks throughout
-//! the AVX2 instance although the body never mentions them.
+//! A loop is one generic body over [`Isa`], `#[inline(always)]`. Each tier has one function that
+//! carries the tier's target features and instantiates the body. The compiler therefore uses BMI2
+//! shifts and masks throughout the AVX2 instance, although the body never mentions them.
 
 use linerate_core::Tier;
 
@@ -15,15 +15,15 @@ use super::scalar::Scalar;
 pub(crate) trait Kernel {
     type Output;
     /// # Safety
-    /// The CPU must support the tier that `I` is for.
+    /// The CPU must support the tier of `I`.
     unsafe fn run<I: Isa>(self) -> Self::Output;
 }
 
-/// Runs `kernel` as compiled for `tier`, which must have been detected. AVX-512 adds nothing to
+/// Runs `kernel` as compiled for `tier`, which must have been detected. AVX-512 does not speed up
 /// loops of shifts and short copies, so its tier runs the AVX2 instance.
 #[inline]
 pub(crate) fn dispatch<K: Kernel>(tier: Tier, kernel: K) -> K::Output {
-    // Without std no tier but the scalar one is ever detected.
+    // Without std, only the scalar tier is detected.
     #[cfg(all(target_arch = "x86_64", feature = "std", not(feature = "small")))]
     {
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

@@ -1,4 +1,5 @@
-//! Huffman decoding: a single stream, or four interleaved streams, optionally two symbols per lookup.
+//! Huffman decoding: a single stream, or four interleaved streams, optionally with two symbols per
+//! lookup.
 //!
 //! Callers guarantee valid tables and 7 readable bytes before each stream.
 
@@ -10,16 +11,16 @@ use super::isa::{Isa, read64};
 use crate::entropy::huffman::{self, FourStreams, HuffmanTable};
 use crate::kernel_set::KernelSet;
 
-/// Symbols per stream between two loads: five codes of 11 bits are 55 bits, the fewest that a load has when
-/// its lowest bit is a marker.
+/// Number of symbols per stream between two loads. Five codes of 11 bits are 55 bits, and a load
+/// whose lowest bit is a marker has at least 55.
 const ROUND: usize = 5;
-/// Most bytes that a round consumes of a stream.
+/// Largest number of bytes that a round consumes of a stream.
 const ROUND_BYTES: isize = 7;
 
 const NO_END_MARK: Error = Error::new(Kind::Corrupt, 0, "a stream of literals has no end mark");
 const INEXACT: Error = Error::new(Kind::Corrupt, 0, "a stream of literals is not used up exactly");
 
-/// Decodes one stream, a part of `whole`, filling `out`.
+/// Decodes one stream, a part of `whole`, into `out`.
 pub(crate) fn decode_stream(
     kernels: KernelSet,
     table: HuffmanTable<'_>,
@@ -53,11 +54,11 @@ impl Kernel for SingleStream<'_> {
     }
 }
 
-/// Decodes the rest of a stream, filling `out`.
+/// Decodes the rest of a stream into `out`.
 ///
 /// # Safety
-/// The table is valid: `1 << log` cells, each of 1 to `log` bits, `log` at most 11. Seven bytes before
-/// the stream are readable; `position` is inside the stream.
+/// The table is valid: it has `1 << log` cells, each of 1 to `log` bits, and `log` is at most 11.
+/// Seven bytes before the stream are readable, and `position` is inside the stream.
 #[inline(always)]
 unsafe fn finish(
     table: HuffmanTable<'_>,
@@ -72,7 +73,7 @@ unsafe fn finish(
         if position < 0 {
             return Err(INEXACT);
         }
-        // SAFETY: the position was checked; an index has `log` bits.
+        // SAFETY: the position was checked, and an index has `log` bits.
         unsafe {
             let mut bits = backward::load_top(stream, position);
             for byte in round {
@@ -100,10 +101,12 @@ unsafe fn finish(
 /// A table with up to two symbols per cell.
 pub(crate) type Pairs = [u32; if cfg!(feature = "small") { 0 } else { huffman::MAX_CELLS }];
 
-/// Fewest literals for which a pair table pays: building one takes as long as decoding a few thousand.
+/// Smallest number of literals for which a pair table pays. Building one takes as long as decoding
+/// a few thousand literals.
 const MIN_LITERALS_FOR_PAIRS: usize = 8 << 10;
 
-/// Decodes four interleaved streams, parts of `whole`, filling `out`. `pairs` is a buffer for a pair table.
+/// Decodes four interleaved streams, parts of `whole`, into `out`. `pairs` is a buffer for a pair
+/// table.
 pub(crate) fn decode_interleaved(
     kernels: KernelSet,
     table: HuffmanTable<'_>,
@@ -125,12 +128,12 @@ pub(crate) fn decode_interleaved(
     dispatch(tier, InterleavedStreams::<false> { table, begins, streams, pairs, out })
 }
 
-/// Builds the pair table. The bytes of a cell from the lowest: bits of its codes, first symbol, second symbol,
-/// number of symbols (1 or 2).
+/// Builds the pair table. The bytes of a cell are, from the lowest: bits of its codes, first
+/// symbol, second symbol, number of symbols (1 or 2).
 fn build_pairs(table: HuffmanTable<'_>, pairs: &mut Pairs) {
     let mut at = 0;
     while at < table.cells.len() {
-        // All cells that begin with the same code; the bits after it index the whole table again.
+        // These cells begin with the same code. The bits after it index the whole table again.
         let first = table.cells[at];
         let (symbol, bits) = (u32::from(first >> 8), u32::from(first & 0xff));
         let run = (table.cells.len() >> bits).min(table.cells.len() - at);
@@ -164,20 +167,21 @@ impl<const PAIRS: bool> Kernel for InterleavedStreams<'_, PAIRS> {
         for (position, stream) in positions.iter_mut().zip(streams.streams) {
             *position = backward::end(stream).ok_or(NO_END_MARK)?;
         }
-        // Symbols of each stream decoded by the rounds.
+        // Number of symbols of each stream that the rounds have decoded.
         let mut done = [0; 4];
         let lens = [segment, segment, segment, out.len() - 3 * segment];
         if streams.streams.iter().all(|stream| stream.len() >= 8) {
             let cells = table.cells.as_ptr();
             let pairs = pairs.as_ptr();
             let shift = 64 - table.log;
-            // SAFETY: a round reads eight bytes at each `at`, which is not before its stream as long
-            // as it has `ROUND_BYTES` for each round to come; it writes `written` bytes of each
-            // quarter at most, of which there are as many for each round. An index has `log` bits.
+            // SAFETY: a round reads eight bytes at each `at`. `at` is not before its stream,
+            // because the stream has `ROUND_BYTES` for each remaining round. A round writes at most
+            // `written` bytes of each quarter, and each quarter has as many for each round. An
+            // index has `log` bits.
             unsafe {
                 let address = |i: usize| backward::address(begins[i], positions[i]);
                 let mut at = [address(0), address(1), address(2), address(3)];
-                // The lowest bit of a load is a marker: its position counts the bits consumed.
+                // The lowest bit of a load is a marker, whose position counts the bits consumed.
                 let reload = |at: *const u8, taken: u32| (read64(at) | 1) << taken;
                 let fresh = |i: usize| reload(at[i], 8 - (positions[i] & 7) as u32);
                 let mut bits = [fresh(0), fresh(1), fresh(2), fresh(3)];
@@ -238,14 +242,15 @@ impl<const PAIRS: bool> Kernel for InterleavedStreams<'_, PAIRS> {
             }
         }
         if !PAIRS && !cfg!(feature = "small") {
-            // All quarters have advanced equally. To the end, as long as positions stay inside the streams.
+            // All quarters have advanced equally. Continue to the end, as long as positions stay
+            // inside the streams.
             let rounds = (lens[3] - done[3]) / ROUND;
             for _ in 0..rounds {
                 if positions.iter().any(|&position| position < 0) {
                     return Err(INEXACT);
                 }
-                // SAFETY: positions were checked; each quarter has `ROUND` bytes left for each round; an index has
-                // `log` bits.
+                // SAFETY: the positions were checked, each quarter has `ROUND` bytes left for each
+                // round, and an index has `log` bits.
                 unsafe {
                     let shift = 64 - table.log;
                     let skipped = positions.map(|position| 8 - (position & 7) as u32);
@@ -270,7 +275,8 @@ impl<const PAIRS: bool> Kernel for InterleavedStreams<'_, PAIRS> {
         let mut rest = out;
         for (i, position) in positions.into_iter().enumerate() {
             let (part, after) = rest.split_at_mut(lens[i]);
-            // SAFETY: the table is valid; each stream has its headers or the stream before it in front.
+            // SAFETY: the table is valid, and each stream has its headers or the stream before it
+            // in front.
             unsafe { finish(table, begins[i], position, &mut part[done[i]..])? };
             rest = after;
         }

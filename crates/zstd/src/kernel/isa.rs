@@ -14,26 +14,27 @@ pub(crate) trait Isa {
     /// The CPU must support the tier.
     unsafe fn offsets(repeats: Self::Repeats) -> [u32; 3];
 
-    /// Moves repeat offset `which` to the front, or for 3 and 4 inserts `new` there; returns it.
+    /// Moves repeat offset `which` to the front, or inserts `new` there if `which` is 3 or 4.
+    /// Returns the offset at the front.
     ///
     /// # Safety
     /// `which` is below 5, and the CPU must support the tier.
     unsafe fn select_repeat(repeats: &mut Self::Repeats, which: u32, new: u32) -> u32;
 
-    /// Writes 16 bytes at `to`: the first `offset` bytes at `from`, repeated.
+    /// Writes 16 bytes at `to`: repetitions of the first `offset` bytes at `from`.
     ///
     /// # Safety
-    /// 16 bytes must be readable at `from` and writable at `to`; `offset` is in 1..16, and the CPU
-    /// must support the tier.
+    /// 16 bytes must be readable at `from` and writable at `to`, `offset` must be in 1..16, and the
+    /// CPU must support the tier.
     unsafe fn repeat16(from: *const u8, to: *mut u8, offset: usize);
 
-    /// The low `count & 0xff` bits of `word`, below 64.
+    /// Returns the low `count & 0xff` bits of `word`; the count is below 64.
     ///
     /// # Safety
     /// The CPU must support the tier.
     unsafe fn low_bits(word: u64, count: u32) -> u64;
 
-    /// A bit for each byte that is not zero, the first in the lowest.
+    /// Returns a bit for each byte, set if the byte is not zero. The first byte has the lowest bit.
     ///
     /// # Safety
     /// The CPU must support the tier.

@@ -1,4 +1,5 @@
-//! The hot loops: generic bodies, compiled per CPU tier. Callers check what each `# Safety` section demands.
+//! The hot loops: generic bodies, compiled per CPU tier. Callers ensure what each `# Safety`
+//! section demands.
 #![allow(unsafe_code)]
 
 #[cfg(all(target_arch = "x86_64", feature = "std", not(feature = "small")))]

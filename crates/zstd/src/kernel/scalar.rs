@@ -1,4 +1,4 @@
-//! The operations of any CPU.
+//! Operations for any CPU.
 
 use core::hint::select_unpredictable;
 
@@ -34,8 +34,8 @@ impl Isa for Scalar {
 
     #[inline(always)]
     unsafe fn repeat16(from: *const u8, to: *mut u8, offset: usize) {
-        // SAFETY: bytes 0..16 of both; a byte is read before it is written over or after it was
-        // written as the repetition.
+        // SAFETY: only bytes 0..16 at both pointers are touched. A byte is read before it is
+        // overwritten, or after it was written as a repetition.
         unsafe {
             let mut bytes = [0u8; 16];
             for (i, byte) in bytes.iter_mut().enumerate() {

@@ -1,12 +1,13 @@
-//! Sequence decoding and execution, in batches of 32.
+//! Decodes and executes sequences, in batches of 32.
 //!
-//! Each iteration checks three conditions that nearly always hold: bits are left, its output ends at least
-//! [`SLACK`] bytes before the end of the buffer, and the match source is in one segment of history. Then it
-//! copies 16 or 32 bytes at a time and may touch as many bytes after them (wild copies). Otherwise it copies
-//! exactly ([`execute_exact`]).
+//! Each iteration of the execution checks three conditions that nearly always hold: the literals
+//! suffice, the output of the sequence ends at least [`SLACK`] bytes before the end of the buffer,
+//! and the match source is in one segment of history. It then copies 16 or 32 bytes at a time, and
+//! may touch as many bytes after them (wild copies). If the output or the source is too close to an
+//! end, it copies exactly ([`execute_exact`]).
 //!
-//! Callers guarantee valid tables, 7 readable bytes before the bitstream, and [`SLACK`] bytes after the
-//! literals.
+//! Callers guarantee valid tables, 7 readable bytes before the bitstream, and [`SLACK`] bytes after
+//! the literals.
 
 use core::hint::select_unpredictable;
 
@@ -26,8 +27,8 @@ use crate::prefetch::{PrefetchCursor, PrefetchQueue};
 const OFFSET_ZERO: Error = Error::corrupt("a match has offset zero");
 const BITS_CUT_OFF: Error = Error::corrupt("the bits of sequences end too early");
 
-/// Decodes and executes the sequences, and appends the literals left over. Returns the repeat
-/// offsets after them.
+/// Decodes and executes the sequences, and appends the remaining literals. Returns the repeat
+/// offsets after the block.
 pub(crate) fn run(kernels: KernelSet, job: Job<'_, '_>) -> Result<RepeatOffsets> {
     let KernelSet::Tier(tier) = kernels.compiled() else { return execute::run(job) };
     let history = job.out.history.iter().any(|piece| !piece.bytes().is_empty());
@@ -44,15 +45,15 @@ pub(crate) fn run(kernels: KernelSet, job: Job<'_, '_>) -> Result<RepeatOffsets>
 
 struct Loop<'a, 'b, const HISTORY: bool, const PREFETCH: bool>(Job<'a, 'b>);
 
-/// Sequences decoded before they are executed: few enough to stay in the L1 cache, enough for both loops to
-/// reach their steady state.
+/// Number of sequences decoded before they are executed: few enough to stay in the L1 cache, and
+/// enough for both loops to reach their steady state.
 pub(super) const BATCH: usize = 32;
 
-/// Batches decoded ahead of execution when match sources are prefetched: enough time for the lines to
-/// arrive, and no more lines in flight than a CPU supports.
+/// Number of batches decoded ahead of execution when match sources are prefetched: enough time for
+/// the lines to arrive, and no more lines in flight than a CPU supports.
 const BATCHES_AHEAD: usize = 2;
 
-/// A sequence, its offset resolved.
+/// A sequence with its resolved offset.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Sequence {
     literals: u32,
@@ -69,7 +70,8 @@ impl<const HISTORY: bool, const PREFETCH: bool> Kernel for Loop<'_, '_, HISTORY,
             self.0;
         let stream = backward::begin(whole, bits);
         let mut left = count;
-        // SAFETY: tables are valid, `stream` has its headers before it, literals have slack after them.
+        // SAFETY: the tables are valid, `stream` has its headers before it, and the literals have
+        // slack after them.
         unsafe {
             let mut reader = SequenceReader::new::<I>([ll, of, ml], stream, bits, repeats)?;
             let mut executor = SequenceExecutor::new(out, literals, max);
@@ -115,14 +117,15 @@ pub(super) struct SequenceReader<'a> {
     position: isize,
     cells: [*const u32; 3],
     states: [usize; 3],
-    /// After the sequences so far.
+    /// Repeat offsets after the sequences decoded so far.
     pub(super) repeats: [u32; 3],
     _bits: core::marker::PhantomData<&'a [u8]>,
 }
 
 impl<'a> SequenceReader<'a> {
     /// # Safety
-    /// `stream` is where `bits` begins, seven bytes before it are readable, and the tables are valid.
+    /// `stream` is where `bits` begins, seven bytes before it are readable, and the tables are
+    /// valid.
     #[inline(always)]
     pub(super) unsafe fn new<I: Isa>(
         [ll, of, ml]: [FseTable<'a>; 3],
@@ -154,7 +157,8 @@ impl<'a> SequenceReader<'a> {
         })
     }
 
-    /// Decodes `batch.len()` sequences, at least one; with `has_last` the last of the block among them.
+    /// Decodes `batch.len()` sequences, at least one. `has_last` says that the last of the batch is
+    /// the last of the block.
     ///
     /// # Safety
     /// The CPU supports the tier of `I`.
@@ -185,8 +189,9 @@ impl<'a> SequenceReader<'a> {
         Err(if self.position < 0 { BITS_CUT_OFF } else { OFFSET_ZERO })
     }
 
-    /// As [`decode`](Self::decode), but returns whether it succeeded; if not, either the position is negative
-    /// or an offset is zero. (Making errors in the loop would cost it registers.)
+    /// Decodes like [`decode`](Self::decode), but returns whether it succeeded. On failure, either
+    /// the position is negative or an offset is zero. Making errors in the loop would cost it
+    /// registers.
     ///
     /// # Safety
     /// The CPU supports the tier of `I`.
@@ -202,9 +207,9 @@ impl<'a> SequenceReader<'a> {
                 self.position = position;
                 return false;
             }
-            // SAFETY: the position was checked; states are below the size of their tables.
+            // SAFETY: the position was checked, and states are below the size of their tables.
             unsafe {
-                // The dependency chain of the next states is kept short: a load, two sums, two shifts, a
+                // The dependency chain of the next states is short: a load, two sums, two shifts, a
                 // mask, a sum. Shifts and masks use low bits only, so no field is extracted first.
                 let (ll, of, ml) =
                     (*cells_ll.add(state_ll), *cells_of.add(state_of), *cells_ml.add(state_ml));
@@ -237,7 +242,7 @@ impl<'a> SequenceReader<'a> {
                     [state_ll, state_of, state_ml] = next;
                     value_of = slow_of;
                 }
-                // Index of the repeat offset: 3 for the latest minus 1, 4 for a new offset.
+                // Index of the repeat offset. 3 is the latest minus 1, and 4 a new offset.
                 let extra_of = fse::extra_bits(of);
                 let no_literals = u32::from(sequence.literals == 0);
                 let which = select_unpredictable(extra_of > 1, 4, extra_of + value_of + no_literals);
@@ -283,7 +288,7 @@ impl<'a> SequenceReader<'a> {
         Ok(sequence)
     }
 
-    /// The repeat offsets after the last sequence.
+    /// Returns the repeat offsets after the last sequence.
     #[inline(always)]
     pub(super) fn finish(self) -> Result<RepeatOffsets> {
         if self.position != 0 {
@@ -298,7 +303,7 @@ impl<'a> SequenceReader<'a> {
 struct History {
     end: *const u8,
     len: isize,
-    /// Bytes of [`SLACK`] that are not readable after the segment.
+    /// Number of bytes that are missing from [`SLACK`] readable bytes after the segment.
     missing: usize,
 }
 
@@ -311,8 +316,9 @@ impl History {
         }
     }
 
-    /// Whether a match that begins `back` bytes before the end stays inside, with the slack of its copies.
-    /// True when `back` is not positive, that is, when the match begins elsewhere.
+    /// Returns whether a match that begins `back` bytes before the end stays inside, with the slack
+    /// of its copies. Returns true if `back` is not positive, because the match then begins
+    /// elsewhere.
     #[inline(always)]
     fn holds(&self, back: isize, match_len: usize) -> bool {
         (back - 1) as usize >= match_len + self.missing - 1
@@ -324,7 +330,7 @@ pub(super) struct SequenceExecutor<'a, 'b> {
     out: &'a mut Output<'b>,
     from: *const u8,
     literals_end: *const u8,
-    /// Largest end of the block in the output.
+    /// Largest output position where the block may end.
     end: usize,
 }
 
@@ -347,11 +353,12 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
         mut prefetch: Option<&mut PrefetchQueue>,
     ) -> Result<()> {
         let out = &mut *self.out;
-        // SAFETY: pointers stay in their buffers: `to` is at most `fast_end` after an iteration of wild
-        // copies, `from` has as many literals before `literals_end` as are copied, and a match begins in
-        // `out` or in a segment of history with its slack.
+        // SAFETY: pointers stay in their buffers. `to` is at most `fast_end` after an iteration of
+        // wild copies, `literals_end` is at least as far from `from` as the literals that are
+        // copied, and a match begins in `out` or in a segment of history with its slack.
         unsafe {
-            // A function that takes `out` ends the borrow that this pointer stands for: it is taken anew after it.
+            // A function that takes `out` ends the borrow behind this pointer, so the pointer is
+            // taken again afterwards.
             let mut buf = out.buf.as_mut_ptr();
             let start = buf.add(out.start);
             let mut to = buf.add(out.at);
@@ -359,7 +366,7 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
             let mut from = self.from;
             let literals_end = self.literals_end;
             let [near, far] = out.history.map(History::new);
-            // The far segment, counted from where the output begins.
+            // End of the far segment, relative to the beginning of the output.
             let far_end = far.end.wrapping_add(near.len as usize);
             let far_reserve = near.len as usize + far.missing;
             let history_len = near.len + far.len;
@@ -374,11 +381,11 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
                 let (literal_len, match_len, offset) =
                     (sequence.literals as usize, sequence.len as usize, sequence.offset as usize);
                 if literals_end.offset_from_unsigned(from) < literal_len {
-                    return Err(Error::corrupt("sequences use more literals than there are"));
+                    return Err(Error::corrupt("sequences use more literals than the block has"));
                 }
-                // The sum of both is below 2^18. Free space is compared as a number, since a pointer past
-                // it might not exist. On 32-bit targets an address can exceed isize::MAX, and so large an
-                // offset would be negative below.
+                // The sum of both lengths is below 2^18. Free space is compared as a number,
+                // because a pointer past the buffer might not exist. On 32-bit targets an address
+                // can exceed isize::MAX, and so large an offset would be negative below.
                 let free = (fast_end as usize).wrapping_sub(to as usize) as isize;
                 if free < (literal_len + match_len) as isize || offset > isize::MAX as usize {
                     out.at = to.offset_from_unsigned(buf);
@@ -407,7 +414,7 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
                         }
                         fits = near.holds(back, match_len) && back <= near.len;
                     } else {
-                        // Which segment of a wrapped ring has the match is unpredictable.
+                        // It is unpredictable which segment of a wrapped ring has the match.
                         let is_far = back > near.len;
                         let own = to.wrapping_sub(produced).cast_const();
                         let end = select_unpredictable(back > 0, near.end, own);
@@ -435,7 +442,7 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
                         copy_wild(source.add(32), to.add(32), match_len - 32);
                     }
                 } else {
-                    // Whole periods of 9 to 16 bytes.
+                    // Copy whole periods of 9 to 16 bytes.
                     let period = offset * (16 / offset);
                     I::repeat16(source, to, offset);
                     let mut copied = period;
@@ -455,8 +462,8 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
         Ok(())
     }
 
-    /// Prefetches the lines of the latest history segment that a batch will copy. `produced` is the output
-    /// length in bytes before the batch; returns that after it.
+    /// Prefetches the lines of the latest history segment that a batch will copy. `produced` is the
+    /// output length in bytes before the batch; returns the length after it.
     fn prefetch_matches(&self, batch: &[Sequence], mut produced: usize) -> usize {
         let piece = self.out.history[0].bytes();
         let end = piece.as_ptr() as usize + piece.len();
@@ -487,8 +494,8 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
     }
 }
 
-/// Appends the literals after the last match, which have [`SLACK`] bytes of padding: by a wild copy
-/// where the output has room for it.
+/// Appends the literals after the last match, by a wild copy if the output has room for it.
+/// [`SLACK`] bytes of padding follow the literals.
 #[inline(never)]
 fn append_rest(out: &mut Output<'_>, literals: &[u8], end: usize) -> Result<()> {
     let len = literals.len() - SLACK;
@@ -496,13 +503,14 @@ fn append_rest(out: &mut Output<'_>, literals: &[u8], end: usize) -> Result<()> 
     if len > fast_end.saturating_sub(out.at) {
         return execute_exact(out, &literals[..len], 0, 1, end);
     }
-    // SAFETY: the literals have their slack after them, and the output after `fast_end`.
+    // SAFETY: the literals have their slack after them, and so does the output after `fast_end`.
     unsafe { copy_wild(literals.as_ptr(), out.buf.as_mut_ptr().add(out.at), len) };
     out.at += len;
     Ok(())
 }
 
-/// The latest offset minus 1: rare, so kept out of the loop's dependency chain.
+/// Computes the latest offset minus 1. It is rare, so it is kept out of the loop's dependency
+/// chain.
 ///
 /// # Safety
 /// The CPU supports the tier of `I`.
@@ -514,10 +522,10 @@ unsafe fn latest_minus_one<I: Isa>(repeats: I::Repeats) -> u32 {
 }
 
 /// Decodes offset value and lengths of the last sequence, which has no next states. `position` is
-/// that before them.
+/// the position before the sequence.
 ///
 /// # Safety
-/// As for [`decode_slow`]; the position after them is not negative.
+/// The requirements of [`decode_slow`]. The position after the sequence must not be negative.
 #[inline(never)]
 unsafe fn decode_values(stream: *const u8, position: isize, cells: [Cell; 3]) -> (u32, Sequence) {
     let [ll, of, ml] = cells.map(fse::extra_bits);
@@ -537,9 +545,9 @@ unsafe fn decode_values(stream: *const u8, position: isize, cells: [Cell; 3]) ->
     }
 }
 
-/// Decodes next states, offset value and lengths with a load each: for sequences with more bits than one
-/// load has. The last one has no `next` states. `position` is that after the sequence.
-/// Bits before the stream are zero.
+/// Decodes next states, offset value and lengths with a load for each. It is for sequences with
+/// more bits than one load has. The last sequence has no `next` states. `position` is the position
+/// after the sequence. Bits before the stream are zero.
 ///
 /// # Safety
 /// Seven bytes before the stream must be readable.
@@ -577,8 +585,8 @@ unsafe fn decode_slow(
 /// Copies `len` bytes in steps of 32 (wild copy).
 ///
 /// # Safety
-/// The bytes, rounded up to a multiple of 32, are readable and writable; where both overlap, `to` is
-/// at least 16 after `from`.
+/// `len` rounded up to a multiple of 32 bytes must be readable and writable. If both ranges
+/// overlap, `to` must be at least 16 after `from`.
 #[inline(always)]
 unsafe fn copy_wild(mut from: *const u8, mut to: *mut u8, len: usize) {
     let end = to.wrapping_add(len);
@@ -592,7 +600,7 @@ unsafe fn copy_wild(mut from: *const u8, mut to: *mut u8, len: usize) {
     }
 }
 
-/// Appends literals and a match exactly: touches no other byte.
+/// Appends literals and a match exactly, and touches no other byte.
 #[cold]
 #[inline(never)]
 fn execute_exact(
@@ -604,7 +612,7 @@ fn execute_exact(
 ) -> Result<()> {
     let len = literals.len() + match_len;
     if len > end - out.at {
-        return Err(Error::corrupt("a block regenerates more than it may"));
+        return Err(Error::corrupt("a block regenerates more bytes than allowed"));
     }
     if len > out.buf.len() - out.at {
         return Err(OUTPUT_TOO_SMALL);

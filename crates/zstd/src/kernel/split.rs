@@ -1,4 +1,5 @@
-//! The two halves of a block's sequences, one after the other: decoding into memory, and execution from there.
+//! Decodes a block's sequences into memory, and executes them from there later: the two halves of
+//! [`sequences`](super::sequences).
 //!
 //! Callers guarantee what [`sequences`](super::sequences) demands.
 
@@ -14,10 +15,10 @@ use crate::execute::SLACK;
 use crate::kernel_set::KernelSet;
 use crate::output::Output;
 
-/// The kernels exist for tiers only.
+/// Only tiers have split kernels.
 const NO_TIER: Error = Error::corrupt("the reference does not split blocks");
 
-/// The bitstream of a block's sequences, and its tables.
+/// The bitstream of a block's sequences, its tables, and memory for the sequences.
 pub(crate) struct CodedSequences<'a> {
     pub(crate) ll: FseTable<'a>,
     pub(crate) of: FseTable<'a>,
@@ -25,15 +26,15 @@ pub(crate) struct CodedSequences<'a> {
     /// The input that contains `bits`.
     pub(crate) whole: &'a [u8],
     pub(crate) bits: &'a [u8],
-    /// Where the sequences go: as many as the block has, at least 1.
+    /// Memory for the sequences of the block, at least 1.
     pub(crate) sequences: &'a mut [Sequence],
 }
 
-/// What is known after decoding the sequences of a block.
+/// Facts that are known after decoding the sequences of a block.
 pub(crate) struct SequencesEnd {
     /// The repeat offsets after the block, which may be [`symbolic`].
     pub(crate) repeats: RepeatOffsets,
-    /// Number of sequences after which none has a symbolic offset.
+    /// Number of sequences after which no sequence has a symbolic offset.
     pub(crate) symbolic: usize,
 }
 
@@ -50,7 +51,7 @@ impl Kernel for CodedSequences<'_> {
     unsafe fn run<I: Isa>(self) -> Result<SequencesEnd> {
         let CodedSequences { ll, of, ml, whole, bits, sequences, .. } = self;
         let stream = backward::begin(whole, bits);
-        // SAFETY: tables are valid and `stream` has its headers before it.
+        // SAFETY: the tables are valid, and `stream` has its headers before it.
         unsafe {
             let mut reader = SequenceReader::new::<I>([ll, of, ml], stream, bits, symbolic::BEFORE)?;
             let (mut done, count) = (0, sequences.len());
@@ -67,8 +68,8 @@ impl Kernel for CodedSequences<'_> {
     }
 }
 
-/// Executes `sequences`, whose offsets are known, and appends the literals left over. `literals` are followed by [`SLACK`]
-/// bytes, and the block may regenerate at most `max`.
+/// Executes `sequences`, whose offsets are known, and appends the remaining literals. [`SLACK`]
+/// bytes follow the `literals`. The block may regenerate at most `max` bytes.
 pub(crate) fn execute(
     kernels: KernelSet,
     sequences: &[Sequence],
@@ -96,7 +97,7 @@ impl<const HISTORY: bool> Kernel for Execution<'_, '_, HISTORY> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Result<()> {
-        // SAFETY: literals have slack after them.
+        // SAFETY: the literals have slack after them.
         unsafe {
             let mut executor = SequenceExecutor::new(self.out, self.literals, self.max);
             executor.execute::<I, HISTORY, false, false>(self.sequences, None)?;

@@ -1,7 +1,8 @@
-//! One compressed block on its way: its headers are read in the order of the blocks, its literals and sequences decoded by any
-//! thread, and it is executed in order again.
+//! A compressed block that passes through the pipeline. Its headers are read in the order of the
+//! blocks, any thread decodes its literals and sequences, and it is executed in order again.
 //!
-//! Nothing here reports an error. A block that is damaged, or too unusual for this, is decoded by the stream decoder, which does.
+//! Nothing here reports an error. The stream decoder decodes the blocks that are damaged or
+//! unusual, and reports their errors.
 
 use linerate_core::{Error, Result};
 
@@ -21,26 +22,27 @@ use crate::output::Output;
 use crate::scratch::PAD;
 use crate::sequences_section::{Section, read_section};
 
-/// Where a block begins in [`Block::bytes`].
+/// Position of the block in [`Block::bytes`].
 const BEGIN: usize = PAD + BlockHeader::LEN;
-/// Most sequences of a block: each regenerates at least three bytes.
+/// Largest number of sequences in a block. Each regenerates at least three bytes.
 const MAX_SEQUENCES: usize = BLOCK_MAX / 3;
 
-/// Never told: the stream decoder finds the error again.
+/// The user never sees this error, because the stream decoder finds it again.
 const NO_TABLE: Error = Error::corrupt("a block has no tables");
 
-/// A block, and what is decoded of it. Its memory is used again: at most 0.8 MiB, of which a block touches what it needs.
+/// A block, and the parts of it that are decoded. Its memory is reused: at most 0.8 MiB, of which a
+/// block touches only the part it needs.
 pub(super) struct Block {
     /// [`PAD`] bytes, the block's header, and the block, with [`SLACK`] after it.
     bytes: Vec<u8>,
     is_last: bool,
     /// The entropy tables after the block's headers.
     tables: FrameTables,
-    /// Unless they are damaged or unusual.
+    /// The headers, unless they are damaged or unusual.
     headers: Option<BlockHeaders>,
     literals: Vec<u8>,
     sequences: Vec<Sequence>,
-    /// Once both are decoded.
+    /// Set when literals and sequences are decoded.
     end: Option<SequencesEnd>,
 }
 
@@ -48,9 +50,9 @@ pub(super) struct Block {
 #[derive(Clone, Copy)]
 struct BlockHeaders {
     literals: LiteralsHeader,
-    /// Bytes of the tree description.
+    /// Size of the tree description, in bytes.
     tree: usize,
-    /// Where the bitstream of the sequences begins in the block.
+    /// Position of the sequences' bitstream in the block.
     bits: usize,
     /// Number of sequences.
     count: usize,
@@ -86,7 +88,7 @@ impl HeaderReader {
         self.is_valid = true;
     }
 
-    /// Reads the headers of the next block. Those of the blocks after a damaged one cannot be read.
+    /// Reads the headers of the next block. After a damaged block, headers cannot be read.
     pub(super) fn read(&mut self, kernels: KernelSet, block: &mut Block, buffers: &mut EntropyBuffers) {
         (block.headers, block.end) = (None, None);
         if !std::mem::take(&mut self.is_valid) {
@@ -120,7 +122,7 @@ impl HeaderReader {
         Ok(BlockHeaders { literals, tree, bits: block.len() - section.len() + len, count })
     }
 
-    /// Whether offsets of the next block can be as large as symbolic ones.
+    /// Returns whether offsets of the next block can be as large as symbolic ones.
     fn has_large_offsets(&self) -> bool {
         let table = self.tables.table(SequenceField::Offset, None);
         table.is_some_and(|table| table.cells.iter().any(|&cell| fse::code(cell) > symbolic::MAX_CODE))
@@ -140,7 +142,7 @@ impl Block {
         }
     }
 
-    /// Begins with the header of a block.
+    /// Begins a block with its header.
     pub(super) fn start(&mut self, header: [u8; BlockHeader::LEN], is_last: bool) {
         self.bytes.clear();
         self.bytes.extend_from_slice(&[0; PAD]);
@@ -154,22 +156,22 @@ impl Block {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Ends the block.
+    /// Adds the slack at the end of the block.
     pub(super) fn finish(&mut self) {
         self.bytes.extend_from_slice(&[0; SLACK]);
     }
 
-    /// The header and the block.
+    /// Returns the header and the block.
     pub(super) fn input(&self) -> &[u8] {
         &self.whole()[PAD..]
     }
 
-    /// [`Block::bytes`] without the slack.
+    /// Returns [`Block::bytes`] without the slack.
     fn whole(&self) -> &[u8] {
         &self.bytes[..self.bytes.len() - SLACK]
     }
 
-    /// Whether the frame ends with this block.
+    /// Returns whether the frame ends with this block.
     pub(super) fn is_last(&self) -> bool {
         self.is_last
     }
@@ -228,8 +230,8 @@ impl Block {
         split::decode(kernels, CodedSequences { ll, of, ml, whole, bits, sequences })
     }
 
-    /// Appends the content, at most `max` bytes, and makes `tables` those after the block. Returns false, and leaves the tables, if
-    /// it cannot.
+    /// Appends the content, at most `max` bytes, and updates `tables` to those after the block.
+    /// Returns false, and leaves the tables unchanged, if it cannot.
     pub(super) fn execute(
         &mut self,
         kernels: KernelSet,
@@ -258,7 +260,8 @@ impl Block {
         done.is_ok()
     }
 
-    /// Replaces symbolic offsets, given the repeat offsets before the block; returns those after it. `None` if one is invalid.
+    /// Replaces symbolic offsets, given the repeat offsets before the block. Returns the repeat
+    /// offsets after it, or `None` if an offset is invalid.
     fn resolve(&mut self, end: &SequencesEnd, before: RepeatOffsets) -> Option<RepeatOffsets> {
         for sequence in &mut self.sequences[..end.symbolic] {
             sequence.offset = symbolic::resolve(sequence.offset, before);

@@ -4,10 +4,10 @@ use super::block::Block;
 use super::ring::{Part, Ring};
 use crate::frame::{BlockHeader, BlockType, Format, HEADER_MAX, Header, PartialHeader, parse_partial};
 
-/// Bytes of a checksum.
+/// Size of a checksum, in bytes.
 const CHECKSUM: usize = 4;
 
-/// What comes next.
+/// The part expected next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     FrameHeader,
@@ -24,18 +24,18 @@ enum Next {
     },
     /// Nothing until the next frame.
     End,
-    /// Anything: the stream decoder takes it as it is, up to the end of the frame.
+    /// The rest of the frame, uncut. The stream decoder gets it as it arrives.
     Uncut,
 }
 
-/// Cuts frames that begin where it does.
+/// Cuts frames. The first frame begins with the first byte.
 pub(super) struct Cutter {
     next: Next,
     format: Format,
     /// Bytes of a header, or of a part that is no compressed block.
     bytes: Vec<u8>,
     block: Option<Box<Block>>,
-    /// Most bytes of a block of the frame.
+    /// Largest number of bytes in a block of the frame.
     block_max: usize,
     has_checksum: bool,
 }
@@ -59,22 +59,23 @@ impl Cutter {
         self.block = None;
     }
 
-    /// Whether the rest of the frame is not cut.
+    /// Returns whether the rest of the frame stays uncut.
     pub(super) fn is_uncut(&self) -> bool {
         self.next == Next::Uncut
     }
 
-    /// Whether no more of the frame is needed.
+    /// Returns whether the frame needs no more input.
     pub(super) fn is_at_end(&self) -> bool {
         self.next == Next::End
     }
 
-    /// Whether a frame begins here.
+    /// Returns whether a frame begins here.
     pub(super) fn is_at_start(&self) -> bool {
         self.next == Next::FrameHeader && self.bytes.is_empty()
     }
 
-    /// Takes bytes of one part, which goes to `ring` when it is complete. Returns how many.
+    /// Takes bytes of one part, and adds the part to `ring` when it is complete. Returns the number
+    /// of bytes taken.
     pub(super) fn take(&mut self, src: &[u8], ring: &mut Ring) -> usize {
         match self.next {
             Next::FrameHeader => self.frame_header(src, ring),
@@ -105,7 +106,7 @@ impl Cutter {
         }
     }
 
-    /// Stops cutting: what was taken of an incomplete part becomes one.
+    /// Stops cutting. The bytes of an incomplete part become a part.
     pub(super) fn stop(&mut self, ring: &mut Ring) {
         if let Some(mut block) = self.block.take() {
             block.finish();
@@ -118,7 +119,7 @@ impl Cutter {
         self.next = Next::Uncut;
     }
 
-    /// Fills the bytes up to `len`; returns how many it took.
+    /// Fills `bytes` up to `len`, and returns the number of bytes taken.
     fn fill(&mut self, src: &[u8], len: usize) -> usize {
         let n = (len - self.bytes.len()).min(src.len());
         self.bytes.extend_from_slice(&src[..n]);

@@ -1,4 +1,4 @@
-//! [`Decoder`]: a stream decoder with threads ahead of it.
+//! [`Decoder`]: a stream decoder that other threads work ahead of.
 
 use linerate_core::Result;
 
@@ -9,10 +9,11 @@ use crate::dictionary::Dictionary;
 use crate::scratch::Scratch;
 use crate::stream_decoder::{Progress, Status, StreamDecoder};
 
-/// Decodes frames that arrive in pieces, on several threads each. Content and errors are those of [`StreamDecoder`] for any
-/// number of threads, but its output lags behind its input.
+/// Decodes frames that arrive in pieces, each on several threads. Content and errors are those of
+/// [`StreamDecoder`] for any number of threads, but the output lags behind the input.
 ///
-/// The threads start with the first frame of two blocks per thread, and end when this is dropped.
+/// The threads start with the first frame that has two blocks per thread, and end when the decoder
+/// is dropped.
 ///
 /// ```
 /// use linerate_zstd::{Status, pipeline};
@@ -28,20 +29,21 @@ pub struct Decoder<'d> {
     stream: StreamDecoder,
     scratch: Scratch,
     dictionary: Option<&'d Dictionary<'d>>,
-    /// With more than one thread, unless there is a dictionary.
+    /// Present with more than one thread, unless there is a dictionary.
     parts: Option<Parts>,
 }
 
-/// What precedes the stream decoder.
+/// Parts that the stream decoder has not taken yet.
 struct Parts {
     cutter: Cutter,
     ring: Ring,
-    /// The part that the stream decoder takes, and the bytes of it that were taken.
+    /// The part that the stream decoder is taking, and the number of bytes taken.
     current: Option<(Part, usize)>,
 }
 
 impl<'d> Decoder<'d> {
-    /// A decoder at the beginning of a frame. With a `dictionary`, which every frame may use, one thread decodes.
+    /// Makes a decoder at the beginning of a frame. With a `dictionary`, which every frame may use,
+    /// one thread decodes.
     pub fn new(options: Options, dictionary: Option<&'d Dictionary<'d>>) -> Self {
         let parts = || Parts {
             cutter: Cutter::new(options.stream.format),
@@ -56,21 +58,23 @@ impl<'d> Decoder<'d> {
         }
     }
 
-    /// Whether the input may end here: no frame is incomplete.
+    /// Returns whether the input may end here: no frame is incomplete.
     pub fn is_between_frames(&self) -> bool {
         self.stream.is_between_frames() && self.parts.as_ref().is_none_or(Parts::is_between_frames)
     }
 
-    /// Offset in the input, in bytes, up to which it is decoded. What was taken and waits is after it.
+    /// Returns the offset in the input, in bytes, up to which it is decoded. Input that was taken
+    /// and waits is after it.
     pub const fn position(&self) -> u64 {
         self.stream.position()
     }
 
-    /// Takes bytes of `src` and writes decoded ones to `dst`, until either is exhausted or a frame ends. Input that was taken may
-    /// not be decoded yet; an empty `src` decodes all of it, and the rest of the frame on one thread.
+    /// Takes bytes of `src` and writes decoded ones to `dst`, until either is exhausted or a frame
+    /// ends. Input that was taken may not be decoded yet. An empty `src` makes the decoder decode
+    /// all of it, and the rest of the frame, on one thread.
     ///
     /// # Errors
-    /// As [`StreamDecoder::decode`].
+    /// Returns the errors of [`StreamDecoder::decode`].
     pub fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<Progress> {
         let Decoder { stream, scratch, dictionary, parts } = self;
         match parts {
@@ -86,7 +90,7 @@ impl Parts {
         is_idle && (self.cutter.is_at_start() || self.cutter.is_uncut())
     }
 
-    /// Whether a part may be cut from more input.
+    /// Returns whether a part may be cut from more input.
     fn takes(&self) -> bool {
         !self.cutter.is_at_end() && !self.cutter.is_uncut() && !self.ring.is_full()
     }
@@ -110,7 +114,7 @@ impl Parts {
                 return Ok(Progress { read, written, status: Status::NeedInput });
             }
             let progress = match self.step(stream, scratch, &src[read..], &mut dst[written..]) {
-                // What precedes the error is returned first; the stream decoder repeats the error.
+                // Return the output before the error first; the stream decoder repeats the error.
                 Err(_) if written > 0 => return Ok(Progress { read, written, status: Status::NeedOutput }),
                 progress => progress?,
             };
@@ -125,7 +129,7 @@ impl Parts {
         }
     }
 
-    /// Decodes the current part, or the next one, or what is left of an uncut frame in `src`.
+    /// Decodes the current part, the next one, or the input of an uncut frame in `src`.
     fn step(
         &mut self,
         stream: &mut StreamDecoder,
@@ -151,7 +155,7 @@ impl Parts {
                 (executed.unwrap_or_else(decode), len)
             }
         };
-        // Output that is owed needs no input.
+        // Pending output needs no input.
         *at += result.map_or(0, |progress| progress.read);
         if *at == len
             && let Some((Part::Block(block), _)) = self.current.take()

@@ -1,12 +1,14 @@
 //! Decodes one frame on several threads.
 //!
-//! Blocks depend on each other by the window, by the repeat offsets, and by entropy tables that later blocks use again. The
-//! tables are known from the headers, which are read in order, and take a twentieth of the time. So literals and sequences of the next
-//! blocks are decoded by other threads, with symbols for the repeat offsets, while the calling thread executes the
-//! sequences of a block; it helps when none is ready. Execution takes a third to two thirds of the time of one thread, and
-//! bounds what more threads gain.
+//! A block depends on the blocks before it by the window, by the repeat offsets, and by entropy
+//! tables that it uses again. The tables are known from the headers. Reading the headers in order
+//! takes a twentieth of the time. Other threads therefore decode literals and sequences of the next
+//! blocks, with symbols for the repeat offsets, while the calling thread executes the sequences of
+//! a block. The calling thread helps when no block is ready. Execution takes a third to two thirds
+//! of the time of one thread, and bounds the gain of more threads.
 //!
-//! Errors are found by the calling thread alone, by a [`StreamDecoder`](crate::StreamDecoder), which decodes anew what is damaged.
+//! Only the calling thread finds errors: a [`StreamDecoder`](crate::StreamDecoder) decodes damaged
+//! blocks again.
 //!
 //! ```
 //! use linerate_zstd::pipeline;
@@ -37,15 +39,15 @@ use crate::stream_decoder::Status;
 pub struct Options {
     /// Format, limit and checks of the frames.
     pub stream: StreamOptions,
-    /// Decoding threads, the calling one among them; at most 4 are used, since more gain nothing. With 0 or 1 the calling
-    /// thread does everything. Default: 1.
+    /// Number of decoding threads, including the calling one. At most 4 are used, because more gain
+    /// nothing. With 0 or 1 the calling thread does everything. Default: 1.
     ///
-    /// Each takes at most 2 MiB of memory, beside the window.
+    /// Each thread takes at most 2 MiB of memory, beside the window.
     pub threads: usize,
 }
 
 impl Options {
-    /// One thread, and the defaults of frames.
+    /// Returns one thread, and the defaults of frames.
     pub const fn new() -> Self {
         Options { stream: StreamOptions::new(), threads: 1 }
     }
@@ -69,31 +71,33 @@ impl Default for Options {
     }
 }
 
-/// Totals of a call.
+/// Total numbers of bytes of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
-    /// Bytes of the frames.
+    /// Number of bytes of the frames.
     pub bytes_in: u64,
-    /// Bytes of content.
+    /// Number of bytes of content.
     pub bytes_out: u64,
 }
 
-/// Bytes that are read at a time.
+/// Number of bytes read at a time.
 const READ: usize = 128 << 10;
-/// Bytes that are written at a time: several blocks, so that most are copied only once.
+/// Number of bytes written at a time: several blocks, so that most are copied only once.
 const WRITE: usize = 1 << 20;
 
-/// Decodes all frames from `reader` to `writer`, which is not flushed. Content and errors are those of
-/// [`read::Decoder`](crate::read::Decoder) for any number of threads. One frame is decoded after the other; many small ones are
-/// faster by [`ParallelDecoder`](crate::ParallelDecoder).
+/// Decodes all frames from `reader` to `writer`, and does not flush the writer. Content and errors
+/// are those of [`read::Decoder`](crate::read::Decoder) for any number of threads. Frames are
+/// decoded one after the other; [`ParallelDecoder`](crate::ParallelDecoder) is faster for many
+/// small ones.
 ///
 /// # Errors
-/// Those of `reader` and `writer`, except [`ErrorKind::Interrupted`], which is retried; those of
-/// [`read::Decoder`](crate::read::Decoder). Content before an error of the data or of the reader is written first.
+/// Returns the errors of `reader` and `writer`, except [`ErrorKind::Interrupted`], which is
+/// retried, and those of [`read::Decoder`](crate::read::Decoder). Content before an error of the
+/// data or of the reader is written first.
 ///
 /// # Panics
-/// If `reader` or `writer` panics; all threads have ended then.
+/// Panics if `reader` or `writer` panics; all threads have ended then.
 pub fn decode<R: Read, W: Write>(mut reader: R, mut writer: W, options: &Options) -> io::Result<Totals> {
     let mut decoder = Decoder::new(*options, None);
     let (mut input, mut output) = (vec![0; READ], vec![0; WRITE]);

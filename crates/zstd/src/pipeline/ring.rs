@@ -1,4 +1,5 @@
-//! The parts of a frame that are read and not executed yet, in order, and the threads that decode its blocks.
+//! The parts of a frame that are read but not executed yet, in order, and the threads that decode
+//! their blocks.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -9,37 +10,38 @@ use linerate_core::lock;
 use super::block::{Block, EntropyBuffers, HeaderReader};
 use crate::kernel_set::KernelSet;
 
-/// Most threads: execution, on one of them, takes at least a quarter of the time.
+/// Largest number of threads. One of them executes, which takes at least a quarter of the time.
 const MAX_THREADS: usize = 4;
-/// Parts that are read and not executed, by the number of threads: few, so that what is decoded of them stays in a cache.
+/// Number of parts per thread that are read but not executed: few, so that their decoded sequences
+/// stay in a cache.
 const PARTS_PER_THREAD: usize = 2;
 
 /// A part of the input.
 pub(super) enum Part {
-    /// Anything but a compressed block.
+    /// Any part that is not a compressed block.
     Other(Vec<u8>),
-    /// A compressed block; decoded, unless it is damaged or unusual.
+    /// A compressed block. A ready one is decoded, unless it is damaged or unusual.
     Block(Box<Block>),
 }
 
 enum Entry {
     Ready(Part),
-    /// For a thread that decodes it.
+    /// A block that waits for a thread to decode it.
     Waiting(Box<Block>),
-    /// With the thread that decodes it.
+    /// A block that a thread is decoding.
     Taken,
 }
 
 #[derive(Default)]
 struct State {
     entries: VecDeque<Entry>,
-    /// Entries that are gone: the number of the first one.
+    /// Number of entries removed so far, which is the number of the first entry.
     gone: usize,
     is_closed: bool,
 }
 
 impl State {
-    /// Index of the first block that is waiting.
+    /// Returns the index of the first block that is waiting.
     fn waiting(&self) -> Option<usize> {
         self.entries.iter().position(|entry| matches!(entry, Entry::Waiting(_)))
     }
@@ -56,16 +58,18 @@ impl State {
 
 struct Shared {
     kernels: KernelSet,
-    /// Locked before `state`, by a thread that takes a block, until its headers are read.
+    /// A thread that takes a block locks this before `state`, and holds it until the headers are
+    /// read.
     headers: Mutex<HeaderReader>,
     state: Mutex<State>,
-    /// There is work.
+    /// Signals that there is work.
     work: Condvar,
-    /// The first entry is decoded.
+    /// Signals that the first entry is decoded.
     decoded: Condvar,
 }
 
-/// A block while a thread decodes it. Goes back when it is dropped, also in a panic: then it is not decoded.
+/// A block while a thread decodes it. Dropping it returns the block to the ring, undecoded if the
+/// thread panicked.
 struct Taken<'s> {
     shared: &'s Shared,
     number: usize,
@@ -85,7 +89,7 @@ impl Drop for Taken<'_> {
 }
 
 impl Shared {
-    /// Decodes the next block that is waiting; returns false if there is none.
+    /// Decodes the next block that is waiting. Returns false if there is none.
     fn decode_one(&self, buffers: &mut EntropyBuffers) -> bool {
         let mut headers = lock(&self.headers);
         let Some((number, block)) = lock(&self.state).take() else { return false };
@@ -98,7 +102,7 @@ impl Shared {
         true
     }
 
-    /// What each thread does.
+    /// Runs a thread: decodes blocks until the ring is closed.
     fn serve(&self) {
         let mut buffers = EntropyBuffers::new();
         loop {
@@ -112,17 +116,17 @@ impl Shared {
     }
 }
 
-/// Parts in order, the oldest of which is executed by the calling thread, and the other threads.
+/// Parts in order, and the threads that decode them. The calling thread executes the oldest part.
 pub(super) struct Ring {
     shared: Arc<Shared>,
-    /// Most parts.
+    /// Largest number of parts.
     most: usize,
-    /// Threads besides the calling one that are not started yet.
+    /// Number of threads, beside the calling one, that are not started yet.
     wanted: usize,
     threads: Vec<JoinHandle<()>>,
-    /// Those of the calling thread.
+    /// The buffers of the calling thread.
     buffers: Box<EntropyBuffers>,
-    /// Memory for blocks, last used last.
+    /// Memory for blocks. The last entry was used last.
     free: Vec<Box<Block>>,
 }
 
@@ -158,13 +162,13 @@ impl Ring {
         self.len() == 0
     }
 
-    /// Begins a frame, while there are no parts.
+    /// Begins a frame. There must be no parts.
     pub(super) fn start_frame(&mut self) {
         debug_assert!(self.is_empty());
         lock(&self.shared.headers).start();
     }
 
-    /// A block to be filled.
+    /// Returns an empty block.
     pub(super) fn new_block(&mut self) -> Box<Block> {
         self.free.pop().unwrap_or_else(|| Box::new(Block::new()))
     }
@@ -182,13 +186,13 @@ impl Ring {
         };
         lock(&self.shared.state).entries.push_back(entry);
         self.shared.work.notify_one();
-        // Few blocks are not worth a thread.
+        // Start no thread for few blocks.
         if self.is_full() {
             self.spawn();
         }
     }
 
-    /// Starts the threads. Fewer have the same results.
+    /// Starts the threads. If the system starts fewer, the results are the same.
     fn spawn(&mut self) {
         for _ in 0..std::mem::take(&mut self.wanted) {
             let shared = self.shared.clone();
@@ -197,7 +201,7 @@ impl Ring {
         }
     }
 
-    /// Takes the oldest part, once it is decoded. Decodes others, or that one, meanwhile.
+    /// Takes the oldest part when it is decoded. Until then, decodes other blocks, or that one.
     pub(super) fn pop(&mut self) -> Option<Part> {
         loop {
             let mut state = lock(&self.shared.state);
@@ -224,7 +228,7 @@ impl Drop for Ring {
         lock(&self.shared.state).is_closed = true;
         self.shared.work.notify_all();
         for thread in self.threads.drain(..) {
-            // A block whose thread has panicked was decoded again.
+            // If a thread panicked, the stream decoder has decoded its block again.
             let _ = thread.join();
         }
     }

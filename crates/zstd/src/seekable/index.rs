@@ -1,4 +1,4 @@
-//! [`Index`]: where the frames of a file are, from its seek table or from one pass over it.
+//! [`Index`]: the positions of a file's frames, from its seek table or from one pass over it.
 
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
@@ -16,24 +16,25 @@ use crate::stream_decoder::{Status, StreamDecoder};
 const TABLE_MAGIC: u32 = 0x184d_2a5e;
 /// The last four bytes of a seek table, little-endian.
 const FOOTER_MAGIC: u32 = 0x8f92_eab1;
-/// Number of frames (4), descriptor (1), magic number (4).
+/// Size of the footer in bytes: number of frames (4), descriptor (1), magic number (4).
 const FOOTER: usize = 9;
-/// Bits of the descriptor: whether entries have checksums, and those that must be zero.
+/// Bits of the descriptor: one says whether entries have checksums, and the reserved ones must be
+/// zero.
 const HAS_CHECKSUMS: u8 = 1 << 7;
 const RESERVED: u8 = 0x7c;
 
-/// A frame: its bytes in the file, and its content.
+/// A frame: the ranges of its bytes in the file, and of its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Offset of the frame in the file.
     pub compressed_offset: u64,
-    /// Bytes of the frame.
+    /// Number of bytes of the frame.
     pub compressed_len: u64,
     /// Offset of its content in the content of the file.
     pub offset: u64,
-    /// Bytes of its content.
+    /// Number of bytes of the content.
     pub len: u64,
-    /// Low 32 bits of the XXH64 of its content, if the seek table has them.
+    /// Low 32 bits of the XXH64 of the content, if the seek table has them.
     pub checksum: Option<u32>,
 }
 
@@ -44,12 +45,13 @@ pub struct Index {
 }
 
 impl Index {
-    /// Reads the seek table at the end of a file; `None` if there is no such table. Memory is bounded by four times the
-    /// table's bytes in the file.
+    /// Reads the seek table at the end of a file. Returns `None` if there is no such table. Memory
+    /// is at most four times the size of the table in the file.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] for a table that contradicts itself or the length of the file, [`Kind::Unsupported`] for a set
-    /// reserved bit, [`Kind::Limit`] for failed allocation, [`Kind::Read`]. Offsets count in the file.
+    /// Returns [`Kind::Corrupt`] for a table that contradicts itself or the length of the file,
+    /// [`Kind::Unsupported`] if a reserved bit is set, [`Kind::Limit`] for failed allocation, and
+    /// [`Kind::Read`]. Offsets of errors are positions in the file.
     pub fn from_seek_table(source: &mut (impl Read + Seek)) -> Result<Option<Index>> {
         let end = source.seek(SeekFrom::End(0)).map_err(|e| read_error(0, &e))?;
         let Some(footer_at) = end.checked_sub(FOOTER as u64).filter(|at| *at >= SKIPPABLE_HEADER as u64)
@@ -95,12 +97,12 @@ impl Index {
         Ok(Some(index))
     }
 
-    /// Finds all frames from their headers and those of their blocks. Frames whose header does not state the size of
-    /// their content are decoded.
+    /// Finds all frames from their headers and the headers of their blocks. Decodes the frames
+    /// whose header does not state the size of their content.
     ///
     /// # Errors
-    /// Those of [`StreamDecoder::decode`]; [`Kind::Truncated`] if the file ends within a frame; [`Kind::Read`]. Offsets
-    /// count in the file.
+    /// Returns the errors of [`StreamDecoder::decode`], [`Kind::Truncated`] if the file ends within
+    /// a frame, and [`Kind::Read`]. Offsets of errors are positions in the file.
     pub fn scan(
         source: &mut (impl Read + Seek),
         options: Options,
@@ -137,30 +139,31 @@ impl Index {
         self.entries.push(Entry { compressed_offset, compressed_len, offset, len, checksum });
     }
 
-    /// The frames.
+    /// Returns the frames.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Bytes of the content of all frames. Fewer than 2^64, since a frame of a table has fewer than 2^32.
+    /// Returns the number of bytes of the content of all frames. It is below 2^64, because a frame
+    /// of a table has fewer than 2^32.
     pub fn len(&self) -> u64 {
         self.entries.last().map_or(0, |last| last.offset.saturating_add(last.len))
     }
 
-    /// Whether there is no content.
+    /// Returns whether there is no content.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of all frames.
+    /// Returns the number of bytes of all frames.
     pub fn compressed_len(&self) -> u64 {
         self.entries.last().map_or(0, |last| last.compressed_offset + last.compressed_len)
     }
 
-    /// The frame that has the byte at `offset` of the content.
+    /// Returns the frame that has the byte at `offset` of the content.
     pub(crate) fn find(&self, offset: u64) -> Option<&Entry> {
         let after = self.entries.partition_point(|entry| entry.offset <= offset);
-        // Of several with the same offset all but the last are empty.
+        // If several frames have the same offset, all but the last are empty.
         self.entries[..after].last().filter(|entry| offset - entry.offset < entry.len)
     }
 }
@@ -243,7 +246,7 @@ impl<R: Read + Seek> Scanner<R> {
         self.seek(self.at + count)
     }
 
-    /// Moves within the buffer where that is possible.
+    /// Seeks to `to`, within the buffer if possible.
     fn seek(&mut self, to: u64) -> Result<()> {
         let by = to.wrapping_sub(self.at) as i64;
         self.source.seek_relative(by).map_err(|e| read_error(self.at, &e))?;

@@ -1,4 +1,4 @@
-//! [`Reader`]: the content of a file of many frames, as one that can be read at any position.
+//! [`Reader`]: reads the content of a file of many frames at any position.
 
 use std::hash::Hasher;
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
@@ -12,13 +12,14 @@ use crate::dictionary::Dictionary;
 use crate::options::Options;
 use crate::scratch::Scratch;
 
-/// The largest frame that is decoded unless told otherwise: 128 MiB of content.
+/// Default of the largest frame that is decoded: 128 MiB of content.
 const MAX_FRAME: u64 = 128 << 20;
-/// What a frame of incompressible content may have besides: headers of blocks.
+/// Number of bytes that a frame of incompressible content may have beside its content: headers of
+/// blocks.
 const MAX_OVERHEAD: u64 = 1 << 20;
 
-/// The content of a file of many frames, read at any position. Holds one decoded frame, whose checksums have been
-/// verified before any byte of it is returned.
+/// Reads the content of a file of many frames at any position. It holds one decoded frame, and
+/// verifies the frame's checksums before it returns any byte of it.
 ///
 /// ```
 /// use std::io::{Read, Seek, SeekFrom};
@@ -40,19 +41,20 @@ pub struct Reader<'a, R> {
     scratch: Scratch,
     dictionary: Option<&'a Dictionary<'a>>,
     max_frame: u64,
-    /// Offset in the content.
+    /// Position in the content.
     position: u64,
-    /// The decoded frame, and its content.
+    /// The decoded frame; `content` has its content.
     frame: Option<Entry>,
     content: Vec<u8>,
     compressed: Vec<u8>,
 }
 
 impl<R: Read + Seek> Reader<'_, R> {
-    /// A reader by the file's seek table; if it has none, by one pass over its frames.
+    /// Makes a reader from the file's seek table, or, if it has none, from one pass over its
+    /// frames.
     ///
     /// # Errors
-    /// Those of [`Index::from_seek_table`] and [`Index::scan`].
+    /// Returns the errors of [`Index::from_seek_table`] and [`Index::scan`].
     pub fn new(mut source: R) -> io::Result<Self> {
         let index = match Index::from_seek_table(&mut source)? {
             Some(index) => index,
@@ -63,7 +65,7 @@ impl<R: Read + Seek> Reader<'_, R> {
 }
 
 impl<'a, R> Reader<'a, R> {
-    /// A reader by the index of the same file.
+    /// Makes a reader from the index of the same file.
     pub fn with_index(source: R, index: Index) -> Self {
         Reader {
             source,
@@ -85,28 +87,29 @@ impl<'a, R> Reader<'a, R> {
         Reader { dictionary: Some(dictionary), ..self }
     }
 
-    /// Sets the most bytes of content of a frame, which bounds memory: the frame and its content. Default: 128 MiB.
+    /// Sets the largest content of a frame in bytes. It bounds memory, which holds the frame and
+    /// its content. Default: 128 MiB.
     #[must_use]
     pub fn max_frame(self, bytes: u64) -> Self {
         Reader { max_frame: bytes, ..self }
     }
 
-    /// The frames of the file.
+    /// Returns the frames of the file.
     pub fn index(&self) -> &Index {
         &self.index
     }
 
-    /// Bytes of the content.
+    /// Returns the number of bytes of the content.
     pub fn len(&self) -> u64 {
         self.index.len()
     }
 
-    /// Whether there is no content.
+    /// Returns whether there is no content.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
 
-    /// The file.
+    /// Returns a reference to the file.
     pub fn get_ref(&self) -> &R {
         &self.source
     }
@@ -143,7 +146,10 @@ impl<R: Read + Seek> Reader<'_, R> {
         match decoded {
             Ok(n) if n == len => {}
             Ok(_) | Err(Error { kind: Kind::OutputTooSmall, .. }) => {
-                return error(Kind::Corrupt, "the content of the frame has not the size that the index says");
+                return error(
+                    Kind::Corrupt,
+                    "the content of the frame does not have the size that the index states",
+                );
             }
             Err(e) => return Err(e.shifted(entry.compressed_offset)),
         }
@@ -161,7 +167,7 @@ impl<R: Read + Seek> Reader<'_, R> {
 }
 
 impl<R: Read + Seek> BufRead for Reader<'_, R> {
-    /// The rest of the frame at the position.
+    /// Returns the rest of the frame at the position.
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let Some(entry) = self.index.find(self.position).copied() else { return Ok(&[]) };
         if self.frame != Some(entry) {

@@ -1,4 +1,4 @@
-//! The frames of one reader or writer: a stream decoder with the scratch and the dictionary that it needs.
+//! The frames of one reader or writer: a stream decoder with its scratch and dictionary.
 
 use std::io;
 
@@ -11,19 +11,19 @@ use crate::options::Options;
 use crate::scratch::Scratch;
 use crate::stream_decoder::{Progress, Status, StreamDecoder};
 
-/// A part of a skippable frame, as the handler of [`read::Decoder::on_skippable`](super::read::Decoder::on_skippable)
-/// gets it.
+/// A part of a skippable frame, which the handler of
+/// [`read::Decoder::on_skippable`](super::read::Decoder::on_skippable) receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkippablePart<'p> {
     /// Low four bits of the frame's magic number.
     pub variant: u8,
     /// The next bytes of the content.
     pub bytes: &'p [u8],
-    /// Bytes of the content after these; 0 in the last part.
+    /// Number of bytes of the content after these; 0 in the last part.
     pub left: usize,
 }
 
-/// What to do with skippable frames.
+/// Handles the parts of skippable frames.
 pub(crate) type SkippableHandler<'a> = Box<dyn FnMut(SkippablePart<'_>) -> io::Result<()> + Send + Sync + 'a>;
 
 /// The dictionary of a decoder.
@@ -31,12 +31,12 @@ pub(crate) enum AnyDictionary<'a> {
     None,
     Owned(Dictionary<'static>),
     Prepared(&'a Dictionary<'a>),
-    /// Of the first frame alone.
+    /// Content that only the first frame uses.
     Prefix(Dictionary<'a>),
 }
 
 impl AnyDictionary<'static> {
-    /// Digests a dictionary; an empty one is none.
+    /// Digests a dictionary. An empty one counts as none.
     pub(crate) fn copy(bytes: &[u8]) -> io::Result<Self> {
         if bytes.is_empty() { Ok(Self::None) } else { Ok(Self::Owned(Dictionary::new(bytes)?)) }
     }
@@ -47,7 +47,7 @@ impl<'a> AnyDictionary<'a> {
         Self::Prepared(dictionary.as_dictionary())
     }
 
-    /// Content before that of the first frame, whatever it begins with.
+    /// Makes a prefix: content before that of the first frame, whatever it begins with.
     pub(crate) fn prefix(content: &'a [u8]) -> io::Result<Self> {
         Ok(Self::Prefix(Dictionary::raw_by_reference(content)?))
     }
@@ -62,7 +62,7 @@ impl<'a> AnyDictionary<'a> {
     }
 }
 
-/// The size of a window in bytes, from its logarithm.
+/// Computes the size of a window in bytes from its logarithm.
 pub(crate) fn window_of(log: u32) -> io::Result<u64> {
     if (10..=31).contains(&log) {
         return Ok(1 << log);
@@ -106,12 +106,12 @@ impl<'a> Frames<'a> {
         Ok(self.decoder.set_options(options)?)
     }
 
-    /// Whether decoding goes on without more input.
+    /// Returns whether decoding goes on without more input.
     pub(crate) fn has_output(&self) -> bool {
         self.has_output
     }
 
-    /// As [`StreamDecoder::decode`].
+    /// Runs [`StreamDecoder::decode`], and the handler for skippable frames.
     pub(crate) fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> io::Result<Progress> {
         let progress = self.decoder.decode(&mut self.scratch, self.dictionary.get(), src, dst)?;
         self.has_output = progress.status == Status::NeedOutput;
@@ -134,7 +134,7 @@ impl<'a> Frames<'a> {
         Err(Error::new(Kind::Truncated, self.decoder.position(), what).into())
     }
 
-    /// Whether a frame has begun and not ended.
+    /// Returns whether a frame has begun and not ended.
     pub(crate) fn is_inside(&self) -> bool {
         !self.decoder.is_between_frames()
     }

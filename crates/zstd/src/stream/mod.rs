@@ -1,4 +1,5 @@
-//! Decoders over readers and writers, with the names of the `zstd` crate: changing the import is enough.
+//! Decoders over readers and writers, with the names of the `zstd` crate: you only change the
+//! import.
 //!
 //! ```
 //! use linerate_zstd as zstd;
@@ -15,13 +16,15 @@
 //! }
 //! ```
 //!
-//! What has types of the `zstd_safe` crate in its signature is left out: `with_context`, `set_parameter`, `raw` and `zio`.
-//! Errors are `io::Error`s whose source is an [`Error`](crate::Error).
+//! The functions with types of the `zstd_safe` crate in their signatures are missing:
+//! `with_context`, `set_parameter`, `raw` and `zio`. Errors are `io::Error`s whose source is an
+//! [`Error`](crate::Error).
 //!
 //! # Asynchronous readers and writers
 //!
-//! With the features `tokio` and `futures-io`, `linerate_zstd::asynchronous` has `bufread::ZstdDecoder` and
-//! `write::ZstdDecoder` for the traits of these crates: the names of the `async-compression` crate.
+//! With the features `tokio` and `futures-io`, `linerate_zstd::asynchronous` has
+//! `bufread::ZstdDecoder` and `write::ZstdDecoder` for the traits of these crates. The names are
+//! those of the `async-compression` crate.
 
 pub(crate) mod frames;
 pub mod read;
@@ -36,7 +39,7 @@ use std::task::Poll;
 pub use self::read::Decoder;
 use crate::frame::{BLOCK_MAX, Format, Header};
 
-/// The result of a poll of a reader or writer that blocks.
+/// Returns the result of polling a reader or writer that blocks.
 fn always_ready<T>(poll: Poll<io::Result<T>>) -> io::Result<T> {
     match poll {
         Poll::Ready(result) => result,
@@ -44,8 +47,8 @@ fn always_ready<T>(poll: Poll<io::Result<T>>) -> io::Result<T> {
     }
 }
 
-/// The size of the content of the frame at the beginning of `data`, if it is a frame and its header states the size; 0
-/// for a skippable frame.
+/// Returns the content size of the frame at the beginning of `data`, if there is one and its header
+/// states the size. Returns 0 for a skippable frame.
 pub fn decompressed_size(data: &[u8]) -> Option<u64> {
     match Header::parse(data, Format::Standard).ok()? {
         Header::Frame(header) => header.content_size,
@@ -53,16 +56,17 @@ pub fn decompressed_size(data: &[u8]) -> Option<u64> {
     }
 }
 
-/// Decodes all frames of a reader into a vector, as long as memory lasts. For content that is not trusted, read from a
-/// [`Decoder`] through [`Read::take`].
+/// Decodes all frames of a reader into a vector, as long as memory lasts. If you do not trust the
+/// input, read from a [`Decoder`] through [`Read::take`] instead.
 ///
 /// # Errors
-/// As those of [`read::Decoder`]; [`io::ErrorKind::OutOfMemory`].
+/// Returns the errors of [`read::Decoder`], and [`io::ErrorKind::OutOfMemory`].
 pub fn decode_all<R: Read>(source: R) -> io::Result<Vec<u8>> {
     let mut decoder = Decoder::new(source)?;
     let (mut out, mut filled) = (Vec::new(), 0);
     loop {
-        // Room for a whole block, which is then decoded without a copy. Doubling bounds the copying.
+        // Make room for a whole block, which is then decoded without a copy. Doubling bounds the
+        // copying.
         if out.len() - filled < BLOCK_MAX {
             out.try_reserve(BLOCK_MAX)?;
             out.resize(out.capacity(), 0);
@@ -81,7 +85,7 @@ pub fn decode_all<R: Read>(source: R) -> io::Result<Vec<u8>> {
 /// Decodes all frames of `source` into `destination`.
 ///
 /// # Errors
-/// As those of [`read::Decoder`], and of the destination.
+/// Returns the errors of [`read::Decoder`], and of the destination.
 pub fn copy_decode<R: Read, W: Write>(source: R, mut destination: W) -> io::Result<()> {
     let mut decoder = Decoder::new(source)?;
     let mut buffer = vec![0; 4 * BLOCK_MAX];

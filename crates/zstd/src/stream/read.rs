@@ -11,16 +11,20 @@ use crate::options::Options;
 
 pub use super::frames::SkippablePart;
 
-/// Reads the content of all concatenated frames of a reader; skippable frames are skipped. Allocates when it is made, when the
-/// first frame begins, and when the window grows beyond that of all frames before; otherwise reads allocate nothing.
+/// Reads the content of all concatenated frames of a reader, and skips skippable frames.
 ///
-/// Of the reader no byte after the last decoded frame is consumed, except those that the [`BufReader`] of [`Self::new`]
-/// has buffered: after [`single_frame`](Self::single_frame), [`finish`](Self::finish) returns it with these bytes.
+/// The decoder allocates when it is made, when the first frame begins, and when a window is larger
+/// than all before. Other reads allocate nothing.
+///
+/// It consumes no byte of the reader after the last decoded frame, except those in the buffer of
+/// the [`BufReader`] that [`Self::new`] makes. After [`single_frame`](Self::single_frame),
+/// [`finish`](Self::finish) returns the reader with these bytes.
 ///
 /// # Errors
-/// Reading fails with an [`io::Error`] whose source is an [`Error`](crate::Error); its offset counts compressed bytes.
-/// An input that is empty or ends within a frame is an [`io::ErrorKind::UnexpectedEof`], damage an
-/// [`io::ErrorKind::InvalidData`]. Content before the error is returned first, and every read after it fails.
+/// Reading fails with an [`io::Error`] whose source is an [`Error`](crate::Error); its offset
+/// counts compressed bytes. An input that is empty or ends within a frame is an
+/// [`io::ErrorKind::UnexpectedEof`], and damage is an [`io::ErrorKind::InvalidData`]. Content
+/// before the error is returned first, and every read after it fails.
 ///
 /// ```
 /// use std::io::Read;
@@ -40,10 +44,10 @@ pub struct Decoder<'a, R> {
 }
 
 impl<R: Read> Decoder<'static, BufReader<R>> {
-    /// A decoder that buffers the reader.
+    /// Makes a decoder that buffers the reader.
     ///
     /// # Errors
-    /// None; the signature is that of the `zstd` crate.
+    /// Never fails. The signature is that of the `zstd` crate.
     pub fn new(reader: R) -> io::Result<Self> {
         let frames = Frames::new(AnyDictionary::None);
         Ok(Self::with_frames(BufReader::with_capacity(2 * BLOCK_MAX, reader), frames))
@@ -51,26 +55,29 @@ impl<R: Read> Decoder<'static, BufReader<R>> {
 }
 
 impl<R: BufRead> Decoder<'static, R> {
-    /// A decoder of a reader that has a buffer. One of 128 KiB or more avoids copying blocks.
+    /// Makes a decoder of a reader that has a buffer. A buffer of 128 KiB or more avoids copying
+    /// blocks.
     ///
     /// # Errors
-    /// None; the signature is that of the `zstd` crate.
+    /// Never fails. The signature is that of the `zstd` crate.
     pub fn with_buffer(reader: R) -> io::Result<Self> {
         Self::with_dictionary(reader, &[])
     }
 
-    /// A decoder with a dictionary, trained or raw content, of which it keeps a copy. An empty one is none.
+    /// Makes a decoder with a dictionary, trained or raw content, and copies the dictionary. An
+    /// empty dictionary counts as none.
     ///
     /// # Errors
-    /// Those of [`Dictionary::new`](crate::Dictionary::new).
+    /// Returns the errors of [`Dictionary::new`](crate::Dictionary::new).
     pub fn with_dictionary(reader: R, dictionary: &[u8]) -> io::Result<Self> {
         Self::try_with_dictionary(reader, dictionary).map_err(|(_, error)| error)
     }
 
-    /// As [`with_dictionary`](Self::with_dictionary); an error returns the reader.
+    /// Makes a decoder like [`with_dictionary`](Self::with_dictionary), and returns the reader with
+    /// an error.
     ///
     /// # Errors
-    /// Those of [`Dictionary::new`](crate::Dictionary::new).
+    /// Returns the errors of [`Dictionary::new`](crate::Dictionary::new).
     pub fn try_with_dictionary(reader: R, dictionary: &[u8]) -> Result<Self, (R, io::Error)> {
         match AnyDictionary::copy(dictionary) {
             Ok(dictionary) => Ok(Self::with_frames(reader, Frames::new(dictionary))),
@@ -80,10 +87,10 @@ impl<R: BufRead> Decoder<'static, R> {
 }
 
 impl<'a, R: BufRead> Decoder<'a, R> {
-    /// A decoder with a digested dictionary.
+    /// Makes a decoder with a digested dictionary.
     ///
     /// # Errors
-    /// None; the signature is that of the `zstd` crate.
+    /// Never fails. The signature is that of the `zstd` crate.
     pub fn with_prepared_dictionary<'b: 'a>(
         reader: R,
         dictionary: &'a DecoderDictionary<'b>,
@@ -91,11 +98,12 @@ impl<'a, R: BufRead> Decoder<'a, R> {
         Ok(Self::with_frames(reader, Frames::new(AnyDictionary::prepared(dictionary))))
     }
 
-    /// A decoder with a prefix, such as the file that a patch is for (`zstd --patch-from`): content that the matches of the
-    /// first frame reach, whatever it begins with. Later frames have none.
+    /// Makes a decoder with a prefix, such as the file that a patch applies to (`zstd
+    /// --patch-from`). Matches of the first frame reach the prefix, whatever it begins with. Later
+    /// frames have none.
     ///
     /// # Errors
-    /// [`io::ErrorKind::OutOfMemory`] for a prefix of 4 GiB and more.
+    /// Returns [`io::ErrorKind::OutOfMemory`] for a prefix of 4 GiB or more.
     pub fn with_ref_prefix<'b: 'a>(reader: R, prefix: &'b [u8]) -> io::Result<Self> {
         Ok(Self::with_frames(reader, Frames::new(AnyDictionary::prefix(prefix)?)))
     }
@@ -104,15 +112,15 @@ impl<'a, R: BufRead> Decoder<'a, R> {
         Decoder { reader, content: ContentReader::new(frames) }
     }
 
-    /// Ends after the first frame. What follows it stays in the reader.
+    /// Stops after the first frame. The bytes after it stay in the reader.
     #[must_use]
     pub fn single_frame(mut self) -> Self {
         self.content.single_frame = true;
         self
     }
 
-    /// Calls `handler` with the content of skippable frames, in one or more parts each; at least one, which may be empty.
-    /// An error of the handler is the result of the read.
+    /// Calls `handler` with the content of skippable frames. Each has at least one part, which may
+    /// be empty. A read returns the error of the handler.
     #[must_use]
     pub fn on_skippable(
         mut self,
@@ -122,17 +130,18 @@ impl<'a, R: BufRead> Decoder<'a, R> {
         self
     }
 
-    /// Consumes the rest of the current frame, if it has no more content: the last read may have returned all of it
-    /// before its checksum was read. Stops at the end of the frame and at the end of the input.
+    /// Consumes the rest of the current frame, if it has no more content. (The last read may have
+    /// returned all content before the checksum was read.) Stops at the end of the frame, or of the
+    /// input.
     ///
     /// # Errors
-    /// As [`Read::read`].
+    /// Returns the errors of [`Read::read`].
     pub fn finish_frame(&mut self) -> io::Result<()> {
         self.content.finish_frame(&mut self.reader)
     }
 
-    /// Consumes the rest of the current frame as [`finish_frame`](Self::finish_frame) does, without its errors, and returns
-    /// the reader.
+    /// Consumes the rest of the current frame as [`finish_frame`](Self::finish_frame) does, without
+    /// its errors, and returns the reader.
     pub fn finish(mut self) -> R {
         let _ = self.finish_frame();
         self.reader
@@ -145,17 +154,17 @@ impl<R> Decoder<'_, R> {
         BLOCK_MAX
     }
 
-    /// The reader.
+    /// Returns a reference to the reader.
     pub fn get_ref(&self) -> &R {
         &self.reader
     }
 
-    /// The reader. What is read from it is missing for the decoder.
+    /// Returns a mutable reference to the reader. The decoder misses what you read from it.
     pub fn get_mut(&mut self) -> &mut R {
         &mut self.reader
     }
 
-    /// Returns the reader where it is.
+    /// Returns the reader, at its current position.
     pub fn into_inner(self) -> R {
         self.reader
     }
@@ -163,7 +172,7 @@ impl<R> Decoder<'_, R> {
     /// Sets the largest window to 2 to the power of `log`, 10 to 31. Default: 27, which is 128 MiB.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] for another logarithm, and within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] for other logarithms, and within a frame.
     pub fn window_log_max(&mut self, log: u32) -> io::Result<()> {
         self.content.frames.window_log_max(log)
     }
@@ -171,7 +180,7 @@ impl<R> Decoder<'_, R> {
     /// Sets whether frames begin with their magic number. Default: yes.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] within a frame.
     pub fn include_magicbytes(&mut self, include: bool) -> io::Result<()> {
         self.content.frames.include_magicbytes(include)
     }
@@ -179,7 +188,7 @@ impl<R> Decoder<'_, R> {
     /// Sets all options.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] within a frame.
     pub fn set_options(&mut self, options: Options) -> io::Result<()> {
         self.content.frames.set_options(options)
     }

@@ -1,4 +1,4 @@
-//! [`ContentWriter`]: decodes what is written to it into a sink, which may block or be polled.
+//! [`ContentWriter`]: decodes written bytes into a sink, which may block or be polled.
 
 use std::io;
 use std::ops::Range;
@@ -9,10 +9,10 @@ use crate::frame::BLOCK_MAX;
 
 /// Takes content.
 pub(crate) trait Sink {
-    /// Takes some of the bytes; returns how many.
+    /// Takes some of the bytes, and returns the number taken.
     fn poll_write(&mut self, bytes: &[u8]) -> Poll<io::Result<usize>>;
 
-    /// Passes on what it holds.
+    /// Passes on the bytes it holds.
     fn poll_flush(&mut self) -> Poll<io::Result<()>>;
 }
 
@@ -48,8 +48,8 @@ impl<'a> ContentWriter<'a> {
         Ok(progress.read)
     }
 
-    /// Decodes all of `input`, or as much as precedes an error or a sink that is not ready, which the next call meets.
-    /// Returns the number of bytes consumed.
+    /// Decodes all of `input`, or the part before an error or before the sink is not ready; the
+    /// next call meets the error or the sink again. Returns the number of bytes consumed.
     pub(crate) fn poll_write(&mut self, mut sink: impl Sink, input: &[u8]) -> Poll<io::Result<usize>> {
         let mut read = 0;
         loop {

@@ -1,4 +1,4 @@
-//! [`ContentReader`]: the content of the frames of a source, which may block or be polled.
+//! [`ContentReader`]: reads the content of a source's frames. The source may block or be polled.
 
 use std::io::{self, BufRead};
 use std::task::{Poll, ready};
@@ -8,14 +8,15 @@ use crate::stream_decoder::Status;
 
 /// A reader with a buffer.
 pub(crate) trait Source {
-    /// The bytes in the buffer, after filling an empty one; none at the end of the input.
+    /// Returns the bytes in the buffer, after filling it if it is empty. Returns none at the end of
+    /// the input.
     fn poll_fill_buf(&mut self) -> Poll<io::Result<&[u8]>>;
 
     /// Removes bytes from the buffer.
     fn consume(&mut self, count: usize);
 }
 
-/// A source that blocks, and so is always ready.
+/// A source that blocks, and is therefore always ready.
 pub(crate) struct Blocking<'r, R>(pub(crate) &'r mut R);
 
 impl<R: BufRead> Source for Blocking<'_, R> {
@@ -33,7 +34,7 @@ pub(crate) struct ContentReader<'a> {
     pub(crate) frames: Frames<'a>,
     /// Whether the content ends with the first frame.
     pub(crate) single_frame: bool,
-    /// After the only frame.
+    /// Whether the only frame has ended.
     is_done: bool,
 }
 
@@ -42,13 +43,13 @@ impl<'a> ContentReader<'a> {
         ContentReader { frames, single_frame: false, is_done: false }
     }
 
-    /// Reads content into `buf`; 0 bytes at its end.
+    /// Reads content into `buf`. Returns 0 at the end of the content.
     pub(crate) fn poll_read(&mut self, mut source: impl Source, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         if buf.is_empty() {
             return Poll::Ready(Ok(0));
         }
         while !self.is_done {
-            // Output that is decoded does not wait for a source that may block.
+            // Return decoded output without waiting for a source that may block.
             let input = if self.frames.has_output() { &[] } else { ready!(source.poll_fill_buf())? };
             let is_end = !self.frames.has_output() && input.is_empty();
             let progress = self.frames.decode(input, buf)?;
@@ -65,7 +66,8 @@ impl<'a> ContentReader<'a> {
         Poll::Ready(Ok(0))
     }
 
-    /// Consumes the rest of the current frame, if it has no more content. Stops at the end of the input.
+    /// Consumes the rest of the current frame, if it has no more content. Stops at the end of the
+    /// input.
     pub(crate) fn finish_frame(&mut self, reader: &mut impl BufRead) -> io::Result<()> {
         while !self.is_done && !self.frames.has_output() && self.frames.is_inside() {
             let input = reader.fill_buf()?;

@@ -9,10 +9,11 @@ use super::sink::{ContentWriter, Sink};
 use crate::dict::DecoderDictionary;
 use crate::frame::{BLOCK_MAX, BlockHeader};
 
-/// Writes the content of all frames that are written to it to another writer; skippable frames are skipped.
+/// Decodes the frames that are written to it, and writes their content to another writer. Skips
+/// skippable frames.
 ///
-/// Content is written as soon as it is decoded. Call [`finish`](Self::finish) at the end of the input, to learn whether
-/// the last frame is complete.
+/// Content is written as soon as it is decoded. Call [`finish`](Self::finish) at the end of the
+/// input, to learn whether the last frame is complete.
 ///
 /// ```
 /// use std::io::Write;
@@ -26,11 +27,12 @@ use crate::frame::{BLOCK_MAX, BlockHeader};
 pub struct Decoder<'a, W: Write> {
     writer: W,
     content: ContentWriter<'a>,
-    /// Whether a call of the writer has begun and not returned: after it, that the writer has panicked.
+    /// Whether a call of the writer has begun and not returned. If this is set after the call, the
+    /// writer has panicked.
     calls_writer: bool,
 }
 
-/// A writer that blocks, and so is always ready.
+/// A writer that blocks, and is therefore always ready.
 struct Blocking<'w, W> {
     writer: &'w mut W,
     calls_writer: &'w mut bool,
@@ -56,28 +58,29 @@ impl<W: Write> Sink for Blocking<'_, W> {
 }
 
 impl<W: Write> Decoder<'static, W> {
-    /// A decoder without a dictionary.
+    /// Makes a decoder without a dictionary.
     ///
     /// # Errors
-    /// None; the signature is that of the `zstd` crate.
+    /// Never fails. The signature is that of the `zstd` crate.
     pub fn new(writer: W) -> io::Result<Self> {
         Self::with_dictionary(writer, &[])
     }
 
-    /// A decoder with a dictionary, trained or raw content, of which it keeps a copy. An empty one is none.
+    /// Makes a decoder with a dictionary, trained or raw content, and copies the dictionary. An
+    /// empty dictionary counts as none.
     ///
     /// # Errors
-    /// Those of [`Dictionary::new`](crate::Dictionary::new).
+    /// Returns the errors of [`Dictionary::new`](crate::Dictionary::new).
     pub fn with_dictionary(writer: W, dictionary: &[u8]) -> io::Result<Self> {
         Ok(Self::with_frames(writer, Frames::new(AnyDictionary::copy(dictionary)?)))
     }
 }
 
 impl<'a, W: Write> Decoder<'a, W> {
-    /// A decoder with a digested dictionary.
+    /// Makes a decoder with a digested dictionary.
     ///
     /// # Errors
-    /// None; the signature is that of the `zstd` crate.
+    /// Never fails. The signature is that of the `zstd` crate.
     pub fn with_prepared_dictionary<'b: 'a>(
         writer: W,
         dictionary: &'a DecoderDictionary<'b>,
@@ -89,34 +92,36 @@ impl<'a, W: Write> Decoder<'a, W> {
         Decoder { writer, content: ContentWriter::new(frames), calls_writer: false }
     }
 
-    /// The writer.
+    /// Returns a reference to the writer.
     pub fn get_ref(&self) -> &W {
         &self.writer
     }
 
-    /// The writer.
+    /// Returns a mutable reference to the writer.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.writer
     }
 
-    /// Returns the writer, whatever has not been written to it yet.
+    /// Returns the writer, and drops content that was not written to it yet.
     pub fn into_inner(self) -> W {
         self.writer
     }
 
-    /// Writes the remaining content, checks that the last frame is complete, and returns the writer.
+    /// Writes the remaining content, checks that the last frame is complete, and returns the
+    /// writer.
     ///
     /// # Errors
-    /// Those of the writer; [`io::ErrorKind::UnexpectedEof`] within a frame and without any.
+    /// Returns the errors of the writer, and [`io::ErrorKind::UnexpectedEof`] if the input ended
+    /// within a frame or has no frame.
     pub fn finish(mut self) -> io::Result<W> {
         self.do_finish()?;
         Ok(self.writer)
     }
 
-    /// As [`finish`](Self::finish), in place.
+    /// Finishes like [`finish`](Self::finish), without consuming the decoder.
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`finish`](Self::finish).
     pub fn do_finish(&mut self) -> io::Result<()> {
         self.flush()?;
         self.content.frames.check_end()
@@ -127,12 +132,13 @@ impl<'a, W: Write> Decoder<'a, W> {
         BLOCK_MAX + BlockHeader::LEN
     }
 
-    /// Flushes when it is dropped, and ignores the result.
+    /// Makes a decoder that flushes when it is dropped, and ignores the result.
     pub fn auto_flush(self) -> AutoFlushDecoder<'a, W> {
         AutoFlushDecoder { decoder: self, on_flush: None }
     }
 
-    /// Flushes when it is dropped, and calls `on_flush` with the result, which must not panic.
+    /// Makes a decoder that flushes when it is dropped, and calls `on_flush` with the result.
+    /// `on_flush` must not panic.
     pub fn on_flush<F: FnMut(io::Result<()>)>(self, on_flush: F) -> AutoFlushDecoder<'a, W, F> {
         AutoFlushDecoder { decoder: self, on_flush: Some(on_flush) }
     }
@@ -140,7 +146,7 @@ impl<'a, W: Write> Decoder<'a, W> {
     /// Sets the largest window to 2 to the power of `log`, 10 to 31. Default: 27, which is 128 MiB.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] for another logarithm, and within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] for other logarithms, and within a frame.
     pub fn window_log_max(&mut self, log: u32) -> io::Result<()> {
         self.content.frames.window_log_max(log)
     }
@@ -148,14 +154,14 @@ impl<'a, W: Write> Decoder<'a, W> {
     /// Sets whether frames begin with their magic number. Default: yes.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] within a frame.
+    /// Returns [`io::ErrorKind::InvalidInput`] within a frame.
     pub fn include_magicbytes(&mut self, include: bool) -> io::Result<()> {
         self.content.frames.include_magicbytes(include)
     }
 }
 
 impl<W: Write> Write for Decoder<'_, W> {
-    /// Consumes all of `input`, or as much as precedes an error, which the next call returns.
+    /// Consumes all of `input`, or the part before an error, which the next call returns.
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
         let Decoder { writer, content, calls_writer } = self;
         always_ready(content.poll_write(Blocking { writer, calls_writer }, input))
@@ -174,12 +180,12 @@ pub struct AutoFlushDecoder<'a, W: Write, F: FnMut(io::Result<()>) = Box<dyn FnM
 }
 
 impl<W: Write, F: FnMut(io::Result<()>)> AutoFlushDecoder<'_, W, F> {
-    /// The writer.
+    /// Returns a reference to the writer.
     pub fn get_ref(&self) -> &W {
         self.decoder.get_ref()
     }
 
-    /// The writer.
+    /// Returns a mutable reference to the writer.
     pub fn get_mut(&mut self) -> &mut W {
         self.decoder.get_mut()
     }

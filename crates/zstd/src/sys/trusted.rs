@@ -3,13 +3,14 @@
 use crate::dictionary::{Dictionary, Digest, ExpandedHuffman};
 
 impl<'a> Dictionary<'a> {
-    /// A dictionary from its digest, compact tables, Huffman table and content, all borrowed. Reads no memory,
-    /// so it can be made anew for each block. `codes` must have been expanded from the same tables, or blocks
-    /// that use it decode to wrong bytes; [`RequiredParts`](crate::RequiredParts) tells whether a block does.
+    /// Makes a dictionary from its digest, compact tables, Huffman table and content, all borrowed.
+    /// It reads no memory, so it can be made again for each block. `codes` must have been expanded
+    /// from the same tables, or blocks that use them decode to wrong bytes;
+    /// [`RequiredParts`](crate::RequiredParts) tells whether a block does.
     ///
     /// # Safety
-    /// `tables` are those that [`compact_into`](Self::compact_into) made for a dictionary of this
-    /// digest, unchanged, and at an address of the same alignment.
+    /// `tables` must be those that [`compact_into`](Self::compact_into) made for a dictionary of
+    /// this digest, unchanged, and at an address of the same alignment.
     pub unsafe fn trusted(
         digest: Digest,
         tables: &'a [u8],

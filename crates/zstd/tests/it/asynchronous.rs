@@ -1,4 +1,5 @@
-//! Asynchronous decoders: readers and writers that are pending before every call, beside `read::Decoder`.
+//! Asynchronous decoders have the results of `read::Decoder`, with readers and writers that are
+//! pending before every call.
 use std::io::{self, ErrorKind, Read};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -23,10 +24,10 @@ impl Wake for Wakes {
     }
 }
 
-/// Polls until it is ready.
+/// Polls until the result is ready.
 ///
 /// # Panics
-/// If it is pending and will not be woken.
+/// Panics if the poll is pending and will not be woken.
 fn wait<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
     let wakes = Arc::new(Wakes::default());
     let waker = Waker::from(Arc::clone(&wakes));
@@ -39,7 +40,7 @@ fn wait<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
     unreachable!("the loop has no end")
 }
 
-/// Bytes in pieces of `size`, pending before each.
+/// Gives bytes in pieces of `size`, and is pending before each.
 struct Slow<'s> {
     rest: &'s [u8],
     size: usize,
@@ -52,7 +53,7 @@ impl<'s> Slow<'s> {
         Slow { rest, size, buffered: 0, is_ready: false }
     }
 
-    /// Whether it is ready this time; every other time it is.
+    /// Returns whether it is ready this time. It is ready every other time.
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.is_ready = !self.is_ready;
         if self.is_ready {
@@ -76,7 +77,7 @@ impl<'s> Slow<'s> {
     }
 }
 
-/// Takes pieces of `size` bytes, pending before each.
+/// Takes pieces of `size` bytes, and is pending before each.
 #[derive(Default)]
 struct SlowWriter {
     bytes: Vec<u8>,
@@ -104,8 +105,9 @@ impl SlowWriter {
     }
 }
 
-/// Gives the slow reader and writer the traits of one crate, and calls a decoder by them. The crates' traits have the same
-/// names where this is used; the arguments are what a reader fills, its result, and the name of a writer's end.
+/// Implements the traits of one crate for the slow reader and writer, and calls a decoder by them.
+/// The calling module imports the crate's traits, which have the same names in both crates. The
+/// arguments are the type that a reader fills, its result, and the name of a writer's end.
 macro_rules! slow_traits {
     ($buf:ty, $read:ty, $poll_close:ident) => {
         impl AsyncRead for Slow<'_> {
@@ -200,7 +202,7 @@ const WRITES: [(WriteFn, EndFn, EndFn); 2] = [
     (by_futures::write, by_futures::flush, by_futures::close),
 ];
 
-/// Reads to the end; returns the content before an error, too.
+/// Reads to the end. Returns the content before an error, too.
 fn read_all(
     read: ReadFn,
     decoder: &mut bufread::ZstdDecoder<Slow<'_>>,
@@ -238,7 +240,7 @@ fn write_all(
 fn pending_readers_of_every_size_give_the_content() {
     let (frames, content) = many_frames();
     for read in READS {
-        // Every small buffer, the input at once and in pieces of about as many bytes.
+        // Try every small buffer, with the input at once and in pieces of about as many bytes.
         let small = (1..=64).flat_map(|size| [(size, 65 - size), (1 << 20, size)]);
         for (piece, size) in
             small.chain([(1, 1000), (3000, 70_000), (1 << 20, (1 << 17) - 1), (1 << 20, 1 << 17)])
@@ -272,7 +274,7 @@ fn flushed_content_is_read_before_the_reader_is_polled_again() {
     let parts = [json_rows(1, 10), json_rows(2, 10)];
     let slices = parts.each_ref().map(|part| &part[..]);
     let frame = compress_flushed(&slices, &[], &[level(3)]);
-    // The first block with the frame's header of 6 bytes: magic number, descriptor, window.
+    // End of the first block. The frame's header has 6 bytes: magic number, descriptor, window.
     let header = u32::from_le_bytes([frame[6], frame[7], frame[8], 0]);
     let first = 6 + 3 + (header >> 3) as usize;
     for read in READS {

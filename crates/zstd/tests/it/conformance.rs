@@ -1,5 +1,5 @@
-//! Output of libzstd with every level, strategy, parameter and kind of dictionary round-trips: whole frames,
-//! streamed, and byte by byte.
+//! Round-trips the output of libzstd at every level, with every strategy, parameter and kind of
+//! dictionary: whole frames, streamed, and byte by byte.
 
 use linerate_testkit::data::{Noise, json_rows, kinds};
 use linerate_testkit::testdata::{corpora, corpus, files_below};
@@ -28,7 +28,7 @@ fn real_files_at_every_level_decode() {
     let levels = [-100, -30, -7, -5, -3, -2, -1].into_iter().chain(1..=22);
     for number in levels {
         for (name, content) in corpus() {
-            // The slow levels take a part.
+            // The slow levels compress a part.
             let content = if number > 12 { &content[..content.len().min(60_000)] } else { &content[..] };
             let frame = compress(content, &[], &[level(number), CParameter::ChecksumFlag(true)]);
             checker.check(&format!("{name} at level {number}"), &frame, &[], content);
@@ -91,7 +91,7 @@ fn frames_with_every_window_and_long_distances_decode() {
             checker.check(&format!("{parameters:?}"), &frame, &[], &content);
         }
     }
-    // Copies from as far back as a window of 4 MiB lets them.
+    // Copies reach back as far as a window of 4 MiB allows.
     let far = Noise::new(4).bytes(3_000_000);
     let twice = [&far[..], &far[..2_000_000]].concat();
     for parameters in [
@@ -177,7 +177,7 @@ fn frames_with_dictionaries_of_every_size_decode() {
     }
 }
 
-/// Frames longer than their window, so that the dictionary leaves it.
+/// Frames are longer than their window, so that the dictionary leaves the window.
 #[test]
 fn frames_whose_window_leaves_the_dictionary_decode() {
     let mut checker = Checker::default();
@@ -233,14 +233,14 @@ fn frames_of_100_mb_decode() {
     }
 }
 
-/// Files too large for the repository: `LINERATE_CORPORA` names a folder of them.
+/// `LINERATE_CORPORA` names a folder of files that are too large for the repository.
 #[test]
 fn every_file_of_the_corpora_decodes() {
     let Some(folder) = corpora() else { return };
     let mut checker = Checker::default();
     for path in files_below(&folder) {
         let content = std::fs::read(&path).expect("a file of the corpora");
-        // The slow levels take the beginning.
+        // The slow levels compress the beginning.
         for (number, most) in [(1, usize::MAX), (3, usize::MAX), (9, 4 << 20), (19, 1 << 20)] {
             let content = &content[..content.len().min(most)];
             let frame = compress(content, &[], &[level(number), CParameter::ChecksumFlag(true)]);

@@ -1,8 +1,9 @@
-//! Damaged frames and dictionaries: result and bytes match libzstd.
+//! Damaged frames and dictionaries have the result and the bytes of libzstd.
 //!
-//! Where libzstd's one-shot and streaming decoders disagree, either result is accepted: blocks larger than
-//! their frame allows (not checked by one-shot), empty compressed blocks (not checked by streaming), windows
-//! above the limit, and matches into the tables of a digested dictionary.
+//! Where libzstd's one-shot and streaming decoders disagree, either result is accepted. They
+//! disagree about blocks larger than their frame allows (not checked by one-shot), empty compressed
+//! blocks (not checked by streaming), windows above the limit, and matches into the tables of a
+//! digested dictionary.
 
 use linerate_testkit::data::{Noise, json_rows, kinds};
 use linerate_testkit::zstd::encoder::{compress, level, train};
@@ -70,7 +71,7 @@ fn small() -> Vec<(String, Vec<u8>, Vec<u8>, usize)> {
     };
     for vector in good().into_iter().filter(|vector| vector.bytes.len() <= 260 && !vector.magicless) {
         let len = vector.content.map_or(0, |content| content.len());
-        // Of long rows a few.
+        // Only a few of the many long frames are used.
         let stem = vector.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
         if len > 20_000 || matches!(stem, "offset" | "length-code") && !vector.name.ends_with('7') {
             continue;
@@ -157,7 +158,8 @@ fn mutated_invalid_frames_match_libzstd() {
     }
 }
 
-/// Dictionaries with every bit flipped: accepted or rejected like libzstd, with equal decoded bytes.
+/// Dictionaries with every bit flipped are accepted or rejected like libzstd, and decode to equal
+/// bytes.
 #[test]
 fn every_flipped_bit_of_a_dictionary_matches_libzstd() {
     let mut comparison = Comparison::new();

@@ -1,5 +1,5 @@
-//! Generated frames decode in every way: of random parts, built field by field; and of zstd's own generator, where
-//! `scripts/zstd-corpus.sh` has run it.
+//! Generated frames decode in every way. Some have random parts, built field by field; others are
+//! made by zstd's own generator, if `scripts/zstd-corpus.sh` has run it.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -10,7 +10,7 @@ use linerate_zstd::{Format, FrameHeader};
 
 use crate::common::check::Checker;
 
-/// Seeds of random frames: the same ones every time, or more and others if `PROPTEST_CASES` says how many.
+/// Seeds of random frames: the same ones every time, or as many others as `PROPTEST_CASES` says.
 fn seeds() -> std::ops::Range<u64> {
     match env::var("PROPTEST_CASES").ok().and_then(|count| count.parse::<u64>().ok()) {
         Some(count) => 1_000_000..1_000_000 + 10 * count,
@@ -19,7 +19,7 @@ fn seeds() -> std::ops::Range<u64> {
     }
 }
 
-/// Blocks of a frame at most: Miri takes thousands of times as long.
+/// Largest number of blocks of a frame. Miri takes thousands of times as long.
 const BLOCKS: usize = if cfg!(miri) { 2 } else { 7 };
 
 #[test]
@@ -49,8 +49,8 @@ fn libzstd_decodes_frames_of_random_parts() {
     }
 }
 
-/// Frames of zstd's generator: `LINERATE_FRAMES` names a folder with `compressed/NAME.zst`, `content/NAME` and perhaps a
-/// `dictionary`.
+/// Decodes frames of zstd's generator. `LINERATE_FRAMES` names a folder with `compressed/NAME.zst`,
+/// `content/NAME` and optionally a `dictionary`.
 #[test]
 #[ignore = "scripts/zstd-corpus.sh makes the frames"]
 fn frames_of_the_generator_decode() {
@@ -64,8 +64,9 @@ fn frames_of_the_generator_decode() {
             let content = read(&folder.join("content").join(path.file_stem().expect("a name")));
             let frame = read(&path);
             let header = FrameHeader::parse(&frame, Format::Standard).expect("a header");
-            // The generator copies from the dictionary after more content than the window, too, which a stream refuses (RFC 8878,
-            // section 3.1.1.4), and a decoder of whole frames need not.
+            // The generator copies from the dictionary even after more content than the window. A
+            // stream refuses this (RFC 8878, section 3.1.1.4), and a decoder of whole frames need
+            // not.
             if dictionary.is_empty() || content.len() as u64 <= header.window {
                 checker.check(&path.display().to_string(), &frame, &dictionary, &content);
             } else {

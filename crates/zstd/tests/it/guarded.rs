@@ -1,4 +1,4 @@
-//! Buffers between guard pages: an access out of bounds ends the program.
+//! Buffers lie between guard pages: an access out of bounds ends the program.
 use linerate_testkit::data::{Noise, json_rows, kinds};
 use linerate_testkit::sys::guarded::Guarded;
 use linerate_testkit::zstd::encoder::{compress, level};
@@ -55,7 +55,7 @@ impl GuardedBuffers {
     }
 }
 
-/// The bytes at one end of the memory.
+/// Copies the bytes to one end of the memory.
 fn copy_in<'m>(memory: &'m mut Guarded, bytes: &[u8], last: bool) -> &'m [u8] {
     let target = slice_at(memory, bytes.len(), last);
     target.copy_from_slice(bytes);
@@ -66,7 +66,7 @@ fn slice_at(memory: &mut Guarded, n: usize, last: bool) -> &mut [u8] {
     if last { memory.last(n) } else { memory.first(n) }
 }
 
-/// Decodes in one call into all of `dst`.
+/// Decodes with a stream decoder, each frame in one call.
 fn in_pieces(
     scratch: &mut Scratch,
     dictionary: Option<&Dictionary<'_>>,
@@ -161,7 +161,7 @@ fn damaged_frames_stay_within_their_buffers() {
     }
 }
 
-/// The queue names freed or never allocated memory.
+/// The queue holds addresses of freed or never allocated memory.
 #[test]
 fn prefetching_freed_memory_is_harmless() {
     let gone = {
@@ -186,7 +186,7 @@ fn prefetching_freed_memory_is_harmless() {
     }
 }
 
-/// Changed regions are rejected, or decode to anything within the buffers.
+/// Changed regions are rejected, or decode to any bytes within the buffers.
 #[test]
 fn corrupt_dictionary_tables_stay_within_their_buffers() {
     let mut buffers = GuardedBuffers::new();
@@ -215,7 +215,8 @@ fn corrupt_dictionary_tables_stay_within_their_buffers() {
     assert!(taken > 800, "{taken}");
 }
 
-/// The pair table is used for many literals: a code that claims too many cells must be rejected before.
+/// The pair table is used for many literals. A code that claims too many cells must be rejected
+/// before.
 #[test]
 fn code_that_overruns_its_table_is_an_error() {
     let made = dictionary("tree-11");

@@ -1,5 +1,5 @@
-//! The integration tests, linked into one program. Files beside this folder are programs that need a process of their own,
-//! each for the reason at its top.
+//! The integration tests, linked into one program. The files beside this folder are programs that
+//! need a process of their own, each for the reason at its top.
 
 #[cfg(all(feature = "tokio", feature = "futures-io"))]
 mod asynchronous;

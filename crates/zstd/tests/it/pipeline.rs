@@ -1,4 +1,4 @@
-//! `pipeline`: content, content before errors, and errors are those of the serial decoder.
+//! `pipeline` has the content, the content before errors, and the errors of the serial decoder.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -12,7 +12,7 @@ use zstd_safe::CParameter;
 
 use crate::common::{inner, many_frames, ours};
 
-/// Content, and the error after it.
+/// The content, and the error after it.
 type Outcome = (Vec<u8>, Option<(ErrorKind, Error)>);
 
 fn outcome(content: Vec<u8>, result: io::Result<()>) -> Outcome {
@@ -89,7 +89,8 @@ fn frames_of_libzstd_decode_with_any_number_of_threads() {
 
 #[test]
 fn matches_repeat_offsets_over_block_boundaries() {
-    // Rows of one length: nearly every match repeats an offset, also the first of a block.
+    // All rows have one length, so nearly every match repeats an offset, including the first of a
+    // block.
     let content: Vec<u8> = (0..4000_u32)
         .flat_map(|i| [&i.wrapping_mul(2_654_435_761).to_le_bytes()[..2], b"the same in all rows "].concat())
         .collect();

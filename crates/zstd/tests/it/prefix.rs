@@ -1,10 +1,10 @@
-//! Decoding the beginning of a frame, and more of it later, equals decoding it whole.
+//! Decoding the beginning of a frame, and later more of it, equals decoding it whole.
 
 use linerate_testkit::data::Noise;
 use linerate_zstd::{Dictionary, Kind, Options, PrefixDecoder, PrefixEnd, Scratch};
 use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, zstd_sys::ZSTD_EndDirective};
 
-/// Words and noise: compressed blocks with both.
+/// Generates words and noise, which become compressed blocks with both.
 fn text(len: usize, seed: u64) -> Vec<u8> {
     let words = ["time ", "of ", "the ", "wave", "form", "s, ", "dictionary ", "block\n", "0123", "é"];
     let (mut noise, mut out) = (Noise::new(seed), Vec::new());
@@ -18,14 +18,14 @@ fn text(len: usize, seed: u64) -> Vec<u8> {
     out
 }
 
-/// Several blocks of every type: compressed, raw, runs.
+/// Generates several blocks of every type: compressed, raw, runs.
 fn mixed() -> Vec<u8> {
     let mut noise = Noise::new(7);
     let raw: Vec<u8> = (0..200_000).map(|_| noise.number() as u8).collect();
     [&text(300_000, 1)[..], &raw, &[9; 300_000], &text(70_001, 2)].concat()
 }
 
-/// One frame; not ended if `is_open`.
+/// Makes one frame. The frame lacks its end if `is_open`.
 fn frame(content: &[u8], sized: bool, checksum: bool, is_open: bool, dictionary: &[u8]) -> Vec<u8> {
     let mut context = CCtx::create();
     context.set_parameter(CParameter::ContentSizeFlag(sized)).unwrap();
@@ -43,7 +43,7 @@ fn frame(content: &[u8], sized: bool, checksum: bool, is_open: bool, dictionary:
     out
 }
 
-/// Decodes `len` bytes, with the output growing by `step`.
+/// Decodes `len` bytes, with an output that grows by `step`.
 fn in_steps(
     decoder: &mut PrefixDecoder,
     scratch: &mut Scratch,
@@ -62,7 +62,7 @@ fn in_steps(
             return Ok((out, part.end));
         }
         assert_eq!(part.written, to);
-        // A scratch keeps nothing between calls.
+        // Use a new scratch, because a scratch keeps nothing between calls.
         *scratch = Scratch::new();
     }
 }
@@ -85,7 +85,7 @@ fn steps_of_any_length_give_the_content() {
         for step in [997, 4096, 100_000, 1 << 17, content.len()] {
             let len = content.len();
             let (out, end) = in_steps(&mut decoder, &mut scratch, digested, &src, len, step).unwrap();
-            // An open frame may have more blocks as far as its reader knows.
+            // To its reader, an open frame may have more blocks.
             assert!(
                 out == content && end == expected,
                 "{sized} {checksum} {is_open}, steps of {step}: {end:?}"
@@ -109,7 +109,7 @@ fn frame_cut_off_anywhere_gives_a_prefix_of_the_content() {
             assert!(content.starts_with(&out) && end == PrefixEnd::InputEnd, "{cut} bytes: {end:?}");
         }
     }
-    // A raw block that is cut off holds what there is of it.
+    // The available bytes of a raw block that is cut off are content.
     let mut noise = Noise::new(1);
     let raw: Vec<u8> = (0..1000).map(|_| noise.number() as u8).collect();
     let src = frame(&raw, false, false, false, &[]);
@@ -123,7 +123,7 @@ fn no_block_is_decoded_before_its_content_is_needed() {
     let content = text(400_000, 4);
     let mut src = frame(&content, true, true, false, &[]);
     let end = src.len();
-    // The last block is damaged; those before it hold 128 KiB each.
+    // The last block is damaged. The blocks before it hold 128 KiB each.
     src[end - 2000..].fill(0xff);
     let (mut decoder, mut scratch) = (PrefixDecoder::new(Options::new()), Scratch::new());
     let mut out = vec![0; content.len()];
@@ -150,12 +150,12 @@ fn wrong_checksum_size_dictionary_or_skippable_frame_is_an_error() {
     *wrong.last_mut().unwrap() ^= 1;
     assert_eq!(kind(&wrong), Err(Kind::Corrupt));
     let mut wrong = src.clone();
-    // The low byte of the content size.
+    // Change the low byte of the content size.
     wrong[5] ^= 1;
     assert_eq!(kind(&wrong), Err(Kind::Corrupt));
     assert_eq!(kind(&[0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0]), Err(Kind::BadArgument));
     assert_eq!(kind(b"no frame"), Err(Kind::Corrupt));
-    // A frame of Dictionary_ID 7.
+    // A frame with Dictionary_ID 7.
     assert_eq!(kind(&[0x28, 0xb5, 0x2f, 0xfd, 0x21, 7, 1, 1, 0, 0]), Err(Kind::BadArgument));
     let mut decoder = PrefixDecoder::new(Options::new());
     let mut out = vec![0; 10];

@@ -1,4 +1,5 @@
-//! `read::Decoder`, `write::Decoder` and their functions: every split, truncation and bit flip, beside the `zstd` crate.
+//! `read::Decoder`, `write::Decoder` and their functions decode like the `zstd` crate, at every
+//! split, truncation and bit flip.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
@@ -132,7 +133,7 @@ fn bytes_after_a_single_frame_stay_in_the_reader() {
     assert_eq!(decoder.into_inner().buffer(), b"and what follows");
 }
 
-/// Gives what it has in pieces, with an interruption before each; then it would block.
+/// Gives its pieces one by one, with an interruption before each. After the last it would block.
 struct Socket<'s> {
     pieces: std::slice::Iter<'s, Vec<u8>>,
     rest: &'s [u8],
@@ -157,7 +158,7 @@ fn flushed_content_is_read_before_the_reader_is_asked_for_more() {
     let parts = [json_rows(1, 10), json_rows(2, 10), json_rows(3, 10)];
     let slices = parts.each_ref().map(|part| &part[..]);
     let frame = compress_flushed(&slices, &[], &[level(3)]);
-    // A block for each flush: header, blocks of 3 bytes and their size.
+    // The encoder makes a block for each flush: a header, then blocks with 3 bytes for their size.
     let mut pieces = Vec::new();
     let mut at = 6;
     for _ in 0..3 {
@@ -326,7 +327,7 @@ fn damage_in_written_bytes_is_an_error_of_the_next_write_or_of_flush() {
     assert!(writer.into_inner() == content);
 }
 
-/// Blocks until it is ready, and panics if it is poisoned. Counts its calls.
+/// Blocks until it is ready, panics if it is poisoned, and counts its calls.
 #[derive(Default)]
 struct Valve {
     is_ready: Cell<bool>,
@@ -378,7 +379,7 @@ fn a_dropped_writer_is_flushed_unless_it_panicked() {
 #[test]
 fn a_prefix_is_that_of_the_first_frame_alone() {
     let rows = json_rows(1, 60);
-    // The magic number of a dictionary does not make one of a prefix.
+    // A prefix that begins with the magic number of a dictionary is still raw content.
     let prefix = [&0xec30_a437_u32.to_le_bytes(), &rows[..]].concat();
     let mut encoder = zstd::stream::write::Encoder::with_ref_prefix(Vec::new(), 3, &prefix).unwrap();
     encoder.write_all(&rows).unwrap();
@@ -439,7 +440,7 @@ fn memory_of_a_vector_is_bounded_by_the_limit_and_by_the_blocks() {
     let error = decode_into_vec(&bomb, 1 << 20).unwrap_err();
     assert_eq!((error.kind, error.message), (Kind::Limit, "the content is above the limit"));
     assert_eq!(decode_into_vec(&bomb, 50 << 20).map(|content| content.len()), Ok(50 << 20));
-    // A header that states 2^60 bytes, and a block of one byte.
+    // The header states 2^60 bytes, and the only block has one byte.
     let lie = [&b"\x28\xb5\x2f\xfd\xe0"[..], &(1_u64 << 60).to_le_bytes(), b"\x09\0\0x"].concat();
     assert_eq!(decode_into_vec(&lie, usize::MAX).unwrap_err().kind, Kind::Corrupt);
 }
@@ -473,7 +474,7 @@ fn random_damage_has_the_verdict_of_the_zstd_crate() {
     assert!(sound > 500 && damaged > 500, "{sound} and {damaged}");
 }
 
-/// The same source, compiled with either crate.
+/// Defines the same program with either crate.
 macro_rules! program {
     ($name:ident, $zstd:ident) => {
         fn $name(file: &[u8], dictionary: &[u8], with_dictionary: &[u8]) -> io::Result<[Vec<u8>; 5]> {

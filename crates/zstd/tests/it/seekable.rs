@@ -1,4 +1,5 @@
-//! Files of many frames: read at any position, by a seek table or by a pass, and decoded by several threads.
+//! Files of many frames are read at any position, by a seek table or by a pass, and decoded by
+//! several threads.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
@@ -12,7 +13,7 @@ use zstd_safe::CParameter;
 
 use crate::common::inner;
 
-/// A frame of each part. Every second one states the size of its content, if `sizes`.
+/// Makes a frame of each part. Every second one states the size of its content, if `sizes`.
 fn frames(parts: &[&[u8]], sizes: bool) -> Vec<Vec<u8>> {
     let parameters = [level(3), CParameter::ChecksumFlag(true)];
     let frame = |(i, part): (usize, &&[u8])| match sizes && i % 2 == 0 {
@@ -22,7 +23,7 @@ fn frames(parts: &[&[u8]], sizes: bool) -> Vec<Vec<u8>> {
     parts.iter().enumerate().map(frame).collect()
 }
 
-/// A seek table (contrib/seekable_format): a row for each frame, with checksums or not.
+/// Makes a seek table (contrib/seekable_format): a row for each frame, with checksums or without.
 fn table(parts: &[&[u8]], frames: &[Vec<u8>], checksums: bool) -> Vec<u8> {
     let mut body = Vec::new();
     for (part, frame) in parts.iter().zip(frames) {

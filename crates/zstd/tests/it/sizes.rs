@@ -1,4 +1,4 @@
-//! Memory in bytes: per dictionary, per idle stream, per scratch.
+//! Memory in bytes per dictionary, per idle stream, and per scratch.
 
 use linerate_testkit::data::json_rows;
 use linerate_testkit::zstd::encoder::{compress_flushed, level, train};
@@ -30,7 +30,7 @@ fn scratch_memory_is_at_most_its_bound() {
     const { assert!(Scratch::MAX_MEMORY <= 320 * KIB) };
 }
 
-/// Between flushed messages no part of a block is kept.
+/// The stream keeps no part of a block between flushed messages.
 #[test]
 fn idle_stream_with_a_window_of_64_kib_has_at_most_80_kb() {
     let rows = json_rows(5, 1500);
@@ -54,7 +54,7 @@ fn idle_stream_with_a_window_of_64_kib_has_at_most_80_kb() {
     assert!(most <= 80_000, "{most} bytes at most");
 }
 
-/// Before the first frame.
+/// The stream is new, before the first frame.
 #[test]
 fn new_stream_has_no_window_and_no_tables() {
     assert!(StreamDecoder::new(Options::new()).memory() <= 512);

@@ -20,7 +20,7 @@ fn text(len: usize, seed: u32) -> Vec<u8> {
     out
 }
 
-/// One frame of several blocks, flushed after each part, with a window of `1 << window_log`.
+/// Makes one frame of several blocks, flushed after each part, with a window of `1 << window_log`.
 fn flushed(parts: &[&[u8]], window_log: u32, dictionary: &[u8]) -> Vec<Vec<u8>> {
     let mut context = CCtx::create();
     context.set_parameter(CParameter::CompressionLevel(5)).unwrap();

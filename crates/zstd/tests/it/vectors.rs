@@ -1,7 +1,7 @@
-//! Hand-made frames: every valid construct decodes to its known content, also by libzstd; every invalid one is
-//! an error.
+//! Hand-made frames. Every valid construct decodes to its known content, in libzstd too, and every
+//! invalid one is an error.
 //!
-//! `testdata/zstd` has them for other decoders; `LINERATE_UPDATE=1` regenerates them.
+//! `testdata/zstd` has the frames for other decoders; `LINERATE_UPDATE=1` writes them.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -21,7 +21,8 @@ use crate::common::ours::{self, Pieces, magicless};
 /// Output capacity for invalid frames.
 const MOST: usize = if cfg!(miri) { 1 << 12 } else { 1 << 20 };
 const WINDOW_LOG: u32 = 27;
-/// Bytes of content, or of a damaged frame, at most: Miri takes thousands of times as long, and takes short ones.
+/// Largest number of bytes of content, or of a damaged frame. Miri takes thousands of times as
+/// long, and gets short ones.
 const MOST_CONTENT: usize = if cfg!(miri) { 300 } else { 1 << 30 };
 
 fn dictionary_bytes(vector: &Vector) -> Vec<u8> {
@@ -59,7 +60,7 @@ fn libzstd_decodes_every_valid_frame() {
     }
 }
 
-/// libzstd rejects an invalid frame one-shot or streamed; ours rejects it both ways.
+/// libzstd rejects an invalid frame in one shot or streamed; Linerate rejects it both ways.
 #[test]
 fn every_invalid_frame_is_an_error() {
     let mut oracle = (!cfg!(miri)).then(Oracle::default);
@@ -91,8 +92,9 @@ fn every_invalid_frame_is_an_error() {
     }
 }
 
-/// A single-segment frame without content in a compressed block: libzstd rejects it because the block is larger
-/// than the content, but the format's authors list it as valid, and their tool decodes it.
+/// The frame is a single segment without content, in a compressed block. libzstd rejects it because
+/// the block is larger than the content, but the format's authors list it as valid, and their tool
+/// decodes it.
 #[test]
 fn empty_compressed_block_of_an_empty_frame_is_valid() {
     let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 0x15, 0, 0, 0, 0];
@@ -102,7 +104,8 @@ fn empty_compressed_block_of_an_empty_frame_is_valid() {
     assert_eq!(made.bytes(), frame);
 }
 
-/// The valid frames that earlier versions of libzstd refused, from the list in its `doc/decompressor_errata.md`.
+/// Earlier versions of libzstd refused these valid frames. They are in the list of its
+/// `doc/decompressor_errata.md`.
 #[test]
 #[cfg_attr(miri, ignore = "libzstd is C")]
 fn frames_of_the_errata_of_libzstd_decode() {

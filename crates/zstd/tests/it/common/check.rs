@@ -1,11 +1,12 @@
-//! Decodes a frame in every way and compares with its content.
+//! Decodes a frame in every way, and compares the results with its content.
 
 use linerate_zstd::{Dictionary, Options, Scratch};
 
 use super::ours::{self, Pieces};
 use linerate_testkit::data::Noise;
 
-/// Larger contents are too slow for the reference and single bytes.
+/// Larger contents are too slow for the reference, and contents larger than `TINY` for single
+/// bytes.
 const SMALL: usize = 100_000;
 const TINY: usize = 3_000;
 
@@ -91,7 +92,7 @@ impl Checker {
     }
 }
 
-/// Where two contents first differ.
+/// Returns the position where two contents first differ.
 fn first(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }

@@ -1,4 +1,4 @@
-//! Shared by the tests: our decoder called in every way, and frames for it.
+//! Helpers of the tests: calls of our decoder in every way, and frames for it.
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
@@ -13,7 +13,7 @@ use linerate_testkit::zstd::frame::skippable;
 use linerate_zstd::Error;
 use zstd_safe::CParameter;
 
-/// Frames of several kinds with skippable ones between, and their content.
+/// Makes frames of several kinds with skippable ones between, and their content.
 pub fn many_frames() -> (Vec<u8>, Vec<u8>) {
     let (mut frames, mut content) = (skippable(3, b"first"), Vec::new());
     for (i, (_, data)) in kinds(5000).into_iter().enumerate() {
@@ -28,7 +28,7 @@ pub fn many_frames() -> (Vec<u8>, Vec<u8>) {
     (frames, content)
 }
 
-/// The error inside an `io::Error`.
+/// Returns the error inside an `io::Error`.
 pub fn inner(error: &io::Error) -> Error {
     *error.get_ref().and_then(|e| e.downcast_ref::<Error>()).expect("an error of the crate")
 }

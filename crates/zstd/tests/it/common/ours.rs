@@ -5,7 +5,7 @@ use linerate_zstd::{Dictionary, Error, Format, FrameDecoder, Kind, Options, Scra
 use linerate_testkit::data::Noise;
 use linerate_testkit::tiers;
 
-/// A scratch for the reference, then for every supported tier.
+/// Makes a scratch for the reference, then one for every supported tier.
 pub fn scratches() -> Vec<(String, Scratch)> {
     let fast = tiers().map(|tier| (format!("{tier:?}"), Scratch::new().tier(tier)));
     [("specification".to_owned(), Scratch::new().reference())].into_iter().chain(fast).collect()
@@ -25,11 +25,11 @@ pub fn whole(
     Ok(out)
 }
 
-/// How an input is cut and how much capacity there is for output, call by call.
+/// Sizes of input pieces and of output capacity, call by call.
 pub enum Pieces {
     /// Everything in one call.
     Whole,
-    /// So many bytes of input and of capacity.
+    /// This number of input bytes, and this capacity, in each call.
     Each(usize, usize),
     /// Random sizes, mostly small.
     Random(Noise),
@@ -61,7 +61,7 @@ pub fn stream(
     stream_with(&mut decoder, scratch, dictionary, src, most, pieces)
 }
 
-/// As [`stream`], with an existing decoder. Asserts the guarantees of every call.
+/// Decodes like [`stream`], with an existing decoder. Asserts the guarantees of every call.
 pub fn stream_with(
     decoder: &mut StreamDecoder,
     scratch: &mut Scratch,
@@ -91,7 +91,7 @@ pub fn stream_with(
             Status::NeedOutput => {}
             Status::FrameEnd => assert!(decoder.is_between_frames()),
         }
-        // Without input and with capacity there is nothing left to come.
+        // Without input and with free capacity, no more output can come.
         if at == src.len()
             && progress.written == 0
             && !capacity.is_empty()
