@@ -1,8 +1,8 @@
-//! Atomic file replacement: write beside the target, sync if something may be lost, rename.
+//! Replaces files atomically: writes beside the target, syncs if data may be lost, renames.
 //!
-//! Readers see the old content or the new one, also if the process is killed. On Linux the new file has no
-//! name until the commit (`O_TMPFILE`, open(2)), so that a killed process leaves no file; elsewhere it has a
-//! [temporary name](crate::temporary_name).
+//! Readers see the old content or the new one, even if the process is killed. On Linux the new file
+//! has no name until the commit (`O_TMPFILE`, open(2)), so a killed process leaves no file.
+//! Elsewhere it has a [temporary name](crate::temporary_name).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -18,33 +18,37 @@ use crate::folder::{Folder, write_all_at};
 use crate::leftovers::{sweep_once, temporary_name};
 use crate::ownership::Ownership;
 
-/// What to do if the target exists.
+/// Action if the target exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// Keep it, and fail.
+    /// Keep the target, and fail.
     Refuse,
-    /// Replace it atomically. The new file gets its owner, group and permissions.
+    /// Replace the target atomically. The new file gets its owner, group and permissions.
     Replace,
 }
 
-/// The next [`Pending::opened`].
+/// The next value of [`Pending::opened`].
 static OPENED: AtomicU64 = AtomicU64::new(0);
 
-/// Most symbolic links followed from a target, as on Linux.
+/// Largest number of symbolic links followed from a target, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// Number of files from which on the whole file system is synced (syncfs) instead of each file, which costs a
-/// device flush each; where there is no such call, several threads sync them.
+/// Number of files from which the whole file system is synced (syncfs) instead of each file, which
+/// would cost a device flush each. If syncfs is missing, several threads sync the files.
 const MANY: usize = 8;
 
-/// A file that appears under its name when it is [committed](Self::commit). Dropping it before discards it.
+/// A file that appears under its name when it is [committed](Self::commit). If it is dropped
+/// before, it is discarded.
 ///
-/// * A special file (device, FIFO, ...) as target is written to directly, never replaced.
-/// * A symbolic link as target is followed, and kept.
-/// * Until the commit the file has mode 0600. The commit sets, before the rename, the [`Ownership`] that was
-///   set, or that of the replaced file, or for a new file `0666` without the umask.
-/// * Where the commit replaces a file, the content is synced before the rename, and the rename before `commit` returns, so
-///   that a system crash leaves the old content or the new one. A new file is synced if [asked for](Self::set_durable).
+/// * If the target is a special file (device, FIFO, ...), it is written to directly, and never
+///   replaced.
+/// * If the target is a symbolic link, it is followed, and kept.
+/// * Until the commit the file has mode 0600. Before the rename, the commit sets the [`Ownership`]
+///   that you set, or that of the replaced file. Without either, a new file gets `0666` without the
+///   umask.
+/// * If the commit replaces a file, it syncs the content before the rename, and the rename before
+///   it returns, so that a system crash leaves the old content or the new one. A new file is synced
+///   if you [ask for it](Self::set_durable).
 /// * Creating the file removes stale temporary files of its folder
 ///   ([`remove_leftovers`](crate::remove_leftovers) finds all).
 ///
@@ -70,7 +74,7 @@ pub struct AtomicFile {
     pending: Option<Pending>,
 }
 
-/// The commit still to do.
+/// The parts of a commit that is still to be done.
 #[derive(Debug)]
 struct Pending {
     folder: Folder,
@@ -79,9 +83,10 @@ struct Pending {
     temporary: Option<Temporary>,
     existing: Existing,
     ownership: Option<Ownership>,
-    /// Whether it is synced even if it replaces nothing.
+    /// Whether the file is synced even if it replaces nothing.
     durable: bool,
-    /// Creation order: a file with a lower number had its `folder` open earlier, before anything was written to either.
+    /// Creation order. A file with a lower number had its `folder` open earlier, before anything
+    /// was written to either file.
     opened: u64,
 }
 
@@ -90,9 +95,10 @@ impl AtomicFile {
     ///
     /// # Errors
     ///
-    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if `target` exists, also as a dangling link, and
-    /// `existing` is [`Existing::Refuse`] (checked again by the commit); [`io::ErrorKind::IsADirectory`] for a
-    /// folder, or a path that only a folder can have, such as `a/`; [`io::ErrorKind::InvalidFilename`] for an empty path.
+    /// Returns the errors of the system; [`io::ErrorKind::AlreadyExists`] if `target` exists, even
+    /// as a dangling link, and `existing` is [`Existing::Refuse`] (the commit checks this again);
+    /// [`io::ErrorKind::IsADirectory`] for a folder, or a path that only a folder can have, such as
+    /// `a/`; and [`io::ErrorKind::InvalidFilename`] for an empty path.
     pub fn create(target: impl AsRef<Path>, existing: Existing) -> io::Result<AtomicFile> {
         let target = target.as_ref();
         match fs::metadata(target) {
@@ -130,51 +136,52 @@ impl AtomicFile {
         Ok(AtomicFile { file, target: target.to_owned(), pending: None })
     }
 
-    /// The final path, with links followed.
+    /// Returns the final path, after following links.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// The open file, to set attributes.
+    /// Returns the open file, so that you can set attributes.
     pub fn get_ref(&self) -> &File {
         &self.file
     }
 
-    /// Whether the target is a special file, which is written to directly.
+    /// Returns whether the target is a special file, which is written to directly.
     pub fn is_special(&self) -> bool {
         self.pending.is_none()
     }
 
-    /// Sets whether [`commit`](Self::commit) syncs a new file and its folder (fsync), as is right where what it was made from is
-    /// removed afterwards. Default: no; a system crash may leave an incomplete file then, as with `cp`. A file that replaces
-    /// another is synced in any case.
+    /// Sets whether [`commit`](Self::commit) syncs a new file and its folder (fsync). Do this if
+    /// the source of the file is removed afterwards. Default: no; a system crash may then leave an
+    /// incomplete file, as with `cp`. A file that replaces another is always synced.
     pub fn set_durable(&mut self, durable: bool) {
         if let Some(pending) = &mut self.pending {
             pending.durable = durable;
         }
     }
 
-    /// Sets owner and permissions that the commit applies, instead of the default. Ignored for special files.
+    /// Sets owner and permissions that the commit applies, instead of the default. Does nothing for
+    /// special files.
     pub fn set_ownership(&mut self, ownership: Ownership) {
         if let Some(pending) = &mut self.pending {
             pending.ownership = Some(ownership);
         }
     }
 
-    /// Writes all of `bytes` at `offset`, from any thread. Gaps read as zeros.
+    /// Writes all of `bytes` at `offset`. Any thread may call this. Gaps read as zeros.
     ///
     /// # Errors
     ///
-    /// Those of the system; a pipe has no offsets.
+    /// Returns the errors of the system. Writing to a pipe fails, because a pipe has no offsets.
     pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         write_all_at(&self.file, bytes, offset)
     }
 
-    /// Sets the length in bytes. Ignored for special files.
+    /// Sets the length in bytes. Does nothing for special files.
     ///
     /// # Errors
     ///
-    /// Those of the system.
+    /// Returns the errors of the system.
     pub fn set_len(&self, len: u64) -> io::Result<()> {
         if self.is_special() { Ok(()) } else { self.file.set_len(len) }
     }
@@ -183,14 +190,16 @@ impl AtomicFile {
     ///
     /// # Errors
     ///
-    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if the target exists and must not be replaced. Nothing
-    /// has changed then, unless the last step failed, syncing the folder.
+    /// Returns the errors of the system, and [`io::ErrorKind::AlreadyExists`] if the target exists
+    /// and must not be replaced. After an error nothing has changed, unless the last step, syncing
+    /// the folder, failed.
     pub fn commit(self) -> io::Result<()> {
         AtomicFile::commit_all(vec![self]).pop().unwrap_or(Ok(()))
     }
 
-    /// Commits many files together with few device flushes: all content is synced before the first rename. Returns
-    /// the result of each, in order: a durable file that is committed without an error is on the disk.
+    /// Commits many files together with few device flushes: all content is synced before the first
+    /// rename. Returns the result of each file, in order. A durable file that is committed without
+    /// an error is on the disk.
     pub fn commit_all(mut files: Vec<AtomicFile>) -> Vec<io::Result<()>> {
         for file in &mut files {
             file.sync_if_it_replaces();
@@ -214,7 +223,7 @@ impl AtomicFile {
         results
     }
 
-    /// Makes a file durable if there is another one under its name.
+    /// Makes a file durable if another file has its name.
     fn sync_if_it_replaces(&mut self) {
         if let Some(pending) = &mut self.pending {
             pending.durable |= pending.existing == Existing::Replace && self.target.is_file();
@@ -243,7 +252,7 @@ impl AtomicFile {
                 // A link cannot replace a file: link to a temporary name first, then rename.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists && replace => {
                     if !pending.durable {
-                        // It has come since the commit began.
+                        // The file has come since the commit began.
                         self.file.sync_all()?;
                         pending.durable = true;
                     }
@@ -270,7 +279,8 @@ fn sync_files(files: &[AtomicFile], results: &mut [io::Result<()>]) {
         all.into_iter().for_each(|(file, _, result)| *result = file.file.sync_all());
         return;
     }
-    // A descriptor learns of write errors since it was opened. The first was opened before anything was written.
+    // A descriptor reports the write errors since it was opened. The first was opened before
+    // anything was written.
     all.sort_by_key(|(_, pending, _)| pending.opened);
     let mut systems: BTreeMap<u64, Option<io::Result<()>>> = BTreeMap::new();
     all.retain_mut(|(file, pending, result)| {
@@ -283,7 +293,7 @@ fn sync_files(files: &[AtomicFile], results: &mut [io::Result<()>]) {
     sync_each(&mut all);
 }
 
-/// Syncs files on several threads, whose waits for the device overlap.
+/// Syncs files on several threads, so that their waits for the device overlap.
 fn sync_each(all: &mut [(&AtomicFile, &Pending, &mut io::Result<()>)]) {
     const THREADS: usize = 16;
     let threads = THREADS.min(all.len());
@@ -303,7 +313,7 @@ fn sync_each(all: &mut [(&AtomicFile, &Pending, &mut io::Result<()>)]) {
     });
 }
 
-/// Device number of the file system of a file, where the system has them.
+/// Returns the device number of a file's file system, if the system has device numbers.
 fn device_of(file: &File) -> Option<u64> {
     #[cfg(unix)]
     return file.metadata().ok().map(|found| std::os::unix::fs::MetadataExt::dev(&found));
@@ -314,7 +324,7 @@ fn device_of(file: &File) -> Option<u64> {
     }
 }
 
-/// The same result for another file.
+/// Copies a result, for another file.
 fn copy_of(result: &io::Result<()>) -> io::Result<()> {
     match result {
         Ok(()) => Ok(()),
@@ -338,7 +348,8 @@ impl Seek for AtomicFile {
     }
 }
 
-/// The name of a file, which the path ends with: after it a separator or `.` would say that it is a folder.
+/// Returns the name of a file, which the path must end with. A separator or `.` after it would make
+/// it a folder.
 fn file_name(target: &Path) -> io::Result<&OsStr> {
     let bytes = target.as_os_str().as_encoded_bytes();
     match target.file_name() {
@@ -364,12 +375,12 @@ fn folder_of(target: &Path) -> &Path {
     target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// What [`before_temporaries`] has set.
+/// The function that [`before_temporaries`] has set.
 static PREPARE: OnceLock<fn()> = OnceLock::new();
 
-/// Sets a function that is called each time before a file gets a temporary name: it may install
-/// handlers of signals that call [`remove_temporaries`]. On Linux most files have no name until their
-/// commit, so that most programs need no handlers. Later calls change nothing.
+/// Sets a function that is called each time before a file gets a temporary name. The function may
+/// install signal handlers that call [`remove_temporaries`]. On Linux most files have no name until
+/// their commit, so most programs need no handlers. Later calls change nothing.
 pub fn before_temporaries(prepare: fn()) {
     let _ = PREPARE.set(prepare);
 }
@@ -381,7 +392,7 @@ fn temporaries() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     lock(&TEMPORARIES)
 }
 
-/// A temporary name beside the target, removed on drop if it still exists.
+/// A temporary name beside the target. The file is removed on drop if it still exists.
 #[derive(Debug)]
 struct Temporary {
     folder: Folder,
@@ -396,7 +407,7 @@ impl Temporary {
         }
         let name = temporary_name();
         let path = folder_path.join(&name);
-        // Registered before it exists, so that a signal handler finds it.
+        // The name is registered before the file exists, so that a signal handler finds it.
         temporaries().insert(path.clone());
         Temporary { folder, name, path }
     }
@@ -409,8 +420,8 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes the temporary files of all [`AtomicFile`]s of this process, before a signal ends the program. While
-/// the returned guard lives, none is created or committed.
+/// Removes the temporary files of all [`AtomicFile`]s of this process, before a signal ends the
+/// program. While the returned guard lives, no file is created or committed.
 pub fn remove_temporaries() -> impl Drop {
     let names = temporaries();
     for path in &*names {
@@ -444,7 +455,7 @@ mod tests {
         Ok(file)
     }
 
-    /// With and without files that have no name.
+    /// Replaces an unnamed file by one with a temporary name, so that both kinds are tested.
     fn with_name(file: AtomicFile, bytes: &[u8]) -> AtomicFile {
         let mut pending = file.pending.unwrap();
         let temporary = Temporary::new(pending.folder.clone(), folder_of(&file.target));
@@ -532,7 +543,7 @@ mod tests {
         assert_eq!(files(folder.path()).len(), 20);
     }
 
-    /// Without syncfs, many files are synced on threads; each has its own result.
+    /// Many files are synced on threads, without syncfs. Each has its own result.
     #[test]
     fn each_file_of_a_batch_is_synced_without_syncfs_too() {
         let folder = tempfile::tempdir().unwrap();
@@ -652,7 +663,7 @@ mod tests {
                 written(&path(link), Existing::Replace, link.as_bytes()).unwrap().commit().unwrap();
                 assert!(fs::symlink_metadata(path(link)).unwrap().is_symlink());
                 assert_eq!(fs::read(path(target)).unwrap(), link.as_bytes());
-                // By now it leads somewhere; as it was.
+                // The dangling link leads to a file now; remove the file.
                 if link == "dangling" {
                     fs::remove_file(path(target)).unwrap();
                 }
@@ -737,7 +748,8 @@ mod tests {
             fs::set_permissions(&target, permissions).unwrap();
         }
 
-        /// Programs of Rust, Java and Python's `pathlib` open files so; the reader keeps what it has opened.
+        /// Programs in Rust, Java and Python's `pathlib` open files so that they may be deleted.
+        /// The reader keeps the file it has opened.
         #[test]
         fn file_that_others_read_and_let_go_is_replaced() {
             let folder = tempfile::tempdir().unwrap();
@@ -759,7 +771,7 @@ mod tests {
             assert_eq!((found.as_str(), fs::read(&target).unwrap()), ("old", b"new".to_vec()));
         }
 
-        /// As games hold their archives.
+        /// Games hold their archives in this way.
         #[test]
         fn file_that_others_hold_stays_as_it_is() {
             const FILE_SHARE_READ: u32 = 1;

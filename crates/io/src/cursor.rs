@@ -1,17 +1,17 @@
-//! A source as a reader with a position.
+//! [`Cursor`]: a source as a reader with a position.
 
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
 use crate::read_at::ReadAt;
 
-/// Most bytes of a request that are not wanted yet.
+/// Largest number of bytes that a request reads ahead.
 const AHEAD: u64 = 512 << 10;
 
-/// Reads a [`ReadAt`] in order, from any position on.
+/// Reads a [`ReadAt`] in order, from any position.
 ///
-/// Where requests have a cost ([`ReadAt::coalesce_limit`]), each one that follows another has twice its
-/// bytes, up to 512 KiB, so that little is requested in vain. The first one after a seek has the bytes
-/// that are wanted. Memory: 512 KiB, or one read if it is larger.
+/// If requests have a cost ([`ReadAt::coalesce_limit`]), each request that continues another has
+/// twice its bytes, up to 512 KiB, so that few bytes are requested in vain. The first request after
+/// a seek has only the wanted bytes. The cursor holds 512 KiB, or one read if that is larger.
 ///
 /// ```
 /// use std::io::{Read, Seek, SeekFrom};
@@ -25,24 +25,24 @@ const AHEAD: u64 = 512 << 10;
 pub struct Cursor<S> {
     source: S,
     position: u64,
-    /// What the last request had, and its offset.
+    /// The bytes of the last request; `buffer_at` is their offset.
     buffer: Vec<u8>,
     buffer_at: u64,
 }
 
 impl<S: ReadAt> Cursor<S> {
-    /// A cursor at the beginning of a source.
+    /// Makes a cursor at the beginning of a source.
     pub fn new(source: S) -> Self {
         Cursor { source, position: 0, buffer: Vec::new(), buffer_at: 0 }
     }
 
-    /// What the buffer has from the position on.
+    /// Returns the buffered bytes from the position.
     fn buffered(&self) -> &[u8] {
         let from = self.position.checked_sub(self.buffer_at).and_then(|from| usize::try_from(from).ok());
         from.and_then(|from| self.buffer.get(from..)).unwrap_or_default()
     }
 
-    /// Requests at least `least` bytes from the position on, of `left` bytes.
+    /// Requests at least `least` bytes from the position; `left` bytes follow it in the source.
     fn request(&mut self, least: usize, left: u64) -> io::Result<()> {
         let follows = self.position == self.buffer_at + self.buffer.len() as u64;
         let doubled = if follows { 2 * self.buffer.len() as u64 } else { 0 };
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::read_at::CountingSource;
 
-    /// Bytes whose requests have a cost.
+    /// A source of bytes whose requests have a cost.
     struct Far(Vec<u8>, u64);
 
     impl ReadAt for Far {
@@ -143,12 +143,12 @@ mod tests {
             (0..times).for_each(|_| cursor.read_exact(&mut [0; 100]).unwrap());
             (cursor.source.reads(), cursor.source.bytes())
         };
-        // 100, 200, 400, 800, and then 1000 at most.
+        // The requests have 100, 200, 400, 800, and then at most 1000 bytes.
         assert_eq!(read(&mut cursor, 15), (4, 1500));
         assert_eq!(read(&mut cursor, 1), (5, 2500));
         cursor.seek(SeekFrom::Start(9000)).unwrap();
         assert_eq!(read(&mut cursor, 1), (6, 2600));
-        // No more than there is.
+        // The last request has no more bytes than the source has left.
         assert_eq!(read(&mut cursor, 9), (9, 3500));
     }
 

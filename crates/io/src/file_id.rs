@@ -1,11 +1,12 @@
-//! Identity of files: whether two paths or open files are one file.
+//! [`FileId`]: tells whether two paths or open files are one file.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Identifies a file on this machine, whatever path leads to it: device and inode number on Unix, volume and file index
-/// on Windows. Hard links of one file have the same; a file that is deleted may leave its identity to a new one.
+/// Identifies a file on this machine, whatever path leads to it. The identity is device and inode
+/// number on Unix, and volume and file index on Windows. Hard links of one file have the same
+/// identity. A new file may get the identity of a deleted one.
 ///
 /// ```
 /// use linerate_io::FileId;
@@ -29,7 +30,8 @@ impl FileId {
     ///
     /// # Errors
     ///
-    /// Those of the system; [`io::ErrorKind::Unsupported`] where files have no identity.
+    /// Returns the errors of the system, and [`io::ErrorKind::Unsupported`] if files have no
+    /// identity.
     pub fn of(file: &File) -> io::Result<FileId> {
         #[cfg(unix)]
         return file.metadata().map(|found| FileId::of_metadata(&found));
@@ -43,7 +45,7 @@ impl FileId {
     ///
     /// # Errors
     ///
-    /// As [`of`](Self::of).
+    /// Returns the errors of [`of`](Self::of).
     pub fn at(path: impl AsRef<Path>) -> io::Result<FileId> {
         #[cfg(unix)]
         return std::fs::metadata(path).map(|found| FileId::of_metadata(&found));

@@ -59,7 +59,7 @@ pub struct FileAttributes {
     pub mode: Option<u32>,
 }
 
-/// Sets modification time and mode of an open file or folder.
+/// Sets the modification time and mode of an open file or folder.
 fn set_attributes(file: &File, attributes: &FileAttributes) -> io::Result<()> {
     file.set_modified(attributes.modified)?;
     #[cfg(unix)]
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(std::fs::metadata(place.path().join("a")).unwrap().modified().unwrap(), modified);
     }
 
-    /// Operations of both kinds of folder, for the tests.
+    /// Operations that both kinds of folder have, for the tests.
     #[cfg_attr(not(unix), expect(dead_code, reason = "only tests with links call them"))]
     trait Operations {
         fn try_create_subfolder(&self, name: &str) -> bool;

@@ -1,8 +1,8 @@
 //! Names of temporary files, and removal of stale ones whose process has ended.
 //!
-//! A name is `.linerate-PLACE-PROCESS-START-COUNT.tmp`, all hexadecimal: PLACE is a hash of host name and PID
-//! namespace, START the start time of the process. So a reused PID does not keep a file, and files of
-//! processes on other machines are not removed.
+//! A name is `.linerate-PLACE-PROCESS-START-COUNT.tmp`, with hexadecimal numbers. PLACE is a hash
+//! of host name and PID namespace, so that files of processes on other machines are not removed.
+//! START is the start time of the process, so that a reused PID does not keep a file.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,16 +14,18 @@ use std::time::{Duration, SystemTime};
 
 use linerate_core::lock;
 
-/// Age from which files of unknown processes (another machine or container) are removed.
+/// Age from which files of unknown processes (on another machine or in another container) are
+/// removed.
 const UNKNOWN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Most directory entries read by a sweep before a new file: some milliseconds.
+/// Largest number of directory entries that a sweep reads before a new file is created. They take
+/// some milliseconds.
 pub(crate) const SWEPT_ENTRIES: usize = 1 << 14;
 
-/// Most folders remembered as swept; then the set is cleared.
+/// Largest number of folders remembered as swept. A full set is cleared.
 const SWEPT_FOLDERS: usize = 1 << 14;
 
-/// A temporary name, unique across processes and machines.
+/// Makes a temporary name that is unique across processes and machines.
 pub fn temporary_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -31,12 +33,12 @@ pub fn temporary_name() -> String {
     format!(".linerate-{place:x}-{:x}-{start:x}-{count:x}.tmp", std::process::id())
 }
 
-/// Whether `name` has the format of [`temporary_name`].
+/// Returns whether `name` has the format of [`temporary_name`].
 pub fn is_temporary_name(name: &str) -> bool {
     NameParts::parse(name).is_some()
 }
 
-/// The process encoded in a temporary name.
+/// The parts of a temporary name, which identify a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct NameParts {
     place: u32,
@@ -46,7 +48,8 @@ struct NameParts {
 
 impl NameParts {
     fn parse(name: &str) -> Option<NameParts> {
-        // Extraction appends an accented letter to test a file system's Unicode normalization.
+        // Extraction appends an accented letter to a name to test the file system's Unicode
+        // normalization.
         let inner = name.strip_prefix(".linerate-")?.strip_suffix(".tmp")?.trim_end_matches('\u{e9}');
         let mut parts = inner.split('-');
         // `from_str_radix` alone would accept a sign.
@@ -63,7 +66,7 @@ impl NameParts {
         Some(NameParts { place: place.try_into().ok()?, process: process.try_into().ok()?, start })
     }
 
-    /// Whether it still runs; `None` if unknown.
+    /// Returns whether the process still runs, or `None` if this is unknown.
     fn runs(self) -> Option<bool> {
         if self.place != place() {
             return None;
@@ -75,7 +78,7 @@ impl NameParts {
     }
 }
 
-/// Hash of the host name and PID namespace, within which PIDs are unique.
+/// Computes a hash of the host name and PID namespace, within which PIDs are unique.
 fn place() -> u32 {
     static PLACE: OnceLock<u32> = OnceLock::new();
     *PLACE.get_or_init(|| {
@@ -91,7 +94,7 @@ fn place() -> u32 {
     })
 }
 
-/// Start time of this process in the system's units; 0 where unknown.
+/// Returns the start time of this process in the system's units, or 0 if it is unknown.
 fn own_start() -> u64 {
     static START: OnceLock<u64> = OnceLock::new();
     #[cfg(not(windows))]
@@ -101,7 +104,8 @@ fn own_start() -> u64 {
     *START.get_or_init(|| start().unwrap_or(0))
 }
 
-/// Field 22 of `/proc/PID/stat` (proc(5)), in clock ticks. The second field, a name in parentheses, may hold anything.
+/// Reads field 22 of `/proc/PID/stat` (proc(5)), in clock ticks. The second field, a name in
+/// parentheses, may contain any characters.
 #[cfg(not(windows))]
 fn start_of(process: &str) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
@@ -109,8 +113,9 @@ fn start_of(process: &str) -> Option<u64> {
     fields.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
-/// Most clock ticks between two start times of one process. Under an emulator (qemu-user) a process reads as its own the time
-/// at which the emulator was ready; others read that of the kernel, which is earlier.
+/// Largest difference, in clock ticks, between two start times that are of one process. Under an
+/// emulator (qemu-user) a process reads the time at which the emulator was ready as its own. Others
+/// read that of the kernel, which is earlier.
 #[cfg(unix)]
 const SAME_START: u64 = 300;
 
@@ -119,7 +124,7 @@ fn process_runs(process: u32, start: u64) -> Option<bool> {
     let number = rustix::process::Pid::from_raw(process.try_into().ok()?)?;
     match rustix::process::test_kill_process(number) {
         Err(rustix::io::Errno::SRCH) => Some(false),
-        // A process with this PID exists, of any user. Is it the same one?
+        // A process with this PID exists, whoever owns it. Compare its start time.
         _ => Some(start_of(&process.to_string()).is_none_or(|found| found.abs_diff(start) <= SAME_START)),
     }
 }
@@ -132,7 +137,7 @@ fn process_runs(_process: u32, _start: u64) -> Option<bool> {
     None
 }
 
-/// Whether a file or link with this name and modification time is stale.
+/// Returns whether a file or link with this name and modification time is stale.
 pub(crate) fn is_abandoned(
     name: &str,
     modified: impl FnOnce() -> io::Result<SystemTime>,
@@ -147,11 +152,11 @@ pub(crate) fn is_abandoned(
     }
 }
 
-/// Whether a directory entry is a stale temporary file.
+/// Returns whether a directory entry is a stale temporary file.
 fn is_leftover(entry: &fs::DirEntry) -> io::Result<bool> {
     let name = entry.file_name();
     let Some(name) = name.to_str().filter(|name| is_temporary_name(name)) else { return Ok(false) };
-    // Folders are never temporary.
+    // Folders never have temporary names.
     Ok(!entry.file_type()?.is_dir() && is_abandoned(name, || entry.metadata()?.modified())?)
 }
 
@@ -160,13 +165,14 @@ fn is_leftover(entry: &fs::DirEntry) -> io::Result<bool> {
 pub struct Leftovers {
     /// Paths removed, sorted.
     pub removed: Vec<PathBuf>,
-    /// Folders that could not be read, files that could not be removed, and their errors.
+    /// Folders that could not be read and files that could not be removed, with their errors.
     pub failed: Vec<(PathBuf, io::Error)>,
 }
 
-/// Removes stale temporary files of a folder and, if `deep`, of all folders below: files and links with
-/// [temporary names](temporary_name) whose process has ended, or is unknown and the file is a day old. Links
-/// to folders are not followed. With `dry` nothing is removed. Errors are collected, not returned at once.
+/// Removes stale temporary files of a folder and, if `deep`, of all folders below it. These are
+/// files and links with [temporary names](temporary_name) whose process has ended, or is unknown
+/// while the file is a day old. Does not follow links to folders. With `dry`, removes nothing.
+/// Errors are collected in the result, and do not stop the search.
 pub fn remove_leftovers(folder: impl AsRef<Path>, deep: bool, dry: bool) -> Leftovers {
     let mut found = Leftovers::default();
     let mut folders = vec![folder.as_ref().to_owned()];
@@ -202,8 +208,8 @@ pub fn remove_leftovers(folder: impl AsRef<Path>, deep: bool, dry: bool) -> Left
     found
 }
 
-/// Removes stale temporary files of a folder before writing to it, once per process and folder. Ignores errors
-/// and reads a limited number of entries; [`remove_leftovers`] is complete.
+/// Removes stale temporary files of a folder before a file is written to it, once per process and
+/// folder. Ignores errors, and reads a limited number of entries; [`remove_leftovers`] is complete.
 pub(crate) fn sweep_once(folder: &Path) {
     static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
     {
@@ -229,7 +235,7 @@ pub(crate) fn sweep_once(folder: &Path) {
 mod tests {
     use super::*;
 
-    /// A process that has ended.
+    /// Returns the PID of a process that has ended.
     #[cfg(any(unix, windows))]
     fn ended() -> u32 {
         let (program, arguments) =

@@ -1,10 +1,10 @@
 //! File input and output of all Linerate engines.
 //!
-//! * [`ReadAt`]: positioned reads from memory, files, memory maps, web servers and buckets.
-//! * [`AtomicFile`]: a file written under a temporary name and renamed on commit.
-//! * [`Lock`]: an exclusive advisory lock for files changed in place.
-//! * [`remove_leftovers`]: removal of temporary files that killed runs left.
-//! * [`Folder`]: an open directory descriptor, so that no symbolic link can lead out of it.
+//! * [`ReadAt`] reads at positions of memory, files, memory maps, web servers and buckets.
+//! * [`AtomicFile`] is a file written under a temporary name and renamed on commit.
+//! * [`Lock`] is an exclusive advisory lock for files changed in place.
+//! * [`remove_leftovers`] removes temporary files that killed processes left.
+//! * [`Folder`] is an open directory descriptor, so that no symbolic link can lead out of it.
 //!
 //! ```
 //! use linerate_io::{AtomicFile, Existing, FileSource, ReadAt};
@@ -24,7 +24,7 @@
 //!
 //! # Modules
 //!
-//! The rules that they follow are in `docs/reference/files.md`.
+//! `docs/reference/files.md` has the rules that the modules follow.
 //!
 //! | module | contents |
 //! |---|---|
@@ -33,9 +33,9 @@
 //! | `sys/map` | [`MapSource`]: memory maps |
 //! | `sys/windows` | renames, processes, file indexes, free space and consoles on Windows |
 //! | `remote/` | files on servers: `http`, `s3` (requests), `response`, `request_error`, `retry`, `remote_file` |
-//! | `url` | recognition of URLs |
+//! | `url` | recognizes URLs |
 //! | `atomic_file` | [`AtomicFile`] |
-//! | `file_id` | [`FileId`]: whether two paths lead to one file |
+//! | `file_id` | [`FileId`]: tells whether two paths lead to one file |
 //! | `ownership` | [`Ownership`]: owner, group and permission bits |
 //! | `leftovers` | temporary names, and removal of stale temporary files |
 //! | `lock` | [`Lock`] |

@@ -5,37 +5,38 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-/// How long to wait for a lock held by another process.
+/// Time to wait for a lock that another process holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
     /// Do not wait.
     #[default]
     No,
-    /// Without limit.
+    /// Wait without limit.
     Forever,
-    /// At most this long.
+    /// Wait at most this long.
     For(Duration),
 }
 
-/// What the name of a lock's file on Windows ends with.
+/// The end of the name of a lock's file on Windows.
 pub const LOCK_SUFFIX: &str = ".linerate-lock";
 
 /// First and longest delay between two attempts.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
 
-/// An exclusive advisory lock on a file, held from before it is read until its successor has its name. Readers
-/// do not take it. The system releases it when the process ends, also when it is killed.
+/// An exclusive advisory lock on a file. Hold it from before the file is read until the changed
+/// file has its name. Readers do not take it. The system releases it when the process ends, even if
+/// it is killed.
 ///
-/// On Unix it is `flock(2)` on the file itself. On Windows, where others cannot read locked bytes, it is a
-/// file beside it, `NAME.linerate-lock`, deleted with its last handle.
+/// On Unix it is `flock(2)` on the file itself. On Windows, where others cannot read locked bytes,
+/// it is a file beside it, `NAME.linerate-lock`, which is deleted with its last handle.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
 }
 
 impl Drop for Lock {
-    /// Closing alone would leave `flock` held while a child process that another thread starts at this moment
-    /// has a copy of the descriptor: between its `fork` and its `exec`.
+    /// Unlocks the file. Closing alone would leave `flock` held if another thread is starting a
+    /// child process: between `fork` and `exec` the child has a copy of the descriptor.
     fn drop(&mut self) {
         // The system releases the lock with the last descriptor at the latest.
         let _ = self.file.unlock();
@@ -43,11 +44,12 @@ impl Drop for Lock {
 }
 
 impl Lock {
-    /// Locks the file `path`, waiting as `wait` says.
+    /// Locks the file `path`, and waits as `wait` says.
     ///
     /// # Errors
     ///
-    /// [`LockError::Held`] if another process still holds it after `wait`; those of opening the file.
+    /// Returns [`LockError::Held`] if another process still holds it after `wait`, and the errors
+    /// of opening the file.
     pub fn exclusive(path: impl AsRef<Path>, wait: Wait) -> Result<Lock, LockError> {
         let path = path.as_ref();
         let begin = Instant::now();
@@ -55,7 +57,7 @@ impl Lock {
         loop {
             match try_lock(path)? {
                 Try::Locked(file) => return Ok(Lock { file }),
-                // Another file took the name meanwhile: retry at once.
+                // Another file has taken the name meanwhile: retry at once.
                 Try::Replaced => continue,
                 Try::Held => {}
             }
@@ -74,11 +76,11 @@ impl Lock {
 }
 
 impl Lock {
-    /// Locks a file that is to be replaced, if there is one at `path`.
+    /// Locks the file at `path` before it is replaced, if there is one.
     ///
     /// # Errors
     ///
-    /// As [`exclusive`](Self::exclusive).
+    /// Returns the errors of [`exclusive`](Self::exclusive).
     pub fn of_target(path: impl AsRef<Path>, wait: Wait) -> Result<Option<Lock>, LockError> {
         match std::fs::metadata(&path) {
             Ok(found) if found.is_file() => Lock::exclusive(path, wait).map(Some),
@@ -97,7 +99,7 @@ enum Try {
 
 #[cfg(unix)]
 fn try_lock(path: &Path) -> io::Result<Try> {
-    // Some network file systems lock only what is open for writing.
+    // Some network file systems lock only files that are open for writing.
     let file = match File::options().read(true).write(true).open(path) {
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied => File::open(path)?,
         file => file?,
@@ -114,7 +116,7 @@ fn try_lock_open(file: File, path: &Path) -> io::Result<Try> {
         Err(TryLockError::WouldBlock) => return Ok(Try::Held),
         Err(TryLockError::Error(e)) => return Err(e),
     }
-    // The previous holder may have replaced it by another file, which is not locked.
+    // The previous holder may have replaced the file by another one, which is not locked.
     Ok(if is_at(&file, path)? { Try::Locked(file) } else { Try::Replaced })
 }
 
@@ -142,8 +144,9 @@ fn try_lock(path: &Path) -> io::Result<Try> {
         match options.open(&name) {
             Ok(file) => return Ok(Try::Locked(file)),
             Err(e) if e.raw_os_error() == Some(ERROR_SHARING_VIOLATION) => return Ok(Try::Held),
-            // Its last handle is being closed. If it is absent, this folder takes no new files, or it was closed
-            // just now, and the next attempt tells.
+            // The last handle of the lock file is being closed. If the file is absent, either this
+            // folder takes no new files, or the file was closed just now and the next attempt
+            // succeeds.
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
                 let is_absent =
                     std::fs::symlink_metadata(&name).is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
@@ -160,16 +163,16 @@ fn try_lock(path: &Path) -> io::Result<Try> {
 
 #[cfg(not(any(unix, windows)))]
 fn try_lock(path: &Path) -> io::Result<Try> {
-    // A single process: no other can hold it.
+    // Such systems run a single process, so no other can hold the lock.
     File::open(path).map(Try::Locked)
 }
 
-/// The holder of a lock.
+/// The process that holds a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Process ID.
     pub process: u32,
-    /// Command line, where readable.
+    /// Command line, if it is readable.
     pub command: Option<String>,
 }
 
@@ -177,7 +180,8 @@ pub struct Holder {
 #[cfg(target_os = "linux")]
 const MAX_COMMAND_LEN: usize = 80;
 
-/// Finds the holder in `/proc/locks` (proc(5)): `1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF`.
+/// Finds the holder in `/proc/locks` (proc(5)): `1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0
+/// EOF`.
 #[cfg(target_os = "linux")]
 fn holder(path: &Path) -> Option<Holder> {
     use std::os::unix::fs::MetadataExt;
@@ -211,7 +215,7 @@ pub enum LockError {
     Held {
         /// The file.
         path: PathBuf,
-        /// Its holder, where known.
+        /// The process that holds it, if known.
         holder: Option<Holder>,
     },
     /// The file cannot be opened or locked.
@@ -281,7 +285,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no lock file is left");
     }
 
-    /// A child process has copies of all descriptors from its `fork` to its `exec`.
+    /// A child process has copies of all descriptors between its `fork` and its `exec`.
     #[cfg(unix)]
     #[test]
     fn dropped_lock_is_free_while_a_copy_of_its_descriptor_is_open() {
@@ -304,11 +308,11 @@ mod tests {
             let path = path.clone();
             move || Lock::exclusive(path, Wait::Forever).unwrap()
         });
-        // Long enough for the other to have opened the old file.
+        // Wait long enough for the other thread to open the old file.
         std::thread::sleep(Duration::from_millis(30));
         let next = folder.path().join("b");
         std::fs::write(&next, b"new").unwrap();
-        // Wine renames over no file that is open, as this one is for moments, while the other thread looks at it.
+        // Wine does not rename over an open file, and the other thread opens this one for moments.
         while let Err(error) = std::fs::rename(&next, &path) {
             assert!(cfg!(windows) && error.kind() == io::ErrorKind::PermissionDenied, "{error}");
             std::thread::yield_now();
@@ -319,7 +323,7 @@ mod tests {
         drop(second);
     }
 
-    /// A lock on a file that was replaced between open and lock protects nothing.
+    /// A lock on a file that was replaced between open and lock would protect nothing.
     #[cfg(unix)]
     #[test]
     fn file_replaced_between_open_and_lock_is_not_locked() {

@@ -1,4 +1,4 @@
-//! Who owns a file and who may read it: kept when a file is replaced.
+//! Owner and permissions of a file, which are kept when the file is replaced.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -22,15 +22,15 @@ pub struct Ownership {
 
 #[cfg(unix)]
 impl Ownership {
-    /// Mode 0600, of the current user.
+    /// Returns mode 0600, owned by the current user.
     pub fn private() -> Ownership {
         Ownership { user: None, group: None, mode: 0o600 }
     }
 
-    /// The ownership of a file.
+    /// Returns the ownership of a file.
     pub fn of(file: &Metadata) -> Ownership {
         use std::os::unix::fs::MetadataExt;
-        // Without set-user-ID and the like, which a change of content clears.
+        // Leave out set-user-ID and similar bits, which a change of content clears.
         Ownership::new(file.uid(), file.gid(), file.mode())
     }
 
@@ -38,18 +38,19 @@ impl Ownership {
         Ownership { user: Some(user), group: Some(group), mode: mode & 0o777 }
     }
 
-    /// Applies it, as far as the process is permitted.
+    /// Applies the ownership to a file, as far as the process is permitted.
     ///
     /// # Errors
     ///
-    /// Those of setting the permissions.
+    /// Returns the errors of setting the permissions.
     pub fn apply(&self, file: &File) -> io::Result<()> {
         use std::os::unix::fs::{PermissionsExt, fchown};
         let mut mode = self.mode;
         // Only the superuser can change the owner.
         let _ = fchown(file, self.user, None);
         if fchown(file, None, self.group).is_err() {
-            // The group could not be set: give ours no more than others have.
+            // The group could not be set, so the process's group gets no more rights than others
+            // have.
             mode &= !0o070 | (mode & 0o007) << 3;
         }
         file.set_permissions(fs::Permissions::from_mode(mode))
@@ -63,21 +64,21 @@ impl Ownership {
 
 #[cfg(not(unix))]
 impl Ownership {
-    /// The ownership of a new file.
+    /// Returns the ownership of a new file.
     pub fn private() -> Ownership {
         Ownership { permissions: None }
     }
 
-    /// The ownership of a file.
+    /// Returns the ownership of a file.
     pub fn of(file: &Metadata) -> Ownership {
         Ownership { permissions: Some(file.permissions()) }
     }
 
-    /// Applies it, as far as the process is permitted.
+    /// Applies the ownership to a file, as far as the process is permitted.
     ///
     /// # Errors
     ///
-    /// Those of setting the permissions.
+    /// Returns the errors of setting the permissions.
     pub fn apply(&self, file: &File) -> io::Result<()> {
         self.permissions.clone().map_or(Ok(()), |permissions| file.set_permissions(permissions))
     }
@@ -87,7 +88,7 @@ impl Ownership {
     }
 }
 
-/// The umask of the process.
+/// Returns the umask of the process.
 #[cfg(unix)]
 fn umask() -> u32 {
     #[cfg(target_os = "linux")]
@@ -98,7 +99,7 @@ fn umask() -> u32 {
             return mask;
         }
     }
-    // Reading it takes setting it: meanwhile other threads create private files.
+    // The umask can only be read by setting it. Meanwhile other threads create private files.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = lock(&ONE);
     let mask = rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);

@@ -1,4 +1,4 @@
-//! Positioned reads: the trait, and sources in memory and files.
+//! [`ReadAt`]: positioned reads, and sources in memory and files.
 
 use std::fs::File;
 use std::io;
@@ -10,35 +10,38 @@ use linerate_core::{Error, Kind};
 /// A source of positioned reads, usable by several threads at once.
 #[allow(clippy::len_without_is_empty, reason = "a source is a file, whose length counts, not a collection")]
 pub trait ReadAt: Send + Sync {
-    /// Length in bytes.
+    /// Returns the length in bytes.
     fn len(&self) -> u64;
 
     /// Fills `out` with the bytes at `offset`.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::UnexpectedEof`] past the end, and those of the device. `out` is unspecified then.
+    /// Returns [`io::ErrorKind::UnexpectedEof`] past the end, and the errors of the device. After
+    /// an error `out` is unspecified.
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()>;
 
-    /// The bytes at `offset` without a copy, if the source is in memory.
+    /// Returns the bytes at `offset` without a copy, if the source is in memory.
     fn view(&self, offset: u64, len: usize) -> Option<&[u8]> {
         let _ = (offset, len);
         None
     }
 
-    /// Most bytes of one read when neighbouring blocks are wanted too. 0, right for disks, reads each
-    /// block by itself; sources with a cost per request return more.
+    /// Returns the largest number of bytes of one read when neighbouring blocks are wanted too. 0
+    /// reads each block by itself, which is right for disks. Sources with a cost per request return
+    /// more.
     fn coalesce_limit(&self) -> u64 {
         0
     }
 
-    /// The error that all later reads fail with, if the source has come to such an end: a file on a server was replaced by
-    /// another. Most sources have none.
+    /// Returns the error that all later reads fail with, if there is one. A source has one if its
+    /// file on a server was replaced by another. Most sources have none.
     fn end(&self) -> Option<Error> {
         None
     }
 
-    /// Hints that these bytes will be read soon, so that a disk has them ready. By default nothing is done.
+    /// Hints that these bytes will be read soon, so that a disk has them ready. By default, does
+    /// nothing.
     fn will_read(&self, offset: u64, len: u64) {
         let _ = (offset, len);
     }
@@ -103,11 +106,12 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-/// Bytes of one hint to the system.
+/// Number of bytes of one hint to the system.
 #[cfg(target_os = "linux")]
 const HINT: u64 = 128 << 10;
 
-/// A file read by positioned reads. Others may read, rename and delete it meanwhile, also on Windows.
+/// A file that is read at positions. Others may read, rename and delete it meanwhile, even on
+/// Windows.
 #[derive(Debug)]
 pub struct FileSource {
     #[cfg(any(unix, windows))]
@@ -118,20 +122,21 @@ pub struct FileSource {
 }
 
 impl FileSource {
-    /// Opens the file `path`. Its length is read once, now.
+    /// Opens the file `path`, and reads its length once.
     ///
     /// # Errors
     ///
-    /// Those of opening it; [`io::ErrorKind::InvalidInput`] if it is not a regular file.
+    /// Returns the errors of opening it, and [`io::ErrorKind::InvalidInput`] if it is not a regular
+    /// file.
     pub fn open(path: impl AsRef<Path>) -> io::Result<FileSource> {
         FileSource::new(File::open(path)?)
     }
 
-    /// A source over an open file.
+    /// Makes a source from an open file.
     ///
     /// # Errors
     ///
-    /// As [`FileSource::open`].
+    /// Returns the errors of [`FileSource::open`].
     pub fn new(file: File) -> io::Result<FileSource> {
         let metadata = file.metadata()?;
         if !metadata.is_file() {
@@ -156,10 +161,10 @@ impl ReadAt for FileSource {
     #[cfg(target_os = "linux")]
     fn will_read(&self, offset: u64, len: u64) {
         use rustix::fs::{Advice, fadvise};
-        // Linux reads no more for one hint than the device's read-ahead, often 128 KiB.
+        // For one hint, Linux reads no more than the device's read-ahead, often 128 KiB.
         for start in (offset..offset.saturating_add(len)).step_by(HINT as usize) {
             let part = std::num::NonZeroU64::new(HINT.min(offset + len - start));
-            // A hint that fails changes nothing.
+            // A failed hint changes nothing.
             let _ = fadvise(&self.file, start, part, Advice::WillNeed);
         }
     }
@@ -177,7 +182,7 @@ impl ReadAt for FileSource {
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::UnexpectedEof`] past the end, and those of the system.
+/// Returns [`io::ErrorKind::UnexpectedEof`] past the end, and the errors of the system.
 #[cfg(unix)]
 pub fn read_exact_at(file: &File, offset: u64, out: &mut [u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, out, offset)
@@ -187,7 +192,7 @@ pub fn read_exact_at(file: &File, offset: u64, out: &mut [u8]) -> io::Result<()>
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::UnexpectedEof`] past the end, and those of the system.
+/// Returns [`io::ErrorKind::UnexpectedEof`] past the end, and the errors of the system.
 #[cfg(windows)]
 pub fn read_exact_at(file: &File, mut offset: u64, mut out: &mut [u8]) -> io::Result<()> {
     while !out.is_empty() {
@@ -204,7 +209,7 @@ pub fn read_exact_at(file: &File, mut offset: u64, mut out: &mut [u8]) -> io::Re
     Ok(())
 }
 
-/// A source that counts the reads of another.
+/// Counts the reads of another source.
 #[derive(Debug, Default)]
 pub struct CountingSource<S> {
     inner: S,
@@ -213,17 +218,17 @@ pub struct CountingSource<S> {
 }
 
 impl<S: ReadAt> CountingSource<S> {
-    /// Counts the reads of `inner`.
+    /// Makes a source that counts the reads of `inner`.
     pub fn new(inner: S) -> Self {
         CountingSource { inner, reads: AtomicU64::new(0), bytes: AtomicU64::new(0) }
     }
 
-    /// Number of reads.
+    /// Returns the number of reads.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }
 
-    /// Bytes requested by them.
+    /// Returns the number of bytes that the reads requested.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -249,8 +254,8 @@ impl<S: ReadAt> ReadAt for CountingSource<S> {
     }
 }
 
-/// The error of a failed read at `offset`. An [`Error`] inside `error`, as of remote sources, is returned
-/// unchanged.
+/// Makes the error of a failed read at `offset`. An [`Error`] inside `error`, which remote sources
+/// put there, is returned unchanged.
 pub fn read_error(offset: u64, error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof if error.get_ref().is_none() => {
@@ -293,7 +298,7 @@ mod tests {
         }
     }
 
-    /// The position of a file is one for all threads, and on Windows each read moves it.
+    /// All threads share the position of a file, and on Windows each read moves it.
     #[test]
     fn threads_read_one_file_at_their_own_offsets() {
         let words: Vec<u8> = (0..40_000u32).flat_map(u32::to_le_bytes).collect();

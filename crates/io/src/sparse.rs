@@ -6,19 +6,21 @@ use std::ops::Range;
 
 use crate::folder::write_all_at;
 
-/// A hole begins and ends at a multiple of this, the page of memory and the block of most file systems.
+/// A hole begins and ends at a multiple of this size, which is the page of memory and the block of
+/// most file systems.
 const PAGE: usize = 4096;
 
-/// The shortest hole. A shorter one would save less than the call costs that the bytes after it take.
+/// The shortest hole. The write call for the bytes after a shorter one would cost more than the
+/// hole saves.
 const MIN_HOLE: usize = 4 * PAGE;
 
-/// Writes `bytes` at `offset` of a file that has no content there yet, without runs of zeros of 16 KiB and more, as far as they
-/// are whole pages of the file. Returns whether such a run ends the bytes: then the file may be shorter than it should, and the caller
-/// sets its length.
+/// Writes `bytes` at `offset` of a file that has no content there yet, and skips runs of zeros of
+/// 16 KiB or more, as far as they are whole pages of the file. Returns whether such a run ends the
+/// bytes. If so, the file may be shorter than it should be, and the caller must set its length.
 ///
 /// # Errors
 ///
-/// Those of the system. Parts may have been written.
+/// Returns the errors of the system. Parts may have been written.
 pub fn write_sparse_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<bool> {
     let mut done = 0;
     while let Some(hole) = next_hole(bytes, offset, done) {
@@ -36,7 +38,8 @@ fn write_part(file: &File, bytes: &[u8], offset: u64, part: Range<usize>) -> io:
     }
 }
 
-/// The first run of zero pages in `bytes` from `from` on; `offset` is that of the bytes in the file.
+/// Finds the first run of zero pages in `bytes` after `from`. `offset` is the offset of `bytes` in
+/// the file.
 fn next_hole(bytes: &[u8], offset: u64, from: usize) -> Option<Range<usize>> {
     let first = from + (offset + from as u64).wrapping_neg() as usize % PAGE;
     let pages = bytes.get(first..)?.as_chunks().0;
@@ -62,7 +65,7 @@ mod tests {
 
     use super::*;
 
-    /// Bytes from 1 on, with zeros in these pages, counted from `offset`.
+    /// Makes bytes that are not zero, except these pages, counted from `offset`.
     fn with_zeros(len: usize, zeros: &[(usize, usize)]) -> Vec<u8> {
         let mut bytes: Vec<u8> = (0..len).map(|i| (i % 251) as u8 + 1).collect();
         zeros.iter().for_each(|&(start, end)| bytes[start..end].fill(0));
@@ -82,7 +85,7 @@ mod tests {
         let len = 40 * PAGE + 100;
         let bytes = with_zeros(len, &[(PAGE - 1, 5 * PAGE + 1), (8 * PAGE, 11 * PAGE), (20 * PAGE, len)]);
         assert_eq!(holes(&bytes, 0), [(PAGE, 5 * PAGE), (20 * PAGE, 40 * PAGE)]);
-        // A page of the file begins 512 bytes before one of the bytes.
+        // A page of the file begins 512 bytes before a page of the bytes.
         let shifted = holes(&bytes, 512);
         assert_eq!(shifted, [(21 * PAGE - 512, 40 * PAGE - 512)]);
         assert_eq!(holes(&with_zeros(3 * PAGE, &[(0, 3 * PAGE)]), 0), []);
@@ -107,7 +110,7 @@ mod tests {
                 assert_eq!(ended, ends_in_hole && offset != 512, "{zeros:?} at {offset}");
                 file.set_len(offset + len as u64).unwrap();
                 let mut found = Vec::new();
-                // Where the writes left it is the system's affair.
+                // It is up to the system where the writes leave the position.
                 file.rewind().unwrap();
                 file.read_to_end(&mut found).unwrap();
                 assert!(found[..offset as usize].iter().all(|&byte| byte == 0));

@@ -1,12 +1,12 @@
-//! Recognition of URLs among file names.
+//! Recognizes URLs among file names.
 
-/// Whether `name` begins with `http://`, `https://` or `s3://`, ignoring case. Reading them takes the feature
-/// `remote`, and for `s3://` the feature `s3`.
+/// Returns whether `name` begins with `http://`, `https://` or `s3://`, ignoring case. Reading such
+/// a URL takes the feature `remote`, and for `s3://` the feature `s3`.
 pub fn is_url(name: &str) -> bool {
     begins(name, "http://") || begins(name, "https://") || is_s3_url(name)
 }
 
-/// Whether `name` begins with `s3://`, ignoring case.
+/// Returns whether `name` begins with `s3://`, ignoring case.
 pub fn is_s3_url(name: &str) -> bool {
     begins(name, "s3://")
 }

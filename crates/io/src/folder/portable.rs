@@ -1,5 +1,5 @@
-//! Folders by path, for systems without directory descriptors. Each is checked not to be a link when it is
-//! opened; a process that can replace it afterwards could write there anyway.
+//! Folders by path, for systems without directory descriptors. Each is checked not to be a link
+//! when it is opened. A process that can replace it afterwards could write there anyway.
 
 #[cfg(not(windows))]
 use std::fs::rename as rename_over;
@@ -20,13 +20,14 @@ use crate::sys::windows::{full_path, rename_new, rename_over};
 pub struct Folder(Arc<PathBuf>);
 
 impl Folder {
-    /// Opens the folder `path`, creating it and its parents. `path` itself may be a link: the caller chose it.
+    /// Opens the folder `path`, and creates it and its parents if they do not exist. `path` itself
+    /// may be a link, because the caller chose it.
     pub fn create_all(path: impl AsRef<Path>) -> io::Result<Folder> {
         fs::create_dir_all(&path)?;
         Ok(Folder(Arc::new(full_path(path.as_ref())?)))
     }
 
-    /// Opens the existing folder `path`, which may be a link: the caller chose it.
+    /// Opens the existing folder `path`, which may be a link, because the caller chose it.
     pub(crate) fn existing(path: impl AsRef<Path>) -> io::Result<Folder> {
         let path = full_path(path.as_ref())?;
         match path.is_dir() {
@@ -35,8 +36,8 @@ impl Folder {
         }
     }
 
-    /// Opens the folder `name` in this one, creating it if absent. A link is an error. Stale temporary files in an
-    /// existing folder are removed.
+    /// Opens the folder `name` in this one, and creates it if it does not exist. A link is an
+    /// error. Removes stale temporary files of an existing folder.
     pub fn create_subfolder(&self, name: &str) -> io::Result<Folder> {
         match fs::create_dir(self.0.join(name)) {
             Ok(()) => self.subfolder(name),
@@ -49,12 +50,13 @@ impl Folder {
         }
     }
 
-    /// Removes stale temporary files of this folder, as [`AtomicFile`](crate::AtomicFile) does before it writes.
+    /// Removes stale temporary files of this folder, as [`AtomicFile`](crate::AtomicFile) does
+    /// before it writes.
     pub fn sweep(&self) {
         sweep_once(&self.0);
     }
 
-    /// Owner and permissions of the regular file `name`, if it exists.
+    /// Returns owner and permissions of the regular file `name`, if it exists.
     pub fn ownership(&self, name: &str) -> io::Result<Option<Ownership>> {
         match fs::symlink_metadata(self.0.join(name)) {
             Ok(found) => Ok(found.is_file().then(|| Ownership::of(&found))),
@@ -73,32 +75,32 @@ impl Folder {
         self.create(name)
     }
 
-    /// Not supported here.
+    /// Not supported on these systems.
     pub fn create_unnamed(&self) -> Option<File> {
         None
     }
 
-    /// Not supported here.
+    /// Not supported on these systems.
     pub(crate) fn create_unnamed_private(&self) -> Option<File> {
         None
     }
 
-    /// Not supported here.
+    /// Not supported on these systems.
     pub fn link(&self, _file: &File, _name: impl AsRef<Path>) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Left to the system.
+    /// Does nothing: these systems sync folders themselves.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Not supported here.
+    /// Not supported on these systems.
     pub(crate) fn sync_file_system(&self) -> Option<io::Result<()>> {
         None
     }
 
-    /// Reopens a file created here, for writing.
+    /// Opens a file created by this process again, for writing.
     pub fn reopen(&self, name: &str) -> io::Result<File> {
         OpenOptions::new().write(true).open(self.0.join(name))
     }
@@ -114,7 +116,7 @@ impl Folder {
         fs::remove_file(self.0.join(name))
     }
 
-    /// Whether `name` exists, also as a dangling link.
+    /// Returns whether `name` exists, even as a dangling link.
     pub fn exists(&self, name: impl AsRef<Path>) -> io::Result<bool> {
         let name = name.as_ref();
         match fs::symlink_metadata(self.0.join(name)) {
@@ -127,7 +129,7 @@ impl Folder {
     /// Opens the existing folder `name` in this one. A link is an error.
     pub fn subfolder(&self, name: &str) -> io::Result<Folder> {
         let path = self.0.join(name);
-        // Of a link, this is the link's own kind. Junctions count as links too.
+        // For a link, this is the kind of the link itself. Junctions count as links too.
         match fs::symlink_metadata(&path)?.is_dir() {
             true => Ok(Folder(Arc::new(path))),
             false => Err(io::Error::new(io::ErrorKind::NotADirectory, "not a folder, or a link to one")),
@@ -143,14 +145,15 @@ impl Folder {
         }
     }
 
-    /// How many folders may be kept at once. They are names, and open nothing.
+    /// Returns the number of folders that may be kept at once. Here folders are names, and keep
+    /// nothing open.
     pub fn max_open_folders() -> usize {
         8192
     }
 
     /// Sets the time of a regular file in this folder.
     pub fn set_file_attributes(&self, name: &str, attributes: &FileAttributes) -> io::Result<()> {
-        // Not every system lets a file be stamped that is open for reading only.
+        // Not every system can set the time of a file that is open for reading only.
         super::set_attributes(&self.reopen(name)?, attributes)
     }
 
@@ -159,25 +162,25 @@ impl Folder {
     pub fn set_attributes(&self, attributes: &FileAttributes) -> io::Result<()> {
         use std::os::windows::fs::OpenOptionsExt;
         const FILE_WRITE_ATTRIBUTES: u32 = 0x100;
-        // Without it, only files are opened.
+        // Without this flag, only files are opened.
         const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
         let mut options = OpenOptions::new();
         options.access_mode(FILE_WRITE_ATTRIBUTES).custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
         super::set_attributes(&options.open(&*self.0)?, attributes)
     }
 
-    /// Sets the time of this folder: not here, where folders cannot be opened as files.
+    /// Does nothing, because these systems cannot open a folder as a file.
     #[cfg(not(windows))]
     pub fn set_attributes(&self, _attributes: &FileAttributes) -> io::Result<()> {
         Ok(())
     }
 
-    /// A new link: not here, where making one needs rights of its own and the kind of what it leads to.
+    /// Fails: on these systems, making a link needs rights of its own, and the kind of its target.
     pub fn symlink(&self, _target: &str, _name: &str) -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "links are not made on this system"))
     }
 
-    /// Sets the time of a link: there is none.
+    /// Does nothing, because there are no links.
     pub fn set_link_modified(&self, _name: &str, _modified: SystemTime) -> io::Result<()> {
         Ok(())
     }
@@ -185,7 +188,7 @@ impl Folder {
     /// Does nothing on these systems.
     pub fn reserve_descriptors(&self, _count: usize) {}
 
-    /// Bytes that can still be written here, where the system tells.
+    /// Returns the free space in bytes, if the system reports it.
     pub fn free_space(&self) -> Option<u64> {
         #[cfg(windows)]
         return crate::sys::windows::free_space(&self.0);
@@ -199,7 +202,8 @@ fn full_path(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// Renames to a name that must not exist, as far as a look before can tell.
+/// Renames to a name that must not exist. The check is a look before the rename, so it may miss a
+/// file that appears in between.
 #[cfg(not(windows))]
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match fs::symlink_metadata(to) {

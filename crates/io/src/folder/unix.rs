@@ -1,4 +1,5 @@
-//! Folders by descriptor (openat(2)): names are resolved from an open folder and never through a symbolic link.
+//! Folders by descriptor (openat(2)). Names are resolved from an open folder, and never through a
+//! symbolic link.
 
 use std::fs::File;
 use std::io;
@@ -20,30 +21,31 @@ pub struct Folder(Arc<OwnedFd>);
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 const WRITE: OFlags = OFlags::WRONLY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 
-/// Modes before the umask.
+/// Modes before the umask is applied.
 const FOLDER_MODE: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO);
 const FILE_MODE: Mode = FOLDER_MODE.difference(Mode::XUSR).difference(Mode::XGRP).difference(Mode::XOTH);
 
-/// Owner only.
+/// Mode for the owner only.
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// Upper bound of [`Folder::max_open_folders`].
 const MOST_KEPT: usize = 8192;
 
 impl Folder {
-    /// Opens the folder `path`, creating it and its parents. `path` itself may be a link: the caller chose it.
+    /// Opens the folder `path`, and creates it and its parents if they do not exist. `path` itself
+    /// may be a link, because the caller chose it.
     pub fn create_all(path: impl AsRef<Path>) -> io::Result<Folder> {
         std::fs::create_dir_all(&path)?;
         Folder::existing(path)
     }
 
-    /// Opens the existing folder `path`, which may be a link: the caller chose it.
+    /// Opens the existing folder `path`, which may be a link, because the caller chose it.
     pub(crate) fn existing(path: impl AsRef<Path>) -> io::Result<Folder> {
         Ok(Folder(Arc::new(rustix::fs::open(path.as_ref(), FOLDER, Mode::empty())?)))
     }
 
-    /// Opens the folder `name` in this one, creating it if absent. A link is an error. Stale temporary files in an
-    /// existing folder are removed.
+    /// Opens the folder `name` in this one, and creates it if it does not exist. A link is an
+    /// error. Removes stale temporary files of an existing folder.
     pub fn create_subfolder(&self, name: &str) -> io::Result<Folder> {
         let is_new = match rustix::fs::mkdirat(&*self.0, name, FOLDER_MODE) {
             Ok(()) => true,
@@ -58,7 +60,8 @@ impl Folder {
         Ok(inner)
     }
 
-    /// Removes stale temporary files of this folder, as [`AtomicFile`](crate::AtomicFile) does before it writes.
+    /// Removes stale temporary files of this folder, as [`AtomicFile`](crate::AtomicFile) does
+    /// before it writes.
     pub fn sweep(&self) {
         let Ok(entries) = rustix::fs::Dir::read_from(&*self.0) else { return };
         for entry in entries.take(SWEPT_ENTRIES).flatten() {
@@ -68,14 +71,14 @@ impl Folder {
                 let seconds = u64::try_from(found.st_mtime).unwrap_or(0);
                 Ok(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
             };
-            // Folders are never temporary, and stay.
+            // Folders never have temporary names, and stay.
             if is_abandoned(name, modified).unwrap_or(false) {
                 let _ = self.remove(name);
             }
         }
     }
 
-    /// Owner and permissions of the regular file `name`, if it exists.
+    /// Returns owner and permissions of the regular file `name`, if it exists.
     pub fn ownership(&self, name: &str) -> io::Result<Option<Ownership>> {
         match rustix::fs::statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::RegularFile => {
@@ -100,15 +103,17 @@ impl Folder {
         Ok(rustix::fs::openat(&*self.0, name, flags, PRIVATE)?.into())
     }
 
-    /// Creates a file without a name (`O_TMPFILE`) for writing, which disappears with the process unless it is
-    /// [linked](Self::link). `None` where the system or the file system does not support it.
+    /// Creates a file without a name (`O_TMPFILE`) for writing, which disappears with the process
+    /// unless it is [linked](Self::link). Returns `None` if the system or the file system does not
+    /// support this.
     pub fn create_unnamed(&self) -> Option<File> {
         self.create_unnamed_with(FILE_MODE)
     }
 
-    /// As [`create_unnamed`](Self::create_unnamed), with mode 0600.
+    /// Creates a file without a name and with mode 0600, like
+    /// [`create_unnamed`](Self::create_unnamed).
     pub(crate) fn create_unnamed_private(&self) -> Option<File> {
-        // Without /proc it could not be linked later, on some systems.
+        // Without /proc, some systems could not link the file later.
         let file = self.create_unnamed_with(PRIVATE)?;
         std::fs::symlink_metadata(descriptor_path(&file)).is_ok().then_some(file)
     }
@@ -130,12 +135,13 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::AlreadyExists`], and others where the system or the file system does not support it.
+    /// Returns [`io::ErrorKind::AlreadyExists`], and others if the system or the file system does
+    /// not support this.
     pub fn link(&self, file: &File, name: impl AsRef<Path>) -> io::Result<()> {
         let name = name.as_ref();
         #[cfg(target_os = "linux")]
         match rustix::fs::linkat(file, "", &*self.0, name, AtFlags::EMPTY_PATH) {
-            // Linux before 6.10 allows this to root alone.
+            // Linux before 6.10 allows this only to root.
             Err(rustix::io::Errno::NOENT) => {}
             result => return Ok(result?),
         }
@@ -143,7 +149,7 @@ impl Folder {
         Ok(rustix::fs::linkat(rustix::fs::CWD, path, &*self.0, name, AtFlags::SYMLINK_FOLLOW)?)
     }
 
-    /// Syncs the directory entries (fsync), where the file system supports it.
+    /// Syncs the directory entries (fsync), if the file system supports it.
     pub(crate) fn sync(&self) -> io::Result<()> {
         match rustix::fs::fsync(&*self.0) {
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOTSUP) => Ok(()),
@@ -151,8 +157,8 @@ impl Folder {
         }
     }
 
-    /// Syncs the whole file system (syncfs), with the errors of all writes since this folder was opened. `None` where the
-    /// call is missing or does not report them.
+    /// Syncs the whole file system (syncfs), and reports the errors of all writes since this folder
+    /// was opened. Returns `None` if the call is missing or does not report errors.
     pub(crate) fn sync_file_system(&self) -> Option<io::Result<()>> {
         #[cfg(target_os = "linux")]
         if self.reports_write_errors() {
@@ -161,8 +167,8 @@ impl Folder {
         None
     }
 
-    /// Linux reports write errors by syncfs since 5.8. File systems that store their content in others (overlayfs, FUSE,
-    /// network) do not all pass them on.
+    /// Returns whether syncfs reports write errors. Linux does since 5.8. File systems that store
+    /// their content in others (overlayfs, FUSE, network) do not all pass the errors on.
     #[cfg(target_os = "linux")]
     fn reports_write_errors(&self) -> bool {
         /// `f_type` of ext2 to ext4, XFS, Btrfs, F2FS and tmpfs (statfs(2)).
@@ -176,7 +182,7 @@ impl Folder {
         (number(), number()) >= (5, 8) && kind.is_ok_and(|kind| REPORTING.contains(&kind))
     }
 
-    /// Reopens a file created here, for writing.
+    /// Opens a file created by this process again, for writing.
     pub fn reopen(&self, name: &str) -> io::Result<File> {
         Ok(rustix::fs::openat(&*self.0, name, WRITE, Mode::empty())?.into())
     }
@@ -192,7 +198,7 @@ impl Folder {
             use rustix::io::Errno;
             let flags = rustix::fs::RenameFlags::NOREPLACE;
             match rustix::fs::renameat_with(&*self.0, temp, &*self.0, name, flags) {
-                // Not every file system supports it.
+                // Not every file system supports this call.
                 Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
                 result => return Ok(result?),
             }
@@ -200,7 +206,7 @@ impl Folder {
         match rustix::fs::linkat(&*self.0, temp, &*self.0, name, AtFlags::empty()) {
             Ok(()) => Ok(rustix::fs::unlinkat(&*self.0, temp, AtFlags::empty())?),
             Err(rustix::io::Errno::EXIST) => Err(io::ErrorKind::AlreadyExists.into()),
-            // File systems without hard links: a file that appears in between is replaced.
+            // File systems without hard links end here. A file that appears in between is replaced.
             Err(_) if self.exists(name)? => Err(io::ErrorKind::AlreadyExists.into()),
             Err(_) => Ok(rustix::fs::renameat(&*self.0, temp, &*self.0, name)?),
         }
@@ -211,7 +217,7 @@ impl Folder {
         Ok(rustix::fs::unlinkat(&*self.0, name, AtFlags::empty())?)
     }
 
-    /// Whether `name` exists, also as a dangling link.
+    /// Returns whether `name` exists, even as a dangling link.
     pub fn exists(&self, name: impl AsRef<Path>) -> io::Result<bool> {
         let name = name.as_ref();
         match rustix::fs::statat(&*self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -239,7 +245,8 @@ impl Folder {
         }
     }
 
-    /// Most folders to keep open at once: a quarter of the process's limit of open files.
+    /// Returns the number of folders that may be kept open at once: a quarter of the process's
+    /// limit of open files.
     pub fn max_open_folders() -> usize {
         let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         most.map_or(MOST_KEPT, |most| (most / 4).clamp(16, MOST_KEPT as u64) as usize)
@@ -278,16 +285,16 @@ impl Folder {
         Ok(rustix::fs::utimensat(&*self.0, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
-    /// Grows the descriptor table to `count` open files at once. The kernel would grow it step by step, and each
-    /// step takes 10 ms in a process with several threads.
+    /// Grows the descriptor table to `count` open files at once. The kernel would grow it in steps,
+    /// each of which takes 10 ms in a process with several threads.
     pub fn reserve_descriptors(&self, count: usize) {
         let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         let number = most.map_or(count, |most| count.min(most.saturating_sub(1) as usize));
-        // Closing the highest descriptor again does not shrink the table.
+        // Closing the highest descriptor does not shrink the table.
         drop(rustix::io::fcntl_dupfd_cloexec(&*self.0, number as i32));
     }
 
-    /// Free space in bytes, where the system tells.
+    /// Returns the free space in bytes, if the system reports it.
     pub fn free_space(&self) -> Option<u64> {
         let found = rustix::fs::fstatvfs(&*self.0).ok()?;
         // Some file systems report no blocks.
@@ -295,7 +302,7 @@ impl Folder {
     }
 }
 
-/// The path of an open descriptor in /proc.
+/// Returns the path of an open descriptor in /proc.
 fn descriptor_path(file: &File) -> String {
     use std::os::fd::AsRawFd;
     format!("/proc/self/fd/{}", file.as_raw_fd())

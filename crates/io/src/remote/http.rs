@@ -15,12 +15,13 @@ use super::request_error::RequestError;
 use super::response::{self, FileVersion};
 use super::retry::{RangeRequester, RangeResponse};
 
-/// Redirects that one request follows.
+/// Number of redirects that one request follows at most.
 const MAX_REDIRECTS: u32 = 5;
 
-/// Larger timeouts would overflow the addition to the current time.
+/// Longest timeout. A longer one would overflow when it is added to the current time.
 const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
-/// A request may take the time that its bytes take at this rate, besides twice the timeout.
+/// Slowest rate. A request may take twice the timeout, plus the time that its bytes take at this
+/// rate.
 const MIN_BYTES_PER_SECOND: u64 = 16 << 10;
 
 /// An HTTP client that keeps connections between requests.
@@ -31,7 +32,7 @@ pub(super) struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// With `secure` only HTTPS is allowed; with `follows` redirects are followed.
+    /// Makes a client. With `secure` only HTTPS is allowed; with `follows` redirects are followed.
     pub(super) fn new(options: &HttpOptions, secure: bool, follows: bool) -> HttpTransport {
         let timeout = options.timeout.min(MAX_TIMEOUT);
         let mut config = Agent::config_builder()
@@ -50,7 +51,7 @@ impl HttpTransport {
         HttpTransport { agent: config.build().new_agent(), timeout }
     }
 
-    /// Sends a request with a response of about `len` bytes.
+    /// Sends a request whose response has about `len` bytes.
     pub(super) fn send(
         &self,
         request: Request<impl AsSendBody>,
@@ -87,7 +88,7 @@ pub(super) fn range_response(response: Response<Body>) -> Result<RangeResponse, 
 #[derive(Debug)]
 pub(super) struct HttpRequester {
     transport: HttpTransport,
-    /// Without user and password.
+    /// The URL without user and password.
     url: String,
     authorization: Option<String>,
 }
@@ -112,7 +113,7 @@ impl RangeRequester for HttpRequester {
         });
         let mut request = Request::get(&self.url)
             .header(RANGE, format!("bytes={}-{}", wanted.start, wanted.end - 1))
-            // Compressed responses would have other ranges.
+            // A compressed response would have other ranges.
             .header(ACCEPT_ENCODING, "identity");
         let authorization = self.authorization.as_deref().map(|value| (AUTHORIZATION, value));
         for (name, value) in authorization.into_iter().chain(unchanged) {
@@ -123,7 +124,8 @@ impl RangeRequester for HttpRequester {
     }
 }
 
-/// Splits user and password off a URL; returns the `Authorization` header for them, if there are any.
+/// Splits user and password off a URL. Returns the URL, and the `Authorization` header for them, if
+/// there are any.
 fn split_credentials(url: &str) -> (String, Option<String>) {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
@@ -134,7 +136,7 @@ fn split_credentials(url: &str) -> (String, Option<String>) {
     (url, Some(format!("Basic {}", base64(&pair))))
 }
 
-/// Replaces `%XX`; other percent signs stay as they are.
+/// Replaces `%XX` by its byte. Other percent signs stay.
 fn percent_decoded(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let (mut decoded, mut at) = (Vec::new(), 0);
@@ -148,7 +150,7 @@ fn percent_decoded(text: &str) -> Vec<u8> {
     decoded
 }
 
-/// Base64 with padding (RFC 4648, section 4).
+/// Encodes in Base64 with padding (RFC 4648, section 4).
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();

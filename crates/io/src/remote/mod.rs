@@ -1,4 +1,4 @@
-//! Files on servers: each read is a range request over HTTP or HTTPS.
+//! Files on servers. Each read is a range request over HTTP or HTTPS.
 
 mod http;
 mod remote_file;
@@ -34,25 +34,27 @@ use crate::url::{is_s3_url, is_url};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// Longest time without a byte from the server, while connecting and afterwards. A request times out as a whole
-    /// after twice this plus the time that its bytes take at 16 KiB per second. Default: 30 seconds.
+    /// Longest time without a byte from the server, while connecting and afterwards. A request as a
+    /// whole may take twice this time, plus the time that its bytes take at 16 KiB per second.
+    /// Default: 30 seconds.
     pub timeout: Duration,
-    /// Attempts per range, at least 1, before its read fails. Bytes received by one attempt are kept for
-    /// the next. Default: 4.
+    /// Number of attempts per range, at least 1, before its read fails. Bytes received by one
+    /// attempt are kept for the next. Default: 4.
     pub max_attempts: u32,
-    /// Delay before the second attempt; it doubles with each further one. A longer `Retry-After` of the
-    /// server is respected, up to ten seconds. Default: 200 milliseconds.
+    /// Delay before the second attempt. It doubles with each further attempt. If the server sends a
+    /// longer `Retry-After`, that is used, up to ten seconds. Default: 200 milliseconds.
     pub retry_delay: Duration,
-    /// How long every read fails at once after all attempts of one have failed. Default: 10 seconds.
+    /// Time for which every read fails at once after all attempts of one read have failed. Default:
+    /// 10 seconds.
     pub cooldown: Duration,
-    /// Most bytes of one request when neighbouring blocks are wanted. Default: 4 MiB.
+    /// Largest number of bytes of one request when neighbouring blocks are wanted. Default: 4 MiB.
     pub coalesce_limit: u64,
-    /// Whether the proxies named by the environment are used. Default: yes.
+    /// Whether the proxies in the environment variables are used. Default: yes.
     pub use_proxies: bool,
 }
 
 impl HttpOptions {
-    /// The defaults.
+    /// Returns the defaults.
     pub const fn new() -> Self {
         HttpOptions {
             timeout: Duration::from_secs(30),
@@ -88,7 +90,8 @@ impl HttpOptions {
         HttpOptions { cooldown, ..self }
     }
 
-    /// Sets [`coalesce_limit`](#structfield.coalesce_limit), in bytes; 0 reads each block by itself.
+    /// Sets [`coalesce_limit`](#structfield.coalesce_limit), in bytes; 0 reads each block by
+    /// itself.
     #[must_use]
     pub const fn coalesce_limit(self, coalesce_limit: u64) -> Self {
         HttpOptions { coalesce_limit, ..self }
@@ -107,37 +110,41 @@ impl Default for HttpOptions {
     }
 }
 
-/// A file on a server that supports range requests. Checks that every response is the requested range of
-/// the file that was opened, by its length and its `ETag` or, without one, its `Last-Modified`. Requests after the
-/// first ask for that version only (`If-Match`, or `If-Unmodified-Since` without an `ETag`; with a weak `ETag` only the
-/// answers are compared). The first answer of another version [ends](ReadAt::end) the file: no more of it is requested.
+/// A file on a server that supports range requests.
 ///
-/// User and password in the URL (`http://user:p%40ss@host/`) are percent-decoded and sent to that host (Basic
-/// authentication, RFC 7617).
+/// The source checks that every response is the requested range of the file that was opened, by its
+/// length and its `ETag` or, without one, its `Last-Modified`. Requests after the first ask for
+/// that version only (`If-Match`, or `If-Unmodified-Since` without an `ETag`; with a weak `ETag`
+/// only the responses are compared). The first response of another version [ends](ReadAt::end) the
+/// file: no more of it is requested.
 ///
-/// Opening requests the first 4 KiB, which the source caches. Connections are kept between reads. Memory:
-/// these 4 KiB and the buffers of the connections.
+/// User and password in the URL (`http://user:p%40ss@host/`) are percent-decoded and sent to that
+/// host (Basic authentication, RFC 7617).
+///
+/// Opening requests the first 4 KiB, which the source caches. Connections are kept between reads.
+/// The source holds these 4 KiB and the buffers of the connections.
 #[derive(Debug)]
 pub struct HttpSource(RemoteFile);
 
 impl HttpSource {
-    /// Opens the file at that URL with the default [`HttpOptions`].
+    /// Opens the file at `url` with the default [`HttpOptions`].
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] for an invalid URL; [`Kind::Read`] if the server is unreachable, too slow, refuses,
-    /// does not support ranges, disconnects, or redirects too often or from HTTPS to HTTP; [`Kind::Corrupt`]
-    /// for another response than requested; [`Kind::Truncated`] if the file is empty. Reads have the same
-    /// errors, as [`io::Error`]s that wrap an [`Error`].
+    /// Returns [`Kind::BadArgument`] for an invalid URL; [`Kind::Read`] if the server is
+    /// unreachable, too slow, refuses, does not support ranges, disconnects, or redirects too often
+    /// or from HTTPS to HTTP; [`Kind::Corrupt`] for another response than the requested one; and
+    /// [`Kind::Truncated`] if the file is empty. Reads have the same errors, as [`io::Error`]s that
+    /// wrap an [`Error`].
     pub fn open(url: &str) -> Result<HttpSource> {
         HttpSource::open_with(url, HttpOptions::default())
     }
 
-    /// As [`HttpSource::open`], with other options.
+    /// Opens the file at `url` with other options.
     ///
     /// # Errors
     ///
-    /// As [`HttpSource::open`].
+    /// Returns the errors of [`HttpSource::open`].
     pub fn open_with(url: &str, options: HttpOptions) -> Result<HttpSource> {
         if !is_url(url) || is_s3_url(url) {
             return Err(Error::new(Kind::BadArgument, 0, "a URL begins with http:// or https://"));

@@ -9,7 +9,8 @@ use super::retry::RetryClient;
 
 use crate::read_at::ReadAt;
 
-/// Bytes requested and cached by opening a file: most headers, and whole small files.
+/// Number of bytes that opening a file requests and caches. They hold most headers, and whole small
+/// files.
 const FIRST_READ: usize = 4096;
 
 /// A file on a server, its version, and its first bytes.
@@ -21,7 +22,7 @@ pub(super) struct RemoteFile {
 }
 
 impl RemoteFile {
-    /// Requests the first bytes.
+    /// Opens a file by requesting its first bytes.
     pub(super) fn open(client: RetryClient) -> Result<RemoteFile> {
         let (mut first, mut version) = (vec![0; FIRST_READ], None);
         let len = client.fetch(0, &mut first, &mut version)?;
@@ -40,7 +41,7 @@ impl ReadAt for RemoteFile {
         let end = offset.checked_add(out.len() as u64).filter(|end| *end <= self.version.len);
         let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
         if end <= self.first.len() as u64 {
-            // Both are at most `FIRST_READ`.
+            // Both offsets are at most `FIRST_READ`.
             out.copy_from_slice(&self.first[offset as usize..end as usize]);
             return Ok(());
         }

@@ -10,7 +10,7 @@ use linerate_core::{Error, Kind};
 pub(super) struct RequestError {
     kind: Kind,
     message: &'static str,
-    /// For transient errors, the shortest delay before the next attempt.
+    /// Shortest delay before the next attempt. Only transient errors have one.
     pub(super) retry_after: Option<Duration>,
     /// Whether no later request can succeed.
     pub(super) is_final: bool,
@@ -21,7 +21,7 @@ impl RequestError {
         RequestError { kind, message, retry_after: None, is_final: false }
     }
 
-    /// An error of the connection, or a missing feature of the server.
+    /// An error of the connection, or of a server that lacks a feature.
     pub(super) const fn io(message: &'static str) -> RequestError {
         RequestError::new(Kind::Read, message)
     }
@@ -31,7 +31,7 @@ impl RequestError {
         RequestError::new(Kind::Corrupt, message)
     }
 
-    /// Another version of the file at the same URL, of which nothing can be used.
+    /// The server has another version of the file at the same URL, so no byte of it can be used.
     pub(super) const fn changed() -> RequestError {
         RequestError {
             is_final: true,
@@ -39,12 +39,12 @@ impl RequestError {
         }
     }
 
-    /// A file of 0 bytes has no range that could be asked for.
+    /// The file has 0 bytes, and therefore no range to request.
     pub(super) const fn empty() -> RequestError {
         RequestError::new(Kind::Truncated, "the file on the server is empty")
     }
 
-    /// Whether the file ends before the range.
+    /// Returns whether the file ends before the range.
     pub(super) fn is_past_the_end(&self) -> bool {
         self.kind == Kind::Truncated
     }
@@ -54,12 +54,12 @@ impl RequestError {
         RequestError { retry_after: Some(pause), ..RequestError::io(message) }
     }
 
-    /// The error of a read at `offset`.
+    /// Makes the error of a read at `offset`.
     pub(super) fn at(&self, offset: u64) -> Error {
         Error::new(self.kind, offset, self.message)
     }
 
-    /// The error of a response without a range. `pause` is its `Retry-After`.
+    /// Makes the error of a response without a range. `pause` is its `Retry-After`.
     pub(super) fn from_status(status: u16, pause: Duration) -> RequestError {
         match status {
             200 => RequestError::io("the server does not serve ranges of the file"),
@@ -79,7 +79,7 @@ impl RequestError {
         }
     }
 
-    /// The error of a request without a response.
+    /// Makes the error of a request without a response.
     pub(super) fn from_transport(error: &ureq::Error) -> RequestError {
         use ureq::Error as E;
         let transient = |message| RequestError::transient(message, Duration::ZERO);
@@ -97,7 +97,7 @@ impl RequestError {
         }
     }
 
-    /// The error of a failed or broken connection.
+    /// Makes the error of a failed or broken connection.
     pub(super) fn from_connection(error: &io::Error) -> RequestError {
         let transient = |message| RequestError::transient(message, Duration::ZERO);
         if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>()) {
@@ -116,13 +116,15 @@ impl RequestError {
         }
     }
 
-    /// The error of looking up the name of the server, if it is one. The standard library gives it no kind of its own.
+    /// Makes the error of looking up the server's name, if `error` is one. The standard library has
+    /// no kind for it.
     fn from_lookup(error: &io::Error) -> Option<RequestError> {
         const WSATRY_AGAIN: i32 = 11_002;
         let code = error.raw_os_error().filter(|code| cfg!(windows) && (11_001..=11_004).contains(code));
         let text = error.to_string();
         let reason = text.strip_prefix("failed to lookup address information");
-        // Of getaddrinfo's errors EAI_AGAIN alone is transient, in the words of glibc, musl and macOS.
+        // Only EAI_AGAIN of getaddrinfo's errors is transient. These are the words of glibc, musl
+        // and macOS.
         let again = ["Temporary failure in name resolution", "Try again", "Name server failure"];
         let is_transient = reason.is_some_and(|reason| again.iter().any(|words| reason.contains(words)));
         match (code, reason) {

@@ -1,4 +1,4 @@
-//! Headers of range responses.
+//! Reads the headers of range responses.
 
 use core::ops::Range;
 
@@ -12,23 +12,23 @@ use super::request_error::RequestError;
 /// Identity of one version of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileVersion {
-    /// Bytes of the whole file.
+    /// Length of the whole file in bytes.
     pub(super) len: u64,
     /// `ETag` or, without one, `Last-Modified`, verbatim.
     validator: Option<Vec<u8>>,
-    /// Whether it is an `ETag`.
+    /// Whether the validator is an `ETag`.
     is_etag: bool,
 }
 
 impl FileVersion {
-    /// The `ETag`, if it is a strong validator (RFC 9110, section 8.8.1).
+    /// Returns the `ETag`, if it is a strong validator (RFC 9110, section 8.8.1).
     pub(super) fn strong_etag(&self) -> Option<&str> {
         let validator =
             self.validator.as_deref().filter(|validator| self.is_etag && !validator.starts_with(b"W/"))?;
         core::str::from_utf8(validator).ok()
     }
 
-    /// The `Last-Modified`, if there is no `ETag`.
+    /// Returns the `Last-Modified`, if there is no `ETag`.
     pub(super) fn last_modified(&self) -> Option<&str> {
         let validator = self.validator.as_deref().filter(|_| !self.is_etag)?;
         core::str::from_utf8(validator).ok()
@@ -68,7 +68,7 @@ fn content_range(header: &[u8]) -> Option<(Range<u64>, Option<u64>)> {
     (unit.eq_ignore_ascii_case("bytes") && first < end).then_some((first..end, len))
 }
 
-/// Length in bytes of the range that a request asks for.
+/// Returns the length in bytes of the range that a request asks for.
 #[cfg(feature = "s3")]
 pub(super) fn wanted(headers: &HeaderMap) -> u64 {
     let header = headers.get(RANGE).and_then(|header| header.to_str().ok()?.strip_prefix("bytes="));
@@ -76,7 +76,7 @@ pub(super) fn wanted(headers: &HeaderMap) -> u64 {
     ends.and_then(|(first, last)| number(last)?.checked_sub(number(first)?)).map_or(0, |len| len + 1)
 }
 
-/// Parses digits only: `parse` alone would accept a sign.
+/// Parses digits only; `parse` alone would accept a sign.
 fn number(digits: &str) -> Option<u64> {
     digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?
 }

@@ -1,4 +1,4 @@
-//! Range requests with retries, exponential backoff and a cooldown after failure.
+//! Range requests with retries, exponential backoff, and a cooldown after failure.
 
 use core::fmt::Debug;
 use core::ops::Range;
@@ -14,8 +14,8 @@ use super::response::FileVersion;
 
 /// Sends range requests.
 pub(super) trait RangeRequester: Debug + Send + Sync {
-    /// Sends one request for `wanted` and checks that the response is a range. Where the protocol can, requests
-    /// this `version` of the file (`If-Match`).
+    /// Sends one request for `wanted`, and checks that the response is a range. If the protocol
+    /// can, requests this `version` of the file (`If-Match`).
     fn request(
         &self,
         wanted: Range<u64>,
@@ -51,8 +51,8 @@ impl RetryClient {
         &self.options
     }
 
-    /// Fills `out` with the bytes from `start` on, fewer if the file ends before; returns their number.
-    /// `version` is that of the file: `None` before the first response.
+    /// Fills `out` with the bytes from `start`, or fewer if the file ends before. Returns their
+    /// number. `version` is the version of the file; it is `None` before the first response.
     pub(super) fn fetch(
         &self,
         start: u64,
@@ -81,7 +81,7 @@ impl RetryClient {
         }
     }
 
-    /// Remembers an error that later reads have, too. A final one stays.
+    /// Stores an error that later reads have, too. A final error stays.
     fn fail(&self, error: RequestError) {
         let mut unavailable = self.unavailable_since();
         if !matches!(&*unavailable, Some((_, earlier)) if earlier.is_final) {
@@ -90,7 +90,7 @@ impl RetryClient {
         }
     }
 
-    /// The error that ends all reads of this file, if there was one.
+    /// Returns the error that ends all reads of this file, if there was one.
     pub(super) fn end(&self) -> Option<Error> {
         let unavailable = self.unavailable_since();
         unavailable.as_ref().filter(|(_, error)| error.is_final).map(|(_, error)| error.at(0))
@@ -100,7 +100,8 @@ impl RetryClient {
         lock(&self.unavailable_since)
     }
 
-    /// One attempt: continues after the first `done` bytes of `out`, and adds the bytes received to `done`.
+    /// Makes one attempt: continues after the first `done` bytes of `out`, and adds the number of
+    /// bytes received to `done`.
     fn attempt(
         &self,
         start: u64,
@@ -127,7 +128,7 @@ impl RetryClient {
         if response.range != (from..to) {
             return Err(RequestError::corrupt("the server sends another range than it was asked for"));
         }
-        // No more than `out` is long.
+        // Read no more than `out` holds.
         let out = &mut out[..(to - start) as usize];
         while *done < out.len() {
             match response.body.read(&mut out[*done..]) {
@@ -138,7 +139,7 @@ impl RetryClient {
                 Err(e) => return Err(RequestError::from_connection(&e)),
             }
         }
-        // Reading its end also frees the connection for the next request.
+        // Reading the end of the body also frees the connection for the next request.
         match response.body.read(&mut [0]) {
             Ok(1..) => Err(RequestError::corrupt("the server sends more than the range")),
             _ => Ok(()),

@@ -1,5 +1,5 @@
-//! Objects in buckets of S3-compatible stores. `object_store` configures the store from the environment and
-//! signs requests; this module's HTTP transport sends them.
+//! Objects in buckets of S3-compatible stores. `object_store` configures the store from the
+//! environment and signs requests; this module's HTTP transport sends them.
 
 use core::fmt;
 use core::ops::Range;
@@ -29,36 +29,38 @@ use crate::read_at::ReadAt;
 use crate::url::is_s3_url;
 
 /// A file in a bucket of an S3-compatible store, at `s3://BUCKET/KEY`. It is read and checked like
-/// a [`crate::HttpSource`]; every request after the first requires the `ETag` of the object that was opened.
+/// a [`crate::HttpSource`]; every request after the first requires the `ETag` of the object that
+/// was opened.
 ///
-/// Store and credentials come from the usual environment variables: `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`,
-/// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`,
-/// `AWS_VIRTUAL_HOSTED_STYLE_REQUEST`, `AWS_REQUEST_PAYER`, and those of web identities and
-/// containers. Without credentials requests are not signed, as for public buckets.
-/// Connections are encrypted unless the endpoint begins with `http://`.
+/// Store and credentials come from the usual environment variables: `AWS_ENDPOINT_URL_S3` or
+/// `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`, `AWS_ACCESS_KEY_ID`,
+/// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_VIRTUAL_HOSTED_STYLE_REQUEST`,
+/// `AWS_REQUEST_PAYER`, and the errors of web identities and containers. Without credentials
+/// requests are not signed, as public buckets expect. Connections are encrypted unless the endpoint
+/// begins with `http://`.
 #[derive(Debug)]
 pub struct S3Source(RemoteFile);
 
 impl S3Source {
-    /// Opens the file at that URL with the default [`HttpOptions`] and the configuration of the
+    /// Opens the file at `url` with the default [`HttpOptions`] and the configuration in the
     /// environment.
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] for an invalid URL, or incomplete or wrong configuration; and those
-    /// of [`crate::HttpSource::open`].
+    /// Returns [`Kind::BadArgument`] for an invalid URL, or an incomplete or wrong configuration,
+    /// and the errors of [`crate::HttpSource::open`].
     pub fn open(url: &str) -> Result<S3Source> {
         let text =
             |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
         S3Source::open_with(url, HttpOptions::default(), std::env::vars_os().filter_map(text))
     }
 
-    /// As [`S3Source::open`], with other options, and with `settings` named like the environment variables,
-    /// instead of the environment. Empty values are ignored.
+    /// Opens the file at `url` with other options. `settings` replace the environment, and have the
+    /// names of its variables. Empty values are ignored.
     ///
     /// # Errors
     ///
-    /// As [`S3Source::open`].
+    /// Returns the errors of [`S3Source::open`].
     pub fn open_with(
         url: &str,
         options: HttpOptions,
@@ -73,7 +75,7 @@ impl S3Source {
     }
 }
 
-/// A store with these settings; names of other programs are ignored.
+/// Makes a store with these settings. Ignores names of other programs.
 fn store(settings: impl IntoIterator<Item = (impl AsRef<str>, impl Into<String>)>) -> AmazonS3Builder {
     let mut store = AmazonS3Builder::new();
     for (name, value) in settings {
@@ -118,13 +120,14 @@ fn parts(url: &str) -> Option<(&str, &str)> {
     (!bucket.is_empty() && !key.is_empty() && plain).then_some((bucket, key))
 }
 
-/// The key as a path. Parsing it as a whole would refuse empty parts, which keys may have.
+/// Parses the key as a path, part by part. Parsing it as a whole would refuse empty parts, which
+/// keys may have.
 fn path_of(key: &str) -> Option<Path> {
     let mut path = Path::ROOT;
     for text in key.split('/') {
         path = path.join(if text.is_empty() { PathPart::from("") } else { PathPart::parse(text).ok()? });
     }
-    // A key that this changes would name another object.
+    // If parsing changes the key, it would name another object.
     (path.as_ref() == key).then_some(path)
 }
 
@@ -171,8 +174,8 @@ impl Object {
     }
 }
 
-/// Runs a future of the store on this thread. A thread of another async runtime may not block, so a new thread
-/// runs it then.
+/// Runs a future of the store on this thread, or on a new thread if this one belongs to another
+/// async runtime and may not block.
 fn wait<T: Send>(work: impl Future<Output = T> + Send) -> io::Result<T> {
     let here = |work| Ok(Builder::new_current_thread().enable_time().build()?.block_on(work));
     if Handle::try_current().is_err() {
@@ -212,8 +215,8 @@ impl RangeRequester for Object {
     }
 }
 
-/// The result of a range request, handed past `object_store`, which sees only the head of the response: the
-/// body is read directly from the connection.
+/// Takes the result of a range request past `object_store`, which sees only the head of the
+/// response. The body is read directly from the connection.
 #[derive(Clone, Default)]
 struct Call(Arc<Mutex<Option<core::result::Result<RangeResponse, RequestError>>>>);
 
@@ -262,7 +265,7 @@ impl HttpService for Service {
 }
 
 impl Service {
-    /// A range request; the response goes to `call`.
+    /// Sends a range request. The response goes to `call`.
     fn range(&self, request: Request<()>, call: &Call) -> core::result::Result<HttpResponse, HttpError> {
         let len = super::response::wanted(request.headers());
         let sent = self.0.send(request, len);
@@ -276,7 +279,7 @@ impl Service {
         head.ok_or_else(|| HttpError::new(HttpErrorKind::Unknown, NoResponse))
     }
 
-    /// A credentials request.
+    /// Sends a credentials request.
     fn other(
         &self,
         request: Request<impl ureq::AsSendBody>,

@@ -10,20 +10,21 @@ use memmap2::{Mmap, MmapOptions};
 
 use crate::read_at::ReadAt;
 
-/// A memory-mapped file: reads without copying.
+/// A memory-mapped file, which is read without copying.
 ///
-/// What is mapped must not change meanwhile. Cutting the file short within it ends the program with SIGBUS
-/// on Unix; [`FileSource`](crate::FileSource) reports an error instead. Map a file that others append to, and
-/// cut again, by [`first`](MapSource::first), up to the bytes that stay.
+/// The mapped bytes must not change meanwhile. If the file is truncated within them, the program
+/// ends with SIGBUS on Unix; [`FileSource`](crate::FileSource) reports an error instead. If others
+/// append to a file and truncate it again, map the bytes that stay with
+/// [`first`](MapSource::first).
 #[derive(Debug)]
 pub struct MapSource(Mmap);
 
 impl MapSource {
-    /// Maps the file of that name.
+    /// Maps the file at `path`.
     ///
     /// # Errors
     ///
-    /// Those of opening and mapping it.
+    /// Returns the errors of opening and mapping it.
     pub fn open(path: impl AsRef<Path>) -> io::Result<MapSource> {
         MapSource::new(&File::open(path)?)
     }
@@ -32,25 +33,28 @@ impl MapSource {
     ///
     /// # Errors
     ///
-    /// Those of mapping it.
+    /// Returns the errors of mapping it.
     pub fn new(file: &File) -> io::Result<MapSource> {
-        // SAFETY: the pages are mapped for reading and we never write to the file. The type's
-        // documentation demands that no one else changes it: changed bytes are at worst another file, of
-        // which no byte is trusted, and truncated pages end the program by SIGBUS.
+        // SAFETY: the pages are mapped for reading, and we never write to the file. The type's
+        // documentation demands that no one else changes it. Changed bytes are at worst another
+        // file, of which no byte is trusted, and truncated pages end the program by SIGBUS.
         Ok(MapSource(unsafe { Mmap::map(file) }?))
     }
 
-    /// Maps the first `len` bytes of an open file, whatever is appended to it or cut off after them.
+    /// Maps the first `len` bytes of an open file, whatever is appended to the file or truncated
+    /// after them.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::UnexpectedEof`] if the file is shorter, and those of mapping it.
+    /// Returns [`io::ErrorKind::UnexpectedEof`] if the file is shorter, and the errors of mapping
+    /// it.
     pub fn first(file: &File, len: u64) -> io::Result<MapSource> {
         if file.metadata()?.len() < len {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let len = usize::try_from(len).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        // SAFETY: as above; the file has these bytes, and the type's documentation demands that they stay.
+        // SAFETY: as in `new`. The file has these bytes, and the type's documentation demands that
+        // they stay.
         Ok(MapSource(unsafe { MmapOptions::new().len(len).map(file) }?))
     }
 
@@ -94,7 +98,7 @@ mod tests {
         file.set_len(1 << 20).unwrap();
         let map = MapSource::first(&file, 5000).unwrap();
         assert_eq!((map.len(), map.view(4999, 2)), (5000, None));
-        // Windows does not cut a file that is mapped.
+        // Windows does not truncate a mapped file.
         if cfg!(unix) {
             file.set_len(5000).unwrap();
         }

@@ -1,4 +1,4 @@
-//! What takes the system's word: mapped files, and calls of Windows.
+//! Code whose safety depends on the system: mapped files, and calls of Windows.
 
 mod map;
 #[cfg(windows)]

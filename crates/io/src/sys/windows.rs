@@ -1,5 +1,5 @@
-//! What the standard library does not offer of Windows: paths of any length, renaming without replacing, file indexes,
-//! processes, free space, the end of a console.
+//! Functions of Windows that the standard library does not offer: paths of any length, renaming
+//! without replacing, file indexes, processes, free space, and the end of a console.
 
 #![allow(unsafe_code)]
 
@@ -27,20 +27,22 @@ use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetProcessTimes, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION, WaitForSingleObject,
 };
 
-/// A path that the current folder does not change and that may have more than 260 characters.
+/// Returns a path that does not depend on the current folder, and may have more than 260
+/// characters.
 ///
 /// # Errors
 ///
-/// Those of the system, if there is no such file or folder.
+/// Returns the errors of the system, if there is no such file or folder.
 pub(crate) fn full_path(path: &Path) -> io::Result<PathBuf> {
     match path.canonicalize() {
-        // Drivers of some memory disks cannot name their files, nor can wine with long paths.
+        // Drivers of some memory disks cannot name their files, and neither can wine with long
+        // paths.
         Err(_) if path.exists() => Ok(verbatim(std::path::absolute(path)?)),
         done => done,
     }
 }
 
-/// An absolute path with the prefix that lifts the limit of 260 characters.
+/// Adds to an absolute path the prefix that lifts the limit of 260 characters.
 fn verbatim(path: PathBuf) -> PathBuf {
     let prefix = match path.components().next() {
         Some(Component::Prefix(prefix)) => prefix,
@@ -48,7 +50,7 @@ fn verbatim(path: PathBuf) -> PathBuf {
     };
     let (start, skipped) = match prefix.kind() {
         Prefix::Disk(_) => (r"\\?\", 0),
-        // Its two back-slashes.
+        // A share's path begins with two backslashes, which the prefix replaces.
         Prefix::UNC(..) => (r"\\?\UNC\", 2),
         _ => return path,
     };
@@ -56,10 +58,11 @@ fn verbatim(path: PathBuf) -> PathBuf {
     OsString::from_wide(&text).into()
 }
 
-/// Renames `from` to `to`, which must not exist: one step, unlike a look before a rename that replaces.
+/// Renames `from` to `to`, which must not exist, in one step. A check before a rename that replaces
+/// would take two.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     let (from, to) = (wide(from)?, wide(to)?);
-    // SAFETY: two strings that end in a zero and live until the call returns.
+    // SAFETY: both strings end in a zero and live until the call returns.
     match unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), 0) } {
         0 => Err(io::Error::last_os_error()),
         _ => Ok(()),
@@ -70,8 +73,9 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Those of the system. Where a program holds `to` and does not share its deletion, Windows says that access is denied;
-/// the error is then that of opening it, which says that it is in use.
+/// Returns the errors of the system. If a program holds `to` and does not share its deletion,
+/// Windows says that access is denied. The error is then that of opening `to`, which says that it
+/// is in use.
 pub(crate) fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
     let Err(error) = fs::rename(from, to) else { return Ok(()) };
     if error.kind() != io::ErrorKind::PermissionDenied {
@@ -83,7 +87,7 @@ pub(crate) fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
     {
         return Err(held);
     }
-    // NTFS replaces read-only files if it is asked to, which the standard library does; FAT does not.
+    // NTFS replaces read-only files on request, which the standard library makes. FAT does not.
     let kept = match fs::metadata(to) {
         Ok(found) if found.permissions().readonly() => found.permissions(),
         _ => return Err(error),
@@ -99,21 +103,21 @@ pub(crate) fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
     renamed
 }
 
-/// Bytes that this user may still write to the folder.
+/// Returns the number of bytes that this user may still write to the folder.
 pub(crate) fn free_space(folder: &Path) -> Option<u64> {
     let folder = wide(folder).ok()?;
     let mut free = 0;
-    // SAFETY: a string that ends in a zero, and a number to write to; null pointers ask for nothing.
+    // SAFETY: the string ends in a zero, `free` is written to, and null pointers are allowed.
     let done = unsafe { GetDiskFreeSpaceExW(folder.as_ptr(), &mut free, null_mut(), null_mut()) };
     (done != 0).then_some(free)
 }
 
-/// Opens a file or folder to ask for its attributes only, which needs no permission to read it.
+/// Opens a file or folder to read only its attributes, which needs no permission to read it.
 pub(crate) fn open_attributes(path: &Path) -> io::Result<File> {
     OpenOptions::new().access_mode(0).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)
 }
 
-/// Serial number of the volume of a file, and the file's index on it.
+/// Returns the serial number of a file's volume, and the file's index on it.
 pub(crate) fn file_index(file: &File) -> io::Result<(u64, u64)> {
     let mut found = BY_HANDLE_FILE_INFORMATION::default();
     // SAFETY: the handle is open as long as `file`, and `found` is written to.
@@ -126,26 +130,27 @@ pub(crate) fn file_index(file: &File) -> io::Result<(u64, u64)> {
     }
 }
 
-/// When this process was started, in units of 100 ns since 1601.
+/// Returns the start time of this process, in units of 100 ns since 1601.
 pub(crate) fn own_start() -> Option<u64> {
     // SAFETY: the pseudo-handle of this process is always valid.
     started(unsafe { GetCurrentProcess() })
 }
 
-/// Whether the process of this number, started then, still runs; `None` if it may not be asked.
+/// Returns whether the process with this number and start time still runs, or `None` if the system
+/// does not tell.
 pub(crate) fn process_runs(process: u32, start: u64) -> Option<bool> {
     // SAFETY: no pointers are passed.
     let handle = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, 0, process) };
     if handle.is_null() {
-        // SAFETY: it reads a number of this thread.
+        // SAFETY: the function reads a number of this thread.
         let error = unsafe { GetLastError() };
-        // The answer for a number that no process has. Of others' processes access is denied.
+        // No process has this number. For processes of other users, access is denied.
         return (error == ERROR_INVALID_PARAMETER).then_some(false);
     }
     // SAFETY: the handle was opened above, with the right to wait.
     let ended = unsafe { WaitForSingleObject(handle, 0) } == WAIT_OBJECT_0;
     let begun = started(handle);
-    // SAFETY: it was opened above, and is used no more.
+    // SAFETY: the handle was opened above, and is not used afterwards.
     unsafe { CloseHandle(handle) };
     if ended { Some(false) } else { begun.map(|begun| begun == start) }
 }
@@ -153,27 +158,29 @@ pub(crate) fn process_runs(process: u32, start: u64) -> Option<bool> {
 fn started(process: HANDLE) -> Option<u64> {
     let zero = FILETIME { dwLowDateTime: 0, dwHighDateTime: 0 };
     let [mut created, mut ended, mut kernel, mut user] = [zero; 4];
-    // SAFETY: the caller's handle may be queried; the four times are written to.
+    // SAFETY: the caller's handle may be queried, and the four times are written to.
     let done = unsafe { GetProcessTimes(process, &mut created, &mut ended, &mut kernel, &mut user) };
     (done != 0).then(|| u64::from(created.dwHighDateTime) << 32 | u64::from(created.dwLowDateTime))
 }
 
-/// What [`on_console_end`] was given.
+/// The function that [`on_console_end`] was given.
 static ON_CONSOLE_END: OnceLock<fn() -> bool> = OnceLock::new();
 
-/// Has the system call `handler`, in a thread that it starts for that, when the console is to end this program: at Ctrl+C
-/// and Ctrl+Break, when its window is closed, when the user logs off. If `handler` returns true, the program goes on and
-/// has to end by itself, after a closed window within some seconds; else the system ends it at once. Only the first call in
-/// a process has an effect.
+/// Sets a `handler` that the system calls, in a thread of its own, when the console is to end this
+/// program: at Ctrl+C and Ctrl+Break, when its window is closed, and when the user logs off. If
+/// `handler` returns true, the program goes on and has to end by itself, within some seconds after
+/// a closed window. Otherwise the system ends it at once. Only the first call in a process has an
+/// effect.
 pub fn on_console_end(handler: fn() -> bool) {
     if ON_CONSOLE_END.set(handler).is_ok() {
-        // If it cannot be set, the system ends the program without it.
+        // If the handler cannot be set, the system ends the program without it.
         // SAFETY: the function may be called from any thread, and exists until the process ends.
         unsafe { SetConsoleCtrlHandler(Some(console_ends), 1) };
     }
 }
 
-/// Answers an event of the console: 0 passes it to the next handler, which is the system's and ends the process.
+/// Answers an event of the console. 0 passes it to the next handler, which is the system's and ends
+/// the process.
 extern "system" fn console_ends(event: u32) -> i32 {
     let goes_on = ON_CONSOLE_END.get().is_some_and(|handler| handler());
     if goes_on && !matches!(event, CTRL_C_EVENT | CTRL_BREAK_EVENT) {
@@ -185,7 +192,7 @@ extern "system" fn console_ends(event: u32) -> i32 {
     goes_on.into()
 }
 
-/// A path as the system takes it: UTF-16 with a zero at the end.
+/// Converts a path for the system: UTF-16 with a zero at the end.
 fn wide(path: &Path) -> io::Result<Vec<u16>> {
     let mut text: Vec<u16> = path.as_os_str().encode_wide().collect();
     if text.contains(&0) {
